@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CAPTURE_H
+#define CTOP_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/snapshot.h"
+
+/*
+ * From the live host (or a saved tree) to snapshots. One capture object belongs to one thread; it keeps what
+ * makes the next round cheap.
+ */
+
+struct capture_options {
+	const char *roots[ROOT_COUNT]; /* NULL: /proc, /sys, the cgroup2 mount of ROOT/self/mountinfo */
+	const uint32_t *scope;         /* process ids to look at only; NULL for all */
+	size_t scope_count;
+	double budget_percent; /* of one CPU, for cheap sources that are not needed; default 3 */
+	/*
+	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
+	 * messages as received, netlink header included. NULL for the kernel.
+	 */
+	const char *saved_taskstats;
+};
+
+struct capture;
+
+/* Checks features and opens what stays open. Roots are opened with the caller's own rights. */
+int capture_open(const struct capture_options *options, struct capture **ret_capture, struct error *error);
+void capture_close(struct capture *capture);
+
+/*
+ * One full snapshot: every source, every thread; dear sources (smaps_rollup, cgroup records) for at most
+ * `dear_budget_ns` in all (UINT64_MAX: no bound), the rest is unavailable (over-budget). The caller owns the
+ * one reference. Threads that end meanwhile are no error. `cancel` (may be NULL) is looked at now and then
+ * and ends the capture with -ECANCELED.
+ */
+int capture_full(struct capture *capture, uint64_t dear_budget_ns, const atomic_bool *cancel,
+		 struct snapshot **ret_snapshot, struct error *error);
+
+struct capture_round_options {
+	source_set needed;   /* read in any case */
+	bool only_needed;    /* `-b`: nothing else even when the budget would allow it */
+	bool cgroup_records; /* the records of cgroups are needed */
+	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
+};
+
+/*
+ * One live round: what changed since the last round of this object is read, the rest carried over (see
+ * docs/live-round.md). Same ownership and errors as capture_full().
+ */
+int capture_round(struct capture *capture, const struct capture_round_options *options,
+		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);
+
+/* The features as last checked; [FEATURE_COUNT], owned by the capture. Switches are read again by each round.
+ */
+const struct feature_result *capture_features(const struct capture *capture);
+
+#endif

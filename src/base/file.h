@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_FILE_H
+#define CTOP_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "buffer.h"
+#include "error.h"
+
+/*
+ * Reads the whole of `path` (relative to `directory`, or AT_FDCWD) into `buffer`, replacing its content. Made
+ * for procfs: it reads until a read returns 0, since the size that fstat tells is 0 there. Returns 0 or a
+ * negative errno
+ * (-EFBIG past `limit` bytes).
+ */
+int file_read(int directory, const char *path, struct buffer *buffer, size_t limit);
+
+/* The same on an open descriptor, from its current offset. */
+int file_read_descriptor(int descriptor, struct buffer *buffer, size_t limit);
+
+/* Writes all bytes, going on after short writes and EINTR. Returns 0 or a negative errno. */
+int file_write_all(int descriptor, const void *bytes, size_t length);
+
+/* A file that comes into being whole or not at all: written beside its final name and renamed when complete.
+ */
+struct file_replacement {
+	int descriptor; /* to write to; -1 when not open */
+	int directory;
+	char *directory_path;
+	char *name;
+	char *temporary_name;
+};
+
+/*
+ * Opens a temporary file with permission bits `mode` in the directory of `path`. Returns 0, or a negative
+ * errno with a sentence that names the path. End with file_replacement_commit() or
+ * file_replacement_abandon().
+ */
+int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode,
+			  struct error *error);
+
+/*
+ * fsync, rename to the final name (refused with -EEXIST when `replace` is false and that name exists;
+ * renameat2(2) RENAME_NOREPLACE), fsync of the directory. On failure the temporary file is removed and
+ * nothing else was touched. Releases the struct in both cases.
+ */
+int file_replacement_commit(struct file_replacement *replacement, bool replace, struct error *error);
+
+/* Removes the temporary file and releases the struct; does nothing on one that is not open. */
+void file_replacement_abandon(struct file_replacement *replacement);
+
+#endif

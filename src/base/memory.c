@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "memory.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void (*failure_handler)(void);
+
+void memory_set_failure_handler(void (*handler)(void))
+{
+	failure_handler = handler;
+}
+
+static void __attribute__((noreturn)) fail(void)
+{
+	static const char message[] = "ctop: out of memory\n";
+	void (*handler)(void) = failure_handler;
+
+	failure_handler = NULL;
+	if (handler != NULL)
+		handler();
+	/* Nothing is left to be done when even this write fails. */
+	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+void *memory_allocate(size_t size)
+{
+	void *pointer = malloc(size != 0 ? size : 1);
+
+	if (pointer == NULL)
+		fail();
+	return pointer;
+}
+
+void *memory_allocate_zero(size_t count, size_t size)
+{
+	void *pointer = calloc(count != 0 ? count : 1, size != 0 ? size : 1);
+
+	if (pointer == NULL)
+		fail();
+	return pointer;
+}
+
+void *memory_resize(void *pointer, size_t count, size_t size)
+{
+	void *resized = reallocarray(pointer, count != 0 ? count : 1, size != 0 ? size : 1);
+
+	if (resized == NULL)
+		fail();
+	return resized;
+}
+
+void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
+{
+	size_t wanted = *capacity;
+
+	if (pointer != NULL && needed <= wanted)
+		return pointer;
+	if (wanted < 8)
+		wanted = 8;
+	while (wanted < needed) {
+		if (wanted > SIZE_MAX / 2)
+			fail();
+		wanted *= 2;
+	}
+	pointer = memory_resize(pointer, wanted, size);
+	*capacity = wanted;
+	return pointer;
+}
+
+char *memory_duplicate(const char *text)
+{
+	return memory_duplicate_bytes(text, strlen(text));
+}
+
+char *memory_duplicate_bytes(const char *bytes, size_t length)
+{
+	char *copy = memory_allocate(length + 1);
+
+	if (length != 0)
+		memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+char *memory_format(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		fail();
+	return text;
+}

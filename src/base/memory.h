@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_MEMORY_H
+#define CTOP_MEMORY_H
+
+#include <stddef.h>
+
+/*
+ * Allocation that never returns NULL: when the system has no memory left, the handler set by
+ * memory_set_failure_handler() runs (it restores the terminal) and the process exits with status 1 after one
+ * line on stderr. The caller owns what is returned and releases it with free().
+ */
+void *memory_allocate(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
+
+/* `count` elements of `size` bytes, all zero; an overflow of the product counts as no memory. */
+void *memory_allocate_zero(size_t count, size_t size)
+	__attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
+
+/* Resizes `pointer` (NULL allowed) to `count` elements of `size` bytes. New bytes are not initialised. */
+void *memory_resize(void *pointer, size_t count, size_t size) __attribute__((returns_nonnull));
+
+/*
+ * Makes room for `needed` elements of `size` bytes in a dynamic array: returns `pointer` unchanged while
+ * `*capacity` suffices, else resizes it to at least twice the capacity and updates `*capacity` (elements).
+ */
+void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
+	__attribute__((returns_nonnull));
+
+/* A copy of the NUL-terminated `text`. */
+char *memory_duplicate(const char *text) __attribute__((malloc, returns_nonnull));
+
+/* A NUL-terminated copy of `length` bytes. */
+char *memory_duplicate_bytes(const char *bytes, size_t length) __attribute__((malloc, returns_nonnull));
+
+/* A formatted string, owned by the caller. */
+char *memory_format(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/* `handler` runs once before the process ends for lack of memory; NULL removes it. */
+void memory_set_failure_handler(void (*handler)(void));
+
+#endif

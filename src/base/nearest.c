@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	NEAREST_LONGEST = 64
+};
+
+static unsigned int smallest(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+static unsigned int replacement_cost(char a, char b)
+{
+	if (a == b)
+		return 0;
+	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : 2;
+}
+
+/* Edit distance in halves of an edit. */
+static unsigned int distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	unsigned int rows[3][NEAREST_LONGEST + 1];
+	unsigned int *before = rows[0], *last = rows[1], *row = rows[2];
+
+	for (size_t j = 0; j <= b_length; j++)
+		last[j] = (unsigned int)j * 2;
+	for (size_t i = 1; i <= a_length; i++) {
+		unsigned int *oldest = before;
+
+		row[0] = (unsigned int)i * 2;
+		for (size_t j = 1; j <= b_length; j++) {
+			row[j] = smallest(last[j - 1] + replacement_cost(a[i - 1], b[j - 1]),
+					  smallest(last[j], row[j - 1]) + 2);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = smallest(row[j], before[j - 2] + 2);
+		}
+		before = last;
+		last = row;
+		row = oldest;
+	}
+	return last[b_length];
+}
+
+const char *nearest_name(const char *word, const char *const *candidates, size_t count)
+{
+	size_t length = strlen(word);
+	const char *best = NULL;
+	unsigned int best_distance = ~0u;
+
+	if (length == 0 || length > NEAREST_LONGEST)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		size_t candidate_length = strlen(candidates[i]);
+		unsigned int edits;
+
+		if (candidate_length > NEAREST_LONGEST)
+			continue;
+		edits = distance(word, length, candidates[i], candidate_length);
+		if (edits < best_distance) {
+			best_distance = edits;
+			best = candidates[i];
+		}
+	}
+	/* more than a third of the word wrong is no slip any more */
+	return best_distance <= 2 + 2 * (unsigned int)(length / 3) ? best : NULL;
+}

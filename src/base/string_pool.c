@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "string_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "memory.h"
+
+static const struct string_pool_entry empty_entry = {"", 0, 0};
+
+static uint32_t *find_slot(const struct string_pool *pool, const char *text, size_t length, uint32_t hash)
+{
+	size_t mask = pool->slot_count - 1;
+	size_t i = hash & mask;
+
+	while (pool->slots[i] != 0) {
+		const struct string_pool_entry *entry = &pool->entries[pool->slots[i] - 1];
+
+		if (entry->hash == hash && entry->length == length && memcmp(entry->text, text, length) == 0)
+			break;
+		i = (i + 1) & mask;
+	}
+	return &pool->slots[i];
+}
+
+static void enlarge(struct string_pool *pool)
+{
+	size_t count = pool->slot_count != 0 ? pool->slot_count * 2 : 64;
+
+	free(pool->slots);
+	pool->slots = memory_allocate_zero(count, sizeof(*pool->slots));
+	pool->slot_count = count;
+	for (size_t i = 1; i < pool->count; i++) {
+		size_t slot = pool->entries[i].hash & (count - 1);
+
+		while (pool->slots[slot] != 0)
+			slot = (slot + 1) & (count - 1);
+		pool->slots[slot] = (uint32_t)i + 1;
+	}
+}
+
+uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length)
+{
+	uint32_t hash, *slot;
+
+	if (length == 0)
+		return 0;
+	if (pool->count == 0) {
+		pool->entries = memory_grow(pool->entries, &pool->capacity, 1, sizeof(*pool->entries));
+		pool->entries[0] = empty_entry;
+		pool->count = 1;
+	}
+	if ((pool->count + 1) * 2 > pool->slot_count)
+		enlarge(pool);
+	hash = hash_bytes(text, length);
+	slot = find_slot(pool, text, length, hash);
+	if (*slot != 0)
+		return *slot - 1;
+	pool->entries = memory_grow(pool->entries, &pool->capacity, pool->count + 1, sizeof(*pool->entries));
+	pool->entries[pool->count] = (struct string_pool_entry){
+		arena_duplicate(&pool->arena, text, length),
+		(uint32_t)length,
+		hash,
+	};
+	*slot = (uint32_t)++pool->count;
+	return *slot - 1;
+}
+
+uint32_t string_pool_find(const struct string_pool *pool, const char *text, size_t length)
+{
+	uint32_t slot;
+
+	if (length == 0)
+		return 0;
+	if (pool->slot_count == 0)
+		return UINT32_MAX;
+	slot = *find_slot(pool, text, length, hash_bytes(text, length));
+	return slot != 0 ? slot - 1 : UINT32_MAX;
+}
+
+const char *string_pool_text(const struct string_pool *pool, uint32_t id)
+{
+	return id == 0 ? "" : pool->entries[id].text;
+}
+
+size_t string_pool_length(const struct string_pool *pool, uint32_t id)
+{
+	return id == 0 ? 0 : pool->entries[id].length;
+}
+
+void string_pool_release(struct string_pool *pool)
+{
+	arena_release(&pool->arena);
+	free(pool->entries);
+	free(pool->slots);
+	*pool = (struct string_pool){0};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_STRING_POOL_H
+#define CTOP_STRING_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+
+/*
+ * Distinct byte strings with small ids in the order of their first use; id 0 is always the empty string.
+ * Strings may hold any byte but are also NUL-terminated. A zeroed struct is a valid pool.
+ */
+struct string_pool {
+	struct arena arena;
+	struct string_pool_entry *entries;
+	size_t count;
+	size_t capacity;
+	uint32_t *slots; /* hash table of entry index + 1 */
+	size_t slot_count;
+};
+
+struct string_pool_entry {
+	const char *text;
+	uint32_t length;
+	uint32_t hash;
+};
+
+/* Returns the id of the string, adding it when it is new. */
+uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length);
+
+/* Returns the id of a string already in the pool, or UINT32_MAX. */
+uint32_t string_pool_find(const struct string_pool *pool, const char *text, size_t length);
+
+/* The NUL-terminated text of an id handed out by this pool; owned by the pool. */
+const char *string_pool_text(const struct string_pool *pool, uint32_t id);
+
+/* Its length in bytes. */
+size_t string_pool_length(const struct string_pool *pool, uint32_t id);
+
+void string_pool_release(struct string_pool *pool);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "unicode.h"
+
+#include <string.h>
+#include <wchar.h>
+
+size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+	uint32_t scalar, smallest;
+	size_t count;
+
+	if (byte[0] < 0x80) {
+		*ret_scalar = byte[0];
+		return 1;
+	}
+	if (byte[0] >= 0xc2 && byte[0] <= 0xdf) {
+		count = 2;
+		scalar = byte[0] & 0x1fu;
+		smallest = 0x80;
+	} else if ((byte[0] & 0xf0) == 0xe0) {
+		count = 3;
+		scalar = byte[0] & 0x0fu;
+		smallest = 0x800;
+	} else if (byte[0] >= 0xf0 && byte[0] <= 0xf4) {
+		count = 4;
+		scalar = byte[0] & 0x07u;
+		smallest = 0x10000;
+	} else {
+		return 0;
+	}
+	if (length < count)
+		return 0;
+	for (size_t i = 1; i < count; i++) {
+		if ((byte[i] & 0xc0) != 0x80)
+			return 0;
+		scalar = scalar << 6 | (byte[i] & 0x3fu);
+	}
+	if (scalar < smallest || scalar > 0x10ffff || (scalar >= 0xd800 && scalar <= 0xdfff))
+		return 0;
+	*ret_scalar = scalar;
+	return count;
+}
+
+void unicode_append(struct buffer *buffer, uint32_t scalar)
+{
+	char bytes[4];
+	size_t count;
+
+	if (scalar < 0x80) {
+		bytes[0] = (char)scalar;
+		count = 1;
+	} else if (scalar < 0x800) {
+		bytes[0] = (char)(0xc0 | scalar >> 6);
+		bytes[1] = (char)(0x80 | (scalar & 0x3f));
+		count = 2;
+	} else if (scalar < 0x10000) {
+		bytes[0] = (char)(0xe0 | scalar >> 12);
+		bytes[1] = (char)(0x80 | (scalar >> 6 & 0x3f));
+		bytes[2] = (char)(0x80 | (scalar & 0x3f));
+		count = 3;
+	} else {
+		bytes[0] = (char)(0xf0 | scalar >> 18);
+		bytes[1] = (char)(0x80 | (scalar >> 12 & 0x3f));
+		bytes[2] = (char)(0x80 | (scalar >> 6 & 0x3f));
+		bytes[3] = (char)(0x80 | (scalar & 0x3f));
+		count = 4;
+	}
+	buffer_append(buffer, bytes, count);
+}
+
+bool unicode_is_valid(const char *text, size_t length)
+{
+	uint32_t scalar;
+
+	while (length != 0) {
+		size_t used = unicode_decode(text, length, &scalar);
+
+		if (used == 0)
+			return false;
+		text += used;
+		length -= used;
+	}
+	return true;
+}
+
+bool unicode_is_white_space(uint32_t scalar)
+{
+	return (scalar >= 0x09 && scalar <= 0x0d) || scalar == 0x20 || scalar == 0x85 || scalar == 0xa0 ||
+	       scalar == 0x1680 || (scalar >= 0x2000 && scalar <= 0x200a) || scalar == 0x2028 ||
+	       scalar == 0x2029 || scalar == 0x202f || scalar == 0x205f || scalar == 0x3000;
+}
+
+/* Start of the last character of a text that ends at `length`; an invalid tail counts byte by byte. */
+static size_t last_start(const char *text, size_t length)
+{
+	uint32_t scalar;
+
+	for (size_t back = 2; back <= 4 && back <= length; back++) {
+		if (((unsigned char)text[length - back] & 0xc0) == 0xc0)
+			return unicode_decode(text + length - back, back, &scalar) == back ? length - back
+											   : length - 1;
+	}
+	return length - 1;
+}
+
+size_t unicode_trim(const char **text, size_t length)
+{
+	uint32_t scalar;
+
+	while (length != 0) {
+		size_t used = unicode_decode(*text, length, &scalar);
+
+		if (used == 0 || !unicode_is_white_space(scalar))
+			break;
+		*text += used;
+		length -= used;
+	}
+	while (length != 0) {
+		size_t start = ((unsigned char)(*text)[length - 1] & 0x80) != 0 ? last_start(*text, length)
+										: length - 1;
+
+		if (unicode_decode(*text + start, length - start, &scalar) == 0 ||
+		    !unicode_is_white_space(scalar))
+			break;
+		length = start;
+	}
+	return length;
+}
+
+void unicode_append_valid(struct buffer *buffer, const char *text, size_t length)
+{
+	uint32_t scalar;
+
+	while (length != 0) {
+		size_t used = unicode_decode(text, length, &scalar);
+
+		if (used == 0) {
+			unicode_append(buffer, 0xfffd);
+			used = 1;
+		} else {
+			buffer_append(buffer, text, used);
+		}
+		text += used;
+		length -= used;
+	}
+}
+
+static bool is_printable(uint32_t scalar)
+{
+	if (scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0))
+		return false;
+	/* line and paragraph separator, embeddings, overrides and isolates reorder or break a line */
+	if (scalar == 0x2028 || scalar == 0x2029 || scalar == 0x200e || scalar == 0x200f || scalar == 0x061c)
+		return false;
+	return !(scalar >= 0x202a && scalar <= 0x202e) && !(scalar >= 0x2066 && scalar <= 0x2069) &&
+	       scalar != 0xfeff;
+}
+
+void unicode_append_printable(struct buffer *buffer, const char *text, size_t length, const char *replacement)
+{
+	uint32_t scalar;
+
+	while (length != 0) {
+		size_t used = unicode_decode(text, length, &scalar);
+
+		if (used == 0 || !is_printable(scalar)) {
+			buffer_append_text(buffer, replacement);
+			used = used != 0 ? used : 1;
+		} else {
+			buffer_append(buffer, text, used);
+		}
+		text += used;
+		length -= used;
+	}
+}
+
+static int scalar_width(uint32_t scalar)
+{
+	int width = wcwidth((wchar_t)scalar);
+
+	return width >= 0 ? width : 1;
+}
+
+int unicode_width(const char *text, size_t length)
+{
+	uint32_t scalar;
+	int cells = 0;
+
+	while (length != 0) {
+		size_t used = unicode_decode(text, length, &scalar);
+
+		cells += used != 0 ? scalar_width(scalar) : 1;
+		used = used != 0 ? used : 1;
+		text += used;
+		length -= used;
+	}
+	return cells;
+}
+
+size_t unicode_prefix(const char *text, size_t length, int cells, int *ret_cells)
+{
+	uint32_t scalar;
+	size_t taken = 0;
+	int used_cells = 0;
+
+	while (taken < length) {
+		size_t used = unicode_decode(text + taken, length - taken, &scalar);
+		int width = used != 0 ? scalar_width(scalar) : 1;
+
+		if (used_cells + width > cells)
+			break;
+		used_cells += width;
+		taken += used != 0 ? used : 1;
+	}
+	if (ret_cells != NULL)
+		*ret_cells = used_cells;
+	return taken;
+}

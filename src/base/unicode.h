@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_UNICODE_H
+#define CTOP_UNICODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buffer.h"
+
+/*
+ * Decodes the UTF-8 sequence at `text` (at most `length` > 0 bytes) by RFC 3629: no overlong forms, no
+ * surrogates, nothing above U+10FFFF. Returns the number of bytes used and the scalar; for an invalid byte
+ * returns 0 and leaves `*ret_scalar` alone (the caller skips one byte).
+ */
+size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar);
+
+/* Appends the UTF-8 form of a scalar value. */
+void unicode_append(struct buffer *buffer, uint32_t scalar);
+
+bool unicode_is_valid(const char *text, size_t length);
+
+/* The White_Space property (what Rust's char::is_whitespace tests). */
+bool unicode_is_white_space(uint32_t scalar);
+
+/* The part of the text without white space (Unicode) at both ends: moves `*text` and returns the new length.
+ */
+size_t unicode_trim(const char **text, size_t length);
+
+/* Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD. */
+void unicode_append_valid(struct buffer *buffer, const char *text, size_t length);
+
+/*
+ * Appends foreign text fit for a terminal: invalid bytes, control characters (C0, DEL, C1), line and
+ * paragraph separators and bidirectional controls become `replacement` (UTF-8, one cell wide). Every name
+ * that reaches a terminal passes here.
+ */
+void unicode_append_printable(struct buffer *buffer, const char *text, size_t length,
+			      const char *replacement);
+
+/*
+ * Cells the UTF-8 text takes on a terminal by wcwidth() of the current locale; a character without a width
+ * counts as one cell, a combining character as none.
+ */
+int unicode_width(const char *text, size_t length);
+
+/*
+ * Length in bytes of the longest prefix that takes at most `cells` cells and does not cut a character or part
+ * it from its combining marks. `*ret_cells` (may be NULL) gets the cells that prefix takes.
+ */
+size_t unicode_prefix(const char *text, size_t length, int cells, int *ret_cells);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_FEATURE_H
+#define CTOP_FEATURE_H
+
+#include <stddef.h>
+
+#include "reason.h"
+
+/* What host and privilege give; the table is feature.def. */
+enum feature {
+#define FEATURE(id, ...) FEATURE_##id,
+#include "feature.def"
+#undef FEATURE
+	FEATURE_COUNT,
+};
+
+enum feature_state {
+	FEATURE_STATE_UNKNOWN,
+	FEATURE_STATE_ON,
+	FEATURE_STATE_PARTIAL, /* on for some threads or processes */
+	FEATURE_STATE_OFF,
+};
+
+extern const char *const feature_state_names[]; /* "unknown", "on", "partial", "off" */
+
+struct feature_entry {
+	const char *name;
+	const char *words;
+};
+
+extern const struct feature_entry features[FEATURE_COUNT];
+
+/* The outcome of one check. */
+struct feature_result {
+	enum feature_state state;
+	enum reason reason; /* REASON_READ when on */
+	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
+	const char *remedy; /* the exact command that would give it; NULL when there is none */
+};
+
+/* The feature of that name (`length` bytes), or FEATURE_COUNT. */
+enum feature feature_find(const char *name, size_t length);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCREEN_FORMAT_H
+#define CTOP_SCREEN_FORMAT_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "table.h"
+
+/* Marks that differ between UTF-8 and plain ASCII terminals. */
+struct screen_marks {
+	const char *unavailable; /* "·" or "?" */
+	const char *resolving;   /* "…" or "..." */
+	const char *at_least;    /* "≥" or ">" */
+	const char *replacement; /* for characters that cannot be shown: "\uFFFD" or "?" */
+	const char *ellipsis;    /* "~" */
+};
+
+extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
+
+/*
+ * Appends a cell as the screen shows it, at most seven cells wide for numbers: bytes by 1024, counts by 1000,
+ * letters K M G T, the step taken after rounding, one decimal below 100 and none above, percent with one
+ * decimal below 1000, exact zero "0", times ns us ms s h d. Never cuts a digit. Texts are appended as they
+ * are (not sanitised).
+ */
+void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
+
+/* Numbers alone, for headers. */
+void screen_format_count(struct buffer *buffer, double value);
+void screen_format_bytes(struct buffer *buffer, double value);
+void screen_format_duration(struct buffer *buffer, double nanoseconds);
+void screen_format_percent(struct buffer *buffer, double percent);
+
+/* A Delay bar of `cells` cells: "####r##io...": one letter or sign per share, in the order of
+ * table_bar_names. */
+void screen_format_bar(struct buffer *buffer, const struct cell *cell, int cells);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "source.h"
+
+#include <string.h>
+
+const struct source_entry sources[SOURCE_COUNT] = {
+#define SOURCE(id, name, part_of, file, flags, description)                                                  \
+	[SOURCE_##id] = {name, SOURCE_##part_of, file, flags, description},
+#include "source.def"
+#undef SOURCE
+};
+
+enum source source_find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (strlen(sources[i].name) == length && memcmp(sources[i].name, name, length) == 0)
+			return (enum source)i;
+	}
+	return SOURCE_NONE;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TABLE_H
+#define CTOP_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "metric.h"
+#include "reason.h"
+
+/*
+ * Rows of typed cells: what every output (screen, text, TSV, CSV, JSON) draws and nothing else. Built by the
+ * model, immutable once built.
+ */
+
+/* What the number of a cell counts. */
+enum unit {
+	UNIT_NONE,
+	UNIT_COUNT,
+	UNIT_NS,
+	UNIT_US,
+	UNIT_BYTES,
+	UNIT_TICKS,
+	UNIT_RATIO,   /* a fraction, 0.5 */
+	UNIT_PERCENT, /* 50.0 */
+	UNIT_COUNT_PER_S,
+	UNIT_BYTES_PER_S,
+	UNIT_NS_PER_S,
+	UNIT_TICKS_PER_S,
+	UNIT_CPUS, /* a number of CPUs, 1.82 */
+	UNIT_TOTAL,
+};
+
+/* Names for CSV and JSON: "", "count", "ns", "us", "bytes", "ticks", "ratio", "percent", "count_per_s" … */
+extern const char *const unit_names[UNIT_TOTAL];
+
+enum cell_state {
+	CELL_EMPTY, /* nothing belongs here */
+	CELL_VALUE,
+	CELL_ABSENT,      /* `-` */
+	CELL_UNAVAILABLE, /* `·`, with a reason */
+};
+
+enum cell_form {
+	CELL_FORM_TEXT,    /* `text` is all */
+	CELL_FORM_INTEGER, /* unsigned */
+	CELL_FORM_REAL,
+	CELL_FORM_RANGE, /* low..high */
+	CELL_FORM_BAR,   /* shares of a whole: value.shares */
+};
+
+enum {
+	CELL_BAR_SHARES = 6
+};
+
+struct cell {
+	enum cell_state state;
+	enum cell_form form;
+	enum unit unit;
+	bool partial;   /* some members are unavailable: `≥` */
+	bool rose;      /* a peak that rose inside the span: `+` */
+	bool unanimous; /* of a category or set: all members agree */
+	reason_id reason;
+	union {
+		uint64_t integer;
+		double real;
+		struct {
+			int64_t low, high;
+		} range;
+		float shares[CELL_BAR_SHARES]; /* 0 … 1, in the order of table_bar_names */
+	} value;
+	const char *text; /* printed form, owned by the table's arena; NULL: the formatter makes it */
+	double sort;      /* larger sorts first when descending; NAN: last in either direction */
+};
+
+struct table_column {
+	const char *name;  /* of TSV, CSV and JSON: "wait_time_ns", "wait_percent" */
+	const char *title; /* of the screen: "RUNQ%" */
+	enum unit unit;
+	bool left;           /* texts line up on the left */
+	int width;           /* cells on the screen without the blank between, from the title and the unit */
+	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
+};
+
+/* Marks before a row on the screen. */
+enum row_mark {
+	ROW_MARK_NONE,
+	ROW_MARK_NEW,
+	ROW_MARK_GONE,
+	ROW_MARK_MOVER,
+};
+
+struct table_row {
+	const char *key; /* identity across rounds: the group key's bytes, or "tid:start" of a thread */
+	size_t key_length;
+	const char *label; /* the name as read, not sanitised; NUL separated parts on AXIS_ALL */
+	size_t label_length;
+	uint32_t tid, tgid; /* of a thread row, else 0 */
+	uint32_t thread;    /* index in the newest snapshot of a thread row, else UINT32_MAX */
+	uint32_t threads;   /* members in the newest snapshot */
+	enum row_mark mark;
+	struct cell *cells; /* column_count of them */
+};
+
+struct table {
+	struct arena arena;
+	const char *section; /* "primary", "pressure cpu" … in reports; NULL on the screen */
+	struct table_column *columns;
+	size_t column_count;
+	struct table_row *rows;
+	size_t row_count;
+	size_t row_total;   /* rows before `limit` cut them */
+	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
+};
+
+extern const char *const table_bar_names[CELL_BAR_SHARES]; /* "run" "runq" "io" "mem" "irq" "sleep" */
+
+/* An empty table with room for `column_count` columns; the caller owns it. */
+struct table *table_create(const char *section, size_t column_count);
+
+/* Appends a row of CELL_EMPTY cells; valid until the next call. */
+struct table_row *table_add_row(struct table *table);
+
+void table_release(struct table *table);
+
+#endif

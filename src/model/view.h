@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_VIEW_H
+#define CTOP_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "column.h"
+#include "filter.h"
+#include "grouping.h"
+
+/* Over which span a number counts. */
+enum view_mode {
+	VIEW_MODE_RATE,     /* per second, or percent of one thread's wall time, over the last interval */
+	VIEW_MODE_INTERVAL, /* amounts over the last interval */
+	VIEW_MODE_BASE,     /* amounts since the base */
+	VIEW_MODE_TOTAL,    /* lifetime of the living members */
+	VIEW_MODE_COUNT,
+};
+
+extern const char *const view_mode_names[VIEW_MODE_COUNT]; /* "rate" "interval" "base" "total" */
+
+/* What a row stands for. */
+enum view_level {
+	VIEW_LEVEL_GROUPS,
+	VIEW_LEVEL_THREADS,
+};
+
+enum {
+	VIEW_STEPS_MAX = 4
+};
+
+/* A group that the view was narrowed to. */
+struct view_step {
+	enum axis axis;
+	char *key; /* owned by the view */
+	size_t key_length;
+};
+
+/* Everything that says which table is wanted. A plain value but for what view_release() frees. */
+struct view {
+	struct grouping_options grouping; /* its axis is that of the rows on VIEW_LEVEL_GROUPS */
+	enum view_level level;
+	struct view_step steps[VIEW_STEPS_MAX];
+	size_t step_count;
+	enum tab tab;
+	enum view_mode mode;
+	bool sort_by_name;
+	enum column sort; /* when not sort_by_name */
+	bool sort_ascending;
+	struct filter *filter; /* owned, NULL for none */
+	bool hide_kernel_threads;
+	size_t limit; /* rows, 0 for all */
+	int width;    /* cells of the screen for choosing columns; 0 for all columns of the tab */
+};
+
+/* The default: processes, overview, rate, by CPU%, descending. */
+void view_initialise(struct view *view);
+
+void view_release(struct view *view);
+
+/*
+ * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, thread pattern, threads).
+ * Returns false (nothing changed) on VIEW_LEVEL_THREADS.
+ */
+bool view_open(struct view *view, const char *key, size_t key_length);
+
+/* Undoes the last view_open(). Returns false at the top. `*ret_key` (may be NULL) gets the key left, owned by
+ * the caller. */
+bool view_close(struct view *view, char **ret_key, size_t *ret_key_length);
+
+#endif

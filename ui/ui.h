@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_UI_H
+#define CTOP_UI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/session.h"
+#include "model/view.h"
+
+/* What happened outside that the screen should know; handed over by ui_host.receive. */
+enum ui_event_kind {
+	UI_EVENT_NONE,
+	UI_EVENT_ROUND,   /* snapshot: a new round; the screen takes the reference over */
+	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
+	UI_EVENT_SAVED,   /* message: where the snapshot was saved */
+	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
+};
+
+struct ui_event {
+	enum ui_event_kind kind;
+	struct snapshot *snapshot;
+	char *message; /* owned by the receiver */
+	bool is_error;
+};
+
+/*
+ * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
+ * an event. A member that is NULL means that this screen cannot do it (a file has no rounds): its key says
+ * so.
+ */
+struct ui_host {
+	void *context;
+	int notify_fd; /* readable when receive() has something; -1 for none */
+	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing left */
+	void (*set_interval)(void *context, uint64_t interval_ns);
+	void (*set_paused)(void *context, bool paused);
+	void (*set_needs)(void *context, source_set needed, bool cgroup_records, bool smaps);
+	void (*request_round)(void *context);
+	void (*request_base)(void *context);
+	/*
+	 * Save: `shown` is the snapshot on the screen while paused (the host takes its own reference), NULL
+	 * for a fresh full capture.
+	 */
+	void (*request_save)(void *context, struct snapshot *shown);
+};
+
+struct ui_options {
+	const char *file_name; /* of a file on the screen, NULL when live */
+	uint64_t interval_ns;
+	uint64_t rounds; /* quit after so many, 0 for never */
+	bool no_color, ascii;
+	const struct view *view; /* to start with; copied */
+};
+
+/*
+ * Runs the screen until the user quits or the terminal goes away. Uses stdin or /dev/tty for keys and stdout
+ * for the screen. Returns 0, or a negative errno with a sentence; a deadly signal received is returned as a
+ * positive number after the terminal is restored, for the caller to raise again.
+ */
+int ui_run(struct session *session, const struct ui_host *host, const struct ui_options *options,
+	   struct error *error);
+
+#endif
