@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "live_capture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cmd/privilege.h"
+#include "cmd/save_name.h"
+#include "model/snapshot_file.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* The second round comes soon, so that the first deltas do not have to wait for a whole interval. */
+#define SECOND_ROUND_DELAY_NS (UINT64_C(300) * 1000 * 1000)
+/* All sources that may take long together, in a capture that the user waits for. */
+#define DEAR_BUDGET_NS NS_PER_S
+/* How long the end of the program waits for a save that is still being captured or written. */
+#define SAVE_PATIENCE_NS (10 * NS_PER_S)
+
+enum {
+	EVENT_QUEUE_LENGTH = 16
+};
+
+struct live_capture {
+	struct live_capture_options options;
+	struct ui_host host;
+	pthread_t capture_thread, save_thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake_capture, wake_save, opened, save_ended;
+
+	/* Everything below is guarded by the lock. */
+	bool stop;
+	bool is_open;
+	int open_result;
+	struct error open_error;
+	uint64_t interval_ns;
+	bool paused;
+	bool round_wanted, base_wanted, save_wanted;
+	struct capture_round_options needs;
+	struct snapshot *to_save;   /* handed to the save thread */
+	unsigned int saves_pending; /* asked for, not written or given up yet */
+	struct ui_event events[EVENT_QUEUE_LENGTH];
+	size_t event_count;
+	atomic_bool cancel; /* read without the lock by a capture under way */
+};
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void event_discard(struct ui_event *event)
+{
+	snapshot_release(event->snapshot);
+	free(event->message);
+}
+
+/* A round nobody has looked at yet is replaced by the newer one: the screen needs only the newest. */
+static void drop_event(struct live_capture *live, size_t index)
+{
+	event_discard(&live->events[index]);
+	live->event_count--;
+	memmove(&live->events[index], &live->events[index + 1],
+		(live->event_count - index) * sizeof(live->events[0]));
+}
+
+static void send_event(struct live_capture *live, struct ui_event event)
+{
+	const uint64_t one = 1;
+
+	pthread_mutex_lock(&live->lock);
+	for (size_t i = 0; event.kind == UI_EVENT_ROUND && i < live->event_count; i++) {
+		if (live->events[i].kind == UI_EVENT_ROUND) {
+			drop_event(live, i);
+			break;
+		}
+	}
+	if (live->event_count == EVENT_QUEUE_LENGTH)
+		drop_event(live, 0);
+	live->events[live->event_count++] = event;
+	pthread_mutex_unlock(&live->lock);
+	/* a full counter means that the reader has been told already */
+	if (write(live->host.notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		abort();
+}
+
+static void send_message(struct live_capture *live, enum ui_event_kind kind, char *message, bool is_error)
+{
+	send_event(live, (struct ui_event){.kind = kind, .message = message, .is_error = is_error});
+}
+
+static void end_save(struct live_capture *live)
+{
+	pthread_mutex_lock(&live->lock);
+	live->saves_pending--;
+	pthread_cond_signal(&live->save_ended);
+	pthread_mutex_unlock(&live->lock);
+}
+
+/* Hands a snapshot to the save thread. Takes the reference over. */
+static void hand_to_save(struct live_capture *live, struct snapshot *snapshot)
+{
+	pthread_mutex_lock(&live->lock);
+	if (live->to_save != NULL) {
+		pthread_mutex_unlock(&live->lock);
+		snapshot_release(snapshot);
+		send_message(live, UI_EVENT_MESSAGE,
+			     memory_duplicate("not saved: the previous snapshot is still being written"),
+			     true);
+		end_save(live);
+		return;
+	}
+	live->to_save = snapshot;
+	pthread_cond_signal(&live->wake_save);
+	pthread_mutex_unlock(&live->lock);
+}
+
+static void take_full(struct live_capture *live, struct capture *capture, bool for_base)
+{
+	struct snapshot *snapshot;
+	struct error error;
+	int result = capture_full(capture, DEAR_BUDGET_NS, &live->cancel, &snapshot, &error);
+
+	if (result < 0) {
+		send_message(live, UI_EVENT_MESSAGE,
+			     memory_format("%s: %s", for_base ? "no base taken" : "not saved", error.text),
+			     true);
+		if (!for_base)
+			end_save(live);
+	} else if (for_base) {
+		send_event(live, (struct ui_event){.kind = UI_EVENT_BASE, .snapshot = snapshot});
+	} else {
+		hand_to_save(live, snapshot);
+	}
+}
+
+static void take_round(struct live_capture *live, struct capture *capture,
+		       const struct capture_round_options *options)
+{
+	struct snapshot *snapshot;
+	struct error error;
+	int result = capture_round(capture, options, &live->cancel, &snapshot, &error);
+
+	if (result == 0)
+		send_event(live, (struct ui_event){.kind = UI_EVENT_ROUND, .snapshot = snapshot});
+	else if (result != -ECANCELED)
+		send_message(live, UI_EVENT_MESSAGE, memory_duplicate(error.text), true);
+}
+
+/* Waits for the next thing to do; false at the end. Called and returns with the lock held. */
+static bool wait_for_work(struct live_capture *live, uint64_t next_round)
+{
+	while (!live->stop && !live->round_wanted && !live->base_wanted && !live->save_wanted) {
+		struct timespec until = {(time_t)(next_round / NS_PER_S), (long)(next_round % NS_PER_S)};
+
+		if (live->paused) {
+			pthread_cond_wait(&live->wake_capture, &live->lock);
+			continue;
+		}
+		if (monotonic_ns() >= next_round)
+			break;
+		pthread_cond_timedwait(&live->wake_capture, &live->lock, &until);
+		if (live->interval_ns != 0 && next_round > monotonic_ns() + live->interval_ns)
+			next_round = monotonic_ns() + live->interval_ns; /* the interval became shorter */
+	}
+	return !live->stop;
+}
+
+static void capture_loop(struct live_capture *live, struct capture *capture)
+{
+	uint64_t rounds = 0, next_round = monotonic_ns();
+
+	pthread_mutex_lock(&live->lock);
+	while (wait_for_work(live, next_round)) {
+		const struct capture_round_options needs = live->needs;
+		const bool base = live->base_wanted, save = live->save_wanted;
+		const bool round = live->round_wanted || (!base && !save);
+
+		live->base_wanted = live->save_wanted = live->round_wanted = false;
+		pthread_mutex_unlock(&live->lock);
+		if (save)
+			take_full(live, capture, false);
+		if (base)
+			take_full(live, capture, true);
+		if (round) {
+			take_round(live, capture, &needs);
+			rounds++;
+		}
+		pthread_mutex_lock(&live->lock);
+		if (round && rounds == 1) {
+			next_round = monotonic_ns() + SECOND_ROUND_DELAY_NS;
+		} else if (round) {
+			next_round += live->interval_ns;
+			/* a round that took longer than the interval delays the next, it does not queue them
+			 */
+			if (next_round < monotonic_ns() || next_round > monotonic_ns() + live->interval_ns)
+				next_round = monotonic_ns() + live->interval_ns;
+		}
+	}
+	pthread_mutex_unlock(&live->lock);
+}
+
+static bool has_redirected_root(const struct capture_options *options)
+{
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		if (options->roots[i] != NULL)
+			return true;
+	}
+	return false;
+}
+
+static void *run_capture(void *argument)
+{
+	struct live_capture *live = argument;
+	const bool redirected = has_redirected_root(&live->options.capture);
+	struct capture *capture = NULL;
+	struct error error = {""};
+	int result;
+
+	/* roots that the user names are opened with his own rights */
+	if (!redirected)
+		privilege_raise();
+	result = capture_open(&live->options.capture, &capture, &error);
+	pthread_mutex_lock(&live->lock);
+	live->is_open = true;
+	live->open_result = result;
+	live->open_error = error;
+	pthread_cond_signal(&live->opened);
+	pthread_mutex_unlock(&live->lock);
+	if (result < 0)
+		return NULL;
+	if (redirected)
+		privilege_raise();
+	capture_loop(live, capture);
+	capture_close(capture);
+	return NULL;
+}
+
+static void save(struct live_capture *live, struct snapshot *snapshot)
+{
+	char *path = NULL;
+	struct error error;
+	uint64_t json_bytes;
+	int result = save_name_write(snapshot, live->options.save_directory, &path, &json_bytes, &error);
+
+	if (result < 0)
+		send_message(live, UI_EVENT_MESSAGE, memory_format("not saved: %s", error.text), true);
+	else if (json_bytes > SNAPSHOT_FILE_REFERENCE_LIMIT)
+		send_message(live, UI_EVENT_SAVED,
+			     memory_format("saved %s (over 256 MiB: ktstr will refuse it)", path), false);
+	else
+		send_message(live, UI_EVENT_SAVED, memory_format("saved %s", path), false);
+	free(path);
+	snapshot_release(snapshot);
+}
+
+static void *run_save(void *argument)
+{
+	struct live_capture *live = argument;
+
+	pthread_mutex_lock(&live->lock);
+	while (!live->stop || live->to_save != NULL) {
+		struct snapshot *snapshot = live->to_save;
+
+		if (snapshot == NULL) {
+			pthread_cond_wait(&live->wake_save, &live->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&live->lock);
+		save(live, snapshot);
+		end_save(live);
+		pthread_mutex_lock(&live->lock);
+		live->to_save = NULL;
+	}
+	pthread_mutex_unlock(&live->lock);
+	return NULL;
+}
+
+static bool host_receive(void *context, struct ui_event *ret_event)
+{
+	struct live_capture *live = context;
+	uint64_t counter;
+	bool found = false;
+
+	pthread_mutex_lock(&live->lock);
+	if (live->event_count != 0) {
+		*ret_event = live->events[0];
+		live->event_count--;
+		memmove(&live->events[0], &live->events[1], live->event_count * sizeof(live->events[0]));
+		found = true;
+	} else if (read(live->host.notify_fd, &counter, sizeof(counter)) < 0 && errno != EAGAIN) {
+		abort();
+	}
+	pthread_mutex_unlock(&live->lock);
+	return found;
+}
+
+static void host_set_interval(void *context, uint64_t interval_ns)
+{
+	struct live_capture *live = context;
+
+	pthread_mutex_lock(&live->lock);
+	live->interval_ns = interval_ns;
+	pthread_cond_signal(&live->wake_capture);
+	pthread_mutex_unlock(&live->lock);
+}
+
+static void host_set_paused(void *context, bool paused)
+{
+	struct live_capture *live = context;
+
+	pthread_mutex_lock(&live->lock);
+	live->paused = paused;
+	pthread_cond_signal(&live->wake_capture);
+	pthread_mutex_unlock(&live->lock);
+}
+
+static void host_set_needs(void *context, source_set needed, bool cgroup_records, bool smaps)
+{
+	struct live_capture *live = context;
+
+	pthread_mutex_lock(&live->lock);
+	live->needs = (struct capture_round_options){
+		.needed = needed,
+		.cgroup_records = cgroup_records,
+		.smaps = smaps,
+	};
+	pthread_mutex_unlock(&live->lock);
+}
+
+static void wake(struct live_capture *live, bool *wanted)
+{
+	pthread_mutex_lock(&live->lock);
+	*wanted = true;
+	pthread_cond_signal(&live->wake_capture);
+	pthread_mutex_unlock(&live->lock);
+}
+
+static void host_request_round(void *context)
+{
+	struct live_capture *live = context;
+
+	wake(live, &live->round_wanted);
+}
+
+static void host_request_base(void *context)
+{
+	struct live_capture *live = context;
+
+	wake(live, &live->base_wanted);
+}
+
+static void host_request_save(void *context, struct snapshot *shown)
+{
+	struct live_capture *live = context;
+
+	pthread_mutex_lock(&live->lock);
+	live->saves_pending++;
+	pthread_mutex_unlock(&live->lock);
+	if (shown != NULL)
+		hand_to_save(live, snapshot_reference(shown));
+	else
+		wake(live, &live->save_wanted);
+}
+
+static void initialise_conditions(struct live_capture *live)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&live->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&live->wake_capture, &attributes);
+	pthread_cond_init(&live->wake_save, &attributes);
+	pthread_cond_init(&live->opened, &attributes);
+	pthread_cond_init(&live->save_ended, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static void release(struct live_capture *live)
+{
+	for (size_t i = 0; i < live->event_count; i++)
+		event_discard(&live->events[i]);
+	close(live->host.notify_fd);
+	pthread_cond_destroy(&live->wake_capture);
+	pthread_cond_destroy(&live->wake_save);
+	pthread_cond_destroy(&live->opened);
+	pthread_cond_destroy(&live->save_ended);
+	pthread_mutex_destroy(&live->lock);
+	free(live);
+}
+
+/* Signals are for the screen's thread: the others are created with all of them blocked. */
+static int start_threads(struct live_capture *live)
+{
+	sigset_t all, old;
+	int result;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	result = -pthread_create(&live->save_thread, NULL, run_save, live);
+	if (result == 0) {
+		result = -pthread_create(&live->capture_thread, NULL, run_capture, live);
+		if (result < 0) {
+			pthread_mutex_lock(&live->lock);
+			live->stop = true;
+			pthread_cond_signal(&live->wake_save);
+			pthread_mutex_unlock(&live->lock);
+			pthread_join(live->save_thread, NULL);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return result;
+}
+
+int live_capture_start(const struct live_capture_options *options, struct live_capture **ret_live,
+		       struct error *error)
+{
+	struct live_capture *live;
+	int result, notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (notify_fd < 0)
+		return error_set(error, -errno, "cannot create an eventfd: %s", strerror(errno));
+	live = memory_allocate_zero(1, sizeof(*live));
+	live->options = *options;
+	live->interval_ns = options->interval_ns;
+	live->host = (struct ui_host){
+		.context = live,
+		.notify_fd = notify_fd,
+		.receive = host_receive,
+		.set_interval = host_set_interval,
+		.set_paused = host_set_paused,
+		.set_needs = host_set_needs,
+		.request_round = host_request_round,
+		.request_base = host_request_base,
+		.request_save = host_request_save,
+	};
+	initialise_conditions(live);
+	result = start_threads(live);
+	if (result < 0) {
+		release(live);
+		return error_set(error, result, "cannot create a thread: %s", strerror(-result));
+	}
+	pthread_mutex_lock(&live->lock);
+	while (!live->is_open)
+		pthread_cond_wait(&live->opened, &live->lock);
+	pthread_mutex_unlock(&live->lock);
+	if (live->open_result < 0) {
+		bool is_error;
+
+		result = live->open_result;
+		if (error != NULL)
+			*error = live->open_error;
+		free(live_capture_stop(live, &is_error));
+		return result;
+	}
+	*ret_live = live;
+	return 0;
+}
+
+const struct ui_host *live_capture_host(struct live_capture *live)
+{
+	return &live->host;
+}
+
+static char *last_save_message(struct live_capture *live, bool *ret_is_error)
+{
+	for (size_t i = live->event_count; i-- > 0;) {
+		struct ui_event *event = &live->events[i];
+
+		if (event->kind == UI_EVENT_SAVED || (event->kind == UI_EVENT_MESSAGE && event->is_error)) {
+			char *message = event->message;
+
+			*ret_is_error = event->is_error;
+			event->message = NULL;
+			return message;
+		}
+	}
+	return NULL;
+}
+
+char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
+{
+	struct timespec until;
+	uint64_t patience;
+	char *message;
+	bool capture_ended;
+
+	/* a save that was asked for is carried out even when the screen is closed right after */
+	patience = monotonic_ns() + SAVE_PATIENCE_NS;
+	until = (struct timespec){(time_t)(patience / NS_PER_S), (long)(patience % NS_PER_S)};
+	pthread_mutex_lock(&live->lock);
+	while (live->saves_pending != 0) {
+		if (pthread_cond_timedwait(&live->save_ended, &live->lock, &until) == ETIMEDOUT)
+			break;
+	}
+	live->stop = true;
+	pthread_cond_signal(&live->wake_capture);
+	pthread_cond_signal(&live->wake_save);
+	pthread_mutex_unlock(&live->lock);
+	atomic_store(&live->cancel, true);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	capture_ended = pthread_timedjoin_np(live->capture_thread, NULL, &until) == 0;
+	pthread_join(live->save_thread, NULL);
+	message = last_save_message(live, ret_is_error);
+	if (capture_ended)
+		release(live);
+	return message;
+}

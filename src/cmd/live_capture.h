@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LIVE_CAPTURE_H
+#define CTOP_LIVE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "capture/capture.h"
+#include "ui/ui.h"
+
+/*
+ * The two threads behind the live screen: one captures rounds (the only one with effective capabilities), one
+ * writes snapshots to disk (with the user's own rights), so that neither a slow host nor a slow disk delays a
+ * key. Finished work comes back as ui events.
+ */
+struct live_capture;
+
+struct live_capture_options {
+	struct capture_options capture;
+	uint64_t interval_ns;
+	const char *save_directory; /* NULL: the working directory */
+};
+
+/*
+ * Starts both threads and waits until the capture is open. Returns 0, or a negative errno with a sentence. To
+ * be called before ncurses is up. The options' strings must outlive the object.
+ */
+int live_capture_start(const struct live_capture_options *options, struct live_capture **ret_live,
+		       struct error *error);
+
+/* The calls by which the screen steers this capture; valid until live_capture_stop(). */
+const struct ui_host *live_capture_host(struct live_capture *live);
+
+/*
+ * Ends the threads. A save under way is finished first. A capture that hangs in the kernel (a read behind a
+ * lock of its target) is left behind after a second; the process is about to end. Returns the message of a
+ * save that the screen did not show any more (owned by the caller, `*ret_is_error` tells its kind), or NULL.
+ */
+char *live_capture_stop(struct live_capture *live, bool *ret_is_error);
+
+#endif

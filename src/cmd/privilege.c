@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "privilege.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
+
+/* Sets the effective set to the named permitted capabilities: none when `count` is 0. */
+static int set_effective(const cap_value_t *wanted, size_t count)
+{
+	cap_t state = cap_get_proc();
+	int result = 0;
+
+	if (state == NULL)
+		return -errno;
+	if (cap_clear_flag(state, CAP_EFFECTIVE) < 0)
+		result = -errno;
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		cap_flag_value_t permitted = CAP_CLEAR;
+
+		if (cap_get_flag(state, wanted[i], CAP_PERMITTED, &permitted) < 0 || permitted != CAP_SET)
+			continue;
+		if (cap_set_flag(state, CAP_EFFECTIVE, 1, &wanted[i], CAP_SET) < 0)
+			result = -errno;
+	}
+	if (result == 0 && cap_set_proc(state) < 0)
+		result = -errno;
+	cap_free(state);
+	return result;
+}
+
+int privilege_initialise(struct error *error)
+{
+	int result;
+
+	if (getuid() == 0)
+		return 0;
+	result = set_effective(NULL, 0);
+	if (result < 0)
+		return error_set(error, result, "cannot lower the capabilities of this process: %s",
+				 strerror(-result));
+	return 0;
+}
+
+void privilege_raise(void)
+{
+	if (getuid() == 0)
+		return;
+	/* capturing goes on without them; what is then unavailable carries its reason */
+	(void)set_effective(capture_capabilities,
+			    sizeof(capture_capabilities) / sizeof(capture_capabilities[0]));
+}
+
+void privilege_lower(void)
+{
+	if (getuid() == 0)
+		return;
+	(void)set_effective(NULL, 0);
+}

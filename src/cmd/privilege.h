@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_PRIVILEGE_H
+#define CTOP_PRIVILEGE_H
+
+#include "base/error.h"
+
+/*
+ * File capabilities (`setcap …=ep`) must not let a user read or write files that are not his through ctop:
+ * the effective set is empty wherever a file that the user names is opened, and holds only what capturing
+ * needs while capturing. Capability sets belong to a thread (capabilities(7), "Per-thread capability sets").
+ */
+
+/*
+ * To be called first: empties the effective set of this thread (and so of those it creates) unless the real
+ * user is root, whose own rights are meant to count. Returns 0 or a negative errno with a sentence.
+ */
+int privilege_initialise(struct error *error);
+
+/*
+ * Makes effective in this thread what capturing needs and the permitted set holds: CAP_NET_ADMIN (taskstats),
+ * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (files of other users' processes). A root user keeps all he has.
+ * Failure leaves the thread as it was; the features then say what is missing.
+ */
+void privilege_raise(void);
+
+/* Undoes privilege_raise() in this thread. */
+void privilege_lower(void);
+
+#endif
