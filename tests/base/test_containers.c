@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/cmocka_include.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/string_pool.h"
+
+static void arena_keeps_apart_what_it_hands_out(void **state)
+{
+	enum {
+		COUNT = 2000
+	};
+	struct arena arena = {0};
+	unsigned char *pieces[COUNT];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		size_t size = i * 37 % 1500 + (i % 500 == 0 ? 100000 : 1);
+
+		pieces[i] = arena_allocate(&arena, size);
+		assert_int_equal((uintptr_t)pieces[i] % alignof(max_align_t), 0);
+		memset(pieces[i], (int)(i & 0xff), size);
+	}
+	for (size_t i = 0; i < COUNT; i++)
+		assert_int_equal(pieces[i][0], i & 0xff);
+	assert_string_equal(arena_format(&arena, "%0300d", 7) + 299, "7");
+	arena_release(&arena);
+	assert_string_equal(arena_duplicate(&arena, "again", 5), "again");
+	arena_release(&arena);
+}
+
+static void string_pool_gives_each_string_one_id(void **state)
+{
+	enum {
+		COUNT = 5000
+	};
+	struct string_pool pool = {0};
+	char text[32];
+
+	(void)state;
+	assert_int_equal(string_pool_intern(&pool, "", 0), 0);
+	assert_int_equal(string_pool_find(&pool, "worker", 6), UINT32_MAX);
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < COUNT; i++) {
+			int length = snprintf(text, sizeof(text), "worker-%u", i);
+
+			assert_int_equal(string_pool_intern(&pool, text, (size_t)length), i + 1);
+		}
+	}
+	assert_string_equal(string_pool_text(&pool, 42), "worker-41");
+	assert_int_equal(string_pool_length(&pool, 42), 9);
+	assert_int_equal(string_pool_intern(&pool, "a\0b", 3), COUNT + 1);
+	assert_int_equal(string_pool_intern(&pool, "a", 1), COUNT + 2);
+	assert_int_equal(string_pool_find(&pool, "a\0b", 3), COUNT + 1);
+	string_pool_release(&pool);
+}
+
+static void hash_map_remembers(void **state)
+{
+	struct hash_map map = {0};
+	uint32_t value = 0;
+
+	(void)state;
+	assert_false(hash_map_get(&map, 1, &value));
+	for (uint64_t key = 0; key < 10000; key++)
+		hash_map_set(&map, key << 32 | (key * 7), (uint32_t)key);
+	hash_map_set(&map, 5ull << 32 | 35, 99);
+	assert_int_equal(map.count, 10000);
+	for (uint64_t key = 0; key < 10000; key++) {
+		assert_true(hash_map_get(&map, key << 32 | (key * 7), &value));
+		assert_int_equal(value, key == 5 ? 99 : key);
+	}
+	assert_false(hash_map_get(&map, 10000ull << 32 | 70000, &value));
+	hash_map_clear(&map);
+	assert_false(hash_map_get(&map, 0, &value));
+	hash_map_release(&map);
+}
+
+static void buffer_grows(void **state)
+{
+	struct buffer buffer = {0};
+	char *text;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++)
+		buffer_append_format(&buffer, "%u,", i);
+	assert_int_equal(buffer.length, 3890);
+	assert_memory_equal(buffer.data + buffer.length - 4, "999,", 5);
+	buffer_clear(&buffer);
+	buffer_append_format(&buffer, "%0500d", 1);
+	assert_int_equal(buffer.length, 500);
+	buffer_clear(&buffer);
+	buffer_append_u64(&buffer, UINT64_MAX);
+	buffer_append_char(&buffer, ' ');
+	buffer_append_i64(&buffer, INT64_MIN);
+	buffer_append_text(&buffer, " ");
+	buffer_append_i64(&buffer, 0);
+	text = buffer_steal(&buffer);
+	assert_string_equal(text, "18446744073709551615 -9223372036854775808 0");
+	assert_null(buffer.data);
+	free(text);
+	text = buffer_steal(&buffer);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void memory_grow_doubles(void **state)
+{
+	size_t capacity = 0;
+	int *array = NULL;
+
+	(void)state;
+	array = memory_grow(array, &capacity, 1, sizeof(*array));
+	assert_int_equal(capacity, 8);
+	array = memory_grow(array, &capacity, 9, sizeof(*array));
+	assert_int_equal(capacity, 16);
+	array = memory_grow(array, &capacity, 16, sizeof(*array));
+	assert_int_equal(capacity, 16);
+	free(array);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arena_keeps_apart_what_it_hands_out),
+		cmocka_unit_test(string_pool_gives_each_string_one_id),
+		cmocka_unit_test(hash_map_remembers),
+		cmocka_unit_test(buffer_grows),
+		cmocka_unit_test(memory_grow_doubles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

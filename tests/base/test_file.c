@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/cmocka_include.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+static char directory[] = "/tmp/ctop-test-file-XXXXXX";
+
+static char *path_of(const char *name)
+{
+	return memory_format("%s/%s", directory, name);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void assert_content(const char *path, const char *text)
+{
+	struct buffer buffer = {0};
+
+	assert_int_equal(file_read(AT_FDCWD, path, &buffer, 1 << 20), 0);
+	assert_string_equal(buffer.data, text);
+	buffer_release(&buffer);
+}
+
+/* Every test leaves the directory with just the one file it is about. */
+static unsigned int count_entries(void)
+{
+	DIR *entries = opendir(directory);
+	unsigned int count = 0;
+
+	assert_non_null(entries);
+	for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries))
+		count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+	closedir(entries);
+	return count;
+}
+
+static void reads_procfs_and_bounds(void **state)
+{
+	struct buffer buffer = {0};
+
+	(void)state;
+	assert_int_equal(file_read(AT_FDCWD, "/proc/self/status", &buffer, 1 << 20), 0);
+	assert_non_null(strstr(buffer.data, "Threads:\t1"));
+	assert_int_equal(file_read(AT_FDCWD, "/proc/self/status", &buffer, 100), -EFBIG);
+	assert_int_equal(file_read(AT_FDCWD, "/nonexistent/file", &buffer, 100), -ENOENT);
+	assert_int_equal(file_read(AT_FDCWD, "/proc", &buffer, 100), -EISDIR);
+	buffer_release(&buffer);
+}
+
+static void replaces_a_file_whole(void **state)
+{
+	struct file_replacement replacement;
+	char *path = path_of("report");
+	struct stat status;
+	struct error error;
+
+	(void)state;
+	write_file(path, "old");
+	assert_int_equal(file_replacement_open(&replacement, path, 0600, &error), 0);
+	assert_int_equal(file_write_all(replacement.descriptor, "new content", 11), 0);
+	assert_content(path, "old");
+	assert_int_equal(file_replacement_commit(&replacement, true, &error), 0);
+	assert_content(path, "new content");
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(count_entries(), 1);
+	unlink(path);
+	free(path);
+}
+
+static void never_replaces_where_told_not_to(void **state)
+{
+	struct file_replacement replacement;
+	char *path = path_of("kept");
+	struct error error;
+
+	(void)state;
+	write_file(path, "kept");
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
+	assert_int_equal(file_replacement_commit(&replacement, false, &error), -EEXIST);
+	assert_non_null(strstr(error.text, path));
+	assert_content(path, "kept");
+	assert_int_equal(count_entries(), 1);
+	unlink(path);
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
+	assert_int_equal(file_replacement_commit(&replacement, false, &error), 0);
+	assert_content(path, "");
+	unlink(path);
+	free(path);
+}
+
+static void abandons_without_a_trace(void **state)
+{
+	struct file_replacement replacement;
+	char *path = path_of("never");
+	struct error error;
+
+	(void)state;
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
+	assert_int_equal(file_write_all(replacement.descriptor, "half", 4), 0);
+	file_replacement_abandon(&replacement);
+	file_replacement_abandon(&replacement);
+	assert_int_equal(count_entries(), 0);
+	free(path);
+}
+
+static void a_write_that_fails_leaves_the_old_file(void **state)
+{
+	struct rlimit old_limit, small = {4096, RLIM_INFINITY};
+	struct file_replacement replacement;
+	char *path = path_of("full");
+	static char bytes[65536];
+	struct error error;
+
+	(void)state;
+	write_file(path, "old");
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	small.rlim_max = old_limit.rlim_max;
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(file_write_all(replacement.descriptor, bytes, sizeof(bytes)), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old_limit), 0);
+	file_replacement_abandon(&replacement);
+	assert_content(path, "old");
+	assert_int_equal(count_entries(), 1);
+	unlink(path);
+	free(path);
+}
+
+static void says_why_a_file_cannot_be_written(void **state)
+{
+	struct file_replacement replacement;
+	char *path = path_of("missing/file");
+	struct error error;
+
+	(void)state;
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "missing/file"));
+	assert_int_equal(file_replacement_open(&replacement, directory, 0644, &error), -EISDIR);
+	assert_non_null(strstr(error.text, "is a directory"));
+	assert_int_equal(file_replacement_open(&replacement, "/tmp/", 0644, &error), -EISDIR);
+	assert_int_equal(file_replacement_open(&replacement, "/dev/null", 0644, &error), -EINVAL);
+	free(path);
+}
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_procfs_and_bounds),
+		cmocka_unit_test(replaces_a_file_whole),
+		cmocka_unit_test(never_replaces_where_told_not_to),
+		cmocka_unit_test(abandons_without_a_trace),
+		cmocka_unit_test(a_write_that_fails_leaves_the_old_file),
+		cmocka_unit_test(says_why_a_file_cannot_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

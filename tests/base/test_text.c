@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/cmocka_include.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/unicode.h"
+
+static void parses_numbers_strictly(void **state)
+{
+	static const struct {
+		const char *text;
+		bool valid;
+		uint64_t value;
+	} cases[] = {
+		{"0", true, 0},
+		{"+7", true, 7},
+		{"007", true, 7},
+		{"18446744073709551615", true, UINT64_MAX},
+		{"18446744073709551616", false, 0},
+		{"99999999999999999999", false, 0},
+		{"", false, 0},
+		{"+", false, 0},
+		{"-1", false, 0},
+		{"1.0", false, 0},
+		{"1e3", false, 0},
+		{" 1", false, 0},
+		{"1 ", false, 0},
+		{"++1", false, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = 42;
+
+		assert_int_equal(number_parse_u64(cases[i].text, strlen(cases[i].text), &value),
+				 cases[i].valid);
+		assert_int_equal(value, cases[i].valid ? cases[i].value : 42);
+	}
+}
+
+static void parses_signed_limits(void **state)
+{
+	int32_t small = 0;
+	int64_t large = 0;
+	uint32_t unsigned_small = 0;
+
+	(void)state;
+	assert_true(number_parse_i32("-2147483648", 11, &small));
+	assert_int_equal(small, INT32_MIN);
+	assert_false(number_parse_i32("-2147483649", 11, &small));
+	assert_false(number_parse_i32("2147483648", 10, &small));
+	assert_true(number_parse_i64("-9223372036854775808", 20, &large));
+	assert_true(large == INT64_MIN);
+	assert_false(number_parse_i64("-9223372036854775809", 20, &large));
+	assert_false(number_parse_i64("-+1", 3, &large));
+	assert_false(number_parse_i64("-", 1, &large));
+	assert_true(number_parse_u32("4294967295", 10, &unsigned_small));
+	assert_false(number_parse_u32("4294967296", 10, &unsigned_small));
+}
+
+static void saturates(void **state)
+{
+	(void)state;
+	assert_true(number_add_saturating(UINT64_MAX, 1) == UINT64_MAX);
+	assert_true(number_add_saturating(2, 3) == 5);
+	assert_true(number_multiply_saturating(UINT64_MAX / 1024 + 1, 1024) == UINT64_MAX);
+	assert_true(number_multiply_saturating(512, 1024) == 524288);
+}
+
+static void groups_digits(void **state)
+{
+	char text[28];
+
+	(void)state;
+	assert_string_equal(number_group_digits(0, text), "0");
+	assert_string_equal(number_group_digits(999, text), "999");
+	assert_string_equal(number_group_digits(1284, text), "1,284");
+	assert_string_equal(number_group_digits(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
+static void refuses_invalid_utf8(void **state)
+{
+	static const char *const invalid[] = {
+		"\x80",
+		"\xc0\xaf",
+		"\xc1\x81",
+		"\xe0\x9f\xbf",
+		"\xed\xa0\x80",
+		"\xf0\x8f\xbf\xbf",
+		"\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80",
+		"\xe2\x82",
+		"\xff",
+	};
+	uint32_t scalar = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		assert_int_equal(unicode_decode(invalid[i], strlen(invalid[i]), &scalar), 0);
+		assert_int_equal(scalar, 1);
+		assert_false(unicode_is_valid(invalid[i], strlen(invalid[i])));
+	}
+	assert_int_equal(unicode_decode("\xe2\x82\xac", 3, &scalar), 3);
+	assert_int_equal(scalar, 0x20ac);
+	assert_true(unicode_is_valid("a\xf4\x8f\xbf\xbf", 5));
+}
+
+static void every_scalar_survives_encoding(void **state)
+{
+	struct buffer buffer = {0};
+
+	(void)state;
+	for (uint32_t scalar = 0; scalar <= 0x10ffff; scalar++) {
+		uint32_t decoded = 0;
+
+		if (scalar >= 0xd800 && scalar <= 0xdfff)
+			continue;
+		buffer_clear(&buffer);
+		unicode_append(&buffer, scalar);
+		if (unicode_decode(buffer.data, buffer.length, &decoded) != buffer.length ||
+		    decoded != scalar)
+			fail_msg("U+%04X becomes U+%04X", scalar, decoded);
+	}
+	buffer_release(&buffer);
+}
+
+static void trims_unicode_white_space(void **state)
+{
+	/* U+0085, U+00A0 and U+2003 are white space, U+001C is not */
+	static const struct {
+		const char *text, *trimmed;
+	} cases[] = {
+		{"  a b \n", "a b"},
+		{"\xc2\x85x\xc2\xa0", "x"},
+		{"\xe2\x80\x83x\xe2\x80\x83", "x"},
+		{"\x1cx\x1c", "\x1cx\x1c"},
+		{" \t\r\n", ""},
+		{"x\x80 ", "x\x80"},
+		{"\xa0 x", "\xa0 x"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = cases[i].text;
+		size_t length = unicode_trim(&text, strlen(text));
+
+		assert_int_equal(length, strlen(cases[i].trimmed));
+		assert_memory_equal(text, cases[i].trimmed, length);
+	}
+}
+
+static void makes_names_printable(void **state)
+{
+	static const char name[] = "a\x1b[2J\n\xffz\xc2\x9b\xe2\x80\xae\xe2\x82\xac";
+	struct buffer buffer = {0};
+
+	(void)state;
+	unicode_append_printable(&buffer, name, sizeof(name) - 1, "?");
+	assert_string_equal(buffer.data, "a?[2J??z??\xe2\x82\xac");
+	buffer_clear(&buffer);
+	unicode_append_valid(&buffer, "a\xffz", 3);
+	assert_string_equal(buffer.data, "a\xef\xbf\xbdz");
+	buffer_release(&buffer);
+}
+
+static void measures_cells(void **state)
+{
+	int cells;
+
+	(void)state;
+	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+		skip();
+	/* two wide characters, then a letter with a combining accent */
+	assert_int_equal(unicode_width("\xe6\xbc\xa2\xe5\xad\x97"
+				       "e\xcc\x81",
+				       9),
+			 5);
+	assert_int_equal(unicode_prefix("\xe6\xbc\xa2\xe5\xad\x97", 6, 3, &cells), 3);
+	assert_int_equal(cells, 2);
+	assert_int_equal(unicode_prefix("e\xcc\x81x", 4, 1, &cells), 3);
+	assert_int_equal(unicode_prefix("abc", 3, 10, NULL), 3);
+	assert_int_equal(unicode_prefix("abc", 3, 0, NULL), 0);
+}
+
+static void finds_the_nearest_name(void **state)
+{
+	static const char *const names[] = {"run_time_ns", "wait_time_ns", "timeslices", "primary"};
+
+	(void)state;
+	assert_string_equal(nearest_name("run_tiem_ns", names, 4), "run_time_ns");
+	assert_string_equal(nearest_name("Primary", names, 4), "primary");
+	assert_string_equal(nearest_name("timeslice", names, 4), "timeslices");
+	assert_null(nearest_name("zzzzzzzz", names, 4));
+	assert_null(nearest_name("", names, 4));
+	assert_null(nearest_name("x", names, 0));
+}
+
+static void carries_sentences(void **state)
+{
+	struct error error = {""};
+
+	(void)state;
+	assert_int_equal(error_set(&error, -EINVAL, "%s: no such axis", "pcom"), -EINVAL);
+	assert_string_equal(error.text, "pcom: no such axis");
+	assert_int_equal(error_prefix(&error, -EIO, "a.ctprof.zst"), -EIO);
+	assert_string_equal(error.text, "a.ctprof.zst: pcom: no such axis");
+	assert_int_equal(error_set(NULL, -ENOENT, "nobody listens"), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parses_numbers_strictly),
+		cmocka_unit_test(parses_signed_limits),
+		cmocka_unit_test(saturates),
+		cmocka_unit_test(groups_digits),
+		cmocka_unit_test(refuses_invalid_utf8),
+		cmocka_unit_test(every_scalar_survives_encoding),
+		cmocka_unit_test(trims_unicode_white_space),
+		cmocka_unit_test(makes_names_printable),
+		cmocka_unit_test(measures_cells),
+		cmocka_unit_test(finds_the_nearest_name),
+		cmocka_unit_test(carries_sentences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
