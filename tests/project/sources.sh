@@ -1,0 +1,33 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Sourced by the tests of the tree itself: the top of the tree, its files, one line per case.
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+failures=0
+
+# source_files: the project's own files (no build directories, no version control), relative to the top.
+source_files()
+{
+    (cd "$root" && find . -path ./.git -prune -o -path './build*' -prune -o -path './.cache' -prune -o \
+        -type f -print | sed 's#^\./##' | LC_ALL=C sort)
+}
+
+# result NAME FINDINGS: prints the case's line, and before it what was found.
+result()
+{
+    if [ -n "$2" ]; then
+        printf '%s\n' "$2"
+        echo "not ok - $1"
+        failures=$((failures + 1))
+    else
+        echo "ok - $1"
+    fi
+}
+
+# finish: ends the program with the status of its cases.
+finish()
+{
+    [ "$failures" = 0 ]
+    exit
+}
