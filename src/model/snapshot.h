@@ -346,7 +346,11 @@ void snapshot_release(struct snapshot *snapshot);
 /* Makes room for `capacity` threads in every column that exists. New elements are zero. */
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
 
-/* Appends a thread whose columns are all zero, triple 0, uid UINT32_MAX; returns its index. */
+/*
+ * Appends a thread whose columns are all zero, triple 0, uid UINT32_MAX, the default_reason of every source,
+ * read at boottime_ns; returns its index. Amortised constant time. Columns may move: pointers into them are
+ * stale afterwards unless snapshot_reserve() made room.
+ */
 size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
 
 /* The column of a metric, made (zeroed, thread_capacity long) when it does not exist yet. Not for
@@ -368,8 +372,11 @@ void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metri
 /* Appends a zeroed cgroup record (period 100000) for the path id and returns it; valid until the next one. */
 struct cgroup_record *snapshot_add_cgroup(struct snapshot *snapshot, uint32_t path);
 
-/* Sorts exceptions, cgroups (a repeated path keeps the last) and smaps records. To be called once, at the
- * end. */
+/* Appends an empty smaps record of a leader and returns it; valid until the next one. */
+struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread);
+
+/* Sorts exceptions, cgroups and smaps records; of those that are repeated the last is kept. To be called
+ * once, at the end. */
 void snapshot_finish(struct snapshot *snapshot);
 
 /*
@@ -405,7 +412,12 @@ static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t th
 	return snapshot->values[metric] != NULL ? snapshot->values[metric][thread] : 0;
 }
 
-/* When the source of a metric was read for a thread, CLOCK_BOOTTIME ns. */
+/* The state of its own that a metric of a thread has, or NULL. */
+const struct metric_exception *snapshot_find_exception(const struct snapshot *snapshot, size_t thread,
+						       enum metric metric);
+
+/* When the source of a metric was read for a thread (where it is part of another and has no time of its own:
+ * that one), CLOCK_BOOTTIME ns. */
 uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
 /* The record of a cgroup path id, or NULL. */

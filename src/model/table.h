@@ -111,18 +111,25 @@ struct table {
 	size_t column_count;
 	struct table_row *rows;
 	size_t row_count;
+	size_t row_capacity;
 	size_t row_total;   /* rows before `limit` cut them */
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
 };
 
 extern const char *const table_bar_names[CELL_BAR_SHARES]; /* "run" "runq" "io" "mem" "irq" "sleep" */
 
-/* An empty table with room for `column_count` columns; the caller owns it. */
+/*
+ * An empty table with room for `column_count` zeroed columns, sorted by name; the caller owns it. `section`
+ * is kept as it is: static, or in the table's own arena. A column of no column table sets `column` to
+ * UINT_MAX.
+ */
 struct table *table_create(const char *section, size_t column_count);
 
-/* Appends a row of CELL_EMPTY cells; valid until the next call. */
+/* Appends a row of CELL_EMPTY cells (`thread` UINT32_MAX) and counts it in row_total; the row is valid until
+ * the next call, its cells as long as the table. */
 struct table_row *table_add_row(struct table *table);
 
+/* Frees the table; NULL is allowed. */
 void table_release(struct table *table);
 
 #endif

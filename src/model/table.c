@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+const char *const unit_names[UNIT_TOTAL] = {
+	[UNIT_NONE] = "",
+	[UNIT_COUNT] = "count",
+	[UNIT_NS] = "ns",
+	[UNIT_US] = "us",
+	[UNIT_BYTES] = "bytes",
+	[UNIT_TICKS] = "ticks",
+	[UNIT_RATIO] = "ratio",
+	[UNIT_PERCENT] = "percent",
+	[UNIT_COUNT_PER_S] = "count_per_s",
+	[UNIT_BYTES_PER_S] = "bytes_per_s",
+	[UNIT_NS_PER_S] = "ns_per_s",
+	[UNIT_TICKS_PER_S] = "ticks_per_s",
+	[UNIT_CPUS] = "cpus",
+};
+
+const char *const table_bar_names[CELL_BAR_SHARES] = {"run", "runq", "io", "mem", "irq", "sleep"};
+
+struct table *table_create(const char *section, size_t column_count)
+{
+	struct table *table = memory_allocate_zero(1, sizeof(*table));
+
+	table->section = section;
+	table->column_count = column_count;
+	table->columns = arena_allocate_zero(&table->arena, column_count, sizeof(*table->columns));
+	table->sort_column = SIZE_MAX;
+	return table;
+}
+
+struct table_row *table_add_row(struct table *table)
+{
+	struct table_row *row;
+
+	if (table->row_count == table->row_capacity)
+		table->rows = memory_grow(table->rows, &table->row_capacity, table->row_count + 1,
+					  sizeof(*table->rows));
+	row = &table->rows[table->row_count++];
+	*row = (struct table_row){.thread = UINT32_MAX};
+	row->cells = arena_allocate_zero(&table->arena, table->column_count, sizeof(*row->cells));
+	table->row_total = table->row_count;
+	return row;
+}
+
+void table_release(struct table *table)
+{
+	if (table == NULL)
+		return;
+	free(table->rows);
+	arena_release(&table->arena);
+	free(table);
+}
