@@ -47,6 +47,9 @@ struct pattern_memory {
 	struct string_pool patterns[AXIS_COUNT];
 };
 
+/* Forgets all of them. */
+void pattern_memory_release(struct pattern_memory *memory);
+
 /* Group keys of the triples of one or more snapshots, taken together. */
 struct grouping;
 

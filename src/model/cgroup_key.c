@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cgroup_key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "pattern.h"
+
+void cgroup_key_rules_initialise(struct cgroup_key_rules *rules, const struct grouping_options *options)
+{
+	rules->options = options;
+	rules->globs = memory_allocate_zero(options->flatten_count + 1, sizeof(struct glob *));
+	for (size_t i = 0; i < options->flatten_count; i++)
+		rules->globs[i] = glob_compile(options->flatten[i], strlen(options->flatten[i]));
+}
+
+void cgroup_key_rules_release(struct cgroup_key_rules *rules)
+{
+	for (size_t i = 0; i < rules->options->flatten_count; i++)
+		glob_release(rules->globs[i]);
+	free(rules->globs);
+	*rules = (struct cgroup_key_rules){0};
+}
+
+/* The first glob that matches the whole path takes its place. */
+static void flatten(const struct cgroup_key_rules *rules, const char **path, size_t *length)
+{
+	for (size_t i = 0; i < rules->options->flatten_count; i++) {
+		if (rules->globs[i] == NULL || !glob_matches(rules->globs[i], *path, *length))
+			continue;
+		*path = rules->options->flatten[i];
+		*length = strlen(*path);
+		return;
+	}
+}
+
+void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, size_t length,
+		       struct buffer *buffer)
+{
+	struct buffer instances = {0};
+
+	flatten(rules, &path, &length);
+	if (rules->options->keep_cgroup_names) {
+		buffer_append(buffer, path, length);
+		return;
+	}
+	/*
+	 * The reference's third layer (tighten) keeps a position only where the token's class is the
+	 * identity, so that its result always is that of the second one: nothing to do.
+	 */
+	pattern_append_systemd_instances(&instances, path, length);
+	pattern_append(buffer, instances.data, instances.length);
+	buffer_release(&instances);
+}
+
+void grouping_append_cgroup_key(const struct grouping_options *options, const char *path, size_t length,
+				struct buffer *buffer)
+{
+	struct cgroup_key_rules rules;
+
+	cgroup_key_rules_initialise(&rules, options);
+	cgroup_key_append(&rules, path, length, buffer);
+	cgroup_key_rules_release(&rules);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CGROUP_KEY_H
+#define CTOP_CGROUP_KEY_H
+
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "glob.h"
+#include "grouping.h"
+
+/* How cgroup paths become keys under some options: compiled globs, then the normalising layers. */
+struct cgroup_key_rules {
+	const struct grouping_options *options;
+	struct glob **globs; /* NULL where a pattern does not compile: it is ignored */
+};
+
+/* Compiles the globs; `options` must outlive the rules. */
+void cgroup_key_rules_initialise(struct cgroup_key_rules *rules, const struct grouping_options *options);
+void cgroup_key_rules_release(struct cgroup_key_rules *rules);
+
+/* Appends the key of a raw cgroup path. */
+void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, size_t length,
+		       struct buffer *buffer);
+
+#endif
