@@ -1,2 +1,299 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-typedef int report_placeholder;
+#include "root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "text_scan.h"
+
+enum {
+	FILE_SIZE_MAX = 16 << 20, /* far above anything procfs, sysfs and cgroupfs print */
+};
+
+static const char *const default_paths[ROOT_COUNT] = {
+	[ROOT_PROC] = "/proc",
+	[ROOT_SYS] = "/sys",
+};
+
+static int open_directory(const char *path)
+{
+	int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return descriptor < 0 ? -errno : descriptor;
+}
+
+static bool is_file_system(int descriptor, unsigned long magic)
+{
+	struct statfs status;
+
+	return fstatfs(descriptor, &status) == 0 && (unsigned long)status.f_type == magic;
+}
+
+/* NSpid of status names one number per pid namespace from the mount's down to the task's own. */
+static bool has_one_namespace_pid(struct text rest)
+{
+	struct text line, key, value, word;
+
+	while (text_next_line(&rest, &line)) {
+		if (!text_split(line, ':', &key, &value) || !text_equals(key, "NSpid"))
+			continue;
+		return text_next_word(&value, &word) && !text_next_word(&value, &word);
+	}
+	return true; /* kernels before 4.1 do not print it */
+}
+
+static bool names_own_process(const struct roots *roots)
+{
+	struct buffer buffer = {0};
+	char target[32];
+	ssize_t length = readlinkat(roots->descriptor[ROOT_PROC], "self", target, sizeof(target));
+	uint64_t pid;
+	bool own;
+
+	if (!roots->is_procfs || length <= 0 || !number_parse_u64(target, (size_t)length, &pid) ||
+	    pid != (uint64_t)getpid())
+		return false;
+	own = roots_read(roots, ROOT_PROC, "self/status", &buffer) == 0 &&
+	      has_one_namespace_pid((struct text){buffer.data, buffer.length});
+	buffer_release(&buffer);
+	return own;
+}
+
+/* Appends a mountinfo field, `\040` and the like undone. */
+static void append_unescaped(struct buffer *buffer, struct text field)
+{
+	for (size_t i = 0; i < field.length; i++) {
+		unsigned int code = 0;
+		size_t digits = 0;
+
+		if (field.data[i] == '\\') {
+			while (digits < 3 && i + 1 + digits < field.length &&
+			       field.data[i + 1 + digits] >= '0' && field.data[i + 1 + digits] <= '7') {
+				code = code * 8 + (unsigned int)(field.data[i + 1 + digits] - '0');
+				digits++;
+			}
+		}
+		if (digits == 3 && code <= 0xff) {
+			buffer_append_char(buffer, (char)code);
+			i += 3;
+		} else {
+			buffer_append_char(buffer, field.data[i]);
+		}
+	}
+}
+
+/* Fields of a mountinfo line: id, parent, device, root, mount point, options, optional ones, "-", type … */
+static bool split_mount(struct text line, struct text *ret_root, struct text *ret_mount_point,
+			struct text *ret_type)
+{
+	struct text word;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		if (!text_next_word(&line, &word))
+			return false;
+	}
+	if (!text_next_word(&line, ret_root) || !text_next_word(&line, ret_mount_point))
+		return false;
+	while (text_next_word(&line, &word)) {
+		if (text_equals(word, "-"))
+			return text_next_word(&line, ret_type);
+	}
+	return false;
+}
+
+bool root_next_cgroup2(const char **text, size_t *length, struct buffer *ret_mount_point,
+		       struct buffer *ret_mount_root)
+{
+	struct text rest = {*text, *length}, line, root, mount_point, type;
+	bool found = false;
+
+	buffer_clear(ret_mount_point);
+	buffer_clear(ret_mount_root);
+	while (!found && text_next_line(&rest, &line))
+		found = split_mount(line, &root, &mount_point, &type) && text_equals(type, "cgroup2");
+	*text = rest.data;
+	*length = rest.length;
+	if (!found)
+		return false;
+	append_unescaped(ret_mount_point, mount_point);
+	append_unescaped(ret_mount_root, root);
+	return true;
+}
+
+/* The first cgroup2 mount that can be opened and is not hidden below another mount. */
+static void open_cgroup_mount(struct roots *roots)
+{
+	struct buffer mounts = {0}, mount_point = {0}, mount_root = {0};
+	const char *text;
+	size_t length;
+	int descriptor = -1;
+
+	roots->cgroup_reason = roots->is_procfs ? REASON_NOT_IN_KERNEL : REASON_OTHER_NAMESPACE;
+	/* the mounts of a saved tree are those of another host */
+	if (!roots->is_procfs || roots_read(roots, ROOT_PROC, "self/mountinfo", &mounts) < 0) {
+		buffer_release(&mounts);
+		return;
+	}
+	text = mounts.data;
+	length = mounts.length;
+	while (descriptor < 0 && root_next_cgroup2(&text, &length, &mount_point, &mount_root)) {
+		descriptor = open_directory(mount_point.data);
+		if (descriptor < 0) {
+			roots->cgroup_reason = descriptor == -EACCES ? REASON_NOT_PERMITTED
+								     : REASON_UNREADABLE;
+		} else if (!is_file_system(descriptor, CGROUP2_SUPER_MAGIC)) {
+			close(descriptor);
+			descriptor = -1;
+			roots->cgroup_reason = REASON_UNREADABLE;
+		}
+	}
+	if (descriptor >= 0) {
+		roots->descriptor[ROOT_CGROUP] = descriptor;
+		roots->path[ROOT_CGROUP] = buffer_steal(&mount_point);
+		roots->cgroup_mount_root = buffer_steal(&mount_root);
+		roots->cgroup_reason = REASON_READ;
+	}
+	buffer_release(&mounts);
+	buffer_release(&mount_point);
+	buffer_release(&mount_root);
+}
+
+/* Opens one root that has a path; a missing default is an error for proc only. */
+static int open_root(struct roots *roots, enum root_kind kind, const char *named, struct error *error)
+{
+	const char *path = named != NULL ? named : default_paths[kind];
+	int descriptor = open_directory(path);
+
+	if (descriptor < 0 && (named != NULL || kind == ROOT_PROC)) {
+		if (named == NULL)
+			return error_set(error, descriptor, "cannot open %s: %s; is it mounted?", path,
+					 strerror(-descriptor));
+		return error_set(error, descriptor, "cannot open the %s root %s: %s", root_names[kind], path,
+				 strerror(-descriptor));
+	}
+	if (descriptor < 0)
+		return 0;
+	roots->descriptor[kind] = descriptor;
+	roots->path[kind] = memory_duplicate(path);
+	return 0;
+}
+
+int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], struct error *error)
+{
+	int result;
+
+	*roots = (struct roots){.cgroup_reason = REASON_READ};
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		roots->descriptor[i] = -1;
+		roots->redirected = roots->redirected || paths[i] != NULL;
+	}
+	result = open_root(roots, ROOT_PROC, paths[ROOT_PROC], error);
+	if (result == 0)
+		result = open_root(roots, ROOT_SYS, paths[ROOT_SYS], error);
+	if (result == 0 && paths[ROOT_CGROUP] != NULL)
+		result = open_root(roots, ROOT_CGROUP, paths[ROOT_CGROUP], error);
+	if (result < 0) {
+		roots_close(roots);
+		return result;
+	}
+	roots->is_procfs = is_file_system(roots->descriptor[ROOT_PROC], PROC_SUPER_MAGIC);
+	roots->own_namespace = names_own_process(roots);
+	if (paths[ROOT_CGROUP] == NULL)
+		open_cgroup_mount(roots);
+	if (roots->cgroup_mount_root == NULL)
+		roots->cgroup_mount_root = memory_duplicate("/");
+	return 0;
+}
+
+void roots_close(struct roots *roots)
+{
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		if (roots->descriptor[i] >= 0)
+			close(roots->descriptor[i]);
+		free(roots->path[i]);
+	}
+	free(roots->cgroup_mount_root);
+	*roots = (struct roots){0};
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		roots->descriptor[i] = -1;
+}
+
+int roots_read(const struct roots *roots, enum root_kind root, const char *path, struct buffer *buffer)
+{
+	if (roots->descriptor[root] < 0)
+		return -ENOENT;
+	return file_read(roots->descriptor[root], path, buffer, FILE_SIZE_MAX);
+}
+
+static bool has_parent_component(struct text path)
+{
+	for (size_t i = 0; i < path.length; i++) {
+		if ((i == 0 || path.data[i - 1] == '/') && path.length - i >= 2 &&
+		    memcmp(path.data + i, "..", 2) == 0 && (path.length - i == 2 || path.data[i + 2] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* Component by component without following any link, for kernels without openat2(2). */
+static int walk_beneath(int directory, char *path, int flags)
+{
+	int current = directory, next;
+	char *component, *state = NULL, *following;
+
+	component = strtok_r(path, "/", &state);
+	while (component != NULL) {
+		following = strtok_r(NULL, "/", &state);
+		next = openat(current, component,
+			      (following != NULL ? O_PATH | O_DIRECTORY : flags) | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			next = -errno;
+		if (current != directory)
+			close(current);
+		if (next < 0)
+			return next;
+		current = next;
+		component = following;
+	}
+	return current;
+}
+
+int root_open_beneath(int directory, const char *path, size_t length, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned int)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	struct text rest = {path, length};
+	char *name;
+	int descriptor;
+
+	while (rest.length != 0 && rest.data[0] == '/') {
+		rest.data++;
+		rest.length--;
+	}
+	if (has_parent_component(rest))
+		return -EXDEV;
+	if (rest.length != 0 && memchr(rest.data, '\0', rest.length) != NULL)
+		return -ENOENT;
+	name = rest.length != 0 ? memory_duplicate_bytes(rest.data, rest.length) : memory_duplicate(".");
+	descriptor = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
+	if (descriptor < 0) {
+		descriptor = -errno;
+		/* sandboxes answer unknown calls with EPERM */
+		if (descriptor == -ENOSYS || descriptor == -EPERM)
+			descriptor = walk_beneath(directory, name, flags);
+	}
+	free(name);
+	return descriptor;
+}

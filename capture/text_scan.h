@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TEXT_SCAN_H
+#define CTOP_TEXT_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/unicode.h"
+
+/* Lines, words and trimming over bytes that are not copied and not terminated. */
+struct text {
+	const char *data;
+	size_t length;
+};
+
+static inline bool text_is_blank(char character)
+{
+	return character == ' ' || ((unsigned char)character >= '\t' && (unsigned char)character <= '\r');
+}
+
+/* The text without White_Space (Unicode) at both ends. */
+static inline struct text text_trim(struct text text)
+{
+	while (text.length != 0 && text_is_blank(text.data[0])) {
+		text.data++;
+		text.length--;
+	}
+	while (text.length != 0 && text_is_blank(text.data[text.length - 1]))
+		text.length--;
+	/* the rest of the property is above ASCII, which the kernel prints in names only */
+	if (text.length != 0 &&
+	    (((unsigned char)text.data[0] | (unsigned char)text.data[text.length - 1]) & 0x80) != 0)
+		text.length = unicode_trim(&text.data, text.length);
+	return text;
+}
+
+/*
+ * Takes the next line off `rest`: up to '\n', without it and without a '\r' before it. False when nothing is
+ * left.
+ */
+static inline bool text_next_line(struct text *rest, struct text *ret_line)
+{
+	const char *end;
+
+	if (rest->length == 0)
+		return false;
+	end = memchr(rest->data, '\n', rest->length);
+	*ret_line = (struct text){rest->data, end != NULL ? (size_t)(end - rest->data) : rest->length};
+	rest->data += ret_line->length + (end != NULL);
+	rest->length -= ret_line->length + (end != NULL);
+	if (end != NULL && ret_line->length != 0 && ret_line->data[ret_line->length - 1] == '\r')
+		ret_line->length--;
+	return true;
+}
+
+/* ASCII white space between words: blank, TAB, LF, FF, CR, but not VT. */
+static inline bool text_is_separator(char character)
+{
+	return text_is_blank(character) && character != '\v';
+}
+
+/* Takes the next word off `rest`. False when nothing but white space is left. */
+static inline bool text_next_word(struct text *rest, struct text *ret_word)
+{
+	size_t start = 0, end;
+
+	while (start < rest->length && text_is_separator(rest->data[start]))
+		start++;
+	if (start == rest->length)
+		return false;
+	for (end = start; end < rest->length && !text_is_separator(rest->data[end]); end++)
+		;
+	*ret_word = (struct text){rest->data + start, end - start};
+	rest->data += end;
+	rest->length -= end;
+	return true;
+}
+
+/* Splits a line at its first `separator`; both sides trimmed. False when there is none. */
+static inline bool text_split(struct text line, char separator, struct text *ret_key, struct text *ret_value)
+{
+	const char *at = line.length != 0 ? memchr(line.data, separator, line.length) : NULL;
+	size_t before;
+
+	if (at == NULL)
+		return false;
+	before = (size_t)(at - line.data);
+	*ret_key = text_trim((struct text){line.data, before});
+	*ret_value = text_trim((struct text){at + 1, line.length - before - 1});
+	return true;
+}
+
+static inline bool text_equals(struct text text, const char *words)
+{
+	return strlen(words) == text.length && memcmp(text.data, words, text.length) == 0;
+}
+
+static inline bool text_starts_with(struct text text, const char *words)
+{
+	size_t length = strlen(words);
+
+	return length <= text.length && memcmp(text.data, words, length) == 0;
+}
+
+#endif
