@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Makes a manual page of a template: a line `@NAME@` is replaced by what the table of that name holds, and
+ * `@VERSION@` inside a line by the version. So what the pages say of options, keys, columns, metrics, sources
+ * and reasons stands once, in the tables that the program itself uses.
+ *
+ *     generate TEMPLATE OUTPUT
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/feature.h"
+#include "model/metric.h"
+#include "model/reason.h"
+#include "model/source.h"
+
+/* Writes text so that no character of it is taken for a macro or an escape. */
+static void write_text(FILE *output, const char *text)
+{
+	for (const char *at = text; *at; at++) {
+		if (*at == '\\')
+			fputs("\\e", output);
+		else if (at == text && (*at == '.' || *at == '\''))
+			fprintf(output, "\\&%c", *at);
+		else
+			fputc(*at, output);
+	}
+}
+
+/* Writes a list item: a tag, which is one argument of a macro, and a sentence below it. */
+static void write_item(FILE *output, const char *macro, const char *tag, const char *text)
+{
+	fprintf(output, ".It %s \"", macro);
+	for (const char *at = tag; *at; at++) {
+		if (*at == '\\')
+			fputs("\\e", output);
+		else if (*at == '"')
+			fputs("\"\"", output);
+		else
+			fputc(*at, output);
+	}
+	fputs("\"\n", output);
+	write_text(output, text);
+	fputc('\n', output);
+}
+
+static const char *const encoding_json[] = {
+	[METRIC_ENCODING_U64] = "number",
+	[METRIC_ENCODING_U32] = "number, 32 bits",
+	[METRIC_ENCODING_I32] = "number, 32 bits, signed",
+	[METRIC_ENCODING_STRING] = "string",
+	[METRIC_ENCODING_CHARACTER] = "string of one character",
+	[METRIC_ENCODING_BOOLEAN] = "boolean",
+	[METRIC_ENCODING_CPU_SET] = "array of CPU numbers",
+};
+
+static const char *const ladder_units[] = {
+	[LADDER_NONE] = "", [LADDER_UNITLESS] = "count", [LADDER_NS] = "ns",
+	[LADDER_US] = "us", [LADDER_BYTES] = "bytes",    [LADDER_TICKS] = "clock ticks",
+};
+
+static void write_file_metrics(FILE *output)
+{
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {
+		const struct metric_type_entry *type = metric_type((enum metric)metric);
+		if (metric == METRIC_THREAD_COUNT) /* counted, not in the file */
+			continue;
+		fprintf(output, ".It %s Ta %s Ta %s\n", metrics[metric].name, encoding_json[type->encoding],
+			ladder_units[type->ladder]);
+	}
+}
+
+static void write_metrics(FILE *output)
+{
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {
+		const struct metric_entry *entry = &metrics[metric];
+		write_item(output, "Va", entry->name, entry->description);
+		fprintf(output, "(%s", metric_type((enum metric)metric)->name);
+		if (entry->source != SOURCE_NONE)
+			fprintf(output, "; %s", sources[entry->source].name);
+		if (entry->equivalent_source != SOURCE_NONE)
+			fprintf(output, " or %s", sources[entry->equivalent_source].name);
+		if (entry->tag != METRIC_TAG_NONE)
+			fprintf(output, "; %s", metric_tag_names[entry->tag]);
+		fputs(")\n", output);
+	}
+}
+
+static void write_derived(FILE *output)
+{
+	for (size_t derived = 0; derived < DERIVED_COUNT; derived++) {
+		const struct derived_entry *entry = &derived_metrics[derived];
+		write_item(output, "Va", entry->name, entry->description);
+		fprintf(output, ".br\n= %s\n", entry->formula);
+	}
+}
+
+static void write_sources(FILE *output)
+{
+	for (size_t source = 0; source < SOURCE_COUNT; source++)
+		write_item(output, "Li", sources[source].name, sources[source].description);
+}
+
+static void write_reasons(FILE *output)
+{
+#define REASON(id, name, words) write_item(output, "Li", name, words);
+#include "model/reason.def"
+#undef REASON
+}
+
+static void write_features(FILE *output)
+{
+	for (size_t feature = 0; feature < FEATURE_COUNT; feature++)
+		write_item(output, "Li", features[feature].name, features[feature].words);
+}
+
+static const struct {
+	const char *name;
+	void (*write)(FILE *output);
+} parts[] = {
+	{"FILE_METRICS", write_file_metrics}, {"METRICS", write_metrics}, {"DERIVED", write_derived},
+	{"SOURCES", write_sources},           {"REASONS", write_reasons}, {"FEATURES", write_features},
+};
+
+/* Writes the table that a line names; returns false when it is no such line. */
+static bool write_part(FILE *output, const char *line)
+{
+	size_t length = strcspn(line + 1, "@");
+
+	if (line[0] != '@' || strcmp(line + 1 + length, "@\n") != 0)
+		return false;
+	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
+		if (strlen(parts[part].name) == length && memcmp(parts[part].name, line + 1, length) == 0) {
+			parts[part].write(output);
+			return true;
+		}
+	}
+	fprintf(stderr, "generate: no table %.*s\n", (int)length, line + 1);
+	exit(EXIT_FAILURE);
+}
+
+/* Copies a line, with the version where it asks for it. */
+static void write_line(FILE *output, const char *line)
+{
+	static const char mark[] = "@VERSION@";
+	const char *at;
+
+	while ((at = strstr(line, mark))) {
+		fprintf(output, "%.*s%s", (int)(at - line), line, CTOP_VERSION);
+		line = at + sizeof(mark) - 1;
+	}
+	fputs(line, output);
+}
+
+int main(int argc, char **argv)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *template, *output;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: generate TEMPLATE OUTPUT\n");
+		return EXIT_FAILURE;
+	}
+	template = fopen(argv[1], "re");
+	output = template ? fopen(argv[2], "we") : NULL;
+	if (!output) {
+		fprintf(stderr, "generate: %s: %s\n", template ? argv[2] : argv[1], strerror(errno));
+		return EXIT_FAILURE;
+	}
+	while (getline(&line, &size, template) >= 0) {
+		if (!write_part(output, line))
+			write_line(output, line);
+	}
+	free(line);
+	if (ferror(template) | fclose(template) | ferror(output) | fclose(output)) {
+		fprintf(stderr, "generate: %s: %s\n", argv[2], strerror(errno));
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
