@@ -17,7 +17,7 @@ else
 fi
 
 # Text: not the recorded kernel files and snapshots, which are bytes as they came.
-text_files=$(source_files | grep -E '(\.(c|h|def|md|sh|build|txt|awk|1|5)|^scripts/[^/]*|^\.ci/run)$' | grep -v '/data/')
+text_files=$(source_files | grep -E '(\.(c|h|def|md|sh|build|in)|^scripts/[^/]*|^\.ci/run)$' | grep -v '/data/')
 
 # shellcheck disable=SC2046,SC2086
 result "no blanks at line ends" "$(grep -nE '[ 	]+$' $(echo "$text_files" | grep -v '\.md$') | cut -d: -f1,2)"
