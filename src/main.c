@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <unistd.h>
+
 #include "cmd/command.h"
+
+/*
+ * A standard descriptor that the parent has closed must not be given to the next file opened: output would go
+ * into it. Opened the wrong way round, each use of it still fails as it would have.
+ */
+static void occupy_standard_descriptors(void)
+{
+	for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+		if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		if (open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
+			_exit(COMMAND_FAILED);
+	}
+}
 
 int main(int argc, char **argv)
 {
+	occupy_standard_descriptors();
+	/* Characters as the user's terminal has them, numbers always with a dot. */
+	setlocale(LC_CTYPE, "");
 	return command_run(argc, argv);
 }

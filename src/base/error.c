@@ -24,6 +24,6 @@ int error_prefix(struct error *error, int negative_errno, const char *prefix)
 	if (error == NULL)
 		return negative_errno;
 	old = *error;
-	snprintf(error->text, sizeof(error->text), "%.300s: %.700s", prefix, old.text);
+	snprintf(error->text, sizeof(error->text), "%.300s: %.3700s", prefix, old.text);
 	return negative_errno;
 }

@@ -4,7 +4,7 @@
 
 /* A sentence for the user, carried beside a negative errno up to the caller who prints it. */
 struct error {
-	char text[1024];
+	char text[4096];
 };
 
 /*

@@ -2,7 +2,97 @@
 #ifndef CTOP_COMMAND_H
 #define CTOP_COMMAND_H
 
+#include <stddef.h>
+
+#include "base/error.h"
+#include "cmd/options.h"
+
+/*
+ * The commands of the program. A command is one file of src/cmd with one `const struct command`, declared
+ * below and listed in command_table.c; dispatch, option parsing, usage errors and help are made from it:
+ *
+ *	struct doctor_options {
+ *		int format;
+ *		struct root_options roots;
+ *	};
+ *
+ *	static const struct option own_options[] = {
+ *		{.name = "format", .kind = OPTION_CHOICE, .value_name = "FORMAT", .choices = formats,
+ *		 .offset = offsetof(struct doctor_options, format), .description = "text or json"},
+ *	};
+ *	static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+ *	static const struct option_table_use tables[] = {
+ *		{&own_table, 0},
+ *		{&root_option_table, offsetof(struct doctor_options, roots)},
+ *	};
+ *
+ *	const struct command doctor_command = {
+ *		.name = "doctor",
+ *		.summary = "print what this host lets ctop read",
+ *		.usage = "[OPTION]...",
+ *		.tables = tables,
+ *		.table_count = ARRAY_COUNT(tables),
+ *		.options_size = sizeof(struct doctor_options),
+ *		.run = doctor_run,
+ *	};
+ */
+
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Exit statuses of the process. */
+enum command_status {
+	COMMAND_DONE = 0,
+	COMMAND_FAILED = 1,
+	COMMAND_MISUSED = 2,
+	COMMAND_RULE_BROKEN = 3,
+};
+
+enum {
+	COMMAND_MANY_OPERANDS = 1 << 30
+};
+
+struct command {
+	const char *name;    /* NULL for the live screen, which is run when no command is named */
+	const char *alias;   /* a second name, or NULL */
+	const char *summary; /* what it does, one line without a period */
+	const char *usage;   /* what follows the name: "FILE [OPTION]..." */
+	const char *details; /* more sentences for its help, NULL for none */
+	const struct option_table_use *tables;
+	size_t table_count;
+	size_t options_size;                 /* of the struct that the tables set */
+	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
+	int minimum_operands, maximum_operands;
+	/*
+	 * Does the work and returns the exit status. `operands` are operand_count words and a NULL. Lists in
+	 * `options` are freed by the caller.
+	 */
+	int (*run)(void *options, char **operands, int operand_count);
+};
+
+/* All commands, the live screen first when it is there; NULL at the end. */
+extern const struct command *const commands[];
+
+extern const struct command help_command;
+
 /* Runs the command that the arguments name; returns the exit status of the process. */
 int command_run(int argc, char **argv);
+
+/* The command of that name or alias, or NULL. */
+const struct command *command_find(const char *name);
+
+/* Writes the unknown-command sentence with the nearest name; returns -EINVAL. */
+int command_unknown(const char *name, struct error *error);
+
+/* Prints the sentence to stderr, fit for a terminal, and returns COMMAND_FAILED. */
+int command_failed(const struct error *error);
+
+/* The same with a pointer to the help of `command` (NULL: of the program); returns COMMAND_MISUSED. */
+int command_misused(const struct command *command, const struct error *error);
+
+/* Prints "ctop: " and the formatted text to stderr, fit for a terminal, as one line. */
+void command_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints the help of a command, or of the program for NULL, to stdout; returns the exit status. */
+int command_print_help(const struct command *command);
 
 #endif

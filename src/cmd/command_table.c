@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which commands there are: a line each, in the order of `ctop help`. */
+#include "command.h"
+
+const struct command *const commands[] = {
+	&help_command,
+	NULL,
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "base/number.h"
+
+enum {
+	OPTIONS_MAX = 64 /* options of one command, for the list of names behind the nearest one */
+};
+
+struct parser {
+	const struct option_table_use *uses;
+	size_t use_count;
+	char *values;
+	char **words;
+	int word_count;
+	int next; /* index of the word to look at */
+};
+
+/* An option as it was found: its table entry, the struct it sets, and how the user wrote it. */
+struct match {
+	const struct option *option;
+	void *member;
+	char written[72];
+};
+
+int options_unknown(struct error *error, const char *kind, const char *word, const char *const *names,
+		    size_t count)
+{
+	const char *nearest = nearest_name(word, names, count);
+	struct buffer list = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		buffer_append_text(&list, i != 0 ? ", " : "");
+		buffer_append_text(&list, names[i]);
+	}
+	if (nearest != NULL)
+		error_set(error, -EINVAL, "unknown %s '%s', did you mean '%s'? valid: %s", kind, word,
+			  nearest, list.data);
+	else
+		error_set(error, -EINVAL, "unknown %s '%s'; valid: %s", kind, word,
+			  list.data != NULL ? list.data : "none");
+	buffer_release(&list);
+	return -EINVAL;
+}
+
+static int unknown_option(const struct parser *parser, const char *written, struct error *error)
+{
+	const char *names[OPTIONS_MAX];
+	size_t count = 0;
+	const char *nearest;
+
+	for (size_t u = 0; u < parser->use_count; u++) {
+		const struct option_table *table = parser->uses[u].table;
+
+		for (size_t i = 0; i < table->count && count < OPTIONS_MAX; i++) {
+			if (table->options[i].name != NULL)
+				names[count++] = table->options[i].name;
+		}
+	}
+	nearest = strncmp(written, "--", 2) == 0 ? nearest_name(written + 2, names, count) : NULL;
+	if (nearest != NULL)
+		return error_set(error, -EINVAL, "unknown option '%s', did you mean '--%s'?", written,
+				 nearest);
+	return error_set(error, -EINVAL, "unknown option '%s'", written);
+}
+
+static bool is_called(const struct option *option, const char *name, size_t length, char letter)
+{
+	if (name == NULL)
+		return option->letter != '\0' && option->letter == letter;
+	return option->name != NULL && strlen(option->name) == length &&
+	       memcmp(option->name, name, length) == 0;
+}
+
+/* Finds an option by its long name, or by its letter when `name` is NULL. */
+static bool find(const struct parser *parser, const char *name, size_t length, char letter,
+		 struct match *ret_match)
+{
+	for (size_t u = 0; u < parser->use_count; u++) {
+		const struct option_table *table = parser->uses[u].table;
+
+		for (size_t i = 0; i < table->count; i++) {
+			const struct option *option = &table->options[i];
+
+			if (!is_called(option, name, length, letter))
+				continue;
+			ret_match->option = option;
+			ret_match->member = parser->values + parser->uses[u].offset + option->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int bad_number(const struct match *match, const char *value, struct error *error)
+{
+	const struct option *option = match->option;
+
+	if (option->maximum >= 1e15)
+		return error_set(error, -EINVAL, "%s takes a number of at least %.15g, not '%s'",
+				 match->written, option->minimum, value);
+	return error_set(error, -EINVAL, "%s takes a number from %.15g to %.15g, not '%s'", match->written,
+			 option->minimum, option->maximum, value);
+}
+
+static int set_number(const struct match *match, const char *value, struct error *error)
+{
+	const struct option *option = match->option;
+	struct option_numbers *numbers = match->member;
+	uint64_t number;
+
+	if (!number_parse_u64(value, strlen(value), &number) || (double)number < option->minimum ||
+	    (double)number > option->maximum)
+		return bad_number(match, value, error);
+	if (option->kind == OPTION_COUNT) {
+		*(uint64_t *)match->member = number;
+		return 0;
+	}
+	numbers->items = memory_grow(numbers->items, &numbers->capacity, numbers->count + 1,
+				     sizeof(*numbers->items));
+	numbers->items[numbers->count++] = (uint32_t)number;
+	return 0;
+}
+
+static int set_real(const struct match *match, const char *value, struct error *error)
+{
+	char *end;
+	double number = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !isfinite(number) || number < match->option->minimum ||
+	    number > match->option->maximum)
+		return bad_number(match, value, error);
+	*(double *)match->member = number;
+	return 0;
+}
+
+static int set_choice(const struct match *match, const char *value, struct error *error)
+{
+	const char *const *choices = match->option->choices;
+	char kind[96];
+	size_t count = 0;
+
+	while (choices[count] != NULL) {
+		if (strcmp(choices[count], value) == 0) {
+			*(int *)match->member = (int)count;
+			return 0;
+		}
+		count++;
+	}
+	snprintf(kind, sizeof(kind), "value for %s", match->written);
+	return options_unknown(error, kind, value, choices, count);
+}
+
+static void add_text(struct option_texts *texts, const char *value)
+{
+	texts->items = memory_grow(texts->items, &texts->capacity, texts->count + 1, sizeof(*texts->items));
+	texts->items[texts->count++] = value;
+}
+
+static int set_value(const struct match *match, const char *value, struct error *error)
+{
+	switch (match->option->kind) {
+	case OPTION_FLAG:
+		*(bool *)match->member = true;
+		return 0;
+	case OPTION_TEXT:
+		*(const char **)match->member = value;
+		return 0;
+	case OPTION_TEXTS:
+		add_text(match->member, value);
+		return 0;
+	case OPTION_COUNT:
+	case OPTION_NUMBERS:
+		return set_number(match, value, error);
+	case OPTION_REAL:
+		return set_real(match, value, error);
+	case OPTION_CHOICE:
+		return set_choice(match, value, error);
+	case OPTION_PARSED:
+		return match->option->parse(value, match->member, error);
+	}
+	return -EINVAL;
+}
+
+/* The word behind an option whose value is not glued to it. */
+static int take_value(struct parser *parser, const struct match *match, const char **ret_value,
+		      struct error *error)
+{
+	if (parser->next >= parser->word_count)
+		return error_set(error, -EINVAL, "%s needs a value: %s", match->written,
+				 match->option->value_name);
+	*ret_value = parser->words[parser->next++];
+	return 0;
+}
+
+static int parse_long(struct parser *parser, const char *word, struct error *error)
+{
+	const char *name = word + 2;
+	const char *equals = strchr(name, '=');
+	size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
+	const char *value = equals != NULL ? equals + 1 : NULL;
+	struct match match;
+
+	snprintf(match.written, sizeof(match.written), "--%.*s", (int)(length < 60 ? length : 60), name);
+	if (!find(parser, name, length, '\0', &match))
+		return unknown_option(parser, match.written, error);
+	if (match.option->kind == OPTION_FLAG && value != NULL)
+		return error_set(error, -EINVAL, "%s takes no value", match.written);
+	if (match.option->kind != OPTION_FLAG && value == NULL) {
+		int status = take_value(parser, &match, &value, error);
+
+		if (status < 0)
+			return status;
+	}
+	return set_value(&match, value, error);
+}
+
+/* A word of letters: flags may be joined, and the rest of the word is the value of the first that takes one.
+ */
+static int parse_letters(struct parser *parser, const char *word, bool *ret_help, struct error *error)
+{
+	for (const char *letter = word + 1; *letter != '\0'; letter++) {
+		const char *value = letter[1] != '\0' ? letter + 1 : NULL;
+		struct match match;
+		int status;
+
+		snprintf(match.written, sizeof(match.written), "-%c", *letter);
+		if (!find(parser, NULL, 0, *letter, &match)) {
+			if (*letter != 'h')
+				return unknown_option(parser, match.written, error);
+			*ret_help = true;
+			return 0;
+		}
+		if (match.option->kind == OPTION_FLAG) {
+			set_value(&match, NULL, error);
+			continue;
+		}
+		if (value == NULL) {
+			status = take_value(parser, &match, &value, error);
+			if (status < 0)
+				return status;
+		}
+		return set_value(&match, value, error);
+	}
+	return 0;
+}
+
+int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
+		  int word_count, bool *ret_help, struct error *error)
+{
+	struct parser parser = {uses, use_count, values, words, word_count, 0};
+	int operands = 0;
+	bool only_operands = false;
+
+	*ret_help = false;
+	while (parser.next < word_count && !*ret_help) {
+		char *word = words[parser.next++];
+		int status = 0;
+
+		if (only_operands || word[0] != '-' || word[1] == '\0')
+			words[operands++] = word;
+		else if (strcmp(word, "--") == 0)
+			only_operands = true;
+		else if (strcmp(word, "--help") == 0)
+			*ret_help = true;
+		else if (word[1] == '-')
+			status = parse_long(&parser, word, error);
+		else
+			status = parse_letters(&parser, word, ret_help, error);
+		if (status < 0)
+			return status;
+	}
+	return operands;
+}
+
+void options_release(const struct option_table_use *uses, size_t use_count, void *values)
+{
+	for (size_t u = 0; u < use_count; u++) {
+		char *base = (char *)values + uses[u].offset;
+
+		for (size_t i = 0; i < uses[u].table->count; i++) {
+			const struct option *option = &uses[u].table->options[i];
+
+			if (option->kind == OPTION_TEXTS)
+				free(((struct option_texts *)(void *)(base + option->offset))->items);
+			else if (option->kind == OPTION_NUMBERS)
+				free(((struct option_numbers *)(void *)(base + option->offset))->items);
+		}
+	}
+}

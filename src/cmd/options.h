@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_OPTIONS_H
+#define CTOP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Command line options as tables: a table says what an option is called, what it takes, where its value goes
+ * and what it is for. Parsing, help and the man page are made from it.
+ */
+
+/* What an option takes, and the type of the member that it sets. */
+enum option_kind {
+	OPTION_FLAG,    /* nothing; bool, set to true */
+	OPTION_TEXT,    /* const char *, the argument itself */
+	OPTION_TEXTS,   /* struct option_texts; may be repeated */
+	OPTION_COUNT,   /* uint64_t from minimum to maximum */
+	OPTION_NUMBERS, /* struct option_numbers, each from minimum to maximum; may be repeated */
+	OPTION_REAL,    /* double from minimum to maximum */
+	OPTION_CHOICE,  /* int, the index in choices */
+	OPTION_PARSED,  /* whatever parse() writes */
+};
+
+struct option_texts {
+	const char **items; /* the arguments themselves */
+	size_t count;
+	size_t capacity;
+};
+
+struct option_numbers {
+	uint32_t *items;
+	size_t count;
+	size_t capacity;
+};
+
+struct option {
+	char letter;      /* "-g", '\0' for none */
+	const char *name; /* "group-by" for --group-by, NULL for none */
+	enum option_kind kind;
+	const char *value_name; /* in help: "AXIS"; NULL for a flag */
+	size_t offset;          /* of the member that it sets in the struct of its table */
+	double minimum, maximum;
+	const char *const *choices; /* NULL at the end */
+	/* Writes `value` to `member`, or returns -EINVAL with a sentence that lists what is valid. */
+	int (*parse)(const char *value, void *member, struct error *error);
+	const char *description; /* one sentence for help */
+};
+
+/* Options that belong together under one heading of the help, and set members of one struct. */
+struct option_table {
+	const char *heading; /* "Options", "View" */
+	const struct option *options;
+	size_t count;
+};
+
+/* A table as a command uses it: its struct lies `offset` bytes into the command's options. */
+struct option_table_use {
+	const struct option_table *table;
+	size_t offset;
+};
+
+/*
+ * Parses `words` (the first is the first after the command's name) into `values`, the command's options, by
+ * the `use_count` tables. Options and operands may be mixed; `--` ends the options, `-` is an operand. Moves
+ * the operands to the front of `words`. Sets `*ret_help` at -h or --help and stops there. Returns the number
+ * of operands, or -EINVAL with a sentence that names the nearest valid word.
+ */
+int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
+		  int word_count, bool *ret_help, struct error *error);
+
+/* Frees the lists that options_parse() has made. */
+void options_release(const struct option_table_use *uses, size_t use_count, void *values);
+
+/*
+ * Writes the sentence "unknown KIND 'WORD', did you mean 'X'? valid: A, B, C" with the nearest of `names`
+ * (left out when none is near) and returns -EINVAL.
+ */
+int options_unknown(struct error *error, const char *kind, const char *word, const char *const *names,
+		    size_t count);
+
+#endif

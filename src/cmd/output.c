@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum {
+	FLUSH_BYTES = 1 << 16
+};
+
+int output_open(struct output *output, const char *path, struct error *error)
+{
+	*output = (struct output){.path = path};
+	output->file.descriptor = -1;
+	return path != NULL ? file_replacement_open(&output->file, path, 0666, error) : 0;
+}
+
+static void write_out(struct output *output)
+{
+	int descriptor = output->path != NULL ? output->file.descriptor : STDOUT_FILENO;
+
+	if (output->status == 0 && output->buffer.length != 0)
+		output->status = file_write_all(descriptor, output->buffer.data, output->buffer.length);
+	buffer_clear(&output->buffer);
+}
+
+void output_flush(struct output *output)
+{
+	if (output->buffer.length >= FLUSH_BYTES)
+		write_out(output);
+}
+
+/* Some file systems tell of a full disk only at the close; a duplicate leaves stdout itself open. */
+static void check_stdout(struct output *output)
+{
+	int duplicate = dup(STDOUT_FILENO);
+
+	if (output->status == 0 && (duplicate < 0 || close(duplicate) < 0))
+		output->status = -errno;
+}
+
+int output_close(struct output *output, struct error *error)
+{
+	write_out(output);
+	buffer_release(&output->buffer);
+	if (output->path == NULL) {
+		check_stdout(output);
+		if (output->status < 0)
+			error_set(error, output->status, "cannot write to standard output: %s",
+				  strerror(-output->status));
+		return output->status;
+	}
+	if (output->status < 0) {
+		file_replacement_abandon(&output->file);
+		return error_set(error, output->status, "cannot write %s: %s", output->path,
+				 strerror(-output->status));
+	}
+	return file_replacement_commit(&output->file, true, error);
+}
+
+void output_abandon(struct output *output)
+{
+	buffer_release(&output->buffer);
+	file_replacement_abandon(&output->file);
+}
+
+int output_failed(const struct output *output, const struct error *error)
+{
+	if (output->path == NULL && output->status == -EPIPE)
+		return COMMAND_FAILED;
+	return command_failed(error);
+}

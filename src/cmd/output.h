@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_OUTPUT_H
+#define CTOP_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/file.h"
+
+/*
+ * Where a command prints: stdout, or a file that comes into being whole or not at all. What is appended to
+ * `buffer` goes out with output_flush() and output_close().
+ */
+struct output {
+	struct buffer buffer;
+	struct file_replacement file;
+	const char *path; /* NULL for stdout */
+	int status;       /* first negative errno of a write; later writes are dropped */
+};
+
+/* Opens stdout, or a replacement of `path`. Returns 0, or a negative errno with a sentence. */
+int output_open(struct output *output, const char *path, struct error *error);
+
+/* Writes the buffer out when it holds much; keeps the first error for output_close(). */
+void output_flush(struct output *output);
+
+/*
+ * Writes the rest, and puts the file in its place. Returns 0, or the negative errno of the first failed write
+ * with a sentence; nothing is left of the file then. A reader that went away (EPIPE) is -EPIPE.
+ */
+int output_close(struct output *output, struct error *error);
+
+/* Gives up: removes the half-written file. */
+void output_abandon(struct output *output);
+
+/*
+ * What a command returns after output_close() failed: COMMAND_FAILED, with the sentence printed unless the
+ * reader just went away (`ctop show FILE | head`).
+ */
+int output_failed(const struct output *output, const struct error *error);
+
+#endif

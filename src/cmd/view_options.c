@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "view_options.h"
+
+#include <string.h>
+
+#include "command.h"
+
+/* Both spellings of an axis: those of files and those of the screen. */
+static int parse_axis(const char *value, void *member, struct error *error)
+{
+	const char *names[2 * AXIS_COUNT];
+	size_t count = 0;
+	enum axis axis = axis_find(value);
+
+	if (axis != AXIS_COUNT) {
+		*(int *)member = (int)axis;
+		return 0;
+	}
+	for (size_t i = 0; i < AXIS_COUNT; i++) {
+		names[count++] = axes[i].name;
+		if (strcmp(axes[i].word, axes[i].name) != 0)
+			names[count++] = axes[i].word;
+	}
+	return options_unknown(error, "axis", value, names, count);
+}
+
+static const struct option view_options_list[] = {
+	{
+		.letter = 'g',
+		.name = "group-by",
+		.kind = OPTION_PARSED,
+		.value_name = "AXIS",
+		.offset = offsetof(struct view_options, axis),
+		.parse = parse_axis,
+		.description = "put threads together by process (pcomm), cgroup, thread (comm), thread-exact "
+			       "(comm-exact) or all of them (all)",
+	},
+	{
+		.name = "no-thread-normalize",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct view_options, keep_thread_names),
+		.description = "keep process and thread names as they are instead of worker-{N}",
+	},
+	{
+		.name = "no-cg-normalize",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct view_options, keep_cgroup_names),
+		.description = "keep cgroup paths as they are",
+	},
+	{
+		.name = "cgroup-flatten",
+		.kind = OPTION_TEXTS,
+		.value_name = "GLOB",
+		.offset = offsetof(struct view_options, flatten),
+		.description = "treat all cgroups that match as one; may be repeated, the first match counts",
+	},
+	{
+		.name = "sort-by",
+		.kind = OPTION_TEXT,
+		.value_name = "M[:asc|:desc],...",
+		.offset = offsetof(struct view_options, sort_by),
+		.description = "order groups by these metrics, largest first unless :asc",
+	},
+	{
+		.name = "columns",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME,...",
+		.offset = offsetof(struct view_options, columns),
+		.description = "print these columns in this order",
+	},
+	{
+		.name = "limit",
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct view_options, limit),
+		.maximum = 1e15,
+		.description = "print at most so many rows of a section, 0 for all",
+	},
+};
+
+const struct option_table view_option_table = {"View", view_options_list, ARRAY_COUNT(view_options_list)};
+
+struct grouping_options view_options_grouping(const struct view_options *options)
+{
+	return (struct grouping_options){
+		.axis = (enum axis)options->axis,
+		.keep_thread_names = options->keep_thread_names,
+		.keep_cgroup_names = options->keep_cgroup_names,
+		.flatten = options->flatten.items,
+		.flatten_count = options->flatten.count,
+	};
+}
+
+static const struct option root_options_list[] = {
+	{
+		.name = "proc-root",
+		.kind = OPTION_TEXT,
+		.value_name = "DIR",
+		.offset = offsetof(struct root_options, roots[ROOT_PROC]),
+		.description =
+			"read this instead of /proc: a saved tree, or the host's from inside a container",
+	},
+	{
+		.name = "sys-root",
+		.kind = OPTION_TEXT,
+		.value_name = "DIR",
+		.offset = offsetof(struct root_options, roots[ROOT_SYS]),
+		.description = "read this instead of /sys",
+	},
+	{
+		.name = "cgroup-root",
+		.kind = OPTION_TEXT,
+		.value_name = "DIR",
+		.offset = offsetof(struct root_options, roots[ROOT_CGROUP]),
+		.description = "read this instead of the cgroup2 mount found in /proc/self/mountinfo",
+	},
+};
+
+const struct option_table root_option_table = {"Roots", root_options_list, ARRAY_COUNT(root_options_list)};

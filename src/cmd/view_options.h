@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_VIEW_OPTIONS_H
+#define CTOP_VIEW_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/options.h"
+#include "model/grouping.h"
+
+/* The options that say which table is wanted, shared by the live screen, `show` and `diff`. */
+struct view_options {
+	int axis; /* enum axis */
+	bool keep_thread_names, keep_cgroup_names;
+	struct option_texts flatten;
+	const char *sort_by; /* as written: names are resolved by the command; NULL for its default */
+	const char *columns; /* likewise */
+	uint64_t limit;      /* rows of a section; 0 for all */
+};
+
+extern const struct option_table view_option_table;
+
+/* The options of grouping they amount to; points into `options`. */
+struct grouping_options view_options_grouping(const struct view_options *options);
+
+/* The directories that stand for those of the host, indexed by enum root_kind; NULL for the host's own. */
+struct root_options {
+	const char *roots[ROOT_COUNT];
+};
+
+extern const struct option_table root_option_table;
+
+#endif

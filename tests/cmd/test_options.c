@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cmd/command.h"
+#include "cmd/view_options.h"
+
+struct values {
+	bool batch;
+	double interval;
+	int format;
+	struct option_numbers pids;
+	const char *output;
+	struct view_options view;
+};
+
+static const char *const formats[] = {"text", "tsv", NULL};
+
+static const struct option own[] = {
+	{.letter = 'b', .name = "batch", .kind = OPTION_FLAG, .offset = offsetof(struct values, batch)},
+	{.letter = 'd',
+	 .name = "interval",
+	 .kind = OPTION_REAL,
+	 .value_name = "SEC",
+	 .offset = offsetof(struct values, interval),
+	 .minimum = 0.1,
+	 .maximum = 3600},
+	{.name = "format",
+	 .kind = OPTION_CHOICE,
+	 .value_name = "FORMAT",
+	 .choices = formats,
+	 .offset = offsetof(struct values, format)},
+	{.letter = 'p',
+	 .kind = OPTION_NUMBERS,
+	 .value_name = "PID",
+	 .minimum = 1,
+	 .maximum = INT32_MAX,
+	 .offset = offsetof(struct values, pids)},
+	{.letter = 'o',
+	 .name = "output",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .offset = offsetof(struct values, output)},
+};
+static const struct option_table own_table = {"Options", own, ARRAY_COUNT(own)};
+static const struct option_table_use uses[] = {
+	{&own_table, 0},
+	{&view_option_table, offsetof(struct values, view)},
+};
+
+enum {
+	WORDS_MAX = 16
+};
+
+struct parsed {
+	struct values values;
+	char *words[WORDS_MAX];
+	char copies[WORDS_MAX][64];
+	int operands;
+	bool help;
+	struct error error;
+};
+
+static void parse(struct parsed *parsed, const char *const *words)
+{
+	int count = 0;
+
+	memset(parsed, 0, sizeof(*parsed));
+	for (; words[count] != NULL; count++) {
+		strcpy(parsed->copies[count], words[count]);
+		parsed->words[count] = parsed->copies[count];
+	}
+	parsed->operands = options_parse(uses, ARRAY_COUNT(uses), &parsed->values, parsed->words, count,
+					 &parsed->help, &parsed->error);
+}
+
+#define PARSE(parsed, ...) parse(parsed, (const char *const[]){__VA_ARGS__, NULL})
+
+static void end(struct parsed *parsed)
+{
+	options_release(uses, ARRAY_COUNT(uses), &parsed->values);
+}
+
+static void test_forms(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	PARSE(&parsed, "one", "-bd", "0.5", "--format=tsv", "-", "-p1", "-p", "22", "--cgroup-flatten",
+	      "/a/*", "--cgroup-flatten=/b", "-g", "thread", "--", "-b");
+	assert_int_equal(parsed.operands, 3);
+	assert_string_equal(parsed.words[0], "one");
+	assert_string_equal(parsed.words[1], "-");
+	assert_string_equal(parsed.words[2], "-b");
+	assert_true(parsed.values.batch);
+	assert_true(parsed.values.interval == 0.5);
+	assert_int_equal(parsed.values.format, 1);
+	assert_int_equal(parsed.values.pids.count, 2);
+	assert_int_equal(parsed.values.pids.items[1], 22);
+	assert_int_equal(parsed.values.view.flatten.count, 2);
+	assert_string_equal(parsed.values.view.flatten.items[1], "/b");
+	assert_int_equal(parsed.values.view.axis, AXIS_THREAD);
+	assert_false(parsed.help);
+	end(&parsed);
+}
+
+static void test_last_value_counts(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	PARSE(&parsed, "-d1", "-d2", "-o", "--", "-oX=y");
+	assert_int_equal(parsed.operands, 0);
+	assert_true(parsed.values.interval == 2.0);
+	assert_string_equal(parsed.values.output, "X=y");
+	end(&parsed);
+}
+
+static void test_help(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	PARSE(&parsed, "-bh", "--nonsense");
+	assert_true(parsed.help && parsed.operands >= 0);
+	PARSE(&parsed, "--help");
+	assert_true(parsed.help);
+	PARSE(&parsed, "--", "--help");
+	assert_false(parsed.help);
+	assert_int_equal(parsed.operands, 1);
+}
+
+struct refusal {
+	const char *words[4];
+	const char *sentence;
+};
+
+static const struct refusal refusals[] = {
+	{{"--formta", "tsv"}, "unknown option '--formta', did you mean '--format'?"},
+	{{"--xyzzy-quux"}, "unknown option '--xyzzy-quux'"},
+	{{"-x"}, "unknown option '-x'"},
+	{{"--batch=1"}, "--batch takes no value"},
+	{{"-d"}, "-d needs a value: SEC"},
+	{{"--output"}, "--output needs a value: FILE"},
+	{{"-d", "0.01"}, "-d takes a number from 0.1 to 3600, not '0.01'"},
+	{{"-d", "nan"}, "-d takes a number from 0.1 to 3600, not 'nan'"},
+	{{"--interval=1s"}, "--interval takes a number from 0.1 to 3600, not '1s'"},
+	{{"-p", "0"}, "-p takes a number from 1 to 2147483647, not '0'"},
+	{{"-p-4"}, "-p takes a number from 1 to 2147483647, not '-4'"},
+	{{"--limit", "-1"}, "--limit takes a number of at least 0, not '-1'"},
+	{{"--format", "tvs"}, "unknown value for --format 'tvs', did you mean 'tsv'? valid: text, tsv"},
+	{{"-g", "cgruop"},
+	 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm, process, cgroup, comm, thread, "
+	 "comm-exact, thread-exact, all"},
+	{{"-g", ""},
+	 "unknown axis ''; valid: pcomm, process, cgroup, comm, thread, comm-exact, thread-exact, all"},
+};
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(refusals); i++) {
+		struct parsed parsed;
+
+		parse(&parsed, refusals[i].words);
+		assert_int_equal(parsed.operands, -EINVAL);
+		assert_string_equal(parsed.error.text, refusals[i].sentence);
+		end(&parsed);
+	}
+}
+
+static void test_commands_are_found(void **state)
+{
+	struct error error;
+
+	(void)state;
+	assert_ptr_equal(command_find("help"), &help_command);
+	assert_null(command_find("hel"));
+	assert_int_equal(command_unknown("hlep", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "did you mean 'help'?"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_last_value_counts),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_commands_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
