@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <poll.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "../cmocka_include.h"
+
+#include "harness.h"
+
+#define DEFAULT_TIMEOUT_S 30
+
+static char scratch[64];
+
+static void stop(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+static void stop(const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	fail_msg("%s", text);
+	abort(); /* not reached: fail_msg leaves the test */
+}
+
+void skip_test(const char *reason)
+{
+	print_message("SKIP: %s\n", reason);
+	skip();
+	abort(); /* not reached: skip() leaves the test */
+}
+
+void check_between(const char *file, int line, const char *what, uint64_t value, uint64_t low, uint64_t high)
+{
+	if (value >= low && value <= high)
+		return;
+	print_error("%s: %llu is not between %llu and %llu\n", what, (unsigned long long)value,
+		    (unsigned long long)low, (unsigned long long)high);
+	_fail(file, line);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+	(void)status;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static void remove_scratch(void)
+{
+	nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+const char *scratch_directory(void)
+{
+	if (scratch[0] == '\0') {
+		snprintf(scratch, sizeof scratch, "/tmp/ctop-test-XXXXXX");
+		if (!mkdtemp(scratch) || chmod(scratch, 0755) < 0)
+			stop("cannot make %s: %s", scratch, strerror(errno));
+		atexit(remove_scratch);
+	}
+	return scratch;
+}
+
+const char *scratch_path(const char *name)
+{
+	static char paths[8][256];
+	static unsigned int next;
+	char *path = paths[next++ % 8];
+
+	snprintf(path, sizeof paths[0], "%s/%s", scratch_directory(), name);
+	return path;
+}
+
+void write_file(const char *path, const void *bytes, size_t length)
+{
+	FILE *file = fopen(path, "wbe");
+
+	if (!file || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
+		stop("cannot write %s: %s", path, strerror(errno));
+}
+
+void write_compressed(const char *path, const char *text, size_t length)
+{
+	size_t bound = ZSTD_compressBound(length);
+	char *bytes = malloc(bound);
+	size_t size = ZSTD_compress(bytes, bound, text, length, 1);
+
+	if (ZSTD_isError(size))
+		stop("cannot compress: %s", ZSTD_getErrorName(size));
+	write_file(path, bytes, size);
+	free(bytes);
+}
+
+/* Reads a descriptor to its end; used for files and for pipes. */
+static char *read_all(int descriptor, size_t *ret_length)
+{
+	size_t capacity = 65536;
+	size_t length = 0;
+	char *bytes = malloc(capacity);
+
+	for (;;) {
+		ssize_t count = read(descriptor, bytes + length, capacity - length - 1);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			break;
+		length += (size_t)count;
+		if (capacity - length < 32768)
+			bytes = realloc(bytes, capacity *= 2);
+	}
+	bytes[length] = '\0';
+	if (ret_length)
+		*ret_length = length;
+	return bytes;
+}
+
+char *read_file(const char *path, size_t *ret_length)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	char *bytes;
+
+	if (file < 0)
+		return NULL;
+	bytes = read_all(file, ret_length);
+	close(file);
+	return bytes;
+}
+
+/* A build directory may be out of another user's reach: he gets a copy. */
+static const char *reachable_copy(const char *program)
+{
+	const char *path = scratch_path("program");
+
+	if (access(path, X_OK) < 0) {
+		size_t length;
+		char *bytes = read_file(program, &length);
+
+		if (!bytes)
+			stop("cannot read %s", program);
+		write_file(path, bytes, length);
+		free(bytes);
+		if (chmod(path, 0755) < 0)
+			stop("cannot make %s executable: %s", path, strerror(errno));
+	}
+	return path;
+}
+
+static int temporary_file(void)
+{
+	char path[] = "/tmp/ctop-test-output-XXXXXX";
+	int file = mkostemp(path, O_CLOEXEC);
+
+	if (file < 0)
+		stop("cannot make a file in /tmp: %s", strerror(errno));
+	unlink(path);
+	return file;
+}
+
+static _Noreturn void become_program(const struct run_options *options, const char *const *arguments,
+				     const char *program, int output, int errors)
+{
+	int input = open(options->input ? options->input : "/dev/null", O_RDONLY);
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0)
+		_exit(126);
+	for (size_t i = 0; i < 4 && options->environment[i]; i++) {
+		if (strchr(options->environment[i], '='))
+			putenv((char *)(uintptr_t)options->environment[i]);
+		else
+			unsetenv(options->environment[i]);
+	}
+	if (options->user &&
+	    (setgroups(0, NULL) < 0 || setgid(options->user) < 0 || setuid(options->user) < 0))
+		_exit(126);
+	execv(program, (char *const *)(uintptr_t)arguments);
+	_exit(127);
+}
+
+/* Waits for the child, at most `seconds`; kills it past that. Returns false then. */
+static bool wait_child(pid_t child, unsigned int seconds, int *ret_status, struct rusage *usage)
+{
+	bool in_time = true;
+
+	for (unsigned int i = 0; wait4(child, ret_status, WNOHANG, usage) == 0; i++) {
+		struct timespec step = {0, 2000000};
+
+		nanosleep(&step, NULL);
+		if (i > seconds * 500 && in_time) {
+			in_time = false;
+			kill(child, SIGKILL);
+		}
+	}
+	return in_time;
+}
+
+void run_program(struct run *run, const struct run_options *options, const char *const *arguments)
+{
+	static const struct run_options ordinary;
+	const char *program;
+	struct rusage usage = {0};
+	unsigned int timeout;
+	int output = temporary_file();
+	int errors = temporary_file();
+	int status = 0;
+	bool in_time;
+	pid_t child;
+
+	if (!options)
+		options = &ordinary;
+	program = options->user ? reachable_copy(arguments[0]) : arguments[0];
+	child = fork();
+	if (child < 0)
+		stop("cannot fork: %s", strerror(errno));
+	if (child == 0)
+		become_program(options, arguments, program, output, errors);
+	timeout = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	in_time = wait_child(child, timeout, &status, &usage);
+	lseek(output, 0, SEEK_SET);
+	lseek(errors, 0, SEEK_SET);
+	*run = (struct run){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+			    .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+			    .cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+				      usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
+			    .peak_memory_kib = usage.ru_maxrss};
+	run->output = read_all(output, &run->output_length);
+	run->errors = read_all(errors, NULL);
+	close(output);
+	close(errors);
+	if (!in_time)
+		stop("%s %s did not end within %u s; it said: %s", arguments[0],
+		     arguments[1] ? arguments[1] : "", timeout, run->errors);
+}
+
+void run_ctop(struct run *run, const struct run_options *options, const char *const *arguments)
+{
+	const char *whole[64] = {CTOP_PROGRAM};
+
+	for (size_t i = 0; arguments[i] && i < 62; i++)
+		whole[i + 1] = arguments[i];
+	run_program(run, options, whole);
+}
+
+void run_release(struct run *run)
+{
+	free(run->output);
+	free(run->errors);
+	*run = (struct run){0};
+}
+
+void run_expect(const struct run *run, int status)
+{
+	if (run->status == status)
+		return;
+	print_error("exit status %d, signal %d, wanted %d\nstderr: %s\nstdout: %.4000s\n", run->status,
+		    run->signal, status, run->errors, run->output);
+	fail();
+}
+
+static void read_answer(struct worker *worker, char *line, size_t size)
+{
+	if (!fgets(line, (int)size, worker->answers))
+		stop("the worker ended");
+	line[strcspn(line, "\n")] = '\0';
+}
+
+static void expect_answer(struct worker *worker, const char *wanted)
+{
+	char line[512];
+
+	read_answer(worker, line, sizeof line);
+	if (strcmp(line, wanted) != 0)
+		stop("the worker said '%s' instead of '%s'", line, wanted);
+}
+
+bool worker_start(struct worker *worker, const char *const *arguments)
+{
+	const char *whole[600] = {WORKER_PROGRAM};
+	int commands[2];
+	int answers[2];
+	char line[512];
+
+	*worker = (struct worker){0};
+	for (size_t i = 0; arguments[i]; i++) {
+		whole[i + 1] = arguments[i];
+		worker->thread_count += strchr(arguments[i], '=') != NULL;
+	}
+	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
+		stop("cannot make pipes: %s", strerror(errno));
+	worker->child = fork();
+	if (worker->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (dup2(commands[0], 0) < 0 || dup2(answers[1], 1) < 0)
+			_exit(126);
+		execv(WORKER_PROGRAM, (char *const *)(uintptr_t)whole);
+		_exit(127);
+	}
+	close(commands[0]);
+	close(answers[1]);
+	worker->commands = fdopen(commands[1], "we");
+	worker->answers = fdopen(answers[0], "re");
+	setvbuf(worker->commands, NULL, _IONBF, 0);
+	read_answer(worker, line, sizeof line);
+	if (sscanf(line, "ready %d", &worker->pid) == 1)
+		return true;
+	print_message("SKIP: %s\n", strncmp(line, "skip ", 5) == 0 ? line + 5 : line);
+	worker_end(worker);
+	return false;
+}
+
+void worker_go(struct worker *worker, bool wait)
+{
+	fputs("go\n", worker->commands);
+	expect_answer(worker, "going");
+	if (wait)
+		worker_wait(worker);
+}
+
+void worker_wait(struct worker *worker)
+{
+	expect_answer(worker, "done");
+}
+
+static uint64_t line_number(const char *line, const char *name)
+{
+	char wanted[64];
+	const char *place;
+
+	snprintf(wanted, sizeof wanted, " %s=", name);
+	place = strstr(line, wanted);
+	if (!place)
+		stop("the worker did not report %s", name);
+	return strtoull(place + strlen(wanted), NULL, 10);
+}
+
+void worker_report(struct worker *worker, struct worker_thread *threads)
+{
+	fputs("report\n", worker->commands);
+	for (size_t i = 0; i < worker->thread_count; i++) {
+		struct worker_thread *thread = &threads[i];
+		char line[1024];
+		size_t index;
+
+		read_answer(worker, line, sizeof line);
+		if (sscanf(line, "thread %zu %d", &index, &thread->tid) != 2 || index != i)
+			stop("the worker said '%s' instead of the report of thread %zu", line, i);
+		thread->cpu_ns = line_number(line, "cpu_ns");
+		thread->voluntary = line_number(line, "voluntary");
+		thread->involuntary = line_number(line, "involuntary");
+		thread->minor_faults = line_number(line, "minor_faults");
+		thread->major_faults = line_number(line, "major_faults");
+		thread->written_bytes = line_number(line, "written_bytes");
+		thread->read_bytes = line_number(line, "read_bytes");
+		thread->storage_written_bytes = line_number(line, "storage_written_bytes");
+		thread->storage_read_bytes = line_number(line, "storage_read_bytes");
+		thread->write_calls = line_number(line, "write_calls");
+		thread->read_calls = line_number(line, "read_calls");
+	}
+	expect_answer(worker, "end");
+}
+
+void worker_end(struct worker *worker)
+{
+	int status;
+	struct rusage usage;
+
+	/* it ends with its input; one with a thread that runs at a realtime priority may need to be killed */
+	fclose(worker->commands);
+	wait_child(worker->child, 2, &status, &usage);
+	fclose(worker->answers);
+	*worker = (struct worker){0};
+}
+
+yajl_val load_snapshot(const char *path)
+{
+	size_t length;
+	char *bytes = read_file(path, &length);
+	ZSTD_DStream *stream = ZSTD_createDStream();
+	size_t capacity = 1 << 20;
+	char *text = malloc(capacity);
+	ZSTD_inBuffer in = {bytes, length, 0};
+	ZSTD_outBuffer out = {text, capacity - 1, 0};
+	char reason[256] = "";
+	yajl_val tree;
+
+	if (!bytes)
+		stop("cannot read %s", path);
+	for (;;) {
+		size_t left = ZSTD_decompressStream(stream, &out, &in);
+
+		if (ZSTD_isError(left))
+			stop("%s: %s", path, ZSTD_getErrorName(left));
+		if (left == 0 && in.pos == in.size)
+			break;
+		if (in.pos == in.size && out.pos < out.size)
+			stop("%s: the frame is cut", path);
+		if (out.pos == out.size) {
+			text = realloc(text, capacity *= 2);
+			out.dst = text;
+			out.size = capacity - 1;
+		}
+	}
+	ZSTD_freeDStream(stream);
+	free(bytes);
+	text[out.pos] = '\0';
+	tree = yajl_tree_parse(text, reason, sizeof reason);
+	if (!tree)
+		stop("%s: %s", path, reason);
+	free(text);
+	return tree;
+}
+
+yajl_val capture_snapshot(int pid)
+{
+	const char *path = scratch_path("capture.ctprof.zst");
+	char number[16];
+	const char *arguments[] = {"capture", "-o", path, pid ? "-p" : NULL, number, NULL};
+	struct run run;
+
+	snprintf(number, sizeof number, "%d", pid);
+	run_ctop(&run, NULL, arguments);
+	run_expect(&run, 0);
+	run_release(&run);
+	return load_snapshot(path);
+}
+
+yajl_val json_member(yajl_val object, const char *name)
+{
+	const char *path[] = {name, NULL};
+
+	return object ? yajl_tree_get(object, path, yajl_t_any) : NULL;
+}
+
+uint64_t json_u64(yajl_val object, const char *name)
+{
+	yajl_val value = json_member(object, name);
+
+	if (!value || !YAJL_IS_NUMBER(value))
+		stop("no number %s in the record", name);
+	return strtoull(YAJL_GET_NUMBER(value), NULL, 10);
+}
+
+const char *json_text(yajl_val object, const char *name)
+{
+	yajl_val value = json_member(object, name);
+
+	if (!value || !YAJL_IS_STRING(value))
+		stop("no text %s in the record", name);
+	return YAJL_GET_STRING(value);
+}
+
+yajl_val snapshot_thread(yajl_val snapshot, int tid)
+{
+	yajl_val threads = json_member(snapshot, "threads");
+
+	for (size_t i = 0; threads && YAJL_IS_ARRAY(threads) && i < YAJL_GET_ARRAY(threads)->len; i++) {
+		yajl_val thread = YAJL_GET_ARRAY(threads)->values[i];
+
+		if (json_u64(thread, "tid") == (uint64_t)tid)
+			return thread;
+	}
+	return NULL;
+}
+
+const char *missing_reason(yajl_val snapshot, yajl_val thread, const char *key)
+{
+	yajl_val places[] = {thread, snapshot};
+
+	for (size_t i = 0; i < 2; i++) {
+		yajl_val missing = json_member(json_member(places[i], "ctop"), "missing");
+		const char *reason = YAJL_GET_STRING(json_member(missing, key));
+
+		if (reason)
+			return strcmp(reason, "read") == 0 ? NULL : reason;
+	}
+	return NULL;
+}

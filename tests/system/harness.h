@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TESTS_SYSTEM_HARNESS_H
+#define CTOP_TESTS_SYSTEM_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <yajl/yajl_tree.h>
+
+/*
+ * What the system tests share: they run the built program on the real host and compare what it shows with the
+ * worker's own counts or another kernel interface. Every helper ends the whole test with a sentence when the
+ * test itself cannot go on.
+ */
+
+/* One run of a program, ended. */
+struct run {
+	int status; /* exit status, or -1 when a signal ended it */
+	int signal; /* that signal, else 0 */
+	char *output;
+	size_t output_length;
+	char *errors; /* NUL-terminated, as `output` is */
+	int64_t cpu_us;
+	int64_t peak_memory_kib;
+};
+
+/* How to run it; a zeroed struct is an ordinary run. */
+struct run_options {
+	const char *input;          /* file for standard input; NULL: /dev/null */
+	const char *environment[4]; /* NAME=VALUE more, or NAME to take it away */
+	unsigned int
+		user; /* user and group id to run as, from a copy that this user can reach; 0: as we are */
+	unsigned int timeout_s; /* 0: 30 */
+};
+
+/*
+ * Runs `arguments` (NULL-terminated, arguments[0] is the path of the program) and waits for its end; past the
+ * timeout it is killed and the test fails. End with run_release().
+ */
+void run_program(struct run *run, const struct run_options *options, const char *const *arguments);
+
+/* The same for ctop; `arguments` are those after the program's name. `options` may be NULL. */
+void run_ctop(struct run *run, const struct run_options *options, const char *const *arguments);
+
+void run_release(struct run *run);
+
+/* Fails the test with both streams printed unless the run ended with `status`. */
+void run_expect(const struct run *run, int status);
+
+/* A directory of this test program under /tmp, made at the first call, mode 0755, removed at exit. */
+const char *scratch_directory(void);
+
+/* scratch_directory()/NAME in one of eight static buffers. */
+const char *scratch_path(const char *name);
+
+void write_file(const char *path, const void *bytes, size_t length);
+
+/* Writes `length` bytes of text as one zstd frame. */
+void write_compressed(const char *path, const char *text, size_t length);
+
+/* Reads a whole file, NUL-terminated; NULL when it cannot be opened. The caller frees it. */
+char *read_file(const char *path, size_t *ret_length);
+
+/* A running worker (worker.c). */
+struct worker {
+	pid_t child;
+	int pid; /* as the host numbers it */
+	FILE *commands;
+	FILE *answers;
+	size_t thread_count;
+};
+
+/* What the worker counted for one of its threads; the names of worker.c. */
+struct worker_thread {
+	int tid;
+	uint64_t cpu_ns, voluntary, involuntary, minor_faults, major_faults;
+	uint64_t written_bytes, read_bytes, storage_written_bytes, storage_read_bytes, write_calls,
+		read_calls;
+};
+
+/* Starts the worker. False, with a printed reason, where the host does not allow it: then skip(). */
+bool worker_start(struct worker *worker, const char *const *arguments);
+
+/* Lets the threads do their work once; returns when all have finished, or at once when `wait` is false. */
+void worker_go(struct worker *worker, bool wait);
+
+/* Waits for the "done" of an earlier worker_go(worker, false). */
+void worker_wait(struct worker *worker);
+
+/* Fills `threads` (as many as the worker has threads, in the order of its arguments). */
+void worker_report(struct worker *worker, struct worker_thread *threads);
+
+void worker_end(struct worker *worker);
+
+/* A captured file as a JSON tree; the caller frees it with yajl_tree_free(). */
+yajl_val load_snapshot(const char *path);
+
+/* `ctop capture -o FILE [-p PID]` into the scratch directory, loaded. `pid` 0: the whole host. */
+yajl_val capture_snapshot(int pid);
+
+/* The record of a thread, or NULL. */
+yajl_val snapshot_thread(yajl_val snapshot, int tid);
+
+/* Members of a JSON object; the test fails when one is not there or not of that type. */
+uint64_t json_u64(yajl_val object, const char *name);
+const char *json_text(yajl_val object, const char *name);
+
+/* The member or NULL. */
+yajl_val json_member(yajl_val object, const char *name);
+
+/* The reason in thread.ctop.missing or snapshot.ctop.missing for `key`, or NULL: then the value was read. */
+const char *missing_reason(yajl_val snapshot, yajl_val thread, const char *key);
+
+/* Prints "SKIP: reason" and leaves the cmocka test as skipped. */
+_Noreturn void skip_test(const char *reason);
+
+/* Asserts low <= value <= high, printing all three. */
+#define assert_between(what, value, low, high) check_between(__FILE__, __LINE__, what, value, low, high)
+void check_between(const char *file, int line, const char *what, uint64_t value, uint64_t low, uint64_t high);
+
+#endif

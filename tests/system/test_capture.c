@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What `ctop capture` records of threads whose work is known from another source. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+#include "harness.h"
+
+#define NS_PER_TICK          10000000ULL /* of utime and stime: USER_HZ is 100 */
+#define METADATA_SLACK_BYTES (256 * 1024)
+#define POOL_THREADS         12
+
+static bool readable(yajl_val snapshot, yajl_val thread, const char *source)
+{
+	const char *reason = missing_reason(snapshot, thread, source);
+
+	if (reason)
+		print_message("not compared: %s (%s)\n", source, reason);
+	return !reason;
+}
+
+/* A parked thread's counters stand still, so they equal what it counted itself. */
+static void compare_parked(yajl_val snapshot, const struct worker_thread *own)
+{
+	yajl_val thread = snapshot_thread(snapshot, own->tid);
+
+	assert_non_null(thread);
+	if (readable(snapshot, thread, "taskstats") || readable(snapshot, thread, "schedstat"))
+		assert_int_equal(json_u64(thread, "run_time_ns"), own->cpu_ns);
+	/* it waited once more after it had counted: for the next command */
+	assert_between("voluntary_csw", json_u64(thread, "voluntary_csw"), own->voluntary + 1,
+		       own->voluntary + 1);
+	assert_between("nonvoluntary_csw", json_u64(thread, "nonvoluntary_csw"), own->involuntary,
+		       own->involuntary + 1);
+	assert_between("minflt", json_u64(thread, "minflt"), own->minor_faults, own->minor_faults + 4);
+	assert_int_equal(json_u64(thread, "majflt"), own->major_faults);
+	assert_between("utime + stime",
+		       (json_u64(thread, "utime_clock_ticks") + json_u64(thread, "stime_clock_ticks")) *
+			       NS_PER_TICK,
+		       own->cpu_ns < 3 * NS_PER_TICK ? 0 : own->cpu_ns - 3 * NS_PER_TICK,
+		       own->cpu_ns + 3 * NS_PER_TICK);
+	if (!readable(snapshot, thread, "io"))
+		return;
+	assert_int_equal(json_u64(thread, "rchar"), own->read_bytes);
+	assert_int_equal(json_u64(thread, "wchar"), own->written_bytes);
+	assert_int_equal(json_u64(thread, "syscr"), own->read_calls);
+	assert_int_equal(json_u64(thread, "syscw"), own->write_calls);
+	assert_between("write_bytes", json_u64(thread, "write_bytes"), own->storage_written_bytes,
+		       own->storage_written_bytes + METADATA_SLACK_BYTES);
+	assert_between("read_bytes", json_u64(thread, "read_bytes"), own->storage_read_bytes,
+		       own->storage_read_bytes + METADATA_SLACK_BYTES);
+}
+
+static void test_counters(void **state)
+{
+	const char *arguments[] = {"burst:150=burster", "switch:25=switcher", "fault:300=faulter",
+				   "park=parked", NULL};
+	struct worker worker;
+	struct worker_thread own[4];
+	yajl_val snapshot;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	worker_report(&worker, own);
+	snapshot = capture_snapshot(worker.pid);
+	assert_true(own[0].cpu_ns >= 150000000ULL);
+	assert_true(own[1].voluntary >= 25);
+	assert_true(own[2].minor_faults >= 300);
+	for (size_t i = 0; i < 4; i++)
+		compare_parked(snapshot, &own[i]);
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+static void test_storage(void **state)
+{
+	const char *arguments[] = {"write:32=writer", "read:16=reader", NULL};
+	struct worker worker;
+	struct worker_thread own[2];
+	yajl_val snapshot;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	worker_report(&worker, own);
+	assert_int_equal(own[0].storage_written_bytes, 32 * 65536);
+	assert_int_equal(own[1].storage_read_bytes, 16 * 65536);
+	snapshot = capture_snapshot(worker.pid);
+	compare_parked(snapshot, &own[0]);
+	compare_parked(snapshot, &own[1]);
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+/* The run time of a running thread is updated at its tick only. */
+static void test_running(void **state)
+{
+	const char *arguments[] = {"duty:50=busy", NULL};
+	struct worker worker;
+	struct worker_thread before;
+	struct worker_thread after;
+	yajl_val snapshot;
+	yajl_val thread;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_report(&worker, &before);
+	snapshot = capture_snapshot(worker.pid);
+	worker_report(&worker, &after);
+	thread = snapshot_thread(snapshot, before.tid);
+	assert_non_null(thread);
+	assert_between("run_time_ns", json_u64(thread, "run_time_ns"),
+		       before.cpu_ns < NS_PER_TICK ? 0 : before.cpu_ns - NS_PER_TICK, after.cpu_ns);
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *argument;
+		const char *recorded;
+	} cases[] = {
+		{"park=a) R 1 (b", "a) R 1 (b"},
+		{"park=two\nlines", "two\nlines"},
+		{"park=e\033[31mred", "e\033[31mred"},
+		{"park=bad\xff\xfe", "bad\xef\xbf\xbd\xef\xbf\xbd"},
+		{"park=caf\xc3\xa9", "caf\xc3\xa9"},
+		{"park=tab\there", "tab\there"},
+		{"park=\nexec_max:5\n", "\nexec_max:5\n"},
+		{"park= ", " "},
+	};
+	enum {
+		COUNT = sizeof cases / sizeof *cases
+	};
+	const char *arguments[COUNT + 1] = {0};
+	struct worker worker;
+	struct worker_thread own[COUNT];
+	yajl_val snapshot;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		arguments[i] = cases[i].argument;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_report(&worker, own);
+	snapshot = capture_snapshot(worker.pid);
+	for (size_t i = 0; i < COUNT; i++) {
+		yajl_val thread = snapshot_thread(snapshot, own[i].tid);
+
+		assert_non_null(thread);
+		assert_string_equal(json_text(thread, "comm"), cases[i].recorded);
+		assert_int_equal(json_u64(thread, "tgid"), worker.pid);
+		assert_string_equal(json_text(thread, "state"), "S");
+		if (json_member(thread, "exec_max"))
+			assert_int_not_equal(json_u64(thread, "exec_max"), 5000000);
+	}
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+/* Control bytes of a name never reach the report: neither as they are nor as a forged line. */
+static void test_names_shown(void **state)
+{
+	static const char *const formats[] = {"text", "tsv", "csv", "json"};
+	const char *path = scratch_path("names.ctprof.zst");
+	const char *arguments[] = {"park=e\033[31mred", "park=two\nlines", "park=bad\xff", NULL};
+	struct worker worker;
+	struct run run;
+	char pid[16];
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	snprintf(pid, sizeof pid, "%d", worker.pid);
+	run_ctop(&run, NULL, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
+	run_expect(&run, 0);
+	run_release(&run);
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		run_ctop(&run, NULL,
+			 (const char *[]){"show", path, "-g", "thread-exact", "--format", formats[i], NULL});
+		run_expect(&run, 0);
+		assert_true(run.output_length > 0);
+		assert_null(strstr(run.output, "\nlines"));
+		assert_null(strchr(run.output, '\xff'));
+		/* tsv is the cell contract: only tab, newline and backslash are escaped there */
+		if (strcmp(formats[i], "tsv") != 0 && strcmp(formats[i], "csv") != 0)
+			assert_null(strchr(run.output, '\033'));
+		run_release(&run);
+	}
+	worker_end(&worker);
+}
+
+static uint64_t row_value(const char *output, const char *key, const char *metric)
+{
+	char wanted[256];
+	const char *line = output;
+
+	while (line) {
+		const char *field = strchr(line, '\t');
+
+		if (field && strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == '\t') {
+			snprintf(wanted, sizeof wanted, "\t%s\t", metric);
+			field = strchr(field + 1, '\t');
+			if (field && strncmp(field, wanted, strlen(wanted)) == 0)
+				return strtoull(field + strlen(wanted), NULL, 10);
+		}
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	fail_msg("no row '%s' with '%s' in: %.2000s", key, metric, output);
+	return 0;
+}
+
+static void test_pool(void **state)
+{
+	const char *path = scratch_path("pool.ctprof.zst");
+	const char *arguments[POOL_THREADS + 2] = {0};
+	char names[POOL_THREADS][32];
+	struct worker worker;
+	struct run run;
+	char pid[16];
+
+	(void)state;
+	for (size_t i = 0; i < POOL_THREADS; i++) {
+		snprintf(names[i], sizeof names[i], "park=pool-%zu", i);
+		arguments[i] = names[i];
+	}
+	arguments[POOL_THREADS] = "park=lonely-7";
+	if (!worker_start(&worker, arguments))
+		skip();
+	snprintf(pid, sizeof pid, "%d", worker.pid);
+	run_ctop(&run, NULL, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
+	run_expect(&run, 0);
+	run_release(&run);
+	run_ctop(&run, NULL,
+		 (const char *[]){"show", path, "-g", "thread", "--format", "tsv", "--limit", "0", NULL});
+	run_expect(&run, 0);
+	assert_int_equal(row_value(run.output, "pool-{N}", "thread_count"), POOL_THREADS);
+	assert_int_equal(row_value(run.output, "lonely-7", "thread_count"), 1);
+	run_release(&run);
+	run_ctop(&run, NULL,
+		 (const char *[]){"show", path, "-g", "process", "--format", "tsv", "--limit", "0", NULL});
+	run_expect(&run, 0);
+	assert_int_equal(row_value(run.output, "worker", "nr_threads"), POOL_THREADS + 2);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+static void test_pid_namespace(void **state)
+{
+	const char *arguments[] = {"--pid-namespace", "burst:50=inside", NULL};
+	struct worker worker;
+	struct worker_thread own;
+	yajl_val snapshot;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	worker_report(&worker, &own);
+	snapshot = capture_snapshot(worker.pid);
+	compare_parked(snapshot, &own);
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+/* The directory where cgroup v2 is mounted, from mountinfo; false where there is none. */
+static bool find_cgroup2(char path[static 256])
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[4096];
+	bool found = false;
+
+	while (mounts && !found && fgets(line, sizeof line, mounts))
+		found = strstr(line, " - cgroup2 ") && sscanf(line, "%*s %*s %*s %*s %255s", path) == 1;
+	if (mounts)
+		fclose(mounts);
+	return found;
+}
+
+static uint64_t usage_of(const char *cgroup)
+{
+	char path[512];
+	char *text;
+	uint64_t usage = 0;
+
+	snprintf(path, sizeof path, "%s/cpu.stat", cgroup);
+	text = read_file(path, NULL);
+	if (text && strstr(text, "usage_usec "))
+		usage = strtoull(strstr(text, "usage_usec ") + strlen("usage_usec "), NULL, 10);
+	free(text);
+	return usage;
+}
+
+/* Both ways: the record against the worker's own clocks, the sum of the threads against the kernel's
+ * cpu.stat. */
+static void test_cgroup(void **state)
+{
+	char mount[256];
+	char directory[300];
+	const char *arguments[] = {"--cgroup", directory, "burst:120=first", "burst:60=second", NULL};
+	struct worker worker;
+	struct worker_thread own[2];
+	yajl_val snapshot;
+	yajl_val record;
+	uint64_t usage;
+	uint64_t sum = 0;
+	const char *main_path;
+
+	(void)state;
+	if (!find_cgroup2(mount))
+		skip_test("no cgroup v2 mount");
+	snprintf(directory, sizeof directory, "%s/ctop-test-%d", mount, getpid());
+	if (mkdir(directory, 0755) < 0)
+		skip_test(strerror(errno));
+	if (!worker_start(&worker, arguments)) {
+		rmdir(directory);
+		skip();
+	}
+	worker_go(&worker, true);
+	worker_report(&worker, own);
+	snapshot = capture_snapshot(worker.pid);
+	usage = usage_of(directory);
+	main_path = json_text(snapshot_thread(snapshot, worker.pid), "cgroup");
+	record = json_member(json_member(snapshot, "cgroup_stats"), main_path);
+	for (size_t i = 0; i < 2; i++) {
+		yajl_val thread = snapshot_thread(snapshot, own[i].tid);
+
+		assert_string_equal(json_text(thread, "cgroup"), main_path);
+		sum += json_u64(thread, "run_time_ns") / 1000;
+	}
+	sum += json_u64(snapshot_thread(snapshot, worker.pid), "run_time_ns") / 1000;
+	worker_end(&worker);
+	for (int i = 0; rmdir(directory) < 0 && i < 100; i++)
+		usleep(10000);
+	assert_non_null(strstr(main_path, "/ctop-test-"));
+	assert_non_null(record);
+	/* the process's start, before it entered the cgroup, is in its run time and not in the cgroup's */
+	assert_between("usage_usec", json_u64(json_member(record, "cpu"), "usage_usec"),
+		       (own[0].cpu_ns + own[1].cpu_ns) / 1000,
+		       (own[0].cpu_ns + own[1].cpu_ns) / 1000 + 20000);
+	assert_between("sum of run times", sum, usage - 10000, usage + 20000);
+	yajl_tree_free(snapshot);
+}
+
+/* A vfork parent waits in D; the state of the others is told right as well. */
+static void test_states(void **state)
+{
+	const char *arguments[] = {"vfork:3000=parent", "park=sleeper", "duty:99=runner", NULL};
+	struct worker worker;
+	struct worker_thread own[3];
+	yajl_val snapshot;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_report(&worker, own);
+	worker_go(&worker, false);
+	usleep(200000);
+	snapshot = capture_snapshot(worker.pid);
+	assert_string_equal(json_text(snapshot_thread(snapshot, own[0].tid), "state"), "D");
+	assert_string_equal(json_text(snapshot_thread(snapshot, own[1].tid), "state"), "S");
+	yajl_tree_free(snapshot);
+	worker_wait(&worker);
+	worker_end(&worker);
+}
+
+/* The whole host: as many threads as the kernel counts, no thread twice, kernel threads marked. */
+static void test_host(void **state)
+{
+	yajl_val snapshot = capture_snapshot(0);
+	yajl_val threads = json_member(snapshot, "threads");
+	uint64_t previous_tgid = 0;
+	uint64_t previous_tid = 0;
+	uint64_t counted;
+	struct sysinfo info;
+	yajl_val kthreadd;
+
+	(void)state;
+	assert_true(threads && YAJL_IS_ARRAY(threads));
+	sysinfo(&info); /* counts threads since Linux 2.3.23, sysinfo(2) */
+	counted = info.procs;
+	assert_between("threads", YAJL_GET_ARRAY(threads)->len, counted * 4 / 5, counted + counted / 5 + 20);
+	for (size_t i = 0; i < YAJL_GET_ARRAY(threads)->len; i++) {
+		yajl_val thread = YAJL_GET_ARRAY(threads)->values[i];
+		uint64_t tgid = json_u64(thread, "tgid");
+		uint64_t tid = json_u64(thread, "tid");
+
+		assert_true(tgid > previous_tgid || (tgid == previous_tgid && tid > previous_tid));
+		previous_tgid = tgid;
+		previous_tid = tid;
+	}
+	kthreadd = snapshot_thread(snapshot, 2);
+	if (kthreadd && strcmp(json_text(kthreadd, "comm"), "kthreadd") == 0)
+		assert_true(YAJL_IS_TRUE(json_member(json_member(kthreadd, "ctop"), "kernel")));
+	yajl_tree_free(snapshot);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counters),      cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_running),       cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_shown),   cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_pid_namespace), cmocka_unit_test(test_cgroup),
+		cmocka_unit_test(test_states),        cmocka_unit_test(test_host),
+	};
+
+	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
+}
