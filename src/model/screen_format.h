@@ -21,8 +21,9 @@ extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
 /*
  * Appends a cell as the screen shows it, at most seven cells wide for numbers: bytes by 1024, counts by 1000,
  * letters K M G T, the step taken after rounding, one decimal below 100 and none above, percent with one
- * decimal below 1000, exact zero "0", times ns us ms s h d. Never cuts a digit. Texts are appended as they
- * are (not sanitised).
+ * decimal below 1000, exact zero "0", times ns us ms s h d. Beyond 1000T come P and E. A peak that rose ends
+ * in '+'. Never cuts a digit left of the point. A range is as wide as its two numbers. Texts are appended as
+ * they are (not sanitised).
  */
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
 
@@ -31,6 +32,13 @@ void screen_format_count(struct buffer *buffer, double value);
 void screen_format_bytes(struct buffer *buffer, double value);
 void screen_format_duration(struct buffer *buffer, double nanoseconds);
 void screen_format_percent(struct buffer *buffer, double percent);
+
+enum {
+	SCREEN_BAR_CELLS = 24 /* width of the Delay bar on its tab */
+};
+
+/* The sign of each share of a bar, in the order of table_bar_names: "#rimq.". */
+extern const char screen_bar_signs[CELL_BAR_SHARES];
 
 /* A Delay bar of `cells` cells: "####r##io...": one letter or sign per share, in the order of
  * table_bar_names. */

@@ -28,7 +28,7 @@ enum view_level {
 };
 
 enum {
-	VIEW_STEPS_MAX = 4
+	VIEW_STEPS_MAX = AXIS_COUNT
 };
 
 /* A group that the view was narrowed to. */
@@ -36,6 +36,8 @@ struct view_step {
 	enum axis axis;
 	char *key; /* owned by the view */
 	size_t key_length;
+	bool automatic; /* it was the only group there: view_close() leaves it together with the step before
+			 */
 };
 
 /* Everything that says which table is wanted. A plain value but for what view_release() frees. */
@@ -53,12 +55,27 @@ struct view {
 	bool hide_kernel_threads;
 	size_t limit; /* rows, 0 for all */
 	int width;    /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	const enum column
+		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
+	size_t column_count;
 };
 
 /* The default: processes, overview, rate, by CPU%, descending. */
 void view_initialise(struct view *view);
 
 void view_release(struct view *view);
+
+/* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filter. */
+void view_copy(struct view *to, const struct view *from);
+
+/*
+ * What the columns, the sort order and the filter of a view need to be read. Each pointer may be NULL. What a
+ * round reads anyway (names, start time, cgroup paths) is not in it.
+ */
+void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
+
+/* The columns of the view's table, at most COLUMN_TOTAL, into `columns`; returns how many. */
+size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
 
 /*
  * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, thread pattern, threads).

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_COLUMN_TABLE_H
+#define CTOP_COLUMN_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "column.h"
+
+/* How a cell is made of a column's inputs. Threads are summed after their own value is known. */
+enum column_operation {
+	COLUMN_OPERATION_THREADS,          /* number of members */
+	COLUMN_OPERATION_SUM,              /* of counters */
+	COLUMN_OPERATION_SUM_WITH_LARGEST, /* of all but the last two, and the larger of these, which overlap
+					    */
+	COLUMN_OPERATION_LOST,             /* the same; sorted with what stuck threads lost */
+	COLUMN_OPERATION_QUOTIENT,         /* first / second, of counters */
+	COLUMN_OPERATION_SHARE,            /* first / (first + second), of counters */
+	COLUMN_OPERATION_DIFFERENCE,       /* first - second, as they are now */
+	COLUMN_OPERATION_PRESENT,          /* the present value of what is no counter, reduced by its kind */
+	COLUMN_OPERATION_STUCK,            /* threads that are stuck, or how long one is */
+	COLUMN_OPERATION_AGE,              /* of the oldest member */
+	COLUMN_OPERATION_BAR,              /* shares of the time of all members */
+	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
+	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
+};
+
+/* Lines of smaps_rollup that have a column. */
+enum smaps_key {
+	SMAPS_KEY_RSS,
+	SMAPS_KEY_PSS,
+	SMAPS_KEY_SWAP,
+	SMAPS_KEY_COUNT,
+};
+
+/* Numbers of cgroup records that have a column; the table is in session_cgroup.c. */
+enum cgroup_field {
+	CGROUP_FIELD_USAGE,
+	CGROUP_FIELD_CPU_LIMIT,
+	CGROUP_FIELD_THROTTLED,
+	CGROUP_FIELD_THROTTLE_COUNT,
+	CGROUP_FIELD_MEMORY_CURRENT,
+	CGROUP_FIELD_MEMORY_MAX,
+	CGROUP_FIELD_PIDS,
+	CGROUP_FIELD_OOM_KILLS,
+	CGROUP_FIELD_WEIGHT,
+	CGROUP_FIELD_MEMORY_HIGH,
+	CGROUP_FIELD_PRESSURE_CPU,
+	CGROUP_FIELD_PRESSURE_MEMORY,
+	CGROUP_FIELD_PRESSURE_IO,
+	CGROUP_FIELD_COUNT,
+};
+
+enum {
+	COLUMN_INPUTS_MAX = 9
+};
+
+struct column_entry {
+	const char *name;
+	const char *rate_title, *amount_title;
+	enum column_operation operation;
+	enum unit unit; /* of an amount */
+	int width;      /* 0: by the rule */
+	int inputs[COLUMN_INPUTS_MAX];
+	size_t input_count;
+	const char *description;
+};
+
+/* The row of a column of any kind; `column` is below COLUMN_TOTAL and not COLUMN_COUNT. */
+const struct column_entry *column_entry(enum column column);
+
+/* Cells that a column takes on the screen: the same in all modes. */
+int column_width(enum column column);
+
+/* Whether its cells are words that line up on the left. */
+bool column_is_text(enum column column);
+
+/* Whether the inputs of a column are metrics. */
+bool column_has_metrics(enum column column);
+
+#endif

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "filter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+
+enum comparison {
+	COMPARISON_AT_LEAST,
+	COMPARISON_AT_MOST,
+	COMPARISON_MORE,
+	COMPARISON_LESS,
+	COMPARISON_EQUAL,
+	COMPARISON_COUNT,
+};
+
+/* Longer signs first, so that ">=" is not taken for ">". */
+static const char *const comparison_signs[COMPARISON_COUNT] = {">=", "<=", ">", "<", "="};
+
+/* What the unit behind a number said. */
+enum literal_kind {
+	LITERAL_PLAIN,
+	LITERAL_PERCENT,
+	LITERAL_TIME,   /* the value is in ns */
+	LITERAL_SCALED, /* the value is to be multiplied by 1000 or 1024 to the power `scale` */
+	LITERAL_WORD,
+};
+
+struct literal {
+	enum literal_kind kind;
+	double value;
+	unsigned int scale;
+	char *word; /* owned */
+};
+
+enum term_kind {
+	TERM_TEXT,
+	TERM_REGEX,
+	TERM_COMPARISON,
+};
+
+struct term {
+	enum term_kind kind;
+	bool negated;
+	bool ignore_case; /* of TERM_TEXT */
+	char *text;       /* of TERM_TEXT, owned */
+	regex_t regex;    /* of TERM_REGEX */
+	enum column column;
+	bool as_rate;
+	enum comparison comparison;
+	struct literal literal;
+};
+
+struct filter {
+	char *text;
+	struct term *terms;
+	size_t count;
+	size_t capacity;
+};
+
+static const struct {
+	const char *name;
+	enum literal_kind kind;
+	double factor;
+	unsigned int scale;
+} literal_units[] = {
+	{"", LITERAL_PLAIN, 1, 0},       {"%", LITERAL_PERCENT, 1, 0},   {"ns", LITERAL_TIME, 1, 0},
+	{"us", LITERAL_TIME, 1e3, 0},    {"ms", LITERAL_TIME, 1e6, 0},   {"s", LITERAL_TIME, 1e9, 0},
+	{"m", LITERAL_TIME, 6e10, 0},    {"min", LITERAL_TIME, 6e10, 0}, {"h", LITERAL_TIME, 3.6e12, 0},
+	{"d", LITERAL_TIME, 8.64e13, 0}, {"B", LITERAL_PLAIN, 1, 0},     {"k", LITERAL_SCALED, 1, 1},
+	{"K", LITERAL_SCALED, 1, 1},     {"M", LITERAL_SCALED, 1, 2},    {"G", LITERAL_SCALED, 1, 3},
+	{"T", LITERAL_SCALED, 1, 4},     {"KiB", LITERAL_SCALED, 1, 1},  {"MiB", LITERAL_SCALED, 1, 2},
+	{"GiB", LITERAL_SCALED, 1, 3},   {"TiB", LITERAL_SCALED, 1, 4},
+};
+
+enum {
+	LITERAL_UNIT_COUNT = sizeof(literal_units) / sizeof(literal_units[0])
+};
+
+static bool has_capital(const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (isupper((unsigned char)*text))
+			return true;
+	}
+	return false;
+}
+
+static struct term *add_term(struct filter *filter, enum term_kind kind)
+{
+	filter->terms = memory_grow(filter->terms, &filter->capacity, filter->count + 1, sizeof(struct term));
+	filter->terms[filter->count] = (struct term){.kind = kind};
+	return &filter->terms[filter->count++];
+}
+
+/* Lists what may be compared, the nearest name first. */
+static int refuse_column(const char *name, struct error *error)
+{
+	const char *candidates[2 * COLUMN_TOTAL];
+	size_t count = 0;
+	const char *nearest;
+	struct buffer list = {0};
+	int result;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		candidates[count++] = column_title((enum column)i, 0);
+		candidates[count++] = column_name((enum column)i);
+		buffer_append_format(&list, "%s%s", i > 0 ? " " : "", column_title((enum column)i, 0));
+	}
+	for (int i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
+		candidates[count++] = column_name((enum column)i);
+	nearest = nearest_name(name, candidates, count);
+	result = nearest != NULL ? error_set(error, -EINVAL,
+					     "no column '%s', did you mean %s? Columns: %s, and the names of "
+					     "ctop metrics",
+					     name, nearest, list.data)
+				 : error_set(error, -EINVAL,
+					     "no column '%s'. Columns: %s, and the names of ctop metrics",
+					     name, list.data);
+	buffer_release(&list);
+	return result;
+}
+
+/* Number and unit; what is no number is a word, which only = compares. */
+static int parse_literal(const char *text, enum comparison comparison, struct literal *literal,
+			 struct error *error)
+{
+	char *end;
+
+	if ((isdigit((unsigned char)text[0]) || text[0] == '-' || text[0] == '.') &&
+	    strpbrk(text, "xXpP") == NULL) {
+		literal->value = strtod(text, &end);
+		while (*end == ' ')
+			end++;
+		for (size_t i = 0; end != text && isfinite(literal->value) && i < LITERAL_UNIT_COUNT; i++) {
+			if (strcmp(end, literal_units[i].name) != 0)
+				continue;
+			literal->kind = literal_units[i].kind;
+			literal->value *= literal_units[i].factor;
+			literal->scale = literal_units[i].scale;
+			return 0;
+		}
+		return error_set(error, -EINVAL,
+				 "'%s' is no number with a unit; units are %% ns us ms s m h d and K M G T",
+				 text);
+	}
+	if (comparison != COMPARISON_EQUAL || *text == '\0')
+		return error_set(error, -EINVAL, "%s needs a number behind it, as in cpu%% > 50",
+				 comparison_signs[comparison]);
+	literal->kind = LITERAL_WORD;
+	literal->word = memory_duplicate(text);
+	return 0;
+}
+
+static char *trimmed(const char *text, size_t length)
+{
+	while (length > 0 && isspace((unsigned char)text[0])) {
+		text++;
+		length--;
+	}
+	while (length > 0 && isspace((unsigned char)text[length - 1]))
+		length--;
+	return memory_duplicate_bytes(text, length);
+}
+
+/* Finds the first comparison sign that stands behind something that could be a column. */
+static const char *find_comparison(const char *text, enum comparison *ret_comparison)
+{
+	const char *sign = strpbrk(text, "<>=");
+
+	if (sign == NULL || sign == text)
+		return NULL;
+	for (const char *p = text; p < sign; p++) {
+		if (!isalnum((unsigned char)*p) && strchr("_%/ ", *p) == NULL)
+			return NULL;
+	}
+	for (int i = 0; i < COMPARISON_COUNT; i++) {
+		if (strncmp(sign, comparison_signs[i], strlen(comparison_signs[i])) == 0) {
+			*ret_comparison = (enum comparison)i;
+			return sign;
+		}
+	}
+	return NULL;
+}
+
+static int parse_comparison(struct filter *filter, const char *text, const char *sign,
+			    enum comparison comparison, struct error *error)
+{
+	char *name = trimmed(text, (size_t)(sign - text));
+	const char *behind = sign + strlen(comparison_signs[comparison]);
+	char *value = trimmed(behind, strlen(behind));
+	enum column column = column_find(name);
+	struct literal literal = {0};
+	int result;
+
+	if (column == COLUMN_COUNT) {
+		result = refuse_column(name, error);
+	} else {
+		result = parse_literal(value, comparison, &literal, error);
+		if (result == 0) {
+			struct term *term = add_term(filter, TERM_COMPARISON);
+			size_t length = strlen(name);
+
+			term->column = column;
+			term->comparison = comparison;
+			term->literal = literal;
+			term->as_rate = literal.kind == LITERAL_PERCENT || name[length - 1] == '%' ||
+					(length > 2 && strcasecmp(name + length - 2, "/s") == 0);
+		}
+	}
+	free(name);
+	free(value);
+	return result;
+}
+
+static int parse_regex(struct filter *filter, const char *pattern, bool negated, struct error *error)
+{
+	regex_t regex;
+	char reason[128];
+	int flags = REG_EXTENDED | REG_NOSUB | (has_capital(pattern) ? 0 : REG_ICASE);
+	int result = regcomp(&regex, pattern, flags);
+	struct term *term;
+
+	if (result != 0) {
+		regerror(result, &regex, reason, sizeof(reason));
+		return error_set(error, -EINVAL, "/%s/ is no regular expression: %s", pattern, reason);
+	}
+	term = add_term(filter, TERM_REGEX);
+	term->negated = negated;
+	term->regex = regex;
+	return 0;
+}
+
+static int parse_plain(struct filter *filter, const char *text, struct error *error)
+{
+	enum comparison comparison;
+	const char *sign = find_comparison(text, &comparison);
+	bool negated = text[0] == '!';
+	struct term *term;
+
+	if (sign != NULL)
+		return parse_comparison(filter, text, sign, comparison, error);
+	if (text[negated] == '\0')
+		return error_set(error, -EINVAL,
+				 "an empty filter; type part of a name, /regex/ or cpu%% > 50");
+	term = add_term(filter, TERM_TEXT);
+	term->negated = negated;
+	term->text = memory_duplicate(text + negated);
+	term->ignore_case = !has_capital(term->text);
+	return 0;
+}
+
+/* The end of the regex that begins behind the '/' at `text`, or NULL. */
+static const char *regex_end(const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\\' && text[1] != '\0')
+			text++;
+		else if (*text == '/')
+			return text;
+	}
+	return NULL;
+}
+
+/* Parses the term at `text`; `*ret_rest` gets what follows it, NULL at the end. */
+static int parse_term(struct filter *filter, const char *text, const char **ret_rest, struct error *error)
+{
+	static const char joint[] = " and ";
+	bool negated = text[0] == '!';
+	const char *end;
+	char *part;
+	int result;
+
+	if (text[negated] == '/') {
+		const char *pattern = text + negated + 1;
+
+		end = regex_end(pattern);
+		if (end == NULL)
+			return error_set(error, -EINVAL, "the regular expression %s has no / at its end",
+					 text + negated);
+		part = memory_duplicate_bytes(pattern, (size_t)(end - pattern));
+		result = parse_regex(filter, part, negated, error);
+		free(part);
+		end++;
+		if (result == 0 && *end != '\0' && strncmp(end, joint, sizeof(joint) - 1) != 0)
+			return error_set(error, -EINVAL,
+					 "'%s' behind a regular expression; join with ' and '", end);
+		*ret_rest = *end != '\0' ? end + sizeof(joint) - 1 : NULL;
+		return result;
+	}
+	end = strstr(text, joint);
+	part = trimmed(text, end != NULL ? (size_t)(end - text) : strlen(text));
+	result = parse_plain(filter, part, error);
+	free(part);
+	*ret_rest = end != NULL ? end + sizeof(joint) - 1 : NULL;
+	return result;
+}
+
+struct filter *filter_parse(const char *text, struct error *error)
+{
+	struct filter *filter = memory_allocate_zero(1, sizeof(*filter));
+	char *clean = trimmed(text, strlen(text));
+	const char *rest = clean;
+
+	filter->text = memory_duplicate(text);
+	while (rest != NULL) {
+		while (*rest == ' ')
+			rest++;
+		if (parse_term(filter, rest, &rest, error) < 0) {
+			filter_release(filter);
+			filter = NULL;
+			break;
+		}
+	}
+	free(clean);
+	return filter;
+}
+
+void filter_release(struct filter *filter)
+{
+	if (filter == NULL)
+		return;
+	for (size_t i = 0; i < filter->count; i++) {
+		struct term *term = &filter->terms[i];
+
+		free(term->text);
+		free(term->literal.word);
+		if (term->kind == TERM_REGEX)
+			regfree(&term->regex);
+	}
+	free(filter->terms);
+	free(filter->text);
+	free(filter);
+}
+
+const char *filter_text(const struct filter *filter)
+{
+	return filter->text;
+}
+
+size_t filter_columns(const struct filter *filter, enum column columns[], size_t capacity)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < filter->count; i++) {
+		if (filter->terms[i].kind != TERM_COMPARISON)
+			continue;
+		if (count < capacity)
+			columns[count] = filter->terms[i].column;
+		count++;
+	}
+	return count;
+}
+
+static bool contains(const struct term *term, const char *label, size_t length)
+{
+	size_t wanted = strlen(term->text);
+
+	for (size_t i = 0; i + wanted <= length; i++) {
+		if (term->ignore_case ? strncasecmp(label + i, term->text, wanted) == 0
+				      : memcmp(label + i, term->text, wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The label may hold NULs between its parts: the expression sees blanks. */
+static bool regex_matches(const struct term *term, const char *label, size_t length)
+{
+	char *text = memory_duplicate_bytes(label, length);
+	bool matches;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '\0')
+			text[i] = ' ';
+	}
+	matches = regexec(&term->regex, text, 0, NULL, 0) == 0;
+	free(text);
+	return matches;
+}
+
+/* The literal in the unit of the cell. */
+static double literal_value(const struct literal *literal, enum unit unit)
+{
+	bool bytes = unit == UNIT_BYTES || unit == UNIT_BYTES_PER_S;
+
+	switch (literal->kind) {
+	case LITERAL_SCALED:
+		return literal->value * pow(bytes ? 1024.0 : 1000.0, literal->scale);
+	case LITERAL_TIME:
+		return unit == UNIT_PERCENT ? literal->value / 1e9 * 100.0 : literal->value;
+	case LITERAL_PERCENT:
+		return unit == UNIT_RATIO ? literal->value / 100.0 : literal->value;
+	default:
+		return literal->value;
+	}
+}
+
+/* Compares what lies between low and high; equal means that the value is among it. */
+static bool compare(double low, double high, enum comparison comparison, double value)
+{
+	switch (comparison) {
+	case COMPARISON_AT_LEAST:
+		return high >= value;
+	case COMPARISON_AT_MOST:
+		return low <= value;
+	case COMPARISON_MORE:
+		return high > value;
+	case COMPARISON_LESS:
+		return low < value;
+	case COMPARISON_EQUAL:
+		return low <= value && value <= high;
+	case COMPARISON_COUNT:
+		break;
+	}
+	return false;
+}
+
+/* A word, with or without the mark that not all members agree. */
+static bool word_matches(const struct cell *cell, const char *word)
+{
+	size_t length;
+
+	if (cell->text == NULL)
+		return false;
+	length = strlen(cell->text);
+	if (length > 0 && cell->text[length - 1] == '*')
+		length--;
+	return strlen(word) == length && strncasecmp(cell->text, word, length) == 0;
+}
+
+static bool comparison_matches(const struct term *term, const struct cell *cell)
+{
+	double low, high;
+
+	if (cell == NULL || cell->state != CELL_VALUE)
+		return false;
+	if (term->literal.kind == LITERAL_WORD)
+		return word_matches(cell, term->literal.word);
+	switch (cell->form) {
+	case CELL_FORM_INTEGER:
+		low = high = (double)cell->value.integer;
+		break;
+	case CELL_FORM_REAL:
+		low = high = cell->value.real;
+		break;
+	case CELL_FORM_RANGE:
+		low = (double)cell->value.range.low;
+		high = (double)cell->value.range.high;
+		break;
+	default:
+		return false;
+	}
+	return compare(low, high, term->comparison, literal_value(&term->literal, cell->unit));
+}
+
+static bool term_matches(const struct term *term, const char *label, size_t label_length,
+			 const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),
+			 void *context)
+{
+	switch (term->kind) {
+	case TERM_TEXT:
+		return contains(term, label, label_length) != term->negated;
+	case TERM_REGEX:
+		return regex_matches(term, label, label_length) != term->negated;
+	case TERM_COMPARISON:
+		return comparison_matches(term, cell_of(context, term->column, term->as_rate));
+	}
+	return false;
+}
+
+bool filter_matches(const struct filter *filter, const char *label, size_t label_length,
+		    const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),
+		    void *context)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		if (!term_matches(&filter->terms[i], label, label_length, cell_of, context))
+			return false;
+	}
+	return true;
+}

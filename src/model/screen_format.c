@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen_format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct screen_marks screen_marks_utf8 = {"·", "…", "≥", "\xef\xbf\xbd", "~"};
+const struct screen_marks screen_marks_ascii = {"?", "...", ">", "?", "~"};
+
+const char screen_bar_signs[CELL_BAR_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
+
+/* A unit of a ladder: below `limit` (after rounding) the number stands in it; `factor` leads from the unit
+ * before. */
+struct step {
+	double factor;
+	double limit;
+	const char *suffix;
+};
+
+static const struct step count_steps[] = {
+	{1, 1000, ""},     {1000, 1000, "K"}, {1000, 1000, "M"},     {1000, 1000, "G"},
+	{1000, 1000, "T"}, {1000, 1000, "P"}, {1000, INFINITY, "E"},
+};
+static const struct step byte_steps[] = {
+	{1, 1024, "B"},    {1024, 1024, "K"}, {1024, 1024, "M"},     {1024, 1024, "G"},
+	{1024, 1024, "T"}, {1024, 1024, "P"}, {1024, INFINITY, "E"},
+};
+/* From 10,000 s on hours, from two days on days. */
+static const struct step time_steps[] = {
+	{1, 1000, "ns"},    {1000, 1000, "us"}, {1000, 1000, "ms"},
+	{1000, 10000, "s"}, {3600, 48, "h"},    {24, INFINITY, "d"},
+};
+static const struct step percent_steps[] = {
+	{1, 100000, ""},   {1000, 1000, "K"}, {1000, 1000, "M"},
+	{1000, 1000, "G"}, {1000, 1000, "T"}, {1000, INFINITY, "P"},
+};
+
+/* How many digits behind the point a number gets: `digits` below `below`, none from there on. */
+struct precision {
+	int digits;
+	double below;
+};
+
+static double rounded(double value, int digits)
+{
+	double scale = digits == 2 ? 100.0 : digits == 1 ? 10.0 : 1.0;
+
+	return round(value * scale) / scale;
+}
+
+/* The digits that `value` gets: the bound counts after rounding. */
+static int digits_of(double value, struct precision precision)
+{
+	return rounded(value, precision.digits) < precision.below ? precision.digits : 0;
+}
+
+static void append_scaled(struct buffer *buffer, double value, const struct step *steps,
+			  struct precision precision)
+{
+	double magnitude = fabs(value);
+	size_t i = 0;
+	int digits;
+
+	if (value == 0.0) {
+		buffer_append_char(buffer, '0');
+		return;
+	}
+	for (;; i++) {
+		magnitude /= steps[i].factor;
+		digits = digits_of(magnitude, precision);
+		if (rounded(magnitude, digits) < steps[i].limit)
+			break;
+	}
+	buffer_append_format(buffer, "%s%.*f%s", value < 0 ? "-" : "", digits, rounded(magnitude, digits),
+			     steps[i].suffix);
+}
+
+static const struct precision one_digit = {1, 100};
+
+/* Whole numbers of the first unit have no fraction. */
+static void append_number(struct buffer *buffer, double value, const struct step *steps, bool whole)
+{
+	bool first = fabs(value) < steps[0].limit;
+
+	append_scaled(buffer, value, steps, whole && first ? (struct precision){0, 0} : one_digit);
+}
+
+void screen_format_count(struct buffer *buffer, double value)
+{
+	append_number(buffer, value, count_steps, value == floor(value));
+}
+
+void screen_format_bytes(struct buffer *buffer, double value)
+{
+	append_number(buffer, value, byte_steps, value == floor(value));
+}
+
+void screen_format_duration(struct buffer *buffer, double nanoseconds)
+{
+	append_number(buffer, nanoseconds, time_steps, nanoseconds == floor(nanoseconds));
+}
+
+void screen_format_percent(struct buffer *buffer, double percent)
+{
+	append_scaled(buffer, percent, percent_steps, (struct precision){1, 1000});
+}
+
+/* How the numbers of a unit are written. */
+struct unit_format {
+	const struct step *steps;
+	struct precision precision;
+	double scale; /* to the first step */
+};
+
+static struct unit_format format_of(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+	case UNIT_NS_PER_S:
+		return (struct unit_format){time_steps, one_digit, 1};
+	case UNIT_US:
+		return (struct unit_format){time_steps, one_digit, 1000};
+	case UNIT_TICKS:
+	case UNIT_TICKS_PER_S:
+		return (struct unit_format){time_steps, one_digit, 1e7};
+	case UNIT_BYTES:
+	case UNIT_BYTES_PER_S:
+		return (struct unit_format){byte_steps, one_digit, 1};
+	case UNIT_PERCENT:
+		return (struct unit_format){percent_steps, {1, 1000}, 1};
+	case UNIT_RATIO:
+	case UNIT_CPUS:
+		return (struct unit_format){count_steps, {2, 10}, 1};
+	default:
+		return (struct unit_format){count_steps, one_digit, 1};
+	}
+}
+
+/* A ratio between 10 and 100 keeps one digit. */
+static struct precision narrow(struct precision precision, double value)
+{
+	if (precision.digits == 2 && digits_of(fabs(value), precision) == 0)
+		return one_digit;
+	return precision;
+}
+
+static void append_cell_number(struct buffer *buffer, const struct cell *cell,
+			       const struct screen_marks *marks)
+{
+	struct unit_format format = format_of(cell->unit);
+	bool integer = cell->form == CELL_FORM_INTEGER;
+	double value = (integer ? (double)cell->value.integer : cell->value.real) * format.scale;
+	bool whole = integer && fabs(value) < format.steps[0].limit;
+
+	if (cell->partial)
+		buffer_append_text(buffer, marks->at_least);
+	/* both marks leave five cells: no room for a fraction */
+	if (whole || (cell->partial && cell->rose))
+		format.precision = (struct precision){0, 0};
+	append_scaled(buffer, value, format.steps, narrow(format.precision, value));
+	if (cell->rose)
+		buffer_append_char(buffer, '+');
+}
+
+static void append_range(struct buffer *buffer, const struct cell *cell)
+{
+	buffer_append_i64(buffer, cell->value.range.low);
+	if (cell->value.range.high == cell->value.range.low)
+		return;
+	buffer_append_text(buffer, "..");
+	buffer_append_i64(buffer, cell->value.range.high);
+}
+
+static void append_value(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
+{
+	if (cell->text != NULL) {
+		buffer_append_text(buffer, cell->text);
+		return;
+	}
+	switch (cell->form) {
+	case CELL_FORM_TEXT:
+		return;
+	case CELL_FORM_INTEGER:
+	case CELL_FORM_REAL:
+		append_cell_number(buffer, cell, marks);
+		return;
+	case CELL_FORM_RANGE:
+		append_range(buffer, cell);
+		return;
+	case CELL_FORM_BAR:
+		screen_format_bar(buffer, cell, SCREEN_BAR_CELLS);
+		return;
+	}
+}
+
+void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
+{
+	switch (cell->state) {
+	case CELL_EMPTY:
+		return;
+	case CELL_ABSENT:
+		buffer_append_char(buffer, '-');
+		return;
+	case CELL_UNAVAILABLE:
+		buffer_append_text(buffer, cell->reason == REASON_BEING_RESOLVED ? marks->resolving
+										 : marks->unavailable);
+		return;
+	case CELL_VALUE:
+		append_value(buffer, cell, marks);
+		return;
+	}
+}
+
+void screen_format_bar(struct buffer *buffer, const struct cell *cell, int cells)
+{
+	double end = 0.0;
+	int drawn = 0;
+
+	for (size_t i = 0; i < CELL_BAR_SHARES; i++) {
+		int until;
+
+		end += (double)cell->value.shares[i];
+		/* each border is rounded by itself, so that the whole is always `cells` long */
+		until = i + 1 == CELL_BAR_SHARES ? cells : (int)lround(end * cells);
+		for (; drawn < until && drawn < cells; drawn++)
+			buffer_append_char(buffer, screen_bar_signs[i]);
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "column_table.h"
+
+const char *const view_mode_names[VIEW_MODE_COUNT] = {
+	[VIEW_MODE_RATE] = "rate",
+	[VIEW_MODE_INTERVAL] = "interval",
+	[VIEW_MODE_BASE] = "base",
+	[VIEW_MODE_TOTAL] = "total",
+};
+
+/* Opening a group goes to the next of these that it was not narrowed by yet, then to its threads. */
+static const enum axis open_order[] = {AXIS_CGROUP, AXIS_PROCESS, AXIS_THREAD};
+
+enum {
+	OPEN_ORDER_COUNT = sizeof(open_order) / sizeof(open_order[0])
+};
+
+void view_initialise(struct view *view)
+{
+	*view = (struct view){
+		.grouping.axis = AXIS_PROCESS,
+		.level = VIEW_LEVEL_GROUPS,
+		.tab = TAB_OVERVIEW,
+		.mode = VIEW_MODE_RATE,
+		.sort = COLUMN_CPU,
+	};
+}
+
+void view_release(struct view *view)
+{
+	for (size_t i = 0; i < view->step_count; i++)
+		free(view->steps[i].key);
+	view->step_count = 0;
+	filter_release(view->filter);
+	view->filter = NULL;
+}
+
+void view_copy(struct view *to, const struct view *from)
+{
+	*to = *from;
+	for (size_t i = 0; i < from->step_count; i++)
+		to->steps[i].key = memory_duplicate_bytes(from->steps[i].key, from->steps[i].key_length);
+	if (from->filter != NULL)
+		to->filter = filter_parse(filter_text(from->filter), NULL);
+}
+
+static bool narrowed_by(const struct view *view, enum axis axis)
+{
+	for (size_t i = 0; i < view->step_count; i++) {
+		if (view->steps[i].axis == axis)
+			return true;
+	}
+	return false;
+}
+
+/* Goes to the axis after the one just narrowed by, or to the threads. */
+static void advance(struct view *view)
+{
+	size_t place = 0;
+
+	while (place < OPEN_ORDER_COUNT && open_order[place] != view->grouping.axis)
+		place++;
+	for (place++; place < OPEN_ORDER_COUNT; place++) {
+		if (!narrowed_by(view, open_order[place])) {
+			view->grouping.axis = open_order[place];
+			return;
+		}
+	}
+	view->level = VIEW_LEVEL_THREADS;
+}
+
+bool view_open(struct view *view, const char *key, size_t key_length)
+{
+	if (view->level == VIEW_LEVEL_THREADS || view->step_count == VIEW_STEPS_MAX)
+		return false;
+	view->steps[view->step_count++] = (struct view_step){
+		.axis = view->grouping.axis,
+		.key = memory_duplicate_bytes(key, key_length),
+		.key_length = key_length,
+	};
+	advance(view);
+	return true;
+}
+
+bool view_close(struct view *view, char **ret_key, size_t *ret_key_length)
+{
+	struct view_step step;
+	bool automatic;
+
+	if (view->step_count == 0)
+		return false;
+	do {
+		step = view->steps[--view->step_count];
+		automatic = step.automatic && view->step_count > 0;
+		if (automatic)
+			free(step.key);
+	} while (automatic);
+	view->grouping.axis = step.axis;
+	view->level = VIEW_LEVEL_GROUPS;
+	if (ret_key_length != NULL)
+		*ret_key_length = step.key_length;
+	if (ret_key != NULL)
+		*ret_key = step.key;
+	else
+		free(step.key);
+	return true;
+}
+
+size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
+{
+	enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
+
+	if (view->columns == NULL)
+		return column_list(view->tab, view->level == VIEW_LEVEL_THREADS, view->width, sort, columns);
+	memcpy(columns, view->columns, view->column_count * sizeof(columns[0]));
+	return view->column_count;
+}
+
+static void add_needs(enum column column, source_set *needed, bool *cgroup_records, bool *smaps)
+{
+	*needed |= column_sources(column);
+	*cgroup_records |= column_entry(column)->operation == COLUMN_OPERATION_CGROUP;
+	*smaps |= column_entry(column)->operation == COLUMN_OPERATION_SMAPS;
+	/* what is sorted by lost time counts stuck threads as well */
+	if (column_entry(column)->operation == COLUMN_OPERATION_LOST)
+		*needed |= column_sources(COLUMN_STUCK);
+}
+
+void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps)
+{
+	enum column columns[COLUMN_TOTAL];
+	size_t count = view_columns(view, columns);
+	source_set needed = 0;
+	bool cgroup_records = false, smaps = false;
+
+	for (size_t i = 0; i < count; i++)
+		add_needs(columns[i], &needed, &cgroup_records, &smaps);
+	if (!view->sort_by_name)
+		add_needs(view->sort, &needed, &cgroup_records, &smaps);
+	if (view->filter != NULL) {
+		count = filter_columns(view->filter, columns, COLUMN_TOTAL);
+		for (size_t i = 0; i < count; i++)
+			add_needs(columns[i], &needed, &cgroup_records, &smaps);
+	}
+	if (ret_sources != NULL)
+		*ret_sources = needed;
+	if (ret_cgroup_records != NULL)
+		*ret_cgroup_records = cgroup_records;
+	if (ret_smaps != NULL)
+		*ret_smaps = smaps;
+}
