@@ -6,27 +6,56 @@
  *
  *     generate TEMPLATE OUTPUT
  */
+#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/command.h"
+#include "model/column.h"
 #include "model/feature.h"
+#include "model/grouping.h"
 #include "model/metric.h"
 #include "model/reason.h"
 #include "model/source.h"
+#include "model/view.h"
 
-/* Writes text so that no character of it is taken for a macro or an escape. */
+/*
+ * Writes text so that no character of it is taken for a macro or an escape, each sentence on a line of its
+ * own (mdoc(7) spaces sentences by that).
+ */
 static void write_text(FILE *output, const char *text)
 {
+	bool line_start = true;
+
 	for (const char *at = text; *at; at++) {
+		if (at[0] == '.' && at[1] == ' ' && isupper((unsigned char)at[2])) {
+			fputs(".\n", output);
+			line_start = true;
+			at++;
+			continue;
+		}
+		if (line_start && (*at == '.' || *at == '\''))
+			fputs("\\&", output);
 		if (*at == '\\')
 			fputs("\\e", output);
-		else if (at == text && (*at == '.' || *at == '\''))
-			fprintf(output, "\\&%c", *at);
 		else
 			fputc(*at, output);
+		line_start = false;
 	}
+}
+
+/* Writes a phrase of a table as a sentence on lines of its own. */
+static void write_sentence(FILE *output, const char *text)
+{
+	size_t length = strlen(text);
+
+	fputc(toupper((unsigned char)text[0]), output);
+	if (length > 0)
+		write_text(output, text + 1);
+	fputs(length > 0 && text[length - 1] == '.' ? "\n" : ".\n", output);
 }
 
 /* Writes a list item: a tag, which is one argument of a macro, and a sentence below it. */
@@ -42,8 +71,7 @@ static void write_item(FILE *output, const char *macro, const char *tag, const c
 			fputc(*at, output);
 	}
 	fputs("\"\n", output);
-	write_text(output, text);
-	fputc('\n', output);
+	write_sentence(output, text);
 }
 
 static const char *const encoding_json[] = {
@@ -116,13 +144,139 @@ static void write_features(FILE *output)
 		write_item(output, "Li", features[feature].name, features[feature].words);
 }
 
+/* Writes words as arguments of a macro; none of them is taken for a macro. */
+static void write_words(FILE *output, const char *words)
+{
+	for (const char *at = words; *at; at++) {
+		if (at == words || at[-1] == ' ')
+			fputs("\\&", output);
+		fputs(*at == '\\' ? "\\e" : (const char[]){*at, '\0'}, output);
+	}
+}
+
+static void write_axes(FILE *output)
+{
+	for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+		fprintf(output, ".It Cm %s", axes[axis].word);
+		if (strcmp(axes[axis].name, axes[axis].word) != 0)
+			fprintf(output, " , %s", axes[axis].name);
+		fputc('\n', output);
+		write_sentence(output, axes[axis].description);
+	}
+}
+
+static void write_commands(FILE *output)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		const struct command *command = commands[i];
+		if (!command->name)
+			continue;
+		fprintf(output, ".It Nm Ic %s Ar ", command->name);
+		write_words(output, command->usage);
+		fputc('\n', output);
+		write_sentence(output, command->summary);
+		if (command->details)
+			write_sentence(output, command->details);
+		if (command->alias)
+			fprintf(output, "Also called\n.Ic %s .\n", command->alias);
+	}
+}
+
+static void write_option(FILE *output, const struct option *option)
+{
+	fputs(".It", output);
+	if (option->letter)
+		fprintf(output, " Fl %c%s", option->letter, option->name ? " ," : "");
+	if (option->name)
+		fprintf(output, " Fl -%s", option->name);
+	if (option->value_name) {
+		fputs(" Ar ", output);
+		write_words(output, option->value_name);
+	}
+	fputc('\n', output);
+	write_sentence(output, option->description);
+}
+
+static bool command_uses(const struct command *command, const struct option_table *table)
+{
+	for (size_t i = 0; i < command->table_count; i++) {
+		if (command->tables[i].table == table)
+			return true;
+	}
+	return false;
+}
+
+/* Writes an option table under the names of all commands that use it, unless a command before `first` does.
+ */
+static void write_option_table(FILE *output, const struct option_table *table, size_t first)
+{
+	const char *separator = " of";
+
+	for (size_t i = 0; i < first; i++) {
+		if (command_uses(commands[i], table))
+			return;
+	}
+	fprintf(output, ".Ss %s", table->heading);
+	for (size_t i = first; commands[i]; i++) {
+		if (!command_uses(commands[i], table))
+			continue;
+		fprintf(output, "%s ctop%s%s", separator, commands[i]->name ? " " : "",
+			commands[i]->name ? commands[i]->name : "");
+		separator = ",";
+	}
+	fputs("\n.Bl -tag -width Ds\n", output);
+	for (size_t i = 0; i < table->count; i++)
+		write_option(output, &table->options[i]);
+	fputs(".El\n", output);
+}
+
+static void write_options(FILE *output)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		for (size_t t = 0; t < commands[i]->table_count; t++)
+			write_option_table(output, commands[i]->tables[t].table, i);
+	}
+}
+
+static void write_tabs(FILE *output)
+{
+	static enum column columns[COLUMN_TOTAL];
+
+	for (size_t tab = 0; tab < TAB_COUNT; tab++) {
+		size_t count = column_list((enum tab)tab, false, 0, COLUMN_COUNT, columns);
+
+		if (!tabs[tab].selectable)
+			continue;
+		write_item(output, "Ic", tabs[tab].title, tabs[tab].description);
+		if (tab == TAB_ALL)
+			continue;
+		fputs(".br\n", output);
+		for (size_t i = 0; i < count; i++)
+			fprintf(output, "%s%s", i > 0 ? " " : "", column_title(columns[i], VIEW_MODE_RATE));
+		fputc('\n', output);
+	}
+}
+
+static void write_columns(FILE *output)
+{
+	for (size_t column = 0; column < COLUMN_COUNT; column++) {
+		fprintf(output, ".It Li %s Pq Cm %s\n", column_title((enum column)column, VIEW_MODE_RATE),
+			column_name((enum column)column));
+		write_sentence(output, column_description((enum column)column));
+	}
+}
+
+/* clang-format off: a line each */
 static const struct {
 	const char *name;
 	void (*write)(FILE *output);
 } parts[] = {
-	{"FILE_METRICS", write_file_metrics}, {"METRICS", write_metrics}, {"DERIVED", write_derived},
-	{"SOURCES", write_sources},           {"REASONS", write_reasons}, {"FEATURES", write_features},
+	{"COMMANDS", write_commands}, {"TABS", write_tabs},         {"COLUMNS", write_columns},
+	{"OPTIONS", write_options},   {"AXES", write_axes},         {"FILE_METRICS", write_file_metrics},
+	{"METRICS", write_metrics},   {"DERIVED", write_derived},   {"SOURCES", write_sources},
+	{"REASONS", write_reasons},   {"FEATURES", write_features},
 };
+/* clang-format on */
 
 /* Writes the table that a line names; returns false when it is no such line. */
 static bool write_part(FILE *output, const char *line)
