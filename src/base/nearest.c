@@ -2,7 +2,10 @@
 #include "nearest.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
+
+#include "buffer.h"
 
 enum {
 	NEAREST_LONGEST = 64
@@ -67,4 +70,24 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 	}
 	/* more than a third of the word wrong is no slip any more */
 	return best_distance <= 2 + 2 * (unsigned int)(length / 3) ? best : NULL;
+}
+
+int nearest_refuse(struct error *error, const char *kind, const char *word, const char *const *names,
+		   size_t count)
+{
+	const char *nearest = nearest_name(word, names, count);
+	struct buffer list = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		buffer_append_text(&list, i != 0 ? ", " : "");
+		buffer_append_text(&list, names[i]);
+	}
+	if (nearest != NULL)
+		error_set(error, -EINVAL, "unknown %s '%s', did you mean '%s'? valid: %s", kind, word,
+			  nearest, list.data);
+	else
+		error_set(error, -EINVAL, "unknown %s '%s'; valid: %s", kind, word,
+			  list.data != NULL ? list.data : "none");
+	buffer_release(&list);
+	return -EINVAL;
 }

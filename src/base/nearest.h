@@ -4,10 +4,19 @@
 
 #include <stddef.h>
 
+#include "error.h"
+
 /*
  * The candidate that is the fewest edits (insertions, deletions, replacements, swaps of neighbours; case
  * counts half) away from `word`, the first of equals; NULL when none is near enough to be a likely slip.
  */
 const char *nearest_name(const char *word, const char *const *candidates, size_t count);
+
+/*
+ * Refuses a word that is none of `names`: writes "unknown KIND 'WORD', did you mean 'X'? valid: A, B, C" (the
+ * question is left out when none is near) and returns -EINVAL.
+ */
+int nearest_refuse(struct error *error, const char *kind, const char *word, const char *const *names,
+		   size_t count);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/unicode.h"
 #include "output.h"
 
@@ -52,7 +53,7 @@ int command_unknown(const char *name, struct error *error)
 		if (commands[i]->name != NULL)
 			names[count++] = commands[i]->name;
 	}
-	return options_unknown(error, "command", name, names, count);
+	return nearest_refuse(error, "command", name, names, count);
 }
 
 static void print_note(const char *text)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/number.h"
@@ -31,26 +30,6 @@ struct match {
 	void *member;
 	char written[72];
 };
-
-int options_unknown(struct error *error, const char *kind, const char *word, const char *const *names,
-		    size_t count)
-{
-	const char *nearest = nearest_name(word, names, count);
-	struct buffer list = {0};
-
-	for (size_t i = 0; i < count; i++) {
-		buffer_append_text(&list, i != 0 ? ", " : "");
-		buffer_append_text(&list, names[i]);
-	}
-	if (nearest != NULL)
-		error_set(error, -EINVAL, "unknown %s '%s', did you mean '%s'? valid: %s", kind, word,
-			  nearest, list.data);
-	else
-		error_set(error, -EINVAL, "unknown %s '%s'; valid: %s", kind, word,
-			  list.data != NULL ? list.data : "none");
-	buffer_release(&list);
-	return -EINVAL;
-}
 
 static int unknown_option(const struct parser *parser, const char *written, struct error *error)
 {
@@ -157,7 +136,7 @@ static int set_choice(const struct match *match, const char *value, struct error
 		count++;
 	}
 	snprintf(kind, sizeof(kind), "value for %s", match->written);
-	return options_unknown(error, kind, value, choices, count);
+	return nearest_refuse(error, kind, value, choices, count);
 }
 
 static void add_text(struct option_texts *texts, const char *value)

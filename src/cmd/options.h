@@ -75,11 +75,4 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 /* Frees the lists that options_parse() has made. */
 void options_release(const struct option_table_use *uses, size_t use_count, void *values);
 
-/*
- * Writes the sentence "unknown KIND 'WORD', did you mean 'X'? valid: A, B, C" with the nearest of `names`
- * (left out when none is near) and returns -EINVAL.
- */
-int options_unknown(struct error *error, const char *kind, const char *word, const char *const *names,
-		    size_t count);
-
 #endif

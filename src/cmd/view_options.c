@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/nearest.h"
 #include "command.h"
 
 /* Both spellings of an axis: those of files and those of the screen. */
@@ -21,7 +22,7 @@ static int parse_axis(const char *value, void *member, struct error *error)
 		if (strcmp(axes[i].word, axes[i].name) != 0)
 			names[count++] = axes[i].word;
 	}
-	return options_unknown(error, "axis", value, names, count);
+	return nearest_refuse(error, "axis", value, names, count);
 }
 
 static const struct option view_options_list[] = {
