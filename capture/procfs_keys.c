@@ -108,7 +108,7 @@ static enum outcome parse_value(enum metric_form form, struct text text, uint64_
 void procfs_read_value(struct thread_reading *reading, const struct procfs_key *key, struct text value)
 {
 	uint64_t number;
-	enum outcome outcome = parse_value((enum metric_form)key->form, value, &number);
+	enum outcome outcome = parse_value((enum metric_form)key->form, text_trim(value), &number);
 
 	if (outcome == OUTCOME_VALUE) {
 		thread_reading_set(reading, (enum metric)key->metric, number);

@@ -52,7 +52,7 @@ static inline const struct procfs_key *procfs_keys_find(const struct procfs_keys
 }
 
 /*
- * Parses a trimmed value by the form of its key into the reading: present, bad, and the count of negative
+ * Parses a value by the form of its key into the reading: present, bad, and the count of negative
  * dotted values. CPU lists are the caller's.
  */
 void procfs_read_value(struct thread_reading *reading, const struct procfs_key *key, struct text value);

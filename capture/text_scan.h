@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/unicode.h"
@@ -19,13 +20,29 @@ static inline bool text_is_blank(char character)
 	return character == ' ' || ((unsigned char)character >= '\t' && (unsigned char)character <= '\r');
 }
 
+static inline bool text_is_eight_blanks(const char *data)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, data, sizeof(bytes));
+	return bytes == 0x2020202020202020;
+}
+
 /* The text without White_Space (Unicode) at both ends. */
 static inline struct text text_trim(struct text text)
 {
+	/* the kernel fills columns with blanks */
+	while (text.length >= sizeof(uint64_t) && text_is_eight_blanks(text.data)) {
+		text.data += sizeof(uint64_t);
+		text.length -= sizeof(uint64_t);
+	}
 	while (text.length != 0 && text_is_blank(text.data[0])) {
 		text.data++;
 		text.length--;
 	}
+	while (text.length >= sizeof(uint64_t) &&
+	       text_is_eight_blanks(text.data + text.length - sizeof(uint64_t)))
+		text.length -= sizeof(uint64_t);
 	while (text.length != 0 && text_is_blank(text.data[text.length - 1]))
 		text.length--;
 	/* the rest of the property is above ASCII, which the kernel prints in names only */
@@ -77,7 +94,7 @@ static inline bool text_next_word(struct text *rest, struct text *ret_word)
 	return true;
 }
 
-/* Splits a line at its first `separator`; both sides trimmed. False when there is none. */
+/* Splits a line at its first `separator`; the key is trimmed, the value is not. False when there is none. */
 static inline bool text_split(struct text line, char separator, struct text *ret_key, struct text *ret_value)
 {
 	const char *at = line.length != 0 ? memchr(line.data, separator, line.length) : NULL;
@@ -87,7 +104,7 @@ static inline bool text_split(struct text line, char separator, struct text *ret
 		return false;
 	before = (size_t)(at - line.data);
 	*ret_key = text_trim((struct text){line.data, before});
-	*ret_value = text_trim((struct text){at + 1, line.length - before - 1});
+	*ret_value = (struct text){at + 1, line.length - before - 1};
 	return true;
 }
 
