@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The parsers of /proc/PID/task/TID: names in these files are a stranger's bytes. The first byte chooses one.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "capture/procfs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void parse_lists(const char *text, size_t length)
+{
+	struct string_pool strings = {0};
+	struct arena arena = {0};
+	struct key_values kib = {0};
+
+	require(procfs_parse_smaps_rollup(text, length, &strings, &arena, &kib) == (kib.count > 0));
+	for (uint32_t i = 0; i < kib.count; i++)
+		require(string_pool_text(&strings, kib.items[i].key) != NULL);
+	arena_release(&arena);
+	string_pool_release(&strings);
+}
+
+static void parse_status(struct thread_reading *reading, const char *text, size_t length)
+{
+	struct cpu_set_pool sets = {0};
+
+	procfs_parse_status(reading, &sets, text, length);
+	cpu_set_release(&sets);
+}
+
+static void parse_word(const char *text, size_t length, bool cgroup)
+{
+	const char *word = NULL;
+	size_t word_length = 0;
+	bool found = cgroup ? procfs_parse_cgroup(text, length, &word, &word_length)
+			    : procfs_parse_comm(text, length, &word, &word_length);
+
+	if (found)
+		require(word >= text && word_length <= length && word + word_length <= text + length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct thread_reading reading;
+	const char *text = (const char *)data + 1;
+
+	if (size == 0)
+		return 0;
+	thread_reading_begin(&reading, 1, 1);
+	switch (data[0] % 8) {
+	case 0:
+		procfs_parse_stat(&reading, text, size - 1);
+		require(reading.name_length <= THREAD_NAME_SIZE);
+		break;
+	case 1:
+		procfs_parse_schedstat(&reading, text, size - 1);
+		break;
+	case 2:
+		parse_status(&reading, text, size - 1);
+		break;
+	case 3:
+		procfs_parse_io(&reading, text, size - 1);
+		break;
+	case 4:
+		procfs_parse_sched(&reading, text, size - 1);
+		break;
+	case 5:
+		parse_word(text, size - 1, true);
+		break;
+	case 6:
+		parse_word(text, size - 1, false);
+		break;
+	default:
+		parse_lists(text, size - 1);
+		break;
+	}
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++)
+		require(!metric_set_has(&reading.present, (enum metric)metric) ||
+			!metric_set_has(&reading.bad, (enum metric)metric));
+	return 0;
+}
