@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen.h"
+
+#include <string.h>
+
+#include "model/snapshot.h"
+
+#include "terminal.h"
+
+/* --- rows, pages and menus --- */
+
+static long page_of(const struct ui *ui)
+{
+	const struct list *list = ui->metrics_open ? &ui->metrics_list : &ui->list;
+	size_t page = ui->overlay != OVERLAY_NONE ? ui->pager.page : list->page;
+
+	/* one row stays in sight */
+	return page > 1 ? (long)page - 1 : 1;
+}
+
+static void move_list(struct list *list, enum action action, long rows)
+{
+	if (action == ACTION_FIRST)
+		list_move_first(list);
+	else if (action == ACTION_LAST)
+		list_move_last(list);
+	else
+		list_move(list, rows);
+}
+
+static void move_page(struct pager *pager, enum action action, long rows)
+{
+	if (action == ACTION_FIRST)
+		pager->top = 0;
+	else if (action == ACTION_LAST)
+		pager->top = pager->rows;
+	else
+		pager_scroll(pager, rows);
+}
+
+static void move(struct ui *ui)
+{
+	enum action action = ui->action;
+	long rows = action == ACTION_UP        ? -1
+		    : action == ACTION_DOWN    ? 1
+		    : action == ACTION_PAGE_UP ? -page_of(ui)
+					       : page_of(ui);
+
+	if (ui->overlay == OVERLAY_SORT)
+		screen_sort_move(ui);
+	else if (ui->overlay != OVERLAY_NONE)
+		move_page(&ui->pager, action, rows);
+	else
+		move_list(ui->metrics_open ? &ui->metrics_list : &ui->list, action, rows);
+}
+
+static void close_top(struct ui *ui)
+{
+	if (ui->overlay != OVERLAY_NONE) {
+		ui->overlay = OVERLAY_NONE;
+		return;
+	}
+	screen_metrics_close(ui);
+	navigate_tell_needs(ui);
+}
+
+static void mark_left(struct ui *ui)
+{
+	if (list_mark_left(ui->metrics_open ? &ui->metrics_list : &ui->list))
+		return;
+	if (ui->metrics_open)
+		close_top(ui);
+	else
+		navigate_back(ui);
+}
+
+static void mark_right(struct ui *ui)
+{
+	if (ui->metrics_open)
+		list_mark_right(&ui->metrics_list);
+	else
+		navigate_right(ui);
+}
+
+/* --- the view --- */
+
+static void change_mode(struct ui *ui)
+{
+	navigate_mode(ui);
+	screen_metrics_refresh(ui);
+}
+
+static void change_tab(struct ui *ui)
+{
+	if (ui->action == ACTION_NUMBERED_TAB)
+		navigate_tab(ui, (enum tab)key_tab_index(ui->key));
+	else
+		navigate_next_tab(ui, ui->action == ACTION_NEXT_TAB ? 1 : -1);
+}
+
+static void sort_by(struct ui *ui)
+{
+	static const struct {
+		enum action action;
+		enum column column;
+	} columns[] = {
+		{ACTION_SORT_CPU, COLUMN_CPU},    {ACTION_SORT_LOST, COLUMN_LOST},
+		{ACTION_SORT_MEMORY, COLUMN_MEM}, {ACTION_SORT_READ_WRITE, COLUMN_RW},
+		{ACTION_SORT_NAME, COLUMN_COUNT},
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		if (columns[i].action == ui->action)
+			navigate_sort(ui, columns[i].column);
+	}
+}
+
+static void sort_neighbour(struct ui *ui)
+{
+	navigate_sort_neighbour(ui, ui->action == ACTION_SORT_LEFT ? -1 : 1);
+}
+
+static void open_filter(struct ui *ui)
+{
+	ui->prompting = true;
+	prompt_set(&ui->prompt, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
+	terminal_show_cursor(true);
+}
+
+/* --- pages --- */
+
+static void open_page(struct ui *ui)
+{
+	static const struct {
+		enum action action;
+		enum overlay overlay;
+		void (*open)(struct ui *ui);
+	} pages[] = {
+		{ACTION_HELP, OVERLAY_HELP, screen_help_open},
+		{ACTION_EVIDENCE, OVERLAY_EVIDENCE, screen_evidence_open},
+		{ACTION_EXPLAIN, OVERLAY_EXPLAIN, screen_explain_open},
+	};
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		if (pages[i].action != ui->action)
+			continue;
+		/* the key that opened a page closes it too */
+		if (ui->overlay == pages[i].overlay)
+			ui->overlay = OVERLAY_NONE;
+		else
+			pages[i].open(ui);
+	}
+}
+
+static void open_metrics(struct ui *ui)
+{
+	screen_metrics_open(ui);
+	navigate_tell_needs(ui);
+}
+
+/* --- the host --- */
+
+static void set_base(struct ui *ui)
+{
+	if (ui->host->request_base == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a file has no later round to count from");
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
+	ui->message_pending = true;
+	ui->host->request_base(ui->host->context);
+}
+
+static void toggle_pause(struct ui *ui)
+{
+	if (ui->host->set_paused == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a file does not move");
+		return;
+	}
+	ui->paused = !ui->paused;
+	ui->host->set_paused(ui->host->context, ui->paused);
+}
+
+static void save(struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+
+	if (ui->host->request_save == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "this is a saved file already");
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
+	ui->message_pending = true;
+	/* the host only counts one more reference; what is in a finished snapshot nobody changes */
+	ui->host->request_save(ui->host->context, ui->paused ? (struct snapshot *)(uintptr_t)now : NULL);
+}
+
+static void change_interval(struct ui *ui)
+{
+	static const uint64_t steps_ms[] = {500, 1000, 2000, 5000, 10000, 30000, 60000};
+	enum {
+		STEP_COUNT = sizeof(steps_ms) / sizeof(steps_ms[0]),
+		NS_PER_MS = 1000000
+	};
+	uint64_t chosen = ui->interval_ns;
+
+	if (ui->host->set_interval == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a file has no interval");
+		return;
+	}
+	for (size_t i = 0; i < STEP_COUNT; i++) {
+		uint64_t longer = steps_ms[i] * NS_PER_MS, shorter = steps_ms[STEP_COUNT - 1 - i] * NS_PER_MS;
+
+		if (ui->action == ACTION_LONGER && longer > ui->interval_ns) {
+			chosen = longer;
+			break;
+		}
+		if (ui->action == ACTION_SHORTER && shorter < ui->interval_ns) {
+			chosen = shorter;
+			break;
+		}
+	}
+	if (chosen == ui->interval_ns)
+		return;
+	ui->interval_ns = chosen;
+	ui->host->set_interval(ui->host->context, chosen);
+	screen_message(ui, STYLE_MESSAGE, "a round every %g s", (double)chosen / 1e9);
+}
+
+/* --- the screen itself --- */
+
+static void toggle_header(struct ui *ui)
+{
+	ui->header_hidden = !ui->header_hidden;
+}
+
+static void repaint(struct ui *ui)
+{
+	ui->repaint = true;
+}
+
+static void suspend(struct ui *ui)
+{
+	ui->suspend = true;
+}
+
+static void quit(struct ui *ui)
+{
+	ui->quit = true;
+}
+
+/* --- the prompt --- */
+
+static void accept_prompt(struct ui *ui)
+{
+	buffer_append_text(&ui->prompt.text, "");
+	navigate_filter(ui, ui->prompt.text.data);
+	terminal_show_cursor(ui->prompting);
+}
+
+static void cancel_prompt(struct ui *ui)
+{
+	ui->prompting = false;
+	terminal_show_cursor(false);
+}
+
+static void edit_prompt(struct ui *ui)
+{
+	prompt_edit(&ui->prompt, ui->action);
+}
+
+static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
+	[ACTION_UP] = move,
+	[ACTION_DOWN] = move,
+	[ACTION_PAGE_UP] = move,
+	[ACTION_PAGE_DOWN] = move,
+	[ACTION_FIRST] = move,
+	[ACTION_LAST] = move,
+	[ACTION_LEFT] = mark_left,
+	[ACTION_RIGHT] = mark_right,
+	[ACTION_OPEN] = navigate_open,
+	[ACTION_CHOOSE] = screen_sort_choose,
+	[ACTION_BACK] = navigate_back,
+	[ACTION_CLOSE] = close_top,
+	[ACTION_FILTER] = open_filter,
+	[ACTION_AXIS] = navigate_axis,
+	[ACTION_NAMES] = navigate_names,
+	[ACTION_SORT_MENU] = screen_sort_open,
+	[ACTION_MODE] = change_mode,
+	[ACTION_BASE] = set_base,
+	[ACTION_PAUSE] = toggle_pause,
+	[ACTION_SAVE] = save,
+	[ACTION_EXPLAIN] = open_page,
+	[ACTION_METRICS] = open_metrics,
+	[ACTION_EVIDENCE] = open_page,
+	[ACTION_HELP] = open_page,
+	[ACTION_NEXT_TAB] = change_tab,
+	[ACTION_PREVIOUS_TAB] = change_tab,
+	[ACTION_NUMBERED_TAB] = change_tab,
+	[ACTION_SORT_CPU] = sort_by,
+	[ACTION_SORT_LOST] = sort_by,
+	[ACTION_SORT_MEMORY] = sort_by,
+	[ACTION_SORT_READ_WRITE] = sort_by,
+	[ACTION_SORT_NAME] = sort_by,
+	[ACTION_SORT_LEFT] = sort_neighbour,
+	[ACTION_SORT_RIGHT] = sort_neighbour,
+	[ACTION_REVERSE] = navigate_reverse,
+	[ACTION_KERNEL_THREADS] = navigate_kernel_threads,
+	[ACTION_LONGER] = change_interval,
+	[ACTION_SHORTER] = change_interval,
+	[ACTION_HEADER] = toggle_header,
+	[ACTION_REPAINT] = repaint,
+	[ACTION_SUSPEND] = suspend,
+	[ACTION_QUIT] = quit,
+	[ACTION_QUIT_ANYWHERE] = quit,
+	[ACTION_ACCEPT] = accept_prompt,
+	[ACTION_CANCEL] = cancel_prompt,
+	[ACTION_CURSOR_LEFT] = edit_prompt,
+	[ACTION_CURSOR_RIGHT] = edit_prompt,
+	[ACTION_CURSOR_START] = edit_prompt,
+	[ACTION_CURSOR_END] = edit_prompt,
+	[ACTION_DELETE_BEFORE] = edit_prompt,
+	[ACTION_DELETE_AT] = edit_prompt,
+	[ACTION_DELETE_WORD] = edit_prompt,
+	[ACTION_DELETE_LINE] = edit_prompt,
+	[ACTION_DELETE_REST] = edit_prompt,
+};
+
+void actions_handle_key(struct ui *ui, int key)
+{
+	ui->key = key;
+	ui->action = key_action(key, screen_place(ui));
+	if (!ui->message_pending)
+		buffer_clear(&ui->message);
+	if (ui->action != ACTION_NONE)
+		handlers[ui->action](ui);
+	else if (ui->prompting)
+		prompt_insert(&ui->prompt, key);
+}

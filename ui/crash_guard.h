@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CRASH_GUARD_H
+#define CTOP_CRASH_GUARD_H
+
+#include <stddef.h>
+#include <termios.h>
+
+/*
+ * Puts the terminal back when the program dies while the screen is up: by a fault (SIGSEGV, SIGBUS, SIGILL,
+ * SIGFPE), abort(), exit() from elsewhere, or for lack of memory. One guard at a time, as there is one
+ * terminal.
+ */
+struct crash_guard_state {
+	int terminal;         /* descriptor the reset bytes go to */
+	struct termios modes; /* as they were before the screen came up */
+	const char *reset;    /* bytes that end the screen; must stay valid while the guard is set */
+	size_t reset_length;
+	int standard_error; /* what fd 2 was before it was captured, -1 when it was not */
+	int captured_error; /* reading end of what was written to fd 2 meanwhile, -1 for none */
+};
+
+/* Arms the guard; `state` is copied. */
+void crash_guard_set(const struct crash_guard_state *state);
+
+/* Disarms it and gives the signals back their former actions. */
+void crash_guard_clear(void);
+
+/* Puts the terminal back, at most once per crash_guard_set(). Async-signal-safe (signal-safety(7)). */
+void crash_guard_restore(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "keys.h"
+
+#include <curses.h>
+#include <string.h>
+
+#include "base/number.h"
+
+#include "terminal.h"
+
+const struct key_entry ui_keys[ACTION_COUNT] = {
+#define KEY(id, key_names, places, hint_text, help_text)                                                     \
+	[ACTION_##id] = {key_names, places, hint_text, help_text},
+#include "keys.def"
+#undef KEY
+};
+
+static const struct {
+	const char *name;
+	int code;
+} key_words[] = {
+	{"Up", KEY_FUNCTION + KEY_UP},
+	{"Down", KEY_FUNCTION + KEY_DOWN},
+	{"Left", KEY_FUNCTION + KEY_LEFT},
+	{"Right", KEY_FUNCTION + KEY_RIGHT},
+	{"PgUp", KEY_FUNCTION + KEY_PPAGE},
+	{"PgDn", KEY_FUNCTION + KEY_NPAGE},
+	{"Home", KEY_FUNCTION + KEY_HOME},
+	{"End", KEY_FUNCTION + KEY_END},
+	{"Backspace", KEY_FUNCTION + KEY_BACKSPACE},
+	{"Delete", KEY_FUNCTION + KEY_DC},
+	{"Shift-Tab", KEY_FUNCTION + KEY_BTAB},
+	{"Enter", '\n'},
+	{"Esc", KEY_ESCAPE},
+	{"Tab", '\t'},
+	{"Space", ' '},
+};
+
+int key_code(const char *name, size_t length)
+{
+	uint32_t number;
+
+	if (length == 1)
+		return (unsigned char)*name;
+	for (size_t i = 0; i < sizeof(key_words) / sizeof(key_words[0]); i++) {
+		if (strlen(key_words[i].name) == length && memcmp(key_words[i].name, name, length) == 0)
+			return key_words[i].code;
+	}
+	if (length == strlen("Ctrl-X") && memcmp(name, "Ctrl-", length - 1) == 0)
+		return name[length - 1] & 0x1f;
+	if (*name == 'F' && number_parse_u32(name + 1, length - 1, &number) && number >= 1 && number <= 12)
+		return KEY_FUNCTION + KEY_F((int)number);
+	return -1;
+}
+
+static bool has_key_name(const char *names, int key)
+{
+	while (*names != '\0') {
+		size_t length = strcspn(names, " ");
+
+		if (key_code(names, length) == key)
+			return true;
+		names += length;
+		names += strspn(names, " ");
+	}
+	return false;
+}
+
+enum action key_action(int key, unsigned int place)
+{
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if ((ui_keys[action].where & place) != 0 && has_key_name(ui_keys[action].keys, key))
+			return action;
+	}
+	return ACTION_NONE;
+}
+
+int key_tab_index(int key)
+{
+	if (key == '0')
+		return 9;
+	return key >= '1' && key <= '9' ? key - '1' : -1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_KEYS_H
+#define CTOP_KEYS_H
+
+#include <stddef.h>
+
+/* Where a key works; a set of bits. */
+enum {
+	PLACE_LIST = 1 << 0,    /* groups and threads */
+	PLACE_METRICS = 1 << 1, /* all metrics of a row */
+	PLACE_TEXT = 1 << 2,    /* help, evidence, explanation */
+	PLACE_MENU = 1 << 3,    /* sort menu */
+	PLACE_PROMPT = 1 << 4,  /* a line being typed */
+	PLACE_ROWS = PLACE_LIST | PLACE_METRICS,
+	PLACE_EVERYWHERE = PLACE_ROWS | PLACE_TEXT | PLACE_MENU | PLACE_PROMPT,
+};
+
+/* What a key asks for; the table is keys.def. */
+enum action {
+#define KEY(id, ...) ACTION_##id,
+#include "keys.def"
+#undef KEY
+	ACTION_COUNT,
+	ACTION_NONE = ACTION_COUNT,
+};
+
+struct key_entry {
+	const char *keys; /* "? h F1" */
+	unsigned int where;
+	const char *hint; /* NULL for none */
+	const char *help;
+};
+
+/* The table itself, ACTION_COUNT entries by action: for the help screen, the hint line and the man page. */
+extern const struct key_entry ui_keys[ACTION_COUNT];
+
+/* The action of a key (see terminal_read_key()) in a place, or ACTION_NONE. */
+enum action key_action(int key, unsigned int place);
+
+/* The code of a key's name ("F1", "Ctrl-L", "Enter", "x"; `length` bytes), or -1. */
+int key_code(const char *name, size_t length);
+
+/* The number of tabs' key: 0 for "1" … 9 for "0", -1 for other keys. */
+int key_tab_index(int key);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LIST_H
+#define CTOP_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/table.h"
+
+/*
+ * The one widget that shows a table. The cursor belongs to the key of a row and stays on it when the table is
+ * sorted anew; when the row is gone it stays at its place. A zeroed struct is an empty list.
+ */
+struct list {
+	const struct table *table; /* not owned */
+	char *key;                 /* of the row under the cursor */
+	size_t key_length;
+	size_t selected, top; /* rows */
+	size_t page;          /* rows shown by the last list_draw() */
+	bool moved;           /* by the user: then the rows scroll along with the cursor */
+	size_t mark;          /* 0: the name is marked, else column mark - 1 */
+	size_t first;         /* first column shown, more than 0 when scrolled to the right */
+	int name_width;       /* widths only grow, until list_reset() */
+	int *widths;
+	size_t width_count;
+};
+
+/* How a list is drawn. Positions and sizes in cells; the titles take the first row. */
+struct list_style {
+	int y, height, width;
+	const char *name_title; /* of the first column */
+	bool thread_ids;        /* TID before the name */
+	bool cut_start;         /* a name too long loses its beginning (cgroup paths) */
+	bool ascending;         /* the sort mark is ^ rather than v */
+};
+
+/* Forgets cursor, scrolling and widths: another view. */
+void list_reset(struct list *list);
+
+/* Forgets the mark, sideways scrolling and widths: other columns over the same rows. */
+void list_reset_columns(struct list *list);
+
+/* Shows another table, which must stay valid until the next call; NULL for none. */
+void list_set_table(struct list *list, const struct table *table);
+
+/* Puts the cursor on the row of that key, if there is one. */
+void list_select(struct list *list, const char *key, size_t key_length);
+
+/* Moves the cursor by rows, up when negative. */
+void list_move(struct list *list, long rows);
+
+/* To the first and to the last row. */
+void list_move_first(struct list *list);
+void list_move_last(struct list *list);
+
+/* Moves the column mark. Returns false when the name is marked already. */
+bool list_mark_left(struct list *list);
+void list_mark_right(struct list *list);
+
+/* The row under the cursor, NULL when there are no rows. */
+const struct table_row *list_row(const struct list *list);
+
+/* Index of the marked column, SIZE_MAX when the name is marked. */
+size_t list_column(const struct list *list);
+
+/* Draws titles and rows. Returns the screen row of the cursor. */
+int list_draw(struct list *list, const struct list_style *style);
+
+/* Frees what the list owns; not its table. */
+void list_release(struct list *list);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "list_layout.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/column.h"
+#include "model/screen_format.h"
+
+#include "draw.h"
+
+enum {
+	NAME_CELLS_MIN = 12,
+	NAME_CELLS_STEP = 4, /* names widen by steps, so that one longer name moves the columns rarely */
+	TID_CELLS = 8,       /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
+};
+
+/* Numbers worth a look, in a style of their own from a value on. */
+static const struct {
+	enum column column;
+	enum unit unit;
+	double from;
+	enum style style;
+} highlights[] = {
+	{COLUMN_STUCK, UNIT_COUNT, 1, STYLE_ALARM},   {COLUMN_STUCK, UNIT_NS, 1, STYLE_ALARM},
+	{COLUMN_OOM, UNIT_COUNT, 1, STYLE_ALARM},     {COLUMN_LOST, UNIT_PERCENT, 20, STYLE_WAIT},
+	{COLUMN_RUNQ, UNIT_PERCENT, 20, STYLE_WAIT},  {COLUMN_BLKIO, UNIT_PERCENT, 20, STYLE_WAIT},
+	{COLUMN_MEM, UNIT_PERCENT, 20, STYLE_WAIT},   {COLUMN_IRQ, UNIT_PERCENT, 20, STYLE_WAIT},
+	{COLUMN_THROT, UNIT_PERCENT, 20, STYLE_WAIT},
+};
+
+static const struct {
+	const char *sign;
+	enum style style;
+} row_marks[] = {
+	[ROW_MARK_NONE] = {" ", STYLE_NORMAL},
+	[ROW_MARK_NEW] = {"+", STYLE_NEW},
+	[ROW_MARK_GONE] = {"x", STYLE_GONE},
+	[ROW_MARK_MOVER] = {"^", STYLE_MOVER},
+};
+
+static void format_cell(struct list_layout *layout, const struct cell *cell, int width)
+{
+	buffer_clear(&layout->text);
+	buffer_append_text(&layout->text, "");
+	if (cell->state == CELL_VALUE && cell->form == CELL_FORM_BAR)
+		screen_format_bar(&layout->text, cell, width);
+	else
+		screen_format_cell(&layout->text, cell, draw_marks());
+}
+
+static void measure_columns(struct list_layout *layout, size_t first_row, size_t end_row)
+{
+	struct list *list = layout->list;
+	const struct table *table = list->table;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		int *width = &list->widths[i];
+		/* the title and the sort mark beside it */
+		int title = draw_width(table->columns[i].title, strlen(table->columns[i].title)) +
+			    (table->sort_column == i ? 1 : 0);
+
+		*width = title > *width ? title : *width;
+		for (size_t row = first_row; row < end_row; row++) {
+			int cells;
+
+			format_cell(layout, &table->rows[row].cells[i], *width);
+			cells = draw_width(layout->text.data, layout->text.length);
+			*width = cells > *width ? cells : *width;
+		}
+	}
+}
+
+static void measure_names(struct list_layout *layout, size_t first_row, size_t end_row)
+{
+	struct list *list = layout->list;
+	int widest = draw_width(layout->style->name_title, strlen(layout->style->name_title)) + 1;
+
+	for (size_t row = first_row; row < end_row; row++) {
+		const struct table_row *entry = &list->table->rows[row];
+		int cells = draw_width(entry->label, entry->label_length);
+
+		widest = cells > widest ? cells : widest;
+	}
+	widest = (widest + NAME_CELLS_STEP - 1) / NAME_CELLS_STEP * NAME_CELLS_STEP;
+	if (widest > list->name_width)
+		list->name_width = widest;
+}
+
+/* Columns that stay whatever the width: threads, and the one that the rows are sorted by. */
+static bool is_kept(const struct table *table, size_t column)
+{
+	return table->columns[column].column == COLUMN_THR || column == table->sort_column;
+}
+
+/* Chooses the columns that fit in `room` cells; returns the cells they take. */
+static int choose_columns(struct list_layout *layout, int room)
+{
+	const struct list *list = layout->list;
+	const struct table *table = list->table;
+	int used = 0;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		layout->column_x[i] = -1;
+		if (is_kept(table, i)) {
+			layout->column_x[i] = 0;
+			used += list->widths[i] + 1;
+		}
+	}
+	for (size_t i = list->first; i < table->column_count; i++) {
+		if (is_kept(table, i))
+			continue;
+		if (used + list->widths[i] + 1 > room)
+			break;
+		layout->column_x[i] = 0;
+		used += list->widths[i] + 1;
+	}
+	return used;
+}
+
+/* The last column of texts takes what is left rather than leaving. */
+static int stretch_last_text(struct list_layout *layout, int room, int used)
+{
+	struct list *list = layout->list;
+	const struct table *table = list->table;
+	size_t last = table->column_count - 1;
+
+	if (table->column_count == 0 || layout->column_x[last] >= 0 || !table->columns[last].left ||
+	    room - used <= table->columns[last].width)
+		return used;
+	layout->column_x[last] = 0;
+	return room;
+}
+
+static void place_columns(struct list_layout *layout, int x)
+{
+	const struct list *list = layout->list;
+
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		if (layout->column_x[i] < 0)
+			continue;
+		layout->column_x[i] = x + 1;
+		x += list->widths[i] + 1;
+	}
+}
+
+void list_layout_make(struct list_layout *layout, struct list *list, const struct list_style *style)
+{
+	const struct table *table = list->table;
+	size_t end_row = list->top + list->page < table->row_count ? list->top + list->page
+								   : table->row_count;
+	int room, used;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->list = list;
+	layout->style = style;
+	layout->column_x = memory_allocate_zero(table->column_count + 1, sizeof(*layout->column_x));
+	measure_columns(layout, list->top, end_row);
+	measure_names(layout, list->top, end_row);
+	layout->name_x = 1 + (style->thread_ids ? TID_CELLS : 0);
+	room = style->width - layout->name_x - NAME_CELLS_MIN;
+	used = choose_columns(layout, room);
+	while (list->mark != 0 && layout->column_x[list->mark - 1] < 0 && list->first < list->mark - 1) {
+		list->first++;
+		used = choose_columns(layout, room);
+	}
+	used = stretch_last_text(layout, room, used);
+	layout->name_width = style->width - layout->name_x - used;
+	if (layout->name_width > list->name_width)
+		layout->name_width = list->name_width;
+	if (layout->name_width < 1)
+		layout->name_width = 1;
+	place_columns(layout, layout->name_x + layout->name_width);
+}
+
+void list_layout_release(struct list_layout *layout)
+{
+	free(layout->column_x);
+	buffer_release(&layout->text);
+}
+
+static enum style title_style(const struct list_layout *layout, size_t mark, bool sorted)
+{
+	if (layout->list->mark == mark && mark != 0)
+		return STYLE_TITLE_MARKED;
+	return sorted ? STYLE_TITLE_SORTED : STYLE_TITLE;
+}
+
+void list_layout_draw_titles(struct list_layout *layout)
+{
+	const struct list_style *style = layout->style;
+	const struct table *table = layout->list->table;
+	const char *sort_mark = style->ascending ? "^" : "v";
+	bool by_name = table->sort_column == SIZE_MAX;
+
+	draw_fill(style->y, 0, style->width, STYLE_TITLE);
+	if (style->thread_ids)
+		draw_string(style->y, 1, TID_CELLS - 1, STYLE_TITLE, "TID");
+	buffer_clear(&layout->text);
+	buffer_append_format(&layout->text, "%s%s", style->name_title, by_name ? sort_mark : "");
+	draw_text(style->y, layout->name_x, layout->name_width, title_style(layout, 0, by_name),
+		  layout->text.data, layout->text.length);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct table_column *column = &table->columns[i];
+		bool sorted = i == table->sort_column;
+
+		if (layout->column_x[i] < 0)
+			continue;
+		buffer_clear(&layout->text);
+		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
+		if (column->left)
+			draw_string(style->y, layout->column_x[i], layout->list->widths[i],
+				    title_style(layout, i + 1, sorted), layout->text.data);
+		else
+			draw_right(style->y, layout->column_x[i], layout->list->widths[i],
+				   title_style(layout, i + 1, sorted), layout->text.data);
+	}
+}
+
+static double cell_number(const struct cell *cell)
+{
+	if (cell->state != CELL_VALUE)
+		return 0;
+	if (cell->form == CELL_FORM_INTEGER)
+		return (double)cell->value.integer;
+	return cell->form == CELL_FORM_REAL ? cell->value.real : 0;
+}
+
+static enum style cell_style(const struct list_layout *layout, size_t column, const struct cell *cell)
+{
+	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
+		return STYLE_DIM;
+	if (cell->form == CELL_FORM_BAR)
+		return STYLE_RUN;
+	for (size_t i = 0; i < sizeof(highlights) / sizeof(highlights[0]); i++) {
+		if (highlights[i].column == layout->list->table->columns[column].column &&
+		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
+			return highlights[i].style;
+	}
+	return STYLE_NORMAL;
+}
+
+static void draw_name(struct list_layout *layout, int y, const struct table_row *row, enum style style)
+{
+	if (layout->style->cut_start)
+		draw_tail(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
+	else
+		draw_text(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
+}
+
+static void draw_cell(struct list_layout *layout, int y, const struct table_row *row, size_t column,
+		      bool selected)
+{
+	const struct list *list = layout->list;
+	int width = list->widths[column];
+	enum style style;
+
+	format_cell(layout, &row->cells[column], width);
+	style = cell_style(layout, column, &row->cells[column]);
+	if (row->mark == ROW_MARK_GONE)
+		style = STYLE_GONE;
+	if (selected)
+		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
+	if (list->table->columns[column].left)
+		draw_text(y, layout->column_x[column], width, style, layout->text.data, layout->text.length);
+	else
+		draw_right(y, layout->column_x[column], width, style, layout->text.data);
+}
+
+void list_layout_draw_row(struct list_layout *layout, int y, size_t index)
+{
+	const struct list *list = layout->list;
+	const struct table_row *row = &list->table->rows[index];
+	bool selected = index == list->selected;
+	enum style name_style = selected                     ? STYLE_SELECTED
+				: row->mark == ROW_MARK_GONE ? STYLE_GONE
+							     : STYLE_NORMAL;
+
+	if (selected)
+		draw_fill(y, 0, layout->style->width, STYLE_SELECTED);
+	draw_string(y, 0, 1, selected ? STYLE_SELECTED : row_marks[row->mark].style,
+		    row_marks[row->mark].sign);
+	if (layout->style->thread_ids) {
+		buffer_clear(&layout->text);
+		buffer_append_u64(&layout->text, row->tid);
+		draw_string(y, 1, TID_CELLS - 1, name_style, layout->text.data);
+	}
+	draw_name(layout, y, row, name_style);
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		if (layout->column_x[i] >= 0)
+			draw_cell(layout, y, row, i, selected);
+	}
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ui.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crash_guard.h"
+#include "screen.h"
+#include "signal_pipe.h"
+#include "stderr_capture.h"
+#include "terminal.h"
+
+/* What the loop waits for. */
+enum {
+	WAIT_KEYS,
+	WAIT_SCREEN, /* only whether it is still there */
+	WAIT_SIGNALS,
+	WAIT_HOST,
+	WAIT_STDERR,
+	WAIT_COUNT,
+};
+
+struct loop {
+	struct ui *ui;
+	struct pollfd waits[WAIT_COUNT];
+	struct stderr_capture capture;
+	int deadly_signal;
+};
+
+/* --- events of the host --- */
+
+static bool rounds_done(const struct ui *ui)
+{
+	return ui->options->rounds != 0 && session_round_count(ui->session) >= ui->options->rounds;
+}
+
+static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
+{
+	/* while paused only what the user asked for changes the screen */
+	if (ui->paused && !is_base) {
+		snapshot_release(snapshot);
+		return;
+	}
+	session_add_round(ui->session, snapshot);
+	if (is_base) {
+		session_set_base(ui->session);
+		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
+	}
+	screen_list_refresh(ui);
+	screen_metrics_refresh(ui);
+	screen_pages_refresh(ui);
+	ui->quit |= rounds_done(ui);
+}
+
+static void take_event(struct ui *ui, struct ui_event *event)
+{
+	switch (event->kind) {
+	case UI_EVENT_ROUND:
+	case UI_EVENT_BASE:
+		take_round(ui, event->snapshot, event->kind == UI_EVENT_BASE);
+		break;
+	case UI_EVENT_SAVED:
+		screen_message(ui, STYLE_MESSAGE, "saved %s", event->message);
+		break;
+	case UI_EVENT_MESSAGE:
+		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);
+		break;
+	case UI_EVENT_NONE:
+		break;
+	}
+	free(event->message);
+}
+
+static void take_events(struct ui *ui)
+{
+	struct ui_event event = {0};
+
+	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+		take_event(ui, &event);
+		memset(&event, 0, sizeof(event));
+	}
+}
+
+/* --- keys and signals --- */
+
+/* Returns false when the terminal went away. */
+static bool take_keys(struct ui *ui)
+{
+	enum terminal_key_result result;
+	int key;
+
+	while ((result = terminal_read_key(&key)) == TERMINAL_KEY) {
+		actions_handle_key(ui, key);
+		if (ui->quit || ui->suspend)
+			return true;
+	}
+	return result != TERMINAL_GONE;
+}
+
+static void take_size(struct ui *ui)
+{
+	terminal_take_size();
+	screen_list_refresh(ui);
+	navigate_tell_needs(ui);
+}
+
+static void take_signals(struct loop *loop)
+{
+	struct signal_news news = signal_pipe_take();
+
+	loop->deadly_signal = news.deadly;
+	loop->ui->suspend |= news.suspend;
+	if (news.continued)
+		terminal_resume();
+	if (news.resized || news.continued)
+		take_size(loop->ui);
+}
+
+static void take_stderr(struct loop *loop)
+{
+	struct buffer line = {0};
+
+	if (stderr_capture_take(&loop->capture, &line) && line.length != 0)
+		screen_message(loop->ui, STYLE_MESSAGE, "%s", line.data);
+	buffer_release(&line);
+}
+
+/* --- the loop --- */
+
+static void prepare_waits(struct loop *loop, int signals)
+{
+	const int descriptors[WAIT_COUNT] = {
+		[WAIT_KEYS] = terminal_input(),
+		[WAIT_SCREEN] = terminal_output(),
+		[WAIT_SIGNALS] = signals,
+		[WAIT_HOST] = loop->ui->host->notify_fd,
+		[WAIT_STDERR] = loop->capture.reader,
+	};
+
+	for (int i = 0; i < WAIT_COUNT; i++)
+		loop->waits[i] = (struct pollfd){.fd = descriptors[i],
+						 .events = i == WAIT_SCREEN ? 0 : POLLIN};
+}
+
+static bool terminal_is_gone(const struct loop *loop)
+{
+	return ((loop->waits[WAIT_KEYS].revents | loop->waits[WAIT_SCREEN].revents) &
+		(POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+static void draw_frame(struct ui *ui)
+{
+	if (ui->suspend) {
+		ui->suspend = false;
+		terminal_suspend();
+		screen_list_refresh(ui);
+	}
+	if (ui->repaint) {
+		ui->repaint = false;
+		terminal_repaint();
+	}
+	screen_draw(ui);
+}
+
+/* Runs until there is a reason to end; returns 0 or the signal to die by. */
+static int run(struct loop *loop)
+{
+	struct ui *ui = loop->ui;
+
+	while (!ui->quit && loop->deadly_signal == 0) {
+		draw_frame(ui);
+		if (poll(loop->waits, WAIT_COUNT, -1) < 0 && errno != EINTR)
+			return SIGHUP;
+		take_signals(loop);
+		if (terminal_is_gone(loop))
+			return SIGHUP;
+		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0)
+			take_events(ui);
+		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
+			take_stderr(loop);
+		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
+			return SIGHUP;
+	}
+	return loop->deadly_signal;
+}
+
+static void release_ui(struct ui *ui)
+{
+	screen_metrics_close(ui);
+	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
+		filter_release(ui->outer_filters[i]);
+	view_release(&ui->view);
+	list_release(&ui->list);
+	table_release(ui->table);
+	pager_release(&ui->pager);
+	prompt_release(&ui->prompt);
+	buffer_release(&ui->message);
+	free(ui->explain_title);
+	draw_release();
+}
+
+int ui_run(struct session *session, const struct ui_host *host, const struct ui_options *options,
+	   struct error *error)
+{
+	struct ui ui = {
+		.session = session, .host = host, .options = options, .interval_ns = options->interval_ns};
+	struct loop loop = {.ui = &ui};
+	int signals, result;
+
+	/* before curses, which would otherwise install handlers of its own for some of them */
+	signals = signal_pipe_open(error);
+	if (signals < 0)
+		return signals;
+	result = terminal_open(error);
+	if (result < 0) {
+		signal_pipe_close();
+		return result;
+	}
+	stderr_capture_open(&loop.capture);
+	terminal_guard(loop.capture.standard_error, loop.capture.reader);
+	draw_initialise(options->no_color, options->ascii);
+	if (options->view != NULL)
+		view_copy(&ui.view, options->view);
+	else
+		view_initialise(&ui.view);
+	if (options->file_name != NULL)
+		ui.view.mode = VIEW_MODE_TOTAL;
+	terminal_take_size();
+	screen_list_refresh(&ui);
+	navigate_tell_needs(&ui);
+	prepare_waits(&loop, signals);
+	result = run(&loop);
+	terminal_close();
+	crash_guard_clear();
+	stderr_capture_close(&loop.capture);
+	signal_pipe_close();
+	release_ui(&ui);
+	return result;
+}

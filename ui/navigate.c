@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/snapshot.h"
+
+void navigate_tell_needs(struct ui *ui)
+{
+	source_set needed = 0;
+	bool cgroup_records = false, smaps = false;
+
+	if (ui->host->set_needs == NULL)
+		return;
+	view_needs(&ui->view, &needed, &cgroup_records, &smaps);
+	/* the page of all metrics shows every source but the dear ones */
+	if (ui->metrics_open) {
+		for (enum source source = 0; source < SOURCE_COUNT; source++) {
+			if ((sources[source].flags & SOURCE_UNBOUNDED) == 0)
+				needed |= source_bit(source);
+		}
+	}
+	ui->host->set_needs(ui->host->context, needed, cgroup_records, smaps);
+}
+
+/* Another set of columns over the same rows. */
+static void change_columns(struct ui *ui)
+{
+	ui->all_columns = false;
+	list_reset_columns(&ui->list);
+	screen_list_refresh(ui);
+	navigate_tell_needs(ui);
+}
+
+/* Other rows: the cursor has no row to stay on. */
+static void change_rows(struct ui *ui)
+{
+	ui->all_columns = false;
+	list_reset(&ui->list);
+	screen_list_refresh(ui);
+	navigate_tell_needs(ui);
+}
+
+/* The same rows in another order or with other numbers. */
+static void change_cells(struct ui *ui)
+{
+	screen_list_refresh(ui);
+	navigate_tell_needs(ui);
+}
+
+/* Narrows to a row. Its filter belongs to the level that is left. */
+static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
+{
+	size_t level = ui->view.step_count;
+
+	if (!view_open(&ui->view, row->key, row->key_length))
+		return false;
+	ui->view.steps[level].automatic = automatic;
+	ui->outer_filters[level] = ui->view.filter;
+	ui->view.filter = NULL;
+	change_rows(ui);
+	return true;
+}
+
+void navigate_open(struct ui *ui)
+{
+	const struct table_row *row = list_row(&ui->list);
+
+	if (row == NULL)
+		return;
+	if (row->mark == ROW_MARK_GONE) {
+		screen_message(ui, STYLE_MESSAGE, "this row is gone");
+		return;
+	}
+	if (ui->view.level == VIEW_LEVEL_THREADS) {
+		screen_metrics_open(ui);
+		navigate_tell_needs(ui);
+		return;
+	}
+	if (!open_row(ui, row, false))
+		return;
+	/* a single group says nothing that its parent did not say */
+	while (ui->view.level == VIEW_LEVEL_GROUPS && ui->table->row_count == 1) {
+		if (!open_row(ui, &ui->table->rows[0], true))
+			return;
+	}
+}
+
+void navigate_back(struct ui *ui)
+{
+	char *key = NULL;
+	size_t key_length = 0, deep = ui->view.step_count;
+
+	if (!view_close(&ui->view, &key, &key_length))
+		return;
+	filter_release(ui->view.filter);
+	ui->view.filter = ui->outer_filters[ui->view.step_count];
+	ui->outer_filters[ui->view.step_count] = NULL;
+	for (size_t level = ui->view.step_count + 1; level < deep; level++) {
+		filter_release(ui->outer_filters[level]);
+		ui->outer_filters[level] = NULL;
+	}
+	change_rows(ui);
+	list_select(&ui->list, key, key_length);
+	free(key);
+}
+
+void navigate_axis(struct ui *ui)
+{
+	static const enum axis order[] = {AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD};
+	enum {
+		ORDER_COUNT = sizeof(order) / sizeof(order[0])
+	};
+	size_t place = 0;
+
+	if (ui->view.level == VIEW_LEVEL_THREADS) {
+		ui->view.level = VIEW_LEVEL_GROUPS;
+		ui->view.grouping.axis = order[0];
+	} else {
+		while (place < ORDER_COUNT && order[place] != ui->view.grouping.axis)
+			place++;
+		if (place + 1 < ORDER_COUNT)
+			ui->view.grouping.axis = order[place + 1];
+		else
+			ui->view.level = VIEW_LEVEL_THREADS;
+	}
+	change_rows(ui);
+}
+
+void navigate_names(struct ui *ui)
+{
+	bool *keep = ui->view.grouping.axis == AXIS_CGROUP ? &ui->view.grouping.keep_cgroup_names
+							   : &ui->view.grouping.keep_thread_names;
+
+	if (ui->view.level == VIEW_LEVEL_THREADS) {
+		screen_message(ui, STYLE_MESSAGE, "threads have their exact names here; g groups them");
+		return;
+	}
+	if (ui->view.step_count != 0) {
+		screen_message(ui, STYLE_MESSAGE, "names change at the top only; Esc goes back");
+		return;
+	}
+	*keep = !*keep;
+	change_rows(ui);
+}
+
+void navigate_tab(struct ui *ui, enum tab tab)
+{
+	if (tab >= TAB_COUNT || !tabs[tab].selectable)
+		return;
+	ui->view.tab = tab;
+	change_columns(ui);
+	if (tab == TAB_CGROUP &&
+	    (ui->view.level != VIEW_LEVEL_GROUPS || ui->view.grouping.axis != AXIS_CGROUP))
+		screen_message(ui, STYLE_MESSAGE, "these numbers belong to cgroups: g changes the axis");
+}
+
+void navigate_next_tab(struct ui *ui, int step)
+{
+	int tab = (int)ui->view.tab;
+
+	do {
+		tab = (tab + step + TAB_COUNT) % TAB_COUNT;
+	} while (!tabs[tab].selectable);
+	navigate_tab(ui, (enum tab)tab);
+}
+
+void navigate_mode(struct ui *ui)
+{
+	if (ui->options->file_name != NULL) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "a file has totals only: there is no second reading to count from");
+		return;
+	}
+	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);
+	change_cells(ui);
+}
+
+void navigate_kernel_threads(struct ui *ui)
+{
+	ui->view.hide_kernel_threads = !ui->view.hide_kernel_threads;
+	change_cells(ui);
+}
+
+void navigate_right(struct ui *ui)
+{
+	if (list_column(&ui->list) == ui->table->column_count - 1 && !ui->all_columns) {
+		ui->all_columns = true;
+		change_cells(ui);
+	}
+	list_mark_right(&ui->list);
+}
+
+void navigate_sort(struct ui *ui, enum column column)
+{
+	bool by_name = column == COLUMN_COUNT;
+
+	ui->view.sort_by_name = by_name;
+	/* names read from A on, numbers from the largest down */
+	ui->view.sort_ascending = by_name;
+	if (!by_name)
+		ui->view.sort = column;
+	change_cells(ui);
+}
+
+void navigate_sort_neighbour(struct ui *ui, int step)
+{
+	const struct table *table = ui->table;
+	long place = table->sort_column == SIZE_MAX ? -1 : (long)table->sort_column;
+
+	place += step;
+	if (place < -1 || place >= (long)table->column_count)
+		return;
+	if (place == -1)
+		navigate_sort(ui, COLUMN_COUNT);
+	else if (table->columns[place].column < COLUMN_TOTAL)
+		navigate_sort(ui, (enum column)table->columns[place].column);
+}
+
+void navigate_reverse(struct ui *ui)
+{
+	ui->view.sort_ascending = !ui->view.sort_ascending;
+	change_cells(ui);
+}
+
+void navigate_filter(struct ui *ui, const char *text)
+{
+	struct filter *filter = NULL;
+	struct error error;
+
+	if (text[strspn(text, " ")] != '\0') {
+		filter = filter_parse(text, &error);
+		if (filter == NULL) {
+			screen_message(ui, STYLE_ERROR, "%s", error.text);
+			return;
+		}
+	}
+	ui->prompting = false;
+	filter_release(ui->view.filter);
+	ui->view.filter = filter;
+	change_cells(ui);
+}

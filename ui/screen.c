@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	HEADER_LINES = 3,
+	/* below this height the message takes the place of the hints */
+	SEPARATE_MESSAGE_HEIGHT = 12,
+	ROWS_WANTED = 9, /* the header gives its lines up so that so many are left for the rest */
+};
+
+unsigned int screen_place(const struct ui *ui)
+{
+	if (ui->prompting)
+		return PLACE_PROMPT;
+	if (ui->overlay == OVERLAY_SORT)
+		return PLACE_MENU;
+	if (ui->overlay != OVERLAY_NONE)
+		return PLACE_TEXT;
+	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
+}
+
+void screen_message(struct ui *ui, enum style style, const char *format, ...)
+{
+	va_list arguments;
+	char text[2048];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	buffer_clear(&ui->message);
+	buffer_append_text(&ui->message, text);
+	ui->message_style = style;
+	ui->message_pending = false;
+}
+
+static int header_lines(const struct ui *ui)
+{
+	int lines = draw_screen_height() - ROWS_WANTED;
+
+	if (ui->header_hidden)
+		return 0;
+	return lines < 1 ? 1 : lines > HEADER_LINES ? HEADER_LINES : lines;
+}
+
+/* Cells that the hint of an action takes: "key hint". */
+static int hint_width(enum action action)
+{
+	const struct key_entry *entry = &ui_keys[action];
+
+	return (int)strcspn(entry->keys, " ") + 1 + (int)strlen(entry->hint + (*entry->hint == '!'));
+}
+
+static int draw_hint(int y, int x, enum action action)
+{
+	const struct key_entry *entry = &ui_keys[action];
+	size_t key = strcspn(entry->keys, " ");
+
+	x += draw_text(y, x, (int)key, STYLE_KEY, entry->keys, key) + 1;
+	return x + draw_string(y, x, draw_screen_width(), STYLE_DIM, entry->hint + (*entry->hint == '!'));
+}
+
+/* Whether the host can do what an action asks for. */
+static bool is_possible(const struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_SAVE:
+		return ui->host->request_save != NULL;
+	case ACTION_BASE:
+		return ui->host->request_base != NULL;
+	case ACTION_PAUSE:
+		return ui->host->set_paused != NULL;
+	case ACTION_MODE:
+		return ui->options->file_name == NULL;
+	default:
+		return true;
+	}
+}
+
+static bool has_hint(const struct ui *ui, enum action action, unsigned int place, bool pinned)
+{
+	const struct key_entry *entry = &ui_keys[action];
+
+	return entry->hint != NULL && (entry->where & place) != 0 && (*entry->hint == '!') == pinned &&
+	       is_possible(ui, action);
+}
+
+static void draw_hints(const struct ui *ui, int y)
+{
+	unsigned int place = screen_place(ui);
+	int width = draw_screen_width() - 1, x = 1;
+
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if (has_hint(ui, action, place, true))
+			width -= hint_width(action) + 2;
+	}
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if (has_hint(ui, action, place, false) && x + hint_width(action) <= width)
+			x = draw_hint(y, x, action) + 2;
+	}
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if (has_hint(ui, action, place, true))
+			x = draw_hint(y, x, action) + 2;
+	}
+}
+
+static void draw_message(const struct ui *ui, int y)
+{
+	struct buffer text = {0};
+
+	buffer_append_char(&text, ' ');
+	buffer_append(&text, ui->message.data, ui->message.length);
+	buffer_append_char(&text, ' ');
+	draw_text(y, 0, draw_screen_width(), ui->message_style, text.data, text.length);
+	buffer_release(&text);
+}
+
+/* Draws prompt, message and hints in the last lines; returns how many of them, and the cell of the prompt's
+ * cursor. */
+static int draw_bottom(const struct ui *ui, int *ret_cursor)
+{
+	int height = draw_screen_height(), width = draw_screen_width();
+	bool separate = height >= SEPARATE_MESSAGE_HEIGHT;
+	int y = separate ? height - 2 : height - 1;
+
+	if (separate || (!ui->prompting && ui->message.length == 0))
+		draw_hints(ui, height - 1);
+	if (ui->prompting) {
+		*ret_cursor = prompt_draw(&ui->prompt, y, 0, width, "filter: ");
+		/* what is wrong with the filter stands above it */
+		if (ui->message.length != 0)
+			draw_message(ui, y - 1);
+	} else if (ui->message.length != 0) {
+		draw_message(ui, y);
+	}
+	return separate ? 2 : 1;
+}
+
+static void draw_too_small(void)
+{
+	char text[128];
+	int width = draw_screen_width();
+	size_t offset = 0;
+
+	snprintf(text, sizeof(text), "The screen is %dx%d; ctop needs %dx%d.", width, draw_screen_height(),
+		 SCREEN_WIDTH_MIN, SCREEN_HEIGHT_MIN);
+	for (int y = 0; y < draw_screen_height() && offset < strlen(text); y++) {
+		size_t length = strlen(text + offset) < (size_t)width ? strlen(text + offset) : (size_t)width;
+
+		draw_text(y, 0, width, STYLE_NORMAL, text + offset, length);
+		offset += length;
+	}
+}
+
+/* Draws what fills the screen between header and bottom; returns the row of the cursor. */
+static int draw_body(struct ui *ui, struct area area)
+{
+	int row = area.y;
+
+	if (ui->overlay == OVERLAY_HELP || ui->overlay == OVERLAY_EVIDENCE) {
+		screen_pages_draw(ui, area);
+		return row;
+	}
+	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
+	if (ui->overlay == OVERLAY_EXPLAIN)
+		screen_pages_draw(ui, area);
+	else if (ui->overlay == OVERLAY_SORT)
+		row = screen_sort_draw(ui, area);
+	return row;
+}
+
+void screen_draw(struct ui *ui)
+{
+	struct area area = {.width = draw_screen_width()};
+	int bottom, row, cursor = 0;
+
+	draw_begin();
+	if (draw_screen_width() < SCREEN_WIDTH_MIN || draw_screen_height() < SCREEN_HEIGHT_MIN) {
+		draw_too_small();
+		draw_end(0, 0);
+		return;
+	}
+	area.y = header_lines(ui);
+	screen_header_draw(ui, area.y);
+	area.height = draw_screen_height() - area.y -
+		      (draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT ? 2 : 1);
+	row = draw_body(ui, area);
+	bottom = draw_bottom(ui, &cursor);
+	draw_end(ui->prompting ? draw_screen_height() - bottom : row, cursor);
+}

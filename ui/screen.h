@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCREEN_H
+#define CTOP_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "model/session.h"
+#include "model/view.h"
+
+#include "draw.h"
+#include "keys.h"
+#include "list.h"
+#include "pager.h"
+#include "prompt.h"
+#include "ui.h"
+
+/* The inside of the screen: what the files of this folder share; others see ui.h only. */
+
+enum {
+	SCREEN_WIDTH_MIN = 40,
+	SCREEN_HEIGHT_MIN = 8,
+};
+
+/* What lies over the list of rows. */
+enum overlay {
+	OVERLAY_NONE,
+	OVERLAY_HELP,
+	OVERLAY_EVIDENCE,
+	OVERLAY_EXPLAIN,
+	OVERLAY_SORT,
+};
+
+struct ui {
+	struct session *session;
+	const struct ui_host *host;
+	const struct ui_options *options;
+	uint64_t interval_ns;
+
+	struct view view;
+	struct filter *outer_filters[VIEW_STEPS_MAX]; /* of the levels left by opening a row; owned */
+	bool all_columns; /* the columns that the width leaves out were asked for with Right */
+	struct table *table;
+	struct list list;
+
+	/* all metrics of a row */
+	bool metrics_open;
+	char *metrics_key, *metrics_name;
+	size_t metrics_key_length, metrics_name_length;
+	struct table *metrics_table; /* the last one there was */
+	bool metrics_gone;           /* the row is not there any more */
+	struct list metrics_list;
+
+	enum overlay overlay;
+	struct pager pager;
+	char *explain_title;
+	size_t sort_choice, sort_top; /* rows of the sort menu */
+
+	bool prompting;
+	struct prompt prompt;
+
+	struct buffer message;
+	enum style message_style;
+	bool message_pending; /* it stays until what it announces is done */
+
+	enum action action; /* being done, and the key that asked for it */
+	int key;
+
+	bool header_hidden;
+	bool paused;
+	bool repaint;
+	bool suspend;
+	bool quit;
+};
+
+/* A rectangle of the screen, in cells. */
+struct area {
+	int y, height, width;
+};
+
+/* --- screen.c: the frame --- */
+
+/* Draws one frame. */
+void screen_draw(struct ui *ui);
+
+/* Where keys go at present, a PLACE_ bit. */
+unsigned int screen_place(const struct ui *ui);
+
+/* Shows a sentence until the next key. */
+void screen_message(struct ui *ui, enum style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- screen_header.c --- */
+
+/* Draws the first `lines` of the three header lines from row 0. */
+void screen_header_draw(struct ui *ui, int lines);
+
+/* --- screen_list.c: groups and threads --- */
+
+/* Makes the table anew: the view or the session changed. */
+void screen_list_refresh(struct ui *ui);
+
+/* Draws tabs, path and rows; returns the row of the cursor. */
+int screen_list_draw(struct ui *ui, struct area area);
+
+/* The title of the first column for the view: "PROCESS". Static storage. */
+const char *screen_list_name_title(const struct view *view);
+
+/* --- screen_metrics.c: all metrics of one row --- */
+
+void screen_metrics_open(struct ui *ui);
+void screen_metrics_close(struct ui *ui);
+void screen_metrics_refresh(struct ui *ui);
+int screen_metrics_draw(struct ui *ui, struct area area);
+
+/* --- screen_pages.c: texts --- */
+
+void screen_help_open(struct ui *ui);
+void screen_evidence_open(struct ui *ui);
+void screen_explain_open(struct ui *ui);
+
+/* Makes the text of the open page anew after a round. */
+void screen_pages_refresh(struct ui *ui);
+void screen_pages_draw(struct ui *ui, struct area area);
+
+/* --- screen_sort.c: the sort menu --- */
+
+void screen_sort_open(struct ui *ui);
+void screen_sort_move(struct ui *ui); /* by ui->action */
+void screen_sort_choose(struct ui *ui);
+int screen_sort_draw(struct ui *ui, struct area area);
+
+/* --- navigate.c: changes of the view --- */
+
+void navigate_open(struct ui *ui);
+void navigate_back(struct ui *ui);
+void navigate_axis(struct ui *ui);
+void navigate_names(struct ui *ui);
+void navigate_tab(struct ui *ui, enum tab tab);
+void navigate_next_tab(struct ui *ui, int step);
+void navigate_mode(struct ui *ui);
+void navigate_kernel_threads(struct ui *ui);
+void navigate_right(struct ui *ui);
+
+/* Sorts by a column, or by the name where it is COLUMN_COUNT. */
+void navigate_sort(struct ui *ui, enum column column);
+void navigate_sort_neighbour(struct ui *ui, int step);
+void navigate_reverse(struct ui *ui);
+
+/* Takes the text of the filter prompt; keeps the prompt open and says why when it is not valid. */
+void navigate_filter(struct ui *ui, const char *text);
+
+/* Tells the host which sources the view needs. */
+void navigate_tell_needs(struct ui *ui);
+
+/* --- actions.c --- */
+
+/* Does what a key asks for. */
+void actions_handle_key(struct ui *ui, int key);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/number.h"
+
+enum {
+	SEGMENTS_MAX = 12,
+	SEGMENT_BYTES = 160,
+	NS_PER_S = 1000000000,
+};
+
+/* A line made of pieces; one that does not fit is left out whole, so that no number is cut. */
+struct header_line {
+	struct header_segment {
+		enum style style;
+		char text[SEGMENT_BYTES];
+	} segments[SEGMENTS_MAX];
+	size_t count;
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct header_line *line, enum style style,
+						      const char *format, ...)
+{
+	struct header_segment *segment;
+	va_list arguments;
+
+	if (line->count == SEGMENTS_MAX)
+		return;
+	segment = &line->segments[line->count++];
+	segment->style = style;
+	va_start(arguments, format);
+	vsnprintf(segment->text, sizeof(segment->text), format, arguments);
+	va_end(arguments);
+}
+
+static int segment_width(const struct header_segment *segment)
+{
+	return draw_width(segment->text, strlen(segment->text));
+}
+
+/* Draws the pieces with two blanks between, as far as they fit. */
+static void draw_left(const struct header_line *line, int y, int width)
+{
+	int x = 0;
+
+	for (size_t i = 0; i < line->count; i++) {
+		int cells = segment_width(&line->segments[i]);
+
+		if (x + cells > width)
+			continue;
+		draw_string(y, x, cells, line->segments[i].style, line->segments[i].text);
+		x += cells + 2;
+	}
+}
+
+/* Draws the pieces at the right end; returns the cells left of them. */
+static int draw_right_end(const struct header_line *line, int y, int width)
+{
+	int x = width;
+
+	for (size_t i = line->count; i > 0; i--) {
+		int cells = segment_width(&line->segments[i - 1]);
+
+		if (cells + 1 > x)
+			continue;
+		x -= cells;
+		draw_string(y, x, cells, line->segments[i - 1].style, line->segments[i - 1].text);
+		x -= 2;
+	}
+	return x;
+}
+
+static void format_clock(char text[static 16], uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	struct tm local;
+
+	if (localtime_r(&seconds, &local) == NULL || strftime(text, 16, "%H:%M:%S", &local) == 0)
+		snprintf(text, 16, "--:--:--");
+}
+
+static void format_date(char text[static 32], uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	struct tm local;
+
+	if (localtime_r(&seconds, &local) == NULL || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local) == 0)
+		snprintf(text, 32, "an unknown time");
+}
+
+static const char *duration_text(struct buffer *buffer, double ns)
+{
+	buffer_clear(buffer);
+	screen_format_duration(buffer, ns);
+	return buffer->data;
+}
+
+static void add_uptime(struct header_line *line, uint64_t boottime_ns)
+{
+	uint64_t minutes = boottime_ns / NS_PER_S / 60;
+
+	if (minutes >= 24 * 60)
+		add(line, STYLE_NORMAL, "up %ud", (unsigned int)(minutes / (24 * 60)));
+	else if (minutes >= 60)
+		add(line, STYLE_NORMAL, "up %uh", (unsigned int)(minutes / 60));
+	else
+		add(line, STYLE_NORMAL, "up %um", (unsigned int)minutes);
+}
+
+static void add_load(struct header_line *line, const struct provenance *provenance)
+{
+	const uint64_t *load = provenance->load_centi;
+
+	if (provenance->load_known)
+		add(line, STYLE_NORMAL, "load %.1f %.1f %.1f", (double)load[0] / 100, (double)load[1] / 100,
+		    (double)load[2] / 100);
+}
+
+static void add_mode(struct header_line *line, const struct ui *ui)
+{
+	const struct snapshot *base = session_base(ui->session);
+	char clock[16];
+
+	if (ui->view.mode == VIEW_MODE_BASE && base != NULL) {
+		format_clock(clock, base->captured_at_unix_ns);
+		add(line, STYLE_STRONG, "since base %s", clock);
+	} else {
+		add(line, STYLE_STRONG, "%s", view_mode_names[ui->view.mode]);
+	}
+}
+
+/* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
+static void draw_where(struct ui *ui, int y)
+{
+	const struct snapshot *now = session_now(ui->session);
+	struct header_line left = {0}, right = {0};
+	char clock[32];
+
+	add(&left, STYLE_STRONG, "ctop");
+	if (ui->options->file_name != NULL)
+		add(&left, STYLE_STRONG, "%s", ui->options->file_name);
+	if (now != NULL) {
+		if (now->provenance.hostname != NULL)
+			add(&left, STYLE_NORMAL, "%s", now->provenance.hostname);
+		if (now->provenance.boottime_ns != 0)
+			add_uptime(&left, now->provenance.boottime_ns);
+		add_load(&left, &now->provenance);
+	}
+	if (ui->options->file_name != NULL)
+		add(&right, STYLE_NORMAL, "file");
+	else if (ui->paused)
+		add(&right, STYLE_STRONG, "PAUSED");
+	else
+		add(&right, STYLE_NORMAL, "every %gs", (double)ui->interval_ns / NS_PER_S);
+	add_mode(&right, ui);
+	if (now != NULL) {
+		if (ui->options->file_name != NULL)
+			format_date(clock, now->captured_at_unix_ns);
+		else
+			format_clock(clock, now->captured_at_unix_ns);
+		add(&right, STYLE_NORMAL, "%s", clock);
+	}
+	draw_left(&left, y, draw_right_end(&right, y, draw_screen_width()));
+}
+
+enum {
+	TICK_IDLE = 3,
+	TICK_IOWAIT = 4
+};
+
+/* Share of CPU time that was used between two rounds, as a fraction; NAN when it is not known. */
+static double busy_share(const struct snapshot *now, const struct snapshot *before)
+{
+	uint64_t busy = 0, all = 0;
+
+	if (now == NULL || before == NULL || !now->provenance.cpu_ticks_known ||
+	    !before->provenance.cpu_ticks_known)
+		return NAN;
+	for (int i = 0; i < CPU_TICK_KINDS; i++) {
+		uint64_t ticks = now->provenance.cpu_ticks[i] - before->provenance.cpu_ticks[i];
+
+		/* iowait may go backwards (Documentation/filesystems/proc.rst) */
+		if (now->provenance.cpu_ticks[i] < before->provenance.cpu_ticks[i])
+			continue;
+		all += ticks;
+		if (i != TICK_IDLE && i != TICK_IOWAIT)
+			busy += ticks;
+	}
+	return all != 0 ? (double)busy / (double)all : NAN;
+}
+
+static void add_cpu(struct header_line *line, const struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+	double share = busy_share(now, session_previous(ui->session));
+
+	if (isnan(share))
+		return;
+	if (now->host.online_cpus.present)
+		add(line, STYLE_NORMAL, "cpu %.0f%% of %llu", share * 100,
+		    (unsigned long long)now->host.online_cpus.value);
+	else
+		add(line, STYLE_NORMAL, "cpu %.0f%%", share * 100);
+}
+
+static void add_count(struct header_line *line, const char *name, struct optional_u64 number)
+{
+	if (number.present)
+		add(line, STYLE_NORMAL, "%s %llu", name, (unsigned long long)number.value);
+}
+
+/* Percent of the interval in which some task waited; from a file, or before the second round, the average of
+ * 10 s. */
+static double pressure_percent(const struct snapshot *now, const struct snapshot *before,
+			       enum pressure_resource resource)
+{
+	const struct pressure_half *some = &now->pressure.resource[resource].some;
+	uint64_t span_ns;
+
+	if (before == NULL || before->pressure_missing[resource] != REASON_READ)
+		return (double)some->avg10 / 100;
+	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
+	if (span_ns == 0 || some->total_usec < before->pressure.resource[resource].some.total_usec)
+		return (double)some->avg10 / 100;
+	return (double)(some->total_usec - before->pressure.resource[resource].some.total_usec) * 1e5 /
+	       (double)span_ns;
+}
+
+static void add_pressure(struct header_line *line, const struct ui *ui)
+{
+	static const struct {
+		enum pressure_resource resource;
+		const char *name;
+	} shown[] = {{PRESSURE_CPU, "cpu"}, {PRESSURE_MEMORY, "mem"}, {PRESSURE_IO, "io"}};
+	const struct snapshot *now = session_now(ui->session);
+	char text[SEGMENT_BYTES] = "psi";
+	size_t used = strlen(text);
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		if (now->pressure_missing[shown[i].resource] != REASON_READ)
+			continue;
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, " %s %.1f", shown[i].name,
+			pressure_percent(now, session_previous(ui->session), shown[i].resource));
+	}
+	if (used > strlen("psi"))
+		add(line, STYLE_NORMAL, "%s", text);
+}
+
+static void add_memory(struct header_line *line, const struct snapshot *now)
+{
+	struct optional_u64 total = now->host.total_memory_kib;
+	struct optional_u64 available = now->provenance.mem_available_kib;
+	struct buffer text = {0};
+
+	if (!total.present || !available.present || total.value == 0 || available.value > total.value)
+		return;
+	screen_format_bytes(&text, (double)total.value * 1024);
+	add(line, STYLE_NORMAL, "mem %.0f%% of %s",
+	    (double)(total.value - available.value) * 100 / (double)total.value, text.data);
+	buffer_release(&text);
+}
+
+/* The host as a whole: CPUs, run queue, pressure, memory. */
+static void draw_host(struct ui *ui, int y)
+{
+	const struct snapshot *now = session_now(ui->session);
+	struct header_line line = {0};
+
+	if (now == NULL)
+		return;
+	add_cpu(&line, ui);
+	add_count(&line, "runnable", now->provenance.procs_running);
+	add_count(&line, "blocked", now->provenance.procs_blocked);
+	add_pressure(&line, ui);
+	add_memory(&line, now);
+	draw_left(&line, y, draw_screen_width());
+}
+
+static void add_members(struct header_line *line, const struct ui *ui)
+{
+	const struct view *view = &ui->view;
+	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
+						       : view->grouping.keep_thread_names;
+	char threads[28], rows[28];
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < ui->table->row_count; i++)
+		count += ui->table->rows[i].threads;
+	if (view->level == VIEW_LEVEL_THREADS) {
+		add(line, STYLE_NORMAL, "%s threads", number_group_digits(ui->table->row_total, threads));
+		return;
+	}
+	add(line, STYLE_NORMAL, "%s threads in %s groups by %s%s", number_group_digits(count, threads),
+	    number_group_digits(ui->table->row_total, rows), axes[view->grouping.axis].word,
+	    keep ? "" : " {N}");
+}
+
+/* Features that are missing and could be had: those that are worth a word in every frame. */
+static void add_missing(struct header_line *line, const struct snapshot *now)
+{
+	char text[SEGMENT_BYTES] = "";
+	size_t used = 0, named = 0, more = 0;
+
+	if (!now->provenance.present) {
+		add(line, STYLE_DIM, "written by another program (e: what is there)");
+		return;
+	}
+	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
+		const struct feature_result *result = &now->provenance.features[feature];
+
+		if (result->remedy == NULL ||
+		    (result->state != FEATURE_STATE_OFF && result->state != FEATURE_STATE_PARTIAL))
+			continue;
+		if (named == 2) {
+			more++;
+			continue;
+		}
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", named != 0 ? ", " : "",
+					 features[feature].name, feature_state_names[result->state]);
+		named++;
+	}
+	if (more != 0)
+		add(line, STYLE_WAIT, "%s, %zu more (e: why)", text, more);
+	else if (named != 0)
+		add(line, STYLE_WAIT, "%s (e: why)", text);
+}
+
+/* How many, and how good the data is. */
+static void draw_data(struct ui *ui, int y)
+{
+	const struct snapshot *now = session_now(ui->session);
+	struct header_line line = {0};
+	struct buffer text = {0};
+
+	if (now == NULL) {
+		draw_string(y, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
+		return;
+	}
+	add_members(&line, ui);
+	if (now->provenance.duration_ns != 0)
+		add(&line, STYLE_DIM, "read in %s",
+		    duration_text(&text, (double)now->provenance.duration_ns));
+	add_missing(&line, now);
+	draw_left(&line, y, draw_screen_width());
+	buffer_release(&text);
+}
+
+void screen_header_draw(struct ui *ui, int lines)
+{
+	int y = 0;
+
+	if (lines >= 1)
+		draw_where(ui, y++);
+	if (lines >= 3)
+		draw_host(ui, y++);
+	if (lines >= 2)
+		draw_data(ui, y);
+}

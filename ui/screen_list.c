@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/unicode.h"
+
+/* Titles of the first column, by axis. */
+static const char *const name_titles[AXIS_COUNT] = {
+	[AXIS_PROCESS] = "PROCESS",     [AXIS_CGROUP] = "CGROUP", [AXIS_THREAD] = "THREAD",
+	[AXIS_THREAD_EXACT] = "THREAD", [AXIS_ALL] = "GROUP",
+};
+
+const char *screen_list_name_title(const struct view *view)
+{
+	return view->level == VIEW_LEVEL_THREADS ? "THREAD" : name_titles[view->grouping.axis];
+}
+
+void screen_list_refresh(struct ui *ui)
+{
+	struct table *table;
+
+	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
+	table = session_table(ui->session, &ui->view);
+	list_set_table(&ui->list, table);
+	table_release(ui->table);
+	ui->table = table;
+}
+
+/* Cells of the tab bar, with the number keys before the titles or not. */
+static int tab_bar_width(bool numbered)
+{
+	int width = 0;
+
+	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
+		if (tabs[tab].selectable)
+			width += (int)strlen(tabs[tab].title) + (numbered ? 4 : 2);
+	}
+	return width;
+}
+
+static int draw_tab(int y, int x, enum tab tab, bool numbered, bool current)
+{
+	char text[64];
+
+	if (numbered)
+		snprintf(text, sizeof(text), " %d %s ", (tab + 1) % 10, tabs[tab].title);
+	else
+		snprintf(text, sizeof(text), " %s ", tabs[tab].title);
+	return draw_string(y, x, (int)strlen(text), current ? STYLE_TAB_CURRENT : STYLE_TAB, text);
+}
+
+/* Where the rows on the screen stand among all. */
+static void draw_position(const struct ui *ui, int y, int x, int cells)
+{
+	char row[28], total[28], text[64];
+
+	if (ui->table->row_count == 0)
+		return;
+	snprintf(text, sizeof(text), "%s/%s", number_group_digits(ui->list.selected + 1, row),
+		 number_group_digits(ui->table->row_count, total));
+	if ((int)strlen(text) < cells)
+		draw_right(y, x, cells, STYLE_DIM, text);
+}
+
+static void draw_tabs(const struct ui *ui, struct area area)
+{
+	bool numbered = tab_bar_width(true) <= area.width;
+	enum tab first = 0;
+	int x = 0, before = 0;
+
+	/* on a narrow screen the bar starts further right, so that the current tab is in it */
+	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(numbered) > area.width; tab++) {
+		if (tabs[tab].selectable)
+			before += (int)strlen(tabs[tab].title) + 2;
+		while (before > area.width) {
+			if (tabs[first].selectable)
+				before -= (int)strlen(tabs[first].title) + 2;
+			first++;
+		}
+	}
+	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++) {
+		if (tabs[tab].selectable)
+			x += draw_tab(area.y, x, tab, numbered, tab == ui->view.tab);
+	}
+	draw_position(ui, area.y, x, area.width - x);
+}
+
+static void append_name(struct buffer *buffer, const char *name, size_t length)
+{
+	unicode_append_printable(buffer, name, length, draw_marks()->replacement);
+}
+
+/* The line that says what the rows were narrowed to; false when they are not. */
+static bool make_path(const struct ui *ui, struct buffer *path)
+{
+	const struct view *view = &ui->view;
+
+	for (size_t i = 0; i < view->step_count; i++) {
+		buffer_append_format(path, "%s ", axes[view->steps[i].axis].word);
+		append_name(path, view->steps[i].key, view->steps[i].key_length);
+		buffer_append_text(path, " > ");
+	}
+	if (view->step_count != 0)
+		buffer_append_text(path, view->level == VIEW_LEVEL_THREADS ? "threads"
+									   : axes[view->grouping.axis].word);
+	if (view->filter != NULL) {
+		buffer_append_text(path, path->length != 0 ? "   filter: " : "filter: ");
+		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
+	}
+	if (view->hide_kernel_threads)
+		buffer_append_text(path,
+				   path->length != 0 ? "   kernel threads hidden" : "kernel threads hidden");
+	return path->length != 0;
+}
+
+/* Why there are no rows. */
+static void draw_empty(const struct ui *ui, int y, int width)
+{
+	const char *text;
+
+	if (session_now(ui->session) == NULL)
+		text = "The first round is being read.";
+	else if (ui->view.filter != NULL)
+		text = "No row passes the filter. / changes it, an empty one shows all.";
+	else if (ui->view.step_count != 0)
+		text = "Nothing is left in this group. Esc goes back.";
+	else
+		text = "No threads.";
+	draw_string(y, 1, width - 1, STYLE_NORMAL, text);
+}
+
+int screen_list_draw(struct ui *ui, struct area area)
+{
+	struct buffer path = {0};
+	int row;
+
+	draw_tabs(ui, area);
+	area.y++;
+	area.height--;
+	if (make_path(ui, &path)) {
+		draw_text(area.y, 0, area.width, STYLE_STRONG, path.data, path.length);
+		area.y++;
+		area.height--;
+	}
+	buffer_release(&path);
+	row = list_draw(&ui->list, &(struct list_style){
+					   .y = area.y,
+					   .height = area.height,
+					   .width = area.width,
+					   .name_title = screen_list_name_title(&ui->view),
+					   .thread_ids = ui->view.level == VIEW_LEVEL_THREADS,
+					   .cut_start = ui->view.level == VIEW_LEVEL_GROUPS &&
+							ui->view.grouping.axis == AXIS_CGROUP,
+					   .ascending = ui->view.sort_ascending,
+				   });
+	if (ui->table->row_count == 0)
+		draw_empty(ui, area.y + 1, area.width);
+	return row;
+}

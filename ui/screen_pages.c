@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/metric.h"
+
+enum {
+	HELP_KEY_CELLS = 22,
+	COLUMN_GAP = 2,
+	EVIDENCE_COLUMN_CELLS_MAX = 40,
+};
+
+static const struct {
+	const char *title;
+	unsigned int where;
+} key_sections[] = {
+	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
+	{"Pages of text", PLACE_TEXT},      {"Sort menu", PLACE_MENU},
+	{"Typing a filter", PLACE_PROMPT},
+};
+
+static void add_entry(struct pager *pager, const char *head, const char *text)
+{
+	struct buffer line = {0};
+
+	buffer_append_text(&line, head);
+	while (line.length < HELP_KEY_CELLS)
+		buffer_append_char(&line, ' ');
+	buffer_append_text(&line, text);
+	pager_add(pager, &(struct pager_line){
+				 .text = line.data,
+				 .length = line.length,
+				 .head = HELP_KEY_CELLS,
+				 .head_style = STYLE_KEY,
+				 .style = STYLE_NORMAL,
+				 .indent = HELP_KEY_CELLS,
+			 });
+	buffer_release(&line);
+}
+
+static void add_title(struct pager *pager, const char *title)
+{
+	if (pager->count != 0)
+		pager_add_format(pager, STYLE_NORMAL, "%s", "");
+	pager_add_format(pager, STYLE_STRONG, "%s", title);
+}
+
+/* Each key once, under the first place in which it works. */
+static void add_keys(struct pager *pager)
+{
+	unsigned int told = 0;
+
+	for (size_t i = 0; i < sizeof(key_sections) / sizeof(key_sections[0]); i++) {
+		add_title(pager, key_sections[i].title);
+		for (enum action action = 0; action < ACTION_COUNT; action++) {
+			if ((ui_keys[action].where & key_sections[i].where) != 0 &&
+			    (ui_keys[action].where & told) == 0)
+				add_entry(pager, ui_keys[action].keys, ui_keys[action].help);
+		}
+		told |= key_sections[i].where;
+	}
+}
+
+static void add_marks(struct pager *pager)
+{
+	const struct screen_marks *marks = draw_marks();
+
+	add_title(pager, "Marks");
+	add_entry(pager, marks->unavailable, "unavailable; i says why");
+	add_entry(pager, "-", "does not apply, or was not measured in this file");
+	add_entry(pager, marks->resolving, "not known yet");
+	add_entry(pager, marks->at_least, "before a number: some members are not in it");
+	add_entry(pager, "*", "after a word or set: not all members agree");
+	add_entry(pager, "+", "before a name: new since the last round; after a peak: it rose");
+	add_entry(pager, "x", "before a name: gone; the row leaves with the next round");
+	add_entry(pager, "^", "before a name: among the three that rose most; in a title: ascending");
+}
+
+static void make_help(struct ui *ui)
+{
+	struct pager *pager = &ui->pager;
+
+	add_keys(pager);
+	add_marks(pager);
+	add_title(pager, "Tabs");
+	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
+		if (tabs[tab].selectable)
+			add_entry(pager, tabs[tab].title, tabs[tab].description);
+	}
+	add_title(pager, "Columns of this tab");
+	for (size_t i = 0; i < ui->table->column_count; i++) {
+		if (ui->table->columns[i].column < COLUMN_TOTAL)
+			add_entry(pager, ui->table->columns[i].title,
+				  column_description((enum column)ui->table->columns[i].column));
+	}
+}
+
+/* --- evidence --- */
+
+static void append_cell(struct buffer *text, const struct table_row *row, size_t column)
+{
+	if (column == 0)
+		buffer_append(text, row->label, row->label_length);
+	else if (row->cells[column - 1].state != CELL_EMPTY)
+		screen_format_cell(text, &row->cells[column - 1], draw_marks());
+}
+
+/* Cells of a column of the evidence table, column 0 being the label. */
+static int evidence_width(const struct table *table, size_t column)
+{
+	struct buffer text = {0};
+	int width = column == 0 ? (int)strlen("SOURCE")
+				: draw_width(table->columns[column - 1].title,
+					     strlen(table->columns[column - 1].title));
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		int cells;
+
+		buffer_clear(&text);
+		append_cell(&text, &table->rows[i], column);
+		cells = text.length != 0 ? draw_width(text.data, text.length) : 0;
+		width = cells > width ? cells : width;
+	}
+	buffer_release(&text);
+	return width < EVIDENCE_COLUMN_CELLS_MAX ? width : EVIDENCE_COLUMN_CELLS_MAX;
+}
+
+static void append_padding(struct buffer *line, int cells)
+{
+	for (; cells > 0; cells--)
+		buffer_append_char(line, ' ');
+}
+
+static void append_padded(struct buffer *line, const struct buffer *text, int width, bool left)
+{
+	int missing = width - (text->length != 0 ? draw_width(text->data, text->length) : 0);
+
+	if (!left)
+		append_padding(line, missing);
+	buffer_append(line, text->data, text->length);
+	if (left)
+		append_padding(line, missing);
+	append_padding(line, COLUMN_GAP);
+}
+
+static void add_evidence_row(struct pager *pager, const struct table *table, const struct table_row *row,
+			     const int widths[])
+{
+	struct buffer line = {0}, text = {0};
+	int indent = 0;
+
+	for (size_t column = 0; column <= table->column_count; column++) {
+		bool left = column == 0 || table->columns[column - 1].left;
+
+		buffer_clear(&text);
+		if (row != NULL)
+			append_cell(&text, row, column);
+		else
+			buffer_append_text(&text, column == 0 ? "SOURCE" : table->columns[column - 1].title);
+		append_padded(&line, &text, widths[column], left);
+		if (column < table->column_count)
+			indent += widths[column] + COLUMN_GAP;
+	}
+	while (line.length != 0 && line.data[line.length - 1] == ' ')
+		line.length--;
+	pager_add(pager, &(struct pager_line){
+				 .text = line.data,
+				 .length = line.length,
+				 .style = row == NULL ? STYLE_TITLE : STYLE_NORMAL,
+				 .indent = indent,
+			 });
+	buffer_release(&line);
+	buffer_release(&text);
+}
+
+static void make_evidence(struct ui *ui)
+{
+	struct table *table = session_evidence_table(ui->session);
+	int *widths = memory_allocate_zero(table->column_count + 1, sizeof(*widths));
+	struct buffer lines = {0};
+
+	for (size_t column = 0; column <= table->column_count; column++)
+		widths[column] = evidence_width(table, column);
+	add_evidence_row(&ui->pager, table, NULL, widths);
+	for (size_t i = 0; i < table->row_count; i++)
+		add_evidence_row(&ui->pager, table, &table->rows[i], widths);
+	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
+	session_evidence_lines(ui->session, &lines);
+	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
+	buffer_release(&lines);
+	free(widths);
+	table_release(table);
+}
+
+/* --- explanation --- */
+
+/* The column that `i` explains: the marked one, or that of the order when the name is marked. */
+static size_t explained_column(const struct ui *ui)
+{
+	size_t column = list_column(&ui->list);
+
+	if (column != SIZE_MAX)
+		return column;
+	if (ui->table->sort_column != SIZE_MAX)
+		return ui->table->sort_column;
+	return 0;
+}
+
+static void explain_cell(struct ui *ui)
+{
+	const struct table_row *row = list_row(&ui->list);
+	size_t column = explained_column(ui);
+	struct buffer lines = {0};
+
+	if (row == NULL || column >= ui->table->column_count)
+		return;
+	free(ui->explain_title);
+	ui->explain_title = memory_format("%s of %.*s", ui->table->columns[column].title,
+					  (int)row->label_length, row->label);
+	session_explain(ui->session, &ui->view, row->key, row->key_length, column, &lines);
+	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
+	buffer_release(&lines);
+}
+
+static void explain_metric(struct ui *ui)
+{
+	const struct table_row *row = list_row(&ui->metrics_list);
+	enum metric metric;
+	enum derived derived;
+
+	if (row == NULL)
+		return;
+	free(ui->explain_title);
+	ui->explain_title = memory_duplicate_bytes(row->label, row->label_length);
+	metric = metric_find(row->label, row->label_length);
+	derived = derived_find(row->label, row->label_length);
+	if (metric != METRIC_NONE) {
+		const struct metric_entry *entry = &metrics[metric];
+
+		pager_add_format(&ui->pager, STYLE_NORMAL, "%s", entry->description);
+		if (entry->source != SOURCE_NONE)
+			pager_add_format(&ui->pager, STYLE_NORMAL, "Source: %s, %s%s%s",
+					 sources[entry->source].name, entry->place,
+					 entry->equivalent_source != SOURCE_NONE ? "; the same value: " : "",
+					 entry->equivalent_source != SOURCE_NONE
+						 ? sources[entry->equivalent_source].name
+						 : "");
+		if (entry->config_gates != NULL)
+			pager_add_format(&ui->pager, STYLE_NORMAL, "Kernel options: %s", entry->config_gates);
+	} else if (derived != DERIVED_NONE) {
+		pager_add_format(&ui->pager, STYLE_NORMAL, "%s", derived_metrics[derived].description);
+		pager_add_format(&ui->pager, STYLE_NORMAL, "Formula: %s", derived_metrics[derived].formula);
+	}
+}
+
+static void make_explanation(struct ui *ui)
+{
+	if (ui->metrics_open)
+		explain_metric(ui);
+	else
+		explain_cell(ui);
+}
+
+/* --- opening and drawing --- */
+
+static void (*const makers[])(struct ui *) = {
+	[OVERLAY_HELP] = make_help,
+	[OVERLAY_EVIDENCE] = make_evidence,
+	[OVERLAY_EXPLAIN] = make_explanation,
+};
+
+static void open_page(struct ui *ui, enum overlay page)
+{
+	ui->overlay = page;
+	ui->pager.top = 0;
+	pager_clear(&ui->pager);
+	makers[page](ui);
+}
+
+void screen_help_open(struct ui *ui)
+{
+	open_page(ui, OVERLAY_HELP);
+}
+
+void screen_evidence_open(struct ui *ui)
+{
+	open_page(ui, OVERLAY_EVIDENCE);
+}
+
+void screen_explain_open(struct ui *ui)
+{
+	open_page(ui, OVERLAY_EXPLAIN);
+	if (ui->pager.count == 0) {
+		ui->overlay = OVERLAY_NONE;
+		screen_message(ui, STYLE_MESSAGE, "there is no number to explain");
+	}
+}
+
+void screen_pages_refresh(struct ui *ui)
+{
+	if (ui->overlay == OVERLAY_EVIDENCE) {
+		pager_clear(&ui->pager);
+		make_evidence(ui);
+	}
+}
+
+static void draw_page(struct ui *ui, struct area area, const char *title)
+{
+	char position[64];
+
+	draw_string(area.y, 0, area.width, STYLE_STRONG, title);
+	pager_draw(&ui->pager, area.y + 1, 0, area.height - 1, area.width);
+	if (ui->pager.rows > ui->pager.page) {
+		snprintf(position, sizeof(position), "%zu%%",
+			 (ui->pager.top + ui->pager.page) * 100 / ui->pager.rows);
+		draw_right(area.y, area.width - 5, 5, STYLE_DIM, position);
+	}
+}
+
+/* The explanation lies over the rows in a box of its own size, low on the screen. */
+static void draw_explanation(struct ui *ui, struct area area)
+{
+	int width = area.width < 84 ? area.width : 84;
+	int height = (int)pager_rows(&ui->pager, width - 4) + 2;
+
+	if (height > area.height)
+		height = area.height;
+	area.y += area.height - height;
+	draw_box(area.y, 0, height, width, ui->explain_title);
+	pager_draw(&ui->pager, area.y + 1, 2, height - 2, width - 4);
+}
+
+void screen_pages_draw(struct ui *ui, struct area area)
+{
+	if (ui->overlay == OVERLAY_HELP)
+		draw_page(ui, area, "Help");
+	else if (ui->overlay == OVERLAY_EVIDENCE)
+		draw_page(ui, area, "Evidence");
+	else
+		draw_explanation(ui, area);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SIGNAL_PIPE_H
+#define CTOP_SIGNAL_PIPE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * Signals as readable bytes for a poll() loop. A pipe rather than signalfd(2): it does not depend on which
+ * threads have the signals blocked.
+ */
+
+/* What arrived since the last signal_pipe_take(). */
+struct signal_news {
+	bool resized;   /* SIGWINCH */
+	bool suspend;   /* SIGTSTP from outside */
+	bool continued; /* SIGCONT */
+	int deadly;     /* SIGHUP, SIGINT, SIGTERM or SIGQUIT, 0 for none */
+};
+
+/*
+ * Installs the handlers. Returns the descriptor to poll, or a negative errno with a sentence. A second deadly
+ * signal, sent while the first was not looked at, ends the process at once (after crash_guard_restore()).
+ */
+int signal_pipe_open(struct error *error);
+
+/* Collects what arrived; never blocks. */
+struct signal_news signal_pipe_take(void);
+
+/* Stops the process as an unhandled SIGTSTP would, its process group with it; returns when it is continued.
+ */
+void signal_pipe_stop_process(void);
+
+/* Puts the former actions back. */
+void signal_pipe_close(void);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "terminal.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "crash_guard.h"
+#include "signal_pipe.h"
+
+enum {
+	ESCAPE_DELAY_MS = 50,
+	RESET_BYTES_MAX = 256,
+	/* calls in a row, each after a poll() that promised input, that found none: the other end is closed
+	 */
+	EMPTY_READS_MAX = 4
+};
+
+static struct {
+	SCREEN *screen;
+	FILE *input;  /* owned when it is /dev/tty */
+	FILE *output; /* a stream of our own on stdout's descriptor, as curses sets its buffering */
+	struct termios modes;
+	bool modes_known;
+	int empty_reads;
+	char reset[RESET_BYTES_MAX];
+	size_t reset_length;
+} terminal;
+
+static int append_reset_byte(int byte)
+{
+	if (terminal.reset_length < sizeof(terminal.reset))
+		terminal.reset[terminal.reset_length++] = (char)byte;
+	return byte;
+}
+
+/* What ends the screen: attributes off, keypad and cursor as usual, back to the ordinary screen. */
+static void prepare_reset(void)
+{
+	static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
+
+	terminal.reset_length = 0;
+	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+		const char *text = tigetstr(capabilities[i]);
+
+		if (text != NULL && text != (const char *)-1)
+			tputs(text, 1, append_reset_byte);
+	}
+}
+
+static FILE *open_stream(int descriptor, const char *mode)
+{
+	int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+
+	return copy >= 0 ? fdopen(copy, mode) : NULL;
+}
+
+static int open_streams(struct error *error)
+{
+	if (isatty(STDIN_FILENO)) {
+		terminal.input = open_stream(STDIN_FILENO, "r");
+	} else {
+		int descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+		terminal.input = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
+	}
+	if (terminal.input == NULL)
+		return error_set(error, -errno,
+				 "no terminal for keys: stdin is none and /dev/tty: %s; use -b",
+				 strerror(errno));
+	terminal.output = open_stream(STDOUT_FILENO, "w");
+	if (terminal.output == NULL)
+		return error_set(error, -errno, "cannot use standard output: %s", strerror(errno));
+	return 0;
+}
+
+static int start_curses(struct error *error)
+{
+	const char *name = getenv("TERM");
+	const char *move;
+
+	if (name == NULL || *name == '\0')
+		return error_set(error, -EINVAL, "TERM is not set; try TERM=xterm-256color ctop");
+	terminal.screen = newterm(name, terminal.output, terminal.input);
+	if (terminal.screen == NULL)
+		return error_set(error, -EINVAL, "unknown terminal '%.64s'; try TERM=xterm-256color ctop",
+				 name);
+	move = tigetstr("cup");
+	if (move == NULL || move == (const char *)-1)
+		return error_set(error, -EINVAL,
+				 "terminal '%.64s' cannot move its cursor; use ctop -b, or try "
+				 "TERM=xterm-256color ctop",
+				 name);
+	return 0;
+}
+
+static void set_modes(void)
+{
+	/* raw: Ctrl-C, Ctrl-Z and Ctrl-L arrive as keys, and Ctrl-S cannot freeze the screen */
+	raw();
+	noecho();
+	nonl();
+	intrflush(stdscr, FALSE);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	curs_set(0);
+}
+
+int terminal_open(struct error *error)
+{
+	int result;
+
+	memset(&terminal, 0, sizeof(terminal));
+	result = open_streams(error);
+	if (result < 0) {
+		terminal_close();
+		return result;
+	}
+	terminal.modes_known = tcgetattr(fileno(terminal.output), &terminal.modes) == 0;
+	result = start_curses(error);
+	if (result < 0) {
+		terminal_close();
+		return result;
+	}
+	prepare_reset();
+	set_escdelay(ESCAPE_DELAY_MS);
+	set_modes();
+	return 0;
+}
+
+void terminal_close(void)
+{
+	if (terminal.screen != NULL) {
+		curs_set(1);
+		endwin();
+		delscreen(terminal.screen);
+		if (terminal.modes_known)
+			tcsetattr(fileno(terminal.output), TCSANOW, &terminal.modes);
+	}
+	if (terminal.input != NULL)
+		fclose(terminal.input);
+	if (terminal.output != NULL)
+		fclose(terminal.output);
+	memset(&terminal, 0, sizeof(terminal));
+}
+
+void terminal_guard(int standard_error, int captured_error)
+{
+	crash_guard_set(&(struct crash_guard_state){
+		.terminal = fileno(terminal.output),
+		.modes = terminal.modes,
+		.reset = terminal.reset,
+		.reset_length = terminal.reset_length,
+		.standard_error = standard_error,
+		.captured_error = captured_error,
+	});
+}
+
+int terminal_input(void)
+{
+	return fileno(terminal.input);
+}
+
+int terminal_output(void)
+{
+	return fileno(terminal.output);
+}
+
+/* One spelling for keys that terminals send in several ways. */
+static int normalised_key(int key)
+{
+	switch (key) {
+	case '\r':
+	case KEY_FUNCTION + KEY_ENTER:
+		return '\n';
+	case '\b':
+	case 0x7f:
+		return KEY_FUNCTION + KEY_BACKSPACE;
+	default:
+		return key;
+	}
+}
+
+enum terminal_key_result terminal_read_key(int *ret_key)
+{
+	wint_t typed;
+	int kind;
+
+	errno = 0;
+	kind = get_wch(&typed);
+	if (kind != ERR) {
+		terminal.empty_reads = 0;
+		*ret_key = normalised_key(kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed);
+		return TERMINAL_KEY;
+	}
+	if (errno == EIO || ++terminal.empty_reads > EMPTY_READS_MAX)
+		return TERMINAL_GONE;
+	return TERMINAL_NONE;
+}
+
+bool terminal_is_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+void terminal_take_size(void)
+{
+	struct winsize size;
+
+	if (ioctl(terminal_output(), TIOCGWINSZ, &size) < 0 || size.ws_row == 0 || size.ws_col == 0)
+		return;
+	/* resize_term() rather than resizeterm(): no KEY_RESIZE, the loop knows */
+	if (is_term_resized(size.ws_row, size.ws_col)) {
+		resize_term(size.ws_row, size.ws_col);
+		clearok(curscr, TRUE);
+	}
+}
+
+void terminal_repaint(void)
+{
+	clearok(curscr, TRUE);
+}
+
+void terminal_suspend(void)
+{
+	endwin();
+	signal_pipe_stop_process();
+	terminal_resume();
+}
+
+void terminal_resume(void)
+{
+	/* the first doupdate() after endwin() sets modes, cursor and screen up again */
+	if (!isendwin())
+		endwin();
+	terminal_take_size();
+	terminal_repaint();
+}
+
+void terminal_show_cursor(bool visible)
+{
+	curs_set(visible ? 1 : 0);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TERMINAL_H
+#define CTOP_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * The terminal as the screen needs it: raw mode, keys, size, and its former state back on every way out.
+ * There is one at a time (curses keeps it in globals). setlocale() is the caller's business.
+ */
+
+/* Function keys are KEY_FUNCTION + curses' KEY_ code; everything below is the Unicode scalar typed. */
+enum {
+	KEY_FUNCTION = 0x110000,
+	KEY_ESCAPE = 27
+};
+
+/*
+ * Takes the terminal over: keys from stdin or, when that is no terminal, /dev/tty; output to stdout. Returns
+ * 0, or -EINVAL with a sentence for a TERM that is unknown or cannot address its cursor, or another negative
+ * errno.
+ */
+int terminal_open(struct error *error);
+
+/*
+ * Arms the crash guard for the open terminal. `standard_error` is what fd 2 was before it was captured and
+ * `captured_error` what reads the capture, both -1 for none.
+ */
+void terminal_guard(int standard_error, int captured_error);
+
+/* Puts everything back. Does nothing when not open. */
+void terminal_close(void);
+
+/* Descriptors to poll: keys come from the first; the second (may be the same) tells by POLLHUP and POLLERR
+ * that the screen is gone. */
+int terminal_input(void);
+int terminal_output(void);
+
+enum terminal_key_result {
+	TERMINAL_KEY,  /* a key */
+	TERMINAL_NONE, /* nothing waits */
+	TERMINAL_GONE, /* end of file or EIO: the terminal went away */
+};
+
+/*
+ * Takes the next key without waiting, but for the 50 ms that tell Esc from the start of a function key. To be
+ * called until it returns TERMINAL_NONE, whenever poll() says that input is there.
+ */
+enum terminal_key_result terminal_read_key(int *ret_key);
+
+/* Whether the codeset of the locale is UTF-8. */
+bool terminal_is_utf8(void);
+
+/* Takes the size the terminal has now. The next frame repaints everything when it changed. */
+void terminal_take_size(void);
+
+/* The next frame is sent whole, whatever curses believes is on the screen. */
+void terminal_repaint(void);
+
+/* Gives the terminal back and stops the process; takes it over again when it is continued. */
+void terminal_suspend(void);
+
+/* Takes the terminal over again after somebody else (a shell, after SIGSTOP) had it. */
+void terminal_resume(void);
+
+/* The cursor is hidden unless something is being typed. */
+void terminal_show_cursor(bool visible);
+
+#endif
