@@ -74,6 +74,14 @@ static void test_counters(void **state)
 	assert_true(own[2].minor_faults >= 300);
 	for (size_t i = 0; i < 4; i++)
 		compare_parked(snapshot, &own[i]);
+	if (readable(snapshot, snapshot_thread(snapshot, own[1].tid), "schedstats")) {
+		yajl_val switcher = snapshot_thread(snapshot, own[1].tid);
+
+		/* each of its waits ended with a wake-up and lasted a millisecond */
+		assert_between("nr_wakeups", json_u64(switcher, "nr_wakeups"), own[1].voluntary,
+			       own[1].voluntary + 2);
+		assert_true(json_u64(switcher, "voluntary_sleep_ns") >= 25 * 1000000ULL);
+	}
 	yajl_tree_free(snapshot);
 	worker_end(&worker);
 }
