@@ -419,6 +419,8 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 		thread->storage_read_bytes = line_number(line, "storage_read_bytes");
 		thread->write_calls = line_number(line, "write_calls");
 		thread->read_calls = line_number(line, "read_calls");
+		thread->wait_ns = line_number(line, "wait_ns");
+		thread->copied_pages = line_number(line, "copied_pages");
 	}
 	expect_answer(worker, "end");
 }
