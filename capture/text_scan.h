@@ -94,6 +94,27 @@ static inline bool text_next_word(struct text *rest, struct text *ret_word)
 	return true;
 }
 
+/* The same with words parted by any White_Space (Unicode), as in pressure files and meminfo. */
+static inline bool text_next_unicode_word(struct text *rest, struct text *ret_word)
+{
+	struct text word = text_trim(*rest);
+	uint32_t scalar;
+	size_t end, used;
+
+	if (word.length == 0)
+		return false;
+	for (end = 0; end < word.length; end += used) {
+		used = unicode_decode(word.data + end, word.length - end, &scalar);
+		if (used != 0 && unicode_is_white_space(scalar))
+			break;
+		if (used == 0)
+			used = 1;
+	}
+	*ret_word = (struct text){word.data, end};
+	*rest = (struct text){word.data + end, word.length - end};
+	return true;
+}
+
 /* Splits a line at its first `separator`; the key is trimmed, the value is not. False when there is none. */
 static inline bool text_split(struct text line, char separator, struct text *ret_key, struct text *ret_value)
 {

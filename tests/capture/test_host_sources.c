@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/memory.h"
+#include "capture/centi.h"
+#include "capture/cgroup.h"
+#include "capture/host.h"
+#include "capture/pressure.h"
+#include "capture/sched_ext.h"
+#include "trees.h"
+
+/* A snapshot with one thread in each of these cgroups. */
+static struct snapshot *snapshot_of_cgroups(const char *const paths[], size_t count)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	for (size_t i = 0; i < count; i++) {
+		struct triple triple = {0, 0,
+					string_pool_intern(&snapshot->strings, paths[i], strlen(paths[i]))};
+		size_t thread = snapshot_add_thread(snapshot, (uint32_t)i + 1, (uint32_t)i + 1);
+
+		snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
+	}
+	return snapshot;
+}
+
+static const struct cgroup_record *record_of(const struct snapshot *snapshot, const char *path)
+{
+	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
+		if (strcmp(snapshot_text(snapshot, snapshot->cgroups[i].path), path) == 0)
+			return &snapshot->cgroups[i];
+	}
+	fail_msg("no record of %s", path);
+	return NULL;
+}
+
+static void test_centi(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+	} cases[] = {
+		{"0.00", 0},     {"1.5", 150},      {"1.501", 150},    {"3.", 300},    {"42", 4200},
+		{"18.59", 1859}, {"100.99", 10099}, {"1.x", 100},      {"x.5", 0},     {"", 0},
+		{".5", 0},       {"-1.5", 0},       {"4294967296", 0}, {"+1.25", 125},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(centi_parse((struct text){cases[i].text, strlen(cases[i].text)}),
+				 cases[i].value);
+}
+
+static void test_pressure_rows(void **state)
+{
+	static const char text[] = "some avg10=18.59 avg60=655.36 avg300=1.5 total=123456 extra=1 word\n"
+				   "other avg10=9.00\n full\xc2\xa0"
+				   "avg10=1.00 total=x avg60=42\n";
+	struct pressure_half some, full;
+
+	(void)state;
+	assert_true(pressure_parse(text, strlen(text), &some, &full));
+	assert_int_equal(some.avg10, 1859);
+	assert_int_equal(some.avg60, 65535);
+	assert_int_equal(some.avg300, 150);
+	assert_int_equal(some.total_usec, 123456);
+	assert_int_equal(full.avg10, 100);
+	assert_int_equal(full.avg60, 4200);
+	assert_int_equal(full.total_usec, 0);
+	assert_false(pressure_parse("", 0, &some, &full));
+	assert_false(pressure_parse("nothing\n", 8, &some, &full));
+	assert_int_equal(some.avg10, 0);
+}
+
+static void test_host_pressure(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "proc/pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=5\n");
+	tree_text(&tree, "proc/pressure/memory", "nonsense\n");
+	tree_open(&tree);
+	pressure_read(&tree.roots, REASON_READ, snapshot);
+	assert_int_equal(snapshot->pressure.resource[PRESSURE_CPU].some.total_usec, 5);
+	assert_int_equal(snapshot->pressure_missing[PRESSURE_CPU], REASON_READ);
+	assert_int_equal(snapshot->pressure_missing[PRESSURE_MEMORY], REASON_BAD_VALUE);
+	assert_int_equal(snapshot->pressure_missing[PRESSURE_IRQ], REASON_NOT_IN_KERNEL);
+	pressure_read(&tree.roots, REASON_SWITCHED_OFF, snapshot);
+	assert_int_equal(snapshot->pressure_missing[PRESSURE_CPU], REASON_SWITCHED_OFF);
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+}
+
+static void test_cgroup_members(void **state)
+{
+	static const char *const paths[] = {"/a", "/a", "/bad", "/gone (deleted)", "", "/", "//a", "/../x"};
+	struct snapshot *snapshot = snapshot_of_cgroups(paths, sizeof(paths) / sizeof(paths[0]));
+	const struct cgroup_record *record;
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "cgroup/cgroup.controllers", "cpu memory pids\n");
+	tree_text(&tree, "cgroup/cpu.stat", "usage_usec 1\n");
+	tree_text(&tree, "cgroup/a/cgroup.controllers", "cpu pids\n");
+	tree_text(&tree, "cgroup/a/cpu.stat",
+		  "usage_usec 10\nuser_usec 3\nnr_throttled 2 7\nthrottled_usec 5\nthrottled_usec "
+		  "x\nusage_usec 11\n");
+	tree_text(&tree, "cgroup/a/cpu.max", "50000 x\n");
+	tree_text(&tree, "cgroup/a/cpu.weight", "100\n");
+	tree_text(&tree, "cgroup/a/cpu.weight.nice", "-3\n");
+	tree_text(&tree, "cgroup/a/pids.current", "4\n");
+	tree_text(&tree, "cgroup/a/pids.max", "max\n");
+	tree_text(&tree, "cgroup/a/io.pressure", "some avg10=1.00 total=7\nfull avg10=2.00 total=8\n");
+	tree_text(&tree, "cgroup/bad/cgroup.controllers", "cpu memory\n");
+	tree_text(&tree, "cgroup/bad/cpu.max", "\n");
+	tree_text(&tree, "cgroup/bad/memory.current", "-1\n");
+	tree_text(&tree, "cgroup/bad/memory.max", "oops\n");
+	tree_text(&tree, "cgroup/bad/memory.low", "max\n");
+	tree_text(&tree, "cgroup/bad/memory.min", "0\n");
+	tree_text(&tree, "cgroup/bad/memory.events", "low 1\nhigh 2 3\nbad_negative -5\nlow x\nlow 4\n");
+	tree_open(&tree);
+	pressure_read(&tree.roots, REASON_NOT_IN_KERNEL, snapshot);
+	snapshot->pressure_missing[PRESSURE_MEMORY] = REASON_READ;
+	cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
+	assert_int_equal(snapshot->cgroup_count, 6); /* one for a path, none for the empty one */
+
+	record = record_of(snapshot, "/a");
+	assert_int_equal(record->usage_usec, 11);
+	assert_int_equal(record->nr_throttled, 2);
+	assert_int_equal(record->throttled_usec, 0);
+	assert_true(record->max_quota_us.present);
+	assert_int_equal(record->max_quota_us.value, 50000);
+	assert_int_equal(record->max_period_us, 100000);
+	assert_int_equal(record->weight.value, 100);
+	assert_int_equal(record->weight_nice.value, -3);
+	assert_int_equal(record->pids_current.value, 4);
+	assert_false(record->pids_max.present);
+	assert_int_equal(record->missing[CGROUP_MEMBER_PIDS_MAX], REASON_READ);
+	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_SWITCHED_OFF);
+	assert_int_equal(record->pressure.resource[PRESSURE_IO].full.total_usec, 8);
+	assert_int_equal(record->missing[CGROUP_MEMBER_IO_PRESSURE], REASON_READ);
+	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_PRESSURE], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_MEMBER_CPU_PRESSURE], REASON_NOT_IN_KERNEL);
+
+	record = record_of(snapshot, "/bad");
+	assert_int_equal(record->missing[CGROUP_MEMBER_CPU_MAX], REASON_BAD_VALUE);
+	assert_false(record->max_quota_us.present);
+	assert_int_equal(record->max_period_us, 100000);
+	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_BAD_VALUE);
+	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_MAX], REASON_BAD_VALUE);
+	assert_false(record->memory_max.present);
+	assert_true(record->memory_low.present);
+	assert_true(record->memory_low.value == UINT64_MAX);
+	assert_true(record->memory_min.present);
+	assert_int_equal(record->memory_min.value, 0);
+	assert_int_equal(record->memory_events.count, 2);
+	assert_int_equal(record->memory_events.items[0].value, 4);
+	assert_int_equal(record->memory_events.items[1].value, 2);
+	assert_int_equal(record->missing[CGROUP_MEMBER_PIDS_MAX], REASON_SWITCHED_OFF);
+
+	record = record_of(snapshot, "/");
+	assert_int_equal(record->usage_usec, 1);
+	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
+	assert_int_equal(record_of(snapshot, "//a")->usage_usec, 11);
+	assert_int_equal(record_of(snapshot, "/../x")->missing[0], REASON_OTHER_NAMESPACE);
+	assert_int_equal(record_of(snapshot, "/gone (deleted)")->missing[0], REASON_UNREADABLE);
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+}
+
+static void test_cpu_max(void **state)
+{
+	static const struct {
+		const char *text;
+		bool limited;
+		uint64_t quota, period;
+	} cases[] = {
+		{"max 100000", false, 0, 100000}, {"50000 100000", true, 50000, 100000},
+		{"50000", true, 50000, 100000},   {"", false, 0, 100000},
+		{"50000 x", true, 50000, 100000}, {"max 5000", false, 0, 5000},
+	};
+	static const char *const paths[] = {"/a"};
+	struct tree tree;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct snapshot *snapshot = snapshot_of_cgroups(paths, 1);
+		const struct cgroup_record *record;
+
+		tree_make(&tree);
+		tree_text(&tree, "cgroup/a/cpu.max", cases[i].text);
+		tree_open(&tree);
+		cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
+		record = record_of(snapshot, "/a");
+		assert_int_equal(record->max_quota_us.present, cases[i].limited);
+		if (cases[i].limited)
+			assert_int_equal(record->max_quota_us.value, cases[i].quota);
+		assert_int_equal(record->max_period_us, cases[i].period);
+		snapshot_release(snapshot);
+		tree_remove(&tree);
+	}
+}
+
+static bool over_after_one(void *context)
+{
+	unsigned int *asked = context;
+
+	return (*asked)++ != 0;
+}
+
+static void test_cgroup_budget(void **state)
+{
+	static const char *const paths[] = {"/a", "/b", "/c"};
+	struct snapshot *snapshot = snapshot_of_cgroups(paths, 3);
+	unsigned int asked = 0;
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "cgroup/a/cpu.stat", "usage_usec 1\n");
+	tree_text(&tree, "cgroup/b/cpu.stat", "usage_usec 1\n");
+	tree_open(&tree);
+	cgroup_read_records(&tree.roots, over_after_one, &asked, snapshot);
+	assert_int_equal(record_of(snapshot, "/a")->missing[CGROUP_MEMBER_CPU_STAT], REASON_READ);
+	assert_int_equal(record_of(snapshot, "/b")->missing[CGROUP_MEMBER_CPU_STAT], REASON_OVER_BUDGET);
+	assert_int_equal(record_of(snapshot, "/c")->missing[CGROUP_MEMBER_CPU_STAT], REASON_OVER_BUDGET);
+	assert_int_equal(asked, 2);
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+}
+
+/* `text` as a gzip member, `cut` bytes short. */
+static void write_gzip(struct tree *tree, const char *text, size_t cut, const char *behind)
+{
+	unsigned char packed[4096];
+	z_stream stream = {.next_in = (Bytef *)text, .avail_in = (uInt)strlen(text)};
+	size_t length;
+
+	stream.next_out = packed;
+	stream.avail_out = sizeof(packed) - 512;
+	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	length = stream.total_out - cut;
+	deflateEnd(&stream);
+	memcpy(packed + length, behind, strlen(behind));
+	tree_write(tree, "proc/config.gz", packed, length + strlen(behind));
+}
+
+static void test_kernel_config(void **state)
+{
+	static const char text[] =
+		"# CONFIG_TASK_XACCT is not set\n CONFIG_TASK_XACCT=y \n# CONFIG_PSI is not set\n"
+		"CONFIG_PSI_X=y\nCONFIG_M=m\n#CONFIG_N is not set\n";
+	struct buffer buffer = {0};
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_open(&tree);
+	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -ENOENT);
+	write_gzip(&tree, text, 0, "trailing bytes");
+	assert_int_equal(kernel_config_read(&tree.roots, &buffer), 0);
+	assert_int_equal(buffer.length, strlen(text));
+	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_TASK_XACCT"),
+			 KERNEL_OPTION_ON);
+	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_PSI"), KERNEL_OPTION_OFF);
+	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_M"), KERNEL_OPTION_UNKNOWN);
+	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_N"), KERNEL_OPTION_UNKNOWN);
+	write_gzip(&tree, text, 10, "");
+	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
+	assert_int_equal(buffer.length, 0);
+	write_gzip(&tree, "CONFIG_PSI=y\n\xff\n", 0, "");
+	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
+	tree_text(&tree, "proc/config.gz", "CONFIG_PSI=y\n");
+	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
+	tree_text(&tree, "proc/config.gz", "");
+	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
+	buffer_release(&buffer);
+	tree_remove(&tree);
+}
+
+static void test_sched_ext(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_open(&tree);
+	sched_ext_read(&tree.roots, snapshot);
+	assert_false(snapshot->sched_ext.present);
+	tree_text(&tree, "sys/kernel/sched_ext/state", " enabled\n");
+	tree_text(&tree, "sys/kernel/sched_ext/nr_rejected", "3\n");
+	tree_text(&tree, "sys/kernel/sched_ext/enable_seq", "x\n");
+	sched_ext_read(&tree.roots, snapshot);
+	assert_true(snapshot->sched_ext.present);
+	assert_string_equal(snapshot->sched_ext.state, "enabled");
+	assert_int_equal(snapshot->sched_ext.nr_rejected, 3);
+	assert_int_equal(snapshot->sched_ext.enable_seq, 0);
+	assert_int_equal(snapshot->sched_ext.switch_all, 0);
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+}
+
+static void test_host(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	const struct host *host = &snapshot->host;
+	struct feature_checks checks = {0};
+	struct tree tree;
+	char *link;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "proc/cpuinfo",
+		  "vendor_id : AuthenticAMD\nmodel name\t:  A CPU \nmodel name :\n \nvendor_id : second\n");
+	tree_text(&tree, "proc/meminfo",
+		  "MemTotal:  100 kB\nMemTotal: x kB\nMemAvailable: 60 kB\n"
+		  "HugePages_Total:\t0\nHugepagesize:\xc2\xa0"
+		  "2048 kB\n");
+	tree_text(&tree, "proc/cmdline", "quiet delayacct\n");
+	tree_text(&tree, "proc/sys/kernel/ostype", "Linux\n");
+	tree_text(&tree, "proc/sys/kernel/osrelease", "7.2.12\n");
+	tree_text(&tree, "proc/sys/kernel/task_delayacct", "1\n");
+	tree_text(&tree, "proc/sys/kernel/sched_b", "2\n");
+	tree_text(&tree, "proc/sys/kernel/sched_a", " 1 \n");
+	tree_text(&tree, "proc/sys/kernel/sched_empty", "\n");
+	tree_text(&tree, "proc/sys/kernel/sched_dir/x", "1\n");
+	tree_text(&tree, "proc/sys/kernel/other", "1\n");
+	link = memory_format("%s/proc/sys/kernel/sched_link", tree.path);
+	assert_int_equal(symlink("sched_a", link), 0);
+	free(link);
+	tree_text(&tree, "sys/devices/system/cpu/online", "0-1,10\n");
+	tree_text(&tree, "sys/devices/system/node/online", "0,2\n");
+	tree_text(&tree, "sys/devices/system/cpu/cpu10/cpufreq/scaling_governor", "powersave\n");
+	tree_text(&tree, "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
+	tree_text(&tree, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+	write_gzip(&tree, "# CONFIG_TASK_XACCT is not set\n", 0, "");
+	tree_open(&tree);
+	feature_check_all(&checks, &tree.roots, -EXDEV);
+	host_read(&tree.roots, &checks, snapshot);
+	assert_string_equal(host->cpu_vendor, "AuthenticAMD");
+	assert_string_equal(host->cpu_model, "A CPU");
+	assert_int_equal(host->total_memory_kib.value, 100);
+	assert_true(host->hugepages_total.present);
+	assert_false(host->hugepages_free.present);
+	assert_int_equal(host->hugepages_size_kib.value, 2048);
+	assert_string_equal(host->thp_enabled, "always [madvise] never");
+	assert_null(host->thp_defrag);
+	assert_int_equal(host->sched_tunables.count, 2);
+	assert_string_equal(host->sched_tunables.items[0].key, "sched_a");
+	assert_string_equal(host->sched_tunables.items[0].value, "1");
+	assert_string_equal(host->sched_tunables.items[1].key, "sched_b");
+	assert_int_equal(host->online_cpus.value, 3);
+	assert_int_equal(host->numa_nodes.value, 2);
+	assert_int_equal(host->cpufreq_governor.count, 2);
+	assert_string_equal(host->cpufreq_governor.items[0].key, "1");
+	assert_string_equal(host->cpufreq_governor.items[1].value, "powersave");
+	assert_string_equal(host->kernel_release, "7.2.12");
+	assert_null(host->arch);
+	assert_string_equal(host->kernel_cmdline, "quiet delayacct");
+	assert_string_equal(host->task_delayacct, "on");
+	assert_string_equal(host->config_task_xacct, "off");
+	assert_false(host->heap_state.present);
+
+	/* a repeated id makes the topology absent */
+	tree_text(&tree, "sys/devices/system/cpu/online", "0-1,1\n");
+	tree_text(&tree, "proc/sys/kernel/task_delayacct", "0\n");
+	feature_recheck_switches(&checks, &tree.roots);
+	host_read(&tree.roots, &checks, snapshot);
+	assert_false(host->online_cpus.present);
+	assert_false(host->numa_nodes.present);
+	assert_false(host->cpufreq_governor.present);
+	assert_string_equal(host->task_delayacct, "runtime_off");
+	feature_release(&checks);
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+}
+
+static void test_load(void **state)
+{
+	struct provenance provenance = {0};
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "proc/stat",
+		  "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 1 1 1 1 1 1 1\nintr 5 1\n"
+		  "procs_running 5\nprocs_blocked x\n");
+	tree_text(&tree, "proc/loadavg", "3.20 2.90 700.75 1/100 12\n");
+	tree_text(&tree, "proc/meminfo", "MemAvailable: 60 kB\n");
+	tree_open(&tree);
+	host_read_load(&tree.roots, &provenance);
+	assert_true(provenance.cpu_ticks_known);
+	assert_int_equal(provenance.cpu_ticks[0], 1);
+	assert_int_equal(provenance.cpu_ticks[7], 8);
+	assert_true(provenance.procs_running.present);
+	assert_int_equal(provenance.procs_running.value, 5);
+	assert_false(provenance.procs_blocked.present);
+	assert_true(provenance.load_known);
+	assert_int_equal(provenance.load_centi[0], 320);
+	assert_int_equal(provenance.load_centi[2], 70075);
+	assert_int_equal(provenance.mem_available_kib.value, 60);
+	tree_remove(&tree);
+}
+
+static void test_provenance_of_this_host(void **state)
+{
+	const char *paths[ROOT_COUNT] = {NULL};
+	struct snapshot *snapshot = snapshot_create();
+	const struct provenance *provenance = &snapshot->provenance;
+	struct error error = {""};
+	struct roots roots;
+	char target[PATH_MAX], expected[64];
+	ssize_t length;
+
+	(void)state;
+	assert_int_equal(roots_open(&roots, paths, &error), 0);
+	host_read_provenance(&roots, snapshot);
+	assert_true(provenance->present);
+	assert_int_equal(provenance->uid, getuid());
+	assert_int_equal(strlen(provenance->boot_id), 36);
+	assert_string_equal(provenance->roots[ROOT_PROC], "/proc");
+	length = readlink("/proc/self/ns/pid", target, sizeof(target) - 1);
+	assert_true(length > 0);
+	target[length] = '\0';
+	snprintf(expected, sizeof(expected), "pid:[%llu]",
+		 (unsigned long long)provenance->namespaces[NAMESPACE_PID]);
+	assert_string_equal(target, expected);
+	roots_close(&roots);
+	snapshot_release(snapshot);
+}
+
+/* One record of each saved host, and what it tells about itself. */
+static void test_saved_hosts(void **state)
+{
+	static const struct {
+		uint64_t usage_usec, stat_entries, events;
+		bool sched_ext;
+	} expected[SAVED_HOST_COUNT] = {
+		{377092, 47, 6, false},
+		{187487, 60, 6, false},
+		{222194, 65, 6, true},
+		{188420, 71, 7, true},
+	};
+	static const char *const paths_of_threads[] = {"/app.slice/web-1.service", "/"};
+
+	(void)state;
+	for (size_t i = 0; i < SAVED_HOST_COUNT; i++) {
+		char *directory = saved_host_unpack(saved_host_names[i]);
+		char *proc = memory_format("%s/tree/proc", directory);
+		char *sys = memory_format("%s/tree/sys", directory);
+		char *cgroup = memory_format("%s/tree/cgroup", directory);
+		const char *paths[ROOT_COUNT] = {proc, sys, cgroup};
+		struct snapshot *snapshot = snapshot_of_cgroups(paths_of_threads, 2);
+		struct feature_checks checks = {0};
+		struct error error = {""};
+		struct roots roots;
+		const struct cgroup_record *record;
+
+		assert_int_equal(roots_open(&roots, paths, &error), 0);
+		feature_check_all(&checks, &roots, 0);
+		assert_int_equal(checks.results[FEATURE_DELAYS].state, FEATURE_STATE_ON);
+		assert_int_equal(checks.results[FEATURE_SCHEDSTATS].state, FEATURE_STATE_ON);
+		assert_int_equal(checks.results[FEATURE_SCHED_INFO].state, FEATURE_STATE_ON);
+		assert_int_equal(checks.results[FEATURE_IO_ACCOUNTING].state, FEATURE_STATE_ON);
+		assert_int_equal(checks.results[FEATURE_PRESSURE].state, FEATURE_STATE_ON);
+		assert_int_equal(checks.results[FEATURE_IRQ_DELAY].reason, REASON_NOT_IN_KERNEL);
+		assert_int_equal(checks.results[FEATURE_PID_NAMESPACE].reason, REASON_OTHER_NAMESPACE);
+		assert_int_equal(checks.delayacct_on_since_ns, 0);
+		host_read(&roots, &checks, snapshot);
+		assert_int_equal(snapshot->host.online_cpus.value, 2);
+		assert_int_equal(snapshot->host.numa_nodes.value, 1);
+		assert_string_equal(snapshot->host.task_delayacct, "on");
+		assert_string_equal(snapshot->host.config_task_xacct, "unknown");
+		assert_string_equal(snapshot->host.cpu_model, "QEMU TCG CPU version 2.5+");
+		pressure_read(&roots, REASON_READ, snapshot);
+		sched_ext_read(&roots, snapshot);
+		assert_int_equal(snapshot->sched_ext.present, expected[i].sched_ext);
+		cgroup_read_records(&roots, NULL, NULL, snapshot);
+		record = record_of(snapshot, "/app.slice/web-1.service");
+		assert_int_equal(record->usage_usec, expected[i].usage_usec);
+		assert_int_equal(record->memory_stat.count, expected[i].stat_entries);
+		assert_int_equal(record->memory_events.count, expected[i].events);
+		assert_int_equal(record->max_quota_us.value, 50000);
+		assert_int_equal(record->weight.value, 200);
+		assert_int_equal(record->weight_nice.value, -3);
+		assert_int_equal(record->memory_max.value, 67108864);
+		assert_true(record->memory_low.value == UINT64_MAX);
+		assert_int_equal(record->pids_current.value, 20);
+		assert_int_equal(record->pids_max.value, 64);
+		assert_true(record->pressure.resource[PRESSURE_CPU].full.total_usec > 0);
+		record = record_of(snapshot, "/");
+		assert_true(record->usage_usec > 0);
+		assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
+		feature_release(&checks);
+		roots_close(&roots);
+		snapshot_release(snapshot);
+		tree_remove_directory(directory);
+		free(directory);
+		free(proc);
+		free(sys);
+		free(cgroup);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_centi),
+		cmocka_unit_test(test_pressure_rows),
+		cmocka_unit_test(test_host_pressure),
+		cmocka_unit_test(test_cgroup_members),
+		cmocka_unit_test(test_cpu_max),
+		cmocka_unit_test(test_cgroup_budget),
+		cmocka_unit_test(test_kernel_config),
+		cmocka_unit_test(test_sched_ext),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_provenance_of_this_host),
+		cmocka_unit_test(test_saved_hosts),
+	};
+
+	if (!saved_host_can_unpack()) {
+		printf("SKIP: tar or zstd is missing\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/memory.h"
+#include "capture/cgroup.h"
+#include "capture/root.h"
+#include "trees.h"
+
+static void test_path_below_mount(void **state)
+{
+	static const struct {
+		const char *path, *mount_root, *rest;
+	} cases[] = {
+		{"/a/b", "/", "/a/b"},
+		{"/", "/", "/"},
+		{"/docker/1/x", "/docker/1", "/x"},
+		{"/docker/1", "/docker/1", ""},
+		{"/docker/12", "/docker/1", NULL},
+		{"/other", "/docker/1", NULL},
+		{"/../x", "/..", "/x"},
+		{"/", "/..", NULL},
+		{"/deep", "/../..", NULL},
+		{"/../x", "/", "/../x"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *rest;
+		size_t length;
+		bool found = cgroup_path_below_mount(cases[i].path, strlen(cases[i].path),
+						     cases[i].mount_root, &rest, &length);
+
+		assert_int_equal(found, cases[i].rest != NULL);
+		if (found) {
+			assert_int_equal(length, strlen(cases[i].rest));
+			assert_memory_equal(rest, cases[i].rest, length);
+		}
+	}
+}
+
+/* No path leads out of the directory, by name or by link. */
+static void test_beneath(void **state)
+{
+	static const char *const refused[] = {"..", "/..", "/../sys", "a/../../sys", "/link/none", "up"};
+	struct tree tree;
+	char *link, *up;
+	int directory, descriptor;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "cgroup/a/file", "x");
+	link = memory_format("%s/cgroup/link", tree.path);
+	up = memory_format("%s/cgroup/up", tree.path);
+	assert_int_equal(symlink(tree.path, link), 0);
+	assert_int_equal(symlink("..", up), 0);
+	tree_open(&tree);
+	directory = tree.roots.descriptor[ROOT_CGROUP];
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_true(root_open_beneath(directory, refused[i], strlen(refused[i]), O_RDONLY) < 0);
+	assert_true(root_open_beneath(directory, "a\0b", 3, O_RDONLY) < 0);
+	descriptor = root_open_beneath(directory, "//a/file", 8, O_RDONLY);
+	assert_true(descriptor >= 0);
+	close(descriptor);
+	descriptor = root_open_beneath(directory, "/", 1, O_RDONLY | O_DIRECTORY);
+	assert_true(descriptor >= 0);
+	close(descriptor);
+	free(link);
+	free(up);
+	tree_remove(&tree);
+}
+
+static void test_find_cgroup2(void **state)
+{
+	static const char text[] = "22 1 0:20 / /proc rw,relatime shared:5 - proc proc rw\n"
+				   "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
+				   "34 31 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup2 rw,memory\n"
+				   "broken line\n"
+				   "41 31 0:38 /../.. /sys/fs/cgroup/unified rw,relatime shared:1 master:2 - "
+				   "cgroup2 cgroup2 rw\n"
+				   "42 31 0:38 /a\\040b\\134 /mnt/c\\011d\\9 rw - cgroup2 none rw";
+	struct buffer mount_point = {0}, mount_root = {0};
+	const char *rest = text;
+	size_t length = strlen(text);
+
+	(void)state;
+	assert_true(root_next_cgroup2(&rest, &length, &mount_point, &mount_root));
+	assert_string_equal(mount_point.data, "/sys/fs/cgroup/unified");
+	assert_string_equal(mount_root.data, "/../..");
+	assert_true(root_next_cgroup2(&rest, &length, &mount_point, &mount_root));
+	assert_string_equal(mount_point.data, "/mnt/c\td\\9");
+	assert_string_equal(mount_root.data, "/a b\\");
+	assert_false(root_next_cgroup2(&rest, &length, &mount_point, &mount_root));
+	buffer_release(&mount_point);
+	buffer_release(&mount_root);
+}
+
+static void test_roots(void **state)
+{
+	const char *paths[ROOT_COUNT] = {NULL};
+	struct error error = {""};
+	struct roots roots;
+	struct tree tree;
+
+	(void)state;
+	assert_int_equal(roots_open(&roots, paths, &error), 0);
+	assert_false(roots.redirected);
+	assert_true(roots.is_procfs);
+	assert_true(roots.own_namespace);
+	roots_close(&roots);
+
+	tree_make(&tree);
+	tree_open(&tree);
+	assert_true(tree.roots.redirected);
+	assert_false(tree.roots.is_procfs);
+	assert_false(tree.roots.own_namespace);
+	assert_int_equal(tree.roots.cgroup_reason, REASON_READ);
+	assert_string_equal(tree.roots.cgroup_mount_root, "/");
+
+	/* the mounts that a saved tree tells of are not those of this host */
+	tree_text(&tree, "proc/self/mountinfo", "1 1 0:1 / /sys/fs/cgroup rw - cgroup2 c rw\n");
+	paths[ROOT_PROC] = tree.roots.path[ROOT_PROC];
+	assert_int_equal(roots_open(&roots, paths, &error), 0);
+	assert_int_equal(roots.descriptor[ROOT_CGROUP], -1);
+	assert_int_equal(roots.cgroup_reason, REASON_OTHER_NAMESPACE);
+	roots_close(&roots);
+
+	paths[ROOT_PROC] = "/nonexistent/proc";
+	assert_int_equal(roots_open(&roots, paths, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "/nonexistent/proc"));
+	paths[ROOT_PROC] = NULL;
+	paths[ROOT_SYS] = "/proc/self/stat";
+	assert_int_equal(roots_open(&roots, paths, &error), -ENOTDIR);
+	tree_remove(&tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_path_below_mount),
+		cmocka_unit_test(test_beneath),
+		cmocka_unit_test(test_find_cgroup2),
+		cmocka_unit_test(test_roots),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
