@@ -216,42 +216,84 @@ static bool wait_child(pid_t child, unsigned int seconds, int *ret_status, struc
 	return in_time;
 }
 
-void run_program(struct run *run, const struct run_options *options, const char *const *arguments)
+void run_start(struct running *running, const struct run_options *options, const char *const *arguments)
 {
-	static const struct run_options ordinary;
-	const char *program;
-	struct rusage usage = {0};
-	unsigned int timeout;
-	int output = temporary_file();
-	int errors = temporary_file();
-	int status = 0;
-	bool in_time;
-	pid_t child;
+	const char *program = options->user ? reachable_copy(arguments[0]) : arguments[0];
 
-	if (!options)
-		options = &ordinary;
-	program = options->user ? reachable_copy(arguments[0]) : arguments[0];
-	child = fork();
-	if (child < 0)
+	*running = (struct running){.output = temporary_file(), .errors = temporary_file()};
+	running->child = fork();
+	if (running->child < 0)
 		stop("cannot fork: %s", strerror(errno));
-	if (child == 0)
-		become_program(options, arguments, program, output, errors);
-	timeout = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
-	in_time = wait_child(child, timeout, &status, &usage);
-	lseek(output, 0, SEEK_SET);
-	lseek(errors, 0, SEEK_SET);
+	if (running->child == 0)
+		become_program(options, arguments, program, running->output, running->errors);
+}
+
+void run_finish(struct running *running, struct run *run, const struct run_options *options)
+{
+	unsigned int timeout = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	struct rusage usage = {0};
+	int status = 0;
+	bool in_time = wait_child(running->child, timeout, &status, &usage);
+
+	lseek(running->output, 0, SEEK_SET);
+	lseek(running->errors, 0, SEEK_SET);
 	*run = (struct run){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
 			    .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 			    .cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 				      usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
 			    .peak_memory_kib = usage.ru_maxrss};
-	run->output = read_all(output, &run->output_length);
-	run->errors = read_all(errors, NULL);
-	close(output);
-	close(errors);
+	run->output = read_all(running->output, &run->output_length);
+	run->errors = read_all(running->errors, NULL);
+	close(running->output);
+	close(running->errors);
 	if (!in_time)
-		stop("%s %s did not end within %u s; it said: %s", arguments[0],
-		     arguments[1] ? arguments[1] : "", timeout, run->errors);
+		stop("the program did not end within %u s; it said: %s", timeout, run->errors);
+}
+
+/* Lines of the output so far that begin with a digit; its length into `ret_length`. */
+static size_t count_lines(int output, size_t *ret_length)
+{
+	char bytes[4096];
+	char before = '\n';
+	size_t count = 0;
+	ssize_t got;
+
+	*ret_length = 0;
+	while ((got = pread(output, bytes, sizeof bytes, (off_t)*ret_length)) > 0) {
+		for (ssize_t i = 0; i < got; i++) {
+			count += before == '\n' && bytes[i] >= '0' && bytes[i] <= '9';
+			before = bytes[i];
+		}
+		*ret_length += (size_t)got;
+	}
+	return count;
+}
+
+void run_wait_for_lines(struct running *running, size_t count)
+{
+	size_t length = 0;
+	size_t before = 0;
+
+	for (int i = 0; i < 200; i++) {
+		struct timespec step = {0, 50000000};
+
+		nanosleep(&step, NULL);
+		if (count_lines(running->output, &length) >= count && length == before)
+			return;
+		before = length;
+	}
+	stop("no %zu lines within 10 s", count);
+}
+
+void run_program(struct run *run, const struct run_options *options, const char *const *arguments)
+{
+	static const struct run_options ordinary;
+	struct running running;
+
+	if (!options)
+		options = &ordinary;
+	run_start(&running, options, arguments);
+	run_finish(&running, run, options);
 }
 
 void run_ctop(struct run *run, const struct run_options *options, const char *const *arguments)
@@ -377,6 +419,8 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 		thread->storage_read_bytes = line_number(line, "storage_read_bytes");
 		thread->write_calls = line_number(line, "write_calls");
 		thread->read_calls = line_number(line, "read_calls");
+		thread->wait_ns = line_number(line, "wait_ns");
+		thread->copied_pages = line_number(line, "copied_pages");
 	}
 	expect_answer(worker, "end");
 }

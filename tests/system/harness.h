@@ -44,6 +44,21 @@ void run_program(struct run *run, const struct run_options *options, const char 
 /* The same for ctop; `arguments` are those after the program's name. `options` may be NULL. */
 void run_ctop(struct run *run, const struct run_options *options, const char *const *arguments);
 
+/* A program that runs beside the test. */
+struct running {
+	pid_t child;
+	int output;
+	int errors;
+};
+
+void run_start(struct running *running, const struct run_options *options, const char *const *arguments);
+
+/* Waits until its output has `count` lines that begin with a digit and no more follow for 50 ms. */
+void run_wait_for_lines(struct running *running, size_t count);
+
+/* Waits for its end as run_program() does. */
+void run_finish(struct running *running, struct run *run, const struct run_options *options);
+
 void run_release(struct run *run);
 
 /* Fails the test with both streams printed unless the run ended with `status`. */
@@ -78,6 +93,7 @@ struct worker_thread {
 	uint64_t cpu_ns, voluntary, involuntary, minor_faults, major_faults;
 	uint64_t written_bytes, read_bytes, storage_written_bytes, storage_read_bytes, write_calls,
 		read_calls;
+	uint64_t wait_ns, copied_pages;
 };
 
 /* Starts the worker. False, with a printed reason, where the host does not allow it: then skip(). */

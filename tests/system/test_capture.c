@@ -74,6 +74,81 @@ static void test_counters(void **state)
 	assert_true(own[2].minor_faults >= 300);
 	for (size_t i = 0; i < 4; i++)
 		compare_parked(snapshot, &own[i]);
+	if (readable(snapshot, snapshot_thread(snapshot, own[1].tid), "schedstats")) {
+		yajl_val switcher = snapshot_thread(snapshot, own[1].tid);
+
+		/* each of its waits ended with a wake-up and lasted a millisecond */
+		assert_between("nr_wakeups", json_u64(switcher, "nr_wakeups"), own[1].voluntary,
+			       own[1].voluntary + 2);
+		assert_true(json_u64(switcher, "voluntary_sleep_ns") >= 25 * 1000000ULL);
+	}
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+/* Two threads share one CPU: what one runs the other waits. */
+static void test_run_queue(void **state)
+{
+	const char *arguments[] = {"pinned:150=left", "pinned:150=right", NULL};
+	struct worker worker;
+	struct worker_thread own[2];
+	yajl_val snapshot;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	worker_report(&worker, own);
+	snapshot = capture_snapshot(worker.pid);
+	for (size_t i = 0; i < 2; i++) {
+		yajl_val thread = snapshot_thread(snapshot, own[i].tid);
+		yajl_val cpus = json_member(thread, "cpu_affinity");
+
+		/* a hypervisor's time is neither; waits before and after the burst are not in its own count
+		 */
+		assert_between("wait_time_ns", json_u64(thread, "wait_time_ns"), own[i].wait_ns * 8 / 10,
+			       own[i].wait_ns + 100000000);
+		assert_true(json_u64(thread, "timeslices") >= own[i].voluntary + own[i].involuntary);
+		assert_true(YAJL_IS_ARRAY(cpus) && YAJL_GET_ARRAY(cpus)->len == 1);
+		assert_int_equal(YAJL_GET_INTEGER(YAJL_GET_ARRAY(cpus)->values[0]),
+				 json_u64(thread, "processor"));
+	}
+	assert_true(own[0].wait_ns + own[1].wait_ns > 100000000);
+	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+/* With delay accounting on, each copied page is a wpcopy delay. */
+static void test_delays(void **state)
+{
+	const char *arguments[] = {"copy:200=copier", "park=parked", NULL};
+	struct worker worker;
+	struct worker_thread own[2];
+	yajl_val snapshot;
+	yajl_val thread;
+	const char *reason;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	worker_report(&worker, own);
+	snapshot = capture_snapshot(worker.pid);
+	thread = snapshot_thread(snapshot, own[0].tid);
+	reason = missing_reason(snapshot, thread, "delays");
+	if (!reason)
+		reason = missing_reason(snapshot, thread, "wpcopy_delay_count");
+	if (reason) {
+		assert_int_equal(json_u64(thread, "wpcopy_delay_count"), 0);
+		print_message("delays are %s\n", reason);
+		yajl_tree_free(snapshot);
+		worker_end(&worker);
+		skip_test("delay accounting is off or not in this kernel");
+	}
+	assert_between("wpcopy_delay_count", json_u64(thread, "wpcopy_delay_count"), own[0].copied_pages,
+		       own[0].copied_pages + 50);
+	assert_true(json_u64(thread, "wpcopy_delay_total_ns") > 0);
+	assert_true(YAJL_IS_TRUE(json_member(thread, "delay_block_active")));
 	yajl_tree_free(snapshot);
 	worker_end(&worker);
 }
@@ -409,7 +484,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters),      cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_running),       cmocka_unit_test(test_names),
+		cmocka_unit_test(test_running),       cmocka_unit_test(test_run_queue),
+		cmocka_unit_test(test_delays),        cmocka_unit_test(test_names),
 		cmocka_unit_test(test_names_shown),   cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_pid_namespace), cmocka_unit_test(test_cgroup),
 		cmocka_unit_test(test_states),        cmocka_unit_test(test_host),

@@ -61,6 +61,7 @@ struct thread {
 	atomic_bool ended;
 	/* counted by the thread itself */
 	uint64_t end_cpu_ns;
+	uint64_t wait_ns; /* in bursts: wall time less CPU time */
 	uint64_t written_bytes;
 	uint64_t read_bytes;
 	uint64_t storage_written_bytes;
@@ -71,6 +72,7 @@ struct thread {
 	uint64_t involuntary;
 	uint64_t minor_faults;
 	uint64_t major_faults;
+	uint64_t copied_pages;
 };
 
 static int done; /* eventfd that adds up the finished threads */
@@ -121,10 +123,15 @@ static void burn(uint64_t nanoseconds)
 		;
 }
 
-/* AMOUNT milliseconds of CPU time. */
+/* AMOUNT milliseconds of CPU time. It never sleeps meanwhile, so whatever else passes is a wait for a CPU. */
 static void work_burst(struct thread *thread)
 {
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t wall_ns = clock_ns(CLOCK_MONOTONIC);
+
 	burn(thread->amount * NS_PER_MS);
+	thread->wait_ns += clock_ns(CLOCK_MONOTONIC) - wall_ns;
+	thread->wait_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 }
 
 /* AMOUNT milliseconds of CPU time in each 100 ms, for ever. */
@@ -154,6 +161,32 @@ static void work_fault(struct thread *thread)
 	madvise((void *)pages, length, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < length; i += PAGE_BYTES)
 		pages[i] = 1;
+	munmap((void *)pages, length);
+}
+
+/* AMOUNT pages written while a child shares them, each copied (a "wpcopy" delay of taskstats). */
+static void work_copy(struct thread *thread)
+{
+	size_t length = thread->amount * PAGE_BYTES;
+	volatile char *pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	if (pages == MAP_FAILED)
+		return;
+	madvise((void *)pages, length, MADV_NOHUGEPAGE);
+	memset((void *)pages, 1, length);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	for (size_t i = 0; i < length; i += PAGE_BYTES)
+		pages[i] = 2;
+	if (child > 0) {
+		thread->copied_pages += thread->amount;
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
 	munmap((void *)pages, length);
 }
 
@@ -194,22 +227,29 @@ static void work_read(struct thread *thread)
 	}
 }
 
-/* SCHED_FIFO with priority AMOUNT, never sleeping, on the process's last CPU. */
-static bool prepare_fifo(struct thread *thread)
+/* On the last CPU of those that the process may use. */
+static bool prepare_pinned(struct thread *thread)
 {
-	struct sched_param parameters = {.sched_priority = (int)thread->amount};
 	cpu_set_t allowed;
 	int cpu = CPU_SETSIZE - 1;
 
+	(void)thread;
 	if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
 		return false;
 	while (cpu > 0 && !CPU_ISSET((size_t)cpu, &allowed))
 		cpu--;
 	CPU_ZERO(&allowed);
 	CPU_SET((size_t)cpu, &allowed);
+	return sched_setaffinity(0, sizeof allowed, &allowed) == 0;
+}
+
+/* SCHED_FIFO with priority AMOUNT, never sleeping, on that CPU. */
+static bool prepare_fifo(struct thread *thread)
+{
+	struct sched_param parameters = {.sched_priority = (int)thread->amount};
+
 	/* the policy first: a fair thread would never come to run on a CPU that another such thread holds */
-	return sched_setscheduler(0, SCHED_FIFO, &parameters) == 0 &&
-	       sched_setaffinity(0, sizeof allowed, &allowed) == 0;
+	return sched_setscheduler(0, SCHED_FIFO, &parameters) == 0 && prepare_pinned(thread);
 }
 
 static void work_spin(struct thread *thread)
@@ -238,11 +278,18 @@ static void work_nothing(struct thread *thread)
 }
 
 static const struct kind kinds[] = {
-	{"park", NULL, work_nothing, false},      {"burst", NULL, work_burst, false},
-	{"duty", NULL, work_duty, true},          {"switch", NULL, work_switch, false},
-	{"fault", NULL, work_fault, false},       {"write", prepare_storage, work_write, false},
-	{"read", prepare_read, work_read, false}, {"fifo", prepare_fifo, work_spin, true},
-	{"vfork", NULL, work_vfork, false},       {"end", NULL, work_nothing, false},
+	{"park", NULL, work_nothing, false},
+	{"burst", NULL, work_burst, false},
+	{"pinned", prepare_pinned, work_burst, false},
+	{"duty", NULL, work_duty, true},
+	{"switch", NULL, work_switch, false},
+	{"fault", NULL, work_fault, false},
+	{"copy", NULL, work_copy, false},
+	{"write", prepare_storage, work_write, false},
+	{"read", prepare_read, work_read, false},
+	{"fifo", prepare_fifo, work_spin, true},
+	{"vfork", NULL, work_vfork, false},
+	{"end", NULL, work_nothing, false},
 };
 
 /* The thread's own ids in the procfs that the tests read, whatever pid namespace it lives in (proc(5)). */
@@ -301,14 +348,16 @@ static void report(struct thread *threads, size_t count)
 
 		printf("thread %zu %d cpu_ns=%llu voluntary=%llu involuntary=%llu minor_faults=%llu "
 		       "major_faults=%llu written_bytes=%llu read_bytes=%llu storage_written_bytes=%llu "
-		       "storage_read_bytes=%llu write_calls=%llu read_calls=%llu\n",
+		       "storage_read_bytes=%llu write_calls=%llu read_calls=%llu wait_ns=%llu "
+		       "copied_pages=%llu\n",
 		       i, thread->tid, (unsigned long long)cpu_ns, (unsigned long long)thread->voluntary,
 		       (unsigned long long)thread->involuntary, (unsigned long long)thread->minor_faults,
 		       (unsigned long long)thread->major_faults, (unsigned long long)thread->written_bytes,
 		       (unsigned long long)thread->read_bytes,
 		       (unsigned long long)thread->storage_written_bytes,
 		       (unsigned long long)thread->storage_read_bytes,
-		       (unsigned long long)thread->write_calls, (unsigned long long)thread->read_calls);
+		       (unsigned long long)thread->write_calls, (unsigned long long)thread->read_calls,
+		       (unsigned long long)thread->wait_ns, (unsigned long long)thread->copied_pages);
 	}
 	printf("end\n");
 }

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What `ctop -b` says of an interval in which the worker did a known amount of work. The worker's threads are
+ * parked before and after, so that both sides count the same: no tolerance is needed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+#include "harness.h"
+
+#define POOL_THREADS 12
+
+/* The lines of one round in TSV: those with the same first cell. */
+struct round_lines {
+	char *header;
+	char **lines;
+	size_t count;
+};
+
+/* Cuts `output` (which it changes) and keeps the lines of the last round. */
+static void cut_last_round(char *output, struct round_lines *round)
+{
+	static char *lines[20000];
+	size_t count = 0;
+	size_t first;
+	char *rest = output;
+	size_t stamp;
+
+	for (char *line; count < 20000 && (line = strsep(&rest, "\n")) && rest;)
+		lines[count++] = line;
+	assert_true(count > 1);
+	stamp = strcspn(lines[count - 1], "\t") + 1;
+	for (first = count - 1; first > 1 && strncmp(lines[first - 1], lines[count - 1], stamp) == 0;)
+		first--;
+	*round = (struct round_lines){lines[0], lines + first, count - first};
+}
+
+/* The cell `column` (counted from 0) of a line, into a static buffer; NULL when the line is shorter. */
+static const char *cell_of(const char *line, size_t column)
+{
+	static char cell[512];
+
+	for (; column > 0 && line; column--) {
+		line = strchr(line, '\t');
+		line = line ? line + 1 : NULL;
+	}
+	if (!line)
+		return NULL;
+	snprintf(cell, sizeof cell, "%.*s", (int)strcspn(line, "\t"), line);
+	return cell;
+}
+
+/* The column whose name begins with `name`. */
+static size_t column_of(const struct round_lines *round, const char *name)
+{
+	const char *cell;
+
+	for (size_t column = 0; (cell = cell_of(round->header, column)); column++) {
+		if (strncmp(cell, name, strlen(name)) == 0)
+			return column;
+	}
+	fail_msg("no column %s in: %s", name, round->header);
+	return 0;
+}
+
+/* The line of a group, or NULL. Its name stands behind the time. */
+static const char *line_of(const struct round_lines *round, const char *group)
+{
+	for (size_t i = 0; i < round->count; i++) {
+		const char *cell = cell_of(round->lines[i], 1);
+
+		if (cell && strcmp(cell, group) == 0)
+			return round->lines[i];
+	}
+	return NULL;
+}
+
+static double number_of(const struct round_lines *round, const char *group, const char *column)
+{
+	const char *line = line_of(round, group);
+	const char *cell;
+	char *end;
+	double value;
+
+	if (!line)
+		fail_msg("no group '%s' in the last round, of %zu lines", group, round->count);
+	cell = cell_of(line, column_of(round, column));
+	assert_non_null(cell);
+	value = strtod(cell, &end);
+	if (end == cell || *end != '\0')
+		fail_msg("%s of %s is '%s', not a number", column, group, cell);
+	return value;
+}
+
+static void assert_number(const struct round_lines *round, const char *group, const char *column,
+			  uint64_t low, uint64_t high)
+{
+	double value = number_of(round, group, column);
+
+	if (value < (double)low || value > (double)high)
+		fail_msg("%s of %s is %.17g, not between %llu and %llu", column, group, value,
+			 (unsigned long long)low, (unsigned long long)high);
+}
+
+static void start_batch(struct running *running, int pid, const char *const *more)
+{
+	char number[16];
+	const char *arguments[40] = {CTOP_PROGRAM, "-b",       "-n",  "2",       "-p",
+				     number,       "--format", "tsv", "--limit", "0"};
+	size_t count = 10;
+	static const struct run_options options;
+
+	snprintf(number, sizeof number, "%d", pid);
+	while (*more)
+		arguments[count++] = *more++;
+	run_start(running, &options, arguments);
+}
+
+/* Runs two rounds `interval` apart and lets the worker work between them. */
+static void watch_work(struct worker *worker, const char *interval, const char *const *more, bool wait,
+		       struct run *run, struct round_lines *round)
+{
+	static const struct run_options options;
+	const char *arguments[30] = {"-d", interval};
+	struct running running;
+	size_t count = 2;
+
+	while (*more)
+		arguments[count++] = *more++;
+	start_batch(&running, worker->pid, arguments);
+	run_wait_for_lines(&running, worker->thread_count);
+	worker_go(worker, wait);
+	run_finish(&running, run, &options);
+	run_expect(run, 0);
+	cut_last_round(run->output, round);
+}
+
+static void test_interval(void **state)
+{
+	const char *arguments[] = {"burst:200=burster", "switch:30=switcher", "fault:200=faulter",
+				   "park=parked", NULL};
+	const char *options[] = {"-g",        "thread-exact",
+				 "--mode",    "interval",
+				 "--columns", "threads,run_time_ns,voluntary_csw,minflt,wchar,syscr",
+				 NULL};
+	const char *const names[] = {"burster", "switcher", "faulter", "parked"};
+	struct worker worker;
+	struct worker_thread before[4];
+	struct worker_thread after[4];
+	struct round_lines round;
+	struct run run;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	worker_report(&worker, before);
+	watch_work(&worker, "2", options, true, &run, &round);
+	worker_report(&worker, after);
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t cpu_ns = after[i].cpu_ns - before[i].cpu_ns;
+		uint64_t switches = after[i].voluntary - before[i].voluntary;
+		uint64_t faults = after[i].minor_faults - before[i].minor_faults;
+
+		assert_number(&round, names[i], "threads", 1, 1);
+		assert_number(&round, names[i], "run_time", cpu_ns, cpu_ns);
+		assert_number(&round, names[i], "voluntary_csw", switches, switches);
+		assert_number(&round, names[i], "minflt", faults, faults + 2);
+		assert_number(&round, names[i], "wchar", after[i].written_bytes - before[i].written_bytes,
+			      after[i].written_bytes - before[i].written_bytes);
+		assert_number(&round, names[i], "syscr", after[i].read_calls - before[i].read_calls,
+			      after[i].read_calls - before[i].read_calls);
+	}
+	assert_true(after[0].cpu_ns - before[0].cpu_ns >= 200000000);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+/* CPU% is the run time of the interval over its wall time; bursts of 500 ms in 2 s are 25 %. */
+static void test_percent(void **state)
+{
+	const char *arguments[] = {"burst:500=burster", "park=parked", NULL};
+	const char *options[] = {"-g", "thread-exact", "--columns", "THR,CPU%", NULL};
+	struct worker worker;
+	struct worker_thread before[2];
+	struct worker_thread after[2];
+	struct round_lines round;
+	struct run run;
+	double share;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_report(&worker, before);
+	watch_work(&worker, "2", options, true, &run, &round);
+	worker_report(&worker, after);
+	share = (double)(after[0].cpu_ns - before[0].cpu_ns) / 2e9 * 100;
+	/* the interval is 2 s and what the round itself takes on a busy machine */
+	assert_true(number_of(&round, "burster", "cpu") <= share + 0.1);
+	assert_true(number_of(&round, "burster", "cpu") >= share * 0.85);
+	assert_true(number_of(&round, "parked", "cpu") < 0.5);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+static void test_storage(void **state)
+{
+	const char *arguments[] = {"write:32=writer", "read:16=reader", NULL};
+	const char *options[] = {"-g",       "thread-exact", "--mode",
+				 "interval", "--columns",    "read_bytes,write_bytes,wchar",
+				 NULL};
+	struct worker worker;
+	struct round_lines round;
+	struct run run;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, true);
+	watch_work(&worker, "2", options, true, &run, &round);
+	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
+	assert_number(&round, "writer", "wchar", 32 * 65536 + 8, 32 * 65536 + 8);
+	assert_number(&round, "reader", "read_bytes", 16 * 65536, 16 * 65536 + 262144);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+/* The lower of two FIFO threads on one CPU stays in R without running: no counter shows it, STUCK does. */
+static void test_stuck_starved(void **state)
+{
+	const char *arguments[] = {"fifo:10=starved", "fifo:20=hog", "park=sleeper", NULL};
+	const char *options[] = {"-d", "1", "-g", "thread-exact", "--columns", "THR,CPU%,STUCK", NULL};
+	static const struct run_options ordinary;
+	struct worker worker;
+	struct round_lines round;
+	struct running running;
+	struct run run;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	start_batch(&running, worker.pid, options);
+	run_finish(&running, &run, &ordinary);
+	worker_end(&worker);
+	run_expect(&run, 0);
+	cut_last_round(run.output, &round);
+	assert_number(&round, "starved", "stuck", 1, 1);
+	assert_number(&round, "starved", "cpu", 0, 0);
+	assert_number(&round, "hog", "stuck", 0, 0);
+	assert_number(&round, "sleeper", "stuck", 0, 0);
+	run_release(&run);
+}
+
+static void test_stuck_blocked(void **state)
+{
+	const char *arguments[] = {"vfork:4000=vfork-parent", "park=sleeper", NULL};
+	const char *options[] = {"-g", "thread-exact", "--columns", "THR,STUCK,STATE", NULL};
+	struct worker worker;
+	struct round_lines round;
+	struct running running;
+	static const struct run_options ordinary;
+	struct run run;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, false);
+	usleep(100000);
+	start_batch(&running, worker.pid, options);
+	run_finish(&running, &run, &ordinary);
+	run_expect(&run, 0);
+	cut_last_round(run.output, &round);
+	assert_number(&round, "vfork-parent", "stuck", 1, 1);
+	assert_number(&round, "sleeper", "stuck", 0, 0);
+	assert_string_equal(cell_of(line_of(&round, "vfork-parent"), column_of(&round, "state")), "D");
+	run_release(&run);
+	worker_wait(&worker);
+	worker_end(&worker);
+}
+
+/* A thread that ends in the interval is no error, and its row is not there any more. */
+static void test_ended_thread(void **state)
+{
+	const char *arguments[] = {"end=ender", "burst:20=stayer", NULL};
+	const char *options[] = {"-g", "thread-exact", "--columns", "THR,CPU%", NULL};
+	struct worker worker;
+	struct round_lines round;
+	struct run run;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	watch_work(&worker, "1", options, true, &run, &round);
+	assert_null(line_of(&round, "ender"));
+	assert_number(&round, "stayer", "threads", 1, 1);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+static void test_pool(void **state)
+{
+	const char *arguments[POOL_THREADS + 2] = {0};
+	const char *options[] = {"-g", "thread", "--mode", "interval", "--columns", "threads,run_time_ns",
+				 NULL};
+	char names[POOL_THREADS][32];
+	struct worker worker;
+	struct worker_thread before[POOL_THREADS + 1];
+	struct worker_thread after[POOL_THREADS + 1];
+	struct round_lines round;
+	struct run run;
+	uint64_t sum = 0;
+
+	(void)state;
+	for (size_t i = 0; i < POOL_THREADS; i++) {
+		snprintf(names[i], sizeof names[i], "burst:%zu=pool-%zu", i + 1, i);
+		arguments[i] = names[i];
+	}
+	arguments[POOL_THREADS] = "park=other";
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_report(&worker, before);
+	watch_work(&worker, "2", options, true, &run, &round);
+	worker_report(&worker, after);
+	for (size_t i = 0; i < POOL_THREADS; i++)
+		sum += after[i].cpu_ns - before[i].cpu_ns;
+	assert_number(&round, "pool-{N}", "threads", POOL_THREADS, POOL_THREADS);
+	assert_number(&round, "pool-{N}", "run_time", sum, sum);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+/* One object a line and round; foreign names cannot break a line. */
+static void test_json_lines(void **state)
+{
+	const char *arguments[] = {"park=two\nlines", "park=bad\xff", "park=quote\"\\", NULL};
+	const char *batch[] = {"-b", "-n",           "3",        "-d",   "0.2", "-p", NULL,
+			       "-g", "thread-exact", "--format", "json", NULL};
+	struct worker worker;
+	struct run run;
+	char pid[16];
+	size_t lines = 0;
+
+	(void)state;
+	if (!worker_start(&worker, arguments))
+		skip();
+	snprintf(pid, sizeof pid, "%d", worker.pid);
+	batch[6] = pid;
+	run_ctop(&run, NULL, batch);
+	run_expect(&run, 0);
+	for (char *rest = run.output, *line; (line = strsep(&rest, "\n")) && rest; lines++) {
+		char reason[256] = "";
+		yajl_val object = yajl_tree_parse(line, reason, sizeof reason);
+
+		if (!object)
+			fail_msg("line %zu is no JSON: %s", lines + 1, reason);
+		assert_true(YAJL_IS_OBJECT(object));
+		yajl_tree_free(object);
+	}
+	assert_int_equal(lines, 3);
+	run_release(&run);
+	worker_end(&worker);
+}
+
+/* Every tab in every mode and format: it ends well and writes nothing that a terminal would obey. */
+static void test_every_tab(void **state)
+{
+	static const char *const tabs[] = {"overview", "run",    "sched",  "wakeups", "delay",
+					   "io",       "memory", "cgroup", "all"};
+	static const char *const formats[] = {"text", "tsv", "csv", "json"};
+	static const char *const modes[] = {"rate", "interval", "base", "total"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof tabs / sizeof *tabs; i++) {
+		struct run run;
+
+		run_ctop(&run, NULL,
+			 (const char *[]){"-b", "-n", "1", "-d", "0.1", "-t", tabs[i], "--format",
+					  formats[i % 4], "--mode", modes[(i + i / 4) % 4], "-g",
+					  i == 7 ? "cgroup" : "process", NULL});
+		run_expect(&run, 0);
+		assert_true(run.output_length > 0);
+		assert_null(strchr(run.output, '\033'));
+		if (strcmp(formats[i % 4], "text") != 0) {
+			assert_null(strstr(run.output, "\tnan"));
+			assert_null(strstr(run.output, "\tinf"));
+		}
+		run_release(&run);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interval),      cmocka_unit_test(test_percent),
+		cmocka_unit_test(test_storage),       cmocka_unit_test(test_stuck_starved),
+		cmocka_unit_test(test_stuck_blocked), cmocka_unit_test(test_ended_thread),
+		cmocka_unit_test(test_pool),          cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_every_tab),
+	};
+
+	return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
+}
