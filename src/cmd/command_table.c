@@ -3,7 +3,6 @@
 #include "command.h"
 
 const struct command *const commands[] = {
-	&doctor_command,
 	&help_command,
 	NULL,
 };

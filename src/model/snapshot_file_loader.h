@@ -62,7 +62,7 @@ struct pending_age {
 
 struct pending_layout {
 	uint32_t tgid;
-	const char *layout; /* owned by the snapshot */
+	uint32_t layout; /* id in snapshot.strings */
 };
 
 struct snapshot_loader {

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a snapshot says beside its threads: host-wide sources, reasons, tallies, summaries. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "capture_private.h"
+#include "cgroup.h"
+#include "host.h"
+#include "pressure.h"
+#include "sched_ext.h"
+
+static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
+					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
+
+static bool records_over_budget(void *context)
+{
+	const struct round *round = context;
+
+	return round_is_cancelled(round) ||
+	       clock_thread_cpu_ns() - round->dear_start_ns > round->dear_budget_ns;
+}
+
+static const char *duplicate(struct arena *arena, const char *text)
+{
+	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
+}
+
+static void copy_features(struct round *round)
+{
+	struct provenance *provenance = &round->snapshot->provenance;
+
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		const struct feature_result *result = &round->capture->checks.results[i];
+
+		provenance->features[i] = *result;
+		provenance->features[i].detail = duplicate(&round->snapshot->arena, result->detail);
+		provenance->features[i].remedy = duplicate(&round->snapshot->arena, result->remedy);
+	}
+}
+
+static void copy_scope(struct round *round)
+{
+	const struct capture *capture = round->capture;
+	struct snapshot *snapshot = round->snapshot;
+
+	if (capture->scope_count == 0)
+		return;
+	snapshot->provenance.scope = arena_allocate(&snapshot->arena,
+						    capture->scope_count * sizeof(*capture->scope));
+	memcpy(snapshot->provenance.scope, capture->scope, capture->scope_count * sizeof(*capture->scope));
+	snapshot->provenance.scope_count = capture->scope_count;
+}
+
+static void read_host(struct round *round)
+{
+	const struct roots *roots = &round->capture->roots;
+	struct snapshot *snapshot = round->snapshot;
+
+	host_read_provenance(roots, snapshot);
+	copy_features(round);
+	copy_scope(round);
+	host_read_load(roots, &snapshot->provenance);
+	pressure_read(roots, round->capture->checks.results[FEATURE_PRESSURE].reason, snapshot);
+	sched_ext_read(roots, snapshot);
+	/* A saved tree tells nothing of the host it came from but what is in it. */
+	if (round->full && !round->capture->synthetic)
+		host_read(roots, &round->capture->checks, snapshot);
+}
+
+static uint64_t ticks_of(uint64_t ns)
+{
+	return ns / (1000000000 / USER_HZ_PER_SECOND);
+}
+
+/*
+ * Threads that started at this tick or later have their delays counted: from when on the switch was always
+ * seen at 1, or from the start of the oldest thread that has a count, since a thread without a record never
+ * gets one. What started before the switch was last seen off proves nothing about its neighbours.
+ */
+static uint64_t first_counted_tick(const struct round *round)
+{
+	const struct capture *capture = round->capture;
+	const struct snapshot *snapshot = round->snapshot;
+	uint64_t since_ns = capture->checks.delayacct_on_since_ns;
+	uint64_t proof = ticks_of(capture->delays_off_ns);
+	uint64_t first = since_ns == 0 ? 0 : ticks_of(since_ns) + 1;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		uint64_t start = snapshot->start_time[row];
+
+		if ((round->states[row].flags & THREAD_DELAYED) != 0 && start > proof && start < first)
+			first = start;
+	}
+	return first;
+}
+
+/* When a delay of zero is real (docs/live-round.md). A number that was counted stays one with the switch off.
+ */
+static void explain_delays(struct round *round)
+{
+	const struct capture *capture = round->capture;
+	struct snapshot *snapshot = round->snapshot;
+	enum task_delayacct state = capture->checks.task_delayacct;
+	uint64_t first;
+	reason_id *reason;
+
+	if (capture->taskstats == NULL)
+		return;
+	if (state == TASK_DELAYACCT_CONFIG_OFF) {
+		snapshot->default_reason[SOURCE_DELAYS] = REASON_NOT_IN_KERNEL;
+		return;
+	}
+	first = state == TASK_DELAYACCT_ON ? first_counted_tick(round) : UINT64_MAX;
+	reason = snapshot_source_reasons(snapshot, SOURCE_DELAYS);
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if ((snapshot->thread_flags[row] & THREAD_TASKSTATS_MEASURED) == 0)
+			continue;
+		if ((round->states[row].flags & THREAD_DELAYED) != 0 || snapshot->start_time[row] >= first)
+			reason[row] = REASON_READ;
+		else
+			reason[row] = state == TASK_DELAYACCT_ON ? REASON_OFF_AT_FORK : REASON_SWITCHED_OFF;
+	}
+}
+
+/* An address space without a highest size was never accounted; a zombie has none any more. */
+static void explain_hiwater(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+	const uint64_t *size = snapshot->values[METRIC_HIWATER_RSS_BYTES];
+	enum reason absent = round->capture->checks.results[FEATURE_XACCT].reason;
+	reason_id *reason;
+
+	if (round->capture->taskstats == NULL)
+		return;
+	reason = snapshot_source_reasons(snapshot, SOURCE_HIWATER);
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		uint8_t flags = snapshot->thread_flags[row];
+
+		if ((flags & THREAD_TASKSTATS_MEASURED) == 0)
+			continue;
+		reason[row] = REASON_READ;
+		if ((flags & THREAD_KERNEL) != 0 || (size != NULL && size[row] != 0))
+			continue;
+		if (absent != REASON_READ)
+			reason[row] = (reason_id)absent;
+		else
+			reason[row] = round->states[row].state == 'Z' ? REASON_ENDED : REASON_UNREADABLE;
+	}
+}
+
+/* Metrics that this kernel does not have although it has their source. */
+static void explain_metrics(struct round *round)
+{
+	const struct capture *capture = round->capture;
+	struct snapshot *snapshot = round->snapshot;
+	bool without_delays = capture->checks.task_delayacct == TASK_DELAYACCT_CONFIG_OFF;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source source = capture->metric_source[i];
+		enum taskstats_member member = capture->member[i];
+		bool missing = false;
+
+		if (source == SOURCE_NONE || source == SOURCE_JEMALLOC)
+			continue;
+		if (member != TASKSTATS_MEMBER_NONE)
+			missing = (capture->layout.size != 0 && !taskstats_has(&capture->layout, member)) ||
+				  (metrics[i].family == METRIC_FAMILY_CPU_DELAY && without_delays);
+		else
+			missing = snapshot->provenance.tallies[source].read != 0 &&
+				  !metric_set_has(&capture->seen, (enum metric)i);
+		if (missing && snapshot->metric_reason[i] == REASON_READ)
+			snapshot->metric_reason[i] = REASON_NOT_IN_KERNEL;
+	}
+	if (capture->checks.results[FEATURE_IRQ_DELAY].reason == REASON_READ)
+		return;
+	for (size_t i = 0; i < sizeof(irq_metrics) / sizeof(irq_metrics[0]); i++)
+		snapshot->metric_reason[irq_metrics[i]] =
+			(reason_id)capture->checks.results[FEATURE_IRQ_DELAY].reason;
+}
+
+/* Whether a source belongs to the thread of this row at all. */
+static bool applies(const struct snapshot *snapshot, size_t row, enum source source)
+{
+	unsigned int flags = sources[source].flags;
+
+	if ((flags & SOURCE_USER_ONLY) != 0 && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0)
+		return false;
+	return (flags & SOURCE_LEADER_ONLY) == 0 || snapshot->tid[row] == snapshot->tgid[row];
+}
+
+/* Sources that nobody reads because an equal one was read: neither read nor missed. */
+static bool is_replaced(const struct capture *capture, enum source source)
+{
+	switch (source) {
+	case SOURCE_COMM: /* stat has the name */
+		return true;
+	case SOURCE_SCHEDSTAT:
+		return capture->counters_in_taskstats;
+	case SOURCE_STATUS:
+	case SOURCE_AFFINITY:
+		return capture->fills[source].count == 0;
+	default:
+		return false;
+	}
+}
+
+/* A column that says the same everywhere becomes the default. */
+static void collapse(struct snapshot *snapshot, enum source source)
+{
+	reason_id *column = snapshot->source_reason[source];
+
+	if (column == NULL || snapshot->thread_count == 0)
+		return;
+	if (memcmp(column, column + 1, snapshot->thread_count - 1) != 0)
+		return;
+	snapshot->default_reason[source] = column[0];
+	snapshot->source_reason[source] = NULL;
+	free(column);
+}
+
+static void count_readings(struct round *round, enum source source)
+{
+	struct snapshot *snapshot = round->snapshot;
+	struct tally *tally = &snapshot->provenance.tallies[source];
+	const reason_id *column = snapshot->source_reason[source];
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		reason_id reason = column != NULL ? column[row] : snapshot->default_reason[source];
+
+		if (!applies(snapshot, row, source))
+			continue;
+		if (reason == REASON_READ)
+			tally->read++;
+		else
+			tally->missed[reason]++;
+	}
+}
+
+static void tally(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+
+	snapshot->provenance.tallies = arena_allocate_zero(&snapshot->arena, SOURCE_COUNT,
+							   sizeof(*snapshot->provenance.tallies));
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		collapse(snapshot, (enum source)i);
+		if (!is_replaced(round->capture, (enum source)i))
+			count_readings(round, (enum source)i);
+	}
+	snapshot->provenance.ended = round->ended;
+}
+
+/* The format's summary of failed reads: the commonest file, the alphabetically earlier one of equals. */
+static void summarize_parsing(struct round *round)
+{
+	struct parse_summary *summary = &round->snapshot->parse_summary;
+	uint64_t configurable;
+	uint64_t most = 0;
+
+	summary->present = true;
+	summary->tids_walked = round->listed;
+	summary->negative_dotted_values = round->negative_values;
+	for (size_t i = 0; i < PARSE_FILE_COUNT; i++) {
+		summary->read_failures_by_file[i] = round->failures[i];
+		summary->read_failures += round->failures[i];
+		if (round->failures[i] > most) {
+			most = round->failures[i];
+			summary->dominant_read_failure = parse_file_names[i];
+		}
+	}
+	configurable = round->failures[PARSE_FILE_SCHEDSTAT] + round->failures[PARSE_FILE_IO];
+	summary->kernel_config_dominant = summary->read_failures > 0 &&
+					  configurable * 2 >= summary->read_failures;
+}
+
+static void summarize_taskstats(struct round *round)
+{
+	struct taskstats_summary *summary = &round->snapshot->taskstats_summary;
+
+	summary->present = true;
+	/* The refusal is the same for every thread, so none was asked for. */
+	if (round->capture->taskstats == NULL && round->capture->taskstats_reason == REASON_NOT_PERMITTED)
+		summary->eperm_count = round->listed;
+}
+
+void round_finish(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+
+	explain_delays(round);
+	explain_hiwater(round);
+	tally(round);
+	explain_metrics(round);
+	memcpy(snapshot->metric_source, round->capture->metric_source, sizeof(snapshot->metric_source));
+	if (round->capture->synthetic) {
+		snapshot->taskstats_summary = (struct taskstats_summary){0};
+	} else {
+		summarize_parsing(round);
+		summarize_taskstats(round);
+	}
+	read_host(round);
+	if (round->cgroup_records)
+		cgroup_read_records(&round->capture->roots, records_over_budget, round, snapshot);
+	snapshot_finish(snapshot);
+	snapshot->provenance.duration_ns = clock_boottime_ns() - snapshot->provenance.boottime_ns;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What threads have from their process: its name, its cgroup, its memory. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "capture_private.h"
+#include "cgroup.h"
+#include "procfs.h"
+#include "thread_file.h"
+
+/* Whether PATH/cgroup.type says that threads may be spread over the cgroups below (cgroup-v2.rst, "Threads").
+ */
+static bool is_threaded(int directory, const char *path, struct buffer *text)
+{
+	static const char *const words[] = {"threaded", "domain threaded"};
+
+	if (thread_file_read(directory, path, text) < 0)
+		return false;
+	while (text->length != 0 && text->data[text->length - 1] == '\n')
+		text->data[--text->length] = '\0';
+	return strcmp(text->data, words[0]) == 0 || strcmp(text->data, words[1]) == 0;
+}
+
+/* The root cgroup has no type; its threads may be in its own threaded children. */
+static bool has_threaded_child(int directory, struct buffer *text)
+{
+	int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *children = own >= 0 ? fdopendir(own) : NULL;
+	bool threaded = false;
+	struct dirent *entry;
+
+	if (children == NULL) {
+		if (own >= 0)
+			close(own);
+		return true;
+	}
+	while (!threaded && (entry = readdir(children)) != NULL) {
+		char path[sizeof(entry->d_name) + sizeof("/cgroup.type")];
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/cgroup.type", entry->d_name);
+		threaded = is_threaded(own, path, text);
+	}
+	closedir(children);
+	return threaded;
+}
+
+static bool examine_cgroup(struct round *round, const char *path, size_t length)
+{
+	struct capture *capture = round->capture;
+	const struct roots *roots = &capture->roots;
+	const char *rest;
+	size_t rest_length;
+	int directory;
+	bool threaded;
+
+	if (length == 0)
+		return false;
+	/* What cannot be looked at may be threaded. */
+	if (roots->descriptor[ROOT_CGROUP] < 0 ||
+	    !cgroup_path_below_mount(path, length, roots->cgroup_mount_root, &rest, &rest_length))
+		return true;
+	directory = root_open_beneath(roots->descriptor[ROOT_CGROUP], rest, rest_length,
+				      O_PATH | O_DIRECTORY);
+	if (directory < 0)
+		return directory != -ENOENT;
+	if (faccessat(directory, "cgroup.type", F_OK, 0) == 0)
+		threaded = is_threaded(directory, "cgroup.type", &capture->text);
+	else
+		threaded = has_threaded_child(directory, &capture->text);
+	close(directory);
+	return threaded;
+}
+
+/* The same, asked once per path and round. */
+static bool threads_may_differ(struct round *round, const char *path, size_t length)
+{
+	uint32_t id = string_pool_intern(&round->snapshot->strings, path, length);
+	uint32_t known;
+
+	if (hash_map_get(&round->cgroup_types, id, &known))
+		return known != 0;
+	known = examine_cgroup(round, string_pool_text(&round->snapshot->strings, id), length);
+	hash_map_set(&round->cgroup_types, id, known);
+	return known != 0;
+}
+
+static bool read_cgroup_file(struct round *round, int tasks, uint32_t tid, const char **ret_path,
+			     size_t *ret_length, enum reason *ret_reason)
+{
+	struct buffer *text = &round->capture->text;
+	char path[THREAD_PATH_SIZE];
+	char other[THREAD_PATH_SIZE];
+	int result = -ESRCH;
+
+	if (tasks >= 0)
+		result = thread_file_read(tasks, thread_file_path(path, tid, sources[SOURCE_CGROUP].file),
+					  text);
+	if (result < 0) {
+		round->failures[PARSE_FILE_CGROUP]++;
+		*ret_reason = thread_file_reason(result, tasks,
+						 thread_file_path(other, tid, sources[SOURCE_STAT].file));
+		return false;
+	}
+	*ret_reason = REASON_READ;
+	/* A host without cgroup v2 has no such line; then the path is empty and nothing failed. */
+	if (!procfs_parse_cgroup(text->data, text->length, ret_path, ret_length)) {
+		*ret_path = "";
+		*ret_length = 0;
+	}
+	return true;
+}
+
+static void read_process_cgroup(struct round *round, struct process *process, int tasks)
+{
+	enum reason reason;
+	const char *path;
+	size_t length;
+
+	if (!read_cgroup_file(round, tasks, process->tgid, &path, &length, &reason)) {
+		process->cgroup_reason = (reason_id)reason;
+		return;
+	}
+	if (process->cgroup == NULL || process->cgroup_length != length ||
+	    memcmp(process->cgroup, path, length) != 0) {
+		free(process->cgroup);
+		process->cgroup = memory_duplicate_bytes(path, length);
+		process->cgroup_length = length;
+	}
+	process->cgroup_reason = REASON_READ;
+	process->cgroup_read_at = clock_boottime_ns();
+	process->threads_have_cgroups = process->row_count > 1 &&
+					threads_may_differ(round, process->cgroup, length);
+}
+
+static void read_thread_cgroup(struct round *round, size_t row, int tasks)
+{
+	struct snapshot *snapshot = round->snapshot;
+	enum reason reason;
+	const char *path;
+	size_t length;
+
+	round->now_ns = clock_boottime_ns();
+	if (!read_cgroup_file(round, tasks, snapshot->tid[row], &path, &length, &reason)) {
+		if (reason != REASON_ENDED)
+			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
+		return;
+	}
+	round->cgroup[row] = string_pool_intern(&snapshot->strings, path, length);
+	snapshot->read_at[SOURCE_CGROUP][row] = round->now_ns;
+}
+
+void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due)
+{
+	size_t end = process->first_row + process->row_count;
+
+	if (due || process->cgroup == NULL)
+		read_process_cgroup(round, process, tasks);
+	for (size_t row = process->first_row; row < end; row++) {
+		struct snapshot *snapshot = round->snapshot;
+
+		if (process->cgroup_reason != REASON_READ)
+			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = process->cgroup_reason;
+		snapshot->read_at[SOURCE_CGROUP][row] = process->cgroup_read_at;
+		if (process->threads_have_cgroups && snapshot->tid[row] != process->tgid &&
+		    (due || (round->states[row].flags & THREAD_NEW) != 0))
+			read_thread_cgroup(round, row, tasks);
+	}
+}
+
+/* Ids of the previous snapshot's strings in this one's pool. */
+struct translation {
+	const struct snapshot *from;
+	struct snapshot *to;
+	uint32_t *ids; /* UNKNOWN_TEXT until asked for */
+};
+
+static uint32_t translate(struct translation *translation, uint32_t id)
+{
+	const struct string_pool *from = &translation->from->strings;
+
+	if (translation->ids[id] == UNKNOWN_TEXT)
+		translation->ids[id] = string_pool_intern(
+			&translation->to->strings, string_pool_text(from, id), string_pool_length(from, id));
+	return translation->ids[id];
+}
+
+static const struct triple *previous_triple(const struct round *round, size_t row)
+{
+	const struct snapshot *previous = round->capture->previous;
+
+	if (previous == NULL || round->old_row[row] == NO_ROW)
+		return NULL;
+	return &previous->triples[previous->triple[round->old_row[row]]];
+}
+
+/* The name of a process whose leader has no row. */
+static uint32_t read_process_name(struct round *round, const struct process *process)
+{
+	struct buffer *text = &round->capture->text;
+	char path[THREAD_PATH_SIZE];
+	const char *name;
+	size_t length;
+
+	thread_file_path(path, process->tgid, sources[SOURCE_COMM].file);
+	if (thread_file_read(round->capture->roots.descriptor[ROOT_PROC], path, text) < 0 ||
+	    !procfs_parse_comm(text->data, text->length, &name, &length))
+		return 0;
+	return string_pool_intern(&round->snapshot->strings, name, length);
+}
+
+static uint32_t comm_of(struct round *round, struct translation *translation, size_t row)
+{
+	const struct triple *old;
+
+	if (round->comm[row] == UNKNOWN_TEXT) {
+		old = previous_triple(round, row);
+		round->comm[row] = old != NULL ? translate(translation, old->comm) : 0;
+	}
+	return round->comm[row];
+}
+
+static uint32_t cgroup_of(struct round *round, struct translation *translation, const struct process *process,
+			  size_t row, uint32_t process_cgroup)
+{
+	const struct triple *old = previous_triple(round, row);
+
+	if (!process->threads_have_cgroups || round->snapshot->tid[row] == process->tgid)
+		return process_cgroup;
+	if (round->cgroup[row] != UNKNOWN_TEXT)
+		return round->cgroup[row];
+	return old != NULL ? translate(translation, old->cgroup) : process_cgroup;
+}
+
+static void name_process(struct round *round, struct translation *translation, const struct process *process)
+{
+	struct snapshot *snapshot = round->snapshot;
+	size_t end = process->first_row + process->row_count;
+	uint32_t cgroup = process->cgroup == NULL ? 0
+						  : string_pool_intern(&snapshot->strings, process->cgroup,
+								       process->cgroup_length);
+	uint32_t pcomm = UNKNOWN_TEXT;
+	struct triple last = {UNKNOWN_TEXT, UNKNOWN_TEXT, UNKNOWN_TEXT};
+	uint32_t last_id = 0;
+
+	for (size_t row = process->first_row; row < end && pcomm == UNKNOWN_TEXT; row++) {
+		if (snapshot->tid[row] == process->tgid)
+			pcomm = comm_of(round, translation, row);
+	}
+	if (pcomm == UNKNOWN_TEXT)
+		pcomm = read_process_name(round, process);
+	for (size_t row = process->first_row; row < end; row++) {
+		struct triple triple = {pcomm, comm_of(round, translation, row),
+					cgroup_of(round, translation, process, row, cgroup)};
+
+		if (memcmp(&triple, &last, sizeof(triple)) != 0) {
+			last = triple;
+			last_id = snapshot_intern_triple(snapshot, triple);
+		}
+		snapshot->triple[row] = last_id;
+	}
+}
+
+void round_name_threads(struct round *round)
+{
+	struct process_list *list = &round->capture->processes;
+	struct translation translation = {.from = round->capture->previous, .to = round->snapshot};
+
+	if (translation.from != NULL) {
+		size_t count = translation.from->strings.count + 1;
+
+		translation.ids = memory_allocate(count * sizeof(*translation.ids));
+		memset(translation.ids, 0xff, count * sizeof(*translation.ids));
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].row_count != 0)
+			name_process(round, &translation, &list->items[i]);
+	}
+	free(translation.ids);
+}
+
+/* The record of the previous snapshot stays until its turn comes again. */
+static void carry_smaps(struct round *round, size_t row)
+{
+	struct snapshot *snapshot = round->snapshot;
+	const struct snapshot *previous = round->previous;
+	const struct smaps_record *old;
+	struct smaps_record *record;
+
+	old = previous != NULL && round->old_row[row] != NO_ROW
+		      ? snapshot_find_smaps(previous, round->old_row[row])
+		      : NULL;
+	if (old == NULL)
+		return;
+	record = snapshot_add_smaps(snapshot, row);
+	record->kib.count = old->kib.count;
+	record->kib.items = arena_allocate(&snapshot->arena, old->kib.count * sizeof(*old->kib.items));
+	for (uint32_t i = 0; i < old->kib.count; i++) {
+		const char *key = snapshot_text(previous, old->kib.items[i].key);
+
+		record->kib.items[i].key = string_pool_intern(&snapshot->strings, key, strlen(key));
+		record->kib.items[i].value = old->kib.items[i].value;
+	}
+}
+
+static void read_smaps(struct round *round, struct process *process, size_t row)
+{
+	struct capture *capture = round->capture;
+	struct snapshot *snapshot = round->snapshot;
+	int tasks = process_list_tasks(&capture->processes, process, capture->roots.descriptor[ROOT_PROC]);
+	char path[THREAD_PATH_SIZE], other[THREAD_PATH_SIZE];
+	struct key_values kib;
+	enum reason reason = REASON_READ;
+	int result = -ESRCH;
+
+	if (tasks >= 0)
+		result = thread_file_read(
+			tasks, thread_file_path(path, process->tgid, sources[SOURCE_SMAPS_ROLLUP].file),
+			&capture->text);
+	if (result < 0) {
+		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
+		reason = thread_file_reason(
+			result, tasks, thread_file_path(other, process->tgid, sources[SOURCE_STAT].file));
+	} else if (procfs_parse_smaps_rollup(capture->text.data, capture->text.length, &snapshot->strings,
+					     &snapshot->arena, &kib)) {
+		snapshot_add_smaps(snapshot, row)->kib = kib;
+	} else {
+		reason = REASON_BAD_VALUE;
+	}
+	process->smaps_read_at = clock_boottime_ns();
+	snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[row] = (reason_id)reason;
+	process_list_rest(process);
+}
+
+/* The row of a process's leader, or NO_ROW. */
+static size_t leader_row(const struct snapshot *snapshot, const struct process *process)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (snapshot->tid[row] == process->tgid)
+			return row;
+	}
+	return NO_ROW;
+}
+
+static void visit_smaps(struct round *round, struct process *process)
+{
+	struct snapshot *snapshot = round->snapshot;
+	size_t row = leader_row(snapshot, process);
+	bool spent;
+
+	if (row == NO_ROW)
+		return;
+	if ((snapshot->thread_flags[row] & THREAD_KERNEL) != 0) {
+		/* A kernel thread has none; the format counts that as a failure. */
+		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
+		return;
+	}
+	spent = clock_thread_cpu_ns() - round->dear_start_ns > round->dear_budget_ns;
+	if (!spent && !round_is_cancelled(round)) {
+		read_smaps(round, process, row);
+	} else {
+		if (round->capture->resume_smaps == 0)
+			round->capture->resume_smaps = process->tgid;
+		if (round->full || process->smaps_read_at == 0)
+			snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[row] = REASON_OVER_BUDGET;
+		else
+			carry_smaps(round, row);
+	}
+	snapshot_read_times(snapshot, SOURCE_SMAPS_ROLLUP)[row] = process->smaps_read_at;
+}
+
+void round_read_smaps(struct round *round)
+{
+	struct process_list *list = &round->capture->processes;
+	uint32_t from = round->full ? 0 : round->capture->resume_smaps;
+
+	round->capture->resume_smaps = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < list->count; i++) {
+			struct process *process = &list->items[i];
+
+			if (process->row_count != 0 && (process->tgid >= from) == (pass == 0))
+				visit_smaps(round, process);
+		}
+	}
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "process_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "thread_file.h"
+
+enum {
+	ENTRIES_SIZE = 64 * 1024,
+	KEPT_MAX = 4096, /* each pins a directory entry and an inode in the kernel */
+};
+
+void process_list_initialize(struct process_list *list)
+{
+	struct rlimit limit = {.rlim_cur = 1024};
+
+	*list = (struct process_list){0};
+	getrlimit(RLIMIT_NOFILE, &limit);
+	list->keep_limit = limit.rlim_cur / 2 > KEPT_MAX ? KEPT_MAX : (size_t)limit.rlim_cur / 2;
+	list->entries = memory_allocate(ENTRIES_SIZE);
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Ascending and each once; the kernel lists threads by age, which mostly is the order of their ids. */
+static void sort_ids(struct process_list *list)
+{
+	bool ascending = true;
+	size_t kept = 0;
+
+	for (size_t i = 1; i < list->id_count && ascending; i++)
+		ascending = list->ids[i - 1] < list->ids[i];
+	if (ascending)
+		return;
+	qsort(list->ids, list->id_count, sizeof(*list->ids), compare_ids);
+	for (size_t i = 0; i < list->id_count; i++) {
+		if (i == 0 || list->ids[i] != list->ids[i - 1])
+			list->ids[kept++] = list->ids[i];
+	}
+	list->id_count = kept;
+}
+
+static void add_id(struct process_list *list, uint32_t id)
+{
+	list->ids = memory_grow(list->ids, &list->id_capacity, list->id_count + 1, sizeof(*list->ids));
+	list->ids[list->id_count++] = id;
+}
+
+static void take_entries(struct process_list *list, size_t length)
+{
+	for (size_t offset = 0; offset < length;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(list->entries +
+										       offset);
+		uint32_t id;
+
+		if (number_parse_u32(entry->d_name, strlen(entry->d_name), &id) && id != 0 && id <= INT32_MAX)
+			add_id(list, id);
+		offset += entry->d_reclen;
+	}
+}
+
+/* The numbers among a directory's entries into list->ids. */
+static int list_directory(struct process_list *list, int directory)
+{
+	list->id_count = 0;
+	if (lseek(directory, 0, SEEK_SET) < 0)
+		return -errno;
+	for (;;) {
+		ssize_t length = getdents64(directory, list->entries, ENTRIES_SIZE);
+
+		if (length < 0)
+			return -errno;
+		if (length == 0)
+			break;
+		take_entries(list, (size_t)length);
+	}
+	sort_ids(list);
+	return 0;
+}
+
+static void close_tasks(struct process_list *list, struct process *process)
+{
+	if (process->tasks < 0)
+		return;
+	close(process->tasks);
+	process->tasks = -1;
+	if (process->keep_open)
+		list->kept--;
+	process->keep_open = false;
+}
+
+void process_forget(struct process *process)
+{
+	free(process->cgroup);
+	process->cgroup = NULL;
+	process->cgroup_length = 0;
+	process->cgroup_reason = REASON_READ;
+	process->cgroup_read_at = 0;
+	process->threads_have_cgroups = false;
+	process->smaps_read_at = 0;
+}
+
+/* Merges list->ids, ascending, into the processes known. */
+static void merge(struct process_list *list)
+{
+	struct process *merged = memory_allocate_zero(list->id_count + 1, sizeof(*merged));
+	size_t old = 0;
+
+	for (size_t i = 0; i < list->id_count; i++) {
+		for (; old < list->count && list->items[old].tgid < list->ids[i]; old++) {
+			close_tasks(list, &list->items[old]);
+			process_forget(&list->items[old]);
+		}
+		if (old < list->count && list->items[old].tgid == list->ids[i])
+			merged[i] = list->items[old++];
+		else
+			merged[i] = (struct process){.tgid = list->ids[i], .tasks = -1};
+	}
+	for (; old < list->count; old++) {
+		close_tasks(list, &list->items[old]);
+		process_forget(&list->items[old]);
+	}
+	free(list->items);
+	list->items = merged;
+	list->count = list->id_count;
+	list->capacity = list->id_count + 1;
+}
+
+int process_list_update(struct process_list *list, int proc, const uint32_t *scope, size_t scope_count)
+{
+	if (scope == NULL) {
+		/* procfs gives no way back to the start but a new descriptor or a seek; the seek is cheaper
+		 */
+		int result = list_directory(list, proc);
+
+		if (result < 0)
+			return result;
+	} else {
+		list->id_count = 0;
+		for (size_t i = 0; i < scope_count; i++)
+			add_id(list, scope[i]);
+		sort_ids(list);
+	}
+	merge(list);
+	return 0;
+}
+
+int process_list_tasks(struct process_list *list, struct process *process, int proc)
+{
+	char path[THREAD_PATH_SIZE];
+
+	if (process->tasks >= 0)
+		return process->tasks;
+	process->tasks = openat(proc, thread_file_path(path, process->tgid, "task"),
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	process->keep_open = process->tasks >= 0 && list->kept < list->keep_limit;
+	if (process->keep_open)
+		list->kept++;
+	return process->tasks;
+}
+
+void process_list_rest(struct process *process)
+{
+	if (process->tasks < 0 || process->keep_open)
+		return;
+	close(process->tasks);
+	process->tasks = -1;
+}
+
+size_t process_list_threads(struct process_list *list, struct process *process, int proc)
+{
+	bool was_open = process->tasks >= 0;
+
+	list->id_count = 0;
+	if (process_list_tasks(list, process, proc) < 0)
+		return 0;
+	if (list_directory(list, process->tasks) < 0 || list->id_count == 0) {
+		/* A kept directory of an ended process; its number may belong to another by now. */
+		close_tasks(list, process);
+		process_forget(process);
+		list->id_count = 0;
+		if (was_open && process_list_tasks(list, process, proc) >= 0 &&
+		    list_directory(list, process->tasks) < 0)
+			list->id_count = 0;
+	}
+	return list->id_count;
+}
+
+void process_list_release(struct process_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		close_tasks(list, &list->items[i]);
+		process_forget(&list->items[i]);
+	}
+	free(list->items);
+	free(list->ids);
+	free(list->entries);
+	*list = (struct process_list){0};
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How readings become cells of a snapshot, and what of an older snapshot stays. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "capture_private.h"
+#include "procfs.h"
+
+/* The source of a metric under this capture's choice of equals. */
+static enum source choose_source(const struct capture *capture, enum metric metric)
+{
+	const struct metric_entry *entry = &metrics[metric];
+
+	switch (entry->source) {
+	case SOURCE_SCHEDSTAT:
+		return capture->counters_in_taskstats ? SOURCE_TASKSTATS : SOURCE_SCHEDSTAT;
+	case SOURCE_STATUS:
+		if (entry->equivalent_source == SOURCE_STAT)
+			return SOURCE_STAT;
+		return capture->taskstats != NULL ? SOURCE_TASKSTATS : SOURCE_STATUS;
+	case SOURCE_AFFINITY:
+		return capture->roots.own_namespace ? SOURCE_AFFINITY : SOURCE_STATUS;
+	default:
+		return entry->source;
+	}
+}
+
+void capture_choose_sources(struct capture *capture)
+{
+	memset(capture->fills, 0, sizeof(capture->fills));
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source source = choose_source(capture, (enum metric)i);
+		struct metric_list *list;
+
+		capture->metric_source[i] = source;
+		capture->member[i] = TASKSTATS_MEMBER_NONE;
+		if (source == SOURCE_NONE)
+			continue;
+		list = &capture->fills[source];
+		list->metrics[list->count++] = (uint8_t)i;
+		if (source == SOURCE_TASKSTATS || sources[source].part_of == SOURCE_TASKSTATS)
+			capture->member[i] = taskstats_member_of_metric((enum metric)i);
+	}
+}
+
+void round_store(struct round *round, size_t row, enum metric metric, uint64_t value)
+{
+	uint64_t *column = round->snapshot->values[metric];
+
+	if (column == NULL) {
+		if (value == 0)
+			return;
+		column = snapshot_column(round->snapshot, metric);
+	}
+	column[row] = value;
+}
+
+static uint64_t policy_text(struct round *round, uint64_t policy)
+{
+	char text[PROCFS_POLICY_NAME_SIZE];
+	const char *name = procfs_policy_name((int64_t)policy, text);
+
+	return string_pool_intern(&round->snapshot->strings, name, strlen(name));
+}
+
+static void note_exception(struct round *round, size_t row, enum metric metric, enum reason reason)
+{
+	snapshot_add_exception(round->snapshot, row, metric, (reason_id)reason);
+	round->states[row].flags |= THREAD_ODD;
+}
+
+/* A text without a line of the metric: of interest only where other threads have it. */
+static bool is_missing(const struct round *round, size_t row, enum metric metric)
+{
+	const struct snapshot *snapshot = round->snapshot;
+
+	if (!metric_set_has(&round->capture->seen, metric) || metrics[metric].tag == METRIC_TAG_FAIR_POLICY)
+		return false;
+	return metrics[metric].family != METRIC_FAMILY_LEADER || snapshot->tid[row] == snapshot->tgid[row];
+}
+
+static void apply_metrics(struct round *round, size_t row, enum source source)
+{
+	const struct metric_list *list = &round->capture->fills[source];
+	const struct thread_reading *reading = &round->reading;
+	bool odd = (round->states[row].flags & THREAD_ODD) != 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		enum metric metric = (enum metric)list->metrics[i];
+		uint64_t value = 0;
+
+		if (metric_set_has(&reading->present, metric)) {
+			metric_set_add(&round->capture->seen, metric);
+			value = reading->value[metric];
+			if (metric == METRIC_POLICY)
+				value = policy_text(round, value);
+			if (odd && round->previous != NULL)
+				note_exception(round, row, metric, REASON_READ);
+		} else if (metric_set_has(&reading->bad, metric)) {
+			note_exception(round, row, metric, REASON_BAD_VALUE);
+		} else if (is_missing(round, row, metric)) {
+			note_exception(round, row, metric, REASON_NOT_IN_KERNEL);
+		}
+		round_store(round, row, metric, value);
+	}
+}
+
+static void note_read(struct round *round, size_t row, enum source source)
+{
+	struct snapshot *snapshot = round->snapshot;
+
+	if (snapshot->source_reason[source] != NULL || snapshot->default_reason[source] != REASON_READ)
+		snapshot_source_reasons(snapshot, source)[row] = REASON_READ;
+	if (snapshot->read_at[source] != NULL)
+		snapshot->read_at[source][row] = round->now_ns;
+	round->states[row].stale &= ~source_bit(source);
+}
+
+void round_apply(struct round *round, size_t row, enum source source)
+{
+	apply_metrics(round, row, source);
+	note_read(round, row, source);
+	if (source == SOURCE_SCHED) {
+		enum reason reason = round->capture->checks.results[FEATURE_SCHEDSTATS].reason;
+
+		if ((round->reading.read & source_bit(SOURCE_SCHEDSTATS)) != 0)
+			round_apply(round, row, SOURCE_SCHEDSTATS);
+		else
+			round_apply_failure(round, row, SOURCE_SCHEDSTATS,
+					    reason != REASON_READ ? reason : REASON_SWITCHED_OFF);
+	}
+}
+
+void round_apply_failure(struct round *round, size_t row, enum source source, enum reason reason)
+{
+	const struct metric_list *list = &round->capture->fills[source];
+
+	snapshot_source_reasons(round->snapshot, source)[row] = (reason_id)reason;
+	for (size_t i = 0; i < list->count; i++)
+		round_store(round, row, (enum metric)list->metrics[i], 0);
+	round->states[row].stale &= ~source_bit(source);
+	if (source == SOURCE_SCHED)
+		round_apply_failure(round, row, SOURCE_SCHEDSTATS, reason);
+}
+
+/* A column of whatever elements. */
+struct column {
+	void *data;
+	size_t size;
+};
+
+enum {
+	ROW_COLUMNS = 10, /* that come with every row */
+};
+
+/* Copies elements of every stretch of rows that is contiguous in both snapshots. */
+static void copy_runs(const struct round *round, void *to, const void *from, size_t size)
+{
+	const uint32_t *old = round->old_row;
+	size_t count = round->snapshot->thread_count;
+
+	for (size_t row = 0; row < count;) {
+		size_t end = row + 1;
+
+		if (old[row] == NO_ROW) {
+			row++;
+			continue;
+		}
+		while (end < count && old[end] != NO_ROW && old[end] == old[end - 1] + 1)
+			end++;
+		memcpy((char *)to + row * size, (const char *)from + old[row] * size, (end - row) * size);
+		row = end;
+	}
+}
+
+static void carry_sources(struct round *round)
+{
+	const struct snapshot *previous = round->previous;
+	struct snapshot *snapshot = round->snapshot;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		enum source source = (enum source)i;
+
+		if (previous->source_reason[i] != NULL) {
+			copy_runs(round, snapshot_source_reasons(snapshot, source),
+				  previous->source_reason[i], sizeof(reason_id));
+		} else if (previous->default_reason[i] != snapshot->default_reason[i]) {
+			reason_id *column = snapshot_source_reasons(snapshot, source);
+
+			for (size_t row = 0; row < snapshot->thread_count; row++) {
+				if (round->old_row[row] != NO_ROW)
+					column[row] = previous->default_reason[i];
+			}
+		}
+		if (previous->read_at[i] != NULL && snapshot->read_at[i] != NULL)
+			copy_runs(round, snapshot->read_at[i], previous->read_at[i], sizeof(uint64_t));
+	}
+}
+
+/* Ids of policies beyond the known names, which all snapshots number alike, and of CPU sets are translated.
+ */
+static void translate_ids(struct round *round)
+{
+	const struct snapshot *previous = round->previous;
+	struct snapshot *snapshot = round->snapshot;
+	uint64_t *policy = snapshot->values[METRIC_POLICY], *affinity = snapshot->values[METRIC_CPU_AFFINITY];
+	uint64_t last = 0, last_new = 0;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (policy != NULL && policy[row] > POLICY_NAMES) {
+			const char *name = snapshot_text(previous, (uint32_t)policy[row]);
+
+			policy[row] = string_pool_intern(&snapshot->strings, name, strlen(name));
+		}
+		if (affinity != NULL && affinity[row] != 0) {
+			if (affinity[row] != last) {
+				last = affinity[row];
+				last_new = string_pool_intern(
+					&snapshot->cpu_sets.pool,
+					string_pool_text(&previous->cpu_sets.pool, (uint32_t)last),
+					string_pool_length(&previous->cpu_sets.pool, (uint32_t)last));
+			}
+			affinity[row] = last_new;
+		}
+	}
+}
+
+/* Row of this snapshot by row of the previous one. */
+static void carry_exceptions(struct round *round)
+{
+	const struct snapshot *previous = round->previous;
+	size_t row = 0;
+
+	for (size_t i = 0; i < previous->exception_count; i++) {
+		const struct metric_exception *exception = &previous->exceptions[i];
+
+		if (exception->reason == REASON_READ)
+			continue;
+		while (row < round->snapshot->thread_count &&
+		       (round->old_row[row] == NO_ROW || round->old_row[row] < exception->thread))
+			row++;
+		if (row < round->snapshot->thread_count && round->old_row[row] == exception->thread)
+			note_exception(round, row, (enum metric)exception->metric,
+				       (enum reason)exception->reason);
+	}
+}
+
+void round_carry_over(struct round *round)
+{
+	const struct snapshot *previous = round->previous;
+	struct snapshot *snapshot = round->snapshot;
+
+	copy_runs(round, snapshot->uid, previous->uid, sizeof(*snapshot->uid));
+	copy_runs(round, snapshot->thread_flags, previous->thread_flags, sizeof(*snapshot->thread_flags));
+	copy_runs(round, snapshot->start_time, previous->start_time, sizeof(*snapshot->start_time));
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (previous->values[i] != NULL)
+			copy_runs(round, snapshot_column(snapshot, (enum metric)i), previous->values[i],
+				  sizeof(uint64_t));
+	}
+	carry_sources(round);
+	translate_ids(round);
+	carry_exceptions(round);
+}
+
+void round_reset_row(struct round *round, size_t row)
+{
+	struct snapshot *snapshot = round->snapshot;
+	struct thread_state *state = &round->states[row];
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source source = round->capture->metric_source[i];
+		bool counted = round->capture->member[i] != TASKSTATS_MEMBER_NONE ||
+			       source == SOURCE_SCHEDSTAT;
+
+		if (snapshot->values[i] != NULL && !counted)
+			snapshot->values[i][row] = 0;
+		if (!counted && (state->flags & THREAD_ODD) != 0)
+			note_exception(round, row, (enum metric)i, REASON_READ);
+	}
+	round->old_row[row] = NO_ROW;
+	round->comm[row] = UNKNOWN_TEXT;
+	state->stale = (source_set)~0U;
+	state->blocked_since = 0;
+	state->state = 0;
+	state->flags |= THREAD_NEW | THREAD_MOVED;
+	state->flags &= (uint8_t) ~(THREAD_SUSPECT | THREAD_GUARDED | THREAD_IDENTIFIED);
+}
+
+/* Moves what `keep` tells to the front of a column. */
+static void compact(void *data, size_t size, const uint32_t *keep, size_t kept)
+{
+	for (size_t i = 0; i < kept; i++) {
+		if (keep[i] != i)
+			memcpy((char *)data + i * size, (const char *)data + keep[i] * size, size);
+	}
+}
+
+static void compact_columns(struct round *round, const uint32_t *keep, size_t kept)
+{
+	struct snapshot *snapshot = round->snapshot;
+	struct column columns[ROW_COLUMNS + METRIC_COUNT + 2 * SOURCE_COUNT] = {
+		{snapshot->tid, sizeof(*snapshot->tid)},
+		{snapshot->tgid, sizeof(*snapshot->tgid)},
+		{snapshot->uid, sizeof(*snapshot->uid)},
+		{snapshot->thread_flags, sizeof(*snapshot->thread_flags)},
+		{snapshot->start_time, sizeof(*snapshot->start_time)},
+		{round->old_row, sizeof(*round->old_row)},
+		{round->states, sizeof(*round->states)},
+		{round->comm, sizeof(*round->comm)},
+		{round->cgroup, sizeof(*round->cgroup)},
+		{snapshot->stuck_ns, sizeof(*snapshot->stuck_ns)},
+	};
+	size_t count = ROW_COLUMNS;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		columns[count++] = (struct column){snapshot->values[i], sizeof(uint64_t)};
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		columns[count++] = (struct column){snapshot->source_reason[i], sizeof(reason_id)};
+		columns[count++] = (struct column){snapshot->read_at[i], sizeof(uint64_t)};
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (columns[i].data != NULL)
+			compact(columns[i].data, columns[i].size, keep, kept);
+	}
+}
+
+static void compact_exceptions(struct snapshot *snapshot, const uint32_t *new_row)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->exception_count; i++) {
+		struct metric_exception exception = snapshot->exceptions[i];
+
+		exception.thread = new_row[exception.thread];
+		if (exception.thread != NO_ROW)
+			snapshot->exceptions[kept++] = exception;
+	}
+	snapshot->exception_count = kept;
+}
+
+static void compact_processes(struct process_list *processes, const uint32_t *new_row)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		struct process *process = &processes->items[i];
+		size_t first = process->first_row, count = process->row_count;
+
+		process->row_count = 0;
+		for (size_t row = first; row < first + count; row++) {
+			if (new_row[row] == NO_ROW)
+				continue;
+			if (process->row_count++ == 0)
+				process->first_row = new_row[row];
+		}
+	}
+}
+
+void round_drop_ended(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+	size_t count = snapshot->thread_count, kept = 0;
+	uint32_t *keep, *new_row;
+
+	for (size_t row = 0; row < count; row++)
+		kept += (round->states[row].flags & THREAD_ENDED) == 0;
+	if (kept == count)
+		return;
+	keep = memory_allocate_zero(count, sizeof(*keep));
+	new_row = memory_allocate_zero(count, sizeof(*new_row));
+	kept = 0;
+	for (size_t row = 0; row < count; row++) {
+		new_row[row] = NO_ROW;
+		if ((round->states[row].flags & THREAD_ENDED) != 0)
+			continue;
+		new_row[row] = (uint32_t)kept;
+		keep[kept++] = (uint32_t)row;
+	}
+	compact_columns(round, keep, kept);
+	compact_exceptions(snapshot, new_row);
+	compact_processes(&round->capture->processes, new_row);
+	snapshot->thread_count = kept;
+	round->ended += count - kept;
+	free(keep);
+	free(new_row);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The counters that tell which threads moved: one taskstats message each, else one line of schedstat. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture_private.h"
+#include "thread_file.h"
+
+enum {
+	CHUNK = 512,                /* threads between looks at the clock and at `cancel` */
+	START_TOLERANCE_US = 50000, /* by which the start of one thread may seem to move */
+};
+
+/* Sources whose numbers cannot change while a thread does not run. */
+static const source_set moving_sources = (source_set)1 << SOURCE_STAT | (source_set)1 << SOURCE_IO |
+					 (source_set)1 << SOURCE_SCHED | (source_set)1 << SOURCE_STATUS;
+
+/* What one query round of taskstats needs to know. */
+struct intake {
+	struct round *round;
+	size_t first;    /* row of the first thread asked for */
+	uint64_t now_us; /* CLOCK_MONOTONIC */
+};
+
+static const enum metric delay_counts[] = {
+	METRIC_BLKIO_DELAY_COUNT,     METRIC_SWAPIN_DELAY_COUNT,  METRIC_FREEPAGES_DELAY_COUNT,
+	METRIC_THRASHING_DELAY_COUNT, METRIC_COMPACT_DELAY_COUNT, METRIC_WPCOPY_DELAY_COUNT,
+	METRIC_IRQ_DELAY_COUNT,
+};
+
+/* The counters of a thread as two readings of it are compared. */
+struct counters {
+	uint64_t run_ns, timeslices, voluntary, nonvoluntary;
+};
+
+static bool counters_equal(const struct thread_state *state, const struct counters *now)
+{
+	return state->run_ns == now->run_ns && state->timeslices == now->timeslices &&
+	       state->voluntary == now->voluntary && state->nonvoluntary == now->nonvoluntary;
+}
+
+static void take_counters(struct thread_state *state, const struct counters *now)
+{
+	if (counters_equal(state, now) && (state->flags & THREAD_NEW) == 0)
+		return;
+	if (now->run_ns < state->run_ns || now->timeslices < state->timeslices)
+		state->flags |= THREAD_SUSPECT;
+	state->flags |= THREAD_MOVED;
+	state->run_ns = now->run_ns;
+	state->timeslices = now->timeslices;
+	state->voluntary = now->voluntary;
+	state->nonvoluntary = now->nonvoluntary;
+}
+
+/*
+ * A name, a policy or a nice value changes without the thread running; another start time means that the
+ * number was used again. ac_etime moves always, but now less ac_etime stays.
+ */
+static void take_identity(struct thread_state *state, const struct taskstats_reply *reply, uint64_t now_us)
+{
+	const struct taskstats_layout *layout = reply->layout;
+	const char *name = (const char *)reply->stats + layout->offset[TASKSTATS_MEMBER_AC_COMM];
+	uint64_t start = now_us - taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_AC_ETIME);
+	uint8_t policy = (uint8_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_SCHED);
+	uint8_t nice = (uint8_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_NICE);
+	uint64_t drift = start > state->start_us ? start - state->start_us : state->start_us - start;
+
+	if ((state->flags & THREAD_NEW) == 0 && drift > START_TOLERANCE_US)
+		state->flags |= THREAD_SUSPECT | THREAD_MOVED;
+	if ((state->flags & THREAD_NEW) != 0 || drift > START_TOLERANCE_US)
+		state->start_us = start;
+	if (!taskstats_has(layout, TASKSTATS_MEMBER_AC_COMM))
+		return;
+	if (state->policy != policy || state->nice != nice ||
+	    memcmp(state->name, name, TASK_NAME_SIZE) != 0) {
+		state->flags |= THREAD_MOVED;
+		state->flags &= (uint8_t)~THREAD_IDENTIFIED;
+		state->policy = policy;
+		state->nice = nice;
+		memcpy(state->name, name, TASK_NAME_SIZE);
+	}
+}
+
+static void store_metrics(struct round *round, size_t row, const struct taskstats_reply *reply,
+			  enum source source)
+{
+	const struct capture *capture = round->capture;
+	const struct metric_list *list = &capture->fills[source];
+
+	for (size_t i = 0; i < list->count; i++) {
+		enum metric metric = (enum metric)list->metrics[i];
+
+		round_store(
+			round, row, metric,
+			taskstats_metric_value(reply->layout, reply->stats, metric, capture->member[metric]));
+	}
+}
+
+static void note_delays(struct round *round, size_t row)
+{
+	struct thread_state *state = &round->states[row];
+
+	state->flags &= (uint8_t)~THREAD_DELAYED;
+	for (size_t i = 0; i < sizeof(delay_counts) / sizeof(delay_counts[0]); i++) {
+		if (snapshot_value(round->snapshot, row, delay_counts[i]) != 0)
+			state->flags |= THREAD_DELAYED;
+	}
+}
+
+static enum reason reply_reason(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return REASON_NOT_PERMITTED;
+	case -ESRCH:
+		return REASON_ENDED;
+	default:
+		return REASON_UNREADABLE;
+	}
+}
+
+static void count_reply(struct taskstats_summary *summary, int error)
+{
+	switch (error) {
+	case 0:
+		summary->ok_count++;
+		break;
+	case -EPERM:
+		summary->eperm_count++;
+		break;
+	case -ESRCH:
+		summary->esrch_count++;
+		break;
+	default:
+		summary->other_err_count++;
+		break;
+	}
+}
+
+/* Flags of the file format, by its rules; only for threads whose query succeeded. */
+static uint8_t measured_flags(const struct feature_checks *checks)
+{
+	unsigned int flags = THREAD_TASKSTATS_MEASURED;
+
+	if (checks->task_delayacct != TASK_DELAYACCT_CONFIG_OFF)
+		flags |= THREAD_CPU_DELAY_ACTIVE;
+	if (checks->task_delayacct == TASK_DELAYACCT_ON)
+		flags |= THREAD_DELAY_BLOCK_ACTIVE;
+	if (checks->task_xacct != KERNEL_OPTION_OFF)
+		flags |= THREAD_XACCT_ACTIVE;
+	return (uint8_t)flags;
+}
+
+static void take_failure(struct round *round, size_t row, int error)
+{
+	static const source_set parts = (source_set)1 << SOURCE_DELAYS | (source_set)1 << SOURCE_HIWATER;
+
+	round_apply_failure(round, row, SOURCE_TASKSTATS, reply_reason(error));
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if ((parts & source_bit((enum source)i)) != 0)
+			round_apply_failure(round, row, (enum source)i, reply_reason(error));
+	}
+	round->snapshot->thread_flags[row] &= (uint8_t)THREAD_KERNEL;
+	round->states[row].flags |= THREAD_MOVED | THREAD_SUSPECT;
+}
+
+static void take_reply(void *context, size_t index, const struct taskstats_reply *reply)
+{
+	struct intake *intake = context;
+	struct round *round = intake->round;
+	struct snapshot *snapshot = round->snapshot;
+	size_t row = intake->first + index;
+	struct thread_state *state = &round->states[row];
+	const struct taskstats_layout *layout = reply->layout;
+	struct counters now;
+
+	count_reply(&snapshot->taskstats_summary, reply->error);
+	if (reply->error != 0) {
+		take_failure(round, row, reply->error);
+		return;
+	}
+	now = (struct counters){.run_ns = state->run_ns, .timeslices = state->timeslices};
+	if (round->capture->counters_in_taskstats) {
+		now.run_ns = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL);
+		now.timeslices = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_COUNT);
+	}
+	now.voluntary = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_NVCSW);
+	now.nonvoluntary = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_NIVCSW);
+	take_identity(state, reply, intake->now_us);
+	take_counters(state, &now);
+	if (snapshot->source_reason[SOURCE_TASKSTATS] != NULL)
+		snapshot->source_reason[SOURCE_TASKSTATS][row] = REASON_READ;
+	snapshot->read_at[SOURCE_TASKSTATS][row] = round->now_ns;
+	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & THREAD_KERNEL) |
+						measured_flags(&round->capture->checks));
+	/* The address space grows by what other threads do. */
+	store_metrics(round, row, reply, SOURCE_HIWATER);
+	if ((state->flags & THREAD_MOVED) == 0 && !round->full)
+		return;
+	store_metrics(round, row, reply, SOURCE_TASKSTATS);
+	store_metrics(round, row, reply, SOURCE_DELAYS);
+	snapshot->uid[row] = (uint32_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_UID);
+	note_delays(round, row);
+	if (round->capture->layout.size != layout->size || round->capture->layout.version != layout->version)
+		round->capture->layout = *layout;
+}
+
+static uint64_t clock_monotonic_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static int read_taskstats(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+	size_t count = snapshot->thread_count;
+
+	snapshot_read_times(snapshot, SOURCE_TASKSTATS);
+	for (size_t row = 0; row < count; row += CHUNK) {
+		struct intake intake = {round, row, clock_monotonic_us()};
+		size_t part = count - row < CHUNK ? count - row : CHUNK;
+
+		if (round_is_cancelled(round))
+			return -ECANCELED;
+		round->now_ns = clock_boottime_ns();
+		taskstats_query(round->capture->taskstats, snapshot->tid + row, part, take_reply, &intake);
+	}
+	return 0;
+}
+
+/* Without schedstat nothing tells that a thread stood still, so every one counts as moved. */
+static void read_schedstat(struct round *round, size_t row, int tasks)
+{
+	struct thread_state *state = &round->states[row];
+	const struct thread_reading *reading = &round->reading;
+	struct counters now = {.voluntary = state->voluntary, .nonvoluntary = state->nonvoluntary};
+
+	thread_reading_begin(&round->reading, round->snapshot->tgid[row], round->snapshot->tid[row]);
+	if (!round_read_file(round, row, tasks, SOURCE_SCHEDSTAT)) {
+		state->flags |= THREAD_MOVED;
+		return;
+	}
+	now.run_ns = reading->value[METRIC_RUN_TIME_NS];
+	now.timeslices = reading->value[METRIC_TIMESLICES];
+	if (metric_set_has(&reading->present, METRIC_RUN_TIME_NS) &&
+	    metric_set_has(&reading->present, METRIC_TIMESLICES))
+		take_counters(state, &now);
+	else
+		state->flags |= THREAD_MOVED;
+}
+
+static int read_schedstats(struct round *round)
+{
+	struct capture *capture = round->capture;
+	struct process_list *list = &capture->processes;
+
+	snapshot_read_times(round->snapshot, SOURCE_SCHEDSTAT);
+	for (size_t i = 0; i < list->count; i++) {
+		struct process *process = &list->items[i];
+		int tasks;
+
+		if (process->row_count == 0)
+			continue;
+		if (round_is_cancelled(round))
+			return -ECANCELED;
+		tasks = process_list_tasks(list, process, capture->roots.descriptor[ROOT_PROC]);
+		for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
+			read_schedstat(round, row, tasks);
+		process_list_rest(process);
+	}
+	return 0;
+}
+
+static void mark_stale(struct round *round)
+{
+	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
+		struct thread_state *state = &round->states[row];
+
+		if ((state->flags & THREAD_MOVED) != 0)
+			state->stale |= moving_sources;
+		if ((state->flags & THREAD_GUARDED) != 0)
+			state->stale &= ~source_bit(SOURCE_IO);
+	}
+}
+
+int round_read_counters(struct round *round)
+{
+	struct capture *capture = round->capture;
+	int result = 0;
+
+	if (capture->taskstats != NULL)
+		result = read_taskstats(round);
+	if (result == 0 && !capture->counters_in_taskstats)
+		result = read_schedstats(round);
+	mark_stale(round);
+	return result;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "thread_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	FIRST_SIZE = 8191, /* more than any file but smaps_rollup takes */
+	LARGEST_FILE = 4 << 20,
+};
+
+int thread_file_read(int directory, const char *path, struct buffer *buffer)
+{
+	int descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int result = 0;
+
+	if (descriptor < 0)
+		return -errno;
+	buffer_clear(buffer);
+	buffer_reserve(buffer, FIRST_SIZE);
+	for (;;) {
+		size_t room = buffer->capacity - buffer->length - 1;
+		ssize_t count = read(descriptor, buffer->data + buffer->length, room);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			result = -errno;
+		else
+			buffer->length += (size_t)count;
+		if (count < (ssize_t)room)
+			break;
+		if (buffer->length > LARGEST_FILE) {
+			result = -EFBIG;
+			break;
+		}
+		buffer_reserve(buffer, buffer->length);
+	}
+	close(descriptor);
+	buffer->data[buffer->length] = '\0';
+	return result;
+}
+
+const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, const char *name)
+{
+	char digits[10];
+	size_t count = 0, length = 0;
+
+	do {
+		digits[count++] = (char)('0' + tid % 10);
+		tid /= 10;
+	} while (tid != 0);
+	while (count != 0)
+		path[length++] = digits[--count];
+	path[length++] = '/';
+	while (*name != '\0' && length < THREAD_PATH_SIZE - 1)
+		path[length++] = *name++;
+	path[length] = '\0';
+	return path;
+}
+
+enum reason thread_file_reason(int negative_errno, int directory, const char *other_path)
+{
+	switch (negative_errno) {
+	case -EACCES:
+	case -EPERM:
+		return REASON_NOT_PERMITTED;
+	case -ESRCH:
+		return REASON_ENDED;
+	case -ENOENT:
+		if (other_path != NULL && faccessat(directory, other_path, F_OK, 0) == 0)
+			return REASON_NOT_IN_KERNEL;
+		return REASON_ENDED;
+	default:
+		return REASON_UNREADABLE;
+	}
+}
