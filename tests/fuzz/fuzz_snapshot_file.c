@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The snapshot file. An input that begins with '{' is JSON and is
+ * The snapshot file: what loads can be written and loads again. An input that begins with '{' is JSON and is
  * compressed here, anything else is read as it is.
  */
 #include <stddef.h>
@@ -43,6 +43,23 @@ static int compressed(const uint8_t *data, size_t size)
 	return descriptor;
 }
 
+/* Writes what was loaded and loads it again. */
+static void write_again(const struct snapshot *snapshot)
+{
+	struct snapshot *again = NULL;
+	struct snapshot_file_notes notes;
+	struct error error = {{0}};
+	int descriptor = memory_file("", 0);
+
+	if (snapshot_file_write_descriptor(snapshot, descriptor, NULL, &error) < 0 ||
+	    lseek(descriptor, 0, SEEK_SET) != 0 ||
+	    snapshot_file_read_descriptor(descriptor, "again", UINT64_MAX, &again, &notes, &error) < 0 ||
+	    again->thread_count != snapshot->thread_count)
+		abort();
+	snapshot_release(again);
+	close(descriptor);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int descriptor = size > 0 && data[0] == '{' ? compressed(data, size) : memory_file(data, size);
@@ -50,8 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct snapshot_file_notes notes;
 	struct error error = {{0}};
 
-	if (snapshot_file_read_descriptor(descriptor, "input", JSON_LIMIT, &snapshot, &notes, &error) < 0 &&
-	    error.text[0] == '\0')
+	if (snapshot_file_read_descriptor(descriptor, "input", JSON_LIMIT, &snapshot, &notes, &error) == 0)
+		write_again(snapshot);
+	else if (error.text[0] == '\0')
 		abort();
 	snapshot_release(snapshot);
 	close(descriptor);
