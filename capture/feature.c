@@ -217,7 +217,7 @@ static struct feature_result check_others_memory(struct checker *checker)
 
 static struct feature_result check_pressure(struct checker *checker)
 {
-	static const char remedy[] = "psi=1 on the kernel command line, then a reboot";
+	static const char remedy[] = "psi=1 on the kernel command line";
 	enum kernel_option option;
 	int result = roots_read(checker->roots, ROOT_PROC, "pressure/cpu", &checker->text);
 
@@ -237,8 +237,7 @@ static struct feature_result check_pressure(struct checker *checker)
 static struct feature_result check_cgroup2(struct checker *checker)
 {
 	static const char *const controllers[] = {"cpu", "memory", "pids"};
-	static const char remedy[] =
-		"systemd.unified_cgroup_hierarchy=1 on the kernel command line, then a reboot";
+	static const char remedy[] = "systemd.unified_cgroup_hierarchy=1 on the kernel command line";
 	bool found[sizeof(controllers) / sizeof(controllers[0])] = {false};
 	struct arena *arena = &checker->checks->arena;
 	const char *path = checker->roots->path[ROOT_CGROUP];

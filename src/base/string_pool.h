@@ -38,6 +38,9 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t id);
 /* Its length in bytes. */
 size_t string_pool_length(const struct string_pool *pool, uint32_t id);
 
+/* Order of two strings by their bytes: below, at or above 0. */
+int string_pool_compare(const struct string_pool *pool, uint32_t left, uint32_t right);
+
 void string_pool_release(struct string_pool *pool);
 
 #endif

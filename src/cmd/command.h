@@ -72,6 +72,7 @@ struct command {
 /* All commands, the live screen first when it is there; NULL at the end. */
 extern const struct command *const commands[];
 
+extern const struct command doctor_command;
 extern const struct command help_command;
 
 /* Runs the command that the arguments name; returns the exit status of the process. */

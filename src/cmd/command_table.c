@@ -3,6 +3,7 @@
 #include "command.h"
 
 const struct command *const commands[] = {
+	&doctor_command,
 	&help_command,
 	NULL,
 };

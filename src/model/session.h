@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "grouping.h"
 #include "snapshot.h"
 #include "table.h"
@@ -20,6 +21,12 @@ struct session;
 
 struct session *session_create(void);
 void session_release(struct session *session);
+
+/* A session over one file: takes over the reference. Only VIEW_MODE_TOTAL has numbers (else: not in the
+ * file). */
+struct session *session_create_file(struct snapshot *snapshot);
+
+bool session_is_file(const struct session *session);
 
 /*
  * Takes over one reference to a finished snapshot as the newest round. The first one becomes the base. What
@@ -54,6 +61,12 @@ uint64_t session_ended_count(const struct session *session);
 struct table *session_table(struct session *session, const struct view *view);
 
 /*
+ * Opens a group of the view's table as view_open() does and goes on while the next axis has a single group,
+ * so that no table of one row stands in the way. Returns false (nothing changed) where view_open() does.
+ */
+bool session_open_row(struct session *session, struct view *view, const char *key, size_t key_length);
+
+/*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
  * s, since base, source. NULL when the row is gone.
  */
@@ -68,7 +81,8 @@ struct table *session_metric_table(struct session *session, const struct view *v
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines);
 
-/* Evidence: one row per source (SOURCE READ MISSED WHY REMEDY), then features; texts are not sanitised. */
+/* Evidence: one row per source (SOURCE READ MISSED WHY REMEDY), then features; texts are not sanitised.
+ * NULL before the first round. */
 struct table *session_evidence_table(const struct session *session);
 
 /* The lines under the evidence table: probe, parse and taskstats summaries, cost, ended threads. */

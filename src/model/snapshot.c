@@ -222,23 +222,38 @@ static void enlarge_triple_slots(struct snapshot *snapshot)
 	}
 }
 
+/* The slot of a triple, or the empty one where it would go. */
+static size_t triple_slot(const struct snapshot *snapshot, struct triple triple)
+{
+	size_t slot = triple_hash(triple) & (snapshot->triple_slot_count - 1);
+
+	while (snapshot->triple_slots[slot] != 0 &&
+	       !triple_equal(snapshot->triples[snapshot->triple_slots[slot] - 1], triple))
+		slot = (slot + 1) & (snapshot->triple_slot_count - 1);
+	return slot;
+}
+
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 {
 	size_t slot;
 
 	if ((snapshot->triple_count + 1) * 2 > snapshot->triple_slot_count)
 		enlarge_triple_slots(snapshot);
-	slot = triple_hash(triple) & (snapshot->triple_slot_count - 1);
-	while (snapshot->triple_slots[slot] != 0) {
-		if (triple_equal(snapshot->triples[snapshot->triple_slots[slot] - 1], triple))
-			return snapshot->triple_slots[slot] - 1;
-		slot = (slot + 1) & (snapshot->triple_slot_count - 1);
-	}
+	slot = triple_slot(snapshot, triple);
+	if (snapshot->triple_slots[slot] != 0)
+		return snapshot->triple_slots[slot] - 1;
 	snapshot->triples = memory_grow(snapshot->triples, &snapshot->triple_capacity,
 					snapshot->triple_count + 1, sizeof(*snapshot->triples));
 	snapshot->triples[snapshot->triple_count] = triple;
 	snapshot->triple_slots[slot] = (uint32_t)++snapshot->triple_count;
 	return snapshot->triple_slots[slot] - 1;
+}
+
+uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple)
+{
+	if (snapshot->triple_slot_count == 0)
+		return UINT32_MAX;
+	return snapshot->triple_slots[triple_slot(snapshot, triple)] - 1;
 }
 
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason)

@@ -366,6 +366,9 @@ uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
 /* Id of the triple of these three string ids, added when new. */
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);
 
+/* Id of a triple that is there already, or UINT32_MAX. */
+uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple);
+
 /* Notes that `metric` of `thread` has its own state. Any order; snapshot_finish() sorts. */
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason);
 

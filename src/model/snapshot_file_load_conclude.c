@@ -26,7 +26,7 @@ void load_commit_thread(struct snapshot_loader *loader)
 	}
 	if (record->smaps.count != 0)
 		snapshot_add_smaps(snapshot, thread)->kib = record->smaps;
-	if (record->layout != 0) {
+	if (record->layout != NULL) {
 		loader->layouts.items = memory_grow(loader->layouts.items, &loader->layouts.capacity,
 						    loader->layouts.count + 1,
 						    sizeof(*loader->layouts.items));
@@ -82,7 +82,7 @@ static void apply_heap(struct snapshot_loader *loader)
 						 loader->heap.count + 1, sizeof(*loader->heap.items));
 		loader->heap.items[loader->heap.count++] = (struct heap_process){
 			.tgid = pending->tgid,
-			.layout = snapshot_text(loader->snapshot, pending->layout),
+			.layout = pending->layout,
 		};
 	}
 	hash_map_release(&known);

@@ -97,20 +97,11 @@ static bool load_text_entry(struct snapshot_loader *loader, struct frame *frame,
 	return true;
 }
 
-static int compare_bytes(const struct snapshot *snapshot, uint32_t left, uint32_t right)
+static int compare_entries(const void *left, const void *right, void *snapshot_pointer)
 {
-	size_t left_length = string_pool_length(&snapshot->strings, left);
-	size_t right_length = string_pool_length(&snapshot->strings, right);
-	int order = memcmp(snapshot_text(snapshot, left), snapshot_text(snapshot, right),
-			   left_length < right_length ? left_length : right_length);
-
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
-}
-
-static int compare_entries(const void *left, const void *right, void *snapshot)
-{
+	const struct snapshot *snapshot = snapshot_pointer;
 	const struct load_entry *a = left, *b = right;
-	int order = compare_bytes(snapshot, a->key, b->key);
+	int order = string_pool_compare(&snapshot->strings, a->key, b->key);
 
 	return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }

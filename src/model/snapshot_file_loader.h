@@ -62,7 +62,7 @@ struct pending_age {
 
 struct pending_layout {
 	uint32_t tgid;
-	uint32_t layout; /* id in snapshot.strings */
+	const char *layout; /* owned by the snapshot */
 };
 
 struct snapshot_loader {

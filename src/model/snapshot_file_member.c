@@ -50,7 +50,7 @@ static const struct member thread_knowledge_members[] = {
 	THREAD("uid", UID, MEMBER_OMITTED, uid),
 	THREAD("missing", THREAD_MISSING, MEMBER_OMITTED, index),
 	THREAD("age_ns", AGES, MEMBER_OMITTED, index),
-	THREAD("layout", NAME, MEMBER_OMITTED, layout),
+	THREAD("layout", TEXT, MEMBER_OMITTED, layout),
 };
 
 static const struct object thread_knowledge_object = OBJECT(thread_knowledge_members);

@@ -94,7 +94,7 @@ struct object {
 struct thread_record {
 	uint32_t tid, tgid, uid;
 	struct triple names;
-	uint32_t layout; /* of its allocator, id in snapshot.strings; 0 when there is none to be told */
+	const char *layout; /* of its allocator, NULL when there is none to be told */
 	uint8_t flags;
 	uint64_t start_time;
 	struct key_values smaps;

@@ -16,16 +16,6 @@ static uint64_t exception_key(const struct metric_exception *exception)
 	return ((uint64_t)exception->thread << 16) | exception->metric;
 }
 
-static int compare_paths(const struct snapshot *snapshot, uint32_t left, uint32_t right)
-{
-	size_t left_length = string_pool_length(&snapshot->strings, left);
-	size_t right_length = string_pool_length(&snapshot->strings, right);
-	size_t shorter = left_length < right_length ? left_length : right_length;
-	int order = memcmp(snapshot_text(snapshot, left), snapshot_text(snapshot, right), shorter);
-
-	return order != 0 ? order : compare_u64(left_length, right_length);
-}
-
 /* The comparisons order equal keys by position: the sort is then stable whatever qsort_r() does. */
 static int compare_exceptions(const void *left, const void *right, void *snapshot_pointer)
 {
@@ -41,7 +31,8 @@ static int compare_cgroups(const void *left, const void *right, void *snapshot_p
 {
 	const struct snapshot *snapshot = snapshot_pointer;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = compare_paths(snapshot, snapshot->cgroups[a].path, snapshot->cgroups[b].path);
+	int order = string_pool_compare(&snapshot->strings, snapshot->cgroups[a].path,
+					snapshot->cgroups[b].path);
 
 	return order != 0 ? order : compare_u64(a, b);
 }
@@ -151,7 +142,7 @@ const struct cgroup_record *snapshot_find_cgroup(const struct snapshot *snapshot
 
 		if (record->path == path)
 			return record;
-		if (compare_paths(snapshot, record->path, path) < 0)
+		if (string_pool_compare(&snapshot->strings, record->path, path) < 0)
 			low = middle + 1;
 		else
 			high = middle;

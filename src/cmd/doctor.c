@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop doctor`: what this kernel, this user and these namespaces give, and what would give the rest. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/unicode.h"
+#include "capture/feature.h"
+#include "capture/taskstats.h"
+#include "command.h"
+#include "output.h"
+#include "privilege.h"
+#include "view_options.h"
+
+enum {
+	LINE_WIDTH = 80,
+	STATE_WIDTH = 9, /* of "unknown", "partial" and the blanks behind */
+};
+
+enum doctor_format {
+	DOCTOR_TEXT,
+	DOCTOR_JSON,
+};
+
+struct doctor_options {
+	int format;
+	struct root_options roots;
+};
+
+/* Appends foreign text so that no line is longer than LINE_WIDTH, each indented below the feature's name. */
+static void append_wrapped(struct buffer *buffer, const char *text)
+{
+	struct buffer printable = {0};
+	size_t length;
+	const char *next;
+
+	unicode_append_printable(&printable, text, strlen(text), "?");
+	next = printable.data;
+	length = printable.length;
+	while (length != 0) {
+		size_t line = unicode_prefix(next, length, LINE_WIDTH - STATE_WIDTH, NULL), cut = line;
+
+		while (line < length && cut != 0 && next[cut] != ' ')
+			cut--;
+		if (cut != 0)
+			line = cut;
+		buffer_append_format(buffer, "%*s", STATE_WIDTH, "");
+		buffer_append(buffer, next, line);
+		buffer_append_char(buffer, '\n');
+		while (line < length && next[line] == ' ')
+			line++;
+		next += line;
+		length -= line;
+	}
+	buffer_release(&printable);
+}
+
+static void print_feature(struct buffer *buffer, const struct feature_entry *entry,
+			  const struct feature_result *result)
+{
+	struct buffer why = {0};
+
+	buffer_append_format(buffer, "%-*s%s\n", STATE_WIDTH, feature_state_names[result->state],
+			     entry->words);
+	if (result->reason != REASON_READ)
+		buffer_append_text(&why, reasons[result->reason].words);
+	if (result->detail != NULL)
+		buffer_append_format(&why, "%s%s", why.length != 0 ? ": " : "", result->detail);
+	if (why.length != 0)
+		append_wrapped(buffer, why.data);
+	/* in one piece, to be copied */
+	if (result->remedy != NULL) {
+		buffer_append_format(buffer, "%*sremedy: ", STATE_WIDTH, "");
+		unicode_append_printable(buffer, result->remedy, strlen(result->remedy), "?");
+		buffer_append_char(buffer, '\n');
+	}
+	buffer_release(&why);
+}
+
+static void print_text(struct buffer *buffer, const struct roots *roots,
+		       const struct feature_result results[])
+{
+	size_t on = 0;
+
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		buffer_append_format(buffer, "%s%s ", i != 0 ? ", " : "", root_names[i]);
+		if (roots->path[i] != NULL)
+			unicode_append_printable(buffer, roots->path[i], strlen(roots->path[i]), "?");
+		else
+			buffer_append_text(buffer, "none");
+	}
+	buffer_append_text(buffer, "\n\n");
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		print_feature(buffer, &features[i], &results[i]);
+		on += results[i].state == FEATURE_STATE_ON;
+	}
+	buffer_append_format(buffer, "\n%zu of %d on\n", on, (int)FEATURE_COUNT);
+}
+
+static void print_json(struct buffer *buffer, const struct roots *roots,
+		       const struct feature_result results[])
+{
+	buffer_append_text(buffer, "{\"program\":\"ctop " CTOP_VERSION "\",\"roots\":{");
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		buffer_append_format(buffer, "%s\"%s\":", i != 0 ? "," : "", root_names[i]);
+		json_append_text(buffer, roots->path[i]);
+	}
+	buffer_append_text(buffer, "},\"features\":[");
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		const struct feature_result *result = &results[i];
+
+		buffer_append_format(buffer,
+				     "%s{\"name\":\"%s\",\"state\":\"%s\",\"reason\":", i != 0 ? "," : "",
+				     features[i].name, feature_state_names[result->state]);
+		json_append_text(buffer, result->reason != REASON_READ ? reasons[result->reason].name : NULL);
+		buffer_append_text(buffer, ",\"description\":");
+		json_append_text(buffer, features[i].words);
+		buffer_append_text(buffer, ",\"detail\":");
+		json_append_text(buffer, result->detail);
+		buffer_append_text(buffer, ",\"remedy\":");
+		json_append_text(buffer, result->remedy);
+		buffer_append_char(buffer, '}');
+	}
+	buffer_append_text(buffer, "]}\n");
+}
+
+/* With the rights that a capture has, which the check must see. */
+static void check(struct feature_checks *checks, const struct roots *roots)
+{
+	privilege_raise();
+	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV);
+	privilege_lower();
+}
+
+static int run(void *options, char **operands, int operand_count)
+{
+	const struct doctor_options *doctor = options;
+	struct feature_checks checks = {0};
+	struct output output;
+	struct roots roots;
+	struct error error;
+
+	(void)operands;
+	(void)operand_count;
+	if (roots_open(&roots, doctor->roots.roots, &error) < 0)
+		return command_failed(&error);
+	if (output_open(&output, NULL, &error) < 0) {
+		roots_close(&roots);
+		return command_failed(&error);
+	}
+	check(&checks, &roots);
+	if (doctor->format == DOCTOR_JSON)
+		print_json(&output.buffer, &roots, checks.results);
+	else
+		print_text(&output.buffer, &roots, checks.results);
+	feature_release(&checks);
+	roots_close(&roots);
+	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
+}
+
+static const char *const formats[] = {
+	[DOCTOR_TEXT] = "text",
+	[DOCTOR_JSON] = "json",
+	NULL,
+};
+
+static const struct option own_options[] = {
+	{
+		.name = "format",
+		.kind = OPTION_CHOICE,
+		.value_name = "FORMAT",
+		.offset = offsetof(struct doctor_options, format),
+		.choices = formats,
+		.description = "text or json (default text)",
+	},
+};
+
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+	{&root_option_table, offsetof(struct doctor_options, roots)},
+};
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.summary = "print what this host and user let ctop read, and what would give the rest",
+	.usage = "[OPTION]...",
+	.details = "Nothing is changed: remedies are for you to run, as root. Missing parts are no failure.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct doctor_options),
+	.run = run,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What changed since the table of the round before: new rows, gone rows, the largest rises. */
+#include "session_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	MOVERS = 3
+};
+
+/* A row counts as a mover when its value grew to at least this many times the one before. */
+static const double mover_ratio = 1.5;
+
+/* Everything that makes rows and their order other ones. */
+static void append_signature(const struct view *view, struct buffer *signature)
+{
+	buffer_append_format(signature, "%d %d %d %d %p %zu %d %d %d %d", (int)view->grouping.axis,
+			     (int)view->level, (int)view->grouping.keep_thread_names,
+			     (int)view->grouping.keep_cgroup_names, (const void *)view->grouping.flatten,
+			     view->grouping.flatten_count, (int)view->hide_kernel_threads, (int)view->mode,
+			     (int)view->sort, (int)view->sort_by_name);
+	for (size_t i = 0; i < view->step_count; i++) {
+		buffer_append_format(signature, " %d:%zu:", (int)view->steps[i].axis,
+				     view->steps[i].key_length);
+		buffer_append(signature, view->steps[i].key, view->steps[i].key_length);
+	}
+}
+
+static void clear_generation(struct history_generation *generation)
+{
+	arena_release(&generation->arena);
+	generation->count = 0;
+	generation->round = 0;
+	hash_map_clear(&generation->index);
+}
+
+/* Notes which view the history belongs to from here on; another one's is forgotten. */
+static void follow_view(struct history *history, const struct view *view)
+{
+	struct buffer signature = {0};
+
+	append_signature(view, &signature);
+	if (signature.length == history->signature.length &&
+	    memcmp(signature.data, history->signature.data, signature.length) == 0) {
+		buffer_release(&signature);
+		return;
+	}
+	buffer_release(&history->signature);
+	history->signature = signature;
+	clear_generation(&history->now);
+	clear_generation(&history->before);
+}
+
+void history_begin(struct session *session, const struct view *view)
+{
+	struct history *history = &session->history;
+	struct history_generation spare;
+
+	follow_view(history, view);
+	if (history->now.round == session->rounds)
+		return;
+	spare = history->before;
+	history->before = history->now;
+	history->now = spare;
+	clear_generation(&history->now);
+	if (history->before.round + 1 != session->rounds)
+		clear_generation(&history->before);
+}
+
+static uint64_t row_hash(const struct session *session, const struct members *members, size_t row)
+{
+	const char *key;
+	size_t length;
+
+	if (members->by_thread) {
+		uint32_t thread = members->row_group[row];
+
+		return hash_u64(hash_u64(session->now->tid[thread]) ^ session->now->start_time[thread]);
+	}
+	key = grouping_key(members->grouping, members->row_group[row], &length);
+	return ((uint64_t)hash_bytes(key, length) << 32) | (uint32_t)length;
+}
+
+static void note_row(struct session *session, const struct members *members, size_t row, uint64_t hash,
+		     double sort)
+{
+	struct history_generation *now = &session->history.now;
+	struct history_row *noted;
+
+	if (now->count == now->capacity)
+		now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
+	noted = &now->rows[now->count];
+	*noted = (struct history_row){.hash = hash, .thread = UINT32_MAX, .sort = sort};
+	if (members->by_thread) {
+		noted->thread = members->row_group[row];
+	} else {
+		const char *key = grouping_key(members->grouping, members->row_group[row],
+					       &noted->key_length);
+
+		noted->key = arena_duplicate(&now->arena, key, noted->key_length);
+	}
+	hash_map_set(&now->index, hash, (uint32_t)now->count++);
+}
+
+/* The largest rises so far, largest first. */
+struct movers {
+	size_t rows[MOVERS];
+	double rises[MOVERS];
+	size_t count;
+};
+
+static void consider(struct movers *movers, size_t row, double before, double now)
+{
+	double rise = now - before;
+	size_t place;
+
+	if (!(rise > 0.0) || now < before * mover_ratio)
+		return;
+	for (place = movers->count; place > 0 && movers->rises[place - 1] < rise; place--) {
+		if (place < MOVERS) {
+			movers->rises[place] = movers->rises[place - 1];
+			movers->rows[place] = movers->rows[place - 1];
+		}
+	}
+	if (place >= MOVERS)
+		return;
+	movers->rises[place] = rise;
+	movers->rows[place] = row;
+	if (movers->count < MOVERS)
+		movers->count++;
+}
+
+unsigned char *history_update(struct session *session, const struct members *members,
+			      const double *sort_values)
+{
+	struct history *history = &session->history;
+	bool note = history->now.round != session->rounds;
+	unsigned char *marks = memory_allocate_zero(members->row_count + 1, 1);
+	struct movers movers = {0};
+
+	for (size_t row = 0; row < members->row_count; row++) {
+		uint64_t hash = row_hash(session, members, row);
+		uint32_t place;
+
+		if (note)
+			note_row(session, members, row, hash, sort_values[row]);
+		if (history->before.round == 0)
+			continue;
+		if (!hash_map_get(&history->before.index, hash, &place)) {
+			marks[row] = ROW_MARK_NEW;
+			continue;
+		}
+		history->before.rows[place].seen = true;
+		consider(&movers, row, history->before.rows[place].sort, sort_values[row]);
+	}
+	for (size_t i = 0; i < movers.count; i++)
+		marks[movers.rows[i]] = ROW_MARK_MOVER;
+	history->now.round = session->rounds;
+	return marks;
+}
+
+static void release_generation(struct history_generation *generation)
+{
+	arena_release(&generation->arena);
+	hash_map_release(&generation->index);
+	free(generation->rows);
+}
+
+void history_release(struct history *history)
+{
+	release_generation(&history->now);
+	release_generation(&history->before);
+	buffer_release(&history->signature);
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# doctor.sh CTOP: `ctop doctor` on this host, on a made tree, and with less privilege.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+
+# expect NAME WANTED TEXT: the text has a line that matches.
+expect()
+{
+    if printf '%s\n' "$3" | grep -q -e "$2"; then
+        result "$1" ""
+    else
+        result "$1" "no line '$2' in: $3"
+    fi
+}
+
+# status WANTED COMMAND...: what is wrong with the command's exit status.
+status()
+{
+    wanted=$1
+    shift
+    "$@" >/dev/null 2>&1
+    found=$?
+    [ "$found" = "$wanted" ] || echo "exit status $found, not $wanted"
+}
+
+result "exit status with things missing" "$(status 0 "$ctop" doctor)"
+text=$("$ctop" doctor 2>&1)
+result "no line above 80 columns but remedies" "$(printf '%s\n' "$text" | grep -v 'remedy: ' | grep '.\{81\}')"
+expect "every feature has a state" '^[0-9]* of [0-9]* on$' "$text"
+json=$("$ctop" doctor --format json)
+result "json is one object with every feature" \
+    "$([ "$(printf '%s' "$json" | grep -o '"state":"[a-z]*"' | wc -l)" = "$(printf '%s\n' "$text" | grep -cE '^(on|off|partial|unknown)  *')" ] ||
+        echo "$json")"
+
+mkdir -p "$directory/proc/sys/kernel/yama" "$directory/proc/1/task/1" "$directory/sys/kernel/sched_ext" "$directory/cgroup"
+echo 0 >"$directory/proc/sys/kernel/task_delayacct"
+echo 0 >"$directory/proc/sys/kernel/sched_schedstats"
+echo "cpu memory pids" >"$directory/cgroup/cgroup.controllers"
+: >"$directory/proc/1/task/1/schedstat"
+text=$("$ctop" doctor --proc-root "$directory/proc" --sys-root "$directory/sys" --cgroup-root "$directory/cgroup" 2>&1)
+expect "a switch that is off has its remedy" 'remedy: sysctl kernel.task_delayacct=1$' "$text"
+expect "scheduler statistics are off" 'remedy: sysctl kernel.sched_schedstats=1$' "$text"
+expect "a saved tree is another namespace" 'another namespace: the proc root is a saved tree' "$text"
+expect "schedstat is there" '^on  *run time and run-queue wait' "$text"
+expect "io is not" 'CONFIG_TASK_IO_ACCOUNTING' "$text"
+expect "sched_ext is there" '^on  *sched_ext' "$text"
+expect "cgroup records are whole" '^on  *cgroup v2' "$text"
+
+result "a root that is not there fails" "$(status 1 "$ctop" doctor --proc-root "$directory/none")"
+expect "and is named" "$directory/none" "$("$ctop" doctor --proc-root "$directory/none" 2>&1)"
+result "an unknown format is misuse" "$(status 2 "$ctop" doctor --format xml)"
+
+nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+if $nobody "$ctop" -V >/dev/null 2>&1; then
+    text=$($nobody "$ctop" doctor 2>&1)
+    expect "without privilege taskstats has its remedy" 'setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep /' "$text"
+    expect "without privilege I/O is partial" '^partial  *I/O of other' "$text"
+else
+    echo "skip - without privilege: needs root and setpriv"
+fi
+finish
