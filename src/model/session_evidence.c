@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How good the data is: what was read, what was missed and why, and what would help. */
+#include "session_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+enum {
+	EVIDENCE_READ,
+	EVIDENCE_MISSED,
+	EVIDENCE_WHY,
+	EVIDENCE_REMEDY,
+	EVIDENCE_COUNT,
+};
+
+static const struct {
+	const char *name, *title;
+	bool left;
+	int width;
+} evidence_columns[EVIDENCE_COUNT] = {
+	[EVIDENCE_READ] = {"read", "READ", false, 7},
+	[EVIDENCE_MISSED] = {"missed", "MISSED", false, 7},
+	[EVIDENCE_WHY] = {"why", "WHY", true, 18},
+	[EVIDENCE_REMEDY] = {"remedy", "REMEDY", true, 24},
+};
+
+/* Whose check tells the remedy when a source is missed for a reason; REASON_READ: any reason. */
+static const struct {
+	enum source source;
+	enum reason reason;
+	enum feature feature;
+} remedies[] = {
+	{SOURCE_IO, REASON_NOT_PERMITTED, FEATURE_OTHERS_IO},
+	{SOURCE_IO, REASON_READ, FEATURE_IO_ACCOUNTING},
+	{SOURCE_SMAPS_ROLLUP, REASON_NOT_PERMITTED, FEATURE_OTHERS_MEMORY},
+	{SOURCE_SCHEDSTAT, REASON_READ, FEATURE_SCHED_INFO},
+	{SOURCE_SCHEDSTATS, REASON_READ, FEATURE_SCHEDSTATS},
+	{SOURCE_CGROUP, REASON_READ, FEATURE_CGROUP2},
+	{SOURCE_AFFINITY, REASON_OTHER_NAMESPACE, FEATURE_PID_NAMESPACE},
+	{SOURCE_TASKSTATS, REASON_READ, FEATURE_TASKSTATS},
+	{SOURCE_DELAYS, REASON_READ, FEATURE_DELAYS},
+	{SOURCE_HIWATER, REASON_READ, FEATURE_XACCT},
+};
+
+static const char *find_remedy(const struct snapshot *now, enum source source, reason_id reason)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
+		if (remedies[i].source == source &&
+		    (remedies[i].reason == REASON_READ || remedies[i].reason == reason))
+			return now->provenance.features[remedies[i].feature].remedy;
+	}
+	return NULL;
+}
+
+static bool applies(const struct snapshot *now, size_t thread, enum source source)
+{
+	if ((sources[source].flags & SOURCE_USER_ONLY) && (now->thread_flags[thread] & THREAD_KERNEL))
+		return false;
+	return !(sources[source].flags & SOURCE_LEADER_ONLY) || now->tid[thread] == now->tgid[thread];
+}
+
+/* What became of a source, thread by thread, where the capture left no tally. */
+static void count_reasons(const struct snapshot *now, enum source source, struct tally *tally)
+{
+	memset(tally, 0, sizeof(*tally));
+	for (size_t i = 0; i < now->thread_count; i++) {
+		reason_id reason = now->source_reason[source] != NULL ? now->source_reason[source][i]
+								      : now->default_reason[source];
+
+		if (!applies(now, i, source))
+			continue;
+		if (reason == REASON_READ)
+			tally->read++;
+		else
+			tally->missed[reason]++;
+	}
+}
+
+static void set_count(struct table *table, uint64_t count, struct cell *cell)
+{
+	char digits[28];
+
+	number_group_digits(count, digits);
+	*cell = (struct cell){
+		.state = CELL_VALUE,
+		.form = CELL_FORM_INTEGER,
+		.unit = UNIT_COUNT,
+		.value.integer = count,
+		.text = arena_duplicate(&table->arena, digits, strlen(digits)),
+	};
+}
+
+static void set_text(const char *text, struct cell *cell)
+{
+	*cell = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text};
+}
+
+static struct table_row *add_row(struct table *table, const char *key, const char *label)
+{
+	struct table_row *row = table_add_row(table);
+
+	row->key = key;
+	row->key_length = strlen(key);
+	row->label = label;
+	row->label_length = strlen(label);
+	return row;
+}
+
+static void add_source(struct table *table, const struct snapshot *now, enum source source)
+{
+	struct tally *tally = memory_allocate(sizeof(*tally));
+	const struct source_entry *entry = &sources[source];
+	uint64_t missed = 0, most = 0;
+	reason_id reason = REASON_READ;
+	struct table_row *row;
+	const char *remedy;
+
+	if (now->provenance.tallies != NULL)
+		*tally = now->provenance.tallies[source];
+	else
+		count_reasons(now, source, tally);
+	for (size_t i = 1; i <= UINT8_MAX; i++) {
+		missed += tally->missed[i];
+		if (tally->missed[i] > most) {
+			most = tally->missed[i];
+			reason = (reason_id)i;
+		}
+	}
+	row = add_row(
+		table, entry->name,
+		arena_format(&table->arena, "%s%s", entry->part_of != SOURCE_NONE ? "  " : "", entry->name));
+	set_count(table, tally->read, &row->cells[EVIDENCE_READ]);
+	set_count(table, missed, &row->cells[EVIDENCE_MISSED]);
+	if (missed != 0) {
+		const char *words = snapshot_reason_words(now, reason);
+
+		remedy = find_remedy(now, source, reason);
+		set_text(arena_format(&table->arena, "%s%s", words, most < missed ? " and others" : ""),
+			 &row->cells[EVIDENCE_WHY]);
+		set_text(remedy != NULL ? arena_duplicate(&table->arena, remedy, strlen(remedy)) : "-",
+			 &row->cells[EVIDENCE_REMEDY]);
+	}
+	free(tally);
+}
+
+static void add_feature(struct table *table, const struct snapshot *now, enum feature feature)
+{
+	const struct feature_result *result = &now->provenance.features[feature];
+	struct table_row *row = add_row(table, features[feature].name, features[feature].words);
+	const char *why = result->detail != NULL ? result->detail : reasons[result->reason].words;
+
+	set_text(feature_state_names[result->state], &row->cells[EVIDENCE_READ]);
+	if (result->state == FEATURE_STATE_ON || result->state == FEATURE_STATE_UNKNOWN)
+		return;
+	set_text(arena_duplicate(&table->arena, why, strlen(why)), &row->cells[EVIDENCE_WHY]);
+	if (result->remedy != NULL)
+		set_text(arena_duplicate(&table->arena, result->remedy, strlen(result->remedy)),
+			 &row->cells[EVIDENCE_REMEDY]);
+}
+
+struct table *session_evidence_table(const struct session *session)
+{
+	const struct snapshot *now = session->now;
+	struct table *table;
+
+	if (now == NULL)
+		return NULL;
+	table = table_create("evidence", EVIDENCE_COUNT);
+	for (size_t i = 0; i < EVIDENCE_COUNT; i++)
+		table->columns[i] = (struct table_column){
+			.name = evidence_columns[i].name,
+			.title = evidence_columns[i].title,
+			.left = evidence_columns[i].left,
+			.width = evidence_columns[i].width,
+			.column = UINT32_MAX,
+		};
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		add_source(table, now, (enum source)i);
+	for (int i = 0; i < FEATURE_COUNT; i++)
+		add_feature(table, now, (enum feature)i);
+	return table;
+}
+
+static void append_count(uint64_t count, const char *behind, struct buffer *lines)
+{
+	char digits[28];
+
+	buffer_append_format(lines, "%s%s", number_group_digits(count, digits), behind);
+}
+
+static void append_cost(const struct session *session, struct buffer *lines)
+{
+	const struct provenance *provenance = &session->now->provenance;
+	uint64_t interval = session_interval_ns(session);
+
+	append_count(session->now->thread_count, " threads seen", lines);
+	if (provenance->present) {
+		buffer_append_text(lines, ", ");
+		append_count(provenance->ended, " ended meanwhile", lines);
+		buffer_append_format(lines, ", read in %.1f ms", (double)provenance->duration_ns / 1e6);
+	}
+	if (interval != 0)
+		buffer_append_format(lines, " (%.1f %% of the interval)",
+				     (double)provenance->duration_ns * 100.0 / (double)interval);
+	buffer_append_char(lines, '\n');
+	if (session->ended.threads != 0)
+		append_count(session->ended.threads, " threads ended since the base\n", lines);
+}
+
+static void append_probe(const struct probe_summary *probe, struct buffer *lines)
+{
+	if (!probe->present)
+		return;
+	buffer_append_text(lines, "PROBE  ");
+	append_count(probe->tgids_walked, " processes, ", lines);
+	append_count(probe->jemalloc_detected, " with jemalloc, ", lines);
+	append_count(probe->probed_ok, " threads read, ", lines);
+	append_count(probe->failed, " failed", lines);
+	if (probe->dominant_failure != NULL)
+		buffer_append_format(lines, ", mostly %s", probe->dominant_failure);
+	buffer_append_char(lines, '\n');
+}
+
+static void append_parse(const struct parse_summary *parse, struct buffer *lines)
+{
+	if (!parse->present)
+		return;
+	buffer_append_text(lines, "PARSE  ");
+	append_count(parse->tids_walked, " threads, ", lines);
+	append_count(parse->read_failures, " failures", lines);
+	if (parse->dominant_read_failure != NULL)
+		buffer_append_format(lines, ", mostly %s", parse->dominant_read_failure);
+	buffer_append_char(lines, '\n');
+}
+
+static void append_taskstats(const struct taskstats_summary *taskstats, struct buffer *lines)
+{
+	if (!taskstats->present)
+		return;
+	buffer_append_text(lines, "TASKSTATS  ");
+	append_count(taskstats->ok_count, " ok, ", lines);
+	append_count(taskstats->eperm_count, " refused, ", lines);
+	append_count(taskstats->esrch_count, " ended, ", lines);
+	append_count(taskstats->other_err_count, " other errors\n", lines);
+}
+
+void session_evidence_lines(const struct session *session, struct buffer *ret_lines)
+{
+	if (session->now == NULL)
+		return;
+	append_cost(session, ret_lines);
+	append_probe(&session->now->probe_summary, ret_lines);
+	append_parse(&session->now->parse_summary, ret_lines);
+	append_taskstats(&session->now->taskstats_summary, ret_lines);
+}
