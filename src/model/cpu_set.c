@@ -63,7 +63,7 @@ void cpu_set_append_ranges(const struct cpu_set_pool *pool, uint32_t id, struct 
 	}
 }
 
-/* One item of a list, "8" or "0-3", blanks around it and its numbers allowed. */
+/* One item of a list, "8" or "0-3", without blanks. */
 static bool parse_item(const char *text, size_t length, struct range *ret_range)
 {
 	const char *dash = memchr(text, '-', length);
@@ -71,8 +71,6 @@ static bool parse_item(const char *text, size_t length, struct range *ret_range)
 	size_t first_length = dash != NULL ? (size_t)(dash - text) : length;
 	size_t second_length = length - (size_t)(second - text);
 
-	first_length = unicode_trim(&text, first_length);
-	second_length = unicode_trim(&second, second_length);
 	return number_parse_u32(text, first_length, &ret_range->first) &&
 	       number_parse_u32(second, second_length, &ret_range->last) &&
 	       ret_range->first <= ret_range->last && ret_range->last - ret_range->first < RANGE_CPUS_MAX;

@@ -21,7 +21,7 @@ enum {
 
 const char *const saved_host_names[SAVED_HOST_COUNT] = {"6.1", "6.12", "6.18-scx", "7.2"};
 
-static bool run(const char *const arguments[])
+bool run_program(const char *const arguments[])
 {
 	pid_t pid = fork();
 	int status;
@@ -38,7 +38,7 @@ bool saved_host_can_unpack(void)
 	static const char *const check[] = {
 		"sh", "-c", "tar --version >/dev/null && zstd --version >/dev/null 2>&1", NULL};
 
-	return run(check);
+	return run_program(check);
 }
 
 char *saved_host_unpack(const char *name)
@@ -49,7 +49,7 @@ char *saved_host_unpack(const char *name)
 	const char *const unpack[] = {"tar", "--zstd", "-xf", archive, "-C", directory, NULL};
 
 	assert_non_null(mkdtemp(directory));
-	if (!run(unpack))
+	if (!run_program(unpack))
 		fail_msg("%s cannot be unpacked into %s", archive, directory);
 	free(archive);
 	return directory;

@@ -20,6 +20,9 @@ extern const char *const saved_host_names[SAVED_HOST_COUNT];
  */
 char *saved_host_unpack(const char *name);
 
+/* Runs a program to its end; true when it exits with 0. */
+bool run_program(const char *const arguments[]);
+
 /* Whether tar and zstd are there. */
 bool saved_host_can_unpack(void);
 

@@ -268,7 +268,8 @@ static void test_cpu_set_parse(void **state)
 	} cases[] = {
 		{"3,0-2,1,2", "0-3"},
 		{"0-3,8", "0-3,8"},
-		{" 1 , 4 - 5 ,,", "1,4-5"},
+		{" 1 , 4-5 ,,", "1,4-5"},
+		{"1 - 2", NULL}, /* blanks are trimmed around an item only */
 		{"", NULL},
 		{",", NULL},
 		{"3-1", NULL},

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whole captures of the saved hosts through redirected roots: every field of the parked threads, 98 in all,
+ * equals the reference's record, in memory and after a round through a file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "model/snapshot_file.h"
+#include "trees.h"
+
+enum {
+	PARKED_THREADS = 19, /* of these processes on each host */
+	FORMAT_FLAGS = THREAD_TASKSTATS_MEASURED | THREAD_CPU_DELAY_ACTIVE | THREAD_DELAY_BLOCK_ACTIVE |
+		       THREAD_XACCT_ACTIVE | THREAD_JEMALLOC_MEASURED,
+};
+
+static const char *const parked[] = {"park", "server-0", "server-1", "zombie-lead", "cow-child"};
+
+static const char *process_name(const struct snapshot *snapshot, size_t thread)
+{
+	return snapshot_text(snapshot, snapshot->triples[snapshot->triple[thread]].pcomm);
+}
+
+static bool is_parked(const struct snapshot *snapshot, size_t thread)
+{
+	for (size_t i = 0; i < sizeof(parked) / sizeof(parked[0]); i++) {
+		if (strcmp(process_name(snapshot, thread), parked[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct snapshot *read_snapshot(const char *path)
+{
+	struct snapshot_file_notes notes;
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	if (snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+		fail_msg("%s", error.text);
+	return snapshot;
+}
+
+/* A full capture of an unpacked host. */
+static struct snapshot *capture_host(const char *directory)
+{
+	char *roots[ROOT_COUNT];
+	char *replies = memory_format("%s/taskstats", directory);
+	struct capture_options options = {.saved_taskstats = replies};
+	struct snapshot *snapshot = NULL;
+	struct capture *capture = NULL;
+	struct error error = {""};
+
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		roots[i] = memory_format("%s/tree/%s", directory, root_names[i]);
+		options.roots[i] = roots[i];
+	}
+	if (capture_open(&options, &capture, &error) < 0 ||
+	    capture_full(capture, UINT64_MAX, NULL, &snapshot, &error) < 0)
+		fail_msg("%s", error.text);
+	capture_close(capture);
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		free(roots[i]);
+	free(replies);
+	return snapshot;
+}
+
+/* A stored value as text, whatever it is; owned by the caller. */
+static char *value_text(const struct snapshot *snapshot, size_t thread, enum metric metric)
+{
+	uint64_t value = snapshot_value(snapshot, thread, metric);
+	struct buffer buffer = {0};
+
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_STRING:
+		return memory_duplicate(snapshot_text(snapshot, (uint32_t)value));
+	case METRIC_ENCODING_CPU_SET:
+		cpu_set_append_ranges(&snapshot->cpu_sets, (uint32_t)value, &buffer);
+		return buffer_steal(&buffer);
+	case METRIC_ENCODING_I32:
+		return memory_format("%lld", (long long)value);
+	case METRIC_ENCODING_CHARACTER:
+		return memory_format("'%c'", (int)value);
+	default:
+		return memory_format("%llu", (unsigned long long)value);
+	}
+}
+
+static uint64_t smaps_value(const struct snapshot *snapshot, const struct smaps_record *record,
+			    const char *key)
+{
+	for (uint32_t i = 0; record != NULL && i < record->kib.count; i++) {
+		if (strcmp(snapshot_text(snapshot, record->kib.items[i].key), key) == 0)
+			return record->kib.items[i].value;
+	}
+	return UINT64_MAX;
+}
+
+static unsigned int compare_smaps(const struct snapshot *wanted, size_t wanted_thread,
+				  const struct snapshot *found, size_t found_thread)
+{
+	const struct smaps_record *a = snapshot_find_smaps(wanted, wanted_thread);
+	const struct smaps_record *b = snapshot_find_smaps(found, found_thread);
+	unsigned int differing = (a != NULL ? a->kib.count : 0) != (b != NULL ? b->kib.count : 0);
+
+	for (uint32_t i = 0; a != NULL && i < a->kib.count; i++)
+		differing += smaps_value(found, b, snapshot_text(wanted, a->kib.items[i].key)) !=
+			     a->kib.items[i].value;
+	return differing;
+}
+
+/* Fields of the record of one thread that differ, each printed. */
+static unsigned int compare_threads(const struct snapshot *wanted, size_t wanted_thread,
+				    const struct snapshot *found, size_t found_thread)
+{
+	const struct triple *a = &wanted->triples[wanted->triple[wanted_thread]];
+	const struct triple *b = &found->triples[found->triple[found_thread]];
+	unsigned int differing = 0;
+
+	differing += wanted->tgid[wanted_thread] != found->tgid[found_thread];
+	differing += strcmp(snapshot_text(wanted, a->pcomm), snapshot_text(found, b->pcomm)) != 0;
+	differing += strcmp(snapshot_text(wanted, a->comm), snapshot_text(found, b->comm)) != 0;
+	differing += strcmp(snapshot_text(wanted, a->cgroup), snapshot_text(found, b->cgroup)) != 0;
+	differing += wanted->start_time[wanted_thread] != found->start_time[found_thread];
+	differing += (wanted->thread_flags[wanted_thread] & FORMAT_FLAGS) !=
+		     (found->thread_flags[found_thread] & FORMAT_FLAGS);
+	if (differing != 0)
+		print_message("tid %u: %u of names, cgroup, start time and flags differ\n",
+			      wanted->tid[wanted_thread], differing);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		char *wanted_text = value_text(wanted, wanted_thread, (enum metric)i);
+		char *found_text = value_text(found, found_thread, (enum metric)i);
+
+		if (strcmp(wanted_text, found_text) != 0) {
+			print_message("tid %u %s: %s, the reference has %s\n", wanted->tid[wanted_thread],
+				      metrics[i].name, found_text, wanted_text);
+			differing++;
+		}
+		free(wanted_text);
+		free(found_text);
+	}
+	return differing + compare_smaps(wanted, wanted_thread, found, found_thread);
+}
+
+static size_t find_thread(const struct snapshot *snapshot, uint32_t tid)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (snapshot->tid[i] == tid)
+			return i;
+	}
+	fail_msg("no record of tid %u", tid);
+	return 0;
+}
+
+static unsigned int compare_parked(const struct snapshot *reference, const struct snapshot *snapshot)
+{
+	unsigned int threads = 0, differing = 0;
+
+	for (size_t i = 0; i < reference->thread_count; i++) {
+		if (!is_parked(reference, i))
+			continue;
+		threads++;
+		differing += compare_threads(reference, i, snapshot,
+					     find_thread(snapshot, reference->tid[i]));
+	}
+	assert_int_equal(threads, PARKED_THREADS);
+	return differing;
+}
+
+static void test_captures_equal_the_reference(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SAVED_HOST_COUNT; i++) {
+		char *directory = saved_host_unpack(saved_host_names[i]);
+		char *reference_path = memory_format("%s/reference.ctprof.zst", directory);
+		char *own_path = memory_format("%s/own.ctprof.zst", directory);
+		struct snapshot *reference = read_snapshot(reference_path);
+		struct snapshot *snapshot = capture_host(directory), *reloaded;
+		struct error error = {""};
+
+		assert_int_equal(compare_parked(reference, snapshot), 0);
+		if (snapshot_file_write(snapshot, own_path, false, NULL, &error) < 0)
+			fail_msg("%s", error.text);
+		reloaded = read_snapshot(own_path);
+		assert_int_equal(compare_parked(reference, reloaded), 0);
+		assert_int_equal(reloaded->thread_count, snapshot->thread_count);
+		snapshot_release(reloaded);
+		snapshot_release(snapshot);
+		snapshot_release(reference);
+		tree_remove_directory(directory);
+		free(own_path);
+		free(reference_path);
+		free(directory);
+	}
+}
+
+/* What the reference could not read is no zero here: unavailable or not applicable. */
+static void test_states_of_the_saved_hosts(void **state)
+{
+	char *directory = saved_host_unpack("6.1");
+	struct snapshot *snapshot = capture_host(directory);
+	reason_id reason;
+
+	(void)state;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		/* max and min came with version 16, `slice` with 6.12, sched_ext with its configuration */
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_CPU_DELAY_MAX_NS, false, &reason),
+				 VALUE_UNAVAILABLE);
+		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_EXT_ENABLED, false, &reason),
+				 VALUE_UNAVAILABLE);
+		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_IRQ_DELAY_TOTAL_NS, false, &reason),
+				 VALUE_UNAVAILABLE);
+		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_ALLOCATED_BYTES, false, &reason) ==
+					 VALUE_READ,
+				 false);
+		if (is_parked(snapshot, i)) {
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_RUN_TIME_NS, false, NULL),
+					 VALUE_READ);
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_WAIT_SUM, false, NULL),
+					 VALUE_READ);
+			assert_int_equal(
+				snapshot_value_state(snapshot, i, METRIC_BLKIO_DELAY_COUNT, false, NULL),
+				VALUE_READ); /* delayacct stood on the command line */
+		}
+	}
+	snapshot_release(snapshot);
+	tree_remove_directory(directory);
+	free(directory);
+}
+
+/* A stat with one field more in front: the comparison must see it. */
+static void test_an_offset_error_is_seen(void **state)
+{
+	char *directory = saved_host_unpack("7.2");
+	char *reference_path = memory_format("%s/reference.ctprof.zst", directory);
+	struct snapshot *reference = read_snapshot(reference_path), *snapshot;
+	const char *const shift[] = {"sh", "-c",
+				     "for f in \"$0\"/tree/proc/*/task/*/stat; do sed 's/) \\([A-Z]\\) /) "
+				     "\\1 1 /' $f >$f.new && mv $f.new $f; done",
+				     directory, NULL};
+
+	(void)state;
+	assert_true(run_program(shift));
+	snapshot = capture_host(directory);
+	print_message("the next lines are meant to differ\n");
+	assert_true(compare_parked(reference, snapshot) >= PARKED_THREADS);
+	snapshot_release(snapshot);
+	snapshot_release(reference);
+	tree_remove_directory(directory);
+	free(reference_path);
+	free(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_captures_equal_the_reference),
+		cmocka_unit_test(test_states_of_the_saved_hosts),
+		cmocka_unit_test(test_an_offset_error_is_seen),
+	};
+
+	if (!saved_host_can_unpack()) {
+		printf("SKIP: tar or zstd is missing\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
