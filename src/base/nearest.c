@@ -4,11 +4,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "buffer.h"
 
 enum {
-	NEAREST_LONGEST = 64
+	NEAREST_LONGEST = 64,
+	NEAREST_PREFIX = 3, /* characters from which on the beginning of a name suggests it */
 };
 
 static unsigned int smallest(unsigned int a, unsigned int b)
@@ -69,7 +71,13 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 		}
 	}
 	/* more than a third of the word wrong is no slip any more */
-	return best_distance <= 2 + 2 * (unsigned int)(length / 3) ? best : NULL;
+	if (best_distance <= 2 + 2 * (unsigned int)(length / 3))
+		return best;
+	for (size_t i = 0; i < count; i++) {
+		if (length >= NEAREST_PREFIX && strncasecmp(candidates[i], word, length) == 0)
+			return candidates[i];
+	}
+	return NULL;
 }
 
 int nearest_refuse(struct error *error, const char *kind, const char *word, const char *const *names,

@@ -8,7 +8,8 @@
 
 /*
  * The candidate that is the fewest edits (insertions, deletions, replacements, swaps of neighbours; case
- * counts half) away from `word`, the first of equals; NULL when none is near enough to be a likely slip.
+ * counts half) away from `word`, the first of equals; where none is near enough to be a likely slip, the
+ * first that begins with `word`; NULL when none does.
  */
 const char *nearest_name(const char *word, const char *const *candidates, size_t count);
 

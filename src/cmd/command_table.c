@@ -3,6 +3,8 @@
 #include "command.h"
 
 const struct command *const commands[] = {
+	&show_command,
+	&metrics_command,
 	&doctor_command,
 	&help_command,
 	NULL,

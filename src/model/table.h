@@ -80,6 +80,7 @@ struct table_column {
 	const char *title; /* of the screen: "RUNQ%" */
 	enum unit unit;
 	bool left;           /* texts line up on the left */
+	bool measured;       /* cells have a state and may have a unit of their own */
 	int width;           /* cells on the screen without the blank between, from the title and the unit */
 	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
 };

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cgroup_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "cgroup_key.h"
+
+/* Keys of memory.stat that say how much there is now; the others count events. */
+static const char *const gauge_keys[] = {
+	"anon",
+	"file",
+	"kernel",
+	"kernel_stack",
+	"pagetables",
+	"sec_pagetables",
+	"percpu",
+	"sock",
+	"vmalloc",
+	"shmem",
+	"zswap",
+	"zswapped",
+	"file_mapped",
+	"file_dirty",
+	"file_writeback",
+	"swapcached",
+	"anon_thp",
+	"file_thp",
+	"shmem_thp",
+	"inactive_anon",
+	"active_anon",
+	"inactive_file",
+	"active_file",
+	"unevictable",
+	"slab_reclaimable",
+	"slab_unreclaimable",
+	"slab",
+	"hugetlb",
+};
+
+static bool is_gauge(const char *key)
+{
+	for (size_t i = 0; i < sizeof(gauge_keys) / sizeof(gauge_keys[0]); i++) {
+		if (strcmp(key, gauge_keys[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+struct merge {
+	const struct snapshot *snapshot;
+	struct merged_cgroups *result;
+	bool by_flags;
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void merge_largest(struct optional_u64 *into, struct optional_u64 from)
+{
+	into->present = into->present && from.present;
+	into->value = into->present ? larger(into->value, from.value) : 0;
+}
+
+static void merge_smallest(struct optional_u64 *into, struct optional_u64 from)
+{
+	into->present = into->present && from.present;
+	if (!into->present)
+		into->value = 0;
+	else if (from.value < into->value)
+		into->value = from.value;
+}
+
+static void merge_present(struct optional_u64 *into, struct optional_u64 from)
+{
+	into->present = into->present || from.present;
+	into->value = number_add_saturating(into->value, from.present ? from.value : 0);
+}
+
+static void merge_half(struct pressure_half *into, const struct pressure_half *from)
+{
+	into->avg10 = (uint16_t)larger(into->avg10, from->avg10);
+	into->avg60 = (uint16_t)larger(into->avg60, from->avg60);
+	into->avg300 = (uint16_t)larger(into->avg300, from->avg300);
+	into->total_usec = number_add_saturating(into->total_usec, from->total_usec);
+}
+
+static void merge_pressure(struct cgroup_record *into, const struct cgroup_record *from,
+			   enum pressure_resource resource)
+{
+	merge_half(&into->pressure.resource[resource].some, &from->pressure.resource[resource].some);
+	merge_half(&into->pressure.resource[resource].full, &from->pressure.resource[resource].full);
+}
+
+static int compare_items(const void *a, const void *b, void *context)
+{
+	const struct snapshot *snapshot = context;
+	const struct key_value *left = a, *right = b;
+
+	return strcmp(snapshot_text(snapshot, left->key), snapshot_text(snapshot, right->key));
+}
+
+/* A sorted copy; a key that occurs twice keeps its last value, as in a map. */
+static struct key_values copy_list(struct merge *merge, const struct key_values *list)
+{
+	struct key_values copy = {0};
+
+	if (list->count == 0)
+		return copy;
+	copy.items = arena_allocate(&merge->result->arena, list->count * sizeof(*copy.items));
+	memcpy(copy.items, list->items, list->count * sizeof(*copy.items));
+	copy.count = list->count;
+	qsort_r(copy.items, copy.count, sizeof(*copy.items), compare_items, (void *)merge->snapshot);
+	return copy;
+}
+
+/* Joins two sorted lists: values of a key in both add, or take the larger for gauges. */
+static void merge_list(struct merge *merge, struct key_values *into, const struct key_values *list,
+		       bool has_gauges)
+{
+	struct key_values from = copy_list(merge, list);
+	struct key_values joined = {0};
+	size_t i = 0, j = 0;
+
+	if (into->count + from.count == 0)
+		return;
+	joined.items = arena_allocate(&merge->result->arena,
+				      (into->count + from.count) * sizeof(*joined.items));
+	while (i < into->count || j < from.count) {
+		int order = i == into->count ? 1
+			    : j == from.count
+				    ? -1
+				    : compare_items(&into->items[i], &from.items[j], (void *)merge->snapshot);
+		struct key_value *item = &joined.items[joined.count++];
+
+		if (order > 0) {
+			*item = from.items[j++];
+			continue;
+		}
+		*item = into->items[i++];
+		if (order == 0) {
+			uint64_t value = from.items[j++].value;
+
+			item->value = has_gauges && is_gauge(snapshot_text(merge->snapshot, item->key))
+					      ? larger(item->value, value)
+					      : number_add_saturating(item->value, value);
+		}
+	}
+	*into = joined;
+}
+
+/* Members that are one number or none. */
+static const struct {
+	void (*merge)(struct optional_u64 *into, struct optional_u64 from);
+	size_t offset;
+} optional_members[CGROUP_MEMBER_COUNT] = {
+	[CGROUP_MEMBER_CPU_WEIGHT] = {merge_largest, offsetof(struct cgroup_record, weight)},
+	[CGROUP_MEMBER_MEMORY_MAX] = {merge_largest, offsetof(struct cgroup_record, memory_max)},
+	[CGROUP_MEMBER_MEMORY_HIGH] = {merge_largest, offsetof(struct cgroup_record, memory_high)},
+	[CGROUP_MEMBER_MEMORY_LOW] = {merge_smallest, offsetof(struct cgroup_record, memory_low)},
+	[CGROUP_MEMBER_MEMORY_MIN] = {merge_smallest, offsetof(struct cgroup_record, memory_min)},
+	[CGROUP_MEMBER_PIDS_CURRENT] = {merge_present, offsetof(struct cgroup_record, pids_current)},
+	[CGROUP_MEMBER_PIDS_MAX] = {merge_largest, offsetof(struct cgroup_record, pids_max)},
+};
+
+static void merge_optional(struct cgroup_record *into, const struct cgroup_record *from,
+			   enum cgroup_member member, bool first)
+{
+	size_t offset = optional_members[member].offset;
+	struct optional_u64 *target = (struct optional_u64 *)(void *)((char *)into + offset);
+	const struct optional_u64 *source = (const struct optional_u64 *)(const void *)((const char *)from +
+											offset);
+
+	if (first)
+		*target = *source;
+	else
+		optional_members[member].merge(target, *source);
+}
+
+static void merge_cpu_max(struct cgroup_record *into, const struct cgroup_record *from, bool first)
+{
+	if (first)
+		into->max_quota_us = from->max_quota_us;
+	merge_largest(&into->max_quota_us, from->max_quota_us);
+	into->max_period_us = larger(into->max_period_us, from->max_period_us);
+}
+
+static void merge_weight_nice(struct cgroup_record *into, const struct cgroup_record *from, bool first)
+{
+	struct optional_i32 *target = &into->weight_nice;
+
+	if (first)
+		*target = from->weight_nice;
+	target->present = target->present && from->weight_nice.present;
+	if (!target->present)
+		target->value = 0;
+	else if (from->weight_nice.value > target->value)
+		target->value = from->weight_nice.value;
+}
+
+/* Takes one member of a record in; `first` when no record before had it. */
+static void merge_member(struct merge *merge, struct cgroup_record *into, const struct cgroup_record *from,
+			 enum cgroup_member member, bool first)
+{
+	switch (member) {
+	case CGROUP_MEMBER_CPU_STAT:
+		into->usage_usec = number_add_saturating(into->usage_usec, from->usage_usec);
+		into->nr_throttled = number_add_saturating(into->nr_throttled, from->nr_throttled);
+		into->throttled_usec = number_add_saturating(into->throttled_usec, from->throttled_usec);
+		break;
+	case CGROUP_MEMBER_CPU_MAX:
+		merge_cpu_max(into, from, first);
+		break;
+	case CGROUP_MEMBER_CPU_WEIGHT_NICE:
+		merge_weight_nice(into, from, first);
+		break;
+	case CGROUP_MEMBER_MEMORY_CURRENT:
+		into->memory_current = larger(into->memory_current, from->memory_current);
+		break;
+	case CGROUP_MEMBER_MEMORY_STAT:
+		merge_list(merge, &into->memory_stat, &from->memory_stat, true);
+		break;
+	case CGROUP_MEMBER_MEMORY_EVENTS:
+		merge_list(merge, &into->memory_events, &from->memory_events, false);
+		break;
+	case CGROUP_MEMBER_CPU_PRESSURE:
+	case CGROUP_MEMBER_MEMORY_PRESSURE:
+	case CGROUP_MEMBER_IO_PRESSURE:
+	case CGROUP_MEMBER_IRQ_PRESSURE:
+		/* both enumerations list the resources in one order */
+		merge_pressure(into, from, (enum pressure_resource)(member - CGROUP_MEMBER_CPU_PRESSURE));
+		break;
+	default:
+		merge_optional(into, from, member, first);
+		break;
+	}
+}
+
+static void merge_record(struct merge *merge, struct merged_cgroup *into, const struct cgroup_record *from)
+{
+	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++) {
+		if (!merge->by_flags && from->missing[i] != REASON_READ) {
+			if (into->unavailable[i]++ == 0)
+				into->reason[i] = from->missing[i];
+			continue;
+		}
+		merge_member(merge, &into->record, from, (enum cgroup_member)i,
+			     into->members == into->unavailable[i]);
+	}
+	into->members++;
+}
+
+struct keyed {
+	struct string_pool keys;
+	const struct snapshot *snapshot;
+	uint32_t *key_of_record;
+	uint32_t *order; /* records by key, then by path */
+};
+
+static int compare_records(const void *a, const void *b, void *context)
+{
+	const struct keyed *keyed = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint32_t left_key = keyed->key_of_record[left], right_key = keyed->key_of_record[right];
+	int order = strcmp(string_pool_text(&keyed->keys, left_key),
+			   string_pool_text(&keyed->keys, right_key));
+
+	return order != 0 ? order : (left > right) - (left < right);
+}
+
+static void make_keys(struct keyed *keyed, const struct grouping_options *options)
+{
+	const struct snapshot *snapshot = keyed->snapshot;
+	struct cgroup_key_rules rules;
+	struct buffer key = {0};
+
+	keyed->key_of_record = memory_allocate_zero(snapshot->cgroup_count + 1, sizeof(uint32_t));
+	keyed->order = memory_allocate_zero(snapshot->cgroup_count + 1, sizeof(uint32_t));
+	cgroup_key_rules_initialise(&rules, options);
+	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
+		uint32_t path = snapshot->cgroups[i].path;
+
+		buffer_clear(&key);
+		cgroup_key_append(&rules, snapshot_text(snapshot, path),
+				  string_pool_length(&snapshot->strings, path), &key);
+		keyed->key_of_record[i] = string_pool_intern(&keyed->keys, key.data, key.length);
+		keyed->order[i] = (uint32_t)i;
+	}
+	cgroup_key_rules_release(&rules);
+	buffer_release(&key);
+	qsort_r(keyed->order, snapshot->cgroup_count, sizeof(*keyed->order), compare_records, keyed);
+}
+
+struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
+					   const struct grouping_options *options, bool by_flags)
+{
+	struct merged_cgroups *result = memory_allocate_zero(1, sizeof(*result));
+	struct merge merge = {snapshot, result, by_flags || !snapshot->provenance.present};
+	struct keyed keyed = {.snapshot = snapshot};
+	uint32_t last_key = UINT32_MAX;
+
+	make_keys(&keyed, options);
+	result->items = memory_allocate_zero(snapshot->cgroup_count + 1, sizeof(*result->items));
+	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
+		uint32_t record = keyed.order[i];
+		uint32_t key = keyed.key_of_record[record];
+		struct merged_cgroup *cgroup;
+
+		if (key != last_key)
+			result->count++;
+		cgroup = &result->items[result->count - 1];
+		if (key != last_key) {
+			cgroup->key_length = string_pool_length(&keyed.keys, key);
+			cgroup->key = arena_duplicate(&result->arena, string_pool_text(&keyed.keys, key),
+						      cgroup->key_length);
+		}
+		merge_record(&merge, cgroup, &snapshot->cgroups[record]);
+		last_key = key;
+	}
+	string_pool_release(&keyed.keys);
+	free(keyed.key_of_record);
+	free(keyed.order);
+	return result;
+}
+
+void cgroup_merge_release(struct merged_cgroups *cgroups)
+{
+	if (cgroups == NULL)
+		return;
+	arena_release(&cgroups->arena);
+	free(cgroups->items);
+	free(cgroups);
+}
+
+enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_member member,
+				    reason_id *ret_reason)
+{
+	*ret_reason = cgroup->reason[member];
+	return cgroup->unavailable[member] == cgroup->members ? VALUE_UNAVAILABLE : VALUE_READ;
+}
+
+bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_member member)
+{
+	return cgroup->unavailable[member] != 0 && cgroup->unavailable[member] != cgroup->members;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "selection.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+#include "base/unicode.h"
+
+enum {
+	WORD_MAX = 128, /* longer words name nothing */
+	NAMES_MAX = METRIC_COUNT + DERIVED_COUNT,
+};
+
+struct list {
+	const char *rest; /* NULL at the end */
+	const char *what; /* "metric": for sentences */
+	char word[WORD_MAX];
+};
+
+/* The next item, trimmed; an empty one names nothing and is refused as unknown. False at the end. */
+static bool next_word(struct list *list)
+{
+	const char *item = list->rest;
+	const char *comma;
+	size_t length;
+
+	if (item == NULL)
+		return false;
+	comma = strchr(item, ',');
+	length = comma != NULL ? (size_t)(comma - item) : strlen(item);
+	list->rest = comma != NULL ? comma + 1 : NULL;
+	length = unicode_trim(&item, length);
+	if (length >= WORD_MAX)
+		length = WORD_MAX - 1;
+	memcpy(list->word, item, length);
+	list->word[length] = '\0';
+	return true;
+}
+
+static int refuse_repeated(const struct list *list, struct error *error)
+{
+	return error_set(error, -EINVAL, "%s '%s' is named twice", list->what, list->word);
+}
+
+int selection_parse_sections(const char *text, bool ret_sections[SECTION_COUNT], struct error *error)
+{
+	struct list list = {.rest = text, .what = "section"};
+	const char *names[SECTION_COUNT];
+
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		names[i] = sections[i].name;
+		ret_sections[i] = text == NULL;
+	}
+	while (next_word(&list)) {
+		size_t i = 0;
+
+		while (i < SECTION_COUNT && strcasecmp(list.word, names[i]) != 0)
+			i++;
+		if (i == SECTION_COUNT)
+			return nearest_refuse(error, list.what, list.word, names, SECTION_COUNT);
+		if (ret_sections[i])
+			return refuse_repeated(&list, error);
+		ret_sections[i] = true;
+	}
+	return 0;
+}
+
+static int refuse_metric(const struct list *list, struct error *error)
+{
+	const char *names[NAMES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		names[count++] = metrics[i].name;
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		names[count++] = derived_metrics[i].name;
+	return nearest_refuse(error, list->what, list->word, names, count);
+}
+
+int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
+			    struct error *error)
+{
+	struct list list = {.rest = text, .what = "metric"};
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		ret_metrics[i] = text == NULL;
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		ret_derived[i] = text == NULL;
+	while (next_word(&list)) {
+		enum metric metric = metric_find(list.word, strlen(list.word));
+		enum derived derived = derived_find(list.word, strlen(list.word));
+
+		if (metric == METRIC_NONE && derived == DERIVED_NONE)
+			return refuse_metric(&list, error);
+		if (metric != METRIC_NONE)
+			ret_metrics[metric] = true;
+		else
+			ret_derived[derived] = true;
+	}
+	return 0;
+}
+
+/* Cuts ":asc" or ":desc" off the word. */
+static int parse_direction(struct list *list, bool *ret_ascending, struct error *error)
+{
+	static const char *const directions[] = {"asc", "desc"};
+	char *colon = strchr(list->word, ':');
+	char *end;
+	const char *direction, *name;
+	size_t length;
+
+	*ret_ascending = false;
+	if (colon == NULL)
+		return 0;
+	direction = colon + 1;
+	length = unicode_trim(&direction, strlen(direction));
+	end = list->word + (direction - list->word) + length;
+	*end = '\0';
+	*ret_ascending = strcasecmp(direction, "asc") == 0;
+	if (!*ret_ascending && strcasecmp(direction, "desc") != 0)
+		return nearest_refuse(error, "direction", direction, directions, 2);
+	*colon = '\0';
+	name = list->word;
+	length = unicode_trim(&name, strlen(name));
+	list->word[length] = '\0';
+	return 0;
+}
+
+static int parse_sort_key(struct list *list, struct sort_keys *keys, struct error *error)
+{
+	struct sort_key key;
+	int status = parse_direction(list, &key.ascending, error);
+
+	if (status < 0)
+		return status;
+	key.metric = metric_find(list->word, strlen(list->word));
+	key.derived = derived_find(list->word, strlen(list->word));
+	if (key.metric == METRIC_NONE && key.derived == DERIVED_NONE)
+		return refuse_metric(list, error);
+	if (key.metric != METRIC_NONE && metric_type(key.metric)->reduction == METRIC_REDUCTION_MODE)
+		return error_set(error, -EINVAL, "cannot sort by '%s': it is a category and has no order",
+				 list->word);
+	for (size_t i = 0; i < keys->count; i++) {
+		if (keys->items[i].metric == key.metric && keys->items[i].derived == key.derived)
+			return refuse_repeated(list, error);
+	}
+	if (keys->count == SORT_KEYS_MAX)
+		return error_set(error, -EINVAL, "too many metrics to sort by, at most %d", SORT_KEYS_MAX);
+	keys->items[keys->count++] = key;
+	return 0;
+}
+
+int selection_parse_sort_keys(const char *text, struct sort_keys *ret_keys, struct error *error)
+{
+	struct list list = {.rest = text, .what = "metric"};
+
+	ret_keys->count = 0;
+	while (next_word(&list)) {
+		int status = parse_sort_key(&list, ret_keys, error);
+
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+int selection_parse_columns(const char *text, const char *const *names, size_t name_count,
+			    size_t ret_columns[], size_t *ret_count, struct error *error)
+{
+	struct list list = {.rest = text, .what = "column"};
+
+	*ret_count = 0;
+	while (next_word(&list)) {
+		size_t i = 0;
+
+		while (i < name_count && strcmp(list.word, names[i]) != 0)
+			i++;
+		if (i == name_count)
+			return nearest_refuse(error, list.what, list.word, names, name_count);
+		for (size_t j = 0; j < *ret_count; j++) {
+			if (ret_columns[j] == i)
+				return refuse_repeated(&list, error);
+		}
+		ret_columns[(*ret_count)++] = i;
+	}
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SELECTION_H
+#define CTOP_SELECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "metric.h"
+
+/*
+ * What a report shows, from lists that the user typed: names between commas, blanks around them ignored.
+ * Unknown and empty names are refused (-EINVAL) with a sentence that lists the valid ones, repeated ones
+ * where the order or the count matters.
+ */
+
+/* Sections: case is ignored. NULL selects all. */
+int selection_parse_sections(const char *text, bool ret_sections[SECTION_COUNT], struct error *error);
+
+/* Metrics and derived metrics by their exact names. NULL selects all. */
+int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
+			    struct error *error);
+
+enum {
+	SORT_KEYS_MAX = 16
+};
+
+/* What groups are ordered by: a metric, or a derived metric when `metric` is METRIC_NONE. */
+struct sort_key {
+	enum metric metric;
+	enum derived derived;
+	bool ascending;
+};
+
+struct sort_keys {
+	struct sort_key items[SORT_KEYS_MAX];
+	size_t count;
+};
+
+/*
+ * "wait_time_ns,nice:asc": largest first unless ":asc" (case is ignored). Metrics without a number (policy,
+ * state, ext_enabled) are refused. NULL gives no keys.
+ */
+int selection_parse_sort_keys(const char *text, struct sort_keys *ret_keys, struct error *error);
+
+/* Columns of a report as indices into `names`; at most `name_count` of them. */
+int selection_parse_columns(const char *text, const char *const *names, size_t name_count,
+			    size_t ret_columns[], size_t *ret_count, struct error *error);
+
+#endif

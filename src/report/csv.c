@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Comma-separated values by RFC 4180 (but lines end in a line feed): raw numbers; behind the columns the
+ * unit, the state and the reason of each measured one, their names led by the column's where there are
+ * several.
+ */
+#include <string.h>
+
+#include "base/unicode.h"
+#include "report_format.h"
+
+static void append_field(struct buffer *out, const char *text, size_t length)
+{
+	if (memchr(text, ',', length) == NULL && memchr(text, '"', length) == NULL &&
+	    memchr(text, '\n', length) == NULL && memchr(text, '\r', length) == NULL) {
+		unicode_append_valid(out, text, length);
+		return;
+	}
+	buffer_append_char(out, '"');
+	while (length != 0) {
+		const char *quote = memchr(text, '"', length);
+		size_t plain = quote != NULL ? (size_t)(quote - text) : length;
+
+		unicode_append_valid(out, text, plain);
+		if (quote != NULL) {
+			buffer_append_text(out, "\"\"");
+			plain++;
+		}
+		text += plain;
+		length -= plain;
+	}
+	buffer_append_char(out, '"');
+}
+
+static void append_text(struct buffer *out, const char *text)
+{
+	append_field(out, text, strlen(text));
+}
+
+static size_t measured_count(const struct table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		count += table->columns[i].measured;
+	return count;
+}
+
+static void draw_header(struct buffer *out, const struct table *table)
+{
+	static const char *const extra[] = {"unit", "state", "reason"};
+	bool several = measured_count(table) > 1;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		buffer_append_text(out, i != 0 ? "," : "");
+		append_text(out, table->columns[i].name);
+	}
+	for (size_t i = 0; i < table->column_count; i++) {
+		for (size_t j = 0; table->columns[i].measured && j < 3; j++) {
+			buffer_append_char(out, ',');
+			if (several) {
+				append_text(out, table->columns[i].name);
+				buffer_append_char(out, '_');
+			}
+			buffer_append_text(out, extra[j]);
+		}
+	}
+	buffer_append_char(out, '\n');
+}
+
+static void draw_cell(struct buffer *out, const struct cell *cell)
+{
+	if (cell->state == CELL_VALUE && !report_append_number(out, cell) && cell->text != NULL)
+		append_text(out, cell->text);
+}
+
+static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
+{
+	struct buffer *out = report->out;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (i != 0)
+			buffer_append_char(out, ',');
+		draw_cell(out, &row->cells[i]);
+	}
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct cell *cell = &row->cells[i];
+		const char *reason = report_reason_name(report, cell);
+
+		if (!table->columns[i].measured)
+			continue;
+		buffer_append_char(out, ',');
+		buffer_append_text(out, unit_names[cell->unit]);
+		buffer_append_char(out, ',');
+		buffer_append_text(out, report_state_name(cell));
+		buffer_append_char(out, ',');
+		if (reason != NULL)
+			append_text(out, reason);
+	}
+	buffer_append_char(out, '\n');
+}
+
+static void draw_table(struct report *report, const struct table *table)
+{
+	if (table->section != NULL && !report->one_section)
+		buffer_append_format(report->out, "# %s\n", table->section);
+	draw_header(report->out, table);
+	for (size_t i = 0; i < table->row_count; i++)
+		draw_row(report, table, &table->rows[i]);
+}
+
+const struct report_format_entry report_csv = {.table = draw_table};

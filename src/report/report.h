@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_REPORT_H
+#define CTOP_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "model/snapshot.h"
+#include "model/table.h"
+
+/* Tables as text, TSV, CSV or JSON. Draws what the cells hold and decides nothing. */
+
+enum report_format {
+	REPORT_FORMAT_TEXT,
+	REPORT_FORMAT_TSV,
+	REPORT_FORMAT_CSV,
+	REPORT_FORMAT_JSON,
+	REPORT_FORMAT_COUNT,
+};
+
+extern const char
+	*const report_format_names[REPORT_FORMAT_COUNT + 1]; /* NULL at the end, for option tables */
+
+/* What a report is about. */
+struct report_subject {
+	const char *command;  /* "show" */
+	const char *file;     /* as the user named it; this and the next only with a snapshot */
+	const char *group_by; /* name of the axis */
+};
+
+struct report {
+	enum report_format format;
+	struct buffer *out; /* what has been drawn; the caller may empty it between tables */
+	const struct snapshot
+		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
+	bool ascii;        /* text only: the terminal has no UTF-8 */
+	bool one_section;  /* csv only: leave the section's name out */
+	size_t table_count;
+	bool reasons[UINT8_MAX + 1]; /* reasons of cells drawn as text, for the legend */
+	bool partial;                /* a partial cell was drawn as text */
+};
+
+/* Draws what stands before the tables; `subject` is not needed any more afterwards. */
+void report_begin(struct report *report, const struct report_subject *subject);
+
+/* Draws a table. Rows that a limit has cut are told of in text and JSON. */
+void report_table(struct report *report, const struct table *table);
+
+/* Draws what stands after the tables. */
+void report_end(struct report *report);
+
+#endif

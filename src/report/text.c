@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Aligned columns for people: a heading for each section, names made safe for a terminal. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/unicode.h"
+#include "report_format.h"
+
+enum {
+	LEFT_COLUMN_MAX = 56 /* cells; a longer name moves the rest of its own row */
+};
+
+/* What stands for characters of ours on a terminal without UTF-8. */
+static const struct {
+	uint32_t scalar;
+	const char *ascii;
+} substitutes[] = {
+	{0x00b5, "u"},  /* µ */
+	{0x00b7, "?"},  /* · */
+	{0x2265, ">"},  /* ≥ */
+	{0x2192, "->"}, /* → */
+};
+
+static void append_ascii(struct buffer *buffer, const char *text, size_t length)
+{
+	while (length != 0) {
+		uint32_t scalar = UINT32_MAX;
+		size_t used = unicode_decode(text, length, &scalar);
+		const char *ascii = "?";
+
+		for (size_t i = 0; i < sizeof(substitutes) / sizeof(substitutes[0]); i++) {
+			if (substitutes[i].scalar == scalar)
+				ascii = substitutes[i].ascii;
+		}
+		if (scalar >= 0x20 && scalar < 0x7f)
+			buffer_append_char(buffer, (char)scalar);
+		else
+			buffer_append_text(buffer, ascii);
+		used = used != 0 ? used : 1;
+		text += used;
+		length -= used;
+	}
+}
+
+static void append_safe(const struct report *report, struct buffer *buffer, const char *text, size_t length)
+{
+	if (report->ascii)
+		append_ascii(buffer, text, length);
+	else
+		unicode_append_printable(buffer, text, length, "\uFFFD");
+}
+
+static void append_text(const struct report *report, struct buffer *buffer, const char *text)
+{
+	append_safe(report, buffer, text, strlen(text));
+}
+
+/* The printed form of a cell, into the emptied `buffer`; returns its width in cells. */
+static int print_cell(const struct report *report, struct buffer *buffer, const struct cell *cell)
+{
+	struct buffer raw = {0};
+	int width;
+
+	buffer_clear(buffer);
+	switch (cell->state) {
+	case CELL_EMPTY:
+		return 0;
+	case CELL_ABSENT:
+		buffer_append_char(buffer, '-');
+		return 1;
+	case CELL_UNAVAILABLE:
+		append_text(report, buffer, "·");
+		return 1;
+	case CELL_VALUE:
+		break;
+	}
+	if (report_has_partial_mark(cell))
+		append_text(report, buffer, "≥");
+	if (cell->text != NULL) {
+		append_text(report, buffer, cell->text);
+	} else {
+		report_append_value(&raw, cell);
+		buffer_append(buffer, raw.data, raw.length);
+		buffer_release(&raw);
+	}
+	width = buffer->length != 0 ? unicode_width(buffer->data, buffer->length) : 0;
+	return width;
+}
+
+static void note_legend(struct report *report, const struct cell *cell)
+{
+	if (cell->state == CELL_UNAVAILABLE) {
+		report->reasons[cell->reason] = true;
+	} else if (report_has_partial_mark(cell)) {
+		report->reasons[cell->reason] = true;
+		report->partial = true;
+	}
+}
+
+static int *measure_columns(struct report *report, const struct table *table, struct buffer *scratch)
+{
+	int *widths = memory_allocate_zero(table->column_count + 1, sizeof(*widths));
+
+	for (size_t i = 0; i < table->column_count; i++)
+		widths[i] = unicode_width(table->columns[i].name, strlen(table->columns[i].name));
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t i = 0; i < table->column_count; i++) {
+			int width = print_cell(report, scratch, &table->rows[row].cells[i]);
+
+			note_legend(report, &table->rows[row].cells[i]);
+			if (width > widths[i] && (!table->columns[i].left || width <= LEFT_COLUMN_MAX))
+				widths[i] = width;
+		}
+	}
+	return widths;
+}
+
+static void append_blanks(struct buffer *out, int count)
+{
+	if (count > 0)
+		buffer_append_format(out, "%*s", count, "");
+}
+
+/* Appends a cell of `width` cells; blanks at the end of a line are left out. */
+static void append_column(struct buffer *out, const char *text, size_t length, int width, int column_width,
+			  bool left, bool last)
+{
+	if (!left)
+		append_blanks(out, column_width - width);
+	if (length != 0)
+		buffer_append(out, text, length);
+	if (left && !last)
+		append_blanks(out, column_width - width);
+	if (!last)
+		buffer_append_text(out, "  ");
+}
+
+static void draw_header(struct buffer *out, const struct table *table, const int widths[])
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = table->columns[i].name;
+
+		append_column(out, name, strlen(name), unicode_width(name, strlen(name)), widths[i],
+			      table->columns[i].left, i + 1 == table->column_count);
+	}
+	buffer_append_char(out, '\n');
+}
+
+static void draw_table(struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+	struct buffer scratch = {0};
+	int *widths = measure_columns(report, table, &scratch);
+
+	if (report->table_count != 0 || report->snapshot != NULL)
+		buffer_append_char(out, '\n');
+	buffer_append_format(out, "## %s\n", table->section);
+	draw_header(out, table, widths);
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t i = 0; i < table->column_count; i++) {
+			int width = print_cell(report, &scratch, &table->rows[row].cells[i]);
+
+			append_column(out, scratch.data, scratch.length, width, widths[i],
+				      table->columns[i].left, i + 1 == table->column_count);
+		}
+		buffer_append_char(out, '\n');
+	}
+	if (table->row_total > table->row_count)
+		buffer_append_format(out, "... %zu more lines truncated (use --limit 0 for unlimited)\n",
+				     table->row_total - table->row_count);
+	free(widths);
+	buffer_release(&scratch);
+}
+
+static void begin(struct report *report, const struct report_subject *subject)
+{
+	const struct snapshot *snapshot = report->snapshot;
+	struct tm utc;
+	char when[40];
+	time_t seconds;
+
+	if (snapshot == NULL)
+		return;
+	append_text(report, report->out, subject->file);
+	buffer_append_format(report->out, ": %zu threads by %s", snapshot->thread_count, subject->group_by);
+	seconds = (time_t)(snapshot->captured_at_unix_ns / 1000000000);
+	if (gmtime_r(&seconds, &utc) != NULL && strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc) != 0)
+		buffer_append_format(report->out, ", captured %s UTC", when);
+	buffer_append_char(report->out, '\n');
+}
+
+/* Says what the marks mean, and why, when there were any. */
+static void end(struct report *report)
+{
+	bool first = true;
+
+	for (size_t i = 0; i <= UINT8_MAX; i++) {
+		if (!report->reasons[i])
+			continue;
+		if (first) {
+			buffer_append_char(report->out, '\n');
+			append_text(report, report->out, "· is unavailable");
+			if (report->partial)
+				append_text(report, report->out, ", ≥ lacks members that are");
+		}
+		buffer_append_text(report->out, first ? ": " : ", ");
+		append_text(report, report->out, snapshot_reason_words(report->snapshot, (reason_id)i));
+		first = false;
+	}
+	if (!first)
+		buffer_append_char(report->out, '\n');
+}
+
+const struct report_format_entry report_text = {begin, draw_table, end};
