@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/privilege.h"
 
 /*
  * A standard descriptor that the parent has closed must not be given to the next file opened: output would go
@@ -22,7 +23,11 @@ static void occupy_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
+	struct error error;
+
 	occupy_standard_descriptors();
+	if (privilege_initialise(&error) < 0)
+		return command_failed(&error);
 	/* Characters as the user's terminal has them, numbers always with a dot. */
 	setlocale(LC_CTYPE, "");
 	return command_run(argc, argv);

@@ -76,6 +76,7 @@ extern const struct command doctor_command;
 extern const struct command help_command;
 extern const struct command metrics_command;
 extern const struct command show_command;
+extern const struct command live_command;
 
 /* Runs the command that the arguments name; returns the exit status of the process. */
 int command_run(int argc, char **argv);

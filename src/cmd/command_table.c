@@ -3,6 +3,7 @@
 #include "command.h"
 
 const struct command *const commands[] = {
+	&live_command,
 	&show_command,
 	&metrics_command,
 	&doctor_command,

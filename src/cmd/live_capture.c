@@ -257,9 +257,9 @@ static void save(struct live_capture *live, struct snapshot *snapshot)
 		send_message(live, UI_EVENT_MESSAGE, memory_format("not saved: %s", error.text), true);
 	else if (json_bytes > SNAPSHOT_FILE_REFERENCE_LIMIT)
 		send_message(live, UI_EVENT_SAVED,
-			     memory_format("saved %s (over 256 MiB: ktstr will refuse it)", path), false);
+			     memory_format("%s (over 256 MiB of JSON: ktstr will refuse it)", path), false);
 	else
-		send_message(live, UI_EVENT_SAVED, memory_format("saved %s", path), false);
+		send_message(live, UI_EVENT_SAVED, memory_duplicate(path), false);
 	free(path);
 	snapshot_release(snapshot);
 }

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What runs when no command is named: the live screen, a file on the screen, or `-b`. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "cmd/command.h"
+#include "cmd/live_capture.h"
+#include "cmd/view_options.h"
+#include "model/snapshot_file.h"
+#include "ui/ui.h"
+
+#define NS_PER_S 1e9
+
+enum {
+	LIVE_COLUMNS_MAX = 64
+};
+
+struct live_options {
+	struct view_options view;
+	struct root_options roots;
+	double interval; /* seconds */
+	uint64_t rounds;
+	int tab;
+	int mode;
+	const char *filter;
+	struct option_numbers scope;
+	double budget_percent;
+	const char *save_directory;
+	bool no_color, ascii;
+};
+
+static void set_defaults(void *options)
+{
+	struct live_options *live = options;
+
+	live->interval = 2.0;
+	live->budget_percent = 3.0;
+	live->tab = TAB_OVERVIEW;
+	live->mode = VIEW_MODE_RATE;
+}
+
+static int parse_tab(const char *value, void *member, struct error *error)
+{
+	const char *names[TAB_COUNT];
+	size_t count = 0;
+	enum tab tab = tab_find(value);
+
+	if (tab != TAB_COUNT && tabs[tab].selectable) {
+		*(int *)member = (int)tab;
+		return 0;
+	}
+	for (size_t i = 0; i < TAB_COUNT; i++) {
+		if (tabs[i].selectable)
+			names[count++] = tabs[i].name;
+	}
+	return nearest_refuse(error, "tab", value, names, count);
+}
+
+static int parse_mode(const char *value, void *member, struct error *error)
+{
+	for (size_t i = 0; i < VIEW_MODE_COUNT; i++) {
+		if (strcmp(view_mode_names[i], value) == 0) {
+			*(int *)member = (int)i;
+			return 0;
+		}
+	}
+	return nearest_refuse(error, "mode", value, view_mode_names, VIEW_MODE_COUNT);
+}
+
+static const struct option live_option_list[] = {
+	{
+		.letter = 'd',
+		.name = "interval",
+		.kind = OPTION_REAL,
+		.value_name = "SECONDS",
+		.offset = offsetof(struct live_options, interval),
+		.minimum = 0.1,
+		.maximum = 3600,
+		.description = "time between two rounds, 0.1 to 3600; default 2",
+	},
+	{
+		.letter = 'n',
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct live_options, rounds),
+		.minimum = 1,
+		.maximum = 1e15,
+		.description = "end after so many rounds",
+	},
+	{
+		.letter = 't',
+		.name = "tab",
+		.kind = OPTION_PARSED,
+		.value_name = "TAB",
+		.offset = offsetof(struct live_options, tab),
+		.parse = parse_tab,
+		.description =
+			"start on this tab: overview, run, sched, wakeups, delay, io, memory, cgroup or all",
+	},
+	{
+		.name = "mode",
+		.kind = OPTION_PARSED,
+		.value_name = "MODE",
+		.offset = offsetof(struct live_options, mode),
+		.parse = parse_mode,
+		.description = "numbers per second (rate), of the last interval, since the base, or in total",
+	},
+	{
+		.letter = 'f',
+		.name = "filter",
+		.kind = OPTION_TEXT,
+		.value_name = "FILTER",
+		.offset = offsetof(struct live_options, filter),
+		.description =
+			"show only rows whose name holds this text, matches /REGEX/, or not (!), or where "
+			"COLUMN > NUMBER; several joined by ' and '",
+	},
+	{
+		.letter = 'p',
+		.name = "pid",
+		.kind = OPTION_NUMBERS,
+		.value_name = "PID",
+		.offset = offsetof(struct live_options, scope),
+		.minimum = 1,
+		.maximum = 2147483647,
+		.description = "look only at this process; may be repeated",
+	},
+	{
+		.name = "budget",
+		.kind = OPTION_REAL,
+		.value_name = "PERCENT",
+		.offset = offsetof(struct live_options, budget_percent),
+		.minimum = 0,
+		.maximum = 100,
+		.description = "of one CPU, for reading what is not on the screen too; default 3",
+	},
+	{
+		.name = "save-dir",
+		.kind = OPTION_TEXT,
+		.value_name = "DIR",
+		.offset = offsetof(struct live_options, save_directory),
+		.description = "where the key S saves snapshots; default the working directory",
+	},
+	{
+		.name = "no-color",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct live_options, no_color),
+		.description = "no colours, as with NO_COLOR set in the environment",
+	},
+	{
+		.name = "ascii",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct live_options, ascii),
+		.description = "only ASCII characters on the screen",
+	},
+};
+
+static const struct option_table live_option_table = {"Live", live_option_list,
+						      ARRAY_COUNT(live_option_list)};
+
+static const struct option_table_use tables[] = {
+	{&live_option_table, 0},
+	{&view_option_table, offsetof(struct live_options, view)},
+	{&root_option_table, offsetof(struct live_options, roots)},
+};
+
+static int unknown_column(const char *name, struct error *error)
+{
+	const char *names[COLUMN_TOTAL];
+
+	for (size_t i = 0; i < COLUMN_TOTAL; i++)
+		names[i] = column_title((enum column)i, VIEW_MODE_RATE);
+	return nearest_refuse(error, "column", name, names, COLUMN_TOTAL);
+}
+
+static int find_column(const char *name, size_t length, enum column *ret_column, struct error *error)
+{
+	char *copy = memory_duplicate_bytes(name, length);
+	int result = 0;
+
+	*ret_column = column_find(copy);
+	if (*ret_column == COLUMN_TOTAL)
+		result = unknown_column(copy, error);
+	free(copy);
+	return result;
+}
+
+/* `--sort-by COLUMN[:asc|:desc]`: a screen has one sort column. */
+static int set_sort(struct view *view, const char *sort_by, struct error *error)
+{
+	const char *colon = strchr(sort_by, ':');
+	size_t length = colon != NULL ? (size_t)(colon - sort_by) : strlen(sort_by);
+
+	if (strchr(sort_by, ',') != NULL)
+		return error_set(error, -EINVAL,
+				 "--sort-by takes one column here: a screen is sorted by one");
+	if (colon != NULL && strcasecmp(colon + 1, "asc") != 0 && strcasecmp(colon + 1, "desc") != 0)
+		return error_set(error, -EINVAL, "unknown direction '%s'; valid are asc and desc", colon + 1);
+	view->sort_ascending = colon != NULL && strcasecmp(colon + 1, "asc") == 0;
+	if (length == 4 && strncasecmp(sort_by, "name", 4) == 0) {
+		view->sort_by_name = true;
+		return 0;
+	}
+	view->sort_by_name = false;
+	return find_column(sort_by, length, &view->sort, error);
+}
+
+static int set_columns(struct view *view, const char *names, enum column columns[LIVE_COLUMNS_MAX],
+		       struct error *error)
+{
+	size_t count = 0;
+
+	for (const char *next = names;; next++) {
+		size_t length = strcspn(next, ",");
+		int result;
+
+		if (count == LIVE_COLUMNS_MAX)
+			return error_set(error, -EINVAL, "--columns takes at most %d names",
+					 LIVE_COLUMNS_MAX);
+		result = find_column(next, length, &columns[count], error);
+		if (result < 0)
+			return result;
+		count++;
+		next += length;
+		if (*next == '\0')
+			break;
+	}
+	view->columns = columns;
+	view->column_count = count;
+	return 0;
+}
+
+static int make_view(const struct live_options *options, enum column columns[LIVE_COLUMNS_MAX],
+		     struct view *view, struct error *error)
+{
+	int result = 0;
+
+	view_initialise(view);
+	view->grouping = view_options_grouping(&options->view);
+	view->tab = (enum tab)options->tab;
+	view->mode = (enum view_mode)options->mode;
+	view->limit = options->view.limit;
+	if (options->view.sort_by != NULL)
+		result = set_sort(view, options->view.sort_by, error);
+	if (result == 0 && options->view.columns != NULL)
+		result = set_columns(view, options->view.columns, columns, error);
+	if (result == 0 && options->filter != NULL) {
+		view->filter = filter_parse(options->filter, error);
+		result = view->filter == NULL ? -EINVAL : 0;
+	}
+	return result;
+}
+
+static struct capture_options make_capture_options(const struct live_options *options)
+{
+	struct capture_options capture = {
+		.scope = options->scope.items,
+		.scope_count = options->scope.count,
+		.budget_percent = options->budget_percent,
+	};
+
+	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));
+	return capture;
+}
+
+/* Ends as the signal would have ended a program that does not catch it. */
+static void die_by_signal(int signal_number)
+{
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static int end_screen(int result, const struct error *error)
+{
+	if (result > 0)
+		die_by_signal(result);
+	return result < 0 ? command_failed(error) : COMMAND_DONE;
+}
+
+static int run_live(const struct live_options *options, const struct view *view)
+{
+	const struct live_capture_options capture_options = {
+		.capture = make_capture_options(options),
+		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
+		.save_directory = options->save_directory,
+	};
+	const struct ui_options ui_options = {
+		.interval_ns = capture_options.interval_ns,
+		.rounds = options->rounds,
+		.no_color = options->no_color,
+		.ascii = options->ascii,
+		.view = view,
+	};
+	struct live_capture *live;
+	struct session *session;
+	struct error error;
+	bool is_error = false;
+	char *message;
+	int result = live_capture_start(&capture_options, &live, &error);
+
+	if (result < 0)
+		return command_failed(&error);
+	session = session_create();
+	result = ui_run(session, live_capture_host(live), &ui_options, &error);
+	message = live_capture_stop(live, &is_error);
+	if (message != NULL)
+		command_note("%s%s", is_error ? "" : "saved ", message);
+	free(message);
+	session_release(session);
+	return end_screen(result, &error);
+}
+
+static int run_file(const struct live_options *options, const struct view *view, const char *path)
+{
+	static const struct ui_host host = {.notify_fd = -1};
+	const struct ui_options ui_options = {
+		.file_name = path,
+		.no_color = options->no_color,
+		.ascii = options->ascii,
+		.view = view,
+	};
+	struct snapshot_file_notes notes;
+	struct snapshot *snapshot;
+	struct session *session;
+	struct error error;
+	int result = snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes, &error);
+
+	if (result < 0)
+		return command_failed(&error);
+	session = session_create();
+	session_add_round(session, snapshot);
+	result = ui_run(session, &host, &ui_options, &error);
+	if (notes.text[0] != '\0')
+		command_note("%s", notes.text);
+	session_release(session);
+	return end_screen(result, &error);
+}
+
+/* A file where there is no terminal is printed as `show` prints it. */
+static int show_file(const char *path)
+{
+	char command[] = "ctop", show[] = "show";
+	char *copy = memory_duplicate(path);
+	char *arguments[] = {command, show, copy, NULL};
+	int status = command_run(3, arguments);
+
+	free(copy);
+	return status;
+}
+
+static int run(const struct live_options *options, const struct view *view, const char *path)
+{
+	const bool terminal = isatty(STDOUT_FILENO) != 0;
+
+	if (path != NULL)
+		return terminal ? run_file(options, view, path) : show_file(path);
+	return run_live(options, view);
+}
+
+static int live_run(void *untyped, char **operands, int operand_count)
+{
+	const struct live_options *options = untyped;
+	enum column columns[LIVE_COLUMNS_MAX];
+	struct error error;
+	struct view view;
+	int status;
+
+	if (make_view(options, columns, &view, &error) < 0)
+		status = command_misused(NULL, &error);
+	else
+		status = run(options, &view, operand_count != 0 ? operands[0] : NULL);
+	view_release(&view);
+	return status;
+}
+
+const struct command live_command = {
+	.summary = "show which groups of threads run, wait, move and read, live or from a file",
+	.usage = "[OPTION]... [FILE]",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct live_options),
+	.set_defaults = set_defaults,
+	.maximum_operands = 1,
+	.run = live_run,
+};

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# capabilities.sh CTOP: a ctop with file capabilities, run by an ordinary user, reads the host's threads with them and
+# touches files that the user names with the user's own rights alone.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+capabilities=cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep
+
+if [ "$(id -u)" != 0 ]; then
+    echo "SKIP: needs root to set file capabilities"
+    exit 77
+fi
+if ! command -v setcap >/dev/null || ! command -v setpriv >/dev/null; then
+    echo "SKIP: needs setcap and setpriv"
+    exit 77
+fi
+chmod 755 "$directory"
+cp "$ctop" "$directory/ctop"
+if ! setcap $capabilities "$directory/ctop"; then
+    echo "SKIP: this file system keeps no file capabilities"
+    exit 77
+fi
+mkdir "$directory/own" "$directory/closed"
+chown 65534:65534 "$directory/own"
+chmod 700 "$directory/closed"
+"$ctop" capture -o "$directory/closed/secret" >/dev/null 2>&1
+cp "$directory/closed/secret" "$directory/secret"
+chmod 600 "$directory/secret"
+
+as_nobody()
+{
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+# Not through setpriv at all when the file system is mounted nosuid: the capabilities do not count then.
+if ! as_nobody "$directory/ctop" doctor 2>/dev/null | grep -q '^on  *taskstats'; then
+    echo "SKIP: file capabilities have no effect here (nosuid, or not the initial user namespace)"
+    exit 77
+fi
+
+# refused NAME TEXT COMMAND...: the command fails with status 1 and says TEXT.
+refused()
+{
+    name=$1
+    text=$2
+    shift 2
+    said=$(as_nobody "$@" 2>&1 >/dev/null)
+    status=$?
+    if [ $status = 1 ] && printf '%s\n' "$said" | grep -q -e "$text"; then
+        result "$name" ""
+    else
+        result "$name" "status $status: $said"
+    fi
+}
+
+if said=$(as_nobody "$directory/ctop" capture -o "$directory/own/file" 2>&1); then
+    said=
+fi
+result "capture as nobody" "$said"
+result "taskstats answers" "$(as_nobody "$directory/ctop" show "$directory/own/file" --metrics cpu_delay_count \
+    --format tsv | awk -F '\t' '$3 == "cpu_delay_count" && $4 ~ /^[0-9]/ { found = 1 } END { if (!found) print "no value" }')"
+result "I/O of root's processes is read" "$(as_nobody "$directory/ctop" capture -p $$ -o "$directory/own/one" 2>&1 |
+    grep -c 'io$\|(io)' | grep -v '^0$')"
+result "the snapshot belongs to the user" "$([ "$(stat -c %u "$directory/own/file")" = 65534 ] || echo "it does not")"
+refused "no reading of root's file" "ermission denied" "$directory/ctop" show "$directory/secret"
+refused "no reading below root's directory" "ermission denied" "$directory/ctop" show "$directory/closed/secret"
+refused "no writing into root's directory" "ermission denied" "$directory/ctop" capture -o "$directory/closed/file"
+refused "no redirected root below root's directory" "ermission denied" \
+    "$directory/ctop" capture --proc-root "$directory/closed" -o "$directory/own/two"
+finish
