@@ -104,7 +104,6 @@ static bool read_cgroup_file(struct round *round, int tasks, uint32_t tid, const
 		result = thread_file_read(tasks, thread_file_path(path, tid, sources[SOURCE_CGROUP].file),
 					  text);
 	if (result < 0) {
-		round->failures[PARSE_FILE_CGROUP]++;
 		*ret_reason = thread_file_reason(result, tasks,
 						 thread_file_path(other, tid, sources[SOURCE_STAT].file));
 		return false;
@@ -140,6 +139,13 @@ static void read_process_cgroup(struct round *round, struct process *process, in
 					threads_may_differ(round, process->cgroup, length);
 }
 
+/* The format counts per thread, and forgets the failures of those that ended. */
+static void count_cgroup_failure(struct round *round, size_t row)
+{
+	if ((round->states[row].flags & THREAD_ENDED) == 0)
+		round->failures[PARSE_FILE_CGROUP]++;
+}
+
 static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 {
 	struct snapshot *snapshot = round->snapshot;
@@ -149,6 +155,7 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 
 	round->now_ns = clock_boottime_ns();
 	if (!read_cgroup_file(round, tasks, snapshot->tid[row], &path, &length, &reason)) {
+		count_cgroup_failure(round, row);
 		if (reason != REASON_ENDED)
 			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
 		return;
@@ -160,14 +167,18 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due)
 {
 	size_t end = process->first_row + process->row_count;
+	bool reading = due || process->cgroup == NULL;
 
-	if (due || process->cgroup == NULL)
+	if (reading)
 		read_process_cgroup(round, process, tasks);
 	for (size_t row = process->first_row; row < end; row++) {
 		struct snapshot *snapshot = round->snapshot;
 
-		if (process->cgroup_reason != REASON_READ)
+		if (process->cgroup_reason != REASON_READ) {
 			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = process->cgroup_reason;
+			if (reading)
+				count_cgroup_failure(round, row);
+		}
 		snapshot->read_at[SOURCE_CGROUP][row] = process->cgroup_read_at;
 		if (process->threads_have_cgroups && snapshot->tid[row] != process->tgid &&
 		    (due || (round->states[row].flags & THREAD_NEW) != 0))

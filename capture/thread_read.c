@@ -86,8 +86,13 @@ bool round_read_file(struct round *round, size_t row, int tasks, enum source sou
 		result = thread_file_read(tasks, thread_file_path(path, tid, sources[source].file), text);
 	round->now_ns = clock_boottime_ns();
 	if (result < 0) {
-		round->failures[files[source].file]++;
-		fail(round, row, source, failure_reason(result, tasks, tid, source));
+		enum reason reason = failure_reason(result, tasks, tid, source);
+
+		/* schedstat comes before stat: a thread that ended by then is dropped, and its failures with
+		 * it */
+		if (source != SOURCE_SCHEDSTAT || reason != REASON_ENDED)
+			round->failures[files[source].file]++;
+		fail(round, row, source, reason);
 		return false;
 	}
 	if (!files[source].parse(round, text->data, text->length)) {
