@@ -58,6 +58,13 @@ struct metric_list {
 	uint8_t count;
 };
 
+/* Whether threads are runnable that nobody has seen so (nr_running of the host against states read). */
+struct runnable_watch {
+	uint64_t looks, found; /* of the last round: the least that the host counted; what we found */
+	uint64_t paused_until; /* round */
+	bool look_at_all;      /* in the next round */
+};
+
 struct capture {
 	struct roots roots;
 	uint32_t *scope;
@@ -86,8 +93,8 @@ struct capture {
 	uint64_t last_started_ns;         /* CLOCK_BOOTTIME */
 	uint32_t resume_tgid, resume_tid; /* where the sources that are not needed ran out of budget */
 	uint32_t resume_smaps;            /* process where smaps_rollup did */
-	int64_t accepted_excess;          /* runnable threads that are none of ours to find */
-	unsigned int excess_rounds;
+	bool rows_are_current;            /* first_row of the processes speaks of `previous` */
+	struct runnable_watch runnable;
 	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last look that found delay accounting off */
 
 	struct buffer text;                  /* of the file being read */
@@ -108,8 +115,10 @@ struct round {
 	source_set needed;          /* read for every thread that is stale in them */
 	source_set extra;           /* the same while the budget lasts */
 	uint64_t cpu_start_ns, budget_ns, dear_budget_ns, dear_start_ns;
-	uint64_t now_ns;          /* CLOCK_BOOTTIME, of the reading under way */
-	uint64_t runnable_before; /* nr_running when the round began; UINT64_MAX unknown */
+	uint64_t now_ns; /* CLOCK_BOOTTIME, of the reading under way */
+	bool watches_runnable;
+	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
+	uint64_t unseen_found; /* runnable threads that stood still and were not known to be runnable */
 
 	uint32_t *old_row;            /* by row: of the previous snapshot, or NO_ROW */
 	struct thread_state *states;  /* by row */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -15,7 +16,9 @@
 
 enum {
 	ENTRIES_SIZE = 64 * 1024,
-	KEPT_MAX = 4096, /* each pins a directory entry and an inode in the kernel */
+	OWN_LINKS = 2,        /* of a task directory without any thread */
+	RESTLESS_ROUNDS = 10, /* a process that lost a thread is likely to lose the next */
+	KEPT_MAX = 4096,      /* each pins a directory entry and an inode in the kernel */
 };
 
 void process_list_initialize(struct process_list *list)
@@ -111,6 +114,7 @@ void process_forget(struct process *process)
 	process->cgroup_read_at = 0;
 	process->threads_have_cgroups = false;
 	process->smaps_read_at = 0;
+	process->links = 0;
 }
 
 /* Merges list->ids, ascending, into the processes known. */
@@ -180,6 +184,25 @@ void process_list_rest(struct process *process)
 	process->tasks = -1;
 }
 
+static uint64_t count_links(int directory)
+{
+	struct stat status;
+
+	return fstat(directory, &status) == 0 ? status.st_nlink : 0;
+}
+
+bool process_list_is_settled(const struct process *process)
+{
+	return process->tasks >= 0 && process->links != 0 && process->restless == 0 &&
+	       count_links(process->tasks) == process->links;
+}
+
+void process_list_distrust(struct process *process)
+{
+	process->links = 0;
+	process->restless = RESTLESS_ROUNDS;
+}
+
 size_t process_list_threads(struct process_list *list, struct process *process, int proc)
 {
 	bool was_open = process->tasks >= 0;
@@ -196,6 +219,11 @@ size_t process_list_threads(struct process_list *list, struct process *process, 
 		    list_directory(list, process->tasks) < 0)
 			list->id_count = 0;
 	}
+	process->links = process->keep_open ? count_links(process->tasks) : 0;
+	if (process->links != list->id_count + OWN_LINKS)
+		process->links = 0;
+	if (process->restless > 0)
+		process->restless--;
 	return list->id_count;
 }
 

@@ -17,8 +17,11 @@ struct process {
 	int tasks;      /* PROC/TGID/task, -1 while not open */
 	bool keep_open; /* within the bound of descriptors */
 
-	/* Its rows in the snapshot being made. */
+	/* Its rows in the newest snapshot, the one being made once it is listed again. */
 	size_t first_row, row_count;
+
+	uint64_t links;   /* of the task directory when it was listed, 0 where that does not count threads */
+	uint8_t restless; /* listings to go before its link count is trusted again */
 
 	/* Its leader's cgroup. */
 	char *cgroup; /* NULL until read */
@@ -56,6 +59,15 @@ int process_list_update(struct process_list *list, int proc, const uint32_t *sco
  * process that took over the number of another loses what was known. Returns the number of threads.
  */
 size_t process_list_threads(struct process_list *list, struct process *process, int proc);
+
+/*
+ * Whether a process still has as many threads as when it was listed: the link count of its task directory
+ * says so (proc_task_getattr() of fs/proc/base.c) for a tenth of the cost of a listing. It does not tell when
+ * one ended and another came, so the caller has to ask for each thread and to call process_list_distrust()
+ * when one is gone.
+ */
+bool process_list_is_settled(const struct process *process);
+void process_list_distrust(struct process *process);
 
 /* The task directory, opened when it is not; -1 when the process is gone. */
 int process_list_tasks(struct process_list *list, struct process *process, int proc);

@@ -15,7 +15,6 @@ enum {
 	BUDGET_CHECK_ROWS = 16,            /* threads between looks at the CPU clock */
 	FIRST_ROUND_BUDGET_NS = 500000000, /* there is no interval to take a part of yet */
 	DEAR_BUDGET_LEAST_NS = 5000000,
-	EXCESS_ROUNDS = 2, /* with more runnable threads than we know before all are looked at */
 };
 
 /* Files of which each thread's last reading counts as one of now while the thread stands still. */
@@ -68,6 +67,18 @@ static uint64_t count_runnable(struct capture *capture)
 	if (slash == NULL || !number_parse_u64(word.data, (size_t)(slash - word.data), &running))
 		return UINT64_MAX;
 	return running;
+}
+
+/* Keeps the least of the looks of this round. */
+static void look_at_runnable(struct round *round)
+{
+	uint64_t now;
+
+	if (!round->watches_runnable)
+		return;
+	now = count_runnable(round->capture);
+	if (now < round->runnable)
+		round->runnable = now;
 }
 
 /* The sources to open for what is wanted: an equal one that is read anyway is as good. */
@@ -137,6 +148,28 @@ static void recheck_switches(struct round *round)
 	round->schedstats_turned = capture->checks.results[FEATURE_SCHEDSTATS].reason != before;
 }
 
+/*
+ * The threads of a process, from the previous snapshot when it still has as many: whether they are the same
+ * ones comes out when taskstats is asked for each, by its number and that of its process.
+ */
+static void list_process(struct round *round, struct process *process, int proc)
+{
+	struct capture *capture = round->capture;
+	struct snapshot *snapshot = round->snapshot;
+	size_t first = process->first_row, count = process->row_count;
+
+	process->first_row = snapshot->thread_count;
+	if (capture->rows_are_current && taskstats_has(&capture->layout, TASKSTATS_MEMBER_AC_TGID) &&
+	    count != 0 && process_list_is_settled(process)) {
+		for (size_t row = first; row < first + count; row++)
+			snapshot_add_thread(snapshot, process->tgid, capture->previous->tid[row]);
+		return;
+	}
+	process->row_count = process_list_threads(&capture->processes, process, proc);
+	for (size_t i = 0; i < capture->processes.id_count; i++)
+		snapshot_add_thread(snapshot, process->tgid, capture->processes.ids[i]);
+}
+
 static int list_threads(struct round *round)
 {
 	struct capture *capture = round->capture;
@@ -155,12 +188,10 @@ static int list_threads(struct round *round)
 
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		process->first_row = snapshot->thread_count;
-		process->row_count = process_list_threads(list, process, proc);
-		for (size_t k = 0; k < list->id_count; k++)
-			snapshot_add_thread(snapshot, process->tgid, list->ids[k]);
+		list_process(round, process, proc);
 		process_list_rest(process);
 	}
+	capture->rows_are_current = false;
 	round->listed = snapshot->thread_count;
 	return 0;
 }
@@ -393,24 +424,27 @@ static void confirm_still(struct round *round)
 	}
 }
 
-/* More runnable threads than were found, for two rounds: then somebody waits unseen, and all are looked at.
+/*
+ * More threads runnable at every look of two rounds than were found so in either: then somebody waits unseen,
+ * and the states of all are looked at. When that finds nobody, the rotation has to do for a while.
  */
 static void watch_runnable(struct round *round)
 {
 	struct capture *capture = round->capture;
-	uint64_t now = round->runnable_before != UINT64_MAX ? count_runnable(capture) : UINT64_MAX;
-	int64_t excess;
+	struct runnable_watch *watch = &capture->runnable;
+	uint64_t found = 0;
+	bool was_short = watch->looks > watch->found;
 
-	if (now == UINT64_MAX)
-		return;
-	excess = (int64_t)(now < round->runnable_before ? now : round->runnable_before);
 	for (size_t row = 0; row < round->snapshot->thread_count; row++)
-		excess -= round->states[row].state == 'R';
-	if (excess < 0)
-		excess = 0;
-	if (round->all_states || excess < capture->accepted_excess)
-		capture->accepted_excess = excess;
-	capture->excess_rounds = excess > capture->accepted_excess ? capture->excess_rounds + 1 : 0;
+		found += round->states[row].state == 'R';
+	if (round->all_states && round->unseen_found == 0)
+		watch->paused_until = capture->round + ROTATION_ROUNDS;
+	look_at_runnable(round);
+	watch->look_at_all = was_short && round->runnable != UINT64_MAX && round->runnable > found &&
+			     round->runnable > watch->found && watch->looks > found &&
+			     capture->round >= watch->paused_until && !round->all_states;
+	watch->looks = round->runnable != UINT64_MAX ? round->runnable : 0;
+	watch->found = found;
 }
 
 static void release(struct round *round)
@@ -430,6 +464,8 @@ static void keep(struct round *round)
 	free(capture->states);
 	capture->previous = snapshot_reference(round->snapshot);
 	capture->states = round->states;
+	capture->rows_are_current = !capture->synthetic && capture->roots.own_namespace &&
+				    capture->counters_in_taskstats;
 	capture->last_started_ns = round->snapshot->provenance.boottime_ns;
 }
 
@@ -450,11 +486,11 @@ static void begin(struct round *round)
 	round->previous = round->full ? NULL : capture->previous;
 	round->needed = readable(capture, round->needed);
 	round->extra = readable(capture, round->extra) & ~round->needed;
-	round->all_states = capture->excess_rounds >= EXCESS_ROUNDS;
-	round->runnable_before = UINT64_MAX;
-	if (capture->initial_pid_namespace && capture->scope == NULL &&
-	    (round->needed & source_bit(SOURCE_STAT)) != 0)
-		round->runnable_before = count_runnable(capture);
+	round->all_states = capture->runnable.look_at_all;
+	round->runnable = UINT64_MAX;
+	round->watches_runnable = capture->initial_pid_namespace && capture->scope == NULL &&
+				  (round->needed & source_bit(SOURCE_STAT)) != 0;
+	look_at_runnable(round);
 }
 
 static int run(struct round *round)
@@ -465,6 +501,7 @@ static int run(struct round *round)
 		return result;
 	make_rows(round);
 	result = round_read_counters(round);
+	look_at_runnable(round);
 	if (result == 0)
 		result = read_needed(round);
 	if (result == 0)

@@ -353,6 +353,8 @@ static void compact_processes(struct process_list *processes, const uint32_t *ne
 			if (process->row_count++ == 0)
 				process->first_row = new_row[row];
 		}
+		if (process->row_count != count)
+			process_list_distrust(process);
 	}
 }
 

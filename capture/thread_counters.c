@@ -17,6 +17,13 @@ enum {
 static const source_set moving_sources = (source_set)1 << SOURCE_STAT | (source_set)1 << SOURCE_IO |
 					 (source_set)1 << SOURCE_SCHED | (source_set)1 << SOURCE_STATUS;
 
+/* The number may be that of a thread of another process by now (ac_tgid since version 12). */
+static bool is_elsewhere(const struct taskstats_reply *reply, uint32_t tgid)
+{
+	return taskstats_has(reply->layout, TASKSTATS_MEMBER_AC_TGID) &&
+	       taskstats_number(reply->layout, reply->stats, TASKSTATS_MEMBER_AC_TGID) != tgid;
+}
+
 /* What one query round of taskstats needs to know. */
 struct intake {
 	struct round *round;
@@ -177,8 +184,8 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	struct counters now;
 
 	count_reply(&snapshot->taskstats_summary, reply->error);
-	if (reply->error != 0) {
-		take_failure(round, row, reply->error);
+	if (reply->error != 0 || is_elsewhere(reply, snapshot->tgid[row])) {
+		take_failure(round, row, reply->error != 0 ? reply->error : -ESRCH);
 		return;
 	}
 	now = (struct counters){.run_ns = state->run_ns, .timeslices = state->timeslices};

@@ -114,6 +114,8 @@ static void note_state(struct round *round, size_t row, char state_letter)
 	struct thread_state *state = &round->states[row];
 	bool blocked = state_letter == 'R' || state_letter == 'D';
 
+	if (state_letter == 'R' && state->state != 'R' && (state->flags & THREAD_MOVED) == 0)
+		round->unseen_found++;
 	if (!blocked)
 		state->blocked_since = 0;
 	else if (state->blocked_since == 0 || (state->flags & THREAD_MOVED) != 0 ||

@@ -72,6 +72,7 @@ struct command {
 /* All commands, the live screen first when it is there; NULL at the end. */
 extern const struct command *const commands[];
 
+extern const struct command capture_command;
 extern const struct command doctor_command;
 extern const struct command help_command;
 extern const struct command metrics_command;

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop capture`: one full snapshot into a file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/number.h"
+#include "capture/capture.h"
+#include "command.h"
+#include "model/snapshot_file.h"
+#include "privilege.h"
+#include "view_options.h"
+
+struct capture_command_options {
+	const char *output;
+	struct option_numbers processes;
+	double budget_seconds; /* negative: no bound */
+	struct root_options roots;
+};
+
+static void set_defaults(void *options)
+{
+	((struct capture_command_options *)options)->budget_seconds = -1;
+}
+
+static void note_parsing(const struct snapshot *snapshot)
+{
+	const struct parse_summary *summary = &snapshot->parse_summary;
+	struct buffer line = {0};
+	char digits[28];
+
+	buffer_append_format(&line, "%s threads listed", number_group_digits(summary->tids_walked, digits));
+	buffer_append_format(&line, ", %s reads failed", number_group_digits(summary->read_failures, digits));
+	if (summary->dominant_read_failure != NULL)
+		buffer_append_format(&line, " (most: %s)", summary->dominant_read_failure);
+	if (summary->negative_dotted_values != 0)
+		buffer_append_format(&line, ", %s negative values",
+				     number_group_digits(summary->negative_dotted_values, digits));
+	if (snapshot->provenance.ended != 0)
+		buffer_append_format(&line, ", %s threads ended meanwhile",
+				     number_group_digits(snapshot->provenance.ended, digits));
+	command_note("%s", line.data);
+	buffer_release(&line);
+}
+
+static void note_taskstats(const struct snapshot *snapshot)
+{
+	const struct taskstats_summary *summary = &snapshot->taskstats_summary;
+	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_TASKSTATS];
+	struct buffer line = {0};
+	char digits[28];
+
+	buffer_append_format(&line, "taskstats: %s answered", number_group_digits(summary->ok_count, digits));
+	if (summary->eperm_count != 0)
+		buffer_append_format(&line, ", %s not permitted",
+				     number_group_digits(summary->eperm_count, digits));
+	if (summary->esrch_count != 0)
+		buffer_append_format(&line, ", %s ended", number_group_digits(summary->esrch_count, digits));
+	if (summary->other_err_count != 0)
+		buffer_append_format(&line, ", %s failed",
+				     number_group_digits(summary->other_err_count, digits));
+	if (feature->state != FEATURE_STATE_ON && feature->remedy != NULL)
+		buffer_append_format(&line, "; remedy: %s", feature->remedy);
+	command_note("%s", line.data);
+	buffer_release(&line);
+}
+
+static int check_scope(const struct snapshot *snapshot, const struct option_numbers *processes,
+		       struct error *error)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		bool found = false;
+
+		for (size_t row = 0; row < snapshot->thread_count && !found; row++)
+			found = snapshot->tgid[row] == processes->items[i];
+		if (!found)
+			return error_set(error, -ESRCH, "there is no process %" PRIu32, processes->items[i]);
+	}
+	return 0;
+}
+
+static int take(const struct capture_command_options *options, struct snapshot **ret_snapshot,
+		struct error *error)
+{
+	struct capture_options capture_options = {.scope = options->processes.items,
+						  .scope_count = options->processes.count};
+	uint64_t budget = UINT64_MAX;
+	struct capture *capture;
+	bool redirected = false;
+	int result;
+
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		capture_options.roots[i] = options->roots.roots[i];
+		redirected = redirected || options->roots.roots[i] != NULL;
+	}
+	if (options->budget_seconds >= 0)
+		budget = (uint64_t)(options->budget_seconds * 1e9);
+	/* Roots that the user names are opened with his own rights. */
+	if (!redirected)
+		privilege_raise();
+	result = capture_open(&capture_options, &capture, error);
+	if (result == 0) {
+		privilege_raise();
+		result = capture_full(capture, budget, NULL, ret_snapshot, error);
+		capture_close(capture);
+	}
+	privilege_lower();
+	return result;
+}
+
+static int write_snapshot(const struct snapshot *snapshot, const char *path, struct error *error)
+{
+	uint64_t json_bytes = 0;
+	int result;
+
+	if (strcmp(path, "-") == 0)
+		result = snapshot_file_write_descriptor(snapshot, STDOUT_FILENO, &json_bytes, error);
+	else
+		result = snapshot_file_write(snapshot, path, true, &json_bytes, error);
+	if (result == 0 && json_bytes > SNAPSHOT_FILE_REFERENCE_LIMIT)
+		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
+	return result;
+}
+
+static int capture_run(void *options_pointer, char **operands, int operand_count)
+{
+	const struct capture_command_options *options = options_pointer;
+	struct snapshot *snapshot;
+	struct error error;
+	int result;
+
+	(void)operands;
+	(void)operand_count;
+	if (options->output == NULL) {
+		error_set(&error, -EINVAL,
+			  "capture needs a place for the snapshot: -o FILE, or -o - for stdout");
+		return command_misused(&capture_command, &error);
+	}
+	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		error_set(&error, -EINVAL, "a snapshot is no text for a terminal; name a file with -o");
+		return command_misused(&capture_command, &error);
+	}
+	result = take(options, &snapshot, &error);
+	if (result < 0)
+		return command_failed(&error);
+	result = check_scope(snapshot, &options->processes, &error);
+	if (result == 0)
+		result = write_snapshot(snapshot, options->output, &error);
+	if (result == 0 && snapshot->parse_summary.present)
+		note_parsing(snapshot);
+	if (result == 0 && snapshot->taskstats_summary.present)
+		note_taskstats(snapshot);
+	snapshot_release(snapshot);
+	return result < 0 ? command_failed(&error) : COMMAND_DONE;
+}
+
+static const struct option own_options[] = {
+	{
+		.letter = 'o',
+		.name = "output",
+		.kind = OPTION_TEXT,
+		.value_name = "FILE",
+		.offset = offsetof(struct capture_command_options, output),
+		.description =
+			"write the snapshot there, replacing the file when it is complete; - for stdout",
+	},
+	{
+		.letter = 'p',
+		.name = "pid",
+		.kind = OPTION_NUMBERS,
+		.value_name = "PID",
+		.offset = offsetof(struct capture_command_options, processes),
+		.minimum = 1,
+		.maximum = INT32_MAX,
+		.description = "only this process; may be given several times",
+	},
+	{
+		.name = "budget",
+		.kind = OPTION_REAL,
+		.value_name = "SEC",
+		.offset = offsetof(struct capture_command_options, budget_seconds),
+		.minimum = 0,
+		.maximum = 86400,
+		.description = "spend at most so much CPU time on memory maps and cgroups (no bound)",
+	},
+};
+
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+	{&root_option_table, offsetof(struct capture_command_options, roots)},
+};
+
+const struct command capture_command = {
+	.name = "capture",
+	.summary = "write a snapshot of all threads to a file",
+	.usage = "-o FILE [OPTION]...",
+	.details = "Reads every counter of every thread once and writes a snapshot that `ctop FILE`, `ctop "
+		   "show` and "
+		   "`ctop diff` read. Nothing is stopped.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct capture_command_options),
+	.set_defaults = set_defaults,
+	.run = capture_run,
+};
