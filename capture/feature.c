@@ -248,6 +248,13 @@ static struct feature_result check_cgroup2(struct checker *checker)
 		return off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
 	if (checker->roots->cgroup_reason != REASON_READ)
 		return off(checker->roots->cgroup_reason, "no cgroup2 file system is mounted", remedy);
+	if (strncmp(checker->roots->cgroup_mount_root, "/..", 3) == 0)
+		return partial(REASON_OTHER_NAMESPACE,
+			       arena_format(arena,
+					    "%s was mounted outside of our cgroup namespace: our own cgroups "
+					    "cannot be told in it",
+					    path),
+			       "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY");
 	if (strcmp(checker->roots->cgroup_mount_root, "/") != 0)
 		return partial(REASON_OTHER_NAMESPACE,
 			       arena_format(arena, "%s shows only cgroups below %s", path,
