@@ -23,44 +23,59 @@ void emit_flush(struct snapshot_emitter *emitter)
 	buffer_clear(&emitter->json);
 }
 
-void emit_separator(struct snapshot_emitter *emitter)
+/* Room for `more` bytes; returns where they go. The caller adds what it used to the length. */
+static inline char *reserve(struct buffer *json, size_t more)
+{
+	if (json->capacity - json->length <= more)
+		buffer_reserve(json, more);
+	return json->data + json->length;
+}
+
+static inline bool needs_separator(const struct snapshot_emitter *emitter)
 {
 	const struct buffer *json = &emitter->json;
 	char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
 
 	/* strings end in '"': these three are always the text's own */
-	if (before != '{' && before != '[' && before != ':')
+	return before != '{' && before != '[' && before != ':';
+}
+
+void emit_separator(struct snapshot_emitter *emitter)
+{
+	if (needs_separator(emitter))
 		buffer_append_char(&emitter->json, ',');
 }
 
 void emit_key(struct snapshot_emitter *emitter, const char *name, size_t length)
 {
-	struct buffer *json = &emitter->json;
-	char *end;
+	char *end = reserve(&emitter->json, length + 4);
+	char *start = end;
 
-	emit_separator(emitter);
-	buffer_reserve(json, length + 3);
-	end = json->data + json->length;
-	end[0] = '"';
-	memcpy(end + 1, name, length);
-	end[length + 1] = '"';
-	end[length + 2] = ':';
-	json->length += length + 3;
+	if (needs_separator(emitter))
+		*end++ = ',';
+	*end++ = '"';
+	memcpy(end, name, length);
+	end += length;
+	*end++ = '"';
+	*end++ = ':';
+	emitter->json.length += (size_t)(end - start);
 }
 
 static void emit_number(struct snapshot_emitter *emitter, uint64_t value)
 {
-	struct buffer *json = &emitter->json;
+	char *end = reserve(&emitter->json, DIGITS_MAX);
 	char digits[DIGITS_MAX];
 	size_t start = sizeof(digits);
 
-	do {
+	if (value < 10) { /* most counters of most threads are 0 */
+		*end = (char)('0' + value);
+		emitter->json.length++;
+		return;
+	}
+	for (; value != 0; value /= 10)
 		digits[--start] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value != 0);
-	buffer_reserve(json, DIGITS_MAX);
-	memcpy(json->data + json->length, digits + start, sizeof(digits) - start);
-	json->length += sizeof(digits) - start;
+	memcpy(end, digits + start, sizeof(digits) - start);
+	emitter->json.length += sizeof(digits) - start;
 }
 
 static void emit_escape(struct buffer *json, unsigned char byte)

@@ -88,50 +88,72 @@ static bool refuse_structure(struct snapshot_loader *loader, enum json_type type
 	return load_refuse(loader, "must be %s, not an %s", wanted, type == JSON_OBJECT ? "object" : "array");
 }
 
-static bool is_named(const struct member *member, const char *text, size_t length)
+/* Compares names in words: one key in two is the name of a metric, and memcmp() would be called for each. */
+static inline bool is_named(const struct member *member, const char *text, size_t length)
 {
-	return member->length == length && memcmp(member->name, text, length) == 0;
+	const char *name = member->name;
+	uint64_t left, right;
+	size_t i = 0;
+
+	if (member->length != length)
+		return false;
+	if (length < sizeof(left))
+		return memcmp(name, text, length) == 0;
+	for (; i + sizeof(left) < length; i += sizeof(left)) {
+		memcpy(&left, name + i, sizeof(left));
+		memcpy(&right, text + i, sizeof(right));
+		if (left != right)
+			return false;
+	}
+	memcpy(&left, name + length - sizeof(left), sizeof(left));
+	memcpy(&right, text + length - sizeof(right), sizeof(right));
+	return left == right;
 }
 
 /* Members mostly come in written order: the one that is expected next is tried first. */
-static const struct member *find_member(struct frame *frame, const char *text, size_t length)
+static inline size_t find_member(const struct frame *frame, const char *text, size_t length)
 {
 	const struct object *object = frame->object;
 	size_t index = frame->next;
 
-	if (index >= object->count || !is_named(&object->members[index], text, length)) {
-		for (index = 0; index < object->count; index++) {
-			if (is_named(&object->members[index], text, length))
-				break;
-		}
-		if (index == object->count)
-			return NULL;
+	if (index < object->count && is_named(&object->members[index], text, length))
+		return index;
+	for (index = 0; index < object->count; index++) {
+		if (is_named(&object->members[index], text, length))
+			break;
 	}
-	frame->next = index + 1;
-	return &object->members[index];
+	return index;
 }
 
 static bool handle_key(void *loader_pointer, const char *text, size_t length)
 {
 	struct snapshot_loader *loader = loader_pointer;
-	struct frame *frame;
+	struct frame *frame = loader->frame;
+	uint64_t *seen, bit;
 	size_t index;
 
+	loader->slot = NULL;
 	if (loader->skipped != 0)
 		return true;
-	frame = &loader->frames[loader->depth - 1];
 	if (frame->object == NULL) {
 		buffer_clear(&frame->key);
 		buffer_append(&frame->key, text, length);
 		return true;
 	}
-	frame->member = find_member(frame, text, length);
-	if (frame->member == NULL)
+	index = find_member(frame, text, length);
+	if (index == frame->object->count) {
+		frame->member = NULL;
 		return true;
-	index = (size_t)(frame->member - frame->object->members);
-	if (frame->seen[index / 64] >> (index % 64) & 1)
+	}
+	frame->next = index + 1;
+	frame->member = &frame->object->members[index];
+	seen = &frame->seen[index / 64];
+	bit = (uint64_t)1 << (index % 64);
+	if (*seen & bit)
 		return load_refuse(loader, "stands there twice");
-	frame->seen[index / 64] |= (uint64_t)1 << (index % 64);
+	*seen |= bit;
+	if (frame->object == &thread_object && loader->thread_is_plain[index])
+		loader->slot = (uint64_t *)((char *)frame->target + frame->member->offset);
 	if (frame->member->flags & MEMBER_OLDER)
 		loader->notes.older = frame->member;
 	return true;
@@ -148,11 +170,13 @@ static bool handle_scalar(void *loader_pointer, const struct json_scalar *scalar
 	struct frame *frame;
 	bool loaded;
 
+	if (loader->slot != NULL && load_number_u64(scalar, loader->slot))
+		return true;
 	if (loader->skipped != 0)
 		return true;
 	if (loader->depth == 0)
 		return load_refuse_scalar(loader, scalar, "an object");
-	frame = &loader->frames[loader->depth - 1];
+	frame = loader->frame;
 	if (frame->container != NULL) {
 		if (frame->container->load_scalar == NULL)
 			return load_refuse_scalar(loader, scalar, frame->container->elements);
@@ -173,6 +197,7 @@ static struct frame *push(struct snapshot_loader *loader, void *target)
 	struct buffer key = frame->key;
 
 	*frame = (struct frame){.target = target, .key = key};
+	loader->frame = frame;
 	return frame;
 }
 
@@ -227,7 +252,7 @@ static bool handle_begin(void *loader_pointer, enum json_type type)
 		push_object(loader, &snapshot_object, loader->snapshot);
 		return true;
 	}
-	frame = &loader->frames[loader->depth - 1];
+	frame = loader->frame;
 	if (frame->container != NULL)
 		return begin_element(loader, frame, type);
 	member = frame->member;
@@ -312,10 +337,10 @@ static bool handle_end(void *loader_pointer)
 	}
 	if (loader->skipped == 1) {
 		loader->skipped = 0;
-		loader->frames[loader->depth - 1].index++;
+		loader->frame->index++;
 		return true;
 	}
-	frame = &loader->frames[loader->depth - 1];
+	frame = loader->frame;
 	if (frame->object != NULL && !end_object(loader, frame))
 		return false;
 	if (frame->container != NULL && frame->container->end != NULL)
@@ -323,7 +348,7 @@ static bool handle_end(void *loader_pointer)
 	loader->depth--;
 	if (loader->depth == 0)
 		return true;
-	parent = frame - 1;
+	parent = loader->frame = frame - 1;
 	if (parent->container != NULL && parent->container->end_element != NULL)
 		parent->container->end_element(loader, parent, frame);
 	parent->index++;
@@ -344,6 +369,12 @@ struct snapshot_loader *snapshot_loader_create(void)
 	loader->parser = json_parser_create(&callbacks, loader);
 	loader->snapshot = snapshot_create();
 	mark_needed(&thread_object, loader->thread_needed);
+	for (size_t i = 0; i < thread_object.count; i++) {
+		const struct member *member = &thread_object.members[i];
+
+		loader->thread_is_plain[i] = member->type == MEMBER_VALUE &&
+					     metric_type(member->metric)->encoding == METRIC_ENCODING_U64;
+	}
 	return loader;
 }
 

@@ -2,32 +2,8 @@
 /* Strings, numbers and booleans of a snapshot file, each checked against what its member must be. */
 #include <string.h>
 
-#include "base/number.h"
 #include "base/unicode.h"
 #include "snapshot_file_loader.h"
-
-enum {
-	SAFE_DIGITS = 19, /* so many decimal digits fit uint64_t whatever they are */
-};
-
-bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value)
-{
-	uint64_t value = 0;
-
-	if (scalar->type != JSON_NUMBER)
-		return false;
-	if (scalar->length > SAFE_DIGITS)
-		return number_parse_u64(scalar->text, scalar->length, ret_value);
-	for (size_t i = 0; i < scalar->length; i++) {
-		unsigned int digit = (unsigned int)((unsigned char)scalar->text[i] - '0');
-
-		if (digit > 9)
-			return false;
-		value = value * 10 + digit;
-	}
-	*ret_value = value;
-	return true;
-}
 
 static bool number_up_to(const struct json_scalar *scalar, uint64_t largest, uint64_t *ret_value)
 {

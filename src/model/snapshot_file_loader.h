@@ -5,9 +5,14 @@
 /* The inside of a loader, shared by the snapshot_file_load…c files only. */
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "snapshot_file_json.h"
 #include "snapshot_file_load.h"
 #include "snapshot_file_member.h"
+
+enum {
+	LOAD_SAFE_DIGITS = 19, /* so many decimal digits fit uint64_t whatever they are */
+};
 
 struct frame;
 
@@ -70,11 +75,14 @@ struct snapshot_loader {
 	struct snapshot *snapshot;
 	struct frame frames[JSON_DEPTH_MAX];
 	size_t depth;
+	struct frame *frame;  /* the innermost one, frames[depth - 1] */
 	unsigned int skipped; /* levels inside a value that is ignored */
+	uint64_t *slot;       /* where the number that comes next belongs, NULL when it is not a plain one */
 	struct buffer damage; /* why a value was refused */
 
 	struct thread_record thread;
 	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
+	bool thread_is_plain[OBJECT_MEMBERS_MAX];        /* values that are any uint64_t: nearly all */
 
 	struct {
 		uint32_t *items;
@@ -125,8 +133,28 @@ bool load_scalar(struct snapshot_loader *loader, const struct member *member, vo
 /* What a member must be, in words. */
 const char *load_expectation(const struct member *member);
 
-/* Numbers of JSON as the format wants them: digits, for the signed form a '-' before them, in range. */
-bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value);
+/*
+ * Reads a number as the format wants it: digits only, in range. Inline, since nearly all of a file is this.
+ * False, with `*ret_value` undefined, when it is not one.
+ */
+static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	if (scalar->type != JSON_NUMBER)
+		return false;
+	if (scalar->length > LOAD_SAFE_DIGITS)
+		return number_parse_u64(scalar->text, scalar->length, ret_value);
+	for (size_t i = 0; i < scalar->length; i++) {
+		unsigned int digit = (unsigned int)((unsigned char)scalar->text[i] - '0');
+
+		if (digit > 9)
+			return false;
+		value = value * 10 + digit;
+	}
+	*ret_value = value;
+	return true;
+}
 
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct snapshot_loader *loader, const char *text, size_t length);
