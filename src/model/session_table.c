@@ -227,7 +227,7 @@ static struct ordered_row *order_rows(struct build *build, size_t *ret_count)
 		if (passes(build, row))
 			rows[count++] = (struct ordered_row){sorts[row], row, NULL, marks[row]};
 	}
-	for (size_t i = 0; before->round != 0 && i < before->count; i++) {
+	for (size_t i = 0; before->round != 0 && !build->view->hide_gone && i < before->count; i++) {
 		struct ordered_row gone = {before->rows[i].sort, SIZE_MAX, &before->rows[i], ROW_MARK_GONE};
 
 		if (!before->rows[i].seen && gone_passes(build, &gone))

@@ -53,6 +53,7 @@ struct view {
 	bool sort_ascending;
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
+	bool hide_gone; /* no rows for groups and threads that are gone since the last round */
 	size_t limit; /* rows, 0 for all */
 	int width;    /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	const enum column

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cmd/batch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "cmd/command.h"
+#include "model/session.h"
+
+/* Signals that end the rounds; the handler only notes them, and a capture under way sees the cancel flag. */
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t signal_received;
+static atomic_bool cancelled;
+
+enum {
+	ENDING_SIGNAL_COUNT = sizeof(ending_signals) / sizeof(ending_signals[0])
+};
+
+static const uint64_t ns_per_s = 1000000000;
+
+/* What is put back when the rounds are over. */
+struct signal_state {
+	struct sigaction actions[ENDING_SIGNAL_COUNT];
+	struct sigaction pipe_action;
+	sigset_t mask;     /* as it was, without the ending signals */
+	sigset_t blocking; /* as it was, with them */
+	sigset_t old_mask;
+};
+
+struct batch {
+	const struct batch_options *options;
+	struct capture *capture;
+	struct capture_round_options round;
+	struct session *session;
+	struct buffer output;
+	struct signal_state signals;
+	bool slow_said;
+};
+
+static void note_signal(int number)
+{
+	signal_received = number;
+	atomic_store(&cancelled, true);
+}
+
+/* The signals are blocked but while a capture runs and while we wait, so that none slips through between. */
+static void catch_signals(struct signal_state *state)
+{
+	struct sigaction action = {.sa_handler = note_signal};
+
+	signal_received = 0;
+	atomic_store(&cancelled, false);
+	sigprocmask(SIG_BLOCK, NULL, &state->old_mask);
+	state->mask = state->blocking = state->old_mask;
+	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++) {
+		sigdelset(&state->mask, ending_signals[i]);
+		sigaddset(&state->blocking, ending_signals[i]);
+	}
+	sigprocmask(SIG_SETMASK, &state->blocking, NULL);
+	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++) {
+		sigaction(ending_signals[i], &action, &state->actions[i]);
+		/* what was ignored stays so: nohup(1) */
+		if (state->actions[i].sa_handler == SIG_IGN)
+			sigaction(ending_signals[i], &state->actions[i], NULL);
+	}
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, &state->pipe_action);
+}
+
+static void restore_signals(const struct signal_state *state)
+{
+	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++)
+		sigaction(ending_signals[i], &state->actions[i], NULL);
+	sigaction(SIGPIPE, &state->pipe_action, NULL);
+	sigprocmask(SIG_SETMASK, &state->old_mask, NULL);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * ns_per_s + (uint64_t)now.tv_nsec;
+}
+
+/* Waits until the clock shows `deadline_ns`, a signal came, or nobody reads the output any more. */
+static void wait_until(const struct batch *batch, uint64_t deadline_ns)
+{
+	struct pollfd output = {.fd = batch->options->output};
+
+	while (signal_received == 0) {
+		uint64_t now = monotonic_ns();
+		struct timespec left;
+
+		if (now >= deadline_ns)
+			return;
+		left.tv_sec = (time_t)((deadline_ns - now) / ns_per_s);
+		left.tv_nsec = (long)((deadline_ns - now) % ns_per_s);
+		/* POLLERR tells of a pipe or socket without a reader (pipe(7)); the next write fails then */
+		if (ppoll(&output, 1, &left, &batch->signals.mask) > 0)
+			return;
+	}
+}
+
+static int take_round(struct batch *batch, struct error *error)
+{
+	struct snapshot *snapshot;
+	int result;
+
+	sigprocmask(SIG_SETMASK, &batch->signals.mask, NULL);
+	result = capture_round(batch->capture, &batch->round, &cancelled, &snapshot, error);
+	sigprocmask(SIG_SETMASK, &batch->signals.blocking, NULL);
+	if (result == 0)
+		session_add_round(batch->session, snapshot);
+	return result;
+}
+
+static int print_round(struct batch *batch, bool first, struct error *error)
+{
+	const struct batch_options *options = batch->options;
+	int result;
+
+	buffer_clear(&batch->output);
+	batch_append(batch->session, options->view, options->format, options->ascii, first, &batch->output);
+	result = file_write_all(options->output, batch->output.data, batch->output.length);
+	return result < 0 && result != -EPIPE
+		       ? error_set(error, result, "cannot write the output: %s", strerror(-result))
+		       : result;
+}
+
+/* The time of the next round: kept whatever a round took, unless it took longer than the interval. */
+static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns)
+{
+	uint64_t next = deadline_ns + batch->options->interval_ns, now = monotonic_ns();
+
+	if (now <= next)
+		return next;
+	if (!batch->slow_said)
+		command_note("a round takes longer than the interval of %g s; rounds follow one another",
+			     (double)batch->options->interval_ns / 1e9);
+	batch->slow_said = true;
+	return now;
+}
+
+static int run_rounds(struct batch *batch, struct error *error)
+{
+	bool needs_two = batch->options->view->mode != VIEW_MODE_TOTAL;
+	uint64_t deadline_ns = monotonic_ns();
+	uint64_t printed = 0;
+
+	while (signal_received == 0) {
+		int result = take_round(batch, error);
+
+		if (result < 0)
+			return result;
+		if (session_round_count(batch->session) > 1 || !needs_two) {
+			result = print_round(batch, printed == 0, error);
+			if (result < 0)
+				return result;
+			if (++printed == batch->options->rounds)
+				return 0;
+		}
+		deadline_ns = next_deadline(batch, deadline_ns);
+		wait_until(batch, deadline_ns);
+	}
+	return 0;
+}
+
+int batch_run(const struct batch_options *options, struct error *error)
+{
+	struct batch batch = {.options = options, .round = {.only_needed = true}};
+	int result = capture_open(&options->capture, &batch.capture, error);
+
+	if (result < 0)
+		return result;
+	batch.session = session_create();
+	view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records, &batch.round.smaps);
+	catch_signals(&batch.signals);
+	result = run_rounds(&batch, error);
+	restore_signals(&batch.signals);
+	if (signal_received != 0)
+		result = signal_received;
+	else if (result == -EPIPE)
+		result = 0;
+	buffer_release(&batch.output);
+	session_release(batch.session);
+	capture_close(batch.capture);
+	return result;
+}

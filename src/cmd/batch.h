@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BATCH_H
+#define CTOP_BATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "capture/capture.h"
+#include "cmd/batch_output.h"
+#include "model/view.h"
+
+/* `ctop -b`: one table a round to a descriptor, without a screen. */
+
+struct batch_options {
+	struct capture_options capture;
+	const struct view *view; /* which table; its width chooses columns, 0 for all of the tab */
+	enum batch_format format;
+	bool ascii;           /* of text: plain marks even where the locale could show others */
+	uint64_t interval_ns; /* between rounds */
+	uint64_t rounds;      /* tables to print, 0 for no end */
+	int output;           /* descriptor, STDOUT_FILENO as a rule */
+};
+
+/*
+ * Prints a table every interval. Two readings come before the first table, an interval apart, so that it has
+ * deltas already; VIEW_MODE_TOTAL needs one only. Reads only the sources that the columns, the sort order and
+ * the filter need. A round that takes longer than the interval is said once on stderr.
+ *
+ * Returns 0 when all rounds are printed or the reader of the output went away; the number of the signal when
+ * SIGINT, SIGTERM or SIGHUP ended it, for the caller to raise again; else a negative errno with a sentence.
+ */
+int batch_run(const struct batch_options *options, struct error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BATCH_OUTPUT_H
+#define CTOP_BATCH_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "model/session.h"
+
+/* The formats of `ctop -b`. */
+enum batch_format {
+	BATCH_FORMAT_TEXT,
+	BATCH_FORMAT_TSV,
+	BATCH_FORMAT_CSV,
+	BATCH_FORMAT_JSON,
+	BATCH_FORMAT_COUNT,
+};
+
+extern const char *const batch_format_names[BATCH_FORMAT_COUNT + 1]; /* "text" … , NULL at the end */
+
+/*
+ * Appends the table of a view as one round of the output:
+ *
+ *   text  a line about the round, the column titles and a line a row; `ascii` chooses plain marks; names are
+ * fit for a terminal; an empty line between rounds tsv, csv  a line a row, in front of the first round
+ * (`first`) the column names with units; the first column is time_unix_ns; a cell without a value is empty;
+ * CSV by RFC 4180 json  one object in one line, with a state and, where a value is missing, the reason in
+ * every cell
+ *
+ * Rows that are gone are left out. Nothing but text depends on the locale.
+ */
+void batch_append(struct session *session, const struct view *view, enum batch_format format, bool ascii,
+		  bool first, struct buffer *output);
+
+#endif
