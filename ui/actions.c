@@ -282,6 +282,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_CHOOSE] = screen_sort_choose,
 	[ACTION_BACK] = navigate_back,
 	[ACTION_CLOSE] = close_top,
+	[ACTION_CLOSE_TEXT] = close_top,
 	[ACTION_FILTER] = open_filter,
 	[ACTION_AXIS] = navigate_axis,
 	[ACTION_NAMES] = navigate_names,

@@ -31,6 +31,7 @@ struct list_style {
 	const char *name_title; /* of the first column */
 	bool thread_ids;        /* TID before the name */
 	bool cut_start;         /* a name too long loses its beginning (cgroup paths) */
+	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
 	bool ascending;         /* the sort mark is ^ rather than v */
 };
 

@@ -193,7 +193,7 @@ void list_layout_draw_titles(struct list_layout *layout)
 	const struct list_style *style = layout->style;
 	const struct table *table = layout->list->table;
 	const char *sort_mark = style->ascending ? "^" : "v";
-	bool by_name = table->sort_column == SIZE_MAX;
+	bool by_name = table->sort_column == SIZE_MAX && !style->unsorted;
 
 	draw_fill(style->y, 0, style->width, STYLE_TITLE);
 	if (style->thread_ids)

@@ -161,12 +161,12 @@ static int draw_body(struct ui *ui, struct area area)
 	int row = area.y;
 
 	if (ui->overlay == OVERLAY_HELP || ui->overlay == OVERLAY_EVIDENCE) {
-		screen_pages_draw(ui, area);
+		screen_pages_draw(ui, area, row);
 		return row;
 	}
 	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
-		screen_pages_draw(ui, area);
+		screen_pages_draw(ui, area, row);
 	else if (ui->overlay == OVERLAY_SORT)
 		row = screen_sort_draw(ui, area);
 	return row;

@@ -123,7 +123,9 @@ void screen_explain_open(struct ui *ui);
 
 /* Makes the text of the open page anew after a round. */
 void screen_pages_refresh(struct ui *ui);
-void screen_pages_draw(struct ui *ui, struct area area);
+
+/* Draws the open page; an explanation keeps away from the row of the cursor. */
+void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* --- screen_sort.c: the sort menu --- */
 

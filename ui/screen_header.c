@@ -13,6 +13,7 @@ enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
 	NS_PER_S = 1000000000,
+	KIB_PER_GIB = 1 << 20,
 };
 
 /* A line made of pieces; one that does not fit is left out whole, so that no number is cut. */
@@ -241,13 +242,14 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 	const struct snapshot *now = session_now(ui->session);
 	char text[SEGMENT_BYTES] = "psi";
 	size_t used = strlen(text);
+	double percent;
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (now->pressure_missing[shown[i].resource] != REASON_READ)
 			continue;
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, " %s %.1f", shown[i].name,
-			pressure_percent(now, session_previous(ui->session), shown[i].resource));
+		percent = pressure_percent(now, session_previous(ui->session), shown[i].resource);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %.*f", shown[i].name,
+					 percent == 0 || percent >= 9.95 ? 0 : 1, percent);
 	}
 	if (used > strlen("psi"))
 		add(line, STYLE_NORMAL, "%s", text);
@@ -257,14 +259,13 @@ static void add_memory(struct header_line *line, const struct snapshot *now)
 {
 	struct optional_u64 total = now->host.total_memory_kib;
 	struct optional_u64 available = now->provenance.mem_available_kib;
-	struct buffer text = {0};
+	double gib;
 
 	if (!total.present || !available.present || total.value == 0 || available.value > total.value)
 		return;
-	screen_format_bytes(&text, (double)total.value * 1024);
-	add(line, STYLE_NORMAL, "mem %.0f%% of %s",
-	    (double)(total.value - available.value) * 100 / (double)total.value, text.data);
-	buffer_release(&text);
+	gib = (double)total.value / KIB_PER_GIB;
+	add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG",
+	    (double)(total.value - available.value) * 100 / (double)total.value, gib < 9.95 ? 1 : 0, gib);
 }
 
 /* The host as a whole: CPUs, run queue, pressure, memory. */
@@ -297,9 +298,9 @@ static void add_members(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_NORMAL, "%s threads", number_group_digits(ui->table->row_total, threads));
 		return;
 	}
-	add(line, STYLE_NORMAL, "%s threads in %s groups by %s%s", number_group_digits(count, threads),
-	    number_group_digits(ui->table->row_total, rows), axes[view->grouping.axis].word,
-	    keep ? "" : " {N}");
+	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s", number_group_digits(count, threads),
+	    count == 1 ? "" : "s", number_group_digits(ui->table->row_total, rows),
+	    ui->table->row_total == 1 ? "" : "s", axes[view->grouping.axis].word, keep ? "" : " {N}");
 }
 
 /* Features that are missing and could be had: those that are worth a word in every frame. */

@@ -154,6 +154,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .thread_ids = ui->view.level == VIEW_LEVEL_THREADS,
 					   .cut_start = ui->view.level == VIEW_LEVEL_GROUPS &&
 							ui->view.grouping.axis == AXIS_CGROUP,
+					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
 				   });
 	if (ui->table->row_count == 0)

@@ -63,5 +63,6 @@ int screen_metrics_draw(struct ui *ui, struct area area)
 						    .height = area.height - 1,
 						    .width = area.width,
 						    .name_title = "METRIC",
+						    .unsorted = true,
 					    });
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "model/metric.h"
 
 enum {
@@ -103,10 +104,15 @@ static void make_help(struct ui *ui)
 
 static void append_cell(struct buffer *text, const struct table_row *row, size_t column)
 {
-	if (column == 0)
+	const struct cell *cell = column != 0 ? &row->cells[column - 1] : NULL;
+	char digits[28];
+
+	if (cell == NULL)
 		buffer_append(text, row->label, row->label_length);
-	else if (row->cells[column - 1].state != CELL_EMPTY)
-		screen_format_cell(text, &row->cells[column - 1], draw_marks());
+	else if (cell->state == CELL_VALUE && cell->form == CELL_FORM_INTEGER && cell->unit == UNIT_COUNT)
+		buffer_append_text(text, number_group_digits(cell->value.integer, digits));
+	else if (cell->state != CELL_EMPTY)
+		screen_format_cell(text, cell, draw_marks());
 }
 
 /* Cells of a column of the evidence table, column 0 being the label. */
@@ -321,25 +327,26 @@ static void draw_page(struct ui *ui, struct area area, const char *title)
 	}
 }
 
-/* The explanation lies over the rows in a box of its own size, low on the screen. */
-static void draw_explanation(struct ui *ui, struct area area)
+/* The explanation lies over the rows in a box of its own size, away from the row of the cursor. */
+static void draw_explanation(struct ui *ui, struct area area, int cursor_row)
 {
 	int width = area.width < 84 ? area.width : 84;
 	int height = (int)pager_rows(&ui->pager, width - 4) + 2;
 
 	if (height > area.height)
 		height = area.height;
-	area.y += area.height - height;
+	if (cursor_row < area.y + area.height - height)
+		area.y += area.height - height;
 	draw_box(area.y, 0, height, width, ui->explain_title);
 	pager_draw(&ui->pager, area.y + 1, 2, height - 2, width - 4);
 }
 
-void screen_pages_draw(struct ui *ui, struct area area)
+void screen_pages_draw(struct ui *ui, struct area area, int cursor_row)
 {
 	if (ui->overlay == OVERLAY_HELP)
 		draw_page(ui, area, "Help");
 	else if (ui->overlay == OVERLAY_EVIDENCE)
 		draw_page(ui, area, "Evidence");
 	else
-		draw_explanation(ui, area);
+		draw_explanation(ui, area, cursor_row);
 }

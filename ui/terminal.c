@@ -45,7 +45,7 @@ static int append_reset_byte(int byte)
 /* What ends the screen: attributes off, keypad and cursor as usual, back to the ordinary screen. */
 static void prepare_reset(void)
 {
-	static const char *const capabilities[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
+	static const char *const capabilities[] = {"sgr0", "op", "rmkx", "rmcup", "cnorm"};
 
 	terminal.reset_length = 0;
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
@@ -136,11 +136,27 @@ int terminal_open(struct error *error)
 	return 0;
 }
 
+static int put_output_byte(int byte)
+{
+	return putc(byte, terminal.output);
+}
+
+/*
+ * Back to the ordinary screen. Some terminals keep the visibility of the cursor with each of their screens,
+ * so it is asked for once more.
+ */
+static void leave_screen(void)
+{
+	endwin();
+	if (cursor_normal != NULL)
+		tputs(cursor_normal, 1, put_output_byte);
+	fflush(terminal.output);
+}
+
 void terminal_close(void)
 {
 	if (terminal.screen != NULL) {
-		curs_set(1);
-		endwin();
+		leave_screen();
 		delscreen(terminal.screen);
 		if (terminal.modes_known)
 			tcsetattr(fileno(terminal.output), TCSANOW, &terminal.modes);
@@ -218,10 +234,11 @@ void terminal_take_size(void)
 	if (ioctl(terminal_output(), TIOCGWINSZ, &size) < 0 || size.ws_row == 0 || size.ws_col == 0)
 		return;
 	/* resize_term() rather than resizeterm(): no KEY_RESIZE, the loop knows */
-	if (is_term_resized(size.ws_row, size.ws_col)) {
+	if (is_term_resized(size.ws_row, size.ws_col))
 		resize_term(size.ws_row, size.ws_col);
-		clearok(curscr, TRUE);
-	}
+	/* also when the size is the one we know: it may have been another one in between, and cells are lost
+	 */
+	clearok(curscr, TRUE);
 }
 
 void terminal_repaint(void)
@@ -231,7 +248,7 @@ void terminal_repaint(void)
 
 void terminal_suspend(void)
 {
-	endwin();
+	leave_screen();
 	signal_pipe_stop_process();
 	terminal_resume();
 }
@@ -240,7 +257,7 @@ void terminal_resume(void)
 {
 	/* the first doupdate() after endwin() sets modes, cursor and screen up again */
 	if (!isendwin())
-		endwin();
+		leave_screen();
 	terminal_take_size();
 	terminal_repaint();
 }

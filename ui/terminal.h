@@ -55,7 +55,7 @@ enum terminal_key_result terminal_read_key(int *ret_key);
 /* Whether the codeset of the locale is UTF-8. */
 bool terminal_is_utf8(void);
 
-/* Takes the size the terminal has now. The next frame repaints everything when it changed. */
+/* Takes the size the terminal has now. The next frame repaints everything. */
 void terminal_take_size(void);
 
 /* The next frame is sent whole, whatever curses believes is on the screen. */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The screen over a fabricated session, steered by a test: commands come as lines on descriptor 3, what the
+ * screen asks of its host goes as lines to descriptor 4.
+ *
+ *   row MARK THREADS CPU LABEL   a row of the next round; MARK one of . + x ^, LABEL with \xNN
+ *   round, base                  the next round, or the full one that was asked for
+ *   saved TEXT, message TEXT, error TEXT
+ *   stderr TEXT                  a library writes to standard error
+ *   crash segv|stack|abort|exit|memory
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "ui/ui.h"
+
+#include "fake_session.h"
+
+enum {
+	COMMANDS = 3,
+	ANSWERS = 4
+};
+
+struct fake_host {
+	struct session *session;
+	struct buffer received;
+	uint64_t rounds;
+};
+
+static void answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void answer(const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+	ssize_t written;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	written = write(ANSWERS, text, (size_t)length);
+	(void)written;
+}
+
+/* Turns \xNN into bytes in place; returns the new length. */
+static size_t unescape(char *text)
+{
+	size_t length = 0;
+
+	for (const char *from = text; *from != '\0'; length++) {
+		unsigned int byte;
+
+		if (from[0] == '\\' && from[1] == 'x' && sscanf(from + 2, "%2x", &byte) == 1) {
+			text[length] = (char)byte;
+			from += 4;
+		} else {
+			text[length] = *from++;
+		}
+	}
+	return length;
+}
+
+static void add_row(struct fake_host *host, char *arguments)
+{
+	char mark;
+	unsigned int threads;
+	double cpu;
+	int used = 0;
+	size_t length;
+
+	if (sscanf(arguments, "%c %u %lf %n", &mark, &threads, &cpu, &used) != 3 || used == 0)
+		abort();
+	length = unescape(arguments + used);
+	fake_session_add_row(host->session,
+			     mark == '+'   ? ROW_MARK_NEW
+			     : mark == 'x' ? ROW_MARK_GONE
+			     : mark == '^' ? ROW_MARK_MOVER
+					   : ROW_MARK_NONE,
+			     threads, cpu, arguments + used, length);
+}
+
+static unsigned int overflow_stack(volatile unsigned int depth)
+{
+	volatile char frame[4096];
+
+	frame[depth % sizeof(frame)] = 1;
+	return depth == UINT32_MAX ? 0 : overflow_stack(depth + 1) + (unsigned int)frame[0];
+}
+
+static void crash(const char *how)
+{
+	if (strcmp(how, "segv") == 0)
+		raise(SIGSEGV);
+	else if (strcmp(how, "stack") == 0)
+		answer("%u\n", overflow_stack(0));
+	else if (strcmp(how, "abort") == 0)
+		abort();
+	else if (strcmp(how, "exit") == 0)
+		exit(7);
+	else if (strcmp(how, "memory") == 0)
+		free(memory_allocate(SIZE_MAX / 2));
+}
+
+/* Carries out one command; returns whether it made an event. */
+static bool obey(struct fake_host *host, char *line, struct ui_event *event)
+{
+	char *arguments = strchr(line, ' ');
+
+	if (arguments != NULL)
+		*arguments++ = '\0';
+	if (strcmp(line, "row") == 0) {
+		add_row(host, arguments);
+	} else if (strcmp(line, "round") == 0 || strcmp(line, "base") == 0) {
+		fake_session_take_rows(host->session);
+		event->kind = strcmp(line, "base") == 0 ? UI_EVENT_BASE : UI_EVENT_ROUND;
+		event->snapshot = fake_session_snapshot(host->rounds++);
+		return true;
+	} else if (strcmp(line, "saved") == 0 || strcmp(line, "message") == 0 || strcmp(line, "error") == 0) {
+		event->kind = strcmp(line, "saved") == 0 ? UI_EVENT_SAVED : UI_EVENT_MESSAGE;
+		event->is_error = strcmp(line, "error") == 0;
+		event->message = memory_duplicate(arguments);
+		return true;
+	} else if (strcmp(line, "stderr") == 0) {
+		fprintf(stderr, "%s\n", arguments);
+	} else if (strcmp(line, "crash") == 0) {
+		crash(arguments);
+	}
+	return false;
+}
+
+static bool receive(void *context, struct ui_event *event)
+{
+	struct fake_host *host = context;
+	bool made = false;
+	char bytes[4096];
+	ssize_t length;
+	char *newline;
+
+	while ((length = read(COMMANDS, bytes, sizeof(bytes))) > 0)
+		buffer_append(&host->received, bytes, (size_t)length);
+	while (!made && host->received.length != 0 &&
+	       (newline = memchr(host->received.data, '\n', host->received.length)) != NULL) {
+		size_t line = (size_t)(newline - host->received.data);
+		char *text = memory_duplicate_bytes(host->received.data, line);
+
+		memmove(host->received.data, newline + 1, host->received.length - line);
+		host->received.length -= line + 1;
+		made = obey(host, text, event);
+		free(text);
+	}
+	return made;
+}
+
+static void set_interval(void *context, uint64_t interval_ns)
+{
+	(void)context;
+	answer("interval %llu\n", (unsigned long long)interval_ns);
+}
+
+static void set_paused(void *context, bool paused)
+{
+	(void)context;
+	answer("paused %d\n", paused);
+}
+
+static void set_needs(void *context, source_set needed, bool cgroup_records, bool smaps)
+{
+	(void)context;
+	answer("needs cgroups %d smaps %d sources %x\n", cgroup_records, smaps, needed);
+}
+
+static void request_base(void *context)
+{
+	(void)context;
+	answer("base\n");
+}
+
+static void request_save(void *context, struct snapshot *shown)
+{
+	(void)context;
+	answer("save %s\n", shown != NULL ? "shown" : "fresh");
+}
+
+int main(int argc, char **argv)
+{
+	struct fake_host host = {.session = session_create()};
+	const struct ui_host live = {
+		.context = &host,
+		.notify_fd = COMMANDS,
+		.receive = receive,
+		.set_interval = set_interval,
+		.set_paused = set_paused,
+		.set_needs = set_needs,
+		.request_base = request_base,
+		.request_save = request_save,
+	};
+	const struct ui_host file = {.notify_fd = -1};
+	struct ui_options options = {.interval_ns = 2000000000};
+	struct error error = {0};
+	int result;
+
+	for (int i = 1; i < argc; i++) {
+		options.no_color |= strcmp(argv[i], "--no-color") == 0;
+		options.ascii |= strcmp(argv[i], "--ascii") == 0;
+		if (strncmp(argv[i], "--file=", 7) == 0)
+			options.file_name = argv[i] + 7;
+	}
+	setlocale(LC_CTYPE, "");
+	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
+	if (options.file_name != NULL) {
+		fake_session_add_row(host.session, ROW_MARK_NONE, 3, 1000, "stored", 6);
+		fake_session_take_rows(host.session);
+		session_add_round(host.session, fake_session_snapshot(1));
+	}
+	result = ui_run(host.session, options.file_name != NULL ? &file : &live, &options, &error);
+	session_release(host.session);
+	buffer_release(&host.received);
+	if (result < 0) {
+		fprintf(stderr, "fake: %s\n", error.text);
+		return 1;
+	}
+	if (result > 0)
+		raise(result);
+	return 0;
+}

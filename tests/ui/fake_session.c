@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "fake_session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "model/column_table.h"
+
+struct fake_row {
+	enum row_mark mark;
+	uint32_t threads;
+	double cpu;
+	char *label;
+	size_t label_length;
+};
+
+struct fake_rows {
+	struct fake_row *items;
+	size_t count, capacity;
+};
+
+struct session {
+	struct snapshot *now, *previous, *base;
+	uint64_t rounds;
+	struct fake_rows shown, next;
+};
+
+static void release_rows(struct fake_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		free(rows->items[i].label);
+	free(rows->items);
+	memset(rows, 0, sizeof(*rows));
+}
+
+void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t threads, double cpu,
+			  const char *label, size_t label_length)
+{
+	struct fake_rows *rows = &session->next;
+
+	rows->items = memory_grow(rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items));
+	rows->items[rows->count++] = (struct fake_row){
+		.mark = mark,
+		.threads = threads,
+		.cpu = cpu,
+		.label = memory_duplicate_bytes(label, label_length),
+		.label_length = label_length,
+	};
+}
+
+void fake_session_take_rows(struct session *session)
+{
+	release_rows(&session->shown);
+	session->shown = session->next;
+	memset(&session->next, 0, sizeof(session->next));
+}
+
+struct snapshot *fake_session_snapshot(uint64_t round)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct provenance *provenance = &snapshot->provenance;
+
+	snapshot->captured_at_unix_ns = (1700000000 + 2 * round) * 1000000000;
+	provenance->present = true;
+	provenance->hostname = "fakehost";
+	provenance->boottime_ns = (12 * 86400 + 2 * round) * 1000000000;
+	provenance->duration_ns = 6000000;
+	provenance->cpu_ticks_known = true;
+	/* 38 of 100 ticks busy between two rounds */
+	provenance->cpu_ticks[0] = 38 * round;
+	provenance->cpu_ticks[3] = 62 * round;
+	provenance->procs_running = (struct optional_u64){5, true};
+	provenance->procs_blocked = (struct optional_u64){4, true};
+	provenance->mem_available_kib = (struct optional_u64){39 << 20 >> 2, true};
+	provenance->load_centi[0] = 320;
+	provenance->load_centi[1] = 290;
+	provenance->load_centi[2] = 270;
+	provenance->load_known = true;
+	provenance->features[FEATURE_DELAYS] = (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_SWITCHED_OFF,
+		.remedy = "sysctl kernel.task_delayacct=1",
+	};
+	snapshot->host.present = true;
+	snapshot->host.online_cpus = (struct optional_u64){8, true};
+	snapshot->host.total_memory_kib = (struct optional_u64){16 << 20, true};
+	snapshot->pressure.resource[PRESSURE_CPU].some.total_usec = 240000 * round;
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+struct session *session_create(void)
+{
+	return memory_allocate_zero(1, sizeof(struct session));
+}
+
+void session_release(struct session *session)
+{
+	snapshot_release(session->now);
+	snapshot_release(session->previous);
+	snapshot_release(session->base);
+	release_rows(&session->shown);
+	release_rows(&session->next);
+	free(session);
+}
+
+void session_add_round(struct session *session, struct snapshot *snapshot)
+{
+	snapshot_release(session->previous);
+	session->previous = session->now;
+	session->now = snapshot;
+	if (session->base == NULL)
+		session->base = snapshot_reference(snapshot);
+	session->rounds++;
+}
+
+void session_set_base(struct session *session)
+{
+	snapshot_release(session->base);
+	session->base = snapshot_reference(session->now);
+}
+
+const struct snapshot *session_now(const struct session *session)
+{
+	return session->now;
+}
+
+const struct snapshot *session_previous(const struct session *session)
+{
+	return session->previous;
+}
+
+const struct snapshot *session_base(const struct session *session)
+{
+	return session->base;
+}
+
+uint64_t session_round_count(const struct session *session)
+{
+	return session->rounds;
+}
+
+static void set_number(struct cell *cell, enum unit unit, double value)
+{
+	*cell = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_REAL, .unit = unit, .sort = value};
+	cell->value.real = value;
+}
+
+static void set_integer(struct cell *cell, enum unit unit, uint64_t value)
+{
+	*cell = (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = unit, .sort = (double)value};
+	cell->value.integer = value;
+}
+
+static void fill_cell(struct cell *cell, enum column column, const struct fake_row *row)
+{
+	if (column == COLUMN_THR)
+		set_integer(cell, UNIT_COUNT, row->threads);
+	else if (column == COLUMN_CPU)
+		set_number(cell, UNIT_PERCENT, row->cpu);
+	else if (column == COLUMN_BLKIO || column == COLUMN_MEM)
+		*cell = (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_SWITCHED_OFF, .sort = NAN};
+	else
+		set_integer(cell, UNIT_COUNT, column == COLUMN_STUCK ? 0 : row->threads * 1000ull + 1);
+	if (column == COLUMN_CSW)
+		cell->partial = true;
+}
+
+static const struct cell *cell_of(void *context, enum column column, bool as_rate)
+{
+	static struct cell cell;
+
+	(void)as_rate;
+
+	fill_cell(&cell, column, context);
+	return &cell;
+}
+
+static void add_row(struct table *table, const struct view *view, const enum column columns[],
+		    const struct fake_row *fake, uint32_t tid)
+{
+	struct table_row *row;
+
+	if (view->filter != NULL &&
+	    !filter_matches(view->filter, fake->label, fake->label_length, cell_of, (void *)(uintptr_t)fake))
+		return;
+	row = table_add_row(table);
+	row->label = arena_duplicate(&table->arena, fake->label, fake->label_length);
+	row->label_length = fake->label_length;
+	row->key = row->label;
+	row->key_length = row->label_length;
+	row->mark = fake->mark;
+	row->threads = fake->threads;
+	row->tid = tid;
+	row->tgid = tid != 0 ? 100 : 0;
+	row->thread = UINT32_MAX;
+	for (size_t i = 0; i < table->column_count; i++)
+		fill_cell(&row->cells[i], columns[i], fake);
+}
+
+/* What is inside a group: of "solo" one group, of the others two; then threads. */
+static void add_inner_rows(struct table *table, const struct view *view, const enum column columns[])
+{
+	const struct view_step *step = &view->steps[view->step_count - 1];
+	bool solo = step->key_length >= 4 && memcmp(step->key, "solo", 4) == 0;
+	bool threads = view->level == VIEW_LEVEL_THREADS;
+
+	for (uint32_t i = 1; i <= (solo && !threads ? 1 : 2); i++) {
+		struct buffer label = {0};
+
+		buffer_append_format(&label, "%s-%u", threads ? "thread" : solo ? "solo-inner" : "inner", i);
+		add_row(table, view, columns,
+			&(struct fake_row){.threads = 1,
+					   .cpu = 10.0 * i,
+					   .label = label.data,
+					   .label_length = label.length},
+			threads ? 100 + i : 0);
+		buffer_release(&label);
+	}
+}
+
+static const struct view *sorted_view;
+
+static int compare_rows(const void *left_pointer, const void *right_pointer)
+{
+	const struct table_row *left = left_pointer, *right = right_pointer;
+	int order = strcmp(left->label, right->label);
+
+	if (!sorted_view->sort_by_name) {
+		/* the first two columns are THR and CPU% on the overview; without THR, CPU% is the first */
+		size_t column = left->tid != 0 ? 0 : 1;
+		double difference = left->cells[column].sort - right->cells[column].sort;
+
+		if (sorted_view->sort == COLUMN_THR)
+			difference = (double)left->threads - (double)right->threads;
+		order = difference < 0 ? 1 : difference > 0 ? -1 : order;
+		return sorted_view->sort_ascending ? -order : order;
+	}
+	return sorted_view->sort_ascending ? order : -order;
+}
+
+struct table *session_table(struct session *session, const struct view *view)
+{
+	enum column columns[COLUMN_TOTAL];
+	size_t count = view_columns(view, columns);
+	struct table *table = table_create(NULL, count);
+
+	table->sort_column = SIZE_MAX;
+	for (size_t i = 0; i < count; i++) {
+		table->columns[i] = (struct table_column){
+			.title = column_title(columns[i], (int)view->mode),
+			.width = column_width(columns[i]),
+			.column = columns[i],
+		};
+		if (!view->sort_by_name && columns[i] == view->sort)
+			table->sort_column = i;
+	}
+	if (view->step_count != 0)
+		add_inner_rows(table, view, columns);
+	for (size_t i = 0; view->step_count == 0 && i < session->shown.count; i++)
+		add_row(table, view, columns, &session->shown.items[i],
+			view->level == VIEW_LEVEL_THREADS ? 100 + (uint32_t)i : 0);
+	sorted_view = view;
+	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
+	table->row_total = table->row_count;
+	return table;
+}
+
+struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
+				   size_t key_length)
+{
+	static const char *const titles[] = {"NOW", "IN INTERVAL", "PER S", "SINCE BASE", "SOURCE"};
+	static const enum metric shown[] = {METRIC_RUN_TIME_NS, METRIC_WAIT_TIME_NS, METRIC_NR_WAKEUPS};
+	struct table *table = table_create(NULL, 5);
+
+	(void)session;
+	(void)view;
+	(void)key;
+	(void)key_length;
+	table->sort_column = SIZE_MAX;
+	for (size_t i = 0; i < 5; i++)
+		table->columns[i] = (struct table_column){
+			.title = titles[i], .width = 8, .left = i == 4, .column = UINT32_MAX};
+	for (size_t i = 0; i < 3; i++) {
+		struct table_row *row = table_add_row(table);
+
+		row->label = row->key = metrics[shown[i]].name;
+		row->label_length = row->key_length = strlen(row->label);
+		for (size_t column = 0; column < 4; column++)
+			set_integer(&row->cells[column], UNIT_NS, 1000000 * (column + 1));
+		row->cells[4] = (struct cell){
+			.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "schedstat"};
+	}
+	table->row_total = table->row_count;
+	return table;
+}
+
+void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
+		     size_t column, struct buffer *ret_lines)
+{
+	(void)session;
+	(void)view;
+	buffer_append_format(ret_lines, "Explanation of column %zu.\nRow %.*s.\n", column, (int)key_length,
+			     key);
+}
+
+struct table *session_evidence_table(const struct session *session)
+{
+	static const char *const titles[] = {"READ", "MISSED", "WHY", "REMEDY"};
+	struct table *table = table_create(NULL, 4);
+	struct table_row *row;
+
+	(void)session;
+	for (size_t i = 0; i < 4; i++)
+		table->columns[i] = (struct table_column){
+			.title = titles[i], .width = 6, .left = i >= 2, .column = UINT32_MAX};
+	row = table_add_row(table);
+	row->label = row->key = "delays";
+	row->label_length = row->key_length = strlen(row->label);
+	set_integer(&row->cells[0], UNIT_COUNT, 0);
+	set_integer(&row->cells[1], UNIT_COUNT, 1284);
+	row->cells[2] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "switched off"};
+	row->cells[3] = (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "sysctl kernel.task_delayacct=1"};
+	return table;
+}
+
+void session_evidence_lines(const struct session *session, struct buffer *ret_lines)
+{
+	(void)session;
+	buffer_append_text(ret_lines, "TASKSTATS  1,284 ok, 0 refused\n");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TESTS_UI_FAKE_SESSION_H
+#define CTOP_TESTS_UI_FAKE_SESSION_H
+
+#include "model/session.h"
+
+/*
+ * A stand-in for model/session.c whose tables are what a test wrote: fake_session.c defines the functions of
+ * session.h that the screen calls.
+ */
+
+/* A row of the next round. The label may hold any byte. */
+void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t threads, double cpu,
+			  const char *label, size_t label_length);
+
+/* The rows added since the last round are those of the newest one, which must be added next. */
+void fake_session_take_rows(struct session *session);
+
+/* A snapshot with the header's facts: host "fakehost", 8 CPUs, load, pressure, a feature that is off. */
+struct snapshot *fake_session_snapshot(uint64_t round);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "pty_screen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <utmp.h>
+#include <vterm.h>
+
+#include "tests/cmocka_include.h"
+
+enum {
+	/* long enough for a loaded machine; a test that passes never waits for it */
+	DEADLINE_MS = 20000,
+	CONDITION_MS = 50,
+	ROW_BYTES = 4096,
+};
+
+static int set_property(VTermProp property, VTermValue *value, void *context)
+{
+	struct pty_screen *pty = context;
+
+	if (property == VTERM_PROP_ALTSCREEN)
+		pty->alternate_screen = value->boolean != 0;
+	else if (property == VTERM_PROP_CURSORVISIBLE)
+		pty->cursor_visible = value->boolean != 0;
+	return 1;
+}
+
+static const VTermScreenCallbacks callbacks = {.settermprop = set_property};
+
+static void start_terminal(struct pty_screen *pty)
+{
+	pty->terminal = vterm_new(pty->rows, pty->columns);
+	vterm_set_utf8(pty->terminal, 1);
+	pty->screen = vterm_obtain_screen(pty->terminal);
+	vterm_screen_enable_altscreen(pty->screen, 1);
+	vterm_screen_set_callbacks(pty->screen, &callbacks, pty);
+	vterm_screen_reset(pty->screen, 1);
+	pty->alternate_screen = false;
+	pty->cursor_visible = true;
+}
+
+static void set_environment(const struct pty_options *options)
+{
+	unsetenv("NO_COLOR");
+	unsetenv("COLUMNS");
+	unsetenv("LINES");
+	setenv("LC_ALL", options->locale != NULL ? options->locale : "C.UTF-8", 1);
+	setenv("TERM", options->term != NULL ? options->term : "xterm-256color", 1);
+	if (options->term != NULL && *options->term == '\0')
+		unsetenv("TERM");
+	for (size_t i = 0; i < 4 && options->environment[i] != NULL; i++)
+		putenv((char *)(uintptr_t)options->environment[i]);
+}
+
+/*
+ * What a shell with job control does: the program runs in a process group of its own; when it stops, its
+ * parent says so and stops too, until it is continued.
+ */
+static void become_shell(void)
+{
+	pid_t program = fork();
+	int status;
+
+	if (program == 0) {
+		setpgid(0, 0);
+		return;
+	}
+	setpgid(program, program);
+	signal(SIGTTOU, SIG_IGN);
+	tcsetpgrp(STDIN_FILENO, program);
+	while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status)) {
+		tcsetpgrp(STDIN_FILENO, getpgrp());
+		raise(SIGSTOP);
+		tcsetpgrp(STDIN_FILENO, program);
+		kill(-program, SIGCONT);
+	}
+	_exit(WEXITSTATUS(status));
+}
+
+static void run_child(int slave, const struct pty_options *options, int control, int answers,
+		      const char *const *arguments)
+{
+	login_tty(slave);
+	set_environment(options);
+	if (options->pipes) {
+		/* above 4 first, so that neither number is overwritten before it is copied */
+		control = fcntl(control, F_DUPFD, 10);
+		answers = fcntl(answers, F_DUPFD, 10);
+		dup2(control, 3);
+		dup2(answers, 4);
+	}
+	if (options->job)
+		become_shell();
+	execv(arguments[0], (char *const *)(uintptr_t)arguments);
+	_exit(127);
+}
+
+void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments)
+{
+	struct winsize size = {.ws_row = (unsigned short)options->rows,
+			       .ws_col = (unsigned short)options->columns};
+	int to_child[2] = {-1, -1}, from_child[2] = {-1, -1};
+
+	memset(pty, 0, sizeof(*pty));
+	pty->rows = options->rows;
+	pty->columns = options->columns;
+	pty->control = pty->answers = -1;
+	assert_int_equal(openpty(&pty->master, &pty->slave, NULL, NULL, &size), 0);
+	fcntl(pty->master, F_SETFD, FD_CLOEXEC);
+	fcntl(pty->slave, F_SETFD, FD_CLOEXEC);
+	assert_int_equal(tcgetattr(pty->slave, &pty->modes), 0);
+	if (options->pipes) {
+		assert_int_equal(pipe2(to_child, O_CLOEXEC), 0);
+		assert_int_equal(pipe2(from_child, O_CLOEXEC), 0);
+	}
+	start_terminal(pty);
+	pty->child = fork();
+	assert_true(pty->child >= 0);
+	if (pty->child == 0)
+		run_child(pty->slave, options, to_child[0], from_child[1], arguments);
+	pty->child_descriptor = (int)syscall(SYS_pidfd_open, pty->child, 0);
+	assert_true(pty->child_descriptor >= 0);
+	if (options->pipes) {
+		close(to_child[0]);
+		close(from_child[1]);
+		pty->control = to_child[1];
+		pty->answers = from_child[0];
+	}
+	if (options->keep_slave_closed) {
+		close(pty->slave);
+		pty->slave = -1;
+	}
+}
+
+static void close_descriptor(int *descriptor)
+{
+	if (*descriptor >= 0)
+		close(*descriptor);
+	*descriptor = -1;
+}
+
+void pty_release(struct pty_screen *pty)
+{
+	if (!pty->ended) {
+		kill(pty->child, SIGKILL);
+		waitpid(pty->child, &pty->status, 0);
+	}
+	close_descriptor(&pty->child_descriptor);
+	close_descriptor(&pty->master);
+	close_descriptor(&pty->slave);
+	close_descriptor(&pty->control);
+	close_descriptor(&pty->answers);
+	vterm_free(pty->terminal);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void take_output(struct pty_screen *pty)
+{
+	char bytes[8192];
+	ssize_t length = read(pty->master, bytes, sizeof(bytes));
+
+	if (length > 0) {
+		pty->bytes += (uint64_t)length;
+		vterm_input_write(pty->terminal, bytes, (size_t)length);
+	}
+}
+
+static void take_answers(struct pty_screen *pty)
+{
+	size_t room = sizeof(pty->pending) - pty->pending_length - 1;
+	ssize_t length = read(pty->answers, pty->pending + pty->pending_length, room);
+
+	if (length > 0)
+		pty->pending_length += (size_t)length;
+	else
+		close_descriptor(&pty->answers);
+	pty->pending[pty->pending_length] = '\0';
+}
+
+/* Takes in one step of whatever arrives first. Returns false when nothing did in time. */
+static bool step(struct pty_screen *pty, int milliseconds)
+{
+	struct pollfd waits[] = {
+		{.fd = pty->master, .events = POLLIN},
+		{.fd = pty->answers, .events = POLLIN},
+		{.fd = pty->ended ? -1 : pty->child_descriptor, .events = POLLIN},
+	};
+
+	if (poll(waits, 3, milliseconds) <= 0)
+		return false;
+	if ((waits[0].revents & POLLIN) != 0)
+		take_output(pty);
+	if ((waits[1].revents & (POLLIN | POLLHUP)) != 0)
+		take_answers(pty);
+	/* only when all it sent was taken in */
+	if ((waits[0].revents & POLLIN) == 0 && (waits[2].revents & POLLIN) != 0) {
+		pty->ended = true;
+		waitpid(pty->child, &pty->status, 0);
+	}
+	return true;
+}
+
+void pty_print(struct pty_screen *pty)
+{
+	for (int row = 0; row < pty->rows; row++)
+		fprintf(stderr, "%3d|%s\n", row, pty_row(pty, row));
+}
+
+void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, const void *context),
+	      const void *context, const char *what)
+{
+	int64_t end = now_ms() + DEADLINE_MS;
+
+	while (!condition(pty, context)) {
+		/* some conditions (a stopped process) change without a word to read */
+		if (!step(pty, CONDITION_MS) && now_ms() >= end) {
+			pty_print(pty);
+			fail_msg("did not happen in time: %s (program %s, status %x)", what,
+				 pty->ended ? "ended" : "runs", (unsigned int)pty->status);
+		}
+	}
+}
+
+static bool has_text(struct pty_screen *pty, const void *context)
+{
+	return pty_find(pty, context, NULL) >= 0;
+}
+
+static bool has_no_text(struct pty_screen *pty, const void *context)
+{
+	return pty_find(pty, context, NULL) < 0;
+}
+
+static bool has_ended(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty->ended;
+}
+
+bool pty_is_stopped(struct pty_screen *pty, const void *context)
+{
+	siginfo_t info = {0};
+
+	(void)context;
+	return waitid(P_PID, (id_t)pty->child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == pty->child;
+}
+
+void pty_wait_text(struct pty_screen *pty, const char *text)
+{
+	pty_wait(pty, has_text, text, text);
+}
+
+void pty_wait_no_text(struct pty_screen *pty, const char *text)
+{
+	pty_wait(pty, has_no_text, text, text);
+}
+
+int pty_wait_end(struct pty_screen *pty)
+{
+	pty_wait(pty, has_ended, NULL, "the end of the program");
+	return pty->status;
+}
+
+uint64_t pty_drain(struct pty_screen *pty, int milliseconds)
+{
+	uint64_t before = pty->bytes;
+	int64_t end = now_ms() + milliseconds;
+
+	while (now_ms() < end)
+		step(pty, (int)(end - now_ms()) + 1);
+	return pty->bytes - before;
+}
+
+void pty_type(struct pty_screen *pty, const char *bytes)
+{
+	assert_int_equal(write(pty->master, bytes, strlen(bytes)), strlen(bytes));
+}
+
+void pty_command(struct pty_screen *pty, const char *line)
+{
+	assert_int_equal(write(pty->control, line, strlen(line)), strlen(line));
+	assert_int_equal(write(pty->control, "\n", 1), 1);
+}
+
+/* Takes answer lines up to and with the one that begins with the text. */
+static bool has_answer(struct pty_screen *pty, const void *context)
+{
+	const char *text = context;
+	char *newline;
+
+	while ((newline = memchr(pty->pending, '\n', pty->pending_length)) != NULL) {
+		size_t line = (size_t)(newline - pty->pending) + 1;
+		bool found = strncmp(pty->pending, text, strlen(text)) == 0;
+
+		memmove(pty->pending, pty->pending + line, pty->pending_length - line);
+		pty->pending_length -= line;
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+void pty_wait_answer(struct pty_screen *pty, const char *text)
+{
+	pty_wait(pty, has_answer, text, text);
+}
+
+void pty_resize(struct pty_screen *pty, int rows, int columns)
+{
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+
+	pty->rows = rows;
+	pty->columns = columns;
+	vterm_set_size(pty->terminal, rows, columns);
+	assert_int_equal(ioctl(pty->master, TIOCSWINSZ, &size), 0);
+}
+
+static void append_scalar(char *text, size_t *length, uint32_t scalar)
+{
+	if (scalar < 0x80) {
+		text[(*length)++] = (char)scalar;
+	} else if (scalar < 0x800) {
+		text[(*length)++] = (char)(0xc0 | scalar >> 6);
+		text[(*length)++] = (char)(0x80 | (scalar & 0x3f));
+	} else if (scalar < 0x10000) {
+		text[(*length)++] = (char)(0xe0 | scalar >> 12);
+		text[(*length)++] = (char)(0x80 | (scalar >> 6 & 0x3f));
+		text[(*length)++] = (char)(0x80 | (scalar & 0x3f));
+	} else {
+		text[(*length)++] = (char)(0xf0 | scalar >> 18);
+		text[(*length)++] = (char)(0x80 | (scalar >> 12 & 0x3f));
+		text[(*length)++] = (char)(0x80 | (scalar >> 6 & 0x3f));
+		text[(*length)++] = (char)(0x80 | (scalar & 0x3f));
+	}
+}
+
+static VTermScreenCell cell_at(struct pty_screen *pty, int row, int column)
+{
+	VTermScreenCell cell;
+
+	memset(&cell, 0, sizeof(cell));
+	vterm_screen_get_cell(pty->screen, (VTermPos){.row = row, .col = column}, &cell);
+	return cell;
+}
+
+/* The row's text; `columns` (may be NULL) gets the cell that each byte belongs to. */
+static size_t row_text(struct pty_screen *pty, int row, char text[static ROW_BYTES], int *columns)
+{
+	size_t length = 0;
+
+	for (int column = 0; column < pty->columns && length + 32 < ROW_BYTES;) {
+		VTermScreenCell cell = cell_at(pty, row, column);
+		size_t start = length;
+
+		if (cell.chars[0] == 0)
+			text[length++] = ' ';
+		for (size_t i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i] != 0; i++)
+			append_scalar(text, &length, cell.chars[i]);
+		for (size_t i = start; columns != NULL && i < length; i++)
+			columns[i] = column;
+		column += cell.width > 1 ? cell.width : 1;
+	}
+	while (length != 0 && text[length - 1] == ' ')
+		length--;
+	text[length] = '\0';
+	return length;
+}
+
+const char *pty_row(struct pty_screen *pty, int row)
+{
+	static char texts[4][ROW_BYTES];
+	static unsigned int next;
+	char *text = texts[next++ % 4];
+
+	row_text(pty, row, text, NULL);
+	return text;
+}
+
+int pty_find(struct pty_screen *pty, const char *text, int *ret_column)
+{
+	char row_bytes[ROW_BYTES];
+	int columns[ROW_BYTES];
+
+	for (int row = 0; row < pty->rows; row++) {
+		const char *found;
+
+		row_text(pty, row, row_bytes, columns);
+		found = strstr(row_bytes, text);
+		if (found == NULL)
+			continue;
+		if (ret_column != NULL)
+			*ret_column = columns[found - row_bytes];
+		return row;
+	}
+	return -1;
+}
+
+bool pty_is_reverse(struct pty_screen *pty, int row, int column)
+{
+	return cell_at(pty, row, column).attrs.reverse != 0;
+}
+
+bool pty_is_bold(struct pty_screen *pty, int row, int column)
+{
+	return cell_at(pty, row, column).attrs.bold != 0;
+}
+
+bool pty_is_colored(struct pty_screen *pty, int row, int column)
+{
+	VTermScreenCell cell = cell_at(pty, row, column);
+
+	return !VTERM_COLOR_IS_DEFAULT_FG(&cell.fg) || !VTERM_COLOR_IS_DEFAULT_BG(&cell.bg);
+}
+
+int pty_selected_row(struct pty_screen *pty)
+{
+	for (int row = 1; row < pty->rows; row++) {
+		/* the bar of the cursor reaches the first cells and the last one; tabs and titles do not */
+		if (pty_is_reverse(pty, row, 0) && pty_is_reverse(pty, row, pty->columns - 1))
+			return row;
+	}
+	return -1;
+}
+
+/* What was sent last may arrive after the news that the program ended: the kernel hands it over from a
+ * worker. */
+static bool shows_ordinary_screen(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return !pty->alternate_screen && pty->cursor_visible;
+}
+
+void pty_expect_restored(struct pty_screen *pty)
+{
+	struct termios modes;
+
+	pty_wait(pty, shows_ordinary_screen, NULL, "the ordinary screen with its cursor");
+	assert_int_equal(tcgetattr(pty->slave, &modes), 0);
+	assert_int_equal(modes.c_iflag, pty->modes.c_iflag);
+	assert_int_equal(modes.c_oflag, pty->modes.c_oflag);
+	assert_int_equal(modes.c_lflag, pty->modes.c_lflag);
+	assert_int_equal(modes.c_cflag, pty->modes.c_cflag);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TESTS_UI_PTY_SCREEN_H
+#define CTOP_TESTS_UI_PTY_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <termios.h>
+
+/*
+ * A program in a real pseudoterminal and what a person would see of it: what it sends goes through libvterm.
+ * Tests wait for conditions with a deadline and never sleep. Every helper fails the test, with the screen
+ * printed, when the test cannot go on.
+ */
+struct pty_screen {
+	pid_t child;
+	int child_descriptor; /* pidfd */
+	int master, slave;    /* the slave side stays open so that its modes can be read afterwards */
+	int rows, columns;
+	struct termios modes;  /* of the terminal before the program started */
+	uint64_t bytes;        /* received in all */
+	bool alternate_screen; /* as the program asked for it last */
+	bool cursor_visible;
+	bool ended;
+	int status; /* of waitpid() once ended */
+	struct VTerm *terminal;
+	struct VTermScreen *screen;
+	int control, answers; /* pipes to and from the program as descriptors 3 and 4, -1 for none */
+	char pending[4096];   /* answers received and not taken yet */
+	size_t pending_length;
+};
+
+struct pty_options {
+	int rows, columns;
+	const char *term;           /* NULL: xterm-256color; "" for unset */
+	const char *locale;         /* NULL: C.UTF-8 */
+	const char *environment[4]; /* NAME=VALUE */
+	bool keep_slave_closed;     /* the program is the only one with the terminal open */
+	bool pipes;                 /* give it descriptors 3 (to read) and 4 (to write) */
+	bool job;                   /* under a parent with job control, which stops when the program does */
+};
+
+void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
+
+/* Ends what is left of it. */
+void pty_release(struct pty_screen *pty);
+
+/* Waits until `condition` holds; takes in whatever the program sends meanwhile. */
+void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, const void *context),
+	      const void *context, const char *what);
+
+/* Whether the child is stopped: a condition for pty_wait(). */
+bool pty_is_stopped(struct pty_screen *pty, const void *context);
+
+/* Waits until a row of the screen contains the text, or none does. */
+void pty_wait_text(struct pty_screen *pty, const char *text);
+void pty_wait_no_text(struct pty_screen *pty, const char *text);
+
+/* Waits until the program ended; returns the status of waitpid(). */
+int pty_wait_end(struct pty_screen *pty);
+
+/* Takes in what arrives within `milliseconds`; for proving that nothing does. Returns the bytes. */
+uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
+
+/* Types. */
+void pty_type(struct pty_screen *pty, const char *bytes);
+
+/* Sends a line down the control pipe, and waits for an answer line that begins with `text`. */
+void pty_command(struct pty_screen *pty, const char *line);
+void pty_wait_answer(struct pty_screen *pty, const char *text);
+
+void pty_resize(struct pty_screen *pty, int rows, int columns);
+
+/* Text of a row, without blanks at its end; in one of four static buffers. */
+const char *pty_row(struct pty_screen *pty, int row);
+
+/* First row that contains the text, -1 for none; `*ret_column` (may be NULL) gets the cell where it starts.
+ */
+int pty_find(struct pty_screen *pty, const char *text, int *ret_column);
+
+/* Attributes of a cell. */
+bool pty_is_reverse(struct pty_screen *pty, int row, int column);
+bool pty_is_bold(struct pty_screen *pty, int row, int column);
+bool pty_is_colored(struct pty_screen *pty, int row, int column);
+
+/* The row whose name cell is reversed: the cursor's; -1 for none. */
+int pty_selected_row(struct pty_screen *pty);
+
+/* Fails unless the terminal has the modes it started with and shows the ordinary screen and the cursor. */
+void pty_expect_restored(struct pty_screen *pty);
+
+/* The screen as text on stderr. */
+void pty_print(struct pty_screen *pty);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sizes from 1x1 to 500x200, odd names, terminals without UTF-8 or colour. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/cmocka_include.h"
+
+#include "fake_program.h"
+
+static void test_sizes(void **state)
+{
+	static const struct {
+		int rows, columns;
+		const char *visible;
+	} sizes[] = {
+		{8, 40, "postgres-{N}"},  {24, 80, "WRITE/s"},         {50, 200, "MIGR/s"},
+		{200, 500, "MIGR/s"},     {7, 40, "ctop needs 40x8."}, {8, 39, "39x8"},
+		{1, 40, "The screen is"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const struct pty_options options = {.rows = sizes[i].rows, .columns = sizes[i].columns};
+		struct pty_screen pty;
+
+		fake_start(&pty, &options, NULL);
+		fake_round(&pty, "postgres-{N} 182.4,nginx 1");
+		pty_wait_text(&pty, sizes[i].visible);
+		fake_quit(&pty);
+	}
+}
+
+/* The name keeps 12 cells, THR and the sort column stay, the rightmost leave. */
+static void test_narrow_columns(void **state)
+{
+	const struct pty_options options = {.rows = 10, .columns = 40};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, &options);
+	pty_wait_text(&pty, "THR");
+	pty_wait_text(&pty, "CPU%v");
+	pty_wait_text(&pty, "postgres-{N}");
+	assert_int_equal(pty_find(&pty, "WRITE/s", NULL), -1);
+	pty_wait_text(&pty, "rate");
+	fake_quit(&pty);
+}
+
+/* Any order of sizes, each taken before the next or not: it lives, and the last one is drawn right. */
+static void test_resize_storm(void **state)
+{
+	static const int sizes[][2] = {{1, 1},   {100, 400}, {2, 3},   {8, 40},  {7, 39}, {24, 80},
+				       {1, 400}, {100, 1},   {30, 33}, {3, 500}, {1, 1},  {24, 80}};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	for (int turn = 0; turn < 4; turn++) {
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			pty_resize(&pty, sizes[i][0], sizes[i][1]);
+			if (turn % 2 == 0)
+				pty_drain(&pty, 5);
+			if (turn == 3)
+				pty_type(&pty, "?");
+		}
+	}
+	pty_wait_text(&pty, "postgres-{N}");
+	pty_wait_text(&pty, "WRITE/s");
+	fake_quit(&pty);
+}
+
+/* Where a number stands in its row, in cells. */
+static int cell_of(struct pty_screen *pty, const char *text)
+{
+	int column = -1;
+
+	assert_true(pty_find(pty, text, &column) >= 0);
+	return column;
+}
+
+static void test_odd_names(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "row . 2 900.1 plain");
+	pty_command(&pty, "row . 2 800.2 \\xe6\\xbc\\xa2\\xe5\\xad\\x97wide");
+	pty_command(&pty, "row . 2 700.3 e\\xcc\\x81combining");
+	pty_command(&pty, "row . 2 600.4 bad\\xff\\xfebytes");
+	pty_command(&pty, "row . 2 500.5 new\\x0aline");
+	pty_command(&pty, "row . 2 400.6 esc\\x1b[2J\\x1b]0;title\\x07end");
+	pty_command(&pty, "row . 2 300.7 c1\\xc2\\x9b2Jtext");
+	pty_command(&pty, "row . 2 200.8 bidi\\xe2\\x80\\xaeevil");
+	pty_command(
+		&pty,
+		"row . 2 100.9 "
+		"long\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\x"
+		"a2"
+		"\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2\\xe6\\xbc\\xa2");
+	pty_command(&pty, "row . 2 90.1 \\xf0\\x9f\\x98\\x80face");
+	pty_command(&pty, "round");
+	pty_wait_text(&pty, "90.1");
+	pty_wait_text(&pty, "漢字wide");
+	pty_wait_text(&pty, "bad\xef\xbf\xbd\xef\xbf\xbd"
+			    "bytes");
+	pty_wait_text(&pty, "new\xef\xbf\xbdline");
+	pty_wait_text(&pty, "esc\xef\xbf\xbd[2J");
+	pty_wait_text(&pty, "bidi\xef\xbf\xbd"
+			    "evil");
+	/* all numbers line up whatever the names are made of */
+	assert_int_equal(cell_of(&pty, "800.2"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "700.3"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "600.4"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "500.5"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "400.6"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "300.7"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "200.8"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "100.9"), cell_of(&pty, "900.1"));
+	/* a name cut at a character ends with the mark */
+	pty_wait_text(&pty, "漢~");
+	fake_quit(&pty);
+}
+
+static void test_ascii_locale(void **state)
+{
+	const struct pty_options options = {.rows = 24, .columns = 80, .locale = "C"};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, &options, NULL);
+	pty_command(&pty, "row . 2 900.1 \\xe6\\xbc\\xa2\\xe5\\xad\\x97wide");
+	pty_command(&pty, "round");
+	pty_wait_text(&pty, "900.1");
+	pty_wait_text(&pty, "??wide");
+	assert_int_equal(pty_find(&pty, "·", NULL), -1);
+	pty_type(&pty, "i");
+	pty_wait_text(&pty, "+- CPU% of");
+	for (int row = 0; row < 24; row++) {
+		for (const char *text = pty_row(&pty, row); *text != '\0'; text++)
+			assert_true((unsigned char)*text < 0x80);
+	}
+	pty_type(&pty, "\033");
+	fake_quit(&pty);
+}
+
+static void test_ascii_option(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, "--ascii");
+	pty_command(&pty, "row . 2 900.1 \\xe6\\xbc\\xa2\\xe5\\xad\\x97wide");
+	pty_command(&pty, "round");
+	/* our marks are plain, other people's names are not touched */
+	pty_wait_text(&pty, "漢字wide");
+	assert_int_equal(pty_find(&pty, "·", NULL), -1);
+	assert_int_equal(pty_find(&pty, "≥", NULL), -1);
+	fake_quit(&pty);
+}
+
+static bool any_color(struct pty_screen *pty)
+{
+	for (int row = 0; row < pty->rows; row++) {
+		for (int column = 0; column < pty->columns; column++) {
+			if (pty_is_colored(pty, row, column))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void test_colors(void **state)
+{
+	const struct pty_options without = {.rows = 24, .columns = 80, .environment = {"NO_COLOR=1"}};
+	const struct pty_options monochrome = {.rows = 24, .columns = 80, .term = "vt220"};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	assert_true(any_color(&pty));
+	fake_quit(&pty);
+	fake_start_with_rows(&pty, &without);
+	assert_false(any_color(&pty));
+	/* the current tab and the cursor's row show without */
+	assert_true(pty_selected_row(&pty) > 0);
+	assert_true(pty_is_reverse(&pty, 3, 1));
+	fake_quit(&pty);
+	fake_start(&pty, NULL, "--no-color");
+	fake_round(&pty, "a 1");
+	pty_wait_text(&pty, "1.0");
+	assert_false(any_color(&pty));
+	fake_quit(&pty);
+	fake_start_with_rows(&pty, &monochrome);
+	assert_false(any_color(&pty));
+	assert_true(pty_selected_row(&pty) > 0);
+	fake_quit(&pty);
+}
+
+/* Columns that the width leaves out are reached with Right. */
+static void test_scroll_right(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	assert_int_equal(pty_find(&pty, "MIGR/s", NULL), -1);
+	for (int i = 0; i < 12; i++)
+		pty_type(&pty, "\033OC");
+	pty_wait_text(&pty, "MIGR/s");
+	pty_wait_text(&pty, "CPU%v");
+	fake_quit(&pty);
+}
+
+static void test_row_marks(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "row + 2 3 fresh");
+	pty_command(&pty, "row x 2 2 ended");
+	pty_command(&pty, "row ^ 2 1 rising");
+	pty_command(&pty, "round");
+	pty_wait_text(&pty, "+fresh");
+	pty_wait_text(&pty, "xended");
+	pty_wait_text(&pty, "^rising");
+	fake_quit(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),        cmocka_unit_test(test_narrow_columns),
+		cmocka_unit_test(test_resize_storm), cmocka_unit_test(test_odd_names),
+		cmocka_unit_test(test_ascii_locale), cmocka_unit_test(test_ascii_option),
+		cmocka_unit_test(test_colors),       cmocka_unit_test(test_scroll_right),
+		cmocka_unit_test(test_row_marks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a person sees and does: cursor, sorting, filter, opening rows, pages, keys of the host. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/cmocka_include.h"
+
+#include "ui/keys.h"
+
+#include "fake_program.h"
+
+static const char up[] = "\033OA", down[] = "\033OB", right[] = "\033OC", left[] = "\033OD";
+
+static bool selects(struct pty_screen *pty, const void *context)
+{
+	int row = pty_selected_row(pty);
+
+	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
+}
+
+static void wait_selected(struct pty_screen *pty, const char *name)
+{
+	pty_wait(pty, selects, name, name);
+}
+
+/* Two texts, the first in a row above the second. */
+static bool is_above(struct pty_screen *pty, const void *context)
+{
+	const char *const *texts = context;
+	int first = pty_find(pty, texts[0], NULL), second = pty_find(pty, texts[1], NULL);
+
+	return first >= 0 && first < second;
+}
+
+static void wait_above(struct pty_screen *pty, const char *first, const char *second)
+{
+	const char *const texts[] = {first, second};
+
+	pty_wait(pty, is_above, texts, second);
+}
+
+static void test_first_paint(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_wait_text(&pty, "The first round is being read.");
+	fake_round(&pty, "alpha 1,beta 2");
+	pty_wait_text(&pty, "alpha");
+	pty_wait_text(&pty, "4 threads in 2 groups by process {N}");
+	pty_wait_text(&pty, "fakehost");
+	pty_wait_text(&pty, "up 12d");
+	pty_wait_text(&pty, "load 3.2 2.9 2.7");
+	fake_quit(&pty);
+}
+
+static void test_header(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_wait_text(&pty, "cpu 38% of 8  runnable 5  blocked 4  psi cpu 12 mem 0 io 0");
+	pty_wait_text(&pty, "delays off (e: why)");
+	pty_wait_text(&pty, "every 2s  rate");
+	pty_type(&pty, "#");
+	pty_wait_no_text(&pty, "fakehost");
+	pty_type(&pty, "#");
+	pty_wait_text(&pty, "fakehost");
+	fake_quit(&pty);
+}
+
+static void test_cursor_stays_on_its_row(void **state)
+{
+	struct pty_screen pty;
+	int before, after;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	wait_selected(&pty, "postgres-{N}");
+	pty_type(&pty, down);
+	pty_type(&pty, down);
+	wait_selected(&pty, "nginx");
+	before = pty_selected_row(&pty);
+	fake_round(&pty, "postgres-{N} 1,worker-{N} 2,nginx 300,batch-{N} 4");
+	wait_above(&pty, "300.0", "batch-{N}");
+	wait_above(&pty, "batch-{N}", "worker-{N}");
+	wait_selected(&pty, "nginx");
+	after = pty_selected_row(&pty);
+	assert_int_equal(after, before - 2);
+	/* its row goes away: the cursor stays where it is */
+	fake_round(&pty, "postgres-{N} 1,worker-{N} 2,batch-{N} 4");
+	pty_wait_no_text(&pty, "nginx");
+	wait_selected(&pty, "batch-{N}");
+	assert_int_equal(pty_selected_row(&pty), after);
+	fake_quit(&pty);
+}
+
+static void test_untouched_cursor_stays_in_sight(void **state)
+{
+	const struct pty_options options = {.rows = 10, .columns = 80};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, &options, NULL);
+	fake_round(&pty, "a1 9,a2 8,a3 7,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
+	wait_selected(&pty, "a1");
+	fake_round(&pty, "a1 0,a2 8,a3 7,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
+	wait_selected(&pty, "a2");
+	/* but one that was moved is followed */
+	pty_type(&pty, down);
+	wait_selected(&pty, "a3");
+	fake_round(&pty, "a1 9,a2 8,a3 0,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
+	pty_wait_no_text(&pty, "a1 ");
+	wait_selected(&pty, "a3");
+	fake_quit(&pty);
+}
+
+static void test_sorting(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_wait_text(&pty, "CPU%v");
+	pty_type(&pty, "r");
+	pty_wait_text(&pty, "CPU%^");
+	wait_above(&pty, "solo", "postgres-{N}");
+	pty_type(&pty, "N");
+	pty_wait_text(&pty, "PROCESS^");
+	wait_above(&pty, "batch-{N}", "kworker");
+	wait_above(&pty, "kworker", " worker-{N}");
+	pty_type(&pty, "P");
+	pty_wait_text(&pty, "CPU%v");
+	pty_type(&pty, "<");
+	pty_wait_text(&pty, "THRv");
+	pty_type(&pty, "<");
+	pty_wait_text(&pty, "PROCESS^");
+	pty_type(&pty, ">>>");
+	pty_wait_text(&pty, "RUNQ%v");
+	fake_quit(&pty);
+}
+
+static void test_sort_menu(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "s");
+	pty_wait_text(&pty, "Sort by");
+	pty_wait_text(&pty, "Time on a CPU");
+	pty_type(&pty, up);
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "THRv");
+	pty_wait_no_text(&pty, "Sort by");
+	fake_quit(&pty);
+}
+
+static void test_filter(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "/");
+	pty_wait_text(&pty, "filter:");
+	pty_wait_text(&pty, "Esc cancel");
+	assert_true(pty.cursor_visible);
+	pty_type(&pty, "cpu% > 100\r");
+	pty_wait_no_text(&pty, "nginx");
+	pty_wait_text(&pty, "worker-{N}");
+	pty_wait_text(&pty, "filter: cpu% > 100");
+	pty_wait_text(&pty, "4 threads in 2 groups");
+	/* an empty one shows all again: Ctrl-U clears the line */
+	pty_type(&pty, "/\025\r");
+	pty_wait_text(&pty, "nginx");
+	/* Esc leaves it as it was */
+	pty_type(&pty, "/nothing");
+	pty_wait_text(&pty, "filter: nothing");
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "filter: nothing");
+	assert_true(pty_find(&pty, "nginx", NULL) >= 0);
+	/* an invalid one says why and stays open */
+	pty_type(&pty, "/cpu% > foo\r");
+	pty_wait_text(&pty, "foo");
+	assert_true(pty.cursor_visible);
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "foo");
+	fake_quit(&pty);
+}
+
+static void test_prompt_editing(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	/* "ngix": Left, insert n; Home, delete; a wide character in and out */
+	pty_type(&pty, "/ngix");
+	pty_type(&pty, left);
+	pty_type(&pty, "n");
+	pty_wait_text(&pty, "filter: nginx");
+	pty_type(&pty, "\033OHx\033[3~n");
+	pty_wait_text(&pty, "filter: xnginx");
+	pty_type(&pty, "\033OH\033[3~\033OF界");
+	pty_wait_text(&pty, "filter: nginx界");
+	pty_type(&pty, "\177\r");
+	pty_wait_no_text(&pty, "postgres");
+	pty_wait_text(&pty, "2 threads in 1 group ");
+	fake_quit(&pty);
+}
+
+static void test_open_and_back(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, down);
+	wait_selected(&pty, "worker-{N}");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "process worker-{N} > thread");
+	pty_wait_text(&pty, "inner-1");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "process worker-{N} > thread inner-2 > threads");
+	pty_wait_text(&pty, "TID");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "run_time_ns");
+	pty_wait_text(&pty, "thread-2  tid 102 of 100");
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "run_time_ns");
+	pty_type(&pty, "\177");
+	pty_wait_no_text(&pty, "TID");
+	wait_selected(&pty, "inner-2");
+	/* Left on the name goes back as well, to the row that was opened */
+	pty_type(&pty, left);
+	pty_wait_text(&pty, "postgres-{N}");
+	wait_selected(&pty, "worker-{N}");
+	/* nothing at the top */
+	pty_type(&pty, "\033");
+	wait_selected(&pty, "worker-{N}");
+	fake_quit(&pty);
+}
+
+/* A single group on the next axis is skipped, and so it is on the way back. */
+static void test_single_group_is_skipped(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "\033OF");
+	wait_selected(&pty, "solo");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "process solo > thread solo-inner-1 > threads");
+	pty_type(&pty, "\033");
+	wait_selected(&pty, "solo");
+	pty_wait_text(&pty, "postgres-{N}");
+	fake_quit(&pty);
+}
+
+/* The filter belongs to the level where it was typed. */
+static void test_filter_per_level(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "/worker-\r");
+	pty_wait_no_text(&pty, "nginx");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "inner-1");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "filter: worker-");
+	pty_wait_no_text(&pty, "nginx");
+	fake_quit(&pty);
+}
+
+static void test_axis_tab_mode(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, "by cgroup {N}");
+	pty_wait_text(&pty, "CGROUP");
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, "by thread {N}");
+	pty_type(&pty, "n");
+	pty_wait_no_text(&pty, "{N}  read");
+	pty_type(&pty, "ng");
+	pty_wait_text(&pty, "TID");
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, "by process {N}");
+	pty_type(&pty, "\t");
+	pty_wait_text(&pty, "USER%");
+	pty_type(&pty, "\033[Z");
+	pty_wait_text(&pty, "RUNQ%");
+	pty_type(&pty, "6");
+	pty_wait_text(&pty, "RCHAR/s");
+	pty_type(&pty, "1d");
+	pty_wait_text(&pty, "interval");
+	pty_wait_text(&pty, "CPUv");
+	pty_type(&pty, "d");
+	pty_wait_text(&pty, "since base");
+	pty_type(&pty, "d");
+	pty_wait_text(&pty, "total");
+	pty_type(&pty, "d");
+	pty_wait_text(&pty, "rate");
+	pty_type(&pty, "K");
+	pty_wait_text(&pty, "kernel threads hidden");
+	fake_quit(&pty);
+}
+
+static void test_explain(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, right);
+	pty_type(&pty, "i");
+	pty_wait_text(&pty, "THR of postgres-{N}");
+	pty_wait_text(&pty, "Explanation of column 0.");
+	pty_type(&pty, "i");
+	pty_wait_no_text(&pty, "Explanation");
+	/* on the name it explains what the rows are sorted by */
+	pty_type(&pty, left);
+	pty_type(&pty, "i");
+	pty_wait_text(&pty, "CPU% of postgres-{N}");
+	pty_type(&pty, "\033m");
+	pty_wait_text(&pty, "nr_wakeups");
+	pty_type(&pty, "i");
+	pty_wait_text(&pty, "Time spent executing on a CPU.");
+	fake_quit(&pty);
+}
+
+static void test_evidence(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "e");
+	pty_wait_text(&pty, "sysctl kernel.task_delayacct=1");
+	pty_wait_text(&pty, "1,284");
+	pty_wait_text(&pty, "TASKSTATS");
+	pty_type(&pty, "e");
+	pty_wait_no_text(&pty, "TASKSTATS");
+	fake_quit(&pty);
+}
+
+static void test_host_keys(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "S");
+	pty_wait_answer(&pty, "save fresh");
+	pty_wait_text(&pty, "saving…");
+	pty_command(&pty, "saved /tmp/ctop-1.ctprof.zst");
+	pty_wait_text(&pty, "saved /tmp/ctop-1.ctprof.zst");
+	pty_type(&pty, " ");
+	pty_wait_answer(&pty, "paused 1");
+	pty_wait_text(&pty, "PAUSED");
+	/* a round under way does not change what is shown */
+	fake_round(&pty, "other 1");
+	pty_type(&pty, "S");
+	pty_wait_answer(&pty, "save shown");
+	pty_command(&pty, "error the disk is full");
+	pty_wait_text(&pty, "the disk is full");
+	assert_true(pty_find(&pty, "nginx", NULL) >= 0);
+	pty_type(&pty, "Z");
+	pty_wait_answer(&pty, "paused 0");
+	pty_type(&pty, "+");
+	pty_wait_answer(&pty, "interval 5000000000");
+	pty_wait_text(&pty, "every 5s");
+	pty_type(&pty, "--");
+	pty_wait_answer(&pty, "interval 1000000000");
+	pty_type(&pty, "b");
+	pty_wait_answer(&pty, "base");
+	pty_command(&pty, "row . 1 5 fresh");
+	pty_command(&pty, "base");
+	pty_wait_text(&pty, "fresh");
+	pty_type(&pty, "dd");
+	pty_wait_text(&pty, "since base");
+	fake_quit(&pty);
+}
+
+static void test_needs_follow_the_view(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	/* the cgroup tab asks for cgroup records, the overview does not */
+	pty_type(&pty, "9");
+	pty_wait_answer(&pty, "needs cgroups 1");
+	fake_quit(&pty);
+}
+
+static void test_file(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, "--file=saved.ctprof.zst");
+	pty_wait_text(&pty, "stored");
+	pty_wait_text(&pty, "saved.ctprof.zst");
+	pty_wait_text(&pty, "total");
+	pty_wait_text(&pty, "2023-11-1");
+	pty_type(&pty, "d");
+	pty_wait_text(&pty, "a file has totals only");
+	pty_type(&pty, "S");
+	pty_wait_text(&pty, "this is a saved file already");
+	pty_type(&pty, " ");
+	pty_wait_text(&pty, "a file does not move");
+	fake_quit(&pty);
+}
+
+/* Scrolls through the help and looks for every key and every help sentence of the table. */
+static void test_help_lists_every_key(void **state)
+{
+	const struct pty_options options = {.rows = 200, .columns = 200};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, &options);
+	pty_type(&pty, "?");
+	pty_wait_text(&pty, "Groups and threads");
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		char line[512];
+
+		snprintf(line, sizeof(line), "%-22s%.150s", ui_keys[action].keys, ui_keys[action].help);
+		pty_wait_text(&pty, line);
+	}
+	pty_type(&pty, "q");
+	pty_wait_no_text(&pty, "Groups and threads");
+	fake_quit(&pty);
+}
+
+/* Every key name of the table is known, and no key means two things in one place. */
+static void test_key_table(void **state)
+{
+	static const unsigned int places[] = {PLACE_LIST, PLACE_METRICS, PLACE_TEXT, PLACE_MENU,
+					      PLACE_PROMPT};
+
+	(void)state;
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		const char *name = ui_keys[action].keys;
+
+		assert_true(strlen(ui_keys[action].help) > 0);
+		while (*name != '\0') {
+			size_t length = strcspn(name, " ");
+			int key = key_code(name, length);
+
+			if (key < 0)
+				fail_msg("unknown key name in: %s", ui_keys[action].keys);
+			for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+				if ((ui_keys[action].where & places[i]) != 0)
+					assert_int_equal(key_action(key, places[i]), action);
+			}
+			name += length;
+			name += strspn(name, " ");
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_paint),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_cursor_stays_on_its_row),
+		cmocka_unit_test(test_untouched_cursor_stays_in_sight),
+		cmocka_unit_test(test_sorting),
+		cmocka_unit_test(test_sort_menu),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_prompt_editing),
+		cmocka_unit_test(test_open_and_back),
+		cmocka_unit_test(test_single_group_is_skipped),
+		cmocka_unit_test(test_filter_per_level),
+		cmocka_unit_test(test_axis_tab_mode),
+		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_host_keys),
+		cmocka_unit_test(test_needs_follow_the_view),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_help_lists_every_key),
+		cmocka_unit_test(test_key_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The terminal comes back as it was, however the program ends; keys, signals and other people's output. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <vterm.h>
+
+#include "tests/cmocka_include.h"
+
+#include "fake_program.h"
+
+static void test_quit_restores(void **state)
+{
+	static const char *const keys[] = {"q", "\x03", "\033[21~"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct pty_screen pty;
+
+		fake_start_with_rows(&pty, NULL);
+		assert_true(pty.alternate_screen);
+		assert_false(pty.cursor_visible);
+		pty_type(&pty, keys[i]);
+		assert_int_equal(pty_wait_end(&pty), 0);
+		pty_expect_restored(&pty);
+		pty_release(&pty);
+	}
+}
+
+static void test_signals_restore(void **state)
+{
+	static const int signals[] = {SIGTERM, SIGINT,  SIGHUP, SIGQUIT, SIGSEGV,
+				      SIGBUS,  SIGABRT, SIGFPE, SIGILL};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct pty_screen pty;
+		int status;
+
+		fake_start_with_rows(&pty, NULL);
+		kill(pty.child, signals[i]);
+		status = pty_wait_end(&pty);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), signals[i]);
+		pty_expect_restored(&pty);
+		pty_release(&pty);
+	}
+}
+
+static void test_crashes_restore(void **state)
+{
+	static const struct {
+		const char *command;
+		int signal, status;
+	} crashes[] = {
+		{"crash segv", SIGSEGV, 0}, {"crash stack", SIGSEGV, 0}, {"crash abort", SIGABRT, 0},
+		{"crash exit", 0, 7},       {"crash memory", 0, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
+		struct pty_screen pty;
+		int status;
+
+		fake_start_with_rows(&pty, NULL);
+		pty_command(&pty, crashes[i].command);
+		status = pty_wait_end(&pty);
+		if (crashes[i].signal != 0)
+			assert_int_equal(WTERMSIG(status), crashes[i].signal);
+		else
+			assert_int_equal(WEXITSTATUS(status), crashes[i].status);
+		pty_expect_restored(&pty);
+		pty_release(&pty);
+	}
+}
+
+static void test_closed_terminal_ends(void **state)
+{
+	const struct pty_options options = {.rows = 24, .columns = 80, .keep_slave_closed = true};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, &options);
+	close(pty.master);
+	pty.master = -1;
+	assert_int_equal(WTERMSIG(pty_wait_end(&pty)), SIGHUP);
+	pty_release(&pty);
+}
+
+static void test_unknown_terminal(void **state)
+{
+	static const struct {
+		const char *term, *sentence;
+	} cases[] = {
+		{"xterm-kitty-nowhere",
+		 "unknown terminal 'xterm-kitty-nowhere'; try TERM=xterm-256color ctop"},
+		{"dumb", "terminal 'dumb' cannot move its cursor"},
+		{"", "TERM is not set"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct pty_options options = {.rows = 24, .columns = 120, .term = cases[i].term};
+		struct pty_screen pty;
+
+		fake_start(&pty, &options, NULL);
+		assert_int_equal(WEXITSTATUS(pty_wait_end(&pty)), 1);
+		pty_wait_text(&pty, cases[i].sentence);
+		pty_expect_restored(&pty);
+		pty_release(&pty);
+	}
+}
+
+static bool is_alternate(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty->alternate_screen;
+}
+
+static bool is_ordinary(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return !pty->alternate_screen && pty->cursor_visible;
+}
+
+/* Ctrl-Z gives the terminal back and stops; SIGCONT brings the whole picture back, at the size of then. */
+static void test_suspend_and_resume(void **state)
+{
+	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
+	struct pty_screen pty;
+	struct termios modes;
+
+	(void)state;
+	fake_start_with_rows(&pty, &options);
+	pty_type(&pty, "\032");
+	pty_wait(&pty, pty_is_stopped, NULL, "Ctrl-Z stops it");
+	pty_wait(&pty, is_ordinary, NULL, "the ordinary screen while stopped");
+	assert_int_equal(tcgetattr(pty.slave, &modes), 0);
+	assert_int_equal(modes.c_lflag, pty.modes.c_lflag);
+	pty_resize(&pty, 50, 200);
+	kill(pty.child, SIGCONT);
+	pty_wait(&pty, is_alternate, NULL, "the screen is back");
+	pty_wait_text(&pty, "1 Overview");
+	pty_wait_text(&pty, "182.4");
+	fake_quit(&pty);
+}
+
+/* A stop that nobody announced (SIGSTOP): the picture is whole again afterwards. */
+static void test_stop_from_outside(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	kill(pty.child, SIGSTOP);
+	pty_wait(&pty, pty_is_stopped, NULL, "SIGSTOP stops it");
+	vterm_screen_reset(pty.screen, 1);
+	kill(pty.child, SIGCONT);
+	pty_wait_text(&pty, "182.4");
+	pty_wait_text(&pty, "fakehost");
+	fake_quit(&pty);
+}
+
+static void test_resize_is_followed(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_resize(&pty, 50, 200);
+	pty_wait_text(&pty, "1 Overview");
+	pty_resize(&pty, 24, 80);
+	pty_wait_no_text(&pty, "1 Overview");
+	fake_quit(&pty);
+}
+
+static void test_stderr_does_not_garble(void **state)
+{
+	struct pty_screen pty;
+	int row;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_command(&pty, "stderr a library's complaint");
+	/* it stands on the message line, and the rows are whole */
+	pty_wait_text(&pty, "a library's complaint");
+	row = pty_find(&pty, "a library's complaint", NULL);
+	assert_int_equal(row, 22);
+	assert_true(pty_find(&pty, "postgres-{N}", NULL) > 0);
+	pty_type(&pty, "q");
+	assert_int_equal(pty_wait_end(&pty), 0);
+	/* and is printed when the screen is gone */
+	pty_wait_text(&pty, "a library's complaint");
+	pty_expect_restored(&pty);
+	pty_release(&pty);
+}
+
+static void test_escape_is_quick(void **state)
+{
+	struct pty_screen pty;
+	struct timespec start, end;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "?");
+	pty_wait_text(&pty, "Groups and threads");
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "Groups and threads");
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	/* curses would wait a second; 50 ms were asked for */
+	assert_true((end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000 < 700);
+	fake_quit(&pty);
+}
+
+static void test_idle_sends_nothing(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_drain(&pty, 300);
+	assert_int_equal(pty_drain(&pty, 500), 0);
+	/* a key without meaning makes a frame without a change */
+	pty_type(&pty, "x");
+	assert_int_equal(pty_drain(&pty, 300), 0);
+	/* a repaint sends everything again */
+	pty_type(&pty, "\014");
+	assert_true(pty_drain(&pty, 300) > 500);
+	fake_quit(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quit_restores),          cmocka_unit_test(test_signals_restore),
+		cmocka_unit_test(test_crashes_restore),        cmocka_unit_test(test_closed_terminal_ends),
+		cmocka_unit_test(test_unknown_terminal),       cmocka_unit_test(test_suspend_and_resume),
+		cmocka_unit_test(test_stop_from_outside),      cmocka_unit_test(test_resize_is_followed),
+		cmocka_unit_test(test_stderr_does_not_garble), cmocka_unit_test(test_escape_is_quick),
+		cmocka_unit_test(test_idle_sends_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
