@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "model/show_tables.h"
@@ -170,6 +171,7 @@ static int print_report(struct drawing *drawing, const struct show_options *opti
 		.out = &drawing->output.buffer,
 		.snapshot = snapshot,
 		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
 		.one_section = makes_one_table(request),
 	};
 	report_begin(&drawing->report,

@@ -35,7 +35,7 @@ void show_finish_table(struct show_build *build, struct table *table);
 void show_set_text(struct table *table, struct cell *cell, const char *text, size_t length);
 void show_set_integer(struct show_build *build, struct table *table, struct cell *cell, uint64_t value,
 		      enum ladder ladder);
-void show_set_unavailable(struct cell *cell, reason_id reason);
+void show_set_unavailable(struct cell *cell, reason_id reason, enum unit unit);
 
 /* Takes build->text, the printed form, over into the cell. */
 void show_take_text(struct show_build *build, struct table *table, struct cell *cell);
@@ -43,6 +43,10 @@ void show_take_text(struct show_build *build, struct table *table, struct cell *
 /* One resource's rows `some` and `full`: cells from `first` on are row, avg10, avg60, avg300, total. */
 void show_set_pressure(struct show_build *build, struct table *table, struct cell *first, const char *row,
 		       const struct pressure_half *half);
+
+/* The same rows where the pressure was not read. */
+void show_set_pressure_unavailable(struct table *table, struct cell *first, const char *row,
+				   reason_id reason);
 
 bool show_pressure_is_zero(const struct pressure *pressure, enum pressure_resource resource);
 

@@ -46,7 +46,7 @@ static bool begin_cell(struct cell *cell, const struct merged_cgroup *cgroup, en
 	reason_id reason;
 
 	if (cgroup_merge_state(cgroup, member, &reason) == VALUE_UNAVAILABLE) {
-		show_set_unavailable(cell, reason);
+		show_set_unavailable(cell, reason, UNIT_NONE);
 		return false;
 	}
 	cell->state = CELL_VALUE;
@@ -183,7 +183,7 @@ static void build_list(struct cgroup_tables *tables, enum section section,
 				continue;
 			show_set_text(table, &row->cells[1], cgroup_member_names[member],
 				      strlen(cgroup_member_names[member]));
-			show_set_unavailable(&row->cells[2], reason);
+			show_set_unavailable(&row->cells[2], reason, UNIT_COUNT);
 		}
 		for (uint32_t j = 0; j < list->count; j++) {
 			const struct key_value *item = &list->items[j];
@@ -229,15 +229,17 @@ static void add_pressure_row(struct cgroup_tables *tables, struct table *table,
 {
 	enum cgroup_member member = pressure_member(resource);
 	struct table_row *row = add_cgroup_row(tables, table, cgroup);
+	reason_id reason;
 
 	if (row == NULL)
 		return;
+	if (cgroup_merge_state(cgroup, member, &reason) == VALUE_UNAVAILABLE) {
+		show_set_pressure_unavailable(table, &row->cells[1], name, reason);
+		return;
+	}
 	for (size_t column = 2; column < table->column_count; column++)
 		begin_cell(&row->cells[column], cgroup, member);
-	if (row->cells[2].state == CELL_VALUE)
-		show_set_pressure(tables->build, table, &row->cells[1], name, half);
-	else
-		show_set_text(table, &row->cells[1], name, strlen(name));
+	show_set_pressure(tables->build, table, &row->cells[1], name, half);
 }
 
 static void build_pressure(struct cgroup_tables *tables, enum pressure_resource resource)

@@ -144,7 +144,7 @@ static void set_metric_value(struct groups *groups, struct table *table, struct 
 	cell->sort = NAN;
 	cell->unit = cell_format_unit(type->ladder);
 	if (state == VALUE_UNAVAILABLE) {
-		show_set_unavailable(cell, reason);
+		show_set_unavailable(cell, reason, cell->unit);
 		return;
 	}
 	if (state == VALUE_ABSENT) {
@@ -176,7 +176,7 @@ static void set_derived_value(struct groups *groups, struct table *table, struct
 	cell->sort = NAN;
 	cell->unit = entry->is_ratio ? UNIT_RATIO : cell_format_unit(entry->ladder);
 	if (result.state == VALUE_UNAVAILABLE) {
-		show_set_unavailable(cell, result.reason);
+		show_set_unavailable(cell, result.reason, cell->unit);
 		return;
 	}
 	if (result.state == VALUE_ABSENT) {

@@ -24,13 +24,10 @@ static void add_pressure_row(struct show_build *build, struct table *table, cons
 
 	if (row == NULL)
 		return;
-	if (missing == REASON_READ) {
+	if (missing == REASON_READ)
 		show_set_pressure(build, table, row->cells, name, half);
-		return;
-	}
-	show_set_text(table, &row->cells[0], name, strlen(name));
-	for (size_t column = 1; column < table->column_count; column++)
-		show_set_unavailable(&row->cells[column], missing);
+	else
+		show_set_pressure_unavailable(table, row->cells, name, missing);
 }
 
 void show_host_pressure_tables(struct show_build *build)

@@ -185,7 +185,7 @@ static void add_process_rows(struct memory_by_process *memory, struct table *tab
 		return;
 	row = add_row(memory, table, process, sources[SOURCE_SMAPS_ROLLUP].name);
 	if (row != NULL)
-		show_set_unavailable(&row->cells[2], process->reason);
+		show_set_unavailable(&row->cells[2], process->reason, UNIT_BYTES);
 }
 
 static void build_table(struct memory_by_process *memory)

@@ -68,10 +68,11 @@ void show_set_integer(struct show_build *build, struct table *table, struct cell
 	show_take_text(build, table, cell);
 }
 
-void show_set_unavailable(struct cell *cell, reason_id reason)
+void show_set_unavailable(struct cell *cell, reason_id reason, enum unit unit)
 {
 	cell->state = CELL_UNAVAILABLE;
 	cell->reason = reason;
+	cell->unit = unit;
 	cell->sort = NAN;
 }
 
@@ -94,6 +95,14 @@ void show_set_pressure(struct show_build *build, struct table *table, struct cel
 	set_average(build, table, &first[2], half->avg60);
 	set_average(build, table, &first[3], half->avg300);
 	show_set_integer(build, table, &first[4], half->total_usec, LADDER_US);
+}
+
+void show_set_pressure_unavailable(struct table *table, struct cell *first, const char *row, reason_id reason)
+{
+	show_set_text(table, &first[0], row, strlen(row));
+	for (size_t i = 1; i <= 3; i++)
+		show_set_unavailable(&first[i], reason, UNIT_PERCENT);
+	show_set_unavailable(&first[4], reason, UNIT_US);
 }
 
 bool show_pressure_is_zero(const struct pressure *pressure, enum pressure_resource resource)

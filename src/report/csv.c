@@ -6,14 +6,15 @@
  */
 #include <string.h>
 
-#include "base/unicode.h"
 #include "report_format.h"
 
-static void append_field(struct buffer *out, const char *text, size_t length)
+static void append_field(const struct report *report, const char *text, size_t length)
 {
+	struct buffer *out = report->out;
+
 	if (memchr(text, ',', length) == NULL && memchr(text, '"', length) == NULL &&
 	    memchr(text, '\n', length) == NULL && memchr(text, '\r', length) == NULL) {
-		unicode_append_valid(out, text, length);
+		report_append_name(report, out, text, length);
 		return;
 	}
 	buffer_append_char(out, '"');
@@ -21,7 +22,7 @@ static void append_field(struct buffer *out, const char *text, size_t length)
 		const char *quote = memchr(text, '"', length);
 		size_t plain = quote != NULL ? (size_t)(quote - text) : length;
 
-		unicode_append_valid(out, text, plain);
+		report_append_name(report, out, text, plain);
 		if (quote != NULL) {
 			buffer_append_text(out, "\"\"");
 			plain++;
@@ -32,9 +33,9 @@ static void append_field(struct buffer *out, const char *text, size_t length)
 	buffer_append_char(out, '"');
 }
 
-static void append_text(struct buffer *out, const char *text)
+static void append_text(const struct report *report, const char *text)
 {
-	append_field(out, text, strlen(text));
+	append_field(report, text, strlen(text));
 }
 
 static size_t measured_count(const struct table *table)
@@ -46,20 +47,21 @@ static size_t measured_count(const struct table *table)
 	return count;
 }
 
-static void draw_header(struct buffer *out, const struct table *table)
+static void draw_header(const struct report *report, const struct table *table)
 {
 	static const char *const extra[] = {"unit", "state", "reason"};
+	struct buffer *out = report->out;
 	bool several = measured_count(table) > 1;
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "," : "");
-		append_text(out, table->columns[i].name);
+		append_text(report, table->columns[i].name);
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
 		for (size_t j = 0; table->columns[i].measured && j < 3; j++) {
 			buffer_append_char(out, ',');
 			if (several) {
-				append_text(out, table->columns[i].name);
+				append_text(report, table->columns[i].name);
 				buffer_append_char(out, '_');
 			}
 			buffer_append_text(out, extra[j]);
@@ -68,10 +70,10 @@ static void draw_header(struct buffer *out, const struct table *table)
 	buffer_append_char(out, '\n');
 }
 
-static void draw_cell(struct buffer *out, const struct cell *cell)
+static void draw_cell(const struct report *report, const struct cell *cell)
 {
-	if (cell->state == CELL_VALUE && !report_append_number(out, cell) && cell->text != NULL)
-		append_text(out, cell->text);
+	if (cell->state == CELL_VALUE && !report_append_number(report->out, cell) && cell->text != NULL)
+		append_text(report, cell->text);
 }
 
 static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
@@ -81,7 +83,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (i != 0)
 			buffer_append_char(out, ',');
-		draw_cell(out, &row->cells[i]);
+		draw_cell(report, &row->cells[i]);
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct cell *cell = &row->cells[i];
@@ -95,7 +97,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 		buffer_append_text(out, report_state_name(cell));
 		buffer_append_char(out, ',');
 		if (reason != NULL)
-			append_text(out, reason);
+			append_text(report, reason);
 	}
 	buffer_append_char(out, '\n');
 }
@@ -104,7 +106,7 @@ static void draw_table(struct report *report, const struct table *table)
 {
 	if (table->section != NULL && !report->one_section)
 		buffer_append_format(report->out, "# %s\n", table->section);
-	draw_header(report->out, table);
+	draw_header(report, table);
 	for (size_t i = 0; i < table->row_count; i++)
 		draw_row(report, table, &table->rows[i]);
 }

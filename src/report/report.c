@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/unicode.h"
 #include "report_format.h"
 
 const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
@@ -89,6 +90,14 @@ bool report_append_number(struct buffer *buffer, const struct cell *cell)
 		return true;
 	}
 	return false;
+}
+
+void report_append_name(const struct report *report, struct buffer *buffer, const char *text, size_t length)
+{
+	if (report->to_terminal)
+		unicode_append_printable(buffer, text, length, "\uFFFD");
+	else
+		unicode_append_valid(buffer, text, length);
 }
 
 void report_append_value(struct buffer *buffer, const struct cell *cell)

@@ -36,6 +36,7 @@ struct report {
 	const struct snapshot
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
 	bool ascii;        /* text only: the terminal has no UTF-8 */
+	bool to_terminal;  /* tsv and csv: control characters in names become U+FFFD */
 	bool one_section;  /* csv only: leave the section's name out */
 	size_t table_count;
 	bool reasons[UINT8_MAX + 1]; /* reasons of cells drawn as text, for the legend */

@@ -6,15 +6,17 @@
 #include "report_format.h"
 
 /* Appends the cell without the blanks at its ends; what would break a line or a column is escaped. */
-static void append_field(struct buffer *out, const char *text, size_t length)
+static void append_field(const struct report *report, const char *text, size_t length)
 {
+	struct buffer *out = report->out;
+
 	length = unicode_trim(&text, length);
 	while (length != 0) {
 		size_t plain = 0;
 
 		while (plain < length && text[plain] != '\t' && text[plain] != '\n' && text[plain] != '\\')
 			plain++;
-		unicode_append_valid(out, text, plain);
+		report_append_name(report, out, text, plain);
 		text += plain;
 		length -= plain;
 		if (length == 0)
@@ -25,8 +27,10 @@ static void append_field(struct buffer *out, const char *text, size_t length)
 	}
 }
 
-static void append_cell(struct buffer *out, const struct cell *cell, struct buffer *scratch)
+static void append_cell(const struct report *report, const struct cell *cell, struct buffer *scratch)
 {
+	struct buffer *out = report->out;
+
 	switch (cell->state) {
 	case CELL_EMPTY:
 		break;
@@ -42,7 +46,7 @@ static void append_cell(struct buffer *out, const struct cell *cell, struct buff
 		buffer_clear(scratch);
 		report_append_value(scratch, cell);
 		if (scratch->length != 0)
-			append_field(out, scratch->data, scratch->length);
+			append_field(report, scratch->data, scratch->length);
 		break;
 	}
 }
@@ -56,14 +60,14 @@ static void draw_table(struct report *report, const struct table *table)
 		buffer_append_format(out, "# %s\n", table->section);
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "\t" : "");
-		append_field(out, table->columns[i].name, strlen(table->columns[i].name));
+		append_field(report, table->columns[i].name, strlen(table->columns[i].name));
 	}
 	buffer_append_char(out, '\n');
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t i = 0; i < table->column_count; i++) {
 			if (i != 0)
 				buffer_append_char(out, '\t');
-			append_cell(out, &table->rows[row].cells[i], &scratch);
+			append_cell(report, &table->rows[row].cells[i], &scratch);
 		}
 		buffer_append_char(out, '\n');
 	}

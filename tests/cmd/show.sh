@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# show.sh CTOP DATA: where `ctop show` reads and writes, what it refuses, and its exit statuses.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+file=$2/snapshots/real.b.ctprof.zst
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+export LC_ALL=C.UTF-8
+
+# expect NAME WANTED TEXT: the text has a line that matches.
+expect()
+{
+    if printf '%s\n' "$3" | grep -q -e "$2"; then
+        result "$1" ""
+    else
+        result "$1" "no line '$2' in: $3"
+    fi
+}
+
+# refuse NAME STATUS SENTENCE ARGUMENT...: show with these arguments fails with this status and sentence.
+refuse()
+{
+    name=$1
+    status=$2
+    sentence=$3
+    shift 3
+    text=$("$ctop" show "$@" 2>&1 >"$directory/out")
+    found=$?
+    if [ "$found" != "$status" ]; then
+        result "$name" "exit status $found, not $status: $text"
+    elif [ -s "$directory/out" ]; then
+        result "$name" "printed something"
+    else
+        expect "$name" "$sentence" "$text"
+    fi
+}
+
+refuse "no file" 2 "^ctop: show needs a file" --limit 1
+refuse "two files" 2 "is one word too many" "$file" "$file"
+refuse "missing file" 1 "nothing.zst" "$directory/nothing.zst"
+refuse "directory" 1 "is a directory" "$directory"
+refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" "$file" --sectons primary
+refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm" "$file" -g cgruop
+refuse "axis all" 2 "show has no axis 'all'; valid: pcomm, cgroup, comm, comm-exact" "$file" -g all
+refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " "$file" --metrics run_time
+refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" "$file" --metrics ''
+refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'?" "$file" --sections primary,smaps
+refuse "section twice" 2 "section 'Primary' is named twice" "$file" --sections 'primary, Primary'
+refuse "unknown column" 2 "unknown column 'delta'; valid: group, threads, metric, value, tags, uptime" "$file" --columns delta
+refuse "sort by a category" 2 "cannot sort by 'policy'" "$file" --sort-by policy
+refuse "sort direction" 2 "unknown direction 'up'; valid: asc, desc" "$file" --sort-by nice:up
+refuse "sort twice" 2 "metric 'nice' is named twice" "$file" --sort-by nice,nice:asc
+refuse "unknown format" 2 "did you mean 'json'? valid: text, tsv, csv, json" "$file" --format jsn
+refuse "size cap" 1 "raise it with --max-bytes" "$file" --max-bytes 1000
+head -c 1000 "$file" >"$directory/cut.zst"
+refuse "truncated file" 1 "cut.zst" "$directory/cut.zst"
+: >"$directory/empty.zst"
+refuse "empty file" 1 "empty.zst" "$directory/empty.zst"
+
+"$ctop" show --format tsv "$file" >"$directory/tsv" 2>"$directory/errors"
+result "exit status of a report" "$([ $? = 0 ] || echo failed)"
+result "nothing on stderr" "$(cat "$directory/errors")"
+result "standard input" "$("$ctop" show --format tsv - <"$file" | cmp - "$directory/tsv" 2>&1)"
+"$ctop" show --format tsv -o "$directory/written" "$file"
+result "-o" "$(cmp "$directory/written" "$directory/tsv" 2>&1)"
+echo old >"$directory/kept"
+"$ctop" show -o "$directory/kept" "$directory/cut.zst" 2>/dev/null
+result "-o keeps the old file when the report fails" "$([ "$(cat "$directory/kept")" = old ] || cat "$directory/kept")"
+result "and leaves nothing behind" "$(find "$directory" -name '*kept?*' -o -name '.*kept*')"
+refuse "-o into nowhere" 1 "$directory/none" "$file" -o "$directory/none/out"
+text=$("$ctop" show "$file" 2>&1 >/dev/full)
+result "a full disk fails" "$([ $? = 1 ] || echo "exit status: $text")"
+expect "and is told" "cannot write to standard output: No space left on device" "$text"
+result "a reader that leaves is no error" "$("$ctop" show --limit 0 "$file" 2>&1 >/dev/null | head -n 1)"
+text=$( ("$ctop" show --limit 0 "$file" 2>"$directory/errors" | head -n 1) )
+expect "its first line is there" "real.b.ctprof.zst: 101 threads by pcomm" "$text"
+result "and nothing is said" "$(cat "$directory/errors")"
+
+text=$("$ctop" show --sections sched-ext,pressure "$file" 2>&1)
+expect "a section of cgroups on another axis is told of" \
+    "section pressure needs --group-by cgroup and is left out (the axis is pcomm)" "$text"
+result "but not when all sections are shown" "$("$ctop" show "$file" 2>&1 >/dev/null)"
+text=$("$ctop" show "$file")
+expect "500 rows of a section by default" "^\.\.\. [0-9]* more lines truncated (use --limit 0 for unlimited)$" "$text"
+result "exactly" "$([ "$(printf '%s\n' "$text" | sed -n '/^## primary/,/^\.\.\./p' | wc -l)" = 503 ] || echo differs)"
+result "none cut with --limit 0" "$("$ctop" show --limit 0 "$file" | grep truncated)"
+result "none cut in tsv" "$([ "$(wc -l <"$directory/tsv")" -gt 1000 ] || echo cut)"
+result "ascii where the locale is" "$(LC_ALL=C "$ctop" show --limit 0 "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
+result "utf-8 in tsv whatever the locale" "$(LC_ALL=C "$ctop" show --format tsv "$file" | cmp - "$directory/tsv" 2>&1)"
+text=$("$ctop" show --format csv --sections primary "$file" | head -n 1)
+expect "csv of one section starts with the header" "^pcomm,threads,metric,value,unit,state,reason$" "$text"
+text=$("$ctop" show --sort-by cpu_efficiency:asc --sections derived --metrics cpu_efficiency --format tsv "$file" | cut -f4 | grep '^[0-9]')
+result "derived metrics sort" "$(printf '%s\n' "$text" | sort -n -c 2>&1)"
+text=$("$ctop" metrics --format tsv)
+result "metrics lists 87 and 17" \
+    "$([ "$(printf '%s\n' "$text" | sed -n '/^# derived/q;p' | wc -l)" = 89 ] && [ "$(printf '%s\n' "$text" | sed -n '/^# derived/,$p' | wc -l)" = 19 ] || echo "$text")"
+finish

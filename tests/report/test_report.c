@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Reports of a made snapshot with partial, absent and unavailable cells, compared with files in golden/. */
+#include <fcntl.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "model/show_tables.h"
+#include "report/report.h"
+
+static uint32_t intern(struct snapshot *snapshot, const char *text)
+{
+	return string_pool_intern(&snapshot->strings, text, strlen(text));
+}
+
+struct thread {
+	const char *pcomm, *comm, *cgroup;
+	uint32_t tgid, tid;
+	uint8_t flags;
+	uint64_t rchar, read_bytes;
+	int64_t nice;
+	reason_id io;
+	const char *policy;
+};
+
+static const struct thread threads[] = {
+	{"pool-1", "worker-1", "/pod-1", 10, 10, 0, 1000, 500, -5, REASON_READ, "SCHED_OTHER"},
+	{"pool-1", "worker-2", "/pod-1", 10, 11, 0, 500, 250, 0, REASON_READ, "SCHED_OTHER"},
+	{"pool-1", "worker-3", "/pod-2", 10, 12, 0, 9, 9, 0, REASON_NOT_PERMITTED, "SCHED_FIFO"},
+	{"s\x1b[1mly\t\\", "sly", "/", 20, 20, 0, 0, 0, 0, REASON_NOT_PERMITTED, "SCHED_OTHER"},
+	{"kworker/0:1", "kworker/0:1", "/", 30, 30, THREAD_KERNEL, 0, 0, 0, REASON_READ, "SCHED_OTHER"},
+	/* wide, combining and broken characters */
+	{"\u65e5\u672c e\u0301 \xff", "n", "/", 40, 40, 0, 1500000, 3, 19, REASON_READ, "SCHED_BATCH"},
+};
+
+static void add_cgroup(struct snapshot *snapshot, const char *path, uint64_t usage, uint64_t current,
+		       reason_id current_missing)
+{
+	struct cgroup_record *record = snapshot_add_cgroup(snapshot, intern(snapshot, path));
+
+	record->usage_usec = usage;
+	record->memory_current = current;
+	record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = current_missing;
+	record->missing[CGROUP_MEMBER_MEMORY_EVENTS] = current_missing;
+	record->missing[CGROUP_MEMBER_CPU_PRESSURE] = current_missing;
+	record->pressure.resource[PRESSURE_CPU].some.avg10 = current_missing == REASON_READ ? 1859 : 0;
+	record->weight = (struct optional_u64){100, true};
+}
+
+static struct snapshot *make_snapshot(void)
+{
+	struct snapshot *snapshot = snapshot_create();
+	uint32_t cpus = cpu_set_intern(&snapshot->cpu_sets, (const uint32_t[]){0, 1, 3}, 3);
+
+	snapshot->provenance.present = true;
+	snapshot->captured_at_unix_ns = 1767225600000000000; /* 2026-01-01 00:00:00 UTC */
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		snapshot->metric_source[i] = metrics[i].source;
+	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+		const struct thread *thread = &threads[i];
+		size_t index = snapshot_add_thread(snapshot, thread->tgid, thread->tid);
+
+		snapshot->triple[index] = snapshot_intern_triple(
+			snapshot,
+			(struct triple){intern(snapshot, thread->pcomm), intern(snapshot, thread->comm),
+					intern(snapshot, thread->cgroup)});
+		snapshot->thread_flags[index] = thread->flags;
+		snapshot_column(snapshot, METRIC_RCHAR)[index] = thread->rchar;
+		snapshot_column(snapshot, METRIC_READ_BYTES)[index] = thread->read_bytes;
+		snapshot_column(snapshot, METRIC_NICE)[index] = (uint64_t)thread->nice;
+		snapshot_column(snapshot, METRIC_POLICY)[index] = intern(snapshot, thread->policy);
+		snapshot_column(snapshot, METRIC_CPU_AFFINITY)[index] = cpus;
+		snapshot_source_reasons(snapshot, SOURCE_IO)[index] = thread->io;
+		snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[index] = REASON_OVER_BUDGET;
+	}
+	add_cgroup(snapshot, "/pod-1", 1000000, 1536, REASON_READ);
+	add_cgroup(snapshot, "/pod-2", 500, 0, REASON_UNREADABLE);
+	add_cgroup(snapshot, "/", 7, 0, REASON_NOT_IN_KERNEL);
+	snapshot->pressure.resource[PRESSURE_IO].full.avg300 = 5;
+	snapshot->pressure_missing[PRESSURE_CPU] = REASON_NOT_IN_KERNEL;
+	snapshot->pressure_missing[PRESSURE_MEMORY] = REASON_UNREADABLE;
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static void draw(void *context, const struct table *table)
+{
+	report_table(context, table);
+}
+
+static void compare_with_golden(const char *name, const struct buffer *drawn)
+{
+	char path[512];
+	struct buffer golden = {0};
+
+	snprintf(path, sizeof(path), "%s/%s", TEST_DATA, name);
+	if (file_read(AT_FDCWD, path, &golden, 1 << 20) < 0 || golden.length != drawn->length ||
+	    memcmp(golden.data, drawn->data, golden.length) != 0) {
+		printf("%s\n", drawn->data);
+		fail_msg("%s differs from what is printed above", name);
+	}
+	buffer_release(&golden);
+}
+
+static void compare_report(const char *golden, enum axis axis, const char *sections_wanted, bool by_flags,
+			   enum report_format format, bool ascii)
+{
+	struct snapshot *snapshot = make_snapshot();
+	struct show_request request = {.grouping = {.axis = axis}, .by_flags = by_flags};
+	struct buffer out = {0};
+	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .ascii = ascii};
+	struct error error;
+
+	assert_int_equal(selection_parse_sections(sections_wanted, request.sections, &error), 0);
+	assert_int_equal(
+		selection_parse_metrics("policy,nice,cpu_affinity,rchar,disk_io_fraction,thread_count",
+					request.metrics, request.derived, &error),
+		0);
+	report_begin(&report, &(struct report_subject){"show", "made.ctprof.zst", axes[axis].name});
+	show_tables(snapshot, &request, draw, &report);
+	report_end(&report);
+	compare_with_golden(golden, &out);
+	buffer_release(&out);
+	snapshot_release(snapshot);
+}
+
+static void test_text(void **state)
+{
+	(void)state;
+	compare_report("groups.txt", AXIS_PROCESS, NULL, false, REPORT_FORMAT_TEXT, false);
+	compare_report("groups-ascii.txt", AXIS_PROCESS, NULL, false, REPORT_FORMAT_TEXT, true);
+	compare_report("cgroups.txt", AXIS_CGROUP, NULL, false, REPORT_FORMAT_TEXT, false);
+	compare_report("reference.txt", AXIS_PROCESS, NULL, true, REPORT_FORMAT_TEXT, false);
+}
+
+static void test_tsv(void **state)
+{
+	(void)state;
+	compare_report("groups.tsv", AXIS_PROCESS, NULL, false, REPORT_FORMAT_TSV, false);
+	compare_report("cgroups.tsv", AXIS_CGROUP, NULL, false, REPORT_FORMAT_TSV, false);
+}
+
+static void test_csv(void **state)
+{
+	(void)state;
+	compare_report("groups.csv", AXIS_PROCESS, NULL, false, REPORT_FORMAT_CSV, false);
+	compare_report("cgroups.csv", AXIS_CGROUP, NULL, false, REPORT_FORMAT_CSV, false);
+}
+
+static void test_json(void **state)
+{
+	(void)state;
+	compare_report("groups.json", AXIS_PROCESS, NULL, false, REPORT_FORMAT_JSON, false);
+	compare_report("cgroups.json", AXIS_CGROUP, "cgroup-stats,memory-events", false, REPORT_FORMAT_JSON,
+		       false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_tsv),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_json),
+	};
+
+	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
+		printf("SKIP: no locale C.UTF-8\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
