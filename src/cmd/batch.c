@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cmd/command.h"
+#include "cmd/privilege.h"
 #include "model/session.h"
 
 /* Signals that end the rounds; the handler only notes them, and a capture under way sees the cancel flag. */
@@ -173,7 +174,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 int batch_run(const struct batch_options *options, struct error *error)
 {
 	struct batch batch = {.options = options, .round = {.only_needed = true}};
-	int result = capture_open(&options->capture, &batch.capture, error);
+	int result = privilege_open_capture(&options->capture, &batch.capture, error);
 
 	if (result < 0)
 		return result;
@@ -189,5 +190,6 @@ int batch_run(const struct batch_options *options, struct error *error)
 	buffer_release(&batch.output);
 	session_release(batch.session);
 	capture_close(batch.capture);
+	privilege_lower();
 	return result;
 }

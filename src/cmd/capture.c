@@ -88,24 +88,17 @@ static int take(const struct capture_command_options *options, struct snapshot *
 						  .scope_count = options->processes.count};
 	uint64_t budget = UINT64_MAX;
 	struct capture *capture;
-	bool redirected = false;
 	int result;
 
-	for (size_t i = 0; i < ROOT_COUNT; i++) {
+	for (size_t i = 0; i < ROOT_COUNT; i++)
 		capture_options.roots[i] = options->roots.roots[i];
-		redirected = redirected || options->roots.roots[i] != NULL;
-	}
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * 1e9);
-	/* Roots that the user names are opened with his own rights. */
-	if (!redirected)
-		privilege_raise();
-	result = capture_open(&capture_options, &capture, error);
-	if (result == 0) {
-		privilege_raise();
-		result = capture_full(capture, budget, NULL, ret_snapshot, error);
-		capture_close(capture);
-	}
+	result = privilege_open_capture(&capture_options, &capture, error);
+	if (result < 0)
+		return result;
+	result = capture_full(capture, budget, NULL, ret_snapshot, error);
+	capture_close(capture);
 	privilege_lower();
 	return result;
 }

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "cmd/batch.h"
 #include "cmd/command.h"
 #include "cmd/live_capture.h"
 #include "cmd/view_options.h"
@@ -25,6 +26,8 @@ struct live_options {
 	struct root_options roots;
 	double interval; /* seconds */
 	uint64_t rounds;
+	bool batch;
+	int format;
 	int tab;
 	int mode;
 	const char *filter;
@@ -91,6 +94,21 @@ static const struct option live_option_list[] = {
 		.minimum = 1,
 		.maximum = 1e15,
 		.description = "end after so many rounds",
+	},
+	{
+		.letter = 'b',
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct live_options, batch),
+		.description =
+			"print a table each round instead of a screen; the first one has deltas already",
+	},
+	{
+		.name = "format",
+		.kind = OPTION_CHOICE,
+		.value_name = "FORMAT",
+		.offset = offsetof(struct live_options, format),
+		.choices = batch_format_names,
+		.description = "of -b: text, tsv, csv or json (an object a round, a line each)",
 	},
 	{
 		.letter = 't',
@@ -275,7 +293,8 @@ static void die_by_signal(int signal_number)
 	raise(signal_number);
 }
 
-static int end_screen(int result, const struct error *error)
+/* Exit status for what ui_run() and batch_run() return: 0, a deadly signal or a negative errno. */
+static int end(int result, const struct error *error)
 {
 	if (result > 0)
 		die_by_signal(result);
@@ -312,7 +331,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		command_note("%s%s", is_error ? "" : "saved ", message);
 	free(message);
 	session_release(session);
-	return end_screen(result, &error);
+	return end(result, &error);
 }
 
 static int run_file(const struct live_options *options, const struct view *view, const char *path)
@@ -338,7 +357,24 @@ static int run_file(const struct live_options *options, const struct view *view,
 	if (notes.text[0] != '\0')
 		command_note("%s", notes.text);
 	session_release(session);
-	return end_screen(result, &error);
+	return end(result, &error);
+}
+
+static int run_batch(const struct live_options *options, const struct view *view)
+{
+	const struct batch_options batch_options = {
+		.capture = make_capture_options(options),
+		.view = view,
+		.format = (enum batch_format)options->format,
+		.ascii = options->ascii,
+		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
+		/* where there is no terminal to watch, one table is what is wanted */
+		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,
+		.output = STDOUT_FILENO,
+	};
+	struct error error;
+
+	return end(batch_run(&batch_options, &error), &error);
 }
 
 /* A file where there is no terminal is printed as `show` prints it. */
@@ -356,10 +392,15 @@ static int show_file(const char *path)
 static int run(const struct live_options *options, const struct view *view, const char *path)
 {
 	const bool terminal = isatty(STDOUT_FILENO) != 0;
+	struct error error;
 
+	if (path != NULL && options->batch) {
+		error_set(&error, -EINVAL, "-b is for the live host; print a file with: ctop show %s", path);
+		return command_misused(NULL, &error);
+	}
 	if (path != NULL)
 		return terminal ? run_file(options, view, path) : show_file(path);
-	return run_live(options, view);
+	return options->batch || !terminal ? run_batch(options, view) : run_live(options, view);
 }
 
 static int live_run(void *untyped, char **operands, int operand_count)

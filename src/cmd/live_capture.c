@@ -210,27 +210,14 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 	pthread_mutex_unlock(&live->lock);
 }
 
-static bool has_redirected_root(const struct capture_options *options)
-{
-	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		if (options->roots[i] != NULL)
-			return true;
-	}
-	return false;
-}
-
 static void *run_capture(void *argument)
 {
 	struct live_capture *live = argument;
-	const bool redirected = has_redirected_root(&live->options.capture);
 	struct capture *capture = NULL;
 	struct error error = {""};
 	int result;
 
-	/* roots that the user names are opened with his own rights */
-	if (!redirected)
-		privilege_raise();
-	result = capture_open(&live->options.capture, &capture, &error);
+	result = privilege_open_capture(&live->options.capture, &capture, &error);
 	pthread_mutex_lock(&live->lock);
 	live->is_open = true;
 	live->open_result = result;
@@ -239,8 +226,6 @@ static void *run_capture(void *argument)
 	pthread_mutex_unlock(&live->lock);
 	if (result < 0)
 		return NULL;
-	if (redirected)
-		privilege_raise();
 	capture_loop(live, capture);
 	capture_close(capture);
 	return NULL;

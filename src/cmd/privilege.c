@@ -60,3 +60,27 @@ void privilege_lower(void)
 		return;
 	(void)set_effective(NULL, 0);
 }
+
+static bool has_redirected_root(const struct capture_options *options)
+{
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		if (options->roots[i] != NULL)
+			return true;
+	}
+	return false;
+}
+
+int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
+			   struct error *error)
+{
+	int result;
+
+	if (!has_redirected_root(options))
+		privilege_raise();
+	result = capture_open(options, ret_capture, error);
+	if (result < 0)
+		privilege_lower();
+	else
+		privilege_raise();
+	return result;
+}

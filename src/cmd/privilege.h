@@ -3,6 +3,7 @@
 #define CTOP_PRIVILEGE_H
 
 #include "base/error.h"
+#include "capture/capture.h"
 
 /*
  * File capabilities (`setcap …=ep`) must not let a user read or write files that are not his through ctop:
@@ -25,5 +26,13 @@ void privilege_raise(void);
 
 /* Undoes privilege_raise() in this thread. */
 void privilege_lower(void);
+
+/*
+ * capture_open() with the rights it may have: roots that the user names are opened with his own, everything
+ * else with those of privilege_raise(). On success they stay raised in this thread until privilege_lower();
+ * on failure they are lowered.
+ */
+int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
+			   struct error *error);
 
 #endif
