@@ -21,6 +21,7 @@
 #include "model/reason.h"
 #include "model/source.h"
 #include "model/view.h"
+#include "ui/keys.h"
 
 /*
  * Writes text so that no character of it is taken for a macro or an escape, each sentence on a line of its
@@ -266,15 +267,48 @@ static void write_columns(FILE *output)
 	}
 }
 
-/* clang-format off: a line each */
+/* Writes the keys that work in some of the places and none of the `others`. */
+static void write_keys_of(FILE *output, const char *heading, unsigned int places, unsigned int others)
+{
+	fprintf(output, "%s:\n.Bl -tag -width Ds -compact\n", heading);
+	for (size_t action = 0; action < ACTION_COUNT; action++) {
+		const struct key_entry *key = &ui_keys[action];
+
+		if (!(key->where & places) || (key->where & others))
+			continue;
+		fputs(".It Ic ", output);
+		write_words(output, key->keys);
+		fputc('\n', output);
+		write_sentence(output, key->help);
+	}
+	fputs(".El\n", output);
+}
+
+static void write_keys(FILE *output)
+{
+	write_keys_of(output, "On the tables", PLACE_LIST, 0);
+	write_keys_of(output, ".Pp\nOn pages and in menus, besides", PLACE_EVERYWHERE,
+		      PLACE_LIST | PLACE_PROMPT);
+	write_keys_of(output, ".Pp\nIn prompts", PLACE_PROMPT, PLACE_LIST);
+}
+
+/* clang-format off */
 static const struct {
 	const char *name;
 	void (*write)(FILE *output);
 } parts[] = {
-	{"COMMANDS", write_commands}, {"TABS", write_tabs},         {"COLUMNS", write_columns},
-	{"OPTIONS", write_options},   {"AXES", write_axes},         {"FILE_METRICS", write_file_metrics},
-	{"METRICS", write_metrics},   {"DERIVED", write_derived},   {"SOURCES", write_sources},
-	{"REASONS", write_reasons},   {"FEATURES", write_features},
+	{"COMMANDS", write_commands},
+	{"TABS", write_tabs},
+	{"COLUMNS", write_columns},
+	{"KEYS", write_keys},
+	{"OPTIONS", write_options},
+	{"AXES", write_axes},
+	{"FILE_METRICS", write_file_metrics},
+	{"METRICS", write_metrics},
+	{"DERIVED", write_derived},
+	{"SOURCES", write_sources},
+	{"REASONS", write_reasons},
+	{"FEATURES", write_features},
 };
 /* clang-format on */
 
