@@ -120,11 +120,18 @@ static void sort_neighbour(struct ui *ui)
 	navigate_sort_neighbour(ui, ui->action == ACTION_SORT_LEFT ? -1 : 1);
 }
 
+static void open_prompt(struct ui *ui, const struct prompt_use *use, const char *text)
+{
+	ui->prompting = use;
+	prompt_set(&ui->prompt, text);
+	terminal_show_cursor(true);
+}
+
 static void open_filter(struct ui *ui)
 {
-	ui->prompting = true;
-	prompt_set(&ui->prompt, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
-	terminal_show_cursor(true);
+	static const struct prompt_use use = {"filter: ", navigate_filter};
+
+	open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
 }
 
 /* --- pages --- */
@@ -181,12 +188,29 @@ static void toggle_pause(struct ui *ui)
 	ui->host->set_paused(ui->host->context, ui->paused);
 }
 
+static void write_report(struct ui *ui, const char *path)
+{
+	struct error error;
+
+	if (ui->host->write_report(ui->host->context, &ui->view.grouping, path, &error) < 0) {
+		screen_message(ui, STYLE_ERROR, "%s", error.text);
+		return;
+	}
+	ui->prompting = NULL;
+	screen_message(ui, STYLE_MESSAGE, "wrote %s", path);
+}
+
 static void save(struct ui *ui)
 {
+	static const struct prompt_use report_use = {"report (.txt .tsv .csv .json): ", write_report};
 	const struct snapshot *now = session_now(ui->session);
 
+	if (ui->host->write_report != NULL) {
+		open_prompt(ui, &report_use, "");
+		return;
+	}
 	if (ui->host->request_save == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "this is a saved file already");
+		screen_message(ui, STYLE_MESSAGE, "nothing can be saved here");
 		return;
 	}
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
@@ -254,13 +278,13 @@ static void quit(struct ui *ui)
 static void accept_prompt(struct ui *ui)
 {
 	buffer_append_text(&ui->prompt.text, "");
-	navigate_filter(ui, ui->prompt.text.data);
-	terminal_show_cursor(ui->prompting);
+	ui->prompting->accept(ui, ui->prompt.text.data);
+	terminal_show_cursor(ui->prompting != NULL);
 }
 
 static void cancel_prompt(struct ui *ui)
 {
-	ui->prompting = false;
+	ui->prompting = NULL;
 	terminal_show_cursor(false);
 }
 
@@ -335,6 +359,6 @@ void actions_handle_key(struct ui *ui, int key)
 		buffer_clear(&ui->message);
 	if (ui->action != ACTION_NONE)
 		handlers[ui->action](ui);
-	else if (ui->prompting)
+	else if (ui->prompting != NULL)
 		prompt_insert(&ui->prompt, key);
 }

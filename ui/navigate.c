@@ -236,7 +236,7 @@ void navigate_filter(struct ui *ui, const char *text)
 			return;
 		}
 	}
-	ui->prompting = false;
+	ui->prompting = NULL;
 	filter_release(ui->view.filter);
 	ui->view.filter = filter;
 	change_cells(ui);

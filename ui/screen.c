@@ -14,7 +14,7 @@ enum {
 
 unsigned int screen_place(const struct ui *ui)
 {
-	if (ui->prompting)
+	if (ui->prompting != NULL)
 		return PLACE_PROMPT;
 	if (ui->overlay == OVERLAY_SORT)
 		return PLACE_MENU;
@@ -68,7 +68,7 @@ static bool is_possible(const struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_SAVE:
-		return ui->host->request_save != NULL;
+		return ui->host->request_save != NULL || ui->host->write_report != NULL;
 	case ACTION_BASE:
 		return ui->host->request_base != NULL;
 	case ACTION_PAUSE:
@@ -126,11 +126,11 @@ static int draw_bottom(const struct ui *ui, int *ret_cursor)
 	bool separate = height >= SEPARATE_MESSAGE_HEIGHT;
 	int y = separate ? height - 2 : height - 1;
 
-	if (separate || (!ui->prompting && ui->message.length == 0))
+	if (separate || (ui->prompting == NULL && ui->message.length == 0))
 		draw_hints(ui, height - 1);
-	if (ui->prompting) {
-		*ret_cursor = prompt_draw(&ui->prompt, y, 0, width, "filter: ");
-		/* what is wrong with the filter stands above it */
+	if (ui->prompting != NULL) {
+		*ret_cursor = prompt_draw(&ui->prompt, y, 0, width, ui->prompting->label);
+		/* what is wrong with the text stands above it */
 		if (ui->message.length != 0)
 			draw_message(ui, y - 1);
 	} else if (ui->message.length != 0) {
@@ -189,5 +189,5 @@ void screen_draw(struct ui *ui)
 		      (draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT ? 2 : 1);
 	row = draw_body(ui, area);
 	bottom = draw_bottom(ui, &cursor);
-	draw_end(ui->prompting ? draw_screen_height() - bottom : row, cursor);
+	draw_end(ui->prompting != NULL ? draw_screen_height() - bottom : row, cursor);
 }

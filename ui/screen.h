@@ -24,6 +24,8 @@ enum {
 	SCREEN_HEIGHT_MIN = 8,
 };
 
+struct ui;
+
 /* What lies over the list of rows. */
 enum overlay {
 	OVERLAY_NONE,
@@ -31,6 +33,13 @@ enum overlay {
 	OVERLAY_EVIDENCE,
 	OVERLAY_EXPLAIN,
 	OVERLAY_SORT,
+};
+
+/* What a prompt is open for. */
+struct prompt_use {
+	const char *label;
+	/* Takes the text; sets ui->prompting to NULL unless it is not valid, and says then why. */
+	void (*accept)(struct ui *ui, const char *text);
 };
 
 struct ui {
@@ -58,7 +67,7 @@ struct ui {
 	char *explain_title;
 	size_t sort_choice, sort_top; /* rows of the sort menu */
 
-	bool prompting;
+	const struct prompt_use *prompting; /* NULL when no prompt is open */
 	struct prompt prompt;
 
 	struct buffer message;

@@ -44,6 +44,12 @@ struct ui_host {
 	 * for a fresh full capture.
 	 */
 	void (*request_save)(void *context, struct snapshot *shown);
+	/*
+	 * Instead of saving, for what is a file already: writes a report of it to `path`, in the format of
+	 * the name's ending. Returns 0, or a negative errno with a sentence.
+	 */
+	int (*write_report)(void *context, const struct grouping_options *grouping, const char *path,
+			    struct error *error);
 };
 
 struct ui_options {

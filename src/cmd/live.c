@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "cmd/batch.h"
 #include "cmd/command.h"
+#include "cmd/file_report.h"
 #include "cmd/live_capture.h"
 #include "cmd/view_options.h"
 #include "model/snapshot_file.h"
@@ -334,9 +335,24 @@ static int run_live(const struct live_options *options, const struct view *view)
 	return end(result, &error);
 }
 
+/* A file on the screen. */
+struct shown_file {
+	const char *path;
+	const struct snapshot *snapshot;
+};
+
+static int write_report(void *context, const struct grouping_options *grouping, const char *path,
+			struct error *error)
+{
+	const struct shown_file *file = context;
+
+	return file_report_write(file->snapshot, file->path, grouping, path, error);
+}
+
 static int run_file(const struct live_options *options, const struct view *view, const char *path)
 {
-	static const struct ui_host host = {.notify_fd = -1};
+	struct shown_file file = {.path = path};
+	const struct ui_host host = {.context = &file, .notify_fd = -1, .write_report = write_report};
 	const struct ui_options ui_options = {
 		.file_name = path,
 		.no_color = options->no_color,
@@ -351,6 +367,7 @@ static int run_file(const struct live_options *options, const struct view *view,
 
 	if (result < 0)
 		return command_failed(&error);
+	file.snapshot = snapshot;
 	session = session_create();
 	session_add_round(session, snapshot);
 	result = ui_run(session, &host, &ui_options, &error);
