@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "live.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/taskstats.h"
+
+struct capture *live_open(const uint32_t *scope, size_t count)
+{
+	struct capture_options options = {.scope = scope, .scope_count = count};
+	struct capture *capture;
+	struct error error;
+
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	return capture;
+}
+
+struct snapshot *live_full(struct capture *capture)
+{
+	struct snapshot *snapshot;
+	struct error error;
+
+	assert_int_equal(capture_full(capture, UINT64_MAX, NULL, &snapshot, &error), 0);
+	return snapshot;
+}
+
+static struct snapshot *take(struct capture *capture, source_set needed, bool only)
+{
+	struct capture_round_options options = {.needed = needed, .only_needed = only};
+	struct snapshot *snapshot;
+	struct error error;
+
+	assert_int_equal(capture_round(capture, &options, NULL, &snapshot, &error), 0);
+	return snapshot;
+}
+
+struct snapshot *live_round(struct capture *capture)
+{
+	return take(capture, (source_set)~0U, false);
+}
+
+struct snapshot *live_round_needed(struct capture *capture, source_set needed)
+{
+	return take(capture, needed, true);
+}
+
+long live_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
+{
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (snapshot->tgid[row] == tgid && snapshot->tid[row] == tid)
+			return (long)row;
+	}
+	return LIVE_NO_ROW;
+}
+
+static const struct triple *triple_of(const struct snapshot *snapshot, long row)
+{
+	assert_true(row >= 0 && (size_t)row < snapshot->thread_count);
+	return &snapshot->triples[snapshot->triple[row]];
+}
+
+const char *live_comm(const struct snapshot *snapshot, long row)
+{
+	return snapshot_text(snapshot, triple_of(snapshot, row)->comm);
+}
+
+const char *live_pcomm(const struct snapshot *snapshot, long row)
+{
+	return snapshot_text(snapshot, triple_of(snapshot, row)->pcomm);
+}
+
+const char *live_cgroup(const struct snapshot *snapshot, long row)
+{
+	return snapshot_text(snapshot, triple_of(snapshot, row)->cgroup);
+}
+
+size_t live_count_named(const struct snapshot *snapshot, const char *name, long *ret_row)
+{
+	size_t count = 0;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		/* whoever adopted what an earlier test ended may take his time */
+		if (strcmp(live_comm(snapshot, (long)row), name) != 0 ||
+		    snapshot_value(snapshot, row, METRIC_STATE) == 'Z')
+			continue;
+		if (count++ == 0 && ret_row != NULL)
+			*ret_row = (long)row;
+	}
+	return count;
+}
+
+reason_id live_reason(const struct snapshot *snapshot, long row, enum metric metric)
+{
+	reason_id reason;
+
+	snapshot_value_state(snapshot, (size_t)row, metric, false, &reason);
+	return reason;
+}
+
+pid_t live_start(void (*body)(void *argument), void *argument)
+{
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		close(ready[0]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		body(argument);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		close(ready[1]);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+void live_end(pid_t child)
+{
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+void live_sleep_ms(unsigned int milliseconds)
+{
+	struct timespec rest = {.tv_sec = milliseconds / 1000,
+				.tv_nsec = (long)(milliseconds % 1000) * 1000000};
+
+	while (nanosleep(&rest, &rest) != 0)
+		;
+}
+
+void live_spin_ms(unsigned int milliseconds)
+{
+	struct timespec start, now;
+	int64_t elapsed;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+		elapsed = (int64_t)(now.tv_sec - start.tv_sec) * 1000000000 + (now.tv_nsec - start.tv_nsec);
+	} while (elapsed < (int64_t)milliseconds * 1000000);
+}
+
+bool live_has_taskstats(void)
+{
+	return taskstats_probe() == 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TEST_LIVE_H
+#define CTOP_TEST_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "capture/capture.h"
+
+/* Helpers of the tests that capture processes of this host; all assert. */
+
+enum {
+	LIVE_NO_ROW = -1
+};
+
+/* A capture of these processes only (0 processes: of all). */
+struct capture *live_open(const uint32_t *scope, size_t count);
+
+struct snapshot *live_full(struct capture *capture);
+
+/* A round that needs every source; with `only_needed` just those of `needed`. */
+struct snapshot *live_round(struct capture *capture);
+struct snapshot *live_round_needed(struct capture *capture, source_set needed);
+
+/* The row of a thread, LIVE_NO_ROW when there is none. */
+long live_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
+
+/* How many threads of that name there are, zombies left out; the first one's row in `*ret_row`. */
+size_t live_count_named(const struct snapshot *snapshot, const char *name, long *ret_row);
+
+const char *live_comm(const struct snapshot *snapshot, long row);
+const char *live_pcomm(const struct snapshot *snapshot, long row);
+const char *live_cgroup(const struct snapshot *snapshot, long row);
+
+/* The reason of a metric of a row: REASON_READ when it was read or does not apply. */
+reason_id live_reason(const struct snapshot *snapshot, long row, enum metric metric);
+
+/* A child that runs `body` and then sleeps until it is ended by live_end(). */
+pid_t live_start(void (*body)(void *argument), void *argument);
+void live_end(pid_t child);
+
+void live_sleep_ms(unsigned int milliseconds);
+
+/* Uses the CPU for that long, of the calling thread's CPU clock. */
+void live_spin_ms(unsigned int milliseconds);
+
+bool live_has_taskstats(void);
+
+#endif

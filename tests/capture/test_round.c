@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Live rounds: what they carry over, what they notice, who is stuck. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "live.h"
+
+enum {
+	MIXED_THREADS = 8,
+	ROTATION = 10, /* rounds after which nothing is old */
+};
+
+static void *mixed(void *argument)
+{
+	unsigned int index = (unsigned int)(uintptr_t)argument;
+	char name[16], text[64] = "";
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	snprintf(name, sizeof(name), "mixed-%u", index);
+	pthread_setname_np(pthread_self(), name);
+	for (;;) {
+		switch (index % 4) {
+		case 0:
+			pause();
+			break;
+		case 1:
+			live_spin_ms(2);
+			break;
+		case 2:
+			if (write(null, text, sizeof(text)) < 0)
+				_exit(1);
+			break;
+		default:
+			munmap(mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0),
+			       4096);
+		}
+		live_sleep_ms(3);
+	}
+	return NULL;
+}
+
+static void run_mixed(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	prctl(PR_SET_NAME, "mixed");
+	for (uintptr_t i = 0; i < MIXED_THREADS; i++) {
+		if (pthread_create(&thread, NULL, mixed, (void *)i) != 0)
+			_exit(1);
+	}
+	live_sleep_ms(20);
+}
+
+static const enum metric counters[] = {
+	METRIC_RUN_TIME_NS,
+	METRIC_WAIT_TIME_NS,
+	METRIC_TIMESLICES,
+	METRIC_VOLUNTARY_CSW,
+	METRIC_NONVOLUNTARY_CSW,
+	METRIC_MINFLT,
+	METRIC_MAJFLT,
+	METRIC_UTIME_CLOCK_TICKS,
+	METRIC_STIME_CLOCK_TICKS,
+	METRIC_RCHAR,
+	METRIC_WCHAR,
+	METRIC_SYSCR,
+	METRIC_SYSCW,
+	METRIC_READ_BYTES,
+	METRIC_NR_MIGRATIONS,
+	METRIC_HIWATER_RSS_BYTES,
+};
+
+static const enum metric facts[] = {METRIC_POLICY, METRIC_NICE, METRIC_PRIORITY, METRIC_RT_PRIORITY,
+				    METRIC_NR_THREADS};
+
+/* Every counter of the round lies between a full capture before it and one after it. */
+static void compare(const struct snapshot *before, const struct snapshot *round, const struct snapshot *after)
+{
+	assert_int_equal(round->thread_count, after->thread_count);
+	for (size_t row = 0; row < round->thread_count; row++) {
+		assert_int_equal(round->tid[row], after->tid[row]);
+		assert_int_equal(round->start_time[row], after->start_time[row]);
+		assert_int_equal(round->uid[row], after->uid[row]);
+		assert_string_equal(live_comm(round, (long)row), live_comm(after, (long)row));
+		assert_string_equal(live_pcomm(round, (long)row), live_pcomm(after, (long)row));
+		assert_string_equal(live_cgroup(round, (long)row), live_cgroup(after, (long)row));
+		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+			uint64_t value = snapshot_value(round, row, counters[i]);
+
+			assert_true(value >= snapshot_value(before, row, counters[i]));
+			assert_true(value <= snapshot_value(after, row, counters[i]));
+			assert_int_equal(live_reason(round, (long)row, counters[i]),
+					 live_reason(after, (long)row, counters[i]));
+		}
+		for (size_t i = 1; i < sizeof(facts) / sizeof(facts[0]); i++)
+			assert_int_equal(snapshot_value(round, row, facts[i]),
+					 snapshot_value(after, row, facts[i]));
+		assert_string_equal(
+			snapshot_text(round, (uint32_t)snapshot_value(round, row, METRIC_POLICY)),
+			snapshot_text(after, (uint32_t)snapshot_value(after, row, METRIC_POLICY)));
+	}
+}
+
+static void test_rounds_agree_with_full_captures(void **state)
+{
+	pid_t child = live_start(run_mixed, NULL);
+	uint32_t scope = (uint32_t)child;
+	struct capture *rounds = live_open(&scope, 1), *full = live_open(&scope, 1);
+
+	(void)state;
+	for (int i = 0; i < 25; i++) {
+		struct snapshot *before = live_full(full), *round = live_round(rounds),
+				*after = live_full(full);
+
+		assert_int_equal(round->thread_count, MIXED_THREADS + 1);
+		compare(before, round, after);
+		snapshot_release(before);
+		snapshot_release(round);
+		snapshot_release(after);
+		live_sleep_ms(5);
+	}
+	/* a full capture in between changes nothing for the rounds after it */
+	snapshot_release(live_full(rounds));
+	snapshot_release(live_round(rounds));
+	live_end(child);
+	capture_close(rounds);
+	capture_close(full);
+}
+
+/* Threads that stand still are not opened again, and still their numbers count as read just now. */
+static void test_parked_threads_are_skipped(void **state)
+{
+	pid_t child = live_start(run_mixed, NULL);
+	uint32_t scope = (uint32_t)child;
+	struct capture *capture = live_open(&scope, 1);
+	struct snapshot *round;
+	long row;
+
+	(void)state;
+	kill(child, SIGSTOP);
+	live_sleep_ms(20);
+	for (int i = 0; i < 2 * ROTATION; i++) {
+		uint64_t began;
+
+		round = live_round(capture);
+		began = round->provenance.boottime_ns;
+		for (row = 0; row < (long)round->thread_count; row++) {
+			assert_int_equal((char)snapshot_value(round, (size_t)row, METRIC_STATE), 'T');
+			assert_true(snapshot_read_time(round, (size_t)row, METRIC_WCHAR) >= began);
+			assert_true(snapshot_read_time(round, (size_t)row, METRIC_RUN_TIME_NS) >= began);
+		}
+		snapshot_release(round);
+	}
+	live_end(child);
+	capture_close(capture);
+}
+
+struct controlled {
+	int commands[2], answers[2];
+};
+
+static void obey(void *argument)
+{
+	struct controlled *controlled = argument;
+	char command;
+
+	prctl(PR_SET_NAME, "before");
+	if (fork() != 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(controlled->commands[0], &command, 1) == 1) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(0, &set);
+		if (command == 'p' && write(controlled->answers[1], &(pid_t){getpid()}, sizeof(pid_t)) < 0)
+			_exit(1);
+		if (command == 'n')
+			prctl(PR_SET_NAME, "after)\n(");
+		if (command == 'a')
+			sched_setaffinity(0, sizeof(set), &set);
+		if (command == 'x')
+			execl("/bin/sleep", "sleep", "60", (char *)NULL);
+	}
+	_exit(0);
+}
+
+static pid_t start_controlled(struct controlled *controlled, pid_t *ret_parent)
+{
+	pid_t child;
+
+	assert_int_equal(pipe2(controlled->commands, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(controlled->answers, O_CLOEXEC), 0);
+	*ret_parent = live_start(obey, controlled);
+	assert_int_equal(write(controlled->commands[1], "p", 1), 1);
+	assert_int_equal(read(controlled->answers[0], &child, sizeof(child)), sizeof(child));
+	return child;
+}
+
+static void end_controlled(struct controlled *controlled, pid_t parent)
+{
+	live_end(parent);
+	for (int i = 0; i < 2; i++) {
+		close(controlled->commands[i]);
+		close(controlled->answers[i]);
+	}
+}
+
+/* Rounds until `test` holds, at most as many as the rotation takes. */
+static bool becomes_true(struct capture *capture, uint32_t pid,
+			 bool (*test)(const struct snapshot *round, long row))
+{
+	bool result = false;
+
+	for (int i = 0; i <= ROTATION && !result; i++) {
+		struct snapshot *round = live_round(capture);
+
+		result = test(round, live_row(round, pid, pid));
+		snapshot_release(round);
+	}
+	return result;
+}
+
+static bool is_renamed(const struct snapshot *round, long row)
+{
+	return strcmp(live_comm(round, row), "after)\n(") == 0 &&
+	       strcmp(live_pcomm(round, row), "after)\n(") == 0;
+}
+
+static bool is_executed(const struct snapshot *round, long row)
+{
+	return strcmp(live_comm(round, row), "sleep") == 0;
+}
+
+static bool is_pinned(const struct snapshot *round, long row)
+{
+	uint32_t id = (uint32_t)snapshot_value(round, (size_t)row, METRIC_CPU_AFFINITY);
+
+	return cpu_set_count(&round->cpu_sets, id) == 1;
+}
+
+static bool is_nicer(const struct snapshot *round, long row)
+{
+	return snapshot_value(round, (size_t)row, METRIC_NICE) == 11;
+}
+
+static bool is_batch(const struct snapshot *round, long row)
+{
+	return strcmp(snapshot_text(round, (uint32_t)snapshot_value(round, (size_t)row, METRIC_POLICY)),
+		      "SCHED_BATCH") == 0;
+}
+
+static void test_changes_are_noticed(void **state)
+{
+	const struct sched_param parameters = {0};
+	struct controlled controlled;
+	pid_t parent, child = start_controlled(&controlled, &parent);
+	struct capture *capture = live_open((uint32_t[]){(uint32_t)child}, 1);
+	struct snapshot *round;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		snapshot_release(live_round(capture));
+	/* done to it while it sleeps: nothing of its own counts */
+	setpriority(PRIO_PROCESS, (id_t)child, 11);
+	assert_true(becomes_true(capture, (uint32_t)child, is_nicer));
+	sched_setscheduler(child, SCHED_BATCH, &parameters);
+	assert_true(becomes_true(capture, (uint32_t)child, is_batch));
+	assert_int_equal(write(controlled.commands[1], "a", 1), 1);
+	live_sleep_ms(10);
+	assert_true(becomes_true(capture, (uint32_t)child, is_pinned));
+	assert_int_equal(write(controlled.commands[1], "n", 1), 1);
+	live_sleep_ms(10);
+	round = live_round(capture);
+	assert_true(is_renamed(round, 0));
+	snapshot_release(round);
+	assert_int_equal(write(controlled.commands[1], "x", 1), 1);
+	live_sleep_ms(30);
+	round = live_round(capture);
+	assert_true(is_executed(round, 0));
+	snapshot_release(round);
+	end_controlled(&controlled, parent);
+	capture_close(capture);
+}
+
+static bool is_moved(const struct snapshot *round, long row)
+{
+	return strcmp(live_cgroup(round, row), "/ctop-test-round") == 0;
+}
+
+static bool write_text(const char *path, const char *text)
+{
+	int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+	bool good = descriptor >= 0 && write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return good;
+}
+
+static void test_cgroup_moves_are_noticed(void **state)
+{
+	static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	char directory[64] = "", path[128], number[16];
+	struct controlled controlled;
+	pid_t parent, child;
+	struct capture *capture;
+	bool moved = false;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]) && !moved; i++) {
+		snprintf(path, sizeof(path), "%s/cgroup.procs", roots[i]);
+		snprintf(directory, sizeof(directory), "%s/ctop-test-round", roots[i]);
+		moved = access(path, W_OK) == 0 && mkdir(directory, 0755) == 0;
+	}
+	if (!moved) {
+		print_message("SKIP: cannot make a cgroup here\n");
+		skip();
+	}
+	child = start_controlled(&controlled, &parent);
+	capture = live_open((uint32_t[]){(uint32_t)child}, 1);
+	snapshot_release(live_round(capture));
+	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+	snprintf(number, sizeof(number), "%d", child);
+	moved = write_text(path, number) && becomes_true(capture, (uint32_t)child, is_moved);
+	end_controlled(&controlled, parent);
+	capture_close(capture);
+	for (int i = 0; i < 100 && rmdir(directory) != 0; i++)
+		live_sleep_ms(10);
+	assert_true(moved);
+}
+
+static pid_t fork_as(pid_t number)
+{
+	struct clone_args arguments = {
+		.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
+	pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "again");
+		live_spin_ms(1);
+		for (;;)
+			pause();
+	}
+	return child;
+}
+
+/* Another process under the number of one that was seen: nothing of the first one stays. */
+static void test_reused_number(void **state)
+{
+	pid_t first = live_start(run_mixed, NULL);
+	uint32_t scope = (uint32_t)first;
+	struct capture *capture = live_open(&scope, 1);
+	struct snapshot *before, *after;
+	pid_t second;
+	long row;
+
+	(void)state;
+	live_sleep_ms(100);
+	snapshot_release(live_round(capture));
+	before = live_round(capture);
+	live_end(first);
+	second = fork_as(first);
+	if (second < 0) {
+		print_message("SKIP: cannot choose a process number (%s)\n", strerror(errno));
+		snapshot_release(before);
+		capture_close(capture);
+		skip();
+	}
+	live_sleep_ms(30);
+	after = live_round(capture);
+	row = live_row(after, scope, scope);
+	assert_int_equal(after->thread_count, 1);
+	assert_string_equal(live_comm(after, row), "again");
+	assert_true(after->start_time[row] > before->start_time[live_row(before, scope, scope)]);
+	assert_int_equal(snapshot_value(after, (size_t)row, METRIC_NR_THREADS), 1);
+	assert_true(snapshot_value(after, (size_t)row, METRIC_WCHAR) <=
+		    snapshot_value(before, (size_t)live_row(before, scope, scope), METRIC_WCHAR));
+	snapshot_release(before);
+	snapshot_release(after);
+	live_end(second);
+	capture_close(capture);
+}
+
+static bool use_cpu(pid_t pid, size_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(pid, sizeof(set), &set) == 0;
+}
+
+static pid_t spin_as_fifo(const char *name, int priority)
+{
+	const struct sched_param parameters = {.sched_priority = priority};
+	pid_t child = fork();
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, name);
+		for (;;)
+			;
+	}
+	live_sleep_ms(5);
+	if (child < 0 || !use_cpu(child, 0) || sched_setscheduler(child, SCHED_FIFO, &parameters) != 0)
+		_exit(1);
+	return child;
+}
+
+/* Two real-time threads on CPU 0: the lower one never runs again. */
+static void starve(void *argument)
+{
+	(void)argument;
+	if (!use_cpu(0, 1))
+		_exit(1);
+	spin_as_fifo("hog", 2);
+	spin_as_fifo("starved", 1);
+}
+
+static void wait_in_vfork(void *argument)
+{
+	(void)argument;
+	if (fork() != 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "vforker");
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "vforked");
+		sleep(5);
+		_exit(0);
+	}
+	for (;;)
+		pause();
+}
+
+static void expect_stuck(const struct snapshot *round, const char *name, char state, uint64_t least_ns)
+{
+	long row = LIVE_NO_ROW;
+
+	assert_int_equal(live_count_named(round, name, &row), 1);
+	assert_int_equal((char)snapshot_value(round, (size_t)row, METRIC_STATE), state);
+	assert_in_range(round->stuck_ns[row], least_ns, 60000000000);
+}
+
+static void test_starved_thread_is_stuck(void **state)
+{
+	cpu_set_t before;
+	struct capture *capture;
+	struct snapshot *round;
+	long row;
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0 || sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		print_message("SKIP: needs root and two CPUs\n");
+		skip();
+	}
+	sched_getaffinity(0, sizeof(before), &before);
+	use_cpu(0, 1);
+	child = live_start(starve, NULL);
+	capture = live_open(NULL, 0);
+	live_sleep_ms(200);
+	snapshot_release(live_round(capture));
+	for (int i = 0; i < 2; i++) {
+		live_sleep_ms(150);
+		round = live_round(capture);
+		expect_stuck(round, "starved", 'R', 100000000 * (uint64_t)(i + 1));
+		assert_int_equal(live_count_named(round, "hog", &row), 1);
+		assert_int_equal(round->stuck_ns[row], 0);
+		snapshot_release(round);
+	}
+	live_end(child);
+	capture_close(capture);
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
+static void test_thread_in_d_is_stuck(void **state)
+{
+	pid_t child = live_start(wait_in_vfork, NULL);
+	struct capture *capture = live_open(NULL, 0);
+	struct snapshot *round;
+	long row;
+
+	(void)state;
+	live_sleep_ms(50);
+	snapshot_release(live_round(capture));
+	for (int i = 0; i < 2; i++) {
+		live_sleep_ms(100);
+		round = live_round(capture);
+		expect_stuck(round, "vforker", 'D', 80000000 * (uint64_t)(i + 1));
+		assert_int_equal(live_count_named(round, "vforked", &row), 1);
+		assert_int_equal(round->stuck_ns[row], 0);
+		snapshot_release(round);
+	}
+	live_end(child);
+	capture_close(capture);
+}
+
+/* `-b` with one column: the rest is not read, and says so. */
+static void test_only_what_is_needed(void **state)
+{
+	pid_t child = live_start(run_mixed, NULL);
+	uint32_t scope = (uint32_t)child;
+	struct capture *capture = live_open(&scope, 1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct snapshot *round = live_round_needed(capture, source_bit(SOURCE_SCHEDSTAT));
+
+		assert_int_equal(live_reason(round, 0, METRIC_RUN_TIME_NS), REASON_READ);
+		assert_true(snapshot_value(round, 0, METRIC_RUN_TIME_NS) != 0);
+		assert_int_equal(live_reason(round, 0, METRIC_RCHAR), REASON_NOT_READ);
+		assert_int_equal(live_reason(round, 0, METRIC_NR_MIGRATIONS), REASON_NOT_READ);
+		assert_int_equal(round->provenance.tallies[SOURCE_IO].read, 0);
+		assert_null(round->stuck_ns);
+		assert_string_equal(live_pcomm(round, 0), "mixed");
+		snapshot_release(round);
+	}
+	live_end(child);
+	capture_close(capture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounds_agree_with_full_captures),
+		cmocka_unit_test(test_parked_threads_are_skipped),
+		cmocka_unit_test(test_changes_are_noticed),
+		cmocka_unit_test(test_cgroup_moves_are_noticed),
+		cmocka_unit_test(test_reused_number),
+		cmocka_unit_test(test_starved_thread_is_stuck),
+		cmocka_unit_test(test_thread_in_d_is_stuck),
+		cmocka_unit_test(test_only_what_is_needed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
