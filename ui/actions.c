@@ -210,7 +210,7 @@ static void save(struct ui *ui)
 		return;
 	}
 	if (ui->host->request_save == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "nothing can be saved here");
+		screen_message(ui, STYLE_MESSAGE, "this is a saved file already");
 		return;
 	}
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
