@@ -132,7 +132,7 @@ void ended_fold(struct ended *ended, const struct comparison_sides *sides, uint3
 
 		if (metric_type(metric)->kind != METRIC_KIND_COUNTER || metric == METRIC_THREAD_COUNT)
 			continue;
-		state = thread_change(sides, thread, metric, &amount, NULL);
+		state = thread_change(sides, thread, metric, &amount);
 		fold_slot(record, ended_slot_of(metric), state, amount);
 		if (metric == METRIC_SWAPIN_DELAY_TOTAL_NS || metric == METRIC_THRASHING_DELAY_TOTAL_NS) {
 			overlap_states[metric == METRIC_THRASHING_DELAY_TOTAL_NS] = state;

@@ -158,7 +158,7 @@ static void append_coverage(struct explanation *explanation, enum metric metric,
 		enum value_state state;
 
 		if (is_counter) {
-			by_state[thread_change(sides, thread, metric, &amount, NULL)]++;
+			by_state[thread_change(sides, thread, metric, &amount)]++;
 			continue;
 		}
 		state = snapshot_value_state(now, thread, metric, false, &reason);

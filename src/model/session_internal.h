@@ -140,12 +140,11 @@ struct comparison_sides {
 struct comparison_sides session_comparison(const struct session *session, enum span span);
 
 /*
- * The change of a counter of one thread. Returns REASON_READ, SERIES_ABSENT or the reason why it is not
- * known;
- * `*ret_amount` in the unit of the metric, `*ret_elapsed_ns` (may be NULL) the time between the two readings.
+ * The change of a counter of one thread, in the unit of the metric. Returns REASON_READ, SERIES_ABSENT or the
+ * reason why it is not known.
  */
 uint16_t thread_change(const struct comparison_sides *sides, uint32_t thread, enum metric metric,
-		       uint64_t *ret_amount, uint64_t *ret_elapsed_ns);
+		       uint64_t *ret_amount);
 
 /*
  * The same for `count` threads into `series` (whose arrays have room): amounts (ticks as ns), or per second
