@@ -26,10 +26,10 @@ static const struct step byte_steps[] = {
 	{1, 1024, "B"},    {1024, 1024, "K"}, {1024, 1024, "M"},     {1024, 1024, "G"},
 	{1024, 1024, "T"}, {1024, 1024, "P"}, {1024, INFINITY, "E"},
 };
-/* From 10,000 s on hours, from two days on days. */
+/* From 10,000 s on hours, from two days on days; sums over many threads make thousands of these. */
 static const struct step time_steps[] = {
-	{1, 1000, "ns"},    {1000, 1000, "us"}, {1000, 1000, "ms"},
-	{1000, 10000, "s"}, {3600, 48, "h"},    {24, INFINITY, "d"},
+	{1, 1000, "ns"}, {1000, 1000, "us"}, {1000, 1000, "ms"}, {1000, 10000, "s"},
+	{3600, 48, "h"}, {24, 10000, "d"},   {1000, 1000, "Kd"}, {1000, INFINITY, "Md"},
 };
 static const struct step percent_steps[] = {
 	{1, 100000, ""},   {1000, 1000, "K"}, {1000, 1000, "M"},
@@ -41,6 +41,8 @@ struct precision {
 	int digits;
 	double below;
 };
+
+static const struct precision one_digit = {1, 100};
 
 static double rounded(double value, int digits)
 {
@@ -68,6 +70,8 @@ static void append_scaled(struct buffer *buffer, double value, const struct step
 	}
 	for (;; i++) {
 		magnitude /= steps[i].factor;
+		if (i > 0 && precision.digits > 0)
+			precision = one_digit;
 		digits = digits_of(magnitude, precision);
 		if (rounded(magnitude, digits) < steps[i].limit)
 			break;
@@ -75,8 +79,6 @@ static void append_scaled(struct buffer *buffer, double value, const struct step
 	buffer_append_format(buffer, "%s%.*f%s", value < 0 ? "-" : "", digits, rounded(magnitude, digits),
 			     steps[i].suffix);
 }
-
-static const struct precision one_digit = {1, 100};
 
 /* Whole numbers of the first unit have no fraction. */
 static void append_number(struct buffer *buffer, double value, const struct step *steps, bool whole)
