@@ -67,6 +67,8 @@ static void read_host(struct round *round)
 	/* A saved tree tells nothing of the host it came from but what is in it. */
 	if (round->full && !round->capture->synthetic)
 		host_read(roots, &round->capture->checks, snapshot);
+	else
+		host_read_size(roots, snapshot);
 }
 
 static uint64_t ticks_of(uint64_t ns)

@@ -272,6 +272,20 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 	buffer_release(&reader.text);
 }
 
+void host_read_size(const struct roots *roots, struct snapshot *snapshot)
+{
+	struct reader reader = {.roots = roots, .snapshot = snapshot};
+	const struct meminfo_key total = {"MemTotal", &snapshot->host.total_memory_kib};
+	struct cpu_set_pool pool = {0};
+	uint32_t cpus;
+
+	read_meminfo(roots, &reader.text, &total, 1);
+	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
+		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
+	cpu_set_release(&pool);
+	buffer_release(&reader.text);
+}
+
 /* Names without "cap_", in the order of their numbers. */
 static void read_capabilities(struct snapshot *snapshot)
 {

@@ -9,49 +9,65 @@
 
 /* --- rows, pages and menus --- */
 
-static long page_of(const struct ui *ui)
+static void move_list(struct list *list, enum action action)
 {
-	const struct list *list = ui->metrics_open ? &ui->metrics_list : &ui->list;
-	size_t page = ui->overlay != OVERLAY_NONE ? ui->pager.page : list->page;
-
-	/* one row stays in sight */
-	return page > 1 ? (long)page - 1 : 1;
-}
-
-static void move_list(struct list *list, enum action action, long rows)
-{
-	if (action == ACTION_FIRST)
+	switch (action) {
+	case ACTION_UP:
+		list_move(list, -1);
+		break;
+	case ACTION_DOWN:
+		list_move(list, 1);
+		break;
+	case ACTION_PAGE_UP:
+		list_move_pages(list, -1);
+		break;
+	case ACTION_PAGE_DOWN:
+		list_move_pages(list, 1);
+		break;
+	case ACTION_FIRST:
 		list_move_first(list);
-	else if (action == ACTION_LAST)
+		break;
+	default:
 		list_move_last(list);
-	else
-		list_move(list, rows);
+		break;
+	}
 }
 
-static void move_page(struct pager *pager, enum action action, long rows)
+static void move_page(struct pager *pager, enum action action)
 {
-	if (action == ACTION_FIRST)
+	/* one row stays in sight */
+	long page = pager->page > 1 ? (long)pager->page - 1 : 1;
+
+	switch (action) {
+	case ACTION_UP:
+		pager_scroll(pager, -1);
+		break;
+	case ACTION_DOWN:
+		pager_scroll(pager, 1);
+		break;
+	case ACTION_PAGE_UP:
+		pager_scroll(pager, -page);
+		break;
+	case ACTION_PAGE_DOWN:
+		pager_scroll(pager, page);
+		break;
+	case ACTION_FIRST:
 		pager->top = 0;
-	else if (action == ACTION_LAST)
+		break;
+	default:
 		pager->top = pager->rows;
-	else
-		pager_scroll(pager, rows);
+		break;
+	}
 }
 
 static void move(struct ui *ui)
 {
-	enum action action = ui->action;
-	long rows = action == ACTION_UP        ? -1
-		    : action == ACTION_DOWN    ? 1
-		    : action == ACTION_PAGE_UP ? -page_of(ui)
-					       : page_of(ui);
-
 	if (ui->overlay == OVERLAY_SORT)
 		screen_sort_move(ui);
 	else if (ui->overlay != OVERLAY_NONE)
-		move_page(&ui->pager, action, rows);
+		move_page(&ui->pager, ui->action);
 	else
-		move_list(ui->metrics_open ? &ui->metrics_list : &ui->list, action, rows);
+		move_list(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
 }
 
 static void close_top(struct ui *ui)

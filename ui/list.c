@@ -126,6 +126,17 @@ void list_move(struct list *list, long rows)
 	select_row(list, list->selected + (size_t)rows);
 }
 
+void list_move_pages(struct list *list, long pages)
+{
+	size_t rows = list->page > 1 ? list->page - 1 : 1;
+
+	if (pages < 0)
+		list->top -= list->top < rows ? list->top : rows;
+	else
+		list->top += rows;
+	list_move(list, pages < 0 ? -(long)rows : (long)rows);
+}
+
 void list_move_first(struct list *list)
 {
 	select_row(list, 0);

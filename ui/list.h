@@ -28,6 +28,7 @@ struct list {
 /* How a list is drawn. Positions and sizes in cells; the titles take the first row. */
 struct list_style {
 	int y, height, width;
+	int name_cells;         /* that the name keeps, 0 for the 12 of the rule */
 	const char *name_title; /* of the first column */
 	bool thread_ids;        /* TID before the name */
 	bool cut_start;         /* a name too long loses its beginning (cgroup paths) */
@@ -49,6 +50,9 @@ void list_select(struct list *list, const char *key, size_t key_length);
 
 /* Moves the cursor by rows, up when negative. */
 void list_move(struct list *list, long rows);
+
+/* Moves cursor and rows by pages, one row staying in sight; up when negative. */
+void list_move_pages(struct list *list, long pages);
 
 /* To the first and to the last row. */
 void list_move_first(struct list *list);

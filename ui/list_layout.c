@@ -160,7 +160,7 @@ void list_layout_make(struct list_layout *layout, struct list *list, const struc
 	measure_columns(layout, list->top, end_row);
 	measure_names(layout, list->top, end_row);
 	layout->name_x = 1 + (style->thread_ids ? TID_CELLS : 0);
-	room = style->width - layout->name_x - NAME_CELLS_MIN;
+	room = style->width - layout->name_x - (style->name_cells != 0 ? style->name_cells : NAME_CELLS_MIN);
 	used = choose_columns(layout, room);
 	while (list->mark != 0 && layout->column_x[list->mark - 1] < 0 && list->first < list->mark - 1) {
 		list->first++;
@@ -289,7 +289,9 @@ void list_layout_draw_row(struct list_layout *layout, int y, size_t index)
 	}
 	draw_name(layout, y, row, name_style);
 	for (size_t i = 0; i < list->table->column_count; i++) {
-		if (layout->column_x[i] >= 0)
+		/* a row that is gone has nothing unavailable to explain */
+		if (layout->column_x[i] >= 0 &&
+		    (row->mark != ROW_MARK_GONE || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
 }

@@ -50,6 +50,10 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
 	}
 	screen_list_refresh(ui);
+	/* the first numbers sort the rows for the first time: a cursor that nobody moved belongs to none of
+	 * them */
+	if (session_round_count(ui->session) == 2 && !ui->list.moved)
+		list_move_first(&ui->list);
 	screen_metrics_refresh(ui);
 	screen_pages_refresh(ui);
 	ui->quit |= rounds_done(ui);
@@ -104,6 +108,7 @@ static void take_size(struct ui *ui)
 {
 	terminal_take_size();
 	screen_list_refresh(ui);
+	screen_pages_refresh(ui);
 	navigate_tell_needs(ui);
 }
 

@@ -130,7 +130,10 @@ void screen_help_open(struct ui *ui);
 void screen_evidence_open(struct ui *ui);
 void screen_explain_open(struct ui *ui);
 
-/* Makes the text of the open page anew after a round. */
+/* Puts the evidence into ui->pager (screen_evidence.c). */
+void screen_evidence_make(struct ui *ui);
+
+/* Makes the text of the open page anew after a round or another size. */
 void screen_pages_refresh(struct ui *ui);
 
 /* Draws the open page; an explanation keeps away from the row of the cursor. */

@@ -45,6 +45,16 @@ static int segment_width(const struct header_segment *segment)
 	return draw_width(segment->text, strlen(segment->text));
 }
 
+/* Cells the pieces take, each with the two blanks behind it. */
+static int line_width(const struct header_line *line)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < line->count; i++)
+		width += segment_width(&line->segments[i]) + 2;
+	return width;
+}
+
 /* Draws the pieces with two blanks between, as far as they fit. */
 static void draw_left(const struct header_line *line, int y, int width)
 {
@@ -93,13 +103,6 @@ static void format_date(char text[static 32], uint64_t unix_ns)
 
 	if (localtime_r(&seconds, &local) == NULL || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local) == 0)
 		snprintf(text, 32, "an unknown time");
-}
-
-static const char *duration_text(struct buffer *buffer, double ns)
-{
-	buffer_clear(buffer);
-	screen_format_duration(buffer, ns);
-	return buffer->data;
 }
 
 static void add_uptime(struct header_line *line, uint64_t boottime_ns)
@@ -303,34 +306,80 @@ static void add_members(struct header_line *line, const struct ui *ui)
 	    ui->table->row_total == 1 ? "" : "s", axes[view->grouping.axis].word, keep ? "" : " {N}");
 }
 
-/* Features that are missing and could be had: those that are worth a word in every frame. */
-static void add_missing(struct header_line *line, const struct snapshot *now)
+static bool is_worth_a_word(const struct feature_result *result)
 {
-	char text[SEGMENT_BYTES] = "";
-	size_t used = 0, named = 0, more = 0;
+	return result->remedy != NULL &&
+	       (result->state == FEATURE_STATE_OFF || result->state == FEATURE_STATE_PARTIAL);
+}
 
+/* Names the first `named` features that are missing and counts the others. */
+static void format_missing(const struct provenance *provenance, size_t named, char text[static SEGMENT_BYTES])
+{
+	size_t used = 0, found = 0;
+
+	text[0] = '\0';
+	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
+		const struct feature_result *result = &provenance->features[feature];
+
+		if (!is_worth_a_word(result) || ++found > named)
+			continue;
+		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used, "%s%s %s", used != 0 ? ", " : "",
+					 features[feature].name, feature_state_names[result->state]);
+	}
+	if (found > named)
+		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used,
+					 named != 0 ? ", %zu more" : "%zu missing", found - named);
+	if (found != 0)
+		snprintf(text + used, SEGMENT_BYTES - used, " (e: why)");
+}
+
+/* Features that are missing and could be had: how many of the first three are named so that it fits in
+ * `cells`. */
+static size_t named_features(const struct provenance *provenance, int cells)
+{
+	char text[SEGMENT_BYTES];
+
+	for (size_t named = 3; named != 0; named--) {
+		format_missing(provenance, named, text);
+		if ((int)strlen(text) <= cells)
+			return named;
+	}
+	return 0;
+}
+
+static void add_cost(struct header_line *line, const struct snapshot *now)
+{
+	struct buffer text = {0};
+
+	if (now->provenance.duration_ns == 0)
+		return;
+	screen_format_duration(&text, (double)now->provenance.duration_ns);
+	add(line, STYLE_DIM, "read in %s", text.data);
+	buffer_release(&text);
+}
+
+/* What the round cost and what is missing; where both do not fit, the name of what is missing says more. */
+static void add_quality(struct header_line *line, const struct snapshot *now)
+{
+	struct header_line with_cost = *line;
+	char missing[SEGMENT_BYTES];
+	size_t beside_cost, alone;
+
+	add_cost(&with_cost, now);
 	if (!now->provenance.present) {
-		add(line, STYLE_DIM, "written by another program (e: what is there)");
+		*line = with_cost;
+		add(line, STYLE_DIM, "by the file's flags (e: what is there)");
 		return;
 	}
-	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
-		const struct feature_result *result = &now->provenance.features[feature];
-
-		if (result->remedy == NULL ||
-		    (result->state != FEATURE_STATE_OFF && result->state != FEATURE_STATE_PARTIAL))
-			continue;
-		if (named == 2) {
-			more++;
-			continue;
-		}
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", named != 0 ? ", " : "",
-					 features[feature].name, feature_state_names[result->state]);
-		named++;
+	beside_cost = named_features(&now->provenance, draw_screen_width() - line_width(&with_cost));
+	alone = named_features(&now->provenance, draw_screen_width() - line_width(line));
+	if (beside_cost != 0 || alone == 0) {
+		*line = with_cost;
+		alone = beside_cost;
 	}
-	if (more != 0)
-		add(line, STYLE_WAIT, "%s, %zu more (e: why)", text, more);
-	else if (named != 0)
-		add(line, STYLE_WAIT, "%s (e: why)", text);
+	format_missing(&now->provenance, alone, missing);
+	if (missing[0] != '\0')
+		add(line, STYLE_WAIT, "%s", missing);
 }
 
 /* How many, and how good the data is. */
@@ -338,19 +387,14 @@ static void draw_data(struct ui *ui, int y)
 {
 	const struct snapshot *now = session_now(ui->session);
 	struct header_line line = {0};
-	struct buffer text = {0};
 
 	if (now == NULL) {
 		draw_string(y, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
 		return;
 	}
 	add_members(&line, ui);
-	if (now->provenance.duration_ns != 0)
-		add(&line, STYLE_DIM, "read in %s",
-		    duration_text(&text, (double)now->provenance.duration_ns));
-	add_missing(&line, now);
+	add_quality(&line, now);
 	draw_left(&line, y, draw_screen_width());
-	buffer_release(&text);
 }
 
 void screen_header_draw(struct ui *ui, int lines)

@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "model/metric.h"
 
 enum {
 	HELP_KEY_CELLS = 22,
-	COLUMN_GAP = 2,
-	EVIDENCE_COLUMN_CELLS_MAX = 40,
 };
 
 static const struct {
@@ -100,108 +97,6 @@ static void make_help(struct ui *ui)
 	}
 }
 
-/* --- evidence --- */
-
-static void append_cell(struct buffer *text, const struct table_row *row, size_t column)
-{
-	const struct cell *cell = column != 0 ? &row->cells[column - 1] : NULL;
-	char digits[28];
-
-	if (cell == NULL)
-		buffer_append(text, row->label, row->label_length);
-	else if (cell->state == CELL_VALUE && cell->form == CELL_FORM_INTEGER && cell->unit == UNIT_COUNT)
-		buffer_append_text(text, number_group_digits(cell->value.integer, digits));
-	else if (cell->state != CELL_EMPTY)
-		screen_format_cell(text, cell, draw_marks());
-}
-
-/* Cells of a column of the evidence table, column 0 being the label. */
-static int evidence_width(const struct table *table, size_t column)
-{
-	struct buffer text = {0};
-	int width = column == 0 ? (int)strlen("SOURCE")
-				: draw_width(table->columns[column - 1].title,
-					     strlen(table->columns[column - 1].title));
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		int cells;
-
-		buffer_clear(&text);
-		append_cell(&text, &table->rows[i], column);
-		cells = text.length != 0 ? draw_width(text.data, text.length) : 0;
-		width = cells > width ? cells : width;
-	}
-	buffer_release(&text);
-	return width < EVIDENCE_COLUMN_CELLS_MAX ? width : EVIDENCE_COLUMN_CELLS_MAX;
-}
-
-static void append_padding(struct buffer *line, int cells)
-{
-	for (; cells > 0; cells--)
-		buffer_append_char(line, ' ');
-}
-
-static void append_padded(struct buffer *line, const struct buffer *text, int width, bool left)
-{
-	int missing = width - (text->length != 0 ? draw_width(text->data, text->length) : 0);
-
-	if (!left)
-		append_padding(line, missing);
-	buffer_append(line, text->data, text->length);
-	if (left)
-		append_padding(line, missing);
-	append_padding(line, COLUMN_GAP);
-}
-
-static void add_evidence_row(struct pager *pager, const struct table *table, const struct table_row *row,
-			     const int widths[])
-{
-	struct buffer line = {0}, text = {0};
-	int indent = 0;
-
-	for (size_t column = 0; column <= table->column_count; column++) {
-		bool left = column == 0 || table->columns[column - 1].left;
-
-		buffer_clear(&text);
-		if (row != NULL)
-			append_cell(&text, row, column);
-		else
-			buffer_append_text(&text, column == 0 ? "SOURCE" : table->columns[column - 1].title);
-		append_padded(&line, &text, widths[column], left);
-		if (column < table->column_count)
-			indent += widths[column] + COLUMN_GAP;
-	}
-	while (line.length != 0 && line.data[line.length - 1] == ' ')
-		line.length--;
-	pager_add(pager, &(struct pager_line){
-				 .text = line.data,
-				 .length = line.length,
-				 .style = row == NULL ? STYLE_TITLE : STYLE_NORMAL,
-				 .indent = indent,
-			 });
-	buffer_release(&line);
-	buffer_release(&text);
-}
-
-static void make_evidence(struct ui *ui)
-{
-	struct table *table = session_evidence_table(ui->session);
-	int *widths = memory_allocate_zero(table->column_count + 1, sizeof(*widths));
-	struct buffer lines = {0};
-
-	for (size_t column = 0; column <= table->column_count; column++)
-		widths[column] = evidence_width(table, column);
-	add_evidence_row(&ui->pager, table, NULL, widths);
-	for (size_t i = 0; i < table->row_count; i++)
-		add_evidence_row(&ui->pager, table, &table->rows[i], widths);
-	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
-	session_evidence_lines(ui->session, &lines);
-	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
-	buffer_release(&lines);
-	free(widths);
-	table_release(table);
-}
-
 /* --- explanation --- */
 
 /* The column that `i` explains: the marked one, or that of the order when the name is marked. */
@@ -275,7 +170,7 @@ static void make_explanation(struct ui *ui)
 
 static void (*const makers[])(struct ui *) = {
 	[OVERLAY_HELP] = make_help,
-	[OVERLAY_EVIDENCE] = make_evidence,
+	[OVERLAY_EVIDENCE] = screen_evidence_make,
 	[OVERLAY_EXPLAIN] = make_explanation,
 };
 
@@ -310,7 +205,7 @@ void screen_pages_refresh(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_EVIDENCE) {
 		pager_clear(&ui->pager);
-		make_evidence(ui);
+		screen_evidence_make(ui);
 	}
 }
 

@@ -415,6 +415,26 @@ static void test_load(void **state)
 	tree_remove(&tree);
 }
 
+/* What every round needs of the host: no more than its size, and host.present stays false. */
+static void test_size(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "proc/meminfo", "MemTotal:  100 kB\nHugePages_Total: 1\n");
+	tree_text(&tree, "sys/devices/system/cpu/online", "0-1,10\n");
+	tree_open(&tree);
+	host_read_size(&tree.roots, snapshot);
+	assert_int_equal(snapshot->host.total_memory_kib.value, 100);
+	assert_int_equal(snapshot->host.online_cpus.value, 3);
+	assert_false(snapshot->host.hugepages_total.present);
+	assert_false(snapshot->host.present);
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+}
+
 static void test_provenance_of_this_host(void **state)
 {
 	const char *paths[ROOT_COUNT] = {NULL};
@@ -518,17 +538,12 @@ static void test_saved_hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_centi),
-		cmocka_unit_test(test_pressure_rows),
-		cmocka_unit_test(test_host_pressure),
-		cmocka_unit_test(test_cgroup_members),
-		cmocka_unit_test(test_cpu_max),
-		cmocka_unit_test(test_cgroup_budget),
-		cmocka_unit_test(test_kernel_config),
-		cmocka_unit_test(test_sched_ext),
-		cmocka_unit_test(test_host),
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_provenance_of_this_host),
+		cmocka_unit_test(test_centi),         cmocka_unit_test(test_pressure_rows),
+		cmocka_unit_test(test_host_pressure), cmocka_unit_test(test_cgroup_members),
+		cmocka_unit_test(test_cpu_max),       cmocka_unit_test(test_cgroup_budget),
+		cmocka_unit_test(test_kernel_config), cmocka_unit_test(test_sched_ext),
+		cmocka_unit_test(test_host),          cmocka_unit_test(test_load),
+		cmocka_unit_test(test_size),          cmocka_unit_test(test_provenance_of_this_host),
 		cmocka_unit_test(test_saved_hosts),
 	};
 
