@@ -62,7 +62,8 @@ refuse "truncated file" 1 "cut.zst" "$directory/cut.zst"
 refuse "empty file" 1 "empty.zst" "$directory/empty.zst"
 
 "$ctop" show --format tsv "$file" >"$directory/tsv" 2>"$directory/errors"
-result "exit status of a report" "$([ $? = 0 ] || echo failed)"
+status=$?
+result "exit status of a report" "$([ "$status" = 0 ] || echo "exit status $status")"
 result "nothing on stderr" "$(cat "$directory/errors")"
 result "standard input" "$("$ctop" show --format tsv - <"$file" | cmp - "$directory/tsv" 2>&1)"
 "$ctop" show --format tsv -o "$directory/written" "$file"
@@ -79,6 +80,11 @@ result "a reader that leaves is no error" "$("$ctop" show --limit 0 "$file" 2>&1
 text=$( ("$ctop" show --limit 0 "$file" 2>"$directory/errors" | head -n 1) )
 expect "its first line is there" "real.b.ctprof.zst: 101 threads by pcomm" "$text"
 result "and nothing is said" "$(cat "$directory/errors")"
+(
+    trap '' PIPE
+    "$ctop" show --limit 0 --format json "$file" 2>"$directory/errors"
+) | :
+result "nor when SIGPIPE is ignored" "$(cat "$directory/errors")"
 
 text=$("$ctop" show --sections sched-ext,pressure "$file" 2>&1)
 expect "a section of cgroups on another axis is told of" \
