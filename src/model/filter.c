@@ -119,6 +119,8 @@ static int refuse_column(const char *name, struct error *error)
 	for (int i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
 		candidates[count++] = column_name((enum column)i);
 	nearest = nearest_name(name, candidates, count);
+	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
+		nearest = column_title(column_find(nearest), 0);
 	result = nearest != NULL ? error_set(error, -EINVAL,
 					     "no column '%s', did you mean %s? Columns: %s, and the names of "
 					     "ctop metrics",
@@ -137,7 +139,7 @@ static int parse_literal(const char *text, enum comparison comparison, struct li
 	char *end;
 
 	if ((isdigit((unsigned char)text[0]) || text[0] == '-' || text[0] == '.') &&
-	    strpbrk(text, "xXpP") == NULL) {
+	    strncasecmp(text, "0x", 2) != 0) {
 		literal->value = strtod(text, &end);
 		while (*end == ' ')
 			end++;
