@@ -76,6 +76,9 @@ refuse "-o into nowhere" 1 "$directory/none" "$file" -o "$directory/none/out"
 text=$("$ctop" show "$file" 2>&1 >/dev/full)
 result "a full disk fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: No space left on device" "$text"
+text=$("$ctop" show "$file" 2>&1 >&-)
+result "a closed stdout fails" "$([ $? = 1 ] || echo "exit status: $text")"
+expect "and is told" "cannot write to standard output: Bad file descriptor" "$text"
 result "a reader that leaves is no error" "$("$ctop" show --limit 0 "$file" 2>&1 >/dev/null | head -n 1)"
 text=$( ("$ctop" show --limit 0 "$file" 2>"$directory/errors" | head -n 1) )
 expect "its first line is there" "real.b.ctprof.zst: 101 threads by pcomm" "$text"
