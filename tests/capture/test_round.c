@@ -179,15 +179,26 @@ struct controlled {
 	int commands[2], answers[2];
 };
 
+static void *park(void *argument)
+{
+	(void)argument;
+	for (;;)
+		pause();
+	return NULL;
+}
+
 static void obey(void *argument)
 {
 	struct controlled *controlled = argument;
+	pthread_t parked;
 	char command;
 
 	prctl(PR_SET_NAME, "before");
 	if (fork() != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pthread_create(&parked, NULL, park, NULL) != 0)
+		_exit(1);
 	while (read(controlled->commands[0], &command, 1) == 1) {
 		cpu_set_t set;
 
@@ -197,6 +208,8 @@ static void obey(void *argument)
 			_exit(1);
 		if (command == 'n')
 			prctl(PR_SET_NAME, "after)\n(");
+		if (command == 'o')
+			pthread_setname_np(parked, "renamed");
 		if (command == 'a')
 			sched_setaffinity(0, sizeof(set), &set);
 		if (command == 'x')
@@ -247,6 +260,12 @@ static bool is_renamed(const struct snapshot *round, long row)
 	       strcmp(live_pcomm(round, row), "after)\n(") == 0;
 }
 
+static bool has_renamed(const struct snapshot *round, long row)
+{
+	(void)row;
+	return live_count_named(round, "renamed", NULL) == 1;
+}
+
 static bool is_executed(const struct snapshot *round, long row)
 {
 	return strcmp(live_comm(round, row), "sleep") == 0;
@@ -294,6 +313,13 @@ static void test_changes_are_noticed(void **state)
 	round = live_round(capture);
 	assert_true(is_renamed(round, 0));
 	snapshot_release(round);
+	/* a thread that sleeps is renamed by another one */
+	assert_int_equal(write(controlled.commands[1], "o", 1), 1);
+	live_sleep_ms(10);
+	round = live_round(capture);
+	assert_int_equal(live_count_named(round, "renamed", NULL), live_has_taskstats() ? 1 : 0);
+	snapshot_release(round);
+	assert_true(becomes_true(capture, (uint32_t)child, has_renamed));
 	assert_int_equal(write(controlled.commands[1], "x", 1), 1);
 	live_sleep_ms(30);
 	round = live_round(capture);
