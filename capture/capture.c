@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -12,6 +13,11 @@
 #include "text_scan.h"
 
 #define DEFAULT_BUDGET_PERCENT 3.0
+
+enum {
+	DESCRIPTORS_WANTED = 8192,
+	NOHZ_FULL_LAG_NS = 1100000000, /* sched_tick_remote() of kernel/sched/core.c: each second */
+};
 
 /* PROC_PID_INIT_INO of include/linux/proc_ns.h: only there do host-wide counts speak of the threads we see.
  */
@@ -40,14 +46,14 @@ static enum reason refusal_reason(int result)
 }
 
 /* Connects where thread ids are ours and replies come; returns what feature_check_all() is to know. */
-static int open_taskstats(struct capture *capture, struct error *error)
+static int open_taskstats(struct capture *capture)
 {
 	struct taskstats_reply reply;
 	int result;
 
 	if (!capture->roots.own_namespace)
 		return -EXDEV;
-	result = taskstats_open(&capture->taskstats, error);
+	result = taskstats_open(&capture->taskstats, NULL);
 	if (result == 0)
 		result = taskstats_query_one(capture->taskstats, (uint32_t)gettid(), &reply);
 	if (result == 0)
@@ -59,23 +65,8 @@ static int open_taskstats(struct capture *capture, struct error *error)
 	return result;
 }
 
-static int open_sources(struct capture *capture, const struct capture_options *options, struct error *error)
+static void check_features(struct capture *capture, int answers)
 {
-	int answers;
-	int result = roots_open(&capture->roots, options->roots, error);
-
-	if (result < 0)
-		return result;
-	capture->synthetic = !capture->roots.is_procfs;
-	capture->initial_pid_namespace = is_initial_pid_namespace(&capture->roots);
-	if (options->saved_taskstats != NULL) {
-		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
-		if (result < 0)
-			return result;
-		answers = 0;
-	} else {
-		answers = open_taskstats(capture, NULL);
-	}
 	capture->taskstats_reason = (reason_id)(answers < 0 ? refusal_reason(answers) : REASON_READ);
 	feature_check_all(&capture->checks, &capture->roots, answers);
 	capture->counters_in_taskstats = capture->taskstats != NULL &&
@@ -83,7 +74,54 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
 		capture->delays_off_ns = clock_boottime_ns();
 	capture_choose_sources(capture);
+}
+
+void capture_retry_taskstats(struct capture *capture)
+{
+	if (capture->taskstats == NULL && capture->taskstats_reason == REASON_NOT_PERMITTED &&
+	    capture->roots.redirected)
+		check_features(capture, open_taskstats(capture));
+}
+
+/* The tick brings the run time of a running thread up to date; CPUs without one get it once a second. */
+static uint64_t find_run_time_lag(struct capture *capture)
+{
+	const char *path = "devices/system/cpu/nohz_full";
+
+	if (roots_read(&capture->roots, ROOT_SYS, path, &capture->text) < 0 || capture->text.length == 0)
+		return 0;
+	return capture->text.data[0] >= '0' && capture->text.data[0] <= '9' ? NOHZ_FULL_LAG_NS : 0;
+}
+
+static int open_sources(struct capture *capture, const struct capture_options *options, struct error *error)
+{
+	int result = roots_open(&capture->roots, options->roots, error);
+
+	if (result < 0)
+		return result;
+	capture->synthetic = !capture->roots.is_procfs;
+	capture->initial_pid_namespace = is_initial_pid_namespace(&capture->roots);
+	capture->run_time_lag_ns = find_run_time_lag(capture);
+	if (options->saved_taskstats != NULL) {
+		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
+		if (result < 0)
+			return result;
+	} else {
+		result = open_taskstats(capture);
+	}
+	check_features(capture, result);
 	return 0;
+}
+
+/* Task directories stay open between rounds; the default limit is made for programs that use select(2). */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int capture_open(const struct capture_options *options, struct capture **ret_capture, struct error *error)
@@ -91,6 +129,7 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	struct capture *capture = memory_allocate_zero(1, sizeof(*capture));
 	int result;
 
+	raise_descriptor_limit();
 	process_list_initialize(&capture->processes);
 	capture->budget_percent = options->budget_percent > 0 ? options->budget_percent
 							      : DEFAULT_BUDGET_PERCENT;

@@ -72,6 +72,7 @@ struct capture {
 	double budget_percent;
 	bool synthetic; /* a saved tree */
 	bool initial_pid_namespace;
+	uint64_t run_time_lag_ns; /* by which the run time of a running thread may be late */
 
 	struct feature_checks checks;
 	struct taskstats_connection *taskstats; /* NULL without replies */
@@ -133,6 +134,12 @@ struct round {
 	uint64_t negative_values;
 	uint64_t listed, ended;
 };
+
+/*
+ * Asks taskstats again where it was refused when the capture was opened: a root that the user names is opened
+ * without the capabilities that reading has.
+ */
+void capture_retry_taskstats(struct capture *capture);
 
 /* Clocks, ns. */
 uint64_t clock_boottime_ns(void);

@@ -13,7 +13,7 @@
 
 enum {
 	BUDGET_CHECK_ROWS = 16,            /* threads between looks at the CPU clock */
-	FIRST_ROUND_BUDGET_NS = 500000000, /* there is no interval to take a part of yet */
+	FIRST_ROUND_BUDGET_NS = 250000000, /* there is no interval to take a part of yet */
 	DEAR_BUDGET_LEAST_NS = 5000000,
 };
 
@@ -250,12 +250,13 @@ static void expect_sources(struct round *round)
 		enum source source = row_sources[i];
 		enum source read = source == SOURCE_SCHEDSTATS ? SOURCE_SCHED : source;
 		bool wanted = ((round->needed | round->extra) & source_bit(read)) != 0;
-		reason_id *column = snapshot_source_reasons(snapshot, source);
+		reason_id *column;
 
 		if (read == source)
 			snapshot_read_times(snapshot, source);
-		if (source == SOURCE_STATUS && round->capture->fills[source].count == 0)
+		if (round->capture->fills[source].count == 0) /* an equal source is read instead */
 			continue;
+		column = snapshot_source_reasons(snapshot, source);
 		for (size_t row = 0; row < snapshot->thread_count; row++) {
 			if (round->old_row[row] == NO_ROW || round->full)
 				column[row] = wanted ? REASON_OVER_BUDGET : REASON_NOT_READ;
@@ -476,7 +477,8 @@ static void begin(struct round *round)
 
 	round->snapshot = snapshot;
 	round->cpu_start_ns = clock_thread_cpu_ns();
-	capture->round++;
+	if (capture->round++ == 0)
+		capture_retry_taskstats(capture);
 	snapshot->captured_at_unix_ns = unix_time_ns();
 	snapshot->provenance.boottime_ns = clock_boottime_ns();
 	snapshot->provenance.present = true;

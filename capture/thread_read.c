@@ -113,6 +113,7 @@ static void note_state(struct round *round, size_t row, char state_letter)
 {
 	struct thread_state *state = &round->states[row];
 	bool blocked = state_letter == 'R' || state_letter == 'D';
+	uint64_t waited;
 
 	if (state_letter == 'R' && state->state != 'R' && (state->flags & THREAD_MOVED) == 0)
 		round->unseen_found++;
@@ -122,7 +123,11 @@ static void note_state(struct round *round, size_t row, char state_letter)
 		 state->state != state_letter)
 		state->blocked_since = round->now_ns;
 	state->state = state_letter;
-	round->snapshot->stuck_ns[row] = blocked ? round->now_ns - state->blocked_since : 0;
+	waited = blocked ? round->now_ns - state->blocked_since : 0;
+	/* a lone runner's counters stand still as well until they are brought up to date */
+	if (state_letter == 'R' && waited < round->capture->run_time_lag_ns)
+		waited = 0;
+	round->snapshot->stuck_ns[row] = waited;
 }
 
 /* What stat tells of who this is. Returns false when it is not who it was in the last round. */
@@ -252,6 +257,12 @@ void round_read_thread(struct round *round, size_t row, int tasks, source_set wa
 	thread_reading_begin(&round->reading, snapshot->tgid[row], snapshot->tid[row]);
 	if ((wanted & source_bit(SOURCE_STAT)) != 0)
 		wanted |= identify(round, row, tasks);
+	/* Only the file keeps the I/O of a kernel thread. */
+	if (!round->full && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0 &&
+	    (wanted & source_bit(SOURCE_IO)) != 0) {
+		wanted &= ~source_bit(SOURCE_IO);
+		round_apply_failure(round, row, SOURCE_IO, REASON_READ);
+	}
 	for (size_t i = 0; i < sizeof(by_file) / sizeof(by_file[0]); i++) {
 		if ((state->flags & THREAD_ENDED) == 0 && (wanted & source_bit(by_file[i])) != 0)
 			round_read_file(round, row, tasks, by_file[i]);
