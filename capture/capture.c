@@ -2,7 +2,9 @@
 /* The capture object: what stays between rounds. */
 #include "capture.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -93,6 +95,23 @@ static uint64_t find_run_time_lag(struct capture *capture)
 	return capture->text.data[0] >= '0' && capture->text.data[0] <= '9' ? NOHZ_FULL_LAG_NS : 0;
 }
 
+/* A root that is no procfs must at least look like a copy of one: it has the directory of a process. */
+static bool has_processes(int proc)
+{
+	int copy = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	while (directory != NULL && !found && (entry = readdir(directory)) != NULL)
+		found = strspn(entry->d_name, "0123456789") == strlen(entry->d_name);
+	if (directory != NULL)
+		closedir(directory);
+	else if (copy >= 0)
+		close(copy);
+	return found;
+}
+
 static int open_sources(struct capture *capture, const struct capture_options *options, struct error *error)
 {
 	int result = roots_open(&capture->roots, options->roots, error);
@@ -100,6 +119,10 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	capture->synthetic = !capture->roots.is_procfs;
+	if (capture->synthetic && !has_processes(capture->roots.descriptor[ROOT_PROC]))
+		return error_set(error, -EINVAL,
+				 "%s holds no processes; name a procfs or a saved copy of one",
+				 capture->roots.path[ROOT_PROC]);
 	capture->initial_pid_namespace = is_initial_pid_namespace(&capture->roots);
 	capture->run_time_lag_ns = find_run_time_lag(capture);
 	if (options->saved_taskstats != NULL) {

@@ -188,13 +188,30 @@ static const struct option_table_use tables[] = {
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
 
+/* The nearest name may be any; of the valid ones the columns are listed and the metrics, which are many, not.
+ */
 static int unknown_column(const char *name, struct error *error)
 {
 	const char *names[COLUMN_TOTAL];
+	struct buffer list = {0};
+	const char *nearest;
+	size_t count = 0;
 
-	for (size_t i = 0; i < COLUMN_TOTAL; i++)
-		names[i] = column_title((enum column)i, VIEW_MODE_RATE);
-	return nearest_refuse(error, "column", name, names, COLUMN_TOTAL);
+	for (int column = 0; column < COLUMN_TOTAL; column++) {
+		if (column == COLUMN_COUNT)
+			continue;
+		names[count++] = column < COLUMN_COUNT ? column_title((enum column)column, VIEW_MODE_RATE)
+						       : column_name((enum column)column);
+		if (column < COLUMN_COUNT)
+			buffer_append_format(&list, "%s, ", names[count - 1]);
+	}
+	nearest = nearest_name(name, names, count);
+	error_set(error, -EINVAL,
+		  "unknown column '%s'%s%s%s valid: %sand the names that `ctop metrics` lists", name,
+		  nearest != NULL ? ", did you mean '" : ";", nearest != NULL ? nearest : "",
+		  nearest != NULL ? "'?" : "", list.data);
+	buffer_release(&list);
+	return -EINVAL;
 }
 
 static int find_column(const char *name, size_t length, enum column *ret_column, struct error *error)
@@ -203,7 +220,7 @@ static int find_column(const char *name, size_t length, enum column *ret_column,
 	int result = 0;
 
 	*ret_column = column_find(copy);
-	if (*ret_column == COLUMN_TOTAL)
+	if (*ret_column == COLUMN_COUNT)
 		result = unknown_column(copy, error);
 	free(copy);
 	return result;

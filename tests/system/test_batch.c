@@ -130,7 +130,7 @@ static void watch_work(struct worker *worker, const char *interval, const char *
 	while (*more)
 		arguments[count++] = *more++;
 	start_batch(&running, worker->pid, arguments);
-	run_wait_for_lines(&running, worker->thread_count);
+	run_wait_for_lines(&running, 1);
 	worker_go(worker, wait);
 	run_finish(&running, run, &options);
 	run_expect(run, 0);
@@ -143,7 +143,7 @@ static void test_interval(void **state)
 				   "park=parked", NULL};
 	const char *options[] = {"-g",        "thread-exact",
 				 "--mode",    "interval",
-				 "--columns", "threads,run_time_ns,voluntary_csw,minflt,wchar,syscr",
+				 "--columns", "threads,run_time_ns,voluntary_csw,MINF/s,WCHAR/s,SYSR/s",
 				 NULL};
 	const char *const names[] = {"burster", "switcher", "faulter", "parked"};
 	struct worker worker;
@@ -167,10 +167,11 @@ static void test_interval(void **state)
 		assert_number(&round, names[i], "threads", 1, 1);
 		assert_number(&round, names[i], "run_time", cpu_ns, cpu_ns);
 		assert_number(&round, names[i], "voluntary_csw", switches, switches);
-		assert_number(&round, names[i], "minflt", faults, faults + 2);
-		assert_number(&round, names[i], "wchar", after[i].written_bytes - before[i].written_bytes,
+		assert_number(&round, names[i], "minor_faults", faults, faults + 2);
+		assert_number(&round, names[i], "write_calls",
+			      after[i].written_bytes - before[i].written_bytes,
 			      after[i].written_bytes - before[i].written_bytes);
-		assert_number(&round, names[i], "syscr", after[i].read_calls - before[i].read_calls,
+		assert_number(&round, names[i], "read_syscalls", after[i].read_calls - before[i].read_calls,
 			      after[i].read_calls - before[i].read_calls);
 	}
 	assert_true(after[0].cpu_ns - before[0].cpu_ns >= 200000000);
@@ -209,7 +210,7 @@ static void test_storage(void **state)
 {
 	const char *arguments[] = {"write:32=writer", "read:16=reader", NULL};
 	const char *options[] = {"-g",       "thread-exact", "--mode",
-				 "interval", "--columns",    "read_bytes,write_bytes,wchar",
+				 "interval", "--columns",    "read_bytes,write_bytes,WCHAR/s",
 				 NULL};
 	struct worker worker;
 	struct round_lines round;
@@ -221,7 +222,7 @@ static void test_storage(void **state)
 	worker_go(&worker, true);
 	watch_work(&worker, "2", options, true, &run, &round);
 	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
-	assert_number(&round, "writer", "wchar", 32 * 65536 + 8, 32 * 65536 + 8);
+	assert_number(&round, "writer", "write_calls", 32 * 65536 + 8, 32 * 65536 + 8);
 	assert_number(&round, "reader", "read_bytes", 16 * 65536, 16 * 65536 + 262144);
 	run_release(&run);
 	worker_end(&worker);
@@ -256,7 +257,7 @@ static void test_stuck_starved(void **state)
 static void test_stuck_blocked(void **state)
 {
 	const char *arguments[] = {"vfork:4000=vfork-parent", "park=sleeper", NULL};
-	const char *options[] = {"-g", "thread-exact", "--columns", "THR,STUCK,STATE", NULL};
+	const char *options[] = {"-d", "1", "-g", "thread-exact", "--columns", "THR,STUCK,STATE", NULL};
 	struct worker worker;
 	struct round_lines round;
 	struct running running;

@@ -340,6 +340,35 @@ static void *live(void *argument)
 	return NULL;
 }
 
+/* Whether the thread sleeps, by the state letter behind the last ')' of its stat file (proc_pid_stat(5)). */
+static bool is_parked(const struct thread *thread)
+{
+	char path[64];
+	char bytes[512];
+	const char *name_end = NULL;
+	int file;
+	ssize_t length;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", thread->process, thread->tid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return true;
+	length = read(file, bytes, sizeof bytes);
+	close(file);
+	if (length > 0)
+		name_end = memrchr(bytes, ')', (size_t)length);
+	return name_end && name_end + 2 < bytes + length && name_end[2] == 'S';
+}
+
+/* A thread has said "done" before it waits again; its counts are complete once it sleeps. */
+static void wait_until_parked(const struct thread *threads, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		while (!threads[i].kind->at_once && !threads[i].ended && !is_parked(&threads[i]))
+			sleep_ns(NS_PER_MS);
+	}
+}
+
 static void report(struct thread *threads, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -470,6 +499,7 @@ static void obey(struct thread *threads, size_t count)
 			if (read(done, &more, sizeof more) != sizeof more)
 				skip("cannot wait for the threads");
 		}
+		wait_until_parked(threads, count);
 		printf("done\n");
 	}
 }
@@ -498,6 +528,7 @@ int main(int argc, char **argv)
 		start(&threads[i]);
 	if (readlink("/proc/self", self, sizeof self - 1) < 0)
 		skip("no procfs");
+	wait_until_parked(threads, count);
 	printf("ready %s\n", self);
 	obey(threads, count);
 	return EXIT_SUCCESS;
