@@ -82,9 +82,22 @@ static void set_widths(struct list *list, size_t count)
 {
 	list->widths = memory_resize(list->widths, count + 1, sizeof(*list->widths));
 	for (size_t i = 0; i < count; i++)
-		list->widths[i] = list->table->columns[i].width;
+		list->widths[i] = (struct list_width){list->table->columns[i].column,
+						      list->table->columns[i].width};
 	list->width_count = count;
 	list->name_width = 0;
+}
+
+/* Whether the widths are those of the table's columns. */
+static bool has_widths_of(const struct list *list, const struct table *table)
+{
+	if (list->widths == NULL || list->width_count != table->column_count)
+		return false;
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (list->widths[i].column != table->columns[i].column)
+			return false;
+	}
+	return true;
 }
 
 void list_set_table(struct list *list, const struct table *table)
@@ -94,7 +107,7 @@ void list_set_table(struct list *list, const struct table *table)
 	list->table = table;
 	if (table == NULL)
 		return;
-	if (list->widths == NULL || list->width_count != table->column_count)
+	if (!has_widths_of(list, table))
 		set_widths(list, table->column_count);
 	if (list->mark > table->column_count)
 		list->mark = table->column_count;

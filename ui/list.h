@@ -21,7 +21,10 @@ struct list {
 	size_t mark;          /* 0: the name is marked, else column mark - 1 */
 	size_t first;         /* first column shown, more than 0 when scrolled to the right */
 	int name_width;       /* widths only grow, until list_reset() */
-	int *widths;
+	struct list_width {
+		unsigned int column; /* id of the column it belongs to */
+		int cells;
+	} * widths;
 	size_t width_count;
 };
 

@@ -13,6 +13,7 @@
 
 enum {
 	NAME_CELLS_MIN = 12,
+	TEXT_CELLS_MIN = 8,
 	NAME_CELLS_STEP = 4, /* names widen by steps, so that one longer name moves the columns rarely */
 	TID_CELLS = 8,       /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
 };
@@ -57,7 +58,7 @@ static void measure_columns(struct list_layout *layout, size_t first_row, size_t
 	const struct table *table = list->table;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		int *width = &list->widths[i];
+		int *width = &list->widths[i].cells;
 		/* the title and the sort mark beside it */
 		int title = draw_width(table->columns[i].title, strlen(table->columns[i].title)) +
 			    (table->sort_column == i ? 1 : 0);
@@ -106,16 +107,16 @@ static int choose_columns(struct list_layout *layout, int room)
 		layout->column_x[i] = -1;
 		if (is_kept(table, i)) {
 			layout->column_x[i] = 0;
-			used += list->widths[i] + 1;
+			used += list->widths[i].cells + 1;
 		}
 	}
 	for (size_t i = list->first; i < table->column_count; i++) {
 		if (is_kept(table, i))
 			continue;
-		if (used + list->widths[i] + 1 > room)
+		if (used + list->widths[i].cells + 1 > room)
 			break;
 		layout->column_x[i] = 0;
-		used += list->widths[i] + 1;
+		used += list->widths[i].cells + 1;
 	}
 	return used;
 }
@@ -128,7 +129,7 @@ static int stretch_last_text(struct list_layout *layout, int room, int used)
 	size_t last = table->column_count - 1;
 
 	if (table->column_count == 0 || layout->column_x[last] >= 0 || !table->columns[last].left ||
-	    room - used <= table->columns[last].width)
+	    room - used <= TEXT_CELLS_MIN)
 		return used;
 	layout->column_x[last] = 0;
 	return room;
@@ -142,7 +143,7 @@ static void place_columns(struct list_layout *layout, int x)
 		if (layout->column_x[i] < 0)
 			continue;
 		layout->column_x[i] = x + 1;
-		x += list->widths[i] + 1;
+		x += list->widths[i].cells + 1;
 	}
 }
 
@@ -211,10 +212,10 @@ void list_layout_draw_titles(struct list_layout *layout)
 		buffer_clear(&layout->text);
 		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
 		if (column->left)
-			draw_string(style->y, layout->column_x[i], layout->list->widths[i],
+			draw_string(style->y, layout->column_x[i], layout->list->widths[i].cells,
 				    title_style(layout, i + 1, sorted), layout->text.data);
 		else
-			draw_right(style->y, layout->column_x[i], layout->list->widths[i],
+			draw_right(style->y, layout->column_x[i], layout->list->widths[i].cells,
 				   title_style(layout, i + 1, sorted), layout->text.data);
 	}
 }
@@ -254,7 +255,7 @@ static void draw_cell(struct list_layout *layout, int y, const struct table_row 
 		      bool selected)
 {
 	const struct list *list = layout->list;
-	int width = list->widths[column];
+	int width = list->widths[column].cells;
 	enum style style;
 
 	format_cell(layout, &row->cells[column], width);

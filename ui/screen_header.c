@@ -12,14 +12,16 @@
 enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
+	WIDE_SCREEN = 100,
 	NS_PER_S = 1000000000,
 	KIB_PER_GIB = 1 << 20,
 };
 
-/* A line made of pieces; one that does not fit is left out whole, so that no number is cut. */
+/* A line made of pieces; one that does not fit is left out whole, so that no number is cut; names are. */
 struct header_line {
 	struct header_segment {
 		enum style style;
+		bool is_name;
 		char text[SEGMENT_BYTES];
 	} segments[SEGMENTS_MAX];
 	size_t count;
@@ -63,7 +65,9 @@ static void draw_left(const struct header_line *line, int y, int width)
 	for (size_t i = 0; i < line->count; i++) {
 		int cells = segment_width(&line->segments[i]);
 
-		if (x + cells > width)
+		if (x + cells > width && line->segments[i].is_name)
+			cells = width - x;
+		if (x + cells > width || cells <= 0)
 			continue;
 		draw_string(y, x, cells, line->segments[i].style, line->segments[i].text);
 		x += cells + 2;
@@ -147,8 +151,12 @@ static void draw_where(struct ui *ui, int y)
 	char clock[32];
 
 	add(&left, STYLE_STRONG, "ctop");
-	if (ui->options->file_name != NULL)
-		add(&left, STYLE_STRONG, "%s", ui->options->file_name);
+	if (ui->options->file_name != NULL) {
+		const char *slash = strrchr(ui->options->file_name, '/');
+
+		add(&left, STYLE_STRONG, "%s", slash != NULL ? slash + 1 : ui->options->file_name);
+		left.segments[left.count - 1].is_name = true;
+	}
 	if (now != NULL) {
 		if (now->provenance.hostname != NULL)
 			add(&left, STYLE_NORMAL, "%s", now->provenance.hostname);
@@ -232,8 +240,9 @@ static double pressure_percent(const struct snapshot *now, const struct snapshot
 	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
 	if (span_ns == 0 || some->total_usec < before->pressure.resource[resource].some.total_usec)
 		return (double)some->avg10 / 100;
-	return (double)(some->total_usec - before->pressure.resource[resource].some.total_usec) * 1e5 /
-	       (double)span_ns;
+	/* the file was read a little before or after the clock */
+	return fmin(100, (double)(some->total_usec - before->pressure.resource[resource].some.total_usec) *
+				 1e5 / (double)span_ns);
 }
 
 static void add_pressure(struct header_line *line, const struct ui *ui)
@@ -333,18 +342,17 @@ static void format_missing(const struct provenance *provenance, size_t named, ch
 		snprintf(text + used, SEGMENT_BYTES - used, " (e: why)");
 }
 
-/* Features that are missing and could be had: how many of the first three are named so that it fits in
- * `cells`. */
-static size_t named_features(const struct provenance *provenance, int cells)
+/* By name as far as there is room; the same choice in every round, so that the line does not flicker. */
+static void add_missing(struct header_line *line, const struct provenance *provenance)
 {
+	size_t named = draw_screen_width() < WIDE_SCREEN ? 1 : 3;
 	char text[SEGMENT_BYTES];
 
-	for (size_t named = 3; named != 0; named--) {
-		format_missing(provenance, named, text);
-		if ((int)strlen(text) <= cells)
-			return named;
-	}
-	return 0;
+	format_missing(provenance, named, text);
+	if ((int)strlen(text) > draw_screen_width() - line_width(line))
+		format_missing(provenance, 0, text);
+	if (text[0] != '\0')
+		add(line, STYLE_WAIT, "%s", text);
 }
 
 static void add_cost(struct header_line *line, const struct snapshot *now)
@@ -358,30 +366,6 @@ static void add_cost(struct header_line *line, const struct snapshot *now)
 	buffer_release(&text);
 }
 
-/* What the round cost and what is missing; where both do not fit, the name of what is missing says more. */
-static void add_quality(struct header_line *line, const struct snapshot *now)
-{
-	struct header_line with_cost = *line;
-	char missing[SEGMENT_BYTES];
-	size_t beside_cost, alone;
-
-	add_cost(&with_cost, now);
-	if (!now->provenance.present) {
-		*line = with_cost;
-		add(line, STYLE_DIM, "by the file's flags (e: what is there)");
-		return;
-	}
-	beside_cost = named_features(&now->provenance, draw_screen_width() - line_width(&with_cost));
-	alone = named_features(&now->provenance, draw_screen_width() - line_width(line));
-	if (beside_cost != 0 || alone == 0) {
-		*line = with_cost;
-		alone = beside_cost;
-	}
-	format_missing(&now->provenance, alone, missing);
-	if (missing[0] != '\0')
-		add(line, STYLE_WAIT, "%s", missing);
-}
-
 /* How many, and how good the data is. */
 static void draw_data(struct ui *ui, int y)
 {
@@ -393,7 +377,11 @@ static void draw_data(struct ui *ui, int y)
 		return;
 	}
 	add_members(&line, ui);
-	add_quality(&line, now);
+	if (now->provenance.present)
+		add_missing(&line, &now->provenance);
+	else
+		add(&line, STYLE_DIM, "by the file's flags (e: what is there)");
+	add_cost(&line, now);
 	draw_left(&line, y, draw_screen_width());
 }
 

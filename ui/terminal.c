@@ -102,6 +102,29 @@ static int start_curses(struct error *error)
 	return 0;
 }
 
+/*
+ * What terminals send besides what their description says: the other cursor key mode, and the Home and End of
+ * consoles, when TERM does not quite fit (a session over ssh, inside a multiplexer).
+ */
+static void define_more_keys(void)
+{
+	static const struct {
+		const char *sequence;
+		int key;
+	} more[] = {
+		{"\033[A", KEY_UP},    {"\033[B", KEY_DOWN}, {"\033[C", KEY_RIGHT},  {"\033[D", KEY_LEFT},
+		{"\033OA", KEY_UP},    {"\033OB", KEY_DOWN}, {"\033OC", KEY_RIGHT},  {"\033OD", KEY_LEFT},
+		{"\033[H", KEY_HOME},  {"\033[F", KEY_END},  {"\033OH", KEY_HOME},   {"\033OF", KEY_END},
+		{"\033[1~", KEY_HOME}, {"\033[4~", KEY_END}, {"\033[5~", KEY_PPAGE}, {"\033[6~", KEY_NPAGE},
+		{"\033[3~", KEY_DC},   {"\033[Z", KEY_BTAB},
+	};
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		if (key_defined(more[i].sequence) == 0)
+			define_key(more[i].sequence, more[i].key);
+	}
+}
+
 static void set_modes(void)
 {
 	/* raw: Ctrl-C, Ctrl-Z and Ctrl-L arrive as keys, and Ctrl-S cannot freeze the screen */
@@ -110,6 +133,7 @@ static void set_modes(void)
 	nonl();
 	intrflush(stdscr, FALSE);
 	keypad(stdscr, TRUE);
+	define_more_keys();
 	nodelay(stdscr, TRUE);
 	curs_set(0);
 }

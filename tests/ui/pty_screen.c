@@ -56,6 +56,13 @@ static void set_environment(const struct pty_options *options)
 	unsetenv("NO_COLOR");
 	unsetenv("COLUMNS");
 	unsetenv("LINES");
+	/* a sanitizer must not take over the signals that the tests send, nor end what runs out of memory */
+	setenv("ASAN_OPTIONS",
+	       "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:"
+	       "allocator_may_return_null=1",
+	       1);
+	setenv("UBSAN_OPTIONS",
+	       "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0", 1);
 	setenv("LC_ALL", options->locale != NULL ? options->locale : "C.UTF-8", 1);
 	setenv("TERM", options->term != NULL ? options->term : "xterm-256color", 1);
 	if (options->term != NULL && *options->term == '\0')
@@ -200,7 +207,7 @@ static void take_answers(struct pty_screen *pty)
 static bool step(struct pty_screen *pty, int milliseconds)
 {
 	struct pollfd waits[] = {
-		{.fd = pty->master, .events = POLLIN},
+		{.fd = pty->hung_up ? -1 : pty->master, .events = POLLIN},
 		{.fd = pty->answers, .events = POLLIN},
 		{.fd = pty->ended ? -1 : pty->child_descriptor, .events = POLLIN},
 	};
@@ -209,6 +216,8 @@ static bool step(struct pty_screen *pty, int milliseconds)
 		return false;
 	if ((waits[0].revents & POLLIN) != 0)
 		take_output(pty);
+	else if ((waits[0].revents & POLLHUP) != 0)
+		pty->hung_up = true;
 	if ((waits[1].revents & (POLLIN | POLLHUP)) != 0)
 		take_answers(pty);
 	/* only when all it sent was taken in */
@@ -289,6 +298,17 @@ uint64_t pty_drain(struct pty_screen *pty, int milliseconds)
 	while (now_ms() < end)
 		step(pty, (int)(end - now_ms()) + 1);
 	return pty->bytes - before;
+}
+
+static bool sends_nothing(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty_drain(pty, 300) == 0;
+}
+
+void pty_settle(struct pty_screen *pty)
+{
+	pty_wait(pty, sends_nothing, NULL, "a quiet program");
 }
 
 void pty_type(struct pty_screen *pty, const char *bytes)

@@ -22,6 +22,7 @@ struct pty_screen {
 	uint64_t bytes;        /* received in all */
 	bool alternate_screen; /* as the program asked for it last */
 	bool cursor_visible;
+	bool hung_up; /* nobody has the terminal open any more */
 	bool ended;
 	int status; /* of waitpid() once ended */
 	struct VTerm *terminal;
@@ -62,6 +63,9 @@ int pty_wait_end(struct pty_screen *pty);
 
 /* Takes in what arrives within `milliseconds`; for proving that nothing does. Returns the bytes. */
 uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
+
+/* Waits until nothing was sent for 300 ms. */
+void pty_settle(struct pty_screen *pty);
 
 /* Types. */
 void pty_type(struct pty_screen *pty, const char *bytes);

@@ -221,7 +221,7 @@ static void test_idle_sends_nothing(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_drain(&pty, 300);
+	pty_settle(&pty);
 	assert_int_equal(pty_drain(&pty, 500), 0);
 	/* a key without meaning makes a frame without a change */
 	pty_type(&pty, "x");

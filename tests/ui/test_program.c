@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The built program in a real pseudoterminal: live on this host's threads, and files. */
+#include <dirent.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "pty_screen.h"
+
+enum {
+	THREADS = 6
+};
+
+static atomic_bool stop;
+
+/* A thread of ours that the screen should find: the first one runs, the others sleep and wake. */
+static void *be_watched(void *argument)
+{
+	size_t number = (size_t)argument;
+	char name[16];
+
+	snprintf(name, sizeof(name), "uiwatch-%zu", number);
+	prctl(PR_SET_NAME, name);
+	while (!atomic_load(&stop)) {
+		if (number != 0)
+			usleep(2000);
+	}
+	return NULL;
+}
+
+static pthread_t threads[THREADS];
+
+static int start_threads(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < THREADS; i++) {
+		if (pthread_create(&threads[i], NULL, be_watched, (void *)i) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int stop_threads(void **state)
+{
+	(void)state;
+	atomic_store(&stop, true);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static void start_program(struct pty_screen *pty, int rows, int columns, const char *first,
+			  const char *second, const char *third)
+{
+	const char *const arguments[] = {CTOP_PROGRAM, first, second, third, NULL};
+	const struct pty_options options = {.rows = rows, .columns = columns};
+
+	pty_start(pty, &options, arguments);
+}
+
+static void quit(struct pty_screen *pty)
+{
+	pty_type(pty, "\x03");
+	assert_int_equal(pty_wait_end(pty), 0);
+	pty_expect_restored(pty);
+	pty_release(pty);
+}
+
+static void test_live_finds_threads(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start_program(&pty, 24, 80, "-d", "0.5", NULL);
+	pty_wait_text(&pty, "every 0.5s  rate");
+	/* by thread pattern, ours only */
+	pty_type(&pty, "gg/uiwatch-\r");
+	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
+	pty_wait_text(&pty, "uiwatch-{N}");
+	/* one of them runs: open it and see the busy one first, with its number moving */
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "thread uiwatch-{N} > threads");
+	pty_wait_text(&pty, "uiwatch-5");
+	pty_wait_text(&pty, "OTHER");
+	pty_type(&pty, "\033[H");
+	pty_wait_text(&pty, "6 threads");
+	/* all metrics of one thread */
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "run_time_ns");
+	pty_wait_text(&pty, "since base");
+	quit(&pty);
+}
+
+static bool numbers_are_there(struct pty_screen *pty, const void *context)
+{
+	int row = pty_find(pty, context, NULL);
+	unsigned int count;
+	double cpu;
+	const char *text = row >= 0 ? pty_row(pty, row) : "";
+	const char *numbers = strstr(text, context);
+
+	return numbers != NULL && sscanf(numbers + strlen(context), "%u %lf", &count, &cpu) == 2 &&
+	       count == THREADS && cpu > 0;
+}
+
+/* S writes a file; opened on the screen it has the same group with the same number of threads. */
+static void test_save_and_reopen(void **state)
+{
+	char directory[] = "/tmp/ctop-ui-XXXXXX", path[PATH_MAX], option[PATH_MAX];
+	struct pty_screen pty;
+	struct dirent *entry;
+	DIR *listing;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(option, sizeof(option), "--save-dir=%s", directory);
+	start_program(&pty, 24, 80, "-d0.5", "-gthread", option);
+	pty_type(&pty, "/uiwatch-\r");
+	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
+	pty_type(&pty, "S");
+	pty_wait_text(&pty, "saved ");
+	quit(&pty);
+	path[0] = '\0';
+	listing = opendir(directory);
+	assert_non_null(listing);
+	while ((entry = readdir(listing)) != NULL) {
+		if (strstr(entry->d_name, ".ctprof.zst") != NULL)
+			snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+	}
+	closedir(listing);
+	assert_true(path[0] != '\0');
+	start_program(&pty, 24, 120, "-gthread", path, NULL);
+	pty_wait_text(&pty, "file  total");
+	pty_wait_text(&pty, strrchr(path, '/') + 1);
+	pty_type(&pty, "/uiwatch-\r");
+	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
+	quit(&pty);
+	unlink(path);
+	rmdir(directory);
+}
+
+static void test_file_of_another_program(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start_program(&pty, 50, 200, TEST_DATA "/reference/snapshots/real.a.ctprof.zst", NULL, NULL);
+	pty_wait_text(&pty, "real.a.ctprof.zst");
+	pty_wait_text(&pty, "by the file's flags");
+	pty_wait_text(&pty, " groups by process {N}");
+	for (const char *tab = "234567901"; *tab != '\0'; tab++) {
+		const char key[2] = {*tab, '\0'};
+
+		pty_type(&pty, key);
+	}
+	pty_wait_text(&pty, "STUCK");
+	pty_type(&pty, "e");
+	pty_wait_text(&pty, "PARSE");
+	quit(&pty);
+}
+
+/* Files of every kind: none of them may end the screen. */
+static void test_odd_files(void **state)
+{
+	static const char *const names[] = {"both_empty.a", "odds.a", "extremes.a", "cgroup_edges.a",
+					    "scx.a"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[PATH_MAX];
+		struct pty_screen pty;
+
+		snprintf(path, sizeof(path), "%s/reference/snapshots/%s.ctprof.zst", TEST_DATA, names[i]);
+		start_program(&pty, 24, 80, path, NULL, NULL);
+		pty_wait_text(&pty, names[i]);
+		pty_wait_text(&pty, "by process");
+		pty_type(&pty, "\rm\033g0e\033ni");
+		pty_type(&pty, "?");
+		pty_wait_text(&pty, "Groups and threads");
+		quit(&pty);
+	}
+}
+
+static void test_ends_with_its_terminal(void **state)
+{
+	struct pty_screen pty;
+	int status;
+
+	(void)state;
+	start_program(&pty, 24, 80, "-d1", NULL, NULL);
+	pty_wait_text(&pty, "by process {N}");
+	close(pty.master);
+	pty.master = -1;
+	close(pty.slave);
+	pty.slave = -1;
+	status = pty_wait_end(&pty);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
+	pty_release(&pty);
+	start_program(&pty, 24, 80, "-d1", NULL, NULL);
+	pty_wait_text(&pty, "by process {N}");
+	kill(pty.child, SIGTERM);
+	status = pty_wait_end(&pty);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	pty_expect_restored(&pty);
+	pty_release(&pty);
+}
+
+static void test_ends_after_rounds(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start_program(&pty, 24, 80, "-d0.1", "-n3", NULL);
+	assert_int_equal(pty_wait_end(&pty), 0);
+	pty_expect_restored(&pty);
+	pty_release(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_live_finds_threads),      cmocka_unit_test(test_save_and_reopen),
+		cmocka_unit_test(test_file_of_another_program), cmocka_unit_test(test_odd_files),
+		cmocka_unit_test(test_ends_with_its_terminal),  cmocka_unit_test(test_ends_after_rounds),
+	};
+
+	return cmocka_run_group_tests(tests, start_threads, stop_threads);
+}
