@@ -234,11 +234,11 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 		buffer_append_format(buffer, "%.3f", cell->value.real);
 		return;
 	case CELL_FORM_RANGE:
-		if (cell->text != NULL)
-			buffer_append_text(buffer, cell->text);
-		else
-			buffer_append_format(buffer, "%lld..%lld", (long long)cell->value.range.low,
-					     (long long)cell->value.range.high);
+		buffer_append_i64(buffer, cell->value.range.low);
+		if (cell->value.range.high == cell->value.range.low)
+			return;
+		buffer_append_text(buffer, "..");
+		buffer_append_i64(buffer, cell->value.range.high);
 		return;
 	case CELL_FORM_BAR:
 		append_shares(buffer, cell);

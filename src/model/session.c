@@ -263,26 +263,3 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 	};
 	return oldest->grouping;
 }
-
-bool session_open_row(struct session *session, struct view *view, const char *key, size_t key_length)
-{
-	struct members members;
-	size_t length;
-
-	if (!view_open(view, key, key_length))
-		return false;
-	while (session->now != NULL && view->level == VIEW_LEVEL_GROUPS) {
-		bool opened = false;
-
-		members_collect(session, view, NULL, 0, false, &members);
-		if (members.row_count == 1) {
-			key = members_row_key(session, &members, 0, NULL, &length);
-			opened = view_open(view, key, length);
-			view->steps[view->step_count - 1].automatic |= opened;
-		}
-		members_release(&members);
-		if (!opened)
-			break;
-	}
-	return true;
-}

@@ -61,12 +61,6 @@ uint64_t session_ended_count(const struct session *session);
 struct table *session_table(struct session *session, const struct view *view);
 
 /*
- * Opens a group of the view's table as view_open() does and goes on while the next axis has a single group,
- * so that no table of one row stands in the way. Returns false (nothing changed) where view_open() does.
- */
-bool session_open_row(struct session *session, struct view *view, const char *key, size_t key_length);
-
-/*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
  * s, since base, source. NULL when the row is gone.
  */

@@ -196,7 +196,8 @@ static void append_cost(const struct session *session, struct buffer *lines)
 	const struct provenance *provenance = &session->now->provenance;
 	uint64_t interval = session_interval_ns(session);
 
-	append_count(session->now->thread_count, " threads seen", lines);
+	append_count(session->now->thread_count,
+		     session->now->thread_count == 1 ? " thread seen" : " threads seen", lines);
 	if (provenance->present) {
 		buffer_append_text(lines, ", ");
 		append_count(provenance->ended, " ended meanwhile", lines);
@@ -207,7 +208,10 @@ static void append_cost(const struct session *session, struct buffer *lines)
 				     (double)provenance->duration_ns * 100.0 / (double)interval);
 	buffer_append_char(lines, '\n');
 	if (session->ended.threads != 0)
-		append_count(session->ended.threads, " threads ended since the base\n", lines);
+		append_count(session->ended.threads,
+			     session->ended.threads == 1 ? " thread ended since the base\n"
+							 : " threads ended since the base\n",
+			     lines);
 }
 
 static void append_probe(const struct probe_summary *probe, struct buffer *lines)

@@ -260,6 +260,25 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 		append_tally(explanation, metric);
 }
 
+/* Whose memory was read, and when. */
+static void append_smaps(struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->session->now;
+	const uint64_t *read_at = now->read_at[SOURCE_SMAPS_ROLLUP];
+	struct time_range times = {0};
+	char text[28];
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k];
+
+		if (snapshot_find_smaps(now, thread) != NULL)
+			extend(&times, read_at != NULL ? read_at[thread] : now->provenance.boottime_ns);
+	}
+	buffer_append_format(explanation->lines, "From /proc/PID/smaps_rollup of %s processes\n",
+			     count_text(times.count, text));
+	append_times("read at", now, &times, explanation->lines);
+}
+
 static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = &explanation->session->ended;
@@ -271,8 +290,8 @@ static void append_ended(struct explanation *explanation)
 	if (threads != 0 && explanation->view->mode == VIEW_MODE_BASE)
 		buffer_append_format(
 			explanation->lines,
-			"Includes what %s threads that ended since the base did, as last read.\n",
-			count_text(threads, text));
+			"Includes what %s thread%s that ended since the base did, as last read.\n",
+			count_text(threads, text), threads == 1 ? "" : "s");
 }
 
 static void append_how(enum column column, struct buffer *lines)
@@ -322,6 +341,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 		append_exact_value(&explanation);
 		for (size_t i = 0; column_has_metrics(explanation.column) && i < entry->input_count; i++)
 			append_metric(&explanation, (enum metric)entry->inputs[i]);
+		if (entry->operation == COLUMN_OPERATION_SMAPS)
+			append_smaps(&explanation);
 		append_ended(&explanation);
 	}
 	members_release(&explanation.members);

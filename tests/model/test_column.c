@@ -225,12 +225,36 @@ static void test_open(void **state)
 	view_release(&view);
 }
 
+/* A step that was taken because there was no choice is left together with the one before. */
+static void test_close(void **state)
+{
+	struct view view;
+	size_t length;
+	char *key;
+
+	(void)state;
+	view_initialise(&view);
+	assert_true(view_open(&view, "p", 1));
+	assert_true(view_open(&view, "only", 4));
+	view.steps[1].automatic = true;
+	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
+	assert_true(view_close(&view, &key, &length));
+	assert_string_equal(key, "p");
+	assert_int_equal(length, 1);
+	free(key);
+	assert_int_equal(view.step_count, 0);
+	assert_int_equal(view.level, VIEW_LEVEL_GROUPS);
+	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
+	assert_false(view_close(&view, NULL, NULL));
+	view_release(&view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tabs),    cmocka_unit_test(test_narrow), cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_all_tab), cmocka_unit_test(test_table),  cmocka_unit_test(test_find),
-		cmocka_unit_test(test_needs),   cmocka_unit_test(test_open),
+		cmocka_unit_test(test_needs),   cmocka_unit_test(test_open),   cmocka_unit_test(test_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

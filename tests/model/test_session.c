@@ -678,7 +678,7 @@ static void test_narrowing(void **state)
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 2);
 	table_release(table);
-	assert_true(session_open_row(session, &view, "engine", 6));
+	assert_true(view_open(&view, "engine", 6));
 	assert_int_equal(view.grouping.axis, AXIS_THREAD);
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 2);
@@ -686,7 +686,7 @@ static void test_narrowing(void **state)
 			    "2"); /* not that of the other process */
 	assert_string_equal(fixture_shown(table, "cpu-{N}", COLUMN_CPU), "35.0");
 	table_release(table);
-	assert_true(session_open_row(session, &view, "cpu-{N}", 7));
+	assert_true(view_open(&view, "cpu-{N}", 7));
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 2);
@@ -695,22 +695,12 @@ static void test_narrowing(void **state)
 	assert_string_equal(table->rows[0].key, "13:100");
 	assert_int_equal(table->rows[1].tid, 12);
 	table_release(table);
-	assert_false(session_open_row(session, &view, "13:100", 6));
 	assert_true(view_close(&view, &key, &length));
 	assert_string_equal(key, "cpu-{N}");
 	free(key);
 	assert_int_equal(view.step_count, 1);
 	assert_true(view_close(&view, NULL, NULL));
 	assert_false(view_close(&view, NULL, NULL));
-	/* one group only: straight to its threads, and back in one step */
-	assert_true(session_open_row(session, &view, "other", 5));
-	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
-	assert_int_equal(view.step_count, 2);
-	assert_true(view_close(&view, &key, &length));
-	assert_string_equal(key, "other");
-	free(key);
-	assert_int_equal(view.step_count, 0);
-	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
 	view_release(&view);
 	session_release(session);
 }

@@ -105,8 +105,9 @@ static void test_explain(void **state)
 					     "max(swapin_delay_total_ns, thrashing_delay_total_ns)",
 					     "A wait is charged whole when it ends", NULL};
 	static const char *const policy[] = {"1 OTHER", "1 BATCH", "2 of 2 threads", NULL};
-	static const char *const base[] = {"Includes what 1 threads that ended since the base did",
+	static const char *const base[] = {"Includes what 1 thread that ended since the base did",
 					   "Value: 820,000,000 ns", NULL};
+	static const char *const resident[] = {"RSS: Resident memory", "smaps_rollup of 0 processes", NULL};
 	struct session *session = make_session();
 	struct view view;
 	struct buffer lines = {0};
@@ -118,6 +119,8 @@ static void test_explain(void **state)
 	assert_explained(session, &view, COLUMN_MEM, memory);
 	view.tab = TAB_SCHED;
 	assert_explained(session, &view, COLUMN_POLICY, policy);
+	view.tab = TAB_MEMORY;
+	assert_explained(session, &view, COLUMN_RSS, resident);
 	view.tab = TAB_OVERVIEW;
 	view.mode = VIEW_MODE_BASE;
 	assert_explained(session, &view, COLUMN_CPU, base);
@@ -166,7 +169,7 @@ static void test_evidence(void **state)
 	table_release(table);
 	session_evidence_lines(session, &lines);
 	assert_non_null(strstr(lines.data, "2 threads seen, 3 ended meanwhile, read in 20.0 ms (1.0 % of"));
-	assert_non_null(strstr(lines.data, "1 threads ended since the base"));
+	assert_non_null(strstr(lines.data, "1 thread ended since the base"));
 	buffer_release(&lines);
 	session_release(session);
 }

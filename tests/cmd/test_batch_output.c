@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What `ctop -b` prints of a round, in each of its formats. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cmd/batch_output.h"
+
+static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *name)
+{
+	size_t thread = snapshot_add_thread(snapshot, tid, tid);
+	uint32_t id = string_pool_intern(&snapshot->strings, name, strlen(name));
+	uint32_t root = string_pool_intern(&snapshot->strings, "/", 1);
+
+	snapshot->triple[thread] = snapshot_intern_triple(snapshot, (struct triple){id, id, root});
+	snapshot->start_time[thread] = 100;
+	return thread;
+}
+
+static struct session *make_session(void)
+{
+	struct session *session = session_create();
+
+	for (uint64_t round = 0; round < 2; round++) {
+		struct snapshot *snapshot = snapshot_create();
+		size_t web = add_thread(snapshot, 10, "web"), odd;
+
+		odd = add_thread(snapshot, 11, "a,\"b\"\x1b[1m\tc");
+		snapshot->provenance.present = true;
+		snapshot->provenance.boottime_ns = (100 + 2 * round) * 1000000000;
+		snapshot->captured_at_unix_ns = 1700000000000000000 + round * 2000000000;
+		snapshot_column(snapshot, METRIC_RUN_TIME_NS)[web] = round * 500000000;
+		snapshot_column(snapshot, METRIC_READ_BYTES)[web] = round * 8192;
+		snapshot_column(snapshot, METRIC_NICE)[web] = (uint64_t)-5;
+		snapshot_column(snapshot, METRIC_STATE)[web] = 'S';
+		snapshot_column(snapshot, METRIC_STATE)[odd] = 'R';
+		snapshot_source_reasons(snapshot, SOURCE_IO)[odd] = REASON_NOT_PERMITTED;
+		if (round == 0)
+			add_thread(snapshot, 12, "leaves");
+		session_add_round(session, snapshot);
+	}
+	return session;
+}
+
+static const enum column columns[] = {COLUMN_THR, COLUMN_CPU, COLUMN_READ, COLUMN_NICE, COLUMN_STATE};
+
+static void start_view(struct view *view)
+{
+	view_initialise(view);
+	view->columns = columns;
+	view->column_count = sizeof(columns) / sizeof(columns[0]);
+}
+
+/* The two rounds' output, that of the first not marked as first again. */
+static void assert_output(struct view *view, enum batch_format format, bool first, const char *expected)
+{
+	struct session *session = make_session();
+	struct buffer output = {0};
+
+	batch_append(session, view, format, true, first, &output);
+	assert_string_equal(output.data, expected);
+	buffer_release(&output);
+	session_release(session);
+}
+
+static void test_text(void **state)
+{
+	struct view view;
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	start_view(&view);
+	assert_output(&view, BATCH_FORMAT_TEXT, true,
+		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		      " PROCESS       THR  CPU%  READ/s    NICE STATE\n"
+		      " web             1  25.0    4.0K      -5 S\n"
+		      " a,\"b\"?[1m?c     1     0       ?       0 R\n");
+	view.limit = 1;
+	assert_output(&view, BATCH_FORMAT_TEXT, false,
+		      "\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		      " PROCESS   THR  CPU%  READ/s    NICE STATE\n"
+		      " web         1  25.0    4.0K      -5 S\n");
+}
+
+static void test_separated(void **state)
+{
+	struct view view;
+
+	(void)state;
+	start_view(&view);
+	assert_output(&view, BATCH_FORMAT_TSV, true,
+		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
+		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
+		      "1700000002000000000\ta,\"b\"\xef\xbf\xbd[1m\xef\xbf\xbd"
+		      "c\t1\t0.000\t\t0\tR\n");
+	view.mode = VIEW_MODE_INTERVAL;
+	assert_output(&view, BATCH_FORMAT_CSV, true,
+		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
+		      "1700000002000000000,web,1,500000000,8192,-5,S\n"
+		      "1700000002000000000,\"a,\"\"b\"\"\x1b[1m\tc\",1,0,,0,R\n");
+	view.limit = 1;
+	assert_output(&view, BATCH_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
+}
+
+static void test_threads(void **state)
+{
+	struct view view;
+
+	(void)state;
+	start_view(&view);
+	view.limit = 1;
+	view.level = VIEW_LEVEL_THREADS;
+	assert_output(&view, BATCH_FORMAT_TSV, true,
+		      "time_unix_ns\ttid\ttgid\tthread\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
+		      "1700000002000000000\t10\t10\tweb\t1\t25.000\t4096.000\t-5\tS\n");
+	view.level = VIEW_LEVEL_GROUPS;
+	view.grouping.axis = AXIS_ALL;
+	assert_output(&view, BATCH_FORMAT_CSV, true,
+		      "time_unix_ns,cgroup,process,thread,threads,cpu_percent,read_bytes_per_s,nice,state\n"
+		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S\n");
+}
+
+static void test_json(void **state)
+{
+	struct view view;
+
+	(void)state;
+	start_view(&view);
+	assert_output(
+		&view, BATCH_FORMAT_JSON, true,
+		"{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\",\"rows\":"
+		"["
+		"{\"group\":\"web\",\"threads\":1,"
+		"\"cpu_percent\":{\"value\":25.000,\"unit\":\"percent\",\"state\":\"ok\"},"
+		"\"read_bytes_per_s\":{\"value\":4096.000,\"unit\":\"bytes_per_s\",\"state\":\"ok\"},"
+		"\"nice\":{\"value\":[-5,-5],\"unit\":\"\",\"state\":\"ok\"},"
+		"\"state\":{\"value\":\"S\",\"unit\":\"\",\"state\":\"ok\"}},"
+		"{\"group\":\"a,\\\"b\\\"\\u001b[1m\\tc\",\"threads\":1,"
+		"\"cpu_percent\":{\"value\":0.000,\"unit\":\"percent\",\"state\":\"ok\"},"
+		"\"read_bytes_per_s\":{\"value\":null,\"unit\":\"bytes_per_s\",\"state\":\"unavailable\","
+		"\"reason\":\"not-permitted\"},"
+		"\"nice\":{\"value\":[0,0],\"unit\":\"\",\"state\":\"ok\"},"
+		"\"state\":{\"value\":\"R\",\"unit\":\"\",\"state\":\"ok\"}}]}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_separated),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
