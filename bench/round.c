@@ -6,9 +6,8 @@
  * Needs root for taskstats. Usage: bench-round LOAD [THREADS]…, LOAD being the load generator.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,34 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "capture/taskstats.h"
+#include "capture/capture.h"
 
 enum {
 	ROUNDS = 9,
 	PER_PROCESS = 100, /* threads of each process of the load */
-	ROTATION = 10,     /* a sleeping thread's stat is read in one round of so many */
-};
-
-struct thread {
-	uint32_t tgid, tid;
-	uint64_t run, count, voluntary, nonvoluntary;
-};
-
-struct threads {
-	struct thread *items;
-	size_t count, capacity;
 };
 
 struct walk {
 	DIR *proc;
-	struct taskstats_connection *taskstats;
-	struct threads now, before;
-	struct hash_map index; /* tid to the place in `before` */
-	unsigned int round;
-	size_t opened; /* files of the last round */
+	struct capture *capture;
+	size_t threads, opened; /* of the last round */
 };
 
 static uint64_t cpu_time_ns(void)
@@ -55,119 +38,88 @@ static uint64_t cpu_time_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void list_tasks(struct walk *walk, uint32_t tgid)
+static void read_file(struct walk *walk, const char *tgid, const char *tid, const char *name)
 {
-	char path[64];
+	static char text[8192];
+	char path[3 * NAME_MAX];
+	int descriptor;
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/%s", tgid, tid, name);
+	descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	if (descriptor < 0)
+		return;
+	walk->opened += read(descriptor, text, sizeof(text)) > 0;
+	close(descriptor);
+}
+
+static void read_tasks(struct walk *walk, const char *tgid)
+{
+	char path[2 * NAME_MAX];
 	struct dirent *entry;
-	uint32_t tid;
 	DIR *tasks;
 
-	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	snprintf(path, sizeof(path), "/proc/%s/task", tgid);
 	tasks = opendir(path);
 	if (tasks == NULL)
 		return;
 	while ((entry = readdir(tasks)) != NULL) {
-		struct threads *now = &walk->now;
-
-		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &tid))
+		if (entry->d_name[0] == '.')
 			continue;
-		now->items = memory_grow(now->items, &now->capacity, now->count + 1, sizeof(*now->items));
-		now->items[now->count++] = (struct thread){.tgid = tgid, .tid = tid};
+		walk->threads++;
+		read_file(walk, tgid, entry->d_name, "stat");
+		read_file(walk, tgid, entry->d_name, "io");
+		read_file(walk, tgid, entry->d_name, "schedstat");
 	}
 	closedir(tasks);
 }
 
-static void list_threads(struct walk *walk)
-{
-	struct dirent *entry;
-	uint32_t tgid;
-
-	walk->now.count = 0;
-	rewinddir(walk->proc);
-	while ((entry = readdir(walk->proc)) != NULL) {
-		if (number_parse_u32(entry->d_name, strlen(entry->d_name), &tgid))
-			list_tasks(walk, tgid);
-	}
-}
-
-static void read_file(struct walk *walk, const struct thread *thread, const char *name)
-{
-	static char text[8192];
-	char path[64];
-	int descriptor;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", thread->tgid, thread->tid, name);
-	descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	walk->opened++;
-	if (descriptor < 0)
-		return;
-	if (read(descriptor, text, sizeof(text)) < 0)
-		walk->opened--;
-	close(descriptor);
-}
-
 static void plain_round(struct walk *walk)
 {
-	list_threads(walk);
-	for (size_t i = 0; i < walk->now.count; i++) {
-		read_file(walk, &walk->now.items[i], "stat");
-		read_file(walk, &walk->now.items[i], "io");
-		read_file(walk, &walk->now.items[i], "schedstat");
+	struct dirent *entry;
+
+	walk->threads = 0;
+	rewinddir(walk->proc);
+	while ((entry = readdir(walk->proc)) != NULL) {
+		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+			read_tasks(walk, entry->d_name);
 	}
 }
 
-static void take_counters(void *context, size_t index, const struct taskstats_reply *reply)
+static void take_round(struct walk *walk, bool only_needed)
 {
-	struct walk *walk = context;
-	struct thread *thread = &walk->now.items[index];
+	const struct capture_round_options options = {
+		.needed = source_bit(SOURCE_STAT) | source_bit(SOURCE_SCHEDSTAT) | source_bit(SOURCE_IO),
+		.only_needed = only_needed};
+	struct snapshot *snapshot;
+	struct error error;
 
-	if (reply->error != 0)
-		return;
-	thread->run = taskstats_u64(reply->layout, reply->stats, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL);
-	thread->count = taskstats_u64(reply->layout, reply->stats, TASKSTATS_MEMBER_CPU_COUNT);
-	thread->voluntary = taskstats_u64(reply->layout, reply->stats, TASKSTATS_MEMBER_NVCSW);
-	thread->nonvoluntary = taskstats_u64(reply->layout, reply->stats, TASKSTATS_MEMBER_NIVCSW);
+	if (capture_round(walk->capture, &options, NULL, &snapshot, &error) < 0)
+		exit(EXIT_FAILURE);
+	walk->threads = snapshot->thread_count;
+	snapshot_release(snapshot);
 }
 
-static bool moved(const struct walk *walk, const struct thread *thread)
+/* What `ctop -b` reads for a table with CPU time, waits, states and I/O. */
+static void batch_round(struct walk *walk)
 {
-	const struct thread *old;
-	uint32_t place;
-
-	if (!hash_map_get(&walk->index, thread->tid, &place))
-		return true;
-	old = &walk->before.items[place];
-	return old->run != thread->run || old->count != thread->count ||
-	       old->voluntary != thread->voluntary || old->nonvoluntary != thread->nonvoluntary;
+	take_round(walk, true);
 }
 
-static void selective_round(struct walk *walk)
+/* What the screen reads: the rest too, within the budget. */
+static void live_round(struct walk *walk)
 {
-	struct threads swap;
-	uint32_t *tids;
+	take_round(walk, false);
+}
 
-	list_threads(walk);
-	tids = memory_allocate_zero(walk->now.count + 1, sizeof(*tids));
-	for (size_t i = 0; i < walk->now.count; i++)
-		tids[i] = walk->now.items[i].tid;
-	taskstats_query(walk->taskstats, tids, walk->now.count, take_counters, walk);
-	free(tids);
-	walk->round++;
-	for (size_t i = 0; i < walk->now.count; i++) {
-		const struct thread *thread = &walk->now.items[i];
-		bool changed = moved(walk, thread);
+static void full_round(struct walk *walk)
+{
+	struct snapshot *snapshot;
+	struct error error;
 
-		if (changed)
-			read_file(walk, thread, "io");
-		if (changed || (thread->tid + walk->round) % ROTATION == 0)
-			read_file(walk, thread, "stat");
-	}
-	hash_map_clear(&walk->index);
-	for (size_t i = 0; i < walk->now.count; i++)
-		hash_map_set(&walk->index, walk->now.items[i].tid, (uint32_t)i);
-	swap = walk->before;
-	walk->before = walk->now;
-	walk->now = swap;
+	if (capture_full(walk->capture, UINT64_MAX, NULL, &snapshot, &error) < 0)
+		exit(EXIT_FAILURE);
+	walk->threads = snapshot->thread_count;
+	snapshot_release(snapshot);
 }
 
 static int compare_doubles(const void *left, const void *right)
@@ -177,26 +129,22 @@ static int compare_doubles(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Microseconds of CPU per thread and round; `ret_opened` gets the files opened per thread. */
-static double measure(struct walk *walk, void (*run)(struct walk *walk), double *ret_opened)
+/* Microseconds of CPU per thread and round. */
+static double measure(struct walk *walk, void (*run)(struct walk *walk))
 {
 	const struct timespec pause = {.tv_nsec = 500000000};
 	double cost[ROUNDS];
-	size_t threads = 1;
 
 	run(walk);
 	for (size_t i = 0; i < ROUNDS; i++) {
 		uint64_t start;
 
 		nanosleep(&pause, NULL);
-		walk->opened = 0;
 		start = cpu_time_ns();
 		run(walk);
-		threads = run == plain_round ? walk->now.count : walk->before.count;
-		cost[i] = (double)(cpu_time_ns() - start) / 1000.0 / (double)threads;
+		cost[i] = (double)(cpu_time_ns() - start) / 1000.0 / (double)walk->threads;
 	}
 	qsort(cost, ROUNDS, sizeof(cost[0]), compare_doubles);
-	*ret_opened = (double)walk->opened / (double)threads;
 	return cost[ROUNDS / 2];
 }
 
@@ -232,26 +180,25 @@ static pid_t start_load(const char *program, unsigned long threads, const char *
 
 static void bench_load(const char *program, unsigned long threads, const char *name, const char *options)
 {
+	static void (*const runs[])(struct walk * walk) = {plain_round, batch_round, live_round, full_round};
 	struct walk walk = {.proc = opendir("/proc")};
-	double plain, selective, plain_opened, opened;
+	const struct capture_options capture_options = {0};
 	struct error error;
 	int input;
 	pid_t child = start_load(program, threads, options, &input);
 
-	if (walk.proc == NULL || taskstats_open(&walk.taskstats, &error) < 0)
+	if (walk.proc == NULL || capture_open(&capture_options, &walk.capture, &error) < 0)
 		exit(EXIT_FAILURE);
-	plain = measure(&walk, plain_round, &plain_opened);
-	selective = measure(&walk, selective_round, &opened);
-	printf("%7lu  %-22s %8.2f %8.2f %8.2f %8.2f\n", threads, name, plain, plain_opened, selective,
-	       opened);
-	fflush(stdout);
+	printf("%7lu  %-20s", threads, name);
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		printf(" %8.2f", measure(&walk, runs[i]));
+		fflush(stdout);
+	}
+	printf("\n");
 	close(input);
 	waitpid(child, NULL, 0);
 	closedir(walk.proc);
-	taskstats_close(walk.taskstats);
-	hash_map_release(&walk.index);
-	free(walk.now.items);
-	free(walk.before.items);
+	capture_close(walk.capture);
 }
 
 int main(int argc, char **argv)
@@ -269,7 +216,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench-round LOAD [THREADS]...\n");
 		return 2;
 	}
-	printf("%7s  %-22s %8s %8s %8s %8s\n", "threads", "load", "plain us", "files", "round us", "files");
+	printf("%7s  %-20s %8s %8s %8s %8s\n", "threads", "load, us", "plain", "-b", "screen", "full");
 	for (int i = 2; i < argc || i == 2; i++) {
 		unsigned long threads = i < argc ? strtoul(argv[i], NULL, 10) : 10000;
 

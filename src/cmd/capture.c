@@ -61,15 +61,23 @@ static void note_taskstats(const struct snapshot *snapshot)
 	if (summary->other_err_count != 0)
 		buffer_append_format(&line, ", %s failed",
 				     number_group_digits(summary->other_err_count, digits));
+	if (feature->state != FEATURE_STATE_ON)
+		buffer_append_format(&line, "; %s",
+				     feature->detail != NULL ? feature->detail
+							     : reasons[feature->reason].words);
 	if (feature->state != FEATURE_STATE_ON && feature->remedy != NULL)
 		buffer_append_format(&line, "; remedy: %s", feature->remedy);
 	command_note("%s", line.data);
 	buffer_release(&line);
 }
 
-static int check_scope(const struct snapshot *snapshot, const struct option_numbers *processes,
-		       struct error *error)
+/* A capture without a single thread is a slip, not a snapshot. */
+static int check_threads(const struct snapshot *snapshot, const struct option_numbers *processes,
+			 struct error *error)
 {
+	if (snapshot->thread_count == 0 && processes->count == 0)
+		return error_set(error, -ENOENT, "there is no process below %s",
+				 snapshot->provenance.roots[ROOT_PROC]);
 	for (size_t i = 0; i < processes->count; i++) {
 		bool found = false;
 
@@ -138,7 +146,7 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 	result = take(options, &snapshot, &error);
 	if (result < 0)
 		return command_failed(&error);
-	result = check_scope(snapshot, &options->processes, &error);
+	result = check_threads(snapshot, &options->processes, &error);
 	if (result == 0)
 		result = write_snapshot(snapshot, options->output, &error);
 	if (result == 0 && snapshot->parse_summary.present)
