@@ -21,8 +21,8 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * What the load is a share of, for rounds that do not read the whole host: online CPUs and total memory. Sets these
- * two members of snapshot->host and leaves host.present alone.
+ * What the load is a share of, for rounds that do not read the whole host: online CPUs and total memory. Sets
+ * these two members of snapshot->host and leaves host.present alone.
  */
 void host_read_size(const struct roots *roots, struct snapshot *snapshot);
 

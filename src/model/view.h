@@ -54,8 +54,8 @@ struct view {
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
 	bool hide_gone; /* no rows for groups and threads that are gone since the last round */
-	size_t limit; /* rows, 0 for all */
-	int width;    /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	size_t limit;   /* rows, 0 for all */
+	int width;      /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;

@@ -266,7 +266,8 @@ struct table *session_table(struct session *session, const struct view *view)
 		add_row(table, view, columns, &session->shown.items[i],
 			view->level == VIEW_LEVEL_THREADS ? 100 + (uint32_t)i : 0);
 	sorted_view = view;
-	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
+	if (table->row_count > 0)
+		qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
 	table->row_total = table->row_count;
 	return table;
 }
