@@ -11,7 +11,8 @@
 #include "report/report.h"
 
 enum {
-	FLUSH_BYTES = 64 * 1024
+	FLUSH_BYTES = 64 * 1024,
+	CHUNK_ROWS = 4096, /* of a long table, but of text, which needs whole tables for its widths */
 };
 
 static const struct {
@@ -67,7 +68,10 @@ static void draw(void *context, const struct table *table)
 static void write_tables(struct writing *writing, const struct snapshot *snapshot, const char *name,
 			 const struct grouping_options *grouping)
 {
-	struct show_request request = {.grouping = *grouping};
+	struct show_request request = {
+		.grouping = *grouping,
+		.chunk_rows = writing->report.format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS,
+	};
 
 	memset(request.sections, true, sizeof(request.sections));
 	memset(request.metrics, true, sizeof(request.metrics));

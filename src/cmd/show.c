@@ -13,7 +13,8 @@
 #include "view_options.h"
 
 enum {
-	DEFAULT_TEXT_LIMIT = 500
+	DEFAULT_TEXT_LIMIT = 500,
+	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
 };
 
 struct show_options {
@@ -126,6 +127,7 @@ static int make_request(const struct show_options *options, struct show_request 
 		return status;
 	request->grouping = view_options_grouping(&options->view);
 	request->by_flags = options->reference;
+	request->chunk_rows = options->format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS;
 	if (options->view.limit != UINT64_MAX)
 		request->limit = options->view.limit;
 	else

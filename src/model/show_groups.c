@@ -248,6 +248,22 @@ static void fill_cell(struct groups *groups, struct table *table, size_t column,
 	}
 }
 
+/* Hands the rows so far over when they are many; returns the table for those that follow. */
+static struct table *hand_over_chunk(struct groups *groups, struct table *table)
+{
+	size_t chunk_rows = groups->build->request->chunk_rows;
+	struct table *next;
+
+	if (chunk_rows == 0 || table->row_count < chunk_rows)
+		return table;
+	table->more = true;
+	next = create_group_table(groups, table->section);
+	next->continues = true;
+	next->rows_before = table->rows_before + table->row_count;
+	show_finish_table(groups->build, table);
+	return next;
+}
+
 /* A row for each subject of each group. */
 static void build_table(struct groups *groups, const char *section, const struct subject *subjects,
 			size_t subject_count)
@@ -258,6 +274,8 @@ static void build_table(struct groups *groups, const char *section, const struct
 		uint32_t group = groups->order[i];
 		const char *label = NULL;
 		size_t length;
+
+		table = hand_over_chunk(groups, table);
 
 		for (size_t j = 0; j < subject_count; j++) {
 			struct table_row *row = show_add_row(groups->build, table);

@@ -25,7 +25,7 @@ struct table_row *show_add_row(struct show_build *build, struct table *table)
 	struct table_row *row;
 	size_t total = table->row_total + 1;
 
-	if (build->request->limit != 0 && table->row_count >= build->request->limit) {
+	if (build->request->limit != 0 && table->rows_before + table->row_count >= build->request->limit) {
 		table->row_total = total;
 		return NULL;
 	}
@@ -36,7 +36,7 @@ struct table_row *show_add_row(struct show_build *build, struct table *table)
 
 void show_finish_table(struct show_build *build, struct table *table)
 {
-	if (table->row_count != 0)
+	if (table->row_count != 0 || table->continues)
 		build->emit(build->context, table);
 	table_release(table);
 }

@@ -33,7 +33,8 @@ struct show_request {
 	size_t columns[SHOW_COLUMN_COUNT]; /* enum show_column */
 	size_t column_count;               /* 0: group, threads, metric, value */
 	size_t limit;                      /* rows of a table, 0 for all */
-	bool by_flags;                     /* as the reference does: only the format's flags count */
+	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
+	bool by_flags;     /* as the reference does: only the format's flags count */
 };
 
 /*

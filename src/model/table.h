@@ -113,6 +113,9 @@ struct table {
 	struct table_row *rows;
 	size_t row_count;
 	size_t row_capacity;
+	bool continues;     /* its rows follow those of the table handed over before it */
+	bool more;          /* rows of it follow in the next table */
+	size_t rows_before; /* that tables before it have held when it continues them */
 	size_t row_total;   /* rows before `limit` cut them */
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
 };

@@ -104,9 +104,10 @@ static void draw_row(struct report *report, const struct table *table, const str
 
 static void draw_table(struct report *report, const struct table *table)
 {
-	if (table->section != NULL && !report->one_section)
+	if (table->section != NULL && !report->one_section && !table->continues)
 		buffer_append_format(report->out, "# %s\n", table->section);
-	draw_header(report, table);
+	if (!table->continues)
+		draw_header(report, table);
 	for (size_t i = 0; i < table->row_count; i++)
 		draw_row(report, table, &table->rows[i]);
 }

@@ -81,7 +81,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 	buffer_append_char(out, '}');
 }
 
-static void draw_table(struct report *report, const struct table *table)
+static void draw_header(struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
 
@@ -92,12 +92,21 @@ static void draw_table(struct report *report, const struct table *table)
 		buffer_append_text(out, i != 0 ? "," : "");
 		json_append_text(out, table->columns[i].name);
 	}
-	buffer_append_format(out, "],\"rows_left_out\":%zu,\"rows\":[", table->row_total - table->row_count);
+	buffer_append_text(out, "],\"rows\":[");
+}
+
+static void draw_table(struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+
+	if (!table->continues)
+		draw_header(report, table);
 	for (size_t i = 0; i < table->row_count; i++) {
-		buffer_append_text(out, i != 0 ? ",\n" : "\n");
+		buffer_append_text(out, table->continues || i != 0 ? ",\n" : "\n");
 		draw_row(report, table, &table->rows[i]);
 	}
-	buffer_append_text(out, "]}");
+	if (!table->more)
+		buffer_append_format(out, "],\"rows_left_out\":%zu}", table->row_total - table->row_count);
 }
 
 static void end(struct report *report)

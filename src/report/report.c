@@ -31,7 +31,8 @@ void report_begin(struct report *report, const struct report_subject *subject)
 void report_table(struct report *report, const struct table *table)
 {
 	formats[report->format]->table(report, table);
-	report->table_count++;
+	if (!table->more)
+		report->table_count++;
 }
 
 void report_end(struct report *report)

@@ -51,10 +51,9 @@ static void append_cell(const struct report *report, const struct cell *cell, st
 	}
 }
 
-static void draw_table(struct report *report, const struct table *table)
+static void draw_header(const struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
-	struct buffer scratch = {0};
 
 	if (table->section != NULL)
 		buffer_append_format(out, "# %s\n", table->section);
@@ -63,6 +62,15 @@ static void draw_table(struct report *report, const struct table *table)
 		append_field(report, table->columns[i].name, strlen(table->columns[i].name));
 	}
 	buffer_append_char(out, '\n');
+}
+
+static void draw_table(struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+	struct buffer scratch = {0};
+
+	if (!table->continues)
+		draw_header(report, table);
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t i = 0; i < table->column_count; i++) {
 			if (i != 0)

@@ -109,11 +109,13 @@ static void compare_with_golden(const char *name, const struct buffer *drawn)
 	buffer_release(&golden);
 }
 
-static void compare_report(const char *golden, enum axis axis, const char *sections_wanted, bool by_flags,
-			   enum report_format format, bool ascii)
+static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum axis axis,
+				     const char *sections_wanted, bool by_flags, enum report_format format,
+				     bool ascii)
 {
 	struct snapshot *snapshot = make_snapshot();
-	struct show_request request = {.grouping = {.axis = axis}, .by_flags = by_flags};
+	struct show_request request = {
+		.grouping = {.axis = axis}, .by_flags = by_flags, .chunk_rows = chunk_rows};
 	struct buffer out = {0};
 	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .ascii = ascii};
 	struct error error;
@@ -129,6 +131,31 @@ static void compare_report(const char *golden, enum axis axis, const char *secti
 	compare_with_golden(golden, &out);
 	buffer_release(&out);
 	snapshot_release(snapshot);
+}
+
+static void compare_report(const char *golden, enum axis axis, const char *sections_wanted, bool by_flags,
+			   enum report_format format, bool ascii)
+{
+	compare_report_in_chunks(0, golden, axis, sections_wanted, by_flags, format, ascii);
+}
+
+static void test_pieces_read_as_the_whole(void **state)
+{
+	static const struct {
+		const char *golden;
+		enum report_format format;
+	} cases[] = {
+		{"groups.tsv", REPORT_FORMAT_TSV},
+		{"groups.csv", REPORT_FORMAT_CSV},
+		{"groups.json", REPORT_FORMAT_JSON},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t rows = 1; rows < 20; rows++)
+			compare_report_in_chunks(rows, cases[i].golden, AXIS_PROCESS, NULL, false,
+						 cases[i].format, false);
+	}
 }
 
 static void test_text(void **state)
@@ -169,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_tsv),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_pieces_read_as_the_whole),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
