@@ -49,6 +49,30 @@ void fixture_set_text(struct snapshot *snapshot, size_t thread, enum metric metr
 	fixture_set(snapshot, thread, metric, intern(snapshot, text));
 }
 
+struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int round))
+{
+	struct session *session = session_create();
+
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		fill(snapshot, round);
+		snapshot_finish(snapshot);
+		session_add_round(session, snapshot);
+	}
+	return session;
+}
+
+struct table *fixture_table(struct session *session, enum tab tab, enum view_mode mode)
+{
+	struct view view;
+
+	view_initialise(&view);
+	view.tab = tab;
+	view.mode = mode;
+	return session_table(session, &view);
+}
+
 size_t fixture_column(const struct table *table, enum column column)
 {
 	for (size_t i = 0; i < table->column_count; i++) {

@@ -13,6 +13,8 @@
 #include "base/memory.h"
 #include "model/session.h"
 
+#define MS(n) ((uint64_t)(n)*1000000)
+
 /* Snapshots built in memory, as a capture would hand them over. */
 
 /* A snapshot of a capture that began `seconds` after boot. All sources count as read at that time. */
@@ -31,6 +33,12 @@ void fixture_set(struct snapshot *snapshot, size_t thread, enum metric metric, u
 
 /* Sets a category of text, the policy. */
 void fixture_set_text(struct snapshot *snapshot, size_t thread, enum metric metric, const char *text);
+
+/* A session of two rounds, 2 s apart, that `fill` makes (round 0 and 1). */
+struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int round));
+
+/* The table of all processes on a tab. */
+struct table *fixture_table(struct session *session, enum tab tab, enum view_mode mode);
 
 /* The index of a column in a table; fails the test when it is not there. */
 size_t fixture_column(const struct table *table, enum column column);

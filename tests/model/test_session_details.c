@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define MS(n) ((uint64_t)(n)*1000000)
-
 static struct session *make_session(void)
 {
 	struct session *session = session_create();

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How columns are made of threads: sums, ratios, present values, what is unavailable and what does not apply.
+ */
+#include "session_fixture.h"
+
+#include <math.h>
+
+/* Kernel threads' I/O does not apply and makes nothing partial; a failed reading does. */
+static void fill_states(struct snapshot *snapshot, int round)
+{
+	size_t kernel = fixture_thread(snapshot, 2, 2, "mixed", "kthread", 1);
+	size_t read = fixture_thread(snapshot, 10, 10, "mixed", "read", 1);
+	size_t failed = fixture_thread(snapshot, 20, 20, "denied", "denied", 1);
+	size_t partly = fixture_thread(snapshot, 30, 30, "partly", "partly", 1);
+	size_t partly_failed = fixture_thread(snapshot, 30, 31, "partly", "partly", 1);
+	reason_id *of_io;
+
+	snapshot->thread_flags[kernel] |= THREAD_KERNEL;
+	fixture_set(snapshot, read, METRIC_READ_BYTES, 2048 * (uint64_t)round);
+	fixture_set(snapshot, partly, METRIC_READ_BYTES, 2048 * (uint64_t)round);
+	of_io = snapshot_source_reasons(snapshot, SOURCE_IO);
+	of_io[failed] = REASON_NOT_PERMITTED;
+	of_io[partly_failed] = REASON_NOT_PERMITTED;
+	snapshot->default_reason[SOURCE_DELAYS] = REASON_SWITCHED_OFF;
+}
+
+static void test_states(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_states);
+	struct view view;
+	struct table *table;
+
+	(void)state;
+	view_initialise(&view);
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_READ), "1.0K");
+	assert_string_equal(fixture_shown(table, "denied", COLUMN_READ), "·");
+	assert_int_equal(fixture_cell(table, "denied", COLUMN_READ)->reason, REASON_NOT_PERMITTED);
+	assert_string_equal(fixture_shown(table, "partly", COLUMN_READ), "≥1.0K");
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_BLKIO), "·");
+	assert_int_equal(fixture_cell(table, "mixed", COLUMN_MEM)->reason, REASON_SWITCHED_OFF);
+	/* the run queue is known, the rest is not */
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_LOST), "≥0");
+	table_release(table);
+	view.level = VIEW_LEVEL_THREADS;
+	view.tab = TAB_IO;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "kthread", COLUMN_READ), "-");
+	assert_true(isnan(fixture_cell(table, "kthread", COLUMN_READ)->sort));
+	table_release(table);
+	view_release(&view);
+	session_release(session);
+}
+
+/* Delays: MEM is the larger of swap-in and thrashing, thread by thread, plus the others; LOST adds all. */
+static void fill_delays(struct snapshot *snapshot, int round)
+{
+	uint64_t on = (uint64_t)round;
+	size_t a = fixture_thread(snapshot, 10, 10, "app", "a", 1);
+	size_t b = fixture_thread(snapshot, 10, 11, "app", "b", 1);
+
+	fixture_set(snapshot, a, METRIC_SWAPIN_DELAY_TOTAL_NS, MS(20) * on);
+	fixture_set(snapshot, a, METRIC_THRASHING_DELAY_TOTAL_NS, MS(60) * on);
+	fixture_set(snapshot, b, METRIC_SWAPIN_DELAY_TOTAL_NS, MS(100) * on);
+	fixture_set(snapshot, b, METRIC_FREEPAGES_DELAY_TOTAL_NS, MS(10) * on);
+	fixture_set(snapshot, b, METRIC_COMPACT_DELAY_TOTAL_NS, MS(20) * on);
+	fixture_set(snapshot, b, METRIC_WPCOPY_DELAY_TOTAL_NS, MS(10) * on);
+	fixture_set(snapshot, b, METRIC_WAIT_TIME_NS, MS(200) * on);
+	fixture_set(snapshot, a, METRIC_BLKIO_DELAY_TOTAL_NS, MS(400) * on);
+	fixture_set(snapshot, a, METRIC_IRQ_DELAY_TOTAL_NS, MS(40) * on);
+	fixture_set(snapshot, a, METRIC_RUN_TIME_NS, MS(1000) * on);
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot->stuck_ns[b] = on * MS(2000);
+}
+
+static void test_delays(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_delays);
+	struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+	const struct cell *cell;
+	struct view view;
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "app", COLUMN_MEM),
+			    "10.0"); /* 60 + 100 + 10 + 20 + 10 in 2 s */
+	assert_string_equal(fixture_shown(table, "app", COLUMN_LOST), "42.0");
+	cell = fixture_cell(table, "app", COLUMN_LOST);
+	assert_float_equal((float)cell->sort, 142.0F, 0.01F); /* one stuck thread counts as 100 */
+	cell = fixture_cell(table, "app", COLUMN_BAR);
+	assert_int_equal(cell->form, CELL_FORM_BAR);
+	assert_float_equal(cell->value.shares[0], 0.25F, 0.001F); /* 1 s of 2 threads x 2 s */
+	assert_float_equal(cell->value.shares[1], 0.05F, 0.001F);
+	assert_float_equal(cell->value.shares[2], 0.10F, 0.001F);
+	assert_float_equal(cell->value.shares[3], 0.05F, 0.001F);
+	assert_float_equal(cell->value.shares[4], 0.01F, 0.001F);
+	assert_float_equal(cell->value.shares[5], 0.54F, 0.001F);
+	table_release(table);
+	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	assert_string_equal(fixture_shown(table, "app", COLUMN_STUCK), "1");
+	table_release(table);
+	view_initialise(&view);
+	view.level = VIEW_LEVEL_THREADS;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "b", COLUMN_STUCK), "2.0s");
+	assert_string_equal(fixture_shown(table, "a", COLUMN_STUCK), "0");
+	table_release(table);
+	session_release(session);
+}
+
+/* Waits are charged when they end: the bar never holds more than the whole. */
+static void fill_long_waits(struct snapshot *snapshot, int round)
+{
+	size_t thread = fixture_thread(snapshot, 10, 10, "app", "app", 1);
+
+	fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(1000) * (uint64_t)round);
+	fixture_set(snapshot, thread, METRIC_BLKIO_DELAY_TOTAL_NS, MS(9000) * (uint64_t)round);
+}
+
+static void test_full_bar(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_long_waits);
+	struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+	const struct cell *cell = fixture_cell(table, "app", COLUMN_BAR);
+
+	(void)state;
+	assert_float_equal(cell->value.shares[0], 0.1F, 0.001F);
+	assert_float_equal(cell->value.shares[2], 0.9F, 0.001F);
+	assert_float_equal(cell->value.shares[5], 0.0F, 0.001F);
+	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "450.0");
+	table_release(table);
+	session_release(session);
+}
+
+/* Frozen delay counters show their lifetime and no delta. */
+static void fill_frozen(struct snapshot *snapshot, int round)
+{
+	fill_delays(snapshot, 1);
+	(void)round;
+	snapshot->provenance.features[FEATURE_DELAYS].state = FEATURE_STATE_OFF;
+	snapshot->provenance.features[FEATURE_DELAYS].reason = REASON_SWITCHED_OFF;
+}
+
+static void test_frozen(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_frozen);
+	struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+
+	(void)state;
+	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->reason, REASON_SWITCHED_OFF);
+	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->state, CELL_UNAVAILABLE);
+	table_release(table);
+	table = fixture_table(session, TAB_DELAY, VIEW_MODE_TOTAL);
+	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "400ms");
+	table_release(table);
+	session_release(session);
+}
+
+/* Ratios: unmarked when both inputs miss the same threads, else unavailable; nothing to divide by is absent.
+ */
+static void fill_ratios(struct snapshot *snapshot, int round)
+{
+	uint64_t on = (uint64_t)round;
+	const char *const names[] = {"same", "same", "mixed", "mixed", "idle"};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, names[i], names[i], 1);
+
+		if (i < 4) {
+			fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(30) * on);
+			fixture_set(snapshot, thread, METRIC_WAIT_TIME_NS, MS(10) * on);
+			fixture_set(snapshot, thread, METRIC_TIMESLICES, 10 * on);
+		}
+	}
+	snapshot_add_exception(snapshot, 1, METRIC_RUN_TIME_NS, REASON_BAD_VALUE);
+	snapshot_add_exception(snapshot, 1, METRIC_WAIT_TIME_NS, REASON_BAD_VALUE);
+	snapshot_add_exception(snapshot, 3, METRIC_RUN_TIME_NS, REASON_BAD_VALUE);
+}
+
+static void test_ratios(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_ratios);
+	struct table *table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "same", COLUMN_WAIT), "25.0");
+	assert_string_equal(fixture_shown(table, "same", COLUMN_SLICE),
+			    "·"); /* timeslices of both, run time of one */
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_WAIT), "·");
+	assert_int_equal(fixture_cell(table, "mixed", COLUMN_WAIT)->reason, REASON_BAD_VALUE);
+	assert_string_equal(fixture_shown(table, "idle", COLUMN_WAIT), "-");
+	assert_string_equal(fixture_shown(table, "idle", COLUMN_SLICE), "-");
+	table_release(table);
+	session_release(session);
+}
+
+/* Gauges, ranges, categories, sets and peaks. */
+static void fill_present(struct snapshot *snapshot, int round)
+{
+	static const uint32_t four[] = {0, 1, 2, 3}, two[] = {4, 5};
+	const char *const names[] = {"mixed", "mixed", "mixed", "same", "same"};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, names[i], names[i], 1);
+
+		fixture_set_text(snapshot, thread, METRIC_POLICY, i == 0 ? "SCHED_FIFO" : "SCHED_OTHER");
+		fixture_set(snapshot, thread, METRIC_NICE, (uint64_t)(i < 3 ? (int64_t)i * 5 - 5 : 0));
+		fixture_set(snapshot, thread, METRIC_STATE, i == 1 ? 'R' : i == 2 ? 'D' : 'S');
+		fixture_set(snapshot, thread, METRIC_CPU_AFFINITY,
+			    i == 0 ? cpu_set_intern(&snapshot->cpu_sets, two, 2)
+				   : cpu_set_intern(&snapshot->cpu_sets, four, 4));
+		fixture_set(snapshot, thread, METRIC_WAIT_MAX, MS(5) + MS(1) * (uint64_t)round * (i == 1));
+		fixture_set(snapshot, thread, METRIC_FAIR_SLICE_NS, MS(3));
+	}
+}
+
+static void test_present(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_present);
+	struct table *table = fixture_table(session, TAB_SCHED, VIEW_MODE_RATE);
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_POLICY), "OTHER*");
+	assert_string_equal(fixture_shown(table, "same", COLUMN_POLICY), "OTHER");
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_NICE), "-5..5");
+	assert_string_equal(fixture_shown(table, "same", COLUMN_NICE), "0");
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_CPUS), "2-4*");
+	assert_string_equal(fixture_shown(table, "same", COLUMN_CPUS), "4");
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_FAIRSL),
+			    "3.0ms"); /* not applicable to FIFO */
+	table_release(table);
+	table = fixture_table(session, TAB_WAKEUPS, VIEW_MODE_RATE);
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_MAXWT), "6.0ms+");
+	assert_string_equal(fixture_shown(table, "same", COLUMN_MAXWT), "5.0ms");
+	table_release(table);
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	/* three states, one each: the first in byte order */
+	assert_string_equal(fixture_shown(table, "mixed", COLUMN_STATE), "D*");
+	assert_string_equal(fixture_shown(table, "same", COLUMN_STATE), "S");
+	table_release(table);
+	session_release(session);
+}
+
+/* Columns of cgroup records: deltas on the cgroup axis, `-` elsewhere. */
+static void fill_cgroups(struct snapshot *snapshot, int round)
+{
+	static const char *const paths[] = {"/web-1.service", "/web-2.service", "/db.service"};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, "p", "p", 1);
+		struct cgroup_record *record;
+
+		fixture_cgroup(snapshot, thread, paths[i]);
+		record = snapshot_add_cgroup(snapshot, snapshot->triples[snapshot->triple[thread]].cgroup);
+		record->usage_usec = 1000000 + (uint64_t)round * 500000 * (i + 1);
+		record->memory_current = 1024 * 1024 * (i + 1);
+		record->max_quota_us = (struct optional_u64){50000 * (i + 1), i != 2};
+		record->pids_current = (struct optional_u64){i + 1, true};
+		if (i == 2)
+			record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
+	}
+}
+
+static void test_cgroups(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_cgroups);
+	struct view view;
+	struct table *table;
+
+	(void)state;
+	view_initialise(&view);
+	view.tab = TAB_CGROUP;
+	view.grouping.axis = AXIS_CGROUP;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGCPU), "75.0");
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_LIMIT), "1.00");
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGMEM), "2.0M");
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_PIDS), "3");
+	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_LIMIT), "-");
+	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_CGMEM), "·");
+	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_OOM), "0");
+	/* sorted by CPU% of the view: the tab's own column of that title */
+	assert_int_equal(table->sort_column, fixture_column(table, COLUMN_CGCPU));
+	assert_string_equal(table->rows[0].label, "/db.service");
+	table_release(table);
+	view.grouping.axis = AXIS_PROCESS;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "p", COLUMN_CGCPU), "-");
+	table_release(table);
+	session_release(session);
+}
+
+/* Memory by smaps_rollup: leaders only. */
+static void fill_smaps(struct snapshot *snapshot, int round)
+{
+	(void)round;
+	fixture_thread(snapshot, 10, 10, "p", "p", 1);
+	fixture_thread(snapshot, 10, 15, "p", "whole", 1);
+	fixture_thread(snapshot, 20, 20, "p", "p", 1);
+	snapshot->smaps = memory_allocate_zero(1, sizeof(*snapshot->smaps));
+	snapshot->smaps_capacity = snapshot->smaps_count = 1;
+	snapshot->smaps[0].thread = 0;
+	snapshot->smaps[0].kib.items = arena_allocate_zero(&snapshot->arena, 1, sizeof(struct key_value));
+	snapshot->smaps[0].kib.items[0] = (struct key_value){string_pool_intern(&snapshot->strings, "Rss", 3),
+							     2048};
+	snapshot->smaps[0].kib.count = 1;
+	snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[1] = REASON_NOT_READ; /* it is no leader */
+	snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[2] = REASON_OVER_BUDGET;
+}
+
+static void test_smaps(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_smaps);
+	struct table *table = fixture_table(session, TAB_MEMORY, VIEW_MODE_RATE);
+	struct view view;
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "p", COLUMN_RSS), "≥2.0M");
+	table_release(table);
+	view_initialise(&view);
+	view.tab = TAB_MEMORY;
+	view.grouping.axis = AXIS_THREAD;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "whole", COLUMN_RSS), "-");
+	assert_string_equal(fixture_shown(table, "p", COLUMN_PSS), "·");
+	table_release(table);
+	session_release(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states),   cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_full_bar), cmocka_unit_test(test_frozen),
+		cmocka_unit_test(test_ratios),   cmocka_unit_test(test_present),
+		cmocka_unit_test(test_cgroups),  cmocka_unit_test(test_smaps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of a view: marks, narrowing, order, filters, and that groups add up. */
+#include "session_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Marks: what is new, what went, the largest rises by half or more. */
+static struct snapshot *marks_round(int round)
+{
+	static const struct {
+		const char *name;
+		int from, until;
+		uint64_t run[3];
+	} jobs[] = {
+		{"steady", 0, 3, {0, 100, 200}}, {"riser", 0, 3, {0, 10, 110}},
+		{"second", 0, 3, {0, 10, 60}},   {"third", 0, 3, {0, 10, 50}},
+		{"fourth", 0, 3, {0, 10, 40}},   {"little", 0, 3, {0, 100, 240}},
+		{"leaves", 0, 2, {0, 77, 0}},    {"comes", 2, 3, {0, 0, 500}},
+	};
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+	for (uint32_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		if (round < jobs[i].from || round >= jobs[i].until)
+			continue;
+		fixture_set(snapshot,
+			    fixture_thread(snapshot, 10 + i, 10 + i, jobs[i].name, jobs[i].name,
+					   jobs[i].from > 0 ? 103 : 1),
+			    METRIC_RUN_TIME_NS, MS(jobs[i].run[round]));
+	}
+	return snapshot;
+}
+
+static void test_marks(void **state)
+{
+	struct session *session = session_create();
+	struct table *table = NULL;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		session_add_round(session, marks_round(round));
+		table_release(table);
+		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+		/* asking again changes nothing */
+		table_release(table);
+		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	}
+	assert_int_equal(table->row_count, 8);
+	assert_int_equal(fixture_row(table, "comes")->mark, ROW_MARK_NEW);
+	assert_int_equal(fixture_row(table, "leaves")->mark, ROW_MARK_GONE);
+	assert_int_equal(fixture_row(table, "leaves")->threads, 0);
+	assert_string_equal(fixture_shown(table, "leaves", COLUMN_CPU), "·");
+	assert_int_equal(fixture_cell(table, "leaves", COLUMN_CPU)->reason, REASON_ENDED);
+	assert_int_equal(fixture_row(table, "riser")->mark, ROW_MARK_MOVER);
+	assert_int_equal(fixture_row(table, "second")->mark, ROW_MARK_MOVER);
+	assert_int_equal(fixture_row(table, "third")->mark, ROW_MARK_MOVER);
+	assert_int_equal(fixture_row(table, "fourth")->mark, ROW_MARK_NONE);
+	assert_int_equal(fixture_row(table, "steady")->mark, ROW_MARK_NONE);
+	assert_int_equal(fixture_row(table, "little")->mark, ROW_MARK_NONE);
+	table_release(table);
+	session_add_round(session, marks_round(2));
+	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	assert_false(fixture_has_row(table, "leaves"));
+	table_release(table);
+	session_release(session);
+}
+
+/* A round that nobody looked at leaves nothing to compare with. */
+static void test_marks_after_gap(void **state)
+{
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	session_add_round(session, marks_round(0));
+	table_release(fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE));
+	session_add_round(session, marks_round(1));
+	session_add_round(session, marks_round(2));
+	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	assert_int_equal(table->row_count, 7);
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_int_equal(table->rows[i].mark, ROW_MARK_NONE);
+	table_release(table);
+	session_release(session);
+}
+
+/* Once a pattern has had two threads it stays one. */
+static void test_sticky_pattern(void **state)
+{
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		fixture_thread(snapshot, 10, 10, "worker-1", "worker-1", 1);
+		if (round == 0)
+			fixture_thread(snapshot, 11, 11, "worker-2", "worker-2", 1);
+		fixture_thread(snapshot, 12, 12, "single-7", "single-7", 1);
+		session_add_round(session, snapshot);
+		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+		assert_true(fixture_has_row(table, "worker-{N}"));
+		assert_true(fixture_has_row(table, "single-7"));
+		table_release(table);
+	}
+	session_release(session);
+}
+
+/* Narrowing: process, then its thread patterns, then its threads; kernel threads can be hidden. */
+static void fill_tree(struct snapshot *snapshot, int round)
+{
+	size_t thread;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		thread = fixture_thread(snapshot, 10, 10 + i, "engine", i < 2 ? "io-1" : "cpu-1", 1);
+		fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(100) * (i + 1) * (uint64_t)round);
+	}
+	thread = fixture_thread(snapshot, 30, 30, "other", "io-1", 1);
+	fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(50) * (uint64_t)round);
+	thread = fixture_thread(snapshot, 40, 40, "kworker", "kworker", 1);
+	snapshot->thread_flags[thread] |= THREAD_KERNEL;
+}
+
+static void test_narrowing(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_tree);
+	struct view view;
+	struct table *table;
+	char *key;
+	size_t length;
+
+	(void)state;
+	view_initialise(&view);
+	view.hide_kernel_threads = true;
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 2);
+	table_release(table);
+	assert_true(view_open(&view, "engine", 6));
+	assert_int_equal(view.grouping.axis, AXIS_THREAD);
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 2);
+	assert_string_equal(fixture_shown(table, "io-{N}", COLUMN_THR),
+			    "2"); /* not that of the other process */
+	assert_string_equal(fixture_shown(table, "cpu-{N}", COLUMN_CPU), "35.0");
+	table_release(table);
+	assert_true(view_open(&view, "cpu-{N}", 7));
+	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 2);
+	assert_int_equal(table->rows[0].tid, 13);
+	assert_int_equal(table->rows[0].tgid, 10);
+	assert_string_equal(table->rows[0].key, "13:100");
+	assert_int_equal(table->rows[1].tid, 12);
+	table_release(table);
+	assert_true(view_close(&view, &key, &length));
+	assert_string_equal(key, "cpu-{N}");
+	free(key);
+	assert_int_equal(view.step_count, 1);
+	assert_true(view_close(&view, NULL, NULL));
+	assert_false(view_close(&view, NULL, NULL));
+	view_release(&view);
+	session_release(session);
+}
+
+/* Order is total: ties by name, what has no value last in either direction; limit keeps the total. */
+static void fill_order(struct snapshot *snapshot, int round)
+{
+	const char *const names[] = {"d", "b", "a", "c"};
+
+	for (uint32_t i = 0; i < 4; i++)
+		fixture_set(snapshot, fixture_thread(snapshot, 10 + i, 10 + i, names[i], names[i], 1),
+			    METRIC_RUN_TIME_NS, MS(round * (i == 0 ? 20 : 10)));
+	snapshot_add_exception(snapshot, 2, METRIC_RUN_TIME_NS, REASON_BAD_VALUE);
+}
+
+static void assert_order(struct session *session, const struct view *view, const char *expected)
+{
+	struct table *table = session_table(session, view);
+
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_int_equal(table->rows[i].label[0], expected[i]);
+	assert_int_equal(table->row_count, strlen(expected));
+	assert_int_equal(table->row_total, 4);
+	table_release(table);
+}
+
+static void test_order(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_order);
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	assert_order(session, &view, "dbca");
+	view.sort_ascending = true;
+	assert_order(session, &view, "bcda");
+	view.sort_by_name = true;
+	assert_order(session, &view, "abcd");
+	view.sort_ascending = false;
+	assert_order(session, &view, "dcba");
+	view.sort_by_name = false;
+	view.limit = 2;
+	assert_order(session, &view, "db");
+	session_release(session);
+}
+
+/* Filters look at the cells of the view or at rates. */
+static void test_filter_rows(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_tree);
+	struct view view;
+	struct table *table;
+
+	(void)state;
+	view_initialise(&view);
+	view.filter = filter_parse("cpu% > 20 and !other", NULL);
+	assert_non_null(view.filter);
+	view.mode = VIEW_MODE_TOTAL; /* a rate is a rate in every mode */
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 1);
+	assert_true(fixture_has_row(table, "engine"));
+	assert_int_equal(table->row_total, 1);
+	table_release(table);
+	view_release(&view);
+	view_initialise(&view);
+	view.filter = filter_parse("run_time_ns < 60ms and thr = 1", NULL);
+	view.mode = VIEW_MODE_INTERVAL;
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 2);
+	assert_true(fixture_has_row(table, "other"));
+	table_release(table);
+	view_release(&view);
+	session_release(session);
+}
+
+/* The sum over groups is the sum over threads, whatever the axis, for random threads. */
+static void fill_random(struct snapshot *snapshot, int round)
+{
+	unsigned int seed = 7;
+	char process[16], name[16];
+
+	for (uint32_t i = 0; i < 300; i++) {
+		size_t thread;
+
+		snprintf(process, sizeof(process), "p%c-%d", 'a' + rand_r(&seed) % 5, rand_r(&seed) % 3);
+		snprintf(name, sizeof(name), "t%c-%d", 'a' + rand_r(&seed) % 7, rand_r(&seed) % 9);
+		thread = fixture_thread(snapshot, 100 + i, 100 + i, process, name, 1);
+		fixture_cgroup(snapshot, thread, rand_r(&seed) % 2 ? "/a/x-1.service" : "/b");
+		for (int m = 0; m < METRIC_COUNT; m++) {
+			uint64_t base = (uint64_t)rand_r(&seed), more = (uint64_t)rand_r(&seed) % 1000000;
+
+			if (metric_type((enum metric)m)->kind == METRIC_KIND_COUNTER &&
+			    m != METRIC_THREAD_COUNT)
+				fixture_set(snapshot, thread, (enum metric)m, base + (round != 0 ? more : 0));
+		}
+	}
+}
+
+static void column_sums(const struct table *table, double sums[])
+{
+	for (size_t c = 0; c < table->column_count; c++) {
+		sums[c] = 0;
+		for (size_t r = 0; r < table->row_count; r++) {
+			const struct cell *cell = &table->rows[r].cells[c];
+
+			if (cell->state == CELL_VALUE && cell->form == CELL_FORM_INTEGER)
+				sums[c] += (double)cell->value.integer;
+			else if (cell->state == CELL_VALUE && cell->form == CELL_FORM_REAL)
+				sums[c] += cell->value.real;
+		}
+	}
+}
+
+static void test_sums(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_random);
+	static const enum column summed[] = {COLUMN_CPU,  COLUMN_RUNQ, COLUMN_MEM,   COLUMN_LOST, COLUMN_CSW,
+					     COLUMN_READ, COLUMN_USER, COLUMN_FAULT, COLUMN_MIGR};
+	double expected[16], sums[16];
+	struct view view;
+	struct table *table;
+
+	(void)state;
+	view_initialise(&view);
+	view.columns = summed;
+	view.column_count = sizeof(summed) / sizeof(summed[0]);
+	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++) {
+		view.mode = (enum view_mode)mode;
+		view.level = VIEW_LEVEL_THREADS;
+		table = session_table(session, &view);
+		assert_int_equal(table->row_count, 300);
+		column_sums(table, expected);
+		table_release(table);
+		view.level = VIEW_LEVEL_GROUPS;
+		for (int axis = 0; axis < AXIS_COUNT; axis++) {
+			view.grouping.axis = (enum axis)axis;
+			table = session_table(session, &view);
+			assert_in_range(table->row_count, 2, 299);
+			column_sums(table, sums);
+			for (size_t c = 0; c < view.column_count; c++) {
+				assert_true(expected[c] > 0);
+				assert_true(fabs(sums[c] - expected[c]) <= 1e-9 * expected[c]);
+			}
+			table_release(table);
+		}
+	}
+	session_release(session);
+}
+
+/* Every tab builds on every axis and level with cells of the unit its column says. */
+static void test_every_tab(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_random);
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	for (int tab = 0; tab < TAB_COUNT; tab++) {
+		for (int mode = 0; mode < VIEW_MODE_COUNT * 2; mode++) {
+			struct table *table;
+
+			view.tab = (enum tab)tab;
+			view.mode = (enum view_mode)(mode / 2);
+			view.level = mode % 2 ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
+			table = session_table(session, &view);
+			assert_true(table->row_count > 0);
+			for (size_t c = 0; c < table->column_count; c++) {
+				assert_true(table->columns[c].width >= (int)strlen(table->columns[c].title));
+				assert_int_equal(table->rows[0].cells[c].unit, table->columns[c].unit);
+				assert_int_not_equal(table->rows[0].cells[c].state, CELL_EMPTY);
+				for (size_t d = 0; d < c; d++)
+					assert_string_not_equal(table->columns[c].name,
+								table->columns[d].name);
+			}
+			table_release(table);
+		}
+	}
+	session_release(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_marks),          cmocka_unit_test(test_marks_after_gap),
+		cmocka_unit_test(test_sticky_pattern), cmocka_unit_test(test_narrowing),
+		cmocka_unit_test(test_order),          cmocka_unit_test(test_filter_rows),
+		cmocka_unit_test(test_sums),           cmocka_unit_test(test_every_tab),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
