@@ -77,8 +77,9 @@ static void append_heading(const struct round_output *output)
 
 	localtime_r(&seconds, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-	buffer_append_format(buffer, "%s  %s threads", clock,
-			     number_group_digits(now->thread_count, threads));
+	buffer_append_format(buffer, "%s  %s thread%s", clock,
+			     number_group_digits(now->thread_count, threads),
+			     now->thread_count == 1 ? "" : "s");
 	if (output->view->level == VIEW_LEVEL_GROUPS)
 		buffer_append_format(buffer, ", %zu group%s by %s", output->table->row_total,
 				     output->table->row_total == 1 ? "" : "s",

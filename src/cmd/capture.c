@@ -31,16 +31,19 @@ static void note_parsing(const struct snapshot *snapshot)
 	struct buffer line = {0};
 	char digits[28];
 
-	buffer_append_format(&line, "%s threads listed", number_group_digits(summary->tids_walked, digits));
-	buffer_append_format(&line, ", %s reads failed", number_group_digits(summary->read_failures, digits));
+	buffer_append_format(&line, "%s thread%s listed", number_group_digits(summary->tids_walked, digits),
+			     summary->tids_walked == 1 ? "" : "s");
+	buffer_append_format(&line, ", %s read%s failed", number_group_digits(summary->read_failures, digits),
+			     summary->read_failures == 1 ? "" : "s");
 	if (summary->dominant_read_failure != NULL)
 		buffer_append_format(&line, " (most: %s)", summary->dominant_read_failure);
 	if (summary->negative_dotted_values != 0)
 		buffer_append_format(&line, ", %s negative values",
 				     number_group_digits(summary->negative_dotted_values, digits));
 	if (snapshot->provenance.ended != 0)
-		buffer_append_format(&line, ", %s threads ended meanwhile",
-				     number_group_digits(snapshot->provenance.ended, digits));
+		buffer_append_format(&line, ", %s thread%s ended meanwhile",
+				     number_group_digits(snapshot->provenance.ended, digits),
+				     snapshot->provenance.ended == 1 ? "" : "s");
 	command_note("%s", line.data);
 	buffer_release(&line);
 }

@@ -110,17 +110,17 @@ static int check_operand_count(const struct command *command, char **operands, i
 	if (command->name == NULL && command_find(operands[0]) != NULL)
 		return error_set(error, -EINVAL, "'%s' must come first: ctop %s ...", operands[0],
 				 operands[0]);
-	return error_set(error, -EINVAL, "'%s' is one word too many: ctop %s %s",
+	return error_set(error, -EINVAL, "'%s' is one word too many: ctop %s%s%s",
 			 operands[command->maximum_operands], command->name != NULL ? command->name : "",
-			 command->usage);
+			 command->name != NULL ? " " : "", command->usage);
 }
 
 /* A word in a command's place that is neither a command nor a file is a slip of the pen. */
 static bool is_slip(const struct command *command, char **operands, int count)
 {
-	return command->name == NULL && count == 1 && strcmp(operands[0], "-") != 0 &&
-	       strchr(operands[0], '/') == NULL && strchr(operands[0], '.') == NULL &&
-	       access(operands[0], F_OK) != 0;
+	return command->name == NULL && count > 0 && strcmp(operands[0], "-") != 0 &&
+	       operands[0][0] != '\0' && strchr(operands[0], '/') == NULL &&
+	       strchr(operands[0], '.') == NULL && access(operands[0], F_OK) != 0;
 }
 
 static int run(const struct command *command, char **words, int word_count)

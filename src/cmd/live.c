@@ -188,32 +188,6 @@ static const struct option_table_use tables[] = {
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
 
-/* The nearest name may be any; of the valid ones the columns are listed and the metrics, which are many, not.
- */
-static int unknown_column(const char *name, struct error *error)
-{
-	const char *names[COLUMN_TOTAL];
-	struct buffer list = {0};
-	const char *nearest;
-	size_t count = 0;
-
-	for (int column = 0; column < COLUMN_TOTAL; column++) {
-		if (column == COLUMN_COUNT)
-			continue;
-		names[count++] = column < COLUMN_COUNT ? column_title((enum column)column, VIEW_MODE_RATE)
-						       : column_name((enum column)column);
-		if (column < COLUMN_COUNT)
-			buffer_append_format(&list, "%s, ", names[count - 1]);
-	}
-	nearest = nearest_name(name, names, count);
-	error_set(error, -EINVAL,
-		  "unknown column '%s'%s%s%s valid: %sand the names that `ctop metrics` lists", name,
-		  nearest != NULL ? ", did you mean '" : ";", nearest != NULL ? nearest : "",
-		  nearest != NULL ? "'?" : "", list.data);
-	buffer_release(&list);
-	return -EINVAL;
-}
-
 static int find_column(const char *name, size_t length, enum column *ret_column, struct error *error)
 {
 	char *copy = memory_duplicate_bytes(name, length);
@@ -221,7 +195,7 @@ static int find_column(const char *name, size_t length, enum column *ret_column,
 
 	*ret_column = column_find(copy);
 	if (*ret_column == COLUMN_COUNT)
-		result = unknown_column(copy, error);
+		result = column_refuse(copy, error);
 	free(copy);
 	return result;
 }

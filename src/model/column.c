@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "column_table.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
+#include "base/nearest.h"
 #include "view.h"
 
 const struct tab_entry tabs[TAB_COUNT] = {
@@ -190,8 +193,33 @@ static bool titles_match(const char *title, const char *wanted)
 	return bare_length(title) == length && strncasecmp(title, wanted, length) == 0;
 }
 
+/* Length of a name as it heads a column of TSV and CSV, "read_bytes_per_s", without its units. */
+static size_t length_without_units(const char *name)
+{
+	static const char *const units[] = {"_per_s", "_percent", "_bytes", "_ns"};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (length > unit && strncasecmp(name + length - unit, units[i], unit) == 0)
+			length -= unit;
+	}
+	return length;
+}
+
+static enum column find_by_name(const char *name, size_t length)
+{
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (strncasecmp(entries[i].name, name, length) == 0 && entries[i].name[length] == '\0')
+			return (enum column)i;
+	}
+	return COLUMN_COUNT;
+}
+
 enum column column_find(const char *name)
 {
+	enum column found;
 	enum metric metric;
 	enum derived derived;
 
@@ -199,15 +227,55 @@ enum column column_find(const char *name)
 		if (titles_match(entries[i].rate_title, name))
 			return (enum column)i;
 	}
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (strcasecmp(entries[i].name, name) == 0)
-			return (enum column)i;
-	}
+	found = find_by_name(name, strlen(name));
+	if (found != COLUMN_COUNT)
+		return found;
 	metric = metric_find(name, strlen(name));
 	if (metric != METRIC_NONE)
 		return column_of_metric(metric);
 	derived = derived_find(name, strlen(name));
-	return derived != DERIVED_NONE ? column_of_derived(derived) : COLUMN_COUNT;
+	return derived != DERIVED_NONE ? column_of_derived(derived)
+				       : find_by_name(name, length_without_units(name));
+}
+
+/* A column's title stands in the list once, though two tabs may have a column of that title. */
+static bool is_title_taken(enum column column)
+{
+	for (int i = 0; i < (int)column; i++) {
+		if (strcmp(entries[i].rate_title, entries[column].rate_title) == 0)
+			return true;
+	}
+	return false;
+}
+
+int column_refuse(const char *name, struct error *error)
+{
+	const char *candidates[2 * COLUMN_TOTAL];
+	size_t count = 0;
+	const char *nearest;
+	struct buffer list = {0};
+	int result;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		candidates[count++] = entries[i].rate_title;
+		candidates[count++] = entries[i].name;
+		if (!is_title_taken((enum column)i))
+			buffer_append_format(&list, "%s%s", i > 0 ? " " : "", entries[i].rate_title);
+	}
+	for (int i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
+		candidates[count++] = entries[i].name;
+	nearest = nearest_name(name, candidates, count);
+	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
+		nearest = entries[column_find(nearest)].rate_title;
+	result = nearest != NULL ? error_set(error, -EINVAL,
+					     "no column '%s', did you mean %s? Columns: %s, and the names of "
+					     "ctop metrics",
+					     name, nearest, list.data)
+				 : error_set(error, -EINVAL,
+					     "no column '%s'. Columns: %s, and the names of ctop metrics",
+					     name, list.data);
+	buffer_release(&list);
+	return result;
 }
 
 bool column_has_metrics(enum column column)

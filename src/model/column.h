@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "metric.h"
 #include "table.h"
 
@@ -68,9 +69,16 @@ const char *column_description(enum column column);
 
 /*
  * The column of that title or name (case ignored; a title also without % and /s, then the first of the table
- * that fits), else that of the metric or derived metric of that name, else COLUMN_COUNT.
+ * that fits), else that of the metric or derived metric of that name, else that of a name with units behind it
+ * as in the head of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
  */
 enum column column_find(const char *name);
+
+/*
+ * Refuses a name that column_find() does not know: a sentence with the nearest name and the titles of the
+ * screen's columns; returns -EINVAL.
+ */
+int column_refuse(const char *name, struct error *error);
 
 /*
  * The columns of a tab in order for rows that are groups or `threads`, at most COLUMN_TOTAL of them, into

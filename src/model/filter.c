@@ -12,7 +12,6 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 
 enum comparison {
 	COMPARISON_AT_LEAST,
@@ -102,36 +101,6 @@ static struct term *add_term(struct filter *filter, enum term_kind kind)
 	return &filter->terms[filter->count++];
 }
 
-/* Lists what may be compared, the nearest name first. */
-static int refuse_column(const char *name, struct error *error)
-{
-	const char *candidates[2 * COLUMN_TOTAL];
-	size_t count = 0;
-	const char *nearest;
-	struct buffer list = {0};
-	int result;
-
-	for (int i = 0; i < COLUMN_COUNT; i++) {
-		candidates[count++] = column_title((enum column)i, 0);
-		candidates[count++] = column_name((enum column)i);
-		buffer_append_format(&list, "%s%s", i > 0 ? " " : "", column_title((enum column)i, 0));
-	}
-	for (int i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
-		candidates[count++] = column_name((enum column)i);
-	nearest = nearest_name(name, candidates, count);
-	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
-		nearest = column_title(column_find(nearest), 0);
-	result = nearest != NULL ? error_set(error, -EINVAL,
-					     "no column '%s', did you mean %s? Columns: %s, and the names of "
-					     "ctop metrics",
-					     name, nearest, list.data)
-				 : error_set(error, -EINVAL,
-					     "no column '%s'. Columns: %s, and the names of ctop metrics",
-					     name, list.data);
-	buffer_release(&list);
-	return result;
-}
-
 /* Number and unit; what is no number is a word, which only = compares. */
 static int parse_literal(const char *text, enum comparison comparison, struct literal *literal,
 			 struct error *error)
@@ -205,7 +174,7 @@ static int parse_comparison(struct filter *filter, const char *text, const char 
 	int result;
 
 	if (column == COLUMN_COUNT) {
-		result = refuse_column(name, error);
+		result = column_refuse(name, error);
 	} else {
 		result = parse_literal(value, comparison, &literal, error);
 		if (result == 0) {

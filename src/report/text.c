@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
 
@@ -178,13 +179,15 @@ static void begin(struct report *report, const struct report_subject *subject)
 {
 	const struct snapshot *snapshot = report->snapshot;
 	struct tm utc;
-	char when[40];
+	char digits[28], when[40];
 	time_t seconds;
 
 	if (snapshot == NULL)
 		return;
 	append_text(report, report->out, subject->file);
-	buffer_append_format(report->out, ": %zu threads by %s", snapshot->thread_count, subject->group_by);
+	buffer_append_format(report->out, ": %s thread%s by %s",
+			     number_group_digits(snapshot->thread_count, digits),
+			     snapshot->thread_count == 1 ? "" : "s", subject->group_by);
 	seconds = (time_t)(snapshot->captured_at_unix_ns / 1000000000);
 	if (gmtime_r(&seconds, &utc) != NULL && strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc) != 0)
 		buffer_append_format(report->out, ", captured %s UTC", when);

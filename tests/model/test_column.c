@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The column and tab tables, and the views over them. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,6 +148,19 @@ static void test_table(void **state)
 	}
 }
 
+static void test_refuse(void **state)
+{
+	struct error error;
+
+	(void)state;
+	assert_int_equal(column_refuse("run_queu", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "'run_queu', did you mean RUNQ%?"));
+	assert_non_null(strstr(error.text, " WRITE/s "));
+	/* WAIT% of two tabs stands there once */
+	assert_non_null(strstr(error.text, " WAIT%"));
+	assert_null(strstr(strstr(error.text, " WAIT%") + 1, " WAIT% "));
+}
+
 static void test_find(void **state)
 {
 	(void)state;
@@ -161,6 +175,12 @@ static void test_find(void **state)
 	assert_int_equal(column_find("run_time_ns"), column_of_metric(METRIC_RUN_TIME_NS));
 	assert_int_equal(column_find("avg_slice_ns"), column_of_derived(DERIVED_AVG_SLICE_NS));
 	assert_int_equal(column_find("thread_count"), COLUMN_THR);
+	/* as the head of a TSV table has them */
+	assert_int_equal(column_find("cpu_percent"), COLUMN_CPU);
+	assert_int_equal(column_find("block_io_percent"), COLUMN_BLKIO);
+	assert_int_equal(column_find("read_bytes_per_s"), COLUMN_READ);
+	assert_int_equal(column_find("context_switches_per_s"), COLUMN_CSW);
+	assert_int_equal(column_find("_percent"), COLUMN_COUNT);
 	assert_int_equal(column_find("cpu/s"), COLUMN_COUNT);
 	assert_int_equal(column_find(""), COLUMN_COUNT);
 	assert_int_equal(tab_find("i/o"), TAB_IO);
@@ -255,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_tabs),    cmocka_unit_test(test_narrow), cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_all_tab), cmocka_unit_test(test_table),  cmocka_unit_test(test_find),
 		cmocka_unit_test(test_needs),   cmocka_unit_test(test_open),   cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
