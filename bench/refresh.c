@@ -68,7 +68,7 @@ static bool measure(const struct plan *plan, const struct load_kind *kind, uint3
 	shown = host_threads();
 	refresh_cost_of(&costs[0], top, INTERVAL_MS, plan->refreshes, false, NULL);
 	refresh_cost_of(&costs[1], batch, INTERVAL_MS, plan->refreshes, false, "load-");
-	refresh_cost_of(&costs[2], screen, INTERVAL_MS, plan->refreshes, true, "load-");
+	refresh_cost_of(&costs[2], screen, INTERVAL_MS, plan->refreshes, true, " threads in ");
 	load_end(&load);
 	printf("%-7s %8llu", kind->name, (unsigned long long)shown);
 	print_cost(&costs[0], shown, NULL);
