@@ -233,8 +233,6 @@ static enum style cell_style(const struct list_layout *layout, size_t column, co
 {
 	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
 		return STYLE_DIM;
-	if (cell->form == CELL_FORM_BAR)
-		return STYLE_RUN;
 	for (size_t i = 0; i < sizeof(highlights) / sizeof(highlights[0]); i++) {
 		if (highlights[i].column == layout->list->table->columns[column].column &&
 		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
@@ -251,6 +249,24 @@ static void draw_name(struct list_layout *layout, int y, const struct table_row 
 		draw_text(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
 }
 
+/* Each stretch of equal signs in its own style. */
+static void draw_bar(const struct list_layout *layout, int y, int x)
+{
+	const char *text = layout->text.data;
+
+	while (*text != '\0') {
+		const char *sign = memchr(screen_bar_signs, *text, CELL_BAR_SHARES);
+		enum style style = sign != NULL ? (enum style)(STYLE_BAR_RUN + (sign - screen_bar_signs))
+						: STYLE_NORMAL;
+		size_t length = 1;
+
+		while (text[length] == *text)
+			length++;
+		x += draw_text(y, x, (int)length, style, text, length);
+		text += length;
+	}
+}
+
 static void draw_cell(struct list_layout *layout, int y, const struct table_row *row, size_t column,
 		      bool selected)
 {
@@ -264,7 +280,9 @@ static void draw_cell(struct list_layout *layout, int y, const struct table_row 
 		style = STYLE_GONE;
 	if (selected)
 		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
-	if (list->table->columns[column].left)
+	if (row->cells[column].state == CELL_VALUE && row->cells[column].form == CELL_FORM_BAR && !selected)
+		draw_bar(layout, y, layout->column_x[column]);
+	else if (list->table->columns[column].left)
 		draw_text(y, layout->column_x[column], width, style, layout->text.data, layout->text.length);
 	else
 		draw_right(y, layout->column_x[column], width, style, layout->text.data);

@@ -167,7 +167,7 @@ static void draw_where(struct ui *ui, int y)
 	if (ui->options->file_name != NULL)
 		add(&right, STYLE_NORMAL, "file");
 	else if (ui->paused)
-		add(&right, STYLE_STRONG, "PAUSED");
+		add(&right, STYLE_MESSAGE, " PAUSED ");
 	else
 		add(&right, STYLE_NORMAL, "every %gs", (double)ui->interval_ns / NS_PER_S);
 	add_mode(&right, ui);

@@ -17,6 +17,10 @@ void screen_metrics_open(struct ui *ui)
 
 	if (row == NULL)
 		return;
+	if (row->mark == ROW_MARK_GONE) {
+		screen_message(ui, STYLE_MESSAGE, "this row is gone");
+		return;
+	}
 	screen_metrics_close(ui);
 	ui->metrics_open = true;
 	ui->metrics_key = memory_duplicate_bytes(row->key, row->key_length);
