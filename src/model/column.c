@@ -357,7 +357,18 @@ static size_t list_all_tab(enum column columns[COLUMN_TOTAL])
 	return count;
 }
 
-/* Puts the sort column behind THR when the tab has none of its title. */
+bool column_stands_for(enum column column, enum column other)
+{
+	const struct column_entry *left = &entries[column], *right = &entries[other];
+
+	if (strcmp(left->rate_title, right->rate_title) == 0)
+		return true;
+	return left->operation == right->operation && left->unit == right->unit &&
+	       left->input_count == right->input_count &&
+	       memcmp(left->inputs, right->inputs, sizeof(left->inputs)) == 0;
+}
+
+/* Puts the sort column behind THR when no other one stands for it. */
 static size_t join_sort_column(enum column sort, enum column columns[COLUMN_TOTAL], size_t count)
 {
 	size_t place = count > 0 && columns[0] == COLUMN_THR ? 1 : 0;
@@ -365,7 +376,7 @@ static size_t join_sort_column(enum column sort, enum column columns[COLUMN_TOTA
 	if (sort == COLUMN_COUNT)
 		return count;
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(entries[columns[i]].rate_title, entries[sort].rate_title) == 0)
+		if (column_stands_for(columns[i], sort))
 			return count;
 	}
 	memmove(&columns[place + 1], &columns[place], (count - place) * sizeof(columns[0]));
@@ -382,9 +393,7 @@ static size_t fit(bool threads, int width, enum column sort, enum column columns
 	for (size_t i = 0; i < count; i++)
 		used += column_width(columns[i]) + 1;
 	for (size_t i = count; i-- > 0 && used > room;) {
-		if (columns[i] == COLUMN_THR ||
-		    (sort != COLUMN_COUNT &&
-		     strcmp(entries[columns[i]].rate_title, entries[sort].rate_title) == 0))
+		if (columns[i] == COLUMN_THR || (sort != COLUMN_COUNT && column_stands_for(columns[i], sort)))
 			continue;
 		used -= column_width(columns[i]) + 1;
 		memmove(&columns[i], &columns[i + 1], (count - i - 1) * sizeof(columns[0]));

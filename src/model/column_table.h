@@ -69,6 +69,9 @@ struct column_entry {
 /* The row of a column of any kind; `column` is below COLUMN_TOTAL and not COLUMN_COUNT. */
 const struct column_entry *column_entry(enum column column);
 
+/* Whether one column may stand for the other in a table: the same title or the same formula. */
+bool column_stands_for(enum column column, enum column other);
+
 /* Cells that a column takes on the screen: the same in all modes. */
 int column_width(enum column column);
 

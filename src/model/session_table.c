@@ -34,7 +34,7 @@ struct ordered_row {
 	unsigned char mark;
 };
 
-/* The sort column of a tab that has a column of the same title. */
+/* The column sorted by, or the one of the table that stands for it. */
 static enum column sort_column(const struct build *build)
 {
 	enum column sort = build->view->sort;
@@ -44,7 +44,7 @@ static enum column sort_column(const struct build *build)
 			return sort;
 	}
 	for (size_t i = 0; i < build->column_count; i++) {
-		if (strcmp(column_entry(build->columns[i])->rate_title, column_entry(sort)->rate_title) == 0)
+		if (column_stands_for(build->columns[i], sort))
 			return build->columns[i];
 	}
 	return sort;

@@ -112,6 +112,10 @@ static void test_all_tab(void **state)
 
 	(void)state;
 	assert_int_equal(count, METRIC_COUNT + DERIVED_COUNT);
+	/* sorted by what another column of the tab counts: none joins */
+	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_CPU, columns), count);
+	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_LOST, columns), count + 1);
+	column_list(TAB_ALL, false, 80, COLUMN_COUNT, columns);
 	assert_int_equal(columns[0], COLUMN_THR);
 	for (size_t i = 1; i < METRIC_COUNT; i++)
 		assert_string_equal(column_name(columns[i]), metrics[i].name);
