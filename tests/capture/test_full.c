@@ -260,14 +260,14 @@ static void churn(void *argument)
 	if (fork() != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	pthread_setname_np(pthread_self(), "churn");
+	pthread_setname_np(pthread_self(), "short-lived");
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 64 * 1024);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	for (uintptr_t i = 0;; i++) {
 		if (pthread_create(&thread, &attributes, vanish, (void *)(i % 7 * 500)) != 0)
 			usleep(1000);
-		if (i % 64 == 0)
+		if (i % 16 == 0)
 			usleep(1000);
 	}
 }
@@ -285,10 +285,10 @@ static void test_vanishing_threads(void **state)
 		struct snapshot *snapshot = i % 2 == 0 ? live_full(capture) : live_round(capture);
 
 		for (size_t row = 0; row < snapshot->thread_count; row++) {
-			if (strcmp(live_pcomm(snapshot, (long)row), "churn") != 0)
+			if (strcmp(live_pcomm(snapshot, (long)row), "short-lived") != 0)
 				continue;
 			seen++;
-			assert_string_equal(live_comm(snapshot, (long)row), "churn");
+			assert_string_equal(live_comm(snapshot, (long)row), "short-lived");
 			assert_true(snapshot->start_time[row] != 0);
 			assert_true(snapshot_value(snapshot, row, METRIC_POLICY) != 0);
 		}
