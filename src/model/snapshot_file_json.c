@@ -178,6 +178,13 @@ int json_parser_feed(struct json_parser *parser, const char *text, size_t length
 	return 0;
 }
 
+void json_parser_skip(struct json_parser *parser, size_t length)
+{
+	parser->offset += length;
+	if (length != 0)
+		parser->quiet = 0;
+}
+
 int json_parser_finish(struct json_parser *parser, struct error *error)
 {
 	yajl_status status = yajl_complete_parse(parser->handle);

@@ -55,6 +55,12 @@ struct json_parser *json_parser_create(const struct json_callbacks *callbacks, v
  */
 int json_parser_feed(struct json_parser *parser, const char *text, size_t length, struct error *error);
 
+/*
+ * Counts text that the caller read by itself. Allowed only where the parser stands between two tokens, and
+ * only for text that leaves its grammar where it was: a whole element of an array with its comma.
+ */
+void json_parser_skip(struct json_parser *parser, size_t length);
+
 /* Says that the text has ended; -EBADMSG when the value is not complete. */
 int json_parser_finish(struct json_parser *parser, struct error *error);
 

@@ -88,38 +88,16 @@ static bool refuse_structure(struct snapshot_loader *loader, enum json_type type
 	return load_refuse(loader, "must be %s, not an %s", wanted, type == JSON_OBJECT ? "object" : "array");
 }
 
-/* Compares names in words: one key in two is the name of a metric, and memcmp() would be called for each. */
-static inline bool is_named(const struct member *member, const char *text, size_t length)
-{
-	const char *name = member->name;
-	uint64_t left, right;
-	size_t i = 0;
-
-	if (member->length != length)
-		return false;
-	if (length < sizeof(left))
-		return memcmp(name, text, length) == 0;
-	for (; i + sizeof(left) < length; i += sizeof(left)) {
-		memcpy(&left, name + i, sizeof(left));
-		memcpy(&right, text + i, sizeof(right));
-		if (left != right)
-			return false;
-	}
-	memcpy(&left, name + length - sizeof(left), sizeof(left));
-	memcpy(&right, text + length - sizeof(right), sizeof(right));
-	return left == right;
-}
-
 /* Members mostly come in written order: the one that is expected next is tried first. */
 static inline size_t find_member(const struct frame *frame, const char *text, size_t length)
 {
 	const struct object *object = frame->object;
 	size_t index = frame->next;
 
-	if (index < object->count && is_named(&object->members[index], text, length))
+	if (index < object->count && load_is_named(&object->members[index], text, length))
 		return index;
 	for (index = 0; index < object->count; index++) {
-		if (is_named(&object->members[index], text, length))
+		if (load_is_named(&object->members[index], text, length))
 			break;
 	}
 	return index;
@@ -369,6 +347,7 @@ struct snapshot_loader *snapshot_loader_create(void)
 	loader->parser = json_parser_create(&callbacks, loader);
 	loader->snapshot = snapshot_create();
 	mark_needed(&thread_object, loader->thread_needed);
+	buffer_append_format(&loader->between, "},{\"%s\":", thread_object.members[0].name);
 	for (size_t i = 0; i < thread_object.count; i++) {
 		const struct member *member = &thread_object.members[i];
 
@@ -395,14 +374,47 @@ static int describe(struct snapshot_loader *loader, int result, struct error *er
 	return result;
 }
 
+/* Whether the parser stands in the array of threads, in a record or between two. */
+static bool is_in_threads(const struct snapshot_loader *loader)
+{
+	return loader->depth >= 2 && loader->frames[1].member != NULL &&
+	       loader->frames[1].member->type == MEMBER_THREADS;
+}
+
+/*
+ * Bytes to the next place where a plain record may begin: behind the comma of "},{"tid":". A quote inside a
+ * string has a backslash before it, so that this never stands in one.
+ */
+static size_t find_record(const struct snapshot_loader *loader, const char *text, size_t length)
+{
+	const char *found = memmem(text, length, loader->between.data, loader->between.length);
+
+	return found != NULL ? (size_t)(found - text) + strlen("},") : length;
+}
+
 int snapshot_loader_feed(struct snapshot_loader *loader, const char *text, size_t length, struct error *error)
 {
 	struct error local;
-	int result;
+	int result = 0;
 
 	if (error == NULL)
 		error = &local;
-	result = json_parser_feed(loader->parser, text, length, error);
+	while (result == 0 && length != 0) {
+		size_t piece = length;
+
+		if (is_in_threads(loader))
+			piece = find_record(loader, text, length);
+		result = json_parser_feed(loader->parser, text, piece, error);
+		text += piece;
+		length -= piece;
+		/* Only the threads' own array counts, not one in an unknown member of a record. */
+		if (result == 0 && length != 0 && loader->depth == 2 && loader->skipped == 0) {
+			piece = load_plain_threads(loader, text, length);
+			json_parser_skip(loader->parser, piece);
+			text += piece;
+			length -= piece;
+		}
+	}
 	return result < 0 ? describe(loader, result, error) : 0;
 }
 
@@ -432,6 +444,8 @@ void snapshot_loader_release(struct snapshot_loader *loader)
 	snapshot_release(loader->snapshot);
 	for (size_t i = 0; i < JSON_DEPTH_MAX; i++)
 		buffer_release(&loader->frames[i].key);
+	buffer_release(&loader->between);
+	buffer_release(&loader->last_set.text);
 	buffer_release(&loader->damage);
 	free(loader->numbers.items);
 	free(loader->entries.items);

@@ -8,6 +8,15 @@
 #include "base/memory.h"
 #include "snapshot_file_loader.h"
 
+void load_begin_thread(struct snapshot_loader *loader)
+{
+	loader->thread = (struct thread_record){
+		.uid = UINT32_MAX,
+		.index = loader->snapshot->thread_count,
+		.values[METRIC_STATE] = '~',
+	};
+}
+
 void load_commit_thread(struct snapshot_loader *loader)
 {
 	const struct thread_record *record = &loader->thread;

@@ -39,11 +39,9 @@ static bool load_u32(struct snapshot_loader *loader, struct frame *frame, const 
 
 	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
 		return false;
-	if (frame->index == 0)
-		loader->numbers.count = 0;
 	loader->numbers.items = memory_grow(loader->numbers.items, &loader->numbers.capacity,
-					    loader->numbers.count + 1, sizeof(*loader->numbers.items));
-	loader->numbers.items[loader->numbers.count++] = (uint32_t)value;
+					    frame->index + 1, sizeof(*loader->numbers.items));
+	loader->numbers.items[frame->index] = (uint32_t)value;
 	return true;
 }
 
@@ -262,11 +260,7 @@ static bool load_missed(struct snapshot_loader *loader, struct frame *frame, con
 static void *begin_thread(struct snapshot_loader *loader, struct frame *frame)
 {
 	(void)frame;
-	loader->thread = (struct thread_record){
-		.uid = UINT32_MAX,
-		.index = loader->snapshot->thread_count,
-		.values[METRIC_STATE] = '~',
-	};
+	load_begin_thread(loader);
 	return &loader->thread;
 }
 

@@ -157,9 +157,8 @@ static bool load_boolean(const struct member *member, void *field, const struct 
 	return true;
 }
 
-/* Stores the scalar when it is what the member must be. */
-static bool store(struct snapshot_loader *loader, const struct member *member, void *target,
-		  const struct json_scalar *scalar)
+bool load_store(struct snapshot_loader *loader, const struct member *member, void *target,
+		const struct json_scalar *scalar)
 {
 	void *field = (char *)target + member->offset;
 
@@ -197,7 +196,7 @@ static bool store(struct snapshot_loader *loader, const struct member *member, v
 bool load_scalar(struct snapshot_loader *loader, const struct member *member, void *target,
 		 const struct json_scalar *scalar)
 {
-	return store(loader, member, target, scalar) ||
+	return load_store(loader, member, target, scalar) ||
 	       load_refuse_scalar(loader, scalar, load_expectation(member));
 }
 

@@ -4,6 +4,8 @@
 
 /* The inside of a loader, shared by the snapshot_file_load…c files only. */
 
+#include <string.h>
+
 #include "base/buffer.h"
 #include "base/number.h"
 #include "snapshot_file_json.h"
@@ -75,10 +77,11 @@ struct snapshot_loader {
 	struct snapshot *snapshot;
 	struct frame frames[JSON_DEPTH_MAX];
 	size_t depth;
-	struct frame *frame;  /* the innermost one, frames[depth - 1] */
-	unsigned int skipped; /* levels inside a value that is ignored */
-	uint64_t *slot;       /* where the number that comes next belongs, NULL when it is not a plain one */
-	struct buffer damage; /* why a value was refused */
+	struct frame *frame;   /* the innermost one, frames[depth - 1] */
+	unsigned int skipped;  /* levels inside a value that is ignored */
+	uint64_t *slot;        /* where the number that comes next belongs, NULL when it is not a plain one */
+	struct buffer between; /* the text between two plain records, by which the next one is found */
+	struct buffer damage;  /* why a value was refused */
 
 	struct thread_record thread;
 	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
@@ -86,8 +89,12 @@ struct snapshot_loader {
 
 	struct {
 		uint32_t *items;
-		size_t count, capacity;
+		size_t capacity;
 	} numbers; /* of a CPU set, of the scope */
+	struct {
+		struct buffer text; /* "[0,1,2]" */
+		uint64_t id;
+	} last_set;
 	struct {
 		struct load_entry *items;
 		size_t count, capacity;
@@ -126,7 +133,35 @@ bool load_refuse(struct snapshot_loader *loader, const char *format, ...)
 /* The same for a value of the wrong type or out of range: "must be WANTED, not …". */
 bool load_refuse_scalar(struct snapshot_loader *loader, const struct json_scalar *scalar, const char *wanted);
 
-/* Stores a scalar in the field of `member` in the struct at `target`. */
+/* Whether this is the member's name. In words: every second token is a name, too many to call memcmp() for.
+ */
+static inline bool load_is_named(const struct member *member, const char *text, size_t length)
+{
+	const char *name = member->name;
+	uint64_t left, right;
+	size_t i = 0;
+
+	if (member->length != length)
+		return false;
+	if (length < sizeof(left))
+		return memcmp(name, text, length) == 0;
+	for (; i + sizeof(left) < length; i += sizeof(left)) {
+		memcpy(&left, name + i, sizeof(left));
+		memcpy(&right, text + i, sizeof(right));
+		if (left != right)
+			return false;
+	}
+	memcpy(&left, name + length - sizeof(left), sizeof(left));
+	memcpy(&right, text + length - sizeof(right), sizeof(right));
+	return left == right;
+}
+
+/* Stores a scalar in the field of `member` in the struct at `target`; false when it is not what it must be.
+ */
+bool load_store(struct snapshot_loader *loader, const struct member *member, void *target,
+		const struct json_scalar *scalar);
+
+/* The same, refusing what is wrong. */
 bool load_scalar(struct snapshot_loader *loader, const struct member *member, void *target,
 		 const struct json_scalar *scalar);
 
@@ -162,8 +197,17 @@ const char *load_text(struct snapshot_loader *loader, const char *text, size_t l
 /* How the elements of an open object or array are read, NULL for another type of member. */
 const struct container *load_container(const struct member *member);
 
+/* Empties the record for the next thread. */
+void load_begin_thread(struct snapshot_loader *loader);
+
 /* Spreads the record that was read over the columns of the snapshot. */
 void load_commit_thread(struct snapshot_loader *loader);
+
+/*
+ * Reads plain thread records, each with the comma behind it, as long as there are any whole ones. The text
+ * stands where an element of the threads must begin. Returns the bytes that were read.
+ */
+size_t load_plain_threads(struct snapshot_loader *loader, const char *text, size_t length);
 
 /* Brings what had to wait into the snapshot, and says what was defaulted. */
 void load_conclude(struct snapshot_loader *loader, struct snapshot_file_notes *ret_notes);

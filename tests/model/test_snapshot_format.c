@@ -6,7 +6,8 @@
 
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "model/snapshot_file_load.h"
+#include "model/snapshot_file_loader.h"
+#include "snapshot_compare.h"
 #include "snapshot_example.h"
 
 /* Feeds the text in pieces of `step` bytes. */
@@ -532,6 +533,130 @@ static void test_error_names_the_byte(void **state)
 	free(json);
 }
 
+/* What the parser of plain records takes of a text that stands where a thread begins. */
+static size_t take_plain(const char *text, struct snapshot **ret_snapshot)
+{
+	static const char before[] = "{\"captured_at_unix_ns\":1,\"threads\":[";
+	static const char behind[] = "],\"cgroup_stats\":{},\"psi\":" EXAMPLE_PSI "}";
+	struct snapshot_loader *loader = snapshot_loader_create();
+	struct error error = {""};
+	size_t taken;
+
+	assert_int_equal(snapshot_loader_feed(loader, before, strlen(before), NULL), 0);
+	assert_int_equal(snapshot_loader_feed(loader, example_record, strlen(example_record), NULL), 0);
+	assert_int_equal(snapshot_loader_feed(loader, ",", 1, NULL), 0);
+	taken = load_plain_threads(loader, text, strlen(text));
+	json_parser_skip(loader->parser, taken);
+	/* the parser goes on as if nothing had been */
+	assert_int_equal(snapshot_loader_feed(loader, example_record, strlen(example_record), NULL), 0);
+	assert_int_equal(snapshot_loader_feed(loader, behind, strlen(behind), NULL), 0);
+	snapshot_loader_finish(loader, ret_snapshot, NULL, &error);
+	assert_string_equal(error.text, "");
+	snapshot_loader_release(loader);
+	return taken;
+}
+
+static void test_plain_records(void **state)
+{
+	static const struct {
+		const char *old, *new;
+		bool is_plain;
+	} cases[] = {
+		{"\"nice\":-5", "\"nice\":19", true},
+		{"kib\":{}", "kib\":{\"Rss\":1,\"Pss\":2}", true},
+		{"[0,1,2,3]", "[]", true},
+		{"[0,1,2,3]", "[9]", true},
+		{"_measured\":true}", "_measured\":true,\"ctop\":{\"kernel\":true,\"uid\":7}}", true},
+		{"_measured\":true}",
+		 "_measured\":true,\"ctop\":{\"missing\":{\"io\":\"x\"},\"age_ns\":{\"io\":5}}}", true},
+		{"\"nice\":-5", "\"nice\": -5", false},
+		{"\"nice\":-5", "\"nice\":-05", false},
+		{"\"nice\":-5", "\"nice\":5.0", false},
+		{"\"rchar\":407", "\"rchar\":0407", false},
+		{"\"rchar\":407", "\"rchar\":407e1", false},
+		{"\"rchar\":407", "\"rchar\":", false},
+		{"\"rchar\":407,", "", false},
+		{"\"rchar\":407", "\"rchar\":407,\"rchar\":407", false},
+		{"\"tid\":1234,\"tgid\":1200", "\"tgid\":1200,\"tid\":1234", false},
+		{"\"comm\":\"worker-3\"", "\"comm\":\"a\\u0041\"", false},
+		{"\"comm\":\"worker-3\"", "\"comm\":\"\xc3\xbc\"", false},
+		{"\"comm\":\"worker-3\"", "\"comm\":3", false},
+		{"[0,1,2,3]", "[0,,1]", false},
+		{"[0,1,2,3]", "[0,1,]", false},
+		{"[0,1,2,3]", "[4294967296]", false},
+		{"_measured\":true}", "_measured\":true,\"ctop\":{\"uid\":7,\"kernel\":true}}", false},
+		{"_measured\":true}", "_measured\":true,\"ctop\":{\"later\":7}}", false},
+		{"_measured\":true}", "_measured\":true,\"later\":7}", false},
+		{"_measured\":true}", "_measured\":true", false},
+		{"_measured\":true}", "_measured\":1}", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *record = example_replace(example_record, cases[i].old, cases[i].new);
+		char *text = memory_format("%s,%s,%s", record, example_record, example_record);
+		size_t expected = strlen(record) + 1 + strlen(example_record) + 1;
+		struct snapshot *snapshot = NULL;
+
+		assert_int_equal(take_plain(text, &snapshot), cases[i].is_plain ? expected : 0);
+		assert_int_equal(snapshot->thread_count, cases[i].is_plain ? 4 : 2);
+		snapshot_release(snapshot);
+		free(text);
+		free(record);
+	}
+}
+
+/* Records of all kinds in turn, in one large piece and in small ones: the same threads in the same order. */
+static void test_plain_and_other_records_in_turn(void **state)
+{
+	static const char *const changes[][2] = {
+		{"\"nice\":-5", "\"nice\":-5"},
+		{"\"comm\":\"worker-3\"", "\"comm\":\"\xc3\xbc\""},
+		{"\"rchar\":407", "\"rchar\": 408"},
+		{"_measured\":true}", "_measured\":true,\"later\":[{\"a\":1},{\"tid\":1}]}"},
+	};
+	struct buffer text = {0};
+	struct snapshot *snapshots[2] = {0};
+
+	(void)state;
+	buffer_append_text(&text, "{\"captured_at_unix_ns\":1,\"threads\":[");
+	for (size_t i = 0; i < 100; i++) {
+		char *record = example_replace(example_record, changes[i * 7 % 4][0], changes[i * 7 % 4][1]);
+		char *number = memory_format("\"tid\":%zu", i);
+		char *numbered = example_replace(record, "\"tid\":1234", number);
+
+		buffer_append_text(&text, i == 0 ? "" : ",");
+		buffer_append_text(&text, numbered);
+		free(numbered);
+		free(number);
+		free(record);
+	}
+	buffer_append_text(&text, "],\"cgroup_stats\":{},\"psi\":" EXAMPLE_PSI "}");
+	for (size_t i = 0; i < 2; i++) {
+		struct error error = {""};
+
+		load(text.data, text.length, i == 0 ? 100 : 50000, &snapshots[i], NULL, &error);
+		assert_string_equal(error.text, "");
+		assert_int_equal(snapshots[i]->thread_count, 100);
+		for (size_t j = 0; j < 100; j++)
+			assert_int_equal(snapshots[i]->tid[j], j);
+	}
+	assert_snapshots_equal(snapshots[0], snapshots[1]);
+	snapshot_release(snapshots[0]);
+	snapshot_release(snapshots[1]);
+	/* the index of a refused record counts those that the parser of plain ones took */
+	for (size_t i = 0; i < 2; i++) {
+		char *bad = example_replace(text.data, "\"tid\":77,", "\"tid\":-77,");
+		struct error error = {""};
+
+		assert_int_equal(load(bad, strlen(bad), i == 0 ? 100 : 50000, &snapshots[i], NULL, &error),
+				 -EBADMSG);
+		assert_non_null(strstr(error.text, "threads[77].tid must be"));
+		free(bad);
+	}
+	buffer_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +672,8 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_long_tokens),
 		cmocka_unit_test(test_error_names_the_byte),
+		cmocka_unit_test(test_plain_records),
+		cmocka_unit_test(test_plain_and_other_records_in_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
