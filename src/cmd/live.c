@@ -359,8 +359,7 @@ static int run_file(const struct live_options *options, const struct view *view,
 	if (result < 0)
 		return command_failed(&error);
 	file.snapshot = snapshot;
-	session = session_create();
-	session_add_round(session, snapshot);
+	session = session_create_file(snapshot);
 	result = ui_run(session, &host, &ui_options, &error);
 	if (notes.text[0] != '\0')
 		command_note("%s", notes.text);

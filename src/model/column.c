@@ -330,22 +330,6 @@ source_set column_sources(enum column column)
 	return set;
 }
 
-source_set column_sources_of_tab(enum tab tab, int width)
-{
-	source_set set = 0;
-
-	if (tab == TAB_ALL) {
-		for (size_t i = 0; i < METRIC_COUNT; i++)
-			set |= source_bit(metrics[i].source);
-		return set;
-	}
-	for (size_t i = 0; i < TAB_COLUMN_COUNT; i++) {
-		if (tab_columns[i].tab == tab && (width == 0 || width >= tab_columns[i].from))
-			set |= column_sources(tab_columns[i].column);
-	}
-	return set;
-}
-
 static size_t list_all_tab(enum column columns[COLUMN_TOTAL])
 {
 	size_t count = 0;

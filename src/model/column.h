@@ -89,9 +89,6 @@ int column_refuse(const char *name, struct error *error);
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);
 
-/* Sources whose readings a tab's columns need at this width (0: all columns of the tab). */
-source_set column_sources_of_tab(enum tab tab, int width);
-
 /* Sources one column needs. */
 source_set column_sources(enum column column);
 

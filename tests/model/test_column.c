@@ -214,9 +214,17 @@ static void test_needs(void **state)
 	assert_true(needed & source_bit(SOURCE_SMAPS_ROLLUP));
 	assert_true(cgroup_records && smaps);
 	view_release(&view);
-	assert_true(column_sources_of_tab(TAB_ALL, 0) & source_bit(SOURCE_SCHEDSTATS));
-	assert_false(column_sources_of_tab(TAB_IO, 80) & source_bit(SOURCE_SCHEDSTATS));
-	assert_true(column_sources_of_tab(TAB_IO, 120) & source_bit(SOURCE_SCHEDSTATS));
+	view_initialise(&view);
+	view.tab = TAB_IO;
+	view.width = 80;
+	view_needs(&view, &needed, NULL, NULL);
+	assert_false(needed & source_bit(SOURCE_SCHEDSTATS));
+	view.width = 120;
+	view_needs(&view, &needed, NULL, NULL);
+	assert_true(needed & source_bit(SOURCE_SCHEDSTATS));
+	view.tab = TAB_ALL;
+	view_needs(&view, &needed, NULL, NULL);
+	assert_true(needed & source_bit(SOURCE_HIWATER));
 }
 
 /* Opening goes cgroup, process, thread pattern, threads, and never to an axis twice. */
