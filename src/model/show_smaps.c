@@ -194,13 +194,16 @@ static void build_table(struct memory_by_process *memory)
 	size_t *first_field = memory_allocate_zero(memory->process_count + 2, sizeof(*first_field));
 	size_t next = 0;
 
-	qsort_r(memory->fields, memory->field_count, sizeof(struct field), compare_fields, memory);
+	if (memory->field_count > 0)
+		qsort_r(memory->fields, memory->field_count, sizeof(struct field), compare_fields, memory);
 	for (size_t name = 0; name <= memory->process_count; name++) {
 		while (next < memory->field_count && memory->fields[next].process < name)
 			next++;
 		first_field[name] = next;
 	}
-	qsort_r(memory->processes, memory->process_count, sizeof(struct process), compare_processes, memory);
+	if (memory->process_count > 0)
+		qsort_r(memory->processes, memory->process_count, sizeof(struct process), compare_processes,
+			memory);
 	for (size_t i = 0; i < memory->process_count; i++)
 		add_process_rows(memory, table, &memory->processes[i], first_field);
 	show_finish_table(memory->build, table);

@@ -55,6 +55,8 @@ record 0 "${run}[       OK ] b\n[==========] 2 test(s) run.\n[  PASSED  ] 2 test
 counts "counts cmocka cases" 0 "2 passed, 0 failed, 0 skipped"
 record 1 "${run}[  FAILED  ] b\n[==========] 2 test(s) run.\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] b\n"
 counts "counts a failed case once" 1 "1 passed, 1 failed, 0 skipped" "failed: program: b"
+record 1 "${run}[ RUN      ] inner\n[  FAILED  ] inner\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] inner\n[  FAILED  ] b\n"
+counts "counts groups within a case" 1 "1 passed, 2 failed, 0 skipped" "failed: program: inner"
 record 0 "${run}SKIP: no swap here\n[  SKIPPED ] b\n[==========] 2 test(s) run.\n[  SKIPPED ] 1 test(s), listed below:\n"
 counts "prints why a case was skipped" 0 "1 passed, 0 failed, 1 skipped" "skipped: program: b: no swap here"
 record 139 "$run"

@@ -171,10 +171,10 @@ static void test_interval(void **state)
 		assert_number(&round, names[i], "run_time", cpu_ns, cpu_ns);
 		assert_number(&round, names[i], "voluntary_csw", switches, switches);
 		assert_number(&round, names[i], "minor_faults", faults, faults + 2);
-		assert_number(&round, names[i], "write_calls",
+		assert_number(&round, names[i], "wchar",
 			      after[i].written_bytes - before[i].written_bytes,
 			      after[i].written_bytes - before[i].written_bytes);
-		assert_number(&round, names[i], "read_syscalls", after[i].read_calls - before[i].read_calls,
+		assert_number(&round, names[i], "syscr", after[i].read_calls - before[i].read_calls,
 			      after[i].read_calls - before[i].read_calls);
 	}
 	assert_true(after[0].cpu_ns - before[0].cpu_ns >= 200000000);
@@ -225,7 +225,7 @@ static void test_storage(void **state)
 	worker_go(&worker, true);
 	watch_work(&worker, "2", options, true, &run, &round);
 	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
-	assert_number(&round, "writer", "write_calls", 32 * 65536 + 8, 32 * 65536 + 8);
+	assert_number(&round, "writer", "wchar", 32 * 65536 + 8, 32 * 65536 + 8);
 	assert_number(&round, "reader", "read_bytes", 16 * 65536, 16 * 65536 + 262144);
 	run_release(&run);
 	worker_end(&worker);
