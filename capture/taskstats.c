@@ -265,6 +265,7 @@ struct batch {
 	const uint32_t *tids; /* of the caller's whole list */
 	size_t pending[BATCH_MAX];
 	size_t count;
+	size_t in_flight; /* the first so many of them were sent */
 	uint32_t first_sequence;
 	bool answered[BATCH_MAX];
 	taskstats_receive *receive;
@@ -272,8 +273,8 @@ struct batch {
 };
 
 /*
- * The request that a message answers, or batch->count. Answers come in order, but some may have been dropped;
- * a message of an earlier batch, late because that one was given up, is none of ours.
+ * The request that a message answers, or batch->in_flight. Answers come in order, but some may have been
+ * dropped; a message of an earlier batch, late because that one was given up, is none of ours.
  */
 static size_t find_request(const struct batch *batch, const unsigned char *bytes, size_t length)
 {
@@ -281,11 +282,11 @@ static size_t find_request(const struct batch *batch, const unsigned char *bytes
 	uint32_t index;
 
 	if (length < sizeof(header))
-		return batch->count;
+		return batch->in_flight;
 	memcpy(&header, bytes, sizeof(header));
 	index = header.nlmsg_seq - batch->first_sequence;
-	if (index >= batch->count || batch->answered[index])
-		return batch->count;
+	if (index >= batch->in_flight || batch->answered[index])
+		return batch->in_flight;
 	return index;
 }
 
@@ -297,7 +298,7 @@ static void take_reply(struct batch *batch, size_t slot)
 	size_t index = find_request(batch, bytes, length);
 	struct taskstats_reply reply;
 
-	if (index == batch->count)
+	if (index == batch->in_flight)
 		return;
 	take_message(taskstats, bytes, length, batch->tids[batch->pending[index]], &reply);
 	if (reply.error == -EPERM)
@@ -313,13 +314,14 @@ static int send_requests(struct batch *batch)
 	ssize_t sent;
 
 	batch->first_sequence = taskstats->sequence;
-	for (size_t i = 0; i < batch->count; i++) {
+	batch->in_flight = batch->count < taskstats->batch ? batch->count : taskstats->batch;
+	memset(batch->answered, 0, sizeof(batch->answered));
+	for (size_t i = 0; i < batch->in_flight; i++) {
 		taskstats->requests[i].header.nlmsg_seq = taskstats->sequence++;
 		taskstats->requests[i].tid = batch->tids[batch->pending[i]];
-		batch->answered[i] = false;
 	}
 	do {
-		sent = send(descriptor, taskstats->requests, batch->count * sizeof(struct request), 0);
+		sent = send(descriptor, taskstats->requests, batch->in_flight * sizeof(struct request), 0);
 	} while (sent < 0 && errno == EINTR);
 	return sent < 0 ? -errno : 0;
 }
@@ -335,10 +337,10 @@ static void receive_replies(struct batch *batch)
 	size_t received = 0;
 	bool dropped = false;
 
-	while (received < batch->count) {
+	while (received < batch->in_flight) {
 		int flags = dropped ? MSG_DONTWAIT : MSG_WAITFORONE;
 		int result = recvmmsg(descriptor, taskstats->messages,
-				      (unsigned int)(batch->count - received), flags, NULL);
+				      (unsigned int)(batch->in_flight - received), flags, NULL);
 
 		if (result < 0 && errno == EINTR)
 			continue;
@@ -355,17 +357,18 @@ static void receive_replies(struct batch *batch)
 	}
 }
 
-/* Keeps those without an answer; returns how many there are. */
+/* Keeps those without an answer; returns how many had one. */
 static size_t drop_answered(struct batch *batch)
 {
-	size_t left = 0;
+	size_t left = 0, answered;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		if (!batch->answered[i])
 			batch->pending[left++] = batch->pending[i];
 	}
+	answered = batch->count - left;
 	batch->count = left;
-	return left;
+	return answered;
 }
 
 static void answer_rest(struct batch *batch, int error)
@@ -381,7 +384,7 @@ static void run_batch(struct batch *batch)
 {
 	int error = -ETIMEDOUT;
 
-	for (int attempt = 0; attempt < TRIES && !batch->taskstats->refused; attempt++) {
+	for (int fruitless = 0; batch->count != 0 && fruitless < TRIES && !batch->taskstats->refused;) {
 		int result = send_requests(batch);
 
 		if (result < 0) {
@@ -389,8 +392,7 @@ static void run_batch(struct batch *batch)
 			break;
 		}
 		receive_replies(batch);
-		if (drop_answered(batch) == 0)
-			return;
+		fruitless = drop_answered(batch) == 0 ? fruitless + 1 : 0;
 	}
 	answer_rest(batch, batch->taskstats->refused ? -EPERM : error);
 }

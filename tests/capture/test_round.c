@@ -569,6 +569,43 @@ static void test_only_what_is_needed(void **state)
 	capture_close(capture);
 }
 
+/* What nobody needs and the budget does not allow keeps its old time, and is read once it is needed. */
+static void test_budget(void **state)
+{
+	pid_t child = live_start(run_mixed, NULL);
+	uint32_t scope = (uint32_t)child;
+	struct capture_options options = {.scope = &scope, .scope_count = 1, .budget_percent = 1e-6};
+	struct capture_round_options nothing = {0}, sched = {.needed = source_bit(SOURCE_SCHED)};
+	struct capture *capture;
+	struct snapshot *first, *second, *third;
+	size_t old = 0;
+
+	(void)state;
+	assert_int_equal(capture_open(&options, &capture, NULL), 0);
+	assert_int_equal(capture_round(capture, &nothing, NULL, &first, NULL), 0);
+	live_sleep_ms(30);
+	assert_int_equal(capture_round(capture, &nothing, NULL, &second, NULL), 0);
+	live_sleep_ms(30);
+	assert_int_equal(capture_round(capture, &sched, NULL, &third, NULL), 0);
+	for (size_t row = 0; row < second->thread_count; row++) {
+		uint64_t began = second->provenance.boottime_ns;
+
+		assert_true(snapshot_read_time(second, row, METRIC_RUN_TIME_NS) >= began);
+		assert_true(snapshot_read_time(second, row, METRIC_MINFLT) >= began);
+		old += snapshot_read_time(second, row, METRIC_NR_MIGRATIONS) < began;
+		assert_int_equal(live_reason(second, (long)row, METRIC_NR_MIGRATIONS), REASON_READ);
+		assert_true(snapshot_read_time(third, row, METRIC_NR_MIGRATIONS) >=
+			    third->provenance.boottime_ns);
+	}
+	/* three of four threads move all the time */
+	assert_in_range(old, MIXED_THREADS / 2, MIXED_THREADS);
+	snapshot_release(first);
+	snapshot_release(second);
+	snapshot_release(third);
+	live_end(child);
+	capture_close(capture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_starved_thread_is_stuck),
 		cmocka_unit_test(test_thread_in_d_is_stuck),
 		cmocka_unit_test(test_only_what_is_needed),
+		cmocka_unit_test(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

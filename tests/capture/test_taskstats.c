@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <linux/netlink.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -303,6 +305,45 @@ static void test_live_batches(void **state)
 	assert_int_equal(seen.wrong, 0);
 }
 
+/* The netlink socket among our descriptors. */
+static int find_socket(void)
+{
+	for (int descriptor = 3; descriptor < 64; descriptor++) {
+		int protocol = 0;
+		socklen_t length = sizeof(protocol);
+
+		if (getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
+		    protocol == NETLINK_GENERIC)
+			return descriptor;
+	}
+	return -1;
+}
+
+/* A buffer that holds few replies: what the kernel drops is asked for again. */
+static void test_dropped_replies(void **state)
+{
+	uint32_t tids[500];
+	struct taskstats_connection *taskstats;
+	struct seen seen = {.tids = tids};
+	struct error error;
+	int size = 8192;
+
+	(void)state;
+	if (taskstats_probe() < 0) {
+		print_message("SKIP: no taskstats replies here\n");
+		skip();
+	}
+	for (size_t i = 0; i < 500; i++)
+		tids[i] = i % 2 == 0 ? (uint32_t)getpid() : 1;
+	assert_int_equal(taskstats_open(&taskstats, &error), 0);
+	assert_int_equal(setsockopt(find_socket(), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
+	taskstats_query(taskstats, tids, 500, count_reply, &seen);
+	taskstats_close(taskstats);
+	assert_int_equal(seen.answers, 500);
+	assert_int_equal(seen.good, 500);
+	assert_int_equal(seen.wrong, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_message_checks),
 		cmocka_unit_test(test_hostile_lengths),
 		cmocka_unit_test(test_live_batches),
+		cmocka_unit_test(test_dropped_replies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
