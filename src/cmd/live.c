@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -293,6 +294,22 @@ static int end(int result, const struct error *error)
 	return result < 0 ? command_failed(error) : COMMAND_DONE;
 }
 
+/* Better said before the moment that was to be saved has passed. */
+static int check_save_directory(const char *path, struct error *error)
+{
+	struct stat status;
+
+	if (path == NULL)
+		return 0;
+	if (stat(path, &status) < 0)
+		return error_set(error, -errno, "cannot save in %s: %s", path, strerror(errno));
+	if (!S_ISDIR(status.st_mode))
+		return error_set(error, -ENOTDIR, "cannot save in %s: it is no directory", path);
+	if (access(path, W_OK | X_OK) < 0)
+		return error_set(error, -errno, "cannot save in %s: %s", path, strerror(errno));
+	return 0;
+}
+
 static int run_live(const struct live_options *options, const struct view *view)
 {
 	const struct live_capture_options capture_options = {
@@ -312,8 +329,10 @@ static int run_live(const struct live_options *options, const struct view *view)
 	struct error error;
 	bool is_error = false;
 	char *message;
-	int result = live_capture_start(&capture_options, &live, &error);
+	int result = check_save_directory(options->save_directory, &error);
 
+	if (result == 0)
+		result = live_capture_start(&capture_options, &live, &error);
 	if (result < 0)
 		return command_failed(&error);
 	session = session_create();

@@ -65,14 +65,16 @@ struct sum {
 	const int *inputs;
 	size_t count;
 	bool overlap;
+	bool whole; /* a member with an input that is missing does not count: a derived metric */
 	bool as_rate;
 	bool with_ended;
 };
 
 /* Adds one member: what is available of it. */
-static void add_member(const struct series_set *set, size_t k, bool overlap, struct accumulator *accumulator)
+static void add_member(const struct series_set *set, size_t k, const struct sum *which,
+		       struct accumulator *accumulator)
 {
-	size_t plain = overlap ? set->count - 2 : set->count;
+	size_t plain = which->overlap ? set->count - 2 : set->count;
 	double sum = 0.0, largest = 0.0;
 	uint16_t reason = REASON_READ;
 	bool read = false;
@@ -91,7 +93,7 @@ static void add_member(const struct series_set *set, size_t k, bool overlap, str
 			reason = state;
 		}
 	}
-	if (read) {
+	if (read && (reason == REASON_READ || !which->whole)) {
 		accumulator->sum.first += sum + largest;
 		accumulator->read++;
 		accumulator->partial |= reason != REASON_READ;
@@ -106,17 +108,19 @@ static void add_ended(const struct ended_record *record, const struct sum *sum,
 {
 	size_t plain = sum->overlap ? sum->count - 2 : sum->count;
 	bool read = false, missed = false;
+	double amount = 0.0;
 
 	for (size_t i = 0; i < plain + sum->overlap; i++) {
 		enum metric metric = (enum metric)sum->inputs[i];
 		size_t slot = i < plain ? ended_slot_of(metric) : ended_slot_of_overlap();
 		double scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1;
 
-		accumulator->sum.first += (double)record->amounts[slot] * scale;
+		amount += (double)record->amounts[slot] * scale;
 		read |= (record->states[slot] & ENDED_COUNTED) != 0;
 		missed |= (record->states[slot] & ENDED_MISSED) != 0;
 	}
-	if (read) {
+	if (read && !(missed && sum->whole)) {
+		accumulator->sum.first += amount;
 		accumulator->read++;
 		accumulator->partial |= missed;
 	} else if (missed) {
@@ -135,7 +139,7 @@ static void reduce_sum(const struct reduction *reduction, const struct sum *sum,
 		series_fill(&reduction->sides, members->threads, members->count, (enum metric)sum->inputs[i],
 			    sum->as_rate, &set.series[i]);
 	for (size_t k = 0; k < members->count; k++)
-		add_member(&set, k, sum->overlap, accumulator_of(reduction, members->rows[k]) + offset);
+		add_member(&set, k, sum, accumulator_of(reduction, members->rows[k]) + offset);
 	series_set_release(&set);
 	if (!sum->with_ended || members->ended_rows == NULL)
 		return;
@@ -496,6 +500,7 @@ static void reduce(const struct reduction *reduction, const struct column_entry 
 		.inputs = entry->inputs,
 		.count = entry->input_count,
 		.overlap = overlap,
+		.whole = reduction->column >= COLUMN_DERIVED,
 		.as_rate = reduction->mode == VIEW_MODE_RATE,
 		.with_ended = reduction->mode == VIEW_MODE_BASE,
 	};

@@ -42,6 +42,12 @@ static void test_states(void **state)
 	/* the run queue is known, the rest is not */
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_LOST), "≥0");
 	table_release(table);
+	/* a derived sum with an input that nobody could read says nothing, as in reports */
+	view.tab = TAB_ALL;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "mixed", column_of_derived(DERIVED_TOTAL_OFFCPU_DELAY_NS)),
+			    "·");
+	table_release(table);
 	view.level = VIEW_LEVEL_THREADS;
 	view.tab = TAB_IO;
 	table = session_table(session, &view);
