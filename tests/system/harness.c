@@ -399,10 +399,11 @@ static uint64_t line_number(const char *line, const char *name)
 
 void worker_report(struct worker *worker, struct worker_thread *threads)
 {
+	char line[1024];
+
 	fputs("report\n", worker->commands);
 	for (size_t i = 0; i < worker->thread_count; i++) {
 		struct worker_thread *thread = &threads[i];
-		char line[1024];
 		size_t index;
 
 		read_answer(worker, line, sizeof line);
@@ -422,7 +423,8 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 		thread->wait_ns = line_number(line, "wait_ns");
 		thread->copied_pages = line_number(line, "copied_pages");
 	}
-	expect_answer(worker, "end");
+	read_answer(worker, line, sizeof line);
+	worker->cpu_ns = line_number(line, "process_cpu_ns");
 }
 
 void worker_end(struct worker *worker)

@@ -85,6 +85,7 @@ struct worker {
 	FILE *commands;
 	FILE *answers;
 	size_t thread_count;
+	uint64_t cpu_ns; /* of the whole process, at the last report */
 };
 
 /* What the worker counted for one of its threads; the names of worker.c. */

@@ -7,7 +7,7 @@
  *
  * Prints "ready PID". Then it obeys lines on standard input:
  *	go	each thread does its work once; prints "going" at once and "done" when all have finished
- *	report	prints for each thread "thread INDEX TID KEY=VALUE …", then "end"
+ *	report	prints for each thread "thread INDEX TID KEY=VALUE …", then "end process_cpu_ns=N"
  *	quit	ends, as the end of the input does
  * "skip REASON" instead of "ready" says that the host does not allow what was asked.
  */
@@ -388,7 +388,7 @@ static void report(struct thread *threads, size_t count)
 		       (unsigned long long)thread->write_calls, (unsigned long long)thread->read_calls,
 		       (unsigned long long)thread->wait_ns, (unsigned long long)thread->copied_pages);
 	}
-	printf("end\n");
+	printf("end process_cpu_ns=%llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 }
 
 static _Noreturn void skip(const char *reason)
