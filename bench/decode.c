@@ -243,7 +243,7 @@ static struct measurement measure_once(struct measurement (*function)(int file),
 {
 	struct measurement measurement;
 	int ends[2], status;
-	pid_t child;
+	pid_t child = -1;
 
 	if (pipe(ends) < 0 || (child = fork()) < 0)
 		fail("no process");

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -340,27 +341,107 @@ static void check_unprivileged(void **state)
 	capture_close(capture);
 }
 
-static void test_unprivileged(void **state)
+/* Runs a test in a child that `prepare` changed for good; skipped where that is not possible. */
+static void run_in_child(const char *name, bool (*prepare)(void), CMUnitTestFunction test)
 {
-	pid_t child;
+	const struct CMUnitTest tests[] = {{name, test, NULL, NULL, NULL}};
+	pid_t child = fork();
 	int status;
 
-	if (geteuid() != 0) {
-		check_unprivileged(state);
-		return;
-	}
-	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		const struct CMUnitTest tests[] = {cmocka_unit_test(check_unprivileged)};
-
-		if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
-			_exit(1);
-		prctl(PR_SET_DUMPABLE, 1); /* as for any program that a user starts himself */
-		_exit(cmocka_run_group_tests_name("unprivileged", tests, NULL, NULL) == 0 ? 0 : 1);
+		if (!prepare())
+			_exit(77);
+		_exit(cmocka_run_group_tests_name(name, tests, NULL, NULL) == 0 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("SKIP: %s needs root\n", name);
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static bool give_root_up(void)
+{
+	if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0))
+		return false;
+	return prctl(PR_SET_DUMPABLE, 1) == 0; /* as any program that a user starts himself */
+}
+
+static void test_unprivileged(void **state)
+{
+	(void)state;
+	run_in_child("a user without privileges", give_root_up, check_unprivileged);
+}
+
+/* The word instead of the number 2 is refused before 5.8, where it would hide them on all mounts. */
+static bool hide_processes(void)
+{
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("proc", "/proc", "proc", 0, "hidepid=invisible") == 0 && give_root_up();
+}
+
+static void check_hidden(void **state)
+{
+	struct capture *capture = live_open(NULL, 0);
+	struct snapshot *snapshot = live_full(capture);
+
+	(void)state;
+	assert_int_not_equal(live_row(snapshot, (uint32_t)getpid(), (uint32_t)getpid()), LIVE_NO_ROW);
+	for (size_t row = 0; row < snapshot->thread_count; row++)
+		assert_int_equal(snapshot->uid[row], getuid());
+	assert_int_equal(snapshot->provenance.features[FEATURE_ALL_PROCESSES].state, FEATURE_STATE_PARTIAL);
+	snapshot_release(snapshot);
+	capture_close(capture);
+}
+
+static void test_hidepid(void **state)
+{
+	(void)state;
+	run_in_child("hidepid", hide_processes, check_hidden);
+}
+
+/* The child is number 1 of its own pid namespace, below the procfs of ours. */
+static bool enter_namespace(void)
+{
+	int status;
+	pid_t child;
+
+	if (unshare(CLONE_NEWPID) != 0)
+		return false;
+	child = fork();
+	if (child <= 0)
+		return child == 0;
+	waitpid(child, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+/* Numbers of procfs mean other threads to system calls here: none of them is used. */
+static void check_other_namespace(void **state)
+{
+	struct capture *capture = live_open(NULL, 0);
+	struct snapshot *snapshot;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		snapshot = i == 0 ? live_full(capture) : live_round(capture);
+		assert_true(snapshot->thread_count > WORKERS);
+		assert_int_equal(live_reason(snapshot, 0, METRIC_BLKIO_DELAY_COUNT), REASON_OTHER_NAMESPACE);
+		assert_int_equal(snapshot->metric_source[METRIC_RUN_TIME_NS], SOURCE_SCHEDSTAT);
+		assert_int_equal(snapshot->metric_source[METRIC_CPU_AFFINITY], SOURCE_STATUS);
+		for (size_t row = 0; row < snapshot->thread_count; row++)
+			assert_int_not_equal(snapshot_value(snapshot, row, METRIC_CPU_AFFINITY), 0);
+		snapshot_release(snapshot);
+	}
+	capture_close(capture);
+}
+
+static void test_other_namespace(void **state)
+{
+	(void)state;
+	run_in_child("another pid namespace", enter_namespace, check_other_namespace);
 }
 
 static void test_cancel(void **state)
@@ -400,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_own_process),       cmocka_unit_test(test_whole_host),
 		cmocka_unit_test(test_unprivileged),      cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_vanishing_threads), cmocka_unit_test(test_dear_budget),
+		cmocka_unit_test(test_hidepid),           cmocka_unit_test(test_other_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, start_workers, stop_workers);
