@@ -285,8 +285,7 @@ struct snapshot {
 	uint64_t captured_at_unix_ns;
 	struct provenance provenance;
 
-	/* Threads, index 0 … thread_count - 1, ascending by (tgid, tid) when captured; any order in a file.
-	 */
+	/* Threads by index, ascending by (tgid, tid) when captured; in a file's own order when read. */
 	size_t thread_count;
 	size_t thread_capacity;
 	uint32_t *tid;

@@ -27,8 +27,7 @@ enum json_type {
 	JSON_ARRAY = 1 << 5,
 };
 
-/* A value that is neither object nor array. The text (of a number or string) lives as long as the callback.
- */
+/* A value that is neither object nor array. The text of a number or string lives for the callback. */
 struct json_scalar {
 	enum json_type type;
 	bool boolean;

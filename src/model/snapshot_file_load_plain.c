@@ -145,8 +145,7 @@ static bool take_container(struct scanner *scanner, const struct member *member,
 	return take_elements(scanner, container, frame);
 }
 
-/* Most threads of a host may run on the same CPUs: the text of the last set is compared before it is parsed.
- */
+/* Most threads of a host run on the same CPUs: the text is compared with that of the last set first. */
 static bool take_cpu_set(struct scanner *scanner, const struct member *member, void *target)
 {
 	struct snapshot_loader *loader = scanner->loader;

@@ -133,8 +133,7 @@ bool load_refuse(struct snapshot_loader *loader, const char *format, ...)
 /* The same for a value of the wrong type or out of range: "must be WANTED, not …". */
 bool load_refuse_scalar(struct snapshot_loader *loader, const struct json_scalar *scalar, const char *wanted);
 
-/* Whether this is the member's name. In words: every second token is a name, too many to call memcmp() for.
- */
+/* Whether this is the member's name. Every second token is a name: too many to call memcmp() for each. */
 static inline bool load_is_named(const struct member *member, const char *text, size_t length)
 {
 	const char *name = member->name;
@@ -156,8 +155,7 @@ static inline bool load_is_named(const struct member *member, const char *text, 
 	return left == right;
 }
 
-/* Stores a scalar in the field of `member` in the struct at `target`; false when it is not what it must be.
- */
+/* Stores a scalar in the field of `member` in the struct at `target`; false when it is of a wrong type. */
 bool load_store(struct snapshot_loader *loader, const struct member *member, void *target,
 		const struct json_scalar *scalar);
 

@@ -30,8 +30,7 @@ enum member_type {
 	MEMBER_FEATURE_STATE,  /* enum feature_state; a string */
 	MEMBER_FEATURE_REASON, /* enum reason; a string */
 	MEMBER_VERSION,        /* no field: PROVENANCE_VERSION when written, ignored when read */
-	MEMBER_VALUE, /* uint64_t of thread_record.values, by the encoding of `metric`; a CPU set is an array
-		       */
+	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric`; a CPU set is an array */
 	MEMBER_LAST_SCALAR = MEMBER_VALUE,
 	/* Objects and arrays. */
 	MEMBER_OBJECT,         /* the struct at the place, by `object` */
@@ -61,12 +60,11 @@ enum member_type {
 };
 
 enum {
-	MEMBER_REQUIRED = 1 << 0, /* a file without it is refused */
-	MEMBER_DEFAULTED =
-		1 << 1, /* the format requires it, older generations lack it: read as 0, with a note */
-	MEMBER_NULLABLE = 1 << 2, /* null is allowed and means that it is absent */
-	MEMBER_OMITTED = 1 << 3,  /* left out when absent or empty, else written as null */
-	MEMBER_OLDER = 1 << 4,    /* name of an older generation: read with a note, never written */
+	MEMBER_REQUIRED = 1 << 0,  /* a file without it is refused */
+	MEMBER_DEFAULTED = 1 << 1, /* older generations lack it: read as 0, with a note */
+	MEMBER_NULLABLE = 1 << 2,  /* null is allowed and means that it is absent */
+	MEMBER_OMITTED = 1 << 3,   /* left out when absent or empty, else written as null */
+	MEMBER_OLDER = 1 << 4,     /* name of an older generation: read with a note, never written */
 };
 
 struct member {
