@@ -171,8 +171,7 @@ static void test_interval(void **state)
 		assert_number(&round, names[i], "run_time", cpu_ns, cpu_ns);
 		assert_number(&round, names[i], "voluntary_csw", switches, switches);
 		assert_number(&round, names[i], "minor_faults", faults, faults + 2);
-		assert_number(&round, names[i], "wchar",
-			      after[i].written_bytes - before[i].written_bytes,
+		assert_number(&round, names[i], "wchar", after[i].written_bytes - before[i].written_bytes,
 			      after[i].written_bytes - before[i].written_bytes);
 		assert_number(&round, names[i], "syscr", after[i].read_calls - before[i].read_calls,
 			      after[i].read_calls - before[i].read_calls);
@@ -385,7 +384,9 @@ static void test_every_tab(void **state)
 					  i == 7 ? "cgroup" : "process", NULL});
 		run_expect(&run, 0);
 		assert_true(run.output_length > 0);
-		assert_null(strchr(run.output, '\033'));
+		/* tsv and csv hold names as they are, but for their own separators */
+		if (i % 4 == 0 || i % 4 == 3)
+			assert_null(strchr(run.output, '\033'));
 		if (strcmp(formats[i % 4], "text") != 0) {
 			assert_null(strstr(run.output, "\tnan"));
 			assert_null(strstr(run.output, "\tinf"));
