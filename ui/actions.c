@@ -145,7 +145,11 @@ static void open_prompt(struct ui *ui, const struct prompt_use *use, const char 
 
 static void open_filter(struct ui *ui)
 {
-	static const struct prompt_use use = {"filter: ", navigate_filter};
+	static const struct prompt_use use = {
+		.label = "filter: ",
+		.example = "text, /regex/, !text, or cpu% > 50 and read_bytes >= 1M",
+		.accept = navigate_filter,
+	};
 
 	open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
 }
@@ -208,6 +212,10 @@ static void write_report(struct ui *ui, const char *path)
 {
 	struct error error;
 
+	if (*path == '\0') {
+		ui->prompting = NULL;
+		return;
+	}
 	if (ui->host->write_report(ui->host->context, &ui->view.grouping, path, &error) < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return;
@@ -218,7 +226,11 @@ static void write_report(struct ui *ui, const char *path)
 
 static void save(struct ui *ui)
 {
-	static const struct prompt_use report_use = {"report (.txt .tsv .csv .json): ", write_report};
+	static const struct prompt_use report_use = {
+		.label = "report: ",
+		.example = "a path that ends in .txt, .tsv, .csv or .json",
+		.accept = write_report,
+	};
 	const struct snapshot *now = session_now(ui->session);
 
 	if (ui->host->write_report != NULL) {

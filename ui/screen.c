@@ -7,6 +7,7 @@
 
 enum {
 	HEADER_LINES = 3,
+	MESSAGE_ROWS_MAX = 5,
 	/* below this height the message takes the place of the hints */
 	SEPARATE_MESSAGE_HEIGHT = 12,
 	ROWS_WANTED = 9, /* the header gives its lines up so that so many are left for the rest */
@@ -107,29 +108,54 @@ static void draw_hints(const struct ui *ui, int y)
 	}
 }
 
+/* Draws the message with its last row at `y`; a long one takes the rows above it too. */
 static void draw_message(const struct ui *ui, int y)
 {
+	int width = draw_screen_width();
+	struct pager pager = {0};
 	struct buffer text = {0};
+	int rows;
 
 	buffer_append_char(&text, ' ');
 	buffer_append(&text, ui->message.data, ui->message.length);
 	buffer_append_char(&text, ' ');
-	draw_text(y, 0, draw_screen_width(), ui->message_style, text.data, text.length);
+	if (draw_width(text.data, text.length) <= width) {
+		draw_text(y, 0, width, ui->message_style, text.data, text.length);
+	} else {
+		pager_add_lines(&pager, ui->message_style, ui->message.data, ui->message.length);
+		rows = (int)pager_rows(&pager, width - 2);
+		rows = rows < MESSAGE_ROWS_MAX ? rows : MESSAGE_ROWS_MAX;
+		for (int i = 0; i < rows; i++)
+			draw_fill(y - i, 0, width, ui->message_style);
+		pager_draw(&pager, y - rows + 1, 1, rows, width - 2);
+	}
+	pager_release(&pager);
 	buffer_release(&text);
+}
+
+/* The line being typed; while there is nothing in it, what could be. */
+static int draw_prompt(const struct ui *ui, int y)
+{
+	int width = draw_screen_width();
+	int cursor = prompt_draw(&ui->prompt, y, 0, width, ui->prompting->label);
+
+	if (ui->prompt.text.length == 0)
+		draw_string(y, cursor + 2, width - cursor - 2, STYLE_DIM, ui->prompting->example);
+	return cursor;
 }
 
 /* Draws prompt, message and hints in the last lines; returns how many of them, and the cell of the prompt's
  * cursor. */
 static int draw_bottom(const struct ui *ui, int *ret_cursor)
 {
-	int height = draw_screen_height(), width = draw_screen_width();
+	int height = draw_screen_height();
 	bool separate = height >= SEPARATE_MESSAGE_HEIGHT;
 	int y = separate ? height - 2 : height - 1;
 
 	if (separate || (ui->prompting == NULL && ui->message.length == 0))
 		draw_hints(ui, height - 1);
 	if (ui->prompting != NULL) {
-		*ret_cursor = prompt_draw(&ui->prompt, y, 0, width, ui->prompting->label);
+		*ret_cursor = draw_prompt(ui, y);
 		/* what is wrong with the text stands above it */
 		if (ui->message.length != 0)
 			draw_message(ui, y - 1);

@@ -38,6 +38,7 @@ enum overlay {
 /* What a prompt is open for. */
 struct prompt_use {
 	const char *label;
+	const char *example; /* shown while nothing is typed */
 	/* Takes the text; sets ui->prompting to NULL unless it is not valid, and says then why. */
 	void (*accept)(struct ui *ui, const char *text);
 };

@@ -114,6 +114,17 @@ static void run_child(int slave, const struct pty_options *options, int control,
 	_exit(127);
 }
 
+bool pty_is_available(void)
+{
+	int master, slave;
+
+	if (openpty(&master, &slave, NULL, NULL, NULL) != 0)
+		return false;
+	close(master);
+	close(slave);
+	return true;
+}
+
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments)
 {
 	struct winsize size = {.ws_row = (unsigned short)options->rows,

@@ -42,6 +42,9 @@ struct pty_options {
 	bool job;                   /* under a parent with job control, which stops when the program does */
 };
 
+/* Whether this host gives pseudoterminals. */
+bool pty_is_available(void);
+
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
 
 /* Ends what is left of it. */

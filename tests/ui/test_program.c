@@ -168,6 +168,37 @@ static void test_file_of_another_program(void **state)
 	quit(&pty);
 }
 
+/* S on a file writes a report, in the format of the name's ending. */
+static void test_report_of_a_file(void **state)
+{
+	char directory[] = "/tmp/ctop-ui-XXXXXX", path[PATH_MAX], typed[PATH_MAX + 8], line[256] = "";
+	struct pty_screen pty;
+	FILE *report;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/report.tsv", directory);
+	start_program(&pty, 24, 80, TEST_DATA "/reference/snapshots/real.a.ctprof.zst", NULL, NULL);
+	pty_wait_text(&pty, "by process {N}");
+	pty_type(&pty, "S");
+	pty_wait_text(&pty, "a path that ends in .txt");
+	/* an ending that is no format: it says so, and the line stays open */
+	pty_type(&pty, "/nowhere/report.pdf\r");
+	pty_wait_text(&pty, "Esc cancel");
+	assert_true(pty.cursor_visible);
+	snprintf(typed, sizeof(typed), "\025%s\r", path);
+	pty_type(&pty, typed);
+	pty_wait_text(&pty, "wrote ");
+	quit(&pty);
+	report = fopen(path, "r");
+	assert_non_null(report);
+	assert_non_null(fgets(line, sizeof(line), report));
+	assert_non_null(strchr(line, '\t'));
+	fclose(report);
+	unlink(path);
+	rmdir(directory);
+}
+
 /* Files of every kind: none of them may end the screen. */
 static void test_odd_files(void **state)
 {
@@ -230,8 +261,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_finds_threads),      cmocka_unit_test(test_save_and_reopen),
 		cmocka_unit_test(test_file_of_another_program), cmocka_unit_test(test_odd_files),
-		cmocka_unit_test(test_ends_with_its_terminal),  cmocka_unit_test(test_ends_after_rounds),
+		cmocka_unit_test(test_report_of_a_file),        cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_ends_after_rounds),
 	};
 
+	if (!pty_is_available()) {
+		puts("SKIP: no pseudoterminal to be had here");
+		return 77;
+	}
 	return cmocka_run_group_tests(tests, start_threads, stop_threads);
 }
