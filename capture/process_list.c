@@ -140,7 +140,6 @@ static void merge(struct process_list *list)
 	free(list->items);
 	list->items = merged;
 	list->count = list->id_count;
-	list->capacity = list->id_count + 1;
 }
 
 int process_list_update(struct process_list *list, int proc, const uint32_t *scope, size_t scope_count)

@@ -6,10 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "model/reason.h"
-#include "model/snapshot.h"
-#include "thread_reading.h"
 
 /* A process and what is known of it across rounds. */
 struct process {
@@ -37,7 +34,7 @@ struct process {
  * room. */
 struct process_list {
 	struct process *items;
-	size_t count, capacity;
+	size_t count;
 	size_t kept, keep_limit; /* open task directories, and how many there may be */
 	uint32_t *ids;           /* room for the listing under way */
 	size_t id_count, id_capacity;
