@@ -174,11 +174,10 @@ void round_read_cgroups(struct round *round, struct process *process, int tasks,
 	for (size_t row = process->first_row; row < end; row++) {
 		struct snapshot *snapshot = round->snapshot;
 
-		if (process->cgroup_reason != REASON_READ) {
+		if (process->cgroup_reason != REASON_READ || snapshot->source_reason[SOURCE_CGROUP] != NULL)
 			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = process->cgroup_reason;
-			if (reading)
-				count_cgroup_failure(round, row);
-		}
+		if (process->cgroup_reason != REASON_READ && reading)
+			count_cgroup_failure(round, row);
 		snapshot->read_at[SOURCE_CGROUP][row] = process->cgroup_read_at;
 		if (process->threads_have_cgroups && snapshot->tid[row] != process->tgid &&
 		    (due || (round->states[row].flags & THREAD_NEW) != 0))
