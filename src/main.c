@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
@@ -26,6 +27,8 @@ int main(int argc, char **argv)
 	struct error error;
 
 	occupy_standard_descriptors();
+	/* past RLIMIT_FSIZE a write fails with EFBIG, as on a full disk, instead of leaving half a file */
+	signal(SIGXFSZ, SIG_IGN);
 	if (privilege_initialise(&error) < 0)
 		return command_failed(&error);
 	/* Characters as the user's terminal has them, numbers always with a dot. */

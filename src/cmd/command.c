@@ -100,6 +100,9 @@ int command_misused(const struct command *command, const struct error *error)
 
 static int check_operand_count(const struct command *command, char **operands, int count, struct error *error)
 {
+	if (command->name == NULL && count > 0 && command_find(operands[0]) != NULL)
+		return error_set(error, -EINVAL, "'%s' must come first: ctop %s ...", operands[0],
+				 operands[0]);
 	if (count < command->minimum_operands)
 		return error_set(error, -EINVAL, "%s needs %s: ctop %s %s",
 				 command->name != NULL ? command->name : "ctop",
@@ -107,9 +110,6 @@ static int check_operand_count(const struct command *command, char **operands, i
 				 command->name != NULL ? command->name : "", command->usage);
 	if (count <= command->maximum_operands)
 		return 0;
-	if (command->name == NULL && command_find(operands[0]) != NULL)
-		return error_set(error, -EINVAL, "'%s' must come first: ctop %s ...", operands[0],
-				 operands[0]);
 	return error_set(error, -EINVAL, "'%s' is one word too many: ctop %s%s%s",
 			 operands[command->maximum_operands], command->name != NULL ? command->name : "",
 			 command->name != NULL ? " " : "", command->usage);
@@ -118,8 +118,8 @@ static int check_operand_count(const struct command *command, char **operands, i
 /* A word in a command's place that is neither a command nor a file is a slip of the pen. */
 static bool is_slip(const struct command *command, char **operands, int count)
 {
-	return command->name == NULL && count > 0 && strcmp(operands[0], "-") != 0 &&
-	       operands[0][0] != '\0' && strchr(operands[0], '/') == NULL &&
+	return command->name == NULL && count > 0 && command_find(operands[0]) == NULL &&
+	       strcmp(operands[0], "-") != 0 && operands[0][0] != '\0' && strchr(operands[0], '/') == NULL &&
 	       strchr(operands[0], '.') == NULL && access(operands[0], F_OK) != 0;
 }
 

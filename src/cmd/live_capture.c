@@ -231,6 +231,16 @@ static void *run_capture(void *argument)
 	return NULL;
 }
 
+/* The screen has one line, so the reason must not stand behind a long name. */
+static char *describe_failed_save(const char *directory, const struct error *error)
+{
+	static const char suffix[] = ".ctprof.zst: ";
+	const char *end_of_name = strstr(error->text, suffix);
+
+	return memory_format("not saved in %s: %s", directory != NULL ? directory : ".",
+			     end_of_name != NULL ? end_of_name + strlen(suffix) : error->text);
+}
+
 static void save(struct live_capture *live, struct snapshot *snapshot)
 {
 	char *path = NULL;
@@ -239,7 +249,8 @@ static void save(struct live_capture *live, struct snapshot *snapshot)
 	int result = save_name_write(snapshot, live->options.save_directory, &path, &json_bytes, &error);
 
 	if (result < 0)
-		send_message(live, UI_EVENT_MESSAGE, memory_format("not saved: %s", error.text), true);
+		send_message(live, UI_EVENT_MESSAGE,
+			     describe_failed_save(live->options.save_directory, &error), true);
 	else if (json_bytes > SNAPSHOT_FILE_REFERENCE_LIMIT)
 		send_message(live, UI_EVENT_SAVED,
 			     memory_format("%s (over 256 MiB of JSON: ktstr will refuse it)", path), false);

@@ -72,6 +72,10 @@ echo old >"$directory/kept"
 "$ctop" show -o "$directory/kept" "$directory/cut.zst" 2>/dev/null
 result "-o keeps the old file when the report fails" "$([ "$(cat "$directory/kept")" = old ] || cat "$directory/kept")"
 result "and leaves nothing behind" "$(find "$directory" -name '*kept?*' -o -name '.*kept*')"
+text=$(ulimit -f 8 && "$ctop" show --format tsv --limit 0 -o "$directory/large" "$file" 2>&1)
+result "past the file size limit it fails" "$([ $? = 1 ] || echo "exit status: $text")"
+expect "and tells" "cannot write .*large: File too large" "$text"
+result "and leaves nothing either" "$(find "$directory" -name '*large*')"
 refuse "-o into nowhere" 1 "$directory/none" "$file" -o "$directory/none/out"
 text=$("$ctop" show "$file" 2>&1 >/dev/full)
 result "a full disk fails" "$([ $? = 1 ] || echo "exit status: $text")"
