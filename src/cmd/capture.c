@@ -202,9 +202,8 @@ const struct command capture_command = {
 	.name = "capture",
 	.summary = "write a snapshot of all threads to a file",
 	.usage = "-o FILE [OPTION]...",
-	.details = "Reads every counter of every thread once and writes a snapshot that `ctop FILE`, `ctop "
-		   "show` and "
-		   "`ctop diff` read. Nothing is stopped.",
+	.details = "Reads every counter of every thread once and writes a snapshot that `ctop FILE` and "
+		   "`ctop show` read. Nothing is stopped.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct capture_command_options),
