@@ -228,6 +228,54 @@ static void test_row_marks(void **state)
 	fake_quit(&pty);
 }
 
+/* Any keys in any order, with rounds and sizes in between: it lives, and draws what it should afterwards. */
+static void test_any_keys(void **state)
+{
+	static const char *const keys[] = {
+		"\033OA",  "\033OB",  "\033OC", "\033OC", "\033OD",
+		"\033[5~", "\033[6~", "\033OH", "\033OF", "\r",
+		"\r",      "\033",    "\177",   "\t",     "\033[Z",
+		"1",       "2",       "3",      "4",      "5",
+		"6",       "7",       "9",      "0",      "g",
+		"n",       "/",       "a",      "\r",     "s",
+		"<",       ">",       "r",      "P",      "L",
+		"M",       "O",       "N",      "d",      "b",
+		" ",       "+",       "-",      "i",      "m",
+		"e",       "K",       "S",      "#",      "?",
+		"\014",    "\025",    "\001",   "x",      "\xe6\xbc\xa2",
+	};
+	static const int sizes[][2] = {{24, 80}, {8, 40}, {50, 200}, {3, 3}, {12, 61}};
+	uint32_t random = 12345;
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	for (int i = 0; i < 3000; i++) {
+		random = random * 1664525 + 1013904223;
+		pty_type(&pty, keys[(random >> 8) % (sizeof(keys) / sizeof(keys[0]))]);
+		if (i % 7 == 0) {
+			char rows[128];
+
+			snprintf(rows, sizeof(rows), "alpha %u,beta %u,solo %u", random >> 20,
+				 random >> 24 & 7, i);
+			fake_round(&pty, rows);
+		}
+		if (i % 97 == 0)
+			pty_resize(&pty, sizes[i / 97 % 5][0], sizes[i / 97 % 5][1]);
+		pty_drain(&pty, 0);
+	}
+	pty_resize(&pty, 24, 80);
+	/* out of whatever is open, to the list at the top */
+	for (int i = 0; i < 8; i++) {
+		pty_type(&pty, "\033");
+		pty_drain(&pty, 70);
+	}
+	pty_command(&pty, "row . 1 1 calm");
+	pty_command(&pty, "base");
+	pty_wait_text(&pty, "since base counts from this round");
+	fake_quit(&pty);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,7 +283,7 @@ int main(void)
 		cmocka_unit_test(test_resize_storm), cmocka_unit_test(test_odd_names),
 		cmocka_unit_test(test_ascii_locale), cmocka_unit_test(test_ascii_option),
 		cmocka_unit_test(test_colors),       cmocka_unit_test(test_scroll_right),
-		cmocka_unit_test(test_row_marks),
+		cmocka_unit_test(test_row_marks),    cmocka_unit_test(test_any_keys),
 	};
 
 	if (!pty_is_available()) {

@@ -247,6 +247,37 @@ static void test_ends_with_its_terminal(void **state)
 	pty_release(&pty);
 }
 
+/* Keys come from /dev/tty when standard input is something else. */
+static void test_input_is_no_terminal(void **state)
+{
+	const char *const arguments[] = {"/bin/sh", "-c", "exec " CTOP_PROGRAM " -d1 </dev/null", NULL};
+	const struct pty_options options = {.rows = 24, .columns = 80};
+	struct pty_screen pty;
+
+	(void)state;
+	pty_start(&pty, &options, arguments);
+	pty_wait_text(&pty, "by process {N}");
+	pty_type(&pty, "?");
+	pty_wait_text(&pty, "Groups and threads");
+	quit(&pty);
+}
+
+/* A terminal that went away ends it even where SIGHUP is ignored, as under nohup(1). */
+static void test_ends_without_hangup_signal(void **state)
+{
+	const char *const arguments[] = {"/bin/sh", "-c", "trap '' HUP; exec " CTOP_PROGRAM " -d1", NULL};
+	const struct pty_options options = {.rows = 24, .columns = 80, .keep_slave_closed = true};
+	struct pty_screen pty;
+
+	(void)state;
+	pty_start(&pty, &options, arguments);
+	pty_wait_text(&pty, "by process {N}");
+	close(pty.master);
+	pty.master = -1;
+	pty_wait_end(&pty);
+	pty_release(&pty);
+}
+
 static void test_ends_after_rounds(void **state)
 {
 	struct pty_screen pty;
@@ -261,10 +292,15 @@ static void test_ends_after_rounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live_finds_threads),      cmocka_unit_test(test_save_and_reopen),
-		cmocka_unit_test(test_file_of_another_program), cmocka_unit_test(test_odd_files),
-		cmocka_unit_test(test_report_of_a_file),        cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_live_finds_threads),
+		cmocka_unit_test(test_save_and_reopen),
+		cmocka_unit_test(test_file_of_another_program),
+		cmocka_unit_test(test_odd_files),
+		cmocka_unit_test(test_report_of_a_file),
+		cmocka_unit_test(test_ends_with_its_terminal),
 		cmocka_unit_test(test_ends_after_rounds),
+		cmocka_unit_test(test_input_is_no_terminal),
+		cmocka_unit_test(test_ends_without_hangup_signal),
 	};
 
 	if (!pty_is_available()) {
