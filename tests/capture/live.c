@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -136,6 +137,24 @@ void live_end(pid_t child)
 {
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+bool live_wait_for_name(pid_t pid, const char *name)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	for (int i = 0; i < 1000; i++) {
+		FILE *file = fopen(path, "re");
+		size_t length = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+		if (file != NULL)
+			fclose(file);
+		if (length > 0 && length - 1 == strlen(name) && memcmp(text, name, length - 1) == 0)
+			return true;
+		live_sleep_ms(10);
+	}
+	return false;
 }
 
 void live_sleep_ms(unsigned int milliseconds)

@@ -41,6 +41,9 @@ reason_id live_reason(const struct snapshot *snapshot, long row, enum metric met
 pid_t live_start(void (*body)(void *argument), void *argument);
 void live_end(pid_t child);
 
+/* Waits until the first thread of a process bears that name; false after ten seconds without. */
+bool live_wait_for_name(pid_t pid, const char *name);
+
 void live_sleep_ms(unsigned int milliseconds);
 
 /* Uses the CPU for that long, of the calling thread's CPU clock. */
