@@ -18,6 +18,7 @@
 
 enum {
 	DESCRIPTORS_WANTED = 8192,
+	DESCRIPTORS_NEEDED = 32,
 	NOHZ_FULL_LAG_NS = 1100000000, /* sched_tick_remote() of kernel/sched/core.c: each second */
 };
 
@@ -136,23 +137,34 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	return 0;
 }
 
-/* Task directories stay open between rounds; the default limit is made for programs that use select(2). */
-static void raise_descriptor_limit(void)
+/*
+ * Task directories stay open between rounds; the default limit is made for programs that use select(2). Below
+ * the minimum processes would be missing without a word.
+ */
+static int raise_descriptor_limit(struct error *error)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
-		return;
+		return 0;
 	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
 	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur < DESCRIPTORS_NEEDED)
+		return error_set(
+			error, -EMFILE,
+			"only %ju open files are allowed and ctop needs %d; raise the limit (ulimit -n)",
+			(uintmax_t)limit.rlim_cur, DESCRIPTORS_NEEDED);
+	return 0;
 }
 
 int capture_open(const struct capture_options *options, struct capture **ret_capture, struct error *error)
 {
-	struct capture *capture = memory_allocate_zero(1, sizeof(*capture));
-	int result;
+	struct capture *capture;
+	int result = raise_descriptor_limit(error);
 
-	raise_descriptor_limit();
+	if (result < 0)
+		return result;
+	capture = memory_allocate_zero(1, sizeof(*capture));
 	process_list_initialize(&capture->processes);
 	capture->budget_percent = options->budget_percent > 0 ? options->budget_percent
 							      : DEFAULT_BUDGET_PERCENT;

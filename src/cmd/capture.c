@@ -25,25 +25,47 @@ static void set_defaults(void *options)
 	((struct capture_command_options *)options)->budget_seconds = -1;
 }
 
+/* "; io of 14 not permitted": a file that a thread does not have, as a kernel thread's memory, is no failure.
+ */
+static void append_missed(struct buffer *line, const struct tally *tallies)
+{
+	static const reason_id failures[] = {REASON_NOT_PERMITTED, REASON_OTHER_NAMESPACE, REASON_UNREADABLE,
+					     REASON_BAD_VALUE, REASON_OVER_BUDGET};
+	const char *separator = "; ";
+	char digits[28];
+
+	for (size_t source = 0; source < SOURCE_COUNT; source++) {
+		/* messages have a line of their own */
+		if (sources[source].file[0] == '\0')
+			continue;
+		for (size_t i = 0; i < ARRAY_COUNT(failures); i++) {
+			uint64_t missed = tallies[source].missed[failures[i]];
+
+			if (missed == 0)
+				continue;
+			buffer_append_format(line, "%s%s of %s %s", separator, sources[source].name,
+					     number_group_digits(missed, digits), reasons[failures[i]].words);
+			separator = ", ";
+		}
+	}
+}
+
 static void note_parsing(const struct snapshot *snapshot)
 {
 	const struct parse_summary *summary = &snapshot->parse_summary;
 	struct buffer line = {0};
 	char digits[28];
 
-	buffer_append_format(&line, "%s thread%s listed", number_group_digits(summary->tids_walked, digits),
-			     summary->tids_walked == 1 ? "" : "s");
-	buffer_append_format(&line, ", %s read%s failed", number_group_digits(summary->read_failures, digits),
-			     summary->read_failures == 1 ? "" : "s");
-	if (summary->dominant_read_failure != NULL)
-		buffer_append_format(&line, " (most: %s)", summary->dominant_read_failure);
-	if (summary->negative_dotted_values != 0)
-		buffer_append_format(&line, ", %s negative values",
-				     number_group_digits(summary->negative_dotted_values, digits));
+	buffer_append_format(&line, "%s thread%s read", number_group_digits(snapshot->thread_count, digits),
+			     snapshot->thread_count == 1 ? "" : "s");
 	if (snapshot->provenance.ended != 0)
-		buffer_append_format(&line, ", %s thread%s ended meanwhile",
-				     number_group_digits(snapshot->provenance.ended, digits),
-				     snapshot->provenance.ended == 1 ? "" : "s");
+		buffer_append_format(&line, ", %s ended meanwhile",
+				     number_group_digits(snapshot->provenance.ended, digits));
+	if (snapshot->provenance.tallies != NULL)
+		append_missed(&line, snapshot->provenance.tallies);
+	if (summary->negative_dotted_values != 0)
+		buffer_append_format(&line, "; %s negative values",
+				     number_group_digits(summary->negative_dotted_values, digits));
 	command_note("%s", line.data);
 	buffer_release(&line);
 }

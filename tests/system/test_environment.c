@@ -201,8 +201,35 @@ static void test_full_standard_output(void **state)
 	}
 }
 
-/* Many copies of ctop's own output in a row: the capture of a busy host never fails for a thread that ended.
- */
+/* With too few descriptors processes would be missing without a word. */
+static void test_few_descriptors(void **state)
+{
+	static const struct {
+		const char *limit;
+		const char *arguments;
+		int status;
+	} cases[] = {
+		{"16", "-b -n 1 -d 0.1", 1},
+		{"40", "-b -n 1 -d 0.1", 0},
+		{"16", "metrics", 0},
+	};
+	struct run run;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char command[512];
+
+		snprintf(command, sizeof command, "ulimit -n %s; exec '%s' %s", cases[i].limit, CTOP_PROGRAM,
+			 cases[i].arguments);
+		run_program(&run, NULL, (const char *[]){"/bin/sh", "-c", command, NULL});
+		run_expect(&run, cases[i].status);
+		if (cases[i].status)
+			assert_non_null(strstr(run.errors, "ulimit -n"));
+		run_release(&run);
+	}
+}
+
+/* A capture never fails because threads end while they are read. */
 static void test_threads_that_end(void **state)
 {
 	yajl_val snapshot;
@@ -240,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_batch_not_root),
 		cmocka_unit_test(test_broken_pipe),
 		cmocka_unit_test(test_full_standard_output),
+		cmocka_unit_test(test_few_descriptors),
 		cmocka_unit_test(test_threads_that_end),
 		cmocka_unit_test(test_full_disk), /* last: it changes the mount namespace */
 	};
