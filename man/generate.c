@@ -248,7 +248,8 @@ static void write_tabs(FILE *output)
 
 		if (!tabs[tab].selectable)
 			continue;
-		write_item(output, "Ic", tabs[tab].title, tabs[tab].description);
+		fprintf(output, ".It Ic %s Pq key Ic %zu\n", tabs[tab].title, (tab + 1) % 10);
+		write_sentence(output, tabs[tab].description);
 		if (tab == TAB_ALL)
 			continue;
 		fputs(".br\n", output);

@@ -307,7 +307,8 @@ static void add_members(struct header_line *line, const struct ui *ui)
 	for (size_t i = 0; i < ui->table->row_count; i++)
 		count += ui->table->rows[i].threads;
 	if (view->level == VIEW_LEVEL_THREADS) {
-		add(line, STYLE_NORMAL, "%s threads", number_group_digits(ui->table->row_total, threads));
+		add(line, STYLE_NORMAL, "%s thread%s", number_group_digits(ui->table->row_total, threads),
+		    ui->table->row_total == 1 ? "" : "s");
 		return;
 	}
 	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s", number_group_digits(count, threads),
