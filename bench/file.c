@@ -191,9 +191,12 @@ static bool measure(const char *ctop, size_t runs, const char *path)
 	print_line("show, peak memory", shown.peak_mib, "MiB", REFERENCE_SHOW_PEAK_MIB, 0.5);
 	printf("\nfloors in this run, CPU per thread: opening and reading stat, io and sched %.1f us (%.1f "
 	       "where the\n"
-	       "reference was measured: this machine takes %.2f of its time); zstd and yajl without "
-	       "callbacks %.1f us\n",
-	       files, REFERENCE_FLOOR_US_PER_THREAD, files / REFERENCE_FLOOR_US_PER_THREAD, parse);
+	       "reference was measured), zstd and yajl without callbacks %.1f us. In units of the first "
+	       "floor capture takes\n"
+	       "%.2f of the reference's CPU.\n",
+	       files, REFERENCE_FLOOR_US_PER_THREAD, parse,
+	       captured.cpu_us / threads / files /
+		       (REFERENCE_CAPTURE_US_PER_THREAD / REFERENCE_FLOOR_US_PER_THREAD));
 	return true;
 }
 

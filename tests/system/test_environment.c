@@ -2,6 +2,7 @@
 /* Surroundings that are not kind: no privilege, a full disk, a reader that goes away, a terminal nobody
  * knows. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -96,6 +97,20 @@ static bool mount_tiny(const char *directory)
 	       mount("tiny", directory, "tmpfs", 0, "size=16k,nr_inodes=10") == 0;
 }
 
+static void fill(const char *directory)
+{
+	static const char block[4096];
+	char path[300];
+	int file;
+
+	snprintf(path, sizeof path, "%s/filler", directory);
+	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(file, block, sizeof block) > 0)
+		;
+	assert_int_equal(errno, ENOSPC);
+	close(file);
+}
+
 static void check_full_disk(const char *const *arguments, const char *directory, const char *path)
 {
 	size_t length;
@@ -103,6 +118,7 @@ static void check_full_disk(const char *const *arguments, const char *directory,
 	char *kept;
 
 	write_file(path, "as it was\n", 10);
+	fill(directory);
 	run_ctop(&run, NULL, arguments);
 	run_expect(&run, 1);
 	assert_non_null(strstr(run.errors, "No space left"));
@@ -114,7 +130,7 @@ static void check_full_disk(const char *const *arguments, const char *directory,
 	assert_string_equal(kept, "as it was\n");
 	free(kept);
 	run_program(&run, NULL, (const char *[]){"/bin/ls", "-A", directory, NULL});
-	assert_string_equal(run.output, "kept\n");
+	assert_string_equal(run.output, "filler\nkept\n");
 	run_release(&run);
 }
 
