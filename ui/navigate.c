@@ -149,7 +149,7 @@ void navigate_tab(struct ui *ui, enum tab tab)
 {
 	if (tab >= TAB_COUNT || !tabs[tab].selectable)
 		return;
-	ui->view.tab = tab;
+	view_set_tab(&ui->view, tab);
 	change_columns(ui);
 	if (tab == TAB_CGROUP &&
 	    (ui->view.level != VIEW_LEVEL_GROUPS || ui->view.grouping.axis != AXIS_CGROUP))
@@ -197,6 +197,7 @@ void navigate_sort(struct ui *ui, enum column column)
 	bool by_name = column == COLUMN_COUNT;
 
 	ui->view.sort_by_name = by_name;
+	ui->view.sort_chosen = true;
 	/* names read from A on, numbers from the largest down */
 	ui->view.sort_ascending = by_name;
 	if (!by_name)

@@ -63,6 +63,19 @@ int file_write_all(int descriptor, const void *bytes, size_t length)
 	return 0;
 }
 
+enum {
+	TEMPORARY_NAMES_MAX = 100,
+	UNNAMED_PATH_SIZE = 32,
+};
+
+/* Where a file without a name can be linked from (open(2), O_TMPFILE). */
+static const char *unnamed_path(const struct file_replacement *replacement,
+				char path[static UNNAMED_PATH_SIZE])
+{
+	snprintf(path, UNNAMED_PATH_SIZE, "/proc/self/fd/%d", replacement->descriptor);
+	return path;
+}
+
 static void release(struct file_replacement *replacement)
 {
 	if (replacement->descriptor >= 0)
@@ -75,15 +88,52 @@ static void release(struct file_replacement *replacement)
 	*replacement = (struct file_replacement){.descriptor = -1, .directory = -1};
 }
 
-int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode,
-			  struct error *error)
+/*
+ * A file without a name leaves nothing behind however the process ends (open(2), O_TMPFILE). Not every file
+ * system has them, and giving it a name needs /proc/self/fd.
+ */
+static int open_unnamed(struct file_replacement *replacement, mode_t mode)
+{
+	char link[UNNAMED_PATH_SIZE];
+
+	replacement->descriptor = openat(replacement->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+	if (replacement->descriptor < 0)
+		return -errno;
+	if (access(unnamed_path(replacement, link), F_OK) == 0)
+		return 0;
+	close(replacement->descriptor);
+	replacement->descriptor = -1;
+	return -ENOENT;
+}
+
+/* The next name that the temporary file may have; false when there is none left to try. */
+static bool next_temporary_name(struct file_replacement *replacement, unsigned int attempt)
+{
+	free(replacement->temporary_name);
+	replacement->temporary_name = memory_format(".%.200s.%ld.%u.tmp", replacement->name, (long)getpid(),
+						    attempt);
+	return attempt < TEMPORARY_NAMES_MAX;
+}
+
+static int open_named(struct file_replacement *replacement, mode_t mode)
+{
+	for (unsigned int attempt = 0; next_temporary_name(replacement, attempt); attempt++) {
+		replacement->descriptor = openat(replacement->directory, replacement->temporary_name,
+						 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		if (replacement->descriptor >= 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int open_directory(struct file_replacement *replacement, const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash != NULL ? slash + 1 : path;
 	struct stat status;
-	int result;
 
-	*replacement = (struct file_replacement){.descriptor = -1, .directory = -1};
 	if (name[0] == '\0')
 		return error_set(error, -EISDIR, "%s: a file name is needed, not a directory", path);
 	if (slash == NULL)
@@ -93,36 +143,73 @@ int file_replacement_open(struct file_replacement *replacement, const char *path
 			path, slash == path ? 1 : (size_t)(slash - path));
 	replacement->name = memory_duplicate(name);
 	replacement->directory = open(replacement->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (replacement->directory < 0) {
-		result = -errno;
-		error_set(error, result, "cannot write %s: directory %s: %s", path,
-			  replacement->directory_path, strerror(-result));
+	if (replacement->directory < 0)
+		return error_set(error, -errno, "cannot write %s: directory %s: %s", path,
+				 replacement->directory_path, strerror(errno));
+	if (fstatat(replacement->directory, name, &status, 0) < 0 || S_ISREG(status.st_mode))
+		return 0;
+	if (S_ISDIR(status.st_mode))
+		return error_set(error, -EISDIR, "cannot write %s: it is a directory; name a regular file",
+				 path);
+	return error_set(error, -EINVAL, "cannot write %s: it is not a regular file; name a regular file",
+			 path);
+}
+
+int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode,
+			  struct error *error)
+{
+	int result;
+
+	*replacement = (struct file_replacement){.descriptor = -1, .directory = -1};
+	result = open_directory(replacement, path, error);
+	if (result == 0 && open_unnamed(replacement, mode) < 0) {
+		result = open_named(replacement, mode);
+		if (result < 0)
+			error_set(error, result, "cannot create a file in %s: %s",
+				  replacement->directory_path, strerror(-result));
+	}
+	if (result < 0)
 		release(replacement);
-		return result;
-	}
-	if (fstatat(replacement->directory, name, &status, 0) == 0 && !S_ISREG(status.st_mode)) {
-		result = S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
-		error_set(error, result, "cannot write %s: it is %s; name a regular file", path,
-			  S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
-		release(replacement);
-		return result;
-	}
-	for (unsigned int attempt = 0; attempt < 100; attempt++) {
-		free(replacement->temporary_name);
-		replacement->temporary_name = memory_format(".%.200s.%ld.%u.tmp", name, (long)getpid(),
-							    attempt);
-		replacement->descriptor = openat(replacement->directory, replacement->temporary_name,
-						 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-		if (replacement->descriptor >= 0 || errno != EEXIST)
-			break;
-	}
-	if (replacement->descriptor < 0) {
-		result = -errno;
-		error_set(error, result, "cannot create a file in %s: %s", replacement->directory_path,
-			  strerror(-result));
-		release(replacement);
-		return result;
-	}
+	return result;
+}
+
+static int link_unnamed(const struct file_replacement *replacement, const char *name)
+{
+	char link[UNNAMED_PATH_SIZE];
+
+	return linkat(AT_FDCWD, unnamed_path(replacement, link), replacement->directory, name,
+		      AT_SYMLINK_FOLLOW) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* link(2) never replaces, so a new file gets its final name at once; to replace one it needs another first.
+ */
+static int name_unnamed(struct file_replacement *replacement, bool replace)
+{
+	int result = -EEXIST;
+
+	if (!replace)
+		return link_unnamed(replacement, replacement->name);
+	for (unsigned int attempt = 0; result == -EEXIST && next_temporary_name(replacement, attempt);
+	     attempt++)
+		result = link_unnamed(replacement, replacement->temporary_name);
+	return result;
+}
+
+static int rename_temporary(struct file_replacement *replacement, bool replace)
+{
+	int directory = replacement->directory;
+
+	if (renameat2(directory, replacement->temporary_name, directory, replacement->name,
+		      replace ? 0 : RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL || replace)
+		return -errno;
+	/* file systems without RENAME_NOREPLACE: link(2) refuses an existing name just as well */
+	if (linkat(directory, replacement->temporary_name, directory, replacement->name, 0) < 0)
+		return -errno;
+	unlinkat(directory, replacement->temporary_name, 0);
 	return 0;
 }
 
@@ -132,27 +219,19 @@ int file_replacement_commit(struct file_replacement *replacement, bool replace, 
 
 	if (fsync(replacement->descriptor) < 0 && errno != EINVAL)
 		result = -errno;
+	if (result == 0 && replacement->temporary_name == NULL)
+		result = name_unnamed(replacement, replace);
 	/* close() reports delayed write errors on network file systems */
 	if (close(replacement->descriptor) < 0 && result == 0)
 		result = -errno;
 	replacement->descriptor = -1;
-	if (result == 0 &&
-	    renameat2(replacement->directory, replacement->temporary_name, replacement->directory,
-		      replacement->name, replace ? 0 : RENAME_NOREPLACE) < 0)
-		result = -errno;
-	if (result == -EINVAL && !replace) {
-		/* file systems without RENAME_NOREPLACE: link(2) refuses an existing name just as well */
-		result = linkat(replacement->directory, replacement->temporary_name, replacement->directory,
-				replacement->name, 0) < 0
-				 ? -errno
-				 : 0;
-		if (result == 0)
-			unlinkat(replacement->directory, replacement->temporary_name, 0);
-	}
+	if (result == 0 && replacement->temporary_name != NULL)
+		result = rename_temporary(replacement, replace);
 	if (result < 0) {
 		error_set(error, result, "cannot write %s/%s: %s", replacement->directory_path,
 			  replacement->name, strerror(-result));
-		unlinkat(replacement->directory, replacement->temporary_name, 0);
+		if (replacement->temporary_name != NULL)
+			unlinkat(replacement->directory, replacement->temporary_name, 0);
 	} else if (fsync(replacement->directory) < 0 && errno != EINVAL) {
 		result = error_set(error, -errno,
 				   "%s/%s is written, but its directory could not be synced: %s",

@@ -30,13 +30,13 @@ struct file_replacement {
 	int directory;
 	char *directory_path;
 	char *name;
-	char *temporary_name;
+	char *temporary_name; /* NULL while it has no name at all */
 };
 
 /*
- * Opens a temporary file with permission bits `mode` in the directory of `path`. Returns 0, or a negative
- * errno with a sentence that names the path. End with file_replacement_commit() or
- * file_replacement_abandon().
+ * Opens a temporary file with permission bits `mode` (less the umask) in the directory of `path`, without a
+ * name where the file system can. Returns 0, or a negative errno with a sentence that names the path. End
+ * with file_replacement_commit() or file_replacement_abandon().
  */
 int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode,
 			  struct error *error);

@@ -126,7 +126,7 @@ static int print_round(struct batch *batch, bool first, struct error *error)
 	int result;
 
 	buffer_clear(&batch->output);
-	batch_append(batch->session, options->view, options->format, options->ascii, first, &batch->output);
+	batch_append(batch->session, options->view, &options->style, first, &batch->output);
 	result = file_write_all(options->output, batch->output.data, batch->output.length);
 	return result < 0 && result != -EPIPE
 		       ? error_set(error, result, "cannot write the output: %s", strerror(-result))
@@ -186,7 +186,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 	if (signal_received != 0)
 		result = signal_received;
 	else if (result == -EPIPE)
-		result = 0;
+		result = SIGPIPE; /* what would have ended a program that does not look */
 	buffer_release(&batch.output);
 	session_release(batch.session);
 	capture_close(batch.capture);

@@ -15,8 +15,7 @@
 struct batch_options {
 	struct capture_options capture;
 	const struct view *view; /* which table; its width chooses columns, 0 for all of the tab */
-	enum batch_format format;
-	bool ascii;           /* of text: plain marks even where the locale could show others */
+	struct batch_style style;
 	uint64_t interval_ns; /* between rounds */
 	uint64_t rounds;      /* tables to print, 0 for no end */
 	int output;           /* descriptor, STDOUT_FILENO as a rule */
@@ -27,8 +26,9 @@ struct batch_options {
  * deltas already; VIEW_MODE_TOTAL needs one only. Reads only the sources that the columns, the sort order and
  * the filter need. A round that takes longer than the interval is said once on stderr.
  *
- * Returns 0 when all rounds are printed or the reader of the output went away; the number of the signal when
- * SIGINT, SIGTERM or SIGHUP ended it, for the caller to raise again; else a negative errno with a sentence.
+ * Returns 0 when all rounds are printed; the number of the signal when SIGINT, SIGTERM or SIGHUP ended it, or
+ * SIGPIPE when the reader of the output went away, for the caller to raise; else a negative errno with a
+ * sentence.
  */
 int batch_run(const struct batch_options *options, struct error *error);
 

@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "model/column.h"
 #include "model/screen_format.h"
+#include "report/report.h"
 
 const char *const batch_format_names[BATCH_FORMAT_COUNT + 1] = {
 	[BATCH_FORMAT_TEXT] = "text",
@@ -24,6 +25,7 @@ struct round_output {
 	const struct table *table;
 	enum batch_format format;
 	const struct screen_marks *marks;
+	bool to_terminal; /* tsv and csv: no control characters */
 	struct buffer *buffer;
 };
 
@@ -224,6 +226,18 @@ static void append_shares(struct buffer *buffer, const struct cell *cell)
 				     (double)cell->value.shares[i]);
 }
 
+/*
+ * A measured number for programs: to a thousandth, and what is smaller than one with six digits, so that
+ * nothing but a zero reads as zero.
+ */
+static void append_real(struct buffer *buffer, double value)
+{
+	if (value == 0.0)
+		buffer_append_char(buffer, '0');
+	else
+		buffer_append_format(buffer, value > -1.0 && value < 1.0 ? "%.6g" : "%.3f", value);
+}
+
 /* The value of a cell with all that is known of it, for programs. */
 static void append_raw(struct buffer *buffer, const struct cell *cell)
 {
@@ -232,7 +246,7 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 		buffer_append_u64(buffer, cell->value.integer);
 		return;
 	case CELL_FORM_REAL:
-		buffer_append_format(buffer, "%.3f", cell->value.real);
+		append_real(buffer, cell->value.real);
 		return;
 	case CELL_FORM_RANGE:
 		buffer_append_i64(buffer, cell->value.range.low);
@@ -252,36 +266,15 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 
 /* --- tsv and csv --- */
 
-/* A field by RFC 4180: in quotes when it holds a comma, a quote or a line break. */
-static void append_csv_field(struct buffer *buffer, const char *text, size_t length)
-{
-	struct buffer valid = {0};
-
-	unicode_append_valid(&valid, text, length);
-	if (valid.length == 0 || strpbrk(valid.data, ",\"\r\n") == NULL) {
-		buffer_append(buffer, valid.data != NULL ? valid.data : "", valid.length);
-		buffer_release(&valid);
-		return;
-	}
-	buffer_append_char(buffer, '"');
-	for (size_t i = 0; i < valid.length; i++) {
-		if (valid.data[i] == '"')
-			buffer_append_char(buffer, '"');
-		buffer_append_char(buffer, valid.data[i]);
-	}
-	buffer_append_char(buffer, '"');
-	buffer_release(&valid);
-}
-
 static void append_field(const struct round_output *output, const char *text, size_t length)
 {
-	bool csv = output->format == BATCH_FORMAT_CSV;
-
-	buffer_append_char(output->buffer, csv ? ',' : '\t');
-	if (csv)
-		append_csv_field(output->buffer, text, length);
-	else
-		unicode_append_printable(output->buffer, text, length, screen_marks_utf8.replacement);
+	if (output->format == BATCH_FORMAT_CSV) {
+		buffer_append_char(output->buffer, ',');
+		report_append_csv_field(output->buffer, text, length, output->to_terminal);
+	} else {
+		buffer_append_char(output->buffer, '\t');
+		report_append_tsv_field(output->buffer, text, length, output->to_terminal);
+	}
 }
 
 static void append_header(const struct round_output *output)
@@ -431,7 +424,7 @@ static void append_json(const struct round_output *output)
 	buffer_append_text(buffer, "]}\n");
 }
 
-void batch_append(struct session *session, const struct view *view, enum batch_format format, bool ascii,
+void batch_append(struct session *session, const struct view *view, const struct batch_style *style,
 		  bool first, struct buffer *output)
 {
 	struct view living = *view; /* shares what the view owns */
@@ -439,16 +432,17 @@ void batch_append(struct session *session, const struct view *view, enum batch_f
 	struct round_output round = {
 		.session = session,
 		.view = &living,
-		.format = format,
-		.marks = ascii ? &screen_marks_ascii : &screen_marks_utf8,
+		.format = style->format,
+		.to_terminal = style->to_terminal,
+		.marks = style->ascii ? &screen_marks_ascii : &screen_marks_utf8,
 		.buffer = output,
 	};
 
 	living.hide_gone = true;
 	round.table = table = session_table(session, &living);
-	if (format == BATCH_FORMAT_JSON)
+	if (style->format == BATCH_FORMAT_JSON)
 		append_json(&round);
-	else if (format == BATCH_FORMAT_TEXT)
+	else if (style->format == BATCH_FORMAT_TEXT)
 		append_text(&round, first);
 	else
 		append_separated(&round, first);

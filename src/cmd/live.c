@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What runs when no command is named: the live screen, a file on the screen, or `-b`. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 				 "--sort-by takes one column here: a screen is sorted by one");
 	if (colon != NULL && strcasecmp(colon + 1, "asc") != 0 && strcasecmp(colon + 1, "desc") != 0)
 		return error_set(error, -EINVAL, "unknown direction '%s'; valid are asc and desc", colon + 1);
+	view->sort_chosen = true;
 	view->sort_ascending = colon != NULL && strcasecmp(colon + 1, "asc") == 0;
 	if (length == 4 && strncasecmp(sort_by, "name", 4) == 0) {
 		view->sort_by_name = true;
@@ -253,7 +255,7 @@ static int make_view(const struct live_options *options, enum column columns[LIV
 
 	view_initialise(view);
 	view->grouping = view_options_grouping(&options->view);
-	view->tab = (enum tab)options->tab;
+	view_set_tab(view, (enum tab)options->tab);
 	view->mode = (enum view_mode)options->mode;
 	view->limit = options->view.limit;
 	if (options->view.sort_by != NULL)
@@ -391,8 +393,12 @@ static int run_batch(const struct live_options *options, const struct view *view
 	const struct batch_options batch_options = {
 		.capture = make_capture_options(options),
 		.view = view,
-		.format = (enum batch_format)options->format,
-		.ascii = options->ascii,
+		.style =
+			{
+				.format = (enum batch_format)options->format,
+				.ascii = options->ascii,
+				.to_terminal = isatty(STDOUT_FILENO) != 0,
+			},
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		/* where there is no terminal to watch, one table is what is wanted */
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,
@@ -415,6 +421,24 @@ static int show_file(const char *path)
 	return status;
 }
 
+/* A process that the user names and that is not there is a slip, not an empty table. */
+static int check_scope(const struct live_options *options, struct error *error)
+{
+	const char *proc = options->roots.roots[ROOT_PROC] != NULL ? options->roots.roots[ROOT_PROC]
+								   : "/proc";
+
+	for (size_t i = 0; i < options->scope.count; i++) {
+		char *directory = memory_format("%s/%" PRIu32, proc, options->scope.items[i]);
+		const bool found = access(directory, F_OK) == 0;
+
+		free(directory);
+		if (!found)
+			return error_set(error, -ESRCH, "there is no process %" PRIu32,
+					 options->scope.items[i]);
+	}
+	return 0;
+}
+
 static int run(const struct live_options *options, const struct view *view, const char *path)
 {
 	const bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -424,6 +448,8 @@ static int run(const struct live_options *options, const struct view *view, cons
 		error_set(&error, -EINVAL, "-b is for the live host; print a file with: ctop show %s", path);
 		return command_misused(NULL, &error);
 	}
+	if (check_scope(options, &error) < 0)
+		return command_failed(&error);
 	if (path != NULL)
 		return terminal ? run_file(options, view, path) : show_file(path);
 	return options->batch || !terminal ? run_batch(options, view) : run_live(options, view);

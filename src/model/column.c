@@ -10,17 +10,19 @@
 #include "view.h"
 
 const struct tab_entry tabs[TAB_COUNT] = {
-	[TAB_OVERVIEW] = {"overview", "Overview", true, "Who runs, who waits for what, who is stuck."},
-	[TAB_RUN] = {"run", "Run", true, "CPU time in user and system mode, dispatches and switches."},
-	[TAB_SCHED] = {"sched", "Sched", true, "Policies, priorities, allowed CPUs, migrations."},
-	[TAB_WAKEUPS] = {"wakeups", "Wakeups", true,
+	[TAB_OVERVIEW] = {"overview", "Overview", true, COLUMN_CPU,
+			  "Who runs, who waits for what, who is stuck."},
+	[TAB_RUN] = {"run", "Run", true, COLUMN_CPU,
+		     "CPU time in user and system mode, dispatches and switches."},
+	[TAB_SCHED] = {"sched", "Sched", true, COLUMN_CPU, "Policies, priorities, allowed CPUs, migrations."},
+	[TAB_WAKEUPS] = {"wakeups", "Wakeups", true, COLUMN_CPU,
 			 "Wakeups and waits as the scheduler statistics count them."},
-	[TAB_DELAY] = {"delay", "Delay", true, "What the threads waited for, as a bar."},
-	[TAB_IO] = {"io", "I/O", true, "Bytes and calls read and written, waits for I/O."},
-	[TAB_MEMORY] = {"memory", "Memory", true, "Page faults, waits for memory, memory use."},
-	[TAB_HEAP] = {"heap", "Heap", false, "Bytes allocated and freed by jemalloc programs."},
-	[TAB_CGROUP] = {"cgroup", "Cgroup", true, "CPU, memory and limits of cgroups."},
-	[TAB_ALL] = {"all", "All", true, "Every metric, reached by Right."},
+	[TAB_DELAY] = {"delay", "Delay", true, COLUMN_LOST, "What the threads waited for, as a bar."},
+	[TAB_IO] = {"io", "I/O", true, COLUMN_CPU, "Bytes and calls read and written, waits for I/O."},
+	[TAB_MEMORY] = {"memory", "Memory", true, COLUMN_CPU, "Page faults, waits for memory, memory use."},
+	[TAB_HEAP] = {"heap", "Heap", false, COLUMN_CPU, "Bytes allocated and freed by jemalloc programs."},
+	[TAB_CGROUP] = {"cgroup", "Cgroup", true, COLUMN_CPU, "CPU, memory and limits of cgroups."},
+	[TAB_ALL] = {"all", "All", true, COLUMN_CPU, "Every metric, reached by Right."},
 };
 
 #define UNWRAP(...) __VA_ARGS__

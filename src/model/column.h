@@ -28,6 +28,7 @@ struct tab_entry {
 	const char *name;  /* option `-t`: "overview" */
 	const char *title; /* "Overview" */
 	bool selectable;
+	unsigned int sort; /* the enum column it is sorted by until the user chooses one */
 	const char *description;
 };
 

@@ -41,6 +41,13 @@ void view_release(struct view *view)
 	view->filter = NULL;
 }
 
+void view_set_tab(struct view *view, enum tab tab)
+{
+	view->tab = tab;
+	if (!view->sort_chosen)
+		view->sort = (enum column)tabs[tab].sort;
+}
+
 void view_copy(struct view *to, const struct view *from)
 {
 	*to = *from;

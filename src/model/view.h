@@ -51,6 +51,7 @@ struct view {
 	bool sort_by_name;
 	enum column sort; /* when not sort_by_name */
 	bool sort_ascending;
+	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
 	bool hide_gone; /* no rows for groups and threads that are gone since the last round */
@@ -65,6 +66,9 @@ struct view {
 void view_initialise(struct view *view);
 
 void view_release(struct view *view);
+
+/* Goes to a tab, and to its own sort column unless the user has chosen one. */
+void view_set_tab(struct view *view, enum tab tab);
 
 /* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filter. */
 void view_copy(struct view *to, const struct view *from);

@@ -8,34 +8,32 @@
 
 #include "report_format.h"
 
-static void append_field(const struct report *report, const char *text, size_t length)
+void report_append_csv_field(struct buffer *buffer, const char *text, size_t length, bool to_terminal)
 {
-	struct buffer *out = report->out;
-
 	if (memchr(text, ',', length) == NULL && memchr(text, '"', length) == NULL &&
 	    memchr(text, '\n', length) == NULL && memchr(text, '\r', length) == NULL) {
-		report_append_name(report, out, text, length);
+		report_append_name(buffer, text, length, to_terminal);
 		return;
 	}
-	buffer_append_char(out, '"');
+	buffer_append_char(buffer, '"');
 	while (length != 0) {
 		const char *quote = memchr(text, '"', length);
 		size_t plain = quote != NULL ? (size_t)(quote - text) : length;
 
-		report_append_name(report, out, text, plain);
+		report_append_name(buffer, text, plain, to_terminal);
 		if (quote != NULL) {
-			buffer_append_text(out, "\"\"");
+			buffer_append_text(buffer, "\"\"");
 			plain++;
 		}
 		text += plain;
 		length -= plain;
 	}
-	buffer_append_char(out, '"');
+	buffer_append_char(buffer, '"');
 }
 
 static void append_text(const struct report *report, const char *text)
 {
-	append_field(report, text, strlen(text));
+	report_append_csv_field(report->out, text, strlen(text), report->to_terminal);
 }
 
 static size_t measured_count(const struct table *table)

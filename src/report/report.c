@@ -93,9 +93,9 @@ bool report_append_number(struct buffer *buffer, const struct cell *cell)
 	return false;
 }
 
-void report_append_name(const struct report *report, struct buffer *buffer, const char *text, size_t length)
+void report_append_name(struct buffer *buffer, const char *text, size_t length, bool to_terminal)
 {
-	if (report->to_terminal)
+	if (to_terminal)
 		unicode_append_printable(buffer, text, length, "\uFFFD");
 	else
 		unicode_append_valid(buffer, text, length);

@@ -23,7 +23,7 @@ const char *report_reason_name(const struct report *report, const struct cell *c
 bool report_has_partial_mark(const struct cell *cell);
 
 /* Appends a name of the host as valid UTF-8, without control characters where it goes to a terminal. */
-void report_append_name(const struct report *report, struct buffer *buffer, const char *text, size_t length);
+void report_append_name(struct buffer *buffer, const char *text, size_t length, bool to_terminal);
 
 /* Appends the printed form of a value: the cell's text, or its number. */
 void report_append_value(struct buffer *buffer, const struct cell *cell);

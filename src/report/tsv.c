@@ -5,23 +5,20 @@
 #include "base/unicode.h"
 #include "report_format.h"
 
-/* Appends the cell without the blanks at its ends; what would break a line or a column is escaped. */
-static void append_field(const struct report *report, const char *text, size_t length)
+void report_append_tsv_field(struct buffer *buffer, const char *text, size_t length, bool to_terminal)
 {
-	struct buffer *out = report->out;
-
 	length = unicode_trim(&text, length);
 	while (length != 0) {
 		size_t plain = 0;
 
 		while (plain < length && text[plain] != '\t' && text[plain] != '\n' && text[plain] != '\\')
 			plain++;
-		report_append_name(report, out, text, plain);
+		report_append_name(buffer, text, plain, to_terminal);
 		text += plain;
 		length -= plain;
 		if (length == 0)
 			break;
-		buffer_append_text(out, *text == '\t' ? "\\t" : *text == '\n' ? "\\n" : "\\\\");
+		buffer_append_text(buffer, *text == '\t' ? "\\t" : *text == '\n' ? "\\n" : "\\\\");
 		text++;
 		length--;
 	}
@@ -46,7 +43,8 @@ static void append_cell(const struct report *report, const struct cell *cell, st
 		buffer_clear(scratch);
 		report_append_value(scratch, cell);
 		if (scratch->length != 0)
-			append_field(report, scratch->data, scratch->length);
+			report_append_tsv_field(report->out, scratch->data, scratch->length,
+						report->to_terminal);
 		break;
 	}
 }
@@ -59,7 +57,8 @@ static void draw_header(const struct report *report, const struct table *table)
 		buffer_append_format(out, "# %s\n", table->section);
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "\t" : "");
-		append_field(report, table->columns[i].name, strlen(table->columns[i].name));
+		report_append_tsv_field(report->out, table->columns[i].name, strlen(table->columns[i].name),
+					report->to_terminal);
 	}
 	buffer_append_char(out, '\n');
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -123,6 +124,43 @@ static void abandons_without_a_trace(void **state)
 	free(path);
 }
 
+static void a_killed_writer_leaves_nothing(void **state)
+{
+	struct file_replacement replacement;
+	char *path = path_of("killed");
+	struct error error;
+	int ready[2], status;
+	pid_t child;
+	char named;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		if (file_replacement_open(&replacement, path, 0644, &error) < 0 ||
+		    file_write_all(replacement.descriptor, "half", 4) < 0)
+			_exit(1);
+		named = replacement.temporary_name != NULL;
+		if (write(ready[1], &named, 1) != 1)
+			_exit(1);
+		pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &named, 1), 1);
+	close(ready[0]);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	free(path);
+	if (named) {
+		printf("SKIP: the file system of /tmp has no files without a name (O_TMPFILE)\n");
+		skip();
+	}
+	assert_int_equal(count_entries(), 0);
+}
+
 static void a_write_that_fails_leaves_the_old_file(void **state)
 {
 	struct rlimit old_limit, small = {4096, RLIM_INFINITY};
@@ -182,6 +220,7 @@ int main(void)
 		cmocka_unit_test(replaces_a_file_whole),
 		cmocka_unit_test(never_replaces_where_told_not_to),
 		cmocka_unit_test(abandons_without_a_trace),
+		cmocka_unit_test(a_killed_writer_leaves_nothing),
 		cmocka_unit_test(a_write_that_fails_leaves_the_old_file),
 		cmocka_unit_test(says_why_a_file_cannot_be_written),
 	};

@@ -61,7 +61,7 @@ static void assert_output(struct view *view, enum batch_format format, bool firs
 	struct session *session = make_session();
 	struct buffer output = {0};
 
-	batch_append(session, view, format, true, first, &output);
+	batch_append(session, view, &(struct batch_style){.format = format, .ascii = true}, first, &output);
 	assert_string_equal(output.data, expected);
 	buffer_release(&output);
 	session_release(session);
@@ -95,8 +95,7 @@ static void test_separated(void **state)
 	assert_output(&view, BATCH_FORMAT_TSV, true,
 		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
-		      "1700000002000000000\ta,\"b\"\xef\xbf\xbd[1m\xef\xbf\xbd"
-		      "c\t1\t0.000\t\t0\tR\n");
+		      "1700000002000000000\ta,\"b\"\x1b[1m\\tc\t1\t0\t\t0\tR\n");
 	view.mode = VIEW_MODE_INTERVAL;
 	assert_output(&view, BATCH_FORMAT_CSV, true,
 		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
@@ -140,7 +139,7 @@ static void test_json(void **state)
 		"\"nice\":{\"value\":[-5,-5],\"unit\":\"\",\"state\":\"ok\"},"
 		"\"state\":{\"value\":\"S\",\"unit\":\"\",\"state\":\"ok\"}},"
 		"{\"group\":\"a,\\\"b\\\"\\u001b[1m\\tc\",\"threads\":1,"
-		"\"cpu_percent\":{\"value\":0.000,\"unit\":\"percent\",\"state\":\"ok\"},"
+		"\"cpu_percent\":{\"value\":0,\"unit\":\"percent\",\"state\":\"ok\"},"
 		"\"read_bytes_per_s\":{\"value\":null,\"unit\":\"bytes_per_s\",\"state\":\"unavailable\","
 		"\"reason\":\"not-permitted\"},"
 		"\"nice\":{\"value\":[0,0],\"unit\":\"\",\"state\":\"ok\"},"
