@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct load {
 	uint32_t interval_ms; /* of the waking threads */
 	uint32_t churn;       /* threads a second that come and go, in a process of their own */
 	uint32_t life_ms;     /* how long such a thread lives */
+	bool new_names;       /* each of them has a name that no other has, without digits */
 	uint32_t seconds;     /* 0: until told to end */
 };
 
@@ -230,12 +232,27 @@ static _Noreturn void run_process(const struct load *load, uint32_t process, int
 		pause();
 }
 
+/* Letters alone, so that no pattern puts two of them together. */
+static void take_new_name(void)
+{
+	static atomic_uint taken;
+	unsigned int number = atomic_fetch_add(&taken, 1);
+	char name[16] = "churn-";
+
+	for (size_t i = 6; i < 13; i++, number /= 26)
+		name[i] = (char)('a' + number % 26);
+	prctl(PR_SET_NAME, name);
+}
+
 static void *live_shortly(void *argument)
 {
 	const struct load *load = argument;
 	struct timespec life = timespec_after((struct timespec){0}, (long)load->life_ms * NS_PER_MS);
 
-	prctl(PR_SET_NAME, "churn-worker");
+	if (load->new_names)
+		take_new_name();
+	else
+		prctl(PR_SET_NAME, "churn-worker");
 	nanosleep(&life, NULL);
 	return NULL;
 }
@@ -328,6 +345,7 @@ static void usage(FILE *stream)
 	      "  --interval-ms N  that interval (1000)\n"
 	      "  --churn N        N threads a second come and go, in one more process\n"
 	      "  --life-ms N      how long each of them lives (50)\n"
+	      "  --new-names      each of them has a name of its own\n"
 	      "  --seconds N      end after N seconds\n",
 	      stream);
 }
@@ -363,6 +381,7 @@ static bool parse_options(struct load *load, int argc, char **argv)
 		INTERVAL,
 		CHURN,
 		LIFE,
+		NEW_NAMES,
 		SECONDS
 	};
 	static const struct option options[] = {{"busy", required_argument, NULL, BUSY},
@@ -373,6 +392,7 @@ static bool parse_options(struct load *load, int argc, char **argv)
 						{"interval-ms", required_argument, NULL, INTERVAL},
 						{"life-ms", required_argument, NULL, LIFE},
 						{"seconds", required_argument, NULL, SECONDS},
+						{"new-names", no_argument, NULL, NEW_NAMES},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	struct {
@@ -396,6 +416,8 @@ static bool parse_options(struct load *load, int argc, char **argv)
 			usage(stdout);
 			exit(EXIT_SUCCESS);
 		}
+		if (option == NEW_NAMES)
+			good = load->new_names = true;
 		for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 			if (numbers[i].option == option)
 				good = parse_number(numbers[i].name, optarg, numbers[i].maximum,

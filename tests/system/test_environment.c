@@ -89,6 +89,35 @@ static void test_batch_not_root(void **state)
 	run_release(&run);
 }
 
+/* What ended threads leave behind is bounded, whatever their names: peak memory of a short and of a long run.
+ */
+static void test_bounded_memory(void **state)
+{
+	static const struct run_options ordinary;
+	static const char *const rounds[] = {"15", "90"};
+	int64_t peak_kib[2];
+	struct running load;
+	struct run run;
+
+	(void)state;
+	run_start(&load, &ordinary,
+		  (const char *[]){LOAD_PROGRAM, "2", "4", "--churn", "2000", "--new-names", NULL});
+	usleep(300000);
+	for (size_t i = 0; i < 2; i++) {
+		run_ctop(&run, NULL,
+			 (const char *[]){"-b", "-d", "0.1", "-n", rounds[i], "-g", "thread-exact",
+					  "--format", "tsv", NULL});
+		run_expect(&run, 0);
+		peak_kib[i] = run.peak_memory_kib;
+		run_release(&run);
+	}
+	kill(load.child, SIGTERM);
+	run_finish(&load, &run, &ordinary);
+	run_release(&run);
+	assert_between("peak memory of the long run, KiB", (uint64_t)peak_kib[1], 0,
+		       (uint64_t)peak_kib[0] * 2);
+}
+
 /* A tiny file system in a mount namespace of its own, filled to the last block. */
 static bool mount_tiny(const char *directory)
 {
@@ -285,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_full_standard_output),
 		cmocka_unit_test(test_few_descriptors),
 		cmocka_unit_test(test_threads_that_end),
+		cmocka_unit_test(test_bounded_memory),
 		cmocka_unit_test(test_full_disk), /* last: it changes the mount namespace */
 	};
 
