@@ -94,6 +94,25 @@ static void append_heading(const struct round_output *output)
 	buffer_append_char(buffer, '\n');
 }
 
+/* Text of the host as the terminal of this locale shows it: all printable, all ASCII where it knows no more.
+ */
+static void append_shown(const struct round_output *output, struct buffer *buffer, const char *text,
+			 size_t length)
+{
+	size_t start = buffer->length, to = start;
+
+	unicode_append_printable(buffer, text, length, output->marks->replacement);
+	if (output->marks != &screen_marks_ascii)
+		return;
+	for (size_t from = start; from < buffer->length; from++) {
+		if ((buffer->data[from] & 0x80) == 0)
+			buffer->data[to++] = buffer->data[from];
+		else if ((buffer->data[from] & 0xc0) != 0x80) /* the first byte of a character */
+			buffer->data[to++] = '?';
+	}
+	buffer->length = to;
+}
+
 /* The name of a row as text shows it. */
 static void append_label(const struct round_output *output, const struct table_row *row,
 			 struct buffer *buffer)
@@ -108,7 +127,7 @@ static void append_label(const struct round_output *output, const struct table_r
 
 		if (i > 0)
 			buffer_append_text(buffer, "  ");
-		unicode_append_printable(buffer, text, length, output->marks->replacement);
+		append_shown(output, buffer, text, length);
 	}
 }
 
@@ -186,8 +205,7 @@ static void append_text_row(const struct round_output *output, const struct tabl
 		buffer_clear(&text);
 		buffer_clear(&plain);
 		screen_format_cell(&text, &row->cells[c], output->marks);
-		unicode_append_printable(&plain, text.data != NULL ? text.data : "", text.length,
-					 output->marks->replacement);
+		append_shown(output, &plain, text.data != NULL ? text.data : "", text.length);
 		append_aligned(buffer, &plain, column->width, column->left,
 			       c + 1 == output->table->column_count);
 	}

@@ -2,6 +2,7 @@
 /* What runs when no command is named: the live screen, a file on the screen, or `-b`. */
 #include <errno.h>
 #include <inttypes.h>
+#include <langinfo.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +178,7 @@ static const struct option live_option_list[] = {
 		.name = "ascii",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, ascii),
-		.description = "only ASCII characters on the screen",
+		.description = "only ASCII characters on the screen and in -b text",
 	},
 };
 
@@ -396,7 +397,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.style =
 			{
 				.format = (enum batch_format)options->format,
-				.ascii = options->ascii,
+				.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
 				.to_terminal = isatty(STDOUT_FILENO) != 0,
 			},
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),

@@ -29,7 +29,7 @@ static struct session *make_session(void)
 		struct snapshot *snapshot = snapshot_create();
 		size_t web = add_thread(snapshot, 10, "web"), odd;
 
-		odd = add_thread(snapshot, 11, "a,\"b\"\x1b[1m\tc");
+		odd = add_thread(snapshot, 11, "a,\"b\"\x1b[1m\tcé");
 		snapshot->provenance.present = true;
 		snapshot->provenance.boottime_ns = (100 + 2 * round) * 1000000000;
 		snapshot->captured_at_unix_ns = 1700000000000000000 + round * 2000000000;
@@ -76,9 +76,9 @@ static void test_text(void **state)
 	start_view(&view);
 	assert_output(&view, BATCH_FORMAT_TEXT, true,
 		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
-		      " PROCESS       THR  CPU%  READ/s    NICE STATE\n"
-		      " web             1  25.0    4.0K      -5 S\n"
-		      " a,\"b\"?[1m?c     1     0       ?       0 R\n");
+		      " PROCESS        THR  CPU%  READ/s    NICE STATE\n"
+		      " web              1  25.0    4.0K      -5 S\n"
+		      " a,\"b\"?[1m?c?     1     0       ?       0 R\n");
 	view.limit = 1;
 	assert_output(&view, BATCH_FORMAT_TEXT, false,
 		      "\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
@@ -95,12 +95,12 @@ static void test_separated(void **state)
 	assert_output(&view, BATCH_FORMAT_TSV, true,
 		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
-		      "1700000002000000000\ta,\"b\"\x1b[1m\\tc\t1\t0\t\t0\tR\n");
+		      "1700000002000000000\ta,\"b\"\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
 	view.mode = VIEW_MODE_INTERVAL;
 	assert_output(&view, BATCH_FORMAT_CSV, true,
 		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
 		      "1700000002000000000,web,1,500000000,8192,-5,S\n"
-		      "1700000002000000000,\"a,\"\"b\"\"\x1b[1m\tc\",1,0,,0,R\n");
+		      "1700000002000000000,\"a,\"\"b\"\"\x1b[1m\tcé\",1,0,,0,R\n");
 	view.limit = 1;
 	assert_output(&view, BATCH_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
 }
@@ -138,7 +138,7 @@ static void test_json(void **state)
 		"\"read_bytes_per_s\":{\"value\":4096.000,\"unit\":\"bytes_per_s\",\"state\":\"ok\"},"
 		"\"nice\":{\"value\":[-5,-5],\"unit\":\"\",\"state\":\"ok\"},"
 		"\"state\":{\"value\":\"S\",\"unit\":\"\",\"state\":\"ok\"}},"
-		"{\"group\":\"a,\\\"b\\\"\\u001b[1m\\tc\",\"threads\":1,"
+		"{\"group\":\"a,\\\"b\\\"\\u001b[1m\\tcé\",\"threads\":1,"
 		"\"cpu_percent\":{\"value\":0,\"unit\":\"percent\",\"state\":\"ok\"},"
 		"\"read_bytes_per_s\":{\"value\":null,\"unit\":\"bytes_per_s\",\"state\":\"unavailable\","
 		"\"reason\":\"not-permitted\"},"
