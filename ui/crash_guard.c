@@ -10,19 +10,38 @@
 
 #include "base/memory.h"
 
-static const int guarded_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+/*
+ * Faults, and everything else that ends a process that does not expect it (signal(7)), but for what the
+ * screen takes through its signal pipe. The real-time signals, whose numbers are known at run time only, come
+ * after.
+ */
+static const int named_signals[] = {
+	SIGSEGV, SIGBUS,  SIGILL,    SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,    SIGUSR1, SIGUSR2,
+	SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGXFSZ,
+};
 
 enum {
-	GUARDED_SIGNAL_COUNT = sizeof(guarded_signals) / sizeof(guarded_signals[0]),
+	NAMED_SIGNAL_COUNT = sizeof(named_signals) / sizeof(named_signals[0]),
+	GUARDED_SIGNALS_MAX = NAMED_SIGNAL_COUNT + _NSIG,
 	/* room for a handler although the ordinary stack may be what ran out */
 	ALTERNATE_STACK_BYTES = 64 << 10
 };
 
 static struct crash_guard_state state;
 static atomic_bool armed;
-static struct sigaction former_actions[GUARDED_SIGNAL_COUNT];
+static struct sigaction former_actions[GUARDED_SIGNALS_MAX];
 static stack_t former_stack;
 static void *alternate_stack;
+
+static int guarded_signal_count(void)
+{
+	return NAMED_SIGNAL_COUNT + SIGRTMAX - SIGRTMIN + 1;
+}
+
+static int guarded_signal(int index)
+{
+	return index < NAMED_SIGNAL_COUNT ? named_signals[index] : SIGRTMIN + index - NAMED_SIGNAL_COUNT;
+}
 
 /* Write errors are not looked at: the process is dying and has nobody else to tell. */
 static void write_best_effort(int descriptor, const char *bytes, size_t length)
@@ -70,8 +89,8 @@ static void handle_crash(int signal_number)
 	int saved_errno = errno;
 
 	crash_guard_restore();
-	for (size_t i = 0; i < GUARDED_SIGNAL_COUNT; i++) {
-		if (guarded_signals[i] == signal_number)
+	for (int i = 0; i < guarded_signal_count(); i++) {
+		if (guarded_signal(i) == signal_number)
 			sigaction(signal_number, &former_actions[i], NULL);
 	}
 	raise(signal_number);
@@ -92,8 +111,12 @@ void crash_guard_set(const struct crash_guard_state *new_state)
 	sigaltstack(&(stack_t){.ss_sp = alternate_stack, .ss_size = ALTERNATE_STACK_BYTES}, &former_stack);
 	atomic_store(&armed, true);
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < GUARDED_SIGNAL_COUNT; i++)
-		sigaction(guarded_signals[i], &action, &former_actions[i]);
+	for (int i = 0; i < guarded_signal_count(); i++) {
+		sigaction(guarded_signal(i), &action, &former_actions[i]);
+		/* what the caller ignores stays ignored */
+		if (former_actions[i].sa_handler == SIG_IGN)
+			sigaction(guarded_signal(i), &former_actions[i], NULL);
+	}
 	memory_set_failure_handler(crash_guard_restore);
 }
 
@@ -102,8 +125,8 @@ void crash_guard_clear(void)
 	if (alternate_stack == NULL)
 		return;
 	memory_set_failure_handler(NULL);
-	for (size_t i = 0; i < GUARDED_SIGNAL_COUNT; i++)
-		sigaction(guarded_signals[i], &former_actions[i], NULL);
+	for (int i = 0; i < guarded_signal_count(); i++)
+		sigaction(guarded_signal(i), &former_actions[i], NULL);
 	sigaltstack(&former_stack, NULL);
 	free(alternate_stack);
 	alternate_stack = NULL;

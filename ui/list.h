@@ -31,7 +31,7 @@ struct list {
 /* How a list is drawn. Positions and sizes in cells; the titles take the first row. */
 struct list_style {
 	int y, height, width;
-	int name_cells;         /* that the name keeps, 0 for the 12 of the rule */
+	int name_cells;         /* that the name has at least, 0 for the 12 of the rule */
 	const char *name_title; /* of the first column */
 	bool thread_ids;        /* TID before the name */
 	bool cut_start;         /* a name too long loses its beginning (cgroup paths) */

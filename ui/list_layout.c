@@ -79,6 +79,9 @@ static void measure_names(struct list_layout *layout, size_t first_row, size_t e
 	struct list *list = layout->list;
 	int widest = draw_width(layout->style->name_title, strlen(layout->style->name_title)) + 1;
 
+	/* from the start, so that scrolling moves no column */
+	if (layout->style->name_cells > widest)
+		widest = layout->style->name_cells;
 	for (size_t row = first_row; row < end_row; row++) {
 		const struct table_row *entry = &list->table->rows[row];
 		int cells = draw_width(entry->label, entry->label_length);

@@ -151,9 +151,6 @@ void navigate_tab(struct ui *ui, enum tab tab)
 		return;
 	view_set_tab(&ui->view, tab);
 	change_columns(ui);
-	if (tab == TAB_CGROUP &&
-	    (ui->view.level != VIEW_LEVEL_GROUPS || ui->view.grouping.axis != AXIS_CGROUP))
-		screen_message(ui, STYLE_MESSAGE, "these numbers belong to cgroups: g changes the axis");
 }
 
 void navigate_next_tab(struct ui *ui, int step)

@@ -10,6 +10,11 @@
 #include "base/memory.h"
 #include "base/unicode.h"
 
+enum {
+	WORDS_CELLS_MIN = 24,
+	SHORT_INDENT = 2,
+};
+
 void pager_clear(struct pager *pager)
 {
 	arena_release(&pager->arena);
@@ -102,6 +107,16 @@ static void draw_row(const struct pager_line *line, size_t offset, size_t length
 		draw_text(y, x + used, width - used, line->style, line->text + offset + head, length - head);
 }
 
+/* The indent of the rows after the first; one that leaves no room for words is a short one. */
+static int row_indent(const struct pager_line *line, int width)
+{
+	int most = width - WORDS_CELLS_MIN;
+
+	if (line->indent <= most)
+		return line->indent;
+	return line->indent < SHORT_INDENT ? line->indent : SHORT_INDENT;
+}
+
 /* Draws the rows of a line that are in sight, `first` being the number of its first row; returns how many it
  * has. */
 static size_t draw_line(const struct pager *pager, const struct pager_line *line, size_t first, bool draw,
@@ -110,8 +125,7 @@ static size_t draw_line(const struct pager *pager, const struct pager_line *line
 	size_t offset = 0, rows = 0;
 
 	do {
-		/* an indent that leaves no room is none */
-		int indent = offset != 0 && line->indent < width / 2 ? line->indent : 0;
+		int indent = offset != 0 ? row_indent(line, width) : 0;
 		size_t length = row_length(line->text + offset, line->length - offset, width - indent);
 		size_t row = first + rows;
 

@@ -12,7 +12,7 @@
 enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
-	WIDE_SCREEN = 100,
+	COST_CELLS = 14, /* "read in 99.9ms": room for any, so that a slower round changes nothing else */
 	NS_PER_S = 1000000000,
 	KIB_PER_GIB = 1 << 20,
 };
@@ -301,6 +301,7 @@ static void add_members(struct header_line *line, const struct ui *ui)
 	const struct view *view = &ui->view;
 	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
 						       : view->grouping.keep_thread_names;
+	const char *names = keep || view->grouping.axis == AXIS_THREAD_EXACT ? "" : " {N}";
 	char threads[28], rows[28];
 	uint64_t count = 0;
 
@@ -313,45 +314,64 @@ static void add_members(struct header_line *line, const struct ui *ui)
 	}
 	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s", number_group_digits(count, threads),
 	    count == 1 ? "" : "s", number_group_digits(ui->table->row_total, rows),
-	    ui->table->row_total == 1 ? "" : "s", axes[view->grouping.axis].word, keep ? "" : " {N}");
+	    ui->table->row_total == 1 ? "" : "s", axes[view->grouping.axis].word, names);
 }
 
-static bool is_worth_a_word(const struct feature_result *result)
+/*
+ * What a user would miss: not what comes with something else that is missing and said already, nor what this
+ * kernel does not have and nothing would give, unless other things come with it.
+ */
+static bool is_worth_a_word(const struct feature_result results[FEATURE_COUNT], enum feature feature)
 {
-	return result->remedy != NULL &&
-	       (result->state == FEATURE_STATE_OFF || result->state == FEATURE_STATE_PARTIAL);
+	const struct feature_result *result = &results[feature];
+
+	if (result->state != FEATURE_STATE_OFF && result->state != FEATURE_STATE_PARTIAL)
+		return false;
+	if (feature_cause(results, feature) != feature)
+		return false;
+	return result->remedy != NULL || result->reason != REASON_NOT_IN_KERNEL ||
+	       feature == FEATURE_TASKSTATS || feature == FEATURE_SCHED_INFO;
 }
 
-/* Names the first `named` features that are missing and counts the others. */
-static void format_missing(const struct provenance *provenance, size_t named, char text[static SEGMENT_BYTES])
+/* Names the first `named` features that are missing and counts the others; in few letters when `brief`. */
+static void format_missing(const struct provenance *provenance, size_t named, bool brief,
+			   char text[static SEGMENT_BYTES])
 {
 	size_t used = 0, found = 0;
 
 	text[0] = '\0';
 	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
-		const struct feature_result *result = &provenance->features[feature];
-
-		if (!is_worth_a_word(result) || ++found > named)
+		if (!is_worth_a_word(provenance->features, feature) || ++found > named)
 			continue;
 		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used, "%s%s %s", used != 0 ? ", " : "",
-					 features[feature].name, feature_state_names[result->state]);
+					 features[feature].name,
+					 feature_state_names[provenance->features[feature].state]);
 	}
 	if (found > named)
 		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used,
-					 named != 0 ? ", %zu more" : "%zu missing", found - named);
+					 named == 0 ? "%zu missing"
+					 : brief    ? " +%zu"
+						    : ", %zu more",
+					 found - named);
 	if (found != 0)
-		snprintf(text + used, SEGMENT_BYTES - used, " (e: why)");
+		snprintf(text + used, SEGMENT_BYTES - used, brief ? " (e)" : " (e: why)");
 }
 
-/* By name as far as there is room; the same choice in every round, so that the line does not flicker. */
+/* By name as far as there is room beside the cost. */
 static void add_missing(struct header_line *line, const struct provenance *provenance)
 {
-	size_t named = draw_screen_width() < WIDE_SCREEN ? 1 : 3;
+	static const struct {
+		size_t named;
+		bool brief;
+	} forms[] = {{3, false}, {2, false}, {1, false}, {1, true}, {0, true}};
+	int room = draw_screen_width() - line_width(line) - COST_CELLS - 2;
 	char text[SEGMENT_BYTES];
 
-	format_missing(provenance, named, text);
-	if ((int)strlen(text) > draw_screen_width() - line_width(line))
-		format_missing(provenance, 0, text);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		format_missing(provenance, forms[i].named, forms[i].brief, text);
+		if ((int)strlen(text) <= room)
+			break;
+	}
 	if (text[0] != '\0')
 		add(line, STYLE_WAIT, "%s", text);
 }

@@ -93,7 +93,8 @@ static void append_name(struct buffer *buffer, const char *name, size_t length)
 	unicode_append_printable(buffer, name, length, draw_marks()->replacement);
 }
 
-/* The line that says what the rows were narrowed to; false when they are not. */
+/* The line that says what the rows were narrowed to, or what else is to be known of them; false for nothing.
+ */
 static bool make_path(const struct ui *ui, struct buffer *path)
 {
 	const struct view *view = &ui->view;
@@ -113,6 +114,10 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	if (view->hide_kernel_threads)
 		buffer_append_text(path,
 				   path->length != 0 ? "   kernel threads hidden" : "kernel threads hidden");
+	if (view->tab == TAB_CGROUP &&
+	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
+		buffer_append_format(path, "%sthese numbers belong to cgroups: g changes the axis",
+				     path->length != 0 ? "   " : "");
 	return path->length != 0;
 }
 

@@ -7,8 +7,7 @@
 #include "base/memory.h"
 
 enum {
-	WIDE_ENOUGH = 80,
-	METRIC_CELLS = 28, /* nr_failed_migrations_running */
+	METRIC_CELLS = 28, /* nr_failed_migrations_running: numbers and sources leave before a name is cut */
 };
 
 void screen_metrics_open(struct ui *ui)
@@ -67,13 +66,12 @@ int screen_metrics_draw(struct ui *ui, struct area area)
 	if (ui->metrics_gone)
 		draw_string(area.y, used + 2, area.width - used - 2, STYLE_ALARM,
 			    "gone; these are its last numbers");
-	return list_draw(&ui->metrics_list,
-			 &(struct list_style){
-				 .y = area.y + 1,
-				 .height = area.height - 1,
-				 .width = area.width,
-				 .name_cells = area.width >= WIDE_ENOUGH ? METRIC_CELLS : 0,
-				 .name_title = "METRIC",
-				 .unsorted = true,
-			 });
+	return list_draw(&ui->metrics_list, &(struct list_style){
+						    .y = area.y + 1,
+						    .height = area.height - 1,
+						    .width = area.width,
+						    .name_cells = METRIC_CELLS,
+						    .name_title = "METRIC",
+						    .unsorted = true,
+					    });
 }

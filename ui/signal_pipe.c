@@ -19,7 +19,7 @@ enum {
 
 static int ends[2] = {-1, -1};
 static atomic_int pending_deadly;
-static struct sigaction former_actions[PIPED_SIGNAL_COUNT];
+static struct sigaction former_actions[PIPED_SIGNAL_COUNT], former_pipe_action;
 
 static bool is_deadly(int signal_number)
 {
@@ -47,6 +47,7 @@ static void handle_signal(int signal_number)
 int signal_pipe_open(struct error *error)
 {
 	struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESTART};
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return error_set(error, -errno, "cannot make a pipe for signals: %s", strerror(errno));
@@ -54,10 +55,12 @@ int signal_pipe_open(struct error *error)
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < PIPED_SIGNAL_COUNT; i++) {
 		sigaction(piped_signals[i], &action, &former_actions[i]);
-		/* nohup(1) and the like: what the caller ignores stays ignored, but for the screen's size */
-		if (former_actions[i].sa_handler == SIG_IGN && piped_signals[i] != SIGWINCH)
+		/* nohup(1) and the like: who ignores what would end us goes on ignoring it */
+		if (former_actions[i].sa_handler == SIG_IGN && is_deadly(piped_signals[i]))
 			sigaction(piped_signals[i], &former_actions[i], NULL);
 	}
+	/* a write without a reader tells so by its result */
+	sigaction(SIGPIPE, &ignore, &former_pipe_action);
 	return ends[0];
 }
 
@@ -100,6 +103,7 @@ void signal_pipe_close(void)
 		return;
 	for (size_t i = 0; i < PIPED_SIGNAL_COUNT; i++)
 		sigaction(piped_signals[i], &former_actions[i], NULL);
+	sigaction(SIGPIPE, &former_pipe_action, NULL);
 	close(ends[0]);
 	close(ends[1]);
 	ends[0] = ends[1] = -1;

@@ -20,8 +20,9 @@ struct signal_news {
 };
 
 /*
- * Installs the handlers. Returns the descriptor to poll, or a negative errno with a sentence. A second deadly
- * signal, sent while the first was not looked at, ends the process at once (after crash_guard_restore()).
+ * Installs the handlers, and ignores SIGPIPE. Returns the descriptor to poll, or a negative errno with a
+ * sentence. A second deadly signal, sent while the first was not looked at, ends the process at once (after
+ * crash_guard_restore()).
  */
 int signal_pipe_open(struct error *error);
 

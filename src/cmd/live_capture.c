@@ -43,6 +43,7 @@ struct live_capture {
 	uint64_t interval_ns;
 	bool paused;
 	bool round_wanted, base_wanted, save_wanted;
+	bool needs_known; /* the screen has said what it shows: before that no round is of use */
 	struct capture_round_options needs;
 	struct snapshot *to_save;   /* handed to the save thread */
 	unsigned int saves_pending; /* asked for, not written or given up yet */
@@ -163,7 +164,7 @@ static bool wait_for_work(struct live_capture *live, uint64_t next_round)
 	while (!live->stop && !live->round_wanted && !live->base_wanted && !live->save_wanted) {
 		struct timespec until = {(time_t)(next_round / NS_PER_S), (long)(next_round % NS_PER_S)};
 
-		if (live->paused) {
+		if (live->paused || !live->needs_known) {
 			pthread_cond_wait(&live->wake_capture, &live->lock);
 			continue;
 		}
@@ -331,6 +332,8 @@ static void host_set_needs(void *context, source_set needed, bool cgroup_records
 		.cgroup_records = cgroup_records,
 		.smaps = smaps,
 	};
+	live->needs_known = true;
+	pthread_cond_signal(&live->wake_capture);
 	pthread_mutex_unlock(&live->lock);
 }
 
@@ -396,13 +399,20 @@ static void release(struct live_capture *live)
 	free(live);
 }
 
-/* Signals are for the screen's thread: the others are created with all of them blocked. */
+/*
+ * Signals are for the screen's thread: the others are created with all of them blocked, but for faults, which
+ * the kernel would otherwise let end the process without the handler that restores the terminal
+ * (force_sig_info_to_task() in kernel/signal.c).
+ */
 static int start_threads(struct live_capture *live)
 {
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
 	sigset_t all, old;
 	int result;
 
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	result = -pthread_create(&live->save_thread, NULL, run_save, live);
 	if (result == 0) {

@@ -12,6 +12,7 @@ enum feature {
 #include "feature.def"
 #undef FEATURE
 	FEATURE_COUNT,
+	FEATURE_NONE = FEATURE_COUNT,
 };
 
 enum feature_state {
@@ -26,6 +27,7 @@ extern const char *const feature_state_names[]; /* "unknown", "on", "partial", "
 struct feature_entry {
 	const char *name;
 	const char *words;
+	enum feature part_of; /* without it this one cannot be; FEATURE_NONE when it stands alone */
 };
 
 extern const struct feature_entry features[FEATURE_COUNT];
@@ -37,6 +39,12 @@ struct feature_result {
 	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
 	const char *remedy; /* the exact command that would give it; NULL when there is none */
 };
+
+/*
+ * The feature to be remedied first where `feature` is missing: itself, or the outermost one that it is part
+ * of and that is missing too.
+ */
+enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], enum feature feature);
 
 /* The feature of that name (`length` bytes), or FEATURE_COUNT. */
 enum feature feature_find(const char *name, size_t length);

@@ -45,12 +45,15 @@ static const struct {
 	{SOURCE_HIWATER, REASON_READ, FEATURE_XACCT},
 };
 
+/* What helps: where a source comes with another one that is missing, that of the other one. */
 static const char *find_remedy(const struct snapshot *now, enum source source, reason_id reason)
 {
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
 		if (remedies[i].source == source &&
 		    (remedies[i].reason == REASON_READ || remedies[i].reason == reason))
-			return now->provenance.features[remedies[i].feature].remedy;
+			return now->provenance
+				.features[feature_cause(now->provenance.features, remedies[i].feature)]
+				.remedy;
 	}
 	return NULL;
 }
@@ -149,6 +152,8 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 static void add_feature(struct table *table, const struct snapshot *now, enum feature feature)
 {
 	const struct feature_result *result = &now->provenance.features[feature];
+	const char *remedy =
+		now->provenance.features[feature_cause(now->provenance.features, feature)].remedy;
 	struct table_row *row = add_row(table, features[feature].name, features[feature].words);
 	const char *why = result->detail != NULL ? result->detail : reasons[result->reason].words;
 
@@ -156,8 +161,8 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 	if (result->state == FEATURE_STATE_ON || result->state == FEATURE_STATE_UNKNOWN)
 		return;
 	set_text(arena_duplicate(&table->arena, why, strlen(why)), &row->cells[EVIDENCE_WHY]);
-	if (result->remedy != NULL)
-		set_text(arena_duplicate(&table->arena, result->remedy, strlen(result->remedy)),
+	if (remedy != NULL)
+		set_text(arena_duplicate(&table->arena, remedy, strlen(remedy)),
 			 &row->cells[EVIDENCE_REMEDY]);
 }
 

@@ -29,6 +29,29 @@ static const char *count_text(uint64_t count, char text[static 28])
 	return number_group_digits(count, text);
 }
 
+/* What stands behind a number; plain counts need nothing. */
+static const char *unit_word(enum column column, const struct cell *cell)
+{
+	static const char *const words[UNIT_TOTAL] = {
+		[UNIT_NS] = " ns",
+		[UNIT_US] = " us",
+		[UNIT_BYTES] = " bytes",
+		[UNIT_TICKS] = " ticks",
+		[UNIT_PERCENT] = " percent",
+		[UNIT_COUNT_PER_S] = " per s",
+		[UNIT_BYTES_PER_S] = " bytes per s",
+		[UNIT_NS_PER_S] = " ns per s",
+		[UNIT_TICKS_PER_S] = " ticks per s",
+		[UNIT_CPUS] = " CPUs",
+	};
+	enum column_operation operation = column_entry(column)->operation;
+
+	if (cell->unit == UNIT_COUNT &&
+	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK))
+		return cell->value.integer == 1 ? " thread" : " threads";
+	return words[cell->unit] != NULL ? words[cell->unit] : "";
+}
+
 /* The number with all of its digits. */
 static void append_exact_value(struct explanation *explanation)
 {
@@ -47,11 +70,12 @@ static void append_exact_value(struct explanation *explanation)
 		buffer_append_text(explanation->lines,
 				   "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
-		buffer_append_format(explanation->lines, "Value: %s%s %s\n", cell.partial ? "at least " : "",
-				     count_text(cell.value.integer, digits), unit_names[cell.unit]);
+		buffer_append_format(explanation->lines, "Value: %s%s%s\n", cell.partial ? "at least " : "",
+				     count_text(cell.value.integer, digits),
+				     unit_word(explanation->column, &cell));
 	else if (cell.form == CELL_FORM_REAL)
-		buffer_append_format(explanation->lines, "Value: %s%.3f %s\n",
-				     cell.partial ? "at least " : "", cell.value.real, unit_names[cell.unit]);
+		buffer_append_format(explanation->lines, "Value: %s%.3f%s\n", cell.partial ? "at least " : "",
+				     cell.value.real, unit_word(explanation->column, &cell));
 	free(values.accumulators);
 	arena_release(&arena);
 }

@@ -23,6 +23,13 @@ static struct session *make_session(void)
 		fixture_set_text(snapshot, a, METRIC_POLICY, "SCHED_OTHER");
 		fixture_set_text(snapshot, b, METRIC_POLICY, "SCHED_BATCH");
 		snapshot->default_reason[SOURCE_SCHEDSTATS] = REASON_NOT_IN_KERNEL;
+		/* what came with messages that cannot be had is helped by what would give these */
+		snapshot->default_reason[SOURCE_TASKSTATS] = REASON_NOT_PERMITTED;
+		snapshot->default_reason[SOURCE_DELAYS] = REASON_NOT_PERMITTED;
+		snapshot->provenance.features[FEATURE_TASKSTATS] = (struct feature_result){
+			FEATURE_STATE_OFF, REASON_NOT_PERMITTED, "no", "setcap"};
+		snapshot->provenance.features[FEATURE_DELAYS] = (struct feature_result){
+			FEATURE_STATE_OFF, REASON_SWITCHED_OFF, "off", "sysctl"};
 		snapshot->provenance.duration_ns = MS(20);
 		snapshot->provenance.ended = 3;
 		snapshot->provenance.features[FEATURE_OTHERS_IO] = (struct feature_result){
@@ -98,13 +105,14 @@ static void test_explain(void **state)
 					  "2 of 2 threads",      "read at",
 					  "compared with",       NULL};
 	static const char *const read[] = {"READ/s: ", "1 of 2 threads", "1 unavailable: not permitted",
-					   "at least 0.000 bytes_per_s", NULL};
+					   "at least 0.000 bytes per s", NULL};
 	static const char *const memory[] = {"= freepages_delay_total_ns + ",
 					     "max(swapin_delay_total_ns, thrashing_delay_total_ns)",
 					     "A wait is charged whole when it ends", NULL};
 	static const char *const policy[] = {"1 OTHER", "1 BATCH", "2 of 2 threads", NULL};
 	static const char *const base[] = {"Includes what 1 thread that ended since the base did",
 					   "Value: 820,000,000 ns", NULL};
+	static const char *const threads[] = {"Value: 2 threads\n", NULL};
 	static const char *const resident[] = {"RSS: Resident memory", "smaps_rollup of 0 processes", NULL};
 	struct session *session = make_session();
 	struct view view;
@@ -113,6 +121,7 @@ static void test_explain(void **state)
 	(void)state;
 	view_initialise(&view);
 	assert_explained(session, &view, COLUMN_CPU, cpu);
+	assert_explained(session, &view, COLUMN_THR, threads);
 	assert_explained(session, &view, COLUMN_READ, read);
 	assert_explained(session, &view, COLUMN_MEM, memory);
 	view.tab = TAB_SCHED;
@@ -161,6 +170,8 @@ static void test_evidence(void **state)
 	assert_int_equal(row->cells[1].value.integer, 2);
 	assert_string_equal(row->cells[2].text, "not in this kernel");
 	assert_string_equal(row->cells[3].text, "-");
+	assert_string_equal(fixture_row(table, "taskstats")->cells[3].text, "setcap");
+	assert_string_equal(fixture_row(table, "  delays")->cells[3].text, "setcap");
 	assert_int_equal(fixture_row(table, "stat")->cells[2].state, CELL_EMPTY);
 	assert_string_equal(fixture_row(table, "I/O of other users' processes")->cells[0].text, "off");
 	assert_int_equal(table->row_count, SOURCE_COUNT + FEATURE_COUNT);

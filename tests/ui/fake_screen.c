@@ -6,6 +6,7 @@
  *   row MARK THREADS CPU LABEL   a row of the next round; MARK one of . + x ^, LABEL with \xNN
  *   round, base                  the next round, or the full one that was asked for
  *   saved TEXT, message TEXT, error TEXT
+ *   off FEATURE                  is missing in the rounds to come
  *   stderr TEXT                  a library writes to standard error
  *   crash segv|stack|abort|exit|memory
  */
@@ -130,6 +131,8 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 		event->is_error = strcmp(line, "error") == 0;
 		event->message = memory_duplicate(arguments);
 		return true;
+	} else if (strcmp(line, "off") == 0) {
+		fake_session_switch_off(arguments);
 	} else if (strcmp(line, "stderr") == 0) {
 		fprintf(stderr, "%s\n", arguments);
 	} else if (strcmp(line, "crash") == 0) {

@@ -59,6 +59,17 @@ void fake_session_take_rows(struct session *session)
 	memset(&session->next, 0, sizeof(session->next));
 }
 
+static bool switched_off[FEATURE_COUNT] = {[FEATURE_DELAYS] = true};
+
+void fake_session_switch_off(const char *feature)
+{
+	enum feature found = feature_find(feature, strlen(feature));
+
+	if (found == FEATURE_COUNT)
+		abort();
+	switched_off[found] = true;
+}
+
 struct snapshot *fake_session_snapshot(uint64_t round)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -80,11 +91,16 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 	provenance->load_centi[1] = 290;
 	provenance->load_centi[2] = 270;
 	provenance->load_known = true;
-	provenance->features[FEATURE_DELAYS] = (struct feature_result){
-		.state = FEATURE_STATE_OFF,
-		.reason = REASON_SWITCHED_OFF,
-		.remedy = "sysctl kernel.task_delayacct=1",
-	};
+	for (enum feature i = 0; i < FEATURE_COUNT; i++) {
+		if (!switched_off[i])
+			continue;
+		/* messages cannot be had at all, the others can be switched on */
+		provenance->features[i] = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = i == FEATURE_TASKSTATS ? REASON_NOT_PERMITTED : REASON_SWITCHED_OFF,
+			.remedy = i == FEATURE_TASKSTATS ? NULL : "sysctl kernel.task_delayacct=1",
+		};
+	}
 	snapshot->host.present = true;
 	snapshot->host.online_cpus = (struct optional_u64){8, true};
 	snapshot->host.total_memory_kib = (struct optional_u64){16 << 20, true};

@@ -16,6 +16,9 @@ void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t 
 /* The rows added since the last round are those of the newest one, which must be added next. */
 void fake_session_take_rows(struct session *session);
 
+/* Switches one more feature off in snapshots to come, by its name; aborts when there is none. */
+void fake_session_switch_off(const char *feature);
+
 /* A snapshot with the header's facts: host "fakehost", 8 CPUs, load, pressure, a feature that is off. */
 struct snapshot *fake_session_snapshot(uint64_t round);
 

@@ -100,6 +100,8 @@ static void run_child(int slave, const struct pty_options *options, int control,
 		      const char *const *arguments)
 {
 	signal(SIGPIPE, SIG_DFL);
+	if (options->stop_ignored)
+		signal(SIGTSTP, SIG_IGN);
 	login_tty(slave);
 	set_environment(options);
 	if (options->pipes) {

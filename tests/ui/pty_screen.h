@@ -40,6 +40,7 @@ struct pty_options {
 	bool keep_slave_closed;     /* the program is the only one with the terminal open */
 	bool pipes;                 /* give it descriptors 3 (to read) and 4 (to write) */
 	bool job;                   /* under a parent with job control, which stops when the program does */
+	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
 
 /* Whether this host gives pseudoterminals. */

@@ -71,6 +71,45 @@ static void test_header(void **state)
 	fake_quit(&pty);
 }
 
+/* What is missing first, not what comes with it, and the cost beside it however much is missing. */
+static void test_header_names_the_cause(void **state)
+{
+	static const char rows[] = "alpha 1,beta 2";
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "off taskstats");
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "{N}  taskstats off (e: why)  read in 6.0ms");
+	pty_command(&pty, "off xacct");
+	pty_command(&pty, "off io");
+	pty_command(&pty, "off others_memory");
+	pty_command(&pty, "off cgroup2");
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "{N}  taskstats off +3 (e)  read in 6.0ms");
+	fake_quit(&pty);
+}
+
+/* Only rows of cgroups have a cgroup's numbers: said as long as there are others. */
+static void test_cgroup_tab_hint(void **state)
+{
+	static const char hint[] = "these numbers belong to cgroups: g changes the axis";
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "9");
+	pty_wait_text(&pty, hint);
+	pty_type(&pty, "g");
+	pty_wait_no_text(&pty, hint);
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, hint);
+	pty_type(&pty, "1");
+	pty_wait_no_text(&pty, hint);
+	fake_quit(&pty);
+}
+
 static void test_cursor_stays_on_its_row(void **state)
 {
 	struct pty_screen pty;
@@ -483,6 +522,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_paint),
 		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_header_names_the_cause),
+		cmocka_unit_test(test_cgroup_tab_hint),
 		cmocka_unit_test(test_cursor_stays_on_its_row),
 		cmocka_unit_test(test_untouched_cursor_stays_in_sight),
 		cmocka_unit_test(test_sorting),

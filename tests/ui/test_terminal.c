@@ -32,8 +32,9 @@ static void test_quit_restores(void **state)
 
 static void test_signals_restore(void **state)
 {
-	static const int signals[] = {SIGTERM, SIGINT,  SIGHUP, SIGQUIT, SIGSEGV,
-				      SIGBUS,  SIGABRT, SIGFPE, SIGILL};
+	const int signals[] = {SIGTERM, SIGINT,  SIGHUP, SIGQUIT, SIGSEGV,   SIGBUS,   SIGABRT, SIGFPE,
+			       SIGILL,  SIGTRAP, SIGSYS, SIGUSR1, SIGUSR2,   SIGALRM,  SIGXCPU, SIGVTALRM,
+			       SIGPROF, SIGPOLL, SIGPWR, SIGXFSZ, SIGSTKFLT, SIGRTMIN, SIGRTMAX};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
@@ -48,6 +49,19 @@ static void test_signals_restore(void **state)
 		pty_expect_restored(&pty);
 		pty_release(&pty);
 	}
+}
+
+/* What a closed pipe somewhere sends is no reason to end. */
+static void test_broken_pipe_is_ignored(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	kill(pty.child, SIGPIPE);
+	pty_type(&pty, "e");
+	pty_wait_text(&pty, "Evidence");
+	fake_quit(&pty);
 }
 
 static void test_crashes_restore(void **state)
@@ -126,17 +140,20 @@ static bool is_ordinary(struct pty_screen *pty, const void *context)
 	return !pty->alternate_screen && pty->cursor_visible;
 }
 
-/* Ctrl-Z gives the terminal back and stops; SIGCONT brings the whole picture back, at the size of then. */
-static void test_suspend_and_resume(void **state)
+/* It gives the terminal back and stops; SIGCONT brings the whole picture back, at the size of then. */
+static void expect_suspend_and_resume(bool by_key, bool stop_ignored)
 {
-	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
+	const struct pty_options options = {
+		.rows = 24, .columns = 80, .job = true, .stop_ignored = stop_ignored};
 	struct pty_screen pty;
 	struct termios modes;
 
-	(void)state;
 	fake_start_with_rows(&pty, &options);
-	pty_type(&pty, "\032");
-	pty_wait(&pty, pty_is_stopped, NULL, "Ctrl-Z stops it");
+	if (by_key)
+		pty_type(&pty, "\032");
+	else
+		kill(tcgetpgrp(pty.master), SIGTSTP);
+	pty_wait(&pty, pty_is_stopped, NULL, "it stops");
 	pty_wait(&pty, is_ordinary, NULL, "the ordinary screen while stopped");
 	assert_int_equal(tcgetattr(pty.slave, &modes), 0);
 	assert_int_equal(modes.c_lflag, pty.modes.c_lflag);
@@ -146,6 +163,14 @@ static void test_suspend_and_resume(void **state)
 	pty_wait_text(&pty, "1 Overview");
 	pty_wait_text(&pty, "182.4");
 	fake_quit(&pty);
+}
+
+/* Ctrl-Z and SIGTSTP from outside do the same, also when who started us ignores SIGTSTP for itself. */
+static void test_suspend_and_resume(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		expect_suspend_and_resume((i & 1) != 0, (i & 2) != 0);
 }
 
 /* A stop that nobody announced (SIGSTOP): the picture is whole again afterwards. */
@@ -241,7 +266,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_terminal),       cmocka_unit_test(test_suspend_and_resume),
 		cmocka_unit_test(test_stop_from_outside),      cmocka_unit_test(test_resize_is_followed),
 		cmocka_unit_test(test_stderr_does_not_garble), cmocka_unit_test(test_escape_is_quick),
-		cmocka_unit_test(test_idle_sends_nothing),
+		cmocka_unit_test(test_idle_sends_nothing),     cmocka_unit_test(test_broken_pipe_is_ignored),
 	};
 
 	if (!pty_is_available()) {
