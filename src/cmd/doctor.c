@@ -125,9 +125,10 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 }
 
 /* With the rights that a capture has, which the check must see. */
-static void check(struct feature_checks *checks, const struct roots *roots)
+static void check(struct feature_checks *checks, const struct roots *roots,
+		  const char *const named[static ROOT_COUNT])
 {
-	privilege_raise();
+	privilege_raise(named);
 	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV);
 	privilege_lower();
 }
@@ -148,7 +149,7 @@ static int run(void *options, char **operands, int operand_count)
 		roots_close(&roots);
 		return command_failed(&error);
 	}
-	check(&checks, &roots);
+	check(&checks, &roots, doctor->roots.roots);
 	if (doctor->format == DOCTOR_JSON)
 		print_json(&output.buffer, &roots, checks.results);
 	else

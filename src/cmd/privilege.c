@@ -6,7 +6,13 @@
 #include <sys/capability.h>
 #include <unistd.h>
 
+/* The first opens no file, so a tree that the user names cannot lead it anywhere. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
+
+enum {
+	CAPABILITIES_OWN_ROOTS = sizeof(capture_capabilities) / sizeof(capture_capabilities[0]),
+	CAPABILITIES_NAMED_ROOTS = 1,
+};
 
 /* Sets the effective set to the named permitted capabilities: none when `count` is 0. */
 static int set_effective(const cap_value_t *wanted, size_t count)
@@ -45,13 +51,22 @@ int privilege_initialise(struct error *error)
 	return 0;
 }
 
-void privilege_raise(void)
+static bool has_named_root(const char *const roots[static ROOT_COUNT])
+{
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		if (roots[i] != NULL)
+			return true;
+	}
+	return false;
+}
+
+void privilege_raise(const char *const roots[static ROOT_COUNT])
 {
 	if (getuid() == 0)
 		return;
 	/* capturing goes on without them; what is then unavailable carries its reason */
 	(void)set_effective(capture_capabilities,
-			    sizeof(capture_capabilities) / sizeof(capture_capabilities[0]));
+			    has_named_root(roots) ? CAPABILITIES_NAMED_ROOTS : CAPABILITIES_OWN_ROOTS);
 }
 
 void privilege_lower(void)
@@ -61,26 +76,17 @@ void privilege_lower(void)
 	(void)set_effective(NULL, 0);
 }
 
-static bool has_redirected_root(const struct capture_options *options)
-{
-	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		if (options->roots[i] != NULL)
-			return true;
-	}
-	return false;
-}
-
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error)
 {
 	int result;
 
-	if (!has_redirected_root(options))
-		privilege_raise();
+	if (!has_named_root(options->roots))
+		privilege_raise(options->roots);
 	result = capture_open(options, ret_capture, error);
 	if (result < 0)
 		privilege_lower();
 	else
-		privilege_raise();
+		privilege_raise(options->roots);
 	return result;
 }

@@ -19,10 +19,11 @@ int privilege_initialise(struct error *error);
 
 /*
  * Makes effective in this thread what capturing needs and the permitted set holds: CAP_NET_ADMIN (taskstats),
- * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (files of other users' processes). A root user keeps all he has.
- * Failure leaves the thread as it was; the features then say what is missing.
+ * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (files of other users' processes). Where the user names one of the
+ * roots (NULL: not named) only the first: links in such a tree may lead to any file. A root user keeps all he
+ * has. Failure leaves the thread as it was; the features then say what is missing.
  */
-void privilege_raise(void);
+void privilege_raise(const char *const roots[static ROOT_COUNT]);
 
 /* Undoes privilege_raise() in this thread. */
 void privilege_lower(void);

@@ -72,4 +72,10 @@ refused "no reading below root's directory" "ermission denied" "$directory/ctop"
 refused "no writing into root's directory" "ermission denied" "$directory/ctop" capture -o "$directory/closed/file"
 refused "no redirected root below root's directory" "ermission denied" \
     "$directory/ctop" capture --proc-root "$directory/closed" -o "$directory/own/two"
+mkdir -p "$directory/own/tree/1/task/1"
+echo "of-root-alone" >"$directory/secret"
+ln -s "$directory/secret" "$directory/own/tree/1/task/1/comm"
+as_nobody "$directory/ctop" capture --proc-root "$directory/own/tree" -o "$directory/own/three" >/dev/null 2>&1
+result "no link out of a redirected root is followed to root's file" \
+    "$("$ctop" show "$directory/own/three" -g thread-exact 2>/dev/null | grep of-root-alone)"
 finish
