@@ -48,12 +48,13 @@ static void write_text(FILE *output, const char *text)
 	}
 }
 
-/* Writes a phrase of a table as a sentence on lines of its own. */
+/* Writes a phrase of a table as a sentence on lines of its own; a first word such as sched_ext stays small.
+ */
 static void write_sentence(FILE *output, const char *text)
 {
 	size_t length = strlen(text);
 
-	fputc(toupper((unsigned char)text[0]), output);
+	fputc(memchr(text, '_', strcspn(text, " ")) ? text[0] : toupper((unsigned char)text[0]), output);
 	if (length > 0)
 		write_text(output, text + 1);
 	fputs(length > 0 && text[length - 1] == '.' ? "\n" : ".\n", output);
