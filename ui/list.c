@@ -201,6 +201,8 @@ int list_draw(struct list *list, const struct list_style *style)
 	if (list->table == NULL || style->height < 1)
 		return style->y;
 	scroll(list, (size_t)(style->height - 1));
+	if (style->fill != NULL)
+		style->fill(style->context, list->top, list->page);
 	list_layout_make(&layout, list, style);
 	list_layout_draw_titles(&layout);
 	for (size_t i = 0; i < list->page && list->top + i < row_count(list); i++)

@@ -37,6 +37,9 @@ struct list_style {
 	bool cut_start;         /* a name too long loses its beginning (cgroup paths) */
 	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
 	bool ascending;         /* the sort mark is ^ rather than v */
+	/* Makes the cells of rows that are about to be drawn; NULL when all are made. */
+	void (*fill)(void *context, size_t first, size_t count);
+	void *context;
 };
 
 /* Forgets cursor, scrolling and widths: another view. */

@@ -23,6 +23,7 @@ void screen_list_refresh(struct ui *ui)
 	struct table *table;
 
 	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
+	ui->view.cells_on_demand = true;
 	table = session_table(ui->session, &ui->view);
 	list_set_table(&ui->list, table);
 	table_release(ui->table);
@@ -137,6 +138,13 @@ static void draw_empty(const struct ui *ui, int y, int width)
 	draw_string(y, 1, width - 1, STYLE_NORMAL, text);
 }
 
+static void fill_rows(void *context, size_t first, size_t count)
+{
+	struct ui *ui = context;
+
+	session_table_fill(ui->session, &ui->view, ui->table, first, count);
+}
+
 int screen_list_draw(struct ui *ui, struct area area)
 {
 	struct buffer path = {0};
@@ -161,6 +169,8 @@ int screen_list_draw(struct ui *ui, struct area area)
 							ui->view.grouping.axis == AXIS_CGROUP,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
+					   .fill = fill_rows,
+					   .context = ui,
 				   });
 	if (ui->table->row_count == 0)
 		draw_empty(ui, area.y + 1, area.width);

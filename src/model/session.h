@@ -61,6 +61,14 @@ uint64_t session_ended_count(const struct session *session);
 struct table *session_table(struct session *session, const struct view *view);
 
 /*
+ * Makes the cells of `count` rows from `first` where they are not made yet: of the table of a view with
+ * cells_on_demand. To be called with the same view, before the next round. A screen shows few of the threads
+ * that it sorts.
+ */
+void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
+			size_t count);
+
+/*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
  * s, since base, source. NULL when the row is gone.
  */

@@ -26,9 +26,12 @@ struct build {
 	struct buffer key;
 };
 
-/* A row in the order of the table. */
+/* A row in the order of the table, with what it is compared by. */
 struct ordered_row {
 	double sort;
+	const char *label;
+	size_t label_length;
+	uint32_t tid;                   /* 0 for a group */
 	size_t row;                     /* of members; SIZE_MAX when gone */
 	const struct history_row *gone; /* NULL unless gone */
 	unsigned char mark;
@@ -111,47 +114,42 @@ static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b
 	return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-/* The label and identity of any row, gone ones too. */
-static void identify(const struct build *build, const struct ordered_row *row, const char **label,
-		     size_t *length, uint32_t *tid)
+/* Sets label and identity of any row, gone ones too. */
+static void identify(const struct build *build, struct ordered_row *row)
 {
 	const struct snapshot *snapshot = build->session->now;
 	uint32_t thread, comm;
 
-	*tid = 0;
 	if (row->gone == NULL && !build->members.by_thread) {
-		*label = row_label(build, row->row, length);
+		row->label = row_label(build, row->row, &row->label_length);
 		return;
 	}
 	if (row->gone != NULL && row->gone->thread == UINT32_MAX) {
-		*label = row->gone->key;
-		*length = row->gone->key_length;
+		row->label = row->gone->key;
+		row->label_length = row->gone->key_length;
 		return;
 	}
 	if (row->gone != NULL)
 		snapshot = build->session->previous;
 	thread = row->gone != NULL ? row->gone->thread : build->members.row_group[row->row];
 	comm = snapshot->triples[snapshot->triple[thread]].comm;
-	*label = snapshot_text(snapshot, comm);
-	*length = string_pool_length(&snapshot->strings, comm);
-	*tid = snapshot->tid[thread];
+	row->label = snapshot_text(snapshot, comm);
+	row->label_length = string_pool_length(&snapshot->strings, comm);
+	row->tid = snapshot->tid[thread];
 }
 
 /* Names upwards, then thread ids: total, whatever the values. */
-static int compare_names(const struct build *build, const struct ordered_row *a, const struct ordered_row *b)
+static int compare_names(const struct ordered_row *a, const struct ordered_row *b)
 {
-	const char *left, *right;
-	size_t left_length, right_length;
-	uint32_t left_tid, right_tid;
-	int order;
+	/* names of a snapshot are stored once: threads of one name share it */
+	int order = a->label == b->label
+			    ? 0
+			    : compare_bytes(a->label, a->label_length, b->label, b->label_length);
 
-	identify(build, a, &left, &left_length, &left_tid);
-	identify(build, b, &right, &right_length, &right_tid);
-	order = compare_bytes(left, left_length, right, right_length);
 	if (order != 0)
 		return order;
-	if (left_tid != right_tid)
-		return left_tid < right_tid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
 	return (a->gone != NULL) - (b->gone != NULL);
 }
 
@@ -161,7 +159,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct ordered_row *left = a, *right = b;
 
 	if (build->view->sort_by_name) {
-		int order = compare_names(build, left, right);
+		int order = compare_names(left, right);
 
 		return build->view->sort_ascending ? order : -order;
 	}
@@ -171,7 +169,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 		return build->view->sort_ascending ? -1 : 1;
 	if (left->sort > right->sort)
 		return build->view->sort_ascending ? 1 : -1;
-	return compare_names(build, left, right);
+	return compare_names(left, right);
 }
 
 /* --- rows --- */
@@ -199,16 +197,12 @@ static double *sort_values(struct build *build)
 static bool gone_passes(const struct build *build, const struct ordered_row *row)
 {
 	const struct filter *filter = build->view->filter;
-	const char *label;
-	size_t length;
-	uint32_t tid;
 
 	if (filter == NULL)
 		return true;
 	if (filter_columns(filter, NULL, 0) > 0)
 		return false;
-	identify(build, row, &label, &length, &tid);
-	return filter_matches(filter, label, length, NULL, NULL);
+	return filter_matches(filter, row->label, row->label_length, NULL, NULL);
 }
 
 /* All rows that the table shows, sorted; the caller frees them. */
@@ -224,13 +218,21 @@ static struct ordered_row *order_rows(struct build *build, size_t *ret_count)
 	marks = history_update(build->session, &build->members, sorts);
 	rows = memory_allocate((build->members.row_count + before->count + 1) * sizeof(*rows));
 	for (size_t row = 0; row < build->members.row_count; row++) {
-		if (passes(build, row))
-			rows[count++] = (struct ordered_row){sorts[row], row, NULL, marks[row]};
+		if (!passes(build, row))
+			continue;
+		rows[count] = (struct ordered_row){.sort = sorts[row], .row = row, .mark = marks[row]};
+		identify(build, &rows[count++]);
 	}
 	for (size_t i = 0; before->round != 0 && !build->view->hide_gone && i < before->count; i++) {
-		struct ordered_row gone = {before->rows[i].sort, SIZE_MAX, &before->rows[i], ROW_MARK_GONE};
+		struct ordered_row gone = {.sort = before->rows[i].sort,
+					   .row = SIZE_MAX,
+					   .gone = &before->rows[i],
+					   .mark = ROW_MARK_GONE};
 
-		if (!before->rows[i].seen && gone_passes(build, &gone))
+		if (before->rows[i].seen)
+			continue;
+		identify(build, &gone);
+		if (gone_passes(build, &gone))
 			rows[count++] = gone;
 	}
 	free(sorts);
@@ -243,14 +245,12 @@ static struct ordered_row *order_rows(struct build *build, size_t *ret_count)
 static void fill_gone(struct build *build, const struct ordered_row *ordered, struct table_row *row)
 {
 	struct arena *arena = &build->table->arena;
-	const char *label;
-	size_t length;
 
-	identify(build, ordered, &label, &length, &row->tid);
-	row->label = arena_duplicate(arena, label, length);
-	row->label_length = length;
+	row->tid = ordered->tid;
+	row->label = arena_duplicate(arena, ordered->label, ordered->label_length);
+	row->label_length = ordered->label_length;
 	row->key = row->label;
-	row->key_length = length;
+	row->key_length = row->label_length;
 	if (ordered->gone->thread != UINT32_MAX) {
 		buffer_clear(&build->key);
 		append_thread_key(&build->key, build->session->previous, ordered->gone->thread);
@@ -258,6 +258,7 @@ static void fill_gone(struct build *build, const struct ordered_row *ordered, st
 		row->key_length = build->key.length;
 		row->tgid = build->session->previous->tgid[ordered->gone->thread];
 	}
+	table_add_cells(build->table, row);
 	for (size_t i = 0; i < build->column_count; i++) {
 		if (build->columns[i] == COLUMN_THR)
 			row->cells[i] = (struct cell){
@@ -272,12 +273,11 @@ static void fill_row(struct build *build, const struct ordered_row *ordered, str
 {
 	const struct snapshot *now = build->session->now;
 	struct arena *arena = &build->table->arena;
-	const char *label, *key;
+	const char *key;
 	size_t length;
 
-	label = row_label(build, ordered->row, &length);
-	row->label = arena_duplicate(arena, label, length);
-	row->label_length = length;
+	row->label = arena_duplicate(arena, ordered->label, ordered->label_length);
+	row->label_length = ordered->label_length;
 	key = members_row_key(build->session, &build->members, ordered->row, &build->key, &length);
 	row->key = arena_duplicate(arena, key, length);
 	row->key_length = length;
@@ -286,7 +286,10 @@ static void fill_row(struct build *build, const struct ordered_row *ordered, str
 		row->thread = build->members.row_group[ordered->row];
 		row->tid = now->tid[row->thread];
 		row->tgid = now->tgid[row->thread];
+		if (build->view->cells_on_demand)
+			return;
 	}
+	table_add_cells(build->table, row);
 	for (size_t i = 0; i < build->column_count; i++)
 		column_cell(build->session, &build->members,
 			    values_of(build, build->columns[i], build->view->mode), ordered->row, arena,
@@ -309,7 +312,7 @@ static void fill_table(struct build *build)
 	rows = order_rows(build, &count);
 	shown = build->view->limit != 0 && build->view->limit < count ? build->view->limit : count;
 	for (size_t i = 0; i < shown; i++) {
-		struct table_row *row = table_add_row(table);
+		struct table_row *row = table_add_bare_row(table);
 
 		row->mark = (enum row_mark)rows[i].mark;
 		if (rows[i].gone != NULL)
@@ -347,4 +350,57 @@ struct table *session_table(struct session *session, const struct view *view)
 	buffer_release(&build.key);
 	members_release(&build.members);
 	return build.table;
+}
+
+/* The threads of the rows of a range that have no cells, as members with a row each. */
+static void collect_unmade(const struct table *table, size_t first, size_t end, struct members *members)
+{
+	size_t room = end - first + 1;
+
+	*members = (struct members){
+		.threads = memory_allocate(room * sizeof(uint32_t)),
+		.rows = memory_allocate(room * sizeof(uint32_t)),
+		.row_threads = memory_allocate(room * sizeof(uint32_t)),
+		.row_group = memory_allocate(room * sizeof(uint32_t)),
+		.by_thread = true,
+	};
+	for (size_t i = first; i < end; i++) {
+		uint32_t row = (uint32_t)members->row_count;
+
+		if (table->rows[i].cells != NULL)
+			continue;
+		members->threads[row] = members->row_group[row] = table->rows[i].thread;
+		members->rows[row] = row;
+		members->row_threads[row] = 1;
+		members->count = ++members->row_count;
+	}
+}
+
+void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
+			size_t count)
+{
+	size_t end = count < table->row_count - first ? first + count : table->row_count, row = 0;
+	struct column_values *values;
+	struct members members;
+
+	if (first >= table->row_count)
+		return;
+	collect_unmade(table, first, end, &members);
+	values = memory_allocate_zero(table->column_count + 1, sizeof(*values));
+	for (size_t i = 0; members.row_count != 0 && i < table->column_count; i++)
+		column_reduce(session, &members, (enum column)table->columns[i].column, view->mode,
+			      &values[i]);
+	for (size_t i = first; i < end; i++) {
+		if (table->rows[i].cells != NULL)
+			continue;
+		table_add_cells(table, &table->rows[i]);
+		for (size_t k = 0; k < table->column_count; k++)
+			column_cell(session, &members, &values[k], row, &table->arena,
+				    &table->rows[i].cells[k]);
+		row++;
+	}
+	for (size_t i = 0; i < table->column_count; i++)
+		free(values[i].accumulators);
+	free(values);
+	members_release(&members);
 }

@@ -35,7 +35,7 @@ struct table *table_create(const char *section, size_t column_count)
 	return table;
 }
 
-struct table_row *table_add_row(struct table *table)
+struct table_row *table_add_bare_row(struct table *table)
 {
 	struct table_row *row;
 
@@ -44,8 +44,20 @@ struct table_row *table_add_row(struct table *table)
 					  sizeof(*table->rows));
 	row = &table->rows[table->row_count++];
 	*row = (struct table_row){.thread = UINT32_MAX};
-	row->cells = arena_allocate_zero(&table->arena, table->column_count, sizeof(*row->cells));
 	table->row_total = table->row_count;
+	return row;
+}
+
+void table_add_cells(struct table *table, struct table_row *row)
+{
+	row->cells = arena_allocate_zero(&table->arena, table->column_count, sizeof(*row->cells));
+}
+
+struct table_row *table_add_row(struct table *table)
+{
+	struct table_row *row = table_add_bare_row(table);
+
+	table_add_cells(table, row);
 	return row;
 }
 

@@ -102,7 +102,8 @@ struct table_row {
 	uint32_t thread;    /* index in the newest snapshot of a thread row, else UINT32_MAX */
 	uint32_t threads;   /* members in the newest snapshot */
 	enum row_mark mark;
-	struct cell *cells; /* column_count of them */
+	struct cell
+		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
 };
 
 struct table {
@@ -132,6 +133,10 @@ struct table *table_create(const char *section, size_t column_count);
 /* Appends a row of CELL_EMPTY cells (`thread` UINT32_MAX) and counts it in row_total; the row is valid until
  * the next call, its cells as long as the table. */
 struct table_row *table_add_row(struct table *table);
+
+/* Appends a row without cells, which table_add_cells() gives it: for rows that may never be looked at. */
+struct table_row *table_add_bare_row(struct table *table);
+void table_add_cells(struct table *table, struct table_row *row);
 
 /* Frees the table; NULL is allowed. */
 void table_release(struct table *table);

@@ -54,9 +54,10 @@ struct view {
 	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
-	bool hide_gone; /* no rows for groups and threads that are gone since the last round */
-	size_t limit;   /* rows, 0 for all */
-	int width;      /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	bool cells_on_demand; /* rows of threads get their cells by session_table_fill() */
+	bool hide_gone;       /* no rows for groups and threads that are gone since the last round */
+	size_t limit;         /* rows, 0 for all */
+	int width;            /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;

@@ -341,13 +341,73 @@ static void test_every_tab(void **state)
 	session_release(session);
 }
 
+static void assert_same_cell(const struct cell *left, const struct cell *right)
+{
+	assert_int_equal(left->state, right->state);
+	assert_int_equal(left->form, right->form);
+	assert_int_equal(left->unit, right->unit);
+	assert_int_equal(left->partial, right->partial);
+	assert_true(left->sort == right->sort || (isnan(left->sort) && isnan(right->sort)));
+	if (left->state == CELL_VALUE && left->form == CELL_FORM_INTEGER)
+		assert_int_equal(left->value.integer, right->value.integer);
+	if (left->text != NULL || right->text != NULL)
+		assert_string_equal(left->text, right->text);
+}
+
+/* Rows that get their cells when they are looked at have the same ones, in the same order. */
+static void test_cells_on_demand(void **state)
+{
+	enum {
+		FIRST = 40,
+		COUNT = 30
+	};
+	struct session *session = fixture_two_rounds(fill_random);
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view.level = VIEW_LEVEL_THREADS;
+	for (int tab = 0; tab < TAB_COUNT * VIEW_MODE_COUNT; tab++) {
+		struct table *whole, *table;
+
+		view.tab = (enum tab)(tab / VIEW_MODE_COUNT);
+		view.mode = (enum view_mode)(tab % VIEW_MODE_COUNT);
+		view.cells_on_demand = false;
+		whole = session_table(session, &view);
+		view.cells_on_demand = true;
+		table = session_table(session, &view);
+		assert_int_equal(table->row_count, 300);
+		/* the second one fills what the first one left */
+		session_table_fill(session, &view, table, FIRST + 10, COUNT - 10);
+		session_table_fill(session, &view, table, FIRST, COUNT);
+		session_table_fill(session, &view, table, 299, COUNT);
+		session_table_fill(session, &view, table, 300, COUNT);
+		for (size_t r = 0; r < table->row_count; r++) {
+			bool filled = (r >= FIRST && r < FIRST + COUNT) || r == 299;
+
+			assert_string_equal(table->rows[r].key, whole->rows[r].key);
+			assert_int_equal(table->rows[r].cells != NULL, filled);
+			for (size_t c = 0; filled && c < table->column_count; c++)
+				assert_same_cell(&table->rows[r].cells[c], &whole->rows[r].cells[c]);
+		}
+		table_release(table);
+		table_release(whole);
+	}
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marks),          cmocka_unit_test(test_marks_after_gap),
-		cmocka_unit_test(test_sticky_pattern), cmocka_unit_test(test_narrowing),
-		cmocka_unit_test(test_order),          cmocka_unit_test(test_filter_rows),
-		cmocka_unit_test(test_sums),           cmocka_unit_test(test_every_tab),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_marks_after_gap),
+		cmocka_unit_test(test_sticky_pattern),
+		cmocka_unit_test(test_narrowing),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_filter_rows),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_every_tab),
+		cmocka_unit_test(test_cells_on_demand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,16 @@ struct table *session_table(struct session *session, const struct view *view)
 	return table;
 }
 
+void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
+			size_t count)
+{
+	(void)session;
+	(void)view;
+	(void)table;
+	(void)first;
+	(void)count;
+}
+
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length)
 {
