@@ -49,10 +49,17 @@ static bool is_gauge(const char *key)
 	return false;
 }
 
+/* Items of the lists of all records of one key. */
+struct gathered {
+	struct key_value *items;
+	size_t count, capacity;
+};
+
 struct merge {
 	const struct snapshot *snapshot;
 	struct merged_cgroups *result;
 	bool by_flags;
+	struct gathered stat, events;
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -101,56 +108,44 @@ static int compare_items(const void *a, const void *b, void *context)
 	const struct snapshot *snapshot = context;
 	const struct key_value *left = a, *right = b;
 
-	return strcmp(snapshot_text(snapshot, left->key), snapshot_text(snapshot, right->key));
+	return string_pool_compare(&snapshot->strings, left->key, right->key);
 }
 
-/* A sorted copy; a key that occurs twice keeps its last value, as in a map. */
-static struct key_values copy_list(struct merge *merge, const struct key_values *list)
+/* Notes the items of a record; they are joined once, when all records of the key are known. */
+static void gather_list(struct gathered *gathered, const struct key_values *list)
 {
-	struct key_values copy = {0};
-
 	if (list->count == 0)
-		return copy;
-	copy.items = arena_allocate(&merge->result->arena, list->count * sizeof(*copy.items));
-	memcpy(copy.items, list->items, list->count * sizeof(*copy.items));
-	copy.count = list->count;
-	qsort_r(copy.items, copy.count, sizeof(*copy.items), compare_items, (void *)merge->snapshot);
-	return copy;
+		return;
+	gathered->items = memory_grow(gathered->items, &gathered->capacity, gathered->count + list->count,
+				      sizeof(*gathered->items));
+	memcpy(gathered->items + gathered->count, list->items, list->count * sizeof(*list->items));
+	gathered->count += list->count;
 }
 
-/* Joins two sorted lists: values of a key in both add, or take the larger for gauges. */
-static void merge_list(struct merge *merge, struct key_values *into, const struct key_values *list,
-		       bool has_gauges)
+/* Sorts what was gathered and joins the values of each key: they add, gauges take the largest. */
+static struct key_values join_gathered(struct merge *merge, struct gathered *gathered, bool has_gauges)
 {
-	struct key_values from = copy_list(merge, list);
+	const struct snapshot *snapshot = merge->snapshot;
+	struct key_value *items = gathered->items;
 	struct key_values joined = {0};
-	size_t i = 0, j = 0;
 
-	if (into->count + from.count == 0)
-		return;
-	joined.items = arena_allocate(&merge->result->arena,
-				      (into->count + from.count) * sizeof(*joined.items));
-	while (i < into->count || j < from.count) {
-		int order = i == into->count ? 1
-			    : j == from.count
-				    ? -1
-				    : compare_items(&into->items[i], &from.items[j], (void *)merge->snapshot);
-		struct key_value *item = &joined.items[joined.count++];
+	if (gathered->count == 0)
+		return joined;
+	qsort_r(items, gathered->count, sizeof(*items), compare_items, (void *)snapshot);
+	for (size_t i = 0; i < gathered->count; i++) {
+		struct key_value *last = &items[joined.count == 0 ? 0 : joined.count - 1];
 
-		if (order > 0) {
-			*item = from.items[j++];
-			continue;
-		}
-		*item = into->items[i++];
-		if (order == 0) {
-			uint64_t value = from.items[j++].value;
-
-			item->value = has_gauges && is_gauge(snapshot_text(merge->snapshot, item->key))
-					      ? larger(item->value, value)
-					      : number_add_saturating(item->value, value);
-		}
+		if (joined.count == 0 || last->key != items[i].key)
+			items[joined.count++] = items[i];
+		else if (has_gauges && is_gauge(snapshot_text(snapshot, last->key)))
+			last->value = larger(last->value, items[i].value);
+		else
+			last->value = number_add_saturating(last->value, items[i].value);
 	}
-	*into = joined;
+	gathered->count = 0;
+	joined.items = arena_allocate(&merge->result->arena, joined.count * sizeof(*items));
+	memcpy(joined.items, items, joined.count * sizeof(*items));
+	return joined;
 }
 
 /* Members that are one number or none. */
@@ -222,10 +217,10 @@ static void merge_member(struct merge *merge, struct cgroup_record *into, const 
 		into->memory_current = larger(into->memory_current, from->memory_current);
 		break;
 	case CGROUP_MEMBER_MEMORY_STAT:
-		merge_list(merge, &into->memory_stat, &from->memory_stat, true);
+		gather_list(&merge->stat, &from->memory_stat);
 		break;
 	case CGROUP_MEMBER_MEMORY_EVENTS:
-		merge_list(merge, &into->memory_events, &from->memory_events, false);
+		gather_list(&merge->events, &from->memory_events);
 		break;
 	case CGROUP_MEMBER_CPU_PRESSURE:
 	case CGROUP_MEMBER_MEMORY_PRESSURE:
@@ -266,8 +261,7 @@ static int compare_records(const void *a, const void *b, void *context)
 	const struct keyed *keyed = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 	uint32_t left_key = keyed->key_of_record[left], right_key = keyed->key_of_record[right];
-	int order = strcmp(string_pool_text(&keyed->keys, left_key),
-			   string_pool_text(&keyed->keys, right_key));
+	int order = string_pool_compare(&keyed->keys, left_key, right_key);
 
 	return order != 0 ? order : (left > right) - (left < right);
 }
@@ -299,7 +293,11 @@ struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 					   const struct grouping_options *options, bool by_flags)
 {
 	struct merged_cgroups *result = memory_allocate_zero(1, sizeof(*result));
-	struct merge merge = {snapshot, result, by_flags || !snapshot->provenance.present};
+	struct merge merge = {
+		.snapshot = snapshot,
+		.result = result,
+		.by_flags = by_flags || !snapshot->provenance.present,
+	};
 	struct keyed keyed = {.snapshot = snapshot};
 	uint32_t last_key = UINT32_MAX;
 
@@ -320,7 +318,13 @@ struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 		}
 		merge_record(&merge, cgroup, &snapshot->cgroups[record]);
 		last_key = key;
+		if (i + 1 < snapshot->cgroup_count && keyed.key_of_record[keyed.order[i + 1]] == key)
+			continue;
+		cgroup->record.memory_stat = join_gathered(&merge, &merge.stat, true);
+		cgroup->record.memory_events = join_gathered(&merge, &merge.events, false);
 	}
+	free(merge.stat.items);
+	free(merge.events.items);
 	string_pool_release(&keyed.keys);
 	free(keyed.key_of_record);
 	free(keyed.order);

@@ -181,12 +181,40 @@ static void test_members_not_read(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Names may hold any byte: what stands behind a NUL tells two keys apart. */
+static void test_keys_with_nul(void **state)
+{
+	static const char *const paths[] = {"/pod-1", "/pod-2"};
+	static const char keys[][3] = {{'k', '\0', 'b'}, {'k', '\0', 'a'}};
+	struct snapshot *snapshot = snapshot_create();
+	struct merged_cgroups *cgroups;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct cgroup_record *record = add_record(snapshot, paths[i]);
+		uint32_t key = string_pool_intern(&snapshot->strings, keys[i], sizeof(keys[i]));
+
+		record->memory_events.items = arena_allocate(&snapshot->arena, sizeof(struct key_value));
+		record->memory_events.items[0] = (struct key_value){key, i + 1};
+		record->memory_events.count = 1;
+	}
+	snapshot_finish(snapshot);
+	cgroups = cgroup_merge_create(snapshot, &by_cgroup, false);
+	assert_int_equal(cgroups->count, 1);
+	assert_int_equal(cgroups->items[0].record.memory_events.count, 2);
+	assert_int_equal(cgroups->items[0].record.memory_events.items[0].value, 2);
+	assert_int_equal(cgroups->items[0].record.memory_events.items[1].value, 1);
+	cgroup_merge_release(cgroups);
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_absent_numbers),
 		cmocka_unit_test(test_members_not_read),
+		cmocka_unit_test(test_keys_with_nul),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
