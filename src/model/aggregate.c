@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 #include "cell_format.h"
+
+enum {
+	TALLY_SEARCH_MAX = 8 /* categories; real hosts have fewer, a hostile file one for each thread */
+};
 
 /* A reduction: takes a thread's value in (the first one finds a zeroed union), joins two groups. */
 struct reduction {
@@ -60,17 +63,53 @@ static void merge_range(struct aggregation *aggregation, struct aggregate *into,
 	widen_range(into, from->value.range.low, from->value.range.high, into->read == 0);
 }
 
+/* Where a category of one aggregate is noted; both numbers stay below 2^32. */
+static uint64_t category_key(const struct aggregation *aggregation, const struct aggregate *aggregate,
+			     uint64_t value)
+{
+	return (uint64_t)(aggregate - aggregation->aggregates) << 32 | value;
+}
+
+/* The place of a category in a tally, or its count when it is new: few are looked through, many hashed. */
+static uint32_t find_category(const struct aggregation *aggregation, const struct aggregate *aggregate,
+			      uint64_t value)
+{
+	uint32_t count = aggregate->value.tally.count;
+	uint32_t i;
+
+	if (count > TALLY_SEARCH_MAX)
+		return hash_map_get(&aggregation->categories, category_key(aggregation, aggregate, value), &i)
+			       ? i
+			       : count;
+	for (i = 0; i < count; i++) {
+		if (aggregate->value.tally.counts[i].value == value)
+			break;
+	}
+	return i;
+}
+
+/* Hashes the categories of a tally from where they have become too many to look through. */
+static void note_category(struct aggregation *aggregation, const struct aggregate *aggregate)
+{
+	uint32_t count = aggregate->value.tally.count;
+
+	if (count <= TALLY_SEARCH_MAX)
+		return;
+	for (uint32_t i = count == TALLY_SEARCH_MAX + 1 ? 0 : count - 1; i < count; i++)
+		hash_map_set(&aggregation->categories,
+			     category_key(aggregation, aggregate, aggregate->value.tally.counts[i].value), i);
+}
+
 static void count_category(struct aggregation *aggregation, struct aggregate *aggregate, uint64_t value,
 			   uint64_t threads)
 {
 	struct aggregate_count *counts = aggregate->value.tally.counts;
 	uint32_t count = aggregate->value.tally.count;
+	uint32_t place = find_category(aggregation, aggregate, value);
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (counts[i].value == value) {
-			counts[i].threads += threads;
-			return;
-		}
+	if (place < count) {
+		counts[place].threads += threads;
+		return;
 	}
 	if (count == aggregate->value.tally.capacity) {
 		uint32_t capacity = count != 0 ? count * 2 : 2;
@@ -83,6 +122,7 @@ static void count_category(struct aggregation *aggregation, struct aggregate *ag
 	}
 	aggregate->value.tally.counts[count] = (struct aggregate_count){value, threads};
 	aggregate->value.tally.count++;
+	note_category(aggregation, aggregate);
 }
 
 static void add_to_tally(struct aggregation *aggregation, struct aggregate *aggregate, uint64_t value)
@@ -221,6 +261,7 @@ void aggregation_release(struct aggregation *aggregation)
 	if (aggregation == NULL)
 		return;
 	arena_release(&aggregation->arena);
+	hash_map_release(&aggregation->categories);
 	free(aggregation->aggregates);
 	free(aggregation);
 }

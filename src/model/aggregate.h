@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "metric.h"
 #include "snapshot.h"
 
@@ -47,6 +48,7 @@ struct aggregation {
 	size_t group_count;
 	struct aggregate *aggregates; /* METRIC_COUNT of each group */
 	struct arena arena;           /* tallies */
+	struct hash_map categories;   /* place of a category in a tally that has many */
 };
 
 /*

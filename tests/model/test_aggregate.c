@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -324,6 +325,38 @@ static void test_merge_of_equal_affinities(void **state)
 	snapshot_release(snapshot);
 }
 
+/* More categories than are looked through one by one: every thread of a group has its own, but for two. */
+static void test_many_categories(void **state)
+{
+	enum {
+		MANY = 1000
+	};
+	struct snapshot *snapshot = snapshot_create();
+	struct aggregation *aggregation;
+	uint32_t groups[MANY];
+	uint64_t *column;
+	char name[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		snapshot_add_thread(snapshot, 100, 100 + i);
+	column = snapshot_column(snapshot, METRIC_POLICY);
+	for (uint32_t i = 0; i < MANY; i++) {
+		size_t length = (size_t)snprintf(name, sizeof(name), "P%u", i == MANY - 1 ? 777 : i);
+
+		groups[i] = i < MANY / 2 ? 0 : 1;
+		column[i] = string_pool_intern(&snapshot->strings, name, length);
+	}
+	aggregation = aggregation_create(snapshot, groups, 2, false);
+	expect_text(aggregation, 0, METRIC_POLICY, "P0 (1/500)");
+	expect_text(aggregation, 1, METRIC_POLICY, "P777 (2/500)");
+	aggregation_merge(aggregation, 0, 1);
+	expect_text(aggregation, 0, METRIC_POLICY, "P777 (2/1000)");
+	assert_int_equal(aggregation_get(aggregation, 0, METRIC_POLICY)->value.tally.count, MANY - 1);
+	aggregation_release(aggregation);
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_divisor_zero_is_absent),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_merge_of_equal_affinities),
+		cmocka_unit_test(test_many_categories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
