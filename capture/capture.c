@@ -166,8 +166,8 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 		return result;
 	capture = memory_allocate_zero(1, sizeof(*capture));
 	process_list_initialize(&capture->processes);
-	capture->budget_percent = options->budget_percent > 0 ? options->budget_percent
-							      : DEFAULT_BUDGET_PERCENT;
+	capture->budget_percent = options->budget_percent != 0 ? options->budget_percent
+							       : DEFAULT_BUDGET_PERCENT;
 	if (options->scope_count != 0) {
 		capture->scope = memory_allocate_zero(options->scope_count, sizeof(*capture->scope));
 		memcpy(capture->scope, options->scope, options->scope_count * sizeof(*capture->scope));

@@ -18,7 +18,7 @@ struct capture_options {
 	const char *roots[ROOT_COUNT]; /* NULL: /proc, /sys, the cgroup2 mount of ROOT/self/mountinfo */
 	const uint32_t *scope;         /* process ids to look at only; NULL for all */
 	size_t scope_count;
-	double budget_percent; /* of one CPU, for cheap sources that are not needed; default 3 */
+	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
 	 * messages as received, netlink header included. NULL for the kernel.

@@ -150,6 +150,9 @@ static inline bool round_is_cancelled(const struct round *round)
 	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);
 }
 
+/* round.c: what was not read of these rows, where they are new, and why not, until it is. */
+void round_expect_sources(struct round *round, size_t first, size_t count);
+
 /* thread_columns.c */
 
 /* Works out which source fills which metric, after the features were checked. */

@@ -111,6 +111,9 @@ static void explain_delays(struct round *round)
 	if (capture->taskstats == NULL)
 		return;
 	if (state == TASK_DELAYACCT_CONFIG_OFF) {
+		/* a query that failed has made a column, which says of the others that they were read */
+		free(snapshot->source_reason[SOURCE_DELAYS]);
+		snapshot->source_reason[SOURCE_DELAYS] = NULL;
 		snapshot->default_reason[SOURCE_DELAYS] = REASON_NOT_IN_KERNEL;
 		return;
 	}

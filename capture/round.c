@@ -241,26 +241,29 @@ static void begin_states(struct round *round)
 	}
 }
 
-/* What was not read of a new thread, and why not, until it is. */
-static void expect_sources(struct round *round)
+void round_expect_sources(struct round *round, size_t first, size_t count)
 {
-	struct snapshot *snapshot = round->snapshot;
-
 	for (size_t i = 0; i < sizeof(row_sources) / sizeof(row_sources[0]); i++) {
 		enum source source = row_sources[i];
 		enum source read = source == SOURCE_SCHEDSTATS ? SOURCE_SCHED : source;
 		bool wanted = ((round->needed | round->extra) & source_bit(read)) != 0;
 		reason_id *column;
 
-		if (read == source)
-			snapshot_read_times(snapshot, source);
 		if (round->capture->fills[source].count == 0) /* an equal source is read instead */
 			continue;
-		column = snapshot_source_reasons(snapshot, source);
-		for (size_t row = 0; row < snapshot->thread_count; row++) {
+		column = snapshot_source_reasons(round->snapshot, source);
+		for (size_t row = first; row < first + count; row++) {
 			if (round->old_row[row] == NO_ROW || round->full)
 				column[row] = wanted ? REASON_OVER_BUDGET : REASON_NOT_READ;
 		}
+	}
+}
+
+static void make_read_times(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < sizeof(row_sources) / sizeof(row_sources[0]); i++) {
+		if (row_sources[i] != SOURCE_SCHEDSTATS) /* it has those of sched */
+			snapshot_read_times(snapshot, row_sources[i]);
 	}
 	snapshot_read_times(snapshot, SOURCE_CGROUP);
 }
@@ -277,7 +280,8 @@ static void make_rows(struct round *round)
 	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(*snapshot->stuck_ns));
 	match_rows(round);
 	begin_states(round);
-	expect_sources(round);
+	make_read_times(snapshot);
+	round_expect_sources(round, 0, count);
 	if (round->previous != NULL)
 		round_carry_over(round);
 }
@@ -287,8 +291,15 @@ static bool is_due(const struct round *round, uint32_t id)
 	return (id + round->capture->round) % ROTATION_ROUNDS == 0;
 }
 
+/* The number of threads is in the leader's stat, and changes while the leader stands still. */
+static bool tells_other_count(const struct round *round, const struct process *process, size_t row)
+{
+	return round->snapshot->tid[row] == process->tgid &&
+	       snapshot_value(round->snapshot, row, METRIC_NR_THREADS) != process->row_count;
+}
+
 /* Which files of a thread are read in any case. */
-static source_set choose_files(struct round *round, size_t row)
+static source_set choose_files(struct round *round, const struct process *process, size_t row)
 {
 	const source_set stat = source_bit(SOURCE_STAT);
 	struct thread_state *state = &round->states[row];
@@ -301,6 +312,8 @@ static source_set choose_files(struct round *round, size_t row)
 			state->stale |= source_bit(SOURCE_IO);
 	}
 	wanted = state->stale & round->needed;
+	if (tells_other_count(round, process, row))
+		wanted |= round->needed & stat;
 	if ((runnable || round->all_states) && (round->needed & stat) != 0)
 		wanted |= stat;
 	if ((state->flags & THREAD_IDENTIFIED) == 0 || (state->flags & THREAD_SUSPECT) != 0)
@@ -325,10 +338,14 @@ static int read_needed(struct round *round)
 			return -ECANCELED;
 		tasks = process_list_tasks(list, process, capture->roots.descriptor[ROOT_PROC]);
 		for (size_t row = process->first_row; row < end; row++) {
-			source_set wanted = choose_files(round, row);
+			source_set wanted = choose_files(round, process, row);
 
 			if (wanted != 0)
 				round_read_thread(round, row, tasks, wanted);
+			/* another process under this number, whose directory had not stayed open */
+			if (process->cgroup != NULL && round->snapshot->tid[row] == process->tgid &&
+			    (round->states[row].flags & THREAD_NEW) != 0)
+				process_forget(process);
 			if (row % 1024 == 0 && round_is_cancelled(round))
 				return -ECANCELED;
 		}
@@ -535,6 +552,8 @@ static int take(struct round *round, struct snapshot **ret_snapshot, struct erro
 		keep(round);
 		*ret_snapshot = round->snapshot;
 	} else {
+		/* rows of the processes may speak of the snapshot that was given up */
+		round->capture->rows_are_current = false;
 		snapshot_release(round->snapshot);
 		free(round->states);
 		error_set(error, result,
@@ -573,7 +592,10 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 		round.needed |= source_bit(SOURCE_STAT);
 		round.extra = (source_set)~0U;
 	}
-	if (capture->previous != NULL) {
+	if (capture->budget_percent < 0) {
+		round.extra = 0;
+		round.budget_ns = 0;
+	} else if (capture->previous != NULL) {
 		uint64_t interval = clock_boottime_ns() - capture->last_started_ns;
 
 		round.budget_ns = (uint64_t)((double)interval * capture->budget_percent / 100.0);

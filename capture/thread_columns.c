@@ -182,6 +182,8 @@ static void carry_sources(struct round *round)
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		enum source source = (enum source)i;
 
+		if (source == SOURCE_SMAPS_ROLLUP && !round->smaps) /* its records are not carried either */
+			continue;
 		if (previous->source_reason[i] != NULL) {
 			copy_runs(round, snapshot_source_reasons(snapshot, source),
 				  previous->source_reason[i], sizeof(reason_id));
@@ -280,6 +282,7 @@ void round_reset_row(struct round *round, size_t row)
 			note_exception(round, row, (enum metric)i, REASON_READ);
 	}
 	round->old_row[row] = NO_ROW;
+	round_expect_sources(round, row, 1);
 	round->comm[row] = UNKNOWN_TEXT;
 	state->stale = (source_set)~0U;
 	state->blocked_since = 0;

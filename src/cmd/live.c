@@ -275,7 +275,7 @@ static struct capture_options make_capture_options(const struct live_options *op
 	struct capture_options capture = {
 		.scope = options->scope.items,
 		.scope_count = options->scope.count,
-		.budget_percent = options->budget_percent,
+		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
 	};
 
 	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));

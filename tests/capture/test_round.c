@@ -401,7 +401,7 @@ static void test_reused_number(void **state)
 	pid_t first = live_start(run_mixed, NULL);
 	uint32_t scope = (uint32_t)first;
 	struct capture *capture = live_open(&scope, 1);
-	struct snapshot *before, *after;
+	struct snapshot *before, *bare, *after;
 	pid_t second;
 	long row;
 
@@ -418,6 +418,10 @@ static void test_reused_number(void **state)
 		skip();
 	}
 	assert_true(live_wait_for_name(second, "again"));
+	bare = live_round_needed(capture, source_bit(SOURCE_STAT));
+	assert_int_equal(live_reason(bare, 0, METRIC_MINFLT), REASON_READ);
+	assert_int_equal(live_reason(bare, 0, METRIC_WCHAR), REASON_NOT_READ);
+	snapshot_release(bare);
 	after = live_round(capture);
 	row = live_row(after, scope, scope);
 	assert_int_equal(after->thread_count, 1);
@@ -616,6 +620,81 @@ static void test_budget(void **state)
 	capture_close(capture);
 }
 
+static void *multiply(void *argument)
+{
+	pthread_t thread;
+
+	for (;;) {
+		live_sleep_ms(40);
+		if (pthread_create(&thread, NULL, park, NULL) != 0)
+			return argument;
+	}
+}
+
+static void run_multiplying(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	if (pthread_create(&thread, NULL, multiply, NULL) != 0)
+		_exit(1);
+}
+
+/* The number of threads is that of now although the leader, in whose stat it is, stands still. */
+static void test_thread_count_of_a_still_leader(void **state)
+{
+	pid_t child = live_start(run_multiplying, NULL);
+	uint32_t scope = (uint32_t)child;
+	struct capture *capture = live_open(&scope, 1);
+
+	(void)state;
+	for (int i = 0; i < ROTATION; i++) {
+		struct snapshot *round = live_round(capture);
+		long row = live_row(round, scope, scope);
+
+		assert_true(snapshot_value(round, (size_t)row, METRIC_NR_THREADS) >= round->thread_count);
+		snapshot_release(round);
+		live_sleep_ms(50);
+	}
+	live_end(child);
+	capture_close(capture);
+}
+
+/* No budget at all is not the default one. */
+static void test_no_budget(void **state)
+{
+	uint32_t scope = (uint32_t)getpid();
+	struct capture_options options = {.scope = &scope, .scope_count = 1, .budget_percent = -1};
+	struct capture_round_options nothing = {0};
+	struct capture *capture;
+	struct snapshot *round;
+
+	(void)state;
+	assert_int_equal(capture_open(&options, &capture, NULL), 0);
+	assert_int_equal(capture_round(capture, &nothing, NULL, &round, NULL), 0);
+	assert_int_equal(live_reason(round, 0, METRIC_MINFLT), REASON_READ);
+	assert_int_equal(live_reason(round, 0, METRIC_NR_MIGRATIONS), REASON_NOT_READ);
+	snapshot_release(round);
+	capture_close(capture);
+}
+
+/* What a full capture read of the memory maps is not said to have been read in rounds that do not show it. */
+static void test_memory_maps_are_not_carried(void **state)
+{
+	uint32_t scope = (uint32_t)getpid();
+	struct capture *capture = live_open(&scope, 1);
+	struct snapshot *full = live_full(capture), *round = live_round(capture);
+
+	(void)state;
+	assert_int_equal(full->provenance.tallies[SOURCE_SMAPS_ROLLUP].read, 1);
+	assert_int_equal(round->smaps_count, 0);
+	assert_int_equal(round->provenance.tallies[SOURCE_SMAPS_ROLLUP].read, 0);
+	assert_int_equal(round->provenance.tallies[SOURCE_SMAPS_ROLLUP].missed[REASON_NOT_READ], 1);
+	snapshot_release(full);
+	snapshot_release(round);
+	capture_close(capture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -628,6 +707,9 @@ int main(void)
 		cmocka_unit_test(test_thread_in_d_is_stuck),
 		cmocka_unit_test(test_only_what_is_needed),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_thread_count_of_a_still_leader),
+		cmocka_unit_test(test_no_budget),
+		cmocka_unit_test(test_memory_maps_are_not_carried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
