@@ -24,12 +24,20 @@ void navigate_tell_needs(struct ui *ui)
 	ui->host->set_needs(ui->host->context, needed, cgroup_records, smaps);
 }
 
+/* In another order: a cursor that nobody moved stays on top of it. */
+static void refresh_order(struct ui *ui)
+{
+	screen_list_refresh(ui);
+	if (!ui->list.moved)
+		list_move_first(&ui->list);
+}
+
 /* Another set of columns over the same rows. */
 static void change_columns(struct ui *ui)
 {
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);
-	screen_list_refresh(ui);
+	refresh_order(ui);
 	navigate_tell_needs(ui);
 }
 
@@ -45,7 +53,7 @@ static void change_rows(struct ui *ui)
 /* The same rows in another order or with other numbers. */
 static void change_cells(struct ui *ui)
 {
-	screen_list_refresh(ui);
+	refresh_order(ui);
 	navigate_tell_needs(ui);
 }
 

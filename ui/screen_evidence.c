@@ -163,9 +163,9 @@ static bool is_feature(const struct table_row *row)
 	return row->cells[0].form == CELL_FORM_TEXT;
 }
 
-static bool is_on(const struct table_row *row)
+static bool has_state(const struct table_row *row, enum feature_state state)
 {
-	return row->cells[0].text != NULL && strcmp(row->cells[0].text, "on") == 0;
+	return row->cells[0].text != NULL && strcmp(row->cells[0].text, feature_state_names[state]) == 0;
 }
 
 /* What is there needs no more than its name. */
@@ -174,7 +174,7 @@ static void add_features_on(struct pager *pager, const struct table *table)
 	struct buffer line = {0};
 
 	for (size_t i = 0; i < table->row_count; i++) {
-		if (!is_feature(&table->rows[i]) || !is_on(&table->rows[i]))
+		if (!is_feature(&table->rows[i]) || !has_state(&table->rows[i], FEATURE_STATE_ON))
 			continue;
 		buffer_append_text(&line, line.length == 0 ? "On: " : ", ");
 		buffer_append(&line, table->rows[i].label, table->rows[i].label_length);
@@ -185,6 +185,24 @@ static void add_features_on(struct pager *pager, const struct table *table)
 						      .style = STYLE_NORMAL,
 						      .indent = 4});
 	buffer_release(&line);
+}
+
+/* What is missing, and why. A file of another program says nothing of features. */
+static void add_features_missing(struct pager *pager, const struct table *table,
+				 const struct table_row **rows)
+{
+	size_t count = 0, unknown = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!is_feature(&table->rows[i]) || has_state(&table->rows[i], FEATURE_STATE_ON))
+			continue;
+		unknown += has_state(&table->rows[i], FEATURE_STATE_UNKNOWN);
+		rows[count++] = &table->rows[i];
+	}
+	if (count != 0 && count == unknown)
+		pager_add_format(pager, STYLE_DIM, "%s", "Features of the host: not in the file.");
+	else if (count != 0)
+		add_block(pager, table, rows, count, "FEATURE", "STATE");
 }
 
 static void add_table(struct pager *pager, const struct table *table)
@@ -198,13 +216,7 @@ static void add_table(struct pager *pager, const struct table *table)
 	}
 	add_block(pager, table, rows, count, "SOURCE", table->columns[0].title);
 	pager_add_format(pager, STYLE_NORMAL, "%s", "");
-	count = 0;
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (is_feature(&table->rows[i]) && !is_on(&table->rows[i]))
-			rows[count++] = &table->rows[i];
-	}
-	if (count != 0)
-		add_block(pager, table, rows, count, "FEATURE", "STATE");
+	add_features_missing(pager, table, rows);
 	add_features_on(pager, table);
 	free(rows);
 }

@@ -117,7 +117,7 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 				   path->length != 0 ? "   kernel threads hidden" : "kernel threads hidden");
 	if (view->tab == TAB_CGROUP &&
 	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
-		buffer_append_format(path, "%sthese numbers belong to cgroups: g changes the axis",
+		buffer_append_format(path, "%snumbers of cgroups: g changes the axis",
 				     path->length != 0 ? "   " : "");
 	return path->length != 0;
 }

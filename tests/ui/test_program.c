@@ -165,6 +165,7 @@ static void test_file_of_another_program(void **state)
 	pty_wait_text(&pty, "STUCK");
 	pty_type(&pty, "e");
 	pty_wait_text(&pty, "PARSE");
+	pty_wait_text(&pty, "Features of the host: not in the file.");
 	quit(&pty);
 }
 

@@ -94,7 +94,7 @@ static void test_header_names_the_cause(void **state)
 /* Only rows of cgroups have a cgroup's numbers: said as long as there are others. */
 static void test_cgroup_tab_hint(void **state)
 {
-	static const char hint[] = "these numbers belong to cgroups: g changes the axis";
+	static const char hint[] = "numbers of cgroups: g changes the axis";
 	struct pty_screen pty;
 
 	(void)state;
