@@ -2,12 +2,13 @@
 #include "cmd/batch.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/file.h"
 #include "cmd/command.h"
 #include "cmd/privilege.h"
 #include "model/session.h"
@@ -48,7 +49,8 @@ static void note_signal(int number)
 	atomic_store(&cancelled, true);
 }
 
-/* The signals are blocked but while a capture runs and while we wait, so that none slips through between. */
+/* The signals are blocked but while a capture runs, while we wait and while we write, so that none slips
+ * through between. */
 static void catch_signals(struct signal_state *state)
 {
 	struct sigaction action = {.sa_handler = note_signal};
@@ -120,6 +122,38 @@ static int take_round(struct batch *batch, struct error *error)
 	return result;
 }
 
+/*
+ * In pieces that a pipe with room takes at once (pipe(7), PIPE_BUF), the signals open while it waits: a
+ * reader that has stopped reading, or a terminal that is held, must not keep ctop from ending.
+ */
+static int write_output(struct batch *batch)
+{
+	struct pollfd output = {.fd = batch->options->output, .events = POLLOUT};
+	const char *next = batch->output.data;
+	size_t left = batch->output.length;
+
+	while (left != 0 && signal_received == 0) {
+		ssize_t count = ppoll(&output, 1, NULL, &batch->signals.mask);
+
+		if (count > 0) {
+			sigprocmask(SIG_SETMASK, &batch->signals.mask, NULL);
+			count = write(output.fd, next, left < PIPE_BUF ? left : PIPE_BUF);
+			if (count < 0)
+				count = -errno;
+			sigprocmask(SIG_SETMASK, &batch->signals.blocking, NULL);
+		} else {
+			count = -errno;
+		}
+		if (count == -EINTR || count == -EAGAIN)
+			continue;
+		if (count < 0)
+			return (int)count;
+		next += count;
+		left -= (size_t)count;
+	}
+	return 0;
+}
+
 static int print_round(struct batch *batch, bool first, struct error *error)
 {
 	const struct batch_options *options = batch->options;
@@ -127,7 +161,7 @@ static int print_round(struct batch *batch, bool first, struct error *error)
 
 	buffer_clear(&batch->output);
 	batch_append(batch->session, options->view, &options->style, first, &batch->output);
-	result = file_write_all(options->output, batch->output.data, batch->output.length);
+	result = write_output(batch);
 	return result < 0 && result != -EPIPE
 		       ? error_set(error, result, "cannot write the output: %s", strerror(-result))
 		       : result;

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# batch.sh CTOP: a `ctop -b` whose reader has stopped reading ends by SIGTERM all the same.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+
+mkfifo "$directory/pipe"
+sleep 60 <"$directory/pipe" &
+reader=$!
+# all columns of all threads fill the 64 KiB of the pipe in a few rounds
+"$ctop" -b -d 0.1 -t all -g thread-exact --limit 0 --format json >"$directory/pipe" 2>/dev/null &
+writer=$!
+sleep 2
+kill -TERM $writer
+waited=0
+while kill -0 $writer 2>/dev/null && [ $waited -lt 30 ]; do
+    sleep 0.1
+    waited=$((waited + 1))
+done
+result "SIGTERM ends it while nobody reads" "$(kill -KILL $writer 2>/dev/null && echo "it does not")"
+kill $reader
+finish
