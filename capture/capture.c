@@ -5,14 +5,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "capture_private.h"
 #include "text_scan.h"
+#include "thread_file.h"
 
 #define DEFAULT_BUDGET_PERCENT 3.0
 
@@ -113,6 +116,39 @@ static bool has_processes(int proc)
 	return found;
 }
 
+/* Tgid of status, 0 when that cannot be read. */
+static uint32_t find_process(struct capture *capture, uint32_t id)
+{
+	char path[THREAD_PATH_SIZE];
+	struct text rest, line, key, value;
+	uint32_t tgid = 0;
+
+	if (roots_read(&capture->roots, ROOT_PROC, thread_file_path(path, id, "status"), &capture->text) < 0)
+		return 0;
+	rest = (struct text){capture->text.data, capture->text.length};
+	while (text_next_line(&rest, &line)) {
+		if (!text_split(line, ':', &key, &value) || !text_equals(key, "Tgid"))
+			continue;
+		value = text_trim(value);
+		return number_parse_u32(value.data, value.length, &tgid) ? tgid : 0;
+	}
+	return 0;
+}
+
+/* procfs shows a process under the number of each of its threads, but lists it under its own only. */
+static int check_scope(struct capture *capture, struct error *error)
+{
+	for (size_t i = 0; i < capture->scope_count; i++) {
+		uint32_t id = capture->scope[i], tgid = find_process(capture, id);
+
+		if (tgid != 0 && tgid != id)
+			return error_set(error, -EINVAL,
+					 "%" PRIu32 " is a thread of process %" PRIu32 "; name that", id,
+					 tgid);
+	}
+	return 0;
+}
+
 static int open_sources(struct capture *capture, const struct capture_options *options, struct error *error)
 {
 	int result = roots_open(&capture->roots, options->roots, error);
@@ -124,6 +160,9 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 		return error_set(error, -EINVAL,
 				 "%s holds no processes; name a procfs or a saved copy of one",
 				 capture->roots.path[ROOT_PROC]);
+	result = check_scope(capture, error);
+	if (result < 0)
+		return result;
 	capture->initial_pid_namespace = is_initial_pid_namespace(&capture->roots);
 	capture->run_time_lag_ns = find_run_time_lag(capture);
 	if (options->saved_taskstats != NULL) {

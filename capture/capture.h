@@ -28,7 +28,10 @@ struct capture_options {
 
 struct capture;
 
-/* Checks features and opens what stays open. Roots are opened with the caller's own rights. */
+/*
+ * Checks features and opens what stays open, with the caller's rights. Returns 0 or a negative errno with a
+ * sentence: -EINVAL for a root without processes and for a scope that names a thread which is no process.
+ */
 int capture_open(const struct capture_options *options, struct capture **ret_capture, struct error *error);
 void capture_close(struct capture *capture);
 

@@ -182,10 +182,13 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	struct thread_state *state = &round->states[row];
 	const struct taskstats_layout *layout = reply->layout;
 	struct counters now;
+	int error = reply->error;
 
-	count_reply(&snapshot->taskstats_summary, reply->error);
-	if (reply->error != 0 || is_elsewhere(reply, snapshot->tgid[row])) {
-		take_failure(round, row, reply->error != 0 ? reply->error : -ESRCH);
+	if (error == 0 && is_elsewhere(reply, snapshot->tgid[row]))
+		error = -ESRCH;
+	count_reply(&snapshot->taskstats_summary, error);
+	if (error != 0) {
+		take_failure(round, row, error);
 		return;
 	}
 	now = (struct counters){.run_ns = state->run_ns, .timeslices = state->timeslices};

@@ -24,8 +24,8 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 
 /*
  * Why reading a file of a thread failed, from the negative errno. ENOENT means that the thread is gone or
- * that the kernel has no such file: `path` of a file that every thread has tells which (NULL: the thread is
- * gone).
+ * that the kernel has no such file: `other_path` of a file that every thread has tells which (NULL: the
+ * thread is gone).
  */
 enum reason thread_file_reason(int negative_errno, int directory, const char *other_path);
 

@@ -390,6 +390,7 @@ static void release(struct live_capture *live)
 {
 	for (size_t i = 0; i < live->event_count; i++)
 		event_discard(&live->events[i]);
+	snapshot_release(live->to_save);
 	close(live->host.notify_fd);
 	pthread_cond_destroy(&live->wake_capture);
 	pthread_cond_destroy(&live->wake_save);
@@ -519,7 +520,10 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
 	until.tv_sec += 1;
 	capture_ended = pthread_timedjoin_np(live->capture_thread, NULL, &until) == 0;
 	pthread_join(live->save_thread, NULL);
+	/* a capture that was left behind may still send something */
+	pthread_mutex_lock(&live->lock);
 	message = last_save_message(live, ret_is_error);
+	pthread_mutex_unlock(&live->lock);
 	if (capture_ended)
 		release(live);
 	return message;

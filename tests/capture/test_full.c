@@ -460,6 +460,34 @@ static void test_cancel(void **state)
 	capture_close(capture);
 }
 
+static void *wait_for_end(void *argument)
+{
+	*(pid_t *)argument = gettid();
+	pause();
+	return NULL;
+}
+
+/* A thread that is no process is refused: procfs has a directory of that name too. */
+static void test_scope_of_a_thread(void **state)
+{
+	volatile pid_t tid = 0;
+	uint32_t scope;
+	struct capture_options options = {.scope = &scope, .scope_count = 1};
+	struct capture *capture;
+	struct error error;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, (void *)(uintptr_t)&tid), 0);
+	while (tid == 0)
+		live_sleep_ms(1);
+	scope = (uint32_t)tid;
+	assert_int_equal(capture_open(&options, &capture, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "is a thread of process"));
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
 static void test_dear_budget(void **state)
 {
 	uint32_t scope = (uint32_t)getpid();
@@ -482,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_unprivileged),      cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_vanishing_threads), cmocka_unit_test(test_dear_budget),
 		cmocka_unit_test(test_hidepid),           cmocka_unit_test(test_other_namespace),
+		cmocka_unit_test(test_scope_of_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, start_workers, stop_workers);
