@@ -8,15 +8,15 @@
 #include "base/memory.h"
 #include "column_table.h"
 
-/* A number of a record that may be a limit that is not set. */
+/* A number of a record that may not be there; where it is a limit, there is none then. */
 struct field_value {
-	bool unlimited;
+	bool lacking;
 	double value;
 };
 
 enum merge {
 	MERGE_SUM,
-	MERGE_LARGEST, /* one without a limit makes the group unlimited */
+	MERGE_LARGEST, /* one without it leaves the group without a limit */
 };
 
 struct cgroup_field_entry {
@@ -46,7 +46,7 @@ static struct field_value read_cpu_limit(const struct snapshot *snapshot, const 
 {
 	(void)snapshot;
 	if (!record->max_quota_us.present || record->max_period_us == 0)
-		return (struct field_value){.unlimited = true};
+		return (struct field_value){.lacking = true};
 	return number((double)record->max_quota_us.value / (double)record->max_period_us);
 }
 
@@ -101,7 +101,7 @@ static struct field_value read_oom_kills(const struct snapshot *snapshot, const 
 		if (strcmp(snapshot_text(snapshot, record->memory_events.items[i].key), "oom_kill") == 0)
 			return number((double)record->memory_events.items[i].value);
 	}
-	return number(0);
+	return (struct field_value){.lacking = true};
 }
 
 static struct field_value some(const struct cgroup_record *record, enum pressure_resource resource)
@@ -198,12 +198,33 @@ static uint32_t *rows_of_paths(const struct session *session, const struct membe
 	return rows;
 }
 
+/*
+ * What a cgroup without a record on the other side counts from: only those with threads have records, so that
+ * it may have been there. It is new when all its threads are, else its past is unknown.
+ */
+static bool *find_settled(const struct session *session, const struct members *members,
+			  const struct comparison_sides *sides)
+{
+	const struct snapshot *now = session->now;
+	bool *settled = memory_allocate_zero(now->strings.count + 1, sizeof(*settled));
+
+	for (size_t k = 0; sides->from != NULL && k < members->count; k++) {
+		uint32_t thread = members->threads[k];
+
+		if (sides->from_of[thread] != THREAD_BORN)
+			settled[now->triples[now->triple[thread]].cgroup] = true;
+	}
+	return settled;
+}
+
 static void merge_value(const struct cgroup_field_entry *field, struct field_value value,
 			struct accumulator *accumulator)
 {
+	if (value.lacking && field->merge == MERGE_SUM)
+		return; /* there is nothing to add: absent where no cgroup of the group has it */
 	accumulator->read++;
-	accumulator->differs |= value.unlimited && field->merge == MERGE_LARGEST;
-	if (value.unlimited)
+	accumulator->differs |= value.lacking;
+	if (value.lacking)
 		return;
 	if (field->merge == MERGE_SUM)
 		accumulator->sum.first += value.value;
@@ -217,17 +238,20 @@ static void miss(struct accumulator *accumulator, uint16_t reason)
 	accumulator->reason = reason;
 }
 
-/* Takes the difference of a counter to the other side; a cgroup that is new there counts from zero. */
+/*
+ * Takes the difference of a counter to the other side. A cgroup that has no record there counts from zero,
+ * or, when it has `settled` threads, older than that, is unavailable.
+ */
 static bool take_change(const struct comparison_sides *sides, const struct cgroup_field_entry *field,
-			const struct cgroup_record *before, bool as_rate, struct field_value *value,
-			struct accumulator *accumulator)
+			const struct cgroup_record *before, bool settled, bool as_rate,
+			struct field_value *value, struct accumulator *accumulator)
 {
 	uint64_t now_ns = sides->to->provenance.boottime_ns, before_ns;
 	double start = 0.0;
 
 	if (sides->total)
 		return true;
-	if (sides->from == NULL || sides->from->cgroup_count == 0) {
+	if (sides->from == NULL || sides->from->cgroup_count == 0 || (before == NULL && settled)) {
 		miss(accumulator, sides->from == NULL ? sides->missing : REASON_NOT_READ);
 		return false;
 	}
@@ -250,7 +274,7 @@ static bool take_change(const struct comparison_sides *sides, const struct cgrou
 }
 
 static void add_record(const struct comparison_sides *sides, const struct cgroup_field_entry *field,
-		       uint32_t index, const struct cgroup_record *before, enum view_mode mode,
+		       uint32_t index, const struct cgroup_record *before, bool settled, enum view_mode mode,
 		       struct accumulator *accumulator)
 {
 	const struct cgroup_record *record = &sides->to->cgroups[index];
@@ -262,8 +286,8 @@ static void add_record(const struct comparison_sides *sides, const struct cgroup
 	}
 	value = field->read(sides->to, record);
 	if (field->kind != CGROUP_FIELD_GAUGE &&
-	    !take_change(sides, field, before, field->kind == CGROUP_FIELD_RATE && mode == VIEW_MODE_RATE,
-			 &value, accumulator))
+	    !take_change(sides, field, before, settled,
+			 field->kind == CGROUP_FIELD_RATE && mode == VIEW_MODE_RATE, &value, accumulator))
 		return;
 	merge_value(field, value, accumulator);
 }
@@ -284,20 +308,24 @@ void cgroup_reduce(struct session *session, const struct members *members, const
 	struct comparison_sides sides = session_comparison(session, span_of_mode(values->mode));
 	uint32_t place = 0;
 	uint32_t *rows;
+	bool *settled;
 
 	if (!members->by_cgroup)
 		return;
 	for (size_t row = 0; session->now->cgroup_count == 0 && row < members->row_count; row++)
 		miss(&values->accumulators[row], reason_without_records(session));
 	rows = rows_of_paths(session, members);
+	settled = find_settled(session, members, &sides);
 	for (uint32_t i = 0; i < session->now->cgroup_count; i++) {
 		const struct cgroup_record *before = sides.from != NULL ? find_before(session->now, i,
 										      sides.from, &place)
 									: NULL;
-		uint32_t row = rows[session->now->cgroups[i].path];
+		uint32_t path = session->now->cgroups[i].path;
 
-		if (row != UINT32_MAX)
-			add_record(&sides, field, i, before, values->mode, &values->accumulators[row]);
+		if (rows[path] != UINT32_MAX)
+			add_record(&sides, field, i, before, settled[path], values->mode,
+				   &values->accumulators[rows[path]]);
 	}
 	free(rows);
+	free(settled);
 }

@@ -4,6 +4,7 @@
 #include "session_fixture.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Kernel threads' I/O does not apply and makes nothing partial; a failed reading does. */
 static void fill_states(struct snapshot *snapshot, int round)
@@ -246,6 +247,15 @@ static void test_present(void **state)
 	session_release(session);
 }
 
+static void add_event(struct snapshot *snapshot, struct cgroup_record *record, const char *key,
+		      uint64_t value)
+{
+	record->memory_events.items = arena_allocate(&snapshot->arena, sizeof(struct key_value));
+	record->memory_events.items[0] = (struct key_value){
+		string_pool_intern(&snapshot->strings, key, strlen(key)), value};
+	record->memory_events.count = 1;
+}
+
 /* Columns of cgroup records: deltas on the cgroup axis, `-` elsewhere. */
 static void fill_cgroups(struct snapshot *snapshot, int round)
 {
@@ -260,7 +270,9 @@ static void fill_cgroups(struct snapshot *snapshot, int round)
 		record->usage_usec = 1000000 + (uint64_t)round * 500000 * (i + 1);
 		record->memory_current = 1024 * 1024 * (i + 1);
 		record->max_quota_us = (struct optional_u64){50000 * (i + 1), i != 2};
-		record->pids_current = (struct optional_u64){i + 1, true};
+		record->pids_current = (struct optional_u64){i + 1, i != 2};
+		if (i != 2)
+			add_event(snapshot, record, "oom_kill", 4 + (uint64_t)round);
 		if (i == 2)
 			record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
 	}
@@ -283,7 +295,10 @@ static void test_cgroups(void **state)
 	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_PIDS), "3");
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_LIMIT), "-");
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_CGMEM), "·");
-	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_OOM), "0");
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_OOM), "2");
+	/* neither controller is there: that is not zero */
+	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_PIDS), "-");
+	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_OOM), "-");
 	/* sorted by CPU% of the view: the tab's own column of that title */
 	assert_int_equal(table->sort_column, fixture_column(table, COLUMN_CGCPU));
 	assert_string_equal(table->rows[0].label, "/db.service");
@@ -291,6 +306,52 @@ static void test_cgroups(void **state)
 	view.grouping.axis = AXIS_PROCESS;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "p", COLUMN_CGCPU), "-");
+	table_release(table);
+	session_release(session);
+}
+
+/*
+ * Records are those of cgroups with threads. A thread moves into a cgroup that had none and was there all the
+ * time; another one starts in a new cgroup.
+ */
+static void fill_moves(struct snapshot *snapshot, int round)
+{
+	const struct {
+		const char *path;
+		double start_seconds;
+		uint64_t usage_usec;
+	} threads[] = {
+		{"/", 1, 1000000}, {round == 0 ? "/from" : "/old", 1, 9000000000}, {"/new", 101, 200000}};
+
+	for (uint32_t i = 0; i < (round == 0 ? 2 : 3); i++) {
+		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, "p", "p", threads[i].start_seconds);
+		uint32_t path;
+
+		fixture_cgroup(snapshot, thread, threads[i].path);
+		path = snapshot->triples[snapshot->triple[thread]].cgroup;
+		snapshot_add_cgroup(snapshot, path)->usage_usec = threads[i].usage_usec;
+	}
+}
+
+static void test_moves_between_cgroups(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_moves);
+	struct view view;
+	struct table *table;
+
+	(void)state;
+	view_initialise(&view);
+	view.tab = TAB_CGROUP;
+	view.grouping.axis = AXIS_CGROUP;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "/", COLUMN_CGCPU), "0");
+	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
+	/* not the 9,000 s of its whole life */
+	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
+	table_release(table);
+	view.mode = VIEW_MODE_TOTAL;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "9000s");
 	table_release(table);
 	session_release(session);
 }
@@ -338,7 +399,8 @@ int main(void)
 		cmocka_unit_test(test_states),   cmocka_unit_test(test_delays),
 		cmocka_unit_test(test_full_bar), cmocka_unit_test(test_frozen),
 		cmocka_unit_test(test_ratios),   cmocka_unit_test(test_present),
-		cmocka_unit_test(test_cgroups),  cmocka_unit_test(test_smaps),
+		cmocka_unit_test(test_cgroups),  cmocka_unit_test(test_moves_between_cgroups),
+		cmocka_unit_test(test_smaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
