@@ -8,8 +8,8 @@
 #include "base/unicode.h"
 #include "column_table.h"
 
-/* 2^63: what an unsigned amount is kept below when it comes out of a double. */
-static const double integer_limit = 9223372036854775808.0;
+/* 2^64: what an unsigned amount is kept below when it comes out of a double. */
+static const double integer_limit = 18446744073709551616.0;
 
 static bool is_rate(const struct column_entry *entry, enum view_mode mode)
 {
@@ -84,7 +84,7 @@ static double word_order(const char *word)
 static void set_integer(struct cell *cell, double value)
 {
 	cell->form = CELL_FORM_INTEGER;
-	cell->value.integer = value < integer_limit ? (uint64_t)llround(value) : UINT64_MAX;
+	cell->value.integer = value < integer_limit ? (uint64_t)round(value) : UINT64_MAX;
 	cell->sort = value;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "column_table.h"
 
 enum {
@@ -378,6 +379,8 @@ static void reduce_difference(const struct reduction *reduction, const struct co
 {
 	struct reduction totals = *reduction;
 
+	/* what ended threads did since the base is no part of it */
+	totals.mode = VIEW_MODE_TOTAL;
 	totals.sides = session_comparison(reduction->session, SPAN_TOTAL);
 	reduce_ratio(&totals, entry);
 }
@@ -426,7 +429,8 @@ static void reduce_age(const struct reduction *reduction)
 
 	for (size_t k = 0; k < members->count; k++) {
 		struct accumulator *accumulator = accumulator_of(reduction, members->rows[k]);
-		uint64_t start = now->start_time[members->threads[k]] * NS_PER_TICK;
+		uint64_t start = number_multiply_saturating(now->start_time[members->threads[k]],
+							    NS_PER_TICK);
 		uint64_t age = now->provenance.boottime_ns > start ? now->provenance.boottime_ns - start : 0;
 
 		if (now->provenance.boottime_ns == 0)

@@ -292,6 +292,57 @@ static void test_ended(void **state)
 	session_release(session);
 }
 
+/* What is there now is what living threads have, in every mode. */
+static void test_ended_difference(void **state)
+{
+	enum column live = column_of_derived(DERIVED_LIVE_HEAP_ESTIMATE);
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (uint64_t round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * (double)round);
+
+		for (uint32_t i = 0; i < (round < 2 ? 2 : 1); i++) {
+			size_t thread = fixture_thread(snapshot, 10, 10 + i, "app", "app", 1);
+
+			snapshot->thread_flags[thread] |= THREAD_JEMALLOC_MEASURED;
+			fixture_set(snapshot, thread, METRIC_ALLOCATED_BYTES, 5000 * (round + 1));
+			fixture_set(snapshot, thread, METRIC_DEALLOCATED_BYTES, 1000);
+		}
+		session_add_round(session, snapshot);
+	}
+	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++) {
+		table = fixture_table(session, TAB_ALL, (enum view_mode)mode);
+		assert_true(fixture_cell(table, "app", live)->value.real == 14000);
+		table_release(table);
+	}
+	session_release(session);
+}
+
+/* Amounts up to the largest of the format, and sums beyond it. */
+static void test_largest_amounts(void **state)
+{
+	struct snapshot *snapshot = fixture_snapshot(100);
+	struct session *session;
+	struct table *table;
+
+	(void)state;
+	fixture_set(snapshot, fixture_thread(snapshot, 10, 10, "one", "one", 1), METRIC_READ_BYTES,
+		    UINT64_C(3) << 62);
+	fixture_set(snapshot, fixture_thread(snapshot, 20, 20, "two", "two", 1), METRIC_READ_BYTES,
+		    UINT64_MAX);
+	fixture_set(snapshot, fixture_thread(snapshot, 20, 21, "two", "two", 1), METRIC_READ_BYTES,
+		    UINT64_MAX);
+	session = session_create_file(snapshot);
+	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);
+	assert_int_equal(fixture_cell(table, "one", COLUMN_READ)->value.integer, UINT64_C(3) << 62);
+	assert_string_equal(fixture_shown(table, "one", COLUMN_READ), "12.0E");
+	assert_int_equal(fixture_cell(table, "two", COLUMN_READ)->value.integer, UINT64_MAX);
+	table_release(table);
+	session_release(session);
+}
+
 /* Swap-in and thrashing of ended threads overlap as those of living ones do. */
 static void test_ended_overlap(void **state)
 {
@@ -394,6 +445,8 @@ int main(void)
 		cmocka_unit_test(test_reused_id),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ended_difference),
+		cmocka_unit_test(test_largest_amounts),
 		cmocka_unit_test(test_ended_overlap),
 		cmocka_unit_test(test_ended_bound),
 		cmocka_unit_test(test_unordered),
