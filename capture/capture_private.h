@@ -201,7 +201,7 @@ void round_read_cgroups(struct round *round, struct process *process, int tasks,
 /* smaps_rollup of leaders, until the budget of dear sources is spent. */
 void round_read_smaps(struct round *round);
 
-/* finish.c: pressure, records, host, reasons, tallies, summaries. */
+/* finish.c: pressure, host, dear sources, reasons, tallies, summaries. */
 void round_finish(struct round *round);
 
 #endif

@@ -14,12 +14,13 @@
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
 
+/* Records leave half of the time to the memory maps, one of which may take more than all records. */
 static bool records_over_budget(void *context)
 {
 	const struct round *round = context;
+	uint64_t budget_ns = round->smaps ? round->dear_budget_ns / 2 : round->dear_budget_ns;
 
-	return round_is_cancelled(round) ||
-	       clock_thread_cpu_ns() - round->dear_start_ns > round->dear_budget_ns;
+	return round_is_cancelled(round) || clock_thread_cpu_ns() - round->dear_start_ns > budget_ns;
 }
 
 static const char *duplicate(struct arena *arena, const char *text)
@@ -290,12 +291,23 @@ static void summarize_taskstats(struct round *round)
 		summary->eperm_count = round->listed;
 }
 
+static void read_dear_sources(struct round *round)
+{
+	round->dear_start_ns = clock_thread_cpu_ns();
+	if (round->cgroup_records)
+		cgroup_read_records(&round->capture->roots, records_over_budget, round, round->snapshot);
+	if (round->smaps)
+		round_read_smaps(round);
+}
+
 void round_finish(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;
 
 	explain_delays(round);
 	explain_hiwater(round);
+	read_host(round); /* the reasons of its pressure explain that of cgroups */
+	read_dear_sources(round);
 	tally(round);
 	explain_metrics(round);
 	memcpy(snapshot->metric_source, round->capture->metric_source, sizeof(snapshot->metric_source));
@@ -305,9 +317,6 @@ void round_finish(struct round *round)
 		summarize_parsing(round);
 		summarize_taskstats(round);
 	}
-	read_host(round);
-	if (round->cgroup_records)
-		cgroup_read_records(&round->capture->roots, records_over_budget, round, snapshot);
 	snapshot_finish(snapshot);
 	snapshot->provenance.duration_ns = clock_boottime_ns() - snapshot->provenance.boottime_ns;
 }

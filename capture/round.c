@@ -531,9 +531,6 @@ static int run(struct round *round)
 	confirm_still(round);
 	watch_runnable(round);
 	round_name_threads(round);
-	round->dear_start_ns = clock_thread_cpu_ns();
-	if (round->smaps)
-		round_read_smaps(round);
 	round_finish(round);
 	if ((round->needed & source_bit(SOURCE_STAT)) == 0) {
 		free(round->snapshot->stuck_ns);
