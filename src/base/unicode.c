@@ -146,6 +146,22 @@ void unicode_append_valid(struct buffer *buffer, const char *text, size_t length
 	}
 }
 
+void unicode_append_without_nul(struct buffer *buffer, const char *text, size_t length)
+{
+	while (length != 0) {
+		const char *nul = memchr(text, '\0', length);
+		size_t plain = nul != NULL ? (size_t)(nul - text) : length;
+
+		buffer_append(buffer, text, plain);
+		if (nul != NULL) {
+			unicode_append(buffer, 0xfffd);
+			plain++;
+		}
+		text += plain;
+		length -= plain;
+	}
+}
+
 static bool is_printable(uint32_t scalar)
 {
 	if (scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0))

@@ -30,6 +30,9 @@ size_t unicode_trim(const char **text, size_t length);
 /* Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD. */
 void unicode_append_valid(struct buffer *buffer, const char *text, size_t length);
 
+/* Appends `text` for those who take a NUL for its end: each one in it becomes U+FFFD. */
+void unicode_append_without_nul(struct buffer *buffer, const char *text, size_t length);
+
 /*
  * Appends foreign text fit for a terminal: invalid bytes, control characters (C0, DEL, C1), line and
  * paragraph separators and bidirectional controls become `replacement` (UTF-8, one cell wide). Every name

@@ -31,7 +31,10 @@ struct table_row *show_add_row(struct show_build *build, struct table *table);
 /* Hands the table over if it has rows, and releases it. */
 void show_finish_table(struct show_build *build, struct table *table);
 
-/* Cells; texts are copied into the table's arena. */
+/* A copy of the text in the table's arena, in which each NUL has become U+FFFD: cells end there. */
+const char *show_text(struct table *table, const char *text, size_t length);
+
+/* Cells; texts are copied as by show_text(). */
 void show_set_text(struct table *table, struct cell *cell, const char *text, size_t length);
 void show_set_integer(struct show_build *build, struct table *table, struct cell *cell, uint64_t value,
 		      enum ladder ladder);

@@ -217,7 +217,9 @@ static void fill_cell(struct groups *groups, struct table *table, size_t column,
 	switch ((enum show_column)table->columns[column].column) {
 	case SHOW_COLUMN_GROUP:
 		cell->state = CELL_VALUE;
-		cell->text = row->label;
+		cell->text = strlen(row->label) == row->label_length
+				     ? row->label
+				     : show_text(table, row->label, row->label_length);
 		break;
 	case SHOW_COLUMN_THREADS:
 		cell->state = CELL_VALUE;

@@ -136,8 +136,7 @@ static int compare_processes(const void *a, const void *b, void *context)
 		return left->rss > right->rss ? -1 : 1;
 	if (left->pss != right->pss)
 		return left->pss > right->pss ? -1 : 1;
-	return strcmp(string_pool_text(&memory->names, left->name),
-		      string_pool_text(&memory->names, right->name));
+	return string_pool_compare(&memory->names, left->name, right->name);
 }
 
 static int compare_fields(const void *a, const void *b, void *context)
@@ -147,12 +146,11 @@ static int compare_fields(const void *a, const void *b, void *context)
 
 	if (left->process != right->process)
 		return left->process < right->process ? -1 : 1;
-	return strcmp(snapshot_text(memory->build->snapshot, left->key),
-		      snapshot_text(memory->build->snapshot, right->key));
+	return string_pool_compare(&memory->build->snapshot->strings, left->key, right->key);
 }
 
 static struct table_row *add_row(struct memory_by_process *memory, struct table *table,
-				 const struct process *process, const char *key)
+				 const struct process *process, const char *key, size_t length)
 {
 	struct table_row *row = show_add_row(memory->build, table);
 
@@ -160,13 +158,15 @@ static struct table_row *add_row(struct memory_by_process *memory, struct table 
 		return NULL;
 	show_set_text(table, &row->cells[0], string_pool_text(&memory->names, process->name),
 		      string_pool_length(&memory->names, process->name));
-	show_set_text(table, &row->cells[1], key, strlen(key));
+	show_set_text(table, &row->cells[1], key, length);
 	return row;
 }
 
 static void add_process_rows(struct memory_by_process *memory, struct table *table,
 			     const struct process *process, const size_t first_field[])
 {
+	const struct string_pool *strings = &memory->build->snapshot->strings;
+	const char *file = sources[SOURCE_SMAPS_ROLLUP].name;
 	struct table_row *row;
 
 	for (size_t i = first_field[process->name]; i < first_field[process->name + 1]; i++) {
@@ -174,7 +174,8 @@ static void add_process_rows(struct memory_by_process *memory, struct table *tab
 
 		if (field->bytes == 0)
 			continue;
-		row = add_row(memory, table, process, snapshot_text(memory->build->snapshot, field->key));
+		row = add_row(memory, table, process, string_pool_text(strings, field->key),
+			      string_pool_length(strings, field->key));
 		if (row == NULL)
 			continue;
 		show_set_integer(memory->build, table, &row->cells[2], field->bytes, LADDER_BYTES);
@@ -183,7 +184,7 @@ static void add_process_rows(struct memory_by_process *memory, struct table *tab
 	}
 	if (process->records != 0 || process->unavailable == 0)
 		return;
-	row = add_row(memory, table, process, sources[SOURCE_SMAPS_ROLLUP].name);
+	row = add_row(memory, table, process, file, strlen(file));
 	if (row != NULL)
 		show_set_unavailable(&row->cells[2], process->reason, UNIT_BYTES);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/unicode.h"
 #include "cell_format.h"
 #include "show_build.h"
 
@@ -41,18 +42,30 @@ void show_finish_table(struct show_build *build, struct table *table)
 	table_release(table);
 }
 
+const char *show_text(struct table *table, const char *text, size_t length)
+{
+	struct buffer whole = {0};
+	const char *copy;
+
+	if (length == 0 || memchr(text, '\0', length) == NULL)
+		return arena_duplicate(&table->arena, text, length);
+	unicode_append_without_nul(&whole, text, length);
+	copy = arena_duplicate(&table->arena, whole.data, whole.length);
+	buffer_release(&whole);
+	return copy;
+}
+
 void show_set_text(struct table *table, struct cell *cell, const char *text, size_t length)
 {
 	cell->state = CELL_VALUE;
 	cell->form = CELL_FORM_TEXT;
-	cell->text = arena_duplicate(&table->arena, text, length);
+	cell->text = show_text(table, text, length);
 	cell->sort = NAN;
 }
 
 void show_take_text(struct show_build *build, struct table *table, struct cell *cell)
 {
-	cell->text = arena_duplicate(&table->arena, build->text.data != NULL ? build->text.data : "",
-				     build->text.length);
+	cell->text = show_text(table, build->text.data != NULL ? build->text.data : "", build->text.length);
 	buffer_clear(&build->text);
 }
 

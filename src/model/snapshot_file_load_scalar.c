@@ -22,12 +22,7 @@ const char *load_text(struct snapshot_loader *loader, const char *text, size_t l
 
 	if (nul == NULL)
 		return arena_duplicate(&loader->snapshot->arena, text, length);
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] != '\0')
-			buffer_append_char(&clean, text[i]);
-		else
-			unicode_append(&clean, 0xfffd);
-	}
+	unicode_append_without_nul(&clean, text, length);
 	copy = arena_duplicate(&loader->snapshot->arena, clean.data, clean.length);
 	buffer_release(&clean);
 	return copy;

@@ -189,6 +189,43 @@ static void test_json(void **state)
 		       false);
 }
 
+/* A NUL in a name of a file hides nothing of what stands behind it: two groups do not look alike. */
+static void test_names_with_nul(void **state)
+{
+	static const char *const names[] = {"a\0b", "a\0c"};
+	struct snapshot *snapshot = snapshot_create();
+	struct show_request request = {
+		.grouping = {.axis = AXIS_PROCESS},
+		.sections[SECTION_PRIMARY] = true,
+		.sections[SECTION_SMAPS_ROLLUP] = true,
+		.metrics[METRIC_THREAD_COUNT] = true,
+	};
+	struct buffer out = {0};
+	struct report report = {.format = REPORT_FORMAT_TSV, .out = &out, .snapshot = snapshot};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		size_t thread = snapshot_add_thread(snapshot, 10 + i, 10 + i);
+		uint32_t name = string_pool_intern(&snapshot->strings, names[i], 3);
+		struct key_values *kib = &snapshot_add_smaps(snapshot, thread)->kib;
+
+		snapshot->triple[thread] = snapshot_intern_triple(snapshot, (struct triple){name, name, 0});
+		kib->items = arena_allocate(&snapshot->arena, sizeof(*kib->items));
+		kib->items[0] = (struct key_value){name, 1};
+		kib->count = 1;
+	}
+	snapshot_finish(snapshot);
+	show_tables(snapshot, &request, draw, &report);
+	assert_string_equal(out.data, "# primary\npcomm\tthreads\tmetric\tvalue\n"
+				      "a\uFFFDb\t1\tthread_count\t1\n"
+				      "a\uFFFDc\t1\tthread_count\t1\n"
+				      "# smaps-rollup\nprocess\tkey\tvalue\n"
+				      "a\uFFFDb\ta\uFFFDb\t1.000KiB\n"
+				      "a\uFFFDc\ta\uFFFDc\t1.000KiB\n");
+	buffer_release(&out);
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_pieces_read_as_the_whole),
+		cmocka_unit_test(test_names_with_nul),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
