@@ -63,7 +63,8 @@ static void take_counters(struct thread_state *state, const struct counters *now
 
 /*
  * A name, a policy or a nice value changes without the thread running; another start time means that the
- * number was used again. ac_etime moves always, but now less ac_etime stays.
+ * number was used again, or that we had to wait for a CPU between the clock and the query: stat tells.
+ * ac_etime moves always, but now less ac_etime stays.
  */
 static void take_identity(struct thread_state *state, const struct taskstats_reply *reply, uint64_t now_us)
 {
@@ -75,7 +76,7 @@ static void take_identity(struct thread_state *state, const struct taskstats_rep
 	uint64_t drift = start > state->start_us ? start - state->start_us : state->start_us - start;
 
 	if ((state->flags & THREAD_NEW) == 0 && drift > START_TOLERANCE_US)
-		state->flags |= THREAD_SUSPECT | THREAD_MOVED;
+		state->flags |= THREAD_SUSPECT;
 	if ((state->flags & THREAD_NEW) != 0 || drift > START_TOLERANCE_US)
 		state->start_us = start;
 	if (!taskstats_has(layout, TASKSTATS_MEMBER_AC_COMM))
@@ -182,6 +183,7 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	struct thread_state *state = &round->states[row];
 	const struct taskstats_layout *layout = reply->layout;
 	struct counters now;
+	reason_id *column;
 	int error = reply->error;
 
 	if (error == 0 && is_elsewhere(reply, snapshot->tgid[row]))
@@ -200,14 +202,17 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	now.nonvoluntary = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_NIVCSW);
 	take_identity(state, reply, intake->now_us);
 	take_counters(state, &now);
-	if (snapshot->source_reason[SOURCE_TASKSTATS] != NULL)
-		snapshot->source_reason[SOURCE_TASKSTATS][row] = REASON_READ;
+	column = snapshot->source_reason[SOURCE_TASKSTATS];
+	if (column != NULL && column[row] != REASON_READ) {
+		column[row] = REASON_READ;
+		state->flags |= THREAD_MOVED; /* the failure has left zeros behind */
+	}
 	snapshot->read_at[SOURCE_TASKSTATS][row] = round->now_ns;
 	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & THREAD_KERNEL) |
 						measured_flags(&round->capture->checks));
 	/* The address space grows by what other threads do. */
 	store_metrics(round, row, reply, SOURCE_HIWATER);
-	if ((state->flags & THREAD_MOVED) == 0 && !round->full)
+	if ((state->flags & (THREAD_MOVED | THREAD_SUSPECT)) == 0 && !round->full)
 		return;
 	store_metrics(round, row, reply, SOURCE_TASKSTATS);
 	store_metrics(round, row, reply, SOURCE_DELAYS);

@@ -47,13 +47,13 @@ static struct snapshot *read_snapshot(const char *path)
 	return snapshot;
 }
 
-/* A full capture of an unpacked host. */
-static struct snapshot *capture_host(const char *directory)
+/* A capture of an unpacked host, of one process or (0) of all. */
+static struct capture *open_host(const char *directory, uint32_t process)
 {
 	char *roots[ROOT_COUNT];
 	char *replies = memory_format("%s/taskstats", directory);
-	struct capture_options options = {.saved_taskstats = replies};
-	struct snapshot *snapshot = NULL;
+	struct capture_options options = {
+		.saved_taskstats = replies, .scope = &process, .scope_count = process != 0};
 	struct capture *capture = NULL;
 	struct error error = {""};
 
@@ -61,13 +61,23 @@ static struct snapshot *capture_host(const char *directory)
 		roots[i] = memory_format("%s/tree/%s", directory, root_names[i]);
 		options.roots[i] = roots[i];
 	}
-	if (capture_open(&options, &capture, &error) < 0 ||
-	    capture_full(capture, UINT64_MAX, NULL, &snapshot, &error) < 0)
+	if (capture_open(&options, &capture, &error) < 0)
 		fail_msg("%s", error.text);
-	capture_close(capture);
 	for (size_t i = 0; i < ROOT_COUNT; i++)
 		free(roots[i]);
 	free(replies);
+	return capture;
+}
+
+static struct snapshot *capture_host(const char *directory)
+{
+	struct capture *capture = open_host(directory, 0);
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	if (capture_full(capture, UINT64_MAX, NULL, &snapshot, &error) < 0)
+		fail_msg("%s", error.text);
+	capture_close(capture);
 	return snapshot;
 }
 
@@ -260,12 +270,60 @@ static void test_an_offset_error_is_seen(void **state)
 	free(directory);
 }
 
+static uint64_t run_time_of_round(struct capture *capture, reason_id *ret_reason)
+{
+	struct capture_round_options options = {.needed = source_bit(SOURCE_TASKSTATS)};
+	struct snapshot *round;
+	uint64_t value;
+
+	assert_int_equal(capture_round(capture, &options, NULL, &round, NULL), 0);
+	assert_int_not_equal(round->thread_count, 0);
+	snapshot_value_state(round, 0, METRIC_RUN_TIME_NS, false, ret_reason);
+	value = snapshot_value(round, 0, METRIC_RUN_TIME_NS);
+	snapshot_release(round);
+	return value;
+}
+
+/* A query that fails once leaves no zeros behind for a thread that does not move. */
+static void test_a_query_that_failed_once(void **state)
+{
+	char *directory = saved_host_unpack(saved_host_names[SAVED_HOST_COUNT - 1]);
+	struct snapshot *all = capture_host(directory);
+	struct capture *capture;
+	char *reply, *hidden;
+	uint64_t before;
+	reason_id reason;
+	size_t thread = 0;
+
+	(void)state;
+	while (!is_parked(all, thread) || snapshot_value(all, thread, METRIC_RUN_TIME_NS) == 0 ||
+	       all->tid[thread] != all->tgid[thread])
+		assert_true(++thread < all->thread_count);
+	capture = open_host(directory, all->tgid[thread]);
+	reply = memory_format("%s/taskstats/%u.bin", directory, all->tid[thread]);
+	hidden = memory_format("%s.hidden", reply);
+	before = run_time_of_round(capture, &reason);
+	assert_int_equal(rename(reply, hidden), 0);
+	assert_int_equal(run_time_of_round(capture, &reason), 0);
+	assert_int_not_equal(reason, REASON_READ);
+	assert_int_equal(rename(hidden, reply), 0);
+	assert_int_equal(run_time_of_round(capture, &reason), before);
+	assert_int_equal(reason, REASON_READ);
+	capture_close(capture);
+	snapshot_release(all);
+	tree_remove_directory(directory);
+	free(directory);
+	free(reply);
+	free(hidden);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_captures_equal_the_reference),
 		cmocka_unit_test(test_states_of_the_saved_hosts),
 		cmocka_unit_test(test_an_offset_error_is_seen),
+		cmocka_unit_test(test_a_query_that_failed_once),
 	};
 
 	if (!saved_host_can_unpack()) {
