@@ -296,7 +296,8 @@ static void mark_stale(struct round *round)
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		struct thread_state *state = &round->states[row];
 
-		if ((state->flags & THREAD_MOVED) != 0)
+		/* what runs on without a tick moves although its counters do not */
+		if ((state->flags & THREAD_MOVED) != 0 || state->state == 'R')
 			state->stale |= moving_sources;
 		if ((state->flags & THREAD_GUARDED) != 0)
 			state->stale &= ~source_bit(SOURCE_IO);
