@@ -13,7 +13,7 @@ enum {
 
 int thread_file_read(int directory, const char *path, struct buffer *buffer)
 {
-	int descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int result = 0;
 
 	if (descriptor < 0)

@@ -36,7 +36,7 @@ int file_read_descriptor(int descriptor, struct buffer *buffer, size_t limit)
 
 int file_read(int directory, const char *path, struct buffer *buffer, size_t limit)
 {
-	int descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int result;
 
 	if (descriptor < 0)
