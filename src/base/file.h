@@ -10,10 +10,9 @@
 #include "error.h"
 
 /*
- * Reads the whole of `path` (relative to `directory`, or AT_FDCWD) into `buffer`, replacing its content; a
- * FIFO without a writer reads as empty. Made for procfs: it reads until a read returns 0, since the size that
- * fstat tells is 0 there. Returns 0 or a negative errno
- * (-EFBIG past `limit` bytes).
+ * Reads the whole of `path` (relative to `directory`, or AT_FDCWD) into `buffer`, replacing its content. Made
+ * for procfs: it reads until a read returns 0, since the size that fstat tells is 0 there. A FIFO without a
+ * writer reads as empty. Returns 0 or a negative errno (-EFBIG past `limit` bytes).
  */
 int file_read(int directory, const char *path, struct buffer *buffer, size_t limit);
 
