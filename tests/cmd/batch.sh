@@ -10,6 +10,7 @@ directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
 
 mkfifo "$directory/pipe"
+# shellcheck disable=SC2217 # holds the pipe open and reads nothing
 sleep 60 <"$directory/pipe" &
 reader=$!
 # all columns of all threads fill the 64 KiB of the pipe in a few rounds
@@ -18,7 +19,7 @@ writer=$!
 sleep 2
 kill -TERM $writer
 waited=0
-while kill -0 $writer 2>/dev/null && [ $waited -lt 30 ]; do
+while kill -0 $writer 2>/dev/null && [ $waited -lt 200 ]; do
     sleep 0.1
     waited=$((waited + 1))
 done
