@@ -115,6 +115,7 @@ static void test_files_that_cannot_be_opened(void **state)
 		assert_int_equal(chmod(path_of("closed"), 0), 0);
 		refuse_path(path_of("closed"), SNAPSHOT_FILE_DEFAULT_LIMIT, -EACCES,
 			    "may not be read: Permission denied; ask its owner or root for the right to");
+		unlink(path_of("closed"));
 	}
 }
 
@@ -126,8 +127,10 @@ static void test_permission_denied(void **state)
 	int status;
 
 	(void)state;
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("SKIP: needs root to become another user\n");
 		skip();
+	}
 	create_file(path, "x", 1);
 	assert_int_equal(chmod(path, 0), 0);
 	assert_int_equal(chmod(directory, 0755), 0);
