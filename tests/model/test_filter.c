@@ -162,6 +162,7 @@ static void test_refusals(void **state)
 	assert_refused("cpuu% > 5", "did you mean CPU%?");
 	assert_refused("runtime_ns > 5", "did you mean run_time_ns?");
 	assert_refused("zzzzzz > 5", "Columns: THR CPU%");
+	assert_refused("!cpu > 5", "turn its sign round");
 	assert_refused("cpu > ", "needs a number");
 	assert_refused("cpu > much", "needs a number");
 	assert_refused("cpu > 5 parsecs", "units are");
