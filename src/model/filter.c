@@ -221,7 +221,8 @@ static int parse_plain(struct filter *filter, const char *text, struct error *er
 	if (sign != NULL)
 		return parse_comparison(filter, text, sign, comparison, error);
 	if (negated && find_comparison(text + 1, &comparison) != NULL)
-		return error_set(error, -EINVAL, "'%s': a comparison takes no '!'; turn its sign round", text);
+		return error_set(error, -EINVAL, "'%s': a comparison takes no '!'; turn its sign round",
+				 text);
 	if (text[negated] == '\0')
 		return error_set(error, -EINVAL,
 				 "an empty filter; type part of a name, /regex/ or cpu%% > 50");
