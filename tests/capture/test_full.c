@@ -357,7 +357,7 @@ static void run_in_child(const char *name, bool (*prepare)(void), CMUnitTestFunc
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("SKIP: %s needs root\n", name);
+		print_message("SKIP: %s needs root, and the right to mount and make namespaces\n", name);
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
