@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_PROBE_H
+#define CTOP_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/heap_tag.h"
+#include "layout.h"
+#include "resolver.h"
+
+/*
+ * From processes to the allocation counters of their threads. One probe belongs to one thread. It keeps what
+ * makes the next reading cheap: resolved executables by (device, inode, size, change time), attached
+ * processes, thread pointers.
+ */
+struct probe;
+
+struct probe_options {
+	struct resolver *resolver; /* not owned; outlives the probe */
+	bool allow_stop;           /* threads without another way may be stopped for at most 250 ms each */
+};
+
+struct probe *probe_create(const struct probe_options *options);
+void probe_release(struct probe *probe);
+
+/* What tells one address space of a process from another: exec keeps thread ids and start times. */
+struct address_space {
+	uint64_t device, inode;           /* of the executable; found by the probe when both are 0 */
+	uint64_t start_code, start_stack; /* fields 26 and 28 of /proc/PID/stat, 0 where hidden */
+};
+
+enum probe_state {
+	PROBE_STATE_RESOLVING, /* being looked at: ask again */
+	PROBE_STATE_READY,     /* its threads can be read */
+	PROBE_STATE_FAILED,    /* `tag` says why */
+};
+
+/* A process that was looked at; owned by the probe, valid until it is dropped. */
+struct probe_process {
+	uint32_t tgid;
+	enum probe_state state;
+	enum heap_tag tag;         /* of PROBE_STATE_FAILED */
+	const char *text;          /* detail, a sentence, "" for none */
+	enum layout_origin origin; /* of PROBE_STATE_READY, like the next */
+	const char *version;       /* of jemalloc, "" when unknown */
+	bool cached;               /* the result was that of another process with the same executable */
+};
+
+/*
+ * Looks at a process, or again at one known: starts to resolve its executable when that is new, attaches when
+ * that is done. Never waits for the resolver. `process_directory` is its open directory below a proc root.
+ * `space` may be NULL: then the probe reads it from there. A changed address space starts anew.
+ */
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
+				       const struct address_space *space);
+
+/*
+ * Serves resolutions under way. With `deadline_ns` (CLOCK_MONOTONIC, 0: do not wait) waits until all are done
+ * or the time has come. Returns the number still under way; probe_look() tells the outcome.
+ */
+size_t probe_serve(struct probe *probe, uint64_t deadline_ns);
+
+/* A thread to be read. */
+struct probe_thread {
+	uint32_t tid;
+	uint64_t start_time; /* field 22 of its stat, ticks: tells a number used again */
+	/* Results: */
+	enum heap_tag tag;               /* HEAP_TAG_NONE: both counters were read, whole in themselves */
+	int error_number;                /* errno of a failed call, 0 for none */
+	uint64_t allocated, deallocated; /* bytes over the life of the thread */
+};
+
+/*
+ * Reads `count` threads of a process that is PROBE_STATE_READY, up to 1,024 with one process_vm_readv(2).
+ * Nothing is stopped unless the options allow it and a thread has no other way; else its tag is needs-stop.
+ * Returns 0, -EINTR when `stop_flag` (may be NULL) became non-zero on the way (threads that were not reached
+ * have the tag needs-stop), or a negative errno when none can be read (-ESRCH: the process is gone).
+ */
+int probe_read(struct probe *probe, const struct probe_process *process, struct probe_thread *threads,
+	       size_t count, const volatile int *stop_flag);
+
+/* Forgets the processes that probe_look() has not been asked about since the last call. */
+void probe_drop_unseen(struct probe *probe);
+
+/* What happened since probe_create(), for evidence and tests. */
+struct probe_counts {
+	uint64_t robust_list_calls; /* get_robust_list(2) */
+	uint64_t transfers;         /* process_vm_readv(2) */
+	uint64_t stops;             /* threads stopped */
+	uint64_t cached_reads;      /* threads read with a thread pointer known from before */
+};
+
+struct probe_counts probe_counts(const struct probe *probe);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_PROBE_PROCESS_MAP_H
+#define CTOP_PROBE_PROCESS_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* The ELF objects of a process, from its memory map (/proc/PID/maps, fs/proc/task_mmu.c). */
+
+struct mapped_object {
+	char *path;             /* owned; first blank-delimited word, as the map has it */
+	uint64_t start, end;    /* of the executable mapping that made it known */
+	uint64_t first;         /* lowest mapping of the same file: where the object begins */
+	uint64_t device, inode; /* as the map prints them: makedev(3) of major and minor */
+};
+
+struct process_map {
+	struct mapped_object *objects; /* distinct files with an executable mapping, but for the executable */
+	size_t count;
+};
+
+/*
+ * Reads PROCESS/maps below the open directory of a process. `executable_device` and `executable_inode` name
+ * the file to leave out. Returns 0 or a negative errno with a sentence (-EACCES, -ENOENT, -ESRCH …).
+ */
+int process_map_read(int process_directory, dev_t executable_device, ino_t executable_inode,
+		     struct process_map *ret_map, struct error *error);
+void process_map_release(struct process_map *map);
+
+#endif
