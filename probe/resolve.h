@@ -19,8 +19,9 @@ enum resolve_file {
 	RESOLVE_FILE_DEBUGINFO, /* OBJECT.debuginfo */
 	RESOLVE_FILE_DEBUG,     /* OBJECT.debug */
 	RESOLVE_FILE_BUILD_ID, /* name: build id in hexadecimal; debug directories, then a debuginfod cache */
-	RESOLVE_FILE_DEBUGLINK, /* name: of .gnu_debuglink */
-	RESOLVE_FILE_ALTERNATE, /* name: build id of .gnu_debugaltlink (dwz) */
+	RESOLVE_FILE_DEBUGLINK,      /* name: of .gnu_debuglink */
+	RESOLVE_FILE_ALTERNATE,      /* name: build id of .gnu_debugaltlink (dwz), searched like BUILD_ID */
+	RESOLVE_FILE_ALTERNATE_LINK, /* name: last component of its path; debug_candidates_find_alternate() */
 	RESOLVE_FILE_COUNT,
 };
 
