@@ -67,7 +67,7 @@ static void merge_range(struct aggregation *aggregation, struct aggregate *into,
 static uint64_t category_key(const struct aggregation *aggregation, const struct aggregate *aggregate,
 			     uint64_t value)
 {
-	return (uint64_t)(aggregate - aggregation->aggregates) << 32 | value;
+	return (uint64_t)(aggregate - aggregation->columns[aggregation->reducing].aggregates) << 32 | value;
 }
 
 /* The place of a category in a tally, or its count when it is new: few are looked through, many hashed. */
@@ -114,8 +114,8 @@ static void count_category(struct aggregation *aggregation, struct aggregate *ag
 	if (count == aggregate->value.tally.capacity) {
 		uint32_t capacity = count != 0 ? count * 2 : 2;
 
-		aggregate->value.tally.counts = arena_allocate(&aggregation->arena,
-							       capacity * sizeof(*counts));
+		aggregate->value.tally.counts = arena_allocate(
+			&aggregation->columns[aggregation->reducing].tallies, capacity * sizeof(*counts));
 		if (count != 0)
 			memcpy(aggregate->value.tally.counts, counts, count * sizeof(*counts));
 		aggregate->value.tally.capacity = capacity;
@@ -188,16 +188,16 @@ static void note_missing(struct aggregate *aggregate, size_t thread, reason_id r
 }
 
 /* By flags every stored value counts, and a group none of whose threads was measured has none. */
-static void reduce_by_flags(struct aggregation *aggregation, const uint32_t *group_of_thread,
-			    enum metric metric)
+static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *column, enum metric metric)
 {
+	const uint32_t *group_of_thread = aggregation->group_of_thread;
 	const struct reduction *reduction = &reductions[metric_type(metric)->reduction];
 	const struct snapshot *snapshot = aggregation->snapshot;
 	bool *measured = memory_allocate_zero(aggregation->group_count + 1, sizeof(*measured));
 
 	for (size_t thread = 0; thread < snapshot->thread_count; thread++) {
 		uint32_t group = group_of_thread[thread];
-		struct aggregate *aggregate = aggregation_get(aggregation, group, metric);
+		struct aggregate *aggregate = &column[group];
 
 		if (!measured[group])
 			measured[group] = snapshot_value_state(snapshot, thread, metric, true, NULL) ==
@@ -208,19 +208,18 @@ static void reduce_by_flags(struct aggregation *aggregation, const uint32_t *gro
 	}
 	for (size_t group = 0; group < aggregation->group_count; group++) {
 		if (!measured[group])
-			aggregation_get(aggregation, group, metric)->read = 0;
+			column[group].read = 0;
 	}
 	free(measured);
 }
 
-static void reduce_by_knowledge(struct aggregation *aggregation, const uint32_t *group_of_thread,
-				enum metric metric)
+static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregate *column, enum metric metric)
 {
 	const struct reduction *reduction = &reductions[metric_type(metric)->reduction];
 	const struct snapshot *snapshot = aggregation->snapshot;
 
 	for (size_t thread = 0; thread < snapshot->thread_count; thread++) {
-		struct aggregate *aggregate = aggregation_get(aggregation, group_of_thread[thread], metric);
+		struct aggregate *aggregate = &column[aggregation->group_of_thread[thread]];
 		reason_id reason;
 
 		aggregate->members++;
@@ -242,17 +241,14 @@ struct aggregation *aggregation_create(const struct snapshot *snapshot, const ui
 				       size_t group_count, bool by_flags)
 {
 	struct aggregation *aggregation = memory_allocate_zero(1, sizeof(*aggregation));
+	size_t size = snapshot->thread_count * sizeof(*group_of_thread);
 
 	aggregation->snapshot = snapshot;
 	aggregation->group_count = group_count;
-	aggregation->aggregates = memory_allocate_zero(group_count * METRIC_COUNT + 1,
-						       sizeof(*aggregation->aggregates));
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (by_flags || !snapshot->provenance.present)
-			reduce_by_flags(aggregation, group_of_thread, (enum metric)i);
-		else
-			reduce_by_knowledge(aggregation, group_of_thread, (enum metric)i);
-	}
+	aggregation->by_flags = by_flags || !snapshot->provenance.present;
+	aggregation->group_of_thread = memory_allocate(size + 1);
+	if (size != 0)
+		memcpy(aggregation->group_of_thread, group_of_thread, size);
 	return aggregation;
 }
 
@@ -260,31 +256,65 @@ void aggregation_release(struct aggregation *aggregation)
 {
 	if (aggregation == NULL)
 		return;
-	arena_release(&aggregation->arena);
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		aggregation_forget(aggregation, (enum metric)i);
 	hash_map_release(&aggregation->categories);
-	free(aggregation->aggregates);
+	free(aggregation->group_of_thread);
+	free(aggregation->merges);
 	free(aggregation);
+}
+
+void aggregation_forget(struct aggregation *aggregation, enum metric metric)
+{
+	struct aggregation_column *column = &aggregation->columns[metric];
+
+	free(column->aggregates);
+	column->aggregates = NULL;
+	arena_release(&column->tallies);
+}
+
+static void merge(struct aggregation *aggregation, struct aggregate *into, const struct aggregate *from)
+{
+	const struct reduction *reduction = &reductions[metric_type(aggregation->reducing)->reduction];
+
+	/* A side without a value has a zeroed or, by flags, an unmeasured one: it yields. */
+	if (from->read != 0) {
+		if (into->read == 0)
+			memset(&into->value, 0, sizeof(into->value));
+		reduction->merge(aggregation, into, from);
+	}
+	if (into->unavailable == 0)
+		into->reason = from->reason;
+	into->members += from->members;
+	into->read += from->read;
+	into->unavailable += from->unavailable;
+	into->missing += from->missing;
+}
+
+struct aggregate *aggregation_reduce(struct aggregation *aggregation, enum metric metric)
+{
+	struct aggregate *column = memory_allocate_zero(aggregation->group_count + 1, sizeof(*column));
+
+	aggregation->columns[metric].aggregates = column;
+	aggregation->reducing = metric;
+	hash_map_clear(&aggregation->categories);
+	if (aggregation->by_flags)
+		reduce_by_flags(aggregation, column, metric);
+	else
+		reduce_by_knowledge(aggregation, column, metric);
+	for (size_t i = 0; i < aggregation->merge_count; i++)
+		merge(aggregation, &column[aggregation->merges[i].into],
+		      &column[aggregation->merges[i].from]);
+	return column;
 }
 
 void aggregation_merge(struct aggregation *aggregation, size_t into, size_t from)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		struct aggregate *target = aggregation_get(aggregation, into, (enum metric)i);
-		const struct aggregate *source = aggregation_get(aggregation, from, (enum metric)i);
-
-		/* A side without a value has a zeroed or, by flags, an unmeasured one: it yields. */
-		if (source->read != 0) {
-			if (target->read == 0)
-				memset(&target->value, 0, sizeof(target->value));
-			reductions[metric_type((enum metric)i)->reduction].merge(aggregation, target, source);
-		}
-		if (target->unavailable == 0)
-			target->reason = source->reason;
-		target->members += source->members;
-		target->read += source->read;
-		target->unavailable += source->unavailable;
-		target->missing += source->missing;
-	}
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		aggregation_forget(aggregation, (enum metric)i);
+	aggregation->merges = memory_grow(aggregation->merges, &aggregation->merge_capacity,
+					  aggregation->merge_count + 1, sizeof(*aggregation->merges));
+	aggregation->merges[aggregation->merge_count++] = (struct aggregation_merge){into, from};
 }
 
 enum value_state aggregate_state(const struct aggregate *aggregate, reason_id *ret_reason)
@@ -416,7 +446,7 @@ void aggregate_append_text(const struct aggregation *aggregation, const struct a
 }
 
 /* What the inputs of a derived metric leave of it: absent before unavailable before read. */
-static struct aggregate_derived inputs_state(const struct aggregation *aggregation, size_t group,
+static struct aggregate_derived inputs_state(struct aggregation *aggregation, size_t group,
 					     const struct derived_entry *entry, double inputs[])
 {
 	struct aggregate_derived result = {.state = VALUE_READ};
@@ -441,7 +471,7 @@ static struct aggregate_derived inputs_state(const struct aggregation *aggregati
 	return result;
 }
 
-struct aggregate_derived aggregation_derive(const struct aggregation *aggregation, size_t group,
+struct aggregate_derived aggregation_derive(struct aggregation *aggregation, size_t group,
 					    enum derived derived)
 {
 	const struct derived_entry *entry = &derived_metrics[derived];

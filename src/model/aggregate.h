@@ -42,30 +42,48 @@ struct aggregate {
 	} value;
 };
 
-/* The aggregates of all groups of one snapshot. */
+/* The aggregates of all groups of one snapshot, made metric by metric when they are first asked for. */
 struct aggregation {
 	const struct snapshot *snapshot;
 	size_t group_count;
-	struct aggregate *aggregates; /* METRIC_COUNT of each group */
-	struct arena arena;           /* tallies */
-	struct hash_map categories;   /* place of a category in a tally that has many */
+	bool by_flags;
+	uint32_t *group_of_thread;
+	struct aggregation_column {
+		struct aggregate *aggregates; /* one for each group; NULL until asked for */
+		struct arena tallies;
+	} columns[METRIC_COUNT];
+	enum metric reducing;       /* the column that is being made */
+	struct hash_map categories; /* place of a category in its tallies where they have many */
+	struct aggregation_merge {
+		size_t into, from;
+	} * merges;
+	size_t merge_count, merge_capacity;
 };
 
 /*
- * Reduces every metric over the threads of each group; `group_of_thread` has a number below `group_count` for
- * each thread of `snapshot`, which must outlive the result. With `by_flags` (and for snapshots without
- * knowledge of their own, see snapshot_value_state()) the format's flags alone decide: a group with one
- * measured thread is measured, and every thread adds what it has stored. Otherwise only values that were read
- * count. The caller releases the result.
+ * Reduces the metrics over the threads of each group; `group_of_thread` has a number below `group_count` for
+ * each thread of `snapshot` and is copied, the snapshot must outlive the result. With `by_flags` (and for
+ * snapshots without knowledge of their own, see snapshot_value_state()) the format's flags alone decide: a
+ * group with one measured thread is measured, and every thread adds what it has stored. Otherwise only values
+ * that were read count. The caller releases the result.
  */
 struct aggregation *aggregation_create(const struct snapshot *snapshot, const uint32_t *group_of_thread,
 				       size_t group_count, bool by_flags);
 void aggregation_release(struct aggregation *aggregation);
 
-static inline struct aggregate *aggregation_get(const struct aggregation *aggregation, size_t group,
+/* Makes the column of a metric. */
+struct aggregate *aggregation_reduce(struct aggregation *aggregation, enum metric metric);
+
+/* Frees the column of a metric until it is asked for again; pointers into it are stale afterwards. */
+void aggregation_forget(struct aggregation *aggregation, enum metric metric);
+
+/* The aggregate of a group, valid until a merge, or until its metric is forgotten. */
+static inline struct aggregate *aggregation_get(struct aggregation *aggregation, size_t group,
 						enum metric metric)
 {
-	return &aggregation->aggregates[group * METRIC_COUNT + metric];
+	struct aggregate *column = aggregation->columns[metric].aggregates;
+
+	return &(column != NULL ? column : aggregation_reduce(aggregation, metric))[group];
 }
 
 /* Adds the group `from` to `into`, both of this aggregation: sums add, maxima and ranges widen, tallies join.
@@ -108,7 +126,7 @@ struct aggregate_derived {
  * is, or when inputs that are divided or subtracted miss different threads. A sum of partial inputs is
  * partial.
  */
-struct aggregate_derived aggregation_derive(const struct aggregation *aggregation, size_t group,
+struct aggregate_derived aggregation_derive(struct aggregation *aggregation, size_t group,
 					    enum derived derived);
 
 #endif

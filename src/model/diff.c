@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Joins the groups of two snapshots. */
+#include "diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "diff_internal.h"
+
+/* Thread counts and start times of the groups of a side, and which group each thread is of. */
+static void count_threads(struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side];
+	size_t group_count = grouping_count(diff->grouping);
+	uint32_t *group_of_thread = memory_allocate_zero(snapshot->thread_count + 1, sizeof(uint32_t));
+	struct diff_threads *threads = memory_allocate_zero(group_count + 1, sizeof(*threads));
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		uint32_t group = grouping_of_triple(diff->grouping, side, snapshot->triple[i]);
+
+		group_of_thread[i] = group;
+		threads[group].count++;
+		if (snapshot->start_time[i] == 0)
+			continue;
+		threads[group].started++;
+		threads[group].start_sum = number_add_saturating(threads[group].start_sum,
+								 snapshot->start_time[i]);
+	}
+	diff->threads[side] = threads;
+	diff->aggregations[side] = aggregation_create(snapshot, group_of_thread, group_count,
+						      diff->options.by_flags);
+	free(group_of_thread);
+}
+
+static uint64_t mean_start(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	const struct diff_threads *threads = &diff->threads[side][group];
+
+	return threads->started != 0 ? threads->start_sum / threads->started : 0;
+}
+
+static void match_by_key(struct diff *diff)
+{
+	size_t group_count = grouping_count(diff->grouping);
+
+	diff->partner = memory_allocate((group_count + 1) * sizeof(*diff->partner));
+	for (uint32_t group = 0; group < group_count; group++)
+		diff->partner[group] = diff->threads[DIFF_BEFORE][group].count != 0 ? group : UINT32_MAX;
+}
+
+static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
+{
+	struct diff_pair *pair = &diff->pairs[diff->pair_count];
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		pair->group[side] = UINT32_MAX;
+		if (diff->threads[side][group].count == 0)
+			continue;
+		pair->group[side] = group;
+		pair->threads[side] = diff->threads[side][group].count;
+		pair->start_time[side] = mean_start(diff, (enum diff_side)side, group);
+		diff->pair_of_group[side][group] = (uint32_t)diff->pair_count;
+	}
+	pair->key = grouping_key(diff->grouping, group, &pair->key_length);
+	pair->candidates = pair->group[DIFF_AFTER] != UINT32_MAX ? 1 : 0;
+	if (pair->candidates == 0)
+		pair->kind = DIFF_PAIR_ONLY_BEFORE;
+	else if (pair->group[DIFF_BEFORE] == UINT32_MAX)
+		pair->kind = DIFF_PAIR_ONLY_AFTER;
+	else
+		pair->kind = DIFF_PAIR_MATCHED;
+	diff->pair_count++;
+	return pair;
+}
+
+/* Joins a group of after, under another name, to a pair of before; several add up. */
+static void join_candidate(struct diff *diff, uint32_t group)
+{
+	uint32_t index = diff->pair_of_group[DIFF_BEFORE][diff->partner[group]];
+	struct diff_pair *pair = &diff->pairs[index];
+
+	diff->pair_of_group[DIFF_AFTER][group] = index;
+	pair->kind = DIFF_PAIR_FUDGED;
+	pair->threads[DIFF_AFTER] += diff->threads[DIFF_AFTER][group].count;
+	/* the sum of the means until all are here */
+	pair->start_time[DIFF_AFTER] = number_add_saturating(pair->start_time[DIFF_AFTER],
+							     mean_start(diff, DIFF_AFTER, group));
+	if (pair->candidates++ == 0)
+		pair->group[DIFF_AFTER] = group;
+	else
+		aggregation_merge(diff->aggregations[DIFF_AFTER], pair->group[DIFF_AFTER], group);
+}
+
+static void make_pairs(struct diff *diff)
+{
+	size_t group_count = grouping_count(diff->grouping);
+
+	diff->pairs = memory_allocate_zero(group_count + 1, sizeof(*diff->pairs));
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		diff->pair_of_group[side] = memory_allocate_zero(group_count + 1, sizeof(uint32_t));
+	for (uint32_t group = 0; group < group_count; group++) {
+		bool has_before = diff->threads[DIFF_BEFORE][group].count != 0;
+		bool has_after = diff->threads[DIFF_AFTER][group].count != 0;
+
+		if (has_before || (has_after && diff->partner[group] == UINT32_MAX))
+			add_pair(diff, group);
+	}
+	for (uint32_t group = 0; group < group_count; group++) {
+		if (diff->threads[DIFF_AFTER][group].count != 0 && diff->partner[group] != UINT32_MAX &&
+		    diff->partner[group] != group)
+			join_candidate(diff, group);
+	}
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		struct diff_pair *pair = &diff->pairs[i];
+
+		if (pair->candidates > 1)
+			pair->start_time[DIFF_AFTER] /= pair->candidates;
+		diff->kind_count[pair->kind]++;
+	}
+}
+
+static uint64_t lifetime(uint64_t now, const struct diff_pair *pair)
+{
+	return now > pair->start_time[DIFF_AFTER] ? now - pair->start_time[DIFF_AFTER] : 0;
+}
+
+/* How long the threads of after have been there, as part of the longest. */
+static void compute_uptimes(struct diff *diff)
+{
+	const struct snapshot *after = diff->snapshots[DIFF_AFTER];
+	uint64_t now = 0, longest = 1;
+
+	for (size_t i = 0; i < after->thread_count; i++)
+		now = after->start_time[i] > now ? after->start_time[i] : now;
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		struct diff_pair *pair = &diff->pairs[i];
+
+		pair->has_uptime = pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+		if (pair->has_uptime && lifetime(now, pair) > longest)
+			longest = lifetime(now, pair);
+	}
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (diff->pairs[i].has_uptime)
+			diff->pairs[i].uptime = (double)lifetime(now, &diff->pairs[i]) * 100.0 /
+						(double)longest;
+	}
+}
+
+struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
+			 const struct diff_options *options)
+{
+	struct diff *diff = memory_allocate_zero(1, sizeof(*diff));
+
+	diff->snapshots[DIFF_BEFORE] = before;
+	diff->snapshots[DIFF_AFTER] = after;
+	diff->options = *options;
+	diff->grouping = grouping_create(&options->grouping, diff->snapshots, DIFF_SIDE_COUNT, NULL);
+	count_threads(diff, DIFF_BEFORE);
+	count_threads(diff, DIFF_AFTER);
+	match_by_key(diff);
+	if (options->grouping.axis == AXIS_ALL)
+		diff_find_renames(diff);
+	make_pairs(diff);
+	compute_uptimes(diff);
+	return diff;
+}
+
+void diff_release(struct diff *diff)
+{
+	if (diff == NULL)
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		aggregation_release(diff->aggregations[side]);
+		free(diff->threads[side]);
+		free(diff->pair_of_group[side]);
+	}
+	grouping_release(diff->grouping);
+	free(diff->partner);
+	free(diff->pairs);
+	free(diff->renames);
+	arena_release(&diff->arena);
+	free(diff);
+}
+
+const struct snapshot *diff_snapshot(const struct diff *diff, enum diff_side side)
+{
+	return diff->snapshots[side];
+}
+
+const struct diff_options *diff_options(const struct diff *diff)
+{
+	return &diff->options;
+}
+
+size_t diff_pair_count(const struct diff *diff)
+{
+	return diff->pair_count;
+}
+
+const struct diff_pair *diff_pair(const struct diff *diff, size_t index)
+{
+	return &diff->pairs[index];
+}
+
+size_t diff_kind_count(const struct diff *diff, enum diff_pair_kind kind)
+{
+	return diff->kind_count[kind];
+}
+
+size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread)
+{
+	uint32_t triple = diff->snapshots[side]->triple[thread];
+
+	return diff->pair_of_group[side][grouping_of_triple(diff->grouping, side, triple)];
+}
+
+size_t diff_find(const struct diff *diff, const char *key, size_t length)
+{
+	uint32_t group = grouping_find(diff->grouping, key, length);
+
+	if (group == UINT32_MAX)
+		return SIZE_MAX;
+	if (diff->threads[DIFF_BEFORE][group].count != 0)
+		return diff->pair_of_group[DIFF_BEFORE][group];
+	return diff->threads[DIFF_AFTER][group].count != 0 ? diff->pair_of_group[DIFF_AFTER][group]
+							   : SIZE_MAX;
+}
+
+void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
+{
+	const char *part = pair->key, *end = pair->key + pair->key_length;
+
+	if (pair->kind == DIFF_PAIR_FUDGED) {
+		const char *slash = strrchr(pair->key, '/');
+		const char *leaf = slash != NULL ? slash + 1 : pair->key;
+
+		buffer_append_text(buffer, *leaf != '\0' ? "[fudged: " : "[fudged");
+		buffer_append_text(buffer, leaf);
+		buffer_append_text(buffer, "] ");
+	}
+	for (;;) {
+		size_t length = (size_t)(end - part);
+		const char *nul = memchr(part, '\0', length);
+
+		if (nul == NULL) {
+			buffer_append(buffer, part, length);
+			return;
+		}
+		buffer_append(buffer, part, (size_t)(nul - part));
+		buffer_append_text(buffer, " | ");
+		part = nul + 1;
+	}
+}
+
+struct aggregation *diff_aggregation(const struct diff *diff, enum diff_side side)
+{
+	return diff->aggregations[side];
+}
+
+size_t diff_rename_count(const struct diff *diff)
+{
+	return diff->rename_count;
+}
+
+const struct diff_rename *diff_rename(const struct diff *diff, size_t index)
+{
+	return &diff->renames[index];
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_INTERNAL_H
+#define CTOP_DIFF_INTERNAL_H
+
+#include "diff.h"
+
+/* What the files of the comparison share. For the model only. */
+
+enum {
+	DIFF_PAIR_KINDS = DIFF_PAIR_ONLY_AFTER + 1
+};
+
+struct diff {
+	const struct snapshot *snapshots[DIFF_SIDE_COUNT];
+	struct diff_options options;
+	struct grouping *grouping; /* of both together */
+	struct aggregation *aggregations[DIFF_SIDE_COUNT];
+	struct diff_threads {
+		uint32_t count;
+		uint32_t started; /* of them with a known start */
+		uint64_t start_sum;
+	} * threads[DIFF_SIDE_COUNT]; /* per group */
+	/*
+	 * The group of before that a group of after is joined with, itself where it has no other name,
+	 * UINT32_MAX for an orphan; only of groups that have threads in after.
+	 */
+	uint32_t *partner;
+	struct diff_pair *pairs;
+	size_t pair_count;
+	size_t kind_count[DIFF_PAIR_KINDS];
+	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
+	struct diff_rename *renames;
+	size_t rename_count;
+	struct arena arena; /* texts of the renames */
+};
+
+/* Finds cgroups of the orphans that have a new name and sets the partners of their groups. */
+void diff_find_renames(struct diff *diff);
+
+#endif
