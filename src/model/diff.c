@@ -16,11 +16,17 @@ static void count_threads(struct diff *diff, enum diff_side side)
 	size_t group_count = grouping_count(diff->grouping);
 	uint32_t *group_of_thread = memory_allocate_zero(snapshot->thread_count + 1, sizeof(uint32_t));
 	struct diff_threads *threads = memory_allocate_zero(group_count + 1, sizeof(*threads));
+	const bool *members = diff->options.members[side];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		uint32_t group = grouping_of_triple(diff->grouping, side, snapshot->triple[i]);
 
+		/* those that do not count have a group of their own behind all others */
+		if (members != NULL && !members[i])
+			group = (uint32_t)group_count;
 		group_of_thread[i] = group;
+		if (group == group_count)
+			continue;
 		threads[group].count++;
 		if (snapshot->start_time[i] == 0)
 			continue;
@@ -29,8 +35,8 @@ static void count_threads(struct diff *diff, enum diff_side side)
 								 snapshot->start_time[i]);
 	}
 	diff->threads[side] = threads;
-	diff->aggregations[side] = aggregation_create(snapshot, group_of_thread, group_count,
-						      diff->options.by_flags);
+	diff->aggregations[side] = aggregation_create(
+		snapshot, group_of_thread, group_count + (members != NULL ? 1 : 0), diff->options.by_flags);
 	free(group_of_thread);
 }
 

@@ -31,6 +31,12 @@ enum diff_pair_kind {
 struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
 	bool by_flags; /* the format's flags alone say what was measured, see aggregation_create() */
+	/*
+	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted, so
+	 * that a part of the threads has the keys that it has in the whole. diff_pair_of_thread() is for
+	 * threads that count.
+	 */
+	const bool *members[DIFF_SIDE_COUNT];
 };
 
 /* A group of one or both sides. */

@@ -37,4 +37,8 @@ struct diff {
 /* Finds cgroups of the orphans that have a new name and sets the partners of their groups. */
 void diff_find_renames(struct diff *diff);
 
+/* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
+ * the caller's. */
+void diff_value_conclude(struct diff_value *value, bool is_ratio);
+
 #endif

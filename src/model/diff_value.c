@@ -40,6 +40,12 @@ static void conclude_numbers(struct diff_value *value, bool is_ratio)
 	value->sort = value->has_fraction ? fabs(value->fraction) : fabs(value->delta) * 1e9;
 }
 
+void diff_value_conclude(struct diff_value *value, bool is_ratio)
+{
+	conclude_state(value);
+	conclude_numbers(value, is_ratio);
+}
+
 /* Whether the commonest values are not the same. */
 static bool modes_differ(const struct diff *diff, const struct diff_pair *pair, enum metric metric)
 {
@@ -79,8 +85,7 @@ struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *p
 		side->partial = aggregate_is_partial(aggregate);
 		side->has_number = aggregate_number(aggregate, metric, &side->number);
 	}
-	conclude_state(&value);
-	conclude_numbers(&value, false);
+	diff_value_conclude(&value, false);
 	if (value.is_category && value.state == VALUE_READ)
 		value.differs = modes_differ(diff, pair, metric);
 	return value;
@@ -102,8 +107,7 @@ struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *
 		side->has_number = result.state == VALUE_READ;
 		side->number = side->has_number ? result.value : 0;
 	}
-	conclude_state(&value);
-	conclude_numbers(&value, derived_metrics[derived].is_ratio);
+	diff_value_conclude(&value, derived_metrics[derived].is_ratio);
 	return value;
 }
 
