@@ -228,7 +228,7 @@ static void save(struct ui *ui)
 {
 	static const struct prompt_use report_use = {
 		.label = "report: ",
-		.example = "a path that ends in .txt, .tsv, .csv or .json",
+		.example = "a path that ends in .txt, .tsv, .csv, .json, .md or .html",
 		.accept = write_report,
 	};
 	const struct snapshot *now = session_now(ui->session);

@@ -19,10 +19,8 @@ static const struct {
 	const char *ending;
 	enum report_format format;
 } endings[] = {
-	{".txt", REPORT_FORMAT_TEXT},
-	{".tsv", REPORT_FORMAT_TSV},
-	{".csv", REPORT_FORMAT_CSV},
-	{".json", REPORT_FORMAT_JSON},
+	{".txt", REPORT_FORMAT_TEXT},  {".tsv", REPORT_FORMAT_TSV},     {".csv", REPORT_FORMAT_CSV},
+	{".json", REPORT_FORMAT_JSON}, {".md", REPORT_FORMAT_MARKDOWN}, {".html", REPORT_FORMAT_HTML},
 };
 
 struct writing {
@@ -76,7 +74,9 @@ static void write_tables(struct writing *writing, const struct snapshot *snapsho
 	memset(request.sections, true, sizeof(request.sections));
 	memset(request.metrics, true, sizeof(request.metrics));
 	memset(request.derived, true, sizeof(request.derived));
-	report_begin(&writing->report, &(struct report_subject){"show", name, axes[grouping->axis].name});
+	report_begin(&writing->report, &(struct report_subject){.command = "show",
+								.file = name,
+								.group_by = axes[grouping->axis].name});
 	show_tables(snapshot, &request, draw, writing);
 	report_end(&writing->report);
 	flush(writing);
@@ -89,8 +89,8 @@ int file_report_write(const struct snapshot *snapshot, const char *name,
 	int result;
 
 	if (!find_format(path, &writing.report.format))
-		return error_set(error, -EINVAL, "%s: a report's name ends in .txt, .tsv, .csv or .json",
-				 path);
+		return error_set(error, -EINVAL,
+				 "%s: a report's name ends in .txt, .tsv, .csv, .json, .md or .html", path);
 	result = file_replacement_open(&writing.file, path, 0666, error);
 	if (result < 0)
 		return result;

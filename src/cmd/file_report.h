@@ -8,9 +8,9 @@
 
 /*
  * Writes the report that `ctop show` prints of a snapshot to the file `path`, in the format of the name's
- * ending: .txt, .tsv, .csv or .json. `name` is what the report calls the snapshot. The file comes into being
- * whole; one that exists is never replaced (-EEXIST). Returns 0, or a negative errno with a sentence (-EINVAL
- * for another ending).
+ * ending: .txt, .tsv, .csv, .json, .md or .html. `name` is what the report calls the snapshot. The file comes
+ * into being whole; one that exists is never replaced (-EEXIST). Returns 0, or a negative errno with a
+ * sentence (-EINVAL for another ending).
  */
 int file_report_write(const struct snapshot *snapshot, const char *name,
 		      const struct grouping_options *grouping, const char *path, struct error *error);

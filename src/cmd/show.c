@@ -13,7 +13,6 @@
 #include "view_options.h"
 
 enum {
-	DEFAULT_TEXT_LIMIT = 500,
 	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
 };
 
@@ -55,8 +54,9 @@ static const struct option show_options_list[] = {
 		.value_name = "FORMAT",
 		.choices = report_format_names,
 		.offset = offsetof(struct show_options, format),
-		.description =
-			"text (default, at most 500 rows of a section unless --limit), tsv, csv or json",
+		.description = "text (default), tsv, csv, json, markdown or html; unless --limit says so, "
+			       "text has at most "
+			       "500 rows of a section, markdown 100 and html 5000",
 	},
 	{
 		.name = "max-bytes",
@@ -131,7 +131,7 @@ static int make_request(const struct show_options *options, struct show_request 
 	if (options->view.limit != UINT64_MAX)
 		request->limit = options->view.limit;
 	else
-		request->limit = options->format == REPORT_FORMAT_TEXT ? DEFAULT_TEXT_LIMIT : 0;
+		request->limit = report_default_limits[options->format];
 	return 0;
 }
 
@@ -177,7 +177,8 @@ static int print_report(struct drawing *drawing, const struct show_options *opti
 		.one_section = makes_one_table(request),
 	};
 	report_begin(&drawing->report,
-		     &(struct report_subject){"show", file, axes[request->grouping.axis].name});
+		     &(struct report_subject){
+			     .command = "show", .file = file, .group_by = axes[request->grouping.axis].name});
 	show_tables(snapshot, request, draw, drawing);
 	report_end(&drawing->report);
 	if (output_close(&drawing->output, &error) < 0)

@@ -63,6 +63,7 @@ struct cell {
 	bool rose;      /* a peak that rose inside the span: `+` */
 	bool unanimous; /* of a category or set: all members agree */
 	reason_id reason;
+	bool reason_of_before; /* of a comparison: `reason` is an id of the first snapshot */
 	union {
 		uint64_t integer;
 		double real;

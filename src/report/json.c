@@ -12,6 +12,78 @@ static void append_member(struct buffer *out, const char *name, const char *text
 	json_append_text(out, text);
 }
 
+static void append_capture(struct buffer *out, const char *file, const struct snapshot *snapshot)
+{
+	append_member(out, "file", file);
+	buffer_append_format(out, ",\"captured_at_unix_ns\":%" PRIu64 ",\"threads\":%zu",
+			     snapshot->captured_at_unix_ns, snapshot->thread_count);
+}
+
+static void append_facts(struct buffer *out, const struct snapshot *before, const struct snapshot *after)
+{
+	struct capture_facts *facts = capture_facts_create(before, after);
+
+	buffer_append_text(out, ",\n\"facts\":[");
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct capture_fact *fact = &facts->items[i];
+
+		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
+		append_member(out, "name", fact->name);
+		buffer_append_char(out, ',');
+		append_member(out, "before", fact->value[0]);
+		buffer_append_char(out, ',');
+		append_member(out, "after", fact->value[1]);
+		buffer_append_format(out, ",\"differs\":%s}", fact->differs ? "true" : "false");
+	}
+	buffer_append_char(out, ']');
+	capture_facts_release(facts);
+}
+
+static void append_comparability(struct buffer *out, const struct comparability *comparability)
+{
+	buffer_append_text(out, ",\n\"comparability\":[");
+	for (size_t i = 0; comparability != NULL && i < comparability->count; i++) {
+		const struct comparability_row *row = &comparability->rows[i];
+
+		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
+		append_member(out, "severity", comparability_severity_names[row->severity]);
+		buffer_append_char(out, ',');
+		append_member(out, "id", row->id);
+		buffer_append_char(out, ',');
+		append_member(out, "text", row->text);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
+static void append_rules(struct buffer *out, const struct report_rule *rules, size_t count)
+{
+	buffer_append_text(out, ",\n\"rules\":[");
+	for (size_t i = 0; i < count; i++) {
+		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
+		append_member(out, "rule", rules[i].rule);
+		buffer_append_format(out, ",\"broken\":%s,", rules[i].broken ? "true" : "false");
+		append_member(out, "text", rules[i].text);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
+static void append_comparison(struct report *report, const struct report_subject *subject)
+{
+	struct buffer *out = report->out;
+
+	buffer_append_text(out, ",\"before\":{");
+	append_capture(out, subject->before_file, report->before);
+	buffer_append_text(out, "},\"after\":{");
+	append_capture(out, subject->file, report->snapshot);
+	buffer_append_text(out, "},");
+	append_member(out, "group_by", subject->group_by);
+	append_comparability(out, subject->comparability);
+	append_rules(out, subject->rules, subject->rule_count);
+	append_facts(out, report->before, report->snapshot);
+}
+
 static void begin(struct report *report, const struct report_subject *subject)
 {
 	struct buffer *out = report->out;
@@ -20,11 +92,12 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_member(out, "program", "ctop " CTOP_VERSION);
 	buffer_append_char(out, ',');
 	append_member(out, "command", subject->command);
-	if (report->snapshot != NULL) {
+	if (report->before != NULL) {
+		append_comparison(report, subject);
+	} else if (report->snapshot != NULL) {
 		buffer_append_char(out, ',');
-		append_member(out, "file", subject->file);
-		buffer_append_format(out, ",\"captured_at_unix_ns\":%" PRIu64 ",\"threads\":%zu,",
-				     report->snapshot->captured_at_unix_ns, report->snapshot->thread_count);
+		append_capture(out, subject->file, report->snapshot);
+		buffer_append_char(out, ',');
 		append_member(out, "group_by", subject->group_by);
 	}
 	buffer_append_text(out, ",\"tables\":[");

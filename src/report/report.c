@@ -9,17 +9,20 @@
 #include "report_format.h"
 
 const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
-	[REPORT_FORMAT_TEXT] = "text",
-	[REPORT_FORMAT_TSV] = "tsv",
-	[REPORT_FORMAT_CSV] = "csv",
-	[REPORT_FORMAT_JSON] = "json",
+	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",           [REPORT_FORMAT_CSV] = "csv",
+	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_MARKDOWN] = "markdown", [REPORT_FORMAT_HTML] = "html",
+};
+
+const size_t report_default_limits[REPORT_FORMAT_COUNT] = {
+	[REPORT_FORMAT_TEXT] = 500,
+	[REPORT_FORMAT_MARKDOWN] = 100, /* a comment of a forge has 64 KiB */
+	[REPORT_FORMAT_HTML] = 5000,    /* a browser still sorts it at once */
 };
 
 static const struct report_format_entry *const formats[REPORT_FORMAT_COUNT] = {
-	[REPORT_FORMAT_TEXT] = &report_text,
-	[REPORT_FORMAT_TSV] = &report_tsv,
-	[REPORT_FORMAT_CSV] = &report_csv,
-	[REPORT_FORMAT_JSON] = &report_json,
+	[REPORT_FORMAT_TEXT] = &report_text,         [REPORT_FORMAT_TSV] = &report_tsv,
+	[REPORT_FORMAT_CSV] = &report_csv,           [REPORT_FORMAT_JSON] = &report_json,
+	[REPORT_FORMAT_MARKDOWN] = &report_markdown, [REPORT_FORMAT_HTML] = &report_html,
 };
 
 void report_begin(struct report *report, const struct report_subject *subject)
@@ -56,11 +59,96 @@ const char *report_state_name(const struct cell *cell)
 	return "";
 }
 
+static bool has_reason(const struct cell *cell)
+{
+	return cell->state == CELL_UNAVAILABLE || (cell->state == CELL_VALUE && cell->partial);
+}
+
+static const struct snapshot *reason_snapshot(const struct report *report, const struct cell *cell)
+{
+	return cell->reason_of_before ? report->before : report->snapshot;
+}
+
 const char *report_reason_name(const struct report *report, const struct cell *cell)
 {
-	if (cell->state == CELL_UNAVAILABLE || (cell->state == CELL_VALUE && cell->partial))
-		return snapshot_reason_name(report->snapshot, cell->reason);
-	return NULL;
+	return has_reason(cell) ? snapshot_reason_name(reason_snapshot(report, cell), cell->reason) : NULL;
+}
+
+const char *report_reason_words(const struct report *report, const struct cell *cell)
+{
+	return has_reason(cell) ? snapshot_reason_words(reason_snapshot(report, cell), cell->reason) : NULL;
+}
+
+void report_note_reason(struct report *report, const struct cell *cell)
+{
+	if (cell->state == CELL_UNAVAILABLE || report_has_partial_mark(cell))
+		report->reasons[cell->reason_of_before][cell->reason] = true;
+	if (report_has_partial_mark(cell))
+		report->partial = true;
+}
+
+/* Whether the reason of the second list was in the first one by the same words. */
+static bool is_repeated(const struct report *report, size_t list, size_t reason)
+{
+	return list != 0 && reason < REASON_COUNT && report->reasons[0][reason];
+}
+
+void report_append_legend(const struct report *report, struct buffer *buffer)
+{
+	const struct snapshot *const snapshots[] = {report->snapshot, report->before};
+	const char *separator = ": ";
+
+	for (size_t list = 0; list < 2; list++) {
+		for (size_t i = 0; i <= UINT8_MAX; i++) {
+			if (!report->reasons[list][i] || is_repeated(report, list, i))
+				continue;
+			if (buffer->length == 0) {
+				buffer_append_text(buffer, "· is unavailable");
+				if (report->partial)
+					buffer_append_text(buffer, ", ≥ lacks members that are");
+			}
+			buffer_append_text(buffer, separator);
+			buffer_append_text(buffer, snapshot_reason_words(snapshots[list], (reason_id)i));
+			separator = ", ";
+		}
+	}
+}
+
+static bool is_wanted(const struct capture_fact *fact, enum report_facts which)
+{
+	const bool host_differs = fact->differs && (fact->flags & CAPTURE_FACT_HOST) != 0;
+	const bool is_main = host_differs || (fact->flags & CAPTURE_FACT_MAIN) != 0;
+
+	if (which == REPORT_FACTS_HOST_DIFFERENCES)
+		return host_differs;
+	return is_main == (which == REPORT_FACTS_MAIN);
+}
+
+struct table *report_create_facts(const struct capture_facts *facts, enum report_facts which)
+{
+	static const char *const names[] = {"fact", "before", "after"};
+	struct table *table = table_create("host-context", 1 + facts->sides);
+
+	for (size_t i = 0; i <= facts->sides; i++) {
+		table->columns[i].name = i == 1 && facts->sides == 1 ? "capture" : names[i];
+		table->columns[i].left = true;
+	}
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct capture_fact *fact = &facts->items[i];
+		struct table_row *row;
+
+		if (!is_wanted(fact, which))
+			continue;
+		row = table_add_row(table);
+		row->mark = fact->differs ? ROW_MARK_MOVER : ROW_MARK_NONE;
+		row->cells[0] = (struct cell){.state = CELL_VALUE, .text = fact->name};
+		for (size_t side = 0; side < facts->sides; side++)
+			row->cells[1 + side] = (struct cell){
+				.state = fact->value[side] != NULL ? CELL_VALUE : CELL_ABSENT,
+				.text = fact->value[side],
+			};
+	}
+	return table;
 }
 
 bool report_has_partial_mark(const struct cell *cell)

@@ -7,27 +7,45 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "model/comparability.h"
 #include "model/snapshot.h"
 #include "model/table.h"
 
-/* Tables as text, TSV, CSV or JSON. Draws what the cells hold and decides nothing. */
+/* Tables as text, TSV, CSV, JSON, Markdown or HTML. Draws what the cells hold and decides nothing. */
 
 enum report_format {
 	REPORT_FORMAT_TEXT,
 	REPORT_FORMAT_TSV,
 	REPORT_FORMAT_CSV,
 	REPORT_FORMAT_JSON,
+	REPORT_FORMAT_MARKDOWN,
+	REPORT_FORMAT_HTML,
 	REPORT_FORMAT_COUNT,
 };
 
 extern const char
 	*const report_format_names[REPORT_FORMAT_COUNT + 1]; /* NULL at the end, for option tables */
 
+/* Rows of a table that a format prints unless told otherwise, 0 for all: people get a part, programs all. */
+extern const size_t report_default_limits[REPORT_FORMAT_COUNT];
+
+/* A rule of `--fail-if` and what came of it. */
+struct report_rule {
+	const char *rule; /* as the user wrote it */
+	bool broken;
+	const char *text; /* a sentence with the group and the number that was measured */
+};
+
 /* What a report is about. */
 struct report_subject {
 	const char *command;  /* "show" */
 	const char *file;     /* as the user named it; this and the next only with a snapshot */
 	const char *group_by; /* name of the axis */
+	/* Of a comparison; NULL and 0 for others. */
+	const char *before_file;                   /* the first of the two, `file` is the second */
+	const struct comparability *comparability; /* the banner */
+	const struct report_rule *rules;
+	size_t rule_count;
 };
 
 struct report {
@@ -35,12 +53,13 @@ struct report {
 	struct buffer *out; /* what has been drawn; the caller may empty it between tables */
 	const struct snapshot
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
-	bool ascii;        /* text only: the terminal has no UTF-8 */
-	bool to_terminal;  /* tsv and csv: control characters in names become U+FFFD */
-	bool one_section;  /* csv only: leave the section's name out */
+	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
+	bool ascii;                    /* text only: the terminal has no UTF-8 */
+	bool to_terminal;              /* tsv and csv: control characters in names become U+FFFD */
+	bool one_section;              /* csv only: leave the section's name out */
 	size_t table_count;
-	bool reasons[UINT8_MAX + 1]; /* reasons of cells drawn as text, for the legend */
-	bool partial;                /* a partial cell was drawn as text */
+	bool reasons[2][UINT8_MAX + 1]; /* reasons of cells drawn, for the legend: of `snapshot`, `before` */
+	bool partial;                   /* a partial cell was drawn as text */
 };
 
 /* Draws what stands before the tables; `subject` is not needed any more afterwards. */

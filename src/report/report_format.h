@@ -2,6 +2,7 @@
 #ifndef CTOP_REPORT_FORMAT_H
 #define CTOP_REPORT_FORMAT_H
 
+#include "model/capture_facts.h"
 #include "report.h"
 
 /* What a format draws; NULL where it draws nothing. For the report room only. */
@@ -11,13 +12,35 @@ struct report_format_entry {
 	void (*end)(struct report *report);
 };
 
-extern const struct report_format_entry report_text, report_tsv, report_csv, report_json;
+extern const struct report_format_entry report_text, report_tsv, report_csv, report_json, report_markdown,
+	report_html;
 
 /* State of a cell in CSV and JSON: "ok", "absent", "unavailable", "partial", "" for an empty one. */
 const char *report_state_name(const struct cell *cell);
 
 /* The reason behind an unavailable or partial cell, as in files; NULL for others. */
 const char *report_reason_name(const struct report *report, const struct cell *cell);
+
+/* The same in words for people. */
+const char *report_reason_words(const struct report *report, const struct cell *cell);
+
+/* Remembers the reason of a cell that is drawn with a mark, for the legend. */
+void report_note_reason(struct report *report, const struct cell *cell);
+
+/* Appends to the empty `buffer` what the marks of the cells drawn mean and why, one line without its end;
+ * nothing when there were none. Names of reasons in it are as read. */
+void report_append_legend(const struct report *report, struct buffer *buffer);
+
+/* Which facts of the captures are wanted. */
+enum report_facts {
+	REPORT_FACTS_HOST_DIFFERENCES, /* those of the host that differ */
+	REPORT_FACTS_MAIN,             /* the main ones, and those of the host that differ */
+	REPORT_FACTS_OTHERS,           /* all but those */
+};
+
+/* The facts as a table "host-context": fact, before, after (of one capture: fact, capture); a fact that
+ * differs has the row mark ROW_MARK_MOVER. Its texts are those of `facts`. The caller releases it. */
+struct table *report_create_facts(const struct capture_facts *facts, enum report_facts which);
 
 /* Whether the cell's printed form carries the mark of partial values: amounts do, ranges and sets do not. */
 bool report_has_partial_mark(const struct cell *cell);

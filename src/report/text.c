@@ -2,7 +2,6 @@
 /* Aligned columns for people: a heading for each section, names made safe for a terminal. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -90,16 +89,6 @@ static int print_cell(const struct report *report, struct buffer *buffer, const 
 	return width;
 }
 
-static void note_legend(struct report *report, const struct cell *cell)
-{
-	if (cell->state == CELL_UNAVAILABLE) {
-		report->reasons[cell->reason] = true;
-	} else if (report_has_partial_mark(cell)) {
-		report->reasons[cell->reason] = true;
-		report->partial = true;
-	}
-}
-
 static int *measure_columns(struct report *report, const struct table *table, struct buffer *scratch)
 {
 	int *widths = memory_allocate_zero(table->column_count + 1, sizeof(*widths));
@@ -110,7 +99,7 @@ static int *measure_columns(struct report *report, const struct table *table, st
 		for (size_t i = 0; i < table->column_count; i++) {
 			int width = print_cell(report, scratch, &table->rows[row].cells[i]);
 
-			note_legend(report, &table->rows[row].cells[i]);
+			report_note_reason(report, &table->rows[row].cells[i]);
 			if (width > widths[i] && (!table->columns[i].left || width <= LEFT_COLUMN_MAX))
 				widths[i] = width;
 		}
@@ -175,45 +164,106 @@ static void draw_table(struct report *report, const struct table *table)
 	buffer_release(&scratch);
 }
 
+/* One line about a file. */
+static void append_file(const struct report *report, const char *file, const struct snapshot *snapshot)
+{
+	struct buffer *out = report->out;
+	char digits[28];
+
+	append_text(report, out, file);
+	buffer_append_format(out, ": %s thread%s", number_group_digits(snapshot->thread_count, digits),
+			     snapshot->thread_count == 1 ? "" : "s");
+}
+
+static void append_when(const struct report *report, const struct snapshot *snapshot)
+{
+	struct buffer when = {0};
+
+	capture_facts_append_time(&when, snapshot->captured_at_unix_ns);
+	if (when.length != 0)
+		buffer_append_format(report->out, ", captured %s", when.data);
+	buffer_release(&when);
+}
+
+static void append_side(const struct report *report, const char *side, const char *file,
+			const struct snapshot *snapshot)
+{
+	const struct host *host = &snapshot->host;
+
+	buffer_append_format(report->out, "%-6s  ", side);
+	append_file(report, file, snapshot);
+	append_when(report, snapshot);
+	if (snapshot->provenance.hostname != NULL) {
+		buffer_append_text(report->out, ", ");
+		append_text(report, report->out, snapshot->provenance.hostname);
+	}
+	if (host->kernel_release != NULL) {
+		buffer_append_text(report->out, ", ");
+		append_text(report, report->out, host->kernel_name != NULL ? host->kernel_name : "kernel");
+		buffer_append_char(report->out, ' ');
+		append_text(report, report->out, host->kernel_release);
+	}
+	buffer_append_char(report->out, '\n');
+}
+
+static void append_banner(const struct report *report, const struct report_subject *subject)
+{
+	const struct comparability *comparability = subject->comparability;
+	struct buffer *out = report->out;
+
+	for (size_t i = 0; comparability != NULL && i < comparability->count; i++) {
+		buffer_append_format(out,
+				     "%s: ", comparability_severity_names[comparability->rows[i].severity]);
+		append_text(report, out, comparability->rows[i].text);
+		buffer_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < subject->rule_count; i++) {
+		buffer_append_text(out, subject->rules[i].broken ? "rule broken: " : "rule kept: ");
+		append_text(report, out, subject->rules[i].text);
+		buffer_append_char(out, '\n');
+	}
+}
+
+static void begin_comparison(struct report *report, const struct report_subject *subject)
+{
+	struct capture_facts *facts = capture_facts_create(report->before, report->snapshot);
+	struct table *table = report_create_facts(facts, REPORT_FACTS_HOST_DIFFERENCES);
+
+	append_side(report, "before", subject->before_file, report->before);
+	append_side(report, "after", subject->file, report->snapshot);
+	append_banner(report, subject);
+	if (table->row_count != 0)
+		draw_table(report, table);
+	table_release(table);
+	capture_facts_release(facts);
+}
+
 static void begin(struct report *report, const struct report_subject *subject)
 {
-	const struct snapshot *snapshot = report->snapshot;
-	struct tm utc;
-	char digits[28], when[40];
-	time_t seconds;
-
-	if (snapshot == NULL)
+	if (report->snapshot == NULL)
 		return;
-	append_text(report, report->out, subject->file);
-	buffer_append_format(report->out, ": %s thread%s by %s",
-			     number_group_digits(snapshot->thread_count, digits),
-			     snapshot->thread_count == 1 ? "" : "s", subject->group_by);
-	seconds = (time_t)(snapshot->captured_at_unix_ns / 1000000000);
-	if (gmtime_r(&seconds, &utc) != NULL && strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc) != 0)
-		buffer_append_format(report->out, ", captured %s UTC", when);
+	if (report->before != NULL) {
+		begin_comparison(report, subject);
+		return;
+	}
+	append_file(report, subject->file, report->snapshot);
+	buffer_append_format(report->out, " by %s", subject->group_by);
+	append_when(report, report->snapshot);
 	buffer_append_char(report->out, '\n');
 }
 
 /* Says what the marks mean, and why, when there were any. */
 static void end(struct report *report)
 {
-	bool first = true;
+	struct buffer legend = {0};
 
-	for (size_t i = 0; i <= UINT8_MAX; i++) {
-		if (!report->reasons[i])
-			continue;
-		if (first) {
-			buffer_append_char(report->out, '\n');
-			append_text(report, report->out, "· is unavailable");
-			if (report->partial)
-				append_text(report, report->out, ", ≥ lacks members that are");
-		}
-		buffer_append_text(report->out, first ? ": " : ", ");
-		append_text(report, report->out, snapshot_reason_words(report->snapshot, (reason_id)i));
-		first = false;
-	}
-	if (!first)
+	report_append_legend(report, &legend);
+	if (legend.length != 0) {
 		buffer_append_char(report->out, '\n');
+		append_safe(report, report->out, legend.data, legend.length);
+		buffer_append_char(report->out, '\n');
+	}
+	buffer_release(&legend);
 }
 
 const struct report_format_entry report_text = {begin, draw_table, end};

@@ -125,7 +125,9 @@ static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum
 		selection_parse_metrics("policy,nice,cpu_affinity,rchar,disk_io_fraction,thread_count",
 					request.metrics, request.derived, &error),
 		0);
-	report_begin(&report, &(struct report_subject){"show", "made.ctprof.zst", axes[axis].name});
+	report_begin(&report, &(struct report_subject){.command = "show",
+						       .file = "made.ctprof.zst",
+						       .group_by = axes[axis].name});
 	show_tables(snapshot, &request, draw, &report);
 	report_end(&report);
 	compare_with_golden(golden, &out);

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define NS_PER_S UINT64_C(1000000000)
+
+void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	struct tm utc;
+	char text[40];
+
+	if (unix_ns != 0 && gmtime_r(&seconds, &utc) != NULL &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc) != 0)
+		buffer_append_text(buffer, text);
+}
+
+void capture_facts_append_span(struct buffer *buffer, uint64_t nanoseconds)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *name;
+		uint64_t part;
+		const char *part_name;
+	} steps[] = {
+		{86400, "d", 3600, "h"},
+		{3600, "h", 60, "min"},
+		{60, "min", 1, "s"},
+	};
+	uint64_t seconds = nanoseconds / NS_PER_S;
+
+	for (size_t i = 0; i < COUNT(steps); i++) {
+		uint64_t part = seconds % steps[i].seconds / steps[i].part;
+
+		if (seconds < steps[i].seconds)
+			continue;
+		buffer_append_u64(buffer, seconds / steps[i].seconds);
+		buffer_append_format(buffer, " %s", steps[i].name);
+		if (part != 0) {
+			buffer_append_char(buffer, ' ');
+			buffer_append_u64(buffer, part);
+			buffer_append_format(buffer, " %s", steps[i].part_name);
+		}
+		return;
+	}
+	if (seconds != 0)
+		buffer_append_format(buffer, "%u.%u s", (unsigned int)seconds,
+				     (unsigned int)(nanoseconds % NS_PER_S / 100000000));
+	else if (nanoseconds >= 1000000)
+		buffer_append_format(buffer, "%u ms", (unsigned int)(nanoseconds / 1000000));
+	else
+		buffer_append_format(buffer, "%u us", (unsigned int)(nanoseconds / 1000));
+}
+
+static void append_digits(struct buffer *buffer, uint64_t value)
+{
+	char digits[28];
+
+	buffer_append_text(buffer, number_group_digits(value, digits));
+}
+
+static void append_optional(struct buffer *buffer, struct optional_u64 number)
+{
+	if (number.present)
+		append_digits(buffer, number.value);
+}
+
+static void append_kib(struct buffer *buffer, struct optional_u64 kib)
+{
+	if (!kib.present)
+		return;
+	append_digits(buffer, kib.value);
+	buffer_append_text(buffer, " KiB");
+}
+
+static void append_text(struct buffer *buffer, const char *text)
+{
+	if (text != NULL)
+		buffer_append_text(buffer, text);
+}
+
+static void append_program(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->provenance.program);
+}
+
+static void append_hostname(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->provenance.hostname);
+}
+
+static void append_kernel(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.kernel_name);
+	if (snapshot->host.kernel_name != NULL && snapshot->host.kernel_release != NULL)
+		buffer_append_char(buffer, ' ');
+	append_text(buffer, snapshot->host.kernel_release);
+}
+
+static void append_architecture(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.arch);
+}
+
+static void append_time(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	capture_facts_append_time(buffer, snapshot->captured_at_unix_ns);
+}
+
+static void append_up(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (snapshot->provenance.boottime_ns != 0)
+		capture_facts_append_span(buffer, snapshot->provenance.boottime_ns);
+}
+
+static void append_duration(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (snapshot->provenance.duration_ns != 0)
+		capture_facts_append_span(buffer, snapshot->provenance.duration_ns);
+}
+
+/* What could not be read, by the features that are not wholly on and are no part of another such one. */
+static void append_missing(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	const struct feature_result *results = snapshot->provenance.features;
+	const char *separator = "";
+
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		const enum feature feature = (enum feature)i;
+		const bool partial = results[i].state == FEATURE_STATE_PARTIAL;
+
+		if ((results[i].state != FEATURE_STATE_OFF && !partial) ||
+		    feature_cause(results, feature) != feature)
+			continue;
+		buffer_append_format(buffer, "%s%s%s", separator, features[i].words,
+				     partial ? ": partial" : "");
+		if (results[i].reason != REASON_READ)
+			buffer_append_format(buffer, " (%s)",
+					     snapshot_reason_words(snapshot, (reason_id)results[i].reason));
+		separator = ", ";
+	}
+	if (buffer->length == 0 && snapshot->provenance.present)
+		buffer_append_text(buffer, "nothing");
+}
+
+static void append_boot(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->provenance.boot_id);
+}
+
+static void append_threads(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_digits(buffer, snapshot->thread_count);
+}
+
+static void append_processes(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	struct hash_map seen = {0};
+
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		hash_map_set(&seen, snapshot->tgid[i], 0);
+	append_digits(buffer, seen.count);
+	hash_map_release(&seen);
+}
+
+static void append_cgroups(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_digits(buffer, snapshot->cgroup_count);
+}
+
+static void append_user(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (!snapshot->provenance.uid_known)
+		return;
+	buffer_append_text(buffer, "uid ");
+	buffer_append_u64(buffer, snapshot->provenance.uid);
+}
+
+static void append_capabilities(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	const struct provenance *provenance = &snapshot->provenance;
+
+	if (!provenance->present)
+		return;
+	for (size_t i = 0; i < provenance->capability_count; i++) {
+		buffer_append_text(buffer, i != 0 ? " " : "");
+		buffer_append_text(buffer, provenance->capabilities[i]);
+	}
+	if (provenance->capability_count == 0)
+		buffer_append_text(buffer, "none");
+}
+
+static void append_scope(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	const struct provenance *provenance = &snapshot->provenance;
+
+	if (!provenance->present)
+		return;
+	if (provenance->scope_count == 0)
+		buffer_append_text(buffer, "all processes");
+	else
+		buffer_append_text(buffer, provenance->scope_count == 1 ? "process" : "processes");
+	for (size_t i = 0; i < provenance->scope_count; i++) {
+		buffer_append_char(buffer, ' ');
+		buffer_append_u64(buffer, provenance->scope[i]);
+	}
+}
+
+static void append_ended(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (snapshot->provenance.present)
+		append_digits(buffer, snapshot->provenance.ended);
+}
+
+static void append_load(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (!snapshot->provenance.load_known)
+		return;
+	for (size_t i = 0; i < COUNT(snapshot->provenance.load_centi); i++) {
+		buffer_append_text(buffer, i != 0 ? " " : "");
+		buffer_append_u64(buffer, snapshot->provenance.load_centi[i] / 100);
+		buffer_append_format(buffer, ".%02u",
+				     (unsigned int)(snapshot->provenance.load_centi[i] % 100));
+	}
+}
+
+static void append_memory_available(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_kib(buffer, snapshot->provenance.mem_available_kib);
+}
+
+static void append_cpu_model(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.cpu_model);
+}
+
+static void append_cpu_vendor(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.cpu_vendor);
+}
+
+static void append_cpus(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_optional(buffer, snapshot->host.online_cpus);
+}
+
+static void append_nodes(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_optional(buffer, snapshot->host.numa_nodes);
+}
+
+/* Governors with the number of their CPUs, in the order of their first CPU. */
+static void append_governors(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	const struct text_pairs *pairs = &snapshot->host.cpufreq_governor;
+	const char *separator = "";
+
+	for (size_t i = 0; i < pairs->count; i++) {
+		size_t earlier = 0;
+		size_t cpus = 0;
+
+		while (strcmp(pairs->items[earlier].value, pairs->items[i].value) != 0)
+			earlier++;
+		if (earlier < i)
+			continue;
+		for (size_t j = i; j < pairs->count; j++)
+			cpus += strcmp(pairs->items[j].value, pairs->items[i].value) == 0;
+		buffer_append_format(buffer, "%s%s on %zu CPU%s", separator, pairs->items[i].value, cpus,
+				     cpus == 1 ? "" : "s");
+		separator = ", ";
+	}
+}
+
+static void append_memory(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_kib(buffer, snapshot->host.total_memory_kib);
+}
+
+static void append_huge_pages(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_optional(buffer, snapshot->host.hugepages_total);
+	if (!snapshot->host.hugepages_total.present || !snapshot->host.hugepages_size_kib.present)
+		return;
+	buffer_append_text(buffer, " of ");
+	append_kib(buffer, snapshot->host.hugepages_size_kib);
+}
+
+static void append_thp(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.thp_enabled);
+}
+
+static void append_thp_defrag(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.thp_defrag);
+}
+
+static void append_delayacct(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.task_delayacct);
+}
+
+static void append_xacct(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.config_task_xacct);
+}
+
+static void append_command_line(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	append_text(buffer, snapshot->host.kernel_cmdline);
+}
+
+static void append_sched_ext(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (snapshot->sched_ext.present)
+		append_text(buffer, snapshot->sched_ext.state);
+}
+
+struct fact_entry {
+	const char *name;
+	unsigned int flags;
+	void (*append)(const struct snapshot *snapshot, struct buffer *buffer); /* nothing: not known */
+};
+
+static const struct fact_entry capture_entries[] = {
+	{"host", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, append_hostname},
+	{"kernel", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, append_kernel},
+	{"captured", CAPTURE_FACT_MAIN, append_time},
+	{"threads", CAPTURE_FACT_MAIN, append_threads},
+	{"processes", 0, append_processes},
+	{"cgroup records", 0, append_cgroups},
+	{"scope", CAPTURE_FACT_MAIN, append_scope},
+	{"user", CAPTURE_FACT_MAIN, append_user},
+	{"capabilities", CAPTURE_FACT_MAIN, append_capabilities},
+	{"program", CAPTURE_FACT_MAIN, append_program},
+	{"not readable", CAPTURE_FACT_MAIN, append_missing},
+	{"boot", 0, append_boot},
+	{"up for", 0, append_up},
+	{"read in", 0, append_duration},
+	{"ended while being read", 0, append_ended},
+	{"load average", 0, append_load},
+	{"memory available", 0, append_memory_available},
+};
+
+static const struct fact_entry host_entries[] = {
+	{"architecture", CAPTURE_FACT_HOST, append_architecture},
+	{"CPU model", CAPTURE_FACT_HOST, append_cpu_model},
+	{"CPU vendor", CAPTURE_FACT_HOST, append_cpu_vendor},
+	{"CPUs online", CAPTURE_FACT_HOST, append_cpus},
+	{"CPU governor", CAPTURE_FACT_HOST, append_governors},
+	{"NUMA nodes", CAPTURE_FACT_HOST, append_nodes},
+	{"memory", CAPTURE_FACT_HOST, append_memory},
+	{"huge pages", CAPTURE_FACT_HOST, append_huge_pages},
+	{"transparent huge pages", CAPTURE_FACT_HOST, append_thp},
+	{"huge page defragmentation", CAPTURE_FACT_HOST, append_thp_defrag},
+	{"task_delayacct", CAPTURE_FACT_HOST, append_delayacct},
+	{"CONFIG_TASK_XACCT", CAPTURE_FACT_HOST, append_xacct},
+	{"sched_ext", CAPTURE_FACT_HOST, append_sched_ext},
+	{"kernel command line", CAPTURE_FACT_HOST, append_command_line},
+};
+
+/* Adds a fact of which at least one side has a text; the buffers are emptied. */
+static void add_fact(struct capture_facts *facts, const char *name, unsigned int flags,
+		     struct buffer texts[CAPTURE_FACTS_SIDES])
+{
+	struct capture_fact *fact;
+
+	if (texts[0].length != 0 || texts[1].length != 0) {
+		facts->items = memory_grow(facts->items, &facts->capacity, facts->count + 1,
+					   sizeof(*facts->items));
+		fact = &facts->items[facts->count++];
+		*fact = (struct capture_fact){.name = name, .flags = flags};
+		for (size_t side = 0; side < facts->sides; side++) {
+			if (texts[side].length != 0)
+				fact->value[side] = arena_duplicate(&facts->arena, texts[side].data,
+								    texts[side].length);
+		}
+		fact->differs = facts->sides == CAPTURE_FACTS_SIDES &&
+				(fact->value[0] == NULL || fact->value[1] == NULL ||
+				 strcmp(fact->value[0], fact->value[1]) != 0);
+	}
+	buffer_clear(&texts[0]);
+	buffer_clear(&texts[1]);
+}
+
+struct building {
+	struct capture_facts *facts;
+	const struct snapshot *snapshots[CAPTURE_FACTS_SIDES];
+	struct buffer texts[CAPTURE_FACTS_SIDES];
+};
+
+static void add_entries(struct building *building, const struct fact_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t side = 0; side < building->facts->sides; side++)
+			entries[i].append(building->snapshots[side], &building->texts[side]);
+		add_fact(building->facts, entries[i].name, entries[i].flags, building->texts);
+	}
+}
+
+static void add_features(struct building *building)
+{
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		for (size_t side = 0; side < building->facts->sides; side++) {
+			const struct snapshot *snapshot = building->snapshots[side];
+			const struct feature_result *result = &snapshot->provenance.features[i];
+
+			if (result->state == FEATURE_STATE_UNKNOWN)
+				continue;
+			buffer_append_text(&building->texts[side], feature_state_names[result->state]);
+			if (result->reason != REASON_READ)
+				buffer_append_format(
+					&building->texts[side], " (%s)",
+					snapshot_reason_words(snapshot, (reason_id)result->reason));
+		}
+		add_fact(building->facts, features[i].words, 0, building->texts);
+	}
+}
+
+static void add_namespaces(struct building *building)
+{
+	for (size_t i = 0; i < NAMESPACE_COUNT; i++) {
+		for (size_t side = 0; side < building->facts->sides; side++) {
+			uint64_t number = building->snapshots[side]->provenance.namespaces[i];
+
+			if (number != 0)
+				buffer_append_u64(&building->texts[side], number);
+		}
+		add_fact(building->facts,
+			 arena_format(&building->facts->arena, "%s namespace", namespace_names[i]), 0,
+			 building->texts);
+	}
+}
+
+static void add_roots(struct building *building)
+{
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		for (size_t side = 0; side < building->facts->sides; side++)
+			append_text(&building->texts[side], building->snapshots[side]->provenance.roots[i]);
+		add_fact(building->facts, arena_format(&building->facts->arena, "%s root", root_names[i]), 0,
+			 building->texts);
+	}
+}
+
+static const char *find_pair(const struct text_pairs *pairs, const char *key)
+{
+	for (size_t i = 0; i < pairs->count; i++) {
+		if (strcmp(pairs->items[i].key, key) == 0)
+			return pairs->items[i].value;
+	}
+	return NULL;
+}
+
+/* The scheduler's tunables of the first side, then those that only the second has. */
+static void add_tunables(struct building *building)
+{
+	for (size_t side = 0; side < building->facts->sides; side++) {
+		const struct text_pairs *pairs = &building->snapshots[side]->host.sched_tunables;
+
+		for (size_t i = 0; i < pairs->count; i++) {
+			const char *key = pairs->items[i].key;
+
+			if (side != 0 && find_pair(&building->snapshots[0]->host.sched_tunables, key) != NULL)
+				continue;
+			for (size_t other = side; other < building->facts->sides; other++)
+				append_text(&building->texts[other],
+					    find_pair(&building->snapshots[other]->host.sched_tunables, key));
+			add_fact(building->facts, arena_format(&building->facts->arena, "tunable %s", key),
+				 CAPTURE_FACT_HOST, building->texts);
+		}
+	}
+}
+
+struct capture_facts *capture_facts_create(const struct snapshot *before, const struct snapshot *after)
+{
+	struct building building = {
+		.facts = memory_allocate_zero(1, sizeof(*building.facts)),
+		.snapshots = {before, after},
+	};
+
+	building.facts->sides = after != NULL ? 2 : 1;
+	add_entries(&building, capture_entries, COUNT(capture_entries));
+	add_features(&building);
+	add_namespaces(&building);
+	add_roots(&building);
+	add_entries(&building, host_entries, COUNT(host_entries));
+	add_tunables(&building);
+	buffer_release(&building.texts[0]);
+	buffer_release(&building.texts[1]);
+	return building.facts;
+}
+
+void capture_facts_release(struct capture_facts *facts)
+{
+	if (facts == NULL)
+		return;
+	free(facts->items);
+	arena_release(&facts->arena);
+	free(facts);
+}
+
+const struct capture_fact *capture_facts_find(const struct capture_facts *facts, const char *name)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		if (strcmp(facts->items[i].name, name) == 0)
+			return &facts->items[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One page to attach to a ticket: everything inside, nothing loaded. It reads without its script, which only
+ * sorts and filters. The page is well-formed XML as well as HTML.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/unicode.h"
+#include "html_page.h"
+#include "report_format.h"
+
+/* Appends foreign text: control characters and what XML does not allow become U+FFFD, markup is escaped. */
+static void append_text(struct buffer *out, const char *text, size_t length)
+{
+	static const struct {
+		uint32_t scalar;
+		const char *text;
+	} escapes[] = {
+		{'&', "&amp;"},  {'<', "&lt;"},      {'>', "&gt;"},      {'"', "&quot;"},
+		{'\'', "&#39;"}, {0xfffe, "\uFFFD"}, {0xffff, "\uFFFD"},
+	};
+	struct buffer safe = {0};
+
+	unicode_append_printable(&safe, text, length, "\uFFFD");
+	for (size_t i = 0; i < safe.length;) {
+		const char *escape = NULL;
+		uint32_t scalar = 0;
+		size_t used = unicode_decode(safe.data + i, safe.length - i, &scalar);
+
+		for (size_t j = 0; j < sizeof(escapes) / sizeof(escapes[0]); j++) {
+			if (escapes[j].scalar == scalar)
+				escape = escapes[j].text;
+		}
+		if (escape != NULL)
+			buffer_append_text(out, escape);
+		else
+			buffer_append(out, safe.data + i, used);
+		i += used;
+	}
+	buffer_release(&safe);
+}
+
+static void append(struct buffer *out, const char *text)
+{
+	append_text(out, text, strlen(text));
+}
+
+/* The classes of a cell; `*ret_signed` whether it is a change with a sign, `*ret_moved` that it is not 0. */
+static void append_classes(struct buffer *out, const struct table_column *column, const struct cell *cell,
+			   bool *ret_signed, bool *ret_moved)
+{
+	const bool has_sign = cell->state == CELL_VALUE && cell->form == CELL_FORM_REAL &&
+			      cell->text != NULL && (cell->text[0] == '+' || cell->text[0] == '-');
+
+	buffer_append_text(out, column->left ? "t" : "n");
+	if (cell->state == CELL_ABSENT)
+		buffer_append_text(out, " a");
+	if (cell->state == CELL_UNAVAILABLE)
+		buffer_append_text(out, " u");
+	if (!has_sign)
+		return;
+	*ret_signed = true;
+	if (cell->value.real != 0)
+		*ret_moved = true;
+	if (cell->value.real != 0)
+		buffer_append_text(out, cell->value.real > 0 ? " up" : " down");
+}
+
+/* The number that the column is sorted by. */
+static void append_sort_value(struct buffer *out, const struct cell *cell)
+{
+	struct cell number = {.form = CELL_FORM_REAL, .value.real = cell->sort};
+	const size_t start = out->length;
+
+	if (cell->state != CELL_VALUE || (cell->form == CELL_FORM_TEXT && !isfinite(cell->sort)))
+		return;
+	buffer_append_text(out, " data-v=\"");
+	if (report_append_number(out, cell) || report_append_number(out, &number)) {
+		buffer_append_char(out, '"');
+		return;
+	}
+	out->length = start;
+	out->data[start] = '\0';
+}
+
+static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,
+			bool *ret_signed, bool *ret_moved)
+{
+	const char *reason = report_reason_words(report, cell);
+	struct buffer *out = report->out;
+	struct buffer value = {0};
+
+	report_note_reason(report, cell);
+	buffer_append_text(out, "<td class=\"");
+	append_classes(out, column, cell, ret_signed, ret_moved);
+	buffer_append_char(out, '"');
+	append_sort_value(out, cell);
+	if (reason != NULL) {
+		buffer_append_text(out, " title=\"");
+		append(out, reason);
+		buffer_append_char(out, '"');
+	}
+	buffer_append_char(out, '>');
+	switch (cell->state) {
+	case CELL_EMPTY:
+		break;
+	case CELL_ABSENT:
+		buffer_append_char(out, '-');
+		break;
+	case CELL_UNAVAILABLE:
+		buffer_append_text(out, "·");
+		break;
+	case CELL_VALUE:
+		buffer_append_text(out, report_has_partial_mark(cell) ? "≥" : "");
+		report_append_value(&value, cell);
+		if (value.length != 0)
+			append_text(out, value.data, value.length);
+		break;
+	}
+	buffer_append_text(out, "</td>");
+	buffer_release(&value);
+}
+
+/* A row; one whose changes are all zero has a class of its own, by which it can be hidden. */
+static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
+{
+	struct buffer cells = {0};
+	struct buffer *out = report->out;
+	bool has_sign = false;
+	bool moved = false;
+
+	report->out = &cells;
+	for (size_t i = 0; i < table->column_count; i++)
+		append_cell(report, &table->columns[i], &row->cells[i], &has_sign, &moved);
+	report->out = out;
+	buffer_append_text(out, has_sign && !moved ? "<tr class=\"z\">" : "<tr>");
+	buffer_append(out, cells.data, cells.length);
+	buffer_append_text(out, "</tr>\n");
+	buffer_release(&cells);
+}
+
+static void draw_header(struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+
+	buffer_append_text(out, "<section class=\"table\">\n<h2>");
+	append(out, table->section != NULL ? table->section : "");
+	buffer_append_text(out, "</h2>\n<table class=\"report\">\n<thead><tr>");
+	for (size_t i = 0; i < table->column_count; i++) {
+		buffer_append_format(out, "<th scope=\"col\" class=\"%s\">",
+				     table->columns[i].left ? "t" : "n");
+		append(out, table->columns[i].name);
+		buffer_append_text(out, "</th>");
+	}
+	buffer_append_text(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void draw_table(struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+	char digits[28];
+
+	if (!table->continues)
+		draw_header(report, table);
+	for (size_t i = 0; i < table->row_count; i++)
+		draw_row(report, table, &table->rows[i]);
+	if (table->more)
+		return;
+	buffer_append_text(out, "</tbody></table>\n");
+	if (table->row_total > table->row_count)
+		buffer_append_format(
+			out, "<p class=\"more\">%s more rows are left out (--limit 0 prints all)</p>\n",
+			number_group_digits(table->row_total - table->row_count, digits));
+	buffer_append_text(out, "</section>\n");
+}
+
+static void append_item(struct buffer *out, const char *class, const char *word, const char *text)
+{
+	buffer_append_format(out, "<li class=\"%s\"><strong>%s:</strong> ", class, word);
+	append(out, text);
+	buffer_append_text(out, "</li>\n");
+}
+
+static void append_banner(struct buffer *out, const struct report_subject *subject)
+{
+	const struct comparability *comparability = subject->comparability;
+	const size_t rows = comparability != NULL ? comparability->count : 0;
+
+	if (rows + subject->rule_count == 0)
+		return;
+	buffer_append_text(out, "<ul class=\"banner\">\n");
+	for (size_t i = 0; i < subject->rule_count; i++)
+		append_item(out, subject->rules[i].broken ? "broken" : "kept",
+			    subject->rules[i].broken ? "rule broken" : "rule kept", subject->rules[i].text);
+	for (size_t i = 0; i < rows; i++) {
+		const char *severity = comparability_severity_names[comparability->rows[i].severity];
+
+		append_item(out, severity, severity, comparability->rows[i].text);
+	}
+	buffer_append_text(out, "</ul>\n");
+}
+
+/* A table of facts; those that differ have a mark besides their colour. */
+static void append_facts_table(struct buffer *out, const struct table *table)
+{
+	buffer_append_text(out, "<table class=\"facts\">\n<thead><tr>");
+	for (size_t i = 0; i < table->column_count; i++)
+		buffer_append_format(out, "<th scope=\"col\">%s</th>", table->columns[i].name);
+	buffer_append_text(out, "</tr></thead>\n<tbody>\n");
+	for (size_t row = 0; row < table->row_count; row++) {
+		const bool differs = table->rows[row].mark == ROW_MARK_MOVER;
+
+		buffer_append_text(out, differs ? "<tr class=\"d\"><th scope=\"row\">≠ "
+						: "<tr><th scope=\"row\">");
+		append(out, table->rows[row].cells[0].text);
+		buffer_append_text(out, "</th>");
+		for (size_t i = 1; i < table->column_count; i++) {
+			const char *text = table->rows[row].cells[i].text;
+
+			buffer_append_text(out, "<td>");
+			append(out, text != NULL ? text : "-");
+			buffer_append_text(out, "</td>");
+		}
+		buffer_append_text(out, "</tr>\n");
+	}
+	buffer_append_text(out, "</tbody></table>\n");
+}
+
+static void append_facts(struct report *report)
+{
+	struct capture_facts *facts = report->before != NULL
+					      ? capture_facts_create(report->before, report->snapshot)
+					      : capture_facts_create(report->snapshot, NULL);
+	struct table *main_facts = report_create_facts(facts, REPORT_FACTS_MAIN);
+	struct table *others = report_create_facts(facts, REPORT_FACTS_OTHERS);
+
+	append_facts_table(report->out, main_facts);
+	if (others->row_count != 0) {
+		buffer_append_format(report->out, "<details><summary>%zu more facts</summary>\n",
+				     others->row_count);
+		append_facts_table(report->out, others);
+		buffer_append_text(report->out, "</details>\n");
+	}
+	table_release(main_facts);
+	table_release(others);
+	capture_facts_release(facts);
+}
+
+static void append_title(const struct report *report, const struct report_subject *subject,
+			 const char *opening, const char *closing)
+{
+	struct buffer *out = report->out;
+
+	buffer_append_format(out, "ctop %s", subject->command);
+	if (report->snapshot == NULL)
+		return;
+	buffer_append_text(out, ": ");
+	if (report->before != NULL) {
+		buffer_append_text(out, opening);
+		append(out, subject->before_file);
+		buffer_append_text(out, closing);
+		buffer_append_text(out, " → ");
+	}
+	buffer_append_text(out, opening);
+	append(out, subject->file);
+	buffer_append_text(out, closing);
+}
+
+static void append_head(const struct report *report, const struct report_subject *subject)
+{
+	struct buffer *out = report->out;
+
+	buffer_append_format(out,
+			     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
+			     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+			     "style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
+			     "form-action 'none'\" />\n"
+			     "<meta name=\"referrer\" content=\"no-referrer\" />\n"
+			     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+			     "<meta name=\"color-scheme\" content=\"light dark\" />\n<title>",
+			     html_page_style_hash, html_page_script_hash);
+	append_title(report, subject, "", "");
+	buffer_append_text(out, "</title>\n<style>");
+	buffer_append_text(out, html_page_style);
+	buffer_append_text(out, "</style>\n</head>\n<body>\n<h1>");
+	append_title(report, subject, "<code>", "</code>");
+	buffer_append_text(out, "</h1>\n");
+}
+
+static void begin(struct report *report, const struct report_subject *subject)
+{
+	struct buffer *out = report->out;
+
+	append_head(report, subject);
+	if (report->snapshot != NULL) {
+		buffer_append_text(out, "<p class=\"dim\">by ");
+		append(out, subject->group_by);
+		buffer_append_text(out, ", written by ctop " CTOP_VERSION "</p>\n");
+		append_banner(out, subject);
+		append_facts(report);
+	}
+	buffer_append_text(
+		out,
+		"<div id=\"tools\" hidden=\"hidden\"><label>Filter: <input id=\"filter\" type=\"search\" "
+		"placeholder=\"words that a row holds\" autocomplete=\"off\" /></label>\n"
+		"<label id=\"still\"><input id=\"moved\" type=\"checkbox\" /> only what changed</label>\n"
+		"<span id=\"count\" class=\"dim\" role=\"status\"></span></div>\n");
+}
+
+static void end(struct report *report)
+{
+	struct buffer *out = report->out;
+	struct buffer legend = {0};
+
+	report_append_legend(report, &legend);
+	if (legend.length != 0) {
+		buffer_append_text(out, "<p class=\"dim\">");
+		append_text(out, legend.data, legend.length);
+		buffer_append_text(out, "</p>\n");
+	}
+	buffer_release(&legend);
+	buffer_append_text(out, "<script>");
+	buffer_append_text(out, html_page_script);
+	buffer_append_text(out, "</script>\n</body>\n</html>\n");
+}
+
+const struct report_format_entry report_html = {begin, draw_table, end};

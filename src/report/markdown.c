@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * GitHub Flavored Markdown that pastes into a pull request: facts and warnings, then a table a section. Names
+ * are foreign text: they stand in code spans, where neither HTML, links, mentions nor emphasis mean anything.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/unicode.h"
+#include "report_format.h"
+
+/* Whether the text reads as itself outside a code span, too. */
+static bool is_plain(const char *text, size_t length)
+{
+	static const char harmless[] = " .,;%()/";
+
+	if (length != 0 && (text[0] == ' ' || text[length - 1] == ' '))
+		return false;
+	if (memmem(text, length, "www.", 4) != NULL) /* an address even without a scheme */
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		const unsigned char character = (unsigned char)text[i];
+		const bool letter = (character >= '0' && character <= '9') ||
+				    (character >= 'A' && character <= 'Z') ||
+				    (character >= 'a' && character <= 'z');
+		/* signs, and a colon that makes no address */
+		const bool sign = (character == '+' || character == '-') ||
+				  (character == ':' && i + 1 < length && text[i + 1] == ' ');
+
+		if (!letter && !sign && character < 0x80 && strchr(harmless, (char)character) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* The longest run of backticks in the text. */
+static size_t longest_fence(const char *text, size_t length)
+{
+	size_t longest = 0;
+	size_t run = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		run = text[i] == '`' ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+static void append_fence(struct buffer *out, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		buffer_append_char(out, '`');
+}
+
+/*
+ * Appends a code span. Its fence is longer than any in the text; a blank that parts text and fence is no part
+ * of it where both ends have one. In tables a `|` must be escaped even there.
+ */
+static void append_code(struct buffer *out, const char *text, size_t length, bool in_table)
+{
+	const size_t fence = longest_fence(text, length) + 1;
+	const bool padded = length != 0 && (text[0] == '`' || text[length - 1] == '`' || text[0] == ' ' ||
+					    text[length - 1] == ' ');
+
+	if (length == 0)
+		return;
+	append_fence(out, fence);
+	buffer_append_text(out, padded ? " " : "");
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '|' && in_table)
+			buffer_append_char(out, '\\');
+		buffer_append_char(out, text[i]);
+	}
+	buffer_append_text(out, padded ? " " : "");
+	append_fence(out, fence);
+}
+
+/* Appends foreign text: as it is where that is safe (and no code is wanted), else in a code span. */
+static void append_text(struct buffer *out, const char *text, size_t length, bool code, bool in_table)
+{
+	struct buffer safe = {0};
+
+	unicode_append_printable(&safe, text, length, "\uFFFD");
+	if (safe.length != 0 && (code || !is_plain(safe.data, safe.length)))
+		append_code(out, safe.data, safe.length, in_table);
+	else if (safe.length != 0)
+		buffer_append(out, safe.data, safe.length);
+	buffer_release(&safe);
+}
+
+/*
+ * Appends a sentence of ours with foreign names in it: what Markdown or HTML would take for its own is
+ * written so that it stays text. A backslash keeps marks from meaning anything; an entity keeps `@` and `:`
+ * from naming a person or an address, and `<` and `&` from being HTML.
+ */
+static void append_sentence(struct buffer *out, const char *text)
+{
+	struct buffer safe = {0};
+
+	unicode_append_printable(&safe, text, strlen(text), "\uFFFD");
+	for (size_t i = 0; i < safe.length; i++) {
+		const char character = safe.data[i];
+		const bool address = character == ':' && safe.data[i + 1] == '/';
+
+		if (character == '@' || character == '<' || character == '&' || character == '#' || address)
+			buffer_append_format(out, address ? "&#%d;<!-- -->" : "&#%d;", character);
+		else if (strchr("\\`*_[]>|~", character) != NULL)
+			buffer_append_format(out, "\\%c", character);
+		else
+			buffer_append_char(out, character);
+		if (character == '@' || character == '#')
+			buffer_append_text(out, "<!-- -->");
+	}
+	buffer_release(&safe);
+}
+
+static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,
+			struct buffer *scratch)
+{
+	struct buffer *out = report->out;
+
+	report_note_reason(report, cell);
+	switch (cell->state) {
+	case CELL_EMPTY:
+		break;
+	case CELL_ABSENT:
+		buffer_append_char(out, '-');
+		break;
+	case CELL_UNAVAILABLE:
+		buffer_append_text(out, "·");
+		break;
+	case CELL_VALUE:
+		buffer_append_text(out, report_has_partial_mark(cell) ? "≥" : "");
+		buffer_clear(scratch);
+		report_append_value(scratch, cell);
+		if (scratch->length != 0)
+			append_text(out, scratch->data, scratch->length, column->left, true);
+		break;
+	}
+}
+
+static void draw_header(const struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		buffer_append_text(out, "| ");
+		append_text(out, table->columns[i].name, strlen(table->columns[i].name), false, true);
+		buffer_append_char(out, ' ');
+	}
+	buffer_append_text(out, "|\n");
+	for (size_t i = 0; i < table->column_count; i++)
+		buffer_append_text(out, table->columns[i].left ? "| :-- " : "| --: ");
+	buffer_append_text(out, "|\n");
+}
+
+static void draw_rows(struct report *report, const struct table *table)
+{
+	struct buffer scratch = {0};
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t i = 0; i < table->column_count; i++) {
+			buffer_append_text(report->out, "| ");
+			append_cell(report, &table->columns[i], &table->rows[row].cells[i], &scratch);
+			buffer_append_char(report->out, ' ');
+		}
+		buffer_append_text(report->out, "|\n");
+	}
+	buffer_release(&scratch);
+}
+
+static void draw_table(struct report *report, const struct table *table)
+{
+	struct buffer *out = report->out;
+	char digits[28];
+
+	if (!table->continues) {
+		if (table->section != NULL) {
+			buffer_append_text(out, "\n### ");
+			append_text(out, table->section, strlen(table->section), false, false);
+			buffer_append_text(out, "\n\n");
+		}
+		draw_header(report, table);
+	}
+	draw_rows(report, table);
+	if (!table->more && table->row_total > table->row_count)
+		buffer_append_format(out, "\n%s more rows are left out (`--limit 0` prints all)\n",
+				     number_group_digits(table->row_total - table->row_count, digits));
+}
+
+static void append_banner(struct buffer *out, const struct report_subject *subject)
+{
+	const struct comparability *comparability = subject->comparability;
+
+	for (size_t i = 0; comparability != NULL && i < comparability->count; i++) {
+		buffer_append_format(out, "- %s: ",
+				     comparability->rows[i].severity == COMPARABILITY_WARNING ? "**warning**"
+											      : "note");
+		append_sentence(out, comparability->rows[i].text);
+		buffer_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < subject->rule_count; i++) {
+		buffer_append_text(out, subject->rules[i].broken ? "- **rule broken**: " : "- rule kept: ");
+		append_sentence(out, subject->rules[i].text);
+		buffer_append_char(out, '\n');
+	}
+	if (subject->rule_count != 0 || (comparability != NULL && comparability->count != 0))
+		buffer_append_char(out, '\n');
+}
+
+static void append_file(struct buffer *out, const char *file)
+{
+	append_text(out, file, strlen(file), true, false);
+}
+
+static void begin(struct report *report, const struct report_subject *subject)
+{
+	struct buffer *out = report->out;
+	struct capture_facts *facts;
+	struct table *table;
+
+	if (report->snapshot == NULL)
+		return;
+	buffer_append_format(out, "## ctop %s: ", subject->command);
+	if (report->before != NULL) {
+		append_file(out, subject->before_file);
+		buffer_append_text(out, " → ");
+	}
+	append_file(out, subject->file);
+	buffer_append_format(out, " by %s\n\n", subject->group_by);
+	append_banner(out, subject);
+	if (report->before != NULL)
+		facts = capture_facts_create(report->before, report->snapshot);
+	else
+		facts = capture_facts_create(report->snapshot, NULL);
+	table = report_create_facts(facts, REPORT_FACTS_MAIN);
+	table->section = NULL;
+	draw_table(report, table);
+	table_release(table);
+	capture_facts_release(facts);
+}
+
+static void end(struct report *report)
+{
+	struct buffer legend = {0};
+
+	report_append_legend(report, &legend);
+	if (legend.length != 0) {
+		buffer_append_char(report->out, '\n');
+		append_sentence(report->out, legend.data);
+		buffer_append_char(report->out, '\n');
+	}
+	buffer_release(&legend);
+}
+
+const struct report_format_entry report_markdown = {begin, draw_table, end};
