@@ -10,43 +10,13 @@ struct cgroup_tables {
 	const struct merged_cgroups *cgroups;
 };
 
-static const struct show_column_spec stats_columns[] = {
-	{"cgroup", true, false},         {"cpu_usage_usec", false, true}, {"nr_throttled", false, true},
-	{"throttled_usec", false, true}, {"memory_current", false, true},
-};
-
-static const struct show_column_spec limits_columns[] = {
-	{"cgroup", true, false},     {"cpu.max", false, true},     {"cpu.weight", false, true},
-	{"memory.max", false, true}, {"memory.high", false, true}, {"pids.current", false, true},
-	{"pids.max", false, true},
-};
-
-static const struct show_column_spec memory_stat_columns[] = {
-	{"cgroup", true, false},
-	{"key", true, false},
-	{"value", false, true},
-};
-
-static const struct show_column_spec memory_events_columns[] = {
-	{"cgroup", true, false},
-	{"event", true, false},
-	{"count", false, true},
-};
-
-static const struct show_column_spec pressure_columns[] = {
-	{"cgroup", true, false}, {"row", true, false},    {"avg10", false, true},
-	{"avg60", false, true},  {"avg300", false, true}, {"total", false, true},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Marks a cell by the state of the member that it comes from; true when there is a value to fill in. */
 static bool begin_cell(struct cell *cell, const struct merged_cgroup *cgroup, enum cgroup_member member)
 {
 	reason_id reason;
 
 	if (cgroup_merge_state(cgroup, member, &reason) == VALUE_UNAVAILABLE) {
-		show_set_unavailable(cell, reason, UNIT_NONE);
+		table_build_set_unavailable(cell, reason, UNIT_NONE);
 		return false;
 	}
 	cell->state = CELL_VALUE;
@@ -60,7 +30,7 @@ static void set_member(struct cgroup_tables *tables, struct table *table, struct
 		       enum ladder ladder)
 {
 	if (begin_cell(cell, cgroup, member))
-		show_set_integer(tables->build, table, cell, value, ladder);
+		table_build_set_integer(&tables->build->base, table, cell, value, ladder);
 	cell->unit = cell_format_unit(ladder);
 }
 
@@ -76,18 +46,18 @@ static void set_optional(struct cgroup_tables *tables, struct table *table, stru
 		return;
 	}
 	if (begin_cell(cell, cgroup, member))
-		show_set_text(table, cell, without, strlen(without));
+		table_build_set_text(table, cell, without, strlen(without));
 	cell->unit = cell_format_unit(ladder);
 }
 
 static struct table_row *add_cgroup_row(struct cgroup_tables *tables, struct table *table,
 					const struct merged_cgroup *cgroup)
 {
-	struct table_row *row = show_add_row(tables->build, table);
+	struct table_row *row = table_build_add_row(&tables->build->base, table);
 
 	if (row == NULL)
 		return NULL;
-	show_set_text(table, &row->cells[0], cgroup->key, cgroup->key_length);
+	table_build_set_text(table, &row->cells[0], cgroup->key, cgroup->key_length);
 	row->key = row->label = row->cells[0].text;
 	row->key_length = row->label_length = cgroup->key_length;
 	return row;
@@ -95,8 +65,7 @@ static struct table_row *add_cgroup_row(struct cgroup_tables *tables, struct tab
 
 static void build_stats(struct cgroup_tables *tables)
 {
-	struct table *table = show_create_table(sections[SECTION_CGROUP_STATS].name, stats_columns,
-						COUNT(stats_columns));
+	struct table *table = table_build_create(sections[SECTION_CGROUP_STATS].name, &cgroup_stats_columns);
 
 	for (size_t i = 0; i < tables->cgroups->count; i++) {
 		const struct merged_cgroup *cgroup = &tables->cgroups->items[i];
@@ -114,7 +83,7 @@ static void build_stats(struct cgroup_tables *tables)
 		set_member(tables, table, &row->cells[4], cgroup, CGROUP_MEMBER_MEMORY_CURRENT,
 			   record->memory_current, LADDER_BYTES);
 	}
-	show_finish_table(tables->build, table);
+	table_build_finish(&tables->build->base, table);
 }
 
 static bool has_limit(const struct cgroup_record *record)
@@ -128,15 +97,15 @@ static void set_cpu_limit(struct cgroup_tables *tables, struct table *table, str
 {
 	if (!begin_cell(cell, cgroup, CGROUP_MEMBER_CPU_MAX))
 		return;
-	cell_format_cpu_limit(&tables->build->text, cgroup->record.max_quota_us,
+	cell_format_cpu_limit(&tables->build->base.text, cgroup->record.max_quota_us,
 			      cgroup->record.max_period_us);
-	show_take_text(tables->build, table, cell);
+	table_build_take_text(&tables->build->base, table, cell);
 }
 
 static void build_limits(struct cgroup_tables *tables)
 {
-	struct table *table = show_create_table(sections[SECTION_CGROUP_LIMITS].name, limits_columns,
-						COUNT(limits_columns));
+	struct table *table = table_build_create(sections[SECTION_CGROUP_LIMITS].name,
+						 &cgroup_limits_columns);
 
 	for (size_t i = 0; i < tables->cgroups->count; i++) {
 		const struct merged_cgroup *cgroup = &tables->cgroups->items[i];
@@ -160,14 +129,14 @@ static void build_limits(struct cgroup_tables *tables)
 		set_optional(tables, table, &row->cells[6], cgroup, CGROUP_MEMBER_PIDS_MAX, record->pids_max,
 			     LADDER_UNITLESS, "max");
 	}
-	show_finish_table(tables->build, table);
+	table_build_finish(&tables->build->base, table);
 }
 
 /* One row for each key that is not zero; one with the file's name where it was not read. */
 static void build_list(struct cgroup_tables *tables, enum section section,
-		       const struct show_column_spec *columns, enum cgroup_member member)
+		       const struct table_build_columns *columns, enum cgroup_member member)
 {
-	struct table *table = show_create_table(sections[section].name, columns, 3);
+	struct table *table = table_build_create(sections[section].name, columns);
 
 	for (size_t i = 0; i < tables->cgroups->count; i++) {
 		const struct merged_cgroup *cgroup = &tables->cgroups->items[i];
@@ -181,9 +150,9 @@ static void build_list(struct cgroup_tables *tables, enum section section,
 			row = add_cgroup_row(tables, table, cgroup);
 			if (row == NULL)
 				continue;
-			show_set_text(table, &row->cells[1], cgroup_member_names[member],
-				      strlen(cgroup_member_names[member]));
-			show_set_unavailable(&row->cells[2], reason, UNIT_COUNT);
+			table_build_set_text(table, &row->cells[1], cgroup_member_names[member],
+					     strlen(cgroup_member_names[member]));
+			table_build_set_unavailable(&row->cells[2], reason, UNIT_COUNT);
 		}
 		for (uint32_t j = 0; j < list->count; j++) {
 			const struct key_value *item = &list->items[j];
@@ -191,14 +160,14 @@ static void build_list(struct cgroup_tables *tables, enum section section,
 			row = item->value != 0 ? add_cgroup_row(tables, table, cgroup) : NULL;
 			if (row == NULL)
 				continue;
-			show_set_text(table, &row->cells[1],
-				      snapshot_text(tables->build->snapshot, item->key),
-				      string_pool_length(&tables->build->snapshot->strings, item->key));
+			table_build_set_text(
+				table, &row->cells[1], snapshot_text(tables->build->snapshot, item->key),
+				string_pool_length(&tables->build->snapshot->strings, item->key));
 			set_member(tables, table, &row->cells[2], cgroup, member, item->value,
 				   LADDER_UNITLESS);
 		}
 	}
-	show_finish_table(tables->build, table);
+	table_build_finish(&tables->build->base, table);
 }
 
 /* The member of a record that holds the pressure of a resource; both enumerations have one order. */
@@ -214,7 +183,7 @@ static bool has_pressure(const struct cgroup_tables *tables, enum pressure_resou
 		const struct merged_cgroup *cgroup = &tables->cgroups->items[i];
 		reason_id reason;
 
-		if (!show_pressure_is_zero(&cgroup->record.pressure, resource))
+		if (!table_build_pressure_is_zero(&cgroup->record.pressure, resource))
 			return true;
 		if (cgroup_merge_state(cgroup, pressure_member(resource), &reason) == VALUE_UNAVAILABLE &&
 		    reason != REASON_NOT_IN_KERNEL)
@@ -248,7 +217,7 @@ static void build_pressure(struct cgroup_tables *tables, enum pressure_resource 
 
 	if (!has_pressure(tables, resource))
 		return;
-	table = show_create_table(NULL, pressure_columns, COUNT(pressure_columns));
+	table = table_build_create(NULL, &cgroup_pressure_columns);
 	table->section = arena_format(&table->arena, "%s %s", sections[SECTION_PRESSURE].name,
 				      pressure_resource_names[resource]);
 	for (size_t i = 0; i < tables->cgroups->count; i++) {
@@ -259,7 +228,7 @@ static void build_pressure(struct cgroup_tables *tables, enum pressure_resource 
 		add_pressure_row(tables, table, cgroup, resource, "full",
 				 &cgroup->record.pressure.resource[resource].full);
 	}
-	show_finish_table(tables->build, table);
+	table_build_finish(&tables->build->base, table);
 }
 
 void show_cgroup_tables(struct show_build *build)
@@ -274,9 +243,9 @@ void show_cgroup_tables(struct show_build *build)
 	if (wanted[SECTION_CGROUP_LIMITS])
 		build_limits(&tables);
 	if (wanted[SECTION_MEMORY_STAT])
-		build_list(&tables, SECTION_MEMORY_STAT, memory_stat_columns, CGROUP_MEMBER_MEMORY_STAT);
+		build_list(&tables, SECTION_MEMORY_STAT, &memory_stat_columns, CGROUP_MEMBER_MEMORY_STAT);
 	if (wanted[SECTION_MEMORY_EVENTS])
-		build_list(&tables, SECTION_MEMORY_EVENTS, memory_events_columns,
+		build_list(&tables, SECTION_MEMORY_EVENTS, &memory_events_columns,
 			   CGROUP_MEMBER_MEMORY_EVENTS);
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);

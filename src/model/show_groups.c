@@ -6,7 +6,7 @@
 
 #include "aggregate.h"
 #include "base/memory.h"
-#include "cell_format.h"
+#include "group_cell.h"
 #include "show_build.h"
 
 const char *const show_column_names[SHOW_COLUMN_COUNT] = {
@@ -114,7 +114,7 @@ static struct table *create_group_table(const struct groups *groups, const char 
 	const size_t *columns = request->column_count != 0 ? request->columns : default_columns;
 	size_t count = request->column_count != 0 ? request->column_count
 						  : sizeof(default_columns) / sizeof(default_columns[0]);
-	const struct show_column_spec specs[SHOW_COLUMN_COUNT] = {
+	const struct table_build_column specs[SHOW_COLUMN_COUNT] = {
 		[SHOW_COLUMN_GROUP] = {axes[request->grouping.axis].header, true, false},
 		[SHOW_COLUMN_THREADS] = {"threads", false, false},
 		[SHOW_COLUMN_METRIC] = {"metric", true, false},
@@ -122,90 +122,15 @@ static struct table *create_group_table(const struct groups *groups, const char 
 		[SHOW_COLUMN_TAGS] = {"tags", true, false},
 		[SHOW_COLUMN_UPTIME] = {"%uptime", false, false},
 	};
-	struct show_column_spec chosen[SHOW_COLUMN_COUNT];
+	struct table_build_columns chosen = {.count = count};
 	struct table *table;
 
 	for (size_t i = 0; i < count; i++)
-		chosen[i] = specs[columns[i]];
-	table = show_create_table(section, chosen, count);
+		chosen.items[i] = specs[columns[i]];
+	table = table_build_create(section, &chosen);
 	for (size_t i = 0; i < count; i++)
 		table->columns[i].column = (unsigned int)columns[i];
 	return table;
-}
-
-static void set_metric_value(struct groups *groups, struct table *table, struct cell *cell, uint32_t group,
-			     enum metric metric)
-{
-	const struct aggregate *aggregate = aggregation_get(groups->aggregation, group, metric);
-	const struct metric_type_entry *type = metric_type(metric);
-	reason_id reason;
-	enum value_state state = aggregate_state(aggregate, &reason);
-
-	cell->sort = NAN;
-	cell->unit = cell_format_unit(type->ladder);
-	if (state == VALUE_UNAVAILABLE) {
-		show_set_unavailable(cell, reason, cell->unit);
-		return;
-	}
-	if (state == VALUE_ABSENT) {
-		cell->state = CELL_ABSENT;
-		return;
-	}
-	cell->state = CELL_VALUE;
-	cell->partial = aggregate_is_partial(aggregate);
-	cell->reason = cell->partial ? reason : REASON_READ;
-	aggregate_number(aggregate, metric, &cell->sort);
-	if (type->reduction == METRIC_REDUCTION_SUM || type->reduction == METRIC_REDUCTION_MAXIMUM) {
-		cell->form = CELL_FORM_INTEGER;
-		cell->value.integer = aggregate->value.number;
-	} else if (type->reduction == METRIC_REDUCTION_RANGE) {
-		cell->form = CELL_FORM_RANGE;
-		cell->value.range.low = aggregate->value.range.low;
-		cell->value.range.high = aggregate->value.range.high;
-	}
-	aggregate_append_text(groups->aggregation, aggregate, metric, &groups->build->text);
-	show_take_text(groups->build, table, cell);
-}
-
-static void set_derived_value(struct groups *groups, struct table *table, struct cell *cell, uint32_t group,
-			      enum derived derived)
-{
-	const struct derived_entry *entry = &derived_metrics[derived];
-	struct aggregate_derived result = aggregation_derive(groups->aggregation, group, derived);
-
-	cell->sort = NAN;
-	cell->unit = entry->is_ratio ? UNIT_RATIO : cell_format_unit(entry->ladder);
-	if (result.state == VALUE_UNAVAILABLE) {
-		show_set_unavailable(cell, result.reason, cell->unit);
-		return;
-	}
-	if (result.state == VALUE_ABSENT) {
-		cell->state = CELL_ABSENT;
-		return;
-	}
-	cell->state = CELL_VALUE;
-	cell->form = CELL_FORM_REAL;
-	cell->partial = result.partial;
-	cell->value.real = result.value;
-	cell->sort = result.value;
-	cell_format_derived(&groups->build->text, result.value, entry->ladder, entry->is_ratio);
-	show_take_text(groups->build, table, cell);
-}
-
-/* "[cfs-only] [SCHEDSTATS]": the scheduler class, then the kernel options. */
-static void append_tags(struct buffer *buffer, enum metric metric)
-{
-	const char *gates = metrics[metric].config_gates != NULL ? metrics[metric].config_gates : "";
-
-	if (metrics[metric].tag != METRIC_TAG_NONE)
-		buffer_append_format(buffer, "[%s]", metric_tag_names[metrics[metric].tag]);
-	while (*gates != '\0') {
-		size_t length = strcspn(gates, " ");
-
-		buffer_append_format(buffer, "%s[%.*s]", buffer->length != 0 ? " " : "", (int)length, gates);
-		gates += length;
-		gates += strspn(gates, " ");
-	}
 }
 
 static void fill_cell(struct groups *groups, struct table *table, size_t column, const struct table_row *row,
@@ -219,7 +144,7 @@ static void fill_cell(struct groups *groups, struct table *table, size_t column,
 		cell->state = CELL_VALUE;
 		cell->text = strlen(row->label) == row->label_length
 				     ? row->label
-				     : show_text(table, row->label, row->label_length);
+				     : table_build_text(table, row->label, row->label_length);
 		break;
 	case SHOW_COLUMN_THREADS:
 		cell->state = CELL_VALUE;
@@ -232,15 +157,17 @@ static void fill_cell(struct groups *groups, struct table *table, size_t column,
 		break;
 	case SHOW_COLUMN_VALUE:
 		if (subject.metric != METRIC_NONE)
-			set_metric_value(groups, table, cell, group, subject.metric);
+			group_cell_set_metric(&groups->build->base, table, cell, groups->aggregation, group,
+					      subject.metric);
 		else
-			set_derived_value(groups, table, cell, group, subject.derived);
+			group_cell_set_derived(&groups->build->base, table, cell, groups->aggregation, group,
+					       subject.derived);
 		break;
 	case SHOW_COLUMN_TAGS:
 		cell->state = CELL_VALUE;
 		if (subject.metric != METRIC_NONE)
-			append_tags(&groups->build->text, subject.metric);
-		show_take_text(groups->build, table, cell);
+			group_cell_append_tags(&groups->build->base.text, subject.metric);
+		table_build_take_text(&groups->build->base, table, cell);
 		break;
 	case SHOW_COLUMN_UPTIME: /* of a comparison only */
 		cell->state = CELL_ABSENT;
@@ -248,22 +175,6 @@ static void fill_cell(struct groups *groups, struct table *table, size_t column,
 	case SHOW_COLUMN_COUNT:
 		break;
 	}
-}
-
-/* Hands the rows so far over when they are many; returns the table for those that follow. */
-static struct table *hand_over_chunk(struct groups *groups, struct table *table)
-{
-	size_t chunk_rows = groups->build->request->chunk_rows;
-	struct table *next;
-
-	if (chunk_rows == 0 || table->row_count < chunk_rows)
-		return table;
-	table->more = true;
-	next = create_group_table(groups, table->section);
-	next->continues = true;
-	next->rows_before = table->rows_before + table->row_count;
-	show_finish_table(groups->build, table);
-	return next;
 }
 
 /* A row for each subject of each group. */
@@ -277,10 +188,10 @@ static void build_table(struct groups *groups, const char *section, const struct
 		const char *label = NULL;
 		size_t length;
 
-		table = hand_over_chunk(groups, table);
+		table = table_build_continue(&groups->build->base, table);
 
 		for (size_t j = 0; j < subject_count; j++) {
-			struct table_row *row = show_add_row(groups->build, table);
+			struct table_row *row = table_build_add_row(&groups->build->base, table);
 
 			if (row == NULL)
 				continue;
@@ -296,7 +207,7 @@ static void build_table(struct groups *groups, const char *section, const struct
 					  subjects[j]);
 		}
 	}
-	show_finish_table(groups->build, table);
+	table_build_finish(&groups->build->base, table);
 }
 
 static void build_primary(struct groups *groups)

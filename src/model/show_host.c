@@ -5,22 +5,12 @@
 #include "cell_format.h"
 #include "show_build.h"
 
-static const struct show_column_spec pressure_columns[] = {
-	{"row", true, false},    {"avg10", false, true}, {"avg60", false, true},
-	{"avg300", false, true}, {"total", false, true},
-};
-
-static const struct show_column_spec sched_ext_columns[] = {
-	{"attr", true, false},
-	{"value", false, true},
-};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void add_pressure_row(struct show_build *build, struct table *table, const char *name,
 			     const struct pressure_half *half, reason_id missing)
 {
-	struct table_row *row = show_add_row(build, table);
+	struct table_row *row = table_build_add_row(&build->base, table);
 
 	if (row == NULL)
 		return;
@@ -39,24 +29,25 @@ void show_host_pressure_tables(struct show_build *build)
 		struct table *table;
 
 		if (missing == REASON_NOT_IN_KERNEL ||
-		    (missing == REASON_READ && show_pressure_is_zero(pressure, (enum pressure_resource)i)))
+		    (missing == REASON_READ &&
+		     table_build_pressure_is_zero(pressure, (enum pressure_resource)i)))
 			continue;
-		table = show_create_table(NULL, pressure_columns, COUNT(pressure_columns));
+		table = table_build_create(NULL, &host_pressure_columns);
 		table->section = arena_format(&table->arena, "%s %s", sections[SECTION_HOST_PRESSURE].name,
 					      pressure_resource_names[i]);
 		add_pressure_row(build, table, "some", &pressure->resource[i].some, missing);
 		add_pressure_row(build, table, "full", &pressure->resource[i].full, missing);
-		show_finish_table(build, table);
+		table_build_finish(&build->base, table);
 	}
 }
 
 static struct cell *add_attribute(struct show_build *build, struct table *table, const char *name)
 {
-	struct table_row *row = show_add_row(build, table);
+	struct table_row *row = table_build_add_row(&build->base, table);
 
 	if (row == NULL)
 		return NULL;
-	show_set_text(table, &row->cells[0], name, strlen(name));
+	table_build_set_text(table, &row->cells[0], name, strlen(name));
 	return &row->cells[1];
 }
 
@@ -77,17 +68,17 @@ void show_sched_ext_table(struct show_build *build)
 
 	if (!sched_ext->present)
 		return;
-	table = show_create_table(sections[SECTION_SCHED_EXT].name, sched_ext_columns,
-				  COUNT(sched_ext_columns));
+	table = table_build_create(sections[SECTION_SCHED_EXT].name, &sched_ext_columns);
 	cell = add_attribute(build, table, "state");
 	if (cell != NULL && sched_ext->state != NULL && sched_ext->state[0] != '\0')
-		show_set_text(table, cell, sched_ext->state, strlen(sched_ext->state));
+		table_build_set_text(table, cell, sched_ext->state, strlen(sched_ext->state));
 	else if (cell != NULL)
 		cell->state = CELL_ABSENT;
 	for (size_t i = 0; i < COUNT(attributes); i++) {
 		cell = add_attribute(build, table, attributes[i].name);
 		if (cell != NULL)
-			show_set_integer(build, table, cell, attributes[i].value, LADDER_UNITLESS);
+			table_build_set_integer(&build->base, table, cell, attributes[i].value,
+						LADDER_UNITLESS);
 	}
-	show_finish_table(build, table);
+	table_build_finish(&build->base, table);
 }
