@@ -120,9 +120,9 @@ static void sort_by(struct ui *ui)
 		enum action action;
 		enum column column;
 	} columns[] = {
-		{ACTION_SORT_CPU, COLUMN_CPU},    {ACTION_SORT_LOST, COLUMN_LOST},
-		{ACTION_SORT_MEMORY, COLUMN_MEM}, {ACTION_SORT_READ_WRITE, COLUMN_RW},
-		{ACTION_SORT_NAME, COLUMN_COUNT},
+		{ACTION_SORT_CPU, COLUMN_CPU},         {ACTION_SORT_LOST, COLUMN_LOST},
+		{ACTION_SORT_MEMORY, COLUMN_MEM},      {ACTION_SORT_READ_WRITE, COLUMN_RW},
+		{ACTION_SORT_ALLOCATED, COLUMN_ALLOC}, {ACTION_SORT_NAME, COLUMN_COUNT},
 	};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
@@ -206,6 +206,20 @@ static void toggle_pause(struct ui *ui)
 	}
 	ui->paused = !ui->paused;
 	ui->host->set_paused(ui->host->context, ui->paused);
+}
+
+static void toggle_heap(struct ui *ui)
+{
+	if (ui->host->set_heap == NULL) {
+		screen_message(ui, STYLE_MESSAGE,
+			       ui->options->file_name != NULL
+				       ? "a file has what the allocator probe read then"
+				       : "ctop was started without the allocator probe (--no-heap)");
+		return;
+	}
+	ui->heap_off = !ui->heap_off;
+	ui->host->set_heap(ui->host->context, !ui->heap_off);
+	screen_message(ui, STYLE_MESSAGE, "allocator probe %s", ui->heap_off ? "off" : "on");
 }
 
 static void write_report(struct ui *ui, const char *path)
@@ -354,11 +368,13 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_SORT_LOST] = sort_by,
 	[ACTION_SORT_MEMORY] = sort_by,
 	[ACTION_SORT_READ_WRITE] = sort_by,
+	[ACTION_SORT_ALLOCATED] = sort_by,
 	[ACTION_SORT_NAME] = sort_by,
 	[ACTION_SORT_LEFT] = sort_neighbour,
 	[ACTION_SORT_RIGHT] = sort_neighbour,
 	[ACTION_REVERSE] = navigate_reverse,
 	[ACTION_KERNEL_THREADS] = navigate_kernel_threads,
+	[ACTION_HEAP] = toggle_heap,
 	[ACTION_LONGER] = change_interval,
 	[ACTION_SHORTER] = change_interval,
 	[ACTION_HEADER] = toggle_header,

@@ -80,6 +80,7 @@ struct ui {
 
 	bool header_hidden;
 	bool paused;
+	bool heap_off; /* the allocator probe, by its key */
 	bool repaint;
 	bool suspend;
 	bool quit;

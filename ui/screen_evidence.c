@@ -163,6 +163,26 @@ static bool is_feature(const struct table_row *row)
 	return row->cells[0].form == CELL_FORM_TEXT;
 }
 
+/* A process that the allocator probe looked at. */
+static bool is_process(const struct table_row *row)
+{
+	return row->tgid != 0;
+}
+
+static void add_processes(struct pager *pager, const struct table *table, const struct table_row **rows)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (is_process(&table->rows[i]))
+			rows[count++] = &table->rows[i];
+	}
+	if (count == 0)
+		return;
+	add_block(pager, table, rows, count, "JEMALLOC IN", table->columns[0].title);
+	pager_add_format(pager, STYLE_NORMAL, "%s", "");
+}
+
 static bool has_state(const struct table_row *row, enum feature_state state)
 {
 	return row->cells[0].text != NULL && strcmp(row->cells[0].text, feature_state_names[state]) == 0;
@@ -211,11 +231,12 @@ static void add_table(struct pager *pager, const struct table *table)
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {
-		if (!is_feature(&table->rows[i]))
+		if (!is_feature(&table->rows[i]) && !is_process(&table->rows[i]))
 			rows[count++] = &table->rows[i];
 	}
 	add_block(pager, table, rows, count, "SOURCE", table->columns[0].title);
 	pager_add_format(pager, STYLE_NORMAL, "%s", "");
+	add_processes(pager, table, rows);
 	add_features_missing(pager, table, rows);
 	add_features_on(pager, table);
 	free(rows);

@@ -398,6 +398,8 @@ static void draw_data(struct ui *ui, int y)
 		return;
 	}
 	add_members(&line, ui);
+	if (ui->heap_off)
+		add(&line, STYLE_MESSAGE, "probe off (J)");
 	if (now->provenance.present)
 		add_missing(&line, &now->provenance);
 	else

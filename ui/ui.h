@@ -37,6 +37,8 @@ struct ui_host {
 	void (*set_interval)(void *context, uint64_t interval_ns);
 	void (*set_paused)(void *context, bool paused);
 	void (*set_needs)(void *context, source_set needed, bool cgroup_records, bool smaps);
+	/* Switches the allocator probe; on at first. NULL: there is none. Asks for a round by itself. */
+	void (*set_heap)(void *context, bool on);
 	void (*request_round)(void *context);
 	void (*request_base)(void *context);
 	/*

@@ -121,8 +121,8 @@ static const struct option live_option_list[] = {
 		.value_name = "TAB",
 		.offset = offsetof(struct live_options, tab),
 		.parse = parse_tab,
-		.description =
-			"start on this tab: overview, run, sched, wakeups, delay, io, memory, cgroup or all",
+		.description = "start on this tab: overview, run, sched, wakeups, delay, io, memory, heap, "
+			       "cgroup or all",
 	},
 	{
 		.name = "mode",

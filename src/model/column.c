@@ -20,7 +20,7 @@ const struct tab_entry tabs[TAB_COUNT] = {
 	[TAB_DELAY] = {"delay", "Delay", true, COLUMN_LOST, "What the threads waited for, as a bar."},
 	[TAB_IO] = {"io", "I/O", true, COLUMN_CPU, "Bytes and calls read and written, waits for I/O."},
 	[TAB_MEMORY] = {"memory", "Memory", true, COLUMN_CPU, "Page faults, waits for memory, memory use."},
-	[TAB_HEAP] = {"heap", "Heap", false, COLUMN_CPU, "Bytes allocated and freed by jemalloc programs."},
+	[TAB_HEAP] = {"heap", "Heap", true, COLUMN_ALLOC, "Bytes allocated and freed by jemalloc programs."},
 	[TAB_CGROUP] = {"cgroup", "Cgroup", true, COLUMN_CPU, "CPU, memory and limits of cgroups."},
 	[TAB_ALL] = {"all", "All", true, COLUMN_CPU, "Every metric, reached by Right."},
 };
@@ -287,6 +287,7 @@ bool column_has_metrics(enum column column)
 	case COLUMN_OPERATION_AGE:
 	case COLUMN_OPERATION_SMAPS:
 	case COLUMN_OPERATION_CGROUP:
+	case COLUMN_OPERATION_HEAP:
 		return false;
 	default:
 		return true;
@@ -303,6 +304,8 @@ bool column_is_text(enum column column)
 {
 	const struct column_entry *entry = &entries[column];
 
+	if (entry->operation == COLUMN_OPERATION_HEAP)
+		return entry->inputs[0] == HEAP_FIELD_LAYOUT;
 	return entry->operation == COLUMN_OPERATION_BAR ||
 	       (is_word(entry) && metric_type((enum metric)entry->inputs[0])->kind == METRIC_KIND_CATEGORY);
 }
@@ -325,6 +328,8 @@ source_set column_sources(enum column column)
 
 	if (entry->operation == COLUMN_OPERATION_SMAPS)
 		return source_bit(SOURCE_SMAPS_ROLLUP);
+	if (entry->operation == COLUMN_OPERATION_HEAP)
+		return source_bit(SOURCE_JEMALLOC);
 	if (!column_has_metrics(column))
 		return 0;
 	for (size_t i = 0; i < entry->input_count; i++)

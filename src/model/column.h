@@ -18,7 +18,7 @@ enum tab {
 	TAB_DELAY,
 	TAB_IO,
 	TAB_MEMORY,
-	TAB_HEAP, /* joins with the allocator probe; not selectable before */
+	TAB_HEAP,
 	TAB_CGROUP,
 	TAB_ALL,
 	TAB_COUNT,

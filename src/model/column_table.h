@@ -17,12 +17,15 @@ enum column_operation {
 	COLUMN_OPERATION_QUOTIENT,         /* first / second, of counters */
 	COLUMN_OPERATION_SHARE,            /* first / (first + second), of counters */
 	COLUMN_OPERATION_DIFFERENCE,       /* first - second, as they are now */
+	COLUMN_OPERATION_NET,              /* first - second, of counters over the span */
+	COLUMN_OPERATION_LIFETIME,         /* sum of counters over the life of the threads, in every mode */
 	COLUMN_OPERATION_PRESENT,          /* the present value of what is no counter, reduced by its kind */
 	COLUMN_OPERATION_STUCK,            /* threads that are stuck, or how long one is */
 	COLUMN_OPERATION_AGE,              /* of the oldest member */
 	COLUMN_OPERATION_BAR,              /* shares of the time of all members */
 	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
 	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
+	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
 };
 
 /* Lines of smaps_rollup that have a column. */
@@ -49,6 +52,14 @@ enum cgroup_field {
 	CGROUP_FIELD_PRESSURE_MEMORY,
 	CGROUP_FIELD_PRESSURE_IO,
 	CGROUP_FIELD_COUNT,
+};
+
+/* What the allocator probe tells of the processes of a row; session_heap.c. */
+enum heap_field {
+	HEAP_FIELD_PROCESSES,
+	HEAP_FIELD_THREADS,
+	HEAP_FIELD_LIVE,
+	HEAP_FIELD_LAYOUT,
 };
 
 enum {

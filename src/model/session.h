@@ -83,8 +83,11 @@ struct table *session_metric_table(struct session *session, const struct view *v
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines);
 
-/* Evidence: one row per source (SOURCE READ MISSED WHY REMEDY), then features; texts are not sanitised.
- * NULL before the first round. */
+/*
+ * Evidence: one row per source (SOURCE READ MISSED WHY REMEDY), then the processes that the allocator probe
+ * has something to say of (rows with a tgid), then features; texts are not sanitised. NULL before the first
+ * round.
+ */
 struct table *session_evidence_table(const struct session *session);
 
 /* The lines under the evidence table: probe, parse and taskstats summaries, cost, ended threads. */

@@ -19,6 +19,7 @@ static bool is_rate(const struct column_entry *entry, enum view_mode mode)
 	case COLUMN_OPERATION_SUM:
 	case COLUMN_OPERATION_SUM_WITH_LARGEST:
 	case COLUMN_OPERATION_LOST:
+	case COLUMN_OPERATION_NET:
 		return true;
 	case COLUMN_OPERATION_CGROUP:
 		return cgroup_field_kind(entry->inputs[0]) == CGROUP_FIELD_RATE;
@@ -258,6 +259,53 @@ static void make_cgroup(const struct column_entry *entry, const struct accumulat
 	make_sum(accumulator, rate || entry->unit == UNIT_CPUS, cell);
 }
 
+/* A difference of which a part is missing may be more or less than what is known. */
+static void make_net(const struct accumulator *accumulator, struct cell *cell)
+{
+	struct accumulator known = *accumulator;
+
+	if (known.missed > 0)
+		known.read = 0;
+	if (set_state(&known, cell))
+		set_real(cell, known.sum.first - known.sum.second);
+}
+
+static void make_layout(const struct snapshot *now, const struct accumulator *accumulator,
+			struct arena *arena, struct cell *cell)
+{
+	const char *layout;
+
+	if (!set_state(accumulator, cell))
+		return;
+	layout = now->provenance.heap[accumulator->present.value].layout;
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = !accumulator->differs;
+	cell->text = arena_format(arena, "%s%s", layout, accumulator->differs ? "*" : "");
+	cell->sort = word_order(layout);
+}
+
+static void make_heap(const struct snapshot *now, const struct column_entry *entry,
+		      const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+{
+	switch ((enum heap_field)entry->inputs[0]) {
+	case HEAP_FIELD_PROCESSES:
+	case HEAP_FIELD_THREADS:
+		make_integer(accumulator, cell);
+		return;
+	case HEAP_FIELD_LIVE:
+		if (accumulator->differs) {
+			cell->state = CELL_ABSENT;
+			cell->sort = NAN;
+		} else {
+			make_net(accumulator, cell);
+		}
+		return;
+	case HEAP_FIELD_LAYOUT:
+		make_layout(now, accumulator, arena, cell);
+		return;
+	}
+}
+
 void column_cell(const struct session *session, const struct members *members,
 		 const struct column_values *values, size_t row, struct arena *arena, struct cell *ret_cell)
 {
@@ -274,6 +322,7 @@ void column_cell(const struct session *session, const struct members *members,
 	case COLUMN_OPERATION_SUM:
 	case COLUMN_OPERATION_SUM_WITH_LARGEST:
 	case COLUMN_OPERATION_SMAPS:
+	case COLUMN_OPERATION_LIFETIME:
 		make_sum(accumulator, rate, ret_cell);
 		return;
 	case COLUMN_OPERATION_LOST:
@@ -296,6 +345,12 @@ void column_cell(const struct session *session, const struct members *members,
 		return;
 	case COLUMN_OPERATION_CGROUP:
 		make_cgroup(entry, accumulator, rate, ret_cell);
+		return;
+	case COLUMN_OPERATION_NET:
+		make_net(accumulator, ret_cell);
+		return;
+	case COLUMN_OPERATION_HEAP:
+		make_heap(session->now, entry, accumulator, arena, ret_cell);
 		return;
 	}
 }

@@ -5,16 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap_tag.h"
 #include "base/memory.h"
 #include "base/number.h"
-
-enum {
-	EVIDENCE_READ,
-	EVIDENCE_MISSED,
-	EVIDENCE_WHY,
-	EVIDENCE_REMEDY,
-	EVIDENCE_COUNT,
-};
 
 static const struct {
 	const char *name, *title;
@@ -43,6 +36,8 @@ static const struct {
 	{SOURCE_TASKSTATS, REASON_READ, FEATURE_TASKSTATS},
 	{SOURCE_DELAYS, REASON_READ, FEATURE_DELAYS},
 	{SOURCE_HIWATER, REASON_READ, FEATURE_XACCT},
+	{SOURCE_JEMALLOC, REASON_NOT_PERMITTED, FEATURE_PROCESS_MEMORY},
+	{SOURCE_JEMALLOC, REASON_OTHER_NAMESPACE, FEATURE_PID_NAMESPACE},
 };
 
 /* What helps: where a source comes with another one that is missing, that of the other one. */
@@ -55,6 +50,14 @@ static const char *find_remedy(const struct snapshot *now, enum source source, r
 				.features[feature_cause(now->provenance.features, remedies[i].feature)]
 				.remedy;
 	}
+	if (source != SOURCE_JEMALLOC)
+		return NULL;
+	if (reason == REASON_NEEDS_STOP)
+		return heap_tags[HEAP_TAG_NEEDS_STOP].remedy;
+	/* switched off by us, not by Yama */
+	if (reason == REASON_SWITCHED_OFF &&
+	    now->provenance.features[FEATURE_PROCESS_MEMORY].reason != REASON_SWITCHED_OFF)
+		return "the key J; ctop without --no-heap";
 	return NULL;
 }
 
@@ -75,14 +78,14 @@ static void count_reasons(const struct snapshot *now, enum source source, struct
 
 		if (!applies(now, i, source))
 			continue;
-		if (reason == REASON_READ)
-			tally->read++;
-		else
+		if (reason != REASON_READ)
 			tally->missed[reason]++;
+		else if (source != SOURCE_JEMALLOC || (now->thread_flags[i] & THREAD_JEMALLOC_MEASURED) != 0)
+			tally->read++; /* without jemalloc there was nothing to read */
 	}
 }
 
-static void set_count(struct table *table, uint64_t count, struct cell *cell)
+void evidence_set_count(struct table *table, uint64_t count, struct cell *cell)
 {
 	char digits[28];
 
@@ -96,12 +99,12 @@ static void set_count(struct table *table, uint64_t count, struct cell *cell)
 	};
 }
 
-static void set_text(const char *text, struct cell *cell)
+void evidence_set_text(const char *text, struct cell *cell)
 {
 	*cell = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text};
 }
 
-static struct table_row *add_row(struct table *table, const char *key, const char *label)
+struct table_row *evidence_add_row(struct table *table, const char *key, const char *label)
 {
 	struct table_row *row = table_add_row(table);
 
@@ -132,19 +135,21 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 			reason = (reason_id)i;
 		}
 	}
-	row = add_row(
+	row = evidence_add_row(
 		table, entry->name,
 		arena_format(&table->arena, "%s%s", entry->part_of != SOURCE_NONE ? "  " : "", entry->name));
-	set_count(table, tally->read, &row->cells[EVIDENCE_READ]);
-	set_count(table, missed, &row->cells[EVIDENCE_MISSED]);
+	evidence_set_count(table, tally->read, &row->cells[EVIDENCE_READ]);
+	evidence_set_count(table, missed, &row->cells[EVIDENCE_MISSED]);
 	if (missed != 0) {
 		const char *words = snapshot_reason_words(now, reason);
 
 		remedy = find_remedy(now, source, reason);
-		set_text(arena_format(&table->arena, "%s%s", words, most < missed ? " and others" : ""),
-			 &row->cells[EVIDENCE_WHY]);
-		set_text(remedy != NULL ? arena_duplicate(&table->arena, remedy, strlen(remedy)) : "-",
-			 &row->cells[EVIDENCE_REMEDY]);
+		evidence_set_text(
+			arena_format(&table->arena, "%s%s", words, most < missed ? " and others" : ""),
+			&row->cells[EVIDENCE_WHY]);
+		evidence_set_text(remedy != NULL ? arena_duplicate(&table->arena, remedy, strlen(remedy))
+						 : "-",
+				  &row->cells[EVIDENCE_REMEDY]);
 	}
 	free(tally);
 }
@@ -154,16 +159,16 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 	const struct feature_result *result = &now->provenance.features[feature];
 	const char *remedy =
 		now->provenance.features[feature_cause(now->provenance.features, feature)].remedy;
-	struct table_row *row = add_row(table, features[feature].name, features[feature].words);
+	struct table_row *row = evidence_add_row(table, features[feature].name, features[feature].words);
 	const char *why = result->detail != NULL ? result->detail : reasons[result->reason].words;
 
-	set_text(feature_state_names[result->state], &row->cells[EVIDENCE_READ]);
+	evidence_set_text(feature_state_names[result->state], &row->cells[EVIDENCE_READ]);
 	if (result->state == FEATURE_STATE_ON || result->state == FEATURE_STATE_UNKNOWN)
 		return;
-	set_text(arena_duplicate(&table->arena, why, strlen(why)), &row->cells[EVIDENCE_WHY]);
+	evidence_set_text(arena_duplicate(&table->arena, why, strlen(why)), &row->cells[EVIDENCE_WHY]);
 	if (remedy != NULL)
-		set_text(arena_duplicate(&table->arena, remedy, strlen(remedy)),
-			 &row->cells[EVIDENCE_REMEDY]);
+		evidence_set_text(arena_duplicate(&table->arena, remedy, strlen(remedy)),
+				  &row->cells[EVIDENCE_REMEDY]);
 }
 
 struct table *session_evidence_table(const struct session *session)
@@ -184,6 +189,7 @@ struct table *session_evidence_table(const struct session *session)
 		};
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		add_source(table, now, (enum source)i);
+	evidence_add_heap(table, now);
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		add_feature(table, now, (enum feature)i);
 	return table;
@@ -227,10 +233,16 @@ static void append_probe(const struct probe_summary *probe, struct buffer *lines
 	append_count(probe->tgids_walked, " processes, ", lines);
 	append_count(probe->jemalloc_detected, " with jemalloc, ", lines);
 	append_count(probe->probed_ok, " threads read, ", lines);
+	if (probe->stopped_known)
+		append_count(probe->stopped, " stopped, ", lines);
 	append_count(probe->failed, " failed", lines);
 	if (probe->dominant_failure != NULL)
 		buffer_append_format(lines, ", mostly %s", probe->dominant_failure);
 	buffer_append_char(lines, '\n');
+	if (probe->privilege_dominant)
+		buffer_append_text(lines,
+				   "  for lack of privilege: run ctop as root, give it CAP_SYS_PTRACE, or "
+				   "set kernel.yama.ptrace_scope to 0\n");
 }
 
 static void append_parse(const struct parse_summary *parse, struct buffer *lines)

@@ -2,6 +2,7 @@
 /* What one number on the screen means and where it came from. */
 #include "session_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,6 +285,42 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 		append_tally(explanation, metric);
 }
 
+/* Which processes have jemalloc, and how sure their numbers are. */
+static void append_heap_processes(struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->session->now;
+	uint32_t last = UINT32_MAX;
+	size_t listed = 0, count = 0;
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k], tgid = now->tgid[thread];
+		const struct heap_process *process;
+
+		if (tgid == last || (now->thread_flags[thread] & THREAD_JEMALLOC_MEASURED) == 0)
+			continue;
+		last = tgid;
+		process = heap_find(now, tgid);
+		if (process == NULL || process->layout == NULL || ++count > TALLY_SHOWN)
+			continue;
+		listed++;
+		buffer_append_format(explanation->lines, "process %" PRIu32 ": jemalloc%s%s, %s\n", tgid,
+				     process->version != NULL ? " " : "",
+				     process->version != NULL ? process->version : "", process->layout);
+	}
+	if (count > listed)
+		buffer_append_format(explanation->lines, "and %zu more\n", count - listed);
+}
+
+/* A column of the probe counts what the threads' counters give. */
+static void append_heap(struct explanation *explanation, const struct column_entry *entry)
+{
+	if (entry->operation == COLUMN_OPERATION_HEAP)
+		append_metric(explanation, METRIC_ALLOCATED_BYTES);
+	if (entry->operation == COLUMN_OPERATION_HEAP && entry->inputs[0] == HEAP_FIELD_LIVE)
+		append_metric(explanation, METRIC_DEALLOCATED_BYTES);
+	append_heap_processes(explanation);
+}
+
 /* Whose memory was read, and when. */
 static void append_smaps(struct explanation *explanation)
 {
@@ -321,10 +358,12 @@ static void append_ended(struct explanation *explanation)
 static void append_how(enum column column, struct buffer *lines)
 {
 	const struct column_entry *entry = column_entry(column);
-	const char *joint = entry->operation == COLUMN_OPERATION_QUOTIENT     ? " / "
-			    : entry->operation == COLUMN_OPERATION_SHARE      ? " / the sum with "
-			    : entry->operation == COLUMN_OPERATION_DIFFERENCE ? " - "
-									      : " + ";
+	const char *joint = entry->operation == COLUMN_OPERATION_QUOTIENT ? " / "
+			    : entry->operation == COLUMN_OPERATION_SHARE  ? " / the sum with "
+			    : entry->operation == COLUMN_OPERATION_DIFFERENCE ||
+					    entry->operation == COLUMN_OPERATION_NET
+				    ? " - "
+				    : " + ";
 	bool overlap = entry->operation == COLUMN_OPERATION_SUM_WITH_LARGEST ||
 		       entry->operation == COLUMN_OPERATION_LOST;
 
@@ -367,6 +406,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_metric(&explanation, (enum metric)entry->inputs[i]);
 		if (entry->operation == COLUMN_OPERATION_SMAPS)
 			append_smaps(&explanation);
+		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
+			append_heap(&explanation, entry);
 		append_ended(&explanation);
 	}
 	members_release(&explanation.members);

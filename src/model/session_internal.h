@@ -15,6 +15,7 @@
  *   session_reduce.c   a column's values reduced to one accumulator a row
  *   session_cell.c     from accumulators to cells
  *   session_cgroup.c   columns of cgroup records
+ *   session_heap.c     columns of the allocator probe
  *   session_history.c  what changed since the last table: marks
  *   session_table.c    the table of a view
  *   session_metrics.c, session_explain.c, session_evidence.c   the tables and texts behind one row or number
@@ -249,6 +250,47 @@ enum cgroup_field_kind cgroup_field_kind(int field);
  */
 void cgroup_reduce(struct session *session, const struct members *members,
 		   const struct column_values *values);
+
+/* --- session_heap.c --- */
+
+/*
+ * Reduces a column of the allocator probe (enum heap_field). `differs`: of LIVE, some process is not whole in
+ * the row; of LAYOUT, processes do not agree, present.value being an index into provenance.heap.
+ */
+void heap_reduce(struct session *session, const struct members *members, const struct column_values *values);
+
+/*
+ * Reduces first - second of two counters over the span of `values->mode` to sum.first and sum.second. The
+ * whole is missed with any member: a difference of parts is neither more nor less than that of all.
+ */
+void net_reduce(struct session *session, const struct members *members, const struct column_values *values);
+
+/* How the counters of a process were found, and what became of the search; NULL when it is not known. */
+const struct heap_process *heap_find(const struct snapshot *snapshot, uint32_t tgid);
+
+/* --- session_evidence.c --- */
+
+enum {
+	EVIDENCE_READ,
+	EVIDENCE_MISSED,
+	EVIDENCE_WHY,
+	EVIDENCE_REMEDY,
+	EVIDENCE_COUNT,
+};
+
+/* Appends a row; its texts are kept as they are. */
+struct table_row *evidence_add_row(struct table *table, const char *key, const char *label);
+
+void evidence_set_count(struct table *table, uint64_t count, struct cell *cell);
+void evidence_set_text(const char *text, struct cell *cell);
+
+/* --- session_evidence_heap.c --- */
+
+/*
+ * A row for each process that the allocator probe looked at and that has jemalloc, or may have; those of one
+ * name and outcome share a row. `tgid` of such a row is that of its first process.
+ */
+void evidence_add_heap(struct table *table, const struct snapshot *now);
 
 /* --- session_cell.c --- */
 

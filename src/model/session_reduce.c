@@ -385,6 +385,17 @@ static void reduce_difference(const struct reduction *reduction, const struct co
 	reduce_ratio(&totals, entry);
 }
 
+/* What living threads counted since they started, whatever the span of the view. */
+static void reduce_lifetime(const struct reduction *reduction, const struct column_entry *entry)
+{
+	struct sum sum = {.inputs = entry->inputs, .count = entry->input_count};
+	struct reduction totals = *reduction;
+
+	totals.mode = VIEW_MODE_TOTAL;
+	totals.sides = session_comparison(reduction->session, SPAN_TOTAL);
+	reduce_sum(&totals, &sum, 0);
+}
+
 /* --- what is no metric --- */
 
 static void reduce_stuck(const struct reduction *reduction)
@@ -512,6 +523,11 @@ static void reduce(const struct reduction *reduction, const struct column_entry 
 	switch (entry->operation) {
 	case COLUMN_OPERATION_THREADS:
 	case COLUMN_OPERATION_CGROUP:
+	case COLUMN_OPERATION_HEAP:
+	case COLUMN_OPERATION_NET:
+		break;
+	case COLUMN_OPERATION_LIFETIME:
+		reduce_lifetime(reduction, entry);
 		break;
 	case COLUMN_OPERATION_LOST:
 		add_stuck_losses(reduction);
@@ -569,6 +585,10 @@ void column_reduce(struct session *session, const struct members *members, enum 
 	};
 	if (entry->operation == COLUMN_OPERATION_CGROUP)
 		cgroup_reduce(session, members, ret_values);
+	else if (entry->operation == COLUMN_OPERATION_HEAP)
+		heap_reduce(session, members, ret_values);
+	else if (entry->operation == COLUMN_OPERATION_NET)
+		net_reduce(session, members, ret_values);
 	else
 		reduce(&reduction, entry);
 }

@@ -135,6 +135,8 @@ struct probe_summary {
 	uint64_t tgids_walked, jemalloc_detected, probed_ok, failed;
 	const char *dominant_failure; /* NULL for none */
 	bool privilege_dominant;
+	bool stopped_known; /* not in the file, like the next: threads stopped in order to be read */
+	uint64_t stopped;
 };
 
 /* Tokens of read_failures_by_file, in alphabetical order. */
@@ -200,7 +202,7 @@ struct tally {
 	uint64_t missed[UINT8_MAX + 1]; /* by reason id */
 };
 
-/* A process that the allocator probe looked at (issue of the probe fills it). */
+/* A process with jemalloc, or of which the allocator probe cannot tell. */
 struct heap_process {
 	uint32_t tgid;
 	const char *layout;  /* "dwarf", "known-build" …, NULL where it failed */

@@ -237,7 +237,8 @@ struct snapshot *example_snapshot(void)
 	add_host(snapshot);
 	fill_pressure(&snapshot->pressure);
 	snapshot->sched_ext = (struct sched_ext){true, "enabled", 1, 2, 3, 4};
-	snapshot->probe_summary = (struct probe_summary){true, 1, 2, 3, 4, "jemalloc-not-found", true};
+	snapshot->probe_summary = (struct probe_summary){true, 1,     2, 3, 4, "jemalloc-not-found",
+							 true, false, 0};
 	snapshot->parse_summary = (struct parse_summary){
 		true, 9, 4, {[PARSE_FILE_IO] = 3, [PARSE_FILE_STAT] = 1}, "io", true, 7};
 	snapshot->taskstats_summary = (struct taskstats_summary){true, 5, 6, 7, 8};

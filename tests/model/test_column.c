@@ -35,9 +35,9 @@ static void test_tabs(void **state)
 	(void)state;
 	assert_titles(TAB_OVERVIEW, false, 80, none, "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 120, none,
-		      "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s LOST% FAULT/s MIGR/s");
+		      "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
-		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST AGE LOST%");
+		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST AGE LOST% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
 		      "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE MAXTHR");
@@ -56,6 +56,8 @@ static void test_tabs(void **state)
 	assert_titles(TAB_MEMORY, false, 80, none, "THR MINF/s MAJF/s SWAP% THRA% RECL% COMP% COW% PEAK");
 	assert_titles(TAB_MEMORY, true, 0, none,
 		      "MINF/s MAJF/s SWAP% THRA% RECL% COMP% COW% PEAK PEAKVM RSS PSS SWAP");
+	assert_titles(TAB_HEAP, false, 80, none, "THR PROCS SEEN ALLOC/s FREED/s NET/s LIVE TOTAL");
+	assert_titles(TAB_HEAP, true, 0, none, "ALLOC/s FREED/s NET/s LIVE TOTAL LAYOUT");
 	assert_titles(TAB_CGROUP, false, 80, none, "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM");
 	assert_titles(TAB_CGROUP, false, 0, none,
 		      "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM WEIGHT HIGH PSICPU PSIMEM PSIIO");
@@ -190,7 +192,6 @@ static void test_find(void **state)
 	assert_int_equal(tab_find("i/o"), TAB_IO);
 	assert_int_equal(tab_find("Delay"), TAB_DELAY);
 	assert_int_equal(tab_find("nothing"), TAB_COUNT);
-	assert_false(tabs[TAB_HEAP].selectable);
 }
 
 static void test_needs(void **state)

@@ -182,6 +182,12 @@ static void set_needs(void *context, source_set needed, bool cgroup_records, boo
 	answer("needs cgroups %d smaps %d sources %x\n", cgroup_records, smaps, needed);
 }
 
+static void set_heap(void *context, bool on)
+{
+	(void)context;
+	answer("heap %d\n", on);
+}
+
 static void request_base(void *context)
 {
 	(void)context;
@@ -204,6 +210,7 @@ int main(int argc, char **argv)
 		.set_interval = set_interval,
 		.set_paused = set_paused,
 		.set_needs = set_needs,
+		.set_heap = set_heap,
 		.request_base = request_base,
 		.request_save = request_save,
 	};

@@ -400,6 +400,30 @@ static void test_evidence(void **state)
 	fake_quit(&pty);
 }
 
+/* The allocator probe is switched off and on, and says so; its tab and its order have keys. */
+static void test_heap_keys(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "J");
+	pty_wait_answer(&pty, "heap 0");
+	pty_wait_text(&pty, "probe off (J)");
+	pty_type(&pty, "J");
+	pty_wait_answer(&pty, "heap 1");
+	pty_wait_text(&pty, "allocator probe on");
+	pty_wait_no_text(&pty, "probe off (J)");
+	pty_type(&pty, "8");
+	pty_wait_text(&pty, "SEEN");
+	pty_wait_text(&pty, "ALLOC/sv");
+	pty_type(&pty, "1");
+	pty_wait_no_text(&pty, "SEEN");
+	pty_type(&pty, "A");
+	pty_wait_text(&pty, "ALLOC/sv");
+	fake_quit(&pty);
+}
+
 static void test_host_keys(void **state)
 {
 	struct pty_screen pty;
@@ -536,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_axis_tab_mode),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_heap_keys),
 		cmocka_unit_test(test_host_keys),
 		cmocka_unit_test(test_needs_follow_the_view),
 		cmocka_unit_test(test_file),

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the allocator probe found in each process, or why it did not. */
+#include "session_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/heap_tag.h"
+#include "base/memory.h"
+
+/* Processes of one name with one outcome. */
+struct outcome {
+	const struct heap_process *process; /* the first of them */
+	const char *name;                   /* NULL: of any name */
+	uint32_t processes;
+	uint64_t read, missed;
+	reason_id reason; /* of a missed thread */
+};
+
+/* What became of the threads of a process, by the tgid. */
+struct thread_counts {
+	struct hash_map index; /* tgid to place in `items` */
+	struct outcome *items;
+	size_t count, capacity;
+};
+
+static void count_thread(const struct snapshot *now, size_t thread, struct thread_counts *counts)
+{
+	struct outcome *item;
+	uint32_t place;
+	reason_id reason;
+
+	if (!hash_map_get(&counts->index, now->tgid[thread], &place)) {
+		place = (uint32_t)counts->count;
+		hash_map_set(&counts->index, now->tgid[thread], place);
+		counts->items = memory_grow(counts->items, &counts->capacity, counts->count + 1,
+					    sizeof(*counts->items));
+		counts->items[counts->count++] = (struct outcome){0};
+	}
+	item = &counts->items[place];
+	if (item->name == NULL || now->tid[thread] == now->tgid[thread])
+		item->name = snapshot_text(now, now->triples[now->triple[thread]].pcomm);
+	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
+	case VALUE_READ:
+		item->read++;
+		break;
+	case VALUE_UNAVAILABLE:
+		item->missed++;
+		item->reason = reason;
+		break;
+	case VALUE_ABSENT:
+		break;
+	}
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static enum heap_tag tag_of(const struct heap_process *process)
+{
+	return process->tag != NULL ? heap_tag_find(process->tag) : HEAP_TAG_NONE;
+}
+
+/* What lacks privilege is told once: it has nothing to do with the process. */
+static bool belongs(const struct outcome *outcome, const struct outcome *item)
+{
+	const struct heap_process *a = outcome->process, *b = item->process;
+
+	if (!same_text(a->tag, b->tag) || !same_text(a->layout, b->layout) ||
+	    !same_text(a->version, b->version) || outcome->reason != item->reason)
+		return false;
+	return outcome->name == NULL || (same_text(outcome->name, item->name) && same_text(a->text, b->text));
+}
+
+static void add_outcome(struct outcome *outcomes, size_t *count, struct outcome item)
+{
+	enum heap_tag tag = tag_of(item.process);
+	size_t place = 0;
+
+	item.processes = 1;
+	if (tag < HEAP_TAG_COUNT && (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0)
+		item.name = NULL;
+	while (place < *count && !belongs(&outcomes[place], &item))
+		place++;
+	if (place == *count) {
+		outcomes[(*count)++] = item;
+		return;
+	}
+	outcomes[place].processes++;
+	outcomes[place].read += item.read;
+	outcomes[place].missed += item.missed;
+}
+
+static const char *label_of(const struct outcome *outcome, struct arena *arena)
+{
+	if (outcome->name == NULL)
+		return arena_format(arena, "%" PRIu32 " process%s", outcome->processes,
+				    outcome->processes == 1 ? "" : "es");
+	if (outcome->processes == 1)
+		return arena_format(arena, "%s %" PRIu32, outcome->name, outcome->process->tgid);
+	return arena_format(arena, "%s, %" PRIu32 " processes", outcome->name, outcome->processes);
+}
+
+/* The tag, what it means, and the detail. */
+static const char *why_failed(const struct outcome *outcome, struct arena *arena)
+{
+	const struct heap_process *process = outcome->process;
+	enum heap_tag tag = tag_of(process);
+	const char *words = tag < HEAP_TAG_COUNT ? heap_tags[tag].words : "";
+	const char *detail = process->text != NULL ? process->text : "";
+
+	if (outcome->name == NULL)
+		return words;
+	return arena_format(arena, "%s%s%s%s%s", process->tag, words[0] != '\0' ? ": " : "", words,
+			    detail[0] != '\0' ? "; " : "", detail);
+}
+
+static const char *how_found(const struct snapshot *now, const struct outcome *outcome, struct arena *arena)
+{
+	const struct heap_process *process = outcome->process;
+	const char *how = same_text(process->layout, "known-build") ? ", known build, no debug data"
+								    : ", by debug data";
+
+	return arena_format(arena, "jemalloc%s%s%s%s%s", process->version != NULL ? " " : "",
+			    process->version != NULL ? process->version : "", how,
+			    outcome->missed != 0 ? "; " : "",
+			    outcome->missed != 0 ? snapshot_reason_words(now, outcome->reason) : "");
+}
+
+static const char *remedy_of(const struct outcome *outcome)
+{
+	enum heap_tag tag = tag_of(outcome->process);
+
+	if (outcome->process->tag == NULL)
+		tag = outcome->reason == REASON_NEEDS_STOP      ? HEAP_TAG_NEEDS_STOP
+		      : outcome->reason == REASON_NOT_PERMITTED ? HEAP_TAG_PTRACE_SEIZE
+								: HEAP_TAG_NONE;
+	return tag < HEAP_TAG_COUNT && heap_tags[tag].remedy != NULL ? heap_tags[tag].remedy : "-";
+}
+
+static void add_row(struct table *table, const struct snapshot *now, const struct outcome *outcome)
+{
+	const char *label = label_of(outcome, &table->arena);
+	struct table_row *row = evidence_add_row(table, label, label);
+
+	row->tgid = outcome->process->tgid;
+	evidence_set_count(table, outcome->read, &row->cells[EVIDENCE_READ]);
+	evidence_set_count(table, outcome->missed, &row->cells[EVIDENCE_MISSED]);
+	evidence_set_text(outcome->process->tag != NULL ? why_failed(outcome, &table->arena)
+							: how_found(now, outcome, &table->arena),
+			  &row->cells[EVIDENCE_WHY]);
+	evidence_set_text(remedy_of(outcome), &row->cells[EVIDENCE_REMEDY]);
+}
+
+void evidence_add_heap(struct table *table, const struct snapshot *now)
+{
+	const struct provenance *provenance = &now->provenance;
+	struct outcome *outcomes;
+	struct thread_counts counts = {0};
+	size_t count = 0;
+	uint32_t place;
+
+	if (provenance->heap_count == 0)
+		return;
+	for (size_t i = 0; i < now->thread_count; i++)
+		count_thread(now, i, &counts);
+	outcomes = memory_allocate_zero(provenance->heap_count, sizeof(*outcomes));
+	for (size_t i = 0; i < provenance->heap_count; i++) {
+		struct outcome item = {.name = "?"};
+
+		if (hash_map_get(&counts.index, provenance->heap[i].tgid, &place))
+			item = counts.items[place];
+		item.process = &provenance->heap[i];
+		add_outcome(outcomes, &count, item);
+	}
+	for (size_t i = 0; i < count; i++)
+		add_row(table, now, &outcomes[i]);
+	hash_map_release(&counts.index);
+	free(counts.items);
+	free(outcomes);
+}
