@@ -56,7 +56,7 @@ static void append_comparability(struct buffer *out, const struct comparability 
 	buffer_append_char(out, ']');
 }
 
-static void append_rules(struct buffer *out, const struct report_rule *rules, size_t count)
+static void append_rules(struct buffer *out, const struct diff_rule_outcome *rules, size_t count)
 {
 	buffer_append_text(out, ",\n\"rules\":[");
 	for (size_t i = 0; i < count; i++) {

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "model/comparability.h"
+#include "model/diff_rule.h"
 #include "model/snapshot.h"
 #include "model/table.h"
 
@@ -29,13 +30,6 @@ extern const char
 /* Rows of a table that a format prints unless told otherwise, 0 for all: people get a part, programs all. */
 extern const size_t report_default_limits[REPORT_FORMAT_COUNT];
 
-/* A rule of `--fail-if` and what came of it. */
-struct report_rule {
-	const char *rule; /* as the user wrote it */
-	bool broken;
-	const char *text; /* a sentence with the group and the number that was measured */
-};
-
 /* What a report is about. */
 struct report_subject {
 	const char *command;  /* "show" */
@@ -44,7 +38,7 @@ struct report_subject {
 	/* Of a comparison; NULL and 0 for others. */
 	const char *before_file;                   /* the first of the two, `file` is the second */
 	const struct comparability *comparability; /* the banner */
-	const struct report_rule *rules;
+	const struct diff_rule_outcome *rules;     /* what came of them */
 	size_t rule_count;
 };
 
