@@ -25,6 +25,11 @@ enum resolve_file {
 	RESOLVE_FILE_COUNT,
 };
 
+enum {
+	/* Searching ends after that many seconds, with what was found until then. */
+	RESOLVE_SECONDS_MAX = 5,
+};
+
 struct resolve_source {
 	void *context;
 	uint32_t object_count; /* libraries that the process maps, in the order of its memory map */

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "dwarf_search.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <string.h>
+
+enum {
+	/* No program has as many; a crafted one could have a unit in every eleven bytes. */
+	UNITS_MAX = 1000000,
+	UNITS_PER_CHECK = 256,
+};
+
+/* What libdw needs to tell units, entries, names and address ranges. */
+static const enum elf_section_id needed_sections[] = {
+	ELF_SECTION_INFO, ELF_SECTION_TYPES,    ELF_SECTION_ABBREV,
+	ELF_SECTION_STR,  ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,
+	ELF_SECTION_ADDR, ELF_SECTION_RANGES,   ELF_SECTION_RNGLISTS,
+};
+
+enum {
+	NEEDED_COUNT = sizeof(needed_sections) / sizeof(needed_sections[0]),
+};
+
+static int open_image(struct elf_object *object, struct dwarf_image *image, struct error *error)
+{
+	struct dwarf_section sections[NEEDED_COUNT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < NEEDED_COUNT; i++) {
+		const int result = elf_object_section(object, needed_sections[i], &sections[count].content,
+						      error);
+
+		if (result < 0 && result != -ENOENT)
+			return result;
+		if (result == 0)
+			sections[count++].id = needed_sections[i];
+	}
+	return dwarf_image_open(image, object, sections, count, error);
+}
+
+bool dwarf_names_occur(struct byte_range strings)
+{
+	static const char ending[] = "thread_allocated";
+
+	return strings.size > 0 && memmem(strings.data, strings.size, ending, sizeof(ending)) != NULL;
+}
+
+/* Looks through the names, in the strings first: they are far fewer bytes than the entries. */
+static bool names_occur(struct elf_object *object)
+{
+	static const enum elf_section_id places[] = {ELF_SECTION_STR, ELF_SECTION_LINE_STR, ELF_SECTION_INFO,
+						     ELF_SECTION_TYPES};
+	struct byte_range content;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (elf_object_section(object, places[i], &content, NULL) == 0 && dwarf_names_occur(content))
+			return true;
+	}
+	return false;
+}
+
+/* Takes the members of one unit, when it knows both. */
+static int try_unit(Dwarf_Die *unit, struct dwarf_limit *limit, struct tsd_members *ret_members)
+{
+	struct tsd_members members = {0};
+
+	if (dwarf_members_walk(unit, &members, limit, NULL) < 0 || !tsd_members_complete(&members))
+		return -ENOENT;
+	*ret_members = members;
+	return 0;
+}
+
+static bool name_ends_with(const char *name, const char *ending)
+{
+	const size_t length = strlen(name), ending_length = strlen(ending);
+
+	return length >= ending_length && strcmp(name + length - ending_length, ending) == 0 &&
+	       (length == ending_length || name[length - ending_length - 1] == '/');
+}
+
+bool dwarf_unit_is_likely(Dwarf_Die *unit, const struct jemalloc_symbols *symbols)
+{
+	static const char *const sources[] = {"tsd.c", "jemalloc.c", "tsd.dwo", "jemalloc.dwo"};
+	static const unsigned int name_attributes[] = {DW_AT_name, DW_AT_dwo_name, DW_AT_GNU_dwo_name};
+	Dwarf_Attribute attribute;
+
+	for (size_t i = 0; i < sizeof(name_attributes) / sizeof(name_attributes[0]); i++) {
+		const char *name = dwarf_attr(unit, name_attributes[i], &attribute) != NULL
+					   ? dwarf_formstring(&attribute)
+					   : NULL;
+
+		for (size_t source = 0; name != NULL && source < sizeof(sources) / sizeof(sources[0]);
+		     source++) {
+			if (name_ends_with(name, sources[source]))
+				return true;
+		}
+	}
+	for (size_t i = 0; i < symbols->function_count; i++) {
+		if (dwarf_haspc(unit, symbols->functions[i]) > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * One set of .debug_pubtypes (DWARF 4, 6.1.1): unit length, version, offset and length of the unit in
+ * .debug_info, then pairs of an offset in the unit and a name, up to an offset of 0. Calls libdw for the unit
+ * when a name is that of the structure.
+ */
+static int try_pubtypes_set(Dwarf *dwarf, const unsigned char *at, const unsigned char *end, bool is_64,
+			    struct dwarf_limit *limit, struct tsd_members *ret_members)
+{
+	const size_t word = is_64 ? 8 : 4;
+	uint64_t unit_offset = 0;
+
+	if ((size_t)(end - at) < 2 + 2 * word)
+		return -ENOENT;
+	memcpy(&unit_offset, at + 2, word);
+	at += 2 + 2 * word;
+	while ((size_t)(end - at) > word) {
+		uint64_t offset = 0;
+		size_t length;
+
+		memcpy(&offset, at, word);
+		at += word;
+		length = strnlen((const char *)at, (size_t)(end - at));
+		if (offset == 0 || length == (size_t)(end - at))
+			return -ENOENT;
+		if (length == 5 && memcmp(at, "tsd_s", 5) == 0) {
+			Dwarf_Die entry, unit;
+
+			if (dwarf_offdie(dwarf, unit_offset + offset, &entry) != NULL &&
+			    dwarf_diecu(&entry, &unit, NULL, NULL) != NULL &&
+			    try_unit(&unit, limit, ret_members) == 0)
+				return 0;
+		}
+		at += length + 1;
+	}
+	return -ENOENT;
+}
+
+static int try_pubtypes(struct elf_object *object, Dwarf *dwarf, struct dwarf_limit *limit,
+			struct tsd_members *ret_members)
+{
+	struct byte_range names;
+	const unsigned char *at, *end;
+
+	if (elf_object_section(object, ELF_SECTION_PUBTYPES, &names, NULL) < 0)
+		return -ENOENT;
+	at = names.data;
+	end = names.data + names.size;
+	while (end - at >= 4 && dwarf_limit_check(limit, NULL) == 0) {
+		uint32_t word;
+		uint64_t length;
+		bool is_64;
+
+		memcpy(&word, at, sizeof(word));
+		at += sizeof(word);
+		length = word;
+		is_64 = word == UINT32_MAX;
+		if (is_64) {
+			if (end - at < 8)
+				break;
+			memcpy(&length, at, sizeof(length));
+			at += sizeof(length);
+		}
+		if (length > (size_t)(end - at))
+			break;
+		if (try_pubtypes_set(dwarf, at, at + length, is_64, limit, ret_members) == 0)
+			return 0;
+		at += length;
+	}
+	return -ENOENT;
+}
+
+/* Goes from unit to unit by their headers and looks only into likely ones. */
+static int try_likely_units(Dwarf *dwarf, const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
+			    struct tsd_members *ret_members)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die entry;
+
+	for (size_t count = 0;
+	     count < UNITS_MAX && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &entry, NULL) == 0;
+	     count++) {
+		if (count % UNITS_PER_CHECK == 0 && dwarf_limit_check(limit, NULL) < 0)
+			return -ENOENT;
+		if (dwarf_unit_is_likely(&entry, symbols) && try_unit(&entry, limit, ret_members) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/*
+ * All units in their order; each member keeps its first value, be it from another unit. A unit that libdw
+ * cannot read is passed over.
+ */
+static int walk_all_units(Dwarf *dwarf, struct dwarf_limit *limit, struct tsd_members *ret_members,
+			  struct error *error)
+{
+	struct tsd_members members = {0};
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die entry;
+	bool is_damaged = false;
+
+	for (size_t count = 0;
+	     count < UNITS_MAX && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &entry, NULL) == 0;
+	     count++) {
+		int result = count % UNITS_PER_CHECK == 0 ? dwarf_limit_check(limit, error) : 0;
+
+		if (result == 0)
+			result = dwarf_members_walk(&entry, &members, limit, is_damaged ? NULL : error);
+		if (result == -ETIME)
+			return error_set(error, result, "not found within the time allowed");
+		is_damaged = is_damaged || result < 0;
+		if (tsd_members_complete(&members)) {
+			*ret_members = members;
+			return 0;
+		}
+	}
+	if (is_damaged)
+		return -EBADMSG;
+	return error_set(error, -ENOENT,
+			 members.has_allocated || members.has_deallocated
+				 ? "only one of the two counters is described"
+				 : "no struct tsd_s");
+}
+
+static int search_directly(struct elf_object *object, Dwarf *dwarf, const struct jemalloc_symbols *symbols,
+			   struct dwarf_limit *limit, struct tsd_members *ret_members)
+{
+	if (try_pubtypes(object, dwarf, limit, ret_members) == 0)
+		return 0;
+	return try_likely_units(dwarf, symbols, limit, ret_members);
+}
+
+/* An object and, where it has one, the common debug file of its package. */
+struct image_pair {
+	struct elf_object *object, *alternate;
+	struct dwarf_image image, alternate_image;
+};
+
+static int search_pair(struct image_pair *pair, const struct jemalloc_symbols *symbols,
+		       struct dwarf_limit *limit, struct tsd_members *ret_members, struct error *error)
+{
+	const bool has_alternate = pair->alternate_image.dwarf != NULL;
+	int result;
+
+	if (search_directly(pair->object, pair->image.dwarf, symbols, limit, ret_members) == 0 ||
+	    (has_alternate &&
+	     search_directly(pair->alternate, pair->alternate_image.dwarf, symbols, limit, ret_members) == 0))
+		return 0;
+	if (!names_occur(pair->object) && !(has_alternate && names_occur(pair->alternate)))
+		return error_set(error, -ENOENT, "no struct tsd_s");
+	result = walk_all_units(pair->image.dwarf, limit, ret_members, error);
+	if (result < 0 && result != -ETIME && has_alternate)
+		result = walk_all_units(pair->alternate_image.dwarf, limit, ret_members, error);
+	return result;
+}
+
+/* Unpacking the entries is the dear part; the strings alone tell when that is in vain. */
+static bool is_worth_unpacking(struct elf_object *object)
+{
+	struct byte_range strings;
+
+	return object->sections[ELF_SECTION_INFO].packing == ELF_PACKING_NONE ||
+	       elf_object_section(object, ELF_SECTION_STR, &strings, NULL) < 0 || dwarf_names_occur(strings);
+}
+
+int dwarf_search(struct elf_object *object, struct elf_object *alternate,
+		 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
+		 struct tsd_members *ret_members, struct error *error)
+{
+	struct image_pair pair = {.object = object, .alternate = alternate};
+	struct byte_range content;
+	int result;
+
+	if (alternate == NULL && !is_worth_unpacking(object))
+		return error_set(error, -ENOENT, "no struct tsd_s");
+	result = elf_object_section(object, ELF_SECTION_INFO, &content, error);
+	if (result == 0)
+		result = open_image(object, &pair.image, error);
+	if (result < 0)
+		return result;
+	if (alternate != NULL && open_image(alternate, &pair.alternate_image, NULL) == 0)
+		dwarf_setalt(pair.image.dwarf, pair.alternate_image.dwarf);
+	result = search_pair(&pair, symbols, limit, ret_members, error);
+	dwarf_image_release(&pair.image);
+	dwarf_image_release(&pair.alternate_image);
+	return result;
+}
