@@ -187,6 +187,13 @@ static void note_missing(struct aggregate *aggregate, size_t thread, reason_id r
 	aggregate->missing += hash_u64(thread + 1);
 }
 
+/* Whether the value of a thread is left out although it was read. */
+static bool is_left_out(const struct aggregation *aggregation, size_t thread, enum metric metric)
+{
+	return aggregation->counted != NULL && !aggregation->counted[thread] &&
+	       metric_type(metric)->kind == METRIC_KIND_COUNTER && metric != METRIC_THREAD_COUNT;
+}
+
 /* By flags every stored value counts, and a group none of whose threads was measured has none. */
 static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *column, enum metric metric)
 {
@@ -202,7 +209,8 @@ static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *c
 		if (!measured[group])
 			measured[group] = snapshot_value_state(snapshot, thread, metric, true, NULL) ==
 					  VALUE_READ;
-		reduction->add(aggregation, aggregate, snapshot_value(snapshot, thread, metric));
+		if (!is_left_out(aggregation, thread, metric))
+			reduction->add(aggregation, aggregate, snapshot_value(snapshot, thread, metric));
 		aggregate->members++;
 		aggregate->read++;
 	}
@@ -225,11 +233,14 @@ static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregat
 		aggregate->members++;
 		switch (snapshot_value_state(snapshot, thread, metric, false, &reason)) {
 		case VALUE_READ:
-			reduction->add(aggregation, aggregate, snapshot_value(snapshot, thread, metric));
+			if (!is_left_out(aggregation, thread, metric))
+				reduction->add(aggregation, aggregate,
+					       snapshot_value(snapshot, thread, metric));
 			aggregate->read++;
 			break;
 		case VALUE_UNAVAILABLE:
-			note_missing(aggregate, thread, reason);
+			if (!is_left_out(aggregation, thread, metric))
+				note_missing(aggregate, thread, reason);
 			break;
 		case VALUE_ABSENT:
 			break;

@@ -48,6 +48,9 @@ struct aggregation {
 	size_t group_count;
 	bool by_flags;
 	uint32_t *group_of_thread;
+	/* The threads whose counters add up, those of the others stand for zero where they were read; NULL
+	 * for all. To be set before any column is made; not owned. */
+	const bool *counted;
 	struct aggregation_column {
 		struct aggregate *aggregates; /* one for each group; NULL until asked for */
 		struct arena tallies;

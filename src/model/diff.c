@@ -9,6 +9,18 @@
 #include "base/number.h"
 #include "diff_internal.h"
 
+/* The group of a thread, by its own names or those of the thread it has become. */
+static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t thread)
+{
+	const uint32_t *successor = diff->options.successor;
+
+	if (side == DIFF_BEFORE && successor != NULL && successor[thread] != UINT32_MAX) {
+		thread = successor[thread];
+		side = DIFF_AFTER;
+	}
+	return grouping_of_triple(diff->grouping, side, diff->snapshots[side]->triple[thread]);
+}
+
 /* Thread counts and start times of the groups of a side, and which group each thread is of. */
 static void count_threads(struct diff *diff, enum diff_side side)
 {
@@ -19,7 +31,7 @@ static void count_threads(struct diff *diff, enum diff_side side)
 	const bool *members = diff->options.members[side];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		uint32_t group = grouping_of_triple(diff->grouping, side, snapshot->triple[i]);
+		uint32_t group = find_group(diff, side, i);
 
 		/* those that do not count have a group of their own behind all others */
 		if (members != NULL && !members[i])
@@ -37,6 +49,7 @@ static void count_threads(struct diff *diff, enum diff_side side)
 	diff->threads[side] = threads;
 	diff->aggregations[side] = aggregation_create(
 		snapshot, group_of_thread, group_count + (members != NULL ? 1 : 0), diff->options.by_flags);
+	diff->aggregations[side]->counted = diff->options.counted[side];
 	free(group_of_thread);
 }
 
@@ -217,9 +230,7 @@ size_t diff_kind_count(const struct diff *diff, enum diff_pair_kind kind)
 
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread)
 {
-	uint32_t triple = diff->snapshots[side]->triple[thread];
-
-	return diff->pair_of_group[side][grouping_of_triple(diff->grouping, side, triple)];
+	return diff->pair_of_group[side][find_group(diff, side, thread)];
 }
 
 size_t diff_find(const struct diff *diff, const char *key, size_t length)

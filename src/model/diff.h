@@ -32,11 +32,16 @@ struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
 	bool by_flags; /* the format's flags alone say what was measured, see aggregation_create() */
 	/*
-	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted, so
-	 * that a part of the threads has the keys that it has in the whole. diff_pair_of_thread() is for
+	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
+	 * so that a part of the threads has the keys that it has in the whole. diff_pair_of_thread() is for
 	 * threads that count.
 	 */
 	const bool *members[DIFF_SIDE_COUNT];
+	/* Of diff_match_apply(), NULL otherwise: the threads of each side whose counters add up, the others'
+	 * stand for zero; and of each thread of before the one of after whose names it goes by, UINT32_MAX
+	 * for its own. */
+	const bool *counted[DIFF_SIDE_COUNT];
+	const uint32_t *successor;
 };
 
 /* A group of one or both sides. */

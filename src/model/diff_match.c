@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diff_match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "comparability.h"
+
+#define NS_PER_TICK (UINT64_C(1000000000) / USER_HZ_PER_SECOND)
+
+static uint64_t thread_key(const struct snapshot *snapshot, size_t thread)
+{
+	return (uint64_t)snapshot->tgid[thread] << 32 | snapshot->tid[thread];
+}
+
+static void find_mates(struct diff_match *match)
+{
+	const struct snapshot *before = match->snapshots[DIFF_BEFORE];
+	const struct snapshot *after = match->snapshots[DIFF_AFTER];
+	struct hash_map threads = {0};
+
+	for (size_t i = 0; i < before->thread_count; i++) {
+		match->mate[DIFF_BEFORE][i] = UINT32_MAX;
+		hash_map_set(&threads, thread_key(before, i), (uint32_t)i);
+	}
+	for (size_t i = 0; i < after->thread_count; i++) {
+		uint32_t mate;
+
+		match->mate[DIFF_AFTER][i] = UINT32_MAX;
+		if (!hash_map_get(&threads, thread_key(after, i), &mate) ||
+		    before->start_time[mate] != after->start_time[i] ||
+		    match->mate[DIFF_BEFORE][mate] != UINT32_MAX) /* a file may repeat a thread */
+			continue;
+		match->mate[DIFF_AFTER][i] = mate;
+		match->mate[DIFF_BEFORE][mate] = (uint32_t)i;
+		match->same++;
+	}
+	hash_map_release(&threads);
+}
+
+/* Whether a thread of after started when before had been captured, within the clock tick of its start. */
+static bool started_since(const struct diff_match *match, size_t thread)
+{
+	const uint64_t began = match->snapshots[DIFF_BEFORE]->provenance.boottime_ns;
+	const uint64_t start = match->snapshots[DIFF_AFTER]->start_time[thread];
+
+	return start >= began / NS_PER_TICK;
+}
+
+static void find_counted(struct diff_match *match)
+{
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		for (size_t i = 0; i < match->snapshots[side]->thread_count; i++) {
+			const bool has_mate = match->mate[side][i] != UINT32_MAX;
+
+			match->counted[side][i] = has_mate || (side == DIFF_AFTER && started_since(match, i));
+			match->only[side] += !has_mate;
+		}
+	}
+}
+
+static int check_boot(const struct snapshot *before, const struct snapshot *after, struct error *error)
+{
+	static const char *const names[] = {"before", "after"};
+	const struct snapshot *const snapshots[] = {before, after};
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (snapshots[side]->provenance.boot_id == NULL)
+			return error_set(
+				error, -EINVAL,
+				"threads cannot be matched: the file of %s does not tell the boot it "
+				"was captured in; compare by groups",
+				names[side]);
+	}
+	if (!comparability_same_boot(before, after))
+		return error_set(error, -EINVAL,
+				 "threads cannot be matched: the captures are of different boots; compare by "
+				 "groups");
+	if (comparability_interval(before, after) < 0)
+		return error_set(error, -EINVAL,
+				 "threads cannot be matched: the second capture is the older one; give the "
+				 "files the other way round");
+	return 0;
+}
+
+struct diff_match *diff_match_create(const struct snapshot *before, const struct snapshot *after,
+				     struct error *error)
+{
+	struct diff_match *match;
+
+	if (check_boot(before, after, error) < 0)
+		return NULL;
+	match = memory_allocate_zero(1, sizeof(*match));
+	match->snapshots[DIFF_BEFORE] = before;
+	match->snapshots[DIFF_AFTER] = after;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const size_t count = match->snapshots[side]->thread_count;
+
+		match->mate[side] = memory_allocate_zero(count + 1, sizeof(*match->mate[side]));
+		match->counted[side] = memory_allocate_zero(count + 1, sizeof(*match->counted[side]));
+	}
+	find_mates(match);
+	find_counted(match);
+	return match;
+}
+
+void diff_match_release(struct diff_match *match)
+{
+	if (match == NULL)
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		free(match->mate[side]);
+		free(match->counted[side]);
+	}
+	free(match);
+}
+
+void diff_match_apply(const struct diff_match *match, struct diff_options *options)
+{
+	options->successor = match->mate[DIFF_BEFORE];
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		options->counted[side] = match->counted[side];
+}
+
+struct diff_match_count *diff_match_count(const struct diff_match *match, const struct diff *diff)
+{
+	struct diff_match_count *counts = memory_allocate_zero(diff_pair_count(diff) + 1, sizeof(*counts));
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const enum diff_side other = side == DIFF_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
+
+		for (size_t i = 0; i < match->snapshots[side]->thread_count; i++) {
+			const uint32_t mate = match->mate[side][i];
+			const size_t pair = diff_pair_of_thread(diff, (enum diff_side)side, i);
+			const bool stayed = mate != UINT32_MAX &&
+					    diff_pair_of_thread(diff, other, mate) == pair;
+
+			if (!stayed && side == DIFF_BEFORE)
+				counts[pair].went++;
+			else if (!stayed)
+				counts[pair].came++;
+			else if (side == DIFF_AFTER)
+				counts[pair].same++;
+		}
+	}
+	return counts;
+}
