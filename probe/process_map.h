@@ -13,7 +13,7 @@
 struct mapped_object {
 	char *path;             /* owned; first blank-delimited word, as the map has it */
 	uint64_t start, end;    /* of the executable mapping that made it known */
-	uint64_t first;         /* lowest mapping of the same file: where the object begins */
+	uint64_t first;         /* where the object begins: its mapping with file offset 0 */
 	uint64_t device, inode; /* as the map prints them: makedev(3) of major and minor */
 };
 
@@ -28,6 +28,9 @@ struct process_map {
  */
 int process_map_read(int process_directory, dev_t executable_device, ino_t executable_inode,
 		     struct process_map *ret_map, struct error *error);
+/* A copy of its own, to be released too. */
+void process_map_copy(const struct process_map *map, struct process_map *ret_copy);
+
 void process_map_release(struct process_map *map);
 
 #endif

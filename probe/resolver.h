@@ -44,13 +44,26 @@ struct resolve_job *resolver_submit(struct resolver *resolver, int process_direc
  */
 bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution);
 
-/* Readable when resolve_job_poll() has something to do. */
+/* Readable when resolve_job_poll() has something to do; -1 when the job is done. */
 int resolve_job_descriptor(const struct resolve_job *job);
 
-/* CLOCK_MONOTONIC ns at which the job is given up as worker-panic; poll then even without data. */
+/* CLOCK_MONOTONIC ns at which the job is given up as worker-panic (poll then even without data); 0 when done.
+ */
 uint64_t resolve_job_deadline_ns(const struct resolve_job *job);
 
 /* Ends the job, its child too when it still runs. NULL is allowed. */
 void resolve_job_release(struct resolve_job *job);
+
+/*
+ * How many jobs may run at once so that resolving takes CPUs that nobody else wants: the whole number of CPUs
+ * that `load` (runnable threads, mean of a minute) leaves free, from 1 to half of `cpus` and one.
+ */
+unsigned int resolver_headroom(unsigned int cpus, double load);
+
+/* The first word of /proc/loadavg; 0 when it is malformed. Expects LC_NUMERIC to be "C". */
+double resolver_parse_load(const char *text);
+
+/* resolver_headroom() of this host now. */
+unsigned int resolver_headroom_now(void);
 
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define MEBIBYTE ((rlim_t)1 << 20)
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef ADDRESS_SANITIZER
+#define ADDRESS_SANITIZER 0
+#endif
+
+enum {
+	/* Files are mapped as a whole, and the debug data of a browser has several GiB. */
+	ADDRESS_SPACE_MEBIBYTES = 64 << 10,
+};
+
+struct sandbox_filter {
+	scmp_filter_ctx context;
+};
+
+static void close_range_inclusive(unsigned int first, unsigned int last)
+{
+	long open_max;
+
+	if (syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	/* before Linux 5.9 */
+	open_max = sysconf(_SC_OPEN_MAX);
+	for (unsigned int i = first; i <= last && (open_max < 0 || i < (unsigned long)open_max); i++)
+		close((int)i);
+}
+
+int sandbox_close_others(int keep)
+{
+	int null;
+
+	/* above the standard descriptors, and close-on-exec by the way */
+	keep = fcntl(keep, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (keep < 0)
+		return -errno;
+	if (keep > 0)
+		close_range_inclusive(0, (unsigned int)keep - 1);
+	close_range_inclusive((unsigned int)keep + 1, ~0U);
+	null = open("/dev/null", O_RDWR);
+	/* a chroot without /dev: the places must be taken all the same, by anything that goes nowhere */
+	if (null < 0)
+		null = memfd_create("null", 0);
+	if (null != STDIN_FILENO || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+		return -EBADF;
+	return keep;
+}
+
+int sandbox_drop_capabilities(void)
+{
+	cap_t none;
+	int result = 0;
+
+	/* Needs CAP_SETPCAP; without it the sets below and no_new_privs suffice. */
+	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	none = cap_init();
+	if (none == NULL)
+		return -errno;
+	if (cap_set_proc(none) < 0)
+		result = -errno;
+	cap_free(none);
+	return result;
+}
+
+/* Calls that may be made with any arguments. */
+static const int allowed_calls[] = {
+	/* the handed files */
+	SCMP_SYS(read),
+	SCMP_SYS(pread64),
+	SCMP_SYS(lseek),
+	SCMP_SYS(fstat),
+	SCMP_SYS(close),
+	/* memory */
+	SCMP_SYS(munmap),
+	SCMP_SYS(brk),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	/* the socket */
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),
+	/* what the C library does besides: locks, time, random seeds of its allocator, the end */
+	SCMP_SYS(futex),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(sysinfo), /* qsort(3) of glibc asks how much memory there is */
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+#if ADDRESS_SANITIZER
+	SCMP_SYS(sigaltstack),
+	SCMP_SYS(sched_yield),
+#endif
+};
+
+/* Calls that fail: libdw looks for further files by itself, and goes on when there are none. */
+static const int refused_calls[] = {
+	SCMP_SYS(open),   SCMP_SYS(openat),    SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+	SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(stat),     SCMP_SYS(lstat),
+};
+
+/* Calls allowed for one value of (argument & mask). */
+struct limited_call {
+	int number;
+	unsigned int argument;
+	uint64_t mask, value;
+};
+
+static const struct limited_call limited_calls[] = {
+	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
+	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
+	/* fstat(3) of glibc 2.33 to 2.38 */
+	{SCMP_SYS(newfstatat), 3, UINT32_MAX, AT_EMPTY_PATH},
+	/* libelf asks whether its descriptor is one */
+	{SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFL},
+	{SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFD},
+	/* last words, to /dev/null */
+	{SCMP_SYS(write), 0, UINT32_MAX, STDERR_FILENO},
+	{SCMP_SYS(writev), 0, UINT32_MAX, STDERR_FILENO},
+};
+
+static int fill_filter(scmp_filter_ctx context)
+{
+	int result = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
+	for (size_t i = 0; result == 0 && i < sizeof(allowed_calls) / sizeof(allowed_calls[0]); i++)
+		result = seccomp_rule_add(context, SCMP_ACT_ALLOW, allowed_calls[i], 0);
+	for (size_t i = 0; result == 0 && i < sizeof(refused_calls) / sizeof(refused_calls[0]); i++)
+		result = seccomp_rule_add(context, SCMP_ACT_ERRNO(EACCES), refused_calls[i], 0);
+	for (size_t i = 0; result == 0 && i < sizeof(limited_calls) / sizeof(limited_calls[0]); i++) {
+		const struct limited_call *call = &limited_calls[i];
+
+		result = seccomp_rule_add(
+			context, SCMP_ACT_ALLOW, call->number, 1,
+			SCMP_CMP(call->argument, SCMP_CMP_MASKED_EQ, call->mask, call->value));
+	}
+	return result;
+}
+
+int sandbox_filter_create(struct sandbox_filter **ret_filter, struct error *error)
+{
+	struct sandbox_filter *filter = memory_allocate(sizeof(*filter));
+	int result = -ENOMEM;
+
+	filter->context = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (filter->context != NULL)
+		result = fill_filter(filter->context);
+	if (result < 0) {
+		if (filter->context != NULL)
+			seccomp_release(filter->context);
+		free(filter);
+		return error_set(error, result, "cannot make a system call filter: %s", strerror(-result));
+	}
+	*ret_filter = filter;
+	return 0;
+}
+
+void sandbox_filter_release(struct sandbox_filter *filter)
+{
+	seccomp_release(filter->context);
+	free(filter);
+}
+
+static int limit(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
+{
+	const struct rlimit value = {.rlim_cur = soft, .rlim_max = hard};
+	struct rlimit now;
+
+	if (getrlimit(resource, &now) == 0 && now.rlim_max < hard)
+		return 0; /* stricter already */
+	return setrlimit(resource, &value) < 0 ? -errno : 0;
+}
+
+static int set_limits(void)
+{
+	int result = limit(RLIMIT_CPU, SANDBOX_CPU_SECONDS, SANDBOX_CPU_SECONDS + 1);
+
+	/* the shadow memory of the address sanitizer is larger than any limit */
+	if (result == 0 && !ADDRESS_SANITIZER)
+		result = limit(RLIMIT_DATA, SANDBOX_DATA_MEBIBYTES * MEBIBYTE,
+			       SANDBOX_DATA_MEBIBYTES * MEBIBYTE);
+	if (result == 0 && !ADDRESS_SANITIZER)
+		result = limit(RLIMIT_AS, ADDRESS_SPACE_MEBIBYTES * MEBIBYTE,
+			       ADDRESS_SPACE_MEBIBYTES * MEBIBYTE);
+	if (result == 0)
+		result = limit(RLIMIT_CORE, 0, 0);
+	if (result == 0)
+		result = limit(RLIMIT_FSIZE, 0, 0);
+	if (result == 0)
+		result = limit(RLIMIT_NPROC, 0, 0);
+	if (result == 0)
+		result = limit(RLIMIT_MEMLOCK, 0, 0);
+	if (result == 0)
+		result = limit(RLIMIT_NOFILE, SANDBOX_DESCRIPTORS, SANDBOX_DESCRIPTORS);
+	return result;
+}
+
+int sandbox_enter(const struct sandbox_filter *filter)
+{
+	int result;
+
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	result = set_limits();
+	if (result < 0)
+		return result;
+	/* abort(3), so that a failed assertion of a library says what it is */
+	result = seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				  SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+	return result < 0 ? result : seccomp_load(filter->context);
+}

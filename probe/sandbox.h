@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_PROBE_SANDBOX_H
+#define CTOP_PROBE_SANDBOX_H
+
+#include "base/error.h"
+
+/*
+ * Giving up rights for good, before bytes of strangers are parsed. Everything here changes the calling
+ * process and cannot be undone.
+ */
+
+/*
+ * Closes every descriptor but `keep` (which may move) and puts /dev/null on 0, 1 and 2, so that nothing that
+ * is printed can get into `keep`. Returns the descriptor that `keep` has now, above 2, or a negative errno.
+ */
+int sandbox_close_others(int keep);
+
+/*
+ * Drops every capability, also those that a real uid of 0 brings, from all sets (capabilities(7)), and sets
+ * no_new_privs, which an exec would need to get them back. Returns 0 or a negative errno.
+ */
+int sandbox_drop_capabilities(void);
+
+/* The system calls of a child; made once, used by each. */
+struct sandbox_filter;
+
+/* Builds the filter. Returns 0 or a negative errno with a sentence. */
+int sandbox_filter_create(struct sandbox_filter **ret_filter, struct error *error);
+void sandbox_filter_release(struct sandbox_filter *filter);
+
+/*
+ * Locks this process in: limits of CPU time, memory and descriptors, not dumpable, and the filter, under
+ * which it can read, map (never to execute) and close the descriptors that it holds and talk over its socket.
+ * A call that would open or look up a path fails with EACCES, as libraries try that on their own; any other
+ * kills the process with SIGSYS. Returns 0 or a negative errno: then nothing of strangers may be parsed.
+ */
+int sandbox_enter(const struct sandbox_filter *filter);
+
+enum {
+	SANDBOX_CPU_SECONDS = 10,
+	SANDBOX_DESCRIPTORS = 64,
+	SANDBOX_DATA_MEBIBYTES = 1024,
+};
+
+#endif
