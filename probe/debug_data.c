@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "debug_candidate.h"
+#include "dwarf_package.h"
 #include "dwarf_search.h"
 
 enum {
@@ -186,6 +187,22 @@ bool debug_data_members_fit(const struct elf_object *object, const struct jemall
 	return last <= object->tls.size && (symbols->size == 0 || end <= symbols->size);
 }
 
+/* A result that cannot be true is none: into the trace with it, as with any other failure. */
+static int judge(const struct debug_search *search, enum resolve_file kind, int result,
+		 const struct jemalloc_symbols *symbols, const struct tsd_members *members,
+		 const struct error *error)
+{
+	if (result == 0 && debug_data_members_fit(search->object, symbols, members))
+		return 0;
+	if (result == 0)
+		debug_trace_add(search->trace, "%s: offsets %llu and %llu cannot be true", file_words[kind],
+				(unsigned long long)members->allocated,
+				(unsigned long long)members->deallocated);
+	else
+		debug_trace_add(search->trace, "%s: %s", file_words[kind], error->text);
+	return result == 0 ? -EBADMSG : result;
+}
+
 /* Searches one file and judges the result. */
 static int try_file(const struct debug_search *search, struct elf_object *file, enum resolve_file kind,
 		    const struct jemalloc_symbols *symbols, struct tsd_members *ret_members)
@@ -198,15 +215,7 @@ static int try_file(const struct debug_search *search, struct elf_object *file, 
 
 	if (has_alternate)
 		elf_object_release(&alternate);
-	if (result == 0 && !debug_data_members_fit(search->object, symbols, ret_members)) {
-		debug_trace_add(search->trace, "%s: offsets %llu and %llu cannot be true", file_words[kind],
-				(unsigned long long)ret_members->allocated,
-				(unsigned long long)ret_members->deallocated);
-		return -EBADMSG;
-	}
-	if (result < 0)
-		debug_trace_add(search->trace, "%s: %s", file_words[kind], error.text);
-	return result;
+	return judge(search, kind, result, symbols, ret_members, &error);
 }
 
 static int try_separate_files(struct debug_search *search, const struct jemalloc_symbols *symbols,
@@ -226,6 +235,54 @@ static int try_separate_files(struct debug_search *search, const struct jemalloc
 	return -ENOENT;
 }
 
+/* The package `package`, by the skeleton units of the object itself or of a file that is named after it. */
+static int search_package(struct debug_search *search, struct elf_object *package,
+			  const struct jemalloc_symbols *symbols, struct tsd_members *ret_members,
+			  struct error *error)
+{
+	static const enum resolve_file others[] = {RESOLVE_FILE_DEBUGINFO, RESOLVE_FILE_DEBUG};
+	int result = dwarf_package_search(package, search->object, symbols, search->limit, ret_members,
+					  error);
+
+	for (size_t i = 0; result == -ENODATA && i < sizeof(others) / sizeof(others[0]); i++) {
+		struct elf_object skeletons;
+
+		for (uint32_t ordinal = 0; result == -ENODATA && ordinal < ORDINAL_MAX; ordinal++) {
+			const int opened = open_file(search, others[i], "", ordinal, &skeletons, NULL);
+
+			if (opened == -ENOENT)
+				break;
+			if (opened < 0)
+				continue;
+			if (is_same_build(search->object, &skeletons, others[i], 0, search->trace))
+				result = dwarf_package_search(package, &skeletons, symbols, search->limit,
+							      ret_members, error);
+			elf_object_release(&skeletons);
+		}
+	}
+	return result;
+}
+
+static int try_packages(struct debug_search *search, const struct jemalloc_symbols *symbols,
+			struct tsd_members *ret_members)
+{
+	for (uint32_t ordinal = 0; ordinal < ORDINAL_MAX; ordinal++) {
+		struct elf_object package;
+		struct error error;
+		int result = open_file(search, RESOLVE_FILE_PACKAGE, "", ordinal, &package, &error);
+
+		if (result == -ENOENT)
+			break;
+		if (result == 0) {
+			result = search_package(search, &package, symbols, ret_members, &error);
+			elf_object_release(&package);
+		}
+		if (judge(search, RESOLVE_FILE_PACKAGE, result, symbols, ret_members, &error) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
 int debug_data_find_members(struct debug_search *search, const struct jemalloc_symbols *symbols,
 			    struct tsd_members *ret_members)
 {
@@ -233,7 +290,8 @@ int debug_data_find_members(struct debug_search *search, const struct jemalloc_s
 
 	if (has_names && try_file(search, search->object, RESOLVE_FILE_OBJECT, symbols, ret_members) == 0)
 		return 0;
-	if (try_separate_files(search, symbols, ret_members) == 0)
+	if (try_packages(search, symbols, ret_members) == 0 ||
+	    try_separate_files(search, symbols, ret_members) == 0)
 		return 0;
 	if (!has_names && try_file(search, search->object, RESOLVE_FILE_OBJECT, symbols, ret_members) == 0)
 		return 0;

@@ -22,7 +22,7 @@ enum {
 	NEEDED_COUNT = sizeof(needed_sections) / sizeof(needed_sections[0]),
 };
 
-static int open_image(struct elf_object *object, struct dwarf_image *image, struct error *error)
+int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error)
 {
 	struct dwarf_section sections[NEEDED_COUNT];
 	size_t count = 0;
@@ -280,10 +280,10 @@ int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		return error_set(error, -ENOENT, "no struct tsd_s");
 	result = elf_object_section(object, ELF_SECTION_INFO, &content, error);
 	if (result == 0)
-		result = open_image(object, &pair.image, error);
+		result = dwarf_object_image_open(object, &pair.image, error);
 	if (result < 0)
 		return result;
-	if (alternate != NULL && open_image(alternate, &pair.alternate_image, NULL) == 0)
+	if (alternate != NULL && dwarf_object_image_open(alternate, &pair.alternate_image, NULL) == 0)
 		dwarf_setalt(pair.image.dwarf, pair.alternate_image.dwarf);
 	result = search_pair(&pair, symbols, limit, ret_members, error);
 	dwarf_image_release(&pair.image);

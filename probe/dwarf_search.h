@@ -11,6 +11,9 @@
 
 /* Finding, among many compilation units, one that describes jemalloc's thread data. */
 
+/* Makes an image of the object's own sections; ends with dwarf_image_release(). 0 or a negative errno. */
+int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error);
+
 /* Do the members' names occur in these strings at all? Every spelling ends in the same letters. */
 bool dwarf_names_occur(struct byte_range strings);
 
