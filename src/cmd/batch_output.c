@@ -277,6 +277,7 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 		append_shares(buffer, cell);
 		return;
 	case CELL_FORM_TEXT:
+	case CELL_FORM_SIDES:
 		buffer_append_text(buffer, cell->text != NULL ? cell->text : "");
 		return;
 	}
@@ -375,6 +376,7 @@ static void append_json_value(struct buffer *buffer, const struct cell *cell)
 		buffer_append_char(buffer, '}');
 		return;
 	case CELL_FORM_TEXT:
+	case CELL_FORM_SIDES:
 		json_append_text(buffer, cell->text);
 		return;
 	}

@@ -245,18 +245,23 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 							   : SIZE_MAX;
 }
 
+void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)
+{
+	const char *slash = strrchr(pair->key, '/');
+	const char *leaf = slash != NULL ? slash + 1 : pair->key;
+
+	if (pair->kind != DIFF_PAIR_FUDGED)
+		return;
+	buffer_append_text(buffer, *leaf != '\0' ? "[fudged: " : "[fudged");
+	buffer_append_text(buffer, leaf);
+	buffer_append_text(buffer, "] ");
+}
+
 void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
 {
 	const char *part = pair->key, *end = pair->key + pair->key_length;
 
-	if (pair->kind == DIFF_PAIR_FUDGED) {
-		const char *slash = strrchr(pair->key, '/');
-		const char *leaf = slash != NULL ? slash + 1 : pair->key;
-
-		buffer_append_text(buffer, *leaf != '\0' ? "[fudged: " : "[fudged");
-		buffer_append_text(buffer, leaf);
-		buffer_append_text(buffer, "] ");
-	}
+	diff_append_mark(pair, buffer);
 	for (;;) {
 		size_t length = (size_t)(end - part);
 		const char *nul = memchr(part, '\0', length);

@@ -105,6 +105,9 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length);
  */
 void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 
+/* That mark alone, nothing for other pairs. */
+void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
+
 /* The groups of a side; a pair's aggregates are those of its `group` there, several candidates merged. */
 struct aggregation *diff_aggregation(const struct diff *diff, enum diff_side side);
 

@@ -2,6 +2,8 @@
 #ifndef CTOP_DIFF_INTERNAL_H
 #define CTOP_DIFF_INTERNAL_H
 
+#include <string.h>
+
 #include "diff.h"
 
 /* What the files of the comparison share. For the model only. */
@@ -36,6 +38,14 @@ struct diff {
 
 /* Finds cgroups of the orphans that have a new name and sets the partners of their groups. */
 void diff_find_renames(struct diff *diff);
+
+/* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
+static inline const char *diff_thread_part(const struct diff_pair *pair)
+{
+	const char *process = pair->key + strlen(pair->key) + 1;
+
+	return process + strlen(process) + 1;
+}
 
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */

@@ -182,6 +182,7 @@ static void append_value(struct buffer *buffer, const struct cell *cell, const s
 	}
 	switch (cell->form) {
 	case CELL_FORM_TEXT:
+	case CELL_FORM_SIDES:
 		return;
 	case CELL_FORM_INTEGER:
 	case CELL_FORM_REAL:

@@ -49,6 +49,23 @@ enum cell_form {
 	CELL_FORM_REAL,
 	CELL_FORM_RANGE, /* low..high */
 	CELL_FORM_BAR,   /* shares of a whole: value.shares */
+	CELL_FORM_SIDES, /* before and after: value.sides */
+};
+
+/* What one side of a comparison has, when a cell shows both. */
+enum cell_side_kind {
+	CELL_SIDE_NONE, /* no value, for whatever reason */
+	CELL_SIDE_INTEGER,
+	CELL_SIDE_REAL,
+	CELL_SIDE_UNLIMITED, /* a limit that is not set: "max" */
+};
+
+struct cell_sides {
+	union {
+		uint64_t integer;
+		double real;
+	} number[2];
+	uint8_t kind[2]; /* enum cell_side_kind */
 };
 
 enum {
@@ -71,6 +88,7 @@ struct cell {
 			int64_t low, high;
 		} range;
 		float shares[CELL_BAR_SHARES]; /* 0 … 1, in the order of table_bar_names */
+		struct cell_sides sides;
 	} value;
 	const char *text; /* printed form, owned by the table's arena; NULL: the formatter makes it */
 	double sort;      /* larger sorts first when descending; NAN: last in either direction */
@@ -82,6 +100,7 @@ struct table_column {
 	enum unit unit;
 	bool left;           /* texts line up on the left */
 	bool measured;       /* cells have a state and may have a unit of their own */
+	bool sides;          /* of cells with both sides of a comparison */
 	int width;           /* cells on the screen without the blank between, from the title and the unit */
 	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
 };
@@ -103,6 +122,8 @@ struct table_row {
 	uint32_t thread;    /* index in the newest snapshot of a thread row, else UINT32_MAX */
 	uint32_t threads;   /* members in the newest snapshot */
 	enum row_mark mark;
+	bool heading; /* text reports: a line of its own before the rows below it, only the first cell */
+	int depth;    /* text reports: levels that the row stands below the outermost heading */
 	struct cell
 		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
 };
@@ -110,6 +131,7 @@ struct table_row {
 struct table {
 	struct arena arena;
 	const char *section; /* "primary", "pressure cpu" … in reports; NULL on the screen */
+	const char *heading; /* of text reports where it is not the section's name, else NULL */
 	struct table_column *columns;
 	size_t column_count;
 	struct table_row *rows;

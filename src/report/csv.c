@@ -2,7 +2,7 @@
 /*
  * Comma-separated values by RFC 4180 (but lines end in a line feed): raw numbers; behind the columns the
  * unit, the state and the reason of each measured one, their names led by the column's where there are
- * several.
+ * several. A column with both sides of a comparison is two, NAME_before and NAME_after.
  */
 #include <string.h>
 
@@ -45,6 +45,8 @@ static size_t measured_count(const struct table *table)
 	return count;
 }
 
+static const char *const side_names[] = {"before", "after"};
+
 static void draw_header(const struct report *report, const struct table *table)
 {
 	static const char *const extra[] = {"unit", "state", "reason"};
@@ -52,8 +54,12 @@ static void draw_header(const struct report *report, const struct table *table)
 	bool several = measured_count(table) > 1;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		buffer_append_text(out, i != 0 ? "," : "");
-		append_text(report, table->columns[i].name);
+		for (size_t side = 0; side < (table->columns[i].sides ? 2 : 1); side++) {
+			buffer_append_text(out, i + side != 0 ? "," : "");
+			append_text(report, table->columns[i].name);
+			if (table->columns[i].sides)
+				buffer_append_format(out, "_%s", side_names[side]);
+		}
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
 		for (size_t j = 0; table->columns[i].measured && j < 3; j++) {
@@ -74,6 +80,13 @@ static void draw_cell(const struct report *report, const struct cell *cell)
 		append_text(report, cell->text);
 }
 
+static void draw_sides(struct buffer *out, const struct cell *cell)
+{
+	report_append_side(out, cell, 0);
+	buffer_append_char(out, ',');
+	report_append_side(out, cell, 1);
+}
+
 static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
 {
 	struct buffer *out = report->out;
@@ -81,7 +94,10 @@ static void draw_row(struct report *report, const struct table *table, const str
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (i != 0)
 			buffer_append_char(out, ',');
-		draw_cell(report, &row->cells[i]);
+		if (table->columns[i].sides)
+			draw_sides(out, &row->cells[i]);
+		else
+			draw_cell(report, &row->cells[i]);
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct cell *cell = &row->cells[i];

@@ -103,6 +103,20 @@ static void begin(struct report *report, const struct report_subject *subject)
 	buffer_append_text(out, ",\"tables\":[");
 }
 
+static void append_sides(struct buffer *out, const struct cell *cell)
+{
+	static const char *const names[] = {"{\"before\":", ",\"after\":"};
+
+	for (size_t side = 0; side < 2; side++) {
+		buffer_append_text(out, names[side]);
+		if (cell->value.sides.kind[side] == CELL_SIDE_UNLIMITED)
+			json_append_text(out, "max");
+		else if (!report_append_side(out, cell, side))
+			buffer_append_text(out, "null");
+	}
+	buffer_append_char(out, '}');
+}
+
 /* A bare value: a number where the cell holds one, else a text, null where there is none. */
 static void append_value(struct buffer *out, const struct cell *cell)
 {
@@ -111,6 +125,8 @@ static void append_value(struct buffer *out, const struct cell *cell)
 	else if (cell->form == CELL_FORM_RANGE)
 		buffer_append_format(out, "{\"low\":%" PRId64 ",\"high\":%" PRId64 "}", cell->value.range.low,
 				     cell->value.range.high);
+	else if (cell->form == CELL_FORM_SIDES)
+		append_sides(out, cell);
 	else if (!report_append_number(out, cell))
 		json_append_text(out, cell->text != NULL ? cell->text : "");
 }

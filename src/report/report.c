@@ -81,9 +81,12 @@ const char *report_reason_words(const struct report *report, const struct cell *
 
 void report_note_reason(struct report *report, const struct cell *cell)
 {
-	if (cell->state == CELL_UNAVAILABLE || report_has_partial_mark(cell))
+	/* a text with both sides has its marks within */
+	bool marked = report_has_partial_mark(cell) || (cell->form == CELL_FORM_SIDES && has_reason(cell));
+
+	if (cell->state == CELL_UNAVAILABLE || marked)
 		report->reasons[cell->reason_of_before][cell->reason] = true;
-	if (report_has_partial_mark(cell))
+	if (marked)
 		report->partial = true;
 }
 
@@ -177,6 +180,26 @@ bool report_append_number(struct buffer *buffer, const struct cell *cell)
 	if (cell->form == CELL_FORM_REAL && isfinite(cell->value.real)) {
 		append_real(buffer, cell->value.real);
 		return true;
+	}
+	return false;
+}
+
+bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side)
+{
+	if (cell->state != CELL_VALUE || cell->form != CELL_FORM_SIDES)
+		return false;
+	switch ((enum cell_side_kind)cell->value.sides.kind[side]) {
+	case CELL_SIDE_INTEGER:
+		buffer_append_u64(buffer, cell->value.sides.number[side].integer);
+		return true;
+	case CELL_SIDE_REAL:
+		append_real(buffer, cell->value.sides.number[side].real);
+		return true;
+	case CELL_SIDE_UNLIMITED:
+		buffer_append_text(buffer, "max");
+		return true;
+	case CELL_SIDE_NONE:
+		break;
 	}
 	return false;
 }

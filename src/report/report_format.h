@@ -54,4 +54,7 @@ void report_append_value(struct buffer *buffer, const struct cell *cell);
 /* Appends the number of a cell with all its digits; false (nothing appended) for cells that hold a text. */
 bool report_append_number(struct buffer *buffer, const struct cell *cell);
 
+/* The same for one side of a cell with both: "max" for a limit that is not set, false where there is none. */
+bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
+
 #endif

@@ -9,7 +9,8 @@
 #include "report_format.h"
 
 enum {
-	LEFT_COLUMN_MAX = 56 /* cells; a longer name moves the rest of its own row */
+	LEFT_COLUMN_MAX = 56, /* cells; a longer name moves the rest of its own row */
+	INDENT = 2,           /* blanks for each level of a tree */
 };
 
 /* What stands for characters of ours on a terminal without UTF-8. */
@@ -96,9 +97,11 @@ static int *measure_columns(struct report *report, const struct table *table, st
 	for (size_t i = 0; i < table->column_count; i++)
 		widths[i] = unicode_width(table->columns[i].name, strlen(table->columns[i].name));
 	for (size_t row = 0; row < table->row_count; row++) {
-		for (size_t i = 0; i < table->column_count; i++) {
+		for (size_t i = 0; i < table->column_count && !table->rows[row].heading; i++) {
 			int width = print_cell(report, scratch, &table->rows[row].cells[i]);
 
+			if (i == 0)
+				width += INDENT * table->rows[row].depth;
 			report_note_reason(report, &table->rows[row].cells[i]);
 			if (width > widths[i] && (!table->columns[i].left || width <= LEFT_COLUMN_MAX))
 				widths[i] = width;
@@ -138,6 +141,22 @@ static void draw_header(struct buffer *out, const struct table *table, const int
 	buffer_append_char(out, '\n');
 }
 
+static void draw_row(struct report *report, const struct table *table, const struct table_row *row,
+		     const int widths[], struct buffer *scratch)
+{
+	int indent = INDENT * row->depth;
+
+	append_blanks(report->out, indent);
+	for (size_t i = 0; i < (row->heading ? 1 : table->column_count); i++) {
+		int width = print_cell(report, scratch, &row->cells[i]);
+
+		append_column(report->out, scratch->data, scratch->length, width,
+			      widths[i] - (i == 0 ? indent : 0), table->columns[i].left,
+			      row->heading || i + 1 == table->column_count);
+	}
+	buffer_append_char(report->out, '\n');
+}
+
 static void draw_table(struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
@@ -146,17 +165,12 @@ static void draw_table(struct report *report, const struct table *table)
 
 	if (report->table_count != 0 || report->snapshot != NULL)
 		buffer_append_char(out, '\n');
-	buffer_append_format(out, "## %s\n", table->section);
+	buffer_append_text(out, "## ");
+	append_text(report, out, table->heading != NULL ? table->heading : table->section);
+	buffer_append_char(out, '\n');
 	draw_header(out, table, widths);
-	for (size_t row = 0; row < table->row_count; row++) {
-		for (size_t i = 0; i < table->column_count; i++) {
-			int width = print_cell(report, &scratch, &table->rows[row].cells[i]);
-
-			append_column(out, scratch.data, scratch.length, width, widths[i],
-				      table->columns[i].left, i + 1 == table->column_count);
-		}
-		buffer_append_char(out, '\n');
-	}
+	for (size_t row = 0; row < table->row_count; row++)
+		draw_row(report, table, &table->rows[row], widths, &scratch);
 	if (table->row_total > table->row_count)
 		buffer_append_format(out, "... %zu more lines truncated (use --limit 0 for unlimited)\n",
 				     table->row_total - table->row_count);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_TABLES_H
+#define CTOP_DIFF_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "diff.h"
+#include "selection.h"
+#include "table.h"
+
+/* Columns of the group tables. */
+enum diff_column {
+	DIFF_COLUMN_GROUP,
+	DIFF_COLUMN_THREADS,
+	DIFF_COLUMN_METRIC,
+	DIFF_COLUMN_BASELINE,
+	DIFF_COLUMN_CANDIDATE,
+	DIFF_COLUMN_DELTA,
+	DIFF_COLUMN_PERCENT,
+	DIFF_COLUMN_ARROW,
+	DIFF_COLUMN_TAGS,
+	DIFF_COLUMN_UPTIME,
+	DIFF_COLUMN_COUNT,
+	DIFF_COLUMN_SORT = DIFF_COLUMN_COUNT, /* of the first sort metric; not to be asked for */
+};
+
+extern const char *const diff_column_names[DIFF_COLUMN_COUNT]; /* as in `--columns` */
+
+/* Choices of columns. */
+enum diff_display {
+	DIFF_DISPLAY_ARROW,
+	DIFF_DISPLAY_FULL,
+	DIFF_DISPLAY_DELTA_ONLY,
+	DIFF_DISPLAY_NO_PERCENT,
+	DIFF_DISPLAY_PERCENT_ONLY,
+	DIFF_DISPLAY_COUNT,
+};
+
+/* "arrow", "full", "delta-only", "no-pct", "pct-only", NULL: as in `--display-format`. */
+extern const char *const diff_display_names[DIFF_DISPLAY_COUNT + 1];
+
+/* Which report of a comparison is wanted. */
+struct diff_request {
+	bool sections[SECTION_COUNT]; /* those that need the cgroup axis are left out on others */
+	bool metrics[METRIC_COUNT];
+	bool derived[DERIVED_COUNT];
+	struct sort_keys sort; /* none: the rows that changed most come first */
+	enum diff_display display;
+	size_t columns[DIFF_COLUMN_COUNT]; /* enum diff_column; not both the arrow and a side */
+	size_t column_count;               /* 0: those of `display` */
+	size_t limit; /* rows of a table (on the cgroup axis of each parent), 0 for all; renamed cgroups are
+		       * never cut */
+	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
+	bool layout;       /* for people: AXIS_ALL as a tree, a table for each parent on the cgroup axis */
+	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
+};
+
+/*
+ * Builds the tables of a comparison one after the other, in the order of the reference, hands each that has
+ * rows to `emit` and releases it: only one is in memory at a time. Every cell carries its number and its
+ * text.
+ */
+void diff_tables(const struct diff *diff, const struct diff_request *request,
+		 void (*emit)(void *context, const struct table *table), void *context);
+
+#endif
