@@ -73,6 +73,7 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command capture_command;
+extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command help_command;
 extern const struct command metrics_command;

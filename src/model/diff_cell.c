@@ -180,6 +180,19 @@ static void set_delta(struct diff_build *build, struct table *table, struct cell
 	table_build_take_text(&build->base, table, cell);
 }
 
+/*
+ * The reference prints no change of a negative number as "-0.0%": so do we where its cells are wanted, that
+ * is where the flags of the format decide on both sides, and nowhere else.
+ */
+static void append_percent(struct diff_build *build, const struct diff_value *value)
+{
+	if (build->by_flags[DIFF_BEFORE] && build->by_flags[DIFF_AFTER] && value->fraction == 0 &&
+	    value->side[DIFF_BEFORE].number < 0)
+		buffer_append_text(&build->base.text, "-0.0%");
+	else
+		cell_format_percent(&build->base.text, value->fraction);
+}
+
 static void set_percent(struct diff_build *build, struct table *table, struct cell *cell,
 			const struct diff_row_content *content)
 {
@@ -195,7 +208,7 @@ static void set_percent(struct diff_build *build, struct table *table, struct ce
 	cell->form = CELL_FORM_REAL;
 	cell->value.real = value->fraction * 100.0;
 	cell->sort = cell->value.real;
-	cell_format_percent(&build->base.text, value->fraction);
+	append_percent(build, value);
 	table_build_take_text(&build->base, table, cell);
 }
 
@@ -253,7 +266,7 @@ static void set_sort(struct diff_build *build, struct table *table, struct cell 
 		return;
 	buffer_append_text(&build->base.text, cell->text);
 	buffer_append_text(&build->base.text, " (");
-	cell_format_percent(&build->base.text, value.fraction);
+	append_percent(build, &value);
 	buffer_append_char(&build->base.text, ')');
 	table_build_take_text(&build->base, table, cell);
 }

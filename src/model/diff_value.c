@@ -36,7 +36,7 @@ static void conclude_numbers(struct diff_value *value, bool is_ratio)
 	value->differs = value->delta != 0;
 	value->has_fraction = !is_ratio && fabs(before) > DBL_EPSILON;
 	if (value->has_fraction)
-		value->fraction = value->delta / before;
+		value->fraction = value->delta / before + 0.0; /* no negative zero */
 	value->sort = value->has_fraction ? fabs(value->fraction) : fabs(value->delta) * 1e9;
 }
 

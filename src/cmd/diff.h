@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CMD_DIFF_H
+#define CTOP_CMD_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "view_options.h"
+
+/* What `ctop diff` takes; also filled by `ctop BEFORE AFTER` where there is no terminal. */
+struct diff_command_options {
+	struct view_options view;
+	const char *metrics, *sections;
+	int display; /* enum diff_display; DIFF_DISPLAY_COUNT: the format's own */
+	bool wrap;
+	bool reference;
+	int format; /* enum report_format */
+	uint64_t max_bytes;
+	const char *output;
+};
+
+/* Sets the defaults in the zeroed options. */
+void diff_set_defaults(void *options);
+
+/* Compares two files (`operands`) and prints; returns the exit status. */
+int diff_run(void *options, char **operands, int operand_count);
+
+#endif
