@@ -68,13 +68,13 @@ static void append_classes(struct buffer *out, const struct table_column *column
 		buffer_append_text(out, cell->value.real > 0 ? " up" : " down");
 }
 
-/* The number that the column is sorted by. */
+/* The number that the column is sorted by, of texts none. */
 static void append_sort_value(struct buffer *out, const struct cell *cell)
 {
 	struct cell number = {.form = CELL_FORM_REAL, .value.real = cell->sort};
 	const size_t start = out->length;
 
-	if (cell->state != CELL_VALUE || (cell->form == CELL_FORM_TEXT && !isfinite(cell->sort)))
+	if (cell->state != CELL_VALUE || cell->form == CELL_FORM_TEXT)
 		return;
 	buffer_append_text(out, " data-v=\"");
 	if (report_append_number(out, cell) || report_append_number(out, &number)) {

@@ -3,7 +3,7 @@
  * GitHub Flavored Markdown that pastes into a pull request: facts and warnings, then a table a section. Names
  * are foreign text: they stand in code spans, where neither HTML, links, mentions nor emphasis mean anything.
  */
-#include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -26,7 +26,7 @@ static bool is_plain(const char *text, size_t length)
 				    (character >= 'a' && character <= 'z');
 		/* signs, and a colon that makes no address */
 		const bool sign = (character == '+' || character == '-') ||
-				  (character == ':' && i + 1 < length && text[i + 1] == ' ');
+				  (character == ':' && i + 1 < length && text[i + 1] != '/');
 
 		if (!letter && !sign && character < 0x80 && strchr(harmless, (char)character) == NULL)
 			return false;
@@ -53,6 +53,27 @@ static void append_fence(struct buffer *out, size_t length)
 		buffer_append_char(out, '`');
 }
 
+/* Whether a backslash stands before a `|`: readers of tables disagree on what escapes what then. */
+static bool has_escaped_bar(const char *text, size_t length)
+{
+	return memmem(text, length, "\\|", 2) != NULL;
+}
+
+/* Appends a code span in which nothing but letters and digits stands for itself. */
+static void append_code_element(struct buffer *out, const char *text, size_t length)
+{
+	buffer_append_text(out, "<code>");
+	for (size_t i = 0; i < length; i++) {
+		const unsigned char character = (unsigned char)text[i];
+
+		if (character >= 0x80 || isalnum(character) || character == ' ')
+			buffer_append_char(out, text[i]);
+		else
+			buffer_append_format(out, "&#%d;", character);
+	}
+	buffer_append_text(out, "</code>");
+}
+
 /*
  * Appends a code span. Its fence is longer than any in the text; a blank that parts text and fence is no part
  * of it where both ends have one. In tables a `|` must be escaped even there.
@@ -65,6 +86,10 @@ static void append_code(struct buffer *out, const char *text, size_t length, boo
 
 	if (length == 0)
 		return;
+	if (in_table && has_escaped_bar(text, length)) {
+		append_code_element(out, text, length);
+		return;
+	}
 	append_fence(out, fence);
 	buffer_append_text(out, padded ? " " : "");
 	for (size_t i = 0; i < length; i++) {
@@ -209,6 +234,32 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 		buffer_append_char(out, '\n');
 }
 
+/* The main facts; a mark leads those that differ. */
+static void append_facts(struct report *report)
+{
+	struct capture_facts *facts = report->before != NULL
+					      ? capture_facts_create(report->before, report->snapshot)
+					      : capture_facts_create(report->snapshot, NULL);
+	struct table *table = report_create_facts(facts, REPORT_FACTS_MAIN);
+	struct buffer *out = report->out;
+
+	draw_header(report, table);
+	for (size_t row = 0; row < table->row_count; row++) {
+		buffer_append_text(out, table->rows[row].mark == ROW_MARK_MOVER ? "| ≠ " : "| ");
+		append_sentence(out, table->rows[row].cells[0].text);
+		for (size_t i = 1; i < table->column_count; i++) {
+			const char *text = table->rows[row].cells[i].text;
+
+			buffer_append_text(out, " | ");
+			append_text(out, text != NULL ? text : "-", text != NULL ? strlen(text) : 1, false,
+				    true);
+		}
+		buffer_append_text(out, " |\n");
+	}
+	table_release(table);
+	capture_facts_release(facts);
+}
+
 static void append_file(struct buffer *out, const char *file)
 {
 	append_text(out, file, strlen(file), true, false);
@@ -217,8 +268,6 @@ static void append_file(struct buffer *out, const char *file)
 static void begin(struct report *report, const struct report_subject *subject)
 {
 	struct buffer *out = report->out;
-	struct capture_facts *facts;
-	struct table *table;
 
 	if (report->snapshot == NULL)
 		return;
@@ -230,15 +279,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_file(out, subject->file);
 	buffer_append_format(out, " by %s\n\n", subject->group_by);
 	append_banner(out, subject);
-	if (report->before != NULL)
-		facts = capture_facts_create(report->before, report->snapshot);
-	else
-		facts = capture_facts_create(report->snapshot, NULL);
-	table = report_create_facts(facts, REPORT_FACTS_MAIN);
-	table->section = NULL;
-	draw_table(report, table);
-	table_release(table);
-	capture_facts_release(facts);
+	append_facts(report);
 }
 
 static void end(struct report *report)

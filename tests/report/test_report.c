@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reports of a made snapshot with partial, absent and unavailable cells, compared with files in golden/. */
-#include <fcntl.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "golden.h"
 #include "model/show_tables.h"
 #include "report/report.h"
 
@@ -95,20 +94,6 @@ static void draw(void *context, const struct table *table)
 	report_table(context, table);
 }
 
-static void compare_with_golden(const char *name, const struct buffer *drawn)
-{
-	char path[512];
-	struct buffer golden = {0};
-
-	snprintf(path, sizeof(path), "%s/%s", TEST_DATA, name);
-	if (file_read(AT_FDCWD, path, &golden, 1 << 20) < 0 || golden.length != drawn->length ||
-	    memcmp(golden.data, drawn->data, golden.length) != 0) {
-		printf("%s\n", drawn->data);
-		fail_msg("%s differs from what is printed above", name);
-	}
-	buffer_release(&golden);
-}
-
 static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum axis axis,
 				     const char *sections_wanted, bool by_flags, enum report_format format,
 				     bool ascii)
@@ -130,7 +115,7 @@ static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum
 						       .group_by = axes[axis].name});
 	show_tables(snapshot, &request, draw, &report);
 	report_end(&report);
-	compare_with_golden(golden, &out);
+	golden_compare(golden, &out);
 	buffer_release(&out);
 	snapshot_release(snapshot);
 }
