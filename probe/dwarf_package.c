@@ -144,6 +144,27 @@ static size_t cut_row(struct elf_object *package, const struct package_index *in
 	return count;
 }
 
+/* The type units of DWARF 4; dwarf_get_units() comes to them only behind a unit in .debug_info. */
+static int walk_types_section(Dwarf *dwarf, struct dwarf_limit *limit, struct tsd_members *members)
+{
+	Dwarf_Off offset = 0, next;
+	uint64_t signature;
+	size_t header;
+	int result = 0;
+
+	while (result != -ETIME && !tsd_members_complete(members) &&
+	       dwarf_next_unit(dwarf, offset, &next, &header, NULL, NULL, NULL, NULL, &signature, NULL) ==
+		       0 &&
+	       next > offset) {
+		Dwarf_Die entry;
+
+		if (dwarf_offdie_types(dwarf, offset + header, &entry) != NULL)
+			result = dwarf_members_walk(&entry, members, limit, NULL);
+		offset = next;
+	}
+	return result;
+}
+
 /* Walks the unit of one row; a row that libdw cannot read is passed over. Only -ETIME is an error. */
 static int walk_row(struct elf_object *package, const struct package_index *index, uint32_t row,
 		    struct dwarf_limit *limit, struct tsd_members *members)
@@ -160,6 +181,8 @@ static int walk_row(struct elf_object *package, const struct package_index *inde
 	while (result != -ETIME && !tsd_members_complete(members) &&
 	       dwarf_get_units(image.dwarf, unit, &unit, NULL, NULL, &entry, NULL) == 0)
 		result = dwarf_members_walk(&entry, members, limit, NULL);
+	if (result != -ETIME && !tsd_members_complete(members))
+		result = walk_types_section(image.dwarf, limit, members);
 	dwarf_image_release(&image);
 	return result == -ETIME ? result : 0;
 }

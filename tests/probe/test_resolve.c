@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Programs with thread data as jemalloc's generations lay it out, built, stripped, split and packed in all
+ * ways that debug data comes in.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "../cmocka_include.h"
+#include "file_source.h"
+#include "probe/jemalloc_symbol.h"
+#include "probe/known_build.h"
+#include "workshop.h"
+
+#define SOURCE TEST_DATA "/generation.c"
+
+static struct resolution resolved;
+static unsigned int opened;
+
+static void resolve_with(const char *executable, const char *const *libraries, uint32_t count)
+{
+	struct file_source files = {
+		.executable = executable, .libraries = libraries, .library_count = count, .root = "root"};
+	const struct resolve_source source = file_source(&files);
+
+	resolve(&source, &resolved);
+	opened = files.opened;
+}
+
+static void resolve_program(const char *executable)
+{
+	resolve_with(executable, NULL, 0);
+}
+
+static void assert_tag(enum heap_tag tag)
+{
+	if (resolved.tag != tag)
+		print_message("%s\n", resolved.text);
+	assert_string_equal(resolved.tag == HEAP_TAG_NONE ? "" : heap_tags[resolved.tag].name,
+			    tag == HEAP_TAG_NONE ? "" : heap_tags[tag].name);
+}
+
+static void assert_layout(enum layout_origin origin, uint64_t allocated, uint64_t deallocated)
+{
+	assert_tag(HEAP_TAG_NONE);
+	assert_string_equal(resolved.text, "");
+	assert_int_equal(resolved.layout.origin, origin);
+	assert_int_equal(resolved.layout.allocated, allocated);
+	assert_int_equal(resolved.layout.deallocated, deallocated);
+}
+
+static void assert_found(const char *executable)
+{
+	resolve_program(executable);
+	assert_layout(LAYOUT_ORIGIN_DWARF, 824, 840);
+	assert_int_equal(resolved.layout.object, LAYOUT_EXECUTABLE);
+}
+
+static void assert_text(const char *part)
+{
+	if (strstr(resolved.text, part) == NULL)
+		fail_msg("\"%s\" is not in \"%s\"", part, resolved.text);
+}
+
+struct generation {
+	const char *definition;
+	uint64_t size, allocated, deallocated;
+};
+
+static const struct generation generations[] = {
+	{"GENERATION_4_5", 104, 16, 24},    {"GENERATION_5_0", 6104, 8, 16},
+	{"GENERATION_5_1", 6144, 16, 24},   {"GENERATION_5_2", 6216, 16, 24},
+	{"GENERATION_5_3", 2632, 824, 840}, {"PLACE_ANONYMOUS", 56, 16, 32},
+};
+
+static const char *const debug_flags[] = {
+	"-g",
+	"-gdwarf-2 -gstrict-dwarf",
+	"-gdwarf-4",
+	"-gdwarf-5",
+	"-gdwarf-4 -gpubnames",
+	"-g -gdwarf64 -gpubnames",
+	"-g -gz=zlib",
+	"-gdwarf-4 -fdebug-types-section",
+	"-g -flto",
+	"-g -static",
+	"-g -O2",
+};
+
+static void test_generations(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++) {
+		for (size_t flags = 0; flags < sizeof(debug_flags) / sizeof(debug_flags[0]); flags++) {
+			const struct generation *generation = &generations[i];
+			const bool is_expression = strstr(debug_flags[flags], "dwarf-2") != NULL;
+
+			/* one generation with all flags, all generations with the first */
+			if (i != 4 && flags != 0)
+				continue;
+			workshop_make("cc %s -D%s " SOURCE " -o a", debug_flags[flags],
+				      generation->definition);
+			resolve_program("a");
+			if (is_expression) {
+				assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+				assert_text("no constant");
+				continue;
+			}
+			assert_layout(LAYOUT_ORIGIN_DWARF, generation->allocated, generation->deallocated);
+			assert_string_equal(resolved.layout.version, "");
+			assert_true(resolved.layout.tls.size >= generation->size);
+			assert_true(resolved.layout.symbol + generation->size <= resolved.layout.tls.size);
+			assert_int_equal(opened, 1);
+		}
+	}
+}
+
+static void test_clang(void **state)
+{
+	(void)state;
+	if (!workshop_has("clang"))
+		skip();
+	workshop_make("clang -g -DGENERATION_5_3 " SOURCE " -o a");
+	assert_found("a");
+}
+
+struct refusal {
+	const char *flags;
+	enum heap_tag tag;
+	const char *text;
+};
+
+static const struct refusal refusals[] = {
+	{"-g -DPLACE_OTHER", HEAP_TAG_DWARF_PARSE_FAILURE, "own debug data: no struct tsd_s"},
+	{"-g -DPLACE_REVERSED", HEAP_TAG_DWARF_PARSE_FAILURE, "offsets 24 and 16 cannot be true"},
+	{"-g -DPLACE_HALF", HEAP_TAG_DWARF_PARSE_FAILURE, "only one of the two"},
+	{"-DGENERATION_5_3", HEAP_TAG_DWARF_PARSE_FAILURE, "no .debug_info; no known build"},
+	{"-g -DGENERATION_5_3 -DSYMBOL=mytsd_tls", HEAP_TAG_JEMALLOC_NOT_FOUND, ""},
+	{"-g -DGENERATION_5_3 -DSYMBOL=_tsd_tls", HEAP_TAG_JEMALLOC_NOT_FOUND, ""},
+	{"-g -DGENERATION_5_3 -DSYMBOL=je_tsd_tls_extra", HEAP_TAG_JEMALLOC_NOT_FOUND, ""},
+};
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		workshop_make("cc %s " SOURCE " -o a", refusals[i].flags);
+		resolve_program("a");
+		assert_tag(refusals[i].tag);
+		assert_text(refusals[i].text);
+	}
+	/* a file without thread storage has no such symbol, whatever its names are */
+	workshop_make("echo 'int je_tsd_tls; int main(void) { return je_tsd_tls; }' >b.c; cc -g b.c -o b");
+	resolve_program("b");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+	resolve_program("missing");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+	assert_text("executable");
+}
+
+static void test_prefixes(void **state)
+{
+	static const char *const prefixes[] = {"", "je_", "_rjem_je_", "jemalloc_je_", "custom_prefix_"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		workshop_make("cc -g -DGENERATION_5_3 -DSYMBOL=%stsd_tls -DACCESS=%stsd_fetch_slow " SOURCE
+			      " -o a",
+			      prefixes[i], prefixes[i]);
+		assert_found("a");
+	}
+}
+
+static void test_symbol_names(void **state)
+{
+	(void)state;
+	assert_true(jemalloc_symbol_qualifies("tsd_tls"));
+	assert_true(jemalloc_symbol_qualifies("je_tsd_tls"));
+	assert_true(jemalloc_symbol_qualifies("_rjem_je_tsd_tls"));
+	assert_true(jemalloc_symbol_qualifies("jemalloc_je_tsd_tls"));
+	assert_true(jemalloc_symbol_qualifies("custom_prefix_tsd_tls"));
+	assert_false(jemalloc_symbol_qualifies("mytsd_tls"));
+	assert_false(jemalloc_symbol_qualifies("_tsd_tls"));
+	assert_false(jemalloc_symbol_qualifies("tsd_tls_v2"));
+	assert_false(jemalloc_symbol_qualifies("je_tsd_tls_extra"));
+	assert_false(jemalloc_symbol_qualifies("tsd"));
+	assert_false(jemalloc_symbol_qualifies("tls"));
+	assert_false(jemalloc_symbol_qualifies("je_tsd"));
+	assert_false(jemalloc_symbol_qualifies(""));
+}
+
+/* Makes `full`, and `bare` without any debug data or symbols. */
+static void make_stripped(const char *flags)
+{
+	workshop_make("rm -rf bare* root; cc -g -DGENERATION_5_3 %s " SOURCE " -o full && "
+		      "objcopy --only-keep-debug full full.dbg && strip full -o bare",
+		      flags);
+	resolve_program("bare");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+}
+
+static void test_files_beside(void **state)
+{
+	(void)state;
+	make_stripped("");
+	workshop_make("cp full.dbg bare.debuginfo");
+	assert_found("bare");
+	workshop_make("mv bare.debuginfo bare.debug");
+	assert_found("bare");
+	/* one that cannot be read does not stand in the way */
+	workshop_make("echo nonsense and more of it >bare.debuginfo");
+	assert_found("bare");
+	/* another build's */
+	workshop_make("cc -g -DGENERATION_5_2 " SOURCE
+		      " -o other && rm bare.debuginfo && cp other bare.debug");
+	resolve_program("bare");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+	assert_text("another build id");
+	/* symbols kept, debug data elsewhere */
+	workshop_make("strip --strip-debug full -o bare && cp full.dbg bare.debug");
+	assert_found("bare");
+}
+
+static void test_build_id(void **state)
+{
+	(void)state;
+	make_stripped("-Wl,--build-id=0xabcdef0123");
+	workshop_make("mkdir -p root/usr/lib/debug/.build-id/ab && "
+		      "cp full.dbg root/usr/lib/debug/.build-id/ab/cdef0123.debug");
+	assert_found("bare");
+	/* under the right name, of another build */
+	workshop_make("cc -g -DGENERATION_5_3 -Wl,--build-id=0xabcdef0124 " SOURCE
+		      " -o root/usr/lib/debug/.build-id/ab/cdef0123.debug");
+	resolve_program("bare");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+	assert_text("build id: another build id");
+}
+
+static void test_debuglink(void **state)
+{
+	(void)state;
+	make_stripped("-Wl,--build-id=none");
+	workshop_make("mkdir -p .debug && cp full.dbg .debug/linked.dbg && cp full.dbg linked.dbg && "
+		      "objcopy --add-gnu-debuglink=linked.dbg bare && rm linked.dbg");
+	resolve_program("bare");
+	assert_layout(LAYOUT_ORIGIN_DWARF, 824, 840);
+	workshop_make("printf x >>.debug/linked.dbg");
+	resolve_program("bare");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+	assert_text("debuglink: another CRC");
+	/* the next candidate may be right */
+	workshop_make(
+		"mkdir -p \"root/usr/lib/debug$PWD\" && cp full.dbg \"root/usr/lib/debug$PWD/linked.dbg\"");
+	{
+		char path[512];
+
+		assert_non_null(getcwd(path, sizeof(path) - 8));
+		strcat(path, "/bare");
+		assert_found(path);
+	}
+	workshop_make("rm -rf .debug");
+}
+
+static void test_alternate(void **state)
+{
+	(void)state;
+	if (!workshop_has("dwz"))
+		skip();
+	/* structures that two programs share move to the common file */
+	workshop_make("rm -rf root; mkdir -p root/usr/lib/debug/.dwz; "
+		      "cc -g -DGENERATION_5_3 " SOURCE " -o a && cc -g -O2 -DGENERATION_5_3 " SOURCE
+		      " -o b && "
+		      "dwz -m common.debug -M /usr/lib/debug/.dwz/common.debug a b");
+	resolve_program("a");
+	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+	assert_text("alternate debug file common.debug is missing");
+	workshop_make("cp common.debug root/usr/lib/debug/.dwz/");
+	assert_found("a");
+	assert_found("b");
+	/* of another build */
+	workshop_make("objcopy --remove-section=.note.gnu.build-id common.debug "
+		      "root/usr/lib/debug/.dwz/common.debug");
+	resolve_program("a");
+	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+}
+
+struct package_case {
+	const char *tool;
+	const char *flags;
+};
+
+static const struct package_case package_cases[] = {
+	{"dwp", "-gdwarf-4"},      {"dwp", "-gdwarf-4 -fdebug-types-section"},      {"llvm-dwp", "-gdwarf-4"},
+	{"llvm-dwp", "-gdwarf-5"}, {"llvm-dwp", "-gdwarf-5 -fdebug-types-section"},
+};
+
+static void test_packages(void **state)
+{
+	size_t tried = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(package_cases) / sizeof(package_cases[0]); i++) {
+		const struct package_case *package = &package_cases[i];
+
+		if (!workshop_has(package->tool))
+			continue;
+		tried++;
+		workshop_make("rm -f *.dwo *.dwp a*; echo 'int other(void) { return 1; }' >other.c && "
+			      "cc %s -gsplit-dwarf -c other.c && "
+			      "cc %s -gsplit-dwarf -DGENERATION_5_3 -c " SOURCE " && "
+			      "cc other.o generation.o -o a && %s -e a -o p",
+			      package->flags, package->flags, package->tool);
+		resolve_program("a");
+		assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+		workshop_make("mv p a.dwp");
+		assert_found("a");
+		/* skeleton units may be in a file beside it */
+		workshop_make("objcopy --only-keep-debug a a.debug && strip --strip-debug a");
+		assert_found("a");
+		workshop_make("rm a.debug; head -c 300 a.dwp >b && mv b a.dwp");
+		resolve_program("a");
+		assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+		assert_text(".dwp: ");
+	}
+	if (tried == 0)
+		skip();
+}
+
+/* Maps a file for changes; the caller unmaps it. */
+static unsigned char *map_file(const char *path, size_t *ret_size)
+{
+	const int descriptor = open(path, O_RDWR);
+	struct stat status;
+	unsigned char *image;
+
+	assert_true(descriptor >= 0 && fstat(descriptor, &status) == 0);
+	*ret_size = (size_t)status.st_size;
+	image = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+	assert_true(image != MAP_FAILED);
+	close(descriptor);
+	return image;
+}
+
+/* Compresses the .debug_… sections of a program with zstd, as newer linkers do (gABI, "Compressed Sections").
+ */
+static void compress_sections(const char *path, uint64_t claimed_more)
+{
+	size_t size;
+	unsigned char *image = map_file(path, &size);
+	const Elf64_Ehdr *header = (const void *)image;
+	Elf64_Shdr *sections = (void *)(image + header->e_shoff);
+	const char *names = (const char *)image + sections[header->e_shstrndx].sh_offset;
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	for (size_t i = 0; i < header->e_shnum; i++) {
+		Elf64_Shdr *section = &sections[i];
+		const Elf64_Chdr head = {
+			.ch_type = 2, .ch_size = section->sh_size + claimed_more, .ch_addralign = 1};
+		const size_t bound = ZSTD_compressBound(section->sh_size);
+		char *packed;
+		size_t length;
+
+		if (strncmp(names + section->sh_name, ".debug_", 7) != 0)
+			continue;
+		packed = malloc(bound);
+		assert_non_null(packed);
+		length = ZSTD_compress(packed, bound, image + section->sh_offset, section->sh_size, 1);
+		assert_false(ZSTD_isError(length));
+		/* the header wants to be aligned */
+		fseek(file, 0, SEEK_END);
+		while (ftell(file) % 8 != 0)
+			fputc(0, file);
+		section->sh_offset = (Elf64_Off)ftell(file);
+		section->sh_size = sizeof(head) + length;
+		section->sh_flags |= SHF_COMPRESSED;
+		assert_int_equal(fwrite(&head, sizeof(head), 1, file), 1);
+		assert_int_equal(fwrite(packed, 1, length, file), length);
+		fflush(file);
+		free(packed);
+	}
+	fclose(file);
+	munmap(image, size);
+}
+
+static void test_zstd(void **state)
+{
+	(void)state;
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
+	compress_sections("a", 0);
+	assert_found("a");
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
+	compress_sections("a", 1);
+	resolve_program("a");
+	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+	assert_text("cannot be unpacked: damaged");
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
+	compress_sections("a", UINT64_C(1) << 40);
+	resolve_program("a");
+	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+	assert_text("MiB when unpacked");
+}
+
+static void test_old_zlib(void **state)
+{
+	(void)state;
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
+	if (!workshop_run(
+		    "objcopy --compress-debug-sections=zlib-gnu a && readelf -S a | grep -q zdebug_info")) {
+		print_message("SKIP: objcopy does not write .zdebug_ sections\n");
+		skip();
+	}
+	assert_found("a");
+}
+
+static void test_library(void **state)
+{
+	static const char *const libraries[] = {"/nowhere.so", "other.so", "liballocator.so"};
+	static const char *const preferred[] = {"liballocator.so", "other.so"};
+
+	(void)state;
+	workshop_make("rm -f a other.so; echo 'int main(void) { return 0; }' >main.c && cc main.c -o a && "
+		      "echo '__thread int x; int other(void) { return x; }' >other.c && "
+		      "cc -shared -fPIC other.c -o other.so && "
+		      "cc -g -shared -fPIC -ftls-model=initial-exec -DLIBRARY -DGENERATION_5_3 " SOURCE
+		      " -o liballocator.so");
+	resolve_with("a", libraries, 3);
+	assert_layout(LAYOUT_ORIGIN_DWARF, 824, 840);
+	assert_int_equal(resolved.layout.object, 2);
+	/* jemalloc in the executable comes first, then the first library that can be read */
+	workshop_make("cc -g -DGENERATION_5_1 " SOURCE " -o b");
+	resolve_with("b", libraries, 3);
+	assert_layout(LAYOUT_ORIGIN_DWARF, 16, 24);
+	workshop_make("strip --strip-debug liballocator.so && cp liballocator.so unknown.so");
+	resolve_with("a", libraries, 3);
+	assert_tag(HEAP_TAG_JEMALLOC_IN_DSO);
+	assert_text("no .debug_info; no known build");
+	workshop_make("cc -g -shared -fPIC -DLIBRARY -DGENERATION_5_2 " SOURCE " -o other.so");
+	resolve_with("a", preferred, 2);
+	assert_layout(LAYOUT_ORIGIN_DWARF, 16, 24);
+	assert_int_equal(resolved.layout.object, 1);
+}
+
+static void test_architecture(void **state)
+{
+	size_t size;
+	unsigned char *image;
+
+	(void)state;
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
+	image = map_file("a", &size);
+	((Elf64_Ehdr *)(void *)image)->e_machine = EM_RISCV;
+	munmap(image, size);
+	resolve_program("a");
+	assert_tag(HEAP_TAG_ARCH_MISMATCH);
+}
+
+static const char *find_library(const char *name)
+{
+	static char path[256];
+	static const char *const directories[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+						  "/usr/lib64", "/usr/lib"};
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", directories[i], name);
+		if (access(path, R_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+/* The distribution's jemalloc 5.3.0 for this machine, or NULL. */
+static const char *find_jemalloc(const char *name)
+{
+	const char *path = find_library(name);
+
+#if !defined(__x86_64__)
+	path = NULL;
+#endif
+	if (path != NULL && workshop_run("grep -q '5[.]3[.]0-0-g' %s", path))
+		return path;
+	print_message("SKIP: no %s of jemalloc 5.3.0\n", name);
+	return NULL;
+}
+
+static void test_known_library(void **state)
+{
+	const char *found = find_jemalloc("libjemalloc.so.2");
+	const char *libraries[1] = {found};
+	size_t size;
+	unsigned char *image, *version;
+
+	(void)state;
+	if (found == NULL)
+		skip();
+	workshop_make("echo 'int main(void) { return 0; }' >main.c && cc main.c -o a");
+	resolve_with("a", libraries, 1);
+	assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, 824, 840);
+	assert_string_equal(resolved.layout.version, "5.3.0");
+	assert_int_equal(resolved.layout.object, 0);
+	assert_int_equal(resolved.layout.symbol, 0);
+	assert_int_equal(resolved.layout.tls.size, 2632);
+	/* another release of the same size is not known */
+	workshop_make("cp %s copy.so", found);
+	image = map_file("copy.so", &size);
+	version = memmem(image, size, "5.3.0-0-g", 9);
+	assert_non_null(version);
+	version[2] = '2';
+	munmap(image, size);
+	libraries[0] = "copy.so";
+	resolve_with("a", libraries, 1);
+	assert_tag(HEAP_TAG_JEMALLOC_IN_DSO);
+	assert_text("no known build");
+}
+
+static void test_known_program(void **state)
+{
+	const char *archive = find_jemalloc("libjemalloc.a");
+
+	(void)state;
+	if (archive == NULL)
+		skip();
+	workshop_make("echo 'int mallctl(void); int main(void) { return mallctl(); }' >main.c && "
+		      "cc main.c %s -lm -lpthread -o a && strip a -o b",
+		      archive);
+	resolve_program("a");
+	assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, 824, 840);
+	assert_string_equal(resolved.layout.version, "5.3.0");
+	assert_false(resolved.is_static);
+	/* stripped of its symbols: its thread storage is the structure and nothing else */
+	resolve_program("b");
+	assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, 824, 840);
+	workshop_make("echo '__thread int x; int mallctl(void); int main(void) { return mallctl() + x; }' "
+		      ">main.c && "
+		      "cc main.c %s -lm -lpthread -o a && strip a -o b",
+		      archive);
+	resolve_program("a");
+	assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, 824, 840);
+	resolve_program("b");
+	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
+}
+
+static void test_known_builds(void **state)
+{
+	(void)state;
+	assert_int_equal(known_build_find(EM_X86_64, "5.3.0", 2632)->allocated, 824);
+	assert_int_equal(known_build_find(EM_X86_64, "5.0.1", 6104)->deallocated, 16);
+	assert_null(known_build_find(EM_X86_64, "5.3.0", 2640));
+	assert_null(known_build_find(EM_X86_64, "5.2.0", 6216));
+	assert_null(known_build_find(EM_AARCH64, "5.3.0", 2632));
+}
+
+#if defined(__GLIBC__)
+/* What the library of this very process says in its memory. */
+static void assert_own_c_library(void)
+{
+	const uint32_t *size = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	const uint32_t *tid = dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid");
+	const uint32_t *offset = dlsym(RTLD_DEFAULT, "_thread_db_link_map_l_tls_offset");
+
+	assert_int_equal(resolved.c_library.kind, C_LIBRARY_GLIBC);
+	if (size == NULL || tid == NULL || offset == NULL)
+		return;
+	assert_true(resolved.c_library.threads_known);
+	assert_true(resolved.c_library.links_known);
+	assert_int_equal(resolved.c_library.pthread_size, *size);
+	assert_int_equal(resolved.c_library.tid_offset, tid[2]);
+	assert_int_equal(resolved.c_library.link_tls_offset, offset[2]);
+	assert_int_equal(resolved.c_library.dtv_entry_size, 16);
+}
+
+static void test_c_library(void **state)
+{
+	const char *libraries[] = {"nothing", find_library("libc.so.6")};
+
+	(void)state;
+	if (libraries[1] == NULL)
+		skip();
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
+	resolve_with("a", libraries, 2);
+	assert_layout(LAYOUT_ORIGIN_DWARF, 824, 840);
+	assert_false(resolved.is_static);
+	assert_own_c_library();
+	workshop_make("cc -g -static -DGENERATION_5_3 " SOURCE " -Wl,-u,pthread_create -lpthread -o a");
+	assert_found("a");
+	assert_true(resolved.is_static);
+	assert_own_c_library();
+	/* the symbols of a stripped static program are in its debug file */
+	workshop_make("rm -f a.debug b*; strip a -o b && mv a b.debug");
+	assert_found("b");
+	assert_own_c_library();
+}
+#endif
+
+static void test_musl(void **state)
+{
+	(void)state;
+	if (!workshop_has("musl-gcc"))
+		skip();
+	workshop_make("musl-gcc -g -DGENERATION_5_3 " SOURCE " -o a");
+	assert_found("a");
+	assert_int_equal(resolved.c_library.kind, C_LIBRARY_MUSL);
+	assert_false(resolved.is_static);
+	workshop_make("musl-gcc -g -static -DGENERATION_5_3 " SOURCE " -o a");
+	assert_found("a");
+	assert_int_equal(resolved.c_library.kind, C_LIBRARY_MUSL);
+	assert_true(resolved.is_static);
+}
+
+/* Files cut short and files with bytes changed: any outcome, but always one. */
+static void test_damage(void **state)
+{
+	size_t size;
+	unsigned char *image;
+
+	(void)state;
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o full");
+	for (size_t length = 0; length < 20000; length += 997) {
+		workshop_make("head -c %zu full >a", length);
+		resolve_program("a");
+	}
+	workshop_make("cp full a");
+	image = map_file("a", &size);
+	for (size_t round = 0, at = 7; round < 2000; round++) {
+		unsigned char kept;
+
+		at = (at * 1103515245 + 12345) % size;
+		kept = image[at];
+		image[at] = (unsigned char)(round * 37 + 255);
+		resolve_program("a");
+		if (round % 3 != 0)
+			image[at] = kept;
+	}
+	munmap(image, size);
+}
+
+static int open_workshop(void **state)
+{
+	(void)state;
+	workshop_open();
+	return 0;
+}
+
+static int close_workshop(void **state)
+{
+	(void)state;
+	workshop_close();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_symbol_names),
+		cmocka_unit_test(test_known_builds),
+		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_clang),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_files_beside),
+		cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_debuglink),
+		cmocka_unit_test(test_alternate),
+		cmocka_unit_test(test_packages),
+		cmocka_unit_test(test_zstd),
+		cmocka_unit_test(test_old_zlib),
+		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_architecture),
+		cmocka_unit_test(test_known_library),
+		cmocka_unit_test(test_known_program),
+#if defined(__GLIBC__)
+		cmocka_unit_test(test_c_library),
+#endif
+		cmocka_unit_test(test_musl),
+		cmocka_unit_test(test_damage),
+	};
+
+	return cmocka_run_group_tests(tests, open_workshop, close_workshop);
+}
