@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory maps, checks of results, and files that are laid out as traps below a target's root. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/memory.h"
+#include "probe/object_files.h"
+#include "probe/resolution_check.h"
+
+static char base[] = "/tmp/ctop-object-files-XXXXXX";
+
+/* A file below the temporary directory. */
+static void write_file(const char *name, const char *content)
+{
+	char *path = memory_format("%s/%s", base, name);
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(content, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	free(path);
+}
+
+static void make_directory(const char *name)
+{
+	char *path = memory_format("%s/%s", base, name);
+
+	assert_int_equal(mkdir(path, 0755), 0);
+	free(path);
+}
+
+static void make_link(const char *target, const char *name)
+{
+	char *path = memory_format("%s/%s", base, name);
+
+	assert_int_equal(symlink(target, path), 0);
+	free(path);
+}
+
+static int open_process(void)
+{
+	char *path = memory_format("%s/process", base);
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(directory >= 0);
+	free(path);
+	return directory;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (mkdtemp(base) == NULL)
+		return -1;
+	make_directory("outside");
+	write_file("outside/secret", "secret");
+	make_directory("process");
+	write_file("process/exe", "executable");
+	make_directory("process/root");
+	make_directory("process/root/app");
+	make_directory("process/root/app/.debug");
+	write_file("process/root/app/library.so", "library");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char *command = memory_format("rm -rf %s", base);
+	const int result = system(command);
+
+	(void)state;
+	free(command);
+	return result;
+}
+
+/* What is read from a question: the file's content, or NULL and the negative errno. */
+static const char *ask(const struct object_files *files, uint32_t object, enum resolve_file file,
+		       const char *name, uint32_t ordinal, int *ret_error)
+{
+	static char content[64];
+	const int descriptor = object_files_ask(files, object, file, name != NULL ? name : "", ordinal);
+	ssize_t length;
+
+	*ret_error = descriptor < 0 ? descriptor : 0;
+	if (descriptor < 0)
+		return NULL;
+	assert_true((fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY);
+	assert_true((fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
+	length = read(descriptor, content, sizeof(content) - 1);
+	assert_true(length >= 0);
+	content[length] = '\0';
+	close(descriptor);
+	return content;
+}
+
+static void assert_content(const struct object_files *files, enum resolve_file file, const char *name,
+			   uint32_t ordinal, const char *expected)
+{
+	int error;
+	const char *content = ask(files, LAYOUT_EXECUTABLE, file, name, ordinal, &error);
+
+	assert_non_null(content);
+	assert_string_equal(content, expected);
+}
+
+static void assert_error(const struct object_files *files, enum resolve_file file, const char *name,
+			 uint32_t ordinal, int expected)
+{
+	int error;
+
+	assert_null(ask(files, LAYOUT_EXECUTABLE, file, name, ordinal, &error));
+	assert_int_equal(error, expected);
+}
+
+static void test_candidates(void **state)
+{
+	const struct process_map map = {0};
+	struct object_files files;
+	int directory = open_process();
+	char *executable = memory_format("%s/host/prog", base);
+
+	(void)state;
+	assert_int_equal(object_files_open(&files, directory, "/app/prog", &map), 0);
+	assert_content(&files, RESOLVE_FILE_OBJECT, NULL, 0, "executable");
+	assert_error(&files, RESOLVE_FILE_OBJECT, NULL, 1, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUG, NULL, 0, -ENOENT);
+	write_file("process/root/app/prog.debug", "debug");
+	assert_content(&files, RESOLVE_FILE_DEBUG, NULL, 0, "debug");
+	assert_error(&files, RESOLVE_FILE_DEBUG, NULL, 1, -ENOENT);
+	/* beside the executable, then in .debug; an empty file is none; the same file again is none */
+	write_file("process/root/app/.debug/link.debug", "second");
+	assert_content(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 0, "second");
+	write_file("process/root/app/link.debug", "");
+	assert_content(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 0, "second");
+	write_file("process/root/app/link.debug", "first");
+	assert_content(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 0, "first");
+	assert_content(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 1, "second");
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 2, -ENOENT);
+	object_files_close(&files);
+
+	/* on the host only */
+	make_directory("host");
+	write_file("host/prog.dwp", "package");
+	write_file("host/prog.debug", "another program's");
+	assert_int_equal(object_files_open(&files, directory, executable, &map), 0);
+	assert_content(&files, RESOLVE_FILE_PACKAGE, NULL, 0, "package");
+	assert_error(&files, RESOLVE_FILE_PACKAGE, NULL, 1, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUG, NULL, 0, -ENOENT);
+	object_files_close(&files);
+
+	/* a path without a slash in front has no place on the host */
+	assert_int_equal(object_files_open(&files, directory, "app/prog", &map), 0);
+	assert_content(&files, RESOLVE_FILE_DEBUG, NULL, 0, "debug");
+	assert_error(&files, RESOLVE_FILE_PACKAGE, NULL, 0, -ENOENT);
+	object_files_close(&files);
+	close(directory);
+	free(executable);
+}
+
+static void test_traps(void **state)
+{
+	const struct process_map map = {0};
+	struct object_files files;
+	int directory = open_process();
+	char *path = memory_format("%s/process/root/app/fifo.debuginfo", base);
+	char *secret = memory_format("%s/outside/secret", base);
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0644), 0);
+	/* links that lead out of the root end below it */
+	make_link("../../../../../../../../../../outside/secret", "process/root/app/relative.debug");
+	make_link(secret, "process/root/app/absolute.debug");
+	make_link("/proc/self/root/etc/passwd", "process/root/app/magic.debug");
+	make_link("loop.debug", "process/root/app/loop.debug");
+	make_directory("process/root/app/directory.debug");
+
+	assert_int_equal(object_files_open(&files, directory, "/app/fifo", &map), 0);
+	assert_error(&files, RESOLVE_FILE_DEBUGINFO, NULL, 0, -EINVAL);
+	assert_error(&files, RESOLVE_FILE_DEBUGINFO, NULL, 1, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "relative.debug", 0, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "absolute.debug", 0, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "magic.debug", 0, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "loop.debug", 0, -ELOOP);
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "directory.debug", 0, -EINVAL);
+	object_files_close(&files);
+	free(path);
+
+	/* links of procfs are not followed on the host either */
+	path = memory_format("%s/outside/prog", base);
+	make_link("/proc/self/exe", "outside/prog.dwp");
+	assert_int_equal(object_files_open(&files, directory, path, &map), 0);
+	assert_error(&files, RESOLVE_FILE_PACKAGE, NULL, 0, -ELOOP);
+	object_files_close(&files);
+	close(directory);
+	free(path);
+	free(secret);
+}
+
+static void test_cache(void **state)
+{
+	const char *build_id = "abcdef0123456789";
+	const struct process_map map = {0};
+	struct object_files files;
+	int directory = open_process();
+	char *cache = memory_format("%s/cache", base);
+
+	(void)state;
+	make_directory("cache");
+	make_directory("cache/abcdef0123456789");
+	write_file("cache/abcdef0123456789/debuginfo", "cached");
+	assert_int_equal(object_files_open(&files, directory, "/app/prog", &map), 0);
+	assert_int_equal(setenv("DEBUGINFOD_CACHE_PATH", cache, 1), 0);
+	assert_content(&files, RESOLVE_FILE_BUILD_ID, build_id, 0, "cached");
+	assert_content(&files, RESOLVE_FILE_ALTERNATE, build_id, 0, "cached");
+	assert_error(&files, RESOLVE_FILE_BUILD_ID, build_id, 1, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_BUILD_ID, "ABCDEF0123456789", 0, -ENOENT);
+	assert_error(&files, RESOLVE_FILE_DEBUGLINK, build_id, 0, -ENOENT);
+	assert_int_equal(unsetenv("DEBUGINFOD_CACHE_PATH"), 0);
+	make_directory("xdg");
+	free(cache);
+	cache = memory_format("%s/xdg", base);
+	make_link("../cache", "xdg/debuginfod_client");
+	assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
+	assert_content(&files, RESOLVE_FILE_BUILD_ID, build_id, 0, "cached");
+	assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
+	object_files_close(&files);
+	close(directory);
+	free(cache);
+}
+
+static void test_library(void **state)
+{
+	char *path = memory_format("%s/process/root/app/library.so", base);
+	struct mapped_object object = {.path = (char *)"/app/library.so", .start = 0x1000, .end = 0x2000};
+	const struct process_map map = {.objects = &object, .count = 1};
+	struct object_files files;
+	int directory = open_process();
+	struct stat status;
+	int error;
+
+	(void)state;
+	assert_int_equal(stat(path, &status), 0);
+	object.device = status.st_dev;
+	object.inode = status.st_ino;
+	assert_int_equal(object_files_open(&files, directory, "/app/prog", &map), 0);
+	assert_string_equal(ask(&files, 0, RESOLVE_FILE_OBJECT, NULL, 0, &error), "library");
+	object_files_close(&files);
+	/* replaced since the process has mapped it */
+	object.inode++;
+	assert_int_equal(object_files_open(&files, directory, "/app/prog", &map), 0);
+	assert_null(ask(&files, 0, RESOLVE_FILE_OBJECT, NULL, 0, &error));
+	assert_int_equal(error, -ESTALE);
+	/* as the kernel names the mapped file itself */
+	make_directory("process/map_files");
+	write_file("process/map_files/1000-2000", "mapped");
+	assert_string_equal(ask(&files, 0, RESOLVE_FILE_OBJECT, NULL, 0, &error), "mapped");
+	object_files_close(&files);
+	close(directory);
+	free(path);
+}
+
+static void test_map(void **state)
+{
+	struct process_map map, copy;
+	struct error error;
+	int directory = open_process();
+
+	(void)state;
+	assert_int_equal(process_map_read(directory, 0, 0, &map, &error), -ENOENT);
+	assert_int_equal(map.count, 0);
+	write_file("process/maps",
+		   "5583e6f79000-5583e6f7a000 r--p 00000000 fe:00 12345   /usr/bin/example\n"
+		   "5583e6f7a000-5583e6f7b000 r-xp 00001000 fe:00 12345   /usr/bin/example\n"
+		   "7f0000000000-7f0000001000 r--p 00000000 fe:00 7       /lib/data only.so\n"
+		   /* a library that the process has also mapped to look into it */
+		   "7f0000001000-7f0000002000 r--p 00000000 fe:00 9       /lib/two words.so\n"
+		   "7f0000004000-7f0000005000 r--p 00000000 fe:00 9       /lib/two words.so\n"
+		   "7f0000005000-7f0000006000 r-xp 00001000 fe:00 9       /lib/two words.so\n"
+		   "7f0000006000-7f0000007000 r-xp 00002000 fe:00 9       /lib/two words.so\n"
+		   "7f0000007000-7f0000008000 rw-p 00000000 00:00 0\n"
+		   "7f0000008000-7f0000009000 r-xp 00000000 00:00 0\n"
+		   "7f0000009000-7f000000a000 r-xp 00000000 fd:02 11      /lib/gone.so (deleted)\n"
+		   "7f000000b000-7f000000b000 r-xp 00000000 fd:02 12      /lib/empty.so\n"
+		   "7f000000c000-7f000000d000 r-xp 0000000g fd:02 13      /lib/odd.so\n"
+		   "7ffd00000000-7ffd00001000 r-xp 00000000 00:00 0       [vdso]\n"
+		   "not a line\n"
+		   "7f000000e000-7f000000f000 r-xp 00000000 fd:02 14      /lib/last.so");
+	assert_int_equal(process_map_read(directory, makedev(0xfe, 0), 12345, &map, &error), 0);
+	assert_int_equal(map.count, 3);
+	assert_string_equal(map.objects[0].path, "/lib/two");
+	assert_true(map.objects[0].start == 0x7f0000005000 && map.objects[0].end == 0x7f0000006000);
+	assert_true(map.objects[0].first == 0x7f0000004000);
+	assert_true(map.objects[0].device == makedev(0xfe, 0) && map.objects[0].inode == 9);
+	assert_string_equal(map.objects[1].path, "/lib/gone.so");
+	assert_true(map.objects[1].device == makedev(0xfd, 2) && map.objects[1].inode == 11);
+	assert_true(map.objects[1].first == 0x7f0000009000);
+	assert_string_equal(map.objects[2].path, "/lib/last.so");
+	process_map_copy(&map, &copy);
+	process_map_release(&map);
+	assert_string_equal(copy.objects[2].path, "/lib/last.so");
+	process_map_release(&copy);
+	/* the executable counts where it is not named */
+	assert_int_equal(process_map_read(directory, makedev(0xfe, 0), 1, &map, &error), 0);
+	assert_int_equal(map.count, 4);
+	assert_string_equal(map.objects[0].path, "/usr/bin/example");
+	process_map_release(&map);
+	close(directory);
+}
+
+static const struct resolution sound = {
+	.tag = HEAP_TAG_NONE,
+	.layout = {.origin = LAYOUT_ORIGIN_KNOWN_BUILD,
+		   .version = "5.3.0",
+		   .object = 2,
+		   .tls = {.size = 2632, .alignment = 16},
+		   .symbol = 0,
+		   .allocated = 824,
+		   .deallocated = 840},
+	.c_library = {.kind = C_LIBRARY_GLIBC,
+		      .threads_known = true,
+		      .pthread_size = 2368,
+		      .tid_offset = 720,
+		      .dtv_pointer_offset = 8,
+		      .links_known = true,
+		      .link_tls_offset = 1136,
+		      .link_tls_module = 1144,
+		      .dtv_entry_size = 16},
+};
+
+/* Whether the sound resolution with other bytes at one place passes. */
+static bool passes_with(size_t offset, const void *value, size_t size)
+{
+	unsigned char bytes[sizeof(struct resolution)];
+	struct resolution checked;
+
+	memcpy(bytes, &sound, sizeof(bytes));
+	memcpy(bytes + offset, value, size);
+	return resolution_check(bytes, 3, &checked);
+}
+
+static bool passes_with_u64(size_t offset, uint64_t value)
+{
+	return passes_with(offset, &value, sizeof(value));
+}
+
+static bool passes_with_u32(size_t offset, uint32_t value)
+{
+	return passes_with(offset, &value, sizeof(value));
+}
+
+static void test_check(void **state)
+{
+	const size_t layout = offsetof(struct resolution, layout);
+	const size_t library = offsetof(struct resolution, c_library);
+	const unsigned char two = 2;
+	char text[LAYOUT_TEXT_SIZE];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_true(passes_with(0, &sound, 0));
+	assert_false(passes_with_u32(offsetof(struct resolution, tag), HEAP_TAG_NONE + 1));
+	assert_false(passes_with_u32(offsetof(struct resolution, tag), HEAP_TAG_SELF_PROBE_REJECTED));
+	assert_false(passes_with_u32(offsetof(struct resolution, tag), HEAP_TAG_PTRACE_SEIZE));
+	assert_true(passes_with_u32(offsetof(struct resolution, tag), HEAP_TAG_ARCH_MISMATCH));
+	assert_false(passes_with(offsetof(struct resolution, text), text, LAYOUT_TEXT_SIZE));
+	assert_true(passes_with(offsetof(struct resolution, text), text, LAYOUT_TEXT_SIZE - 1));
+	assert_false(passes_with(offsetof(struct resolution, is_static), &two, 1));
+	assert_false(passes_with_u32(layout + offsetof(struct heap_layout, origin), LAYOUT_ORIGIN_COUNT));
+	assert_false(passes_with(layout + offsetof(struct heap_layout, version), text, LAYOUT_VERSION_SIZE));
+	assert_false(passes_with_u32(layout + offsetof(struct heap_layout, object), 3));
+	assert_true(passes_with_u32(layout + offsetof(struct heap_layout, object), LAYOUT_EXECUTABLE));
+	assert_false(passes_with_u64(layout + offsetof(struct heap_layout, tls.size), 847));
+	assert_true(passes_with_u64(layout + offsetof(struct heap_layout, tls.size), 848));
+	assert_false(passes_with_u64(layout + offsetof(struct heap_layout, tls.alignment), 24));
+	assert_false(passes_with_u64(layout + offsetof(struct heap_layout, symbol), 2632 - 847));
+	assert_false(passes_with_u64(layout + offsetof(struct heap_layout, symbol), UINT64_MAX - 16));
+	assert_false(passes_with_u64(layout + offsetof(struct heap_layout, allocated), 840));
+	assert_false(passes_with_u64(layout + offsetof(struct heap_layout, deallocated), 824 + 4096));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, kind), C_LIBRARY_MUSL + 1));
+	assert_false(passes_with(library + offsetof(struct c_library, threads_known), &two, 1));
+	assert_false(passes_with(library + offsetof(struct c_library, links_known), &two, 1));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, pthread_size), 1 << 20));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, tid_offset), 2368));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, dtv_pointer_offset), 2368));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, link_tls_offset), 1 << 20));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, dtv_entry_size), 65));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_map),   cmocka_unit_test(test_check), cmocka_unit_test(test_candidates),
+		cmocka_unit_test(test_traps), cmocka_unit_test(test_cache), cmocka_unit_test(test_library),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The resolver with children that crash, hang, lie or try to get out. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/memory.h"
+#include "probe/resolver_private.h"
+
+#define NS_PER_S     UINT64_C(1000000000)
+#define PATIENCE_NS  (10 * NS_PER_S)
+#define NO_WAIT_NS   (NS_PER_S / 5)
+#define LIBRARY_PATH "/usr/lib/libexample.so.1"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef ADDRESS_SANITIZER
+#define ADDRESS_SANITIZER 0
+#endif
+
+static const struct resolution sound = {
+	.tag = HEAP_TAG_NONE,
+	.layout = {.version = "5.3.0",
+		   .object = LAYOUT_EXECUTABLE,
+		   .tls = {.size = 4096, .alignment = 16},
+		   .symbol = 16,
+		   .allocated = 64,
+		   .deallocated = 80},
+};
+
+static struct mapped_object library = {.path = (char *)LIBRARY_PATH, .start = 4096, .end = 8192};
+
+static struct resolve_job *submit(struct resolver *resolver)
+{
+	const struct process_map map = {.objects = &library, .count = 1};
+	int directory = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct resolve_job *job;
+
+	assert_true(directory >= 0);
+	job = resolver_submit(resolver, directory, "/proc/self/exe", &map);
+	close(directory);
+	return job;
+}
+
+static void wait_for(struct resolve_job *job, struct resolution *ret_resolution)
+{
+	while (!resolve_job_poll(job, ret_resolution)) {
+		struct pollfd poll_entry = {.fd = resolve_job_descriptor(job), .events = POLLIN};
+
+		poll(&poll_entry, 1, 20);
+	}
+}
+
+/* Runs one job of that work. */
+static struct resolution run(resolver_work *work, uint64_t patience_ns)
+{
+	struct resolution resolution;
+	struct resolver *resolver;
+	struct resolve_job *job;
+	struct error error;
+
+	assert_int_equal(resolver_start_work(work, patience_ns, &resolver, &error), 0);
+	job = submit(resolver);
+	wait_for(job, &resolution);
+	resolve_job_release(job);
+	resolver_stop(resolver);
+	return resolution;
+}
+
+static void assert_panic(resolver_work *work, const char *words)
+{
+	const struct resolution resolution = run(work, PATIENCE_NS);
+
+	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
+	if (strstr(resolution.text, words) == NULL)
+		fail_msg("'%s' does not say '%s'", resolution.text, words);
+}
+
+/* Reads the executable as far as a sandboxed child may. */
+static void read_executable(const struct resolve_source *source, struct resolution *resolution)
+{
+	const int file = source->open(source->context, LAYOUT_EXECUTABLE, RESOLVE_FILE_OBJECT, NULL, 0);
+	char magic[4] = "";
+	const char *bytes;
+
+	*resolution = sound;
+	if (file < 0 || pread(file, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, "\177ELF", 4) != 0)
+		resolution->tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
+	bytes = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0);
+	if (bytes == MAP_FAILED || memcmp(bytes, magic, sizeof(magic)) != 0)
+		resolution->tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
+	if (source->object_count != 1 ||
+	    source->open(source->context, LAYOUT_EXECUTABLE, RESOLVE_FILE_OBJECT, NULL, 1) != -ENOENT)
+		resolution->tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
+	close(file);
+}
+
+static void test_result(void **state)
+{
+	const struct resolution resolution = run(read_executable, PATIENCE_NS);
+
+	(void)state;
+	assert_int_equal(resolution.tag, HEAP_TAG_NONE);
+	assert_int_equal(resolution.layout.allocated, 64);
+	assert_string_equal(resolution.layout.version, "5.3.0");
+}
+
+static void crash(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	(void)resolution;
+	abort();
+}
+
+static void leave(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	(void)resolution;
+	_exit(7);
+}
+
+static void hang(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	(void)resolution;
+	for (;;)
+		__asm__ volatile("");
+}
+
+static void allocate(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	(void)resolution;
+	for (;;)
+		memset(memory_allocate(1 << 20), 1, 4096);
+}
+
+static void test_crash(void **state)
+{
+	(void)state;
+	assert_panic(crash, "SIGABRT");
+	assert_panic(leave, "status 7");
+	if (!ADDRESS_SANITIZER)
+		assert_panic(allocate, "status 1");
+}
+
+static void test_hang(void **state)
+{
+	const struct resolution resolution = run(hang, NO_WAIT_NS);
+
+	(void)state;
+	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
+	assert_string_equal(resolution.text, "it did not end in time");
+}
+
+/* System calls that nobody in there has any business with. */
+static void call_socket(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_socket, AF_INET, SOCK_STREAM, 0);
+}
+
+static void call_connect(const struct resolve_source *source, struct resolution *resolution)
+{
+	*resolution = sound;
+	syscall(SYS_connect, *(int *)source->context, NULL, 0);
+}
+
+static void call_execve(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_execve, "/bin/true", NULL, NULL);
+}
+
+static void call_ptrace(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_ptrace, PTRACE_SEIZE, getpid(), NULL, NULL);
+}
+
+static void call_clone(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+static void call_kill(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_kill, 1, 0);
+}
+
+static void call_tgkill(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_tgkill, 1, 1, 0);
+}
+
+static void call_mmap(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void call_mprotect(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	mprotect(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096, PROT_EXEC);
+}
+
+static void call_process_vm_readv(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_process_vm_readv, 1, NULL, 0, NULL, 0, 0);
+}
+
+static void call_write(const struct resolve_source *source, struct resolution *resolution)
+{
+	*resolution = sound;
+	syscall(SYS_write, *(int *)source->context, "x", 1);
+}
+
+static void call_openat2(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", NULL, 0);
+}
+
+static void call_setrlimit(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	syscall(SYS_prlimit64, 0, 0, NULL, NULL);
+}
+
+static void test_system_calls(void **state)
+{
+	static resolver_work *const works[] = {
+		call_socket, call_connect, call_execve,    call_ptrace,   call_clone,
+		call_kill,   call_tgkill,  call_mmap,      call_mprotect, call_process_vm_readv,
+		call_write,  call_openat2, call_setrlimit,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		assert_panic(works[i], "SIGSYS");
+}
+
+/* Libraries may try; they get nothing. */
+static void call_open(const struct resolve_source *source, struct resolution *resolution)
+{
+	char link[64];
+
+	(void)source;
+	*resolution = sound;
+	if (open("/etc/passwd", O_RDONLY) >= 0 || errno != EACCES)
+		resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
+	if (readlink("/proc/self/exe", link, sizeof(link)) >= 0)
+		resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
+}
+
+static void test_open(void **state)
+{
+	const struct resolution resolution = run(call_open, PATIENCE_NS);
+
+	(void)state;
+	assert_int_equal(resolution.tag, HEAP_TAG_NONE);
+}
+
+static void send_noise(const struct resolve_source *source, struct resolution *resolution)
+{
+	struct iovec part = {.iov_base = (char *)"noise", .iov_len = 5};
+	const struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+
+	*resolution = sound;
+	sendmsg(*(int *)source->context, &header, 0);
+}
+
+static void send_bad_object(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)source;
+	*resolution = sound;
+	resolution->layout.object = 1;
+}
+
+static void ask_forever(const struct resolve_source *source, struct resolution *resolution)
+{
+	(void)resolution;
+	for (;;)
+		source->open(source->context, 0, RESOLVE_FILE_DEBUG, NULL, 1000);
+}
+
+/* Everything that is asked for is refused, or the answer is another one than expected. */
+static void ask_wrongly(const struct resolve_source *source, struct resolution *resolution)
+{
+	static const struct {
+		uint32_t object, file;
+		const char *name;
+		int result;
+	} questions[] = {
+		{1, RESOLVE_FILE_OBJECT, NULL, -EINVAL},
+		{UINT32_MAX - 1, RESOLVE_FILE_PACKAGE, NULL, -EINVAL},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_COUNT, NULL, -EINVAL},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_DEBUGLINK, "../../../../etc/passwd", -ENOENT},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_DEBUGLINK, "/etc/passwd", -ENOENT},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_DEBUGLINK, NULL, -ENOENT},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_BUILD_ID, "/.passwd", -ENOENT},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_BUILD_ID, "../../../etc/passwd", -ENOENT},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_ALTERNATE, "..", -ENOENT},
+		{LAYOUT_EXECUTABLE, RESOLVE_FILE_ALTERNATE_LINK, "../passwd", -ENOENT},
+		{0, RESOLVE_FILE_OBJECT, NULL, -ENOENT}, /* the library of the map does not exist */
+	};
+
+	*resolution = sound;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		const int result = source->open(source->context, questions[i].object, questions[i].file,
+						questions[i].name, 0);
+
+		if (result == questions[i].result)
+			continue;
+		resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
+		snprintf(resolution->text, sizeof(resolution->text), "question %zu: %d", i, result);
+		break;
+	}
+}
+
+static void test_nonsense(void **state)
+{
+	struct resolution resolution;
+
+	(void)state;
+	assert_panic(send_noise, "nonsense");
+	assert_panic(send_bad_object, "nonsense");
+	assert_panic(ask_forever, "asked for more than");
+	resolution = run(ask_wrongly, PATIENCE_NS);
+	assert_string_equal(resolution.text, "");
+	assert_int_equal(resolution.tag, HEAP_TAG_NONE);
+}
+
+/* A child that holds more files than it may. */
+static void keep_files(const struct resolve_source *source, struct resolution *resolution)
+{
+	*resolution = sound;
+	for (int i = 0; i < SANDBOX_DESCRIPTORS; i++) {
+		const int file = source->open(source->context, LAYOUT_EXECUTABLE, RESOLVE_FILE_OBJECT, NULL,
+					      0);
+
+		if (file < 0) {
+			if (file != -EMFILE)
+				resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
+			return;
+		}
+	}
+	resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
+}
+
+static void test_too_many_files(void **state)
+{
+	(void)state;
+	assert_int_equal(run(keep_files, PATIENCE_NS).tag, HEAP_TAG_NONE);
+}
+
+static size_t count_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	assert_non_null(directory);
+	while (readdir(directory) != NULL)
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static void test_many_jobs(void **state)
+{
+	enum {
+		JOBS = 64
+	};
+	const size_t descriptors = count_descriptors();
+	struct resolve_job *jobs[JOBS];
+	struct resolution resolution;
+	struct resolver *resolver;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(resolver_start_work(read_executable, PATIENCE_NS, &resolver, &error), 0);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < JOBS; i++)
+			jobs[i] = submit(resolver);
+		for (size_t i = 0; i < JOBS; i++) {
+			wait_for(jobs[i], &resolution);
+			assert_int_equal(resolution.tag, HEAP_TAG_NONE);
+			/* asking again gives the same */
+			assert_true(resolve_job_poll(jobs[i], &resolution));
+			assert_int_equal(resolve_job_descriptor(jobs[i]), -1);
+			resolve_job_release(jobs[i]);
+		}
+	}
+	/* given up at once */
+	for (size_t i = 0; i < JOBS; i++)
+		resolve_job_release(submit(resolver));
+	resolver_stop(resolver);
+	assert_int_equal(count_descriptors(), descriptors);
+}
+
+static void test_parent_killed(void **state)
+{
+	struct resolution resolution;
+	struct resolver *resolver;
+	struct resolve_job *job;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
+	job = submit(resolver);
+	assert_false(resolve_job_poll(job, &resolution));
+	kill(resolver_parent_id(resolver), SIGKILL);
+	wait_for(job, &resolution);
+	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
+	assert_string_equal(resolution.text, "the resolver has ended");
+	resolve_job_release(job);
+	/* there is nobody any more */
+	job = submit(resolver);
+	wait_for(job, &resolution);
+	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
+	resolve_job_release(job);
+	resolver_stop(resolver);
+	resolver_stop(NULL);
+	resolve_job_release(NULL);
+}
+
+/* The children of a process, as its procfs directory lists them. Returns how many. */
+static size_t read_children(pid_t pid, pid_t *children, size_t room)
+{
+	char path[64];
+	size_t count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	while (count < room && fscanf(file, "%d", &children[count]) == 1)
+		count++;
+	fclose(file);
+	return count;
+}
+
+/* A program with jobs under way that is killed. */
+static void run_program(int report)
+{
+	struct resolver *resolver;
+	struct error error;
+	pid_t parent;
+
+	if (resolver_start_work(hang, PATIENCE_NS, &resolver, &error) < 0)
+		_exit(1);
+	submit(resolver);
+	submit(resolver);
+	parent = resolver_parent_id(resolver);
+	if (write(report, &parent, sizeof(parent)) != sizeof(parent))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static bool ends_soon(pid_t pid)
+{
+	for (int i = 0; i < 500; i++) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return true;
+		usleep(10 * 1000);
+	}
+	return false;
+}
+
+static void test_program_killed(void **state)
+{
+	pid_t program, parent, children[4];
+	size_t count = 0;
+	int report[2];
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	assert_int_equal(pipe(report), 0);
+	program = fork();
+	assert_true(program >= 0);
+	if (program == 0)
+		run_program(report[1]);
+	close(report[1]);
+	assert_int_equal(read(report[0], &parent, sizeof(parent)), sizeof(parent));
+	close(report[0]);
+	for (int i = 0; i < 500 && count < 2; i++) {
+		usleep(10 * 1000);
+		count = read_children(parent, children, 4);
+	}
+	if (count == 0)
+		skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+	assert_int_equal(count, 2);
+	kill(program, SIGKILL);
+	assert_true(ends_soon(program));
+	assert_true(ends_soon(parent));
+	for (size_t i = 0; i < count; i++)
+		assert_true(ends_soon(children[i]));
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+}
+
+/* Released jobs take their children with them. */
+static void test_release_kills(void **state)
+{
+	struct resolver *resolver;
+	struct resolve_job *job;
+	struct error error;
+	pid_t children[4];
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
+	job = submit(resolver);
+	for (int i = 0; i < 200 && count == 0; i++) {
+		usleep(10 * 1000);
+		count = read_children(resolver_parent_id(resolver), children, 4);
+	}
+	resolve_job_release(job);
+	if (count == 0) {
+		resolver_stop(resolver);
+		skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+	}
+	for (int i = 0; i < 500 && count != 0; i++) {
+		usleep(10 * 1000);
+		count = read_children(resolver_parent_id(resolver), children, 4);
+	}
+	assert_int_equal(count, 0);
+	resolver_stop(resolver);
+}
+
+/* What the parent and its children may still do. */
+static void test_rights(void **state)
+{
+	struct resolver *resolver;
+	struct error error;
+	char path[64], line[256];
+	int found = 0;
+	FILE *file;
+
+	(void)state;
+	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)resolver_parent_id(resolver));
+	for (int i = 0; i < 500 && found < 4; i++) {
+		usleep(10 * 1000);
+		found = 0;
+		file = fopen(path, "re");
+		assert_non_null(file);
+		while (fgets(line, sizeof(line), file) != NULL) {
+			if (strcmp(line, "CapPrm:\t0000000000000000\n") == 0 ||
+			    strcmp(line, "CapEff:\t0000000000000000\n") == 0 ||
+			    strcmp(line, "CapInh:\t0000000000000000\n") == 0 ||
+			    strcmp(line, "NoNewPrivs:\t1\n") == 0)
+				found++;
+		}
+		fclose(file);
+	}
+	assert_int_equal(found, 4);
+	resolver_stop(resolver);
+}
+
+static void test_headroom(void **state)
+{
+	(void)state;
+	assert_int_equal(resolver_headroom(16, 0), 9);
+	assert_int_equal(resolver_headroom(16, 12), 4);
+	assert_int_equal(resolver_headroom(16, 11.5), 4);
+	assert_int_equal(resolver_headroom(16, 40), 1);
+	assert_int_equal(resolver_headroom(1, 0), 1);
+	assert_int_equal(resolver_headroom(2, 0), 2);
+	assert_int_equal(resolver_headroom(2, 0.01), 1);
+	assert_int_equal(resolver_headroom(4, 0), 3);
+	assert_int_equal(resolver_headroom(0, 0), 1);
+	assert_true(resolver_parse_load("0.52 0.58 0.59 1/977 12345\n") == 0.52);
+	assert_true(resolver_parse_load("") == 0);
+	assert_true(resolver_parse_load("nan 1 1") == 0);
+	assert_true(resolver_parse_load("1.5x 1 1") == 0);
+	assert_true(resolver_parse_load("-1 1 1") == 0);
+	assert_true(resolver_headroom_now() >= 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_result),         cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_hang),           cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_open),           cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_too_many_files), cmocka_unit_test(test_many_jobs),
+		cmocka_unit_test(test_parent_killed),  cmocka_unit_test(test_program_killed),
+		cmocka_unit_test(test_release_kills),  cmocka_unit_test(test_rights),
+		cmocka_unit_test(test_headroom),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
