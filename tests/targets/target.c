@@ -27,7 +27,6 @@
  * jemalloc in the program) both counters print as 0.
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -55,6 +54,9 @@ enum {
 	MAX_THREADS = 40000,
 	LATENCY_INTERVAL_NS = 1000000,
 	GENERATIONS = 2, /* of mode fork */
+	/* linux/futex.h, which a musl compiler does not see */
+	FUTEX_WAIT_PRIVATE = 128,
+	FUTEX_WAKE_PRIVATE = 129,
 };
 
 static struct {
@@ -133,7 +135,7 @@ static void report(void)
 
 static void futex(_Atomic unsigned int *word, int operation, unsigned int value)
 {
-	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+	syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
 static int64_t now_ns(void)
@@ -238,7 +240,7 @@ static void *run_thread(void *argument)
 		while (mode_is("busy"))
 			allocate(thread);
 		while (target.round == round)
-			futex(&target.round, FUTEX_WAIT, round);
+			futex(&target.round, FUTEX_WAIT_PRIVATE, round);
 	}
 	return NULL;
 }
@@ -294,7 +296,7 @@ static void obey(char *line)
 	if (strcmp(words[0], "go") == 0) {
 		target.reported = 0;
 		target.round++;
-		futex(&target.round, FUTEX_WAKE, INT32_MAX);
+		futex(&target.round, FUTEX_WAKE_PRIVATE, INT32_MAX);
 		wait_for_reports();
 		allocate(0);
 		report();
