@@ -2,12 +2,17 @@
 /* `ctop diff`: what changed between two saved snapshots. */
 #include <errno.h>
 #include <langinfo.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/nearest.h"
 #include "command.h"
 #include "diff.h"
 #include "model/comparability.h"
+#include "model/diff_match.h"
+#include "model/diff_rule.h"
 #include "model/diff_tables.h"
 #include "model/snapshot_file.h"
 #include "output.h"
@@ -17,6 +22,25 @@
 enum {
 	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
 };
+
+static const char *const matchings[] = {
+	[DIFF_MATCHING_GROUPS] = "group",
+	[DIFF_MATCHING_THREADS] = "thread",
+	NULL,
+};
+
+static int parse_per(const char *value, void *member, struct error *error)
+{
+	bool *per = member;
+
+	for (size_t i = 0; i < DIFF_PER_COUNT; i++) {
+		if (strcmp(value, diff_per_names[i]) == 0) {
+			per[i] = true;
+			return 0;
+		}
+	}
+	return nearest_refuse(error, "--per", value, diff_per_names, DIFF_PER_COUNT);
+}
 
 static const struct option diff_options_list[] = {
 	{
@@ -51,6 +75,37 @@ static const struct option diff_options_list[] = {
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct diff_command_options, wrap),
 		.description = "on a terminal, continue long names on the next line",
+	},
+	{
+		.name = "match",
+		.kind = OPTION_CHOICE,
+		.value_name = "HOW",
+		.choices = matchings,
+		.offset = offsetof(struct diff_command_options, match),
+		.description =
+			"group (default): compare what the groups add up to on each side; thread: for two "
+			"captures of one boot, add up what each thread did in between, and list those that "
+			"came and went",
+	},
+	{
+		.name = "per",
+		.kind = OPTION_PARSED,
+		.value_name = "second|thread",
+		.offset = offsetof(struct diff_command_options, per),
+		.parse = parse_per,
+		.description = "add a column with the change for each second between the captures, or with "
+			       "the value for each thread; may be repeated",
+	},
+	{
+		.name = "fail-if",
+		.kind = OPTION_TEXTS,
+		.value_name = "RULE",
+		.offset = offsetof(struct diff_command_options, fail_if),
+		.description =
+			"exit with 3 when a group's change is past a limit, 'METRIC(GROUP-GLOB) OP LIMIT': "
+			"'run_time_ns(worker-*) > 10ms', 'read_bytes(*) >= 50%'; with after: before the "
+			"metric the second file's own value counts; also when a number is unavailable or no "
+			"group matches; may be repeated",
 	},
 	{
 		.name = "reference",
@@ -160,6 +215,7 @@ static int make_request(const struct diff_command_options *options, char **files
 							   : report_default_limits[options->format];
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
 		request->names[i] = files[i];
+	memcpy(request->per, options->per, sizeof(request->per));
 	return 0;
 }
 
@@ -167,6 +223,117 @@ struct drawing {
 	struct report report;
 	struct output output;
 };
+
+/* Everything that a report is made of, besides the options. */
+struct comparison {
+	const struct diff_command_options *options;
+	char **files;
+	struct snapshot *snapshots[DIFF_SIDE_COUNT];
+	struct diff_request request;
+	struct diff_rule *rules;  /* as many as options->fail_if has */
+	struct diff_match *match; /* NULL where the captures are not of one boot */
+	struct diff *diff;
+	struct comparability *comparability;
+	struct diff_rule_outcomes outcomes;
+};
+
+static int parse_rules(struct comparison *comparison, struct error *error)
+{
+	const struct option_texts *texts = &comparison->options->fail_if;
+
+	comparison->rules = memory_allocate_zero(texts->count + 1, sizeof(*comparison->rules));
+	for (size_t i = 0; i < texts->count; i++) {
+		int status = diff_rule_parse(texts->items[i], &comparison->rules[i], error);
+
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
+/* Which threads are the same: only where it is asked for must that be known. */
+static int match_threads(struct comparison *comparison, struct error *error)
+{
+	struct buffer text = {0};
+	const bool by_thread = comparison->options->match == DIFF_MATCHING_THREADS;
+
+	if (comparison->options->reference && !by_thread)
+		return 0;
+	comparison->match = diff_match_create(comparison->snapshots[DIFF_BEFORE],
+					      comparison->snapshots[DIFF_AFTER], error);
+	if (comparison->match == NULL)
+		return by_thread ? -EINVAL : 0;
+	diff_match_describe(comparison->match, by_thread, &text);
+	comparability_add(comparison->comparability, COMPARABILITY_NOTE, "threads", text.data);
+	buffer_release(&text);
+	return 0;
+}
+
+static int compare(struct comparison *comparison, struct error *error)
+{
+	const struct diff_command_options *options = comparison->options;
+	struct snapshot *before = comparison->snapshots[DIFF_BEFORE];
+	struct snapshot *after = comparison->snapshots[DIFF_AFTER];
+	struct diff_options how = {
+		.grouping = view_options_grouping(&options->view),
+		.by_flags = options->reference,
+	};
+	const int64_t interval = comparability_interval(before, after);
+	int status;
+
+	comparison->comparability = comparability_create(before, after);
+	status = match_threads(comparison, error);
+	if (status < 0)
+		return status;
+	if (options->per[DIFF_PER_SECOND] && interval == 0)
+		return error_set(error, -EINVAL,
+				 "there is no time between the captures, or they do not tell it: leave out "
+				 "--per second");
+	if (options->match == DIFF_MATCHING_THREADS)
+		diff_match_apply(comparison->match, &how);
+	comparison->diff = diff_create(before, after, &how);
+	comparison->request.match = comparison->match;
+	comparison->request.members = options->match == DIFF_MATCHING_THREADS;
+	comparison->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
+	for (size_t i = 0; i < options->fail_if.count; i++)
+		diff_rule_judge(&comparison->rules[i], comparison->diff, &comparison->outcomes);
+	return 0;
+}
+
+static void release_comparison(struct comparison *comparison)
+{
+	diff_rule_outcomes_release(&comparison->outcomes);
+	comparability_release(comparison->comparability);
+	diff_release(comparison->diff);
+	diff_match_release(comparison->match);
+	for (size_t i = 0; comparison->rules != NULL && i < comparison->options->fail_if.count; i++)
+		diff_rule_release(&comparison->rules[i]);
+	free(comparison->rules);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		snapshot_release(comparison->snapshots[side]);
+}
+
+/* What stands on top of other formats goes to stderr where the output is for programs that read rows. */
+static void tell_comparability(const struct comparison *comparison)
+{
+	const struct comparability *comparability = comparison->comparability;
+
+	if (comparison->options->format != REPORT_FORMAT_TSV &&
+	    comparison->options->format != REPORT_FORMAT_CSV)
+		return;
+	for (size_t i = 0; i < comparability->count; i++)
+		command_note("%s: %s", comparability_severity_names[comparability->rows[i].severity],
+			     comparability->rows[i].text);
+}
+
+static int tell_rules(const struct diff_rule_outcomes *outcomes)
+{
+	for (size_t i = 0; i < outcomes->count; i++) {
+		if (outcomes->items[i].broken)
+			command_note("rule broken: %s", outcomes->items[i].text);
+	}
+	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
+}
 
 static void draw(void *context, const struct table *table)
 {
@@ -180,66 +347,70 @@ static void draw(void *context, const struct table *table)
 	output_flush(&drawing->output);
 }
 
-static int print_report(struct drawing *drawing, const struct diff_command_options *options,
-			const struct diff_request *request, char **files,
-			struct snapshot *const snapshots[DIFF_SIDE_COUNT])
+static int print_report(struct drawing *drawing, const struct comparison *comparison)
 {
-	const struct diff_options how = {
-		.grouping = view_options_grouping(&options->view),
-		.by_flags = options->reference,
-	};
-	struct diff *diff = diff_create(snapshots[DIFF_BEFORE], snapshots[DIFF_AFTER], &how);
-	struct comparability *comparability = comparability_create(snapshots[DIFF_BEFORE],
-								   snapshots[DIFF_AFTER]);
+	const struct diff_command_options *options = comparison->options;
 	struct error error;
 
 	drawing->report = (struct report){
 		.format = (enum report_format)options->format,
 		.out = &drawing->output.buffer,
-		.snapshot = snapshots[DIFF_AFTER],
-		.before = snapshots[DIFF_BEFORE],
+		.snapshot = comparison->snapshots[DIFF_AFTER],
+		.before = comparison->snapshots[DIFF_BEFORE],
 		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
 		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
 	};
+	tell_comparability(comparison);
 	report_begin(&drawing->report, &(struct report_subject){
 					       .command = "diff",
-					       .before_file = files[DIFF_BEFORE],
-					       .file = files[DIFF_AFTER],
+					       .before_file = comparison->files[DIFF_BEFORE],
+					       .file = comparison->files[DIFF_AFTER],
 					       .group_by = axes[options->view.axis].name,
-					       .comparability = comparability,
+					       .comparability = comparison->comparability,
+					       .rules = comparison->outcomes.items,
+					       .rule_count = comparison->outcomes.count,
 				       });
-	diff_tables(diff, request, draw, drawing);
+	diff_tables(comparison->diff, &comparison->request, draw, drawing);
 	report_end(&drawing->report);
-	comparability_release(comparability);
-	diff_release(diff);
 	if (output_close(&drawing->output, &error) < 0)
 		return output_failed(&drawing->output, &error);
-	return COMMAND_DONE;
+	return tell_rules(&comparison->outcomes);
+}
+
+/* Reads, compares and prints what the checked options ask for. */
+static int run(struct comparison *comparison)
+{
+	const struct diff_command_options *options = comparison->options;
+	const char *const files[DIFF_SIDE_COUNT] = {comparison->files[DIFF_BEFORE],
+						    comparison->files[DIFF_AFTER]};
+	struct drawing drawing;
+	struct error error;
+
+	if (output_open(&drawing.output, options->output, &error) < 0)
+		return command_failed(&error);
+	if (snapshot_pair_read(files, options->max_bytes, comparison->snapshots, &error) < 0 ||
+	    compare(comparison, &error) < 0) {
+		output_abandon(&drawing.output);
+		return command_failed(&error);
+	}
+	return print_report(&drawing, comparison);
 }
 
 int diff_run(void *opaque, char **operands, int operand_count)
 {
-	const struct diff_command_options *options = opaque;
-	const char *const files[DIFF_SIDE_COUNT] = {operands[DIFF_BEFORE], operands[DIFF_AFTER]};
-	struct diff_request request = {0};
-	struct snapshot *snapshots[DIFF_SIDE_COUNT];
-	struct drawing drawing;
+	struct comparison comparison = {.options = opaque, .files = operands};
 	struct error error;
 	int status;
 
 	(void)operand_count;
-	if (make_request(options, operands, &request, &error) < 0)
-		return command_misused(&diff_command, &error);
-	warn_of_sections(options, &request);
-	if (output_open(&drawing.output, options->output, &error) < 0)
-		return command_failed(&error);
-	if (snapshot_pair_read(files, options->max_bytes, snapshots, &error) < 0) {
-		output_abandon(&drawing.output);
-		return command_failed(&error);
+	if (make_request(opaque, operands, &comparison.request, &error) < 0 ||
+	    parse_rules(&comparison, &error) < 0) {
+		status = command_misused(&diff_command, &error);
+	} else {
+		warn_of_sections(opaque, &comparison.request);
+		status = run(&comparison);
 	}
-	status = print_report(&drawing, options, &request, operands, snapshots);
-	snapshot_release(snapshots[DIFF_BEFORE]);
-	snapshot_release(snapshots[DIFF_AFTER]);
+	release_comparison(&comparison);
 	return status;
 }
 

@@ -5,7 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/diff_tables.h"
 #include "view_options.h"
+
+/* What is compared with what. */
+enum diff_matching {
+	DIFF_MATCHING_GROUPS,
+	DIFF_MATCHING_THREADS,
+};
 
 /* What `ctop diff` takes; also filled by `ctop BEFORE AFTER` where there is no terminal. */
 struct diff_command_options {
@@ -14,7 +21,10 @@ struct diff_command_options {
 	int display; /* enum diff_display; DIFF_DISPLAY_COUNT: the format's own */
 	bool wrap;
 	bool reference;
-	int format; /* enum report_format */
+	int match;                   /* enum diff_matching */
+	bool per[DIFF_PER_COUNT];    /* columns for each second, for each thread */
+	struct option_texts fail_if; /* rules */
+	int format;                  /* enum report_format */
 	uint64_t max_bytes;
 	const char *output;
 };

@@ -32,18 +32,30 @@ struct examination {
 	bool known[SIDES]; /* it has `ctop` objects */
 };
 
-static void add_row(struct examination *examination, enum comparability_severity severity, const char *id)
+/* Puts a row behind those that are as severe. */
+void comparability_add(struct comparability *comparability, enum comparability_severity severity,
+		       const char *id, const char *text)
 {
-	struct comparability *result = examination->result;
-	struct buffer *text = &examination->text;
+	size_t place = comparability->count;
 
-	result->rows = memory_grow(result->rows, &result->capacity, result->count + 1, sizeof(*result->rows));
-	result->rows[result->count++] = (struct comparability_row){
+	comparability->rows = memory_grow(comparability->rows, &comparability->capacity,
+					  comparability->count + 1, sizeof(*comparability->rows));
+	while (place > 0 && comparability->rows[place - 1].severity < severity)
+		place--;
+	memmove(&comparability->rows[place + 1], &comparability->rows[place],
+		(comparability->count - place) * sizeof(*comparability->rows));
+	comparability->rows[place] = (struct comparability_row){
 		.severity = severity,
 		.id = id,
-		.text = arena_duplicate(&result->arena, text->data, text->length),
+		.text = arena_duplicate(&comparability->arena, text, strlen(text)),
 	};
-	buffer_clear(text);
+	comparability->count++;
+}
+
+static void add_row(struct examination *examination, enum comparability_severity severity, const char *id)
+{
+	comparability_add(examination->result, severity, id, examination->text.data);
+	buffer_clear(&examination->text);
 }
 
 /* A fact that both captures know and that is not the same, or NULL. */
@@ -426,23 +438,6 @@ static void examine_format(struct examination *examination)
 	}
 }
 
-/* Warnings first, each kind in the order in which it was found. */
-static void sort_rows(struct comparability *result)
-{
-	struct comparability_row *sorted = memory_allocate_zero(result->count + 1, sizeof(*sorted));
-	size_t count = 0;
-
-	for (int severity = COMPARABILITY_SEVERITY_COUNT - 1; severity >= 0; severity--) {
-		for (size_t i = 0; i < result->count; i++) {
-			if ((int)result->rows[i].severity == severity)
-				sorted[count++] = result->rows[i];
-		}
-	}
-	free(result->rows);
-	result->rows = sorted;
-	result->capacity = result->count + 1;
-}
-
 struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after)
 {
 	struct capture_facts *facts = capture_facts_create(before, after);
@@ -466,7 +461,6 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 	examine_scope(&examination);
 	examine_format(&examination);
 	examine_host_facts(&examination);
-	sort_rows(examination.result);
 	buffer_release(&examination.text);
 	capture_facts_release(facts);
 	return examination.result;

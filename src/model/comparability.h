@@ -40,6 +40,10 @@ struct comparability {
  */
 struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after);
 
+/* Adds what the caller knows besides; `id` is static, `text` copied. Warnings stand before notes. */
+void comparability_add(struct comparability *comparability, enum comparability_severity severity,
+		       const char *id, const char *text);
+
 /* Frees the rows; NULL is allowed. */
 void comparability_release(struct comparability *comparability);
 

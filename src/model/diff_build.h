@@ -10,7 +10,8 @@ struct diff_build {
 	struct table_build base;
 	const struct diff *diff;
 	const struct diff_request *request;
-	bool by_flags[DIFF_SIDE_COUNT]; /* asked for, or all that the snapshot has */
+	bool by_flags[DIFF_SIDE_COUNT];  /* asked for, or all that the snapshot has */
+	struct diff_match_count *counts; /* of the pairs, by index; NULL without a match */
 };
 
 /* What a row of a group table shows. */
@@ -33,6 +34,22 @@ struct table *diff_create_group_table(const struct diff_build *build, const char
 /* Fills the cells of a row of such a table. */
 void diff_fill_row(struct diff_build *build, struct table *table, size_t row,
 		   const struct diff_row_content *content);
+
+/* Both sides with the arrow between, their numbers as they are. */
+void diff_set_both(struct diff_build *build, struct table *table, struct cell *cell,
+		   const struct cell sides[DIFF_SIDE_COUNT], const char *arrow);
+
+/* How many of the pair's threads are the same, came or went, by the column. */
+void diff_set_count(const struct diff_build *build, struct cell *cell, const struct diff_pair *pair,
+		    enum diff_column column);
+
+/* The change of a counter for each second between the captures. */
+void diff_set_per_second(struct diff_build *build, struct table *table, struct cell *cell,
+			 const struct diff_row_content *content);
+
+/* What each thread of a side has of a sum. */
+void diff_set_per_thread(struct diff_build *build, struct table *table, struct cell *cell,
+			 const struct diff_row_content *content);
 
 /* One side of a cell with both, as cgroup records, pressure and sched_ext have them. */
 struct diff_cell_side {
@@ -70,5 +87,6 @@ void diff_host_pressure_tables(struct diff_build *build);
 void diff_sched_ext_table(struct diff_build *build);
 void diff_rename_table(struct diff_build *build);
 void diff_orphan_tables(struct diff_build *build);
+void diff_member_tables(struct diff_build *build);
 
 #endif

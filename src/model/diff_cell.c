@@ -8,11 +8,21 @@
 #include "group_cell.h"
 
 const char *const diff_column_names[DIFF_COLUMN_COUNT] = {
-	[DIFF_COLUMN_GROUP] = "group",         [DIFF_COLUMN_THREADS] = "threads",
-	[DIFF_COLUMN_METRIC] = "metric",       [DIFF_COLUMN_BASELINE] = "baseline",
-	[DIFF_COLUMN_CANDIDATE] = "candidate", [DIFF_COLUMN_DELTA] = "delta",
-	[DIFF_COLUMN_PERCENT] = "%",           [DIFF_COLUMN_ARROW] = "arrow",
-	[DIFF_COLUMN_TAGS] = "tags",           [DIFF_COLUMN_UPTIME] = "uptime",
+	[DIFF_COLUMN_GROUP] = "group",
+	[DIFF_COLUMN_THREADS] = "threads",
+	[DIFF_COLUMN_METRIC] = "metric",
+	[DIFF_COLUMN_BASELINE] = "baseline",
+	[DIFF_COLUMN_CANDIDATE] = "candidate",
+	[DIFF_COLUMN_DELTA] = "delta",
+	[DIFF_COLUMN_PERCENT] = "%",
+	[DIFF_COLUMN_ARROW] = "arrow",
+	[DIFF_COLUMN_TAGS] = "tags",
+	[DIFF_COLUMN_UPTIME] = "uptime",
+	[DIFF_COLUMN_SAME] = "same",
+	[DIFF_COLUMN_CAME] = "came",
+	[DIFF_COLUMN_WENT] = "went",
+	[DIFF_COLUMN_PER_SECOND] = "per-second",
+	[DIFF_COLUMN_PER_THREAD] = "per-thread",
 };
 
 const char *const diff_display_names[DIFF_DISPLAY_COUNT + 1] = {
@@ -37,20 +47,42 @@ static const struct {
 	[DIFF_DISPLAY_PERCENT_ONLY] = {{DIFF_COLUMN_PERCENT}, 1},
 };
 
+/* Appends columns that are not there yet. */
+static size_t add_columns(size_t columns[TABLE_BUILD_COLUMNS_MAX], size_t count, const size_t *more,
+			  size_t more_count)
+{
+	for (size_t i = 0; i < more_count; i++) {
+		size_t j = 0;
+
+		while (j < count && columns[j] != more[i])
+			j++;
+		if (j == count)
+			columns[count++] = more[i];
+	}
+	return count;
+}
+
 static size_t list_columns(const struct diff_request *request, size_t columns[TABLE_BUILD_COLUMNS_MAX])
 {
-	static const size_t always[] = {DIFF_COLUMN_GROUP, DIFF_COLUMN_THREADS, DIFF_COLUMN_METRIC};
+	static const size_t first[] = {DIFF_COLUMN_GROUP, DIFF_COLUMN_THREADS};
+	static const size_t counts[] = {DIFF_COLUMN_SAME, DIFF_COLUMN_CAME, DIFF_COLUMN_WENT};
+	static const size_t metric[] = {DIFF_COLUMN_METRIC};
+	static const size_t per[DIFF_PER_COUNT] = {DIFF_COLUMN_PER_SECOND, DIFF_COLUMN_PER_THREAD};
 	size_t count = 0;
 
 	if (request->column_count != 0) {
-		memcpy(columns, request->columns, request->column_count * sizeof(*columns));
-		count = request->column_count;
+		count = add_columns(columns, count, request->columns, request->column_count);
 	} else {
-		memcpy(columns, always, sizeof(always));
-		count = sizeof(always) / sizeof(always[0]);
-		memcpy(columns + count, displays[request->display].columns,
-		       displays[request->display].count * sizeof(*columns));
-		count += displays[request->display].count;
+		count = add_columns(columns, count, first, 2);
+		if (request->match != NULL)
+			count = add_columns(columns, count, counts, 3);
+		count = add_columns(columns, count, metric, 1);
+		count = add_columns(columns, count, displays[request->display].columns,
+				    displays[request->display].count);
+	}
+	for (size_t i = 0; i < DIFF_PER_COUNT; i++) {
+		if (request->per[i])
+			count = add_columns(columns, count, &per[i], 1);
 	}
 	if (request->sort.count != 0 && request->sort.items[0].metric != METRIC_NONE)
 		columns[count++] = DIFF_COLUMN_SORT;
@@ -71,6 +103,11 @@ struct table *diff_create_group_table(const struct diff_build *build, const char
 		[DIFF_COLUMN_ARROW] = {"value", .measured = true},
 		[DIFF_COLUMN_TAGS] = {"tags", .left = true},
 		[DIFF_COLUMN_UPTIME] = {"%uptime", .left = false},
+		[DIFF_COLUMN_SAME] = {"same", .left = false},
+		[DIFF_COLUMN_CAME] = {"came", .left = false},
+		[DIFF_COLUMN_WENT] = {"went", .left = false},
+		[DIFF_COLUMN_PER_SECOND] = {"per-second", .measured = true},
+		[DIFF_COLUMN_PER_THREAD] = {"per-thread", .measured = true},
 		[DIFF_COLUMN_SORT] = {sort->metric != METRIC_NONE ? metrics[sort->metric].name : ""},
 	};
 	size_t columns[TABLE_BUILD_COLUMNS_MAX];
@@ -107,9 +144,8 @@ static void append_cell(struct buffer *text, const struct cell *cell)
 	}
 }
 
-/* Both sides with the arrow between, their numbers as they are. */
-static void set_both(struct diff_build *build, struct table *table, struct cell *cell,
-		     const struct cell sides[DIFF_SIDE_COUNT], const char *arrow)
+void diff_set_both(struct diff_build *build, struct table *table, struct cell *cell,
+		   const struct cell sides[DIFF_SIDE_COUNT], const char *arrow)
 {
 	*cell = (struct cell){
 		.state = CELL_VALUE, .form = CELL_FORM_SIDES, .unit = sides[0].unit, .sort = NAN};
@@ -261,7 +297,7 @@ static void set_sort(struct diff_build *build, struct table *table, struct cell 
 				      diff_aggregation(build->diff, (enum diff_side)side), pair->group[side],
 				      metric);
 	value = diff_metric(build->diff, pair, metric);
-	set_both(build, table, cell, sides, "→");
+	diff_set_both(build, table, cell, sides, "→");
 	if (!value.has_fraction)
 		return;
 	buffer_append_text(&build->base.text, cell->text);
@@ -305,13 +341,24 @@ static void fill_cell(struct diff_build *build, struct table *table, struct cell
 		set_percent(build, table, cell, content);
 		break;
 	case DIFF_COLUMN_ARROW:
-		set_both(build, table, cell, content->sides, " → ");
+		diff_set_both(build, table, cell, content->sides, " → ");
 		break;
 	case DIFF_COLUMN_TAGS:
 		set_tags(build, table, cell, content->metric);
 		break;
 	case DIFF_COLUMN_UPTIME:
 		set_uptime(build, table, cell, content->pair);
+		break;
+	case DIFF_COLUMN_SAME:
+	case DIFF_COLUMN_CAME:
+	case DIFF_COLUMN_WENT:
+		diff_set_count(build, cell, content->pair, (enum diff_column)column);
+		break;
+	case DIFF_COLUMN_PER_SECOND:
+		diff_set_per_second(build, table, cell, content);
+		break;
+	case DIFF_COLUMN_PER_THREAD:
+		diff_set_per_thread(build, table, cell, content);
 		break;
 	case DIFF_COLUMN_SORT:
 		set_sort(build, table, cell, content->pair);

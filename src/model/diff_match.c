@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "comparability.h"
 
 #define NS_PER_TICK (UINT64_C(1000000000) / USER_HZ_PER_SECOND)
@@ -122,6 +123,17 @@ void diff_match_apply(const struct diff_match *match, struct diff_options *optio
 	options->successor = match->mate[DIFF_BEFORE];
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		options->counted[side] = match->counted[side];
+}
+
+void diff_match_describe(const struct diff_match *match, bool by_thread, struct buffer *buffer)
+{
+	char same[28], came[28], went[28];
+
+	buffer_append_format(
+		buffer, "of the threads %s are the same on both sides, %s came%s, %s went%s",
+		number_group_digits(match->same, same), number_group_digits(match->only[DIFF_AFTER], came),
+		by_thread ? " and count from zero" : "", number_group_digits(match->only[DIFF_BEFORE], went),
+		by_thread ? " and are left out: what they did since before is not known" : "");
 }
 
 struct diff_match_count *diff_match_count(const struct diff_match *match, const struct diff *diff)

@@ -41,6 +41,10 @@ void diff_match_release(struct diff_match *match);
  */
 void diff_match_apply(const struct diff_match *match, struct diff_options *options);
 
+/* Appends a sentence about how many threads are the same, came and went, and what becomes of their counters
+ * when the comparison was made by them (`by_thread`). */
+void diff_match_describe(const struct diff_match *match, bool by_thread, struct buffer *buffer);
+
 /* How many threads of a pair are the same ones on both sides, and how many came to it and went from it: they
  * began or ended, or belong to another pair on the other side. */
 struct diff_match_count {

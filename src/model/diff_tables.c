@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "diff_tables.h"
 
+#include <stdlib.h>
+
 #include "diff_build.h"
 
 void diff_tables(const struct diff *diff, const struct diff_request *request,
@@ -22,6 +24,8 @@ void diff_tables(const struct diff *diff, const struct diff_request *request,
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		build.by_flags[side] = diff_options(diff)->by_flags ||
 				       !diff_snapshot(diff, (enum diff_side)side)->provenance.present;
+	if (request->match != NULL)
+		build.counts = diff_match_count(request->match, diff);
 	diff_group_tables(&build);
 	if (request->sections[SECTION_SMAPS_ROLLUP])
 		diff_smaps_table(&build);
@@ -33,5 +37,8 @@ void diff_tables(const struct diff *diff, const struct diff_request *request,
 		diff_sched_ext_table(&build);
 	diff_rename_table(&build);
 	diff_orphan_tables(&build);
+	if (request->match != NULL && request->members)
+		diff_member_tables(&build);
+	free(build.counts);
 	buffer_release(&build.base.text);
 }

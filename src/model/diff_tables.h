@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "diff.h"
+#include "diff_match.h"
 #include "selection.h"
 #include "table.h"
 
@@ -21,6 +22,11 @@ enum diff_column {
 	DIFF_COLUMN_ARROW,
 	DIFF_COLUMN_TAGS,
 	DIFF_COLUMN_UPTIME,
+	DIFF_COLUMN_SAME, /* of diff_match_count(); absent without a match */
+	DIFF_COLUMN_CAME,
+	DIFF_COLUMN_WENT,
+	DIFF_COLUMN_PER_SECOND,
+	DIFF_COLUMN_PER_THREAD,
 	DIFF_COLUMN_COUNT,
 	DIFF_COLUMN_SORT = DIFF_COLUMN_COUNT, /* of the first sort metric; not to be asked for */
 };
@@ -40,6 +46,16 @@ enum diff_display {
 /* "arrow", "full", "delta-only", "no-pct", "pct-only", NULL: as in `--display-format`. */
 extern const char *const diff_display_names[DIFF_DISPLAY_COUNT + 1];
 
+/* By what numbers are divided in columns of their own. */
+enum diff_per {
+	DIFF_PER_SECOND, /* the change of a counter, by the interval */
+	DIFF_PER_THREAD, /* the value of a sum on each side, by its threads */
+	DIFF_PER_COUNT,
+};
+
+/* "second", "thread", NULL: as in `--per`. */
+extern const char *const diff_per_names[DIFF_PER_COUNT + 1];
+
 /* Which report of a comparison is wanted. */
 struct diff_request {
 	bool sections[SECTION_COUNT]; /* those that need the cgroup axis are left out on others */
@@ -49,6 +65,11 @@ struct diff_request {
 	enum diff_display display;
 	size_t columns[DIFF_COLUMN_COUNT]; /* enum diff_column; not both the arrow and a side */
 	size_t column_count;               /* 0: those of `display` */
+	bool per[DIFF_PER_COUNT];          /* columns besides those */
+	uint64_t interval_ns;              /* between the captures; 0 when it is not known */
+	const struct diff_match *match;    /* of the threads: with the default columns those of its counts
+					    * are shown, too; NULL for none */
+	bool members;                      /* list the threads that came and went; needs `match` */
 	size_t limit; /* rows of a table (on the cgroup axis of each parent), 0 for all; renamed cgroups are
 		       * never cut */
 	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */

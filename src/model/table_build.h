@@ -16,7 +16,7 @@ struct table_build {
 };
 
 enum {
-	TABLE_BUILD_COLUMNS_MAX = 12
+	TABLE_BUILD_COLUMNS_MAX = 18
 };
 
 struct table_build_column {

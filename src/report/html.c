@@ -3,6 +3,7 @@
  * One page to attach to a ticket: everything inside, nothing loaded. It reads without its script, which only
  * sorts and filters. The page is well-formed XML as well as HTML.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -68,6 +69,24 @@ static void append_classes(struct buffer *out, const struct table_column *column
 		buffer_append_text(out, cell->value.real > 0 ? " up" : " down");
 }
 
+/* What a cell with both sides is sorted by: the second side, the first where there is no other. */
+static double sides_number(const struct cell *cell)
+{
+	for (size_t side = 2; side-- > 0;) {
+		switch ((enum cell_side_kind)cell->value.sides.kind[side]) {
+		case CELL_SIDE_INTEGER:
+			return (double)cell->value.sides.number[side].integer;
+		case CELL_SIDE_REAL:
+			return cell->value.sides.number[side].real;
+		case CELL_SIDE_UNLIMITED:
+			return DBL_MAX;
+		case CELL_SIDE_NONE:
+			break;
+		}
+	}
+	return NAN;
+}
+
 /* The number that the column is sorted by, of texts none. */
 static void append_sort_value(struct buffer *out, const struct cell *cell)
 {
@@ -76,6 +95,8 @@ static void append_sort_value(struct buffer *out, const struct cell *cell)
 
 	if (cell->state != CELL_VALUE || cell->form == CELL_FORM_TEXT)
 		return;
+	if (cell->form == CELL_FORM_SIDES)
+		number.value.real = sides_number(cell);
 	buffer_append_text(out, " data-v=\"");
 	if (report_append_number(out, cell) || report_append_number(out, &number)) {
 		buffer_append_char(out, '"');
@@ -147,6 +168,11 @@ static void draw_header(struct report *report, const struct table *table)
 
 	buffer_append_text(out, "<section class=\"table\">\n<h2>");
 	append(out, table->section != NULL ? table->section : "");
+	if (table->heading != NULL) {
+		buffer_append_text(out, " <small>");
+		append(out, table->heading);
+		buffer_append_text(out, "</small>");
+	}
 	buffer_append_text(out, "</h2>\n<table class=\"report\">\n<thead><tr>");
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_format(out, "<th scope=\"col\" class=\"%s\">",

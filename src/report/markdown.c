@@ -206,6 +206,10 @@ static void draw_table(struct report *report, const struct table *table)
 			append_text(out, table->section, strlen(table->section), false, false);
 			buffer_append_text(out, "\n\n");
 		}
+		if (table->heading != NULL) {
+			append_sentence(out, table->heading);
+			buffer_append_text(out, "\n\n");
+		}
 		draw_header(report, table);
 	}
 	draw_rows(report, table);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The threads that came between two captures of one boot, and those that went. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "diff_build.h"
+
+/* Which columns hold what. */
+enum member_column {
+	MEMBER_GROUP,
+	MEMBER_PID,
+	MEMBER_TID,
+	MEMBER_PROCESS,
+	MEMBER_THREAD,
+	MEMBER_CGROUP,
+	MEMBER_RUN_TIME,
+};
+
+static const struct table_build_columns member_columns = {
+	{
+		{"group", .left = true},
+		{"pid", .left = false},
+		{"tid", .left = false},
+		{"process", .left = true},
+		{"thread", .left = true},
+		{"cgroup", .left = true},
+		{"run_time_ns", .measured = true},
+	},
+	7,
+};
+
+struct member {
+	uint64_t run_time;
+	uint32_t thread;
+};
+
+/* Those that ran longest first, then in the order of their ids. */
+static int compare_members(const void *left, const void *right, void *context)
+{
+	const struct snapshot *snapshot = context;
+	const struct member *a = left, *b = right;
+
+	if (a->run_time != b->run_time)
+		return a->run_time < b->run_time ? 1 : -1;
+	if (snapshot->tgid[a->thread] != snapshot->tgid[b->thread])
+		return snapshot->tgid[a->thread] < snapshot->tgid[b->thread] ? -1 : 1;
+	if (snapshot->tid[a->thread] != snapshot->tid[b->thread])
+		return snapshot->tid[a->thread] < snapshot->tid[b->thread] ? -1 : 1;
+	return a->thread < b->thread ? -1 : 1;
+}
+
+static struct member *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
+{
+	const struct snapshot *snapshot = match->snapshots[side];
+	struct member *members = memory_allocate_zero(match->only[side] + 1, sizeof(*members));
+	size_t count = 0;
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (match->mate[side][i] != UINT32_MAX)
+			continue;
+		members[count++] = (struct member){
+			.run_time = snapshot_value(snapshot, i, METRIC_RUN_TIME_NS),
+			.thread = (uint32_t)i,
+		};
+	}
+	qsort_r(members, count, sizeof(*members), compare_members, (void *)snapshot);
+	*ret_count = count;
+	return members;
+}
+
+static void set_number(struct cell *cell, uint32_t number)
+{
+	*cell = (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = number, .sort = number};
+}
+
+static void set_name(const struct snapshot *snapshot, struct table *table, struct cell *cell, uint32_t id)
+{
+	table_build_set_text(table, cell, snapshot_text(snapshot, id),
+			     string_pool_length(&snapshot->strings, id));
+}
+
+static void set_run_time(struct diff_build *build, struct table *table, struct cell *cell, size_t thread,
+			 enum diff_side side)
+{
+	const struct snapshot *snapshot = diff_snapshot(build->diff, side);
+	reason_id reason;
+
+	switch (snapshot_value_state(snapshot, thread, METRIC_RUN_TIME_NS, build->by_flags[side], &reason)) {
+	case VALUE_READ:
+		table_build_set_integer(&build->base, table, cell,
+					snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS), LADDER_NS);
+		break;
+	case VALUE_ABSENT:
+		*cell = (struct cell){.state = CELL_ABSENT, .unit = UNIT_NS, .sort = NAN};
+		break;
+	case VALUE_UNAVAILABLE:
+		table_build_set_unavailable(cell, reason, UNIT_NS);
+		cell->reason_of_before = side == DIFF_BEFORE;
+		break;
+	}
+}
+
+static void fill_row(struct diff_build *build, struct table *table, struct cell *cells, size_t thread,
+		     enum diff_side side)
+{
+	const struct snapshot *snapshot = diff_snapshot(build->diff, side);
+	const struct triple *names = &snapshot->triples[snapshot->triple[thread]];
+	struct buffer label = {0};
+
+	diff_append_label(diff_pair(build->diff, diff_pair_of_thread(build->diff, side, thread)), &label);
+	table_build_set_text(table, &cells[MEMBER_GROUP], label.data != NULL ? label.data : "", label.length);
+	set_number(&cells[MEMBER_PID], snapshot->tgid[thread]);
+	set_number(&cells[MEMBER_TID], snapshot->tid[thread]);
+	set_name(snapshot, table, &cells[MEMBER_PROCESS], names->pcomm);
+	set_name(snapshot, table, &cells[MEMBER_THREAD], names->comm);
+	set_name(snapshot, table, &cells[MEMBER_CGROUP], names->cgroup);
+	set_run_time(build, table, &cells[MEMBER_RUN_TIME], thread, side);
+	buffer_release(&label);
+}
+
+static void build_members(struct diff_build *build, enum diff_side side, const char *section,
+			  const char *heading)
+{
+	struct table *table = table_build_create(section, &member_columns);
+	size_t count;
+	struct member *members = collect(build->request->match, side, &count);
+
+	table->heading = heading;
+	for (size_t i = 0; i < count; i++) {
+		struct table_row *row;
+
+		table = table_build_continue(&build->base, table);
+		row = table_build_add_row(&build->base, table);
+		if (row != NULL)
+			fill_row(build, table, row->cells, members[i].thread, side);
+	}
+	table_build_finish(&build->base, table);
+	free(members);
+}
+
+void diff_member_tables(struct diff_build *build)
+{
+	build_members(build, DIFF_AFTER, "threads-came", "Threads that came, with their run time");
+	build_members(
+		build, DIFF_BEFORE, "threads-went",
+		"Threads that went, with their run time until before; what they did since is not known");
+}
