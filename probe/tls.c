@@ -33,25 +33,21 @@ int tls_executable_distance(const struct tls_segment *segment, enum tls_variant 
 			    uint64_t *ret_distance)
 {
 	const uint64_t alignment = segment->alignment > 1 ? segment->alignment : 1;
-	uint64_t sum, rounded;
+	uint64_t misalignment, sum, rounded;
 
 	if ((alignment & (alignment - 1)) != 0)
 		return -EOVERFLOW;
+	misalignment = segment->address & (alignment - 1);
 	if (variant == TLS_VARIANT_1) {
-		if (tls_round_up(TCB_SIZE_VARIANT_1, alignment, &rounded) < 0)
-			return -EOVERFLOW;
-		/* the image keeps its address modulo the alignment */
-		*ret_distance = rounded + (segment->address & (alignment - 1));
+		/* the first place behind the two words of the TCB that keeps p_vaddr modulo p_align */
+		*ret_distance = TCB_SIZE_VARIANT_1 + ((misalignment - TCB_SIZE_VARIANT_1) & (alignment - 1));
 		return 0;
 	}
-	/*
-	 * The image ends at or below the thread pointer, rounded so that it keeps p_vaddr modulo p_align:
-	 * the offset is memsz rounded up so that offset + p_vaddr is a multiple of the alignment.
-	 */
-	if (__builtin_add_overflow(segment->size, segment->address & (alignment - 1), &sum) ||
+	/* the last place that ends at or below the thread pointer and keeps p_vaddr modulo p_align */
+	if (__builtin_add_overflow(segment->size, misalignment, &sum) ||
 	    tls_round_up(sum, alignment, &rounded) < 0)
 		return -EOVERFLOW;
-	*ret_distance = -(rounded - (segment->address & (alignment - 1)));
+	*ret_distance = -(rounded - misalignment);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 
 /*
  * Where thread-local storage lies from the thread pointer ("ELF Handling For Thread-Local Storage", variants
- * I and II; csu/libc-tls.c and elf/dl-tls.c of glibc, which also keep p_vaddr modulo p_align).
+ * I and II; elf/dl-tls.c of glibc, which also keeps p_vaddr modulo p_align).
  */
 
 enum tls_variant {
@@ -24,7 +24,9 @@ int tls_round_up(uint64_t value, uint64_t alignment, uint64_t *ret_rounded);
 
 /*
  * Distance of the executable's TLS image from the thread pointer: image = thread pointer + distance (modulo
- * 2^64, negative on variant II). -EOVERFLOW for a segment that fits nowhere.
+ * 2^64, negative on variant II). The linker writes this distance into the code (local-exec accesses), so it
+ * holds with any C library; the dynamic linkers of glibc and musl put the image there
+ * (_dl_determine_tlsoffset). -EOVERFLOW for a segment that fits nowhere.
  */
 int tls_executable_distance(const struct tls_segment *segment, enum tls_variant variant,
 			    uint64_t *ret_distance);

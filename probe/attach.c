@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "link_map.h"
+#include "tls.h"
+#include "transfer.h"
+
+enum {
+	STATUS_SIZE_MAX = 64 * 1024, /* of PROCESS/status, whose lists of CPUs can be long */
+	MODULES_MAX = 1 << 20,       /* a DTV index beyond this is not one */
+	COUNTER_SIZE = 8,
+};
+
+static int fail(enum heap_tag tag, enum heap_tag *ret_tag, int r)
+{
+	*ret_tag = tag;
+	return r;
+}
+
+/* The tag of a process whose memory cannot be read. */
+static enum heap_tag memory_tag(int negative_errno)
+{
+	switch (negative_errno) {
+	case -EPERM:
+	case -EACCES:
+		return HEAP_TAG_NOT_PERMITTED;
+	case -ESRCH:
+	case -ENOENT:
+		return HEAP_TAG_PID_MISSING;
+	default:
+		return HEAP_TAG_PROCESS_VM_READV;
+	}
+}
+
+bool attachment_parse_own_number(const char *status, uint32_t *ret_number, size_t *ret_namespaces)
+{
+	const char *line = strstr(status, "\nNSpid:");
+	size_t namespaces = 0;
+	unsigned long number = 0;
+
+	if (line == NULL)
+		return false;
+	line += strlen("\nNSpid:");
+	while (*line == '\t' || *line == ' ') {
+		char *end;
+
+		number = strtoul(line, &end, 10);
+		if (end == line)
+			break;
+		namespaces++;
+		line = end;
+	}
+	if (namespaces == 0 || number == 0 || number > INT32_MAX)
+		return false;
+	*ret_number = (uint32_t)number;
+	*ret_namespaces = namespaces;
+	return true;
+}
+
+/* Keeps the directory where threads have other numbers inside. Kernels before 4.1 do not tell. */
+static int find_namespace(struct attachment *attachment, int process_directory)
+{
+	struct buffer status = {0};
+	uint32_t number;
+	size_t namespaces;
+	int r = file_read(process_directory, "status", &status, STATUS_SIZE_MAX);
+
+	if (r == 0 && attachment_parse_own_number(status.data, &number, &namespaces) && namespaces > 1) {
+		attachment->directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
+		if (attachment->directory < 0)
+			r = -errno;
+	}
+	buffer_release(&status);
+	return r;
+}
+
+static int find_random(struct attachment *attachment, const struct auxiliary_vector *vector, uint64_t *calls)
+{
+	attachment->random_address = vector->random;
+	return transfer_read(attachment->tgid, vector->random, attachment->random, sizeof(attachment->random),
+			     calls);
+}
+
+/*
+ * glibc keeps the head of the robust list 16 bytes behind the tid field, with one pointer between them, in
+ * struct pthread (nptl/descr.h). The thread pointer is the beginning of that structure on x86_64 and its end
+ * on aarch64. Without its description, thread_pointer.c finds the distance where that can be done.
+ */
+static void find_robust_distance(struct attachment *attachment)
+{
+	const struct c_library *library = &attachment->c_library;
+
+	if (library->kind == C_LIBRARY_MUSL || !library->threads_known)
+		return;
+	attachment->robust_distance = (uint64_t)library->tid_offset + 16;
+	if (tls_native_variant() == TLS_VARIANT_1)
+		attachment->robust_distance -= library->pthread_size;
+	attachment->robust_known = true;
+}
+
+/* The image of a library lies where the dynamic linker put it. */
+static int find_library_storage(struct attachment *attachment, const struct auxiliary_vector *vector,
+				const struct process_map *map, uint32_t object, uint64_t *calls,
+				struct error *error)
+{
+	const struct c_library *library = &attachment->c_library;
+	struct link_map_tls tls;
+	int r;
+
+	if (library->kind == C_LIBRARY_MUSL)
+		return error_set(error, -ENOENT,
+				 "musl does not tell where the thread storage of a library is");
+	r = link_map_find_tls(attachment->tgid, vector, map, object, library, &tls, calls, error);
+	if (r < 0)
+		return r;
+	if (tls.is_static) {
+		attachment->distance = tls_native_variant() == TLS_VARIANT_1 ? tls.offset : -tls.offset;
+		return 0;
+	}
+	if (!library->threads_known || library->dtv_entry_size == 0 || tls.module > MODULES_MAX)
+		return error_set(error, -ENOENT, "its C library does not describe its threads");
+	attachment->in_dtv = true;
+	attachment->module = tls.module;
+	return 0;
+}
+
+static int find_storage(struct attachment *attachment, const struct auxiliary_vector *vector,
+			const struct heap_layout *layout, const struct process_map *map, uint64_t *calls,
+			enum heap_tag *ret_tag, struct error *error)
+{
+	int r;
+
+	if (layout->object == LAYOUT_EXECUTABLE) {
+		r = tls_executable_distance(&layout->tls, tls_native_variant(), &attachment->distance);
+		return r == 0 ? 0
+			      : fail(HEAP_TAG_TLS_ARITHMETIC, ret_tag,
+				     error_set(error, r, "its TLS segment fits nowhere"));
+	}
+	r = find_library_storage(attachment, vector, map, layout->object, calls, error);
+	if (r == -EPERM || r == -ESRCH)
+		return fail(memory_tag(r), ret_tag, r);
+	return r == 0 ? 0 : fail(HEAP_TAG_JEMALLOC_IN_DSO, ret_tag, r);
+}
+
+int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
+		    const struct resolution *resolution, const struct process_map *map, uint64_t *calls,
+		    enum heap_tag *ret_tag, struct error *error)
+{
+	const struct heap_layout *layout = &resolution->layout;
+	struct auxiliary_vector vector;
+	int r;
+
+	*attachment = (struct attachment){
+		.tgid = tgid,
+		.symbol = layout->symbol,
+		.offset = layout->allocated,
+		.c_library = resolution->c_library,
+		.directory = -1,
+	};
+	if (layout->deallocated <= layout->allocated ||
+	    layout->deallocated - layout->allocated > ATTACHMENT_SPAN_MAX - COUNTER_SIZE)
+		return fail(HEAP_TAG_DWARF_PARSE_FAILURE, ret_tag,
+			    error_set(error, -EINVAL, "its counters lie in no order that jemalloc has"));
+	attachment->span = (uint32_t)(layout->deallocated - layout->allocated) + COUNTER_SIZE;
+	r = auxiliary_vector_read(process_directory, &vector);
+	if (r == 0)
+		r = find_random(attachment, &vector, calls);
+	if (r < 0)
+		return fail(memory_tag(r), ret_tag, error_set(error, r, "its memory: %s", strerror(-r)));
+	find_robust_distance(attachment);
+	r = find_storage(attachment, &vector, layout, map, calls, ret_tag, error);
+	if (r < 0)
+		return r;
+	r = find_namespace(attachment, process_directory);
+	if (r < 0)
+		return fail(memory_tag(r), ret_tag, error_set(error, r, "its status: %s", strerror(-r)));
+	return 0;
+}
+
+void attachment_release(struct attachment *attachment)
+{
+	if (attachment->directory >= 0)
+		close(attachment->directory);
+	attachment->directory = -1;
+}
+
+/*
+ * The block of a module in the DTV of a thread (dtv_t of sysdeps/generic/dl-dtv.h): entry -1 counts the
+ * entries, entry 0 holds the generation, a block that was never touched is 0 or all ones. An entry can be
+ * older than its module only where another library was unloaded before: then a thread that has not used the
+ * new one yet still shows the old block.
+ */
+static int find_block(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
+		      uint64_t *ret_block, uint64_t *calls)
+{
+	const struct c_library *library = &attachment->c_library;
+	const uint64_t thread = thread_pointer -
+				(tls_native_variant() == TLS_VARIANT_1 ? library->pthread_size : 0);
+	uint64_t dtv, length, block;
+	int r = transfer_read(pid, thread + library->dtv_pointer_offset, &dtv, sizeof(dtv), calls);
+
+	if (r == 0)
+		r = transfer_read(pid, dtv - library->dtv_entry_size, &length, sizeof(length), calls);
+	if (r < 0)
+		return r;
+	if (attachment->module > length)
+		return -ENODATA;
+	r = transfer_read(pid,
+			  dtv + attachment->module * library->dtv_entry_size + library->dtv_pointer_value,
+			  &block, sizeof(block), calls);
+	if (r < 0)
+		return r;
+	if (block == 0 || block == UINT64_MAX)
+		return -ENODATA;
+	*ret_block = block;
+	return 0;
+}
+
+int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
+			       uint64_t *ret_address, uint64_t *calls)
+{
+	uint64_t block;
+	int r;
+
+	if (!attachment->in_dtv)
+		return tls_address(thread_pointer, attachment->distance, tls_native_variant(),
+				   attachment->symbol, attachment->offset, ret_address);
+	r = find_block(attachment, pid, thread_pointer, &block, calls);
+	if (r < 0)
+		return r;
+	/* a block has no distance: it counts from itself, on any machine */
+	return tls_address(block, 0, TLS_VARIANT_1, attachment->symbol, attachment->offset, ret_address);
+}

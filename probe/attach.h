@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_ATTACH_H
+#define CTOP_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/heap_tag.h"
+#include "layout.h"
+#include "process_map.h"
+
+enum {
+	ATTACHMENT_RANDOM_SIZE = 16, /* bytes at AT_RANDOM */
+	ATTACHMENT_SPAN_MAX = 4096,  /* bytes read of a thread: from one counter to the end of the other */
+};
+
+/* How the counters of one process's threads are reached. Plain data but for one descriptor. */
+struct attachment {
+	pid_t tgid;
+	bool in_dtv;             /* storage is found through each thread's DTV, else at `distance` */
+	uint64_t distance;       /* of the TLS image from the thread pointer, modulo 2^64 */
+	uint64_t module;         /* index in the DTV */
+	uint64_t symbol, offset; /* of the TLS symbol in the image, of the first counter in the symbol */
+	uint32_t span;           /* bytes from the first counter to the end of the second, its last 8 */
+	struct c_library c_library;
+	/* Thread pointer = robust list head - robust_distance, modulo 2^64; once it is known. */
+	bool robust_known;
+	uint64_t robust_distance;
+	/*
+	 * The 16 random bytes that exec puts into a new address space (getauxval(3), AT_RANDOM). Read along
+	 * with everything else, they prove that it came from the address space that we attached to.
+	 */
+	uint64_t random_address;
+	unsigned char random[ATTACHMENT_RANDOM_SIZE];
+	/* The process's directory where its threads have other numbers in their own pid namespace, else -1.
+	 */
+	int directory;
+};
+
+/*
+ * Works out where the threads of process `tgid` have what `resolution` describes. `process_directory` is its
+ * open directory below a proc root, `map` its memory map (for jemalloc in a library). Adds calls of
+ * process_vm_readv(2) to `*calls`. Returns 0, or a negative errno with a sentence and the tag; -EAGAIN when
+ * its dynamic linker is still at work. attachment_release() ends what succeeded.
+ */
+int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
+		    const struct resolution *resolution, const struct process_map *map, uint64_t *calls,
+		    enum heap_tag *ret_tag, struct error *error);
+
+/* Closes the descriptor. */
+void attachment_release(struct attachment *attachment);
+
+/*
+ * The address of the first counter of the thread whose pointer is `thread_pointer`. Reads memory only for
+ * storage in a DTV; `pid` is a thread of the process. Returns 0; -ENODATA when the thread has no storage yet,
+ * so it has allocated nothing; -EOVERFLOW when it lies nowhere; or -EFAULT, -EPERM, -ESRCH. Allocates nothing
+ * and is safe between fork(2) and _exit(2).
+ */
+int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
+			       uint64_t *ret_address, uint64_t *calls);
+
+/* The last number of NSpid in the text of a status file: the thread's in its own pid namespace. */
+bool attachment_parse_own_number(const char *status, uint32_t *ret_number, size_t *ret_namespaces);
+
+#endif

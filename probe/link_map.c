@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "link_map.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "transfer.h"
+
+enum {
+	VECTOR_SIZE_MAX = 16 * 1024, /* of PROCESS/auxv; the kernel writes well below 1 KiB */
+	HEADERS_MAX = 256,           /* program headers of one object */
+	DYNAMIC_MAX = 4096,          /* entries of one dynamic section */
+	LINKS_MAX = 65536,           /* entries of the link map */
+};
+
+int auxiliary_vector_read(int process_directory, struct auxiliary_vector *ret_vector)
+{
+	struct buffer text = {0};
+	struct auxiliary_vector vector = {0};
+	int r = file_read(process_directory, "auxv", &text, VECTOR_SIZE_MAX);
+
+	for (size_t at = 0; r == 0 && at + sizeof(Elf64_auxv_t) <= text.length; at += sizeof(Elf64_auxv_t)) {
+		Elf64_auxv_t entry;
+
+		memcpy(&entry, text.data + at, sizeof(entry));
+		switch (entry.a_type) {
+		case AT_PHDR:
+			vector.headers = entry.a_un.a_val;
+			break;
+		case AT_PHENT:
+			vector.header_size = entry.a_un.a_val;
+			break;
+		case AT_PHNUM:
+			vector.header_count = entry.a_un.a_val;
+			break;
+		case AT_RANDOM:
+			vector.random = entry.a_un.a_val;
+			break;
+		default:
+			break;
+		}
+	}
+	buffer_release(&text);
+	if (r == 0)
+		*ret_vector = vector;
+	return r;
+}
+
+/* The process whose link map is read. */
+struct reader {
+	pid_t pid;
+	uint64_t *calls;
+};
+
+static int read_memory(const struct reader *reader, uint64_t address, void *buffer, size_t size)
+{
+	return transfer_read(reader->pid, address, buffer, size, reader->calls);
+}
+
+/* An object in memory, by its program headers. */
+struct loaded_object {
+	uint64_t bias;    /* address in memory less address in the file */
+	uint64_t dynamic; /* address of its dynamic section, 0 for none */
+};
+
+/*
+ * Reads `count` program headers at `address`. The bias follows from PT_PHDR or, with `base` not 0, from the
+ * segment that begins the file and was mapped at `base`.
+ */
+static int read_headers(const struct reader *reader, uint64_t address, uint64_t count, uint64_t base,
+			struct loaded_object *ret_object)
+{
+	Elf64_Phdr headers[HEADERS_MAX];
+	struct loaded_object object = {0};
+	bool biased = false;
+	uint64_t dynamic = 0;
+	int r;
+
+	if (count == 0 || count > HEADERS_MAX)
+		return -ENOENT;
+	r = read_memory(reader, address, headers, count * sizeof(headers[0]));
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; i < count; i++) {
+		if (headers[i].p_type == PT_DYNAMIC)
+			dynamic = headers[i].p_vaddr;
+		if (base == 0 && headers[i].p_type == PT_PHDR) {
+			object.bias = address - headers[i].p_vaddr;
+			biased = true;
+		}
+		if (base != 0 && headers[i].p_type == PT_LOAD && headers[i].p_offset == 0) {
+			object.bias = base - headers[i].p_vaddr;
+			biased = true;
+		}
+	}
+	if (!biased || dynamic == 0)
+		return -ENOENT;
+	object.dynamic = object.bias + dynamic;
+	*ret_object = object;
+	return 0;
+}
+
+/* The object that is mapped from its first byte on at `base`. */
+static int read_object(const struct reader *reader, uint64_t base, struct loaded_object *ret_object)
+{
+	Elf64_Ehdr header;
+	int r = read_memory(reader, base, &header, sizeof(header));
+
+	if (r < 0)
+		return r;
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_phentsize != sizeof(Elf64_Phdr))
+		return -ENOENT;
+	return read_headers(reader, base + header.e_phoff, header.e_phnum, base, ret_object);
+}
+
+/* The value of DT_DEBUG: address of struct r_debug, 0 where the linker has not put it yet. -ENOENT: none. */
+static int read_debug_address(const struct reader *reader, const struct loaded_object *object,
+			      uint64_t *ret_address)
+{
+	for (uint64_t i = 0; i < DYNAMIC_MAX; i++) {
+		Elf64_Dyn entry;
+		const int r = read_memory(reader, object->dynamic + i * sizeof(entry), &entry, sizeof(entry));
+
+		if (r < 0)
+			return r;
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_DEBUG) {
+			*ret_address = entry.d_un.d_ptr;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/*
+ * Address of struct r_debug. A program started as an argument of the dynamic linker is not the executable of
+ * its process: then one of the mapped objects has the entry.
+ */
+static int find_debug(const struct reader *reader, const struct auxiliary_vector *vector,
+		      const struct process_map *map, uint64_t *ret_address)
+{
+	struct loaded_object object;
+	int r = -ENOENT;
+
+	if (vector->headers != 0 && vector->header_size == sizeof(Elf64_Phdr))
+		r = read_headers(reader, vector->headers, vector->header_count, 0, &object);
+	if (r == 0)
+		r = read_debug_address(reader, &object, ret_address);
+	for (size_t i = 0; i < map->count && (r == -ENOENT || r == -EFAULT); i++) {
+		r = read_object(reader, map->objects[i].first, &object);
+		if (r == 0)
+			r = read_debug_address(reader, &object, ret_address);
+	}
+	return r;
+}
+
+/* Address of the entry whose dynamic section is at `dynamic`. */
+static int find_link(const struct reader *reader, uint64_t debug, uint64_t dynamic, uint64_t *ret_link)
+{
+	struct r_debug head;
+	uint64_t link;
+	int r = read_memory(reader, debug, &head, sizeof(head));
+
+	if (r < 0)
+		return r;
+	link = (uint64_t)(uintptr_t)head.r_map;
+	for (size_t i = 0; link != 0 && i < LINKS_MAX; i++) {
+		struct link_map entry;
+
+		r = read_memory(reader, link, &entry, sizeof(entry));
+		if (r < 0)
+			return r;
+		if ((uint64_t)(uintptr_t)entry.l_ld == dynamic) {
+			*ret_link = link;
+			return 0;
+		}
+		link = (uint64_t)(uintptr_t)entry.l_next;
+	}
+	/* while it is being changed, or before it is complete, the next look may find the object */
+	return head.r_map == NULL || head.r_state != RT_CONSISTENT ? -EAGAIN : -ENOENT;
+}
+
+/*
+ * Offsets that stand for "none yet" and "decided to be dynamic" (NO_TLS_OFFSET and FORCED_DYNAMIC_TLS_OFFSET
+ * of glibc's include/link.h: 0 and -1, or -1 and -2 where 0 is a place).
+ */
+static bool is_place(uint64_t offset)
+{
+	return offset != 0 && offset < UINT64_MAX - 1;
+}
+
+static int read_tls(const struct reader *reader, uint64_t link, const struct c_library *library,
+		    struct link_map_tls *ret_tls)
+{
+	struct link_map_tls tls = {0};
+	int r = read_memory(reader, link + library->link_tls_offset, &tls.offset, sizeof(tls.offset));
+
+	if (r == 0)
+		r = read_memory(reader, link + library->link_tls_module, &tls.module, sizeof(tls.module));
+	if (r < 0)
+		return r;
+	if (tls.module == 0)
+		return -EAGAIN;
+	tls.is_static = is_place(tls.offset);
+	*ret_tls = tls;
+	return 0;
+}
+
+int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,
+		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,
+		      uint64_t *calls, struct error *error)
+{
+	const struct reader reader = {.pid = pid, .calls = calls};
+	struct loaded_object loaded;
+	uint64_t debug = 0, link = 0;
+	int r;
+
+	if (object >= map->count)
+		return error_set(error, -ENOENT, "its memory map changed while it was read");
+	if (!library->links_known)
+		return error_set(error, -ENOENT, "its C library does not describe its link map");
+	r = read_object(&reader, map->objects[object].first, &loaded);
+	if (r == 0)
+		r = find_debug(&reader, vector, map, &debug);
+	if (r == 0 && debug == 0)
+		r = -EAGAIN;
+	if (r == 0)
+		r = find_link(&reader, debug, loaded.dynamic, &link);
+	if (r == 0)
+		r = read_tls(&reader, link, library, ret_tls);
+	switch (r) {
+	case 0:
+		return 0;
+	case -EAGAIN:
+		return error_set(error, r, "its dynamic linker has not finished");
+	case -EPERM:
+	case -ESRCH:
+		return error_set(error, r, "its memory: %s", strerror(-r));
+	default:
+		return error_set(error, -ENOENT, "%s is not in its link map", map->objects[object].path);
+	}
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "resolution_cache.h"
+#include "thread_reader.h"
+
+enum {
+	LINK_SIZE = 4096,
+	STAT_SIZE_MAX = 64 * 1024,
+	STAT_START_CODE = 26, /* fields of PROCESS/stat, proc_pid_stat(5) */
+	STAT_START_STACK = 28,
+	RECHECK_FIRST = 2,  /* a process that failed is looked at again at its second look … */
+	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
+};
+
+struct process {
+	struct probe_process shown; /* first: what probe_look() hands out */
+	struct address_space space;
+	uint64_t looks, next_check;
+	bool seen;     /* since probe_drop_unseen() */
+	bool is_stale; /* it runs another program than the one we attached to */
+	struct process_map map;
+	struct resolution_entry *resolution; /* held; NULL before there is one */
+	bool is_attached;
+	struct attachment attachment;
+	struct known_threads known;
+	char *text; /* owned */
+};
+
+struct probe {
+	struct resolution_cache *resolutions;
+	struct thread_reader reader;
+	struct process **processes;
+	size_t count, capacity;
+	struct hash_map by_tgid; /* index in `processes` */
+};
+
+struct probe *probe_create(const struct probe_options *options)
+{
+	struct probe *probe = memory_allocate_zero(1, sizeof(*probe));
+
+	probe->resolutions = resolution_cache_create(options->resolver);
+	thread_reader_initialise(&probe->reader, options->allow_stop);
+	return probe;
+}
+
+/* Forgets what belongs to one program that the process ran. */
+static void forget_program(struct process *process)
+{
+	if (process->is_attached)
+		attachment_release(&process->attachment);
+	process->is_attached = false;
+	process->is_stale = false;
+	known_threads_clear(&process->known);
+	process_map_release(&process->map);
+	if (process->resolution != NULL)
+		resolution_cache_leave(process->resolution);
+	process->resolution = NULL;
+}
+
+static void release_process(struct process *process)
+{
+	forget_program(process);
+	known_threads_release(&process->known);
+	free(process->text);
+	free(process);
+}
+
+void probe_release(struct probe *probe)
+{
+	if (probe == NULL)
+		return;
+	for (size_t i = 0; i < probe->count; i++)
+		release_process(probe->processes[i]);
+	free(probe->processes);
+	hash_map_release(&probe->by_tgid);
+	thread_reader_release(&probe->reader);
+	resolution_cache_release(probe->resolutions);
+	free(probe);
+}
+
+static struct process *find_process(struct probe *probe, uint32_t tgid)
+{
+	struct process *process;
+	uint32_t index;
+
+	if (hash_map_get(&probe->by_tgid, tgid, &index))
+		return probe->processes[index];
+	process = memory_allocate_zero(1, sizeof(*process));
+	process->shown.tgid = tgid;
+	process->shown.text = "";
+	process->shown.version = "";
+	process->is_stale = true;
+	probe->processes = memory_grow(probe->processes, &probe->capacity, probe->count + 1,
+				       sizeof(struct process *));
+	hash_map_set(&probe->by_tgid, tgid, (uint32_t)probe->count);
+	probe->processes[probe->count++] = process;
+	return process;
+}
+
+static void set_text(struct process *process, const char *text)
+{
+	free(process->text);
+	process->text = memory_duplicate(text);
+	process->shown.text = process->text;
+}
+
+static void fail_process(struct process *process, enum heap_tag tag, const char *text)
+{
+	process->shown.state = PROBE_STATE_FAILED;
+	process->shown.tag = tag;
+	set_text(process, text);
+}
+
+/* Fields 26 and 28 of PROCESS/stat; the name in it may hold anything, so counting begins at the last ')'. */
+static void read_addresses(int process_directory, struct address_space *space)
+{
+	struct buffer text = {0};
+	const char *position = NULL;
+
+	if (file_read(process_directory, "stat", &text, STAT_SIZE_MAX) == 0)
+		position = strrchr(text.data, ')');
+	if (position != NULL)
+		position++;
+	for (unsigned int field = 3; position != NULL && field <= STAT_START_STACK; field++) {
+		const char *end;
+
+		if (*position == ' ')
+			position++;
+		end = position + strcspn(position, " \n");
+		if (field == STAT_START_CODE)
+			number_parse_u64(position, (size_t)(end - position), &space->start_code);
+		if (field == STAT_START_STACK)
+			number_parse_u64(position, (size_t)(end - position), &space->start_stack);
+		position = *end == ' ' ? end : NULL;
+	}
+	buffer_release(&text);
+}
+
+/* Completes what the caller knows of the address space. */
+static struct address_space complete_space(int process_directory, const struct address_space *space)
+{
+	struct address_space complete = {0};
+	struct stat executable;
+
+	if (space != NULL)
+		complete = *space;
+	else
+		read_addresses(process_directory, &complete);
+	if (complete.device == 0 && complete.inode == 0 &&
+	    fstatat(process_directory, "exe", &executable, 0) == 0) {
+		complete.device = executable.st_dev;
+		complete.inode = executable.st_ino;
+	}
+	return complete;
+}
+
+static bool spaces_equal(const struct address_space *a, const struct address_space *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->start_code == b->start_code &&
+	       a->start_stack == b->start_stack;
+}
+
+/* A kernel thread and a process that has ended both have no executable; only one has no stat. */
+static void fail_link(struct process *process, int process_directory, int error_number)
+{
+	struct stat status;
+
+	if (error_number == EACCES || error_number == EPERM)
+		fail_process(process, HEAP_TAG_NOT_PERMITTED, "its executable may not be read");
+	else if (error_number == ESRCH || fstatat(process_directory, "stat", &status, 0) < 0)
+		fail_process(process, HEAP_TAG_PID_MISSING, "");
+	else
+		fail_process(process, HEAP_TAG_READLINK_FAILURE, "");
+}
+
+static void fail_map(struct process *process, int r, const char *text)
+{
+	if (r == -EACCES || r == -EPERM)
+		fail_process(process, HEAP_TAG_NOT_PERMITTED, text);
+	else if (r == -ESRCH || r == -ENOENT)
+		fail_process(process, HEAP_TAG_PID_MISSING, text);
+	else
+		fail_process(process, HEAP_TAG_MAPS_READ_FAILURE, text);
+}
+
+/* Begins with the program that the process runs now. */
+static void begin(struct probe *probe, struct process *process, int process_directory)
+{
+	struct stat executable;
+	struct error error;
+	char link[LINK_SIZE];
+	ssize_t length;
+	int r;
+
+	forget_program(process);
+	length = readlinkat(process_directory, "exe", link, sizeof(link) - 1);
+	if (length < 0 || fstatat(process_directory, "exe", &executable, 0) < 0) {
+		fail_link(process, process_directory, errno);
+		return;
+	}
+	link[length] = '\0';
+	r = process_map_read(process_directory, executable.st_dev, executable.st_ino, &process->map, &error);
+	if (r < 0) {
+		fail_map(process, r, error.text);
+		return;
+	}
+	process->resolution = resolution_cache_find(probe->resolutions, process_directory, link, &executable,
+						    &process->map, &process->shown.cached);
+	process->shown.state = PROBE_STATE_RESOLVING;
+	process->shown.tag = HEAP_TAG_NONE;
+	set_text(process, "");
+	/* without a descriptor to begin with, the next look tries again */
+	process->is_stale = process->resolution == NULL;
+}
+
+static void attach(struct probe *probe, struct process *process, int process_directory)
+{
+	const struct resolution *resolution = resolution_entry_result(process->resolution);
+	struct error error = {0};
+	enum heap_tag tag;
+	int r;
+
+	if (resolution->tag != HEAP_TAG_NONE) {
+		fail_process(process, resolution->tag, resolution->text);
+		return;
+	}
+	r = attachment_open(&process->attachment, (pid_t)process->shown.tgid, process_directory, resolution,
+			    &process->map, &probe->reader.counts.transfers, &tag, &error);
+	if (r < 0) {
+		fail_process(process, tag, error.text);
+		return;
+	}
+	process->is_attached = true;
+	process->shown.state = PROBE_STATE_READY;
+	process->shown.origin = resolution->layout.origin;
+	process->shown.version = resolution->layout.version;
+	process_map_release(&process->map);
+}
+
+/* Takes the outcome when it is there. */
+static void advance(struct probe *probe, struct process *process, int process_directory)
+{
+	if (process->shown.state != PROBE_STATE_RESOLVING || process->resolution == NULL)
+		return;
+	if (resolution_entry_state(process->resolution) == RESOLUTION_VOID)
+		begin(probe, process, process_directory);
+	if (process->resolution != NULL && resolution_entry_state(process->resolution) == RESOLUTION_DONE)
+		attach(probe, process, process_directory);
+}
+
+/*
+ * Is it time to look again at a process that failed? Seen for the first time, it may have been on its way
+ * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
+ * costs one reading of its memory map.
+ */
+static bool is_check_due(struct process *process)
+{
+	process->looks++;
+	if (process->next_check == 0)
+		process->next_check = RECHECK_FIRST;
+	if (process->looks < process->next_check)
+		return false;
+	process->next_check *= RECHECK_FACTOR;
+	return process->shown.state == PROBE_STATE_FAILED;
+}
+
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
+				       const struct address_space *space)
+{
+	const struct address_space complete = complete_space(process_directory, space);
+	struct process *process = find_process(probe, tgid);
+	const bool changed = process->is_stale || !spaces_equal(&complete, &process->space);
+
+	process->seen = true;
+	if (changed) {
+		process->looks = 0;
+		process->next_check = 0;
+		process->space = complete;
+	}
+	if (is_check_due(process) || changed)
+		begin(probe, process, process_directory);
+	advance(probe, process, process_directory);
+	return &process->shown;
+}
+
+size_t probe_serve(struct probe *probe, uint64_t deadline_ns)
+{
+	return resolution_cache_serve(probe->resolutions, deadline_ns);
+}
+
+int probe_read(struct probe *probe, const struct probe_process *shown, struct probe_thread *threads,
+	       size_t count, const volatile int *stop_flag)
+{
+	struct process *process = find_process(probe, shown->tgid);
+	int r;
+
+	if (!process->is_attached)
+		return -ESRCH;
+	r = thread_reader_read(&probe->reader, &process->attachment, &process->known, threads, count,
+			       stop_flag);
+	if (r == -ESRCH || r == -EPERM)
+		process->is_stale = true;
+	return r;
+}
+
+void probe_drop_unseen(struct probe *probe)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < probe->count; i++) {
+		struct process *process = probe->processes[i];
+
+		if (process->seen) {
+			process->seen = false;
+			probe->processes[kept++] = process;
+		} else {
+			release_process(process);
+		}
+	}
+	if (kept != probe->count) {
+		hash_map_clear(&probe->by_tgid);
+		for (size_t i = 0; i < kept; i++)
+			hash_map_set(&probe->by_tgid, probe->processes[i]->shown.tgid, (uint32_t)i);
+	}
+	probe->count = kept;
+	resolution_cache_trim(probe->resolutions);
+}
+
+struct probe_counts probe_counts(const struct probe *probe)
+{
+	return probe->reader.counts;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolution_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/string_pool.h"
+
+#define MILLISECOND UINT64_C(1000000) /* ns */
+
+enum {
+	UNHELD_MAX = 1024,      /* outcomes kept without a process */
+	CLEAN_MAX = 256 * 1024, /* files remembered to hold no jemalloc */
+	POLL_MS_MAX = 60 * 1000,
+};
+
+struct resolution_entry {
+	enum resolution_state state;
+	uint32_t holders;
+	char *key; /* owned: the executable's part, then one of each library */
+	size_t key_length;
+	struct resolution result; /* of RESOLUTION_DONE */
+	/* Of RESOLUTION_WAITING: */
+	int directory; /* owned */
+	char *path;    /* owned */
+	struct process_map map;
+	struct resolve_job *job; /* NULL until its turn */
+};
+
+/* The first part of a key. */
+struct executable_key {
+	uint64_t device, inode, size;
+	int64_t change_seconds, change_nanoseconds;
+};
+
+struct resolution_cache {
+	struct resolver *resolver; /* not owned */
+	struct resolution_entry **entries;
+	size_t count, capacity;
+	struct string_pool clean; /* parts of keys: files without jemalloc */
+	struct pollfd *polls;
+	size_t polls_capacity;
+};
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * MILLISECOND + (uint64_t)now.tv_nsec;
+}
+
+struct resolution_cache *resolution_cache_create(struct resolver *resolver)
+{
+	struct resolution_cache *cache = memory_allocate_zero(1, sizeof(*cache));
+
+	cache->resolver = resolver;
+	return cache;
+}
+
+/* Lets go of what only one that waits needs. */
+static void end_waiting(struct resolution_entry *entry, enum resolution_state state)
+{
+	resolve_job_release(entry->job);
+	entry->job = NULL;
+	process_map_release(&entry->map);
+	free(entry->path);
+	entry->path = NULL;
+	if (entry->directory >= 0)
+		close(entry->directory);
+	entry->directory = -1;
+	entry->state = state;
+}
+
+static void release_entry(struct resolution_entry *entry)
+{
+	end_waiting(entry, RESOLUTION_VOID);
+	free(entry->key);
+	free(entry);
+}
+
+void resolution_cache_release(struct resolution_cache *cache)
+{
+	if (cache == NULL)
+		return;
+	for (size_t i = 0; i < cache->count; i++)
+		release_entry(cache->entries[i]);
+	free(cache->entries);
+	free(cache->polls);
+	string_pool_release(&cache->clean);
+	free(cache);
+}
+
+static struct executable_key executable_key(const struct stat *executable)
+{
+	/* no padding: the bytes are compared */
+	return (struct executable_key){
+		.device = executable->st_dev,
+		.inode = executable->st_ino,
+		.size = (uint64_t)executable->st_size,
+		.change_seconds = executable->st_ctim.tv_sec,
+		.change_nanoseconds = executable->st_ctim.tv_nsec,
+	};
+}
+
+static void append_object(struct buffer *key, const struct mapped_object *object)
+{
+	buffer_append(key, &object->device, sizeof(object->device));
+	buffer_append(key, &object->inode, sizeof(object->inode));
+	buffer_append(key, object->path, strlen(object->path) + 1);
+}
+
+static void append_key(struct buffer *key, const struct stat *executable, const struct process_map *map)
+{
+	const struct executable_key part = executable_key(executable);
+
+	buffer_append(key, &part, sizeof(part));
+	for (size_t i = 0; i < map->count; i++)
+		append_object(key, &map->objects[i]);
+}
+
+/* Does the outcome for the key of `entry` hold for `key`? */
+static bool entry_matches(const struct resolution_entry *entry, const struct buffer *key)
+{
+	if (entry->state == RESOLUTION_VOID)
+		return false;
+	if (entry->state == RESOLUTION_DONE && entry->result.tag == HEAP_TAG_NONE &&
+	    entry->result.layout.object == LAYOUT_EXECUTABLE)
+		return memcmp(entry->key, key->data, sizeof(struct executable_key)) == 0;
+	return entry->key_length == key->length && memcmp(entry->key, key->data, key->length) == 0;
+}
+
+static struct resolution_entry *add_entry(struct resolution_cache *cache, struct buffer *key)
+{
+	struct resolution_entry *entry = memory_allocate_zero(1, sizeof(*entry));
+
+	entry->directory = -1;
+	entry->key_length = key->length;
+	entry->key = buffer_steal(key);
+	cache->entries = memory_grow(cache->entries, &cache->capacity, cache->count + 1,
+				     sizeof(struct resolution_entry *));
+	cache->entries[cache->count++] = entry;
+	return entry;
+}
+
+static bool is_clean(const struct resolution_cache *cache, const void *bytes, size_t length)
+{
+	return string_pool_find(&cache->clean, bytes, length) != UINT32_MAX;
+}
+
+static bool all_clean(const struct resolution_cache *cache, const struct stat *executable,
+		      const struct process_map *map)
+{
+	const struct executable_key part = executable_key(executable);
+	struct buffer key = {0};
+	bool clean = is_clean(cache, &part, sizeof(part));
+
+	for (size_t i = 0; clean && i < map->count; i++) {
+		buffer_clear(&key);
+		append_object(&key, &map->objects[i]);
+		clean = is_clean(cache, key.data, key.length);
+	}
+	buffer_release(&key);
+	return clean;
+}
+
+/* No jemalloc was found in anything that the entry's process maps. */
+static void remember_clean(struct resolution_cache *cache, const struct resolution_entry *entry)
+{
+	struct buffer key = {0};
+
+	if (cache->clean.count > CLEAN_MAX) {
+		string_pool_release(&cache->clean);
+		cache->clean = (struct string_pool){0};
+	}
+	string_pool_intern(&cache->clean, entry->key, sizeof(struct executable_key));
+	for (size_t i = 0; i < entry->map.count; i++) {
+		buffer_clear(&key);
+		append_object(&key, &entry->map.objects[i]);
+		string_pool_intern(&cache->clean, key.data, key.length);
+	}
+	buffer_release(&key);
+}
+
+struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, int process_directory,
+					       const char *executable_path, const struct stat *executable,
+					       const struct process_map *map, bool *ret_known)
+{
+	struct resolution_entry *entry = NULL;
+	struct buffer key = {0};
+	int directory;
+
+	append_key(&key, executable, map);
+	for (size_t i = 0; entry == NULL && i < cache->count; i++)
+		if (entry_matches(cache->entries[i], &key))
+			entry = cache->entries[i];
+	*ret_known = entry != NULL;
+	if (entry == NULL && all_clean(cache, executable, map)) {
+		entry = add_entry(cache, &key);
+		entry->state = RESOLUTION_DONE;
+		entry->result.tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
+		*ret_known = true;
+	}
+	if (entry == NULL) {
+		directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
+		if (directory < 0) {
+			buffer_release(&key);
+			return NULL;
+		}
+		entry = add_entry(cache, &key);
+		entry->state = RESOLUTION_WAITING;
+		entry->directory = directory;
+		entry->path = memory_duplicate(executable_path);
+		process_map_copy(map, &entry->map);
+	}
+	buffer_release(&key);
+	entry->holders++;
+	return entry;
+}
+
+void resolution_cache_leave(struct resolution_entry *entry)
+{
+	entry->holders--;
+}
+
+enum resolution_state resolution_entry_state(const struct resolution_entry *entry)
+{
+	return entry->state;
+}
+
+const struct resolution *resolution_entry_result(const struct resolution_entry *entry)
+{
+	return &entry->result;
+}
+
+/* Is the executable of the process that the entry was begun with still the same? */
+static bool is_still_there(const struct resolution_entry *entry)
+{
+	struct executable_key now;
+	struct stat executable;
+
+	if (fstatat(entry->directory, "exe", &executable, 0) < 0)
+		return false;
+	now = executable_key(&executable);
+	return memcmp(&now, entry->key, sizeof(now)) == 0;
+}
+
+/* An outcome from a process that was gone before the end says nothing about its executable. */
+static void take_result(struct resolution_cache *cache, struct resolution_entry *entry)
+{
+	if (!is_still_there(entry)) {
+		end_waiting(entry, RESOLUTION_VOID);
+		return;
+	}
+	if (entry->result.tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
+		remember_clean(cache, entry);
+	end_waiting(entry, RESOLUTION_DONE);
+}
+
+static void start_waiting(struct resolution_cache *cache)
+{
+	const size_t allowed = resolver_headroom_now();
+	size_t running = 0;
+
+	for (size_t i = 0; i < cache->count; i++)
+		running += cache->entries[i]->job != NULL;
+	for (size_t i = 0; i < cache->count && running < allowed; i++) {
+		struct resolution_entry *entry = cache->entries[i];
+
+		if (entry->state != RESOLUTION_WAITING || entry->job != NULL)
+			continue;
+		entry->job = resolver_submit(cache->resolver, entry->directory, entry->path, &entry->map);
+		running++;
+	}
+}
+
+/* Takes what there is without waiting, and starts the next; returns how many still wait. */
+static size_t serve_once(struct resolution_cache *cache)
+{
+	size_t waiting = 0;
+	bool ended = true;
+
+	/* each one that ends makes room for another, which may end at once */
+	while (ended) {
+		ended = false;
+		waiting = 0;
+		for (size_t i = 0; i < cache->count; i++)
+			waiting += cache->entries[i]->state == RESOLUTION_WAITING;
+		if (waiting == 0)
+			return 0;
+		start_waiting(cache);
+		for (size_t i = 0; i < cache->count; i++) {
+			struct resolution_entry *entry = cache->entries[i];
+
+			if (entry->job == NULL || !resolve_job_poll(entry->job, &entry->result))
+				continue;
+			take_result(cache, entry);
+			ended = true;
+		}
+	}
+	return waiting;
+}
+
+/* Waits for news of any job, the deadline of one, or `deadline_ns`. */
+static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t deadline_ns)
+{
+	uint64_t until = deadline_ns;
+	size_t count = 0;
+	uint64_t milliseconds;
+
+	for (size_t i = 0; i < cache->count; i++) {
+		const struct resolve_job *job = cache->entries[i]->job;
+		uint64_t deadline;
+
+		if (job == NULL)
+			continue;
+		cache->polls = memory_grow(cache->polls, &cache->polls_capacity, count + 1,
+					   sizeof(cache->polls[0]));
+		cache->polls[count++] = (struct pollfd){.fd = resolve_job_descriptor(job), .events = POLLIN};
+		deadline = resolve_job_deadline_ns(job);
+		if (deadline != 0 && deadline < until)
+			until = deadline;
+	}
+	milliseconds = until > now ? (until - now + MILLISECOND - 1) / MILLISECOND : 0;
+	poll(cache->polls, count, (int)(milliseconds < POLL_MS_MAX ? milliseconds : POLL_MS_MAX));
+}
+
+size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_ns)
+{
+	size_t waiting = serve_once(cache);
+
+	while (waiting > 0 && deadline_ns != 0) {
+		const uint64_t now = monotonic_ns();
+
+		if (now >= deadline_ns)
+			break;
+		wait_for_jobs(cache, now, deadline_ns);
+		waiting = serve_once(cache);
+	}
+	return waiting;
+}
+
+void resolution_cache_trim(struct resolution_cache *cache)
+{
+	const bool crowded = cache->count > UNHELD_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cache->count; i++) {
+		struct resolution_entry *entry = cache->entries[i];
+
+		if (entry->holders == 0 &&
+		    (entry->state == RESOLUTION_VOID || (crowded && entry->state == RESOLUTION_DONE)))
+			release_entry(entry);
+		else
+			cache->entries[kept++] = entry;
+	}
+	cache->count = kept;
+}

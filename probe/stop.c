@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "stop.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transfer.h"
+
+#define MILLISECOND INT64_C(1000000) /* ns */
+
+enum {
+	STOP_BOUND_MS = 250,      /* for one thread */
+	BATCH_MAX = 256,          /* threads of one helper */
+	BATCH_BOUND_MS = 2000,    /* for one helper; then it is killed */
+	VAIN_MAX = 8,             /* threads of one call that may not stop in time */
+	FLAG_PERIOD_MS = 10,      /* how often the caller's flag is looked at */
+	REAP_BOUND_MS = 100,      /* for a killed helper to end */
+	EVENT_SHIFT = 16,         /* of a ptrace event in a wait status, ptrace(2) */
+	HELPER_GAVE_UP_ON_ONE = 1 /* exit status: the last thread that is done is still held */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 * MILLISECOND + now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+static int read_thread_pointer(pid_t tid, uint64_t *ret_thread_pointer)
+{
+	struct user_regs_struct registers;
+	struct iovec vector = {.iov_base = &registers, .iov_len = sizeof(registers)};
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &vector) < 0)
+		return -errno;
+	/* shorter for a 32-bit program, which has no such register */
+	if (vector.iov_len < sizeof(registers))
+		return -EIO;
+	*ret_thread_pointer = registers.fs_base;
+	return 0;
+}
+#elif defined(__aarch64__)
+static int read_thread_pointer(pid_t tid, uint64_t *ret_thread_pointer)
+{
+	uint64_t pointer;
+	struct iovec vector = {.iov_base = &pointer, .iov_len = sizeof(pointer)};
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_TLS, &vector) < 0)
+		return -errno;
+	if (vector.iov_len < sizeof(pointer))
+		return -EIO;
+	*ret_thread_pointer = pointer;
+	return 0;
+}
+#endif
+
+/*
+ * Everything from here to helper_run() runs in the helper, the copy of one thread of a program with several:
+ * it may only do what a signal handler may.
+ */
+
+static void fail(struct stop_thread *thread, enum heap_tag tag, int error_number)
+{
+	thread->tag = tag;
+	thread->error_number = error_number;
+}
+
+/*
+ * Is the thread one of this process? Nobody can answer EPERM for a number that is not: the kernel looks for
+ * the thread in the group first (do_send_specific() of kernel/signal.c). Signal 0 is none.
+ */
+static bool belongs(const struct attachment *attachment, uint32_t tid)
+{
+	return syscall(SYS_tgkill, (long)attachment->tgid, (long)tid, 0) == 0 || errno == EPERM;
+}
+
+/* Waits until a seized thread stops; SIGCHLD, which is blocked, tells at once. Returns 0 or an errno. */
+static int wait_stopped(pid_t tid, int *ret_status)
+{
+	const int64_t deadline = now_ns() + STOP_BOUND_MS * MILLISECOND;
+	const struct timespec period = {.tv_nsec = MILLISECOND};
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
+		int status;
+		const pid_t r = waitpid(tid, &status, WNOHANG | __WALL);
+
+		if (r < 0 && errno != EINTR)
+			return errno;
+		if (r == tid) {
+			*ret_status = status;
+			return WIFSTOPPED(status) ? 0 : ESRCH;
+		}
+		if (now_ns() >= deadline)
+			return ETIMEDOUT;
+		sigtimedwait(&child, NULL, &period);
+	}
+}
+
+/* The thread stands: finds and reads its counters. */
+static void read_stopped(const struct attachment *attachment, struct stop_thread *thread)
+{
+	const pid_t tid = (pid_t)thread->tid;
+	char bytes[ATTACHMENT_SPAN_MAX];
+	uint64_t thread_pointer = 0, calls = 0;
+	int r = read_thread_pointer(tid, &thread_pointer);
+
+	if (r < 0) {
+		fail(thread, HEAP_TAG_GET_REGSET, -r);
+		return;
+	}
+	r = attachment_counter_address(attachment, tid, thread_pointer, &thread->address, &calls);
+	if (r == -ENODATA) { /* no storage: it has allocated nothing */
+		fail(thread, HEAP_TAG_NONE, 0);
+		return;
+	}
+	if (r == -EOVERFLOW) {
+		fail(thread, HEAP_TAG_TLS_ARITHMETIC, 0);
+		return;
+	}
+	if (r == 0)
+		r = transfer_read(tid, thread->address, bytes, attachment->span, &calls);
+	if (r < 0) {
+		fail(thread, HEAP_TAG_PROCESS_VM_READV, -r);
+		return;
+	}
+	memcpy(&thread->allocated, bytes, sizeof(thread->allocated));
+	memcpy(&thread->deallocated, bytes + attachment->span - sizeof(thread->deallocated),
+	       sizeof(thread->deallocated));
+	thread->has_address = true;
+	fail(thread, HEAP_TAG_NONE, 0);
+}
+
+/* Returns false when the thread could not be let go of: only the end of the helper does that. */
+static bool stop_and_read(const struct attachment *attachment, struct stop_thread *thread, uint64_t *stops)
+{
+	const pid_t tid = (pid_t)thread->tid;
+	uintptr_t signal = 0;
+	int status, r;
+
+	if (!belongs(attachment, thread->tid)) {
+		fail(thread, HEAP_TAG_PTRACE_SEIZE, ESRCH);
+		return true;
+	}
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+		fail(thread, HEAP_TAG_PTRACE_SEIZE, errno);
+		return true;
+	}
+	if (!belongs(attachment, thread->tid)) { /* the number was used again; seizing alone stops nothing */
+		fail(thread, HEAP_TAG_PTRACE_SEIZE, ESRCH);
+		return false;
+	}
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0) {
+		fail(thread, HEAP_TAG_PTRACE_INTERRUPT, errno);
+		return false;
+	}
+	r = wait_stopped(tid, &status);
+	if (r != 0) {
+		fail(thread, HEAP_TAG_WAITPID, r);
+		return r != ETIMEDOUT;
+	}
+	++*stops;
+	read_stopped(attachment, thread);
+	/* it may have stopped to receive a signal just then: that one goes on with it */
+	if (status >> EVENT_SHIFT == 0)
+		signal = (uintptr_t)WSTOPSIG(status);
+	return ptrace(PTRACE_DETACH, tid, NULL, (void *)signal) == 0 || errno == ESRCH;
+}
+
+/* What helper and caller share. */
+struct batch {
+	size_t count;
+	uint64_t stops;
+	struct stop_thread threads[BATCH_MAX];
+};
+
+static _Noreturn void helper_run(const struct attachment *attachment, struct batch *batch, pid_t caller)
+{
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
+
+	/* the caller may be gone already: then nobody would end us */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != caller)
+		_exit(0);
+	sigaction(SIGCHLD, &standard, NULL);
+	for (size_t i = 0; i < batch->count; i++) {
+		const bool released = stop_and_read(attachment, &batch->threads[i], &batch->stops);
+
+		__atomic_store_n(&batch->threads[i].done, true, __ATOMIC_RELEASE);
+		if (!released)
+			_exit(HELPER_GAVE_UP_ON_ONE);
+	}
+	_exit(0);
+}
+
+/* From here on we are the caller again. */
+
+void stop_reap(struct stopper *stopper)
+{
+	if (stopper->unreaped != 0 && waitpid(stopper->unreaped, NULL, WNOHANG) != 0)
+		stopper->unreaped = 0;
+}
+
+/* Ends the helper; the exit of a process that waits in the kernel may have to wait too. */
+static void end_helper(struct stopper *stopper, pid_t helper)
+{
+	const int64_t deadline = now_ns() + REAP_BOUND_MS * MILLISECOND;
+	const struct timespec period = {.tv_nsec = MILLISECOND};
+
+	kill(helper, SIGKILL);
+	stopper->unreaped = helper;
+	for (stop_reap(stopper); stopper->unreaped != 0 && now_ns() < deadline; stop_reap(stopper))
+		nanosleep(&period, NULL);
+}
+
+/*
+ * Waits for the helper, whose end closes the other end of `descriptor`. Returns its exit status, -ETIMEDOUT
+ * or -EINTR after ending it.
+ */
+static int wait_helper(struct stopper *stopper, pid_t helper, int descriptor, const volatile int *stop_flag)
+{
+	const int64_t deadline = now_ns() + BATCH_BOUND_MS * MILLISECOND;
+
+	for (;;) {
+		struct pollfd end = {.fd = descriptor};
+		int status;
+		pid_t r;
+
+		poll(&end, 1, FLAG_PERIOD_MS);
+		r = waitpid(helper, &status, WNOHANG);
+		if (r == helper)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		if (r < 0 && errno != EINTR)
+			return 0; /* SIGCHLD is ignored here: the kernel has collected it */
+		if (stop_flag != NULL && *stop_flag != 0) {
+			end_helper(stopper, helper);
+			return -EINTR;
+		}
+		if (now_ns() >= deadline) {
+			end_helper(stopper, helper);
+			return -ETIMEDOUT;
+		}
+	}
+}
+
+/* One helper for one batch. Returns what wait_helper() does, or a negative errno. */
+static int run_batch(struct stopper *stopper, const struct attachment *attachment, struct batch *batch,
+		     const volatile int *stop_flag)
+{
+	const pid_t caller = getpid();
+	sigset_t all, before;
+	int ends[2], r;
+	pid_t helper;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	/* the helper is not to run our handlers */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	helper = fork();
+	r = helper < 0 ? -errno : 0;
+	if (helper == 0)
+		helper_run(attachment, batch, caller);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close(ends[1]);
+	if (r == 0)
+		r = wait_helper(stopper, helper, ends[0], stop_flag);
+	close(ends[0]);
+	return r;
+}
+
+/* Copies what the helper has done; returns how many threads that were, from the first on. */
+static size_t take_results(const struct batch *batch, struct stop_thread *threads)
+{
+	size_t done = 0;
+
+	while (done < batch->count && __atomic_load_n(&batch->threads[done].done, __ATOMIC_ACQUIRE)) {
+		threads[done] = batch->threads[done];
+		done++;
+	}
+	return done;
+}
+
+static void give_up(struct stop_thread *threads, size_t count, int error_number)
+{
+	for (size_t i = 0; i < count; i++) {
+		fail(&threads[i], HEAP_TAG_WAITPID, error_number);
+		threads[i].done = true;
+	}
+}
+
+static int read_all(struct stopper *stopper, const struct attachment *attachment, struct batch *batch,
+		    struct stop_thread *threads, size_t count, const volatile int *stop_flag, uint64_t *stops)
+{
+	size_t next = 0;
+	unsigned int vain = 0;
+
+	while (next < count) {
+		size_t taken;
+		int r;
+
+		batch->count = count - next < BATCH_MAX ? count - next : BATCH_MAX;
+		batch->stops = 0;
+		memcpy(batch->threads, &threads[next], batch->count * sizeof(threads[0]));
+		stop_reap(stopper);
+		if (stopper->unreaped != 0 || vain >= VAIN_MAX) {
+			give_up(&threads[next], count - next, ETIMEDOUT);
+			break;
+		}
+		r = run_batch(stopper, attachment, batch, stop_flag);
+		*stops += batch->stops;
+		taken = take_results(batch, &threads[next]);
+		next += taken;
+		if (r == -EINTR)
+			return r;
+		if (r == HELPER_GAVE_UP_ON_ONE)
+			vain++;
+		if (r < 0 && r != -ETIMEDOUT) {
+			give_up(&threads[next], count - next, -r);
+			break;
+		}
+		/* what a helper did not get over must not be asked of the next one */
+		if (next < count && (r == -ETIMEDOUT || taken == 0)) {
+			give_up(&threads[next++], 1, ETIMEDOUT);
+			vain++;
+		}
+	}
+	return 0;
+}
+
+int stop_read(struct stopper *stopper, const struct attachment *attachment, struct stop_thread *threads,
+	      size_t count, const volatile int *stop_flag, uint64_t *stops)
+{
+	struct batch *batch = mmap(NULL, sizeof(*batch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				   -1, 0);
+	int r;
+
+	for (size_t i = 0; i < count; i++)
+		threads[i].done = false;
+	if (batch == MAP_FAILED) {
+		give_up(threads, count, errno);
+		return 0;
+	}
+	r = read_all(stopper, attachment, batch, threads, count, stop_flag, stops);
+	munmap(batch, sizeof(*batch));
+	return r;
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "thread_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "thread_pointer.h"
+#include "transfer.h"
+
+enum {
+	/* The last piece of a call is the mark of the address space. */
+	WARM_MAX = TRANSFER_MAX - 1,
+	COLD_MAX = (TRANSFER_MAX - 1) / (1 + THREAD_POINTER_PROOF_PIECES),
+	FORGET_ROUNDS = 32, /* a thread not asked for so often is forgotten */
+	BIRTH_WAITS = 3,    /* for threads that have not registered their list yet */
+	BIRTH_WAIT_NS = 1000 * 1000,
+	STATUS_SIZE_MAX = 64 * 1024,
+};
+
+struct known_thread {
+	uint64_t start_time;
+	uint64_t address; /* of the first counter; 0: to be found */
+	uint64_t allocated, deallocated;
+	uint32_t tid;
+	uint32_t round;   /* when it was last asked for */
+	bool has_reading; /* the counters are those of the last reading */
+	bool is_headless; /* it was waited for and registered no robust list */
+};
+
+/* A thread whose pointer was found and has to be proved. */
+struct candidate {
+	size_t thread;
+	size_t position; /* of its counters in the buffer */
+	uint64_t address;
+	struct thread_pointer_proof proof;
+};
+
+struct thread_reader_memory {
+	struct transfer transfer;
+	char *bytes; /* what a transfer fills */
+	size_t bytes_capacity;
+	size_t warm[WARM_MAX]; /* thread of each piece */
+	struct candidate candidates[COLD_MAX];
+	/* Threads by number, as many as the largest process had: */
+	uint32_t *entries; /* of each thread in known->threads */
+	size_t entries_capacity;
+	size_t *cold, *unborn, *held;
+	size_t cold_capacity, unborn_capacity, held_capacity;
+	struct stop_thread *stops;
+	size_t stops_capacity;
+};
+
+/* One call of thread_reader_read(). */
+struct reading {
+	struct thread_reader *reader;
+	struct thread_reader_memory *memory;
+	struct attachment *attachment;
+	struct known_threads *known;
+	struct probe_thread *threads;
+	size_t count;
+	pid_t pid; /* a thread that the process is read through */
+	size_t cold_count, unborn_count, held_count;
+	const volatile int *stop_flag;
+};
+
+void known_threads_clear(struct known_threads *known)
+{
+	hash_map_clear(&known->by_tid);
+	known->count = 0;
+}
+
+void known_threads_release(struct known_threads *known)
+{
+	hash_map_release(&known->by_tid);
+	free(known->threads);
+	*known = (struct known_threads){0};
+}
+
+void thread_reader_initialise(struct thread_reader *reader, bool allow_stop)
+{
+	*reader = (struct thread_reader){.allow_stop = allow_stop};
+	reader->memory = memory_allocate_zero(1, sizeof(*reader->memory));
+}
+
+void thread_reader_release(struct thread_reader *reader)
+{
+	struct thread_reader_memory *memory = reader->memory;
+
+	stop_reap(&reader->stopper);
+	if (memory == NULL)
+		return;
+	free(memory->bytes);
+	free(memory->entries);
+	free(memory->cold);
+	free(memory->unborn);
+	free(memory->held);
+	free(memory->stops);
+	free(memory);
+	reader->memory = NULL;
+}
+
+/* The entry of a thread, new where its number is new or was used again. */
+static uint32_t find_known(struct known_threads *known, const struct probe_thread *thread)
+{
+	uint32_t index;
+
+	if (!hash_map_get(&known->by_tid, thread->tid, &index)) {
+		known->threads = memory_grow(known->threads, &known->capacity, known->count + 1,
+					     sizeof(known->threads[0]));
+		index = (uint32_t)known->count++;
+		known->threads[index] = (struct known_thread){.tid = thread->tid,
+							      .start_time = thread->start_time};
+		hash_map_set(&known->by_tid, thread->tid, index);
+	}
+	if (known->threads[index].start_time != thread->start_time)
+		known->threads[index] = (struct known_thread){.tid = thread->tid,
+							      .start_time = thread->start_time};
+	known->threads[index].round = known->round;
+	return index;
+}
+
+/* Forgets threads that nobody has asked for in a while, now and then. */
+static void forget_old(struct known_threads *known)
+{
+	size_t kept = 0;
+
+	if (++known->round % FORGET_ROUNDS != 0)
+		return;
+	hash_map_clear(&known->by_tid);
+	for (size_t i = 0; i < known->count; i++) {
+		if (known->round - known->threads[i].round > FORGET_ROUNDS)
+			continue;
+		known->threads[kept] = known->threads[i];
+		hash_map_set(&known->by_tid, known->threads[kept].tid, (uint32_t)kept);
+		kept++;
+	}
+	known->count = kept;
+}
+
+static struct known_thread *known_thread(const struct reading *reading, size_t thread)
+{
+	return &reading->known->threads[reading->memory->entries[thread]];
+}
+
+static void fail(struct reading *reading, size_t thread, enum heap_tag tag, int error_number)
+{
+	reading->threads[thread].tag = tag;
+	reading->threads[thread].error_number = error_number;
+}
+
+static void succeed(struct reading *reading, size_t thread, uint64_t allocated, uint64_t deallocated)
+{
+	struct known_thread *known = known_thread(reading, thread);
+
+	known->allocated = allocated;
+	known->deallocated = deallocated;
+	known->has_reading = true;
+	reading->threads[thread].allocated = allocated;
+	reading->threads[thread].deallocated = deallocated;
+	fail(reading, thread, HEAP_TAG_NONE, 0);
+}
+
+/* The tag of a thread that cannot be read for `error_number`. */
+static enum heap_tag tag_of(int error_number)
+{
+	return error_number == EPERM || error_number == EACCES ? HEAP_TAG_NOT_PERMITTED
+							       : HEAP_TAG_PROCESS_VM_READV;
+}
+
+/* No thread has a result: `negative_errno` says why. */
+static int fail_all(struct reading *reading, int negative_errno)
+{
+	for (size_t i = 0; i < reading->count; i++)
+		fail(reading, i, tag_of(-negative_errno), -negative_errno);
+	known_threads_clear(reading->known);
+	return negative_errno;
+}
+
+/* Any thread of a process serves to read it by; the leader may have ended before the others. */
+static int run_through_living(struct reading *reading)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	uint64_t *calls = &reading->reader->counts.transfers;
+	int r = transfer_run(&memory->transfer, reading->pid, memory->bytes, calls);
+
+	for (size_t i = 0; i < reading->count && r == -ESRCH; i++) {
+		reading->pid = (pid_t)reading->threads[i].tid;
+		r = transfer_run(&memory->transfer, reading->pid, memory->bytes, calls);
+	}
+	return r;
+}
+
+/*
+ * Runs the transfer, whose pieces take `size` bytes, and proves by one more piece, read last, that all of it
+ * came from the address space that we know: exec keeps the numbers of process and thread. -ESRCH if not.
+ */
+static int run_transfer(struct reading *reading, size_t size)
+{
+	const struct attachment *attachment = reading->attachment;
+	struct thread_reader_memory *memory = reading->memory;
+	size_t mark;
+	int r;
+
+	memory->bytes = memory_grow(memory->bytes, &memory->bytes_capacity, size + sizeof(attachment->random),
+				    sizeof(char));
+	mark = transfer_add(&memory->transfer, attachment->random_address, sizeof(attachment->random));
+	r = run_through_living(reading);
+	if (r < 0)
+		return r;
+	if (!memory->transfer.read[mark] ||
+	    memcmp(memory->bytes + size, attachment->random, sizeof(attachment->random)) != 0)
+		return -ESRCH;
+	return 0;
+}
+
+static void read_counters(const struct reading *reading, size_t position, uint64_t *ret_allocated,
+			  uint64_t *ret_deallocated)
+{
+	const char *bytes = reading->memory->bytes + position;
+
+	memcpy(ret_allocated, bytes, sizeof(*ret_allocated));
+	memcpy(ret_deallocated, bytes + reading->attachment->span - sizeof(*ret_deallocated),
+	       sizeof(*ret_deallocated));
+}
+
+static void add_cold(struct reading *reading, size_t thread)
+{
+	known_thread(reading, thread)->address = 0;
+	reading->memory->cold[reading->cold_count++] = thread;
+}
+
+/* Reads the threads of a full batch by their known addresses; what cannot be right is looked for again. */
+static int read_warm_batch(struct reading *reading)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	const size_t span = reading->attachment->span, count = memory->transfer.count;
+	const int r = run_transfer(reading, count * span);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		const size_t thread = memory->warm[i];
+		const struct known_thread *known = known_thread(reading, thread);
+		uint64_t allocated, deallocated;
+
+		read_counters(reading, i * span, &allocated, &deallocated);
+		/* counters only grow: else the memory belongs to another thread by now */
+		if (!memory->transfer.read[i] || (known->has_reading && (allocated < known->allocated ||
+									 deallocated < known->deallocated))) {
+			add_cold(reading, thread);
+			continue;
+		}
+		succeed(reading, thread, allocated, deallocated);
+		reading->reader->counts.cached_reads++;
+	}
+	transfer_clear(&memory->transfer);
+	return 0;
+}
+
+static bool is_interrupted(const struct reading *reading)
+{
+	return reading->stop_flag != NULL && *reading->stop_flag != 0;
+}
+
+static int read_warm(struct reading *reading)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	int r = 0;
+
+	transfer_clear(&memory->transfer);
+	for (size_t i = 0; r == 0 && i < reading->count; i++) {
+		const uint64_t address = known_thread(reading, i)->address;
+
+		if (address == 0) {
+			add_cold(reading, i);
+			continue;
+		}
+		memory->warm[memory->transfer.count] = i;
+		transfer_add(&memory->transfer, address, reading->attachment->span);
+		if (memory->transfer.count == WARM_MAX)
+			r = is_interrupted(reading) ? -EINTR : read_warm_batch(reading);
+	}
+	if (r == 0 && memory->transfer.count > 0)
+		r = read_warm_batch(reading);
+	return r;
+}
+
+/* The thread's number in its own pid namespace, which is the one that its C library keeps. */
+static int find_own_number(const struct reading *reading, uint32_t tid, uint32_t *ret_number)
+{
+	struct buffer status = {0};
+	size_t namespaces;
+	char path[64];
+	int r = 0;
+
+	*ret_number = tid;
+	if (reading->attachment->directory < 0)
+		return 0;
+	snprintf(path, sizeof(path), "task/%u/status", tid);
+	r = file_read(reading->attachment->directory, path, &status, STATUS_SIZE_MAX);
+	if (r == 0 && !attachment_parse_own_number(status.data, ret_number, &namespaces))
+		r = -ESRCH;
+	buffer_release(&status);
+	return r == -ENOENT ? -ESRCH : r;
+}
+
+/* A thread whose pointer nothing but a stop can tell. */
+static void add_held(struct reading *reading, size_t thread)
+{
+	fail(reading, thread, HEAP_TAG_NEEDS_STOP, 0);
+	reading->memory->held[reading->held_count++] = thread;
+}
+
+/* A thread without storage has allocated nothing; it is looked at anew each time. */
+static void take_address_failure(struct reading *reading, size_t thread, int r)
+{
+	if (r == -ENODATA)
+		succeed(reading, thread, 0, 0);
+	else if (r == -EOVERFLOW)
+		fail(reading, thread, HEAP_TAG_TLS_ARITHMETIC, 0);
+	else
+		fail(reading, thread, tag_of(-r), -r);
+}
+
+/*
+ * Adds a thread to the batch of candidates. Returns 1 when it was added, 0 when it was dealt with otherwise.
+ */
+static size_t add_candidate(struct reading *reading, size_t thread, size_t position,
+			    struct candidate *candidate)
+{
+	struct attachment *attachment = reading->attachment;
+	struct probe_counts *counts = &reading->reader->counts;
+	struct transfer *transfer = &reading->memory->transfer;
+	const uint32_t tid = reading->threads[thread].tid;
+	uint64_t head, thread_pointer;
+	uint32_t own_number;
+	int r;
+
+	counts->robust_list_calls++;
+	r = thread_pointer_robust_head(tid, &head);
+	if (r == 0 && head == 0) {
+		reading->memory->unborn[reading->unborn_count++] = thread;
+		return 0;
+	}
+	if (r == 0)
+		r = find_own_number(reading, tid, &own_number);
+	if (r < 0) {
+		fail(reading, thread, tag_of(-r), -r);
+		return 0;
+	}
+	thread_pointer_calibrate(attachment, reading->pid, head, &counts->transfers);
+	if (!attachment->robust_known) {
+		add_held(reading, thread);
+		return 0;
+	}
+	thread_pointer = head - attachment->robust_distance;
+	r = attachment_counter_address(attachment, reading->pid, thread_pointer, &candidate->address,
+				       &counts->transfers);
+	if (r < 0) {
+		take_address_failure(reading, thread, r);
+		return 0;
+	}
+	candidate->thread = thread;
+	candidate->position = position;
+	transfer_add(transfer, candidate->address, attachment->span);
+	thread_pointer_add_proof(transfer, head, thread_pointer, own_number, &candidate->proof);
+	return 1;
+}
+
+static int read_candidates(struct reading *reading, size_t count, size_t size)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	const size_t span = reading->attachment->span;
+	const int r = count > 0 ? run_transfer(reading, size) : 0;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		const struct candidate *candidate = &memory->candidates[i];
+		uint64_t allocated, deallocated;
+
+		if (!thread_pointer_is_proved(&memory->transfer, &candidate->proof,
+					      memory->bytes + candidate->position + span)) {
+			add_held(reading, candidate->thread);
+			continue;
+		}
+		if (!memory->transfer.read[candidate->proof.tid_piece - 1]) {
+			fail(reading, candidate->thread, HEAP_TAG_PROCESS_VM_READV, EFAULT);
+			continue;
+		}
+		read_counters(reading, candidate->position, &allocated, &deallocated);
+		known_thread(reading, candidate->thread)->address = candidate->address;
+		succeed(reading, candidate->thread, allocated, deallocated);
+	}
+	return 0;
+}
+
+/* Finds and reads the `count` threads at `list` in one transfer. */
+static int read_cold_batch(struct reading *reading, const size_t *list, size_t count)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	const struct transfer *transfer = &memory->transfer;
+	size_t candidates = 0, size = 0, counted = 0;
+
+	transfer_clear(&memory->transfer);
+	for (size_t i = 0; i < count; i++) {
+		candidates += add_candidate(reading, list[i], size, &memory->candidates[candidates]);
+		for (; counted < transfer->count; counted++)
+			size += transfer->pieces[counted].iov_len;
+	}
+	return read_candidates(reading, candidates, size);
+}
+
+static int read_cold(struct reading *reading, const size_t *list, size_t count)
+{
+	int r = 0;
+
+	for (size_t first = 0; r == 0 && first < count; first += COLD_MAX)
+		r = is_interrupted(reading)
+			    ? -EINTR
+			    : read_cold_batch(reading, &list[first],
+					      count - first < COLD_MAX ? count - first : COLD_MAX);
+	return r;
+}
+
+/* Of the threads without a robust list, those that may still be on their way to registering one. */
+static size_t take_newborn(struct reading *reading, size_t *ret_list)
+{
+	const bool never = reading->attachment->c_library.kind == C_LIBRARY_MUSL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < reading->unborn_count; i++) {
+		const size_t thread = reading->memory->unborn[i];
+
+		if (never || known_thread(reading, thread)->is_headless)
+			add_held(reading, thread);
+		else
+			ret_list[count++] = thread;
+	}
+	reading->unborn_count = 0;
+	return count;
+}
+
+/* A thread registers its list in its first microseconds: waits for those that we met before. */
+static int read_unborn(struct reading *reading)
+{
+	size_t *list = reading->memory->cold; /* read to its end */
+	size_t count = take_newborn(reading, list);
+	struct timespec period = {.tv_nsec = BIRTH_WAIT_NS};
+	int r = 0;
+
+	for (unsigned int i = 0; r == 0 && count > 0 && i < BIRTH_WAITS; i++) {
+		nanosleep(&period, NULL);
+		period.tv_nsec *= 2;
+		r = read_cold(reading, list, count);
+		count = take_newborn(reading, list);
+	}
+	for (size_t i = 0; i < count; i++) {
+		known_thread(reading, list[i])->is_headless = true;
+		add_held(reading, list[i]);
+	}
+	return r;
+}
+
+static void take_stopped(struct reading *reading, size_t thread, const struct stop_thread *stopped)
+{
+	if (!stopped->done)
+		return;
+	if (stopped->tag != HEAP_TAG_NONE) {
+		fail(reading, thread, stopped->tag, stopped->error_number);
+		return;
+	}
+	known_thread(reading, thread)->address = stopped->has_address ? stopped->address : 0;
+	succeed(reading, thread, stopped->allocated, stopped->deallocated);
+}
+
+/* Threads that only a stop can tell about. */
+static int read_held(struct reading *reading)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	int r, proof;
+
+	memory->stops = memory_grow(memory->stops, &memory->stops_capacity, reading->held_count,
+				    sizeof(memory->stops[0]));
+	for (size_t i = 0; i < reading->held_count; i++)
+		memory->stops[i] = (struct stop_thread){.tid = reading->threads[memory->held[i]].tid};
+	r = stop_read(&reading->reader->stopper, reading->attachment, memory->stops, reading->held_count,
+		      reading->stop_flag, &reading->reader->counts.stops);
+	for (size_t i = 0; i < reading->held_count; i++)
+		take_stopped(reading, memory->held[i], &memory->stops[i]);
+	transfer_clear(&memory->transfer);
+	proof = run_transfer(reading, 0);
+	return proof < 0 ? proof : r;
+}
+
+static void prepare(struct reading *reading)
+{
+	struct thread_reader_memory *memory = reading->memory;
+	const size_t count = reading->count;
+
+	memory->entries = memory_grow(memory->entries, &memory->entries_capacity, count,
+				      sizeof(memory->entries[0]));
+	memory->cold = memory_grow(memory->cold, &memory->cold_capacity, count, sizeof(memory->cold[0]));
+	memory->unborn = memory_grow(memory->unborn, &memory->unborn_capacity, count,
+				     sizeof(memory->unborn[0]));
+	memory->held = memory_grow(memory->held, &memory->held_capacity, count, sizeof(memory->held[0]));
+	forget_old(reading->known);
+	for (size_t i = 0; i < count; i++) {
+		memory->entries[i] = find_known(reading->known, &reading->threads[i]);
+		fail(reading, i, HEAP_TAG_NEEDS_STOP, 0);
+	}
+}
+
+int thread_reader_read(struct thread_reader *reader, struct attachment *attachment,
+		       struct known_threads *known, struct probe_thread *threads, size_t count,
+		       const volatile int *stop_flag)
+{
+	struct reading reading = {
+		.reader = reader,
+		.memory = reader->memory,
+		.attachment = attachment,
+		.known = known,
+		.threads = threads,
+		.count = count,
+		.pid = attachment->tgid,
+		.stop_flag = stop_flag,
+	};
+	int r;
+
+	if (count == 0)
+		return 0;
+	prepare(&reading);
+	r = read_warm(&reading);
+	if (r == 0)
+		r = read_cold(&reading, reading.memory->cold, reading.cold_count);
+	if (r == 0 && reading.unborn_count > 0)
+		r = read_unborn(&reading);
+	if (r == 0 && reading.held_count > 0 && reader->allow_stop)
+		r = read_held(&reading);
+	return r == 0 || r == -EINTR ? r : fail_all(&reading, r);
+}

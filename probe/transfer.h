@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TRANSFER_H
+#define CTOP_TRANSFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/*
+ * Reading many small pieces of another process's memory with few calls of process_vm_readv(2). Allocates
+ * nothing and is safe between fork(2) and _exit(2).
+ */
+
+enum {
+	TRANSFER_MAX = 1024, /* pieces of one call: UIO_MAXIOV, more is EINVAL */
+};
+
+/* The pieces of one call. A zeroed struct is empty. */
+struct transfer {
+	size_t count;
+	struct iovec pieces[TRANSFER_MAX]; /* addresses in the other process */
+	bool read[TRANSFER_MAX];           /* results: the whole piece was read */
+};
+
+void transfer_clear(struct transfer *transfer);
+
+/* Adds `size` bytes at `address`. There must be room. Returns the number of the piece. */
+size_t transfer_add(struct transfer *transfer, uint64_t address, size_t size);
+
+/*
+ * Reads all pieces of the process that `pid` (any of its threads) belongs to. They come to lie in `buffer`
+ * one behind the other, each at the sum of the sizes before it, read or not. Adds the number of calls to
+ * `*calls`. Returns 0 however many pieces were read, or a negative errno when the process itself cannot be
+ * (-ESRCH, -EPERM).
+ */
+int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, uint64_t *calls);
+
+/* Reads one piece. Returns 0 or a negative errno (-EFAULT when not all of it is there). */
+int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, uint64_t *calls);
+
+#endif
