@@ -159,16 +159,14 @@ static bool version_before(struct byte_range text, const unsigned char *dash,
 	return true;
 }
 
-/* "-g", 40 digits, NUL. */
+/* "-g", the commit, NUL. Copies inside other programs (redis) have the commit "0". */
 static bool commit_follows(const unsigned char *dash, const unsigned char *end)
 {
-	if (end - dash < 2 + COMMIT_DIGITS + 1 || dash[2 + COMMIT_DIGITS] != '\0')
-		return false;
-	for (size_t i = 0; i < COMMIT_DIGITS; i++) {
-		if (!isxdigit(dash[2 + i]))
-			return false;
-	}
-	return true;
+	const unsigned char *at = dash + 2;
+
+	while (at < end && at - dash < 2 + COMMIT_DIGITS && isxdigit(*at))
+		at++;
+	return at > dash + 2 && at < end && *at == '\0';
 }
 
 bool jemalloc_version(const struct elf_object *object, char ret_version[static LAYOUT_VERSION_SIZE])
