@@ -126,7 +126,11 @@ static void sort_by(struct ui *ui)
 	};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		if (columns[i].action == ui->action)
+		if (columns[i].action != ui->action)
+			continue;
+		if (session_is_pair(ui->session) && columns[i].column != COLUMN_COUNT)
+			navigate_focus(ui, columns[i].column);
+		else
 			navigate_sort(ui, columns[i].column);
 	}
 }
@@ -136,7 +140,7 @@ static void sort_neighbour(struct ui *ui)
 	navigate_sort_neighbour(ui, ui->action == ACTION_SORT_LEFT ? -1 : 1);
 }
 
-static void open_prompt(struct ui *ui, const struct prompt_use *use, const char *text)
+void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text)
 {
 	ui->prompting = use;
 	prompt_set(&ui->prompt, text);
@@ -151,7 +155,7 @@ static void open_filter(struct ui *ui)
 		.accept = navigate_filter,
 	};
 
-	open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
+	screen_open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
 }
 
 /* --- pages --- */
@@ -189,6 +193,10 @@ static void open_metrics(struct ui *ui)
 
 static void set_base(struct ui *ui)
 {
+	if (session_is_pair(ui->session)) {
+		screen_message(ui, STYLE_MESSAGE, "a comparison counts from the file; D leaves it");
+		return;
+	}
 	if (ui->host->request_base == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "a file has no later round to count from");
 		return;
@@ -225,12 +233,16 @@ static void toggle_heap(struct ui *ui)
 static void write_report(struct ui *ui, const char *path)
 {
 	struct error error;
+	int result;
 
 	if (*path == '\0') {
 		ui->prompting = NULL;
 		return;
 	}
-	if (ui->host->write_report(ui->host->context, &ui->view.grouping, path, &error) < 0) {
+	result = session_is_pair(ui->session)
+			 ? screen_comparison_report(ui, path, &error)
+			 : ui->host->write_report(ui->host->context, &ui->view.grouping, path, &error);
+	if (result < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return;
 	}
@@ -247,8 +259,9 @@ static void save(struct ui *ui)
 	};
 	const struct snapshot *now = session_now(ui->session);
 
-	if (ui->host->write_report != NULL) {
-		open_prompt(ui, &report_use, "");
+	if (session_is_pair(ui->session) ? ui->host->write_comparison != NULL
+					 : ui->host->write_report != NULL) {
+		screen_open_prompt(ui, &report_use, "");
 		return;
 	}
 	if (ui->host->request_save == NULL) {
@@ -357,6 +370,9 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_BASE] = set_base,
 	[ACTION_PAUSE] = toggle_pause,
 	[ACTION_SAVE] = save,
+	[ACTION_COMPARE] = screen_comparison_toggle,
+	[ACTION_SWAP] = screen_comparison_swap,
+	[ACTION_EQUAL] = screen_comparison_equal,
 	[ACTION_EXPLAIN] = open_page,
 	[ACTION_METRICS] = open_metrics,
 	[ACTION_EVIDENCE] = open_page,

@@ -36,10 +36,9 @@ static const struct {
 	const char *sign;
 	enum style style;
 } row_marks[] = {
-	[ROW_MARK_NONE] = {" ", STYLE_NORMAL},
-	[ROW_MARK_NEW] = {"+", STYLE_NEW},
-	[ROW_MARK_GONE] = {"x", STYLE_GONE},
-	[ROW_MARK_MOVER] = {"^", STYLE_MOVER},
+	[ROW_MARK_NONE] = {" ", STYLE_NORMAL}, [ROW_MARK_NEW] = {"+", STYLE_NEW},
+	[ROW_MARK_GONE] = {"x", STYLE_GONE},   [ROW_MARK_MOVER] = {"^", STYLE_MOVER},
+	[ROW_MARK_LEFT] = {"x", STYLE_ALARM},  [ROW_MARK_RESTARTED] = {"!", STYLE_ALARM},
 };
 
 static void format_cell(struct list_layout *layout, const struct cell *cell, int width)
@@ -69,6 +68,8 @@ static void measure_columns(struct list_layout *layout, size_t first_row, size_t
 
 			format_cell(layout, &table->rows[row].cells[i], *width);
 			cells = draw_width(layout->text.data, layout->text.length);
+			if (table->columns[i].widest != 0 && cells > table->columns[i].widest)
+				cells = table->columns[i].widest;
 			*width = cells > *width ? cells : *width;
 		}
 	}
@@ -96,7 +97,8 @@ static void measure_names(struct list_layout *layout, size_t first_row, size_t e
 /* Columns that stay whatever the width: threads, and the one that the rows are sorted by. */
 static bool is_kept(const struct table *table, size_t column)
 {
-	return table->columns[column].column == COLUMN_THR || column == table->sort_column;
+	return table->columns[column].column == COLUMN_THR || table->columns[column].stays ||
+	       column == table->sort_column;
 }
 
 /* Chooses the columns that fit in `room` cells; returns the cells they take. */
@@ -241,6 +243,11 @@ static enum style cell_style(const struct list_layout *layout, size_t column, co
 		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
 			return highlights[i].style;
 	}
+	/* a change, which has its sign */
+	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '+')
+		return STYLE_ROSE;
+	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '-')
+		return STYLE_FELL;
 	return STYLE_NORMAL;
 }
 

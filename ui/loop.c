@@ -19,6 +19,7 @@ enum {
 	WAIT_SCREEN, /* only whether it is still there */
 	WAIT_SIGNALS,
 	WAIT_HOST,
+	WAIT_FILES,
 	WAIT_STDERR,
 	WAIT_COUNT,
 };
@@ -88,6 +89,17 @@ static void take_events(struct ui *ui)
 	}
 }
 
+static void take_files(struct ui *ui)
+{
+	struct ui_event event = {0};
+
+	while (ui->host->receive_file(ui->host->file_context, &event)) {
+		screen_comparison_take_file(ui, event.snapshot, event.message);
+		free(event.message);
+		memset(&event, 0, sizeof(event));
+	}
+}
+
 /* --- keys and signals --- */
 
 /* Returns false when the terminal went away. */
@@ -142,6 +154,7 @@ static void prepare_waits(struct loop *loop, int signals)
 		[WAIT_SCREEN] = terminal_output(),
 		[WAIT_SIGNALS] = signals,
 		[WAIT_HOST] = loop->ui->host->notify_fd,
+		[WAIT_FILES] = loop->ui->host->request_file != NULL ? loop->ui->host->file_fd : -1,
 		[WAIT_STDERR] = loop->capture.reader,
 	};
 
@@ -184,6 +197,8 @@ static int run(struct loop *loop)
 			return SIGHUP;
 		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0)
 			take_events(ui);
+		if ((loop->waits[WAIT_FILES].revents & POLLIN) != 0)
+			take_files(ui);
 		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
 			take_stderr(loop);
 		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
@@ -197,6 +212,7 @@ static void release_ui(struct ui *ui)
 	screen_metrics_close(ui);
 	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
 		filter_release(ui->outer_filters[i]);
+	screen_comparison_release(ui);
 	view_release(&ui->view);
 	list_release(&ui->list);
 	table_release(ui->table);
@@ -234,6 +250,8 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (options->file_name != NULL)
 		ui.view.mode = VIEW_MODE_TOTAL;
 	terminal_take_size();
+	if (session_is_pair(session))
+		screen_comparison_begin(&ui);
 	screen_list_refresh(&ui);
 	navigate_tell_needs(&ui);
 	prepare_waits(&loop, signals);

@@ -13,7 +13,10 @@ void navigate_tell_needs(struct ui *ui)
 
 	if (ui->host->set_needs == NULL)
 		return;
-	view_needs(&ui->view, &needed, &cgroup_records, &smaps);
+	if (session_is_pair(ui->session))
+		needed = session_pair_needs(&ui->view);
+	else
+		view_needs(&ui->view, &needed, &cgroup_records, &smaps);
 	/* the page of all metrics shows every source but the dear ones */
 	if (ui->metrics_open) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
@@ -41,8 +44,7 @@ static void change_columns(struct ui *ui)
 	navigate_tell_needs(ui);
 }
 
-/* Other rows: the cursor has no row to stay on. */
-static void change_rows(struct ui *ui)
+void navigate_change_rows(struct ui *ui)
 {
 	ui->all_columns = false;
 	list_reset(&ui->list);
@@ -50,8 +52,7 @@ static void change_rows(struct ui *ui)
 	navigate_tell_needs(ui);
 }
 
-/* The same rows in another order or with other numbers. */
-static void change_cells(struct ui *ui)
+void navigate_change_cells(struct ui *ui)
 {
 	refresh_order(ui);
 	navigate_tell_needs(ui);
@@ -60,14 +61,19 @@ static void change_cells(struct ui *ui)
 /* Narrows to a row. Its filter belongs to the level that is left. */
 static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 {
-	size_t level = ui->view.step_count;
+	size_t level = ui->view.step_count, length;
+	const char *subject = session_row_subject(ui->session, row, &length);
 
-	if (!view_open(&ui->view, row->key, row->key_length))
+	if (!view_open(&ui->view, subject, length))
 		return false;
 	ui->view.steps[level].automatic = automatic;
 	ui->outer_filters[level] = ui->view.filter;
 	ui->view.filter = NULL;
-	change_rows(ui);
+	/* of a comparison: who made this change */
+	ui->outer_focus[level] = ui->view.focus;
+	if (session_is_pair(ui->session))
+		ui->view.focus = (enum column)row->metric;
+	navigate_change_rows(ui);
 	return true;
 }
 
@@ -95,13 +101,35 @@ void navigate_open(struct ui *ui)
 	}
 }
 
+/* Puts the cursor on the row that was left. */
+static void select_left(struct ui *ui, enum column focus, const char *key, size_t key_length)
+{
+	struct buffer row_key = {0};
+
+	if (!session_is_pair(ui->session)) {
+		list_select(&ui->list, key, key_length);
+		return;
+	}
+	if (focus > COLUMN_COUNT)
+		session_pair_append_key(focus, key, key_length, &row_key);
+	list_select(&ui->list, row_key.data, row_key.length);
+	buffer_release(&row_key);
+}
+
 void navigate_back(struct ui *ui)
 {
 	char *key = NULL;
 	size_t key_length = 0, deep = ui->view.step_count;
+	enum column focus = ui->view.focus;
 
-	if (!view_close(&ui->view, &key, &key_length))
+	if (!view_close(&ui->view, &key, &key_length)) {
+		if (focus != COLUMN_COUNT)
+			navigate_focus(ui, COLUMN_COUNT);
+		else if (session_is_pair(ui->session) && ui->host->receive != NULL)
+			screen_comparison_leave(ui);
 		return;
+	}
+	ui->view.focus = ui->outer_focus[ui->view.step_count];
 	filter_release(ui->view.filter);
 	ui->view.filter = ui->outer_filters[ui->view.step_count];
 	ui->outer_filters[ui->view.step_count] = NULL;
@@ -109,31 +137,31 @@ void navigate_back(struct ui *ui)
 		filter_release(ui->outer_filters[level]);
 		ui->outer_filters[level] = NULL;
 	}
-	change_rows(ui);
-	list_select(&ui->list, key, key_length);
+	navigate_change_rows(ui);
+	select_left(ui, focus, key, key_length);
 	free(key);
 }
 
 void navigate_axis(struct ui *ui)
 {
-	static const enum axis order[] = {AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD};
-	enum {
-		ORDER_COUNT = sizeof(order) / sizeof(order[0])
-	};
+	/* all together joins renamed cgroups, which only a comparison does */
+	static const enum axis axis_order[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD};
+	const enum axis *order = axis_order + (session_is_pair(ui->session) ? 0 : 1);
+	const size_t order_count = sizeof(axis_order) / sizeof(axis_order[0]) - (size_t)(order - axis_order);
 	size_t place = 0;
 
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
 		ui->view.level = VIEW_LEVEL_GROUPS;
 		ui->view.grouping.axis = order[0];
 	} else {
-		while (place < ORDER_COUNT && order[place] != ui->view.grouping.axis)
+		while (place < order_count && order[place] != ui->view.grouping.axis)
 			place++;
-		if (place + 1 < ORDER_COUNT)
+		if (place + 1 < order_count)
 			ui->view.grouping.axis = order[place + 1];
 		else
 			ui->view.level = VIEW_LEVEL_THREADS;
 	}
-	change_rows(ui);
+	navigate_change_rows(ui);
 }
 
 void navigate_names(struct ui *ui)
@@ -150,7 +178,7 @@ void navigate_names(struct ui *ui)
 		return;
 	}
 	*keep = !*keep;
-	change_rows(ui);
+	navigate_change_rows(ui);
 }
 
 void navigate_tab(struct ui *ui, enum tab tab)
@@ -158,6 +186,7 @@ void navigate_tab(struct ui *ui, enum tab tab)
 	if (tab >= TAB_COUNT || !tabs[tab].selectable)
 		return;
 	view_set_tab(&ui->view, tab);
+	ui->view.focus = COLUMN_COUNT;
 	change_columns(ui);
 }
 
@@ -173,26 +202,30 @@ void navigate_next_tab(struct ui *ui, int step)
 
 void navigate_mode(struct ui *ui)
 {
+	if (session_is_pair(ui->session)) {
+		screen_comparison_mode(ui);
+		return;
+	}
 	if (ui->options->file_name != NULL) {
 		screen_message(ui, STYLE_MESSAGE,
 			       "a file has totals only: there is no second reading to count from");
 		return;
 	}
 	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);
-	change_cells(ui);
+	navigate_change_cells(ui);
 }
 
 void navigate_kernel_threads(struct ui *ui)
 {
 	ui->view.hide_kernel_threads = !ui->view.hide_kernel_threads;
-	change_cells(ui);
+	navigate_change_cells(ui);
 }
 
 void navigate_right(struct ui *ui)
 {
 	if (list_column(&ui->list) == ui->table->column_count - 1 && !ui->all_columns) {
 		ui->all_columns = true;
-		change_cells(ui);
+		navigate_change_cells(ui);
 	}
 	list_mark_right(&ui->list);
 }
@@ -207,7 +240,23 @@ void navigate_sort(struct ui *ui, enum column column)
 	ui->view.sort_ascending = by_name;
 	if (!by_name)
 		ui->view.sort = column;
-	change_cells(ui);
+	navigate_change_cells(ui);
+}
+
+void navigate_sort_pair(struct ui *ui, enum pair_column column)
+{
+	ui->view.sort_by_name = column == PAIR_COLUMN_COUNT;
+	/* words read from A on, numbers from the largest down */
+	ui->view.sort_ascending = ui->view.sort_by_name || column == PAIR_COLUMN_METRIC;
+	if (!ui->view.sort_by_name)
+		ui->view.pair_sort = column;
+	navigate_change_cells(ui);
+}
+
+void navigate_focus(struct ui *ui, enum column column)
+{
+	ui->view.focus = ui->view.focus == column ? COLUMN_COUNT : column;
+	navigate_change_rows(ui);
 }
 
 void navigate_sort_neighbour(struct ui *ui, int step)
@@ -218,7 +267,11 @@ void navigate_sort_neighbour(struct ui *ui, int step)
 	place += step;
 	if (place < -1 || place >= (long)table->column_count)
 		return;
-	if (place == -1)
+	if (session_is_pair(ui->session))
+		navigate_sort_pair(
+			ui, place == -1 ? PAIR_COLUMN_COUNT
+					: (enum pair_column)(table->columns[place].column - COLUMN_TOTAL));
+	else if (place == -1)
 		navigate_sort(ui, COLUMN_COUNT);
 	else if (table->columns[place].column < COLUMN_TOTAL)
 		navigate_sort(ui, (enum column)table->columns[place].column);
@@ -227,7 +280,7 @@ void navigate_sort_neighbour(struct ui *ui, int step)
 void navigate_reverse(struct ui *ui)
 {
 	ui->view.sort_ascending = !ui->view.sort_ascending;
-	change_cells(ui);
+	navigate_change_cells(ui);
 }
 
 void navigate_filter(struct ui *ui, const char *text)
@@ -245,5 +298,5 @@ void navigate_filter(struct ui *ui, const char *text)
 	ui->prompting = NULL;
 	filter_release(ui->view.filter);
 	ui->view.filter = filter;
-	change_cells(ui);
+	navigate_change_cells(ui);
 }

@@ -38,13 +38,14 @@ void screen_message(struct ui *ui, enum style style, const char *format, ...)
 	ui->message_pending = false;
 }
 
-static int header_lines(const struct ui *ui)
+static int header_lines(struct ui *ui)
 {
 	int lines = draw_screen_height() - ROWS_WANTED;
+	int most = session_is_pair(ui->session) ? screen_comparison_lines(ui) : HEADER_LINES;
 
 	if (ui->header_hidden)
 		return 0;
-	return lines < 1 ? 1 : lines > HEADER_LINES ? HEADER_LINES : lines;
+	return lines < 1 ? 1 : lines > most ? most : lines;
 }
 
 /* Cells that the hint of an action takes: "key hint". */
@@ -70,12 +71,14 @@ static bool is_possible(const struct ui *ui, enum action action)
 	switch (action) {
 	case ACTION_SAVE:
 		return ui->host->request_save != NULL || ui->host->write_report != NULL;
+	case ACTION_COMPARE:
+		return ui->host->request_file != NULL && !session_is_pair(ui->session);
 	case ACTION_BASE:
-		return ui->host->request_base != NULL;
+		return ui->host->request_base != NULL && !session_is_pair(ui->session);
 	case ACTION_PAUSE:
 		return ui->host->set_paused != NULL;
 	case ACTION_MODE:
-		return ui->options->file_name == NULL;
+		return ui->options->file_name == NULL || session_is_pair(ui->session);
 	default:
 		return true;
 	}
@@ -146,7 +149,7 @@ static int draw_prompt(const struct ui *ui, int y)
 
 /* Draws prompt, message and hints in the last lines; returns how many of them, and the cell of the prompt's
  * cursor. */
-static int draw_bottom(const struct ui *ui, int *ret_cursor)
+static int draw_bottom(struct ui *ui, int *ret_cursor)
 {
 	int height = draw_screen_height();
 	bool separate = height >= SEPARATE_MESSAGE_HEIGHT;
@@ -161,6 +164,8 @@ static int draw_bottom(const struct ui *ui, int *ret_cursor)
 			draw_message(ui, y - 1);
 	} else if (ui->message.length != 0) {
 		draw_message(ui, y);
+	} else if (separate && screen_place(ui) == PLACE_LIST && session_is_pair(ui->session)) {
+		screen_comparison_draw_note(ui, y);
 	}
 	return separate ? 2 : 1;
 }

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "model/session.h"
+#include "model/session_pair.h"
 #include "model/view.h"
 
 #include "draw.h"
@@ -78,6 +79,13 @@ struct ui {
 	enum action action; /* being done, and the key that asked for it */
 	int key;
 
+	/* the comparison */
+	char *before_name;      /* of the file that before is, NULL for none yet */
+	char *loading;          /* the file asked for, NULL for none */
+	struct view plain_view; /* what leaving the comparison goes back to */
+	struct filter *plain_filters[VIEW_STEPS_MAX];
+	enum column outer_focus[VIEW_STEPS_MAX]; /* of the levels left by opening a row */
+
 	bool header_hidden;
 	bool paused;
 	bool heap_off; /* the allocator probe, by its key */
@@ -119,6 +127,50 @@ int screen_list_draw(struct ui *ui, struct area area);
 /* The title of the first column for the view: "PROCESS". Static storage. */
 const char *screen_list_name_title(const struct view *view);
 
+/* --- screen_comparison.c: two snapshots side by side --- */
+
+/* Goes from the view of one snapshot to the comparison that the session has begun, with a file of that name
+ * as before. */
+void screen_comparison_enter(struct ui *ui, const char *before_name);
+
+/* The session has begun to compare before the screen came up. */
+void screen_comparison_begin(struct ui *ui);
+
+/* Ends the comparison and shows after alone. */
+void screen_comparison_leave(struct ui *ui);
+
+/* Asks for a file to compare with; in a comparison: leaves it. */
+void screen_comparison_toggle(struct ui *ui);
+
+/* What came of the file asked for: a snapshot, taken over, or NULL and why not. */
+void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *message);
+
+void screen_comparison_swap(struct ui *ui);
+void screen_comparison_equal(struct ui *ui);
+
+/* Changes of the same threads, or of groups. */
+void screen_comparison_mode(struct ui *ui);
+
+/* Draws the first `lines` lines of the header of a comparison, most of which it needs
+ * screen_comparison_lines(). */
+int screen_comparison_lines(struct ui *ui);
+void screen_comparison_draw_header(struct ui *ui, int lines);
+
+/* The name of a side: its file's, or "now". */
+const char *screen_comparison_name(const struct ui *ui, enum diff_side side);
+
+/* Draws what there is to say of the row under the cursor. */
+void screen_comparison_draw_note(struct ui *ui, int y);
+
+/* Ends a prompt for a report with the comparison's report. */
+int screen_comparison_report(struct ui *ui, const char *path, struct error *error);
+
+void screen_comparison_release(struct ui *ui);
+
+/* --- prompt, actions.c --- */
+
+void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text);
+
 /* --- screen_metrics.c: all metrics of one row --- */
 
 void screen_metrics_open(struct ui *ui);
@@ -149,6 +201,18 @@ void screen_sort_choose(struct ui *ui);
 int screen_sort_draw(struct ui *ui, struct area area);
 
 /* --- navigate.c: changes of the view --- */
+
+/* Other rows: the cursor has no row to stay on. */
+void navigate_change_rows(struct ui *ui);
+
+/* The same rows in another order or with other numbers. */
+void navigate_change_cells(struct ui *ui);
+
+/* Only the metrics of a column, or again all of the tab's. */
+void navigate_focus(struct ui *ui, enum column column);
+
+/* Sorts a comparison by a column, or by the name where it is PAIR_COLUMN_COUNT. */
+void navigate_sort_pair(struct ui *ui, enum pair_column column);
 
 void navigate_open(struct ui *ui);
 void navigate_back(struct ui *ui);

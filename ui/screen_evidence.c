@@ -242,10 +242,58 @@ static void add_table(struct pager *pager, const struct table *table)
 	free(rows);
 }
 
+/* One side of a comparison. */
+static void add_side(struct ui *ui, enum diff_side side)
+{
+	const struct snapshot *snapshot = session_side(ui->session, side);
+	struct buffer lines = {0};
+	struct table *table;
+
+	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
+	pager_add_format(&ui->pager, STYLE_STRONG, "%s  %s", side == DIFF_BEFORE ? "BEFORE" : "AFTER",
+			 screen_comparison_name(ui, side));
+	table = session_evidence_of(snapshot);
+	add_table(&ui->pager, table);
+	table_release(table);
+	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
+	session_evidence_lines_of(snapshot, &lines);
+	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
+	buffer_release(&lines);
+}
+
+/* What keeps the sides from being compared, then how good each of them is. */
+static void make_pair(struct ui *ui)
+{
+	const struct comparability *doubts = session_pair_comparability(ui->session);
+
+	pager_add_format(&ui->pager, STYLE_STRONG, "%s",
+			 doubts->count == 0 ? "Nothing is known that keeps these two from being compared."
+					    : "Before you trust the changes");
+	for (size_t i = 0; i < doubts->count; i++) {
+		bool warning = doubts->rows[i].severity == COMPARABILITY_WARNING;
+		struct buffer line = {0};
+
+		buffer_append_format(&line, "%s %s.", warning ? "!" : "-", doubts->rows[i].text);
+		pager_add(&ui->pager, &(struct pager_line){.text = line.data,
+							   .length = line.length,
+							   .style = warning ? STYLE_WAIT : STYLE_NORMAL,
+							   .indent = 2});
+		buffer_release(&line);
+	}
+	add_side(ui, DIFF_BEFORE);
+	add_side(ui, DIFF_AFTER);
+}
+
 void screen_evidence_make(struct ui *ui)
 {
-	struct table *table = session_evidence_table(ui->session);
+	struct table *table;
 	struct buffer lines = {0};
+
+	if (session_is_pair(ui->session) && session_now(ui->session) != NULL) {
+		make_pair(ui);
+		return;
+	}
+	table = session_evidence_table(ui->session);
 
 	if (table == NULL) {
 		pager_add_format(&ui->pager, STYLE_NORMAL, "The first round is being read.");

@@ -91,7 +91,18 @@ static void draw_tabs(const struct ui *ui, struct area area)
 
 static void append_name(struct buffer *buffer, const char *name, size_t length)
 {
-	unicode_append_printable(buffer, name, length, draw_marks()->replacement);
+	/* keys of several names have a NUL between them */
+	for (;;) {
+		const char *end = memchr(name, '\0', length);
+		size_t part = end != NULL ? (size_t)(end - name) : length;
+
+		unicode_append_printable(buffer, name, part, draw_marks()->replacement);
+		if (end == NULL)
+			return;
+		buffer_append_text(buffer, "  ");
+		length -= part + 1;
+		name = end + 1;
+	}
 }
 
 /* The line that says what the rows were narrowed to, or what else is to be known of them; false for nothing.
@@ -101,13 +112,18 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	const struct view *view = &ui->view;
 
 	for (size_t i = 0; i < view->step_count; i++) {
-		buffer_append_format(path, "%s ", axes[view->steps[i].axis].word);
+		if (view->steps[i].axis != AXIS_ALL)
+			buffer_append_format(path, "%s ", axes[view->steps[i].axis].word);
 		append_name(path, view->steps[i].key, view->steps[i].key_length);
 		buffer_append_text(path, " > ");
 	}
 	if (view->step_count != 0)
 		buffer_append_text(path, view->level == VIEW_LEVEL_THREADS ? "threads"
 									   : axes[view->grouping.axis].word);
+	if (view->focus != COLUMN_COUNT)
+		buffer_append_format(path, "%s%s (Esc: all metrics)", path->length != 0 ? "   " : "",
+				     view->focus < COLUMN_COUNT ? column_title(view->focus, VIEW_MODE_TOTAL)
+								: column_name(view->focus));
 	if (view->filter != NULL) {
 		buffer_append_text(path, path->length != 0 ? "   filter: " : "filter: ");
 		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
@@ -115,8 +131,11 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	if (view->hide_kernel_threads)
 		buffer_append_text(path,
 				   path->length != 0 ? "   kernel threads hidden" : "kernel threads hidden");
-	if (view->tab == TAB_CGROUP &&
-	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
+	if (view->tab == TAB_CGROUP && session_is_pair(ui->session))
+		buffer_append_format(path, "%srecords of cgroups are in the report: S",
+				     path->length != 0 ? "   " : "");
+	else if (view->tab == TAB_CGROUP &&
+		 (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
 		buffer_append_format(path, "%snumbers of cgroups: g changes the axis",
 				     path->length != 0 ? "   " : "");
 	return path->length != 0;
@@ -129,6 +148,12 @@ static void draw_empty(const struct ui *ui, int y, int width)
 
 	if (session_now(ui->session) == NULL)
 		text = "The first round is being read.";
+	else if (session_is_pair(ui->session))
+		text = ui->view.filter != NULL
+			       ? "No change passes the filter. / changes it, an empty one shows all."
+		       : ui->view.equal_rows
+			       ? "Nothing to compare here."
+			       : "Nothing changed here. = shows what is the same on both sides.";
 	else if (ui->view.filter != NULL)
 		text = "No row passes the filter. / changes it, an empty one shows all.";
 	else if (ui->view.step_count != 0)

@@ -75,6 +75,10 @@ static void add_marks(struct pager *pager)
 	add_entry(pager, "*", "after a word or set: not all members agree");
 	add_entry(pager, "+", "before a name: new since the last round; after a peak: it rose");
 	add_entry(pager, "x", "before a name: gone; the row leaves with the next round");
+	add_entry(pager, "+ x", "in a comparison, before a name: in after only, in before only");
+	add_entry(pager, "!",
+		  "in a comparison: none of its threads is the same on both sides, it was restarted");
+	add_entry(pager, "64>96", "in a comparison: threads before and after");
 	add_entry(pager, "^", "before a name: among the three that rose most; in a title: ascending");
 }
 
@@ -91,9 +95,14 @@ static void make_help(struct ui *ui)
 	}
 	add_title(pager, "Columns of this tab");
 	for (size_t i = 0; i < ui->table->column_count; i++) {
-		if (ui->table->columns[i].column < COLUMN_TOTAL)
+		unsigned int column = ui->table->columns[i].column;
+
+		if (column < COLUMN_TOTAL)
 			add_entry(pager, ui->table->columns[i].title,
-				  column_description((enum column)ui->table->columns[i].column));
+				  column_description((enum column)column));
+		else if (column < COLUMN_TOTAL + (unsigned int)PAIR_COLUMN_COUNT)
+			add_entry(pager, pair_columns[column - COLUMN_TOTAL].title,
+				  pair_columns[column - COLUMN_TOTAL].description);
 	}
 }
 
@@ -120,7 +129,9 @@ static void explain_cell(struct ui *ui)
 	if (row == NULL || column >= ui->table->column_count)
 		return;
 	free(ui->explain_title);
-	ui->explain_title = memory_format("%s of %.*s", ui->table->columns[column].title,
+	ui->explain_title = memory_format("%s of %.*s",
+					  session_is_pair(ui->session) ? column_name((enum column)row->metric)
+								       : ui->table->columns[column].title,
 					  (int)row->label_length, row->label);
 	session_explain(ui->session, &ui->view, row->key, row->key_length, column, &lines);
 	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);

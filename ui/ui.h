@@ -25,6 +25,13 @@ struct ui_event {
 	bool is_error;
 };
 
+/* Two snapshots and how they are grouped, for a report. */
+struct ui_comparison {
+	const struct snapshot *before, *after;
+	const char *before_name, *after_name;
+	const struct grouping_options *grouping;
+};
+
 /*
  * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
  * an event. A member that is NULL means that this screen cannot do it (a file has no rounds): its key says
@@ -52,10 +59,23 @@ struct ui_host {
 	 */
 	int (*write_report)(void *context, const struct grouping_options *grouping, const char *path,
 			    struct error *error);
+	/*
+	 * Files to compare with. `request_file` reads one elsewhere; what came of it (a snapshot, which the
+	 * screen takes over, or a sentence) comes from `receive_file` once `file_fd` is readable. The last
+	 * request counts. All NULL: files cannot be compared with here.
+	 */
+	void *file_context;
+	int file_fd;
+	void (*request_file)(void *file_context, const char *path);
+	bool (*receive_file)(void *file_context, struct ui_event *ret_event);
+	/* Writes a report of a comparison, as write_report does of a file. NULL: there is none. */
+	int (*write_comparison)(void *file_context, const struct ui_comparison *comparison, const char *path,
+				struct error *error);
 };
 
 struct ui_options {
-	const char *file_name; /* of a file on the screen, NULL when live */
+	const char *file_name;   /* of a file on the screen, NULL when live */
+	const char *before_name; /* of the file that the session compares with, NULL for none */
 	uint64_t interval_ns;
 	uint64_t rounds; /* quit after so many, 0 for never */
 	bool no_color, ascii;

@@ -13,10 +13,10 @@
 #include "base/nearest.h"
 #include "cmd/batch.h"
 #include "cmd/command.h"
-#include "cmd/file_report.h"
+#include "cmd/file_loader.h"
+#include "cmd/file_screen.h"
 #include "cmd/live_capture.h"
 #include "cmd/view_options.h"
-#include "model/snapshot_file.h"
 #include "ui/ui.h"
 
 #define NS_PER_S 1e9
@@ -45,6 +45,7 @@ static void set_defaults(void *options)
 {
 	struct live_options *live = options;
 
+	live->view.axis = AXIS_COUNT;
 	live->interval = 2.0;
 	live->budget_percent = 3.0;
 	live->tab = TAB_OVERVIEW;
@@ -249,13 +250,16 @@ static int set_columns(struct view *view, const char *names, enum column columns
 	return 0;
 }
 
-static int make_view(const struct live_options *options, enum column columns[LIVE_COLUMNS_MAX],
-		     struct view *view, struct error *error)
+/* `axis` is what rows are grouped by when the user does not say. */
+static int make_view(const struct live_options *options, enum axis axis,
+		     enum column columns[LIVE_COLUMNS_MAX], struct view *view, struct error *error)
 {
 	int result = 0;
 
 	view_initialise(view);
 	view->grouping = view_options_grouping(&options->view);
+	if (options->view.axis == AXIS_COUNT)
+		view->grouping.axis = axis;
 	view_set_tab(view, (enum tab)options->tab);
 	view->mode = (enum view_mode)options->mode;
 	view->limit = options->view.limit;
@@ -313,6 +317,22 @@ static int check_save_directory(const char *path, struct error *error)
 	return 0;
 }
 
+/* Files can be compared with what is there now. */
+static int show_live(struct session *session, const struct ui_host *capture, const struct ui_options *options,
+		     struct error *error)
+{
+	struct ui_host host = *capture;
+	struct file_loader *loader;
+	int result = file_loader_create(&loader, error);
+
+	if (result < 0)
+		return result;
+	file_loader_offer(loader, &host);
+	result = ui_run(session, &host, options, error);
+	file_loader_release(loader);
+	return result;
+}
+
 static int run_live(const struct live_options *options, const struct view *view)
 {
 	const struct live_capture_options capture_options = {
@@ -339,7 +359,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 	if (result < 0)
 		return command_failed(&error);
 	session = session_create();
-	result = ui_run(session, live_capture_host(live), &ui_options, &error);
+	result = show_live(session, live_capture_host(live), &ui_options, &error);
 	message = live_capture_stop(live, &is_error);
 	if (message != NULL)
 		command_note("%s%s", is_error ? "" : "saved ", message);
@@ -348,45 +368,17 @@ static int run_live(const struct live_options *options, const struct view *view)
 	return end(result, &error);
 }
 
-/* A file on the screen. */
-struct shown_file {
-	const char *path;
-	const struct snapshot *snapshot;
-};
-
-static int write_report(void *context, const struct grouping_options *grouping, const char *path,
-			struct error *error)
+static int run_files(const struct live_options *options, const struct view *view, char *const *paths,
+		     size_t count)
 {
-	const struct shown_file *file = context;
-
-	return file_report_write(file->snapshot, file->path, grouping, path, error);
-}
-
-static int run_file(const struct live_options *options, const struct view *view, const char *path)
-{
-	struct shown_file file = {.path = path};
-	const struct ui_host host = {.context = &file, .notify_fd = -1, .write_report = write_report};
 	const struct ui_options ui_options = {
-		.file_name = path,
 		.no_color = options->no_color,
 		.ascii = options->ascii,
 		.view = view,
 	};
-	struct snapshot_file_notes notes;
-	struct snapshot *snapshot;
-	struct session *session;
 	struct error error;
-	int result = snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes, &error);
 
-	if (result < 0)
-		return command_failed(&error);
-	file.snapshot = snapshot;
-	session = session_create_file(snapshot);
-	result = ui_run(session, &host, &ui_options, &error);
-	if (notes.text[0] != '\0')
-		command_note("%s", notes.text);
-	session_release(session);
-	return end(result, &error);
+	return end(file_screen_run((const char *const *)paths, count, ui_options, &error), &error);
 }
 
 static int run_batch(const struct live_options *options, const struct view *view)
@@ -410,16 +402,14 @@ static int run_batch(const struct live_options *options, const struct view *view
 	return end(batch_run(&batch_options, &error), &error);
 }
 
-/* A file where there is no terminal is printed as `show` prints it. */
-static int show_file(const char *path)
+/* Where there is no terminal a file is printed as `show` prints it, two as `diff` does. */
+static int print_files(char *const *paths, size_t count)
 {
-	char command[] = "ctop", show[] = "show";
-	char *copy = memory_duplicate(path);
-	char *arguments[] = {command, show, copy, NULL};
-	int status = command_run(3, arguments);
+	char program[] = "ctop", show[] = "show", diff[] = "diff";
+	char *arguments[5] = {program, count == 2 ? diff : show};
 
-	free(copy);
-	return status;
+	memcpy(arguments + 2, paths, count * sizeof(paths[0]));
+	return command_run((int)count + 2, arguments);
 }
 
 /* A process that the user names and that is not there is a slip, not an empty table. */
@@ -440,19 +430,21 @@ static int check_scope(const struct live_options *options, struct error *error)
 	return 0;
 }
 
-static int run(const struct live_options *options, const struct view *view, const char *path)
+static int run(const struct live_options *options, const struct view *view, char *const *paths, size_t count)
 {
 	const bool terminal = isatty(STDOUT_FILENO) != 0;
 	struct error error;
 
-	if (path != NULL && options->batch) {
-		error_set(&error, -EINVAL, "-b is for the live host; print a file with: ctop show %s", path);
+	if (count != 0 && options->batch) {
+		error_set(&error, -EINVAL, "-b is for the live host; print %s with: ctop %s %s",
+			  count == 2 ? "a comparison" : "a file", count == 2 ? "diff" : "show",
+			  count == 2 ? "A B" : paths[0]);
 		return command_misused(NULL, &error);
 	}
 	if (check_scope(options, &error) < 0)
 		return command_failed(&error);
-	if (path != NULL)
-		return terminal ? run_file(options, view, path) : show_file(path);
+	if (count != 0)
+		return terminal ? run_files(options, view, paths, count) : print_files(paths, count);
 	return options->batch || !terminal ? run_batch(options, view) : run_live(options, view);
 }
 
@@ -464,21 +456,21 @@ static int live_run(void *untyped, char **operands, int operand_count)
 	struct view view;
 	int status;
 
-	if (make_view(options, columns, &view, &error) < 0)
+	if (make_view(options, operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view, &error) < 0)
 		status = command_misused(NULL, &error);
 	else
-		status = run(options, &view, operand_count != 0 ? operands[0] : NULL);
+		status = run(options, &view, operands, (size_t)operand_count);
 	view_release(&view);
 	return status;
 }
 
 const struct command live_command = {
-	.summary = "show which groups of threads run, wait, move and read, live or from a file",
-	.usage = "[OPTION]... [FILE]",
+	.summary = "show which groups of threads run, wait, move and read, live or from a file; compare two",
+	.usage = "[OPTION]... [FILE [FILE]]",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct live_options),
 	.set_defaults = set_defaults,
-	.maximum_operands = 1,
+	.maximum_operands = 2,
 	.run = live_run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rounds, the base and who is who between them. */
-#include "session_internal.h"
+#include "session_pair_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +42,7 @@ void session_release(struct session *session)
 {
 	if (session == NULL)
 		return;
+	session_compare(session, NULL);
 	forget_groupings(session);
 	pattern_memory_release(&session->patterns);
 	history_release(&session->history);
@@ -92,11 +93,8 @@ static uint32_t without_match(const struct snapshot *now, uint32_t thread, const
 										       : THREAD_UNKNOWN;
 }
 
-/*
- * Matches threads by (tid, start time) in one pass over both. `seen` (may be NULL) gets a true for each
- * thread of `before` that is in `now`.
- */
-static uint32_t *match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen)
+/* In one pass over both. */
+uint32_t *session_match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen)
 {
 	uint32_t *match = memory_allocate((now->thread_count + 1) * sizeof(*match));
 	uint32_t *now_order = order_threads(now), *before_order = order_threads(before);
@@ -158,6 +156,8 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	bool *seen;
 
 	forget_groupings(session);
+	if (session->pair != NULL)
+		pair_forget(session->pair);
 	session->rounds++;
 	if (session->now == NULL) {
 		session->now = snapshot;
@@ -165,7 +165,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 		return;
 	}
 	seen = memory_allocate_zero(session->now->thread_count + 1, sizeof(*seen));
-	previous_of = match_threads(snapshot, session->now, seen);
+	previous_of = session_match_threads(snapshot, session->now, seen);
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
 	fold_ended(session, seen);
 	free(seen);

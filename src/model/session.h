@@ -90,6 +90,10 @@ void session_explain(struct session *session, const struct view *view, const cha
  */
 struct table *session_evidence_table(const struct session *session);
 
+/* The same of any snapshot: a side of a comparison. */
+struct table *session_evidence_of(const struct snapshot *snapshot);
+void session_evidence_lines_of(const struct snapshot *snapshot, struct buffer *ret_lines);
+
 /* The lines under the evidence table: probe, parse and taskstats summaries, cost, ended threads. */
 void session_evidence_lines(const struct session *session, struct buffer *ret_lines);
 

@@ -173,11 +173,13 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 
 struct table *session_evidence_table(const struct session *session)
 {
-	const struct snapshot *now = session->now;
+	return session->now != NULL ? session_evidence_of(session->now) : NULL;
+}
+
+struct table *session_evidence_of(const struct snapshot *now)
+{
 	struct table *table;
 
-	if (now == NULL)
-		return NULL;
 	table = table_create("evidence", EVIDENCE_COUNT);
 	for (size_t i = 0; i < EVIDENCE_COUNT; i++)
 		table->columns[i] = (struct table_column){
@@ -202,13 +204,12 @@ static void append_count(uint64_t count, const char *behind, struct buffer *line
 	buffer_append_format(lines, "%s%s", number_group_digits(count, digits), behind);
 }
 
-static void append_cost(const struct session *session, struct buffer *lines)
+/* `interval` ns between this round and the one before, 0 when there was none. */
+static void append_cost(const struct snapshot *now, uint64_t interval, struct buffer *lines)
 {
-	const struct provenance *provenance = &session->now->provenance;
-	uint64_t interval = session_interval_ns(session);
+	const struct provenance *provenance = &now->provenance;
 
-	append_count(session->now->thread_count,
-		     session->now->thread_count == 1 ? " thread seen" : " threads seen", lines);
+	append_count(now->thread_count, now->thread_count == 1 ? " thread seen" : " threads seen", lines);
 	if (provenance->present) {
 		buffer_append_text(lines, ", ");
 		append_count(provenance->ended, " ended meanwhile", lines);
@@ -218,11 +219,6 @@ static void append_cost(const struct session *session, struct buffer *lines)
 		buffer_append_format(lines, " (%.1f %% of the interval)",
 				     (double)provenance->duration_ns * 100.0 / (double)interval);
 	buffer_append_char(lines, '\n');
-	if (session->ended.threads != 0)
-		append_count(session->ended.threads,
-			     session->ended.threads == 1 ? " thread ended since the base\n"
-							 : " threads ended since the base\n",
-			     lines);
 }
 
 static void append_probe(const struct probe_summary *probe, struct buffer *lines)
@@ -268,12 +264,28 @@ static void append_taskstats(const struct taskstats_summary *taskstats, struct b
 	append_count(taskstats->other_err_count, " other errors\n", lines);
 }
 
+static void append_summaries(const struct snapshot *snapshot, struct buffer *lines)
+{
+	append_probe(&snapshot->probe_summary, lines);
+	append_parse(&snapshot->parse_summary, lines);
+	append_taskstats(&snapshot->taskstats_summary, lines);
+}
+
 void session_evidence_lines(const struct session *session, struct buffer *ret_lines)
 {
 	if (session->now == NULL)
 		return;
-	append_cost(session, ret_lines);
-	append_probe(&session->now->probe_summary, ret_lines);
-	append_parse(&session->now->parse_summary, ret_lines);
-	append_taskstats(&session->now->taskstats_summary, ret_lines);
+	append_cost(session->now, session_interval_ns(session), ret_lines);
+	if (session->ended.threads != 0)
+		append_count(session->ended.threads,
+			     session->ended.threads == 1 ? " thread ended since the base\n"
+							 : " threads ended since the base\n",
+			     ret_lines);
+	append_summaries(session->now, ret_lines);
+}
+
+void session_evidence_lines_of(const struct snapshot *snapshot, struct buffer *ret_lines)
+{
+	append_cost(snapshot, 0, ret_lines);
+	append_summaries(snapshot, ret_lines);
 }

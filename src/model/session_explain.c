@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What one number on the screen means and where it came from. */
-#include "session_internal.h"
+#include "session_pair_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,11 +141,10 @@ static void append_readings(struct explanation *explanation, enum metric metric,
 		append_times("compared with", sides->from, &from, explanation->lines);
 }
 
-/* The place of a metric in its source. */
-static void append_place(const struct snapshot *now, enum metric metric, struct buffer *lines)
+void explain_place(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
 {
 	const struct metric_entry *entry = &metrics[metric];
-	enum source source = now->metric_source[metric];
+	enum source source = snapshot->metric_source[metric];
 	const char *place = source == entry->equivalent_source ? entry->equivalent_place : entry->place;
 	enum source file = source;
 
@@ -274,7 +273,7 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 							   span_of_mode(explanation->view->mode));
 	enum metric_kind kind = metric_type(metric)->kind;
 
-	append_place(explanation->session->now, metric, explanation->lines);
+	explain_place(explanation->session->now, metric, explanation->lines);
 	if (kind != METRIC_KIND_COUNTER && kind != METRIC_KIND_PEAK)
 		sides.from = NULL;
 	append_readings(explanation, metric, &sides);
@@ -388,6 +387,10 @@ void session_explain(struct session *session, const struct view *view, const cha
 	enum column columns[COLUMN_TOTAL];
 	const struct column_entry *entry;
 
+	if (session->pair != NULL) {
+		pair_explain(session, view, key, key_length, column, ret_lines);
+		return;
+	}
 	if (column >= view_columns(view, columns))
 		return;
 	explanation.column = columns[column];

@@ -18,6 +18,7 @@
  *   session_heap.c     columns of the allocator probe
  *   session_history.c  what changed since the last table: marks
  *   session_table.c    the table of a view
+ *   session_pair*.c    the comparison with an older snapshot, in place of the tables above
  *   session_metrics.c, session_explain.c, session_evidence.c   the tables and texts behind one row or number
  */
 
@@ -92,6 +93,7 @@ struct session {
 	uint64_t grouping_clock;
 	struct ended ended;
 	struct history history;
+	struct session_pair *pair; /* NULL unless it compares, see session_pair_internal.h */
 };
 
 /* --- session.c --- */
@@ -102,6 +104,12 @@ struct session {
  */
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
 					bool with_ended);
+
+/*
+ * Which thread of `before` each thread of `now` is, by (tid, start time), else THREAD_…; owned by the caller.
+ * `seen` (may be NULL) gets a true for each thread of `before` that is in `now`.
+ */
+uint32_t *session_match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen);
 
 /* --- session_delta.c --- */
 
@@ -308,6 +316,11 @@ const char *category_text(const struct snapshot *snapshot, enum metric metric, u
 /* Fills a table's column description: name with unit, title, width. */
 void column_describe(enum column column, enum view_mode mode, bool by_thread, struct arena *arena,
 		     struct table_column *ret_column);
+
+/* --- session_explain.c --- */
+
+/* Appends what a metric counts and from where a snapshot has it. */
+void explain_place(const struct snapshot *snapshot, enum metric metric, struct buffer *lines);
 
 /* --- session_history.c --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* All metrics of one row: now, in the interval, per second, since the base, and where they came from. */
-#include "session_internal.h"
+#include "session_pair_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +103,8 @@ struct table *session_metric_table(struct session *session, const struct view *v
 
 	if (session->now == NULL)
 		return NULL;
+	if (session->pair != NULL)
+		return pair_metric_table(session, view, key, key_length);
 	members_collect(session, view, key, key_length, true, &members);
 	if (members.row_count == 0) {
 		members_release(&members);

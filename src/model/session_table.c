@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The table of a view: members, columns, filter, order, marks. */
-#include "session_internal.h"
+#include "session_pair_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -336,6 +336,8 @@ struct table *session_table(struct session *session, const struct view *view)
 {
 	struct build build = {.session = session, .view = view};
 
+	if (session->pair != NULL)
+		return pair_table(session, view);
 	build.column_count = view_columns(view, build.columns);
 	build.table = table_create(NULL, build.column_count);
 	if (session->now == NULL) {
@@ -385,6 +387,10 @@ void session_table_fill(struct session *session, const struct view *view, struct
 
 	if (first >= table->row_count)
 		return;
+	if (session->pair != NULL) {
+		pair_table_fill(session, view, table, first, end);
+		return;
+	}
 	collect_unmade(table, first, end, &members);
 	values = memory_allocate_zero(table->column_count + 1, sizeof(*values));
 	for (size_t i = 0; members.row_count != 0 && i < table->column_count; i++)

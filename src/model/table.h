@@ -102,6 +102,8 @@ struct table_column {
 	bool measured;       /* cells have a state and may have a unit of their own */
 	bool sides;          /* of cells with both sides of a comparison */
 	int width;           /* cells on the screen without the blank between, from the title and the unit */
+	int widest;          /* of a column that is not to grow beyond it; 0 for no bound */
+	bool stays;          /* on a screen too narrow for others */
 	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
 };
 
@@ -111,6 +113,8 @@ enum row_mark {
 	ROW_MARK_NEW,
 	ROW_MARK_GONE,
 	ROW_MARK_MOVER,
+	ROW_MARK_LEFT,      /* of a comparison: in before only */
+	ROW_MARK_RESTARTED, /* on both sides, but none of its threads is the same */
 };
 
 struct table_row {
@@ -124,6 +128,7 @@ struct table_row {
 	enum row_mark mark;
 	bool heading; /* text reports: a line of its own before the rows below it, only the first cell */
 	int depth;    /* text reports: levels that the row stands below the outermost heading */
+	uint32_t subject, metric; /* of a comparison, for session_table_fill() alone */
 	struct cell
 		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
 };

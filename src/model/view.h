@@ -21,6 +21,17 @@ enum view_mode {
 
 extern const char *const view_mode_names[VIEW_MODE_COUNT]; /* "rate" "interval" "base" "total" */
 
+/* Columns of a comparison, see session_pair.h. */
+enum pair_column {
+	PAIR_COLUMN_THREADS,
+	PAIR_COLUMN_METRIC,
+	PAIR_COLUMN_BEFORE,
+	PAIR_COLUMN_AFTER,
+	PAIR_COLUMN_CHANGE,
+	PAIR_COLUMN_PERCENT,
+	PAIR_COLUMN_COUNT,
+};
+
 /* What a row stands for. */
 enum view_level {
 	VIEW_LEVEL_GROUPS,
@@ -61,6 +72,10 @@ struct view {
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
+	/* of a comparison: */
+	enum pair_column pair_sort; /* when not sort_by_name */
+	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
+	bool equal_rows;   /* rows that did not change too */
 };
 
 /* The default: processes, overview, rate, by CPU%, descending. */

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "file_loader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "model/snapshot_file.h"
+
+struct file_loader {
+	pthread_mutex_t lock;
+	int notify_fd;
+	/* Everything below is guarded by the lock. */
+	unsigned int references; /* the owner's and one of each thread */
+	uint64_t request;        /* number of the last one: results of others come too late */
+	bool has_result;
+	struct ui_event result;
+};
+
+struct loading {
+	struct file_loader *loader;
+	uint64_t request;
+	char *path;
+};
+
+static void discard(struct ui_event *event)
+{
+	snapshot_release(event->snapshot);
+	free(event->message);
+	memset(event, 0, sizeof(*event));
+}
+
+static void give_up(struct file_loader *loader)
+{
+	bool last;
+
+	pthread_mutex_lock(&loader->lock);
+	last = --loader->references == 0;
+	pthread_mutex_unlock(&loader->lock);
+	if (!last)
+		return;
+	discard(&loader->result);
+	close(loader->notify_fd);
+	pthread_mutex_destroy(&loader->lock);
+	free(loader);
+}
+
+/* Hands a result over unless another file was asked for meanwhile. */
+static void finish(struct file_loader *loader, uint64_t request, struct ui_event event)
+{
+	const uint64_t one = 1;
+
+	pthread_mutex_lock(&loader->lock);
+	if (request == loader->request) {
+		discard(&loader->result);
+		loader->result = event;
+		loader->has_result = true;
+	} else {
+		discard(&event);
+	}
+	pthread_mutex_unlock(&loader->lock);
+	/* a full counter means that the reader has been told already */
+	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		abort();
+}
+
+static void *load(void *argument)
+{
+	struct loading *loading = argument;
+	struct ui_event event = {.kind = UI_EVENT_MESSAGE};
+	struct snapshot_file_notes notes;
+	struct error error;
+	int result = snapshot_file_read(loading->path, SNAPSHOT_FILE_DEFAULT_LIMIT, &event.snapshot, &notes,
+					&error);
+
+	if (result < 0) {
+		event.snapshot = NULL;
+		event.is_error = true;
+		event.message = memory_duplicate(error.text);
+	} else if (notes.text[0] != '\0') {
+		event.message = memory_duplicate(notes.text);
+	}
+	finish(loading->loader, loading->request, event);
+	give_up(loading->loader);
+	free(loading->path);
+	free(loading);
+	return NULL;
+}
+
+/* Signals are the business of the thread that draws. */
+static int start_thread(struct loading *loading)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int result;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	result = pthread_create(&thread, &attributes, load, loading);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
+}
+
+static void request_file(void *context, const char *path)
+{
+	struct file_loader *loader = context;
+	struct loading *loading = memory_allocate(sizeof(*loading));
+	int result;
+
+	pthread_mutex_lock(&loader->lock);
+	loader->references++;
+	*loading = (struct loading){loader, ++loader->request, memory_duplicate(path)};
+	pthread_mutex_unlock(&loader->lock);
+	result = start_thread(loading);
+	if (result == 0)
+		return;
+	finish(loader, loading->request,
+	       (struct ui_event){
+		       .kind = UI_EVENT_MESSAGE,
+		       .message = memory_format("cannot read %s now: %s", path, strerror(result)),
+		       .is_error = true,
+	       });
+	give_up(loader);
+	free(loading->path);
+	free(loading);
+}
+
+static bool receive_file(void *context, struct ui_event *ret_event)
+{
+	struct file_loader *loader = context;
+	uint64_t count;
+	bool received;
+
+	if (read(loader->notify_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return false;
+	pthread_mutex_lock(&loader->lock);
+	received = loader->has_result;
+	if (received)
+		*ret_event = loader->result;
+	loader->has_result = false;
+	memset(&loader->result, 0, sizeof(loader->result));
+	pthread_mutex_unlock(&loader->lock);
+	return received;
+}
+
+int file_loader_create(struct file_loader **ret_loader, struct error *error)
+{
+	struct file_loader *loader = memory_allocate_zero(1, sizeof(*loader));
+
+	loader->references = 1;
+	loader->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (loader->notify_fd < 0) {
+		int result = error_set(error, -errno, "cannot make an event descriptor: %s", strerror(errno));
+
+		free(loader);
+		return result;
+	}
+	pthread_mutex_init(&loader->lock, NULL);
+	*ret_loader = loader;
+	return 0;
+}
+
+void file_loader_release(struct file_loader *loader)
+{
+	if (loader == NULL)
+		return;
+	pthread_mutex_lock(&loader->lock);
+	loader->request++;
+	pthread_mutex_unlock(&loader->lock);
+	give_up(loader);
+}
+
+void file_loader_offer(struct file_loader *loader, struct ui_host *host)
+{
+	host->file_context = loader;
+	host->file_fd = loader->notify_fd;
+	host->request_file = request_file;
+	host->receive_file = receive_file;
+}

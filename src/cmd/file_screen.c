@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "file_screen.h"
+
+#include "cmd/command.h"
+#include "cmd/file_loader.h"
+#include "cmd/file_report.h"
+#include "cmd/snapshot_pair.h"
+#include "model/session_pair.h"
+#include "model/snapshot_file.h"
+
+/* The file that is shown alone, or is after. */
+struct shown_file {
+	const char *path;
+	const struct snapshot *snapshot;
+};
+
+static int write_report(void *context, const struct grouping_options *grouping, const char *path,
+			struct error *error)
+{
+	const struct shown_file *file = context;
+
+	return file_report_write(file->snapshot, file->path, grouping, path, error);
+}
+
+static int read_file(const char *path, struct snapshot **ret_snapshot, struct error *error)
+{
+	struct snapshot_file_notes notes;
+	int result = snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, ret_snapshot, &notes, error);
+
+	if (result == 0 && notes.text[0] != '\0')
+		command_note("%s", notes.text);
+	return result;
+}
+
+static int show(struct session *session, struct shown_file *file, const struct ui_options *options,
+		struct error *error)
+{
+	struct ui_host host = {.context = file, .notify_fd = -1, .write_report = write_report};
+	struct file_loader *loader;
+	int result = file_loader_create(&loader, error);
+
+	if (result < 0)
+		return result;
+	file_loader_offer(loader, &host);
+	result = ui_run(session, &host, options, error);
+	file_loader_release(loader);
+	return result;
+}
+
+int file_screen_run(const char *const *paths, size_t count, struct ui_options options, struct error *error)
+{
+	struct snapshot *snapshots[2];
+	struct shown_file file = {.path = paths[count - 1]};
+	struct session *session;
+	int result = count == 2 ? snapshot_pair_read(paths, SNAPSHOT_FILE_DEFAULT_LIMIT, snapshots, error)
+				: read_file(paths[0], &snapshots[0], error);
+
+	if (result < 0)
+		return result;
+	file.snapshot = snapshots[count - 1];
+	session = session_create_file(snapshots[count - 1]);
+	options.file_name = paths[count - 1];
+	if (count == 2) {
+		options.before_name = paths[0];
+		session_compare(session, snapshots[0]);
+	}
+	result = show(session, &file, &options, error);
+	session_release(session);
+	return result;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Two snapshots side by side: how one gets there and back, and what stands above and below their rows. */
+#include "screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+enum {
+	NS_PER_S = 1000000000,
+	SIDE_CELLS = 8, /* "before" and two blanks */
+	NAME_CELLS_MIN = 12,
+	FULL_LINES = 3, /* both sides and how they are related */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+const char *screen_comparison_name(const struct ui *ui, enum diff_side side)
+{
+	bool of_before = (side == DIFF_BEFORE) != session_is_swapped(ui->session);
+	const char *path = of_before ? ui->before_name : ui->options->file_name;
+
+	return path != NULL ? base_name(path) : "now";
+}
+
+/* --- entering and leaving --- */
+
+static void set_before_name(struct ui *ui, const char *name)
+{
+	char *copy = memory_duplicate(name);
+
+	free(ui->before_name);
+	ui->before_name = copy;
+}
+
+/* The order, metrics and rows that a comparison begins with. */
+static void reset_view(struct view *view)
+{
+	view->sort_by_name = view->sort_ascending = false;
+	view->pair_sort = PAIR_COLUMN_CHANGE;
+	view->focus = COLUMN_COUNT;
+	/* numbers of a filter mean rates or amounts of one snapshot */
+	if (view->filter != NULL && filter_columns(view->filter, NULL, 0) != 0) {
+		filter_release(view->filter);
+		view->filter = NULL;
+	}
+}
+
+static void close_pages(struct ui *ui)
+{
+	ui->overlay = OVERLAY_NONE;
+	screen_metrics_close(ui);
+}
+
+void screen_comparison_begin(struct ui *ui)
+{
+	set_before_name(ui, ui->options->before_name);
+	view_copy(&ui->plain_view, &ui->view);
+	if (ui->plain_view.grouping.axis == AXIS_ALL)
+		ui->plain_view.grouping.axis = AXIS_PROCESS;
+	reset_view(&ui->view);
+}
+
+void screen_comparison_enter(struct ui *ui, const char *before_name)
+{
+	set_before_name(ui, before_name);
+	ui->plain_view = ui->view;
+	memcpy(ui->plain_filters, ui->outer_filters, sizeof(ui->plain_filters));
+	memset(ui->outer_filters, 0, sizeof(ui->outer_filters));
+	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
+		ui->outer_focus[i] = COLUMN_COUNT;
+	view_copy(&ui->view, &ui->plain_view);
+	reset_view(&ui->view);
+	close_pages(ui);
+	navigate_change_rows(ui);
+}
+
+void screen_comparison_leave(struct ui *ui)
+{
+	session_compare(ui->session, NULL);
+	view_release(&ui->view);
+	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
+		filter_release(ui->outer_filters[i]);
+	ui->view = ui->plain_view;
+	memcpy(ui->outer_filters, ui->plain_filters, sizeof(ui->outer_filters));
+	memset(&ui->plain_view, 0, sizeof(ui->plain_view));
+	memset(ui->plain_filters, 0, sizeof(ui->plain_filters));
+	close_pages(ui);
+	navigate_change_rows(ui);
+}
+
+void screen_comparison_release(struct ui *ui)
+{
+	view_release(&ui->plain_view);
+	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
+		filter_release(ui->plain_filters[i]);
+	free(ui->before_name);
+	free(ui->loading);
+}
+
+static void ask_for_file(struct ui *ui, const char *path)
+{
+	ui->prompting = NULL;
+	if (path[strspn(path, " ")] == '\0')
+		return;
+	free(ui->loading);
+	ui->loading = memory_duplicate(path);
+	screen_message(ui, STYLE_MESSAGE, "reading %s%s", path, draw_marks()->resolving);
+	ui->message_pending = true;
+	ui->host->request_file(ui->host->file_context, path);
+}
+
+void screen_comparison_toggle(struct ui *ui)
+{
+	static const struct prompt_use use = {
+		.label = "compare with: ",
+		.example = "a saved file, which is before",
+		.accept = ask_for_file,
+	};
+
+	if (session_is_pair(ui->session)) {
+		screen_comparison_leave(ui);
+		return;
+	}
+	if (ui->host->request_file == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "there is nothing here to compare a file with");
+		return;
+	}
+	screen_open_prompt(ui, &use,
+			   ui->loading != NULL       ? ui->loading
+			   : ui->before_name != NULL ? ui->before_name
+						     : "");
+}
+
+void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *message)
+{
+	if (snapshot == NULL) {
+		/* the path stays for the next try */
+		screen_message(ui, STYLE_ERROR, "%s", message);
+		return;
+	}
+	if (session_is_pair(ui->session))
+		screen_comparison_leave(ui);
+	session_compare(ui->session, snapshot);
+	screen_comparison_enter(ui, ui->loading);
+	free(ui->loading);
+	ui->loading = NULL;
+	screen_message(ui, STYLE_MESSAGE, "%s%scompared with %s; D goes back", message != NULL ? message : "",
+		       message != NULL ? ". " : "", screen_comparison_name(ui, DIFF_BEFORE));
+}
+
+static bool needs_comparison(struct ui *ui)
+{
+	if (session_is_pair(ui->session))
+		return false;
+	screen_message(ui, STYLE_MESSAGE, "nothing is compared: D compares with a file");
+	return true;
+}
+
+void screen_comparison_swap(struct ui *ui)
+{
+	if (needs_comparison(ui))
+		return;
+	session_swap(ui->session);
+	screen_list_refresh(ui);
+	screen_metrics_refresh(ui);
+}
+
+void screen_comparison_equal(struct ui *ui)
+{
+	if (needs_comparison(ui))
+		return;
+	ui->view.equal_rows = !ui->view.equal_rows;
+	navigate_change_cells(ui);
+}
+
+void screen_comparison_mode(struct ui *ui)
+{
+	bool by_threads = !session_pair_by_threads(ui->session);
+	struct error error;
+
+	if (session_pair_set_by_threads(ui->session, by_threads, &error) < 0) {
+		screen_message(ui, STYLE_MESSAGE, "%s", error.text);
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "%s",
+		       by_threads ? "changes of the threads that are the same, and of those that are new"
+				  : "changes of the sums of each group, as in reports");
+	navigate_change_cells(ui);
+}
+
+int screen_comparison_report(struct ui *ui, const char *path, struct error *error)
+{
+	const struct ui_comparison comparison = {
+		.before = session_side(ui->session, DIFF_BEFORE),
+		.after = session_side(ui->session, DIFF_AFTER),
+		.before_name = screen_comparison_name(ui, DIFF_BEFORE),
+		.after_name = screen_comparison_name(ui, DIFF_AFTER),
+		.grouping = &ui->view.grouping,
+	};
+
+	return ui->host->write_comparison(ui->host->file_context, &comparison, path, error);
+}
+
+/* --- the header --- */
+
+static bool local_time(const struct snapshot *snapshot, struct tm *ret_local)
+{
+	time_t seconds = (time_t)(snapshot->captured_at_unix_ns / NS_PER_S);
+
+	return snapshot->captured_at_unix_ns != 0 && localtime_r(&seconds, ret_local) != NULL;
+}
+
+/* The clock, with the date where the sides are not of one day. */
+static void append_time(const struct ui *ui, const struct snapshot *snapshot, struct buffer *text)
+{
+	struct tm local, before, after;
+	char clock[32];
+	bool one_day = local_time(session_side(ui->session, DIFF_BEFORE), &before) &&
+		       local_time(session_side(ui->session, DIFF_AFTER), &after) &&
+		       before.tm_year == after.tm_year && before.tm_yday == after.tm_yday;
+
+	if (!local_time(snapshot, &local) ||
+	    strftime(clock, sizeof(clock), one_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &local) == 0)
+		snprintf(clock, sizeof(clock), "an unknown time");
+	buffer_append_text(text, clock);
+}
+
+static void append_facts(const struct ui *ui, const struct snapshot *snapshot, struct buffer *text)
+{
+	char count[28];
+
+	append_time(ui, snapshot, text);
+	buffer_append_format(text, "  %s thread%s", number_group_digits(snapshot->thread_count, count),
+			     snapshot->thread_count == 1 ? "" : "s");
+	if (snapshot->provenance.hostname != NULL)
+		buffer_append_format(text, "  %s", snapshot->provenance.hostname);
+}
+
+/* What is at the right of the first line; returns the cells left of it. */
+static int draw_state(const struct ui *ui, int y)
+{
+	int width = draw_screen_width();
+	char text[64] = "comparison";
+	enum style style = STYLE_STRONG;
+
+	if (ui->paused) {
+		snprintf(text, sizeof(text), " PAUSED ");
+		style = STYLE_MESSAGE;
+	} else if (ui->host->set_interval != NULL) {
+		snprintf(text, sizeof(text), "every %gs  comparison", (double)ui->interval_ns / NS_PER_S);
+	}
+	draw_string(y, width - (int)strlen(text), (int)strlen(text), style, text);
+	return width - (int)strlen(text) - 2;
+}
+
+/* "before  NAME  14:02:10  1,284 threads  host": the name is cut where there is no room. */
+static void draw_side(const struct ui *ui, enum diff_side side, int y, int width)
+{
+	const char *name = screen_comparison_name(ui, side);
+	struct buffer facts = {0};
+	int room, x = SIDE_CELLS;
+
+	append_facts(ui, session_side(ui->session, side), &facts);
+	room = width - x - 2 - draw_width(facts.data, facts.length);
+	if (room < NAME_CELLS_MIN)
+		room = NAME_CELLS_MIN;
+	draw_string(y, 0, SIDE_CELLS, STYLE_DIM, side == DIFF_BEFORE ? "before" : "after");
+	x += draw_string(y, x, room, STYLE_STRONG, name) + 2;
+	draw_text(y, x, width - x, STYLE_NORMAL, facts.data, facts.length);
+	buffer_release(&facts);
+}
+
+/* Both names in one line, for a screen with few. */
+static void draw_names(const struct ui *ui, int y, int width)
+{
+	const char *before = screen_comparison_name(ui, DIFF_BEFORE);
+	const char *after = screen_comparison_name(ui, DIFF_AFTER);
+	int half = (width - 4) / 2, x;
+
+	x = draw_string(y, 0, half, STYLE_STRONG, before);
+	x += draw_string(y, x, 4, STYLE_DIM, " -> ");
+	draw_string(y, x, width - x, STYLE_STRONG, after);
+}
+
+static void append_relation(struct ui *ui, struct buffer *text)
+{
+	uint64_t distance = session_pair_distance_ns(ui->session);
+	const char *const boots[] = {[PAIR_BOOT_ONE] = "one boot",
+				     [PAIR_BOOT_OTHER] = "not one boot",
+				     [PAIR_BOOT_UNKNOWN] = "boot not known"};
+	char same[28], came[28], gone[28];
+	struct pair_threads threads;
+
+	buffer_append_text(text, boots[session_pair_boot(ui->session)]);
+	if (distance != 0) {
+		buffer_append_text(text, ", ");
+		screen_format_duration(text, (double)distance);
+		buffer_append_text(text, " apart");
+	}
+	if (session_pair_threads(ui->session, &threads))
+		buffer_append_format(text, ": %s threads the same, %s came, %s gone",
+				     number_group_digits(threads.same, same),
+				     number_group_digits(threads.came, came),
+				     number_group_digits(threads.gone, gone));
+}
+
+/* How the sides are related; what the rows are of. */
+static void draw_relation(struct ui *ui, int y)
+{
+	struct pair_counts counts = session_pair_counts(ui->session);
+	struct buffer left = {0}, right = {0};
+	int width = draw_screen_width(), cells;
+	char changed[28];
+
+	append_relation(ui, &left);
+	buffer_append_format(&right, "%s changed", number_group_digits(counts.changed, changed));
+	cells = draw_width(right.data, right.length);
+	draw_right(y, 0, width, STYLE_STRONG, right.data);
+	draw_text(y, 0, width - cells - 2, STYLE_NORMAL, left.data, left.length);
+	buffer_release(&left);
+	buffer_release(&right);
+}
+
+static size_t count_warnings(const struct comparability *doubts)
+{
+	size_t count = 0;
+
+	while (count < doubts->count && doubts->rows[count].severity == COMPARABILITY_WARNING)
+		count++;
+	return count;
+}
+
+static size_t warnings(struct ui *ui)
+{
+	const struct comparability *doubts = session_pair_comparability(ui->session);
+
+	return doubts != NULL ? count_warnings(doubts) : 0;
+}
+
+static void draw_warning(struct ui *ui, int y)
+{
+	const struct comparability *doubts = session_pair_comparability(ui->session);
+	size_t count = count_warnings(doubts);
+	int width = draw_screen_width(), cells;
+	char more[64];
+
+	snprintf(more, sizeof(more), count > 1 ? "(e: all %zu)" : "(e: more)", count);
+	cells = width - (int)strlen(more) - 1;
+	draw_string(y, 0, 2, STYLE_WAIT, "!");
+	draw_string(y, 2, cells - 2, STYLE_WAIT, doubts->rows[0].text);
+	draw_right(y, 0, width, STYLE_KEY, more);
+}
+
+int screen_comparison_lines(struct ui *ui)
+{
+	return FULL_LINES + (warnings(ui) != 0);
+}
+
+void screen_comparison_draw_header(struct ui *ui, int lines)
+{
+	bool doubtful = warnings(ui) != 0;
+	int y = 0, width;
+
+	if (lines < 1)
+		return;
+	if (session_now(ui->session) == NULL) {
+		draw_string(0, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
+		return;
+	}
+	width = draw_state(ui, y);
+	if (lines >= FULL_LINES + doubtful) {
+		draw_side(ui, DIFF_BEFORE, y++, width);
+		draw_side(ui, DIFF_AFTER, y++, draw_screen_width());
+	} else {
+		draw_names(ui, y++, width);
+	}
+	/* where there is room for one of them only, the doubt */
+	if (y < lines - doubtful)
+		draw_relation(ui, y++);
+	if (doubtful && y < lines)
+		draw_warning(ui, y);
+}
+
+void screen_comparison_draw_note(struct ui *ui, int y)
+{
+	const struct table_row *row = list_row(&ui->list);
+	struct buffer text = {0};
+
+	if (row == NULL)
+		return;
+	session_pair_append_note(ui->session, &ui->view, row, &text);
+	/* the end says more than the beginning of a path */
+	if (text.length != 0)
+		draw_tail(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
+	buffer_release(&text);
+}
