@@ -119,7 +119,8 @@ struct table *diff_create_group_table(const struct diff_build *build, const char
 	table = table_build_create(section, &chosen);
 	for (size_t i = 0; i < chosen.count; i++) {
 		table->columns[i].column = (unsigned int)columns[i];
-		table->columns[i].sides = columns[i] == DIFF_COLUMN_THREADS;
+		table->columns[i].sides = columns[i] == DIFF_COLUMN_THREADS ||
+					  columns[i] == DIFF_COLUMN_PER_THREAD;
 	}
 	return table;
 }

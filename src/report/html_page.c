@@ -6,7 +6,7 @@
 #include "html_page.h"
 
 /* clang-format off */
-const char html_page_style_hash[] = "xR8WBLzxW/LaLGjrg6EtuBN1BOIl545YM+fJQ7eXhvE=";
+const char html_page_style_hash[] = "ekEy3eCuq+WL7CojaNF3NUbTu/Nd/jdVcoPQfxc+lww=";
 const char html_page_style[] =
 	"\n"
 	":root { color-scheme: light dark; --back: #fff; --text: #1b1f24; --dim: #5f6b78; --line: #d5dae0;\n"
@@ -37,7 +37,7 @@ const char html_page_style[] =
 	"  vertical-align: baseline; }\n"
 	"thead th { position: sticky; top: 0; background: var(--head); white-space: nowrap; }\n"
 	"th.n, td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
-	"td.t { max-width: 46rem; overflow-wrap: anywhere; }\n"
+	"td.t { max-width: 46rem; overflow-wrap: break-word; }\n"
 	".facts td { max-width: 40rem; overflow-wrap: anywhere; }\n"
 	".facts tbody th { font-weight: normal; color: var(--dim); white-space: nowrap; }\n"
 	".facts .d td, .facts .d th { background: var(--mark); color: var(--text); }\n"

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Reports of comparisons in every format, compared with files in golden/: two real captures written by
+ * another program, and two made ones of one boot with everything that ctop adds. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../model/pair_fixture.h"
+#include "golden.h"
+#include "html_check.h"
+#include "model/comparability.h"
+#include "model/diff_match.h"
+#include "model/diff_rule.h"
+#include "model/diff_tables.h"
+#include "model/snapshot_file.h"
+#include "report/report.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	enum report_format format;
+	const char *ending;
+} formats[] = {
+	{REPORT_FORMAT_TEXT, "txt"},  {REPORT_FORMAT_TSV, "tsv"},     {REPORT_FORMAT_CSV, "csv"},
+	{REPORT_FORMAT_JSON, "json"}, {REPORT_FORMAT_MARKDOWN, "md"}, {REPORT_FORMAT_HTML, "html"},
+};
+
+/* A comparison to be drawn in every format. */
+struct drawing {
+	const char *golden; /* its name without the ending */
+	struct snapshot *snapshots[DIFF_SIDE_COUNT];
+	enum axis axis;
+	struct diff_request request;
+	bool by_thread;
+	const char *const *rules;
+	size_t rule_count;
+};
+
+static void draw(void *context, const struct table *table)
+{
+	report_table(context, table);
+}
+
+static void compare_format(const struct drawing *drawing, size_t format, const struct diff *diff,
+			   const struct report_subject *subject)
+{
+	struct diff_request request = drawing->request;
+	struct buffer out = {0};
+	struct report report = {
+		.format = formats[format].format,
+		.out = &out,
+		.snapshot = drawing->snapshots[DIFF_AFTER],
+		.before = drawing->snapshots[DIFF_BEFORE],
+	};
+	char name[64];
+
+	request.layout = report.format == REPORT_FORMAT_TEXT;
+	report_begin(&report, subject);
+	diff_tables(diff, &request, draw, &report);
+	report_end(&report);
+	if (report.format == REPORT_FORMAT_HTML && html_check(out.data, out.length) != NULL)
+		fail_msg("%s", html_check(out.data, out.length));
+	snprintf(name, sizeof(name), "%s.%s", drawing->golden, formats[format].ending);
+	golden_compare(name, &out);
+	buffer_release(&out);
+}
+
+static void judge(const struct drawing *drawing, const struct diff *diff, struct diff_rule_outcomes *outcomes)
+{
+	for (size_t i = 0; i < drawing->rule_count; i++) {
+		struct diff_rule rule;
+		struct error error;
+
+		assert_int_equal(diff_rule_parse(drawing->rules[i], &rule, &error), 0);
+		diff_rule_judge(&rule, diff, outcomes);
+		diff_rule_release(&rule);
+	}
+}
+
+static void compare_all_formats(struct drawing *drawing)
+{
+	struct diff_options options = {.grouping = {.axis = drawing->axis}};
+	struct comparability *comparability = comparability_create(drawing->snapshots[DIFF_BEFORE],
+								   drawing->snapshots[DIFF_AFTER]);
+	struct diff_rule_outcomes outcomes = {0};
+	struct diff_match *match = NULL;
+	struct diff *diff;
+
+	if (drawing->by_thread) {
+		match = diff_match_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER],
+					  NULL);
+		assert_non_null(match);
+		diff_match_apply(match, &options);
+	}
+	drawing->request.match = match;
+	drawing->request.members = match != NULL;
+	diff = diff_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER], &options);
+	judge(drawing, diff, &outcomes);
+	for (size_t i = 0; i < COUNT(formats); i++)
+		compare_format(drawing, i, diff,
+			       &(struct report_subject){
+				       .command = "diff",
+				       .before_file = "first.ctprof.zst",
+				       .file = "second.ctprof.zst",
+				       .group_by = axes[drawing->axis].name,
+				       .comparability = comparability,
+				       .rules = outcomes.items,
+				       .rule_count = outcomes.count,
+			       });
+	diff_rule_outcomes_release(&outcomes);
+	comparability_release(comparability);
+	diff_release(diff);
+	diff_match_release(match);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		snapshot_release(drawing->snapshots[side]);
+}
+
+static void test_real(void **state)
+{
+	struct drawing drawing = {.golden = "real", .axis = AXIS_ALL};
+	struct error error;
+
+	(void)state;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		struct snapshot_file_notes notes = {0};
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/real.%c.ctprof.zst", REFERENCE_DATA, side == 0 ? 'a' : 'b');
+		if (snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &drawing.snapshots[side], &notes,
+				       &error) < 0)
+			fail_msg("%s", error.text);
+	}
+	memset(drawing.request.sections, true, sizeof(drawing.request.sections));
+	memset(drawing.request.metrics, true, sizeof(drawing.request.metrics));
+	memset(drawing.request.derived, true, sizeof(drawing.request.derived));
+	drawing.request.limit = 6;
+	compare_all_formats(&drawing);
+}
+
+enum {
+	EARLY = 500,
+	SINCE = (PAIR_BEFORE_S + 5) * 100,
+};
+
+/* A pool restarted and grown, one that has begun to wait, a name that is markup, a thread that is unreadable.
+ */
+static const struct pair_thread before[] = {
+	{"/a.slice", "app", "pool-1", 10, 11, EARLY, 900000000, 1000, 0, REASON_READ},
+	{"/a.slice", "app", "pool-2", 10, 12, EARLY, 900000000, 1000, 0, REASON_READ},
+	{"/a.slice", "app", "reader-1", 10, 13, EARLY, 100000, 2000, 4096, REASON_READ},
+	{"/a.slice", "app", "reader-2", 10, 14, EARLY, 100000, 2000, 4096, REASON_READ},
+	{"/", "<b>|`sly`", "<b>|`sly`", 20, 20, EARLY, 100, 0, 0, REASON_NOT_PERMITTED},
+	{"/", "gone", "gone", 30, 30, EARLY, 7, 0, 0, REASON_READ},
+};
+
+static const struct pair_thread after[] = {
+	{"/a.slice", "app", "reader-1", 10, 13, EARLY, 150000, 90002000, 1052672, REASON_READ},
+	{"/a.slice", "app", "reader-2", 10, 14, EARLY, 150000, 90002000, 1052672, REASON_READ},
+	{"/a.slice", "app", "pool-1", 10, 21, SINCE, 40000000, 0, 0, REASON_READ},
+	{"/a.slice", "app", "pool-2", 10, 22, SINCE, 30000000, 0, 0, REASON_READ},
+	{"/a.slice", "app", "pool-3", 10, 23, SINCE, 30000000, 0, 0, REASON_READ},
+	{"/", "<b>|`sly`", "<b>|`sly`", 20, 20, EARLY, 90, 0, 0, REASON_NOT_PERMITTED},
+	{"/", "fresh", "fresh", 40, 40, SINCE, 9, 0, 0, REASON_READ},
+};
+
+static void test_made(void **state)
+{
+	static const char *const rules[] = {
+		"wait_time_ns(reader-*) > 10ms",
+		"run_time_ns(pool-*) < 0",
+		"read_bytes(<b>*) > 1K",
+		"majflt(nobody) > 0",
+	};
+	struct drawing drawing = {
+		.golden = "made",
+		.snapshots = {pair_snapshot_open(PAIR_BEFORE_S, before, COUNT(before)),
+			      pair_snapshot_open(PAIR_BEFORE_S + PAIR_INTERVAL_S, after, COUNT(after))},
+		.axis = AXIS_ALL,
+		.request =
+			{
+				.sections = {[SECTION_PRIMARY] = true, [SECTION_DERIVED] = true},
+				.metrics = {[METRIC_RUN_TIME_NS] = true,
+					    [METRIC_WAIT_TIME_NS] = true,
+					    [METRIC_READ_BYTES] = true,
+					    [METRIC_POLICY] = true},
+				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
+				.display = DIFF_DISPLAY_FULL,
+				.per = {true, true},
+				.interval_ns = PAIR_INTERVAL_S * UINT64_C(1000000000),
+			},
+		.by_thread = true,
+		.rules = rules,
+		.rule_count = COUNT(rules),
+	};
+	struct snapshot *changed = drawing.snapshots[DIFF_AFTER];
+
+	(void)state;
+	changed->host.kernel_release = "6.12.1<i>";
+	changed->provenance.features[FEATURE_DELAYS] = (struct feature_result){.state = FEATURE_STATE_OFF,
+									       .reason = REASON_SWITCHED_OFF};
+	snapshot_finish(drawing.snapshots[DIFF_BEFORE]);
+	snapshot_finish(changed);
+	compare_all_formats(&drawing);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_made),
+	};
+
+	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
+		printf("SKIP: no locale C.UTF-8\n");
+		return 77;
+	}
+	return cmocka_run_group_tests_name("comparison", tests, NULL, NULL);
+}
