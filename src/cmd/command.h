@@ -77,6 +77,7 @@ extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command help_command;
 extern const struct command metrics_command;
+extern const struct command probe_command;
 extern const struct command show_command;
 extern const struct command live_command;
 

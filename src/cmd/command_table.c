@@ -3,6 +3,6 @@
 #include "command.h"
 
 const struct command *const commands[] = {
-	&live_command,    &capture_command, &show_command, &diff_command,
+	&live_command,    &capture_command, &show_command, &diff_command, &probe_command,
 	&metrics_command, &doctor_command,  &help_command, NULL,
 };

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop probe`: the allocation counters of the threads of one process. */
+#include "probe/probe.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/unicode.h"
+#include "command.h"
+#include "output.h"
+#include "privilege.h"
+#include "probe_record.h"
+#include "probe_stop.h"
+#include "sidecar.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+/* How long one wait for the resolver lasts; between two the flag is looked at. */
+#define SERVE_SLICE_NS (10 * NS_PER_MS)
+
+enum {
+	STAT_BYTES_MAX = 4096,
+	STAT_START_TIME = 22, /* field numbers of proc_pid_stat(5) */
+	STAT_STATE = 3,       /* the first behind the name */
+	COMMAND_APPEND_FAILED = 3,
+};
+
+struct probe_command_options {
+	uint64_t pid;
+	bool json;
+	uint64_t snapshots;
+	uint64_t interval_ms; /* 0: not given */
+	uint64_t abort_after_ms;
+	const char *sidecar;
+	bool no_stop;
+};
+
+/* A run: what is open, and what it has given. */
+struct run {
+	const struct probe_command_options *options;
+	struct probe *probe;
+	const struct probe_process *process;
+	int directory; /* of the process */
+	struct stat identity;
+	uint64_t started_ns;
+	struct probe_record record;
+};
+
+static void set_defaults(void *options)
+{
+	((struct probe_command_options *)options)->snapshots = 1;
+}
+
+/* Ends the run as a whole: the tag goes to stderr with the sentence. Returns a negative number. */
+static int fatal(enum heap_tag tag, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int fatal(enum heap_tag tag, const char *format, ...)
+{
+	struct buffer line = {0};
+	char *text = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	buffer_append_format(&line, "ctop-probe-fatal: %s\nerror: [%s] ", heap_tags[tag].name,
+			     heap_tags[tag].name);
+	if (text != NULL)
+		unicode_append_printable(&line, text, strlen(text), "?");
+	buffer_append_char(&line, '\n');
+	file_write_all(STDERR_FILENO, line.data, line.length);
+	buffer_release(&line);
+	free(text);
+	return -ECANCELED;
+}
+
+static int read_identity(const struct run *run, struct stat *ret_identity)
+{
+	return fstatat(run->directory, "exe", ret_identity, 0) < 0 ? -errno : 0;
+}
+
+static int check_identity(const struct run *run)
+{
+	struct stat now;
+	const int result = read_identity(run, &now);
+
+	if (result < 0)
+		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED,
+			     "the executable of process %" PRIu32 " cannot be seen any more: %s",
+			     run->record.pid, strerror(-result));
+	if (now.st_dev != run->identity.st_dev || now.st_ino != run->identity.st_ino)
+		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED, "process %" PRIu32 " runs another program now",
+			     run->record.pid);
+	return 0;
+}
+
+static int open_process(struct run *run)
+{
+	const uint32_t pid = run->record.pid;
+	char path[32];
+	int result;
+
+	if ((pid_t)pid == getpid())
+		return fatal(HEAP_TAG_SELF_PROBE_REJECTED, "process %" PRIu32 " is this program itself", pid);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
+	run->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run->directory < 0)
+		return fatal(HEAP_TAG_PID_MISSING, "there is no process %" PRIu32 ": %s: %s", pid, path,
+			     strerror(errno));
+	result = read_identity(run, &run->identity);
+	if (result == -EACCES || result == -EPERM)
+		return fatal(HEAP_TAG_NOT_PERMITTED, "process %" PRIu32 " belongs to somebody else: %s", pid,
+			     heap_tags[HEAP_TAG_NOT_PERMITTED].remedy);
+	if (result < 0)
+		return fatal(HEAP_TAG_PID_MISSING,
+			     "process %" PRIu32 " has no executable, as a kernel thread or a zombie: %s", pid,
+			     strerror(-result));
+	return 0;
+}
+
+/* Attaches, or sees to it that the process is still the one attached to. Returns 0, also when stopped. */
+static int attach(struct run *run)
+{
+	const struct heap_tag_entry *tag;
+
+	for (;;) {
+		run->process = probe_look(run->probe, run->record.pid, run->directory, NULL);
+		if (run->process->state != PROBE_STATE_RESOLVING || probe_stop_flag != 0)
+			break;
+		probe_serve(run->probe, probe_stop_now_ns() + SERVE_SLICE_NS);
+	}
+	if (run->process->state == PROBE_STATE_RESOLVING)
+		return 0;
+	if (run->process->state == PROBE_STATE_FAILED) {
+		tag = &heap_tags[run->process->tag];
+		return fatal(run->process->tag, "process %" PRIu32 ": %s%s%s%s%s%s", run->record.pid,
+			     tag->words, run->process->text[0] != '\0' ? ": " : "", run->process->text,
+			     tag->remedy != NULL ? " (" : "", tag->remedy != NULL ? tag->remedy : "",
+			     tag->remedy != NULL ? ")" : "");
+	}
+	run->record.layout = layout_origin_names[run->process->origin];
+	free(run->record.version);
+	run->record.version = run->process->version[0] != '\0' ? memory_duplicate(run->process->version)
+							       : NULL;
+	return 0;
+}
+
+static int compare_tids(const void *left, const void *right)
+{
+	const uint32_t a = ((const struct probe_thread *)left)->tid;
+	const uint32_t b = ((const struct probe_thread *)right)->tid;
+
+	return (a > b) - (a < b);
+}
+
+/* Lists the threads by tid. Returns 0 or a negative errno. */
+static int list_threads(int directory, struct probe_thread **ret_threads, size_t *ret_count)
+{
+	const int descriptor = openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct probe_thread *threads = NULL;
+	size_t count = 0, capacity = 0;
+	struct dirent *entry;
+	DIR *task;
+	int result;
+
+	if (descriptor < 0)
+		return -errno;
+	task = fdopendir(descriptor);
+	if (task == NULL) {
+		result = -errno;
+		close(descriptor);
+		return result;
+	}
+	while ((errno = 0, entry = readdir(task)) != NULL) {
+		uint32_t tid;
+
+		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &tid))
+			continue;
+		threads = memory_grow(threads, &capacity, count + 1, sizeof(threads[0]));
+		threads[count++] = (struct probe_thread){.tid = tid, .tag = HEAP_TAG_NONE};
+	}
+	result = -errno;
+	closedir(task);
+	if (result < 0) {
+		free(threads);
+		return result;
+	}
+	if (count != 0)
+		qsort(threads, count, sizeof(threads[0]), compare_tids);
+	*ret_threads = threads;
+	*ret_count = count;
+	return 0;
+}
+
+/* Name and start time of a thread; both are left alone when it is gone. */
+static void read_stat(int directory, struct probe_thread *thread, struct probe_entry *entry)
+{
+	struct buffer text = {0};
+	const char *name, *name_end, *field;
+	char path[40];
+
+	snprintf(path, sizeof(path), "task/%" PRIu32 "/stat", thread->tid);
+	if (file_read(directory, path, &text, STAT_BYTES_MAX) < 0 || text.length == 0)
+		goto done;
+	/* a name may hold brackets, blanks and newlines: the last bracket of the file ends it */
+	name = strchr(text.data, '(');
+	name_end = strrchr(text.data, ')');
+	if (name == NULL || name_end == NULL || name_end < name)
+		goto done;
+	field = name_end + 1;
+	for (int number = STAT_STATE; number < STAT_START_TIME; number++) {
+		field += strspn(field, " ");
+		field += strcspn(field, " ");
+	}
+	field += strspn(field, " ");
+	if (!number_parse_u64(field, strcspn(field, " \n"), &entry->start_time))
+		goto done;
+	thread->start_time = entry->start_time;
+	entry->name = memory_duplicate_bytes(name + 1, (size_t)(name_end - name - 1));
+done:
+	buffer_release(&text);
+}
+
+/* Moves the results into the entries; those that were not reached when the run was stopped are left out. */
+static void take_results(struct probe_snapshot *snapshot, const struct probe_thread *threads, int result)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct probe_entry entry = snapshot->entries[i];
+
+		if (result == -EINTR && threads[i].tag == HEAP_TAG_NEEDS_STOP) {
+			free(entry.name);
+			continue;
+		}
+		entry.tag = threads[i].tag;
+		entry.error_number = threads[i].error_number;
+		if (result < 0 && result != -EINTR && entry.tag == HEAP_TAG_NONE) {
+			entry.tag = HEAP_TAG_PROCESS_VM_READV;
+			entry.error_number = -result;
+		}
+		entry.allocated = threads[i].allocated;
+		entry.deallocated = threads[i].deallocated;
+		snapshot->entries[kept++] = entry;
+	}
+	snapshot->count = kept;
+}
+
+static void read_threads(struct run *run, struct probe_snapshot *snapshot, struct probe_thread *threads,
+			 size_t count)
+{
+	int result;
+
+	snapshot->entries = memory_allocate_zero(count + 1, sizeof(snapshot->entries[0]));
+	while (snapshot->count < count && probe_stop_flag == 0) {
+		const size_t i = snapshot->count++;
+
+		snapshot->entries[i].tid = threads[i].tid;
+		read_stat(run->directory, &threads[i], &snapshot->entries[i]);
+	}
+	if (snapshot->count < count)
+		run->record.interrupted = true;
+	if (snapshot->count == 0)
+		return;
+	result = probe_read(run->probe, run->process, threads, snapshot->count, &probe_stop_flag);
+	if (result == -EINTR)
+		run->record.interrupted = true;
+	take_results(snapshot, threads, result);
+}
+
+static int take_snapshot(struct run *run)
+{
+	struct probe_snapshot *snapshot;
+	struct probe_thread *threads = NULL;
+	struct timespec now;
+	size_t count = 0;
+	int result = list_threads(run->directory, &threads, &count);
+
+	if (result < 0)
+		return fatal(HEAP_TAG_TID_ENUMERATION_FAILURE,
+			     "the threads of process %" PRIu32 " cannot be listed: %s", run->record.pid,
+			     strerror(-result));
+	clock_gettime(CLOCK_REALTIME, &now);
+	run->record.snapshots = memory_resize(run->record.snapshots, run->record.count + 1,
+					      sizeof(run->record.snapshots[0]));
+	snapshot = &run->record.snapshots[run->record.count++];
+	*snapshot = (struct probe_snapshot){.unix_seconds = now.tv_sec,
+					    .elapsed_ns = probe_stop_now_ns() - run->started_ns};
+	read_threads(run, snapshot, threads, count);
+	free(threads);
+	return 0;
+}
+
+static int take_snapshots(struct run *run)
+{
+	int result = 0;
+
+	for (uint64_t i = 0; result == 0 && i < run->record.wanted; i++) {
+		const uint64_t begun_ns = probe_stop_now_ns();
+
+		if (probe_stop_flag != 0 || run->record.interrupted) {
+			run->record.interrupted = true;
+			break;
+		}
+		if (i > 0) {
+			result = check_identity(run);
+			if (result == 0)
+				result = attach(run);
+			if (result < 0)
+				break;
+			if (run->process->state != PROBE_STATE_READY)
+				continue; /* stopped while it was looked at anew */
+		}
+		result = take_snapshot(run);
+		if (i + 1 < run->record.wanted)
+			probe_stop_sleep(begun_ns + run->options->interval_ms * NS_PER_MS);
+	}
+	return result;
+}
+
+/* All that needs rights, in the order of work. Returns 0, or negative when the run is over. */
+static int probe_process(struct run *run, struct resolver *resolver)
+{
+	const struct probe_options options = {.resolver = resolver, .allow_stop = !run->options->no_stop};
+	int result = open_process(run);
+
+	if (result < 0)
+		return result;
+	run->probe = probe_create(&options);
+	result = attach(run);
+	if (result == 0)
+		result = check_identity(run);
+	if (result == 0)
+		result = take_snapshots(run);
+	probe_release(run->probe);
+	return result;
+}
+
+static int print_record(const struct run *run, struct error *error)
+{
+	struct buffer warnings = {0};
+	struct output output;
+
+	if (output_open(&output, NULL, error) < 0)
+		return command_failed(error);
+	if (run->options->json)
+		probe_record_append_json(&run->record, &output.buffer);
+	else
+		probe_record_append_text(&run->record, &output.buffer, &warnings);
+	if (warnings.length != 0)
+		file_write_all(STDERR_FILENO, warnings.data, warnings.length);
+	buffer_release(&warnings);
+	if (output_close(&output, error) < 0)
+		return output_failed(&output, error);
+	return COMMAND_DONE;
+}
+
+/* Prints the record and appends it where that was asked for. Returns the exit status. */
+static int conclude(const struct run *run)
+{
+	int status = COMMAND_DONE;
+	struct buffer json = {0};
+	struct error error;
+	int result;
+
+	if (probe_record_all_failed(&run->record)) {
+		const char *marker = run->record.wanted > 1 ? "ctop-probe-all-failed: multi\n"
+							    : "ctop-probe-all-failed: single\n";
+
+		file_write_all(STDERR_FILENO, marker, strlen(marker));
+		status = COMMAND_FAILED;
+	}
+	if (print_record(run, &error) != COMMAND_DONE)
+		return COMMAND_FAILED;
+	if (run->options->sidecar == NULL)
+		return status;
+	probe_record_append_json(&run->record, &json);
+	result = sidecar_append(run->options->sidecar, json.data, json.length, status, &probe_stop_flag,
+				&error);
+	buffer_release(&json);
+	if (result < 0) {
+		command_failed(&error);
+		if (status == COMMAND_DONE)
+			status = COMMAND_APPEND_FAILED;
+	}
+	return status;
+}
+
+static int check_options(const struct probe_command_options *options, struct error *error)
+{
+	struct stat status;
+
+	if (options->pid == 0)
+		return error_set(error, -EINVAL, "probe needs a process: --pid N");
+	if (options->snapshots > 1 && options->interval_ms == 0)
+		return error_set(error, -EINVAL, "--snapshots above 1 needs --interval-ms MS");
+	if (options->snapshots == 1 && options->interval_ms != 0)
+		return error_set(error, -EINVAL, "--interval-ms needs --snapshots above 1");
+	if (options->sidecar != NULL && stat(options->sidecar, &status) < 0)
+		return error_set(error, -errno, "the sidecar %s cannot be used: %s; run the test first",
+				 options->sidecar, strerror(errno));
+	if (options->sidecar != NULL && !S_ISREG(status.st_mode))
+		return error_set(error, -EINVAL, "the sidecar %s is not a file", options->sidecar);
+	return 0;
+}
+
+static int probe_run(void *options_pointer, char **operands, int operand_count)
+{
+	static const char *const own_roots[ROOT_COUNT];
+	const struct probe_command_options *options = options_pointer;
+	struct run run = {.options = options, .directory = -1, .started_ns = probe_stop_now_ns()};
+	struct resolver *resolver;
+	struct error error;
+	int status = COMMAND_FAILED;
+
+	(void)operands;
+	(void)operand_count;
+	if (check_options(options, &error) < 0)
+		return command_misused(&probe_command, &error);
+	run.record = (struct probe_record){.pid = (uint32_t)options->pid,
+					   .started_unix_seconds = time(NULL),
+					   .wanted = options->snapshots,
+					   .interval_ms = options->interval_ms};
+	/* forks, so before there is a second thread */
+	if (resolver_start(&resolver, &error) < 0)
+		return command_failed(&error);
+	if (probe_stop_start(options->abort_after_ms, &error) < 0) {
+		resolver_stop(resolver);
+		return command_failed(&error);
+	}
+	privilege_raise(own_roots);
+	if (probe_process(&run, resolver) == 0)
+		status = COMMAND_DONE;
+	privilege_lower();
+	resolver_stop(resolver);
+	if (run.directory >= 0)
+		close(run.directory);
+	if (status == COMMAND_DONE)
+		status = conclude(&run);
+	probe_stop_end();
+	probe_record_release(&run.record);
+	return status;
+}
+
+static const struct option own_options[] = {
+	{
+		.name = "pid",
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct probe_command_options, pid),
+		.minimum = 1,
+		.maximum = INT32_MAX,
+		.description = "the process to look into; must be given",
+	},
+	{
+		.name = "json",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct probe_command_options, json),
+		.description = "print one JSON object instead of lines",
+	},
+	{
+		.name = "snapshots",
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct probe_command_options, snapshots),
+		.minimum = 1,
+		.maximum = 100000,
+		.description = "read all threads so many times (1); above 1 needs --interval-ms",
+	},
+	{
+		.name = "interval-ms",
+		.kind = OPTION_COUNT,
+		.value_name = "MS",
+		.offset = offsetof(struct probe_command_options, interval_ms),
+		.minimum = 1,
+		.maximum = 3600000,
+		.description = "time from one snapshot to the next",
+	},
+	{
+		.name = "abort-after-ms",
+		.kind = OPTION_COUNT,
+		.value_name = "MS",
+		.offset = offsetof(struct probe_command_options, abort_after_ms),
+		.minimum = 1,
+		.maximum = 3600000,
+		.description = "stop after so much time and print what was read until then",
+	},
+	{
+		.name = "sidecar",
+		.kind = OPTION_TEXT,
+		.value_name = "PATH",
+		.offset = offsetof(struct probe_command_options, sidecar),
+		.description =
+			"also append every number to the metrics of this JSON test result, which must exist",
+	},
+	{
+		.name = "no-stop",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct probe_command_options, no_stop),
+		.description = "never stop a thread; those that can be read in no other way are reported as "
+			       "needs-stop",
+	},
+};
+
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+};
+
+const struct command probe_command = {
+	.name = "probe",
+	.summary = "print what the threads of one jemalloc program have allocated",
+	.usage = "--pid N [OPTION]...",
+	.details =
+		"Reads, from outside, the bytes that each thread has allocated and freed in its life, out of "
+		"jemalloc's own counters. Threads of the GNU C library are read without stopping them; "
+		"others "
+		"are stopped for a moment, at most 250 ms each, unless --no-stop forbids it. "
+		"Exit status: 0 when a thread could be read, 1 when none could, 2 for a wrong command line, "
+		"3 when only the append to the sidecar failed.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct probe_command_options),
+	.set_defaults = set_defaults,
+	.run = probe_run,
+};
