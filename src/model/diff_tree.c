@@ -12,6 +12,7 @@ enum {
 	NONE = 0 /* no node has the root as its child or sibling */
 };
 
+/* A process may be called like the cgroup beside it. */
 enum child_kind {
 	CHILD_PROCESS,
 	CHILD_CGROUP,
@@ -21,8 +22,8 @@ enum child_kind {
 struct node {
 	uint32_t text; /* id in texts */
 	int depth;     /* of its heading, -1 of the root */
-	uint32_t next; /* sibling of its kind */
-	uint32_t first[CHILD_KINDS], last[CHILD_KINDS];
+	uint32_t next; /* sibling */
+	uint32_t first, last;
 	uint32_t first_leaf, last_leaf; /* index + 1 in leaves */
 };
 
@@ -76,11 +77,11 @@ static uint32_t find_child(struct diff_tree *tree, uint32_t parent, enum child_k
 	tree->nodes = memory_grow(tree->nodes, &tree->node_capacity, tree->node_count, sizeof(*tree->nodes));
 	above = &tree->nodes[parent];
 	tree->nodes[child] = (struct node){.text = id, .depth = above->depth + 1};
-	if (above->last[kind] != NONE)
-		tree->nodes[above->last[kind]].next = child;
+	if (above->last != NONE)
+		tree->nodes[above->last].next = child;
 	else
-		above->first[kind] = child;
-	above->last[kind] = child;
+		above->first = child;
+	above->last = child;
 	return child;
 }
 
@@ -109,13 +110,13 @@ void diff_tree_add(struct diff_tree *tree, const struct diff_pair *pair, size_t 
 	above->last_leaf = (uint32_t)tree->leaf_count;
 }
 
-/* Pushes the children of a kind so that the first is on top. */
-static void push_children(const struct diff_tree *tree, const struct node *node, enum child_kind kind,
-			  uint32_t *stack, size_t *depth)
+/* Pushes the children so that the first is on top. */
+static void push_children(const struct diff_tree *tree, const struct node *node, uint32_t *stack,
+			  size_t *depth)
 {
 	size_t bottom = *depth;
 
-	for (uint32_t child = node->first[kind]; child != NONE; child = tree->nodes[child].next)
+	for (uint32_t child = node->first; child != NONE; child = tree->nodes[child].next)
 		stack[(*depth)++] = child;
 	for (size_t i = bottom, j = *depth; i + 1 < j; i++) {
 		uint32_t child = stack[i];
@@ -148,8 +149,7 @@ struct diff_tree_line *diff_tree_lines(const struct diff_tree *tree, size_t *ret
 				.depth = node->depth + 1,
 				.id = tree->leaves[leaf - 1].id,
 			};
-		push_children(tree, node, CHILD_CGROUP, stack, &depth);
-		push_children(tree, node, CHILD_PROCESS, stack, &depth);
+		push_children(tree, node, stack, &depth);
 	}
 	free(stack);
 	*ret_count = count;

@@ -26,8 +26,8 @@ struct diff_tree_line {
 };
 
 /*
- * The lines from the top: cgroups, and processes in one, come in the order in which the first leaf below each
- * was added; processes before the cgroups below theirs. The caller frees the array.
+ * The lines from the top: the cgroups and the processes in one come in the order in which the first leaf
+ * below each was added. The caller frees the array.
  */
 struct diff_tree_line *diff_tree_lines(const struct diff_tree *tree, size_t *ret_count);
 
