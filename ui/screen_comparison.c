@@ -206,6 +206,7 @@ int screen_comparison_report(struct ui *ui, const char *path, struct error *erro
 		.before_name = screen_comparison_name(ui, DIFF_BEFORE),
 		.after_name = screen_comparison_name(ui, DIFF_AFTER),
 		.grouping = &ui->view.grouping,
+		.by_threads = session_pair_by_threads(ui->session),
 	};
 
 	return ui->host->write_comparison(ui->host->file_context, &comparison, path, error);
@@ -246,21 +247,21 @@ static void append_facts(const struct ui *ui, const struct snapshot *snapshot, s
 		buffer_append_format(text, "  %s", snapshot->provenance.hostname);
 }
 
-/* What is at the right of the first line; returns the cells left of it. */
+/* What is at the right of the first line: whose changes these are. Returns the cells left of it. */
 static int draw_state(const struct ui *ui, int y)
 {
-	int width = draw_screen_width();
-	char text[64] = "comparison";
-	enum style style = STYLE_STRONG;
+	const char *whose = session_pair_by_threads(ui->session) ? "change by thread" : "change by group";
+	int width = draw_screen_width(), x = width - (int)strlen(whose);
+	char every[32];
 
-	if (ui->paused) {
-		snprintf(text, sizeof(text), " PAUSED ");
-		style = STYLE_MESSAGE;
-	} else if (ui->host->set_interval != NULL) {
-		snprintf(text, sizeof(text), "every %gs  comparison", (double)ui->interval_ns / NS_PER_S);
-	}
-	draw_string(y, width - (int)strlen(text), (int)strlen(text), style, text);
-	return width - (int)strlen(text) - 2;
+	draw_string(y, x, (int)strlen(whose), STYLE_STRONG, whose);
+	if (ui->host->set_interval == NULL)
+		return x - 2;
+	snprintf(every, sizeof(every), ui->paused ? " PAUSED " : "every %gs",
+		 (double)ui->interval_ns / NS_PER_S);
+	x -= (int)strlen(every) + 2;
+	draw_string(y, x, (int)strlen(every), ui->paused ? STYLE_MESSAGE : STYLE_NORMAL, every);
+	return x - 2;
 }
 
 /* "before  NAME  14:02:10  1,284 threads  host": the name is cut where there is no room. */
@@ -292,83 +293,86 @@ static void draw_names(const struct ui *ui, int y, int width)
 	draw_string(y, x, width - x, STYLE_STRONG, after);
 }
 
-static void append_relation(struct ui *ui, struct buffer *text)
+/* "6.0s", "14m47s", "3h05m", "12d" */
+static void append_distance(uint64_t distance_ns, struct buffer *text)
 {
-	uint64_t distance = session_pair_distance_ns(ui->session);
-	const char *const boots[] = {[PAIR_BOOT_ONE] = "one boot",
-				     [PAIR_BOOT_OTHER] = "not one boot",
-				     [PAIR_BOOT_UNKNOWN] = "boot not known"};
-	char same[28], came[28], gone[28];
-	struct pair_threads threads;
+	uint64_t seconds = distance_ns / NS_PER_S;
 
-	buffer_append_text(text, boots[session_pair_boot(ui->session)]);
+	if (seconds < 120)
+		screen_format_duration(text, (double)distance_ns);
+	else if (seconds < 2 * 3600)
+		buffer_append_format(text, "%um%02us", (unsigned int)(seconds / 60),
+				     (unsigned int)(seconds % 60));
+	else if (seconds < 48 * 3600)
+		buffer_append_format(text, "%uh%02um", (unsigned int)(seconds / 3600),
+				     (unsigned int)(seconds / 60 % 60));
+	else
+		buffer_append_format(text, "%llud", (unsigned long long)(seconds / (24 * 3600)));
+}
+
+/* How the sides are related. */
+static void draw_relation(struct ui *ui, int y)
+{
+	static const char *const boots[] = {[PAIR_BOOT_ONE] = "one boot",
+					    [PAIR_BOOT_OTHER] = "not one boot",
+					    [PAIR_BOOT_UNKNOWN] = "boot not known"};
+	uint64_t distance = session_pair_distance_ns(ui->session);
+	struct pair_threads threads;
+	char same[28], came[28], gone[28];
+	struct buffer text = {0};
+
+	buffer_append_text(&text, boots[session_pair_boot(ui->session)]);
 	if (distance != 0) {
-		buffer_append_text(text, ", ");
-		screen_format_duration(text, (double)distance);
-		buffer_append_text(text, " apart");
+		buffer_append_text(&text, ", ");
+		append_distance(distance, &text);
+		buffer_append_text(&text, " apart");
 	}
 	if (session_pair_threads(ui->session, &threads))
-		buffer_append_format(text, ": %s threads the same, %s came, %s gone",
+		buffer_append_format(&text, ": %s threads the same, %s came, %s gone",
 				     number_group_digits(threads.same, same),
 				     number_group_digits(threads.came, came),
 				     number_group_digits(threads.gone, gone));
+	draw_text(y, 0, draw_screen_width(), STYLE_NORMAL, text.data, text.length);
+	buffer_release(&text);
 }
 
-/* How the sides are related; what the rows are of. */
-static void draw_relation(struct ui *ui, int y)
-{
-	struct pair_counts counts = session_pair_counts(ui->session);
-	struct buffer left = {0}, right = {0};
-	int width = draw_screen_width(), cells;
-	char changed[28];
-
-	append_relation(ui, &left);
-	buffer_append_format(&right, "%s changed", number_group_digits(counts.changed, changed));
-	cells = draw_width(right.data, right.length);
-	draw_right(y, 0, width, STYLE_STRONG, right.data);
-	draw_text(y, 0, width - cells - 2, STYLE_NORMAL, left.data, left.length);
-	buffer_release(&left);
-	buffer_release(&right);
-}
-
-static size_t count_warnings(const struct comparability *doubts)
-{
-	size_t count = 0;
-
-	while (count < doubts->count && doubts->rows[count].severity == COMPARABILITY_WARNING)
-		count++;
-	return count;
-}
-
-static size_t warnings(struct ui *ui)
+/* How many doubts are more than notes; `*ret_first` gets the first of them. */
+static size_t count_warnings(struct ui *ui, const char **ret_first)
 {
 	const struct comparability *doubts = session_pair_comparability(ui->session);
+	size_t count = 0;
 
-	return doubts != NULL ? count_warnings(doubts) : 0;
+	for (size_t i = 0; doubts != NULL && i < doubts->count; i++) {
+		if (doubts->rows[i].severity == COMPARABILITY_WARNING && count++ == 0)
+			*ret_first = doubts->rows[i].text;
+	}
+	return count;
 }
 
 static void draw_warning(struct ui *ui, int y)
 {
-	const struct comparability *doubts = session_pair_comparability(ui->session);
-	size_t count = count_warnings(doubts);
+	const char *first = "";
+	size_t count = count_warnings(ui, &first);
 	int width = draw_screen_width(), cells;
 	char more[64];
 
 	snprintf(more, sizeof(more), count > 1 ? "(e: all %zu)" : "(e: more)", count);
 	cells = width - (int)strlen(more) - 1;
 	draw_string(y, 0, 2, STYLE_WAIT, "!");
-	draw_string(y, 2, cells - 2, STYLE_WAIT, doubts->rows[0].text);
+	draw_string(y, 2, cells - 2, STYLE_WAIT, first);
 	draw_right(y, 0, width, STYLE_KEY, more);
 }
 
 int screen_comparison_lines(struct ui *ui)
 {
-	return FULL_LINES + (warnings(ui) != 0);
+	const char *first;
+
+	return FULL_LINES + (count_warnings(ui, &first) != 0);
 }
 
 void screen_comparison_draw_header(struct ui *ui, int lines)
 {
-	bool doubtful = warnings(ui) != 0;
+	bool doubtful = screen_comparison_lines(ui) > FULL_LINES;
 	int y = 0, width;
 
 	if (lines < 1)

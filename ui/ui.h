@@ -30,6 +30,7 @@ struct ui_comparison {
 	const struct snapshot *before, *after;
 	const char *before_name, *after_name;
 	const struct grouping_options *grouping;
+	bool by_threads; /* changes are those of the same threads */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cmd/file_report.h"
 #include "model/snapshot_file.h"
 
 struct file_loader {
@@ -152,6 +153,13 @@ static bool receive_file(void *context, struct ui_event *ret_event)
 	return received;
 }
 
+static int write_comparison(void *context, const struct ui_comparison *comparison, const char *path,
+			    struct error *error)
+{
+	(void)context;
+	return file_report_write_comparison(comparison, path, error);
+}
+
 int file_loader_create(struct file_loader **ret_loader, struct error *error)
 {
 	struct file_loader *loader = memory_allocate_zero(1, sizeof(*loader));
@@ -185,4 +193,5 @@ void file_loader_offer(struct file_loader *loader, struct ui_host *host)
 	host->file_fd = loader->notify_fd;
 	host->request_file = request_file;
 	host->receive_file = receive_file;
+	host->write_comparison = write_comparison;
 }

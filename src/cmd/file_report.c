@@ -7,6 +7,9 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "model/comparability.h"
+#include "model/diff_match.h"
+#include "model/diff_tables.h"
 #include "model/show_tables.h"
 #include "report/report.h"
 
@@ -82,28 +85,101 @@ static void write_tables(struct writing *writing, const struct snapshot *snapsho
 	flush(writing);
 }
 
+/* Opens the file of a report in the format of its name. */
+static int begin(struct writing *writing, const char *path, struct error *error)
+{
+	if (!find_format(path, &writing->report.format))
+		return error_set(error, -EINVAL,
+				 "%s: a report's name ends in .txt, .tsv, .csv, .json, .md or .html", path);
+	writing->report.out = &writing->buffer;
+	writing->report.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	return file_replacement_open(&writing->file, path, 0666, error);
+}
+
+/* Gives the file its name, or leaves nothing behind when it could not be written. */
+static int end(struct writing *writing, const char *path, struct error *error)
+{
+	int result = writing->result;
+
+	if (result < 0) {
+		error_set(error, result, "cannot write %s: %s", path, strerror(-result));
+		file_replacement_abandon(&writing->file);
+	} else {
+		result = file_replacement_commit(&writing->file, false, error);
+	}
+	buffer_release(&writing->buffer);
+	return result;
+}
+
 int file_report_write(const struct snapshot *snapshot, const char *name,
 		      const struct grouping_options *grouping, const char *path, struct error *error)
 {
 	struct writing writing = {.report = {.snapshot = snapshot}};
-	int result;
+	int result = begin(&writing, path, error);
 
-	if (!find_format(path, &writing.report.format))
-		return error_set(error, -EINVAL,
-				 "%s: a report's name ends in .txt, .tsv, .csv, .json, .md or .html", path);
-	result = file_replacement_open(&writing.file, path, 0666, error);
 	if (result < 0)
 		return result;
-	writing.report.out = &writing.buffer;
-	writing.report.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	write_tables(&writing, snapshot, name, grouping);
-	if (writing.result < 0) {
-		result = error_set(error, writing.result, "cannot write %s: %s", path,
-				   strerror(-writing.result));
-		file_replacement_abandon(&writing.file);
-	} else {
-		result = file_replacement_commit(&writing.file, false, error);
+	return end(&writing, path, error);
+}
+
+/* Everything that `diff` prints by default, all rows that changed most first. */
+static void write_changes(struct writing *writing, const struct ui_comparison *shown, const struct diff *diff,
+			  const struct diff_match *match, const struct comparability *comparability)
+{
+	const enum report_format format = writing->report.format;
+	const int64_t interval = comparability_interval(shown->before, shown->after);
+	struct diff_request request = {
+		.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV ? DIFF_DISPLAY_ARROW
+										       : DIFF_DISPLAY_FULL,
+		.interval_ns = (uint64_t)(interval < 0 ? -interval : interval),
+		.match = match,
+		.members = match != NULL && shown->by_threads,
+		.limit = report_default_limits[format],
+		.chunk_rows = format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS,
+		.layout = format == REPORT_FORMAT_TEXT,
+		.names = {shown->before_name, shown->after_name},
+	};
+
+	memset(request.sections, true, sizeof(request.sections));
+	memset(request.metrics, true, sizeof(request.metrics));
+	memset(request.derived, true, sizeof(request.derived));
+	report_begin(&writing->report, &(struct report_subject){.command = "diff",
+								.before_file = shown->before_name,
+								.file = shown->after_name,
+								.group_by = axes[shown->grouping->axis].name,
+								.comparability = comparability});
+	diff_tables(diff, &request, draw, writing);
+	report_end(&writing->report);
+	flush(writing);
+}
+
+int file_report_write_comparison(const struct ui_comparison *shown, const char *path, struct error *error)
+{
+	struct writing writing = {.report = {.snapshot = shown->after, .before = shown->before}};
+	struct diff_options options = {.grouping = *shown->grouping};
+	struct comparability *comparability;
+	struct diff_match *match;
+	struct diff *diff;
+	int result = begin(&writing, path, error);
+
+	if (result < 0)
+		return result;
+	comparability = comparability_create(shown->before, shown->after);
+	match = diff_match_create(shown->before, shown->after, NULL);
+	if (match != NULL) {
+		struct buffer text = {0};
+
+		diff_match_describe(match, shown->by_threads, &text);
+		comparability_add(comparability, COMPARABILITY_NOTE, "threads", text.data);
+		buffer_release(&text);
 	}
-	buffer_release(&writing.buffer);
-	return result;
+	if (match != NULL && shown->by_threads)
+		diff_match_apply(match, &options);
+	diff = diff_create(shown->before, shown->after, &options);
+	write_changes(&writing, shown, diff, match, comparability);
+	diff_release(diff);
+	diff_match_release(match);
+	comparability_release(comparability);
+	return end(&writing, path, error);
 }

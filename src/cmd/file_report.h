@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "model/grouping.h"
 #include "model/snapshot.h"
+#include "ui/ui.h"
 
 /*
  * Writes the report that `ctop show` prints of a snapshot to the file `path`, in the format of the name's
@@ -14,5 +15,11 @@
  */
 int file_report_write(const struct snapshot *snapshot, const char *name,
 		      const struct grouping_options *grouping, const char *path, struct error *error);
+
+/*
+ * The same of a comparison: the report that `ctop diff` prints of the two. Where threads cannot be matched in
+ * this order, changes are those of groups.
+ */
+int file_report_write_comparison(const struct ui_comparison *shown, const char *path, struct error *error);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "cmd/batch.h"
 #include "cmd/command.h"
+#include "cmd/diff.h"
 #include "cmd/file_loader.h"
 #include "cmd/file_screen.h"
 #include "cmd/live_capture.h"
@@ -402,14 +403,32 @@ static int run_batch(const struct live_options *options, const struct view *view
 	return end(batch_run(&batch_options, &error), &error);
 }
 
-/* Where there is no terminal a file is printed as `show` prints it, two as `diff` does. */
-static int print_files(char *const *paths, size_t count)
+/* A file where there is no terminal is printed as `show` prints it. */
+static int print_file(char *path)
 {
-	char program[] = "ctop", show[] = "show", diff[] = "diff";
-	char *arguments[5] = {program, count == 2 ? diff : show};
+	char program[] = "ctop", show[] = "show";
+	char *arguments[] = {program, show, path, NULL};
 
-	memcpy(arguments + 2, paths, count * sizeof(paths[0]));
-	return command_run((int)count + 2, arguments);
+	return command_run(3, arguments);
+}
+
+/* Two are printed as `diff` prints them. */
+static int print_comparison(const struct live_options *options, char **paths)
+{
+	struct diff_command_options diff = {0};
+
+	diff_set_defaults(&diff);
+	diff.view.keep_thread_names = options->view.keep_thread_names;
+	diff.view.keep_cgroup_names = options->view.keep_cgroup_names;
+	diff.view.flatten = options->view.flatten;
+	diff.view.sort_by = options->view.sort_by;
+	diff.view.columns = options->view.columns;
+	diff.format = options->format;
+	if (options->view.axis != AXIS_COUNT)
+		diff.view.axis = options->view.axis;
+	if (options->view.limit != 0)
+		diff.view.limit = options->view.limit;
+	return diff_run(&diff, paths, 2);
 }
 
 /* A process that the user names and that is not there is a slip, not an empty table. */
@@ -430,7 +449,7 @@ static int check_scope(const struct live_options *options, struct error *error)
 	return 0;
 }
 
-static int run(const struct live_options *options, const struct view *view, char *const *paths, size_t count)
+static int run(const struct live_options *options, const struct view *view, char **paths, size_t count)
 {
 	const bool terminal = isatty(STDOUT_FILENO) != 0;
 	struct error error;
@@ -444,7 +463,9 @@ static int run(const struct live_options *options, const struct view *view, char
 	if (check_scope(options, &error) < 0)
 		return command_failed(&error);
 	if (count != 0)
-		return terminal ? run_files(options, view, paths, count) : print_files(paths, count);
+		return terminal     ? run_files(options, view, paths, count)
+		       : count == 2 ? print_comparison(options, paths)
+				    : print_file(paths[0]);
 	return options->batch || !terminal ? run_batch(options, view) : run_live(options, view);
 }
 

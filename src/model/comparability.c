@@ -273,7 +273,10 @@ static void examine_sources(struct examination *examination, source_set explaine
 				     sources[i].name, side_names[missing],
 				     snapshot_reason_words(examination->side[missing], missed[missing]),
 				     sources[i].description);
-		add_row(examination, COMPARABILITY_WARNING, "missing-source");
+		/* a round of the live screen reads what is looked at, and that is no fault of the host */
+		add_row(examination,
+			missed[missing] == REASON_NOT_READ ? COMPARABILITY_NOTE : COMPARABILITY_WARNING,
+			"missing-source");
 	}
 }
 

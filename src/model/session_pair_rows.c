@@ -174,15 +174,30 @@ static double score_alone(const struct diff_value *value, double amount, enum co
 	return larger != 0 ? WEIGHT_OF_NUMBER * fmin(1, amount / larger) : 0;
 }
 
+/* What a counter's part of all changes counts: time is what a user feels, events are how it comes about. */
+static double weight_of(enum ladder ladder)
+{
+	switch (ladder) {
+	case LADDER_NS:
+	case LADDER_US:
+	case LADDER_TICKS:
+		return 1;
+	case LADDER_BYTES:
+		return 0.8;
+	default:
+		return 0.5;
+	}
+}
+
 /* Of a counter: its part of all changes of it. */
 static double score_in_total(const struct build *build, double amount, size_t metric)
 {
-	double allowance = allowance_of(pair_ladder(build->metrics[metric])) * build->seconds;
+	enum ladder ladder = pair_ladder(build->metrics[metric]);
 
 	/* threads come and go by themselves less than anything else */
 	if (build->metrics[metric] == pair_column_of(METRIC_THREAD_COUNT))
-		allowance = 1;
-	return amount / (build->totals[metric] + allowance);
+		return amount / (build->totals[metric] + 1);
+	return weight_of(ladder) * amount / (build->totals[metric] + allowance_of(ladder) * build->seconds);
 }
 
 /* --- filter --- */
