@@ -173,6 +173,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 		result = open_taskstats(capture);
 	}
 	check_features(capture, result);
+	heap_open(capture, options);
 	return 0;
 }
 
@@ -226,6 +227,7 @@ void capture_close(struct capture *capture)
 	if (capture == NULL)
 		return;
 	process_list_release(&capture->processes);
+	heap_close(&capture->heap);
 	taskstats_close(capture->taskstats);
 	feature_release(&capture->checks);
 	roots_close(&capture->roots);

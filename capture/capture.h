@@ -14,11 +14,20 @@
  * makes the next round cheap.
  */
 
+struct resolver;
+
 struct capture_options {
 	const char *roots[ROOT_COUNT]; /* NULL: /proc, /sys, the cgroup2 mount of ROOT/self/mountinfo */
 	const uint32_t *scope;         /* process ids to look at only; NULL for all */
 	size_t scope_count;
 	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
+	/*
+	 * The allocator probe: what resolves executables, owned by the caller and longer there than the
+	 * capture. NULL: without the probe, allocation counters are unavailable (switched off).
+	 */
+	struct resolver *resolver;
+	bool allow_stop;           /* threads that cannot be read otherwise may be stopped for a moment */
+	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
 	 * messages as received, netlink header included. NULL for the kernel.
@@ -49,6 +58,9 @@ struct capture_round_options {
 	bool only_needed;    /* `-b`: nothing else even when the budget would allow it */
 	bool cgroup_records; /* the records of cgroups are needed */
 	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
+	/* How long to wait for executables that the allocator probe resolves, where it is needed. A live
+	 * round does not wait: what is being resolved is said to be. */
+	uint64_t heap_patience_ns;
 };
 
 /*
@@ -57,6 +69,16 @@ struct capture_round_options {
  */
 int capture_round(struct capture *capture, const struct capture_round_options *options,
 		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);
+
+/*
+ * Lets executables go on being resolved that the allocator probe has found, until none is left or the time
+ * has come (CLOCK_MONOTONIC ns; 0: what can be done at once). To be called between rounds: the resolving
+ * processes ask for files, and rounds do not wait for them. Returns how many are left.
+ */
+size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);
+
+/* Switches the allocator probe (on at first, where there is one) for the captures to come. */
+void capture_switch_heap(struct capture *capture, bool on);
 
 /* The features as last checked; [FEATURE_COUNT], owned by the capture. Switches are read again by each round.
  */

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "capture.h"
 #include "feature.h"
+#include "heap.h"
 #include "model/snapshot.h"
 #include "process_list.h"
 #include "root.h"
@@ -50,6 +51,7 @@ struct thread_state {
 	uint8_t policy, nice;      /* ac_sched, ac_nice */
 	char state;                /* 0 until read */
 	uint8_t flags;
+	uint8_t heap_failure; /* 1 + enum heap_tag of the probe's last try; 0 where it did not fail */
 };
 
 /* Metrics that a source fills, by metric_source of the snapshots of this capture. */
@@ -83,6 +85,7 @@ struct capture {
 	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
 	struct taskstats_layout layout;             /* of the replies, once one came */
 
+	struct heap heap;
 	struct process_list processes;
 	struct metric_set seen; /* metrics that some text had */
 
@@ -112,6 +115,9 @@ struct round {
 	bool full;
 	bool smaps, cgroup_records; /* the dear ones are wanted */
 	bool schedstats_turned;     /* its switch was turned since the last round */
+	enum heap_use heap;         /* what is read by the allocator probe */
+	uint64_t heap_wait_ns;      /* how long to wait for it */
+	size_t looked;              /* processes that it looked at ahead */
 	bool all_states;            /* every thread's state is looked at */
 	source_set needed;          /* read for every thread that is stale in them */
 	source_set extra;           /* the same while the budget lasts */
@@ -149,6 +155,9 @@ static inline bool round_is_cancelled(const struct round *round)
 {
 	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);
 }
+
+/* round.c: whether sources that are not needed have had their time. */
+bool round_is_over_budget(const struct round *round);
 
 /* round.c: what was not read of these rows, where they are new, and why not, until it is. */
 void round_expect_sources(struct round *round, size_t first, size_t count);

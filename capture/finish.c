@@ -237,10 +237,11 @@ static void count_readings(struct round *round, enum source source)
 
 		if (!applies(snapshot, row, source))
 			continue;
-		if (reason == REASON_READ)
-			tally->read++;
-		else
+		if (reason != REASON_READ)
 			tally->missed[reason]++;
+		else if (source != SOURCE_JEMALLOC ||
+			 (snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) != 0)
+			tally->read++; /* without jemalloc there was nothing to read */
 	}
 }
 
@@ -308,6 +309,7 @@ void round_finish(struct round *round)
 	explain_hiwater(round);
 	read_host(round); /* the reasons of its pressure explain that of cgroups */
 	read_dear_sources(round);
+	heap_summarize(round);
 	tally(round);
 	explain_metrics(round);
 	memcpy(snapshot->metric_source, round->capture->metric_source, sizeof(snapshot->metric_source));

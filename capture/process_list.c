@@ -114,6 +114,7 @@ void process_forget(struct process *process)
 	process->cgroup_read_at = 0;
 	process->threads_have_cgroups = false;
 	process->smaps_read_at = 0;
+	process->heap = NULL;
 	process->links = 0;
 }
 

@@ -8,6 +8,8 @@
 
 #include "model/reason.h"
 
+struct probe_process;
+
 /* A process and what is known of it across rounds. */
 struct process {
 	uint32_t tgid;
@@ -27,7 +29,8 @@ struct process {
 	uint64_t cgroup_read_at;   /* CLOCK_BOOTTIME ns */
 	bool threads_have_cgroups; /* its threads may be in different ones */
 
-	uint64_t smaps_read_at; /* CLOCK_BOOTTIME ns, 0 before the first reading */
+	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */
+	const struct probe_process *heap; /* what the allocator probe found; NULL until it looked */
 };
 
 /* All processes below a proc root, ascending by id, with their task directories kept open while there is

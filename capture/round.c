@@ -18,7 +18,8 @@ enum {
 };
 
 /* Files of which each thread's last reading counts as one of now while the thread stands still. */
-static const enum source still_sources[] = {SOURCE_STAT, SOURCE_IO, SOURCE_SCHED, SOURCE_STATUS};
+static const enum source still_sources[] = {SOURCE_STAT, SOURCE_IO, SOURCE_SCHED, SOURCE_STATUS,
+					    SOURCE_JEMALLOC};
 
 /* Sources that are read thread by thread after the counters. */
 static const enum source row_sources[] = {SOURCE_STAT,       SOURCE_IO,       SOURCE_SCHED,
@@ -115,7 +116,7 @@ static void set_default_reasons(struct round *round)
 	struct snapshot *snapshot = round->snapshot;
 	reason_id *reason = snapshot->default_reason;
 
-	reason[SOURCE_JEMALLOC] = REASON_NOT_READ;
+	reason[SOURCE_JEMALLOC] = (reason_id)heap_default_reason(capture);
 	reason[SOURCE_SMAPS_ROLLUP] = round->smaps ? REASON_READ : REASON_NOT_READ;
 	if (capture->taskstats == NULL) {
 		reason[SOURCE_TASKSTATS] = capture->taskstats_reason;
@@ -257,6 +258,7 @@ void round_expect_sources(struct round *round, size_t first, size_t count)
 				column[row] = wanted ? REASON_OVER_BUDGET : REASON_NOT_READ;
 		}
 	}
+	heap_expect_rows(round, first, count);
 }
 
 static void make_read_times(struct snapshot *snapshot)
@@ -266,6 +268,7 @@ static void make_read_times(struct snapshot *snapshot)
 			snapshot_read_times(snapshot, row_sources[i]);
 	}
 	snapshot_read_times(snapshot, SOURCE_CGROUP);
+	snapshot_read_times(snapshot, SOURCE_JEMALLOC);
 }
 
 static void make_rows(struct round *round)
@@ -284,6 +287,7 @@ static void make_rows(struct round *round)
 	round_expect_sources(round, 0, count);
 	if (round->previous != NULL)
 		round_carry_over(round);
+	heap_begin(round);
 }
 
 static bool is_due(const struct round *round, uint32_t id)
@@ -350,6 +354,7 @@ static int read_needed(struct round *round)
 				return -ECANCELED;
 		}
 		round_read_cgroups(round, process, tasks, due);
+		heap_look_ahead(round, process, tasks);
 		process_list_rest(process);
 	}
 	return 0;
@@ -369,7 +374,7 @@ static size_t resume_row(const struct round *round)
 	return row < snapshot->thread_count ? row : 0;
 }
 
-static bool is_over_budget(const struct round *round)
+bool round_is_over_budget(const struct round *round)
 {
 	return clock_thread_cpu_ns() - round->cpu_start_ns > round->budget_ns;
 }
@@ -403,7 +408,7 @@ static int read_extra(struct round *round)
 
 		if (wanted == 0 || (round->states[row].flags & THREAD_ENDED) != 0)
 			continue;
-		if (read++ % BUDGET_CHECK_ROWS == 0 && is_over_budget(round)) {
+		if (read++ % BUDGET_CHECK_ROWS == 0 && round_is_over_budget(round)) {
 			capture->resume_tgid = snapshot->tgid[row];
 			capture->resume_tid = snapshot->tid[row];
 			break;
@@ -503,6 +508,8 @@ static void begin(struct round *round)
 	set_default_reasons(round);
 	intern_policies(snapshot);
 	round->previous = round->full ? NULL : capture->previous;
+	round->heap = heap_choose_use(capture, (round->needed & source_bit(SOURCE_JEMALLOC)) != 0,
+				      (round->extra & source_bit(SOURCE_JEMALLOC)) != 0);
 	round->needed = readable(capture, round->needed);
 	round->extra = readable(capture, round->extra) & ~round->needed;
 	round->all_states = capture->runnable.look_at_all;
@@ -523,8 +530,12 @@ static int run(struct round *round)
 	look_at_runnable(round);
 	if (result == 0)
 		result = read_needed(round);
+	if (result == 0 && round->heap == HEAP_USE_NEEDED)
+		result = heap_read(round);
 	if (result == 0)
 		result = read_extra(round);
+	if (result == 0 && round->heap == HEAP_USE_EXTRA)
+		result = heap_read(round);
 	if (result < 0)
 		return result;
 	round_drop_ended(round);
@@ -570,6 +581,7 @@ int capture_full(struct capture *capture, uint64_t dear_budget_ns, const atomic_
 			      .needed = (source_set)~0U,
 			      .smaps = true,
 			      .cgroup_records = true,
+			      .heap_wait_ns = capture->heap.patience_ns,
 			      .dear_budget_ns = dear_budget_ns};
 
 	return take(&round, ret_snapshot, error);
@@ -583,6 +595,7 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 			      .needed = options->needed,
 			      .smaps = options->smaps,
 			      .cgroup_records = options->cgroup_records,
+			      .heap_wait_ns = options->heap_patience_ns,
 			      .budget_ns = FIRST_ROUND_BUDGET_NS};
 
 	if (!options->only_needed) {

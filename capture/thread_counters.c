@@ -15,7 +15,11 @@ enum {
 
 /* Sources whose numbers cannot change while a thread does not run. */
 static const source_set moving_sources = (source_set)1 << SOURCE_STAT | (source_set)1 << SOURCE_IO |
-					 (source_set)1 << SOURCE_SCHED | (source_set)1 << SOURCE_STATUS;
+					 (source_set)1 << SOURCE_SCHED | (source_set)1 << SOURCE_STATUS |
+					 (source_set)1 << SOURCE_JEMALLOC;
+
+/* What a reply says nothing of. */
+static const uint8_t kept_flags = THREAD_KERNEL | THREAD_JEMALLOC_MEASURED;
 
 /* The number may be that of a thread of another process by now (ac_tgid since version 12). */
 static bool is_elsewhere(const struct taskstats_reply *reply, uint32_t tgid)
@@ -170,7 +174,7 @@ static void take_failure(struct round *round, size_t row, int error)
 		if ((parts & source_bit((enum source)i)) != 0)
 			round_apply_failure(round, row, (enum source)i, reply_reason(error));
 	}
-	round->snapshot->thread_flags[row] &= (uint8_t)THREAD_KERNEL;
+	round->snapshot->thread_flags[row] &= kept_flags;
 	round->states[row].flags |= THREAD_MOVED | THREAD_SUSPECT;
 }
 
@@ -208,7 +212,7 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 		state->flags |= THREAD_MOVED; /* the failure has left zeros behind */
 	}
 	snapshot->read_at[SOURCE_TASKSTATS][row] = round->now_ns;
-	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & THREAD_KERNEL) |
+	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & kept_flags) |
 						measured_flags(&round->capture->checks));
 	/* The address space grows by what other threads do. */
 	store_metrics(round, row, reply, SOURCE_HIWATER);

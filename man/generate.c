@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap_tag.h"
 #include "cmd/command.h"
 #include "model/column.h"
 #include "model/feature.h"
@@ -138,6 +139,15 @@ static void write_reasons(FILE *output)
 #define REASON(id, name, words) write_item(output, "Li", name, words);
 #include "model/reason.def"
 #undef REASON
+}
+
+static void write_heap_tags(FILE *output)
+{
+	for (size_t tag = 0; tag < HEAP_TAG_COUNT; tag++) {
+		write_item(output, "Li", heap_tags[tag].name, heap_tags[tag].words);
+		if (heap_tags[tag].remedy != NULL)
+			write_sentence(output, heap_tags[tag].remedy);
+	}
 }
 
 static void write_features(FILE *output)
@@ -311,6 +321,7 @@ static const struct {
 	{"SOURCES", write_sources},
 	{"REASONS", write_reasons},
 	{"FEATURES", write_features},
+	{"HEAP_TAGS", write_heap_tags},
 };
 /* clang-format on */
 

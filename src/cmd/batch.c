@@ -24,6 +24,15 @@ enum {
 
 static const uint64_t ns_per_s = 1000000000;
 
+/*
+ * How long the first round waits for executables whose allocation counters are being looked for, so that the
+ * first table has them already.
+ */
+static const uint64_t heap_patience_ns = 5000000000;
+
+/* How long the resolving of executables is served between two looks for a signal. */
+static const uint64_t serve_slice_ns = 20000000;
+
 /* What is put back when the rounds are over. */
 struct signal_state {
 	struct sigaction actions[ENDING_SIGNAL_COUNT];
@@ -36,7 +45,7 @@ struct signal_state {
 struct batch {
 	const struct batch_options *options;
 	struct capture *capture;
-	struct capture_round_options round;
+	struct capture_round_options round; /* heap_patience_ns: of the next one only */
 	struct session *session;
 	struct buffer output;
 	struct signal_state signals;
@@ -94,15 +103,22 @@ static uint64_t monotonic_ns(void)
 static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 {
 	struct pollfd output = {.fd = batch->options->output};
+	bool resolving = true;
 
 	while (signal_received == 0) {
-		uint64_t now = monotonic_ns();
-		struct timespec left;
+		uint64_t now = monotonic_ns(), slice = now + serve_slice_ns;
+		struct timespec left = {0};
 
 		if (now >= deadline_ns)
 			return;
-		left.tv_sec = (time_t)((deadline_ns - now) / ns_per_s);
-		left.tv_nsec = (long)((deadline_ns - now) % ns_per_s);
+		if (resolving)
+			resolving = capture_serve_heap(batch->capture,
+						       slice < deadline_ns ? slice : deadline_ns) != 0;
+		now = monotonic_ns();
+		if (!resolving && now < deadline_ns) {
+			left.tv_sec = (time_t)((deadline_ns - now) / ns_per_s);
+			left.tv_nsec = (long)((deadline_ns - now) % ns_per_s);
+		}
 		/* POLLERR tells of a pipe or socket without a reader (pipe(7)); the next write fails then */
 		if (ppoll(&output, 1, &left, &batch->signals.mask) > 0)
 			return;
@@ -119,6 +135,7 @@ static int take_round(struct batch *batch, struct error *error)
 	sigprocmask(SIG_SETMASK, &batch->signals.blocking, NULL);
 	if (result == 0)
 		session_add_round(batch->session, snapshot);
+	batch->round.heap_patience_ns = 0;
 	return result;
 }
 
@@ -207,7 +224,8 @@ static int run_rounds(struct batch *batch, struct error *error)
 
 int batch_run(const struct batch_options *options, struct error *error)
 {
-	struct batch batch = {.options = options, .round = {.only_needed = true}};
+	struct batch batch = {.options = options,
+			      .round = {.only_needed = true, .heap_patience_ns = heap_patience_ns}};
 	int result = privilege_open_capture(&options->capture, &batch.capture, error);
 
 	if (result < 0)

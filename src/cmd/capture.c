@@ -9,8 +9,10 @@
 #include "base/number.h"
 #include "capture/capture.h"
 #include "command.h"
+#include "heap_options.h"
 #include "model/snapshot_file.h"
 #include "privilege.h"
+#include "probe/resolver.h"
 #include "view_options.h"
 
 struct capture_command_options {
@@ -18,7 +20,11 @@ struct capture_command_options {
 	struct option_numbers processes;
 	double budget_seconds; /* negative: no bound */
 	struct root_options roots;
+	struct heap_options heap;
 };
+
+/* How long a capture waits for executables whose allocation counters are being looked for. */
+static const uint64_t heap_patience_ns = UINT64_C(10000000000);
 
 static void set_defaults(void *options)
 {
@@ -96,6 +102,35 @@ static void note_taskstats(const struct snapshot *snapshot)
 	buffer_release(&line);
 }
 
+/* Who has jemalloc, how many of their threads were read, and what kept us from the others. */
+static void note_probe(const struct snapshot *snapshot)
+{
+	const struct probe_summary *summary = &snapshot->probe_summary;
+	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_PROCESS_MEMORY];
+	uint64_t unresolved = snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_BEING_RESOLVED];
+	struct buffer line = {0};
+	char digits[28];
+
+	buffer_append_format(&line, "jemalloc: %s of",
+			     number_group_digits(summary->jemalloc_detected, digits));
+	buffer_append_format(&line, " %s processes", number_group_digits(summary->tgids_walked, digits));
+	buffer_append_format(&line, ", %s threads read", number_group_digits(summary->probed_ok, digits));
+	if (summary->stopped != 0)
+		buffer_append_format(&line, ", %s stopped for it",
+				     number_group_digits(summary->stopped, digits));
+	if (summary->failed != 0)
+		buffer_append_format(&line, "; %s failed, mostly %s",
+				     number_group_digits(summary->failed, digits), summary->dominant_failure);
+	if (unresolved != 0)
+		buffer_append_format(&line, "; %s threads of executables that took too long to resolve",
+				     number_group_digits(unresolved, digits));
+	if (summary->privilege_dominant)
+		buffer_append_format(&line, "; run as root, or %s, or set kernel.yama.ptrace_scope to 0",
+				     feature->remedy != NULL ? feature->remedy : "give ctop CAP_SYS_PTRACE");
+	command_note("%s", line.data);
+	buffer_release(&line);
+}
+
 /* A capture without a single thread is a slip, not a snapshot. */
 static int check_threads(const struct snapshot *snapshot, const struct option_numbers *processes,
 			 struct error *error)
@@ -118,7 +153,9 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		struct error *error)
 {
 	struct capture_options capture_options = {.scope = options->processes.items,
-						  .scope_count = options->processes.count};
+						  .scope_count = options->processes.count,
+						  .allow_stop = options->heap.allow_stop,
+						  .heap_patience_ns = heap_patience_ns};
 	uint64_t budget = UINT64_MAX;
 	struct capture *capture;
 	int result;
@@ -127,12 +164,14 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		capture_options.roots[i] = options->roots.roots[i];
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * 1e9);
+	capture_options.resolver = heap_options_start(&options->heap);
 	result = privilege_open_capture(&capture_options, &capture, error);
-	if (result < 0)
-		return result;
-	result = capture_full(capture, budget, NULL, ret_snapshot, error);
-	capture_close(capture);
-	privilege_lower();
+	if (result == 0) {
+		result = capture_full(capture, budget, NULL, ret_snapshot, error);
+		capture_close(capture);
+		privilege_lower();
+	}
+	resolver_stop(capture_options.resolver);
 	return result;
 }
 
@@ -178,6 +217,8 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 		note_parsing(snapshot);
 	if (result == 0 && snapshot->taskstats_summary.present)
 		note_taskstats(snapshot);
+	if (result == 0 && snapshot->probe_summary.present)
+		note_probe(snapshot);
 	snapshot_release(snapshot);
 	return result < 0 ? command_failed(&error) : COMMAND_DONE;
 }
@@ -217,6 +258,7 @@ static const struct option_table own_table = {"Options", own_options, ARRAY_COUN
 
 static const struct option_table_use tables[] = {
 	{&own_table, 0},
+	{&heap_option_table, offsetof(struct capture_command_options, heap)},
 	{&root_option_table, offsetof(struct capture_command_options, roots)},
 };
 
@@ -225,7 +267,8 @@ const struct command capture_command = {
 	.summary = "write a snapshot of all threads to a file",
 	.usage = "-o FILE [OPTION]...",
 	.details = "Reads every counter of every thread once and writes a snapshot that `ctop FILE` and "
-		   "`ctop show` read. Nothing is stopped.",
+		   "`ctop show` read. Nothing is stopped, "
+		   "but by --allow-stop.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct capture_command_options),

@@ -16,11 +16,15 @@
 #include "cmd/diff.h"
 #include "cmd/file_loader.h"
 #include "cmd/file_screen.h"
+#include "cmd/heap_options.h"
 #include "cmd/live_capture.h"
 #include "cmd/view_options.h"
+#include "probe/resolver.h"
 #include "ui/ui.h"
 
 #define NS_PER_S 1e9
+/* How long a save or base waits for executables whose allocation counters are being looked for. */
+#define HEAP_PATIENCE_NS 1000000000
 
 enum {
 	LIVE_COLUMNS_MAX = 64
@@ -40,6 +44,7 @@ struct live_options {
 	double budget_percent;
 	const char *save_directory;
 	bool no_color, ascii;
+	struct heap_options heap;
 };
 
 static void set_defaults(void *options)
@@ -190,6 +195,7 @@ static const struct option_table live_option_table = {"Live", live_option_list,
 static const struct option_table_use tables[] = {
 	{&live_option_table, 0},
 	{&view_option_table, offsetof(struct live_options, view)},
+	{&heap_option_table, offsetof(struct live_options, heap)},
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
 
@@ -281,6 +287,8 @@ static struct capture_options make_capture_options(const struct live_options *op
 		.scope = options->scope.items,
 		.scope_count = options->scope.count,
 		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
+		.allow_stop = options->heap.allow_stop,
+		.heap_patience_ns = HEAP_PATIENCE_NS,
 	};
 
 	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));
@@ -336,7 +344,7 @@ static int show_live(struct session *session, const struct ui_host *capture, con
 
 static int run_live(const struct live_options *options, const struct view *view)
 {
-	const struct live_capture_options capture_options = {
+	struct live_capture_options capture_options = {
 		.capture = make_capture_options(options),
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		.save_directory = options->save_directory,
@@ -355,8 +363,10 @@ static int run_live(const struct live_options *options, const struct view *view)
 	char *message;
 	int result = check_save_directory(options->save_directory, &error);
 
-	if (result == 0)
+	if (result == 0) {
+		capture_options.capture.resolver = heap_options_start(&options->heap);
 		result = live_capture_start(&capture_options, &live, &error);
+	}
 	if (result < 0)
 		return command_failed(&error);
 	session = session_create();
@@ -384,7 +394,7 @@ static int run_files(const struct live_options *options, const struct view *view
 
 static int run_batch(const struct live_options *options, const struct view *view)
 {
-	const struct batch_options batch_options = {
+	struct batch_options batch_options = {
 		.capture = make_capture_options(options),
 		.view = view,
 		.style =
@@ -399,8 +409,15 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.output = STDOUT_FILENO,
 	};
 	struct error error;
+	source_set needed;
+	int result;
 
-	return end(batch_run(&batch_options, &error), &error);
+	view_needs(view, &needed, NULL, NULL);
+	if ((needed & source_bit(SOURCE_JEMALLOC)) != 0)
+		batch_options.capture.resolver = heap_options_start(&options->heap);
+	result = batch_run(&batch_options, &error);
+	resolver_stop(batch_options.capture.resolver);
+	return end(result, &error);
 }
 
 /* A file where there is no terminal is printed as `show` prints it. */

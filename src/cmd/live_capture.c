@@ -14,6 +14,7 @@
 #include "cmd/privilege.h"
 #include "cmd/save_name.h"
 #include "model/snapshot_file.h"
+#include "probe/resolver.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -21,6 +22,8 @@
 #define SECOND_ROUND_DELAY_NS (UINT64_C(300) * 1000 * 1000)
 /* All sources that may take long together, in a capture that the user waits for. */
 #define DEAR_BUDGET_NS NS_PER_S
+/* How long the resolving of executables is served without a look at what else is wanted. */
+#define SERVE_SLICE_NS (UINT64_C(20) * 1000 * 1000)
 /* How long the end of the program waits for a save that is still being captured or written. */
 #define SAVE_PATIENCE_NS (10 * NS_PER_S)
 
@@ -42,6 +45,7 @@ struct live_capture {
 	struct error open_error;
 	uint64_t interval_ns;
 	bool paused;
+	bool heap_off; /* the allocator probe */
 	bool round_wanted, base_wanted, save_wanted;
 	bool needs_known; /* the screen has said what it shows: before that no round is of use */
 	struct capture_round_options needs;
@@ -158,9 +162,26 @@ static void take_round(struct live_capture *live, struct capture *capture,
 		send_message(live, UI_EVENT_MESSAGE, memory_duplicate(error.text), true);
 }
 
-/* Waits for the next thing to do; false at the end. Called and returns with the lock held. */
-static bool wait_for_work(struct live_capture *live, uint64_t next_round)
+/*
+ * While executables are being resolved the wait is spent serving that, in slices so short that nobody who
+ * wants a round notices. Called and returns with the lock held; false when nothing is being resolved.
+ */
+static bool serve_heap(struct live_capture *live, struct capture *capture, uint64_t next_round)
 {
+	uint64_t slice = monotonic_ns() + SERVE_SLICE_NS;
+	size_t left;
+
+	pthread_mutex_unlock(&live->lock);
+	left = capture_serve_heap(capture, slice < next_round ? slice : next_round);
+	pthread_mutex_lock(&live->lock);
+	return left != 0;
+}
+
+/* Waits for the next thing to do; false at the end. Called and returns with the lock held. */
+static bool wait_for_work(struct live_capture *live, struct capture *capture, uint64_t next_round)
+{
+	bool resolving = true;
+
 	while (!live->stop && !live->round_wanted && !live->base_wanted && !live->save_wanted) {
 		struct timespec until = {(time_t)(next_round / NS_PER_S), (long)(next_round % NS_PER_S)};
 
@@ -170,6 +191,10 @@ static bool wait_for_work(struct live_capture *live, uint64_t next_round)
 		}
 		if (monotonic_ns() >= next_round)
 			break;
+		if (resolving) {
+			resolving = serve_heap(live, capture, next_round);
+			continue;
+		}
 		pthread_cond_timedwait(&live->wake_capture, &live->lock, &until);
 		if (live->interval_ns != 0 && next_round > monotonic_ns() + live->interval_ns)
 			next_round = monotonic_ns() + live->interval_ns; /* the interval became shorter */
@@ -182,13 +207,15 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 	uint64_t rounds = 0, next_round = monotonic_ns();
 
 	pthread_mutex_lock(&live->lock);
-	while (wait_for_work(live, next_round)) {
+	while (wait_for_work(live, capture, next_round)) {
 		const struct capture_round_options needs = live->needs;
 		const bool base = live->base_wanted, save = live->save_wanted;
 		const bool round = live->round_wanted || (!base && !save);
+		const bool heap_off = live->heap_off;
 
 		live->base_wanted = live->save_wanted = live->round_wanted = false;
 		pthread_mutex_unlock(&live->lock);
+		capture_switch_heap(capture, !heap_off);
 		if (save)
 			take_full(live, capture, false);
 		if (base)
@@ -345,6 +372,17 @@ static void wake(struct live_capture *live, bool *wanted)
 	pthread_mutex_unlock(&live->lock);
 }
 
+static void host_set_heap(void *context, bool on)
+{
+	struct live_capture *live = context;
+
+	pthread_mutex_lock(&live->lock);
+	live->heap_off = !on;
+	live->round_wanted = live->round_wanted || !live->paused;
+	pthread_cond_signal(&live->wake_capture);
+	pthread_mutex_unlock(&live->lock);
+}
+
 static void host_request_round(void *context)
 {
 	struct live_capture *live = context;
@@ -397,6 +435,7 @@ static void release(struct live_capture *live)
 	pthread_cond_destroy(&live->opened);
 	pthread_cond_destroy(&live->save_ended);
 	pthread_mutex_destroy(&live->lock);
+	resolver_stop(live->options.capture.resolver);
 	free(live);
 }
 
@@ -436,8 +475,10 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 	struct live_capture *live;
 	int result, notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-	if (notify_fd < 0)
+	if (notify_fd < 0) {
+		resolver_stop(options->capture.resolver);
 		return error_set(error, -errno, "cannot create an eventfd: %s", strerror(errno));
+	}
 	live = memory_allocate_zero(1, sizeof(*live));
 	live->options = *options;
 	live->interval_ns = options->interval_ns;
@@ -448,6 +489,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.set_interval = host_set_interval,
 		.set_paused = host_set_paused,
 		.set_needs = host_set_needs,
+		.set_heap = options->capture.resolver != NULL ? host_set_heap : NULL,
 		.request_round = host_request_round,
 		.request_base = host_request_base,
 		.request_save = host_request_save,

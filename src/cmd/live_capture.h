@@ -24,7 +24,8 @@ struct live_capture_options {
 
 /*
  * Starts both threads and waits until the capture is open. Returns 0, or a negative errno with a sentence. To
- * be called before ncurses is up. The options' strings must outlive the object.
+ * be called before ncurses is up. The options' strings must outlive the object; their resolver is taken over,
+ * on failure too.
  */
 int live_capture_start(const struct live_capture_options *options, struct live_capture **ret_live,
 		       struct error *error);

@@ -296,8 +296,7 @@ static void test_evidence(void **state)
 	expect_row(table, "odd 40", 0, 1,
 		   "dwarf-parse-failure: no debug data, and no known build; tried its own DWARF",
 		   "install its debug symbols (-dbgsym, -debuginfo)");
-	expect_row(table, "2 processes", 0, 2, "not permitted",
-		   "run as root, or give ctop CAP_SYS_PTRACE");
+	expect_row(table, "2 processes", 0, 2, "not permitted", "run as root, or give ctop CAP_SYS_PTRACE");
 	table_release(table);
 	session_release(session);
 

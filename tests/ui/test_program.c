@@ -112,6 +112,78 @@ static bool numbers_are_there(struct pty_screen *pty, const void *context)
 	       count == THREADS && cpu > 0;
 }
 
+/* A process with jemalloc that allocates all the time. */
+static pid_t start_heap_target(void)
+{
+	static int input[2]; /* open as long as we live */
+	pid_t child;
+
+	assert_int_equal(pipe(input), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(input[0], STDIN_FILENO);
+		if (freopen("/dev/null", "w", stdout) == NULL)
+			_exit(1);
+		execl(HEAP_TARGET, "heap_target", "latency", "4", (char *)NULL);
+		_exit(1);
+	}
+	return child;
+}
+
+static bool allocates(struct pty_screen *pty, const void *context)
+{
+	int row = pty_find(pty, context, NULL);
+	const char *text = row >= 0 ? pty_row(pty, row) : "";
+	const char *numbers = strstr(text, context);
+	unsigned int count, processes, seen;
+	double allocated;
+
+	return numbers != NULL &&
+	       sscanf(numbers + strlen(context), "%u %u %u %lf", &count, &processes, &seen, &allocated) ==
+		       4 &&
+	       count == 5 && processes == 1 && seen == 5 && allocated > 0;
+}
+
+/* The heap tab at both sizes: what the target allocates, how it was found, and nothing of it after J. */
+static void test_heap_tab(void **state)
+{
+	static const int sizes[][2] = {{24, 80}, {50, 200}};
+	struct pty_screen pty;
+	pid_t target;
+	char pid[24];
+
+	(void)state;
+	if (strcmp(HEAP_TARGET, "") == 0) {
+		print_message("SKIP: there is no libjemalloc to link with\n");
+		skip();
+	}
+	target = start_heap_target();
+	snprintf(pid, sizeof(pid), "--pid=%d", target);
+	for (size_t i = 0; i < 2; i++) {
+		start_program(&pty, sizes[i][0], sizes[i][1], "-d", "0.5", pid);
+		pty_wait_text(&pty, "every 0.5s  rate");
+		pty_type(&pty, "8");
+		pty_wait_text(&pty, "ALLOC/sv");
+		pty_wait(&pty, allocates, "heap_target", "a rate of allocation");
+		if (sizes[i][1] >= 120)
+			pty_wait_text(&pty, "LAYOUT");
+		pty_type(&pty, "e");
+		pty_wait_text(&pty, "JEMALLOC IN");
+		pty_type(&pty, "\033[6~"); /* a page down */
+		pty_wait_text(&pty, "jemalloc 5");
+		pty_type(&pty, "e");
+		pty_type(&pty, "J");
+		pty_wait_text(&pty, "probe off (J)");
+		pty_type(&pty, "J");
+		pty_wait(&pty, allocates, "heap_target", "a rate of allocation again");
+		quit(&pty);
+	}
+	kill(target, SIGKILL);
+	waitpid(target, NULL, 0);
+}
+
 /* S writes a file; opened on the screen it has the same group with the same number of threads. */
 static void test_save_and_reopen(void **state)
 {
@@ -295,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_finds_threads),
+		cmocka_unit_test(test_heap_tab),
 		cmocka_unit_test(test_save_and_reopen),
 		cmocka_unit_test(test_file_of_another_program),
 		cmocka_unit_test(test_odd_files),

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The allocator probe in a capture: whom it looks at, what is read of whom, and why not. */
+#include "heap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "capture_private.h"
+#include "probe/probe.h"
+
+enum {
+	BATCH = 1024, /* threads that one call of process_vm_readv(2) reads */
+	BATCH_WITH_STOPS =
+		32,       /* each may take a quarter of a second: between two batches we can be cancelled */
+	SERVE_EVERY = 16, /* processes between two answers to what the resolving children ask */
+};
+
+/* How long the wait for resolutions goes on without looking whether it was cancelled. */
+static const uint64_t wait_slice_ns = 50000000;
+
+/* Why the counters of a thread are not there, by the tag of its process or its own. */
+static const enum reason tag_reasons[HEAP_TAG_COUNT] = {
+	[HEAP_TAG_PID_MISSING] = REASON_ENDED,
+	[HEAP_TAG_READLINK_FAILURE] = REASON_UNREADABLE,
+	[HEAP_TAG_MAPS_READ_FAILURE] = REASON_UNREADABLE,
+	[HEAP_TAG_JEMALLOC_NOT_FOUND] = REASON_READ, /* there is nothing to read */
+	[HEAP_TAG_JEMALLOC_IN_DSO] = REASON_UNREADABLE,
+	[HEAP_TAG_ARCH_MISMATCH] = REASON_UNREADABLE,
+	[HEAP_TAG_DWARF_PARSE_FAILURE] = REASON_UNREADABLE,
+	[HEAP_TAG_NOT_PERMITTED] = REASON_NOT_PERMITTED,
+	[HEAP_TAG_NEEDS_STOP] = REASON_NEEDS_STOP,
+	[HEAP_TAG_PTRACE_SEIZE] = REASON_NOT_PERMITTED,
+	[HEAP_TAG_PTRACE_INTERRUPT] = REASON_NOT_PERMITTED,
+	[HEAP_TAG_WAITPID] = REASON_UNREADABLE,
+	[HEAP_TAG_GET_REGSET] = REASON_UNREADABLE,
+	[HEAP_TAG_PROCESS_VM_READV] = REASON_UNREADABLE,
+	[HEAP_TAG_TLS_ARITHMETIC] = REASON_UNREADABLE,
+	[HEAP_TAG_WORKER_PANIC] = REASON_UNREADABLE,
+	[HEAP_TAG_EXE_IDENTITY_CHANGED] = REASON_UNREADABLE,
+	[HEAP_TAG_SELF_PROBE_REJECTED] = REASON_UNREADABLE,
+	[HEAP_TAG_TID_ENUMERATION_FAILURE] = REASON_UNREADABLE,
+};
+
+static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
+
+void heap_open(struct capture *capture, const struct capture_options *options)
+{
+	struct heap *heap = &capture->heap;
+	struct probe_options probe_options = {.resolver = options->resolver,
+					      .allow_stop = options->allow_stop};
+
+	heap->allow_stop = options->allow_stop;
+	heap->patience_ns = options->heap_patience_ns;
+	heap->own_tgid = (uint32_t)getpid();
+	if (capture->synthetic)
+		heap->none_reason = REASON_NOT_READ;
+	else if (!capture->roots.own_namespace)
+		heap->none_reason = REASON_OTHER_NAMESPACE;
+	else if (options->resolver == NULL)
+		heap->none_reason = REASON_SWITCHED_OFF;
+	else
+		heap->probe = probe_create(&probe_options);
+}
+
+void heap_close(struct heap *heap)
+{
+	if (heap->probe != NULL)
+		probe_release(heap->probe);
+	free(heap->threads);
+	free(heap->rows);
+	*heap = (struct heap){0};
+}
+
+void capture_switch_heap(struct capture *capture, bool on)
+{
+	capture->heap.off = !on;
+}
+
+size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns)
+{
+	return capture->heap.probe != NULL && !capture->heap.off
+		       ? probe_serve(capture->heap.probe, deadline_ns)
+		       : 0;
+}
+
+/* Yama forbids it to everybody (Documentation/admin-guide/LSM/Yama.rst). */
+static bool is_forbidden(const struct capture *capture)
+{
+	return capture->checks.results[FEATURE_PROCESS_MEMORY].reason == REASON_SWITCHED_OFF;
+}
+
+static bool is_on(const struct capture *capture)
+{
+	return capture->heap.probe != NULL && !capture->heap.off && !is_forbidden(capture);
+}
+
+enum heap_use heap_choose_use(const struct capture *capture, bool needed, bool wanted)
+{
+	if (!is_on(capture))
+		return HEAP_USE_NONE;
+	return needed ? HEAP_USE_NEEDED : wanted ? HEAP_USE_EXTRA : HEAP_USE_NONE;
+}
+
+enum reason heap_default_reason(const struct capture *capture)
+{
+	if (capture->heap.probe == NULL)
+		return (enum reason)capture->heap.none_reason;
+	return is_on(capture) ? REASON_NOT_READ : REASON_SWITCHED_OFF;
+}
+
+static void forget_row(struct round *round, size_t row)
+{
+	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
+	round->states[row].heap_failure = 0;
+	round->states[row].stale |= heap_bit;
+}
+
+/* Nothing is known of anybody: neither from before nor, when it is switched on again, from now. */
+static void forget_all(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+	struct process_list *list = &round->capture->processes;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++)
+		forget_row(round, row);
+	for (size_t i = 0; i < list->count; i++)
+		list->items[i].heap = NULL;
+	free(snapshot->values[METRIC_ALLOCATED_BYTES]);
+	free(snapshot->values[METRIC_DEALLOCATED_BYTES]);
+	free(snapshot->source_reason[SOURCE_JEMALLOC]);
+	snapshot->values[METRIC_ALLOCATED_BYTES] = snapshot->values[METRIC_DEALLOCATED_BYTES] = NULL;
+	snapshot->source_reason[SOURCE_JEMALLOC] = NULL;
+}
+
+void heap_begin(struct round *round)
+{
+	if (round->capture->heap.probe != NULL && !is_on(round->capture))
+		forget_all(round);
+}
+
+void heap_expect_rows(struct round *round, size_t first, size_t count)
+{
+	reason_id *column;
+
+	if (!is_on(round->capture))
+		return;
+	column = snapshot_source_reasons(round->snapshot, SOURCE_JEMALLOC);
+	for (size_t row = first; row < first + count; row++) {
+		if (round->old_row[row] != NO_ROW && !round->full)
+			continue;
+		column[row] = round->heap != HEAP_USE_NONE ? REASON_OVER_BUDGET : REASON_NOT_READ;
+		forget_row(round, row);
+	}
+}
+
+/* --- looking at processes --- */
+
+static bool is_stale(const struct round *round, size_t row)
+{
+	return (round->states[row].stale & heap_bit) != 0 && (round->states[row].flags & THREAD_ENDED) == 0;
+}
+
+/* The row of the leader, or the first where it is gone. */
+static size_t leader_row(const struct round *round, const struct process *process)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (round->snapshot->tid[row] == process->tgid)
+			return row;
+	}
+	return process->first_row;
+}
+
+/* Kernel threads have no memory of their own, nor have processes that are waited for; our own is left out. */
+static bool has_no_heap(const struct round *round, const struct process *process, size_t leader)
+{
+	if (process->tgid == round->capture->heap.own_tgid)
+		return true;
+	return (round->snapshot->thread_flags[leader] & THREAD_KERNEL) != 0 ||
+	       (process->row_count == 1 && round->states[leader].state == 'Z');
+}
+
+/* Another program may run there only when the leader has run: execve(2) makes the caller the leader. */
+static bool needs_look(const struct round *round, const struct process *process, size_t leader)
+{
+	return process->heap == NULL || process->heap->state == PROBE_STATE_RESOLVING ||
+	       is_stale(round, leader) ||
+	       (process->tgid + round->capture->heap.window) % ROTATION_ROUNDS == 0;
+}
+
+static void look(struct round *round, struct process *process, int tasks)
+{
+	int directory = openat(tasks, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	process->heap = NULL;
+	if (directory < 0)
+		return;
+	process->heap = probe_look(round->capture->heap.probe, process->tgid, directory, NULL);
+	close(directory);
+}
+
+void heap_look_ahead(struct round *round, struct process *process, int tasks)
+{
+	size_t leader = leader_row(round, process);
+
+	if (round->heap != HEAP_USE_NEEDED || round->heap_wait_ns == 0 ||
+	    has_no_heap(round, process, leader) || tasks < 0)
+		return;
+	look(round, process, tasks);
+	if (round->looked++ % SERVE_EVERY == 0)
+		probe_serve(round->capture->heap.probe, 0);
+}
+
+static uint64_t clock_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int wait_for_resolutions(struct round *round)
+{
+	struct probe *probe = round->capture->heap.probe;
+	uint64_t now = clock_monotonic_ns(), end = now + round->heap_wait_ns;
+	size_t under_way = probe_serve(probe, 0);
+
+	for (; under_way != 0 && now < end; now = clock_monotonic_ns()) {
+		if (round_is_cancelled(round))
+			return -ECANCELED;
+		under_way = probe_serve(probe, now + wait_slice_ns < end ? now + wait_slice_ns : end);
+	}
+	return 0;
+}
+
+/* --- reading threads --- */
+
+static void fail_row(struct round *round, size_t row, enum reason reason, uint8_t failure)
+{
+	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
+	round->states[row].heap_failure = failure;
+	round_apply_failure(round, row, SOURCE_JEMALLOC, reason);
+}
+
+/* The same for all threads of a process that are to be read. */
+static void fail_process(struct round *round, const struct process *process, enum reason reason)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (is_stale(round, row))
+			fail_row(round, row, reason, 0);
+	}
+}
+
+static void postpone_process(struct round *round, const struct process *process)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (!is_stale(round, row))
+			continue;
+		fail_row(round, row, REASON_BEING_RESOLVED, 0);
+		round->states[row].stale |= heap_bit;
+	}
+}
+
+static enum reason thread_reason(const struct probe_thread *thread)
+{
+	switch (thread->error_number) {
+	case EPERM:
+	case EACCES:
+		return REASON_NOT_PERMITTED;
+	case ESRCH:
+		return REASON_ENDED;
+	default:
+		return tag_reasons[thread->tag];
+	}
+}
+
+static void take_thread(struct round *round, size_t row, const struct probe_thread *thread)
+{
+	struct thread_reading *reading = &round->reading;
+
+	if (thread->tag != HEAP_TAG_NONE) {
+		fail_row(round, row, thread_reason(thread), (uint8_t)(thread->tag + 1));
+		return;
+	}
+	thread_reading_begin(reading, round->snapshot->tgid[row], thread->tid);
+	thread_reading_set(reading, METRIC_ALLOCATED_BYTES, thread->allocated);
+	thread_reading_set(reading, METRIC_DEALLOCATED_BYTES, thread->deallocated);
+	round->snapshot->thread_flags[row] |= THREAD_JEMALLOC_MEASURED;
+	round->states[row].heap_failure = 0;
+	round_apply(round, row, SOURCE_JEMALLOC);
+}
+
+static void read_batch(struct round *round, const struct process *process, size_t count)
+{
+	struct heap *heap = &round->capture->heap;
+	int result = count != 0 ? probe_read(heap->probe, process->heap, heap->threads, count, NULL) : 0;
+
+	round->now_ns = clock_boottime_ns();
+	for (size_t i = 0; i < count; i++) {
+		if (result < 0 && heap->threads[i].tag == HEAP_TAG_NONE)
+			fail_row(round, heap->rows[i], result == -ESRCH ? REASON_ENDED : REASON_UNREADABLE,
+				 0);
+		else
+			take_thread(round, heap->rows[i], &heap->threads[i]);
+	}
+}
+
+static int read_process(struct round *round, const struct process *process)
+{
+	struct heap *heap = &round->capture->heap;
+	const size_t room = heap->allow_stop ? BATCH_WITH_STOPS : BATCH;
+	size_t count = 0;
+
+	if (heap->threads == NULL) {
+		heap->threads = memory_allocate_zero(BATCH, sizeof(*heap->threads));
+		heap->rows = memory_allocate_zero(BATCH, sizeof(*heap->rows));
+	}
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (!is_stale(round, row))
+			continue;
+		heap->rows[count] = row;
+		heap->threads[count++] = (struct probe_thread){
+			.tid = round->snapshot->tid[row],
+			.start_time = round->snapshot->start_time[row],
+			.tag = HEAP_TAG_NONE,
+		};
+		if (count < room)
+			continue;
+		read_batch(round, process, count);
+		count = 0;
+		if (round_is_cancelled(round))
+			return -ECANCELED;
+	}
+	read_batch(round, process, count);
+	return 0;
+}
+
+static int apply_process(struct round *round, struct process *process)
+{
+	struct process_list *list = &round->capture->processes;
+	size_t leader = leader_row(round, process);
+	bool known = round->heap_wait_ns != 0 && process->heap != NULL &&
+		     process->heap->state != PROBE_STATE_RESOLVING;
+
+	if (has_no_heap(round, process, leader)) {
+		process->heap = NULL;
+		fail_process(round, process, REASON_READ);
+		return 0;
+	}
+	if (!known && needs_look(round, process, leader)) {
+		int tasks = process_list_tasks(list, process, round->capture->roots.descriptor[ROOT_PROC]);
+
+		look(round, process, tasks);
+		process_list_rest(process);
+	}
+	if (process->heap == NULL) {
+		fail_process(round, process, REASON_ENDED);
+		return 0;
+	}
+	switch (process->heap->state) {
+	case PROBE_STATE_RESOLVING:
+		postpone_process(round, process);
+		return 0;
+	case PROBE_STATE_FAILED:
+		fail_process(round, process, tag_reasons[process->heap->tag]);
+		return 0;
+	case PROBE_STATE_READY:
+		return read_process(round, process);
+	}
+	return 0;
+}
+
+/* The process at or behind the one where the budget ended last time. */
+static size_t resume_place(const struct round *round)
+{
+	const struct process_list *list = &round->capture->processes;
+	size_t place = 0;
+
+	while (place < list->count && list->items[place].tgid < round->capture->heap.resume_tgid)
+		place++;
+	return place < list->count ? place : 0;
+}
+
+/* Returns whether all processes were looked at, or -ECANCELED. */
+static int read_processes(struct round *round)
+{
+	struct process_list *list = &round->capture->processes;
+	struct heap *heap = &round->capture->heap;
+	size_t start = resume_place(round);
+
+	heap->resume_tgid = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		struct process *process = &list->items[(start + i) % list->count];
+
+		if (process->row_count == 0)
+			continue;
+		if (round_is_cancelled(round))
+			return -ECANCELED;
+		if (round->heap == HEAP_USE_EXTRA && round_is_over_budget(round)) {
+			heap->resume_tgid = process->tgid;
+			return 0;
+		}
+		if (apply_process(round, process) < 0)
+			return -ECANCELED;
+	}
+	return 1;
+}
+
+int heap_read(struct round *round)
+{
+	struct heap *heap = &round->capture->heap;
+	int result = 0;
+
+	if (round->heap == HEAP_USE_NONE)
+		return 0;
+	if (round->heap == HEAP_USE_NEEDED && round->heap_wait_ns != 0)
+		result = wait_for_resolutions(round);
+	else
+		probe_serve(heap->probe, 0);
+	if (result == 0)
+		result = read_processes(round);
+	if (result < 0)
+		return result;
+	/* what nobody asked for in as many rounds as it takes to ask for all is gone */
+	heap->window = result > 0 ? heap->window + 1 : 0;
+	if (heap->window == ROTATION_ROUNDS) {
+		probe_drop_unseen(heap->probe);
+		heap->window = 0;
+	}
+	return 0;
+}
+
+/* --- what the snapshot says of it --- */
+
+static void count_thread_failures(const struct round *round, const struct process *process,
+				  uint64_t counts[HEAP_TAG_COUNT], struct probe_summary *summary)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if ((round->snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) != 0)
+			summary->probed_ok++;
+		else if (round->states[row].heap_failure != 0)
+			counts[round->states[row].heap_failure - 1]++;
+	}
+}
+
+static void count_process(const struct round *round, const struct process *process,
+			  uint64_t counts[HEAP_TAG_COUNT], struct probe_summary *summary)
+{
+	if (process->row_count == 0 || process->tgid == round->capture->heap.own_tgid)
+		return;
+	if (process->heap == NULL && !has_no_heap(round, process, leader_row(round, process)))
+		return; /* it was not looked at */
+	summary->tgids_walked++;
+	if (process->heap == NULL)
+		return;
+	if (process->heap->state == PROBE_STATE_READY) {
+		summary->jemalloc_detected++;
+		count_thread_failures(round, process, counts, summary);
+	} else if (process->heap->state == PROBE_STATE_FAILED &&
+		   (heap_tags[process->heap->tag].flags & HEAP_TAG_QUIET) == 0) {
+		counts[process->heap->tag]++;
+	}
+}
+
+/* The commonest tag, the alphabetically earlier one of equals; NULL for none. */
+static const char *find_dominant(const uint64_t counts[HEAP_TAG_COUNT])
+{
+	size_t most = HEAP_TAG_COUNT;
+
+	for (size_t tag = 0; tag < HEAP_TAG_COUNT; tag++) {
+		if (counts[tag] == 0)
+			continue;
+		if (most == HEAP_TAG_COUNT || counts[tag] > counts[most] ||
+		    (counts[tag] == counts[most] && strcmp(heap_tags[tag].name, heap_tags[most].name) < 0))
+			most = tag;
+	}
+	return most < HEAP_TAG_COUNT ? heap_tags[most].name : NULL;
+}
+
+static const char *duplicate(struct arena *arena, const char *text)
+{
+	return text != NULL && text[0] != '\0' ? arena_duplicate(arena, text, strlen(text)) : NULL;
+}
+
+/* Whether the process has something to say: that it has jemalloc, or that nobody can tell. */
+static bool is_worth_an_entry(const struct process *process)
+{
+	if (process->row_count == 0 || process->heap == NULL || process->heap->state == PROBE_STATE_RESOLVING)
+		return false;
+	return process->heap->state == PROBE_STATE_READY ||
+	       (heap_tags[process->heap->tag].flags & HEAP_TAG_QUIET) == 0;
+}
+
+static void list_processes(struct round *round)
+{
+	const struct process_list *list = &round->capture->processes;
+	struct provenance *provenance = &round->snapshot->provenance;
+	struct arena *arena = &round->snapshot->arena;
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		count += is_worth_an_entry(&list->items[i]);
+	if (count == 0)
+		return;
+	provenance->heap = arena_allocate_zero(arena, count, sizeof(*provenance->heap));
+	for (size_t i = 0; i < list->count; i++) {
+		const struct probe_process *process = list->items[i].heap;
+		struct heap_process *entry = &provenance->heap[provenance->heap_count];
+
+		if (!is_worth_an_entry(&list->items[i]))
+			continue;
+		entry->tgid = process->tgid;
+		if (process->state == PROBE_STATE_READY) {
+			entry->layout = layout_origin_names[process->origin];
+			entry->version = duplicate(arena, process->version);
+		} else {
+			entry->tag = heap_tags[process->tag].name;
+			entry->text = duplicate(arena, process->text);
+		}
+		provenance->heap_count++;
+	}
+}
+
+void heap_summarize(struct round *round)
+{
+	const struct process_list *list = &round->capture->processes;
+	struct probe_summary *summary = &round->snapshot->probe_summary;
+	uint64_t counts[HEAP_TAG_COUNT] = {0}, privilege = 0;
+
+	if (round->heap == HEAP_USE_NONE)
+		return;
+	summary->present = true;
+	for (size_t i = 0; i < list->count; i++)
+		count_process(round, &list->items[i], counts, summary);
+	for (size_t tag = 0; tag < HEAP_TAG_COUNT; tag++) {
+		summary->failed += counts[tag];
+		if ((heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0)
+			privilege += counts[tag];
+	}
+	summary->dominant_failure = find_dominant(counts);
+	summary->privilege_dominant = summary->failed > 0 && privilege * 2 >= summary->failed;
+	summary->stopped_known = true;
+	summary->stopped = probe_counts(round->capture->heap.probe).stops;
+	list_processes(round);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cmd/heap_options.h"
+
+#include "cmd/command.h"
+#include "probe/resolver.h"
+
+static const struct option list[] = {
+	{
+		.name = "no-heap",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct heap_options, no_heap),
+		.description = "do not read what jemalloc programs allocate (nothing is stopped to read it)",
+	},
+	{
+		.name = "allow-stop",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct heap_options, allow_stop),
+		.description = "stop a thread for up to 250 ms where its allocation counters cannot be found "
+			       "otherwise (as with musl)",
+	},
+};
+
+const struct option_table heap_option_table = {"Allocation counters", list, ARRAY_COUNT(list)};
+
+struct resolver *heap_options_start(const struct heap_options *options)
+{
+	struct resolver *resolver = NULL;
+	struct error error;
+
+	if (options->no_heap)
+		return NULL;
+	if (resolver_start(&resolver, &error) < 0) {
+		command_note("no allocation counters: %s", error.text);
+		return NULL;
+	}
+	return resolver;
+}

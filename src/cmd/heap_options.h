@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HEAP_OPTIONS_H
+#define CTOP_HEAP_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "cmd/options.h"
+
+struct resolver;
+
+/* What is asked of the allocator probe, by the live screen and `capture`. */
+struct heap_options {
+	bool no_heap, allow_stop;
+};
+
+extern const struct option_table heap_option_table;
+
+/*
+ * Starts the resolver that the probe needs, before the first thread and before ncurses. NULL where the probe
+ * is not wanted, or where it cannot be had, which is said on stderr: everything else is read all the same.
+ * End it with resolver_stop().
+ */
+struct resolver *heap_options_start(const struct heap_options *options);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TEST_FAKE_PROBE_H
+#define CTOP_TEST_FAKE_PROBE_H
+
+#include <sys/types.h>
+
+#include "probe/probe.h"
+
+/*
+ * A stand-in for the allocator probe whose findings a test sets: fake_probe.c defines the functions of
+ * probe.h. Processes that a test says nothing of have no jemalloc.
+ */
+
+/* What looking at a process finds from now on; `tag` of a failure. */
+void fake_probe_set(pid_t tgid, enum probe_state state, enum heap_tag tag, enum layout_origin origin);
+
+/* What reading a thread gives from now on; other threads have counted nothing. */
+void fake_probe_set_thread(pid_t tid, uint64_t allocated, uint64_t deallocated);
+void fake_probe_fail_thread(pid_t tid, enum heap_tag tag, int error_number);
+
+/* How often a process was looked at, and a thread read, since the last fake_probe_forget(). */
+unsigned int fake_probe_looks(pid_t tgid);
+unsigned int fake_probe_reads(pid_t tid);
+
+/* Processes that resolve become ready when they are served with patience. */
+void fake_probe_resolve_when_served(bool on);
+
+void fake_probe_forget_counts(void);
+void fake_probe_reset(void);
+
+/* To be passed as options.resolver. */
+struct resolver *fake_resolver(void);
+
+#endif
