@@ -86,7 +86,7 @@ bool elf_object_build_id(const struct elf_object *object, char ret_text[static E
 /* Length of the name at the beginning of `link`, or 0 when it does not end or does not fit. */
 static size_t link_name_length(struct byte_range link)
 {
-	const size_t length = strnlen((const char *)link.data, link.size);
+	const size_t length = link.size > 0 ? strnlen((const char *)link.data, link.size) : 0;
 
 	return length < link.size && length < ELF_LINK_NAME_SIZE ? length : 0;
 }

@@ -11,6 +11,7 @@ enum {
 	VARIABLE_NAME_LENGTH = sizeof(VARIABLE_NAME) - 1,
 	/* Longer names are not looked at: a table of names without ends must not be read once per symbol. */
 	NAME_LENGTH_MAX = 256,
+	NAME_PLACES_MAX = 16,
 	COMMIT_DIGITS = 40,
 };
 
@@ -33,41 +34,80 @@ bool jemalloc_symbol_qualifies(const char *name)
 	return prefix_length(name) >= 0;
 }
 
-/* What the names of functions about thread data begin with, behind the prefix; all others are the last
- * resort. */
-static const char *const function_stems[] = {"tsd_", "malloc_tsd_", ""};
+static bool is_about_thread_data(const char *name)
+{
+	return strncmp(name, "tsd_", 4) == 0 || strncmp(name, "malloc_tsd_", 11) == 0;
+}
 
+/* Functions with the prefix of the variable: those about thread data, filled up with any others. */
 static void find_functions(const struct elf_object *object, const struct elf_symbols *table,
 			   const char *prefix, size_t length, struct jemalloc_symbols *symbols)
 {
-	for (size_t stem = 0; stem < sizeof(function_stems) / sizeof(function_stems[0]); stem++) {
-		const size_t stem_length = strlen(function_stems[stem]);
+	uint64_t others[JEMALLOC_FUNCTION_MAX];
+	size_t other_count = 0;
 
-		for (size_t i = 0; i < table->count && length + stem_length > 0; i++) {
-			struct elf_symbol symbol;
+	for (size_t i = 0; i < table->count && symbols->function_count < JEMALLOC_FUNCTION_MAX; i++) {
+		struct elf_symbol symbol;
 
-			if (symbols->function_count == JEMALLOC_FUNCTION_MAX)
-				return;
-			if (elf_symbols_get(object, table, i, &symbol) && symbol.type == STT_FUNC &&
-			    symbol.section != SHN_UNDEF && strncmp(symbol.name, prefix, length) == 0 &&
-			    strncmp(symbol.name + length, function_stems[stem], stem_length) == 0)
-				symbols->functions[symbols->function_count++] = symbol.value;
-		}
+		if (!elf_symbols_get(object, table, i, &symbol) || symbol.type != STT_FUNC ||
+		    symbol.section == SHN_UNDEF || strncmp(symbol.name, prefix, length) != 0)
+			continue;
+		if (is_about_thread_data(symbol.name + length))
+			symbols->functions[symbols->function_count++] = symbol.value;
+		else if (length > 0 && other_count < JEMALLOC_FUNCTION_MAX)
+			others[other_count++] = symbol.value;
 	}
+	for (size_t i = 0; i < other_count && symbols->function_count < JEMALLOC_FUNCTION_MAX; i++)
+		symbols->functions[symbols->function_count++] = others[i];
+}
+
+/* Where a name that ends in "tsd_tls" lies among the names of a table. */
+struct name_place {
+	size_t first, last; /* offsets of the beginning of the whole string, and of "tsd_tls" in it */
+};
+
+/*
+ * Symbols need only be compared with these places, their names need not be read. Returns how many there are:
+ * 0 in most objects, NAME_PLACES_MAX for as many or more.
+ */
+static size_t find_places(const struct elf_symbols *table, struct name_place places[static NAME_PLACES_MAX])
+{
+	const unsigned char *start = table->strings.data, *end = start + table->strings.size, *at = start;
+	size_t count = 0;
+
+	while (count < NAME_PLACES_MAX &&
+	       (at = memmem(at, (size_t)(end - at), VARIABLE_NAME, VARIABLE_NAME_LENGTH + 1)) != NULL) {
+		const unsigned char *before = memrchr(start, '\0', (size_t)(at - start));
+
+		places[count++] = (struct name_place){before != NULL ? (size_t)(before - start) + 1 : 0,
+						      (size_t)(at - start)};
+		at += VARIABLE_NAME_LENGTH + 1;
+	}
+	return count;
+}
+
+static bool is_in_place(const struct name_place *places, size_t count, size_t name)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (name >= places[i].first && name <= places[i].last)
+			return true;
+	}
+	return count == NAME_PLACES_MAX;
 }
 
 static bool find_in_table(const struct elf_object *object, const struct elf_symbols *table,
 			  struct jemalloc_symbols *symbols)
 {
-	/* Most objects have no such name at all: one pass over the names settles that. */
-	if (table->count == 0 ||
-	    memmem(table->strings.data, table->strings.size, VARIABLE_NAME, VARIABLE_NAME_LENGTH + 1) == NULL)
-		return false;
-	for (size_t i = 0; i < table->count; i++) {
+	struct name_place places[NAME_PLACES_MAX];
+	const size_t count = table->count > 0 ? find_places(table, places) : 0;
+
+	for (size_t i = 0; i < table->count && count > 0; i++) {
 		struct elf_symbol symbol;
 		ssize_t prefix;
 
-		if (!elf_symbols_get(object, table, i, &symbol) || symbol.section == SHN_UNDEF)
+		if (!elf_symbols_get(object, table, i, &symbol) || symbol.section == SHN_UNDEF ||
+		    !is_in_place(places, count,
+				 (size_t)((const unsigned char *)symbol.name - table->strings.data)))
 			continue;
 		prefix = prefix_length(symbol.name);
 		if (prefix < 0)
