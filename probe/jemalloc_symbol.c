@@ -199,14 +199,15 @@ static bool version_before(struct byte_range text, const unsigned char *dash,
 	return true;
 }
 
-/* "-g", the commit, NUL. Copies inside other programs (redis) have the commit "0". */
+/* "-g", the 40 digits of the commit, NUL. Copies inside other programs (redis) have the commit "0". */
 static bool commit_follows(const unsigned char *dash, const unsigned char *end)
 {
 	const unsigned char *at = dash + 2;
 
 	while (at < end && at - dash < 2 + COMMIT_DIGITS && isxdigit(*at))
 		at++;
-	return at > dash + 2 && at < end && *at == '\0';
+	return at < end && *at == '\0' &&
+	       (at - dash == 2 + COMMIT_DIGITS || (at - dash == 3 && dash[2] == '0'));
 }
 
 bool jemalloc_version(const struct elf_object *object, char ret_version[static LAYOUT_VERSION_SIZE])
