@@ -156,11 +156,25 @@ static int parse_percent(struct diff_rule *rule, struct error *error)
 	return 0;
 }
 
-static int parse_unit(struct diff_rule *rule, struct part unit, struct error *error)
+static int refuse_unit(const struct diff_rule *rule, struct part unit, struct error *error)
 {
 	const enum ladder ladder = rule_ladder(rule);
 	struct buffer valid = {0};
 	int status;
+
+	for (size_t i = 0; i < ladder_units[ladder].count; i++)
+		buffer_append_format(&valid, "%s, ", ladder_units[ladder].units[i].name);
+	status = error_set(error, -EINVAL, "rule '%s': unknown unit '%.*s', %s is %s; valid: %s%s",
+			   rule->text, (int)unit.length, unit.start, rule_metric_name(rule),
+			   ladder_units[ladder].what, valid.length != 0 ? valid.data : "",
+			   is_ratio(rule) ? "no unit" : "%");
+	buffer_release(&valid);
+	return status;
+}
+
+static int parse_unit(struct diff_rule *rule, struct part unit, struct error *error)
+{
+	const enum ladder ladder = rule_ladder(rule);
 
 	if (unit.length == 0)
 		return 0;
@@ -173,14 +187,8 @@ static int parse_unit(struct diff_rule *rule, struct part unit, struct error *er
 			rule->limit *= known->factor;
 			return 0;
 		}
-		buffer_append_format(&valid, "%s, ", known->name);
 	}
-	status = error_set(error, -EINVAL, "rule '%s': unknown unit '%.*s', %s is %s; valid: %s%s",
-			   rule->text, (int)unit.length, unit.start, rule_metric_name(rule),
-			   ladder_units[ladder].what, valid.length != 0 ? valid.data : "",
-			   is_ratio(rule) ? "no unit" : "%");
-	buffer_release(&valid);
-	return status;
+	return refuse_unit(rule, unit, error);
 }
 
 /* A decimal number: a sign, digits, a point and digits; nothing that strtod(3) takes besides. */

@@ -272,6 +272,28 @@ static void work_vfork(struct thread *thread)
 		waitpid(child, NULL, 0);
 }
 
+static void *live_on(void *argument)
+{
+	prctl(PR_SET_NAME, argument);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* AMOUNT more threads of the same name, which stay and do nothing. */
+static void work_grow(struct thread *thread)
+{
+	pthread_attr_t attributes;
+	pthread_t id;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	for (uint64_t i = 0; i < thread->amount; i++) {
+		if (pthread_create(&id, &attributes, live_on, (void *)thread->name) != 0)
+			abort();
+	}
+}
+
 static void work_nothing(struct thread *thread)
 {
 	(void)thread;
@@ -289,6 +311,7 @@ static const struct kind kinds[] = {
 	{"read", prepare_read, work_read, false},
 	{"fifo", prepare_fifo, work_spin, true},
 	{"vfork", NULL, work_vfork, false},
+	{"grow", NULL, work_grow, false},
 	{"end", NULL, work_nothing, false},
 };
 
