@@ -4,6 +4,7 @@
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -219,6 +220,17 @@ static int make_request(const struct diff_command_options *options, char **files
 	return 0;
 }
 
+/* Cells of a line of the terminal that is printed to, 0 for none. */
+static int terminal_width(const struct diff_command_options *options)
+{
+	struct winsize size;
+
+	if (options->output != NULL || isatty(STDOUT_FILENO) != 1 ||
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
 struct drawing {
 	struct report report;
 	struct output output;
@@ -359,6 +371,7 @@ static int print_report(struct drawing *drawing, const struct comparison *compar
 		.before = comparison->snapshots[DIFF_BEFORE],
 		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
 		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+		.wrap_width = options->wrap ? terminal_width(options) : 0,
 	};
 	tell_comparability(comparison);
 	report_begin(&drawing->report, &(struct report_subject){

@@ -10,6 +10,8 @@
 
 enum {
 	LEFT_COLUMN_MAX = 56, /* cells; a longer name moves the rest of its own row */
+	LEFT_COLUMN_MIN = 12, /* what wrapping leaves of one */
+	GAP = 2,              /* blanks between columns */
 	INDENT = 2,           /* blanks for each level of a tree */
 };
 
@@ -127,7 +129,29 @@ static void append_column(struct buffer *out, const char *text, size_t length, i
 	if (left && !last)
 		append_blanks(out, column_width - width);
 	if (!last)
-		buffer_append_text(out, "  ");
+		append_blanks(out, GAP);
+}
+
+/* Takes from the widest columns of names what the lines are too long by. */
+static void narrow_columns(const struct table *table, int wrap_width, int widths[])
+{
+	int excess = -wrap_width - GAP;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		excess += widths[i] + GAP;
+	while (excess > 0) {
+		size_t widest = SIZE_MAX;
+
+		for (size_t i = 0; i < table->column_count; i++) {
+			if (table->columns[i].left && widths[i] > LEFT_COLUMN_MIN &&
+			    (widest == SIZE_MAX || widths[i] > widths[widest]))
+				widest = i;
+		}
+		if (widest == SIZE_MAX)
+			return;
+		widths[widest]--;
+		excess--;
+	}
 }
 
 static void draw_header(struct buffer *out, const struct table *table, const int widths[])
@@ -141,20 +165,51 @@ static void draw_header(struct buffer *out, const struct table *table, const int
 	buffer_append_char(out, '\n');
 }
 
+/*
+ * Draws one line of a row: of names what fits behind the bytes that `done` has of each column (NULL: all of
+ * them). Returns whether something is left.
+ */
+static bool draw_line(struct report *report, const struct table *table, const struct table_row *row,
+		      const int widths[], size_t done[], struct buffer *scratch)
+{
+	int indent = INDENT * row->depth;
+	size_t column_count = row->heading ? 1 : table->column_count;
+	bool more = false;
+
+	append_blanks(report->out, indent);
+	for (size_t i = 0; i < column_count; i++) {
+		int width = print_cell(report, scratch, &row->cells[i]);
+		int room = (row->heading ? report->wrap_width : widths[i]) - (i == 0 ? indent : 0);
+		size_t start = 0, length = scratch->length;
+
+		if (done != NULL && table->columns[i].left && length != 0) {
+			start = done[i];
+			length = unicode_prefix(scratch->data + start, length - start,
+						room > LEFT_COLUMN_MIN ? room : LEFT_COLUMN_MIN, &width);
+			done[i] += length;
+			more |= done[i] < scratch->length;
+		} else if (done != NULL && done[i]++ != 0) {
+			length = 0;
+			width = 0;
+		}
+		append_column(report->out, scratch->data + start, length, width, room, table->columns[i].left,
+			      i + 1 == column_count);
+	}
+	while (report->out->length != 0 && report->out->data[report->out->length - 1] == ' ')
+		report->out->length--;
+	buffer_append_char(report->out, '\n');
+	return more;
+}
+
 static void draw_row(struct report *report, const struct table *table, const struct table_row *row,
 		     const int widths[], struct buffer *scratch)
 {
-	int indent = INDENT * row->depth;
+	size_t *done = report->wrap_width != 0 ? memory_allocate_zero(table->column_count + 1, sizeof(*done))
+					       : NULL;
 
-	append_blanks(report->out, indent);
-	for (size_t i = 0; i < (row->heading ? 1 : table->column_count); i++) {
-		int width = print_cell(report, scratch, &row->cells[i]);
-
-		append_column(report->out, scratch->data, scratch->length, width,
-			      widths[i] - (i == 0 ? indent : 0), table->columns[i].left,
-			      row->heading || i + 1 == table->column_count);
-	}
-	buffer_append_char(report->out, '\n');
+	while (draw_line(report, table, row, widths, done, scratch))
+		;
+	free(done);
 }
 
 static void draw_table(struct report *report, const struct table *table)
@@ -163,6 +218,8 @@ static void draw_table(struct report *report, const struct table *table)
 	struct buffer scratch = {0};
 	int *widths = measure_columns(report, table, &scratch);
 
+	if (report->wrap_width != 0)
+		narrow_columns(table, report->wrap_width, widths);
 	if (report->table_count != 0 || report->snapshot != NULL)
 		buffer_append_char(out, '\n');
 	buffer_append_text(out, "## ");
