@@ -213,6 +213,36 @@ static void test_names_with_nul(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Names go on in the next line of their column, numbers stay whole, and nothing is lost. */
+static void test_wrapped_names(void **state)
+{
+	struct buffer out = {0};
+	struct report report = {.out = &out, .wrap_width = 30};
+	struct table *table = table_create("primary", 2);
+	struct table_row *row;
+
+	(void)state;
+	table->columns[0] = (struct table_column){.name = "group", .left = true};
+	table->columns[1] = (struct table_column){.name = "threads"};
+	row = table_add_row(table);
+	row->cells[0] = (struct cell){.state = CELL_VALUE,
+				      .text = "/system.slice/a-rather-long-name-of.service"};
+	row->cells[1] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = 12};
+	row = table_add_row(table);
+	row->depth = 1;
+	row->cells[0] = (struct cell){.state = CELL_VALUE, .text = "short"};
+	row->cells[1] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = 3};
+	report_table(&report, table);
+	assert_string_equal(out.data, "## primary\n"
+				      "group                  threads\n"
+				      "/system.slice/a-rathe       12\n"
+				      "r-long-name-of.servic\n"
+				      "e\n"
+				      "  short                      3\n");
+	table_release(table);
+	buffer_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_pieces_read_as_the_whole),
 		cmocka_unit_test(test_names_with_nul),
+		cmocka_unit_test(test_wrapped_names),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# diff.sh CTOP DATA: where `ctop diff` reads and writes, what it refuses, and its exit statuses.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+before=$2/snapshots/real.a.ctprof.zst
+after=$2/snapshots/real.b.ctprof.zst
+empty=$2/snapshots/both_empty.a.ctprof.zst
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+export LC_ALL=C.UTF-8
+
+# expect NAME WANTED TEXT: the text has a line that matches.
+expect()
+{
+    if printf '%s\n' "$3" | grep -q -e "$2"; then
+        result "$1" ""
+    else
+        result "$1" "no line '$2' in: $3"
+    fi
+}
+
+# refuse NAME STATUS SENTENCE ARGUMENT...: diff with these arguments fails with this status and sentence.
+refuse()
+{
+    name=$1
+    status=$2
+    sentence=$3
+    shift 3
+    text=$("$ctop" diff "$@" 2>&1 >"$directory/out")
+    found=$?
+    if [ "$found" != "$status" ]; then
+        result "$name" "exit status $found, not $status: $text"
+    elif [ -s "$directory/out" ]; then
+        result "$name" "printed something"
+    else
+        expect "$name" "$sentence" "$text"
+    fi
+}
+
+# print NAME WANTED ARGUMENT...: diff with these arguments prints a line that matches, and nothing that is no number.
+print()
+{
+    name=$1
+    wanted=$2
+    shift 2
+    text=$("$ctop" diff "$@" 2>&1)
+    found=$?
+    if [ "$found" != 0 ]; then
+        result "$name" "exit status $found: $text"
+    elif printf '%s\n' "$text" | grep -qwi -e nan -e inf; then
+        result "$name" "a cell is no number: $(printf '%s\n' "$text" | grep -wi -e nan -e inf | head -n 1)"
+    else
+        expect "$name" "$wanted" "$text"
+    fi
+}
+
+refuse "one file" 2 "^ctop: diff needs two files" "$before"
+refuse "three files" 2 "is one word too many" "$before" "$after" "$after"
+refuse "missing first file" 1 "nothing.zst" "$directory/nothing.zst" "$after"
+refuse "missing second file" 1 "nothing.zst" "$before" "$directory/nothing.zst"
+refuse "directory" 1 "is a directory" "$before" "$directory"
+head -c 1000 "$after" >"$directory/cut.zst"
+refuse "truncated file" 1 "cut.zst" "$before" "$directory/cut.zst"
+refuse "size cap" 1 "raise it with --max-bytes" "$before" "$after" --max-bytes 1000
+refuse "standard input twice" 1 "one side of a comparison" - -
+refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'" "$before" "$after" -g cgruop
+refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'" "$before" "$after" --metrics run_time
+refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'" "$before" "$after" --sections smaps
+refuse "unknown column" 2 "unknown column 'value'; valid: group, threads, metric, baseline, candidate, delta, %, arrow, tags, uptime" \
+    "$before" "$after" --columns value
+refuse "arrow and a side" 2 "column arrow already shows baseline and candidate" "$before" "$after" --columns group,arrow,candidate
+refuse "unknown display format" 2 "did you mean 'full'? valid: arrow, full, delta-only, no-pct, pct-only" \
+    "$before" "$after" --display-format ful
+refuse "sort by a category" 2 "cannot sort by 'state'" "$before" "$after" --sort-by state
+
+"$ctop" diff "$before" "$after" --format tsv >"$directory/diff" 2>"$directory/errors"
+result "exit status with differences" "$([ $? = 0 ] || echo "not 0")"
+"$ctop" compare "$before" "$after" --format tsv >"$directory/compare" 2>>"$directory/errors"
+result "compare is diff" "$(cmp "$directory/diff" "$directory/compare" 2>&1)"
+"$ctop" diff - "$after" --format tsv <"$before" >"$directory/stdin" 2>>"$directory/errors"
+result "standard input first" "$(cmp "$directory/diff" "$directory/stdin" 2>&1)"
+"$ctop" diff "$before" - --format tsv <"$after" >"$directory/stdin" 2>>"$directory/errors"
+result "standard input second" "$(cmp "$directory/diff" "$directory/stdin" 2>&1)"
+"$ctop" diff "$before" "$after" --format tsv -o "$directory/file" 2>>"$directory/errors"
+result "output file" "$(cmp "$directory/diff" "$directory/file" 2>&1)"
+"$ctop" diff "$before" "$before" --format tsv --columns delta 2>>"$directory/errors" |
+    grep -v -e '^#' -e '^delta$' -e '^+0' -e '^same$' -e '^-$' -e '^row' -e '^some' -e '^full' >"$directory/changed"
+result "a file with itself" "$(head -n 3 "$directory/changed")"
+
+print "text" "^      worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
+print "first file empty" "^## [0-9]* groups only in candidate" "$empty" "$after"
+print "second file empty" "^## [0-9]* groups only in baseline" "$before" "$empty"
+print "both files empty" "^before " "$empty" "$empty"
+print "hosts that differ" "^before " "$2/snapshots/extremes.a.ctprof.zst" "$2/snapshots/random-1.b.ctprof.zst"
+print "section of cgroups on another axis" "^ctop: section pressure needs --group-by cgroup" \
+    "$before" "$after" -g process --sections primary,pressure
+print "rows that a limit cuts" "^\.\.\. [0-9]* more lines truncated (use --limit 0 for unlimited)" "$before" "$after" --limit 3
+print "rows that a limit cuts from tsv" "rows of section primary are left out by --limit" "$before" "$after" --limit 3 --format tsv
+print "csv has both sides" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$before" "$after" -g process \
+    --format csv
+finish
