@@ -219,7 +219,7 @@ static struct pair_join *find_join(struct session_pair *pair, const struct buffe
 bool *pair_members(struct session *session, const struct view *view, size_t step_count, enum diff_side side)
 {
 	const struct snapshot *snapshot = pair_snapshot(session, side);
-	const struct view_step *step = &view->steps[step_count - 1];
+	const struct view_step *step;
 	const struct pair_join *join;
 	bool *members;
 	size_t pair;
@@ -232,6 +232,7 @@ bool *pair_members(struct session *session, const struct view *view, size_t step
 			members[i] = (snapshot->thread_flags[i] & THREAD_KERNEL) == 0;
 		return members;
 	}
+	step = &view->steps[step_count - 1];
 	join = pair_join_of(session, view, step->axis, step_count - 1);
 	pair = diff_find(join->diff, step->key, step->key_length);
 	for (size_t i = 0; i < snapshot->thread_count; i++)
