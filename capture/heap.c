@@ -16,7 +16,9 @@
 enum {
 	BATCH = 1024, /* threads that one call of process_vm_readv(2) reads */
 	BATCH_WITH_STOPS =
-		32,       /* each may take a quarter of a second: between two batches we can be cancelled */
+		32, /* each may take a quarter of a second: between two batches we can be cancelled */
+	YOUNG_NS = 1000000000,
+	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND,
 	SERVE_EVERY = 16, /* processes between two answers to what the resolving children ask */
 };
 
@@ -192,6 +194,19 @@ static bool needs_look(const struct round *round, const struct process *process,
 	       (process->tgid + round->capture->heap.window) % ROTATION_ROUNDS == 0;
 }
 
+/*
+ * In its first second a process may still be mapping its libraries, and most that are so young are gone
+ * before anything is found out about them: a live round that sees one for the first time leaves it to the
+ * next.
+ */
+static bool is_young(const struct round *round, const struct process *process, size_t leader)
+{
+	uint64_t start_ns = round->snapshot->start_time[leader] * NS_PER_TICK, now_ns = clock_boottime_ns();
+
+	return process->heap == NULL && round->previous != NULL && round->heap_wait_ns == 0 &&
+	       start_ns < now_ns && now_ns - start_ns < YOUNG_NS;
+}
+
 static void look(struct round *round, struct process *process, int tasks)
 {
 	int directory = openat(tasks, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -349,6 +364,10 @@ static int apply_process(struct round *round, struct process *process)
 	if (has_no_heap(round, process, leader)) {
 		process->heap = NULL;
 		fail_process(round, process, REASON_READ);
+		return 0;
+	}
+	if (is_young(round, process, leader)) {
+		postpone_process(round, process);
 		return 0;
 	}
 	if (!known && needs_look(round, process, leader)) {

@@ -176,8 +176,12 @@ void evidence_add_heap(struct table *table, const struct snapshot *now)
 		item.process = &provenance->heap[i];
 		add_outcome(outcomes, &count, item);
 	}
-	for (size_t i = 0; i < count; i++)
-		add_row(table, now, &outcomes[i]);
+	for (int found = 1; found >= 0; found--) {
+		for (size_t i = 0; i < count; i++) {
+			if ((outcomes[i].process->layout != NULL) == found)
+				add_row(table, now, &outcomes[i]);
+		}
+	}
 	hash_map_release(&counts.index);
 	free(counts.items);
 	free(outcomes);

@@ -15,6 +15,10 @@
 #include "fake_probe.h"
 #include "live.h"
 
+enum {
+	YOUNG_MS = 1050, /* after which a process is no longer left alone because it has just begun */
+};
+
 /* A process of three threads: the leader and one more are parked, one moves all the time. */
 static void *park(void *argument)
 {
@@ -332,6 +336,7 @@ static void test_switch(void **state)
 	snapshot = live_full(scene.capture);
 	assert_int_equal(snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_SWITCHED_OFF], 5);
 	snapshot_release(snapshot);
+	live_sleep_ms(YOUNG_MS);
 	capture_switch_heap(scene.capture, true);
 	snapshot = live_round(scene.capture);
 	expect_counters(snapshot, row_of(snapshot, &scene, 0), 7000, 3000);
@@ -339,6 +344,53 @@ static void test_switch(void **state)
 		       REASON_READ);
 	snapshot_release(snapshot);
 	end(&scene);
+}
+
+static pid_t late_child;
+
+static void start_late_child(void)
+{
+	late_child = live_start(run_nothing, NULL);
+	fake_probe_set(late_child, PROBE_STATE_READY, HEAP_TAG_NONE, LAYOUT_ORIGIN_DWARF);
+}
+
+/* A process that has just begun is left alone for a second by live rounds, and by no full capture. */
+static void test_young_process(void **state)
+{
+	struct capture_options options = {.resolver = fake_resolver()};
+	struct capture *capture;
+	struct snapshot *snapshot;
+	struct error error;
+	uint32_t child_id;
+	int rounds = 0;
+
+	(void)state;
+	fake_probe_reset();
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	snapshot_release(live_round(capture));
+	start_late_child();
+	child_id = (uint32_t)late_child;
+	snapshot = live_round(capture);
+	expect_outcome(snapshot, live_row(snapshot, child_id, child_id), VALUE_UNAVAILABLE,
+		       REASON_BEING_RESOLVED);
+	assert_int_equal(fake_probe_looks(late_child), 0);
+	snapshot_release(snapshot);
+	for (; fake_probe_looks(late_child) == 0 && rounds < 100; rounds++) {
+		live_sleep_ms(50);
+		snapshot_release(live_round(capture));
+	}
+	assert_in_range(rounds, 2, 99);
+	snapshot = live_round(capture);
+	expect_counters(snapshot, live_row(snapshot, child_id, child_id), 0, 0);
+	snapshot_release(snapshot);
+	live_end(late_child);
+	start_late_child();
+	child_id = (uint32_t)late_child;
+	snapshot = live_full(capture);
+	expect_counters(snapshot, live_row(snapshot, child_id, child_id), 0, 0);
+	snapshot_release(snapshot);
+	live_end(late_child);
+	capture_close(capture);
 }
 
 /* What nobody asked for is not read where only what is needed is. */
@@ -353,6 +405,7 @@ static void test_not_needed(void **state)
 	expect_outcome(snapshot, row_of(snapshot, &scene, 0), VALUE_UNAVAILABLE, REASON_NOT_READ);
 	assert_int_equal(fake_probe_looks(child(&scene, 0)), 0);
 	snapshot_release(snapshot);
+	live_sleep_ms(YOUNG_MS);
 	snapshot = live_round_needed(scene.capture, source_bit(SOURCE_JEMALLOC));
 	expect_counters(snapshot, row_of(snapshot, &scene, 0), 0, 0);
 	snapshot_release(snapshot);
@@ -431,11 +484,17 @@ static void test_own_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full),          cmocka_unit_test(test_privilege),
-		cmocka_unit_test(test_rounds),        cmocka_unit_test(test_resolving),
-		cmocka_unit_test(test_impatience),    cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_not_needed),    cmocka_unit_test(test_another_outcome),
-		cmocka_unit_test(test_without_probe), cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_privilege),
+		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_resolving),
+		cmocka_unit_test(test_impatience),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_young_process),
+		cmocka_unit_test(test_not_needed),
+		cmocka_unit_test(test_another_outcome),
+		cmocka_unit_test(test_without_probe),
+		cmocka_unit_test(test_own_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
