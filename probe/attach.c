@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -238,4 +239,13 @@ int attachment_counter_address(const struct attachment *attachment, pid_t pid, u
 		return r;
 	/* a block has no distance: it counts from itself, on any machine */
 	return tls_address(block, 0, TLS_VARIANT_1, attachment->symbol, attachment->offset, ret_address);
+}
+
+bool attachment_has_thread(const struct attachment *attachment, uint32_t tid)
+{
+	/*
+	 * EPERM is for a thread of the group whose process belongs to another user; any other number gives
+	 * ESRCH before rights are looked at (do_send_specific() of kernel/signal.c).
+	 */
+	return syscall(SYS_tgkill, (long)attachment->tgid, (long)tid, 0) == 0 || errno == EPERM;
 }

@@ -61,6 +61,11 @@ void attachment_release(struct attachment *attachment);
 int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
 			       uint64_t *ret_address, uint64_t *calls);
 
+/*
+ * Does the process have a thread of that number? Sends nothing (signal 0). Safe between fork(2) and _exit(2).
+ */
+bool attachment_has_thread(const struct attachment *attachment, uint32_t tid);
+
 /* The last number of NSpid in the text of a status file: the thread's in its own pid namespace. */
 bool attachment_parse_own_number(const char *status, uint32_t *ret_number, size_t *ret_namespaces);
 

@@ -37,6 +37,7 @@ struct process {
 	bool is_attached;
 	struct attachment attachment;
 	struct known_threads known;
+	char version[LAYOUT_VERSION_SIZE];
 	char *text; /* owned */
 };
 
@@ -229,16 +230,17 @@ static void begin(struct probe *probe, struct process *process, int process_dire
 
 static void attach(struct probe *probe, struct process *process, int process_directory)
 {
-	const struct resolution *resolution = resolution_entry_result(process->resolution);
+	struct resolution resolution;
 	struct error error = {0};
 	enum heap_tag tag;
 	int r;
 
-	if (resolution->tag != HEAP_TAG_NONE) {
-		fail_process(process, resolution->tag, resolution->text);
+	resolution_entry_result(process->resolution, &process->map, &resolution);
+	if (resolution.tag != HEAP_TAG_NONE) {
+		fail_process(process, resolution.tag, resolution.text);
 		return;
 	}
-	r = attachment_open(&process->attachment, (pid_t)process->shown.tgid, process_directory, resolution,
+	r = attachment_open(&process->attachment, (pid_t)process->shown.tgid, process_directory, &resolution,
 			    &process->map, &probe->reader.counts.transfers, &tag, &error);
 	if (r < 0) {
 		fail_process(process, tag, error.text);
@@ -246,8 +248,9 @@ static void attach(struct probe *probe, struct process *process, int process_dir
 	}
 	process->is_attached = true;
 	process->shown.state = PROBE_STATE_READY;
-	process->shown.origin = resolution->layout.origin;
-	process->shown.version = resolution->layout.version;
+	process->shown.origin = resolution.layout.origin;
+	memcpy(process->version, resolution.layout.version, sizeof(process->version));
+	process->shown.version = process->version;
 	process_map_release(&process->map);
 }
 

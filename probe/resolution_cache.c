@@ -26,7 +26,8 @@ struct resolution_entry {
 	uint32_t holders;
 	char *key; /* owned: the executable's part, then one of each library */
 	size_t key_length;
-	struct resolution result; /* of RESOLUTION_DONE */
+	struct resolution result;     /* of RESOLUTION_DONE */
+	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
 	/* Of RESOLUTION_WAITING: */
 	int directory; /* owned */
 	char *path;    /* owned */
@@ -82,6 +83,7 @@ static void end_waiting(struct resolution_entry *entry, enum resolution_state st
 static void release_entry(struct resolution_entry *entry)
 {
 	end_waiting(entry, RESOLUTION_VOID);
+	free(entry->library.path);
 	free(entry->key);
 	free(entry);
 }
@@ -117,13 +119,30 @@ static void append_object(struct buffer *key, const struct mapped_object *object
 	buffer_append(key, object->path, strlen(object->path) + 1);
 }
 
+static int compare_objects(const void *a, const void *b)
+{
+	const struct mapped_object *const *left = a, *const *right = b;
+
+	if ((*left)->device != (*right)->device)
+		return (*left)->device < (*right)->device ? -1 : 1;
+	if ((*left)->inode != (*right)->inode)
+		return (*left)->inode < (*right)->inode ? -1 : 1;
+	return strcmp((*left)->path, (*right)->path);
+}
+
+/* Where libraries lie is chance, so the order of a map means nothing. */
 static void append_key(struct buffer *key, const struct stat *executable, const struct process_map *map)
 {
 	const struct executable_key part = executable_key(executable);
+	const struct mapped_object **objects = memory_allocate_zero(map->count + 1, sizeof(*objects));
 
+	for (size_t i = 0; i < map->count; i++)
+		objects[i] = &map->objects[i];
+	qsort(objects, map->count, sizeof(*objects), compare_objects);
 	buffer_append(key, &part, sizeof(part));
 	for (size_t i = 0; i < map->count; i++)
-		append_object(key, &map->objects[i]);
+		append_object(key, objects[i]);
+	free(objects);
 }
 
 /* Does the outcome for the key of `entry` hold for `key`? */
@@ -235,9 +254,23 @@ enum resolution_state resolution_entry_state(const struct resolution_entry *entr
 	return entry->state;
 }
 
-const struct resolution *resolution_entry_result(const struct resolution_entry *entry)
+void resolution_entry_result(const struct resolution_entry *entry, const struct process_map *map,
+			     struct resolution *ret_resolution)
 {
-	return &entry->result;
+	const struct mapped_object *library = &entry->library;
+	uint32_t object = 0;
+
+	*ret_resolution = entry->result;
+	if (library->path == NULL)
+		return;
+	while (object < map->count) {
+		const struct mapped_object *candidate = &map->objects[object];
+
+		if (compare_objects(&candidate, &library) == 0)
+			break;
+		object++;
+	}
+	ret_resolution->layout.object = object;
 }
 
 /* Is the executable of the process that the entry was begun with still the same? */
@@ -261,6 +294,10 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 	}
 	if (entry->result.tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
 		remember_clean(cache, entry);
+	if (entry->result.tag == HEAP_TAG_NONE && entry->result.layout.object < entry->map.count) {
+		entry->library = entry->map.objects[entry->result.layout.object];
+		entry->library.path = memory_duplicate(entry->library.path);
+	}
 	end_waiting(entry, RESOLUTION_DONE);
 }
 

@@ -44,8 +44,9 @@ void resolution_cache_leave(struct resolution_entry *entry);
 
 enum resolution_state resolution_entry_state(const struct resolution_entry *entry);
 
-/* The outcome of one that is done; valid while it is held. */
-const struct resolution *resolution_entry_result(const struct resolution_entry *entry);
+/* The outcome of one that is done; a library has its number in `map`, the map of the process that asks. */
+void resolution_entry_result(const struct resolution_entry *entry, const struct process_map *map,
+			     struct resolution *ret_resolution);
 
 /*
  * Starts what may start by the headroom rule and takes what is there. With `deadline_ns` (CLOCK_MONOTONIC, 0:

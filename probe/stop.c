@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -80,15 +79,6 @@ static void fail(struct stop_thread *thread, enum heap_tag tag, int error_number
 	thread->error_number = error_number;
 }
 
-/*
- * Is the thread one of this process? Nobody can answer EPERM for a number that is not: the kernel looks for
- * the thread in the group first (do_send_specific() of kernel/signal.c). Signal 0 is none.
- */
-static bool belongs(const struct attachment *attachment, uint32_t tid)
-{
-	return syscall(SYS_tgkill, (long)attachment->tgid, (long)tid, 0) == 0 || errno == EPERM;
-}
-
 /* Waits until a seized thread stops; SIGCHLD, which is blocked, tells at once. Returns 0 or an errno. */
 static int wait_stopped(pid_t tid, int *ret_status)
 {
@@ -155,7 +145,7 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 	uintptr_t signal = 0;
 	int status, r;
 
-	if (!belongs(attachment, thread->tid)) {
+	if (!attachment_has_thread(attachment, thread->tid)) {
 		fail(thread, HEAP_TAG_PTRACE_SEIZE, ESRCH);
 		return true;
 	}
@@ -163,7 +153,8 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 		fail(thread, HEAP_TAG_PTRACE_SEIZE, errno);
 		return true;
 	}
-	if (!belongs(attachment, thread->tid)) { /* the number was used again; seizing alone stops nothing */
+	if (!attachment_has_thread(
+		    attachment, thread->tid)) { /* the number was used again; seizing alone stops nothing */
 		fail(thread, HEAP_TAG_PTRACE_SEIZE, ESRCH);
 		return false;
 	}

@@ -20,6 +20,7 @@ enum {
 	FORGET_ROUNDS = 32, /* a thread not asked for so often is forgotten */
 	BIRTH_WAITS = 3,    /* for threads that have not registered their list yet */
 	BIRTH_WAIT_NS = 1000 * 1000,
+	LIVING_TRIES = 64, /* threads asked before a process counts as gone */
 	STATUS_SIZE_MAX = 64 * 1024,
 };
 
@@ -189,7 +190,7 @@ static int run_through_living(struct reading *reading)
 	uint64_t *calls = &reading->reader->counts.transfers;
 	int r = transfer_run(&memory->transfer, reading->pid, memory->bytes, calls);
 
-	for (size_t i = 0; i < reading->count && r == -ESRCH; i++) {
+	for (size_t i = 0; i < reading->count && i < LIVING_TRIES && r == -ESRCH; i++) {
 		reading->pid = (pid_t)reading->threads[i].tid;
 		r = transfer_run(&memory->transfer, reading->pid, memory->bytes, calls);
 	}
@@ -310,9 +311,13 @@ static int find_own_number(const struct reading *reading, uint32_t tid, uint32_t
 	return r == -ENOENT ? -ESRCH : r;
 }
 
-/* A thread whose pointer nothing but a stop can tell. */
+/* A thread whose pointer nothing but a stop can tell, or that has ended. */
 static void add_held(struct reading *reading, size_t thread)
 {
+	if (!attachment_has_thread(reading->attachment, reading->threads[thread].tid)) {
+		fail(reading, thread, HEAP_TAG_PROCESS_VM_READV, ESRCH);
+		return;
+	}
 	fail(reading, thread, HEAP_TAG_NEEDS_STOP, 0);
 	reading->memory->held[reading->held_count++] = thread;
 }
