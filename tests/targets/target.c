@@ -7,6 +7,7 @@
  *
  *   go               everybody does a round more and reports again, then `ready`
  *   gap              prints `gap NS`: how late the latest wake-up of mode latency was since the last `gap`
+ *   release          ends the children of modes fork, rawfork and vfork, then `ready`
  *   exec PROGRAM …   becomes another program (thread ids of a process outlive that)
  *
  * It ends at the end of its input. Nothing here allocates between the counts and the parking: no stdio.
@@ -20,7 +21,7 @@
  *   churn    the threads create threads that end soon
  *   fork     the main thread has a child that parks too, and that one a grandchild
  *   rawfork  the same by bare system calls, behind the C library's back
- *   vfork    the last thread waits in a vfork(2) (state D), its robust list taken back; ends with the input
+ *   vfork    the last thread waits in a vfork(2) (state D) until `release`, its robust list taken back
  *
  * Built with -DOWN_TLS=SIZE it has thread-local data of its own, aligned to 64 bytes, beside jemalloc's.
  * Built with -DPREFIX(name)=je_##name for a jemalloc whose functions have a prefix. Without a mallctl (no
@@ -305,6 +306,9 @@ static void obey(char *line)
 		snprintf(text, sizeof(text), "gap %lld\n", (long long)target.gap_ns);
 		target.gap_ns = 0;
 		print(text);
+	} else if (strcmp(words[0], "release") == 0) {
+		close(target.life[1]);
+		print("ready\n");
 	} else if (strcmp(words[0], "exec") == 0 && words[1] != NULL) {
 		execv(words[1], words + 1);
 		fail(words[1]);
