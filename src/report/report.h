@@ -49,10 +49,10 @@ struct report {
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
-	int wrap_width; /* text only: names go on in the next line so that lines have this width; 0: they do
-			 * not */
-	bool to_terminal;              /* tsv and csv: control characters in names become U+FFFD */
-	bool one_section;              /* csv only: leave the section's name out */
+	int wrap_width;   /* text only: names go on in the next line so that lines have this width; 0: they do
+			   * not */
+	bool to_terminal; /* tsv and csv: control characters in names become U+FFFD */
+	bool one_section; /* csv only: leave the section's name out */
 	size_t table_count;
 	bool reasons[2][UINT8_MAX + 1]; /* reasons of cells drawn, for the legend: of `snapshot`, `before` */
 	bool partial;                   /* a partial cell was drawn as text */

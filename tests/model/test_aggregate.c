@@ -41,8 +41,7 @@ static void set_names(struct snapshot *snapshot, enum metric metric, const char 
 static const uint32_t one_group[THREADS] = {0, 0, 0, 0};
 static const uint32_t two_groups[THREADS] = {0, 0, 1, 1};
 
-static void expect_text(struct aggregation *aggregation, size_t group, enum metric metric,
-			const char *text)
+static void expect_text(struct aggregation *aggregation, size_t group, enum metric metric, const char *text)
 {
 	struct buffer buffer = {0};
 
