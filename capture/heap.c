@@ -18,6 +18,7 @@ enum {
 	BATCH_WITH_STOPS =
 		32, /* each may take a quarter of a second: between two batches we can be cancelled */
 	YOUNG_NS = 1000000000,
+	RESOLUTION_TRIES = 10,
 	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND,
 	SERVE_EVERY = 16, /* processes between two answers to what the resolving children ask */
 };
@@ -238,10 +239,10 @@ static uint64_t clock_monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int wait_for_resolutions(struct round *round)
+static int wait_until(struct round *round, uint64_t end)
 {
 	struct probe *probe = round->capture->heap.probe;
-	uint64_t now = clock_monotonic_ns(), end = now + round->heap_wait_ns;
+	uint64_t now = clock_monotonic_ns();
 	size_t under_way = probe_serve(probe, 0);
 
 	for (; under_way != 0 && now < end; now = clock_monotonic_ns()) {
@@ -250,6 +251,43 @@ static int wait_for_resolutions(struct round *round)
 		under_way = probe_serve(probe, now + wait_slice_ns < end ? now + wait_slice_ns : end);
 	}
 	return 0;
+}
+
+/* Looks again at processes that were being resolved; returns how many still are. */
+static size_t look_again(struct round *round)
+{
+	struct process_list *list = &round->capture->processes;
+	size_t resolving = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct process *process = &list->items[i];
+		int tasks;
+
+		if (process->heap == NULL || process->heap->state != PROBE_STATE_RESOLVING)
+			continue;
+		tasks = process_list_tasks(list, process, round->capture->roots.descriptor[ROOT_PROC]);
+		look(round, process, tasks);
+		process_list_rest(process);
+		resolving += process->heap != NULL && process->heap->state == PROBE_STATE_RESOLVING;
+	}
+	return resolving;
+}
+
+/*
+ * A resolution that was begun with a process that ended meanwhile is begun again with another of the same
+ * executable; that does not happen many times.
+ */
+static int wait_for_resolutions(struct round *round)
+{
+	uint64_t end = clock_monotonic_ns() + round->heap_wait_ns;
+	int result = 0;
+
+	for (int i = 0; i < RESOLUTION_TRIES && result == 0; i++) {
+		result = wait_until(round, end);
+		if (look_again(round) == 0 || clock_monotonic_ns() >= end)
+			break;
+	}
+	return result;
 }
 
 /* --- reading threads --- */
