@@ -9,6 +9,7 @@ enum {
 	/* No program has as many; a crafted one could have a unit in every eleven bytes. */
 	UNITS_MAX = 1000000,
 	UNITS_PER_CHECK = 256,
+	IMPORTS_MAX = 1024,
 };
 
 /* What libdw needs to tell units, entries, names and address ranges. */
@@ -61,7 +62,7 @@ static bool names_occur(struct elf_object *object)
 }
 
 /* Takes the members of one unit, when it knows both. */
-static int try_unit(Dwarf_Die *unit, struct dwarf_limit *limit, struct tsd_members *ret_members)
+static int try_unit_alone(Dwarf_Die *unit, struct dwarf_limit *limit, struct tsd_members *ret_members)
 {
 	struct tsd_members members = {0};
 
@@ -69,6 +70,33 @@ static int try_unit(Dwarf_Die *unit, struct dwarf_limit *limit, struct tsd_membe
 		return -ENOENT;
 	*ret_members = members;
 	return 0;
+}
+
+/*
+ * Takes the members of a unit, or of one that it imports: dwz(1) moves what units share into partial units,
+ * in the same file or in the alternate one. The imports stand before all other entries.
+ */
+static int try_unit(Dwarf_Die *unit, struct dwarf_limit *limit, struct tsd_members *ret_members)
+{
+	Dwarf_Die entry, next;
+	bool more;
+
+	if (try_unit_alone(unit, limit, ret_members) == 0)
+		return 0;
+	more = dwarf_child(unit, &entry) == 0;
+	for (size_t count = 0; more && count < IMPORTS_MAX && dwarf_tag(&entry) == DW_TAG_imported_unit;
+	     count++) {
+		Dwarf_Attribute attribute;
+		Dwarf_Die imported;
+
+		if (dwarf_attr(&entry, DW_AT_import, &attribute) != NULL &&
+		    dwarf_formref_die(&attribute, &imported) != NULL &&
+		    try_unit_alone(&imported, limit, ret_members) == 0)
+			return 0;
+		more = dwarf_siblingof(&entry, &next) == 0;
+		entry = next;
+	}
+	return -ENOENT;
 }
 
 static bool name_ends_with(const char *name, const char *ending)

@@ -90,7 +90,7 @@ struct elf_object {
 
 enum {
 	/* Unpacked bytes that one file may ask for, MiB. */
-	ELF_OBJECT_UNPACK_LIMIT_MIB = 2048,
+	ELF_OBJECT_UNPACK_LIMIT_MIB = 1024,
 	ELF_BUILD_ID_TEXT_SIZE = 2 * 64 + 1,
 	ELF_LINK_NAME_SIZE = 256,
 };

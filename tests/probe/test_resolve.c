@@ -269,11 +269,36 @@ static void test_debuglink(void **state)
 	workshop_make("rm -rf .debug");
 }
 
+/* Maps a file for changes; the caller unmaps it. */
+static unsigned char *map_file(const char *path, size_t *ret_size)
+{
+	const int descriptor = open(path, O_RDWR);
+	struct stat status;
+	unsigned char *image;
+
+	assert_true(descriptor >= 0 && fstat(descriptor, &status) == 0);
+	*ret_size = (size_t)status.st_size;
+	image = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+	assert_true(image != MAP_FAILED);
+	close(descriptor);
+	return image;
+}
+
 static void test_alternate(void **state)
 {
+	unsigned char *image, *note;
+	size_t size;
+
 	(void)state;
 	if (!workshop_has("dwz"))
 		skip();
+	/* what two units share becomes a partial unit */
+	workshop_make(
+		"echo '#include \"" SOURCE "\"' >second.c && "
+		"cc -g -O2 -DGENERATION_5_3 -c " SOURCE " && "
+		"cc -g -O2 -DGENERATION_5_3 -DLIBRARY -DSYMBOL=other -DACCESS=other_access -c second.c && "
+		"cc generation.o second.o -o a && dwz a && readelf --debug-dump a | grep -q partial_unit");
+	assert_found("a");
 	/* structures that two programs share move to the common file */
 	workshop_make("rm -rf root; mkdir -p root/usr/lib/debug/.dwz; "
 		      "cc -g -DGENERATION_5_3 " SOURCE " -o a && cc -g -O2 -DGENERATION_5_3 " SOURCE
@@ -286,10 +311,23 @@ static void test_alternate(void **state)
 	assert_found("a");
 	assert_found("b");
 	/* of another build */
-	workshop_make("objcopy --remove-section=.note.gnu.build-id common.debug "
-		      "root/usr/lib/debug/.dwz/common.debug");
+	image = map_file("root/usr/lib/debug/.dwz/common.debug", &size);
+	note = memmem(image, size, "GNU", 4);
+	assert_non_null(note);
+	note[4] ^= 1;
+	munmap(image, size);
 	resolve_program("a");
 	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+	/* of structures that differ, only the names of the members move */
+	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a && cc -g -DGENERATION_5_2 " SOURCE " -o b && "
+		      "dwz -m common.debug -M /usr/lib/debug/.dwz/common.debug a b && "
+		      "! grep -q setter_thread_deallocated a");
+	resolve_program("a");
+	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+	workshop_make("cp common.debug root/usr/lib/debug/.dwz/");
+	assert_found("a");
+	resolve_program("b");
+	assert_layout(LAYOUT_ORIGIN_DWARF, 16, 24);
 }
 
 struct package_case {
@@ -332,21 +370,6 @@ static void test_packages(void **state)
 	}
 	if (tried == 0)
 		skip();
-}
-
-/* Maps a file for changes; the caller unmaps it. */
-static unsigned char *map_file(const char *path, size_t *ret_size)
-{
-	const int descriptor = open(path, O_RDWR);
-	struct stat status;
-	unsigned char *image;
-
-	assert_true(descriptor >= 0 && fstat(descriptor, &status) == 0);
-	*ret_size = (size_t)status.st_size;
-	image = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-	assert_true(image != MAP_FAILED);
-	close(descriptor);
-	return image;
 }
 
 /* Compresses the .debug_… sections of a program with zstd, as newer linkers do (gABI, "Compressed Sections").
@@ -548,6 +571,71 @@ static void test_known_program(void **state)
 	assert_tag(HEAP_TAG_JEMALLOC_NOT_FOUND);
 }
 
+struct known_case {
+	const char *version;
+	unsigned int size, allocated, deallocated;
+	bool is_known;
+};
+
+static const struct known_case known_cases[] = {
+	{"4.5.0-0-g04380e79f1e2428bd0ad000bbc6e3d2dfc6b66a5", 104, 16, 24, true},
+	{"5.0.1-0-g896ed3a8b3f41998d4fb4d625d30ac63ef2d51fb", 6104, 8, 16, true},
+	{"5.1.0-0-g0", 6144, 16, 24, true}, /* as redis has it */
+	{"5.2.1-0-gea6b3e973b477b8061e0076bb257dbd7f3faa756", 6216, 16, 24, true},
+	{"5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 2632, 824, 840, true},
+	{"5.3.1-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 1968, 928, 944, true},
+	{"5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 2640, 0, 0, false},
+	{"5.3.0-1-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 2632, 0, 0, false},
+	{"5.3.0-0-g54eaed1", 2632, 0, 0, false},
+	{"x5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 2632, 0, 0, false},
+	{"5.3.0.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 2632, 0, 0, false},
+	{"5.3-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c", 2632, 0, 0, false},
+	{"", 2632, 0, 0, false},
+};
+
+/* Builds a library that looks like a stripped jemalloc: exported interface, version, thread storage. */
+static void make_library(const char *version, unsigned int size, const char *flags)
+{
+	workshop_make(
+		"printf '%%s\\n' '__thread char data[%u - OTHERS] __attribute__((visibility(\"hidden\")));'"
+		" '__thread char others[OTHERS] __attribute__((visibility(\"hidden\")));'"
+		" 'const char *mallctl(int i) { data[i]++; if (OTHERS) others[i]++; return \"%s\"; }' "
+		">known.c && "
+		"cc -O -shared -fPIC %s known.c -o known.so && strip known.so",
+		size, version, flags);
+}
+
+#if defined(__x86_64__)
+static void test_known_fingerprints(void **state)
+{
+	static const char *const libraries[] = {"known.so"};
+	static const char *const refused[] = {
+		"-ftls-model=global-dynamic -DOTHERS=0", /* no static thread storage */
+		"-ftls-model=initial-exec -DOTHERS=8",   /* more in it than one variable */
+	};
+
+	(void)state;
+	workshop_make("echo 'int main(void) { return 0; }' >main.c && cc main.c -o a");
+	for (size_t i = 0; i < sizeof(known_cases) / sizeof(known_cases[0]); i++) {
+		const struct known_case *known = &known_cases[i];
+
+		make_library(known->version, known->size, "-ftls-model=initial-exec -DOTHERS=0");
+		resolve_with("a", libraries, 1);
+		if (!known->is_known) {
+			assert_tag(HEAP_TAG_JEMALLOC_IN_DSO);
+			continue;
+		}
+		assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, known->allocated, known->deallocated);
+		assert_int_equal(strncmp(resolved.layout.version, known->version, 5), 0);
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		make_library(known_cases[4].version, known_cases[4].size, refused[i]);
+		resolve_with("a", libraries, 1);
+		assert_tag(HEAP_TAG_JEMALLOC_IN_DSO);
+	}
+}
+#endif
+
 static void test_known_builds(void **state)
 {
 	(void)state;
@@ -661,6 +749,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symbol_names),
 		cmocka_unit_test(test_known_builds),
+#if defined(__x86_64__)
+		cmocka_unit_test(test_known_fingerprints),
+#endif
 		cmocka_unit_test(test_generations),
 		cmocka_unit_test(test_clang),
 		cmocka_unit_test(test_refusals),
