@@ -90,6 +90,16 @@ static int find_random(struct attachment *attachment, const struct auxiliary_vec
 			     calls);
 }
 
+void attachment_set_robust_distance(struct attachment *attachment, uint64_t distance)
+{
+	/* above the thread pointer's own words on x86_64, below it on aarch64 */
+	if (tls_native_variant() == TLS_VARIANT_2 &&
+	    (distance < ATTACHMENT_ROBUST_MIN || distance > ATTACHMENT_ROBUST_MAX))
+		return;
+	attachment->robust_distance = distance;
+	attachment->robust_known = true;
+}
+
 /*
  * glibc keeps the head of the robust list 16 bytes behind the tid field, with one pointer between them, in
  * struct pthread (nptl/descr.h). The thread pointer is the beginning of that structure on x86_64 and its end
@@ -101,10 +111,11 @@ static void find_robust_distance(struct attachment *attachment)
 
 	if (library->kind == C_LIBRARY_MUSL || !library->threads_known)
 		return;
-	attachment->robust_distance = (uint64_t)library->tid_offset + 16;
 	if (tls_native_variant() == TLS_VARIANT_1)
-		attachment->robust_distance -= library->pthread_size;
-	attachment->robust_known = true;
+		attachment_set_robust_distance(attachment,
+					       (uint64_t)library->tid_offset + 16 - library->pthread_size);
+	else
+		attachment_set_robust_distance(attachment, (uint64_t)library->tid_offset + 16);
 }
 
 /* The image of a library lies where the dynamic linker put it. */

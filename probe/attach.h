@@ -14,6 +14,8 @@
 enum {
 	ATTACHMENT_RANDOM_SIZE = 16, /* bytes at AT_RANDOM */
 	ATTACHMENT_SPAN_MAX = 4096,  /* bytes read of a thread: from one counter to the end of the other */
+	ATTACHMENT_ROBUST_MIN = 48,  /* bytes from thread pointer to robust list head on x86_64 */
+	ATTACHMENT_ROBUST_MAX = 4096,
 };
 
 /* How the counters of one process's threads are reached. Plain data but for one descriptor. */
@@ -48,6 +50,9 @@ struct attachment {
 int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
 		    const struct resolution *resolution, const struct process_map *map, uint64_t *calls,
 		    enum heap_tag *ret_tag, struct error *error);
+
+/* Sets the distance between robust list head and thread pointer if it can be one in struct pthread. */
+void attachment_set_robust_distance(struct attachment *attachment, uint64_t distance);
 
 /* Closes the descriptor. */
 void attachment_release(struct attachment *attachment);

@@ -65,8 +65,7 @@ void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t
 			continue;
 		if (!find_control_block(bytes, starts[i], size, &block))
 			continue;
-		attachment->robust_distance = head - block;
-		attachment->robust_known = true;
+		attachment_set_robust_distance(attachment, head - block);
 		return;
 	}
 }
@@ -74,14 +73,16 @@ void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t
 void thread_pointer_add_proof(struct transfer *transfer, uint64_t head, uint64_t thread_pointer,
 			      uint32_t own_number, struct thread_pointer_proof *ret_proof)
 {
-	struct thread_pointer_proof proof = {.thread_pointer = thread_pointer, .own_number = own_number};
+	const uint64_t tid_end = head - TID_BELOW_HEAD + sizeof(uint32_t);
+	const uint64_t start = tls_native_variant() == TLS_VARIANT_2 ? thread_pointer + SELF_OFFSET
+								     : tid_end - sizeof(uint32_t);
 
-	proof.tid_piece = transfer_add(transfer, head - TID_BELOW_HEAD, sizeof(uint32_t));
-	proof.self_piece = proof.tid_piece;
-	if (tls_native_variant() == TLS_VARIANT_2)
-		proof.self_piece = transfer_add(transfer, thread_pointer + SELF_OFFSET,
-						sizeof(thread_pointer));
-	*ret_proof = proof;
+	*ret_proof = (struct thread_pointer_proof){
+		.piece = transfer_add(transfer, start, tid_end - start),
+		.size = tid_end - start,
+		.thread_pointer = thread_pointer,
+		.own_number = own_number,
+	};
 }
 
 bool thread_pointer_is_proved(const struct transfer *transfer, const struct thread_pointer_proof *proof,
@@ -90,13 +91,13 @@ bool thread_pointer_is_proved(const struct transfer *transfer, const struct thre
 	uint32_t tid;
 	uint64_t self;
 
-	if (!transfer->read[proof->tid_piece] || !transfer->read[proof->self_piece])
+	if (!transfer->read[proof->piece])
 		return false;
-	memcpy(&tid, bytes, sizeof(tid));
+	memcpy(&tid, bytes + proof->size - sizeof(tid), sizeof(tid));
 	if (tid != proof->own_number)
 		return false;
-	if (proof->self_piece == proof->tid_piece)
+	if (tls_native_variant() != TLS_VARIANT_2)
 		return true;
-	memcpy(&self, bytes + sizeof(tid), sizeof(self));
+	memcpy(&self, bytes, sizeof(self));
 	return self == proof->thread_pointer;
 }

@@ -30,24 +30,21 @@ void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t
 
 /* What is read along with a thread's counters, to prove whose they are. */
 struct thread_pointer_proof {
-	size_t tid_piece, self_piece; /* in the transfer */
+	size_t piece, size; /* in the transfer; bytes of the piece */
 	uint64_t thread_pointer;
 	uint32_t own_number; /* tid in the thread's own pid namespace */
 };
 
-enum {
-	THREAD_POINTER_PROOF_PIECES = 2,
-	THREAD_POINTER_PROOF_SIZE = 12, /* bytes, at most */
-};
-
-/* Adds the pieces of the proof to `transfer`. */
+/*
+ * Adds the piece of the proof to `transfer`: the tid field below `head` and, on x86_64, everything from the
+ * pointer of the control block to itself up to there (some 700 bytes, cheaper than a second piece).
+ */
 void thread_pointer_add_proof(struct transfer *transfer, uint64_t head, uint64_t thread_pointer,
 			      uint32_t own_number, struct thread_pointer_proof *ret_proof);
 
 /*
- * Does the proof hold? `bytes` is the place of its first piece in the buffer that the transfer filled. The
- * pieces stand behind the counters, and the kernel reads in order: a thread that ended before them fails
- * here.
+ * Does the proof hold? `bytes` is the place of its piece in the buffer that the transfer filled. The piece
+ * stands behind the counters, and the kernel reads in order: a thread that ended before them fails here.
  */
 bool thread_pointer_is_proved(const struct transfer *transfer, const struct thread_pointer_proof *proof,
 			      const char *bytes);

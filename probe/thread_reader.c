@@ -16,9 +16,9 @@
 enum {
 	/* The last piece of a call is the mark of the address space. */
 	WARM_MAX = TRANSFER_MAX - 1,
-	COLD_MAX = (TRANSFER_MAX - 1) / (1 + THREAD_POINTER_PROOF_PIECES),
-	FORGET_ROUNDS = 32, /* a thread not asked for so often is forgotten */
-	BIRTH_WAITS = 3,    /* for threads that have not registered their list yet */
+	COLD_MAX = (TRANSFER_MAX - 1) / 2, /* the counters and the proof */
+	FORGET_ROUNDS = 32,                /* a thread not asked for so often is forgotten */
+	BIRTH_WAITS = 3,                   /* for threads that have not registered their list yet */
 	BIRTH_WAIT_NS = 1000 * 1000,
 	LIVING_TRIES = 64, /* threads asked before a process counts as gone */
 	STATUS_SIZE_MAX = 64 * 1024,
@@ -395,7 +395,7 @@ static int read_candidates(struct reading *reading, size_t count, size_t size)
 			add_held(reading, candidate->thread);
 			continue;
 		}
-		if (!memory->transfer.read[candidate->proof.tid_piece - 1]) {
+		if (!memory->transfer.read[candidate->proof.piece - 1]) {
 			fail(reading, candidate->thread, HEAP_TAG_PROCESS_VM_READV, EFAULT);
 			continue;
 		}
