@@ -14,7 +14,9 @@ enum {
 	NS_PER_S = 1000000000,
 	SIDE_CELLS = 8, /* "before" and two blanks */
 	NAME_CELLS_MIN = 12,
-	FULL_LINES = 3, /* both sides and how they are related */
+	ARROW_CELLS = 4,
+	STATE_CELLS_MAX = 28, /* "every 0.5s  change by thread" */
+	FULL_LINES = 3,       /* both sides and how they are related */
 };
 
 static const char *base_name(const char *path)
@@ -281,15 +283,24 @@ static void draw_side(const struct ui *ui, enum diff_side side, int y, int width
 	buffer_release(&facts);
 }
 
-/* Both names in one line, for a screen with few. */
-static void draw_names(const struct ui *ui, int y, int width)
+/* Both names in one line, for a screen with few; whose changes these are only where there is room beside
+ * them.
+ */
+static void draw_names(const struct ui *ui, int y)
 {
 	const char *before = screen_comparison_name(ui, DIFF_BEFORE);
 	const char *after = screen_comparison_name(ui, DIFF_AFTER);
-	int half = (width - 4) / 2, x;
+	int width = draw_screen_width(), x = draw_width(before, strlen(before));
+	int room, after_cells = draw_width(after, strlen(after));
 
-	x = draw_string(y, 0, half, STYLE_STRONG, before);
-	x += draw_string(y, x, 4, STYLE_DIM, " -> ");
+	if (x + ARROW_CELLS + after_cells + 2 + STATE_CELLS_MAX <= width)
+		draw_state(ui, y);
+	/* the longer name is cut first */
+	room = width - ARROW_CELLS - after_cells;
+	if (room < (width - ARROW_CELLS) / 2)
+		room = (width - ARROW_CELLS) / 2;
+	x = draw_string(y, 0, room, STYLE_STRONG, before);
+	x += draw_string(y, x, ARROW_CELLS, STYLE_DIM, " -> ");
 	draw_string(y, x, width - x, STYLE_STRONG, after);
 }
 
@@ -373,7 +384,7 @@ int screen_comparison_lines(struct ui *ui)
 void screen_comparison_draw_header(struct ui *ui, int lines)
 {
 	bool doubtful = screen_comparison_lines(ui) > FULL_LINES;
-	int y = 0, width;
+	int y = 0;
 
 	if (lines < 1)
 		return;
@@ -381,12 +392,12 @@ void screen_comparison_draw_header(struct ui *ui, int lines)
 		draw_string(0, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
 		return;
 	}
-	width = draw_state(ui, y);
 	if (lines >= FULL_LINES + doubtful) {
-		draw_side(ui, DIFF_BEFORE, y++, width);
+		draw_side(ui, DIFF_BEFORE, y, draw_state(ui, y));
+		y++;
 		draw_side(ui, DIFF_AFTER, y++, draw_screen_width());
 	} else {
-		draw_names(ui, y++, width);
+		draw_names(ui, y++);
 	}
 	/* where there is room for one of them only, the doubt */
 	if (y < lines - doubtful)

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The comparison on the screen: two captures of this host's threads around a change, and files of all kinds.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "pty_screen.h"
+
+enum {
+	THREADS_BEFORE = 2,
+	THREADS_AFTER = 5,
+	ARGUMENTS_MAX = 8,
+};
+
+static atomic_bool stop;
+static pthread_t threads[THREADS_AFTER];
+static char directory[] = "/tmp/ctop-pair-XXXXXX";
+static char before[PATH_MAX], after[PATH_MAX];
+
+/* A thread of a pool that grows between the captures. */
+static void *be_in_pool(void *argument)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "pairpool-%zu", (size_t)argument);
+	prctl(PR_SET_NAME, name);
+	while (!atomic_load(&stop))
+		usleep(2000);
+	return NULL;
+}
+
+static int start_threads(size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		if (pthread_create(&threads[i], NULL, be_in_pool, (void *)i) != 0)
+			return -1;
+	}
+	/* until they have their names */
+	usleep(50000);
+	return 0;
+}
+
+static int capture(const char *path)
+{
+	pid_t child = fork();
+	int status, null;
+
+	if (child == 0) {
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execl(CTOP_PROGRAM, CTOP_PROGRAM, "capture", "--no-heap", "-o", path, (char *)NULL);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -1;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+static int make_captures(void **state)
+{
+	(void)state;
+	if (mkdtemp(directory) == NULL)
+		return -1;
+	snprintf(before, sizeof(before), "%s/one.ctprof.zst", directory);
+	snprintf(after, sizeof(after), "%s/two.ctprof.zst", directory);
+	if (start_threads(0, THREADS_BEFORE) < 0 || capture(before) < 0)
+		return -1;
+	if (start_threads(THREADS_BEFORE, THREADS_AFTER) < 0 || capture(after) < 0)
+		return -1;
+	return 0;
+}
+
+static int remove_captures(void **state)
+{
+	(void)state;
+	atomic_store(&stop, true);
+	for (size_t i = 0; i < THREADS_AFTER; i++)
+		pthread_join(threads[i], NULL);
+	unlink(before);
+	unlink(after);
+	return rmdir(directory);
+}
+
+static void start(struct pty_screen *pty, const struct pty_options *options, const char *first,
+		  const char *second, const char *third)
+{
+	const char *const arguments[ARGUMENTS_MAX] = {CTOP_PROGRAM, first, second, third};
+
+	pty_start(pty, options, arguments);
+}
+
+static void start_pair(struct pty_screen *pty, int rows, int columns, const char *option)
+{
+	start(pty, &(struct pty_options){.rows = rows, .columns = columns}, before, after, option);
+}
+
+static void quit(struct pty_screen *pty)
+{
+	pty_type(pty, "\x03");
+	assert_int_equal(pty_wait_end(pty), 0);
+	pty_expect_restored(pty);
+	pty_release(pty);
+}
+
+/* Rows of our pool alone: it grew, that is seen with its sign, opened and swapped. */
+static void test_pool_that_grew(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start_pair(&pty, 24, 80, NULL);
+	pty_wait_text(&pty, "before  one.ctprof.zst");
+	pty_wait_text(&pty, "after   two.ctprof.zst");
+	pty_wait_text(&pty, "change by thread");
+	pty_wait_text(&pty, "one boot, ");
+	pty_wait_text(&pty, "CHANGEv");
+	pty_type(&pty, "//pairpool.*thread_count/\r");
+	pty_wait_text(&pty, "1/1");
+	pty_wait_text(&pty, "2>5 thread_count");
+	pty_wait_text(&pty, "+3 +150.0%");
+	pty_wait_text(&pty, ": 2 threads the same, 3 came, 0 gone");
+	pty_type(&pty, "~");
+	pty_wait_text(&pty, "5>2 thread_count");
+	pty_wait_text(&pty, "-3  -60.0%");
+	pty_wait_text(&pty, "! after is the older capture");
+	pty_type(&pty, "~");
+	pty_wait_text(&pty, "+3 +150.0%");
+	/* the threads, of which three are new */
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, " > threads");
+	pty_wait_text(&pty, "thread_count (Esc: all metrics)");
+	pty_wait_text(&pty, "1/3");
+	pty_type(&pty, "=");
+	pty_wait_text(&pty, "1/5");
+	/* all metrics of one, and an explanation */
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "run_time_ns");
+	pty_wait_text(&pty, "before");
+	pty_type(&pty, "i");
+	pty_wait_text(&pty, "Esc close");
+	pty_type(&pty, "\033");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "1/5");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "2>5 thread_count");
+	quit(&pty);
+}
+
+static void test_pages_and_orders(void **state)
+{
+	static const int sizes[][2] = {{24, 80}, {50, 200}};
+	struct pty_screen pty;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		start_pair(&pty, sizes[i][0], sizes[i][1], NULL);
+		pty_wait_text(&pty, "CHANGEv");
+		pty_type(&pty, "e");
+		pty_wait_text(&pty, "BEFORE  one.ctprof.zst");
+		pty_type(&pty, "\033[F");
+		pty_wait_text(&pty, "100%");
+		pty_type(&pty, "e");
+		pty_type(&pty, "s");
+		pty_wait_text(&pty, "Sort by");
+		pty_type(&pty, "\033[F\r");
+		pty_wait_text(&pty, "%v");
+		pty_type(&pty, "N");
+		pty_wait_text(&pty, "GROUP^");
+		pty_type(&pty, ">>>");
+		pty_wait_text(&pty, "BEFOREv");
+		pty_type(&pty, "r");
+		pty_wait_text(&pty, "BEFORE^");
+		pty_type(&pty, "P");
+		pty_wait_text(&pty, "CPU (Esc: all metrics)");
+		pty_type(&pty, "\033");
+		pty_wait_no_text(&pty, "CPU (Esc: all metrics)");
+		pty_type(&pty, "g");
+		pty_wait_text(&pty, "PROCESS");
+		pty_type(&pty, "ggg");
+		pty_wait_text(&pty, "TID");
+		pty_type(&pty, "g");
+		pty_wait_text(&pty, "GROUP");
+		pty_type(&pty, "d");
+		pty_wait_text(&pty, "change by group");
+		pty_type(&pty, "?");
+		pty_wait_text(&pty, "Groups and threads");
+		pty_type(&pty, "?0");
+		pty_wait_text(&pty, "METRIC");
+		/* every tab, and back to this file alone */
+		pty_type(&pty, "2345678901D");
+		pty_wait_text(&pty, "file  total");
+		quit(&pty);
+	}
+}
+
+static bool is_ascii(struct pty_screen *pty)
+{
+	for (int row = 0; row < pty->rows; row++) {
+		for (const char *text = pty_row(pty, row); *text != '\0'; text++) {
+			if ((unsigned char)*text >= 0x80)
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool has_color(struct pty_screen *pty)
+{
+	for (int row = 0; row < pty->rows; row++) {
+		for (int column = 0; column < pty->columns; column++) {
+			if (pty_is_colored(pty, row, column))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The same without colours and beyond ASCII, and as small as it gets. */
+static void test_plain_and_small(void **state)
+{
+	const struct pty_options plain = {.rows = 24, .columns = 80, .environment = {"NO_COLOR=1"}};
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, &plain, before, after, "--ascii");
+	pty_wait_text(&pty, "CHANGEv");
+	pty_type(&pty, "=");
+	pty_settle(&pty);
+	assert_true(is_ascii(&pty));
+	assert_false(has_color(&pty));
+	quit(&pty);
+	start_pair(&pty, 8, 40, NULL);
+	pty_wait_text(&pty, "one.ctprof.zst -> ");
+	pty_wait_text(&pty, "METRIC");
+	pty_wait_text(&pty, "CHANGEv");
+	pty_type(&pty, "\r");
+	pty_type(&pty, "m\033\033\033e\033s\033");
+	pty_resize(&pty, 24, 80);
+	pty_wait_text(&pty, "change by thread");
+	pty_resize(&pty, 5, 30);
+	pty_wait_text(&pty, "The screen is 30x5");
+	quit(&pty);
+}
+
+static void expect_report(struct pty_screen *pty, const char *name, const char *expected)
+{
+	char path[PATH_MAX], typed[PATH_MAX + 8], text[4096];
+	FILE *report;
+	size_t length;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	snprintf(typed, sizeof(typed), "S%s\r", path);
+	pty_type(pty, typed);
+	pty_wait_text(pty, "wrote ");
+	report = fopen(path, "r");
+	assert_non_null(report);
+	length = fread(text, 1, sizeof(text) - 1, report);
+	text[length] = '\0';
+	assert_non_null(strstr(text, expected));
+	fclose(report);
+	/* a second one with that name is refused, and the line stays open */
+	pty_type(pty, typed);
+	pty_wait_text(pty, "exists");
+	assert_true(pty->cursor_visible);
+	pty_type(pty, "\033");
+	pty_wait_text(pty, "? help");
+	unlink(path);
+}
+
+static void test_reports(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start_pair(&pty, 24, 120, NULL);
+	pty_wait_text(&pty, "CHANGEv");
+	expect_report(&pty, "r.tsv", "metric");
+	expect_report(&pty, "r.txt", "before");
+	expect_report(&pty, "r.csv", "metric");
+	expect_report(&pty, "r.json", "{");
+	expect_report(&pty, "r.md", "|");
+	expect_report(&pty, "r.html", "<!");
+	pty_type(&pty, "S/nowhere/r.pdf\r");
+	pty_wait_text(&pty, ".md or .html");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "? help");
+	quit(&pty);
+}
+
+/* D on the live screen: a file that is not there, one that is none, then a good one; and back. */
+static void test_live_against_file(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, &(struct pty_options){.rows = 60, .columns = 80}, "-d0.5", NULL, NULL);
+	pty_wait_text(&pty, "every 0.5s  rate");
+	pty_type(&pty, "D");
+	pty_wait_text(&pty, "a saved file, which is before");
+	pty_type(&pty, "/nowhere/at-all\r");
+	pty_wait_text(&pty, "/nowhere/at-all does not exist");
+	/* what was typed is there again to be mended */
+	pty_type(&pty, "D");
+	pty_wait_text(&pty, "compare with: /nowhere/at-all");
+	pty_type(&pty, "\025" CTOP_PROGRAM "\r");
+	pty_wait_text(&pty, "is not a snapshot");
+	pty_wait_text(&pty, "every 0.5s  rate");
+	pty_type(&pty, "D\025");
+	pty_type(&pty, before);
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "compared with one.ctprof.zst; D goes back");
+	pty_wait_text(&pty, "every 0.5s  change by thread");
+	pty_wait_text(&pty, "after   now");
+	pty_type(&pty, "g/pairpool\r");
+	pty_wait_text(&pty, "CGROUP");
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, "pairpool-{N}");
+	pty_wait_text(&pty, "2>5");
+	pty_type(&pty, " ");
+	pty_wait_text(&pty, "PAUSED");
+	pty_type(&pty, "e");
+	pty_wait_text(&pty, "AFTER  now");
+	pty_type(&pty, "e");
+	pty_type(&pty, " ");
+	pty_wait_no_text(&pty, "PAUSED");
+	/* Esc goes back to the live screen, its view as it was left */
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "every 0.5s  rate");
+	pty_wait_text(&pty, "by process {N}");
+	pty_type(&pty, "~");
+	pty_wait_text(&pty, "nothing is compared");
+	quit(&pty);
+}
+
+/* Files of every kind and generation, in both orders; the same one twice. None of them ends the screen. */
+static void test_odd_pairs(void **state)
+{
+	static const char *const names[] = {"both_empty", "odds", "extremes", "cgroup_edges", "scx", "real"};
+	struct pty_screen pty;
+	char paths[2][PATH_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (int order = 0; order < 3; order++) {
+			snprintf(paths[0], PATH_MAX, "%s/reference/snapshots/%s.%c.ctprof.zst", TEST_DATA,
+				 names[i], order == 1 ? 'b' : 'a');
+			snprintf(paths[1], PATH_MAX, "%s/reference/snapshots/%s.%c.ctprof.zst", TEST_DATA,
+				 names[i], order == 0 ? 'b' : 'a');
+			start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, paths[0], paths[1],
+			      NULL);
+			pty_wait_text(&pty, "change by group");
+			pty_type(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033ni\033?");
+			pty_wait_text(&pty, "Groups and threads");
+			quit(&pty);
+		}
+	}
+}
+
+/* Where there is no terminal the comparison is printed; what cannot be read is said before. */
+static void test_missing_file(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, before, "/nowhere/b", NULL);
+	pty_wait_text(&pty, "/nowhere/b does not exist");
+	assert_int_equal(WEXITSTATUS(pty_wait_end(&pty)), 1);
+	pty_release(&pty);
+}
+
+static void test_ends_with_its_terminal(void **state)
+{
+	struct pty_screen pty;
+	int status;
+
+	(void)state;
+	start_pair(&pty, 24, 80, NULL);
+	pty_wait_text(&pty, "CHANGEv");
+	close(pty.master);
+	pty.master = -1;
+	close(pty.slave);
+	pty.slave = -1;
+	status = pty_wait_end(&pty);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
+	pty_release(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pool_that_grew),    cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),   cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file), cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_missing_file),      cmocka_unit_test(test_ends_with_its_terminal),
+	};
+
+	if (!pty_is_available()) {
+		puts("SKIP: this host gives no pseudoterminals");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, make_captures, remove_captures);
+}
