@@ -108,7 +108,8 @@ struct table *diff_create_group_table(const struct diff_build *build, const char
 		[DIFF_COLUMN_WENT] = {"went", .left = false},
 		[DIFF_COLUMN_PER_SECOND] = {"per-second", .measured = true},
 		[DIFF_COLUMN_PER_THREAD] = {"per-thread", .measured = true},
-		[DIFF_COLUMN_SORT] = {sort->metric != METRIC_NONE ? metrics[sort->metric].name : ""},
+		[DIFF_COLUMN_SORT] = {sort->metric != METRIC_NONE ? metrics[sort->metric].name : "",
+				      .left = false},
 	};
 	size_t columns[TABLE_BUILD_COLUMNS_MAX];
 	struct table_build_columns chosen = {.count = list_columns(build->request, columns)};
