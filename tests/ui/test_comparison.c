@@ -273,9 +273,11 @@ static void expect_report(struct pty_screen *pty, const char *name, const char *
 	/* a second one with that name is refused, and the line stays open */
 	pty_type(pty, typed);
 	pty_wait_text(pty, "exists");
+	pty_wait_text(pty, "Esc cancel");
 	assert_true(pty->cursor_visible);
 	pty_type(pty, "\033");
-	pty_wait_text(pty, "? help");
+	pty_wait_no_text(pty, "Esc cancel");
+	pty_wait_no_text(pty, "wrote ");
 	unlink(path);
 }
 
@@ -293,9 +295,10 @@ static void test_reports(void **state)
 	expect_report(&pty, "r.md", "|");
 	expect_report(&pty, "r.html", "<!");
 	pty_type(&pty, "S/nowhere/r.pdf\r");
-	pty_wait_text(&pty, ".md or .html");
+	pty_wait_text(&pty, "name ends in");
+	pty_wait_text(&pty, "Esc cancel");
 	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "? help");
+	pty_wait_no_text(&pty, "Esc cancel");
 	quit(&pty);
 }
 
