@@ -441,6 +441,23 @@ static void examine_format(struct examination *examination)
 	}
 }
 
+/* Generations of the format: what one lacked reads as zero or is not there. */
+static void examine_generations(struct examination *examination)
+{
+	const char *notes[SIDES] = {examination->side[BEFORE]->format_notes,
+				    examination->side[AFTER]->format_notes};
+
+	if (notes[BEFORE] != NULL && notes[AFTER] != NULL && strcmp(notes[BEFORE], notes[AFTER]) == 0)
+		return;
+	for (size_t side = 0; side < SIDES; side++) {
+		if (notes[side] == NULL)
+			continue;
+		buffer_append_format(&examination->text, "other generation of the format, %s: %s",
+				     side_names[side], notes[side]);
+		add_row(examination, COMPARABILITY_WARNING, "other-generation");
+	}
+}
+
 struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after)
 {
 	struct capture_facts *facts = capture_facts_create(before, after);
@@ -463,6 +480,7 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 	examine_namespaces(&examination);
 	examine_scope(&examination);
 	examine_format(&examination);
+	examine_generations(&examination);
 	examine_host_facts(&examination);
 	buffer_release(&examination.text);
 	capture_facts_release(facts);

@@ -331,6 +331,7 @@ struct snapshot {
 	struct parse_summary parse_summary;
 	struct taskstats_summary taskstats_summary;
 
+	const char *format_notes; /* what an older generation of the file lacked, a sentence; NULL for none */
 	const char **unknown_reasons; /* names of reason ids from REASON_COUNT on */
 	size_t unknown_reason_count;
 };

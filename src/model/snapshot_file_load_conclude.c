@@ -174,6 +174,9 @@ static void describe_notes(const struct snapshot_loader *loader, struct snapshot
 	if (loader->notes.older_state)
 		append_part(&text, "state \"?\" is read as unknown");
 	snprintf(notes->text, sizeof(notes->text), "%s", text.data != NULL ? text.data : "");
+	if (text.length != 0)
+		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
+								 text.length);
 	buffer_release(&text);
 }
 

@@ -225,6 +225,20 @@ static void test_other_writers(void **state)
 	expect_row("note interval: there are 10.0 s between the captures by the wall clock");
 }
 
+static void test_generations(void **state)
+{
+	(void)state;
+	side[0]->format_notes = "the file is of an older generation: it lacks a";
+	expect_row(
+		"warning other-generation: other generation of the format, before: the file is of an older "
+		"generation: it lacks a\n");
+	side[1]->format_notes = "the file is of an older generation: it lacks a";
+	assert_null(strstr(rows(), "other-generation"));
+	side[1]->format_notes = "the file is of an older generation: it lacks b";
+	expect_row("format, before: ");
+	expect_row("format, after: ");
+}
+
 static void test_empty(void **state)
 {
 	(void)state;
@@ -274,6 +288,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_namespaces, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_scope, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_other_writers, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_generations, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_empty, make_sides, release_sides),
 		cmocka_unit_test(test_spans),
 	};
