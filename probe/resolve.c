@@ -115,6 +115,8 @@ static enum finding find_offsets(struct resolve_run *run, struct debug_search *s
 	struct tsd_members members;
 
 	if (!search->object->is_native) {
+		debug_trace_add(search->trace, "%d bits, ELF machine %u", search->object->is_64 ? 64 : 32,
+				search->object->machine);
 		run->resolution->tag = HEAP_TAG_ARCH_MISMATCH;
 		return FINDING_FAILURE;
 	}

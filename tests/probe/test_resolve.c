@@ -484,6 +484,17 @@ static void test_architecture(void **state)
 	munmap(image, size);
 	resolve_program("a");
 	assert_tag(HEAP_TAG_ARCH_MISMATCH);
+	assert_text("64 bits, ELF machine 243");
+#if defined(__x86_64__)
+	if (!workshop_run("cc -m32 -ffreestanding -nostdlib -static -e main -g -DGENERATION_5_3 " SOURCE
+			  " -o a")) {
+		print_message("SKIP: no 32-bit programs from this compiler\n");
+		return;
+	}
+	resolve_program("a");
+	assert_tag(HEAP_TAG_ARCH_MISMATCH);
+	assert_text("32 bits, ELF machine 3");
+#endif
 }
 
 static const char *find_library(const char *name)
