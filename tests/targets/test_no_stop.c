@@ -5,6 +5,7 @@
  * a counterpart that shows that the measure would see a stop. `--long`: more kills.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -178,42 +179,59 @@ static void expect_running_on(const struct target *target)
 	}
 }
 
+/* Starts a ctop that stops the threads of the target one by one. */
+static pid_t start_stopping(const char *pid, bool captures)
+{
+	const char *path = scratch_path("killed.ctprof.zst");
+	pid_t ctop = fork();
+
+	if (ctop != 0)
+		return ctop;
+	freopen("/dev/null", "w", stdout);
+	freopen("/dev/null", "w", stderr);
+	if (captures)
+		execl(CTOP_PROGRAM, CTOP_PROGRAM, "capture", "--allow-stop", "-o", path, "-p", pid,
+		      (char *)NULL);
+	execl(CTOP_PROGRAM, CTOP_PROGRAM, "probe", "--pid", pid, (char *)NULL);
+	_exit(127);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 static void test_killed(void **state)
 {
 	struct target target;
+	uint64_t duration;
 	unsigned int seed = 1;
 	char pid[16];
+	yajl_val tree;
 
 	(void)state;
-	target_start_named(&target, "5.3.0", "bare", "100");
+	target_start_named(&target, "5.3.0", "bare", "1000");
 	snprintf(pid, sizeof(pid), "%d", target.child);
+	duration = now_us();
+	waitpid(start_stopping(pid, true), NULL, 0);
+	duration = now_us() - duration;
 	for (unsigned int i = 0; i < kills; i++) {
-		pid_t ctop = fork();
+		pid_t ctop = start_stopping(pid, i % 2 == 0);
 
-		if (ctop == 0) {
-			setpgid(0, 0);
-			freopen("/dev/null", "w", stdout);
-			freopen("/dev/null", "w", stderr);
-			if (i % 2 == 0)
-				execl(CTOP_PROGRAM, CTOP_PROGRAM, "capture", "--allow-stop", "-o",
-				      scratch_path("killed.ctprof.zst"), "-p", pid, (char *)NULL);
-			execl(CTOP_PROGRAM, CTOP_PROGRAM, "probe", "--pid", pid, (char *)NULL);
-			_exit(127);
-		}
 		seed = seed * 1103515245 + 12345;
-		pause_us(seed / 65536 % 60000);
+		pause_us((unsigned int)(seed / 65536 % duration));
 		assert_int_equal(kill(ctop, SIGKILL), 0);
 		assert_int_equal(waitpid(ctop, NULL, 0), ctop);
 		expect_running_on(&target);
 	}
 	/* they all answer, and nothing they count was touched */
 	target_command(&target, "go\n");
-	{
-		yajl_val tree = probe_process(target.child, NULL, NULL, 0);
-
-		expect_own_counts(probe_threads(tree, 0), &target);
-		yajl_tree_free(tree);
-	}
+	tree = probe_process(target.child, NULL, NULL, 0);
+	expect_own_counts(probe_threads(tree, 0), &target);
+	yajl_tree_free(tree);
 	target_end(&target);
 }
 

@@ -297,6 +297,25 @@ static void test_without_robust_lists(void **state)
 	target_end(&target);
 }
 
+/* A program that somebody has stopped is read and stays as it was. */
+static void test_stopped_program(void **state)
+{
+	struct target target;
+
+	(void)state;
+	target_start_named(&target, "5.3.0", "bare", "3");
+	kill(target.child, SIGSTOP);
+	for (int i = 0; i < 200 && thread_state(target.child, target.child) != 'T'; i++)
+		pause_ms(10);
+	expect_own_counts_of(target.child, NULL, &target);
+	for (size_t i = 0; i < target.count; i++)
+		assert_int_equal(thread_state(target.child, target.threads[i].tid), 'T');
+	kill(target.child, SIGCONT);
+	target_command(&target, "go\n");
+	expect_own_counts_of(target.child, NULL, &target);
+	target_end(&target);
+}
+
 /* A thread in D stops neither in time nor ever; when it wakes up nobody may hold it, though ctop still runs.
  */
 static void test_vfork_parent(void **state)
@@ -497,6 +516,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_raw_fork),
 		cmocka_unit_test(test_without_robust_lists),
+		cmocka_unit_test(test_stopped_program),
 		cmocka_unit_test(test_vfork_parent),
 		cmocka_unit_test(test_other_namespace),
 		cmocka_unit_test(test_nobody),
