@@ -209,6 +209,9 @@ static int run_rounds(struct batch *batch, struct error *error)
 
 		if (result < 0)
 			return result;
+		/* the first one may have waited for executables to be resolved */
+		if (session_round_count(batch->session) == 1)
+			deadline_ns = monotonic_ns();
 		if (session_round_count(batch->session) > 1 || !needs_two) {
 			result = print_round(batch, printed == 0, error);
 			if (result < 0)
