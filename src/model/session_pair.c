@@ -31,16 +31,12 @@ bool session_is_pair(const struct session *session)
 	return session->pair != NULL;
 }
 
-struct pair_counts session_pair_counts(const struct session *session)
-{
-	return session->pair != NULL ? session->pair->counts : (struct pair_counts){0};
-}
-
 void session_swap(struct session *session)
 {
 	if (session->pair == NULL)
 		return;
 	session->pair->swapped = !session->pair->swapped;
+	session->pair->flip = PAIR_FLIP_UNKNOWN;
 	comparability_release(session->pair->comparability);
 	session->pair->comparability = NULL;
 }
@@ -62,17 +58,23 @@ static bool is_flipped(const struct session *session)
 {
 	const struct snapshot *before = session_side(session, DIFF_BEFORE);
 	const struct snapshot *after = session_side(session, DIFF_AFTER);
+	int64_t interval = comparability_interval(before, after);
 
-	/* captures of other boots have no order of their own: that of the files */
-	if (!comparability_same_boot(before, after))
+	/* captures of other boots, or of one moment, have no order of their own: that of the files */
+	if (!comparability_same_boot(before, after) || interval == 0)
 		return session->pair->swapped;
-	return comparability_interval(before, after) < 0 ||
-	       (comparability_interval(before, after) == 0 && session->pair->swapped);
+	return interval < 0;
 }
 
 enum diff_side pair_inside(const struct session *session, enum diff_side shown)
 {
-	return is_flipped(session) ? (enum diff_side) !shown : shown;
+	struct session_pair *pair = session->pair;
+
+	if (pair->flip == PAIR_FLIP_UNKNOWN)
+		pair->flip = is_flipped(session) ? PAIR_FLIPPED : PAIR_NOT_FLIPPED;
+	if (pair->flip == PAIR_NOT_FLIPPED)
+		return shown;
+	return shown == DIFF_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
 }
 
 const struct snapshot *pair_snapshot(const struct session *session, enum diff_side side)
@@ -137,7 +139,7 @@ void pair_forget(struct session_pair *pair)
 	pair->matched = false;
 	comparability_release(pair->comparability);
 	pair->comparability = NULL;
-	pair->counts = (struct pair_counts){0};
+	pair->flip = PAIR_FLIP_UNKNOWN;
 }
 
 /* --- threads --- */

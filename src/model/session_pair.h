@@ -77,15 +77,6 @@ struct pair_threads {
 /* Counts them over all threads; false unless the sides are of one boot. */
 bool session_pair_threads(struct session *session, struct pair_threads *ret_threads);
 
-/* What the rows of the last session_table() came from. */
-struct pair_counts {
-	uint64_t changed;
-	uint64_t equal;
-	uint64_t unknown; /* a side is unavailable, partial or was not measured */
-};
-
-struct pair_counts session_pair_counts(const struct session *session);
-
 /* The metrics of a view, as columns behind COLUMN_COUNT: those of its focus, else of its tab. Returns how
  * many. */
 size_t session_pair_metrics(const struct view *view, enum column ret_metrics[PAIR_METRICS_MAX]);

@@ -57,14 +57,18 @@ struct pair_subjects {
 struct session_pair {
 	struct snapshot *before; /* a reference */
 	bool swapped;
+	enum pair_flip {
+		PAIR_FLIP_UNKNOWN,
+		PAIR_NOT_FLIPPED,
+		PAIR_FLIPPED,
+	} flip;                   /* whether the sides as shown stand the other way round than inside */
 	bool by_groups;           /* the user wants the changes of groups */
 	bool matched;             /* it was tried to make `match` */
 	struct diff_match *match; /* NULL unless one boot */
 	struct pair_join joins[PAIR_JOINS_KEPT];
 	uint64_t clock;
 	struct comparability *comparability; /* made when it is asked for */
-	struct pair_counts counts;
-	struct pair_subjects shown; /* of the last table */
+	struct pair_subjects shown;          /* of the last table */
 };
 
 /* --- session_pair.c --- */
@@ -155,9 +159,12 @@ struct pair_row {
 	double key; /* of the order, NAN: last */
 };
 
-/* The rows of a view in their order, of all subjects; the caller frees them. Sets pair->counts. */
-struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const struct view *view,
-				size_t *ret_count);
+/*
+ * The first rows of a view in their order, at most `limit`; the caller frees them. `*ret_total` gets how many
+ * there are in all.
+ */
+struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const struct view *view, size_t limit,
+				size_t *ret_count, size_t *ret_total);
 
 /* --- in place of those of session.h --- */
 

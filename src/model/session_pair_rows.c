@@ -128,7 +128,7 @@ struct build {
 	size_t metric_count;
 	struct pair_row *rows;
 	size_t count, capacity;
-	struct pair_counts counts;
+	struct buffer filter_text;
 	size_t subject; /* that the filter asks about */
 	struct cell filter_cell;
 };
@@ -229,20 +229,18 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 /* A text may be in the name or in that of the metric. */
 static bool passes(struct build *build, size_t subject, enum column metric)
 {
+	struct buffer *text = &build->filter_text;
 	struct pair_label label;
-	struct buffer text = {0};
-	bool matches;
 
 	if (build->view->filter == NULL)
 		return true;
 	label = pair_subject_label(build->subjects, subject);
-	buffer_append(&text, label.text, label.length);
-	buffer_append_char(&text, ' ');
-	buffer_append_text(&text, column_name(metric));
+	buffer_clear(text);
+	buffer_append(text, label.text, label.length);
+	buffer_append_char(text, ' ');
+	buffer_append_text(text, column_name(metric));
 	build->subject = subject;
-	matches = filter_matches(build->view->filter, text.data, text.length, filter_cell, build);
-	buffer_release(&text);
-	return matches;
+	return filter_matches(build->view->filter, text->data, text->length, filter_cell, build);
 }
 
 /* --- rows --- */
@@ -296,23 +294,8 @@ static void consider(struct build *build, size_t subject, enum row_mark mark, si
 	if (value.side[DIFF_BEFORE].state == VALUE_ABSENT && value.side[DIFF_AFTER].state == VALUE_ABSENT)
 		return;
 	build->totals[metric] += amount;
-	if (!moved && !build->view->equal_rows && build->view->filter == NULL) {
-		/* most rows of a large comparison: no more than counted */
-		if (value.state == VALUE_READ || mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT)
-			build->counts.equal++;
-		else
-			build->counts.unknown++;
-		return;
-	}
-	if (!passes(build, subject, column))
-		return;
-	if (moved)
-		build->counts.changed++;
-	else if (value.state == VALUE_READ || mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT)
-		build->counts.equal++;
-	else
-		build->counts.unknown++;
-	if (!moved && !build->view->equal_rows)
+	/* most rows of a large comparison */
+	if ((!moved && !build->view->equal_rows) || !passes(build, subject, column))
 		return;
 	score = is_counter(column) ? amount : score_alone(&value, amount, column);
 	add_row(build, subject, metric, &value, moved || value.state == VALUE_READ ? score : NAN);
@@ -369,8 +352,53 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return order != 0 ? order : (left->metric > right->metric) - (left->metric < right->metric);
 }
 
-struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const struct view *view,
-				size_t *ret_count)
+/*
+ * Moves the `count` first of the rows in their order to the front, in any order among themselves (Hoare's
+ * selection), so that only what is shown need be sorted.
+ */
+static void select_first(struct build *build, size_t count)
+{
+	struct pair_row *rows = build->rows;
+	size_t low = 0, high = build->count;
+
+	while (high - low > 1 && count > low && count < high) {
+		const struct pair_row pivot = rows[low + (high - low - 1) / 2];
+		size_t i = low, j = high - 1;
+
+		for (;; i++, j--) {
+			struct pair_row row;
+
+			while (compare_rows(&rows[i], &pivot, build) < 0)
+				i++;
+			while (compare_rows(&rows[j], &pivot, build) > 0)
+				j--;
+			if (i >= j)
+				break;
+			row = rows[i];
+			rows[i] = rows[j];
+			rows[j] = row;
+		}
+		/* up to j none stands behind the pivot, from there on none before it */
+		if (count <= j + 1)
+			high = j + 1;
+		else
+			low = j + 1;
+	}
+}
+
+/* What the changes of counters weigh, now that all of them are known. */
+static void weigh(struct build *build)
+{
+	for (size_t i = 0; i < build->count; i++) {
+		struct pair_row *row = &build->rows[i];
+
+		if (is_counter(build->metrics[row->metric]) && !isnan(row->score))
+			row->score = score_in_total(build, row->score, row->metric);
+	}
+}
+
+struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const struct view *view, size_t limit,
+				size_t *ret_count, size_t *ret_total)
 {
 	struct build *build = memory_allocate_zero(1, sizeof(*build));
 	struct pair_row *rows;
@@ -385,18 +413,16 @@ struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const stru
 		for (size_t metric = 0; metric < build->metric_count; metric++)
 			consider(build, subject, mark, metric);
 	}
-	for (size_t i = 0; i < build->count; i++) {
-		if (is_counter(build->metrics[build->rows[i].metric]) && !isnan(build->rows[i].score))
-			build->rows[i].score = score_in_total(build, build->rows[i].score,
-							      build->rows[i].metric);
-	}
-	if (build->count != 0)
-		qsort_r(build->rows, build->count, sizeof(*build->rows), compare_rows, build);
-	for (size_t i = 0; i < build->count; i++)
-		build->rows[i].metric = build->metrics[build->rows[i].metric];
-	subjects->session->pair->counts = build->counts;
-	*ret_count = build->count;
+	weigh(build);
+	*ret_total = build->count;
+	*ret_count = build->count < limit ? build->count : limit;
+	select_first(build, *ret_count);
 	rows = build->rows;
+	if (*ret_count != 0)
+		qsort_r(rows, *ret_count, sizeof(*rows), compare_rows, build);
+	for (size_t i = 0; i < *ret_count; i++)
+		rows[i].metric = build->metrics[rows[i].metric];
+	buffer_release(&build->filter_text);
 	free(build);
 	return rows;
 }

@@ -136,18 +136,19 @@ struct table *pair_table(struct session *session, const struct view *view)
 	struct table *table = create(view);
 	struct name_cache names = {0};
 	struct pair_row *rows;
-	size_t count, shown;
+	size_t count, total, limit = ROWS_MAX;
 
 	if (session->now == NULL)
 		return table;
 	pair_subjects_release(subjects);
 	pair_subjects_collect(session, view, subjects);
-	rows = pair_rows_make(subjects, view, &count);
-	shown = view->limit != 0 && view->limit < ROWS_MAX ? view->limit : ROWS_MAX;
+	if (view->limit != 0 && view->limit < limit)
+		limit = view->limit;
+	rows = pair_rows_make(subjects, view, limit, &count, &total);
 	names.labels = memory_allocate_zero(subjects->count + 1, sizeof(*names.labels));
-	for (size_t i = 0; i < count && i < shown; i++)
+	for (size_t i = 0; i < count; i++)
 		add_row(table, subjects, &rows[i], &names);
-	table->row_total = count;
+	table->row_total = total;
 	free(rows);
 	free(names.labels);
 	buffer_release(&names.subject_key);

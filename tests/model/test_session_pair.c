@@ -431,7 +431,7 @@ static void test_counts(void **state)
 	assert_int_equal(session_pair_distance_ns(session), S(10));
 	view_of(&view, AXIS_PROCESS);
 	table = session_table(session, &view);
-	assert_int_equal(session_pair_counts(session).changed, table->row_count);
+	assert_int_equal(table->row_total, table->row_count);
 	session_pair_append_note(session, &view, find_row(table, "web", "wait_time_ns"), &note);
 	assert_string_equal(note.data, "web: 2 threads the same, 1 came, 1 gone");
 	buffer_clear(&note);
@@ -567,6 +567,33 @@ static void test_details(void **state)
 	session_release(session);
 }
 
+/* A limit takes the first rows of the same order. */
+static void test_limit(void **state)
+{
+	struct session *session = compare(make_before(), make_after());
+	struct table *whole, *part;
+	struct view view;
+
+	(void)state;
+	view_of(&view, AXIS_THREAD_EXACT);
+	view.tab = TAB_ALL;
+	view.equal_rows = true;
+	whole = session_table(session, &view);
+	assert_true(whole->row_count > 300);
+	for (view.limit = 1; view.limit < whole->row_count; view.limit += 37) {
+		part = session_table(session, &view);
+		assert_int_equal(part->row_count, view.limit);
+		assert_int_equal(part->row_total, whole->row_count);
+		for (size_t i = 0; i < part->row_count; i++) {
+			assert_int_equal(part->rows[i].subject, whole->rows[i].subject);
+			assert_int_equal(part->rows[i].metric, whole->rows[i].metric);
+		}
+		table_release(part);
+	}
+	table_release(whole);
+	session_release(session);
+}
+
 /* The cells of rows that are looked at are made then. */
 static void test_cells_on_demand(void **state)
 {
@@ -607,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_metrics_of_tabs),
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_cells_on_demand),
 	};
 

@@ -61,12 +61,6 @@ bool session_pair_threads(struct session *session, struct pair_threads *ret_thre
 	return false;
 }
 
-struct pair_counts session_pair_counts(const struct session *session)
-{
-	(void)session;
-	return (struct pair_counts){0};
-}
-
 source_set session_pair_needs(const struct view *view)
 {
 	(void)view;
