@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,30 @@ static void bench_reading(struct resolver *resolver, struct target *target)
 	fflush(stdout);
 }
 
+static void bench_resolving(struct resolver *resolver)
+{
+	static const char *const names[] = {"5.3.0", "no-debug", "shared",         "zstd",
+					    "dwp",   "large",    "large-no-ranges"};
+	static struct target target;
+
+	printf("resolving, ms:\n");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		double wall[MAX_ROUNDS];
+
+		target_start(&target, names[i], "park", "1");
+		for (unsigned int k = 0; k < rounds; k++) {
+			const struct probe_process *process;
+			double start = clock_us(CLOCK_MONOTONIC);
+
+			probe_release(attach(resolver, &target, &process));
+			wall[k] = (clock_us(CLOCK_MONOTONIC) - start) / 1e3;
+		}
+		printf("  %-20s  %7.1f\n", names[i], median(wall, rounds));
+		fflush(stdout);
+		target_end(&target);
+	}
+}
+
 static struct run_cost capture_of(const struct target *target)
 {
 	struct run_cost cost;
@@ -338,8 +363,9 @@ int main(int argc, char **argv)
 	static struct target target;
 	struct resolver *resolver;
 	struct error error;
+	bool is_short = argc > 1 && strcmp(argv[1], "--short") == 0;
 
-	if (argc > 1 && strcmp(argv[1], "--short") == 0) {
+	if (is_short) {
 		rounds = 1;
 		stops = 20;
 		gap_seconds = 1;
@@ -350,6 +376,8 @@ int main(int argc, char **argv)
 		fail(error.text);
 	target_start(&target, "5.3.0", "park", thread_count);
 	bench_reading(resolver, &target);
+	if (!is_short)
+		bench_resolving(resolver);
 	bench_capture(&target);
 	target_end(&target);
 	bench_gap();

@@ -99,6 +99,20 @@ static uint64_t context_switches(int pid, int tid)
 	return sum;
 }
 
+/* Waits until nothing moves in the target any more: it reports before it parks. */
+static void wait_until_parked(const struct target *target)
+{
+	uint64_t sum = 0, before;
+
+	do {
+		before = sum;
+		pause_us(50000);
+		sum = 0;
+		for (size_t i = 0; i < target->count; i++)
+			sum += context_switches(target->child, target->threads[i].tid);
+	} while (sum != before);
+}
+
 /* How many threads of the target had a context switch while ctop ran. */
 static size_t count_moved(const struct target *target, const char *const *arguments, unsigned int runs)
 {
@@ -128,7 +142,7 @@ static void test_no_context_switch(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "50");
 	snprintf(pid, sizeof(pid), "%d", target.child);
-	pause_us(100000);
+	wait_until_parked(&target);
 	/* stops are allowed: they are not needed */
 	assert_int_equal(count_moved(&target,
 				     (const char *[]){"probe", "--pid", pid, "--snapshots", "50",
@@ -144,7 +158,7 @@ static void test_no_context_switch(void **state)
 
 	target_start_named(&target, "5.3.0", "bare", "50");
 	snprintf(pid, sizeof(pid), "%d", target.child);
-	pause_us(100000);
+	wait_until_parked(&target);
 	assert_true(count_moved(&target, (const char *[]){"probe", "--pid", pid, NULL}, 1) >= 50);
 	target_end(&target);
 }
@@ -187,8 +201,8 @@ static pid_t start_stopping(const char *pid, bool captures)
 
 	if (ctop != 0)
 		return ctop;
-	freopen("/dev/null", "w", stdout);
-	freopen("/dev/null", "w", stderr);
+	if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+		_exit(126);
 	if (captures)
 		execl(CTOP_PROGRAM, CTOP_PROGRAM, "capture", "--allow-stop", "-o", path, "-p", pid,
 		      (char *)NULL);
