@@ -121,6 +121,7 @@ static void set_text(struct process *process, const char *text)
 
 static void fail_process(struct process *process, enum heap_tag tag, const char *text)
 {
+	process_map_release(&process->map);
 	process->shown.state = PROBE_STATE_FAILED;
 	process->shown.tag = tag;
 	set_text(process, text);
@@ -201,6 +202,8 @@ static void fail_map(struct process *process, int r, const char *text)
 /* Begins with the program that the process runs now. */
 static void begin(struct probe *probe, struct process *process, int process_directory)
 {
+	const struct resolution_entry *before = process->resolution;
+	const bool was_cached = process->shown.cached;
 	struct stat executable;
 	struct error error;
 	char link[LINK_SIZE];
@@ -221,6 +224,8 @@ static void begin(struct probe *probe, struct process *process, int process_dire
 	}
 	process->resolution = resolution_cache_find(probe->resolutions, process_directory, link, &executable,
 						    &process->map, &process->shown.cached);
+	if (before != NULL && process->resolution == before)
+		process->shown.cached = was_cached;
 	process->shown.state = PROBE_STATE_RESOLVING;
 	process->shown.tag = HEAP_TAG_NONE;
 	set_text(process, "");

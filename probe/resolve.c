@@ -261,6 +261,7 @@ void resolve(const struct resolve_source *source, struct resolution *ret_resolut
 		return;
 	ret_resolution->tag = HEAP_TAG_NONE;
 	ret_resolution->text[0] = '\0';
-	if (!ret_resolution->is_static)
+	/* the dynamic linker has no interpreter either, and may have been given its program as an argument */
+	if (!ret_resolution->is_static || ret_resolution->layout.object != LAYOUT_EXECUTABLE)
 		read_c_library(&run);
 }

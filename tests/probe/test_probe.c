@@ -22,6 +22,12 @@
 
 #define SECOND UINT64_C(1000000000)
 
+#if defined(__aarch64__)
+#define DYNAMIC_LINKER "/lib/ld-linux-aarch64.so.1"
+#else
+#define DYNAMIC_LINKER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
 enum {
 	THREADS_MAX = 4096,
 };
@@ -130,7 +136,7 @@ static void assert_equal_to_own_counts(const struct target_process *target, size
 }
 
 /* Reads everything twice, then once more after another round of allocations, without stopping anybody. */
-static void check_reading(const struct target_start *start, const char *program, const char *threads_text)
+static void check_program(const struct target_start *start, const char *const *arguments)
 {
 	struct probe *probe = create(false);
 	const struct probe_process *process;
@@ -138,7 +144,7 @@ static void check_reading(const struct target_start *start, const char *program,
 	struct probe_counts cold, warm;
 	size_t count;
 
-	target_start(&target, start, (const char *const[]){program, "park", threads_text, NULL});
+	target_start(&target, start, arguments);
 	process = look_ready(probe, &target);
 	count = list_threads(&target);
 	assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
@@ -160,6 +166,11 @@ static void check_reading(const struct target_start *start, const char *program,
 	target_end(&target);
 }
 
+static void check_reading(const struct target_start *start, const char *program, const char *threads_text)
+{
+	check_program(start, (const char *const[]){program, "park", threads_text, NULL});
+}
+
 static void test_executable(void **state)
 {
 	(void)state;
@@ -172,6 +183,20 @@ static void test_library(void **state)
 	(void)state;
 	check_reading(&(struct target_start){0}, PROGRAM_SHARED, "20");
 	check_reading(&(struct target_start){.preload = "libjemalloc.so.2"}, PROGRAM_PRELOAD, "20");
+}
+
+/* Then the executable of the process is the dynamic linker, and the program one of its libraries. */
+static void test_dynamic_linker(void **state)
+{
+	(void)state;
+	if (access(DYNAMIC_LINKER, X_OK) < 0) {
+		print_message("SKIP: needs " DYNAMIC_LINKER "\n");
+		skip();
+	}
+	check_program(&(struct target_start){0},
+		      (const char *const[]){DYNAMIC_LINKER, PROGRAM_SHARED, "park", "20", NULL});
+	check_program(&(struct target_start){0},
+		      (const char *const[]){DYNAMIC_LINKER, PROGRAM_STATIC, "park", "20", NULL});
 }
 
 /* A library loaded later, whose storage only each thread's own table can tell. */
@@ -272,7 +297,6 @@ static void test_exec(void **state)
 		assert_int_equal(threads[0].tag, HEAP_TAG_PROCESS_VM_READV);
 		assert_int_equal(threads[0].error_number, ESRCH);
 		process = look_ready(probe, &target);
-		assert_true(process->cached);
 		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
 		assert_equal_to_own_counts(&target, count);
 		target_command(&target, "exec " PROGRAM_OWN_TLS " park 0");
@@ -644,6 +668,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executable),
 		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_dynamic_linker),
 		cmocka_unit_test(test_dynamic_storage),
 		cmocka_unit_test(test_undescribed_threads),
 		cmocka_unit_test(test_many_threads),
