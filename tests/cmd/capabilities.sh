@@ -72,6 +72,11 @@ refused "no reading below root's directory" "ermission denied" "$directory/ctop"
 refused "no writing into root's directory" "ermission denied" "$directory/ctop" capture -o "$directory/closed/file"
 refused "no redirected root below root's directory" "ermission denied" \
     "$directory/ctop" capture --proc-root "$directory/closed" -o "$directory/own/two"
+said=$(as_nobody "$directory/ctop" probe --pid $$ --sidecar "$directory/closed/secret" 2>&1)
+result "no sidecar below root's directory" "$(case $?$said in 2*ermission\ denied*) ;; *) echo "$said" ;; esac)"
+# The process is another user's: with the capability its executable is seen, and has no jemalloc.
+result "root's processes are probed" "$(as_nobody "$directory/ctop" probe --pid $$ 2>&1 |
+    grep ctop-probe-fatal | grep -v ': jemalloc-not-found$')"
 mkdir -p "$directory/own/tree/1/task/1"
 echo "of-root-alone" >"$directory/secret"
 ln -s "$directory/secret" "$directory/own/tree/1/task/1/comm"
