@@ -315,13 +315,28 @@ static void examine_flags(struct examination *examination)
 	}
 }
 
+/* Capabilities that let a capture read more, each with one that gives as much (capabilities(7)). */
+static const struct {
+	const char *name, *instead;
+} reading_capabilities[] = {
+	{"net_admin", NULL},
+	{"sys_ptrace", NULL},
+	{"dac_read_search", "dac_override"},
+};
+
 static bool has_capability(const struct provenance *provenance, const char *name)
 {
-	for (size_t i = 0; i < provenance->capability_count; i++) {
+	for (size_t i = 0; name != NULL && i < provenance->capability_count; i++) {
 		if (strcmp(provenance->capabilities[i], name) == 0)
 			return true;
 	}
 	return false;
+}
+
+static bool may_read_by(const struct provenance *provenance, size_t capability)
+{
+	return has_capability(provenance, reading_capabilities[capability].name) ||
+	       has_capability(provenance, reading_capabilities[capability].instead);
 }
 
 static void examine_rights(struct examination *examination)
@@ -343,14 +358,14 @@ static void examine_rights(struct examination *examination)
 
 		if (!here->present || !there->present)
 			continue;
-		for (size_t i = 0; i < there->capability_count; i++) {
-			if (has_capability(here, there->capabilities[i]))
+		for (size_t i = 0; i < COUNT(reading_capabilities); i++) {
+			if (may_read_by(here, i) || !may_read_by(there, i))
 				continue;
 			if (count++ == 0)
 				buffer_append_format(text, "%s was captured without ", side_names[lacking]);
 			else
 				buffer_append_text(text, ", ");
-			buffer_append_text(text, there->capabilities[i]);
+			buffer_append_text(text, reading_capabilities[i].name);
 		}
 		if (count == 0)
 			continue;
