@@ -14,23 +14,23 @@ enum {
 	ENTRIES_PER_CHECK = 1024,
 };
 
-struct member_name {
-	const char *name;
-	bool is_deallocated;
-	bool in_tsd_only; /* means nothing elsewhere */
+struct member_names {
+	const char *allocated, *deallocated;
+	bool in_tsd_only; /* they mean nothing elsewhere */
 };
 
-static const struct member_name member_names[] = {
-	/* 5.2.0 and later */
-	{"cant_access_tsd_items_directly_use_a_getter_or_setter_thread_allocated", false, false},
-	{"cant_access_tsd_items_directly_use_a_getter_or_setter_thread_deallocated", true, false},
-	/* 5.0 and 5.1 */
-	{"use_a_getter_or_setter_instead_thread_allocated", false, false},
-	{"use_a_getter_or_setter_instead_thread_deallocated", true, false},
-	/* 4.x */
-	{"thread_allocated", false, true},
-	{"thread_deallocated", true, true},
+static const struct member_names member_names[TSD_MEMBER_SPELLINGS] = {
+	{"cant_access_tsd_items_directly_use_a_getter_or_setter_thread_allocated", /* 5.2.0 and later */
+	 "cant_access_tsd_items_directly_use_a_getter_or_setter_thread_deallocated", false},
+	{"use_a_getter_or_setter_instead_thread_allocated", /* 5.0 and 5.1 */
+	 "use_a_getter_or_setter_instead_thread_deallocated", false},
+	{"thread_allocated", "thread_deallocated", true}, /* 4.x */
 };
+
+const char *tsd_member_allocated(size_t index)
+{
+	return member_names[index].allocated;
+}
 
 int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error)
 {
@@ -80,32 +80,35 @@ static int member_offset(Dwarf_Die *member, uint64_t *ret_offset)
 	}
 }
 
+/* Takes the offset of `member` unless it is known already. */
+static int take_offset(Dwarf_Die *member, const char *name, bool *known, uint64_t *ret_offset,
+		       struct error *error)
+{
+	int result;
+
+	if (*known)
+		return 0;
+	result = member_offset(member, ret_offset);
+	*known = result == 0;
+	if (result < 0 && result != -ENOENT)
+		return error_set(error, -EBADMSG, "the offset of %s is no constant", name);
+	return 0;
+}
+
 static int look_at_member(Dwarf_Die *member, bool is_in_tsd, struct tsd_members *members, struct error *error)
 {
 	const char *name = entry_name(member);
-	uint64_t offset;
 
-	if (name == NULL)
-		return 0;
-	for (size_t i = 0; i < sizeof(member_names) / sizeof(member_names[0]); i++) {
-		const struct member_name *known = &member_names[i];
-		int result;
+	for (size_t i = 0; name != NULL && i < TSD_MEMBER_SPELLINGS; i++) {
+		const struct member_names *names = &member_names[i];
 
-		if ((known->in_tsd_only && !is_in_tsd) || strcmp(name, known->name) != 0 ||
-		    (known->is_deallocated ? members->has_deallocated : members->has_allocated))
+		if (names->in_tsd_only && !is_in_tsd)
 			continue;
-		result = member_offset(member, &offset);
-		if (result == -ENOENT)
-			return 0;
-		if (result < 0)
-			return error_set(error, -EBADMSG, "the offset of %s is no constant", name);
-		if (known->is_deallocated) {
-			members->has_deallocated = true;
-			members->deallocated = offset;
-		} else {
-			members->has_allocated = true;
-			members->allocated = offset;
-		}
+		if (strcmp(name, names->allocated) == 0)
+			return take_offset(member, name, &members->has_allocated, &members->allocated, error);
+		if (strcmp(name, names->deallocated) == 0)
+			return take_offset(member, name, &members->has_deallocated, &members->deallocated,
+					   error);
 	}
 	return 0;
 }

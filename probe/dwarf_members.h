@@ -33,6 +33,13 @@ int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error);
 int dwarf_members_walk(Dwarf_Die *unit, struct tsd_members *members, struct dwarf_limit *limit,
 		       struct error *error);
 
+enum {
+	TSD_MEMBER_SPELLINGS = 3,
+};
+
+/* A spelling of the first member's name, the newest at `index` 0. */
+const char *tsd_member_allocated(size_t index);
+
 static inline bool tsd_members_complete(const struct tsd_members *members)
 {
 	return members->has_allocated && members->has_deallocated;

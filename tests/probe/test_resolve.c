@@ -130,6 +130,9 @@ static void test_clang(void **state)
 		skip();
 	workshop_make("clang -g -DGENERATION_5_3 " SOURCE " -o a");
 	assert_found("a");
+	/* nothing leads to the unit, and names are referred to by number */
+	workshop_make("clang -gdwarf-5 -DGENERATION_5_3 -DACCESS=elsewhere " SOURCE " -o a");
+	assert_found("a");
 }
 
 struct refusal {
@@ -177,6 +180,9 @@ static void test_prefixes(void **state)
 			      prefixes[i], prefixes[i]);
 		assert_found("a");
 	}
+	/* no function with the prefix: the members' names lead to the unit */
+	workshop_make("cc -g -DGENERATION_5_3 -DACCESS=elsewhere " SOURCE " -o a");
+	assert_found("a");
 }
 
 static void test_symbol_names(void **state)
