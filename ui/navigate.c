@@ -14,7 +14,7 @@ void navigate_tell_needs(struct ui *ui)
 	if (ui->host->set_needs == NULL)
 		return;
 	if (session_is_pair(ui->session))
-		needed = session_pair_needs(&ui->view);
+		session_pair_needs(&ui->view, &needed, &cgroup_records, &smaps);
 	else
 		view_needs(&ui->view, &needed, &cgroup_records, &smaps);
 	/* the page of all metrics shows every source but the dear ones */
@@ -69,10 +69,10 @@ static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 	ui->view.steps[level].automatic = automatic;
 	ui->outer_filters[level] = ui->view.filter;
 	ui->view.filter = NULL;
-	/* of a comparison: who made this change */
+	/* of a comparison: who made this change; a record says nothing of the threads */
 	ui->outer_focus[level] = ui->view.focus;
 	if (session_is_pair(ui->session))
-		ui->view.focus = (enum column)row->metric;
+		ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
 	navigate_change_rows(ui);
 	return true;
 }

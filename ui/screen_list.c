@@ -131,11 +131,8 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	if (view->hide_kernel_threads)
 		buffer_append_text(path,
 				   path->length != 0 ? "   kernel threads hidden" : "kernel threads hidden");
-	if (view->tab == TAB_CGROUP && session_is_pair(ui->session))
-		buffer_append_format(path, "%srecords of cgroups are in the report: S",
-				     path->length != 0 ? "   " : "");
-	else if (view->tab == TAB_CGROUP &&
-		 (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
+	if (view->tab == TAB_CGROUP &&
+	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
 		buffer_append_format(path, "%snumbers of cgroups: g changes the axis",
 				     path->length != 0 ? "   " : "");
 	return path->length != 0;

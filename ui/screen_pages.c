@@ -166,6 +166,9 @@ static void explain_metric(struct ui *ui)
 	} else if (derived != DERIVED_NONE) {
 		pager_add_format(&ui->pager, STYLE_NORMAL, "%s", derived_metrics[derived].description);
 		pager_add_format(&ui->pager, STYLE_NORMAL, "Formula: %s", derived_metrics[derived].formula);
+	} else if (column_find(ui->explain_title) != COLUMN_COUNT) {
+		pager_add_format(&ui->pager, STYLE_NORMAL, "%s",
+				 column_description(column_find(ui->explain_title)));
 	}
 }
 

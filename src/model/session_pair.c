@@ -125,6 +125,7 @@ static void release_join(struct pair_join *join)
 		free(join->members[side]);
 	free(join->same);
 	free(join->labels);
+	pair_records_release(join);
 	arena_release(&join->arena);
 	*join = (struct pair_join){0};
 }
@@ -312,8 +313,8 @@ static struct pair_join *make_room(struct session_pair *pair)
 	return oldest;
 }
 
-const struct pair_join *pair_join_of(struct session *session, const struct view *view, enum axis axis,
-				     size_t step_count)
+struct pair_join *pair_join_of(struct session *session, const struct view *view, enum axis axis,
+			       size_t step_count)
 {
 	struct diff_options options = {.grouping = view->grouping};
 	bool *members[DIFF_SIDE_COUNT];
@@ -361,7 +362,14 @@ static enum column find_metric(const char *name, size_t length)
 
 	if (metric != METRIC_NONE)
 		return pair_column_of(metric);
-	return derived != DERIVED_NONE ? column_of_derived(derived) : COLUMN_COUNT;
+	if (derived != DERIVED_NONE)
+		return column_of_derived(derived);
+	for (enum column column = 0; column < COLUMN_COUNT; column++) {
+		if (pair_is_record(column) && strlen(column_name(column)) == length &&
+		    memcmp(column_name(column), name, length) == 0)
+			return column;
+	}
+	return COLUMN_COUNT;
 }
 
 bool pair_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,

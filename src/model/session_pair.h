@@ -36,7 +36,7 @@ enum pair_boot {
 };
 
 enum {
-	PAIR_METRICS_MAX = METRIC_COUNT + DERIVED_COUNT
+	PAIR_METRICS_MAX = COLUMN_TOTAL
 };
 
 /* Compares from now on with `before`, whose reference it takes over; NULL ends the comparison. */
@@ -77,12 +77,15 @@ struct pair_threads {
 /* Counts them over all threads; false unless the sides are of one boot. */
 bool session_pair_threads(struct session *session, struct pair_threads *ret_threads);
 
-/* The metrics of a view, as columns behind COLUMN_COUNT: those of its focus, else of its tab. Returns how
- * many. */
+/*
+ * The metrics of a view: those of its focus, else of its tab. They are columns behind COLUMN_COUNT, or
+ * columns of records (memory of processes, cgroups). Returns how many.
+ */
 size_t session_pair_metrics(const struct view *view, enum column ret_metrics[PAIR_METRICS_MAX]);
 
-/* What the newest round must have read for them. */
-source_set session_pair_needs(const struct view *view);
+/* What the newest round must have read for them, as view_needs() says it. */
+void session_pair_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
+			bool *ret_smaps);
 
 /* The part of a row's key that names its group or thread, what view_open() takes; any row of any session. */
 const char *session_row_subject(const struct session *session, const struct table_row *row,

@@ -41,6 +41,8 @@ static const char *source_text(const struct session *session, enum column metric
 
 	if (metric >= COLUMN_DERIVED)
 		return derived_metrics[metric - COLUMN_DERIVED].formula;
+	if (pair_is_record(metric))
+		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS ? "smaps_rollup" : "cgroup";
 	source = after->metric_source[metric - COLUMN_METRICS];
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
@@ -106,8 +108,12 @@ struct table *pair_metric_table(struct session *session, const struct view *view
 				.width = metric_columns[i].width,
 				.column = UINT32_MAX,
 			};
-		for (int i = 0; i < PAIR_METRICS_MAX; i++)
-			add_metric_row(&subjects, subject, (enum column)(COLUMN_METRICS + i), table);
+		for (enum column i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
+			add_metric_row(&subjects, subject, i, table);
+		for (enum column i = 0; i < COLUMN_COUNT; i++) {
+			if (pair_record_applies(view, i))
+				add_metric_row(&subjects, subject, i, table);
+		}
 	}
 	pair_subjects_release(&subjects);
 	return table;
@@ -196,6 +202,8 @@ static void append_side(const struct pair_subjects *subjects, size_t subject, en
 				   "does not apply, was not measured, or there is nothing to divide by");
 	}
 	buffer_append_char(lines, '\n');
+	if (pair_is_record(metric))
+		return;
 	if (metric < COLUMN_DERIVED) {
 		append_coverage(subjects, subject, (enum metric)(metric - COLUMN_METRICS), side, lines);
 		return;
@@ -269,7 +277,9 @@ static void append_metric(const struct pair_subjects *subjects, size_t subject, 
 {
 	struct diff_value value = pair_value(subjects, subject, metric);
 
-	if (metric >= COLUMN_DERIVED)
+	if (pair_is_record(metric))
+		buffer_append_format(lines, "%s: %s\n", column_name(metric), column_description(metric));
+	else if (metric >= COLUMN_DERIVED)
 		buffer_append_format(lines, "%s: %s\n  = %s\n", column_name(metric),
 				     derived_metrics[metric - COLUMN_DERIVED].description,
 				     derived_metrics[metric - COLUMN_DERIVED].formula);

@@ -12,6 +12,7 @@
  *   session_pair.c          the sides, which threads are the same, joins of groups
  *   session_pair_subject.c  the groups and threads that rows are of
  *   session_pair_value.c    a metric of both sides of a group or thread
+ *   session_pair_record.c   numbers that stand in records rather than in threads
  *   session_pair_rows.c     which rows there are, and their order
  *   session_pair_table.c    the table and its cells
  *   session_pair_details.c  all metrics of a row, the explanation of a number, what is said of a row
@@ -37,7 +38,8 @@ struct pair_join {
 	struct pair_label {
 		const char *text;
 		size_t length;
-	} * labels; /* of each pair, as on the screen */
+	} * labels;                                     /* of each pair, as on the screen */
+	struct column_values *records[DIFF_SIDE_COUNT]; /* by column, see session_pair_record.c; NULL: none */
 	struct arena arena;
 };
 
@@ -49,8 +51,8 @@ struct pair_thread {
 /* What rows are of: the groups of a join or threads. */
 struct pair_subjects {
 	struct session *session;
-	const struct pair_join *join; /* NULL for threads */
-	struct pair_thread *threads;  /* owned */
+	struct pair_join *join;      /* NULL for threads */
+	struct pair_thread *threads; /* owned */
 	size_t count;
 };
 
@@ -86,8 +88,8 @@ enum diff_side pair_inside(const struct session *session, enum diff_side shown);
 const struct diff_match *pair_match(struct session *session);
 
 /* The join of an axis inside the first `step_count` steps of a view; valid until PAIR_JOINS_KEPT others. */
-const struct pair_join *pair_join_of(struct session *session, const struct view *view, enum axis axis,
-				     size_t step_count);
+struct pair_join *pair_join_of(struct session *session, const struct view *view, enum axis axis,
+			       size_t step_count);
 
 /* Which threads of a side are inside the first `step_count` steps of a view, by index; NULL for all. The
  * caller frees it. */
@@ -149,6 +151,20 @@ void pair_change_cell(const struct diff_value *value, enum column metric, struct
 		      struct cell *ret_cell);
 void pair_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
 		       struct cell *ret_cell);
+
+/* --- session_pair_record.c --- */
+
+/* Whether a column is one of records. */
+bool pair_is_record(enum column column);
+
+/* Whether it says something of the rows of a view: groups, and of cgroups on their axis. */
+bool pair_record_applies(const struct view *view, enum column column);
+
+/* Its value on a side in the order inside. */
+struct diff_side_value pair_record_side(const struct pair_subjects *subjects, size_t subject,
+					enum column column, enum diff_side side);
+
+void pair_records_release(struct pair_join *join);
 
 /* --- session_pair_rows.c --- */
 

@@ -12,6 +12,7 @@
 /* --- the metrics of a view --- */
 
 struct metric_set {
+	const struct view *view;
 	bool has[COLUMN_TOTAL];
 	enum column *metrics;
 	size_t count;
@@ -30,7 +31,7 @@ static void add_column(struct metric_set *set, enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
 
-	if (column > COLUMN_COUNT)
+	if (column > COLUMN_COUNT || pair_record_applies(set->view, column))
 		add_metric(set, column);
 	if (column == COLUMN_THR)
 		add_metric(set, pair_column_of(METRIC_THREAD_COUNT));
@@ -57,7 +58,7 @@ static void add_derived(struct metric_set *set)
 
 size_t session_pair_metrics(const struct view *view, enum column ret_metrics[PAIR_METRICS_MAX])
 {
-	struct metric_set set = {.metrics = ret_metrics};
+	struct metric_set set = {.view = view, .metrics = ret_metrics};
 	enum column columns[COLUMN_TOTAL];
 	size_t count;
 
@@ -77,19 +78,28 @@ size_t session_pair_metrics(const struct view *view, enum column ret_metrics[PAI
 	count = column_list(view->tab, view->level != VIEW_LEVEL_THREADS, 0, COLUMN_COUNT, columns);
 	for (size_t i = 0; i < count; i++)
 		add_column(&set, columns[i]);
+	/* a capture reads the memory of processes, a round only where it is looked at: that is dear */
+	if (view->tab == TAB_OVERVIEW && view->mode == VIEW_MODE_TOTAL)
+		add_column(&set, COLUMN_RSS);
 	add_derived(&set);
 	return set.count;
 }
 
-source_set session_pair_needs(const struct view *view)
+void session_pair_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
+			bool *ret_smaps)
 {
 	enum column wanted[PAIR_METRICS_MAX];
 	size_t count = session_pair_metrics(view, wanted);
-	source_set needed = 0;
 
-	for (size_t i = 0; i < count; i++)
-		needed |= column_sources(wanted[i]);
-	return needed;
+	*ret_sources = 0;
+	*ret_cgroup_records = *ret_smaps = false;
+	for (size_t i = 0; i < count; i++) {
+		*ret_sources |= column_sources(wanted[i]);
+		if (pair_is_record(wanted[i]))
+			*(column_entry(wanted[i])->operation == COLUMN_OPERATION_SMAPS
+				  ? ret_smaps
+				  : ret_cgroup_records) = true;
+	}
 }
 
 /* --- what a change weighs --- */
@@ -110,6 +120,8 @@ static double allowance_of(enum ladder ladder)
 		return 1;
 	case LADDER_BYTES:
 		return 100 * 1024;
+	case LADDER_NONE: /* CPUs of a limit: nobody changes them by chance */
+		return 0.01;
 	default:
 		return 10;
 	}
@@ -133,8 +145,11 @@ struct build {
 	struct cell filter_cell;
 };
 
-static bool is_counter(enum column metric)
+/* Whether changes of groups add up to something: counters, and amounts in records. */
+static bool has_total(enum column metric)
 {
+	if (pair_is_record(metric))
+		return true;
 	return metric < COLUMN_DERIVED &&
 	       metric_type((enum metric)(metric - COLUMN_METRICS))->kind == METRIC_KIND_COUNTER;
 }
@@ -207,8 +222,11 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 {
 	struct build *build = context;
 	enum column inputs[PAIR_METRICS_MAX];
-	struct view focused = {.focus = column};
-	size_t count = session_pair_metrics(&focused, inputs);
+	struct view focused = *build->view;
+	size_t count;
+
+	focused.focus = column;
+	count = session_pair_metrics(&focused, inputs);
 
 	build->filter_cell = (struct cell){.state = CELL_ABSENT};
 	for (size_t i = 0; i < count && !as_rate; i++) {
@@ -297,7 +315,7 @@ static void consider(struct build *build, size_t subject, enum row_mark mark, si
 	/* most rows of a large comparison */
 	if ((!moved && !build->view->equal_rows) || !passes(build, subject, column))
 		return;
-	score = is_counter(column) ? amount : score_alone(&value, amount, column);
+	score = has_total(column) ? amount : score_alone(&value, amount, column);
 	add_row(build, subject, metric, &value, moved || value.state == VALUE_READ ? score : NAN);
 }
 
@@ -392,7 +410,7 @@ static void weigh(struct build *build)
 	for (size_t i = 0; i < build->count; i++) {
 		struct pair_row *row = &build->rows[i];
 
-		if (is_counter(build->metrics[row->metric]) && !isnan(row->score))
+		if (has_total(build->metrics[row->metric]) && !isnan(row->score))
 			row->score = score_in_total(build, row->score, row->metric);
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cell_format.h"
+#include "column_table.h"
 #include "diff_internal.h"
 #include "screen_format.h"
 
@@ -24,14 +25,32 @@ static enum derived derived_of(enum column metric)
 	return (enum derived)(metric - COLUMN_DERIVED);
 }
 
+static enum ladder ladder_of_unit(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+		return LADDER_NS;
+	case UNIT_BYTES:
+		return LADDER_BYTES;
+	case UNIT_CPUS:
+		return LADDER_NONE;
+	default:
+		return LADDER_UNITLESS;
+	}
+}
+
 enum ladder pair_ladder(enum column metric)
 {
+	if (pair_is_record(metric))
+		return ladder_of_unit(column_entry(metric)->unit);
 	return is_derived(metric) ? derived_metrics[derived_of(metric)].ladder
 				  : metric_type(metric_of(metric))->ladder;
 }
 
 enum unit pair_unit(enum column metric)
 {
+	if (pair_is_record(metric))
+		return column_entry(metric)->unit;
 	if (is_derived(metric) && derived_metrics[derived_of(metric)].is_ratio)
 		return UNIT_RATIO;
 	return cell_format_unit(pair_ladder(metric));
@@ -201,8 +220,22 @@ static void begin_at_zero(const struct pair_subjects *subjects, size_t subject, 
 
 static bool is_counter(enum column column)
 {
-	return !is_derived(column) && metric_type(metric_of(column))->kind == METRIC_KIND_COUNTER &&
+	return !is_derived(column) && !pair_is_record(column) &&
+	       metric_type(metric_of(column))->kind == METRIC_KIND_COUNTER &&
 	       column != pair_column_of(METRIC_THREAD_COUNT);
+}
+
+static struct diff_value record_value(const struct pair_subjects *subjects, size_t subject,
+				      enum column column)
+{
+	struct diff_value value = {0};
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		value.side[side] = (struct diff_side_value){.state = VALUE_ABSENT};
+		if (diff_pair(subjects->join->diff, subject)->threads[side] != 0)
+			value.side[side] = pair_record_side(subjects, subject, column, (enum diff_side)side);
+	}
+	return value;
 }
 
 /* A value of the order inside as it is shown. */
@@ -221,7 +254,9 @@ struct diff_value pair_value(const struct pair_subjects *subjects, size_t subjec
 	struct diff_value value;
 	bool differs;
 
-	if (subjects->join == NULL)
+	if (pair_is_record(column))
+		value = record_value(subjects, subject, column);
+	else if (subjects->join == NULL)
 		value = thread_value(subjects, &subjects->threads[subject], column);
 	else
 		value = group_value(subjects->join->diff, diff_pair(subjects->join->diff, subject), column);
@@ -348,7 +383,7 @@ void pair_side_cell(const struct pair_subjects *subjects, size_t subject, enum c
 	if (own->state != VALUE_READ)
 		return;
 	side = pair_inside(subjects->session, side);
-	if (is_derived(metric))
+	if (is_derived(metric) || pair_is_record(metric))
 		set_number(own->number, pair_unit(metric), ret_cell);
 	else if (subjects->join != NULL)
 		group_cell(subjects, subject, metric_of(metric), side, own->number, arena, ret_cell);

@@ -494,13 +494,13 @@ static void test_metrics_of_tabs(void **state)
 		count = session_pair_metrics(&view, wanted);
 		assert_true(count > 1 || tab == TAB_CGROUP);
 		for (size_t i = 0; i < count; i++) {
-			assert_true(wanted[i] >= COLUMN_METRICS && wanted[i] < COLUMN_TOTAL);
+			assert_true(wanted[i] != COLUMN_COUNT && wanted[i] < COLUMN_TOTAL);
 			for (size_t k = 0; k < i; k++)
 				assert_true(wanted[k] != wanted[i]);
 		}
 	}
 	view.tab = TAB_ALL;
-	assert_int_equal(session_pair_metrics(&view, wanted), PAIR_METRICS_MAX);
+	assert_int_equal(session_pair_metrics(&view, wanted), METRIC_COUNT + DERIVED_COUNT);
 	view.focus = COLUMN_CPU;
 	assert_int_equal(session_pair_metrics(&view, wanted), 1);
 	assert_int_equal(wanted[0], COLUMN_METRICS + METRIC_RUN_TIME_NS);
@@ -554,7 +554,8 @@ static void test_details(void **state)
 	table = session_table(session, &view);
 	row = find_row(table, "web", "wait_time_ns");
 	all = session_metric_table(session, &view, row->key, row->key_length);
-	assert_int_equal(all->row_count, PAIR_METRICS_MAX);
+	/* and resident, proportional and swapped memory */
+	assert_int_equal(all->row_count, METRIC_COUNT + DERIVED_COUNT + 3);
 	table_release(all);
 	assert_null(session_metric_table(session, &view, "wait_time_ns", 12));
 	session_explain(session, &view, row->key, row->key_length, PAIR_COLUMN_CHANGE, &lines);
@@ -563,6 +564,70 @@ static void test_details(void **state)
 	assert_non_null(strstr(lines.data, "Change: +3,500,000,000 ns, +175.0 percent"));
 	assert_non_null(strstr(lines.data, "Threads: 2 the same, 1 came, 1 gone."));
 	buffer_release(&lines);
+	table_release(table);
+	session_release(session);
+}
+
+static void add_memory(struct snapshot *snapshot, size_t thread, uint64_t rss_kib)
+{
+	struct smaps_record *record = snapshot_add_smaps(snapshot, thread);
+
+	record->kib.items = arena_allocate_zero(&snapshot->arena, 1, sizeof(*record->kib.items));
+	record->kib.items[0].key = string_pool_intern(&snapshot->strings, "Rss", 3);
+	record->kib.items[0].value = rss_kib;
+	record->kib.count = 1;
+}
+
+static void add_cgroup(struct snapshot *snapshot, const char *path, uint64_t usage_us, uint64_t quota_us)
+{
+	struct cgroup_record *record = snapshot_add_cgroup(
+		snapshot, string_pool_intern(&snapshot->strings, path, strlen(path)));
+
+	record->usage_usec = usage_us;
+	record->max_quota_us.present = quota_us != 0;
+	record->max_quota_us.value = quota_us;
+}
+
+/* Memory of processes and numbers of cgroups stand in records. */
+static void test_records(void **state)
+{
+	struct snapshot *before = begin(BEFORE_SECONDS), *after = begin(AFTER_SECONDS);
+	struct session *session;
+	struct table *table;
+	struct view view;
+
+	(void)state;
+	add_memory(before, add(before, 1, 1, "db", "db", 1, 0, 0), 1024);
+	add(after, 9, 9, "other", "other", 105, 0, 0);
+	add_memory(after, add(after, 1, 1, "db", "db", 1, 0, 0), 4096);
+	add_cgroup(before, "/app", 1000000, 0);
+	add_cgroup(after, "/app", 3000000, 50000);
+	snapshot_finish(before);
+	snapshot_finish(after);
+	session = compare(before, after);
+	view_of(&view, AXIS_PROCESS);
+	view.tab = TAB_MEMORY;
+	table = session_table(session, &view);
+	assert_string_equal(shown_row(table, "db", "resident"), "1 1.0M 4.0M +3.0M +300.0%");
+	assert_null(find_row(table, "db", "proportional"));
+	table_release(table);
+	view.grouping.axis = AXIS_CGROUP;
+	view.tab = TAB_CGROUP;
+	view.equal_rows = true;
+	table = session_table(session, &view);
+	assert_string_equal(shown_row(table, "/app", "cgroup_cpu"), "1>2 1.0s 3.0s +2.0s +200.0%");
+	/* there was no limit: no number to take a change from */
+	assert_string_equal(shown_row(table, "/app", "cpu_limit"), "1>2 - 0.50 - -");
+	table_release(table);
+	session_swap(session);
+	table = session_table(session, &view);
+	assert_string_equal(shown_row(table, "/app", "cgroup_cpu"), "2>1 3.0s 1.0s -2.0s -66.7%");
+	table_release(table);
+	/* of threads they say nothing */
+	view.level = VIEW_LEVEL_THREADS;
+	table = session_table(session, &view);
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_true(table->rows[i].metric > COLUMN_COUNT);
 	table_release(table);
 	session_release(session);
 }
@@ -634,6 +699,7 @@ int main(void)
 		cmocka_unit_test(test_metrics_of_tabs),
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_cells_on_demand),
 	};

@@ -61,10 +61,12 @@ bool session_pair_threads(struct session *session, struct pair_threads *ret_thre
 	return false;
 }
 
-source_set session_pair_needs(const struct view *view)
+void session_pair_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
+			bool *ret_smaps)
 {
 	(void)view;
-	return 0;
+	*ret_sources = 0;
+	*ret_cgroup_records = *ret_smaps = false;
 }
 
 const char *session_row_subject(const struct session *session, const struct table_row *row,
