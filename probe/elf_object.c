@@ -4,11 +4,9 @@
 #include <endian.h>
 #include <errno.h>
 #include <gelf.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "unpack.h"
 
