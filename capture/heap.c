@@ -14,7 +14,7 @@
 #include "probe/probe.h"
 
 enum {
-	BATCH = 1024, /* threads that one call of process_vm_readv(2) reads */
+	BATCH = PROBE_BATCH,
 	BATCH_WITH_STOPS =
 		32, /* each may take a quarter of a second: between two batches we can be cancelled */
 	YOUNG_NS = 1000000000,

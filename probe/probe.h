@@ -73,12 +73,17 @@ struct probe_thread {
 	uint64_t allocated, deallocated; /* bytes over the life of the thread */
 };
 
+enum {
+	PROBE_BATCH = 1023, /* threads that one process_vm_readv(2) reads */
+};
+
 /*
- * Reads `count` threads of a process that is PROBE_STATE_READY, up to 1,023 with one process_vm_readv(2),
- * whose last piece proves that all of it came from the address space that was looked at. Nothing is stopped
- * unless the options allow it and a thread has no other way; else its tag is needs-stop. Returns 0, -EINTR
- * when `stop_flag` (may be NULL) became non-zero on the way (threads that were not reached have the tag
- * needs-stop), or a negative errno when none can be read (-ESRCH: the process is gone).
+ * Reads `count` threads of a process that is PROBE_STATE_READY, PROBE_BATCH with one process_vm_readv(2),
+ * whose last piece proves that all of it came from the address space that was looked at. A process may be
+ * read in parts. Nothing is stopped unless the options allow it and a thread has no other way; else its tag
+ * is needs-stop. Returns 0, -EINTR when `stop_flag` (may be NULL) became non-zero on the way (threads that
+ * were not reached have the tag needs-stop), or a negative errno when none can be read (-ESRCH: the process
+ * is gone, or runs another program: look again).
  */
 int probe_read(struct probe *probe, const struct probe_process *process, struct probe_thread *threads,
 	       size_t count, const volatile int *stop_flag);

@@ -15,7 +15,7 @@
 
 enum {
 	/* The last piece of a call is the mark of the address space. */
-	WARM_MAX = TRANSFER_MAX - 1,
+	WARM_MAX = PROBE_BATCH,
 	COLD_MAX = (TRANSFER_MAX - 1) / 2, /* the counters and the proof */
 	FORGET_ROUNDS = 32,                /* a thread not asked for so often is forgotten */
 	BIRTH_WAITS = 3,                   /* for threads that have not registered their list yet */
@@ -24,12 +24,14 @@ enum {
 	STATUS_SIZE_MAX = 64 * 1024,
 };
 
+_Static_assert(PROBE_BATCH + 1 == TRANSFER_MAX, "a batch and its mark fill a call");
+
 struct known_thread {
 	uint64_t start_time;
 	uint64_t address; /* of the first counter; 0: to be found */
 	uint64_t allocated, deallocated;
+	uint64_t asked; /* known_threads.asked when it was last asked for */
 	uint32_t tid;
-	uint32_t round;   /* when it was last asked for */
 	bool has_reading; /* the counters are those of the last reading */
 	bool is_headless; /* it was waited for and registered no robust list */
 };
@@ -74,6 +76,7 @@ void known_threads_clear(struct known_threads *known)
 {
 	hash_map_clear(&known->by_tid);
 	known->count = 0;
+	known->stayed = 0;
 }
 
 void known_threads_release(struct known_threads *known)
@@ -122,26 +125,34 @@ static uint32_t find_known(struct known_threads *known, const struct probe_threa
 	if (known->threads[index].start_time != thread->start_time)
 		known->threads[index] = (struct known_thread){.tid = thread->tid,
 							      .start_time = thread->start_time};
-	known->threads[index].round = known->round;
+	known->threads[index].asked = known->asked;
 	return index;
 }
 
-/* Forgets threads that nobody has asked for in a while, now and then. */
-static void forget_old(struct known_threads *known)
+/*
+ * Forgets threads that nobody has asked for while each of the others was asked for many times. A caller may
+ * read a process in parts, and quiet threads less often than busy ones.
+ */
+static void forget_old(struct known_threads *known, size_t asked)
 {
+	/* by those that stayed last time: with every thread short-lived, the count would outgrow itself */
+	const uint64_t patience = FORGET_ROUNDS * (uint64_t)(known->stayed > asked ? known->stayed : asked);
 	size_t kept = 0;
 
-	if (++known->round % FORGET_ROUNDS != 0)
+	known->asked += asked;
+	if (known->asked - known->swept <= patience)
 		return;
+	known->swept = known->asked;
 	hash_map_clear(&known->by_tid);
 	for (size_t i = 0; i < known->count; i++) {
-		if (known->round - known->threads[i].round > FORGET_ROUNDS)
+		if (known->asked - known->threads[i].asked > patience)
 			continue;
 		known->threads[kept] = known->threads[i];
 		hash_map_set(&known->by_tid, known->threads[kept].tid, (uint32_t)kept);
 		kept++;
 	}
 	known->count = kept;
+	known->stayed = kept;
 }
 
 static struct known_thread *known_thread(const struct reading *reading, size_t thread)
@@ -515,7 +526,7 @@ static void prepare(struct reading *reading)
 	memory->unborn = memory_grow(memory->unborn, &memory->unborn_capacity, count,
 				     sizeof(memory->unborn[0]));
 	memory->held = memory_grow(memory->held, &memory->held_capacity, count, sizeof(memory->held[0]));
-	forget_old(reading->known);
+	forget_old(reading->known, count);
 	for (size_t i = 0; i < count; i++) {
 		memory->entries[i] = find_known(reading->known, &reading->threads[i]);
 		fail(reading, i, HEAP_TAG_NEEDS_STOP, 0);

@@ -16,7 +16,8 @@ struct known_threads {
 	struct hash_map by_tid; /* index in `threads` */
 	struct known_thread *threads;
 	size_t count, capacity;
-	uint32_t round; /* calls of thread_reader_read() */
+	size_t stayed;         /* of them, when old ones were last forgotten */
+	uint64_t asked, swept; /* threads asked for so far, and by then */
 };
 
 void known_threads_clear(struct known_threads *known);

@@ -160,7 +160,7 @@ static void check_program(const struct target_start *start, const char *const *a
 	warm = probe_counts(probe);
 	assert_int_equal(warm.cached_reads, count);
 	assert_int_equal(warm.robust_list_calls, count);
-	assert_int_equal(warm.transfers - cold.transfers, (count + 1022) / 1023);
+	assert_int_equal(warm.transfers - cold.transfers, (count + PROBE_BATCH - 1) / PROBE_BATCH);
 	assert_int_equal(warm.stops, 0);
 	probe_release(probe);
 	target_end(&target);
@@ -239,6 +239,34 @@ static void test_many_threads(void **state)
 {
 	(void)state;
 	check_reading(&(struct target_start){0}, PROGRAM_STATIC, "2500");
+}
+
+/* Read in parts, some more often than others: every thread is still looked for once. */
+static void test_parts(void **state)
+{
+	struct target_process target;
+	struct probe *probe = create(false);
+	const struct probe_process *process;
+	size_t count;
+
+	(void)state;
+	target_start(&target, &(struct target_start){0},
+		     (const char *const[]){PROGRAM_STATIC, "park", "500", NULL});
+	process = look_ready(probe, &target);
+	count = list_threads(&target);
+	for (size_t round = 0; round < 60; round++) {
+		for (size_t first = 0; first < count; first += 10) {
+			if (first >= 250 && round % 10 != 0)
+				continue;
+			assert_int_equal(probe_read(probe, process, &threads[first],
+						    count - first < 10 ? count - first : 10, NULL),
+					 0);
+		}
+	}
+	assert_equal_to_own_counts(&target, count);
+	assert_int_equal(probe_counts(probe).robust_list_calls, count);
+	probe_release(probe);
+	target_end(&target);
 }
 
 static void test_namespace(void **state)
@@ -672,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_dynamic_storage),
 		cmocka_unit_test(test_undescribed_threads),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_namespace),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_fork),
