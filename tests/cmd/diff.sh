@@ -77,8 +77,8 @@ refuse "unknown display format" 2 "did you mean 'full'? valid: arrow, full, delt
     "$before" "$after" --display-format ful
 refuse "sort by a category" 2 "cannot sort by 'state'" "$before" "$after" --sort-by state
 
-"$ctop" diff "$before" "$after" --format tsv >"$directory/diff" 2>"$directory/errors"
-result "exit status with differences" "$([ $? = 0 ] || echo "not 0")"
+"$ctop" diff "$before" "$after" --format tsv >"$directory/diff" 2>"$directory/errors" && failed='' || failed='not 0'
+result "exit status with differences" "$failed"
 "$ctop" compare "$before" "$after" --format tsv >"$directory/compare" 2>>"$directory/errors"
 result "compare is diff" "$(cmp "$directory/diff" "$directory/compare" 2>&1)"
 "$ctop" diff - "$after" --format tsv <"$before" >"$directory/stdin" 2>>"$directory/errors"
