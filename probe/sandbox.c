@@ -3,10 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <seccomp.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
@@ -35,6 +32,13 @@ enum {
 	/* Files are mapped as a whole, and the debug data of a browser has several GiB. */
 	ADDRESS_SPACE_MEBIBYTES = 64 << 10,
 };
+
+/* The first argument of setrlimit(2). */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t limited_resource;
+#else
+typedef int limited_resource;
+#endif
 
 struct sandbox_filter {
 	scmp_filter_ctx context;
@@ -203,7 +207,7 @@ void sandbox_filter_release(struct sandbox_filter *filter)
 	free(filter);
 }
 
-static int limit(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
+static int limit(limited_resource resource, rlim_t soft, rlim_t hard)
 {
 	const struct rlimit value = {.rlim_cur = soft, .rlim_max = hard};
 	struct rlimit now;
