@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "resolve.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <elf.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
