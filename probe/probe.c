@@ -152,16 +152,24 @@ static void read_addresses(int process_directory, struct address_space *space)
 	buffer_release(&text);
 }
 
-/* Completes what the caller knows of the address space. */
-static struct address_space complete_space(int process_directory, const struct address_space *space)
+/*
+ * Completes what the caller knows of the address space. For a process that failed the file of its executable
+ * is enough, at a fraction of the cost: run again, it would fail again, or else be found by the next check.
+ */
+static struct address_space complete_space(const struct process *process, int process_directory,
+					   const struct address_space *space)
 {
 	struct address_space complete = {0};
 	struct stat executable;
 
-	if (space != NULL)
+	if (space != NULL) {
 		complete = *space;
-	else
+	} else if (process->shown.state == PROBE_STATE_FAILED) {
+		complete.start_code = process->space.start_code;
+		complete.start_stack = process->space.start_stack;
+	} else {
 		read_addresses(process_directory, &complete);
+	}
 	if (complete.device == 0 && complete.inode == 0 &&
 	    fstatat(process_directory, "exe", &executable, 0) == 0) {
 		complete.device = executable.st_dev;
@@ -289,8 +297,8 @@ static bool is_check_due(struct process *process)
 const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
 				       const struct address_space *space)
 {
-	const struct address_space complete = complete_space(process_directory, space);
 	struct process *process = find_process(probe, tgid);
+	const struct address_space complete = complete_space(process, process_directory, space);
 	const bool changed = process->is_stale || !spaces_equal(&complete, &process->space);
 
 	process->seen = true;

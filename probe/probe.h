@@ -52,7 +52,8 @@ struct probe_process {
 /*
  * Looks at a process, or again at one known: starts to resolve its executable when that is new, attaches when
  * that is done. Never waits for the resolver. `process_directory` is its open directory below a proc root.
- * `space` may be NULL: then the probe reads it from there. A changed address space starts anew.
+ * `space` may be NULL: then the probe reads what it needs from there. A changed address space starts anew. A
+ * process that failed is looked at afresh ever more rarely: it may load jemalloc later.
  */
 const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
 				       const struct address_space *space);
