@@ -210,7 +210,7 @@ static const char *key_of(const struct smaps_table *smaps, enum diff_side side,
 	return snapshot_text(smaps->groups[side]->snapshot, field->key);
 }
 
-/* Rows of the fields that differ or may do so. */
+/* A row for each field that differs. */
 static void add_process(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
 			size_t label_length)
 {
