@@ -73,6 +73,9 @@ static bool is_possible(const struct ui *ui, enum action action)
 		return ui->host->request_save != NULL || ui->host->write_report != NULL;
 	case ACTION_COMPARE:
 		return ui->host->request_file != NULL && !session_is_pair(ui->session);
+	case ACTION_SWAP:
+	case ACTION_EQUAL:
+		return session_is_pair(ui->session);
 	case ACTION_BASE:
 		return ui->host->request_base != NULL && !session_is_pair(ui->session);
 	case ACTION_PAUSE:
