@@ -54,6 +54,12 @@ void heap_begin(struct round *round);
 /* The same for `count` rows from `first` that are new, or belong to another thread than before. */
 void heap_expect_rows(struct round *round, size_t first, size_t count);
 
+/*
+ * Whether there is nothing to look for in a process: kernel threads have no memory of their own, nor have
+ * processes that are waited for; our own is left out.
+ */
+bool heap_has_none(const struct round *round, const struct process *process);
+
 /* Starts looking at a process, so that its executable is resolved while others are read. `tasks` is its task
  * directory. */
 void heap_look_ahead(struct round *round, struct process *process, int tasks);
@@ -61,7 +67,7 @@ void heap_look_ahead(struct round *round, struct process *process, int tasks);
 /* Reads the counters of all threads that moved since they were read. Returns 0 or -ECANCELED. */
 int heap_read(struct round *round);
 
-/* Summary and processes of the snapshot, by the rules of the file format. */
+/* heap_summary.c: summary and processes of the snapshot, by the rules of the file format. */
 void heap_summarize(struct round *round);
 
 #endif
