@@ -486,11 +486,11 @@ static void test_signals(void **state)
 	assert_int_equal(count, 2);
 	one = threads[0].tid == (uint32_t)target.pid;
 	sender = fork();
-	for (int i = 0; sender == 0;) {
-		if (i == SIGNALS)
-			_exit(0);
+	if (sender == 0) {
 		/* no more than the kernel queues */
-		i += syscall(SYS_tgkill, (long)target.pid, (long)threads[one].tid, SIGRTMIN) == 0;
+		for (int i = 0; i < SIGNALS;)
+			i += syscall(SYS_tgkill, (long)target.pid, (long)threads[one].tid, SIGRTMIN) == 0;
+		_exit(0);
 	}
 	while (waitpid(sender, NULL, WNOHANG) == 0) {
 		threads[one].start_time++;
