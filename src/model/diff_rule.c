@@ -213,15 +213,17 @@ static int parse_limit(struct diff_rule *rule, struct part text, struct error *e
 {
 	size_t length = number_length(text);
 	char *number;
+	int status;
 
 	if (length == 0)
 		return refuse(rule->text, error, "there is no number to compare with");
 	number = memory_duplicate_bytes(text.start, length);
 	rule->limit = strtod(number, NULL);
 	free(number);
-	if (!isfinite(rule->limit))
+	status = parse_unit(rule, make_part(text.start + length, text.start + text.length), error);
+	if (status == 0 && !isfinite(rule->limit))
 		return refuse(rule->text, error, "the limit is too large");
-	return parse_unit(rule, make_part(text.start + length, text.start + text.length), error);
+	return status;
 }
 
 static int parse_condition(struct diff_rule *rule, struct part text, struct error *error)

@@ -94,6 +94,22 @@ static void test_refusals(void **state)
 	}
 }
 
+/* Digits that a double still holds, until the unit comes. */
+static void test_large_limit(void **state)
+{
+	char text[400] = "run_time_ns(w) > 1";
+	struct diff_rule rule;
+	struct error error;
+
+	(void)state;
+	memset(text + strlen(text), '0', 307);
+	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	diff_rule_release(&rule);
+	strcat(text, "s");
+	assert_true(diff_rule_parse(text, &rule, &error) < 0);
+	assert_non_null(strstr(error.text, "the limit is too large"));
+}
+
 static const struct pair_thread before[] = {
 	{"/pod", "app", "worker-1", 10, 10, 500, 1000000, 5000, 100, REASON_READ},
 	{"/pod", "app", "worker-2", 10, 11, 500, 2000000, 0, 100, REASON_READ},
@@ -210,9 +226,9 @@ static void test_no_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),    cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_changes),   cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_no_number),
+		cmocka_unit_test(test_limits),      cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_groups),      cmocka_unit_test(test_no_number),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);
