@@ -143,6 +143,36 @@ static void test_churn(void **state)
 	target_end(&target);
 }
 
+/* The same in captures: what was measured is plausible, what was not is no zero. */
+static void test_churn_captured(void **state)
+{
+	struct target target;
+	size_t measured = 0;
+
+	(void)state;
+	target_start_named(&target, "5.3.0", "churn", "4");
+	for (int i = 0; i < 5; i++) {
+		yajl_val snapshot = capture_snapshot(target.child);
+		yajl_val threads = json_member(snapshot, "threads");
+
+		assert_true(YAJL_IS_ARRAY(threads));
+		for (size_t k = 0; k < threads->u.array.len; k++) {
+			yajl_val thread = threads->u.array.values[k];
+
+			if (!YAJL_IS_TRUE(json_member(thread, "jemalloc_measured"))) {
+				assert_non_null(missing_reason(snapshot, thread, "allocated_bytes"));
+				continue;
+			}
+			measured++;
+			assert_true(json_u64(thread, "allocated_bytes") < 1u << 30);
+			assert_true(json_u64(thread, "deallocated_bytes") < 1u << 30);
+		}
+		yajl_tree_free(snapshot);
+	}
+	assert_true(measured > 20);
+	target_end(&target);
+}
+
 static void test_busy(void **state)
 {
 	struct target target;
@@ -514,6 +544,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_churn_captured),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_becomes_another),
 		cmocka_unit_test(test_becomes_itself),
