@@ -2,6 +2,7 @@
 /* Two snapshots side by side: how one gets there and back, and what stands above and below their rows. */
 #include "screen.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,8 @@ int screen_comparison_report(struct ui *ui, const char *path, struct error *erro
 		.by_threads = session_pair_by_threads(ui->session),
 	};
 
+	if (session_now(ui->session) == NULL)
+		return error_set(error, -EAGAIN, "the first round is still being read");
 	return ui->host->write_comparison(ui->host->file_context, &comparison, path, error);
 }
 

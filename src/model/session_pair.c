@@ -164,18 +164,19 @@ bool session_pair_by_threads(struct session *session)
 
 int session_pair_set_by_threads(struct session *session, bool by_threads, struct error *error)
 {
-	if (by_threads && pair_match(session) == NULL)
-		return error_set(error, -EINVAL, "%s",
-				 "threads cannot be told apart: the captures are not known to be of one "
-				 "boot; these are "
-				 "changes of groups");
+	if (by_threads && (session->now == NULL || pair_match(session) == NULL))
+		return error_set(
+			error, -EINVAL, "%s",
+			"threads cannot be told apart: the captures are not known to be of one boot; "
+			"these are changes of groups");
 	session->pair->by_groups = !by_threads;
 	return 0;
 }
 
 bool session_pair_threads(struct session *session, struct pair_threads *ret_threads)
 {
-	const struct diff_match *match = session->pair != NULL ? pair_match(session) : NULL;
+	const struct diff_match *match = session->pair != NULL && session->now != NULL ? pair_match(session)
+										       : NULL;
 
 	if (match == NULL)
 		return false;
@@ -266,17 +267,23 @@ static void count_same(struct session *session, struct pair_join *join)
 	}
 }
 
-/* Three parts become "process thread  cgroup": what tells rows apart stands where a narrow name is not cut.
+/*
+ * Three parts become "process thread  cgroup", and one that was renamed "cgroup>other": what tells rows apart
+ * stands where a narrow name is not cut.
  */
-static void label_parts(const struct diff_pair *pair, struct buffer *text)
+static void label_parts(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
 {
 	const char *cgroup = pair->key, *process = cgroup + strlen(cgroup) + 1;
 	const char *thread = process + strlen(process) + 1;
+	size_t length;
 
 	buffer_append_text(text, process);
 	if (strcmp(process, thread) != 0)
 		buffer_append_format(text, " %s", thread);
 	buffer_append_format(text, "  %s", cgroup);
+	if (pair->kind == DIFF_PAIR_FUDGED)
+		buffer_append_format(text, ">%s",
+				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
 }
 
 static void make_labels(struct pair_join *join, enum axis axis)
@@ -293,7 +300,7 @@ static void make_labels(struct pair_join *join, enum axis axis)
 			continue;
 		}
 		buffer_clear(&text);
-		label_parts(pair, &text);
+		label_parts(join->diff, pair, &text);
 		join->labels[i] = (struct pair_label){arena_duplicate(&join->arena, text.data, text.length),
 						      text.length};
 	}

@@ -512,6 +512,7 @@ static void test_live(void **state)
 	struct session *session = session_create();
 	struct snapshot *later = begin(AFTER_SECONDS + 2);
 	const struct table_row *row;
+	struct pair_threads threads;
 	struct table *table, *next;
 	struct view view;
 
@@ -521,6 +522,13 @@ static void test_live(void **state)
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 0);
 	table_release(table);
+	/* before the first round there is nothing to ask */
+	assert_false(session_pair_by_threads(session));
+	assert_true(session_pair_set_by_threads(session, true, NULL) < 0);
+	assert_null(session_pair_comparability(session));
+	assert_false(session_pair_threads(session, &threads));
+	session_swap(session);
+	session_swap(session);
 	session_add_round(session, make_after());
 	table = session_table(session, &view);
 	add(later, 10, 11, "web", "worker-1", 1, S(10), S(9));
