@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop diff`: what changed between two saved snapshots. */
 #include <errno.h>
-#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,14 +14,7 @@
 #include "model/diff_match.h"
 #include "model/diff_rule.h"
 #include "model/diff_tables.h"
-#include "model/snapshot_file.h"
-#include "output.h"
-#include "report/report.h"
 #include "snapshot_pair.h"
-
-enum {
-	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
-};
 
 static const char *const matchings[] = {
 	[DIFF_MATCHING_GROUPS] = "group",
@@ -44,22 +36,6 @@ static int parse_per(const char *value, void *member, struct error *error)
 }
 
 static const struct option diff_options_list[] = {
-	{
-		.name = "metrics",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME,...",
-		.offset = offsetof(struct diff_command_options, metrics),
-		.description = "print these metrics and derived metrics only (see 'ctop metrics')",
-	},
-	{
-		.name = "sections",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME,...",
-		.offset = offsetof(struct diff_command_options, sections),
-		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
-			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
-			       "smaps-rollup, sched-ext",
-	},
 	{
 		.name = "display-format",
 		.kind = OPTION_CHOICE,
@@ -108,38 +84,6 @@ static const struct option diff_options_list[] = {
 			"metric the second file's own value counts; also when a number is unavailable or no "
 			"group matches; may be repeated",
 	},
-	{
-		.name = "reference",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct diff_command_options, reference),
-		.description = "print the cells of ktstr's ctprof: what was not read counts as zero",
-	},
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.choices = report_format_names,
-		.offset = offsetof(struct diff_command_options, format),
-		.description = "text (default), tsv, csv, json, markdown or html; unless --limit says so, "
-			       "text has at most 500 rows of a section, markdown 100 and html 5000",
-	},
-	{
-		.name = "max-bytes",
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.minimum = 1,
-		.maximum = 1e18,
-		.offset = offsetof(struct diff_command_options, max_bytes),
-		.description = "refuse a file with more bytes of JSON than this (default 4294967296)",
-	},
-	{
-		.letter = 'o',
-		.name = "output",
-		.kind = OPTION_TEXT,
-		.value_name = "OUT",
-		.offset = offsetof(struct diff_command_options, output),
-		.description = "write to this file, which is replaced only when the report is complete",
-	},
 };
 
 static const struct option_table diff_option_table = {
@@ -150,6 +94,7 @@ static const struct option_table diff_option_table = {
 
 static const struct option_table_use diff_tables_used[] = {
 	{&diff_option_table, 0},
+	{&report_option_table, offsetof(struct diff_command_options, report)},
 	{&view_option_table, offsetof(struct diff_command_options, view)},
 };
 
@@ -158,21 +103,8 @@ void diff_set_defaults(void *options)
 	struct diff_command_options *diff = options;
 
 	diff->view.axis = AXIS_ALL;
-	diff->view.limit = UINT64_MAX;
 	diff->display = DIFF_DISPLAY_COUNT;
-	diff->max_bytes = SNAPSHOT_FILE_DEFAULT_LIMIT;
-}
-
-/* Sections that were asked for by name but are of cgroups only. */
-static void warn_of_sections(const struct diff_command_options *options, const struct diff_request *request)
-{
-	if (options->sections == NULL || options->view.axis == AXIS_CGROUP)
-		return;
-	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		if (request->sections[i] && sections[i].needs_cgroup_axis)
-			command_note("section %s needs --group-by cgroup and is left out (the axis is %s)",
-				     sections[i].name, axes[options->view.axis].name);
-	}
+	report_options_set_defaults(&diff->report, &diff->view);
 }
 
 /* The arrow shows both sides: beside one of them it would say the same thing twice. */
@@ -190,15 +122,12 @@ static int check_columns(const struct diff_request *request, struct error *error
 }
 
 static int make_request(const struct diff_command_options *options, char **files,
-			struct diff_request *request, struct error *error)
+			struct diff_request *request, struct report_selection *selection, struct error *error)
 {
-	const bool is_text = options->format == REPORT_FORMAT_TEXT;
-	int status = selection_parse_sections(options->sections, request->sections, error);
+	const enum report_format format = (enum report_format)options->report.format;
+	const bool is_text = format == REPORT_FORMAT_TEXT;
+	int status = report_options_select(&options->report, &options->view, selection, error);
 
-	if (status == 0)
-		status = selection_parse_metrics(options->metrics, request->metrics, request->derived, error);
-	if (status == 0)
-		status = selection_parse_sort_keys(options->view.sort_by, &request->sort, error);
 	if (status == 0)
 		status = selection_parse_columns(options->view.columns, diff_column_names, DIFF_COLUMN_COUNT,
 						 request->columns, &request->column_count, error);
@@ -208,12 +137,15 @@ static int make_request(const struct diff_command_options *options, char **files
 		return status;
 	request->display = (enum diff_display)options->display;
 	if (options->display == DIFF_DISPLAY_COUNT)
-		request->display = is_text || options->format == REPORT_FORMAT_TSV ? DIFF_DISPLAY_ARROW
-										   : DIFF_DISPLAY_FULL;
+		request->display = is_text || format == REPORT_FORMAT_TSV ? DIFF_DISPLAY_ARROW
+									  : DIFF_DISPLAY_FULL;
 	request->layout = is_text;
-	request->chunk_rows = is_text ? 0 : CHUNK_ROWS;
-	request->limit = options->view.limit != UINT64_MAX ? options->view.limit
-							   : report_default_limits[options->format];
+	memcpy(request->sections, selection->sections, sizeof(request->sections));
+	memcpy(request->metrics, selection->metrics, sizeof(request->metrics));
+	memcpy(request->derived, selection->derived, sizeof(request->derived));
+	request->sort = selection->sort;
+	request->limit = selection->limit;
+	request->chunk_rows = selection->chunk_rows;
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
 		request->names[i] = files[i];
 	memcpy(request->per, options->per, sizeof(request->per));
@@ -225,16 +157,11 @@ static int terminal_width(const struct diff_command_options *options)
 {
 	struct winsize size;
 
-	if (options->output != NULL || isatty(STDOUT_FILENO) != 1 ||
+	if (options->report.output != NULL || isatty(STDOUT_FILENO) != 1 ||
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;
 }
-
-struct drawing {
-	struct report report;
-	struct output output;
-};
 
 /* Everything that a report is made of, besides the options. */
 struct comparison {
@@ -269,7 +196,7 @@ static int match_threads(struct comparison *comparison, struct error *error)
 	struct buffer text = {0};
 	const bool by_thread = comparison->options->match == DIFF_MATCHING_THREADS;
 
-	if (comparison->options->reference && !by_thread)
+	if (comparison->options->report.reference && !by_thread)
 		return 0;
 	comparison->match = diff_match_create(comparison->snapshots[DIFF_BEFORE],
 					      comparison->snapshots[DIFF_AFTER], error);
@@ -288,7 +215,7 @@ static int compare(struct comparison *comparison, struct error *error)
 	struct snapshot *after = comparison->snapshots[DIFF_AFTER];
 	struct diff_options how = {
 		.grouping = view_options_grouping(&options->view),
-		.by_flags = options->reference,
+		.by_flags = options->report.reference,
 	};
 	const int64_t interval = comparability_interval(before, after);
 	int status;
@@ -330,8 +257,8 @@ static void tell_comparability(const struct comparison *comparison)
 {
 	const struct comparability *comparability = comparison->comparability;
 
-	if (comparison->options->format != REPORT_FORMAT_TSV &&
-	    comparison->options->format != REPORT_FORMAT_CSV)
+	if (comparison->options->report.format != REPORT_FORMAT_TSV &&
+	    comparison->options->report.format != REPORT_FORMAT_CSV)
 		return;
 	for (size_t i = 0; i < comparability->count; i++)
 		command_note("%s: %s", comparability_severity_names[comparability->rows[i].severity],
@@ -347,32 +274,15 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
-static void draw(void *context, const struct table *table)
-{
-	struct drawing *drawing = context;
-
-	report_table(&drawing->report, table);
-	if (table->row_total > table->row_count && !table->more &&
-	    (drawing->report.format == REPORT_FORMAT_TSV || drawing->report.format == REPORT_FORMAT_CSV))
-		command_note("%zu rows of section %s are left out by --limit",
-			     table->row_total - table->row_count, table->section);
-	output_flush(&drawing->output);
-}
-
-static int print_report(struct drawing *drawing, const struct comparison *comparison)
+static int print_report(struct report_drawing *drawing, const struct comparison *comparison)
 {
 	const struct diff_command_options *options = comparison->options;
 	struct error error;
 
-	drawing->report = (struct report){
-		.format = (enum report_format)options->format,
-		.out = &drawing->output.buffer,
-		.snapshot = comparison->snapshots[DIFF_AFTER],
-		.before = comparison->snapshots[DIFF_BEFORE],
-		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
-		.wrap_width = options->wrap ? terminal_width(options) : 0,
-	};
+	report_drawing_start(drawing, &options->report);
+	drawing->report.snapshot = comparison->snapshots[DIFF_AFTER];
+	drawing->report.before = comparison->snapshots[DIFF_BEFORE];
+	drawing->report.wrap_width = options->wrap ? terminal_width(options) : 0;
 	tell_comparability(comparison);
 	report_begin(&drawing->report, &(struct report_subject){
 					       .command = "diff",
@@ -383,7 +293,7 @@ static int print_report(struct drawing *drawing, const struct comparison *compar
 					       .rules = comparison->outcomes.items,
 					       .rule_count = comparison->outcomes.count,
 				       });
-	diff_tables(comparison->diff, &comparison->request, draw, drawing);
+	diff_tables(comparison->diff, &comparison->request, report_drawing_add, drawing);
 	report_end(&drawing->report);
 	if (output_close(&drawing->output, &error) < 0)
 		return output_failed(&drawing->output, &error);
@@ -396,12 +306,12 @@ static int run(struct comparison *comparison)
 	const struct diff_command_options *options = comparison->options;
 	const char *const files[DIFF_SIDE_COUNT] = {comparison->files[DIFF_BEFORE],
 						    comparison->files[DIFF_AFTER]};
-	struct drawing drawing;
+	struct report_drawing drawing;
 	struct error error;
 
-	if (output_open(&drawing.output, options->output, &error) < 0)
+	if (output_open(&drawing.output, options->report.output, &error) < 0)
 		return command_failed(&error);
-	if (snapshot_pair_read(files, options->max_bytes, comparison->snapshots, &error) < 0 ||
+	if (snapshot_pair_read(files, options->report.max_bytes, comparison->snapshots, &error) < 0 ||
 	    compare(comparison, &error) < 0) {
 		output_abandon(&drawing.output);
 		return command_failed(&error);
@@ -412,15 +322,17 @@ static int run(struct comparison *comparison)
 int diff_run(void *opaque, char **operands, int operand_count)
 {
 	struct comparison comparison = {.options = opaque, .files = operands};
+	struct report_selection selection = {0};
+	const struct diff_command_options *options = opaque;
 	struct error error;
 	int status;
 
 	(void)operand_count;
-	if (make_request(opaque, operands, &comparison.request, &error) < 0 ||
+	if (make_request(options, operands, &comparison.request, &selection, &error) < 0 ||
 	    parse_rules(&comparison, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
-		warn_of_sections(opaque, &comparison.request);
+		report_options_warn(&options->report, &options->view, &selection);
 		status = run(&comparison);
 	}
 	release_comparison(&comparison);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "model/diff_tables.h"
-#include "view_options.h"
+#include "report_options.h"
 
 /* What is compared with what. */
 enum diff_matching {
@@ -17,16 +17,12 @@ enum diff_matching {
 /* What `ctop diff` takes; also filled by `ctop BEFORE AFTER` where there is no terminal. */
 struct diff_command_options {
 	struct view_options view;
-	const char *metrics, *sections;
+	struct report_options report;
 	int display; /* enum diff_display; DIFF_DISPLAY_COUNT: the format's own */
 	bool wrap;
-	bool reference;
 	int match;                   /* enum diff_matching */
 	bool per[DIFF_PER_COUNT];    /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
-	int format;                  /* enum report_format */
-	uint64_t max_bytes;
-	const char *output;
 };
 
 /* Sets the defaults in the zeroed options. */

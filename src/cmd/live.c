@@ -440,7 +440,7 @@ static int print_comparison(const struct live_options *options, char **paths)
 	diff.view.flatten = options->view.flatten;
 	diff.view.sort_by = options->view.sort_by;
 	diff.view.columns = options->view.columns;
-	diff.format = options->format;
+	diff.report.format = options->format;
 	if (options->view.axis != AXIS_COUNT)
 		diff.view.axis = options->view.axis;
 	if (options->view.limit != 0)

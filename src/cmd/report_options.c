@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report_options.h"
+
+#include <langinfo.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "model/snapshot_file.h"
+
+enum {
+	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
+};
+
+static const struct option list[] = {
+	{
+		.name = "metrics",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME,...",
+		.offset = offsetof(struct report_options, metrics),
+		.description = "print these metrics and derived metrics only (see 'ctop metrics')",
+	},
+	{
+		.name = "sections",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME,...",
+		.offset = offsetof(struct report_options, sections),
+		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
+			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
+			       "smaps-rollup, sched-ext",
+	},
+	{
+		.name = "reference",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct report_options, reference),
+		.description = "print the cells of ktstr's ctprof: what was not read counts as zero",
+	},
+	{
+		.name = "format",
+		.kind = OPTION_CHOICE,
+		.value_name = "FORMAT",
+		.choices = report_format_names,
+		.offset = offsetof(struct report_options, format),
+		.description = "text (default), tsv, csv, json, markdown or html; unless --limit says so, "
+			       "text has at most 500 rows of a section, markdown 100 and html 5000",
+	},
+	{
+		.name = "max-bytes",
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.minimum = 1,
+		.maximum = 1e18,
+		.offset = offsetof(struct report_options, max_bytes),
+		.description = "refuse a file with more bytes of JSON than this (default 4294967296)",
+	},
+	{
+		.letter = 'o',
+		.name = "output",
+		.kind = OPTION_TEXT,
+		.value_name = "OUT",
+		.offset = offsetof(struct report_options, output),
+		.description = "write to this file, which is replaced only when the report is complete",
+	},
+};
+
+const struct option_table report_option_table = {"Report", list, ARRAY_COUNT(list)};
+
+void report_options_set_defaults(struct report_options *options, struct view_options *view)
+{
+	options->max_bytes = SNAPSHOT_FILE_DEFAULT_LIMIT;
+	view->limit = UINT64_MAX;
+}
+
+int report_options_select(const struct report_options *options, const struct view_options *view,
+			  struct report_selection *ret_selection, struct error *error)
+{
+	int status = selection_parse_sections(options->sections, ret_selection->sections, error);
+
+	if (status == 0)
+		status = selection_parse_metrics(options->metrics, ret_selection->metrics,
+						 ret_selection->derived, error);
+	if (status == 0)
+		status = selection_parse_sort_keys(view->sort_by, &ret_selection->sort, error);
+	ret_selection->limit = view->limit != UINT64_MAX ? view->limit
+							 : report_default_limits[options->format];
+	ret_selection->chunk_rows = options->format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS;
+	return status;
+}
+
+void report_options_warn(const struct report_options *options, const struct view_options *view,
+			 const struct report_selection *selection)
+{
+	if (options->sections == NULL || view->axis == AXIS_CGROUP)
+		return;
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		if (selection->sections[i] && sections[i].needs_cgroup_axis)
+			command_note("section %s needs --group-by cgroup and is left out (the axis is %s)",
+				     sections[i].name, axes[view->axis].name);
+	}
+}
+
+void report_drawing_start(struct report_drawing *drawing, const struct report_options *options)
+{
+	drawing->report = (struct report){
+		.format = (enum report_format)options->format,
+		.out = &drawing->output.buffer,
+		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+	};
+}
+
+void report_drawing_add(void *context, const struct table *table)
+{
+	struct report_drawing *drawing = context;
+	const enum report_format format = drawing->report.format;
+
+	report_table(&drawing->report, table);
+	if (table->row_total > table->row_count && !table->more &&
+	    (format == REPORT_FORMAT_TSV || format == REPORT_FORMAT_CSV))
+		command_note("%zu rows of section %s are left out by --limit",
+			     table->row_total - table->row_count, table->section);
+	output_flush(&drawing->output);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_REPORT_OPTIONS_H
+#define CTOP_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/metric.h"
+#include "model/selection.h"
+#include "model/table.h"
+#include "output.h"
+#include "report/report.h"
+#include "view_options.h"
+
+/* What `show` and `diff` have in common: the options of a report of saved snapshots, and its drawing. */
+struct report_options {
+	const char *metrics, *sections; /* as written, NULL for all */
+	bool reference;
+	int format; /* enum report_format */
+	uint64_t max_bytes;
+	const char *output; /* NULL for stdout */
+};
+
+extern const struct option_table report_option_table;
+
+/* Sets the defaults of a report in zeroed options; of the axis the caller. */
+void report_options_set_defaults(struct report_options *options, struct view_options *view);
+
+/* What of a report the options choose. */
+struct report_selection {
+	bool sections[SECTION_COUNT];
+	bool metrics[METRIC_COUNT];
+	bool derived[DERIVED_COUNT];
+	struct sort_keys sort;
+	size_t limit;      /* rows of a table, 0 for all */
+	size_t chunk_rows; /* 0: tables must be whole */
+};
+
+/* Resolves the names. Returns 0 or -EINVAL with a sentence. */
+int report_options_select(const struct report_options *options, const struct view_options *view,
+			  struct report_selection *ret_selection, struct error *error);
+
+/* Says on stderr which sections were asked for by name but are of cgroups only. */
+void report_options_warn(const struct report_options *options, const struct view_options *view,
+			 const struct report_selection *selection);
+
+/* A report on its way out. */
+struct report_drawing {
+	struct report report;
+	struct output output;
+};
+
+/* Fills `report` but for what it is about; the output is open. */
+void report_drawing_start(struct report_drawing *drawing, const struct report_options *options);
+
+/* Draws a table; `drawing` is a struct report_drawing: for what hands tables out one by one. */
+void report_drawing_add(void *drawing, const struct table *table);
+
+#endif
