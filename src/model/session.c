@@ -93,8 +93,11 @@ static uint32_t without_match(const struct snapshot *now, uint32_t thread, const
 										       : THREAD_UNKNOWN;
 }
 
-/* In one pass over both. */
-uint32_t *session_match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen)
+/*
+ * Which thread of `before` each thread of `now` is, by (tid, start time), else THREAD_…; owned by the caller.
+ * `seen` gets a true for each thread of `before` that is in `now`. One pass over both.
+ */
+static uint32_t *match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen)
 {
 	uint32_t *match = memory_allocate((now->thread_count + 1) * sizeof(*match));
 	uint32_t *now_order = order_threads(now), *before_order = order_threads(before);
@@ -113,8 +116,7 @@ uint32_t *session_match_threads(const struct snapshot *now, const struct snapsho
 			if (order < 0 || before->start_time[old] != now->start_time[i])
 				continue;
 			match[i] = old;
-			if (seen != NULL)
-				seen[old] = true;
+			seen[old] = true;
 			j++;
 			break;
 		}
@@ -165,7 +167,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 		return;
 	}
 	seen = memory_allocate_zero(session->now->thread_count + 1, sizeof(*seen));
-	previous_of = session_match_threads(snapshot, session->now, seen);
+	previous_of = match_threads(snapshot, session->now, seen);
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
 	fold_ended(session, seen);
 	free(seen);

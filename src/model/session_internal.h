@@ -105,12 +105,6 @@ struct session {
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
 					bool with_ended);
 
-/*
- * Which thread of `before` each thread of `now` is, by (tid, start time), else THREAD_…; owned by the caller.
- * `seen` (may be NULL) gets a true for each thread of `before` that is in `now`.
- */
-uint32_t *session_match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen);
-
 /* --- session_delta.c --- */
 
 /* Between what two readings a value is taken. */
