@@ -160,7 +160,7 @@ static void test_churn_captured(void **state)
 			yajl_val thread = threads->u.array.values[k];
 
 			if (!YAJL_IS_TRUE(json_member(thread, "jemalloc_measured"))) {
-				assert_non_null(missing_reason(snapshot, thread, "allocated_bytes"));
+				assert_non_null(missing_reason(snapshot, thread, "jemalloc"));
 				continue;
 			}
 			measured++;
