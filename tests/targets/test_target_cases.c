@@ -265,7 +265,10 @@ static void test_dies(void **state)
 	target_end(&target);
 	run_finish(&running, &run, &(struct run_options){0});
 	run_expect(&run, 1);
-	assert_non_null(strstr(run.errors, "ctop-probe-fatal: exe-identity-changed\n"));
+	/* it ends between two snapshots, or while one is taken */
+	assert_true(strstr(run.errors, "ctop-probe-fatal: exe-identity-changed\n") != NULL ||
+		    strstr(run.errors, "ctop-probe-fatal: tid-enumeration-failure\n") != NULL);
+	assert_int_equal(run.output_length, 0);
 	run_release(&run);
 }
 
