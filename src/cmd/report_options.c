@@ -117,7 +117,9 @@ void report_drawing_add(void *context, const struct table *table)
 	report_table(&drawing->report, table);
 	if (table->row_total > table->row_count && !table->more &&
 	    (format == REPORT_FORMAT_TSV || format == REPORT_FORMAT_CSV))
-		command_note("%zu rows of section %s are left out by --limit",
+		command_note(table->row_total - table->row_count == 1
+				     ? "%zu row of section %s is left out by --limit"
+				     : "%zu rows of section %s are left out by --limit",
 			     table->row_total - table->row_count, table->section);
 	output_flush(&drawing->output);
 }

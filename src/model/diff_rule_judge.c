@@ -238,8 +238,8 @@ static void tell_offenders(struct judgement *judgement)
 	if (judgement->offender_count <= TOLD_GROUPS)
 		return;
 	begin_text(judgement);
-	buffer_append_format(&judgement->text, "%zu more groups break it",
-			     judgement->offender_count - TOLD_GROUPS);
+	buffer_append_format(&judgement->text, "%zu more group%s it", judgement->offender_count - TOLD_GROUPS,
+			     judgement->offender_count - TOLD_GROUPS == 1 ? " breaks" : "s break");
 	add_outcome(judgement, true);
 }
 
@@ -281,8 +281,9 @@ void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
 	}
 	if (judgement.unavailable > TOLD_GROUPS) {
 		begin_text(&judgement);
-		buffer_append_format(&judgement.text, "cannot be judged for %zu more groups",
-				     judgement.unavailable - TOLD_GROUPS);
+		buffer_append_format(&judgement.text, "cannot be judged for %zu more group%s",
+				     judgement.unavailable - TOLD_GROUPS,
+				     judgement.unavailable - TOLD_GROUPS == 1 ? "" : "s");
 		add_outcome(&judgement, true);
 	}
 	tell_offenders(&judgement);

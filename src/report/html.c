@@ -186,6 +186,7 @@ static void draw_header(struct report *report, const struct table *table)
 static void draw_table(struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
+	size_t left_out;
 	char digits[28];
 
 	if (!table->continues)
@@ -195,10 +196,11 @@ static void draw_table(struct report *report, const struct table *table)
 	if (table->more)
 		return;
 	buffer_append_text(out, "</tbody></table>\n");
-	if (table->row_total > table->row_count)
-		buffer_append_format(
-			out, "<p class=\"more\">%s more rows are left out (--limit 0 prints all)</p>\n",
-			number_group_digits(table->row_total - table->row_count, digits));
+	left_out = table->row_total > table->row_count ? table->row_total - table->row_count : 0;
+	if (left_out != 0)
+		buffer_append_format(out,
+				     "<p class=\"more\">%s more row%s left out (--limit 0 prints all)</p>\n",
+				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
 	buffer_append_text(out, "</section>\n");
 }
 
@@ -264,8 +266,8 @@ static void append_facts(struct report *report)
 
 	append_facts_table(report->out, main_facts);
 	if (others->row_count != 0) {
-		buffer_append_format(report->out, "<details><summary>%zu more facts</summary>\n",
-				     others->row_count);
+		buffer_append_format(report->out, "<details><summary>%zu more fact%s</summary>\n",
+				     others->row_count, others->row_count == 1 ? "" : "s");
 		append_facts_table(report->out, others);
 		buffer_append_text(report->out, "</details>\n");
 	}

@@ -198,6 +198,7 @@ static void draw_rows(struct report *report, const struct table *table)
 static void draw_table(struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
+	size_t left_out;
 	char digits[28];
 
 	if (!table->continues) {
@@ -213,9 +214,10 @@ static void draw_table(struct report *report, const struct table *table)
 		draw_header(report, table);
 	}
 	draw_rows(report, table);
-	if (!table->more && table->row_total > table->row_count)
-		buffer_append_format(out, "\n%s more rows are left out (`--limit 0` prints all)\n",
-				     number_group_digits(table->row_total - table->row_count, digits));
+	left_out = table->row_total > table->row_count ? table->row_total - table->row_count : 0;
+	if (!table->more && left_out != 0)
+		buffer_append_format(out, "\n%s more row%s left out (`--limit 0` prints all)\n",
+				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
 }
 
 static void append_banner(struct buffer *out, const struct report_subject *subject)

@@ -184,6 +184,11 @@ static void test_limit(void **state)
 	buffer_clear(&page);
 	draw_report(REPORT_FORMAT_MARKDOWN, 3, 0, &page);
 	assert_non_null(strstr(page.data, "37 more rows are left out"));
+	for (size_t i = 0; i < 2; i++) { /* one is not many */
+		buffer_clear(&page);
+		draw_report(i == 0 ? REPORT_FORMAT_HTML : REPORT_FORMAT_MARKDOWN, 39, 0, &page);
+		assert_non_null(strstr(page.data, "1 more row is left out"));
+	}
 	buffer_release(&page);
 }
 
