@@ -59,7 +59,9 @@ static void expect_no_ptrace(const char *const *arguments)
 {
 	char *calls = traced_calls(arguments);
 
-	assert_string_equal(calls, "");
+	/* of a child that is killed as strace attaches to it there is a line without a call */
+	if (strstr(calls, "ptrace(") != NULL)
+		fail_msg("%s", calls);
 	free(calls);
 }
 

@@ -24,6 +24,7 @@ enum {
 };
 
 static atomic_bool stop;
+static atomic_size_t named; /* threads of the pool that have their names */
 static pthread_t threads[THREADS_AFTER];
 static char directory[] = "/tmp/ctop-pair-XXXXXX";
 static char before[PATH_MAX], after[PATH_MAX];
@@ -35,6 +36,7 @@ static void *be_in_pool(void *argument)
 
 	snprintf(name, sizeof(name), "pairpool-%zu", (size_t)argument);
 	prctl(PR_SET_NAME, name);
+	atomic_fetch_add(&named, 1);
 	while (!atomic_load(&stop))
 		usleep(2000);
 	return NULL;
@@ -46,8 +48,8 @@ static int start_threads(size_t from, size_t to)
 		if (pthread_create(&threads[i], NULL, be_in_pool, (void *)i) != 0)
 			return -1;
 	}
-	/* until they have their names */
-	usleep(50000);
+	while (atomic_load(&named) < to)
+		usleep(1000);
 	return 0;
 }
 
