@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "capture_private.h"
 #include "probe/probe.h"
+#include "probe/resolver.h"
 
 enum {
 	BATCH = PROBE_BATCH,
@@ -66,8 +67,10 @@ void heap_open(struct capture *capture, const struct capture_options *options)
 		heap->none_reason = REASON_OTHER_NAMESPACE;
 	else if (options->resolver == NULL)
 		heap->none_reason = REASON_SWITCHED_OFF;
-	else
+	else {
 		heap->probe = probe_create(&probe_options);
+		heap->resolver_tgid = (uint32_t)resolver_parent_id(options->resolver);
+	}
 }
 
 void heap_close(struct heap *heap)
@@ -178,11 +181,16 @@ static size_t leader_row(const struct round *round, const struct process *proces
 	return process->first_row;
 }
 
+bool heap_is_own(const struct heap *heap, uint32_t tgid)
+{
+	return tgid == heap->own_tgid || tgid == heap->resolver_tgid;
+}
+
 bool heap_has_none(const struct round *round, const struct process *process)
 {
 	size_t leader = leader_row(round, process);
 
-	if (process->tgid == round->capture->heap.own_tgid)
+	if (heap_is_own(&round->capture->heap, process->tgid))
 		return true;
 	return (round->snapshot->thread_flags[leader] & THREAD_KERNEL) != 0 ||
 	       (process->row_count == 1 && round->states[leader].state == 'Z');

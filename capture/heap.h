@@ -21,8 +21,8 @@ struct heap {
 	reason_id none_reason; /* why there is none */
 	bool off;              /* switched off by the user */
 	bool allow_stop;
-	uint32_t own_tgid;
-	uint64_t patience_ns; /* how long a full capture waits for resolutions */
+	uint32_t own_tgid, resolver_tgid; /* left out */
+	uint64_t patience_ns;             /* how long a full capture waits for resolutions */
 	/* Each process is looked at once in so many rounds, whatever it does; how many of them are over. */
 	unsigned int window;
 	uint32_t resume_tgid; /* where the budget ended */
@@ -56,9 +56,12 @@ void heap_expect_rows(struct round *round, size_t first, size_t count);
 
 /*
  * Whether there is nothing to look for in a process: kernel threads have no memory of their own, nor have
- * processes that are waited for; our own is left out.
+ * processes that are waited for; our own are left out.
  */
 bool heap_has_none(const struct round *round, const struct process *process);
+
+/* Whether a process is ours: neither looked at nor counted. */
+bool heap_is_own(const struct heap *heap, uint32_t tgid);
 
 /* Starts looking at a process, so that its executable is resolved while others are read. `tasks` is its task
  * directory. */

@@ -21,7 +21,7 @@ static void count_thread_failures(const struct round *round, const struct proces
 static void count_process(const struct round *round, const struct process *process,
 			  uint64_t counts[HEAP_TAG_COUNT], struct probe_summary *summary)
 {
-	if (process->row_count == 0 || process->tgid == round->capture->heap.own_tgid)
+	if (process->row_count == 0 || heap_is_own(&round->capture->heap, process->tgid))
 		return;
 	if (process->heap == NULL && !heap_has_none(round, process))
 		return; /* it was not looked at */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "layout.h"
@@ -26,6 +27,9 @@ int resolver_start(struct resolver **ret_resolver, struct error *error);
 
 /* Ends the parent and its children. NULL is allowed. */
 void resolver_stop(struct resolver *resolver);
+
+/* Process id of the parent. */
+pid_t resolver_parent_id(const struct resolver *resolver);
 
 /* One executable being resolved. */
 struct resolve_job;

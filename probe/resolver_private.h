@@ -9,7 +9,4 @@
 int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolver **ret_resolver,
 			struct error *error);
 
-/* Process id of the parent. */
-pid_t resolver_parent_id(const struct resolver *resolver);
-
 #endif

@@ -29,6 +29,7 @@ static struct fake_thread {
 } threads[ITEMS_MAX];
 static size_t thread_count;
 
+static pid_t resolver_parent;
 static bool resolve_when_served;
 static const struct probe_process nothing = {
 	.state = PROBE_STATE_FAILED, .tag = HEAP_TAG_JEMALLOC_NOT_FOUND, .text = "", .version = ""};
@@ -115,6 +116,7 @@ void fake_probe_reset(void)
 	process_count = thread_count = 0;
 	memset(processes, 0, sizeof(processes));
 	resolve_when_served = false;
+	resolver_parent = 0;
 }
 
 struct resolver *fake_resolver(void)
@@ -122,6 +124,17 @@ struct resolver *fake_resolver(void)
 	static int resolver;
 
 	return (struct resolver *)&resolver;
+}
+
+void fake_resolver_set_parent(pid_t parent)
+{
+	resolver_parent = parent;
+}
+
+pid_t resolver_parent_id(const struct resolver *resolver)
+{
+	(void)resolver;
+	return resolver_parent;
 }
 
 /* --- probe.h --- */

@@ -481,6 +481,25 @@ static void test_own_process(void **state)
 	capture_close(capture);
 }
 
+/* Nor is the process that resolves for it. */
+static void test_own_resolver(void **state)
+{
+	struct scene scene = begin(0);
+	struct snapshot *snapshot;
+
+	(void)state;
+	capture_close(scene.capture);
+	fake_resolver_set_parent(child(&scene, 1));
+	scene.capture = open_capture(&scene, 0);
+	fake_probe_set(child(&scene, 1), PROBE_STATE_FAILED, HEAP_TAG_NOT_PERMITTED, LAYOUT_ORIGIN_DWARF);
+	snapshot = live_full(scene.capture);
+	assert_int_equal(fake_probe_looks(child(&scene, 1)), 0);
+	assert_int_equal(snapshot->probe_summary.tgids_walked, 2);
+	assert_int_equal(snapshot->probe_summary.failed, 0);
+	snapshot_release(snapshot);
+	end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_another_outcome),
 		cmocka_unit_test(test_without_probe),
 		cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_own_resolver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
