@@ -10,6 +10,7 @@
 #include "capture/capture.h"
 #include "command.h"
 #include "heap_options.h"
+#include "model/session.h"
 #include "model/snapshot_file.h"
 #include "privilege.h"
 #include "probe/resolver.h"
@@ -106,7 +107,6 @@ static void note_taskstats(const struct snapshot *snapshot)
 static void note_probe(const struct snapshot *snapshot)
 {
 	const struct probe_summary *summary = &snapshot->probe_summary;
-	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_PROCESS_MEMORY];
 	uint64_t unresolved = snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_BEING_RESOLVED];
 	struct buffer line = {0};
 	char digits[28];
@@ -124,9 +124,10 @@ static void note_probe(const struct snapshot *snapshot)
 	if (unresolved != 0)
 		buffer_append_format(&line, "; %s threads of executables that took too long to resolve",
 				     number_group_digits(unresolved, digits));
-	if (summary->privilege_dominant)
-		buffer_append_format(&line, "; run as root, or %s, or set kernel.yama.ptrace_scope to 0",
-				     feature->remedy != NULL ? feature->remedy : "give ctop CAP_SYS_PTRACE");
+	if (summary->privilege_dominant) {
+		buffer_append_text(&line, "; ");
+		session_append_privilege_hint(snapshot, &line);
+	}
 	command_note("%s", line.data);
 	buffer_release(&line);
 }

@@ -92,6 +92,12 @@ struct table *session_evidence_table(const struct session *session);
 
 /* The same of any snapshot: a side of a comparison. */
 struct table *session_evidence_of(const struct snapshot *snapshot);
+
+/*
+ * Appends what would let the allocator probe read the processes that it may not, as far as the features of
+ * the snapshot tell: a part of a sentence, without a remedy where there is none.
+ */
+void session_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text);
 void session_evidence_lines_of(const struct snapshot *snapshot, struct buffer *ret_lines);
 
 /* The lines under the evidence table: probe, parse and taskstats summaries, cost, ended threads. */

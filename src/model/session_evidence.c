@@ -221,8 +221,10 @@ static void append_cost(const struct snapshot *now, uint64_t interval, struct bu
 	buffer_append_char(lines, '\n');
 }
 
-static void append_probe(const struct probe_summary *probe, struct buffer *lines)
+static void append_probe(const struct snapshot *snapshot, struct buffer *lines)
 {
+	const struct probe_summary *probe = &snapshot->probe_summary;
+
 	if (!probe->present)
 		return;
 	buffer_append_text(lines, "PROBE  ");
@@ -235,10 +237,11 @@ static void append_probe(const struct probe_summary *probe, struct buffer *lines
 	if (probe->dominant_failure != NULL)
 		buffer_append_format(lines, ", mostly %s", probe->dominant_failure);
 	buffer_append_char(lines, '\n');
-	if (probe->privilege_dominant)
-		buffer_append_text(lines,
-				   "  for lack of privilege: run ctop as root, give it CAP_SYS_PTRACE, or "
-				   "set kernel.yama.ptrace_scope to 0\n");
+	if (!probe->privilege_dominant)
+		return;
+	buffer_append_text(lines, "  not permitted: ");
+	session_append_privilege_hint(snapshot, lines);
+	buffer_append_char(lines, '\n');
 }
 
 static void append_parse(const struct parse_summary *parse, struct buffer *lines)
@@ -266,7 +269,7 @@ static void append_taskstats(const struct taskstats_summary *taskstats, struct b
 
 static void append_summaries(const struct snapshot *snapshot, struct buffer *lines)
 {
-	append_probe(&snapshot->probe_summary, lines);
+	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(&snapshot->taskstats_summary, lines);
 }

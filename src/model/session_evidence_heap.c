@@ -130,15 +130,64 @@ static const char *how_found(const struct snapshot *now, const struct outcome *o
 			    outcome->missed != 0 ? snapshot_reason_words(now, outcome->reason) : "");
 }
 
-static const char *remedy_of(const struct outcome *outcome)
+static bool is_root(const struct snapshot *now)
 {
+	return now->provenance.uid_known && now->provenance.uid == 0;
+}
+
+static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";
+
+void session_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text)
+{
+	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_PROCESS_MEMORY];
+
+	if (feature->state == FEATURE_STATE_ON) {
+		buffer_append_text(text, "no privilege is missing; a security module or a user namespace "
+					 "forbids it");
+		return;
+	}
+	if (feature->state != FEATURE_STATE_UNKNOWN && feature->remedy == NULL) {
+		buffer_append_text(text, feature->detail != NULL ? feature->detail
+								 : reasons[feature->reason].words);
+		return;
+	}
+	if (is_root(snapshot)) {
+		buffer_append_text(text, root_remedy);
+		return;
+	}
+	buffer_append_format(text, "run as root, or %s",
+			     feature->remedy != NULL ? feature->remedy : "give ctop CAP_SYS_PTRACE");
+	/* where Yama forbids nothing it has nothing to be set to */
+	if (feature->state != FEATURE_STATE_PARTIAL)
+		buffer_append_text(text, ", or set kernel.yama.ptrace_scope to 0");
+}
+
+/* The remedy of a tag that is for lack of privilege, where it would help. */
+static const char *privilege_remedy(const struct snapshot *now, enum heap_tag tag)
+{
+	const struct feature_result *feature = &now->provenance.features[FEATURE_PROCESS_MEMORY];
+
+	if (feature->state == FEATURE_STATE_ON)
+		return NULL;
+	if (feature->state != FEATURE_STATE_UNKNOWN && feature->remedy == NULL)
+		return NULL;
+	return is_root(now) ? root_remedy : heap_tags[tag].remedy;
+}
+
+static const char *remedy_of(const struct snapshot *now, const struct outcome *outcome)
+{
+	const char *remedy;
 	enum heap_tag tag = tag_of(outcome->process);
 
 	if (outcome->process->tag == NULL)
 		tag = outcome->reason == REASON_NEEDS_STOP      ? HEAP_TAG_NEEDS_STOP
 		      : outcome->reason == REASON_NOT_PERMITTED ? HEAP_TAG_PTRACE_SEIZE
 								: HEAP_TAG_NONE;
-	return tag < HEAP_TAG_COUNT && heap_tags[tag].remedy != NULL ? heap_tags[tag].remedy : "-";
+	if (tag >= HEAP_TAG_COUNT)
+		return "-";
+	remedy = (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0 ? privilege_remedy(now, tag)
+								  : heap_tags[tag].remedy;
+	return remedy != NULL ? remedy : "-";
 }
 
 static void add_row(struct table *table, const struct snapshot *now, const struct outcome *outcome)
@@ -152,7 +201,7 @@ static void add_row(struct table *table, const struct snapshot *now, const struc
 	evidence_set_text(outcome->process->tag != NULL ? why_failed(outcome, &table->arena)
 							: how_found(now, outcome, &table->arena),
 			  &row->cells[EVIDENCE_WHY]);
-	evidence_set_text(remedy_of(outcome), &row->cells[EVIDENCE_REMEDY]);
+	evidence_set_text(remedy_of(now, outcome), &row->cells[EVIDENCE_REMEDY]);
 }
 
 void evidence_add_heap(struct table *table, const struct snapshot *now)

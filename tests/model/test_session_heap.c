@@ -319,6 +319,42 @@ static void test_evidence(void **state)
 	session_release(session);
 }
 
+static void expect_hint(struct snapshot *snapshot, struct feature_result feature, bool root, const char *hint)
+{
+	struct buffer text = {0};
+
+	snapshot->provenance.features[FEATURE_PROCESS_MEMORY] = feature;
+	snapshot->provenance.uid_known = true;
+	snapshot->provenance.uid = root ? 0 : 1000;
+	session_append_privilege_hint(snapshot, &text);
+	assert_string_equal(text.data, hint);
+	buffer_release(&text);
+}
+
+/* Nobody is told to get what he has. */
+static void test_privilege_hint(void **state)
+{
+	const struct feature_result unknown = {0};
+	const struct feature_result on = {.state = FEATURE_STATE_ON, .reason = REASON_READ};
+	const struct feature_result others = {FEATURE_STATE_PARTIAL, REASON_NOT_PERMITTED, "only ours",
+					      "setcap x"};
+	const struct feature_result yama = {FEATURE_STATE_OFF, REASON_NOT_PERMITTED, "yama", "setcap x"};
+	const struct feature_result hopeless = {FEATURE_STATE_PARTIAL, REASON_NOT_PERMITTED,
+						"only processes of our user namespace", NULL};
+	struct snapshot *snapshot = fixture_snapshot(100);
+
+	(void)state;
+	expect_hint(snapshot, unknown, false,
+		    "run as root, or give ctop CAP_SYS_PTRACE, or set kernel.yama.ptrace_scope to 0");
+	expect_hint(snapshot, on, true,
+		    "no privilege is missing; a security module or a user namespace forbids it");
+	expect_hint(snapshot, others, false, "run as root, or setcap x");
+	expect_hint(snapshot, others, true, "start ctop with CAP_SYS_PTRACE, which this root lacks");
+	expect_hint(snapshot, yama, false, "run as root, or setcap x, or set kernel.yama.ptrace_scope to 0");
+	expect_hint(snapshot, hopeless, true, "only processes of our user namespace");
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_resolving),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_privilege_hint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
