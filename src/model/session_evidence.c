@@ -157,8 +157,11 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 static void add_feature(struct table *table, const struct snapshot *now, enum feature feature)
 {
 	const struct feature_result *result = &now->provenance.features[feature];
-	const char *remedy =
-		now->provenance.features[feature_cause(now->provenance.features, feature)].remedy;
+	/* what this kernel does not have no switch of another feature brings */
+	const enum feature cause = result->reason == REASON_NOT_IN_KERNEL
+					   ? feature
+					   : feature_cause(now->provenance.features, feature);
+	const char *remedy = now->provenance.features[cause].remedy;
 	struct table_row *row = evidence_add_row(table, features[feature].name, features[feature].words);
 	const char *why = result->detail != NULL ? result->detail : reasons[result->reason].words;
 
