@@ -136,7 +136,8 @@ static void check_worker(const struct snapshot *snapshot, const struct worker *w
 	assert_string_equal(live_comm(snapshot, row), name);
 	assert_string_equal(live_pcomm(snapshot, row), live_pcomm(snapshot, 0));
 	assert_int_equal(snapshot_value(snapshot, (size_t)row, METRIC_NR_THREADS), 0);
-	assert_int_equal((int64_t)value_of(snapshot, row, METRIC_NICE), index == 1 ? 7 : 0);
+	assert_int_equal((int64_t)value_of(snapshot, row, METRIC_NICE),
+			 index == 1 ? 7 : getpriority(PRIO_PROCESS, 0));
 	assert_string_equal(snapshot_text(snapshot, (uint32_t)value_of(snapshot, row, METRIC_POLICY)),
 			    "SCHED_OTHER");
 	/* it sleeps in steps of 50 ms since */
