@@ -239,8 +239,3 @@ void capture_close(struct capture *capture)
 	buffer_release(&capture->text);
 	free(capture);
 }
-
-const struct feature_result *capture_features(const struct capture *capture)
-{
-	return capture->checks.results;
-}

@@ -80,8 +80,4 @@ size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);
 /* Switches the allocator probe (on at first, where there is one) for the captures to come. */
 void capture_switch_heap(struct capture *capture, bool on);
 
-/* The features as last checked; [FEATURE_COUNT], owned by the capture. Switches are read again by each round.
- */
-const struct feature_result *capture_features(const struct capture *capture);
-
 #endif
