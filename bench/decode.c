@@ -19,7 +19,7 @@
 
 #include "base/number.h"
 #include "base/memory.h"
-#include "model/snapshot_file.h"
+#include "ctprof/ctprof.h"
 #include "run.h"
 
 enum {
@@ -131,14 +131,13 @@ static struct snapshot *generate(size_t threads, enum mix mix)
 
 static struct measurement measure_reading(int file)
 {
-	struct snapshot_file_notes notes;
+	struct ctprof_notes notes;
 	struct snapshot *snapshot;
 	struct error error;
 	double start = cpu_ms();
 	double peak = peak_mib();
 
-	if (snapshot_file_read_descriptor(file, "the file", SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes,
-					  &error) < 0)
+	if (ctprof_read_descriptor(file, "the file", CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
 		fail(error.text);
 	return (struct measurement){cpu_ms() - start, peak_mib() - peak, 0};
 }
@@ -146,18 +145,17 @@ static struct measurement measure_reading(int file)
 static struct measurement measure_writing(int file)
 {
 	int output = memfd_create("output", MFD_CLOEXEC);
-	struct snapshot_file_notes notes;
+	struct ctprof_notes notes;
 	struct snapshot *snapshot;
 	struct measurement measurement;
 	struct error error;
 	double start, peak;
 
-	if (snapshot_file_read_descriptor(file, "the file", SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes,
-					  &error) < 0)
+	if (ctprof_read_descriptor(file, "the file", CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
 		fail(error.text);
 	start = cpu_ms();
 	peak = peak_mib();
-	if (snapshot_file_write_descriptor(snapshot, output, &measurement.json_bytes, &error) < 0)
+	if (ctprof_write_descriptor(snapshot, output, &measurement.json_bytes, &error) < 0)
 		fail(error.text);
 	measurement.cpu_ms = cpu_ms() - start;
 	measurement.peak_mib = peak_mib() - peak;
@@ -288,7 +286,7 @@ static int generate_file(size_t threads, enum mix mix)
 	if (child == 0) {
 		struct error error;
 
-		if (snapshot_file_write_descriptor(generate(threads, mix), file, NULL, &error) < 0)
+		if (ctprof_write_descriptor(generate(threads, mix), file, NULL, &error) < 0)
 			fail(error.text);
 		_exit(0);
 	}

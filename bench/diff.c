@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "model/snapshot_file.h"
+#include "ctprof/ctprof.h"
 #include "run.h"
 
 enum {
@@ -118,7 +118,7 @@ static void write_snapshot(const char *path, size_t threads, enum shape shape)
 										       set);
 	}
 	snapshot_finish(snapshot);
-	if (snapshot_file_write(snapshot, path, true, NULL, &error) < 0)
+	if (ctprof_write(snapshot, path, true, NULL, &error) < 0)
 		fail(error.text);
 	snapshot_release(snapshot);
 }

@@ -13,9 +13,9 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "capture_private.h"
-#include "text_scan.h"
-#include "thread_file.h"
+#include "round.h"
+#include "capture/procfs/text_scan.h"
+#include "capture/procfs/thread_file.h"
 
 #define DEFAULT_BUDGET_PERCENT 3.0
 

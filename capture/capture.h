@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /*
  * From the live host (or a saved tree) to snapshots. One capture object belongs to one thread; it keeps what

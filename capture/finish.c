@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "capture_private.h"
-#include "cgroup.h"
-#include "host.h"
-#include "pressure.h"
-#include "sched_ext.h"
+#include "round.h"
+#include "capture/host/cgroup.h"
+#include "capture/host/host.h"
+#include "capture/host/pressure.h"
+#include "capture/host/sched_ext.h"
 
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "capture_private.h"
+#include "round.h"
 #include "probe/probe.h"
-#include "probe/resolver.h"
+#include "probe/resolver/resolver.h"
 
 enum {
 	BATCH = PROBE_BATCH,

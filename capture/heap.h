@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/reason.h"
+#include "metric/reason.h"
 
 struct capture;
 struct capture_options;

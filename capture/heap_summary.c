@@ -3,7 +3,7 @@
  * processes. */
 #include <string.h>
 
-#include "capture_private.h"
+#include "round.h"
 #include "heap.h"
 #include "probe/probe.h"
 

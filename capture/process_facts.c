@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "capture_private.h"
-#include "cgroup.h"
-#include "procfs.h"
-#include "thread_file.h"
+#include "round.h"
+#include "capture/host/cgroup.h"
+#include "capture/procfs/procfs.h"
+#include "capture/procfs/thread_file.h"
 
 /* Whether PATH/cgroup.type says that threads may be spread over the cgroups below (cgroup-v2.rst, "Threads").
  */

@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "capture_private.h"
-#include "procfs.h"
-#include "text_scan.h"
+#include "round.h"
+#include "capture/procfs/procfs.h"
+#include "capture/procfs/text_scan.h"
 
 enum {
 	BUDGET_CHECK_ROWS = 16,            /* threads between looks at the CPU clock */

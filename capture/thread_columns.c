@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "capture_private.h"
-#include "procfs.h"
+#include "round.h"
+#include "capture/procfs/procfs.h"
 
 /* The source of a metric under this capture's choice of equals. */
 static enum source choose_source(const struct capture *capture, enum metric metric)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture_private.h"
-#include "thread_file.h"
+#include "round.h"
+#include "capture/procfs/thread_file.h"
 
 enum {
 	CHUNK = 512,                /* threads between looks at the clock and at `cancel` */

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "capture_private.h"
-#include "procfs.h"
-#include "thread_file.h"
+#include "round.h"
+#include "capture/procfs/procfs.h"
+#include "capture/procfs/thread_file.h"
 
 enum {
 	AFFINITY_FIRST_SIZE = 8192 / 8,

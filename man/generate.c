@@ -15,14 +15,14 @@
 
 #include "base/heap_tag.h"
 #include "cmd/command.h"
-#include "model/column.h"
-#include "model/feature.h"
-#include "model/grouping.h"
-#include "model/metric.h"
-#include "model/reason.h"
-#include "model/source.h"
-#include "model/view.h"
-#include "ui/keys.h"
+#include "view/column.h"
+#include "metric/feature.h"
+#include "group/grouping.h"
+#include "metric/metric.h"
+#include "metric/reason.h"
+#include "metric/source.h"
+#include "view/view.h"
+#include "ui/terminal/keys.h"
 
 /*
  * Writes text so that no character of it is taken for a macro or an escape, each sentence on a line of its
@@ -137,7 +137,7 @@ static void write_sources(FILE *output)
 static void write_reasons(FILE *output)
 {
 #define REASON(id, name, words) write_item(output, "Li", name, words);
-#include "model/reason.def"
+#include "metric/reason.def"
 #undef REASON
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "link_map.h"
-#include "tls.h"
-#include "transfer.h"
+#include "probe/process/link_map.h"
+#include "probe/process/tls.h"
+#include "probe/process/transfer.h"
 
 enum {
 	STATUS_SIZE_MAX = 64 * 1024, /* of PROCESS/status, whose lists of CPUs can be long */

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/heap_tag.h"
-#include "layout.h"
-#include "process_map.h"
+#include "probe/object/layout.h"
+#include "probe/process/process_map.h"
 
 enum {
 	ATTACHMENT_RANDOM_SIZE = 16, /* bytes at AT_RANDOM */

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "resolution_cache.h"
+#include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
 
 enum {

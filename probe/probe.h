@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/heap_tag.h"
-#include "layout.h"
-#include "resolver.h"
+#include "probe/object/layout.h"
+#include "probe/resolver/resolver.h"
 
 /*
  * From processes to the allocation counters of their threads. One probe belongs to one thread. It keeps what

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "transfer.h"
+#include "probe/process/transfer.h"
 
 #define MILLISECOND INT64_C(1000000) /* ns */
 

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tls.h"
+#include "probe/process/tls.h"
 
 enum {
 	/* Both in nptl/descr.h and sysdeps/x86_64/nptl/tls.h of glibc. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "attach.h"
-#include "transfer.h"
+#include "probe/process/transfer.h"
 
 /*
  * Thread pointers without stopping anybody. A C library that supports robust mutexes tells the kernel where a

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "thread_pointer.h"
-#include "transfer.h"
+#include "probe/process/transfer.h"
 
 enum {
 	/* The last piece of a call is the mark of the address space. */

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
-#include "terminal.h"
+#include "ui/terminal/terminal.h"
 
 /* --- rows, pages and menus --- */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/table.h"
+#include "table/table.h"
 
 /*
  * The one widget that shows a table. The cursor belongs to the key of a row and stays on it when the table is

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/column.h"
-#include "model/screen_format.h"
+#include "view/column.h"
+#include "table/screen_format.h"
 
-#include "draw.h"
+#include "ui/terminal/draw.h"
 
 enum {
 	NAME_CELLS_MIN = 12,

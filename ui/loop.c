@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crash_guard.h"
+#include "ui/terminal/crash_guard.h"
 #include "screen.h"
-#include "signal_pipe.h"
-#include "stderr_capture.h"
-#include "terminal.h"
+#include "ui/terminal/signal_pipe.h"
+#include "ui/terminal/stderr_capture.h"
+#include "ui/terminal/terminal.h"
 
 /* What the loop waits for. */
 enum {

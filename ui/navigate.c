@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 void navigate_tell_needs(struct ui *ui)
 {

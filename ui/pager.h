@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-#include "draw.h"
+#include "ui/terminal/draw.h"
 
 /* Lines of text that scroll and wrap at blanks: help, evidence, explanations. A zeroed struct is empty. */
 struct pager {

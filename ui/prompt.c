@@ -5,8 +5,8 @@
 
 #include "base/unicode.h"
 
-#include "draw.h"
-#include "terminal.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
 
 enum {
 	PROMPT_BYTES_MAX = 4096

@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 
-#include "keys.h"
+#include "ui/terminal/keys.h"
 
 /* One line being typed: UTF-8 text and a cursor in it. A zeroed struct is an empty line. */
 struct prompt {

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "model/session.h"
-#include "model/session_pair.h"
-#include "model/view.h"
+#include "session/session.h"
+#include "compare/compare.h"
+#include "view/view.h"
 
-#include "draw.h"
-#include "keys.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/keys.h"
 #include "list.h"
 #include "pager.h"
 #include "prompt.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/metric.h"
+#include "metric/metric.h"
 
 enum {
 	HELP_KEY_CELLS = 22,

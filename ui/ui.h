@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/session.h"
-#include "model/view.h"
+#include "session/session.h"
+#include "view/view.h"
 
 /* What happened outside that the screen should know; handed over by ui_host.receive. */
 enum ui_event_kind {

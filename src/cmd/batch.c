@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "cmd/batch.h"
+#include "batch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
-#include "cmd/privilege.h"
-#include "model/session.h"
+#include "command.h"
+#include "privilege.h"
+#include "session/session.h"
 
 /* Signals that end the rounds; the handler only notes them, and a capture under way sees the cancel flag. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};

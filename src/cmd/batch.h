@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "cmd/batch_output.h"
-#include "model/view.h"
+#include "batch_output.h"
+#include "view/view.h"
 
 /* `ctop -b`: one table a round to a descriptor, without a screen. */
 

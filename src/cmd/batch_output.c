@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "cmd/batch_output.h"
+#include "batch_output.h"
 
 #include <string.h>
 #include <time.h>
@@ -7,8 +7,8 @@
 #include "base/json_text.h"
 #include "base/number.h"
 #include "base/unicode.h"
-#include "model/column.h"
-#include "model/screen_format.h"
+#include "view/column.h"
+#include "table/screen_format.h"
 #include "report/report.h"
 
 const char *const batch_format_names[BATCH_FORMAT_COUNT + 1] = {

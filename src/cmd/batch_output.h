@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "model/session.h"
+#include "session/session.h"
 
 /* The formats of `ctop -b`. */
 enum batch_format {

@@ -10,10 +10,10 @@
 #include "capture/capture.h"
 #include "command.h"
 #include "heap_options.h"
-#include "model/session.h"
-#include "model/snapshot_file.h"
+#include "session/session.h"
+#include "ctprof/ctprof.h"
 #include "privilege.h"
-#include "probe/resolver.h"
+#include "probe/resolver/resolver.h"
 #include "view_options.h"
 
 struct capture_command_options {
@@ -182,10 +182,10 @@ static int write_snapshot(const struct snapshot *snapshot, const char *path, str
 	int result;
 
 	if (strcmp(path, "-") == 0)
-		result = snapshot_file_write_descriptor(snapshot, STDOUT_FILENO, &json_bytes, error);
+		result = ctprof_write_descriptor(snapshot, STDOUT_FILENO, &json_bytes, error);
 	else
-		result = snapshot_file_write(snapshot, path, true, &json_bytes, error);
-	if (result == 0 && json_bytes > SNAPSHOT_FILE_REFERENCE_LIMIT)
+		result = ctprof_write(snapshot, path, true, &json_bytes, error);
+	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
 		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
 	return result;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "cmd/options.h"
+#include "options.h"
 
 /*
  * The commands of the program. A command is one file of src/cmd with one `const struct command`, declared

@@ -10,10 +10,10 @@
 #include "base/nearest.h"
 #include "command.h"
 #include "diff.h"
-#include "model/comparability.h"
-#include "model/diff_match.h"
-#include "model/diff_rule.h"
-#include "model/diff_tables.h"
+#include "diff/comparability.h"
+#include "diff/diff_match.h"
+#include "diff/diff_rule.h"
+#include "tables/diff_tables.h"
 #include "snapshot_pair.h"
 
 static const char *const matchings[] = {

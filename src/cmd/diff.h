@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/diff_tables.h"
+#include "tables/diff_tables.h"
 #include "report_options.h"
 
 /* What is compared with what. */

@@ -5,8 +5,8 @@
 
 #include "base/json_text.h"
 #include "base/unicode.h"
-#include "capture/feature.h"
-#include "capture/taskstats.h"
+#include "capture/host/feature.h"
+#include "capture/taskstats/taskstats.h"
 #include "command.h"
 #include "output.h"
 #include "privilege.h"

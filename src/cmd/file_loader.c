@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cmd/file_report.h"
-#include "model/snapshot_file.h"
+#include "file_report.h"
+#include "ctprof/ctprof.h"
 
 struct file_loader {
 	pthread_mutex_t lock;
@@ -74,10 +74,9 @@ static void *load(void *argument)
 {
 	struct loading *loading = argument;
 	struct ui_event event = {.kind = UI_EVENT_MESSAGE};
-	struct snapshot_file_notes notes;
+	struct ctprof_notes notes;
 	struct error error;
-	int result = snapshot_file_read(loading->path, SNAPSHOT_FILE_DEFAULT_LIMIT, &event.snapshot, &notes,
-					&error);
+	int result = ctprof_read(loading->path, CTPROF_DEFAULT_LIMIT, &event.snapshot, &notes, &error);
 
 	if (result < 0) {
 		event.snapshot = NULL;

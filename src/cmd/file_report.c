@@ -7,10 +7,10 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "model/comparability.h"
-#include "model/diff_match.h"
-#include "model/diff_tables.h"
-#include "model/show_tables.h"
+#include "diff/comparability.h"
+#include "diff/diff_match.h"
+#include "tables/diff_tables.h"
+#include "tables/show_tables.h"
 #include "report/report.h"
 
 enum {

@@ -3,8 +3,8 @@
 #define CTOP_FILE_REPORT_H
 
 #include "base/error.h"
-#include "model/grouping.h"
-#include "model/snapshot.h"
+#include "group/grouping.h"
+#include "snapshot/snapshot.h"
 #include "ui/ui.h"
 
 /*

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "file_screen.h"
 
-#include "cmd/command.h"
-#include "cmd/file_loader.h"
-#include "cmd/file_report.h"
-#include "cmd/snapshot_pair.h"
-#include "model/session_pair.h"
-#include "model/snapshot_file.h"
+#include "command.h"
+#include "file_loader.h"
+#include "file_report.h"
+#include "snapshot_pair.h"
+#include "compare/compare.h"
+#include "ctprof/ctprof.h"
 
 /* The file that is shown alone, or is after. */
 struct shown_file {
@@ -24,8 +24,8 @@ static int write_report(void *context, const struct grouping_options *grouping, 
 
 static int read_file(const char *path, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct snapshot_file_notes notes;
-	int result = snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, ret_snapshot, &notes, error);
+	struct ctprof_notes notes;
+	int result = ctprof_read(path, CTPROF_DEFAULT_LIMIT, ret_snapshot, &notes, error);
 
 	if (result == 0 && notes.text[0] != '\0')
 		command_note("%s", notes.text);
@@ -52,7 +52,7 @@ int file_screen_run(const char *const *paths, size_t count, struct ui_options op
 	struct snapshot *snapshots[2];
 	struct shown_file file = {.path = paths[count - 1]};
 	struct session *session;
-	int result = count == 2 ? snapshot_pair_read(paths, SNAPSHOT_FILE_DEFAULT_LIMIT, snapshots, error)
+	int result = count == 2 ? snapshot_pair_read(paths, CTPROF_DEFAULT_LIMIT, snapshots, error)
 				: read_file(paths[0], &snapshots[0], error);
 
 	if (result < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "cmd/heap_options.h"
+#include "heap_options.h"
 
-#include "cmd/command.h"
-#include "probe/resolver.h"
+#include "command.h"
+#include "probe/resolver/resolver.h"
 
 static const struct option list[] = {
 	{

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cmd/options.h"
+#include "options.h"
 
 struct resolver;
 

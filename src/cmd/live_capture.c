@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cmd/privilege.h"
-#include "cmd/save_name.h"
-#include "model/snapshot_file.h"
-#include "probe/resolver.h"
+#include "privilege.h"
+#include "save_name.h"
+#include "ctprof/ctprof.h"
+#include "probe/resolver/resolver.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -279,7 +279,7 @@ static void save(struct live_capture *live, struct snapshot *snapshot)
 	if (result < 0)
 		send_message(live, UI_EVENT_MESSAGE,
 			     describe_failed_save(live->options.save_directory, &error), true);
-	else if (json_bytes > SNAPSHOT_FILE_REFERENCE_LIMIT)
+	else if (json_bytes > CTPROF_REFERENCE_LIMIT)
 		send_message(live, UI_EVENT_SAVED,
 			     memory_format("%s (over 256 MiB of JSON: ktstr will refuse it)", path), false);
 	else

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "model/metric_tables.h"
+#include "tables/metric_tables.h"
 #include "output.h"
 #include "report/report.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "model/snapshot_file.h"
+#include "ctprof/ctprof.h"
 
 enum {
 	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
@@ -67,7 +67,7 @@ const struct option_table report_option_table = {"Report", list, ARRAY_COUNT(lis
 
 void report_options_set_defaults(struct report_options *options, struct view_options *view)
 {
-	options->max_bytes = SNAPSHOT_FILE_DEFAULT_LIMIT;
+	options->max_bytes = CTPROF_DEFAULT_LIMIT;
 	view->limit = UINT64_MAX;
 }
 

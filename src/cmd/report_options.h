@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/metric.h"
-#include "model/selection.h"
-#include "model/table.h"
+#include "metric/metric.h"
+#include "metric/selection.h"
+#include "table/table.h"
 #include "output.h"
 #include "report/report.h"
 #include "view_options.h"

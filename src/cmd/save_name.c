@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "model/snapshot_file.h"
+#include "ctprof/ctprof.h"
 
 enum {
 	SAVE_NAME_ATTEMPTS = 1000,
@@ -54,7 +54,7 @@ int save_name_write(const struct snapshot *snapshot, const char *directory, char
 		char *path = attempt == 1 ? memory_format("%s.ctprof.zst", stem)
 					  : memory_format("%s-%u.ctprof.zst", stem, attempt);
 
-		result = snapshot_file_write(snapshot, path, false, ret_json_bytes, error);
+		result = ctprof_write(snapshot, path, false, ret_json_bytes, error);
 		if (result == 0)
 			*ret_path = path;
 		else

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /*
  * Writes a snapshot into `directory` (NULL: the working directory) under a name made of the host's name and

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "model/show_tables.h"
-#include "model/snapshot_file.h"
+#include "tables/show_tables.h"
+#include "ctprof/ctprof.h"
 #include "report_options.h"
 
 struct show_options {
@@ -85,7 +85,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	struct show_request request = {0};
 	struct report_selection selection = {0};
 	struct snapshot *snapshot = NULL;
-	struct snapshot_file_notes notes = {0};
+	struct ctprof_notes notes = {0};
 	struct report_drawing drawing;
 	struct error error;
 	int status;
@@ -96,7 +96,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	report_options_warn(&options->report, &options->view, &selection);
 	if (output_open(&drawing.output, options->report.output, &error) < 0)
 		return command_failed(&error);
-	if (snapshot_file_read(operands[0], options->report.max_bytes, &snapshot, &notes, &error) < 0) {
+	if (ctprof_read(operands[0], options->report.max_bytes, &snapshot, &notes, &error) < 0) {
 		output_abandon(&drawing.output);
 		return command_failed(&error);
 	}

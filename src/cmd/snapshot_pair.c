@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "command.h"
-#include "model/snapshot_file.h"
+#include "ctprof/ctprof.h"
 
 struct reading {
 	const char *path;
 	uint64_t max_bytes;
 	struct snapshot *snapshot;
-	struct snapshot_file_notes notes;
+	struct ctprof_notes notes;
 	struct error error;
 	int result;
 };
@@ -22,8 +22,8 @@ static void *read_one(void *argument)
 {
 	struct reading *reading = argument;
 
-	reading->result = snapshot_file_read(reading->path, reading->max_bytes, &reading->snapshot,
-					     &reading->notes, &reading->error);
+	reading->result = ctprof_read(reading->path, reading->max_bytes, &reading->snapshot, &reading->notes,
+				      &reading->error);
 	return NULL;
 }
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /*
  * Reads two snapshot files at the same time, each of at most `max_bytes` of JSON; one of them may be "-", and

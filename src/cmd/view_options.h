@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/options.h"
-#include "model/grouping.h"
+#include "options.h"
+#include "group/grouping.h"
 
 /* The options that say which table is wanted, shared by the live screen, `show` and `diff`. */
 struct view_options {

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "model/comparability.h"
-#include "model/diff_rule.h"
-#include "model/snapshot.h"
-#include "model/table.h"
+#include "diff/comparability.h"
+#include "diff/diff_rule.h"
+#include "snapshot/snapshot.h"
+#include "table/table.h"
 
 /* Tables as text, TSV, CSV, JSON, Markdown or HTML. Draws what the cells hold and decides nothing. */
 

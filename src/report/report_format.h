@@ -2,7 +2,7 @@
 #ifndef CTOP_REPORT_FORMAT_H
 #define CTOP_REPORT_FORMAT_H
 
-#include "model/capture_facts.h"
+#include "snapshot/capture_facts.h"
 #include "report.h"
 
 /* What a format draws; NULL where it draws nothing. For the report room only. */

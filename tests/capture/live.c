@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "capture/taskstats.h"
+#include "capture/taskstats/taskstats.h"
 
 struct capture *live_open(const uint32_t *scope, size_t count)
 {

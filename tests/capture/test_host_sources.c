@@ -10,11 +10,11 @@
 #include "tests/cmocka_include.h"
 
 #include "base/memory.h"
-#include "capture/centi.h"
-#include "capture/cgroup.h"
-#include "capture/host.h"
-#include "capture/pressure.h"
-#include "capture/sched_ext.h"
+#include "capture/procfs/centi.h"
+#include "capture/host/cgroup.h"
+#include "capture/host/host.h"
+#include "capture/host/pressure.h"
+#include "capture/host/sched_ext.h"
 #include "trees.h"
 
 /* A snapshot with one thread in each of these cgroups. */

@@ -5,8 +5,8 @@
 
 #include "tests/cmocka_include.h"
 
-#include "capture/procfs.h"
-#include "capture/text_scan.h"
+#include "capture/procfs/procfs.h"
+#include "capture/procfs/text_scan.h"
 
 #define RULE "-------------------------------------------------------------------\n"
 

@@ -8,8 +8,8 @@
 #include "tests/cmocka_include.h"
 
 #include "base/memory.h"
-#include "capture/cgroup.h"
-#include "capture/root.h"
+#include "capture/host/cgroup.h"
+#include "capture/procfs/root.h"
 #include "trees.h"
 
 static void test_path_below_mount(void **state)

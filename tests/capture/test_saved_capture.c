@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "model/snapshot_file.h"
+#include "ctprof/ctprof.h"
 #include "trees.h"
 
 enum {
@@ -38,11 +38,11 @@ static bool is_parked(const struct snapshot *snapshot, size_t thread)
 
 static struct snapshot *read_snapshot(const char *path)
 {
-	struct snapshot_file_notes notes;
+	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
-	if (snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+	if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
 		fail_msg("%s", error.text);
 	return snapshot;
 }
@@ -195,7 +195,7 @@ static void test_captures_equal_the_reference(void **state)
 		struct error error = {""};
 
 		assert_int_equal(compare_parked(reference, snapshot), 0);
-		if (snapshot_file_write(snapshot, own_path, false, NULL, &error) < 0)
+		if (ctprof_write(snapshot, own_path, false, NULL, &error) < 0)
 			fail_msg("%s", error.text);
 		reloaded = read_snapshot(own_path);
 		assert_int_equal(compare_parked(reference, reloaded), 0);

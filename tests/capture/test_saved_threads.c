@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "capture/procfs.h"
-#include "model/snapshot_file.h"
+#include "capture/procfs/procfs.h"
+#include "ctprof/ctprof.h"
 #include "trees.h"
 
 enum {
@@ -35,11 +35,11 @@ static bool is_parked(const struct snapshot *snapshot, size_t thread)
 static struct snapshot *read_reference(const char *directory)
 {
 	char *path = memory_format("%s/reference.ctprof.zst", directory);
-	struct snapshot_file_notes notes;
+	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
-	if (snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+	if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
 		fail_msg("%s", error.text);
 	free(path);
 	return snapshot;

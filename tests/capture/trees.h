@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "capture/root.h"
+#include "capture/procfs/root.h"
 
 /* The hosts below tests/data/kernels, by kernel version. */
 enum {

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/centi.h"
-#include "capture/cgroup.h"
-#include "capture/kernel_config.h"
-#include "capture/key_values.h"
-#include "capture/pressure.h"
+#include "capture/procfs/centi.h"
+#include "capture/host/cgroup.h"
+#include "capture/host/kernel_config.h"
+#include "capture/procfs/key_values.h"
+#include "capture/host/pressure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 
 #include "base/buffer.h"
 #include "base/unicode.h"
-#include "model/glob.h"
-#include "model/pattern.h"
+#include "group/glob.h"
+#include "group/pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/diff_rule.h"
+#include "diff/diff_rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/debug_candidate.h"
+#include "probe/object/debug_candidate.h"
 
 /* The `ordinal`-th of the candidates that exists; absolute ones lie below the root first. */
 static int open_candidate(struct file_source *files, struct debug_candidates *candidates, uint32_t ordinal)

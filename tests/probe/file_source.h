@@ -2,7 +2,7 @@
 #ifndef CTOP_TEST_FILE_SOURCE_H
 #define CTOP_TEST_FILE_SOURCE_H
 
-#include "probe/resolve.h"
+#include "probe/dwarf/resolve.h"
 
 /* A resolve_source for tests: a program, its libraries and its debug files, opened where they lie. */
 struct file_source {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../cmocka_include.h"
-#include "probe/debug_candidate.h"
+#include "probe/object/debug_candidate.h"
 
 struct path_case {
 	const char *object, *debuglink, *build_id;

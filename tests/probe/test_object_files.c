@@ -13,8 +13,8 @@
 #include "tests/cmocka_include.h"
 
 #include "base/memory.h"
-#include "probe/object_files.h"
-#include "probe/resolution_check.h"
+#include "probe/resolver/object_files.h"
+#include "probe/resolver/resolution_check.h"
 
 static char base[] = "/tmp/ctop-object-files-XXXXXX";
 

@@ -16,8 +16,8 @@
 
 #include "../cmocka_include.h"
 #include "file_source.h"
-#include "probe/jemalloc_symbol.h"
-#include "probe/known_build.h"
+#include "probe/object/jemalloc_symbol.h"
+#include "probe/object/known_build.h"
 #include "workshop.h"
 
 #define SOURCE TEST_DATA "/generation.c"

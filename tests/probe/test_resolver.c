@@ -20,7 +20,7 @@
 #include "tests/cmocka_include.h"
 
 #include "base/memory.h"
-#include "probe/resolver_private.h"
+#include "probe/resolver/resolver_private.h"
 
 #define NS_PER_S     UINT64_C(1000000000)
 #define PATIENCE_NS  (10 * NS_PER_S)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "../cmocka_include.h"
-#include "probe/tls.h"
+#include "probe/process/tls.h"
 
 static void test_round_up(void **state)
 {

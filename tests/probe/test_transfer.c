@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
-#include "probe/transfer.h"
+#include "probe/process/transfer.h"
 
 enum {
 	PIECE = 24,

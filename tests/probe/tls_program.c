@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Is a thread-local variable of this very program where probe/tls.c says? tls.sh links it in several ways.
+ * Is a thread-local variable of this very program where probe/process/tls.c says? tls.sh links it in several ways.
  * Prints the segment and succeeds if so, for the main thread and for another one.
  */
 #include <elf.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 
-#include "probe/tls.h"
+#include "probe/process/tls.h"
 
 #ifdef BIG
 static _Thread_local _Alignas(256) volatile char big[BIG]; /* raises the alignment of the segment only */

@@ -2,46 +2,88 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The order of inclusion between the rooms of the house (docs/architecture.md): a room includes only what
-# stands left of it.
+# stands left of it. A room is a directory; the files of a directory below it are a room of their own.
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/sources.sh"
 cd "$root" || exit 1
 
-# room directory: rooms it may include besides itself
-rooms='base src/base:
-model src/model: base
-report src/report: base model
-probe probe: base
-capture capture: base model probe
-ui ui: base model report
-cmd src/cmd: base model report probe capture ui
-bench bench: base model report probe capture ui cmd'
+base='src/base'
+metric="$base src/metric"
+snapshot="$metric src/snapshot"
+group="$snapshot src/group"
+table="$group src/table"
+view="$table src/view"
+diff="$table src/diff"
+session="$view src/diff src/session"
+compare="$session src/compare"
+tables="$diff src/tables"
+ui="$compare src/tables src/report"
+object="$base probe/object"
+process="$object probe/process"
+dwarf="$process probe/dwarf"
+resolver="$dwarf probe/resolver"
+probe="$resolver probe"
+capture="$snapshot $probe capture/procfs capture/host capture/taskstats"
 
-# included FILE: the room of every project header that the file includes, with the line number.
+# directory: directories it may include besides itself
+rooms="src/base:
+src/metric: $base
+src/snapshot: $metric
+src/ctprof: $snapshot
+src/group: $snapshot
+src/table: $group
+src/view: $table
+src/diff: $table
+src/session: $view src/diff
+src/compare: $session
+src/tables: $diff
+src/report: $tables
+probe/object: $base
+probe/process: $object
+probe/dwarf: $process
+probe/resolver: $dwarf
+probe: $resolver
+capture/procfs: $snapshot
+capture/host: $snapshot capture/procfs
+capture/taskstats: $snapshot
+capture: $capture
+ui/terminal: $compare
+ui: $ui ui/terminal
+src/cmd: $ui src/ctprof $capture capture ui/terminal ui
+bench: $ui src/ctprof $capture capture"
+
+# included FILE: every project header that the file includes.
 included()
 {
     sed -n 's/^[ 	]*#[ 	]*include[ 	]*"\([^"]*\)".*/\1/p' "$1"
 }
 
-echo "$rooms" | while read -r room directory allowed; do
-    directory=${directory%:}
-    [ -d "$directory" ] || continue
+# room_of HEADER: the directory of a header that is named with its room.
+room_of()
+{
+    directory=${1%/*}
+    [ ! -d "src/$directory" ] || directory=src/$directory
+    echo "$directory"
+}
+
+echo "$rooms" | while read -r room allowed; do
+    room=${room%:}
     findings=
-    for file in $(source_files | grep "^$directory/.*\.[ch]$"); do
+    for file in $(source_files | grep "^$room/[^/]*\.[ch]$"); do
         for header in $(included "$file"); do
             case $header in
             ../* | */../*) findings="$findings $file:$header" ;;
             */*)
-                case " $room $allowed " in
-                *" ${header%%/*} "*) ;;
+                case " $allowed " in
+                *" $(room_of "$header") "*) ;;
                 *) findings="$findings $file:$header" ;;
                 esac
                 ;;
             esac
         done
     done
-    result "$room includes itself${allowed:+, $allowed}" "$findings"
+    result "$room includes only what stands left of it" "$findings"
 done | {
     # The loop runs in a subshell: its lines decide.
     lines=$(cat)
@@ -49,12 +91,27 @@ done | {
     ! printf '%s\n' "$lines" | grep -q '^not ok'
 } || failures=1
 
-findings=$(for file in $(source_files | grep -E '^src/model/.*\.[ch]$' | grep -v '/snapshot_file'); do
+# Every directory with sources is a room (src itself holds main.c), and no room is larger than one can have in mind.
+findings=$(source_files | grep -E '^(src|probe|capture|ui)/.*\.[ch]$' | sed 's|/[^/]*$||' | sort -u | while read -r directory; do
+    [ "$directory" = src ] || echo "$rooms" | grep -q "^$directory:" || echo "$directory"
+done)
+result "every directory of sources is a room" "$findings"
+
+findings=$(echo "$rooms" | cut -d: -f1 | grep -v '^bench' | while read -r room; do
+    files=$(source_files | grep -cE "^$room/[^/]*\.([ch]|def)$")
+    lines=$(source_files | grep -E "^$room/[^/]*\.([ch]|def)$" | xargs cat | wc -l)
+    if [ "$files" -gt 25 ] || [ "$lines" -gt 5000 ]; then
+        echo "$room: $files files, $lines lines"
+    fi
+done)
+result "no room has more than 25 files or 5,000 lines" "$findings"
+
+findings=$(for file in $(source_files | grep -E '^src/(metric|snapshot|group|table|view|diff|session|compare|tables|report)/.*\.[ch]$'); do
     grep -nE '(^|[^>.a-z_])(fopen|open|openat|read|write|ioctl|socket)\(' "$file" /dev/null
 done | grep -vE '^[^:]*:[0-9]*:[ 	]*(/?\*|//)' | cut -d: -f1,2)
-result "the model does no input or output except the snapshot file" "$findings"
+result "no room below capture does input or output except the snapshot file's" "$findings"
 
-findings=$(for file in $(source_files | grep -E '^(base|src/base|src/model|src/report|capture|probe|src/cmd)/.*\.[ch]$' | grep -v '^src/cmd/live'); do
+findings=$(for file in $(source_files | grep -E '^(src|capture|probe)/.*\.[ch]$' | grep -v '^src/cmd/live'); do
     grep -nE '#[ ]*include[ ]*<(ncurses|curses|ncursesw/|panel)' "$file" /dev/null
 done | cut -d: -f1,2)
 result "only the screen uses ncurses" "$findings"

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../model/pair_fixture.h"
+#include "diff/pair_fixture.h"
 #include "golden.h"
 #include "html_check.h"
-#include "model/comparability.h"
-#include "model/diff_match.h"
-#include "model/diff_rule.h"
-#include "model/diff_tables.h"
-#include "model/snapshot_file.h"
+#include "diff/comparability.h"
+#include "diff/diff_match.h"
+#include "diff/diff_rule.h"
+#include "tables/diff_tables.h"
+#include "ctprof/ctprof.h"
 #include "report/report.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -127,12 +127,11 @@ static void test_real(void **state)
 
 	(void)state;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		struct snapshot_file_notes notes = {0};
+		struct ctprof_notes notes = {0};
 		char path[512];
 
 		snprintf(path, sizeof(path), "%s/real.%c.ctprof.zst", REFERENCE_DATA, side == 0 ? 'a' : 'b');
-		if (snapshot_file_read(path, SNAPSHOT_FILE_DEFAULT_LIMIT, &drawing.snapshots[side], &notes,
-				       &error) < 0)
+		if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &drawing.snapshots[side], &notes, &error) < 0)
 			fail_msg("%s", error.text);
 	}
 	memset(drawing.request.sections, true, sizeof(drawing.request.sections));

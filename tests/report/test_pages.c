@@ -11,7 +11,7 @@
 
 #include "golden.h"
 #include "html_check.h"
-#include "model/show_tables.h"
+#include "tables/show_tables.h"
 #include "report/report.h"
 
 #define NAME(text)                                                                                           \

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "model/show_tables.h"
+#include "tables/show_tables.h"
 #include "report/report.h"
 
 static uint32_t intern(struct snapshot *snapshot, const char *text)

@@ -2,7 +2,7 @@
 /* The part of session_pair.h that the screen calls, of a session that never compares. */
 #include <string.h>
 
-#include "model/session_pair.h"
+#include "compare/compare.h"
 
 const struct pair_column_entry pair_columns[PAIR_COLUMN_COUNT];
 

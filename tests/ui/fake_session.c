@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "model/column_table.h"
+#include "view/column_table.h"
 
 struct fake_row {
 	enum row_mark mark;

@@ -2,7 +2,7 @@
 #ifndef CTOP_TESTS_UI_FAKE_SESSION_H
 #define CTOP_TESTS_UI_FAKE_SESSION_H
 
-#include "model/session.h"
+#include "session/session.h"
 
 /*
  * A stand-in for model/session.c whose tables are what a test wrote: fake_session.c defines the functions of

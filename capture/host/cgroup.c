@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "capture/procfs/key_values.h"
+#include "pressure.h"
+#include "capture/procfs/text_scan.h"
+
+enum {
+	FILE_SIZE_MAX = 1 << 20,
+	DEFAULT_PERIOD_US = 100000,
+};
+
+/* What belongs to one walk over the cgroups. */
+struct walk {
+	const struct roots *roots;
+	struct snapshot *snapshot;
+	struct buffer controllers;     /* cgroup.controllers of the hierarchy's visible root */
+	struct buffer own_controllers; /* … of the cgroup at hand */
+	struct buffer text;
+};
+
+/* Parses one file into a record; false when the text makes no sense. */
+typedef bool parse_member(struct walk *walk, struct cgroup_record *record, size_t offset);
+
+struct member {
+	parse_member *parse;
+	size_t offset;
+	const char *controller; /* that creates the file; NULL for the core's */
+};
+
+static struct text trimmed(const struct walk *walk)
+{
+	return text_trim((struct text){walk->text.data, walk->text.length});
+}
+
+static bool parse_cpu_stat(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	const struct {
+		const char *key;
+		uint64_t *value;
+	} keys[] = {
+		{"usage_usec", &record->usage_usec},
+		{"nr_throttled", &record->nr_throttled},
+		{"throttled_usec", &record->throttled_usec},
+	};
+	struct text rest = {walk->text.data, walk->text.length}, line, key, value;
+
+	(void)offset;
+	while (text_next_line(&rest, &line)) {
+		if (!text_next_word(&line, &key) || !text_next_word(&line, &value))
+			continue;
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			if (text_equals(key, keys[i].key) &&
+			    !number_parse_u64(value.data, value.length, keys[i].value))
+				*keys[i].value = 0;
+		}
+	}
+	return walk->text.length != 0;
+}
+
+static bool parse_cpu_max(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	struct text rest = {walk->text.data, walk->text.length}, quota = {NULL, 0}, period = {NULL, 0};
+	bool good;
+
+	(void)offset;
+	good = text_next_word(&rest, &quota);
+	record->max_quota_us.present = good && number_parse_u64(quota.data, quota.length,
+								&record->max_quota_us.value);
+	if (!text_next_word(&rest, &period) ||
+	    !number_parse_u64(period.data, period.length, &record->max_period_us))
+		record->max_period_us = DEFAULT_PERIOD_US;
+	return good && (record->max_quota_us.present || text_equals(quota, "max"));
+}
+
+static bool parse_u64(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	struct text text = trimmed(walk);
+
+	return number_parse_u64(text.data, text.length, (uint64_t *)((char *)record + offset));
+}
+
+static bool parse_i32(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	struct optional_i32 *value = (struct optional_i32 *)((char *)record + offset);
+	struct text text = trimmed(walk);
+
+	value->present = number_parse_i32(text.data, text.length, &value->value);
+	return value->present;
+}
+
+/* A limit: `max` means none. */
+static bool parse_limit(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	struct optional_u64 *value = (struct optional_u64 *)((char *)record + offset);
+	struct text text = trimmed(walk);
+
+	value->present = number_parse_u64(text.data, text.length, &value->value);
+	return value->present || text_equals(text, "max");
+}
+
+/* A protection: `max` means everything. */
+static bool parse_floor(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	struct optional_u64 *value = (struct optional_u64 *)((char *)record + offset);
+	struct text text = trimmed(walk);
+
+	if (text_equals(text, "max"))
+		*value = (struct optional_u64){UINT64_MAX, true};
+	else
+		value->present = number_parse_u64(text.data, text.length, &value->value);
+	return value->present;
+}
+
+static bool parse_key_values(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	key_values_parse(walk->text.data, walk->text.length, KEY_VALUES_FLAT, &walk->snapshot->strings,
+			 &walk->snapshot->arena, (struct key_values *)((char *)record + offset));
+	return walk->text.length != 0;
+}
+
+static bool parse_pressure(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	size_t resource = offset;
+
+	return pressure_parse(walk->text.data, walk->text.length, &record->pressure.resource[resource].some,
+			      &record->pressure.resource[resource].full);
+}
+
+#define AT(name) offsetof(struct cgroup_record, name)
+static const struct member members[CGROUP_MEMBER_COUNT] = {
+	[CGROUP_MEMBER_CPU_STAT] = {parse_cpu_stat, 0, NULL},
+	[CGROUP_MEMBER_CPU_MAX] = {parse_cpu_max, 0, "cpu"},
+	[CGROUP_MEMBER_CPU_WEIGHT] = {parse_limit, AT(weight), "cpu"},
+	[CGROUP_MEMBER_CPU_WEIGHT_NICE] = {parse_i32, AT(weight_nice), "cpu"},
+	[CGROUP_MEMBER_MEMORY_CURRENT] = {parse_u64, AT(memory_current), "memory"},
+	[CGROUP_MEMBER_MEMORY_MAX] = {parse_limit, AT(memory_max), "memory"},
+	[CGROUP_MEMBER_MEMORY_HIGH] = {parse_limit, AT(memory_high), "memory"},
+	[CGROUP_MEMBER_MEMORY_LOW] = {parse_floor, AT(memory_low), "memory"},
+	[CGROUP_MEMBER_MEMORY_MIN] = {parse_floor, AT(memory_min), "memory"},
+	[CGROUP_MEMBER_MEMORY_STAT] = {parse_key_values, AT(memory_stat), "memory"},
+	[CGROUP_MEMBER_MEMORY_EVENTS] = {parse_key_values, AT(memory_events), "memory"},
+	[CGROUP_MEMBER_PIDS_CURRENT] = {parse_limit, AT(pids_current), "pids"},
+	[CGROUP_MEMBER_PIDS_MAX] = {parse_limit, AT(pids_max), "pids"},
+	[CGROUP_MEMBER_CPU_PRESSURE] = {parse_pressure, PRESSURE_CPU, NULL},
+	[CGROUP_MEMBER_MEMORY_PRESSURE] = {parse_pressure, PRESSURE_MEMORY, NULL},
+	[CGROUP_MEMBER_IO_PRESSURE] = {parse_pressure, PRESSURE_IO, NULL},
+	[CGROUP_MEMBER_IRQ_PRESSURE] = {parse_pressure, PRESSURE_IRQ, NULL},
+};
+#undef AT
+
+static bool has_word(const struct buffer *buffer, const char *name)
+{
+	struct text rest = {buffer->data, buffer->length}, word;
+
+	while (text_next_word(&rest, &word)) {
+		if (text_equals(word, name))
+			return true;
+	}
+	return false;
+}
+
+/* Why a file that the kernel could print is not there. */
+static enum reason absence(const struct walk *walk, const struct member *member)
+{
+	if (member->parse == parse_pressure) {
+		enum reason host = (enum reason)walk->snapshot->pressure_missing[member->offset];
+
+		/* the host has it: cgroup.pressure of this cgroup is 0 */
+		return host != REASON_READ ? host : REASON_SWITCHED_OFF;
+	}
+	if (member->controller != NULL && !has_word(&walk->own_controllers, member->controller) &&
+	    has_word(&walk->controllers, member->controller))
+		return REASON_SWITCHED_OFF;
+	return REASON_NOT_IN_KERNEL;
+}
+
+static void read_members(struct walk *walk, int directory, struct cgroup_record *record)
+{
+	if (file_read(directory, "cgroup.controllers", &walk->own_controllers, FILE_SIZE_MAX) < 0)
+		buffer_clear(&walk->own_controllers);
+	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++) {
+		int result = file_read(directory, cgroup_member_names[i], &walk->text, FILE_SIZE_MAX);
+		enum reason reason = REASON_READ;
+
+		if (result == -ENOENT)
+			reason = absence(walk, &members[i]);
+		else if (result < 0)
+			reason = pressure_reason(result);
+		else if (!members[i].parse(walk, record, members[i].offset))
+			reason = REASON_BAD_VALUE;
+		record->missing[i] = (reason_id)reason;
+	}
+}
+
+static void set_missing(struct cgroup_record *record, enum reason reason)
+{
+	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
+		record->missing[i] = (reason_id)reason;
+}
+
+/* Whether `path` starts with whole components `prefix`, which ends without a slash. */
+static bool starts_with_components(struct text path, struct text prefix)
+{
+	return path.length >= prefix.length &&
+	       (prefix.length == 0 || memcmp(path.data, prefix.data, prefix.length) == 0) &&
+	       (path.length == prefix.length || path.data[prefix.length] == '/');
+}
+
+bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_root, const char **ret_rest,
+			     size_t *ret_length)
+{
+	struct text prefix = {mount_root, strlen(mount_root)};
+
+	while (prefix.length != 0 && prefix.data[prefix.length - 1] == '/')
+		prefix.length--;
+	if (!starts_with_components((struct text){path, length}, prefix))
+		return false;
+	*ret_rest = path + prefix.length;
+	*ret_length = length - prefix.length;
+	return true;
+}
+
+static void read_record(struct walk *walk, struct cgroup_record *record)
+{
+	const char *path = snapshot_text(walk->snapshot, record->path), *below;
+	size_t length = string_pool_length(&walk->snapshot->strings, record->path), below_length;
+	int directory;
+
+	if (walk->roots->cgroup_reason != REASON_READ) {
+		set_missing(record, walk->roots->cgroup_reason);
+		return;
+	}
+	if (!cgroup_path_below_mount(path, length, walk->roots->cgroup_mount_root, &below, &below_length)) {
+		set_missing(record, REASON_OTHER_NAMESPACE);
+		return;
+	}
+	directory = root_open_beneath(walk->roots->descriptor[ROOT_CGROUP], below, below_length,
+				      O_RDONLY | O_DIRECTORY);
+	if (directory >= 0) {
+		read_members(walk, directory, record);
+		close(directory);
+	} else if (directory == -EXDEV) {
+		set_missing(record, REASON_OTHER_NAMESPACE);
+	} else if (directory == -EACCES || directory == -EPERM) {
+		set_missing(record, REASON_NOT_PERMITTED);
+	} else {
+		/* removed, as the kernel's " (deleted)" at the end of the path tells */
+		set_missing(record, REASON_UNREADABLE);
+	}
+}
+
+void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_budget, void *context,
+			 struct snapshot *snapshot)
+{
+	struct walk walk = {.roots = roots, .snapshot = snapshot};
+	size_t string_count = snapshot->strings.count;
+	bool *seen, over = false;
+
+	if (string_count == 0)
+		return;
+	seen = memory_allocate_zero(string_count, sizeof(*seen));
+	if (roots_read(roots, ROOT_CGROUP, "cgroup.controllers", &walk.controllers) < 0)
+		buffer_clear(&walk.controllers);
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		uint32_t path = snapshot->triples[snapshot->triple[i]].cgroup;
+		struct cgroup_record *record;
+
+		if (path == 0 || seen[path])
+			continue;
+		seen[path] = true;
+		over = over || (over_budget != NULL && over_budget(context));
+		record = snapshot_add_cgroup(snapshot, path);
+		if (over)
+			set_missing(record, REASON_OVER_BUDGET);
+		else
+			read_record(&walk, record);
+	}
+	buffer_release(&walk.controllers);
+	buffer_release(&walk.own_controllers);
+	buffer_release(&walk.text);
+	free(seen);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CGROUP_H
+#define CTOP_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "snapshot/snapshot.h"
+#include "capture/procfs/root.h"
+
+/* Asked before each cgroup: true when the time for them is over. */
+typedef bool cgroup_over_budget(void *context);
+
+/*
+ * One record for each distinct non-empty cgroup path of the snapshot's threads (cgroup v2 interface files,
+ * Documentation/admin-guide/cgroup-v2.rst). A file that is not there leaves the format's absent value and a
+ * reason: switched-off when the controller is not enabled for that cgroup, not-in-kernel when the hierarchy
+ * does not have it or the root cgroup does not print it, other-namespace for a cgroup that the mount cannot
+ * show, unreadable for one that was removed, over-budget for what was not tried. Host pressure is to be read
+ * before: its reasons explain missing pressure files. `over_budget` may be NULL.
+ */
+void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_budget, void *context,
+			 struct snapshot *snapshot);
+
+/*
+ * Where a cgroup path of /proc/PID/cgroup lies below a mount with that root field in mountinfo: the part of
+ * `path` to append to the mount point. False when the mount does not show it (it lies outside, or names are
+ * unknown because either goes up out of our cgroup namespace).
+ */
+bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_root, const char **ret_rest,
+			     size_t *ret_length);
+
+#endif

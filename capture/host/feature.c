@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "feature.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "capture/procfs/text_scan.h"
+
+#define CAPABILITY_BIT(capability) ((uint64_t)1 << (capability))
+
+static const char delayacct_path[] = "sys/kernel/task_delayacct";
+static const char schedstats_path[] = "sys/kernel/sched_schedstats";
+static const char yama_path[] = "sys/kernel/yama/ptrace_scope";
+
+/* What the checks look at. */
+struct checker {
+	struct feature_checks *checks;
+	const struct roots *roots;
+	struct buffer config; /* of the kernel, empty when it does not carry it */
+	struct buffer text;
+};
+
+static const struct feature_result feature_on = {.state = FEATURE_STATE_ON, .reason = REASON_READ};
+
+static struct feature_result off(enum reason reason, const char *detail, const char *remedy)
+{
+	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
+}
+
+static struct feature_result partial(enum reason reason, const char *detail, const char *remedy)
+{
+	return (struct feature_result){FEATURE_STATE_PARTIAL, reason, detail, remedy};
+}
+
+/* The trimmed content of a small file below the proc root; empty when it cannot be read. */
+static struct text read_text(const struct roots *roots, const char *path, struct buffer *buffer)
+{
+	if (roots_read(roots, ROOT_PROC, path, buffer) < 0)
+		return (struct text){"", 0};
+	return text_trim((struct text){buffer->data, buffer->length});
+}
+
+static bool exists(const struct roots *roots, enum root_kind root, const char *path)
+{
+	return roots->descriptor[root] >= 0 && faccessat(roots->descriptor[root], path, F_OK, 0) == 0;
+}
+
+static bool has_capability(const struct checker *checker, unsigned int capability)
+{
+	return (checker->checks->capabilities & CAPABILITY_BIT(capability)) != 0;
+}
+
+static enum kernel_option option_state(const struct checker *checker, const char *option)
+{
+	return kernel_config_find(checker->config.data, checker->config.length, option);
+}
+
+static struct feature_result check_taskstats(struct checker *checker)
+{
+	switch (checker->checks->taskstats_result) {
+	case 0:
+		return feature_on;
+	case -EXDEV:
+		return off(REASON_OTHER_NAMESPACE,
+			   "the proc root is not of our own pid namespace, or a saved tree", NULL);
+	case -ENOENT:
+		return off(REASON_NOT_IN_KERNEL, "the kernel has no TASKSTATS family (CONFIG_TASKSTATS)",
+			   NULL);
+	case -EPERM:
+		if (!checker->checks->initial_user_namespace)
+			return off(
+				REASON_NOT_PERMITTED,
+				"needs CAP_NET_ADMIN in the initial user namespace; run ctop outside of the "
+				"container",
+				NULL);
+		return off(REASON_NOT_PERMITTED, "needs CAP_NET_ADMIN", checker->checks->setcap_command);
+	default:
+		return off(REASON_UNREADABLE, "the kernel did not answer the query", NULL);
+	}
+}
+
+/* Features that come in taskstats messages go with them; true when they are missing. */
+static bool taskstats_missing(struct checker *checker, struct feature_result *ret_result)
+{
+	*ret_result = check_taskstats(checker);
+	if (ret_result->state == FEATURE_STATE_ON)
+		return false;
+	ret_result->detail = "comes in taskstats messages";
+	return true;
+}
+
+static struct feature_result check_delays(struct checker *checker)
+{
+	struct feature_result result;
+
+	if (checker->checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF)
+		return off(REASON_NOT_IN_KERNEL, "no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)", NULL);
+	if (checker->checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
+		return off(
+			REASON_SWITCHED_OFF,
+			"kernel.task_delayacct is 0; counts for threads started after it is 1, for all with "
+			"delayacct on the kernel command line",
+			"sysctl kernel.task_delayacct=1");
+	if (taskstats_missing(checker, &result))
+		return result;
+	result = feature_on;
+	if (checker->checks->delayacct_on_since_ns != 0)
+		result.detail = "threads that started before it was switched on have none";
+	return result;
+}
+
+static struct feature_result check_irq_delay(struct checker *checker)
+{
+	if (!exists(checker->roots, ROOT_PROC, "pressure/irq"))
+		return off(REASON_NOT_IN_KERNEL, "no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)", NULL);
+	return check_delays(checker);
+}
+
+static struct feature_result check_xacct(struct checker *checker)
+{
+	struct feature_result result;
+
+	if (checker->checks->task_xacct == KERNEL_OPTION_OFF)
+		return off(REASON_NOT_IN_KERNEL, "the kernel is built without CONFIG_TASK_XACCT", NULL);
+	if (taskstats_missing(checker, &result))
+		return result;
+	return feature_on;
+}
+
+/* Whether the kernel gives processes that file, looked up at the first process there is. */
+static bool processes_have(const struct checker *checker, const char *file)
+{
+	int descriptor = openat(checker->roots->descriptor[ROOT_PROC], ".",
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	if (directory == NULL) {
+		if (descriptor >= 0)
+			close(descriptor);
+		return false;
+	}
+	while (!found && (entry = readdir(directory)) != NULL) {
+		char path[300];
+		uint32_t pid;
+
+		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &pid))
+			continue;
+		snprintf(path, sizeof(path), "%s/task/%s/%s", entry->d_name, entry->d_name, file);
+		found = exists(checker->roots, ROOT_PROC, path);
+	}
+	closedir(directory);
+	return found;
+}
+
+static struct feature_result check_sched_info(struct checker *checker)
+{
+	if (processes_have(checker, "schedstat"))
+		return feature_on;
+	return off(REASON_NOT_IN_KERNEL, "no /proc/PID/schedstat (CONFIG_SCHED_INFO)", NULL);
+}
+
+static struct feature_result check_schedstats(struct checker *checker)
+{
+	struct text text = read_text(checker->roots, schedstats_path, &checker->text);
+
+	if (text.length == 0)
+		return off(REASON_NOT_IN_KERNEL, "no kernel.sched_schedstats (CONFIG_SCHEDSTATS)", NULL);
+	if (text_equals(text, "0"))
+		return off(REASON_SWITCHED_OFF, "kernel.sched_schedstats is 0",
+			   "sysctl kernel.sched_schedstats=1");
+	return feature_on;
+}
+
+static struct feature_result check_io_accounting(struct checker *checker)
+{
+	if (processes_have(checker, "io"))
+		return feature_on;
+	return off(REASON_NOT_IN_KERNEL, "no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)", NULL);
+}
+
+/* Access to other users' processes by a capability set that must be held as a whole. */
+static struct feature_result check_access(const struct checker *checker, uint64_t needed, const char *detail)
+{
+	if (!checker->roots->is_procfs)
+		return feature_on; /* a saved tree is read by its file permissions */
+	if ((checker->checks->capabilities & needed) != needed)
+		return partial(REASON_NOT_PERMITTED, detail, checker->checks->setcap_command);
+	if (!checker->checks->initial_user_namespace)
+		return partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
+	return feature_on;
+}
+
+static struct feature_result check_others_io(struct checker *checker)
+{
+	if (has_capability(checker, CAP_DAC_OVERRIDE))
+		return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE),
+				    "only our own processes; needs CAP_SYS_PTRACE");
+	return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH),
+			    "only our own processes; needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
+}
+
+static struct feature_result check_others_memory(struct checker *checker)
+{
+	return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE),
+			    "only our own processes; needs CAP_SYS_PTRACE");
+}
+
+static struct feature_result check_pressure(struct checker *checker)
+{
+	static const char remedy[] = "psi=1 on the kernel command line";
+	enum kernel_option option;
+	int result = roots_read(checker->roots, ROOT_PROC, "pressure/cpu", &checker->text);
+
+	if (result == 0)
+		return feature_on;
+	option = option_state(checker, "CONFIG_PSI");
+	if (result == -EOPNOTSUPP || option == KERNEL_OPTION_ON)
+		return off(REASON_SWITCHED_OFF, "pressure stall information is switched off at boot", remedy);
+	if (option == KERNEL_OPTION_OFF || !checker->roots->is_procfs)
+		return off(REASON_NOT_IN_KERNEL, "no /proc/pressure (CONFIG_PSI)", NULL);
+	if (result == -ENOENT)
+		return off(REASON_NOT_IN_KERNEL, "no /proc/pressure (CONFIG_PSI, or switched off at boot)",
+			   remedy);
+	return off(REASON_UNREADABLE, "/proc/pressure/cpu cannot be read", NULL);
+}
+
+static struct feature_result check_cgroup2(struct checker *checker)
+{
+	static const char *const controllers[] = {"cpu", "memory", "pids"};
+	static const char remedy[] = "systemd.unified_cgroup_hierarchy=1 on the kernel command line";
+	bool found[sizeof(controllers) / sizeof(controllers[0])] = {false};
+	struct arena *arena = &checker->checks->arena;
+	const char *path = checker->roots->path[ROOT_CGROUP];
+	struct text rest, word;
+	bool all = true;
+
+	if (checker->roots->cgroup_reason == REASON_OTHER_NAMESPACE)
+		return off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
+	if (checker->roots->cgroup_reason != REASON_READ)
+		return off(checker->roots->cgroup_reason, "no cgroup2 file system is mounted", remedy);
+	if (strncmp(checker->roots->cgroup_mount_root, "/..", 3) == 0)
+		return partial(REASON_OTHER_NAMESPACE,
+			       arena_format(arena,
+					    "%s was mounted outside of our cgroup namespace: our own cgroups "
+					    "cannot be told in it",
+					    path),
+			       "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY");
+	if (strcmp(checker->roots->cgroup_mount_root, "/") != 0)
+		return partial(REASON_OTHER_NAMESPACE,
+			       arena_format(arena, "%s shows only cgroups below %s", path,
+					    checker->roots->cgroup_mount_root),
+			       NULL);
+	if (roots_read(checker->roots, ROOT_CGROUP, "cgroup.controllers", &checker->text) < 0)
+		return off(REASON_UNREADABLE,
+			   arena_format(arena, "%s/cgroup.controllers cannot be read", path), NULL);
+	rest = (struct text){checker->text.data, checker->text.length};
+	while (text_next_word(&rest, &word)) {
+		for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
+			found[i] = found[i] || text_equals(word, controllers[i]);
+	}
+	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
+		all = all && found[i];
+	if (!all)
+		return partial(REASON_NOT_IN_KERNEL,
+			       arena_format(arena, "%s lacks%s%s%s (bound to cgroup v1, or disabled)", path,
+					    found[0] ? "" : " cpu", found[1] ? "" : " memory",
+					    found[2] ? "" : " pids"),
+			       remedy);
+	return feature_on;
+}
+
+static struct feature_result check_sched_ext(struct checker *checker)
+{
+	if (exists(checker->roots, ROOT_SYS, "kernel/sched_ext"))
+		return feature_on;
+	return off(REASON_NOT_IN_KERNEL, "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)", NULL);
+}
+
+static struct feature_result check_pid_namespace(struct checker *checker)
+{
+	if (checker->roots->own_namespace)
+		return feature_on;
+	if (!checker->roots->is_procfs)
+		return off(REASON_OTHER_NAMESPACE, "the proc root is a saved tree", NULL);
+	return off(REASON_OTHER_NAMESPACE,
+		   "the proc root belongs to another pid namespace; run ctop in that one", NULL);
+}
+
+static struct feature_result check_all_processes(struct checker *checker)
+{
+	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
+	char target[64];
+	ssize_t length;
+	int result;
+
+	if (!checker->roots->is_procfs)
+		return feature_on;
+	/* process 1 is there in every pid namespace: only hidepid= of proc(5) keeps it from us */
+	result = roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text);
+	if (result < 0)
+		return partial(REASON_NOT_PERMITTED,
+			       "procfs is mounted with hidepid=", checker->checks->setcap_command);
+	length = readlinkat(checker->roots->descriptor[ROOT_PROC], "self/ns/pid", target, sizeof(target));
+	if (length > 0 && checker->roots->own_namespace &&
+	    !text_equals((struct text){target, (size_t)length}, initial))
+		return partial(
+			REASON_OTHER_NAMESPACE,
+			"only the processes of this container; share the host's pid namespace to see all",
+			NULL);
+	return feature_on;
+}
+
+/* Yama: Documentation/admin-guide/LSM/Yama.rst. */
+static struct feature_result check_process_memory(struct checker *checker)
+{
+	struct text scope = read_text(checker->roots, yama_path, &checker->text);
+
+	if (!checker->roots->own_namespace)
+		return off(REASON_OTHER_NAMESPACE, "calls by process id do not reach these processes", NULL);
+	if (text_equals(scope, "3"))
+		return off(REASON_SWITCHED_OFF, "kernel.yama.ptrace_scope is 3, until the next boot", NULL);
+	if (has_capability(checker, CAP_SYS_PTRACE))
+		return checker->checks->initial_user_namespace
+			       ? feature_on
+			       : partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
+	if (text_equals(scope, "1") || text_equals(scope, "2"))
+		return off(REASON_NOT_PERMITTED,
+			   "needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would give our own processes",
+			   checker->checks->setcap_command);
+	return partial(REASON_NOT_PERMITTED, "only our own processes; needs CAP_SYS_PTRACE",
+		       checker->checks->setcap_command);
+}
+
+static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct checker *) = {
+	[FEATURE_TASKSTATS] = check_taskstats,
+	[FEATURE_DELAYS] = check_delays,
+	[FEATURE_IRQ_DELAY] = check_irq_delay,
+	[FEATURE_XACCT] = check_xacct,
+	[FEATURE_SCHED_INFO] = check_sched_info,
+	[FEATURE_SCHEDSTATS] = check_schedstats,
+	[FEATURE_IO_ACCOUNTING] = check_io_accounting,
+	[FEATURE_OTHERS_IO] = check_others_io,
+	[FEATURE_OTHERS_MEMORY] = check_others_memory,
+	[FEATURE_PRESSURE] = check_pressure,
+	[FEATURE_CGROUP2] = check_cgroup2,
+	[FEATURE_SCHED_EXT] = check_sched_ext,
+	[FEATURE_PID_NAMESPACE] = check_pid_namespace,
+	[FEATURE_ALL_PROCESSES] = check_all_processes,
+	[FEATURE_PROCESS_MEMORY] = check_process_memory,
+};
+
+static uint64_t effective_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+/* The initial user namespace maps all ids to themselves: user_namespaces(7). */
+static bool in_initial_user_namespace(const struct roots *roots, struct buffer *buffer)
+{
+	static const char *const whole[] = {"0", "0", "4294967295"};
+	struct text rest = read_text(roots, "self/uid_map", buffer), word;
+
+	if (rest.length == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		if (!text_next_word(&rest, &word) || !text_equals(word, whole[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The path as one word of a shell. */
+static const char *quote(struct arena *arena, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
+	struct buffer buffer = {0};
+	char *copy;
+
+	if (path[strspn(path, plain)] == '\0')
+		return path;
+	buffer_append_char(&buffer, '\'');
+	for (const char *next = path; *next != '\0'; next++) {
+		if (*next == '\'')
+			buffer_append_text(&buffer, "'\\''");
+		else
+			buffer_append_char(&buffer, *next);
+	}
+	buffer_append_char(&buffer, '\'');
+	copy = arena_duplicate(arena, buffer.data, buffer.length);
+	buffer_release(&buffer);
+	return copy;
+}
+
+static const char *setcap_command(struct arena *arena)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length <= 0)
+		strcpy(path, "ctop");
+	else
+		path[length] = '\0';
+	return arena_format(arena, "setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep %s",
+			    quote(arena, path));
+}
+
+static bool command_line_has(const struct roots *roots, const char *word_wanted, struct buffer *buffer)
+{
+	struct text rest = read_text(roots, "cmdline", buffer), word;
+
+	while (text_next_word(&rest, &word)) {
+		if (text_equals(word, word_wanted))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t boottime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void read_task_delayacct(struct feature_checks *checks, const struct roots *roots, bool first,
+				struct buffer *buffer)
+{
+	struct text text = read_text(roots, delayacct_path, buffer);
+	uint64_t after = boottime_ns(); /* a thread that starts from now on is counted */
+
+	if (text.length == 0)
+		checks->task_delayacct = TASK_DELAYACCT_CONFIG_OFF;
+	else
+		checks->task_delayacct = text_equals(text, "1") ? TASK_DELAYACCT_ON
+								: TASK_DELAYACCT_RUNTIME_OFF;
+	if (checks->task_delayacct != TASK_DELAYACCT_ON)
+		checks->delayacct_on_since_ns = UINT64_MAX;
+	else if (first && command_line_has(roots, "delayacct", buffer))
+		checks->delayacct_on_since_ns = 0;
+	else if (first || checks->delayacct_on_since_ns == UINT64_MAX)
+		checks->delayacct_on_since_ns = after;
+}
+
+void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result)
+{
+	struct checker checker = {.checks = checks, .roots = roots};
+
+	feature_release(checks);
+	if (kernel_config_read(roots, &checker.config) < 0)
+		buffer_clear(&checker.config);
+	checks->taskstats_result = taskstats_result;
+	checks->capabilities = effective_capabilities();
+	checks->initial_user_namespace = in_initial_user_namespace(roots, &checker.text);
+	checks->setcap_command = setcap_command(&checks->arena);
+	checks->task_xacct = option_state(&checker, "CONFIG_TASK_XACCT");
+	read_task_delayacct(checks, roots, true, &checker.text);
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		checks->results[i] = feature_functions[i](&checker);
+	buffer_release(&checker.config);
+	buffer_release(&checker.text);
+}
+
+void feature_recheck_switches(struct feature_checks *checks, const struct roots *roots)
+{
+	static const enum feature switched[] = {FEATURE_DELAYS, FEATURE_IRQ_DELAY, FEATURE_SCHEDSTATS,
+						FEATURE_PROCESS_MEMORY};
+	struct checker checker = {.checks = checks, .roots = roots};
+
+	read_task_delayacct(checks, roots, false, &checker.text);
+	for (size_t i = 0; i < sizeof(switched) / sizeof(switched[0]); i++)
+		checks->results[switched[i]] = feature_functions[switched[i]](&checker);
+	buffer_release(&checker.text);
+}
+
+void feature_release(struct feature_checks *checks)
+{
+	arena_release(&checks->arena);
+	*checks = (struct feature_checks){0};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CAPTURE_FEATURE_H
+#define CTOP_CAPTURE_FEATURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "kernel_config.h"
+#include "metric/feature.h"
+#include "capture/procfs/root.h"
+
+/* The switch of delay accounting, as the file's host object names it. */
+enum task_delayacct {
+	TASK_DELAYACCT_CONFIG_OFF,
+	TASK_DELAYACCT_RUNTIME_OFF,
+	TASK_DELAYACCT_ON,
+};
+
+/* What was found out about host and privilege. A zeroed struct is to be filled by feature_check_all(). */
+struct feature_checks {
+	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by `arena` */
+	struct arena arena;
+	int taskstats_result; /* as given to feature_check_all() */
+
+	enum task_delayacct task_delayacct; /* kernel.task_delayacct, as last read */
+	/*
+	 * When a delay of zero is real: the switch reads 1 and the thread started after this moment, since
+	 * which every look saw it on. CLOCK_BOOTTIME ns; 0 from the start of the host (`delayacct` on the
+	 * command line, and never seen off); UINT64_MAX while it is off.
+	 */
+	uint64_t delayacct_on_since_ns;
+	enum kernel_option task_xacct; /* CONFIG_TASK_XACCT */
+	uint64_t
+		capabilities; /* effective ones of the thread that checked, a bit each (linux/capability.h) */
+	bool initial_user_namespace;
+	const char *setcap_command; /* remedy for whatever lacks a capability */
+};
+
+/*
+ * Checks every feature; writes nothing anywhere and asks nothing of other processes. `taskstats_result` is
+ * what taskstats_probe() said: 0, -EPERM, -ENOENT, or -EXDEV when it was not asked because the proc root is
+ * not ours (other-namespace). The caller releases with feature_release().
+ */
+void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result);
+
+/*
+ * Reads the switches that may change while we run (kernel.task_delayacct, kernel.sched_schedstats, Yama's
+ * ptrace_scope) and updates the results that depend on them. Three small files, for each round.
+ */
+void feature_recheck_switches(struct feature_checks *checks, const struct roots *roots);
+
+void feature_release(struct feature_checks *checks);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "host.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "capture/procfs/centi.h"
+#include "capture/procfs/text_scan.h"
+
+enum {
+	TUNABLE_SIZE_MAX = 64 << 10
+};
+
+/* What belongs to one reading of the host. */
+struct reader {
+	const struct roots *roots;
+	struct snapshot *snapshot;
+	struct buffer text;
+};
+
+/* A whole file, trimmed, owned by the snapshot; NULL when it cannot be read or is empty. */
+static const char *read_string(struct reader *reader, enum root_kind root, const char *path)
+{
+	struct text text;
+
+	if (roots_read(reader->roots, root, path, &reader->text) < 0)
+		return NULL;
+	text = text_trim((struct text){reader->text.data, reader->text.length});
+	return text.length != 0 ? arena_duplicate(&reader->snapshot->arena, text.data, text.length) : NULL;
+}
+
+/* Model and vendor from the first block of cpuinfo, that of the first processor. */
+static void read_cpuinfo(struct reader *reader, struct host *host)
+{
+	const struct {
+		const char *key;
+		const char **value;
+	} keys[] = {{"model name", &host->cpu_model}, {"vendor_id", &host->cpu_vendor}};
+	struct text rest, line, key, value;
+
+	if (roots_read(reader->roots, ROOT_PROC, "cpuinfo", &reader->text) < 0)
+		return;
+	rest = (struct text){reader->text.data, reader->text.length};
+	while (text_next_line(&rest, &line) && text_trim(line).length != 0) {
+		if (!text_split(line, ':', &key, &value))
+			continue;
+		value = text_trim(value);
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			if (value.length != 0 && text_equals(key, keys[i].key))
+				*keys[i].value = arena_duplicate(&reader->snapshot->arena, value.data,
+								 value.length);
+		}
+	}
+}
+
+struct meminfo_key {
+	const char *key;
+	struct optional_u64 *value;
+};
+
+/* `Key: 123 kB`; a repeated key keeps its last good value. */
+static void parse_meminfo(struct text rest, const struct meminfo_key keys[], size_t count)
+{
+	struct text line, key, value, word;
+	uint64_t number;
+
+	while (text_next_line(&rest, &line)) {
+		if (!text_split(line, ':', &key, &value) || !text_next_unicode_word(&value, &word) ||
+		    !number_parse_u64(word.data, word.length, &number))
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			if (text_equals(key, keys[i].key))
+				*keys[i].value = (struct optional_u64){number, true};
+		}
+	}
+}
+
+static void read_meminfo(const struct roots *roots, struct buffer *text, const struct meminfo_key keys[],
+			 size_t count)
+{
+	if (roots_read(roots, ROOT_PROC, "meminfo", text) == 0)
+		parse_meminfo((struct text){text->data, text->length}, keys, count);
+}
+
+static void add_pair(struct snapshot *snapshot, struct text_pairs *pairs, struct text key, struct text value)
+{
+	/* doubled whenever the count is a power of two; the arena keeps the outgrown lists */
+	if ((pairs->count & (pairs->count - 1)) == 0) {
+		size_t capacity = pairs->count != 0 ? pairs->count * 2 : 1;
+		struct text_pair *items = arena_allocate_zero(&snapshot->arena, capacity, sizeof(*items));
+
+		if (pairs->count != 0)
+			memcpy(items, pairs->items, pairs->count * sizeof(*items));
+		pairs->items = items;
+	}
+	pairs->items[pairs->count++] = (struct text_pair){
+		arena_duplicate(&snapshot->arena, key.data, key.length),
+		arena_duplicate(&snapshot->arena, value.data, value.length),
+	};
+}
+
+static int compare_pairs(const void *left, const void *right)
+{
+	const struct text_pair *a = left, *b = right;
+
+	return strcmp(a->key, b->key);
+}
+
+static DIR *open_directory(const struct roots *roots, enum root_kind root, const char *path)
+{
+	int descriptor;
+	DIR *directory;
+
+	if (roots->descriptor[root] < 0)
+		return NULL;
+	descriptor = openat(roots->descriptor[root], path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (descriptor < 0)
+		return NULL;
+	directory = fdopendir(descriptor);
+	if (directory == NULL)
+		close(descriptor);
+	return directory;
+}
+
+/* The regular files kernel.sched_*, without what is empty. */
+static void read_sched_tunables(struct reader *reader, struct text_pairs *pairs)
+{
+	static const char prefix[] = "sched_";
+	DIR *directory = open_directory(reader->roots, ROOT_PROC, "sys/kernel");
+	struct dirent *entry;
+
+	if (directory == NULL)
+		return;
+	pairs->present = true;
+	while ((entry = readdir(directory)) != NULL) {
+		struct text name = {entry->d_name, strlen(entry->d_name)}, value;
+		struct stat status;
+
+		if (!text_starts_with(name, prefix) ||
+		    fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(status.st_mode) ||
+		    file_read(dirfd(directory), entry->d_name, &reader->text, TUNABLE_SIZE_MAX) < 0)
+			continue;
+		value = text_trim((struct text){reader->text.data, reader->text.length});
+		if (value.length != 0)
+			add_pair(reader->snapshot, pairs, name, value);
+	}
+	closedir(directory);
+	if (pairs->count != 0)
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
+}
+
+/* The ids of a list such as 0-3,8; false when an item is bad or an id comes twice. */
+static bool parse_ids(struct text list, struct cpu_set_pool *pool, uint32_t *ret_id)
+{
+	size_t count = 0;
+	const char *next = list.data, *end = list.data + list.length;
+
+	if (!cpu_set_parse(pool, list.data, list.length, ret_id))
+		return false;
+	while (next < end) {
+		const char *comma = memchr(next, ',', (size_t)(end - next));
+		struct text item = {next, (size_t)((comma != NULL ? comma : end) - next)};
+		uint32_t id;
+
+		next += item.length + (comma != NULL);
+		if (cpu_set_parse(pool, item.data, item.length, &id))
+			count += cpu_set_count(pool, id);
+	}
+	return count == cpu_set_count(pool, *ret_id);
+}
+
+static bool read_ids(struct reader *reader, const char *path, struct cpu_set_pool *pool, uint32_t *ret_id)
+{
+	if (roots_read(reader->roots, ROOT_SYS, path, &reader->text) < 0)
+		return false;
+	return parse_ids(text_trim((struct text){reader->text.data, reader->text.length}), pool, ret_id);
+}
+
+static void read_governors(struct reader *reader, const struct cpu_set_pool *pool, uint32_t cpus,
+			   struct text_pairs *pairs)
+{
+	for (size_t i = 0; i < cpu_set_count(pool, cpus); i++) {
+		char path[96], key[16];
+		struct text value;
+
+		snprintf(key, sizeof(key), "%u", (unsigned int)cpu_set_get(pool, cpus, i));
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%s/cpufreq/scaling_governor", key);
+		if (roots_read(reader->roots, ROOT_SYS, path, &reader->text) < 0)
+			continue;
+		value = text_trim((struct text){reader->text.data, reader->text.length});
+		if (value.length != 0)
+			add_pair(reader->snapshot, pairs, (struct text){key, strlen(key)}, value);
+	}
+	pairs->present = pairs->count != 0;
+}
+
+/* Online CPUs, NUMA nodes (those that exist; 1 where the kernel tells none) and governors. */
+static void read_topology(struct reader *reader, struct host *host)
+{
+	struct cpu_set_pool pool = {0};
+	uint32_t cpus, nodes;
+
+	if (read_ids(reader, "devices/system/cpu/online", &pool, &cpus)) {
+		bool known = read_ids(reader, "devices/system/node/online", &pool, &nodes);
+
+		host->online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
+		host->numa_nodes = (struct optional_u64){known ? cpu_set_count(&pool, nodes) : 1, true};
+		read_governors(reader, &pool, cpus, &host->cpufreq_governor);
+	}
+	cpu_set_release(&pool);
+}
+
+/* By uname(2) for this host, from the files for a saved one. */
+static void read_kernel(struct reader *reader, struct host *host)
+{
+	struct arena *arena = &reader->snapshot->arena;
+	struct utsname name;
+
+	host->kernel_cmdline = read_string(reader, ROOT_PROC, "cmdline");
+	if (reader->roots->is_procfs && uname(&name) == 0) {
+		host->kernel_name = arena_duplicate(arena, name.sysname, strlen(name.sysname));
+		host->kernel_release = arena_duplicate(arena, name.release, strlen(name.release));
+		host->arch = arena_duplicate(arena, name.machine, strlen(name.machine));
+		return;
+	}
+	host->kernel_name = read_string(reader, ROOT_PROC, "sys/kernel/ostype");
+	host->kernel_release = read_string(reader, ROOT_PROC, "sys/kernel/osrelease");
+	host->arch = read_string(reader, ROOT_PROC, "sys/kernel/arch");
+}
+
+void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot)
+{
+	static const char *const delayacct_names[] = {
+		[TASK_DELAYACCT_CONFIG_OFF] = "config_off",
+		[TASK_DELAYACCT_RUNTIME_OFF] = "runtime_off",
+		[TASK_DELAYACCT_ON] = "on",
+	};
+	static const char *const option_names[] = {
+		[KERNEL_OPTION_UNKNOWN] = "unknown",
+		[KERNEL_OPTION_OFF] = "off",
+		[KERNEL_OPTION_ON] = "on",
+	};
+	struct reader reader = {.roots = roots, .snapshot = snapshot};
+	struct host *host = &snapshot->host;
+	const struct meminfo_key keys[] = {
+		{"MemTotal", &host->total_memory_kib},
+		{"HugePages_Total", &host->hugepages_total},
+		{"HugePages_Free", &host->hugepages_free},
+		{"Hugepagesize", &host->hugepages_size_kib},
+	};
+
+	*host = (struct host){.present = true};
+	read_cpuinfo(&reader, host);
+	read_meminfo(roots, &reader.text, keys, sizeof(keys) / sizeof(keys[0]));
+	host->thp_enabled = read_string(&reader, ROOT_SYS, "kernel/mm/transparent_hugepage/enabled");
+	host->thp_defrag = read_string(&reader, ROOT_SYS, "kernel/mm/transparent_hugepage/defrag");
+	read_sched_tunables(&reader, &host->sched_tunables);
+	read_topology(&reader, host);
+	read_kernel(&reader, host);
+	host->task_delayacct = delayacct_names[checks->task_delayacct];
+	host->config_task_xacct = option_names[checks->task_xacct];
+	buffer_release(&reader.text);
+}
+
+void host_read_size(const struct roots *roots, struct snapshot *snapshot)
+{
+	struct reader reader = {.roots = roots, .snapshot = snapshot};
+	const struct meminfo_key total = {"MemTotal", &snapshot->host.total_memory_kib};
+	struct cpu_set_pool pool = {0};
+	uint32_t cpus;
+
+	read_meminfo(roots, &reader.text, &total, 1);
+	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
+		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
+	cpu_set_release(&pool);
+	buffer_release(&reader.text);
+}
+
+/* Names without "cap_", in the order of their numbers. */
+static void read_capabilities(struct snapshot *snapshot)
+{
+	struct provenance *provenance = &snapshot->provenance;
+	cap_t set = cap_get_proc();
+	cap_value_t last = cap_max_bits();
+
+	if (set == NULL)
+		return;
+	provenance->capabilities = arena_allocate_zero(&snapshot->arena, (size_t)last + 1,
+						       sizeof(*provenance->capabilities));
+	for (cap_value_t i = 0; i < last; i++) {
+		cap_flag_value_t value = CAP_CLEAR;
+		char *name;
+
+		if (cap_get_flag(set, i, CAP_EFFECTIVE, &value) < 0 || value != CAP_SET)
+			continue;
+		name = cap_to_name(i);
+		if (name == NULL)
+			continue;
+		if (strncmp(name, "cap_", 4) == 0)
+			provenance->capabilities[provenance->capability_count++] = arena_duplicate(
+				&snapshot->arena, name + 4, strlen(name + 4));
+		cap_free(name);
+	}
+	cap_free(set);
+}
+
+static void read_namespaces(const struct roots *roots, struct provenance *provenance)
+{
+	for (size_t i = 0; i < NAMESPACE_COUNT; i++) {
+		char path[32];
+		struct stat status;
+
+		snprintf(path, sizeof(path), "self/ns/%s", namespace_names[i]);
+		if (roots->is_procfs && fstatat(roots->descriptor[ROOT_PROC], path, &status, 0) == 0)
+			provenance->namespaces[i] = status.st_ino;
+	}
+}
+
+void host_read_provenance(const struct roots *roots, struct snapshot *snapshot)
+{
+	struct provenance *provenance = &snapshot->provenance;
+	struct reader reader = {.roots = roots, .snapshot = snapshot};
+
+	provenance->present = true;
+	provenance->program = "ctop " CTOP_VERSION;
+	provenance->boot_id = read_string(&reader, ROOT_PROC, "sys/kernel/random/boot_id");
+	provenance->hostname = read_string(&reader, ROOT_PROC, "sys/kernel/hostname");
+	provenance->uid = getuid();
+	provenance->uid_known = true;
+	read_capabilities(snapshot);
+	read_namespaces(roots, provenance);
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		if (roots->path[i] != NULL)
+			provenance->roots[i] = arena_duplicate(&snapshot->arena, roots->path[i],
+							       strlen(roots->path[i]));
+	}
+	buffer_release(&reader.text);
+}
+
+static void parse_cpu_ticks(struct text line, struct provenance *provenance)
+{
+	struct text word;
+
+	for (size_t i = 0; i < CPU_TICK_KINDS; i++) {
+		if (!text_next_word(&line, &word) ||
+		    !number_parse_u64(word.data, word.length, &provenance->cpu_ticks[i]))
+			return;
+	}
+	provenance->cpu_ticks_known = true;
+}
+
+static void parse_stat(struct text rest, struct provenance *provenance)
+{
+	struct text line, word;
+
+	while (text_next_line(&rest, &line)) {
+		struct optional_u64 *number = NULL;
+
+		if (!text_next_word(&line, &word))
+			continue;
+		if (text_equals(word, "cpu"))
+			parse_cpu_ticks(line, provenance);
+		else if (text_equals(word, "procs_running"))
+			number = &provenance->procs_running;
+		else if (text_equals(word, "procs_blocked"))
+			number = &provenance->procs_blocked;
+		if (number != NULL && text_next_word(&line, &word))
+			number->present = number_parse_u64(word.data, word.length, &number->value);
+	}
+}
+
+static void parse_loadavg(struct text rest, struct provenance *provenance)
+{
+	struct text word;
+
+	for (size_t i = 0; i < sizeof(provenance->load_centi) / sizeof(provenance->load_centi[0]); i++) {
+		if (!text_next_word(&rest, &word))
+			return;
+		provenance->load_centi[i] = centi_parse(word);
+	}
+	provenance->load_known = true;
+}
+
+void host_read_load(const struct roots *roots, struct provenance *provenance)
+{
+	const struct meminfo_key available = {"MemAvailable", &provenance->mem_available_kib};
+	struct buffer text = {0};
+
+	provenance->cpu_ticks_known = false;
+	provenance->load_known = false;
+	provenance->procs_running.present = false;
+	provenance->procs_blocked.present = false;
+	provenance->mem_available_kib.present = false;
+	if (roots_read(roots, ROOT_PROC, "stat", &text) == 0)
+		parse_stat((struct text){text.data, text.length}, provenance);
+	if (roots_read(roots, ROOT_PROC, "loadavg", &text) == 0)
+		parse_loadavg((struct text){text.data, text.length}, provenance);
+	read_meminfo(roots, &text, &available, 1);
+	buffer_release(&text);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_PROCESS_LIST_H
+#define CTOP_PROCESS_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric/reason.h"
+
+struct probe_process;
+
+/* A process and what is known of it across rounds. */
+struct process {
+	uint32_t tgid;
+	int tasks;      /* PROC/TGID/task, -1 while not open */
+	bool keep_open; /* within the bound of descriptors */
+
+	/* Its rows in the newest snapshot, the one being made once it is listed again. */
+	size_t first_row, row_count;
+
+	uint64_t links;   /* of the task directory when it was listed, 0 where that does not count threads */
+	uint8_t restless; /* listings to go before its link count is trusted again */
+
+	/* Its leader's cgroup. */
+	char *cgroup; /* NULL until read */
+	size_t cgroup_length;
+	reason_id cgroup_reason;
+	uint64_t cgroup_read_at;   /* CLOCK_BOOTTIME ns */
+	bool threads_have_cgroups; /* its threads may be in different ones */
+
+	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */
+	const struct probe_process *heap; /* what the allocator probe found; NULL until it looked */
+};
+
+/* All processes below a proc root, ascending by id, with their task directories kept open while there is
+ * room. */
+struct process_list {
+	struct process *items;
+	size_t count;
+	size_t kept, keep_limit; /* open task directories, and how many there may be */
+	uint32_t *ids;           /* room for the listing under way */
+	size_t id_count, id_capacity;
+	char *entries; /* room for getdents64(2) */
+};
+
+/* An empty list; the bound of descriptors comes from RLIMIT_NOFILE. */
+void process_list_initialize(struct process_list *list);
+
+/*
+ * Brings the list up to date with the entries of the proc root (a directory descriptor) whose names are
+ * numbers from 1 to 2147483647, or with the `scope_count` ids of `scope` (NULL: all). What is known of a
+ * process that is still there stays. Returns 0 or a negative errno.
+ */
+int process_list_update(struct process_list *list, int proc, const uint32_t *scope, size_t scope_count);
+
+/*
+ * Lists the threads of a process into list->ids, ascending, each once. None when it ended meanwhile. A
+ * process that took over the number of another loses what was known. Returns the number of threads.
+ */
+size_t process_list_threads(struct process_list *list, struct process *process, int proc);
+
+/*
+ * Whether a process still has as many threads as when it was listed: the link count of its task directory
+ * says so (proc_task_getattr() of fs/proc/base.c) for a tenth of the cost of a listing. It does not tell when
+ * one ended and another came, so the caller has to ask for each thread and to call process_list_distrust()
+ * when one is gone.
+ */
+bool process_list_is_settled(const struct process *process);
+void process_list_distrust(struct process *process);
+
+/* The task directory, opened when it is not; -1 when the process is gone. */
+int process_list_tasks(struct process_list *list, struct process *process, int proc);
+
+/* To be called when no more is read of a process for now: closes what may not stay open. */
+void process_list_rest(struct process *process);
+
+/* Forgets what was learned about a process: another one has its number now. */
+void process_forget(struct process *process);
+
+void process_list_release(struct process_list *list);
+
+#endif

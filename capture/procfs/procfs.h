@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_PROCFS_H
+#define CTOP_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/string_pool.h"
+#include "snapshot/cpu_set.h"
+#include "snapshot/snapshot.h"
+#include "thread_reading.h"
+
+/*
+ * Parsers of the files below /proc/PID/task/TID (fs/proc/array.c, fs/proc/base.c, kernel/sched/debug.c of the
+ * kernel tree; proc_pid_stat(5) and the like). Pure: the caller reads the file. Which metric stands where
+ * comes from metrics.def. Texts are bytes and need not be UTF-8 nor end in a NUL. Each returns false when the
+ * text has not the shape of that file at all (then the reading is unchanged); one bad value only leaves that
+ * metric out. Safe from several threads.
+ */
+
+/*
+ * `stat`: name, start time, flags, and the metrics of SOURCE_STAT, and those that have stat as their
+ * equivalent source (state, nr_threads). nr_threads is kept for leaders only, since it belongs to the
+ * process.
+ */
+bool procfs_parse_stat(struct thread_reading *reading, const char *text, size_t length);
+
+/* `schedstat`: run time, run-queue wait (ns), timeslices. */
+bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, size_t length);
+
+/*
+ * `status`: state, context switches, nr_threads (leaders only), real user id, and with `cpu_sets` (may be
+ * NULL) the affinity list as an id of that pool in METRIC_CPU_AFFINITY.
+ */
+bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cpu_sets, const char *text,
+			 size_t length);
+
+/* `io`: bytes and calls. */
+bool procfs_parse_io(struct thread_reading *reading, const char *text, size_t length);
+
+/*
+ * `sched`: metrics of SOURCE_SCHED and SOURCE_SCHEDSTATS. `read` gets SOURCE_SCHEDSTATS only when at least
+ * one line of the scheduler's statistics is there: they are printed while kernel.sched_schedstats is on. Only
+ * what follows the kernel's line of dashes counts, since the name before it is printed raw and may hold
+ * newlines.
+ */
+bool procfs_parse_sched(struct thread_reading *reading, const char *text, size_t length);
+
+/*
+ * `cgroup`: the path of the unified hierarchy (line `0::`), pointing into `text`, white space at both ends
+ * cut; empty and false when there is none.
+ */
+bool procfs_parse_cgroup(const char *text, size_t length, const char **ret_path, size_t *ret_length);
+
+/* `comm`: the name, pointing into `text`, white space at both ends cut; false when it is empty. */
+bool procfs_parse_comm(const char *text, size_t length, const char **ret_name, size_t *ret_length);
+
+/*
+ * `smaps_rollup`: kB by kind, keys interned into `strings`, items owned by `arena`. False when no line fits
+ * (then the list is empty).
+ */
+bool procfs_parse_smaps_rollup(const char *text, size_t length, struct string_pool *strings,
+			       struct arena *arena, struct key_values *ret_kib);
+
+enum {
+	PROCFS_POLICY_NAME_SIZE = 32
+};
+
+/*
+ * The name of a scheduling policy (include/uapi/linux/sched.h), "SCHED_OTHER" … or "SCHED_UNKNOWN(n)"; static
+ * or written into `text`.
+ */
+const char *procfs_policy_name(int64_t policy, char text[static PROCFS_POLICY_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_ROOT_H
+#define CTOP_ROOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "metric/reason.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * The three trees a capture reads, as open directories; every read goes through openat(2) below them. A root
+ * may be named by the user: a saved tree, or another mount of procfs.
+ */
+struct roots {
+	int descriptor[ROOT_COUNT]; /* -1 where there is none; proc is always open */
+	char *path[ROOT_COUNT];     /* as opened, NULL where there is none */
+	/* One of the three was named by the caller. */
+	bool redirected;
+	/*
+	 * ROOT/self is the calling process under its own number and in its own pid namespace: process and
+	 * thread ids of this procfs are those of system calls and of taskstats. False for saved trees and for
+	 * the procfs of another pid namespace: sources that ask by thread id are then unavailable
+	 * (other-namespace).
+	 */
+	bool own_namespace;
+	bool is_procfs; /* the proc root is procfs and no saved tree */
+	/*
+	 * The mount's root as mountinfo tells it, relative to our cgroup namespace: "/" as a rule,
+	 * "/docker/ID" for a bind mount, "/.." when the mount was made outside of our namespace. "/" for a
+	 * redirected root.
+	 */
+	char *cgroup_mount_root;
+	enum reason cgroup_reason; /* why there is no cgroup root; REASON_READ when there is one */
+};
+
+/*
+ * Opens the roots; paths[i] NULL gives /proc, /sys and the cgroup2 mount that ROOT/self/mountinfo names (on a
+ * hybrid host that is not /sys/fs/cgroup). A missing default sys or cgroup root is no error; a root the
+ * caller named must be a directory that can be opened. Returns 0, or a negative errno with a sentence. End
+ * with roots_close().
+ */
+int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], struct error *error);
+
+/* Closes and frees everything; does nothing on a struct that roots_open() failed to fill. */
+void roots_close(struct roots *roots);
+
+/*
+ * Reads a whole file below a root into `buffer`, replacing its content. `path` comes from this program and is
+ * relative. Returns 0 or a negative errno; -ENOENT when there is no such root.
+ */
+int roots_read(const struct roots *roots, enum root_kind root, const char *path, struct buffer *buffer);
+
+/*
+ * Opens `path`, foreign text of `length` bytes, below `directory` without ever leaving it: ".." is refused
+ * (-EXDEV), no symbolic link is followed (openat2(2) RESOLVE_BENEATH, a walk by component where that call is
+ * missing). Leading slashes are dropped; an empty rest opens the directory itself. Returns a descriptor or a
+ * negative errno.
+ */
+int root_open_beneath(int directory, const char *path, size_t length, int flags);
+
+/*
+ * Takes lines off a mountinfo text (proc_pid_mountinfo(5)) up to and with the next cgroup2 file system: its
+ * mount point and root field, octal escapes undone, replace the content of the two buffers. False when there
+ * is none left.
+ */
+bool root_next_cgroup2(const char **text, size_t *length, struct buffer *ret_mount_point,
+		       struct buffer *ret_mount_root);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_ROUND_H
+#define CTOP_ROUND_H
+
+/* What the files of this room that make a snapshot share. See docs/live-round.md. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "capture.h"
+#include "capture/host/feature.h"
+#include "heap.h"
+#include "snapshot/snapshot.h"
+#include "capture/procfs/process_list.h"
+#include "capture/procfs/root.h"
+#include "capture/taskstats/taskstats.h"
+#include "capture/procfs/thread_reading.h"
+
+enum {
+	ROTATION_ROUNDS = 10, /* nothing known of a living thread is older than so many rounds */
+	TASK_NAME_SIZE = 16,  /* TASK_COMM_LEN of include/linux/sched.h */
+	NO_ROW = UINT32_MAX,  /* of thread.old_row: not in the previous snapshot */
+	UNKNOWN_TEXT = UINT32_MAX,
+	POLICY_NAMES = 8, /* policies 0 … 7 have string ids known beforehand */
+};
+
+/* Flags of struct thread_state. */
+enum {
+	THREAD_NEW = 1 << 0,        /* first seen in this round */
+	THREAD_MOVED = 1 << 1,      /* ran, or changed its name, since the last round */
+	THREAD_ENDED = 1 << 2,      /* ended while it was read: its row goes */
+	THREAD_IDENTIFIED = 1 << 3, /* name and start time were read */
+	THREAD_SUSPECT = 1 << 4,    /* may be another thread under a number used again */
+	THREAD_DELAYED = 1 << 5,    /* has a non-zero count of a delay that needs the switch */
+	THREAD_GUARDED = 1 << 6,    /* io was refused: tried again in rotation only */
+	THREAD_ODD = 1 << 7,        /* has metric exceptions */
+};
+
+/* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */
+struct thread_state {
+	uint64_t run_ns, timeslices, voluntary, nonvoluntary; /* counters of the last reading */
+	uint64_t start_us;      /* by ac_etime, CLOCK_MONOTONIC us: the same for one thread but for jitter */
+	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first look at it runnable or in D with nothing
+				   moving since; 0 when it is neither */
+	source_set stale;       /* sources not read since it last moved */
+	char name[TASK_NAME_SIZE]; /* ac_comm */
+	uint8_t policy, nice;      /* ac_sched, ac_nice */
+	char state;                /* 0 until read */
+	uint8_t flags;
+	uint8_t heap_failure; /* 1 + enum heap_tag of the probe's last try; 0 where it did not fail */
+};
+
+/* Metrics that a source fills, by metric_source of the snapshots of this capture. */
+struct metric_list {
+	uint8_t metrics[METRIC_COUNT];
+	uint8_t count;
+};
+
+/* Whether threads are runnable that nobody has seen so (nr_running of the host against states read). */
+struct runnable_watch {
+	uint64_t looks, found; /* of the last round: the least that the host counted; what we found */
+	uint64_t paused_until; /* round */
+	bool look_at_all;      /* in the next round */
+};
+
+struct capture {
+	struct roots roots;
+	uint32_t *scope;
+	size_t scope_count;
+	double budget_percent;
+	bool synthetic; /* a saved tree */
+	bool initial_pid_namespace;
+	uint64_t run_time_lag_ns; /* by which the run time of a running thread may be late */
+
+	struct feature_checks checks;
+	struct taskstats_connection *taskstats; /* NULL without replies */
+	reason_id taskstats_reason;             /* why there are none */
+	bool counters_in_taskstats; /* run time, wait and timeslices too (CONFIG_TASK_DELAY_ACCT) */
+	enum source metric_source[METRIC_COUNT];
+	struct metric_list fills[SOURCE_COUNT];
+	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
+	struct taskstats_layout layout;             /* of the replies, once one came */
+
+	struct heap heap;
+	struct process_list processes;
+	struct metric_set seen; /* metrics that some text had */
+
+	/* The last snapshot and what goes with its rows. */
+	struct snapshot *previous;
+	struct thread_state *states;
+
+	uint64_t round;                   /* of captures taken */
+	uint64_t last_started_ns;         /* CLOCK_BOOTTIME */
+	uint32_t resume_tgid, resume_tid; /* where the sources that are not needed ran out of budget */
+	uint32_t resume_smaps;            /* process where smaps_rollup did */
+	bool rows_are_current;            /* first_row of the processes speaks of `previous` */
+	struct runnable_watch runnable;
+	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last look that found delay accounting off */
+
+	struct buffer text;                  /* of the file being read */
+	unsigned char *affinity, *last_mask; /* CPU masks of sched_getaffinity(2) */
+	size_t affinity_size;
+};
+
+/* One snapshot in the making. */
+struct round {
+	struct capture *capture;
+	struct snapshot *snapshot;
+	const struct snapshot *previous; /* whose values are carried over; NULL in a full capture */
+	const atomic_bool *cancel;
+	bool full;
+	bool smaps, cgroup_records; /* the dear ones are wanted */
+	bool schedstats_turned;     /* its switch was turned since the last round */
+	enum heap_use heap;         /* what is read by the allocator probe */
+	uint64_t heap_wait_ns;      /* how long to wait for it */
+	size_t looked;              /* processes that it looked at ahead */
+	bool all_states;            /* every thread's state is looked at */
+	source_set needed;          /* read for every thread that is stale in them */
+	source_set extra;           /* the same while the budget lasts */
+	uint64_t cpu_start_ns, budget_ns, dear_budget_ns, dear_start_ns;
+	uint64_t now_ns; /* CLOCK_BOOTTIME, of the reading under way */
+	bool watches_runnable;
+	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
+	uint64_t unseen_found; /* runnable threads that stood still and were not known to be runnable */
+
+	uint32_t *old_row;            /* by row: of the previous snapshot, or NO_ROW */
+	struct thread_state *states;  /* by row */
+	uint32_t *comm;               /* by row: string id in this snapshot, UNKNOWN_TEXT: as before */
+	uint32_t *cgroup;             /* by row, of threads with a cgroup of their own; else UNKNOWN_TEXT */
+	size_t last_mask_length;      /* of capture->last_mask */
+	uint32_t last_mask_id;        /* its set */
+	struct hash_map cgroup_types; /* string id of a path: whether threads of a process there may differ */
+
+	struct thread_reading reading;
+	uint64_t failures[PARSE_FILE_COUNT]; /* of a full capture */
+	uint64_t negative_values;
+	uint64_t listed, ended;
+};
+
+/*
+ * Asks taskstats again where it was refused when the capture was opened: a root that the user names is opened
+ * without the capabilities that reading has.
+ */
+void capture_retry_taskstats(struct capture *capture);
+
+/* Clocks, ns. */
+uint64_t clock_boottime_ns(void);
+uint64_t clock_thread_cpu_ns(void);
+
+static inline bool round_is_cancelled(const struct round *round)
+{
+	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);
+}
+
+/* round.c: whether sources that are not needed have had their time. */
+bool round_is_over_budget(const struct round *round);
+
+/* round.c: what was not read of these rows, where they are new, and why not, until it is. */
+void round_expect_sources(struct round *round, size_t first, size_t count);
+
+/* thread_columns.c */
+
+/* Works out which source fills which metric, after the features were checked. */
+void capture_choose_sources(struct capture *capture);
+
+/* Copies what the previous snapshot holds of the rows that were in it already. */
+void round_carry_over(struct round *round);
+
+/* Stores the metrics that `source` fills from round->reading and notes that it was read at round->now_ns. */
+void round_apply(struct round *round, size_t row, enum source source);
+
+/* Notes why `source` was not read; the metrics that it fills become 0. */
+void round_apply_failure(struct round *round, size_t row, enum source source, enum reason reason);
+
+/* Sets one cell; columns come into being with their first number that is not 0. */
+void round_store(struct round *round, size_t row, enum metric metric, uint64_t value);
+
+/* The row belongs to another thread than before: nothing of it stays but what the counters brought. */
+void round_reset_row(struct round *round, size_t row);
+
+/* Takes the rows of ended threads out. */
+void round_drop_ended(struct round *round);
+
+/* thread_counters.c: taskstats or schedstat of every thread, and who moved. Returns 0 or -ECANCELED. */
+int round_read_counters(struct round *round);
+
+/* thread_read.c */
+
+/* Reads these sources of one thread, whose process's task directory is `tasks`. */
+void round_read_thread(struct round *round, size_t row, int tasks, source_set wanted);
+
+/* Reads one file of a thread into capture->text. Returns false when that failed, which is noted. */
+bool round_read_file(struct round *round, size_t row, int tasks, enum source source);
+
+/* process_facts.c */
+
+/* Names and cgroups of processes, then the triples of all rows. */
+void round_name_threads(struct round *round);
+
+/*
+ * The cgroup of a process, from its leader, and of those of its threads that may be elsewhere: all when
+ * `due`, else of what is new. `tasks` is its task directory.
+ */
+void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due);
+
+/* smaps_rollup of leaders, until the budget of dear sources is spent. */
+void round_read_smaps(struct round *round);
+
+/* finish.c: pressure, host, dear sources, reasons, tallies, summaries. */
+void round_finish(struct round *round);
+
+#endif

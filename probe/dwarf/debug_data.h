@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DEBUG_DATA_H
+#define CTOP_DEBUG_DATA_H
+
+#include "dwarf_members.h"
+#include "probe/object/elf_object.h"
+#include "probe/object/jemalloc_symbol.h"
+#include "resolve.h"
+
+/* The debug data of one object of a process, wherever it is kept. */
+
+/* What was tried, for the user: attempts separated by "; ", cut where the text is full. */
+struct debug_trace {
+	char text[LAYOUT_TEXT_SIZE];
+	size_t length;
+};
+
+void debug_trace_add(struct debug_trace *trace, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+struct debug_search {
+	const struct resolve_source *source;
+	uint32_t number; /* LAYOUT_EXECUTABLE or a library's */
+	struct elf_object *object;
+	struct dwarf_limit *limit;
+	struct debug_trace *trace;
+	struct elf_object separate; /* the debug file that gave the symbols, when it was needed for them */
+};
+
+/*
+ * Finds the symbols in the first separate debug file that has them, for an object that was stripped of its
+ * own; the file is kept in `separate`. False when there is none.
+ */
+bool debug_data_find_symbols(struct debug_search *search, struct jemalloc_symbols *ret_symbols);
+
+/*
+ * Finds the members: own debug data with a name table, package, separate files, own debug data. A result that
+ * cannot be true is refused and the next place tried. Returns 0 or -ENOENT, with what was tried in the trace.
+ */
+int debug_data_find_members(struct debug_search *search, const struct jemalloc_symbols *symbols,
+			    struct tsd_members *ret_members);
+
+/* Do the offsets lie in their order within the thread storage of the object? */
+bool debug_data_members_fit(const struct elf_object *object, const struct jemalloc_symbols *symbols,
+			    const struct tsd_members *members);
+
+void debug_search_release(struct debug_search *search);
+
+#endif

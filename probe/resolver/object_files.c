@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "object_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "probe/object/debug_candidate.h"
+
+enum {
+	PLACES_MAX = 2 * DEBUG_CANDIDATE_MAX +
+		     1, /* each below the root and on the host, and one in a cache */
+	OPEN_TRIES = 8, /* openat2(2): EAGAIN when a rename elsewhere interferes */
+};
+
+/* Where a path is looked up. */
+enum place_side {
+	PLACE_TARGET, /* below the root of the target */
+	PLACE_HOST,
+	PLACE_USER, /* on the host, with the rights of the user alone: he named it in his environment */
+};
+
+struct place {
+	enum place_side side;
+	char *path; /* owned */
+};
+
+struct places {
+	struct place items[PLACES_MAX];
+	size_t count;
+};
+
+/* What tells one file from another. */
+struct file_identity {
+	dev_t device;
+	ino_t inode;
+};
+
+int object_files_open(struct object_files *files, int process_directory, const char *executable_path,
+		      const struct process_map *map)
+{
+	*files = (struct object_files){.process_directory = -1, .root = -1};
+	files->process_directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
+	if (files->process_directory < 0)
+		return -errno;
+	files->root = openat(process_directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	files->executable_path = memory_duplicate(executable_path);
+	process_map_copy(map, &files->map);
+	return 0;
+}
+
+void object_files_close(struct object_files *files)
+{
+	if (files->process_directory >= 0)
+		close(files->process_directory);
+	if (files->root >= 0)
+		close(files->root);
+	free(files->executable_path);
+	process_map_release(&files->map);
+	*files = (struct object_files){.process_directory = -1, .root = -1};
+}
+
+static int open_path(int directory, const char *path, uint64_t resolve)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	long descriptor = -1;
+
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		descriptor = syscall(SYS_openat2, directory, path, &how, sizeof(how));
+		if (descriptor >= 0 || errno != EAGAIN)
+			break;
+	}
+	return descriptor < 0 ? -errno : (int)descriptor;
+}
+
+/*
+ * Opens what `path_descriptor` (O_PATH; closed) stands for, when it is a regular file that is not empty: only
+ * then is the open without side effects. Returns a descriptor or a negative errno.
+ */
+static int open_regular(int path_descriptor)
+{
+	char link[sizeof("/proc/self/fd/") + 12];
+	struct stat status;
+	int descriptor;
+
+	if (fstat(path_descriptor, &status) < 0) {
+		descriptor = -errno;
+	} else if (!S_ISREG(status.st_mode)) {
+		descriptor = -EINVAL;
+	} else {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", path_descriptor);
+		descriptor = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		if (descriptor < 0)
+			descriptor = -errno;
+	}
+	close(path_descriptor);
+	return descriptor;
+}
+
+/* What of the effective capabilities is left is not the user's own right. NULL: nothing was changed. */
+static cap_t lower_capabilities(void)
+{
+	cap_t before, lowered;
+
+	if (getuid() == 0)
+		return NULL;
+	before = cap_get_proc();
+	lowered = before != NULL ? cap_dup(before) : NULL;
+	if (lowered != NULL) {
+		cap_clear_flag(lowered, CAP_EFFECTIVE);
+		cap_set_proc(lowered);
+		cap_free(lowered);
+	}
+	return before;
+}
+
+static void restore_capabilities(cap_t before)
+{
+	if (before == NULL)
+		return;
+	cap_set_proc(before);
+	cap_free(before);
+}
+
+/* Opens the path of a place with O_PATH. Returns a descriptor or a negative errno. */
+static int find_place(const struct object_files *files, const struct place *place)
+{
+	cap_t before;
+	int result;
+
+	if (place->side == PLACE_TARGET)
+		return files->root < 0
+			       ? -ENOENT
+			       : open_path(files->root, place->path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	/* a relative path would begin where this program was started */
+	if (place->path[0] != '/')
+		return -ENOENT;
+	if (place->side == PLACE_HOST)
+		return open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
+	before = lower_capabilities();
+	result = open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
+	if (result >= 0) {
+		/* the right to read it is asked for here too, not only the right to see it */
+		char link[sizeof("/proc/self/fd/") + 12];
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", result);
+		if (access(link, R_OK) < 0) {
+			close(result);
+			result = -EACCES;
+		}
+	}
+	restore_capabilities(before);
+	return result;
+}
+
+static bool is_missing(int result)
+{
+	return result == -ENOENT || result == -ENOTDIR;
+}
+
+/*
+ * The target's root and the host's are mostly one, and so are the files found in both. An empty file is how a
+ * debuginfod cache remembers that nobody had it.
+ */
+static bool counts(int path_descriptor, struct file_identity *seen, size_t *seen_count)
+{
+	struct stat status;
+
+	if (fstat(path_descriptor, &status) < 0 || (S_ISREG(status.st_mode) && status.st_size == 0))
+		return false;
+	for (size_t i = 0; i < *seen_count; i++) {
+		if (seen[i].device == status.st_dev && seen[i].inode == status.st_ino)
+			return false;
+	}
+	seen[(*seen_count)++] = (struct file_identity){status.st_dev, status.st_ino};
+	return true;
+}
+
+static int open_place(const struct object_files *files, const struct places *places, uint32_t ordinal)
+{
+	struct file_identity seen[PLACES_MAX];
+	size_t seen_count = 0;
+
+	for (size_t i = 0; i < places->count; i++) {
+		const int found = find_place(files, &places->items[i]);
+
+		if (is_missing(found) || (found >= 0 && !counts(found, seen, &seen_count))) {
+			if (found >= 0)
+				close(found);
+			continue;
+		}
+		if (ordinal == 0)
+			return found >= 0 ? open_regular(found) : found;
+		if (found >= 0)
+			close(found);
+		ordinal--;
+	}
+	return -ENOENT;
+}
+
+/*
+ * The file system may have numbers of its own for a device: stat(2) tells those, the memory map tells the
+ * super block's (show_map_vma()). Inode numbers are the same on btrfs and on an overlay of one file system.
+ */
+static bool is_mapped_file(int descriptor, const struct mapped_object *object)
+{
+	struct statfs system;
+	struct stat status;
+
+	if (fstat(descriptor, &status) < 0 || status.st_ino != object->inode)
+		return false;
+	if (status.st_dev == object->device)
+		return true;
+	return fstatfs(descriptor, &system) == 0 &&
+	       (system.f_type == BTRFS_SUPER_MAGIC || system.f_type == OVERLAYFS_SUPER_MAGIC);
+}
+
+static int open_library(const struct object_files *files, const struct mapped_object *object)
+{
+	char name[sizeof("map_files/-") + 2 * 16];
+	int found;
+
+	/* The mapped file itself, wherever it is now; needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, object->start, object->end);
+	found = openat(files->process_directory, name, O_PATH | O_CLOEXEC);
+	if (found >= 0)
+		return open_regular(found);
+	if (files->root < 0)
+		return -EACCES;
+	found = open_path(files->root, object->path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	if (found >= 0 && !is_mapped_file(found, object)) {
+		close(found);
+		return -ESTALE;
+	}
+	return found < 0 ? found : open_regular(found);
+}
+
+static int open_object(const struct object_files *files, uint32_t object)
+{
+	int found;
+
+	if (object != LAYOUT_EXECUTABLE)
+		return open_library(files, &files->map.objects[object]);
+	found = openat(files->process_directory, "exe", O_PATH | O_CLOEXEC);
+	return found < 0 ? -errno : open_regular(found);
+}
+
+/* Takes `path` over. */
+static void add_place(struct places *places, enum place_side side, char *path)
+{
+	places->items[places->count++] = (struct place){side, path};
+}
+
+static void add_candidates(struct places *places, struct debug_candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->count; i++) {
+		add_place(places, PLACE_TARGET, memory_duplicate(candidates->paths[i]));
+		add_place(places, PLACE_HOST, memory_duplicate(candidates->paths[i]));
+	}
+	debug_candidates_release(candidates);
+}
+
+/* The cache that debuginfod's clients of this user have filled before (debuginfod_find_debuginfo(3)). */
+static void add_debuginfod_cache(struct places *places, const char *build_id)
+{
+	const char *cache = getenv("DEBUGINFOD_CACHE_PATH");
+	const char *xdg_cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+
+	if (cache != NULL && cache[0] != '\0')
+		add_place(places, PLACE_USER, memory_format("%s/%s/debuginfo", cache, build_id));
+	else if (xdg_cache != NULL && xdg_cache[0] != '\0')
+		add_place(places, PLACE_USER,
+			  memory_format("%s/debuginfod_client/%s/debuginfo", xdg_cache, build_id));
+	else if (home != NULL && home[0] != '\0')
+		add_place(places, PLACE_USER,
+			  memory_format("%s/.cache/debuginfod_client/%s/debuginfo", home, build_id));
+}
+
+static void find_places(const struct object_files *files, uint32_t object, enum resolve_file file,
+			const char *name, struct places *places)
+{
+	const char *path = object == LAYOUT_EXECUTABLE ? files->executable_path
+						       : files->map.objects[object].path;
+	struct debug_candidates candidates;
+
+	*places = (struct places){0};
+	switch (file) {
+	case RESOLVE_FILE_PACKAGE:
+		add_place(places, PLACE_TARGET, memory_format("%s.dwp", path));
+		add_place(places, PLACE_HOST, memory_format("%s.dwp", path));
+		break;
+	/* these two by their name alone: another file of that name on the host would mean nothing */
+	case RESOLVE_FILE_DEBUGINFO:
+		add_place(places, PLACE_TARGET, memory_format("%s.debuginfo", path));
+		break;
+	case RESOLVE_FILE_DEBUG:
+		add_place(places, PLACE_TARGET, memory_format("%s.debug", path));
+		break;
+	case RESOLVE_FILE_DEBUGLINK:
+		debug_candidates_find(path, name, NULL, &candidates);
+		add_candidates(places, &candidates);
+		break;
+	case RESOLVE_FILE_BUILD_ID:
+	case RESOLVE_FILE_ALTERNATE:
+		debug_candidates_find(path, NULL, name, &candidates);
+		add_candidates(places, &candidates);
+		if (debug_build_id_is_safe(name, strlen(name)))
+			add_debuginfod_cache(places, name);
+		break;
+	case RESOLVE_FILE_ALTERNATE_LINK:
+		debug_candidates_find_alternate(name, &candidates);
+		add_candidates(places, &candidates);
+		break;
+	case RESOLVE_FILE_OBJECT:
+	case RESOLVE_FILE_COUNT:
+		break;
+	}
+}
+
+int object_files_ask(const struct object_files *files, uint32_t object, uint32_t file, const char *name,
+		     uint32_t ordinal)
+{
+	struct places places;
+	int result;
+
+	if (file >= RESOLVE_FILE_COUNT || (object != LAYOUT_EXECUTABLE && object >= files->map.count))
+		return -EINVAL;
+	if (file == RESOLVE_FILE_OBJECT)
+		return ordinal == 0 ? open_object(files, object) : -ENOENT;
+	find_places(files, object, file, name, &places);
+	result = open_place(files, &places, ordinal);
+	for (size_t i = 0; i < places.count; i++)
+		free(places.items[i].path);
+	return result;
+}

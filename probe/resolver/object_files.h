@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_OBJECT_FILES_H
+#define CTOP_OBJECT_FILES_H
+
+#include <stdint.h>
+
+#include "probe/process/process_map.h"
+#include "probe/dwarf/resolve.h"
+
+/*
+ * Opening the files of a process for a child that may not open anything. What is asked for, and much of where
+ * it lies, comes from strangers: names are checked, paths below the target's root cannot leave it, links of
+ * procfs are never followed, and only regular files are opened at all (a FIFO or a device not even to look).
+ */
+struct object_files {
+	int process_directory;
+	int root;              /* PROCESS/root, -1 where it may not be entered */
+	char *executable_path; /* text of the exe link */
+	struct process_map map;
+};
+
+/* Copies what it is given (resolver_submit()). Returns 0 or a negative errno. */
+int object_files_open(struct object_files *files, int process_directory, const char *executable_path,
+		      const struct process_map *map);
+void object_files_close(struct object_files *files);
+
+/* resolve_source.open() with arguments that nobody has checked. */
+int object_files_ask(const struct object_files *files, uint32_t object, uint32_t file, const char *name,
+		     uint32_t ordinal);
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A metric of both sides of a group or thread, and its cells. */
+#include "compare_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "table/cell_format.h"
+#include "view/column_table.h"
+#include "diff/diff_internal.h"
+#include "table/screen_format.h"
+
+static bool is_derived(enum column metric)
+{
+	return metric >= COLUMN_DERIVED;
+}
+
+static enum metric metric_of(enum column metric)
+{
+	return (enum metric)(metric - COLUMN_METRICS);
+}
+
+static enum derived derived_of(enum column metric)
+{
+	return (enum derived)(metric - COLUMN_DERIVED);
+}
+
+static enum ladder ladder_of_unit(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+		return LADDER_NS;
+	case UNIT_BYTES:
+		return LADDER_BYTES;
+	case UNIT_CPUS:
+		return LADDER_NONE;
+	default:
+		return LADDER_UNITLESS;
+	}
+}
+
+enum ladder pair_ladder(enum column metric)
+{
+	if (pair_is_record(metric))
+		return ladder_of_unit(column_entry(metric)->unit);
+	return is_derived(metric) ? derived_metrics[derived_of(metric)].ladder
+				  : metric_type(metric_of(metric))->ladder;
+}
+
+enum unit pair_unit(enum column metric)
+{
+	if (pair_is_record(metric))
+		return column_entry(metric)->unit;
+	if (is_derived(metric) && derived_metrics[derived_of(metric)].is_ratio)
+		return UNIT_RATIO;
+	return cell_format_unit(pair_ladder(metric));
+}
+
+/* --- values of threads --- */
+
+/* The number for deltas, as aggregate_number() has it for groups. */
+static bool thread_number(const struct snapshot *snapshot, size_t thread, enum metric metric,
+			  double *ret_number)
+{
+	uint64_t value = snapshot_value(snapshot, thread, metric);
+
+	switch (metric_type(metric)->reduction) {
+	case METRIC_REDUCTION_MODE:
+		return false;
+	case METRIC_REDUCTION_AFFINITY:
+		*ret_number = (double)cpu_set_count(&snapshot->cpu_sets, (uint32_t)value);
+		return true;
+	case METRIC_REDUCTION_RANGE:
+		*ret_number = (double)(int64_t)value;
+		return true;
+	default:
+		*ret_number = (double)value;
+		return true;
+	}
+}
+
+static struct diff_side_value thread_side(const struct snapshot *snapshot, uint32_t thread,
+					  enum metric metric)
+{
+	struct diff_side_value side = {.state = VALUE_ABSENT};
+
+	if (thread == PAIR_NONE)
+		return side;
+	side.state = snapshot_value_state(snapshot, thread, metric, false, &side.reason);
+	side.has_number = side.state == VALUE_READ && thread_number(snapshot, thread, metric, &side.number);
+	return side;
+}
+
+/* A formula of derived_entry over numbers that are all there; false where it divides by 0. */
+static bool derive(const struct derived_entry *entry, const double inputs[], double *ret_value)
+{
+	size_t last = entry->input_count - 1;
+	double divisor;
+
+	switch (entry->operation) {
+	case DERIVED_QUOTIENT:
+	case DERIVED_SHARE:
+		divisor = entry->operation == DERIVED_SHARE ? inputs[0] + inputs[1] : inputs[1];
+		*ret_value = divisor != 0 ? inputs[0] / divisor : 0;
+		return divisor != 0;
+	case DERIVED_DIFFERENCE:
+		*ret_value = inputs[0] - inputs[1];
+		return true;
+	case DERIVED_SUM_WITH_LARGEST:
+		*ret_value = fmax(inputs[last - 1], inputs[last]);
+		for (size_t i = 0; i + 2 < entry->input_count; i++)
+			*ret_value += inputs[i];
+		return true;
+	}
+	return false;
+}
+
+static struct diff_side_value thread_derived(const struct snapshot *snapshot, uint32_t thread,
+					     enum derived derived)
+{
+	const struct derived_entry *entry = &derived_metrics[derived];
+	struct diff_side_value side = {.state = VALUE_READ};
+	double inputs[DERIVED_INPUTS_MAX];
+
+	for (size_t i = 0; i < entry->input_count; i++) {
+		struct diff_side_value input = thread_side(snapshot, thread, entry->inputs[i]);
+
+		inputs[i] = input.number;
+		if (input.state == VALUE_ABSENT || (input.state != VALUE_READ && side.state == VALUE_READ))
+			side = input;
+		if (side.state == VALUE_ABSENT)
+			return side;
+	}
+	if (side.state != VALUE_READ)
+		return side;
+	side.has_number = derive(entry, inputs, &side.number);
+	side.state = side.has_number ? VALUE_READ : VALUE_ABSENT;
+	return side;
+}
+
+/* The word of a category, or the bytes of one on the other side that has the same. */
+static void append_word(const struct snapshot *snapshot, uint32_t thread, enum metric metric,
+			struct buffer *text)
+{
+	char letter[5];
+
+	buffer_append_text(text,
+			   category_text(snapshot, metric, snapshot_value(snapshot, thread, metric), letter));
+}
+
+static bool words_differ(const struct pair_subjects *subjects, const struct pair_thread *thread,
+			 enum metric metric)
+{
+	struct buffer words[DIFF_SIDE_COUNT] = {0};
+	bool differ;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		append_word(pair_snapshot(subjects->session, (enum diff_side)side), thread->index[side],
+			    metric, &words[side]);
+	differ = strcmp(words[DIFF_BEFORE].data, words[DIFF_AFTER].data) != 0;
+	buffer_release(&words[DIFF_BEFORE]);
+	buffer_release(&words[DIFF_AFTER]);
+	return differ;
+}
+
+static struct diff_value thread_value(const struct pair_subjects *subjects, const struct pair_thread *thread,
+				      enum column column)
+{
+	struct diff_value value = {0};
+
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
+		const struct snapshot *snapshot = pair_snapshot(subjects->session, (enum diff_side)i);
+
+		value.side[i] = is_derived(column)
+					? thread_derived(snapshot, thread->index[i], derived_of(column))
+					: thread_side(snapshot, thread->index[i], metric_of(column));
+	}
+	if (is_derived(column) || metric_type(metric_of(column))->reduction != METRIC_REDUCTION_MODE)
+		return value;
+	value.is_category = true;
+	value.differs = value.side[DIFF_BEFORE].state == VALUE_READ &&
+			value.side[DIFF_AFTER].state == VALUE_READ &&
+			words_differ(subjects, thread, metric_of(column));
+	return value;
+}
+
+static struct diff_value group_value(const struct diff *diff, const struct diff_pair *pair,
+				     enum column column)
+{
+	struct diff_value value;
+
+	if (is_derived(column))
+		return diff_derived(diff, pair, derived_of(column));
+	value = diff_metric(diff, pair, metric_of(column));
+	/* threads are counted whether their counters are or not */
+	for (size_t i = 0; column == pair_column_of(METRIC_THREAD_COUNT) && i < DIFF_SIDE_COUNT; i++)
+		value.side[i].number = pair->threads[i];
+	return value;
+}
+
+/*
+ * Where the changes are those of threads: what started since before began at zero, and of what went nobody
+ * knows what it did.
+ */
+static void begin_at_zero(const struct pair_subjects *subjects, size_t subject, struct diff_value *value)
+{
+	enum diff_side shown_after = pair_inside(subjects->session, DIFF_AFTER);
+	bool in_before = pair_subject_threads(subjects, subject, (enum diff_side) !shown_after) != 0;
+	bool in_after = pair_subject_threads(subjects, subject, shown_after) != 0;
+
+	if (!in_before && value->side[DIFF_AFTER].state == VALUE_READ &&
+	    (subjects->join != NULL ||
+	     pair_match(subjects->session)
+		     ->counted[DIFF_AFTER][subjects->threads[subject].index[DIFF_AFTER]]))
+		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
+	if (!in_after && subjects->join != NULL && value->side[DIFF_BEFORE].state == VALUE_READ)
+		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_UNAVAILABLE,
+								    .reason = REASON_ENDED};
+}
+
+static bool is_counter(enum column column)
+{
+	return !is_derived(column) && !pair_is_record(column) &&
+	       metric_type(metric_of(column))->kind == METRIC_KIND_COUNTER &&
+	       column != pair_column_of(METRIC_THREAD_COUNT);
+}
+
+static struct diff_value record_value(const struct pair_subjects *subjects, size_t subject,
+				      enum column column)
+{
+	struct diff_value value = {0};
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		value.side[side] = (struct diff_side_value){.state = VALUE_ABSENT};
+		if (diff_pair(subjects->join->diff, subject)->threads[side] != 0)
+			value.side[side] = pair_record_side(subjects, subject, column, (enum diff_side)side);
+	}
+	return value;
+}
+
+/* A value of the order inside as it is shown. */
+static void show_sides(const struct pair_subjects *subjects, struct diff_value *value)
+{
+	struct diff_side_value before = value->side[DIFF_BEFORE];
+
+	if (pair_inside(subjects->session, DIFF_BEFORE) == DIFF_BEFORE)
+		return;
+	value->side[DIFF_BEFORE] = value->side[DIFF_AFTER];
+	value->side[DIFF_AFTER] = before;
+}
+
+struct diff_value pair_value(const struct pair_subjects *subjects, size_t subject, enum column column)
+{
+	struct diff_value value;
+	bool differs;
+
+	if (pair_is_record(column))
+		value = record_value(subjects, subject, column);
+	else if (subjects->join == NULL)
+		value = thread_value(subjects, &subjects->threads[subject], column);
+	else
+		value = group_value(subjects->join->diff, diff_pair(subjects->join->diff, subject), column);
+	differs = value.differs;
+	if (is_counter(column) && session_pair_by_threads(subjects->session))
+		begin_at_zero(subjects, subject, &value);
+	show_sides(subjects, &value);
+	diff_value_conclude(&value, is_derived(column) && derived_metrics[derived_of(column)].is_ratio);
+	if (value.is_category)
+		value.differs = differs;
+	return value;
+}
+
+/* --- cells --- */
+
+static void set_text(const char *text, struct cell *cell)
+{
+	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_TEXT;
+	cell->text = text;
+}
+
+static void set_number(double number, enum unit unit, struct cell *cell)
+{
+	cell->state = CELL_VALUE;
+	cell->unit = unit;
+	if (number >= 0 && number < 0x1p63 && number == floor(number)) {
+		cell->form = CELL_FORM_INTEGER;
+		cell->value.integer = (uint64_t)number;
+	} else {
+		cell->form = CELL_FORM_REAL;
+		cell->value.real = number;
+	}
+}
+
+static void set_range(const struct aggregate *aggregate, struct cell *cell)
+{
+	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_RANGE;
+	cell->value.range.low = aggregate->value.range.low;
+	cell->value.range.high = aggregate->value.range.high;
+}
+
+/* The commonest word, with a '*' where not all members have it. */
+static void set_mode(const struct aggregation *aggregation, const struct aggregate *aggregate,
+		     enum metric metric, struct arena *arena, struct cell *cell)
+{
+	static const char prefix[] = "SCHED_";
+	struct buffer word = {0};
+	uint64_t most = aggregate_mode(aggregation, aggregate, metric, &word);
+	const char *text;
+
+	buffer_append_text(&word, most < aggregate->read ? "*" : "");
+	text = arena_duplicate(arena, word.data, word.length);
+	set_text(strncmp(text, prefix, strlen(prefix)) == 0 ? text + strlen(prefix) : text, cell);
+	buffer_release(&word);
+}
+
+static void set_cpus(const struct aggregate *aggregate, struct arena *arena, struct cell *cell)
+{
+	uint32_t fewest = aggregate->value.affinity.fewest, most = aggregate->value.affinity.most;
+	const char *mixed = aggregate->value.affinity.uniform ? "" : "*";
+
+	set_text(fewest == most ? arena_format(arena, "%u%s", fewest, mixed)
+				: arena_format(arena, "%u-%u%s", fewest, most, mixed),
+		 cell);
+}
+
+static void group_cell(const struct pair_subjects *subjects, size_t subject, enum metric metric,
+		       enum diff_side side, double number, struct arena *arena, struct cell *cell)
+{
+	const struct diff *diff = subjects->join->diff;
+	struct aggregation *aggregation = diff_aggregation(diff, side);
+	const struct aggregate *aggregate = aggregation_get(aggregation,
+							    diff_pair(diff, subject)->group[side], metric);
+
+	switch (metric_type(metric)->reduction) {
+	case METRIC_REDUCTION_RANGE:
+		set_range(aggregate, cell);
+		return;
+	case METRIC_REDUCTION_MODE:
+		set_mode(aggregation, aggregate, metric, arena, cell);
+		return;
+	case METRIC_REDUCTION_AFFINITY:
+		set_cpus(aggregate, arena, cell);
+		return;
+	default:
+		set_number(number, cell_format_unit(metric_type(metric)->ladder), cell);
+	}
+}
+
+static void thread_cell(const struct pair_subjects *subjects, size_t subject, enum metric metric,
+			enum diff_side side, double number, struct arena *arena, struct cell *cell)
+{
+	struct buffer word = {0};
+
+	if (metric_type(metric)->reduction != METRIC_REDUCTION_MODE) {
+		set_number(number, cell_format_unit(metric_type(metric)->ladder), cell);
+		if (metric_type(metric)->reduction == METRIC_REDUCTION_RANGE) {
+			cell->form = CELL_FORM_RANGE;
+			cell->value.range.low = cell->value.range.high = (int64_t)number;
+		}
+		return;
+	}
+	append_word(pair_snapshot(subjects->session, side), subjects->threads[subject].index[side], metric,
+		    &word);
+	set_text(arena_duplicate(arena, word.data, word.length), cell);
+	buffer_release(&word);
+}
+
+void pair_side_cell(const struct pair_subjects *subjects, size_t subject, enum column metric,
+		    const struct diff_value *value, enum diff_side side, struct arena *arena,
+		    struct cell *ret_cell)
+{
+	const struct diff_side_value *own = &value->side[side];
+
+	*ret_cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
+	if (pair_subject_threads(subjects, subject, side) == 0)
+		return;
+	if (own->state == VALUE_UNAVAILABLE) {
+		ret_cell->state = CELL_UNAVAILABLE;
+		ret_cell->reason = own->reason;
+	}
+	if (own->state != VALUE_READ)
+		return;
+	side = pair_inside(subjects->session, side);
+	if (is_derived(metric) || pair_is_record(metric))
+		set_number(own->number, pair_unit(metric), ret_cell);
+	else if (subjects->join != NULL)
+		group_cell(subjects, subject, metric_of(metric), side, own->number, arena, ret_cell);
+	else
+		thread_cell(subjects, subject, metric_of(metric), side, own->number, arena, ret_cell);
+	ret_cell->partial = own->partial;
+}
+
+/* What a change that is not known looks like. */
+static void set_unknown(const struct diff_value *value, struct cell *cell)
+{
+	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
+	if (value->state == VALUE_UNAVAILABLE) {
+		cell->state = CELL_UNAVAILABLE;
+		cell->reason = value->reason;
+	}
+}
+
+static bool is_on_one_side(const struct diff_value *value, enum row_mark mark)
+{
+	return (mark == ROW_MARK_NEW && value->side[DIFF_AFTER].state == VALUE_READ) ||
+	       (mark == ROW_MARK_LEFT && value->side[DIFF_BEFORE].state == VALUE_READ);
+}
+
+void pair_change_cell(const struct diff_value *value, enum column metric, struct arena *arena,
+		      struct cell *ret_cell)
+{
+	struct buffer text = {0};
+	struct cell amount = {0};
+
+	set_unknown(value, ret_cell);
+	if (value->is_category && value->state == VALUE_READ)
+		set_text(value->differs ? "changed" : "0", ret_cell);
+	if (!value->has_delta)
+		return;
+	if (value->delta == 0) {
+		set_number(0, pair_unit(metric), ret_cell);
+		return;
+	}
+	set_number(fabs(value->delta), pair_unit(metric), &amount);
+	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
+	screen_format_cell(&text, &amount, &screen_marks_ascii);
+	set_text(arena_duplicate(arena, text.data, text.length), ret_cell);
+	buffer_release(&text);
+}
+
+void pair_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
+		       struct cell *ret_cell)
+{
+	struct buffer text = {0};
+
+	set_unknown(value, ret_cell);
+	if (is_on_one_side(value, mark)) {
+		set_text(mark == ROW_MARK_NEW ? "new" : "gone", ret_cell);
+		return;
+	}
+	if (value->is_category || (value->has_delta && !value->has_fraction)) {
+		ret_cell->state = CELL_EMPTY;
+		return;
+	}
+	if (!value->has_fraction)
+		return;
+	if (value->fraction == 0) {
+		set_text("0%", ret_cell);
+		return;
+	}
+	buffer_append_char(&text, value->fraction < 0 ? '-' : '+');
+	screen_format_percent(&text, fabs(value->fraction) * 100);
+	buffer_append_char(&text, '%');
+	set_text(arena_duplicate(arena, text.data, text.length), ret_cell);
+	buffer_release(&text);
+}

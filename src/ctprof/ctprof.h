@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CTPROF_H
+#define CTOP_CTPROF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "snapshot/snapshot.h"
+
+/* JSON bytes above which the reference program refuses a file, and our own default cap when reading. */
+#define CTPROF_REFERENCE_LIMIT ((uint64_t)256 << 20)
+#define CTPROF_DEFAULT_LIMIT   ((uint64_t)4 << 30)
+
+struct ctprof_notes {
+	char text[512]; /* what an older generation lacked and was defaulted, one sentence; "" for none */
+};
+
+/*
+ * Reads a snapshot from an open descriptor (regular file, pipe or stdin; owned by the caller), streaming.
+ * `name` is what error sentences call it. `max_bytes` bounds the JSON. On success `*ret_snapshot` has one
+ * reference, owned by the caller. Errors: -EBADMSG not zstd, damaged or not a snapshot; -EFBIG over the cap;
+ * -EISDIR; -EIO … each with a sentence that names the file, the place in it, and the remedy.
+ */
+int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
+			   struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes,
+			   struct error *error);
+
+/* The same by path; "-" is stdin. Opened with the caller's own rights, O_NOCTTY, never blocking on a FIFO
+ * without writer. */
+int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot,
+		struct ctprof_notes *ret_notes, struct error *error);
+
+/*
+ * Writes a snapshot to an open descriptor: one zstd frame (level 1, checksum) around one JSON object, exactly
+ * by the format plus the `ctop` objects. `*ret_json_bytes` (may be NULL) gets the size of the JSON.
+ */
+int ctprof_write_descriptor(const struct snapshot *snapshot, int descriptor, uint64_t *ret_json_bytes,
+			    struct error *error);
+
+/*
+ * Writes to a file atomically (temporary file, fsync, rename, fsync of the directory), mode 0600 when the
+ * effective user is root, else 0666 less the umask. With `replace` false an existing file is left alone and
+ * -EEXIST returned.
+ */
+int ctprof_write(const struct snapshot *snapshot, const char *path, bool replace, uint64_t *ret_json_bytes,
+		 struct error *error);
+
+#endif

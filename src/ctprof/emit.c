@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writes the JSON text of a snapshot by the tables of members. */
+#include "emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/unicode.h"
+#include "emitter.h"
+
+enum {
+	DIGITS_MAX = 20,
+};
+
+void emit_flush(struct snapshot_emitter *emitter)
+{
+	if (emitter->json.length == 0)
+		return;
+	emitter->last = emitter->json.data[emitter->json.length - 1];
+	if (emitter->result == 0)
+		emitter->result = emitter->sink(emitter->context, emitter->json.data, emitter->json.length);
+	buffer_clear(&emitter->json);
+}
+
+/* Room for `more` bytes; returns where they go. The caller adds what it used to the length. */
+static inline char *reserve(struct buffer *json, size_t more)
+{
+	if (json->capacity - json->length <= more)
+		buffer_reserve(json, more);
+	return json->data + json->length;
+}
+
+static inline bool needs_separator(const struct snapshot_emitter *emitter)
+{
+	const struct buffer *json = &emitter->json;
+	char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
+
+	/* strings end in '"': these three are always the text's own */
+	return before != '{' && before != '[' && before != ':';
+}
+
+void emit_separator(struct snapshot_emitter *emitter)
+{
+	if (needs_separator(emitter))
+		buffer_append_char(&emitter->json, ',');
+}
+
+void emit_key(struct snapshot_emitter *emitter, const char *name, size_t length)
+{
+	char *end = reserve(&emitter->json, length + 4);
+	char *start = end;
+
+	if (needs_separator(emitter))
+		*end++ = ',';
+	*end++ = '"';
+	memcpy(end, name, length);
+	end += length;
+	*end++ = '"';
+	*end++ = ':';
+	emitter->json.length += (size_t)(end - start);
+}
+
+static void emit_number(struct snapshot_emitter *emitter, uint64_t value)
+{
+	char *end = reserve(&emitter->json, DIGITS_MAX);
+	char digits[DIGITS_MAX];
+	size_t start = sizeof(digits);
+
+	if (value < 10) { /* most counters of most threads are 0 */
+		*end = (char)('0' + value);
+		emitter->json.length++;
+		return;
+	}
+	for (; value != 0; value /= 10)
+		digits[--start] = (char)('0' + value % 10);
+	memcpy(end, digits + start, sizeof(digits) - start);
+	emitter->json.length += sizeof(digits) - start;
+}
+
+static void emit_escape(struct buffer *json, unsigned char byte)
+{
+	static const char letters[0x20] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+
+	if (byte == '"' || byte == '\\' || letters[byte] != '\0') {
+		buffer_append_char(json, '\\');
+		buffer_append_char(json, byte < 0x20 ? letters[byte] : (char)byte);
+	} else {
+		buffer_append_format(json, "\\u%04x", byte);
+	}
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+void emit_string(struct snapshot_emitter *emitter, const char *text, size_t length)
+{
+	struct buffer *json = &emitter->json;
+	size_t i = 0;
+
+	buffer_append_char(json, '"');
+	while (i < length) {
+		size_t start = i;
+
+		while (i < length && is_plain((unsigned char)text[i]))
+			i++;
+		if (i != start)
+			buffer_append(json, text + start, i - start);
+		start = i;
+		while (i < length && (unsigned char)text[i] >= 0x80)
+			i++;
+		if (i != start)
+			unicode_append_valid(json, text + start, i - start);
+		else if (i < length)
+			emit_escape(json, (unsigned char)text[i++]);
+	}
+	buffer_append_char(json, '"');
+}
+
+static void emit_text(struct snapshot_emitter *emitter, const char *text)
+{
+	emit_string(emitter, text, strlen(text));
+}
+
+static void emit_name(struct snapshot_emitter *emitter, uint32_t id)
+{
+	const struct string_pool *strings = &emitter->snapshot->strings;
+
+	emit_string(emitter, string_pool_text(strings, id), string_pool_length(strings, id));
+}
+
+static void emit_boolean(struct snapshot_emitter *emitter, bool value)
+{
+	buffer_append_text(&emitter->json, value ? "true" : "false");
+}
+
+/* A state that was never set is the unknown one. */
+static void emit_character(struct snapshot_emitter *emitter, uint64_t value)
+{
+	struct buffer text = {0};
+
+	unicode_append(&text, value != 0 ? (uint32_t)value : '~');
+	emit_string(emitter, text.data, text.length);
+	buffer_release(&text);
+}
+
+static void emit_value(struct snapshot_emitter *emitter, enum metric metric, uint64_t value)
+{
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_U64:
+	case METRIC_ENCODING_U32:
+		emit_number(emitter, value);
+		break;
+	case METRIC_ENCODING_I32:
+		buffer_append_i64(&emitter->json, (int64_t)value);
+		break;
+	case METRIC_ENCODING_STRING:
+		emit_name(emitter, (uint32_t)value);
+		break;
+	case METRIC_ENCODING_CHARACTER:
+		emit_character(emitter, value);
+		break;
+	case METRIC_ENCODING_BOOLEAN:
+		emit_boolean(emitter, value != 0);
+		break;
+	case METRIC_ENCODING_CPU_SET:
+		emit_cpu_set(emitter, (uint32_t)value);
+		break;
+	}
+}
+
+/* Whether a scalar has nothing to say; those that are not MEMBER_OMITTED have null or a value for that. */
+static bool is_absent(const struct member *member, const char *target)
+{
+	const void *field = target + member->offset;
+	bool omitted = (member->flags & MEMBER_OMITTED) != 0;
+
+	switch (member->type) {
+	case MEMBER_TEXT:
+		return *(const char *const *)field == NULL;
+	case MEMBER_OPTIONAL_U64:
+		return !((const struct optional_u64 *)field)->present;
+	case MEMBER_OPTIONAL_I32:
+		return !((const struct optional_i32 *)field)->present;
+	case MEMBER_KNOWN_U64:
+		return !*(const bool *)(target + member->known);
+	case MEMBER_UID:
+		return *(const uint32_t *)field == UINT32_MAX;
+	case MEMBER_U64:
+		return omitted && *(const uint64_t *)field == 0;
+	case MEMBER_FLAG:
+		return omitted && !(*(const uint8_t *)field & member->bit);
+	case MEMBER_FEATURE_REASON:
+		return *(const enum reason *)field == REASON_READ;
+	default:
+		return false;
+	}
+}
+
+/* The value of a scalar that is not absent. */
+static void emit_scalar(struct snapshot_emitter *emitter, const struct member *member, const void *field)
+{
+	switch (member->type) {
+	case MEMBER_VALUE:
+		emit_value(emitter, member->metric, *(const uint64_t *)field);
+		break;
+	case MEMBER_U64:
+	case MEMBER_KNOWN_U64:
+		emit_number(emitter, *(const uint64_t *)field);
+		break;
+	case MEMBER_OPTIONAL_U64:
+		emit_number(emitter, ((const struct optional_u64 *)field)->value);
+		break;
+	case MEMBER_OPTIONAL_I32:
+		buffer_append_i64(&emitter->json, ((const struct optional_i32 *)field)->value);
+		break;
+	case MEMBER_U32:
+	case MEMBER_UID:
+		emit_number(emitter, *(const uint32_t *)field);
+		break;
+	case MEMBER_U16:
+		emit_number(emitter, *(const uint16_t *)field);
+		break;
+	case MEMBER_BOOLEAN:
+		emit_boolean(emitter, *(const bool *)field);
+		break;
+	case MEMBER_FLAG:
+		emit_boolean(emitter, (*(const uint8_t *)field & member->bit) != 0);
+		break;
+	case MEMBER_TEXT:
+		emit_text(emitter, *(const char *const *)field);
+		break;
+	case MEMBER_NAME:
+		emit_name(emitter, *(const uint32_t *)field);
+		break;
+	case MEMBER_FEATURE_STATE:
+		emit_text(emitter, feature_state_names[*(const enum feature_state *)field]);
+		break;
+	case MEMBER_FEATURE_REASON:
+		emit_text(emitter, reasons[*(const enum reason *)field].name);
+		break;
+	case MEMBER_VERSION:
+		emit_number(emitter, PROVENANCE_VERSION);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool emit_nested(struct snapshot_emitter *emitter, const struct member *member, const char *target)
+{
+	const char *nested = target + member->offset;
+	size_t start = emitter->json.length;
+
+	if (member->object->present != SIZE_MAX && !*(const bool *)(nested + member->object->present))
+		return false;
+	emit_object(emitter, member->object, nested);
+	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
+}
+
+static void emit_member(struct snapshot_emitter *emitter, const struct member *member, const char *target)
+{
+	size_t start = emitter->json.length;
+	bool present = true;
+
+	emit_key(emitter, member->name, member->length);
+	if (member->type > MEMBER_LAST_SCALAR)
+		present = member->type == MEMBER_OBJECT ? emit_nested(emitter, member, target)
+							: emit_container(emitter, member, target);
+	else if (is_absent(member, target))
+		present = false;
+	else
+		emit_scalar(emitter, member, target + member->offset);
+	if (present)
+		return;
+	if (member->flags & MEMBER_OMITTED)
+		emitter->json.length = start;
+	else if (member->flags & MEMBER_NULLABLE)
+		buffer_append_text(&emitter->json, "null");
+	else if (member->type == MEMBER_TEXT)
+		buffer_append_text(&emitter->json, "\"\"");
+}
+
+void emit_object(struct snapshot_emitter *emitter, const struct object *object, const void *target)
+{
+	buffer_append_char(&emitter->json, '{');
+	for (size_t i = 0; i < object->count; i++) {
+		if (!(object->members[i].flags & MEMBER_OLDER))
+			emit_member(emitter, &object->members[i], target);
+	}
+	buffer_append_char(&emitter->json, '}');
+}
+
+int snapshot_emit(const struct snapshot *snapshot,
+		  int (*sink)(void *context, const char *text, size_t length), void *context)
+{
+	struct snapshot_emitter emitter = {.snapshot = snapshot, .sink = sink, .context = context};
+
+	emit_prepare(&emitter);
+	emit_object(&emitter, &snapshot_object, snapshot);
+	emit_flush(&emitter);
+	buffer_release(&emitter.json);
+	hash_map_release(&emitter.heap);
+	free(emitter.values.items);
+	free(emitter.pairs.items);
+	return emitter.result;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writes arrays, objects with open keys, and the threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "emitter.h"
+
+enum {
+	FLUSH_BYTES = 64 * 1024,
+};
+
+static void begin(struct snapshot_emitter *emitter, char bracket)
+{
+	buffer_append_char(&emitter->json, bracket);
+}
+
+/* Ends what begin() began; false when nothing stands in it. */
+static bool end(struct snapshot_emitter *emitter, char bracket)
+{
+	char before = emitter->json.length != 0 ? emitter->json.data[emitter->json.length - 1] : '\0';
+
+	buffer_append_char(&emitter->json, bracket);
+	return before != '{' && before != '[';
+}
+
+static void emit_named_text(struct snapshot_emitter *emitter, const char *name, const char *text)
+{
+	emit_key(emitter, name, strlen(name));
+	emit_string(emitter, text, strlen(text));
+}
+
+static void emit_named_u64(struct snapshot_emitter *emitter, const char *name, uint64_t value)
+{
+	emit_key(emitter, name, strlen(name));
+	buffer_append_u64(&emitter->json, value);
+}
+
+static void emit_named_reason(struct snapshot_emitter *emitter, const char *name, reason_id reason)
+{
+	emit_named_text(emitter, name, snapshot_reason_name(emitter->snapshot, reason));
+}
+
+/* A key from the file or the kernel, which may hold anything. */
+static void emit_foreign_key(struct snapshot_emitter *emitter, const char *text, size_t length)
+{
+	emit_separator(emitter);
+	emit_string(emitter, text, length);
+	buffer_append_char(&emitter->json, ':');
+}
+
+void emit_cpu_set(struct snapshot_emitter *emitter, uint32_t id)
+{
+	const struct cpu_set_pool *pool = &emitter->snapshot->cpu_sets;
+	size_t count = cpu_set_count(pool, id);
+
+	begin(emitter, '[');
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0)
+			buffer_append_char(&emitter->json, ',');
+		buffer_append_u64(&emitter->json, cpu_set_get(pool, id, i));
+	}
+	end(emitter, ']');
+}
+
+static int compare_key_values(const void *left, const void *right, void *emitter_pointer)
+{
+	const struct snapshot_emitter *emitter = emitter_pointer;
+
+	return string_pool_compare(&emitter->snapshot->strings, ((const struct key_value *)left)->key,
+				   ((const struct key_value *)right)->key);
+}
+
+static bool emit_key_values(struct snapshot_emitter *emitter, const struct key_values *values)
+{
+	const struct string_pool *strings = &emitter->snapshot->strings;
+
+	emitter->values.items = memory_grow(emitter->values.items, &emitter->values.capacity, values->count,
+					    sizeof(*emitter->values.items));
+	if (values->count != 0)
+		memcpy(emitter->values.items, values->items, values->count * sizeof(*values->items));
+	for (size_t i = 1; i < values->count; i++) {
+		if (compare_key_values(&values->items[i - 1], &values->items[i], emitter) > 0) {
+			qsort_r(emitter->values.items, values->count, sizeof(*values->items),
+				compare_key_values, emitter);
+			break;
+		}
+	}
+	begin(emitter, '{');
+	for (size_t i = 0; i < values->count; i++) {
+		uint32_t key = emitter->values.items[i].key;
+
+		emit_foreign_key(emitter, string_pool_text(strings, key), string_pool_length(strings, key));
+		buffer_append_u64(&emitter->json, emitter->values.items[i].value);
+	}
+	end(emitter, '}');
+	return true;
+}
+
+static int compare_pairs(const void *left, const void *right)
+{
+	return strcmp(((const struct text_pair *)left)->key, ((const struct text_pair *)right)->key);
+}
+
+/* Decimal numbers: the shorter one is the smaller one. */
+static int compare_numbered_pairs(const void *left, const void *right)
+{
+	size_t a = strlen(((const struct text_pair *)left)->key);
+	size_t b = strlen(((const struct text_pair *)right)->key);
+
+	return a != b ? (a > b) - (a < b) : compare_pairs(left, right);
+}
+
+static void emit_text_pairs(struct snapshot_emitter *emitter, const struct text_pairs *pairs,
+			    int (*compare)(const void *left, const void *right))
+{
+	emitter->pairs.items = memory_grow(emitter->pairs.items, &emitter->pairs.capacity, pairs->count,
+					   sizeof(*emitter->pairs.items));
+	if (pairs->count != 0)
+		memcpy(emitter->pairs.items, pairs->items, pairs->count * sizeof(*pairs->items));
+	qsort(emitter->pairs.items, pairs->count, sizeof(*pairs->items), compare);
+	begin(emitter, '{');
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct text_pair *pair = &emitter->pairs.items[i];
+
+		emit_foreign_key(emitter, pair->key, strlen(pair->key));
+		emit_string(emitter, pair->value, strlen(pair->value));
+	}
+	end(emitter, '}');
+}
+
+static bool emit_numbers(struct snapshot_emitter *emitter, const uint64_t *numbers, size_t count)
+{
+	begin(emitter, '[');
+	for (size_t i = 0; i < count; i++) {
+		emit_separator(emitter);
+		buffer_append_u64(&emitter->json, numbers[i]);
+	}
+	return end(emitter, ']');
+}
+
+/* Numbers, texts or reasons by the names of the member; what is zero or absent is left out. */
+static bool emit_named_array(struct snapshot_emitter *emitter, const struct member *member, const void *field)
+{
+	begin(emitter, '{');
+	for (size_t i = 0; i < member->count; i++) {
+		const char *name = member->names[i];
+
+		if (member->type == MEMBER_NAMED_NUMBERS && ((const uint64_t *)field)[i] != 0)
+			emit_named_u64(emitter, name, ((const uint64_t *)field)[i]);
+		else if (member->type == MEMBER_NAMED_TEXTS && ((const char *const *)field)[i] != NULL)
+			emit_named_text(emitter, name, ((const char *const *)field)[i]);
+		else if (member->type == MEMBER_NAMED_REASONS && ((const reason_id *)field)[i] != REASON_READ)
+			emit_named_reason(emitter, name, ((const reason_id *)field)[i]);
+	}
+	return end(emitter, '}') || !(member->flags & MEMBER_OMITTED);
+}
+
+static bool emit_missed(struct snapshot_emitter *emitter, const uint64_t *missed)
+{
+	size_t known = REASON_COUNT + emitter->snapshot->unknown_reason_count;
+
+	begin(emitter, '{');
+	for (size_t i = 0; i < known; i++) {
+		if (missed[i] != 0)
+			emit_named_u64(emitter, snapshot_reason_name(emitter->snapshot, (reason_id)i),
+				       missed[i]);
+	}
+	return end(emitter, '}');
+}
+
+static bool emit_threads(struct snapshot_emitter *emitter)
+{
+	begin(emitter, '[');
+	for (size_t i = 0; i < emitter->snapshot->thread_count; i++) {
+		emit_separator(emitter);
+		emit_gather_thread(emitter, i);
+		emit_object(emitter, &thread_object, &emitter->thread);
+		if (emitter->json.length >= FLUSH_BYTES)
+			emit_flush(emitter);
+	}
+	end(emitter, ']');
+	return true;
+}
+
+static bool emit_cgroups(struct snapshot_emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	begin(emitter, '{');
+	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
+		const struct cgroup_record *record = &snapshot->cgroups[i];
+
+		emit_foreign_key(emitter, snapshot_text(snapshot, record->path),
+				 string_pool_length(&snapshot->strings, record->path));
+		emit_object(emitter, &cgroup_object, record);
+		if (emitter->json.length >= FLUSH_BYTES)
+			emit_flush(emitter);
+	}
+	end(emitter, '}');
+	return true;
+}
+
+static bool emit_capabilities(struct snapshot_emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	begin(emitter, '[');
+	for (size_t i = 0; i < provenance->capability_count; i++) {
+		emit_separator(emitter);
+		emit_string(emitter, provenance->capabilities[i], strlen(provenance->capabilities[i]));
+	}
+	return end(emitter, ']');
+}
+
+static bool emit_scope(struct snapshot_emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	begin(emitter, '[');
+	for (size_t i = 0; i < provenance->scope_count; i++) {
+		emit_separator(emitter);
+		buffer_append_u64(&emitter->json, provenance->scope[i]);
+	}
+	return end(emitter, ']');
+}
+
+static bool emit_features(struct snapshot_emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	begin(emitter, '{');
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		if (provenance->features[i].state == FEATURE_STATE_UNKNOWN)
+			continue;
+		emit_key(emitter, features[i].name, strlen(features[i].name));
+		emit_object(emitter, &feature_object, &provenance->features[i]);
+	}
+	return end(emitter, '}');
+}
+
+static bool emit_sources(struct snapshot_emitter *emitter)
+{
+	begin(emitter, '{');
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source source = emitter->snapshot->metric_source[i];
+
+		if (source != metrics[i].source && source != SOURCE_NONE)
+			emit_named_text(emitter, metrics[i].name, sources[source].name);
+	}
+	return end(emitter, '}');
+}
+
+static bool emit_missing(struct snapshot_emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (emitter->usual_reason[i] != REASON_READ)
+			emit_named_reason(emitter, sources[i].name, emitter->usual_reason[i]);
+	}
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (snapshot->metric_reason[i] != REASON_READ)
+			emit_named_reason(emitter, metrics[i].name, snapshot->metric_reason[i]);
+	}
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
+		if (snapshot->pressure_missing[i] == REASON_READ)
+			continue;
+		emit_separator(emitter);
+		buffer_append_format(&emitter->json,
+				     "\"" PRESSURE_MISSING_PREFIX "%s\":", pressure_resource_names[i]);
+		emit_string(emitter, snapshot_reason_name(snapshot, snapshot->pressure_missing[i]),
+			    strlen(snapshot_reason_name(snapshot, snapshot->pressure_missing[i])));
+	}
+	return end(emitter, '}');
+}
+
+static bool has_tally(const struct tally *tally)
+{
+	for (size_t i = 0; i <= UINT8_MAX; i++) {
+		if (tally->missed[i] != 0)
+			return true;
+	}
+	return tally->read != 0;
+}
+
+static bool emit_tallies(struct snapshot_emitter *emitter)
+{
+	const struct tally *tallies = emitter->snapshot->provenance.tallies;
+
+	begin(emitter, '{');
+	for (size_t i = 0; tallies != NULL && i < SOURCE_COUNT; i++) {
+		if (!has_tally(&tallies[i]))
+			continue;
+		emit_key(emitter, sources[i].name, strlen(sources[i].name));
+		emit_object(emitter, &tally_object, &tallies[i]);
+	}
+	return end(emitter, '}');
+}
+
+static bool emit_heap(struct snapshot_emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	begin(emitter, '[');
+	for (size_t i = 0; i < provenance->heap_count; i++) {
+		emit_separator(emitter);
+		emit_object(emitter, &heap_object, &provenance->heap[i]);
+	}
+	return end(emitter, ']');
+}
+
+/* Of each source what differs from most threads, then the metrics with a state of their own. */
+static bool emit_thread_missing(struct snapshot_emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	size_t thread = emitter->thread.index;
+
+	begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (snapshot->source_reason[i] != NULL &&
+		    snapshot->source_reason[i][thread] != emitter->usual_reason[i])
+			emit_named_reason(emitter, sources[i].name, snapshot->source_reason[i][thread]);
+	}
+	for (; emitter->next_exception < snapshot->exception_count; emitter->next_exception++) {
+		const struct metric_exception *exception = &snapshot->exceptions[emitter->next_exception];
+
+		if (exception->thread > thread)
+			break;
+		if (exception->thread == thread)
+			emit_named_reason(emitter, metrics[exception->metric].name, exception->reason);
+	}
+	return end(emitter, '}');
+}
+
+/* Readings from before the capture began; the others count as made at its beginning. */
+static bool emit_ages(struct snapshot_emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	uint64_t now = snapshot->provenance.boottime_ns;
+	size_t thread = emitter->thread.index;
+
+	begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (snapshot->read_at[i] != NULL && snapshot->read_at[i][thread] < now)
+			emit_named_u64(emitter, sources[i].name, now - snapshot->read_at[i][thread]);
+	}
+	return end(emitter, '}');
+}
+
+bool emit_container(struct snapshot_emitter *emitter, const struct member *member, const void *target)
+{
+	const void *field = (const char *)target + member->offset;
+	const struct text_pairs *pairs;
+
+	switch (member->type) {
+	case MEMBER_KEY_VALUES:
+		return emit_key_values(emitter, field);
+	case MEMBER_TEXT_PAIRS:
+		pairs = field;
+		emit_text_pairs(emitter, pairs, compare_pairs);
+		return pairs->present;
+	case MEMBER_NUMBERED_PAIRS:
+		pairs = field;
+		emit_text_pairs(emitter, pairs, compare_numbered_pairs);
+		return pairs->present && pairs->count != 0;
+	case MEMBER_NUMBERS:
+		return *(const bool *)((const char *)target + member->known) &&
+		       emit_numbers(emitter, field, member->count);
+	case MEMBER_NAMED_NUMBERS:
+	case MEMBER_NAMED_TEXTS:
+	case MEMBER_NAMED_REASONS:
+		return emit_named_array(emitter, member, field);
+	case MEMBER_MISSED:
+		return emit_missed(emitter, field);
+	case MEMBER_THREADS:
+		return emit_threads(emitter);
+	case MEMBER_CGROUPS:
+		return emit_cgroups(emitter);
+	case MEMBER_CAPABILITIES:
+		return emit_capabilities(emitter);
+	case MEMBER_SCOPE:
+		return emit_scope(emitter);
+	case MEMBER_FEATURES:
+		return emit_features(emitter);
+	case MEMBER_SOURCES:
+		return emit_sources(emitter);
+	case MEMBER_MISSING:
+		return emit_missing(emitter);
+	case MEMBER_TALLIES:
+		return emit_tallies(emitter);
+	case MEMBER_HEAP:
+		return emit_heap(emitter);
+	case MEMBER_THREAD_MISSING:
+		return emit_thread_missing(emitter);
+	case MEMBER_AGES:
+		return emit_ages(emitter);
+	default:
+		return false;
+	}
+}

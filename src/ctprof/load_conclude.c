@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the records that were read to the columns of the snapshot, and what the file lacked. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "loader.h"
+
+void load_begin_thread(struct snapshot_loader *loader)
+{
+	loader->thread = (struct thread_record){
+		.uid = UINT32_MAX,
+		.index = loader->snapshot->thread_count,
+		.values[METRIC_STATE] = '~',
+	};
+}
+
+void load_commit_thread(struct snapshot_loader *loader)
+{
+	const struct thread_record *record = &loader->thread;
+	struct snapshot *snapshot = loader->snapshot;
+	size_t thread = snapshot_add_thread(snapshot, record->tgid, record->tid);
+
+	snapshot->triple[thread] = snapshot_intern_triple(snapshot, record->names);
+	snapshot->uid[thread] = record->uid;
+	snapshot->thread_flags[thread] = record->flags;
+	snapshot->start_time[thread] = record->start_time;
+	for (size_t i = METRIC_THREAD_COUNT + 1; i < METRIC_COUNT; i++) {
+		if (snapshot->values[i] != NULL)
+			snapshot->values[i][thread] = record->values[i];
+		else if (record->values[i] != 0)
+			snapshot_column(snapshot, (enum metric)i)[thread] = record->values[i];
+	}
+	if (record->smaps.count != 0)
+		snapshot_add_smaps(snapshot, thread)->kib = record->smaps;
+	if (record->layout != NULL) {
+		loader->layouts.items = memory_grow(loader->layouts.items, &loader->layouts.capacity,
+						    loader->layouts.count + 1,
+						    sizeof(*loader->layouts.items));
+		loader->layouts.items[loader->layouts.count++] = (struct pending_layout){
+			.tgid = record->tgid, .layout = record->layout};
+	}
+}
+
+static void apply_reasons(struct snapshot_loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	for (size_t i = 0; i < loader->reasons.count; i++) {
+		const struct pending_reason *pending = &loader->reasons.items[i];
+
+		if (pending->key < SOURCE_COUNT)
+			snapshot_source_reasons(snapshot,
+						(enum source)pending->key)[pending->thread] = pending->reason;
+		else
+			snapshot_add_exception(snapshot, pending->thread,
+					       (enum metric)(pending->key - SOURCE_COUNT), pending->reason);
+	}
+}
+
+static void apply_ages(struct snapshot_loader *loader)
+{
+	uint64_t now = loader->snapshot->provenance.boottime_ns;
+
+	for (size_t i = 0; i < loader->ages.count; i++) {
+		const struct pending_age *pending = &loader->ages.items[i];
+		uint64_t *times = snapshot_read_times(loader->snapshot, (enum source)pending->source);
+
+		times[pending->thread] = pending->age_ns < now ? now - pending->age_ns : 0;
+	}
+}
+
+/* The processes of `heap`, and those that only their threads' `layout` tells of. */
+static void apply_heap(struct snapshot_loader *loader)
+{
+	struct provenance *provenance = &loader->snapshot->provenance;
+	struct hash_map known = {0};
+	uint32_t unused;
+
+	for (size_t i = 0; i < loader->heap.count; i++)
+		hash_map_set(&known, loader->heap.items[i].tgid, 0);
+	for (size_t i = 0; i < loader->layouts.count; i++) {
+		const struct pending_layout *pending = &loader->layouts.items[i];
+
+		if (hash_map_get(&known, pending->tgid, &unused))
+			continue;
+		hash_map_set(&known, pending->tgid, 0);
+		loader->heap.items = memory_grow(loader->heap.items, &loader->heap.capacity,
+						 loader->heap.count + 1, sizeof(*loader->heap.items));
+		loader->heap.items[loader->heap.count++] = (struct heap_process){
+			.tgid = pending->tgid,
+			.layout = pending->layout,
+		};
+	}
+	hash_map_release(&known);
+	if (loader->heap.count == 0)
+		return;
+	provenance->heap_count = loader->heap.count;
+	provenance->heap = arena_allocate(&loader->snapshot->arena,
+					  loader->heap.count * sizeof(*provenance->heap));
+	memcpy(provenance->heap, loader->heap.items, loader->heap.count * sizeof(*provenance->heap));
+}
+
+/* A metric that no thread of the file has is not zero but not there. */
+static void mark_metrics_not_in_file(struct snapshot_loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	for (size_t i = 0; i < thread_object.count; i++) {
+		const struct member *member = &thread_object.members[i];
+
+		if (member->type == MEMBER_VALUE && snapshot->thread_count != 0 &&
+		    loader->notes.missing[i] == snapshot->thread_count)
+			snapshot->metric_reason[member->metric] = REASON_NOT_IN_FILE;
+	}
+}
+
+struct lacking {
+	const struct member *first; /* a number that is read as 0 */
+	size_t others;
+	bool flags;
+};
+
+static struct lacking find_lacking(const struct snapshot_loader *loader)
+{
+	struct lacking lacking = {.first = loader->notes.other};
+
+	for (size_t i = 0; i < thread_object.count; i++) {
+		const struct member *member = &thread_object.members[i];
+
+		if (loader->notes.missing[i] == 0)
+			continue;
+		if (member->type == MEMBER_FLAG)
+			lacking.flags = true;
+		else if (member->type == MEMBER_KEY_VALUES && loader->notes.older != NULL)
+			continue; /* stood there by its older name */
+		else if (lacking.first == NULL)
+			lacking.first = member;
+		else
+			lacking.others++;
+	}
+	return lacking;
+}
+
+static void append_part(struct buffer *text, const char *part)
+{
+	buffer_append_text(text, text->length == 0 ? "the file is of an older generation: " : "; ");
+	buffer_append_text(text, part);
+}
+
+static void describe_notes(const struct snapshot_loader *loader, struct ctprof_notes *notes)
+{
+	struct lacking lacking = find_lacking(loader);
+	struct buffer text = {0};
+
+	if (lacking.flags)
+		append_part(&text, "measured flags that it lacks are read as false");
+	if (lacking.first != NULL) {
+		append_part(&text, "missing numbers are read as 0 (");
+		buffer_append_text(&text, lacking.first->name);
+		if (lacking.others != 0)
+			buffer_append_format(&text, " and %zu more", lacking.others);
+		buffer_append_char(&text, ')');
+	}
+	if (loader->notes.older_cgroup)
+		append_part(&text, "cgroup records hold CPU and memory use only");
+	else if (loader->notes.older != NULL) {
+		append_part(&text, "older names of members are understood (");
+		buffer_append_text(&text, loader->notes.older->name);
+		buffer_append_char(&text, ')');
+	}
+	if (loader->notes.older_state)
+		append_part(&text, "state \"?\" is read as unknown");
+	snprintf(notes->text, sizeof(notes->text), "%s", text.data != NULL ? text.data : "");
+	if (text.length != 0)
+		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
+								 text.length);
+	buffer_release(&text);
+}
+
+void load_conclude(struct snapshot_loader *loader, struct ctprof_notes *ret_notes)
+{
+	apply_reasons(loader);
+	apply_ages(loader);
+	apply_heap(loader);
+	mark_metrics_not_in_file(loader);
+	describe_notes(loader, ret_notes);
+	snapshot_finish(loader->snapshot);
+}

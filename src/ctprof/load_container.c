@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Arrays and objects with open keys of a snapshot file. Of a repeated key the last value is kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "loader.h"
+
+static size_t find_name(const struct member *member, const struct buffer *key)
+{
+	for (size_t i = 0; i < member->count; i++) {
+		if (strlen(member->names[i]) == key->length &&
+		    memcmp(member->names[i], key->data, key->length) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static bool load_element_number(struct snapshot_loader *loader, const struct json_scalar *scalar,
+				uint64_t largest, uint64_t *ret_value)
+{
+	if (load_number_u64(scalar, ret_value) && *ret_value <= largest)
+		return true;
+	return load_refuse_scalar(loader, scalar,
+				  largest == UINT32_MAX ? "a whole number from 0 to 4294967295"
+							: "a whole number from 0 to 18446744073709551615");
+}
+
+static bool load_element_string(struct snapshot_loader *loader, const struct json_scalar *scalar)
+{
+	return scalar->type == JSON_STRING || load_refuse_scalar(loader, scalar, "a string");
+}
+
+/* CPU sets and the scope: arrays of numbers. */
+
+static bool load_u32(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
+		return false;
+	loader->numbers.items = memory_grow(loader->numbers.items, &loader->numbers.capacity,
+					    frame->index + 1, sizeof(*loader->numbers.items));
+	loader->numbers.items[frame->index] = (uint32_t)value;
+	return true;
+}
+
+static void end_cpu_set(struct snapshot_loader *loader, struct frame *frame)
+{
+	*(uint64_t *)frame->target = cpu_set_intern(&loader->snapshot->cpu_sets, loader->numbers.items,
+						    frame->index);
+}
+
+static void end_scope(struct snapshot_loader *loader, struct frame *frame)
+{
+	struct provenance *provenance = &loader->snapshot->provenance;
+
+	if (frame->index == 0)
+		return;
+	provenance->scope = arena_allocate(&loader->snapshot->arena, frame->index * sizeof(uint32_t));
+	memcpy(provenance->scope, loader->numbers.items, frame->index * sizeof(uint32_t));
+	provenance->scope_count = frame->index;
+}
+
+/* Objects with open keys that are kept in ascending order: memory.stat, smaps_rollup, host's maps. */
+
+static struct load_entry *add_entry(struct snapshot_loader *loader, struct frame *frame)
+{
+	struct load_entry *entry;
+
+	if (frame->index == 0)
+		loader->entries.count = 0;
+	loader->entries.items = memory_grow(loader->entries.items, &loader->entries.capacity,
+					    loader->entries.count + 1, sizeof(*loader->entries.items));
+	entry = &loader->entries.items[loader->entries.count++];
+	*entry = (struct load_entry){
+		.key = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length),
+		.index = (uint32_t)frame->index,
+	};
+	return entry;
+}
+
+static bool load_number_entry(struct snapshot_loader *loader, struct frame *frame,
+			      const struct json_scalar *scalar)
+{
+	return load_element_number(loader, scalar, UINT64_MAX, &add_entry(loader, frame)->value);
+}
+
+static bool load_text_entry(struct snapshot_loader *loader, struct frame *frame,
+			    const struct json_scalar *scalar)
+{
+	if (!load_element_string(loader, scalar))
+		return false;
+	add_entry(loader, frame)->text = load_text(loader, scalar->text, scalar->length);
+	return true;
+}
+
+static int compare_entries(const void *left, const void *right, void *snapshot_pointer)
+{
+	const struct snapshot *snapshot = snapshot_pointer;
+	const struct load_entry *a = left, *b = right;
+	int order = string_pool_compare(&snapshot->strings, a->key, b->key);
+
+	return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+/* Decimal numbers: the shorter one is the smaller one. */
+static int compare_numbered_entries(const void *left, const void *right, void *snapshot_pointer)
+{
+	const struct snapshot *snapshot = snapshot_pointer;
+	const struct load_entry *a = left, *b = right;
+	size_t a_length = string_pool_length(&snapshot->strings, a->key);
+	size_t b_length = string_pool_length(&snapshot->strings, b->key);
+
+	return a_length != b_length ? (a_length > b_length) - (a_length < b_length)
+				    : compare_entries(left, right, snapshot_pointer);
+}
+
+/* Sorts the entries of the object that ends, unless they are sorted, and drops all but the last of a key. */
+static size_t sort_entries(struct snapshot_loader *loader, const struct frame *frame,
+			   int (*compare)(const void *left, const void *right, void *snapshot))
+{
+	struct load_entry *entries = loader->entries.items;
+	size_t kept = 0, ascending = 1;
+
+	while (ascending < frame->index &&
+	       compare(&entries[ascending - 1], &entries[ascending], loader->snapshot) < 0 &&
+	       entries[ascending - 1].key != entries[ascending].key)
+		ascending++;
+	if (ascending >= frame->index)
+		return frame->index;
+	qsort_r(entries, frame->index, sizeof(*entries), compare, loader->snapshot);
+	for (size_t i = 0; i < frame->index; i++) {
+		if (i + 1 == frame->index || entries[i].key != entries[i + 1].key)
+			entries[kept++] = entries[i];
+	}
+	return kept;
+}
+
+static void end_key_values(struct snapshot_loader *loader, struct frame *frame)
+{
+	size_t count = sort_entries(loader, frame, compare_entries);
+	struct key_values *values = frame->target;
+
+	values->count = (uint32_t)count;
+	if (count == 0)
+		return;
+	values->items = arena_allocate(&loader->snapshot->arena, count * sizeof(*values->items));
+	for (size_t i = 0; i < count; i++)
+		values->items[i] = (struct key_value){
+			.key = loader->entries.items[i].key,
+			.value = loader->entries.items[i].value,
+		};
+}
+
+static void keep_text_pairs(struct snapshot_loader *loader, struct frame *frame, size_t count)
+{
+	struct text_pairs *pairs = frame->target;
+
+	pairs->present = true;
+	pairs->count = count;
+	pairs->items = arena_allocate(&loader->snapshot->arena, count * sizeof(*pairs->items));
+	for (size_t i = 0; i < count; i++)
+		pairs->items[i] = (struct text_pair){
+			.key = snapshot_text(loader->snapshot, loader->entries.items[i].key),
+			.value = loader->entries.items[i].text,
+		};
+}
+
+static void end_text_pairs(struct snapshot_loader *loader, struct frame *frame)
+{
+	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_entries));
+}
+
+static void end_numbered_pairs(struct snapshot_loader *loader, struct frame *frame)
+{
+	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_numbered_entries));
+}
+
+static void end_capabilities(struct snapshot_loader *loader, struct frame *frame)
+{
+	struct provenance *provenance = &loader->snapshot->provenance;
+
+	provenance->capability_count = frame->index;
+	provenance->capabilities = arena_allocate_zero(&loader->snapshot->arena, frame->index,
+						       sizeof(*provenance->capabilities));
+	for (size_t i = 0; i < frame->index; i++)
+		provenance->capabilities[i] = loader->entries.items[i].text;
+}
+
+/* Objects and arrays of a fixed size; what has no place is left out. */
+
+static bool load_number_slot(struct snapshot_loader *loader, struct frame *frame,
+			     const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+		return false;
+	if (frame->index < frame->member->count)
+		((uint64_t *)frame->target)[frame->index] = value;
+	return true;
+}
+
+static void end_number_slots(struct snapshot_loader *loader, struct frame *frame)
+{
+	char *object = (char *)frame->target - frame->member->offset;
+
+	(void)loader;
+	*(bool *)(object + frame->member->known) = frame->index >= frame->member->count;
+}
+
+static bool load_named_number(struct snapshot_loader *loader, struct frame *frame,
+			      const struct json_scalar *scalar)
+{
+	size_t index = find_name(frame->member, &frame->key);
+	uint64_t value;
+
+	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+		return false;
+	if (index != SIZE_MAX)
+		((uint64_t *)frame->target)[index] = value;
+	return true;
+}
+
+static bool load_named_text(struct snapshot_loader *loader, struct frame *frame,
+			    const struct json_scalar *scalar)
+{
+	size_t index = find_name(frame->member, &frame->key);
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	if (index != SIZE_MAX)
+		((const char **)frame->target)[index] = load_text(loader, scalar->text, scalar->length);
+	return true;
+}
+
+static bool load_named_reason(struct snapshot_loader *loader, struct frame *frame,
+			      const struct json_scalar *scalar)
+{
+	size_t index = find_name(frame->member, &frame->key);
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	if (index != SIZE_MAX)
+		((reason_id *)frame->target)[index] = snapshot_reason_intern(loader->snapshot, scalar->text,
+									     scalar->length);
+	return true;
+}
+
+static bool load_missed(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	reason_id reason = snapshot_reason_intern(loader->snapshot, frame->key.data, frame->key.length);
+
+	return load_element_number(loader, scalar, UINT64_MAX, &((uint64_t *)frame->target)[reason]);
+}
+
+/* Threads and cgroups. */
+
+static void *begin_thread(struct snapshot_loader *loader, struct frame *frame)
+{
+	(void)frame;
+	load_begin_thread(loader);
+	return &loader->thread;
+}
+
+static void end_thread(struct snapshot_loader *loader, struct frame *frame, const struct frame *element)
+{
+	(void)frame;
+	(void)element;
+	load_commit_thread(loader);
+}
+
+static void *begin_cgroup(struct snapshot_loader *loader, struct frame *frame)
+{
+	uint32_t path = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length);
+
+	return snapshot_add_cgroup(loader->snapshot, path);
+}
+
+/* A flat record of an older generation has these two readings and no other. */
+static void end_cgroup(struct snapshot_loader *loader, struct frame *frame, const struct frame *element)
+{
+	struct cgroup_record *record = element->target;
+
+	(void)frame;
+	if ((element->seen[0] & 1) != 0)
+		return; /* has the first member of a nested record */
+	loader->notes.older_cgroup = true;
+	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
+		record->missing[i] = REASON_NOT_IN_FILE;
+	record->missing[CGROUP_MEMBER_CPU_STAT] = REASON_READ;
+	record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_READ;
+}
+
+/* Parts of the `ctop` objects. */
+
+static void *begin_feature(struct snapshot_loader *loader, struct frame *frame)
+{
+	enum feature feature = feature_find(frame->key.data, frame->key.length);
+
+	return feature != FEATURE_COUNT ? &loader->snapshot->provenance.features[feature] : NULL;
+}
+
+static bool load_source(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	enum metric metric = metric_find(frame->key.data, frame->key.length);
+	enum source source;
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	source = source_find(scalar->text, scalar->length);
+	if (metric != METRIC_NONE && source != SOURCE_NONE &&
+	    (source == metrics[metric].source || source == metrics[metric].equivalent_source))
+		loader->snapshot->metric_source[metric] = source;
+	return true;
+}
+
+static enum pressure_resource find_pressure(const struct buffer *key)
+{
+	static const size_t prefix = sizeof(PRESSURE_MISSING_PREFIX) - 1;
+	size_t i = PRESSURE_RESOURCE_COUNT;
+
+	if (key->length > prefix && memcmp(key->data, PRESSURE_MISSING_PREFIX, prefix) == 0) {
+		for (i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
+			if (strcmp(pressure_resource_names[i], key->data + prefix) == 0)
+				break;
+		}
+	}
+	return (enum pressure_resource)i;
+}
+
+static bool load_missing(struct snapshot_loader *loader, struct frame *frame,
+			 const struct json_scalar *scalar)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	enum metric metric = metric_find(frame->key.data, frame->key.length);
+	enum pressure_resource resource = find_pressure(&frame->key);
+	reason_id reason;
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	reason = snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length);
+	if (source != SOURCE_NONE)
+		loader->snapshot->default_reason[source] = reason;
+	else if (metric != METRIC_NONE)
+		loader->snapshot->metric_reason[metric] = reason;
+	else if (resource != PRESSURE_RESOURCE_COUNT)
+		loader->snapshot->pressure_missing[resource] = reason;
+	return true;
+}
+
+static bool load_thread_missing(struct snapshot_loader *loader, struct frame *frame,
+				const struct json_scalar *scalar)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	enum metric metric = metric_find(frame->key.data, frame->key.length);
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	if (source == SOURCE_NONE && metric == METRIC_NONE)
+		return true;
+	loader->reasons.items = memory_grow(loader->reasons.items, &loader->reasons.capacity,
+					    loader->reasons.count + 1, sizeof(*loader->reasons.items));
+	loader->reasons.items[loader->reasons.count++] = (struct pending_reason){
+		.thread = (uint32_t)loader->thread.index,
+		.key = (uint16_t)(source != SOURCE_NONE ? (size_t)source : SOURCE_COUNT + (size_t)metric),
+		.reason = snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length),
+	};
+	return true;
+}
+
+static bool load_age(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	uint64_t age;
+
+	if (!load_element_number(loader, scalar, UINT64_MAX, &age))
+		return false;
+	if (source == SOURCE_NONE)
+		return true;
+	loader->ages.items = memory_grow(loader->ages.items, &loader->ages.capacity, loader->ages.count + 1,
+					 sizeof(*loader->ages.items));
+	loader->ages.items[loader->ages.count++] = (struct pending_age){
+		.thread = (uint32_t)loader->thread.index,
+		.source = (uint16_t)source,
+		.age_ns = age,
+	};
+	return true;
+}
+
+static void *begin_tally(struct snapshot_loader *loader, struct frame *frame)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	struct tally **tallies = frame->target;
+
+	if (source == SOURCE_NONE)
+		return NULL;
+	if (*tallies == NULL)
+		*tallies = arena_allocate_zero(&loader->snapshot->arena, SOURCE_COUNT, sizeof(**tallies));
+	(*tallies)[source] = (struct tally){0};
+	return &(*tallies)[source];
+}
+
+static void *begin_heap(struct snapshot_loader *loader, struct frame *frame)
+{
+	(void)frame;
+	loader->heap.items = memory_grow(loader->heap.items, &loader->heap.capacity, loader->heap.count + 1,
+					 sizeof(*loader->heap.items));
+	loader->heap.items[loader->heap.count] = (struct heap_process){0};
+	return &loader->heap.items[loader->heap.count++];
+}
+
+static const struct container cpu_set_container = {
+	JSON_ARRAY,
+	"a CPU number",
+	.load_scalar = load_u32,
+	.end = end_cpu_set,
+};
+
+static const struct container containers[MEMBER_TYPE_COUNT] = {
+	[MEMBER_KEY_VALUES] = {JSON_OBJECT, "a number", .load_scalar = load_number_entry,
+			       .end = end_key_values},
+	[MEMBER_TEXT_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
+			       .end = end_text_pairs},
+	[MEMBER_NUMBERED_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
+				   .end = end_numbered_pairs},
+	[MEMBER_NUMBERS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot, .end = end_number_slots},
+	[MEMBER_NAMED_NUMBERS] = {JSON_OBJECT, "a number", .load_scalar = load_named_number},
+	[MEMBER_NAMED_TEXTS] = {JSON_OBJECT, "a string", .load_scalar = load_named_text},
+	[MEMBER_NAMED_REASONS] = {JSON_OBJECT, "a string", .load_scalar = load_named_reason},
+	[MEMBER_MISSED] = {JSON_OBJECT, "a number", .load_scalar = load_missed},
+	[MEMBER_THREADS] = {JSON_ARRAY, "a thread record", .element = &thread_object,
+			    .begin_element = begin_thread, .end_element = end_thread},
+	[MEMBER_CGROUPS] = {JSON_OBJECT, "a cgroup record", .element = &cgroup_object,
+			    .begin_element = begin_cgroup, .end_element = end_cgroup},
+	[MEMBER_CAPABILITIES] = {JSON_ARRAY, "a string", .load_scalar = load_text_entry,
+				 .end = end_capabilities},
+	[MEMBER_SCOPE] = {JSON_ARRAY, "a process id", .load_scalar = load_u32, .end = end_scope},
+	[MEMBER_FEATURES] = {JSON_OBJECT, "an object", .element = &feature_object,
+			     .begin_element = begin_feature},
+	[MEMBER_SOURCES] = {JSON_OBJECT, "a string", .load_scalar = load_source},
+	[MEMBER_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_missing},
+	[MEMBER_TALLIES] = {JSON_OBJECT, "an object", .element = &tally_object, .begin_element = begin_tally},
+	[MEMBER_HEAP] = {JSON_ARRAY, "an object", .element = &heap_object, .begin_element = begin_heap},
+	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
+	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
+};
+
+const struct container *load_container(const struct member *member)
+{
+	const struct container *container = &containers[member->type];
+
+	if (member->type == MEMBER_VALUE && metric_type(member->metric)->encoding == METRIC_ENCODING_CPU_SET)
+		return &cpu_set_container;
+	return container->type != 0 ? container : NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_MEMBER_H
+#define CTOP_MEMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/snapshot.h"
+
+/*
+ * What a snapshot file holds, as tables: for every kind of object its members in written order, each with its
+ * type and its place in a struct. Reader and writer are driven by these tables and know no names.
+ */
+
+/* Where a member's value lies and how it reads in JSON. */
+enum member_type {
+	/* Scalars; the field is of the type that the name says. */
+	MEMBER_U64,
+	MEMBER_U32,
+	MEMBER_U16,
+	MEMBER_BOOLEAN,
+	MEMBER_FLAG,         /* bit `bit` of a uint8_t; true or false */
+	MEMBER_KNOWN_U64,    /* uint64_t, and a bool at `known` that says whether it is there */
+	MEMBER_UID,          /* uint32_t, UINT32_MAX when unknown */
+	MEMBER_OPTIONAL_U64, /* struct optional_u64 */
+	MEMBER_OPTIONAL_I32,
+	MEMBER_TEXT,           /* const char *, NULL when unknown; a string */
+	MEMBER_NAME,           /* uint32_t, id in snapshot.strings; a string */
+	MEMBER_FEATURE_STATE,  /* enum feature_state; a string */
+	MEMBER_FEATURE_REASON, /* enum reason; a string */
+	MEMBER_VERSION,        /* no field: PROVENANCE_VERSION when written, ignored when read */
+	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric`; a CPU set is an array */
+	MEMBER_LAST_SCALAR = MEMBER_VALUE,
+	/* Objects and arrays. */
+	MEMBER_OBJECT,         /* the struct at the place, by `object` */
+	MEMBER_KEY_VALUES,     /* struct key_values; object of numbers */
+	MEMBER_TEXT_PAIRS,     /* struct text_pairs; object of strings */
+	MEMBER_NUMBERED_PAIRS, /* the same, keys are decimal numbers in numerical order */
+	MEMBER_NUMBERS,        /* uint64_t[count], and a bool at `known`; array of numbers */
+	MEMBER_NAMED_NUMBERS,  /* uint64_t[count] by `names`, 0 is left out; object of numbers */
+	MEMBER_NAMED_TEXTS,    /* const char *[count] by `names`; object of strings */
+	MEMBER_NAMED_REASONS,  /* reason_id[count] by `names`; object of strings */
+	MEMBER_MISSED,         /* uint64_t[256] by reason id; object of numbers */
+	/* Parts of the snapshot as a whole, the struct is struct snapshot. */
+	MEMBER_THREADS,
+	MEMBER_CGROUPS,
+	/* Parts of struct provenance. */
+	MEMBER_CAPABILITIES,
+	MEMBER_SCOPE,
+	MEMBER_FEATURES,
+	MEMBER_SOURCES,
+	MEMBER_MISSING,
+	MEMBER_TALLIES,
+	MEMBER_HEAP,
+	/* Parts of struct thread_record. */
+	MEMBER_THREAD_MISSING,
+	MEMBER_AGES,
+	MEMBER_TYPE_COUNT,
+};
+
+enum {
+	MEMBER_REQUIRED = 1 << 0,  /* a file without it is refused */
+	MEMBER_DEFAULTED = 1 << 1, /* older generations lack it: read as 0, with a note */
+	MEMBER_NULLABLE = 1 << 2,  /* null is allowed and means that it is absent */
+	MEMBER_OMITTED = 1 << 3,   /* left out when absent or empty, else written as null */
+	MEMBER_OLDER = 1 << 4,     /* name of an older generation: read with a note, never written */
+};
+
+struct member {
+	const char *name;
+	uint8_t length; /* of the name */
+	uint8_t flags;
+	enum member_type type;
+	uint16_t offset; /* of the field in the object's struct */
+	uint16_t known;  /* of the bool, MEMBER_KNOWN_U64 and MEMBER_NUMBERS */
+	uint8_t bit;     /* MEMBER_FLAG */
+	uint8_t count;   /* of the array */
+	const char *const *names;
+	const struct object *object;
+	enum metric metric; /* MEMBER_VALUE */
+};
+
+struct object {
+	const struct member *members;
+	size_t count;
+	size_t present; /* offset of the bool that says that the object is there, SIZE_MAX when it has none */
+	bool has_older_form; /* members of an older generation may stand for required ones */
+};
+
+/* A thread as it stands in the file: gathered from the columns, or to be spread over them. */
+struct thread_record {
+	uint32_t tid, tgid, uid;
+	struct triple names;
+	const char *layout; /* of its allocator, NULL when there is none to be told */
+	uint8_t flags;
+	uint64_t start_time;
+	struct key_values smaps;
+	size_t index; /* in the snapshot */
+	uint64_t values[METRIC_COUNT];
+};
+
+extern const struct object snapshot_object; /* of struct snapshot */
+extern const struct object thread_object;   /* of struct thread_record */
+extern const struct object cgroup_object;   /* of struct cgroup_record */
+extern const struct object feature_object;  /* of struct feature_result */
+extern const struct object tally_object;    /* of struct tally */
+extern const struct object heap_object;     /* of struct heap_process */
+
+enum {
+	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */
+	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
+};
+
+/* Pressure resources in the keys of `missing`, "psi.irq". */
+#define PRESSURE_MISSING_PREFIX "psi."
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From a file or pipe through zstd to the loader, in steps of one buffer. */
+#include "ctprof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "load.h"
+
+enum {
+	STEP_BYTES = 64 * 1024,
+	WINDOW_LOG_MAX = 27, /* 128 MiB, what the zstd program allows without an option */
+};
+
+#define CAPTURE_AGAIN "capture it again with `ctop capture -o FILE`"
+
+struct reader {
+	const char *name;
+	int descriptor;
+	uint64_t max_bytes;
+	ZSTD_DStream *stream;
+	struct snapshot_loader *loader;
+	char *input, *output; /* STEP_BYTES each */
+	uint64_t file_bytes;  /* read so far */
+	uint64_t json_bytes;  /* decompressed so far */
+	bool in_frame;        /* the last frame has not ended */
+};
+
+/* What other kinds of files begin with, to say what this one is. */
+static const struct {
+	const char *bytes;
+	size_t length;
+	const char *words;
+} foreign_formats[] = {
+	{"{", 1, "it is plain JSON: compress it with `zstd FILE`"},
+	{"\x1f\x8b", 2, "it is a gzip file"},
+	{"\xfd"
+	 "7zXZ",
+	 5, "it is an xz file"},
+	{"BZh", 3, "it is a bzip2 file"},
+	{"PK\x03\x04", 4, "it is a zip file"},
+	{"\x7f"
+	 "ELF",
+	 4, "it is a program"},
+};
+
+/* zstd's own magic number, or that of a frame that holds no data and is skipped (RFC 8878 section 3). */
+static bool is_zstd(const char *bytes, size_t length)
+{
+	static const char magic[] = {'\x28', '\xb5', '\x2f', '\xfd'};
+	static const char skippable[] = {'\x2a', '\x4d', '\x18'};
+
+	if (length < sizeof(magic))
+		return memcmp(bytes, magic, length) == 0;
+	return memcmp(bytes, magic, sizeof(magic)) == 0 ||
+	       ((bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, skippable, sizeof(skippable)) == 0);
+}
+
+static int refuse_foreign(const struct reader *reader, size_t length, struct error *error)
+{
+	const char *words = "it does not begin like a zstd file";
+
+	for (size_t i = 0; i < sizeof(foreign_formats) / sizeof(foreign_formats[0]); i++) {
+		if (length >= foreign_formats[i].length &&
+		    memcmp(reader->input, foreign_formats[i].bytes, foreign_formats[i].length) == 0) {
+			words = foreign_formats[i].words;
+			break;
+		}
+	}
+	return error_set(error, -EBADMSG,
+			 "%s is not a snapshot: %s; name a file that `ctop capture` or `S` wrote",
+			 reader->name, words);
+}
+
+static int refuse_damage(const struct reader *reader, size_t code, struct error *error)
+{
+	if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
+		return error_set(
+			error, -EBADMSG,
+			"%s asks for a zstd window above the limit of %d MiB; compress it again with "
+			"`zstd -d` and `zstd`, without --long",
+			reader->name, 1 << (WINDOW_LOG_MAX - 20));
+	return error_set(error, -EBADMSG,
+			 "%s is damaged: zstd says \"%s\" before byte %" PRIu64
+			 " of the file; copy it anew or " CAPTURE_AGAIN,
+			 reader->name, ZSTD_getErrorName(code), reader->file_bytes);
+}
+
+static int refuse_size(const struct reader *reader, struct error *error)
+{
+	char limit[28];
+
+	return error_set(
+		error, -EFBIG,
+		"%s holds more than %s bytes of JSON, the limit that guards against decompression bombs; "
+		"raise it with --max-bytes N",
+		reader->name, number_group_digits(reader->max_bytes, limit));
+}
+
+static int refuse_content(const struct reader *reader, int result, struct error *error)
+{
+	struct error cause = *error;
+
+	return error_set(error, result, "%s does not hold a snapshot that can be read: %s; " CAPTURE_AGAIN,
+			 reader->name, cause.text);
+}
+
+/* Decompresses one step of input and feeds what comes out. */
+static int inflate_step(struct reader *reader, size_t length, struct error *error)
+{
+	ZSTD_inBuffer input = {reader->input, length, 0};
+	bool pending = true; /* the decoder may hold more output than the buffer took */
+
+	while (input.pos < input.size || pending) {
+		ZSTD_outBuffer output = {reader->output, STEP_BYTES, 0};
+		size_t code = ZSTD_decompressStream(reader->stream, &output, &input);
+		int result;
+
+		if (ZSTD_isError(code))
+			return refuse_damage(reader, code, error);
+		reader->in_frame = code != 0;
+		pending = output.pos == output.size && code != 0;
+		if (output.pos > reader->max_bytes - reader->json_bytes)
+			return refuse_size(reader, error);
+		reader->json_bytes += output.pos;
+		result = snapshot_loader_feed(reader->loader, reader->output, output.pos, error);
+		if (result < 0)
+			return refuse_content(reader, result, error);
+	}
+	return 0;
+}
+
+/* Fills the input buffer: up to a whole step, less at the end of the file. */
+static ssize_t read_step(struct reader *reader)
+{
+	size_t length = 0;
+
+	while (length < STEP_BYTES) {
+		ssize_t count = read(reader->descriptor, reader->input + length, STEP_BYTES - length);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -errno;
+		if (count == 0)
+			break;
+		length += (size_t)count;
+	}
+	return (ssize_t)length;
+}
+
+static int read_steps(struct reader *reader, struct error *error)
+{
+	for (;;) {
+		ssize_t length = read_step(reader);
+		int result;
+
+		if (length == -EISDIR)
+			return error_set(error, -EISDIR, "%s is a directory; name a snapshot file in it",
+					 reader->name);
+		if (length < 0)
+			return error_set(error, (int)length, "cannot read %s: %s", reader->name,
+					 strerror((int)-length));
+		if (length == 0)
+			break;
+		if (reader->file_bytes == 0 && !is_zstd(reader->input, (size_t)length))
+			return refuse_foreign(reader, (size_t)length, error);
+		reader->file_bytes += (uint64_t)length;
+		result = inflate_step(reader, (size_t)length, error);
+		if (result < 0)
+			return result;
+	}
+	if (reader->file_bytes == 0)
+		return error_set(error, -EBADMSG, "%s is empty; " CAPTURE_AGAIN, reader->name);
+	if (reader->in_frame)
+		return error_set(error, -EBADMSG,
+				 "%s is cut off: it ends after %" PRIu64
+				 " bytes in the middle of its zstd frame; copy "
+				 "it anew or " CAPTURE_AGAIN,
+				 reader->name, reader->file_bytes);
+	return 0;
+}
+
+static int check_kind(int descriptor, const char *name, struct error *error)
+{
+	struct stat status;
+
+	if (fstat(descriptor, &status) < 0)
+		return error_set(error, -errno, "cannot read %s: %s", name, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return error_set(error, -EISDIR, "%s is a directory; name a snapshot file in it", name);
+	if (isatty(descriptor))
+		return error_set(error, -EINVAL, "%s is a terminal; name a snapshot file or redirect one",
+				 name);
+	return 0;
+}
+
+int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
+			   struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes,
+			   struct error *error)
+{
+	struct reader reader = {.name = name, .descriptor = descriptor, .max_bytes = max_bytes};
+	struct error local;
+	int result;
+
+	if (error == NULL)
+		error = &local;
+	result = check_kind(descriptor, name, error);
+	if (result < 0)
+		return result;
+	reader.stream = ZSTD_createDStream();
+	if (reader.stream == NULL)
+		return error_set(error, -ENOMEM, "cannot read %s: no memory for zstd", name);
+	ZSTD_DCtx_setParameter(reader.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	reader.loader = snapshot_loader_create();
+	reader.input = memory_allocate(STEP_BYTES);
+	reader.output = memory_allocate(STEP_BYTES);
+	result = read_steps(&reader, error);
+	if (result == 0) {
+		result = snapshot_loader_finish(reader.loader, ret_snapshot, ret_notes, error);
+		if (result < 0)
+			refuse_content(&reader, result, error);
+	}
+	snapshot_loader_release(reader.loader);
+	ZSTD_freeDStream(reader.stream);
+	free(reader.input);
+	free(reader.output);
+	return result;
+}
+
+/* Opening does not wait for the writer of a FIFO; reading afterwards waits for its data. */
+static int open_for_reading(const char *path, struct error *error)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int flags, result;
+
+	if (descriptor < 0) {
+		result = -errno;
+		if (result == -ENOENT)
+			return error_set(error, result, "%s does not exist; check the name", path);
+		if (result == -EACCES || result == -EPERM)
+			return error_set(error, result,
+					 "%s may not be read: %s; ask its owner or root for the right to",
+					 path, strerror(-result));
+		return error_set(error, result, "cannot open %s: %s", path, strerror(-result));
+	}
+	flags = fcntl(descriptor, F_GETFL);
+	if (flags >= 0)
+		fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
+	return descriptor;
+}
+
+int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot,
+		struct ctprof_notes *ret_notes, struct error *error)
+{
+	int descriptor, result;
+
+	if (strcmp(path, "-") == 0)
+		return ctprof_read_descriptor(STDIN_FILENO, "standard input", max_bytes, ret_snapshot,
+					      ret_notes, error);
+	descriptor = open_for_reading(path, error);
+	if (descriptor < 0)
+		return descriptor;
+	result = ctprof_read_descriptor(descriptor, path, max_bytes, ret_snapshot, ret_notes, error);
+	close(descriptor);
+	return result;
+}

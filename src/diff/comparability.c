@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "comparability.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "snapshot/capture_facts.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+	BEFORE,
+	AFTER,
+	SIDES,
+};
+
+static const char *const side_names[SIDES] = {"before", "after"};
+
+const char *const comparability_severity_names[COMPARABILITY_SEVERITY_COUNT] = {
+	[COMPARABILITY_NOTE] = "note",
+	[COMPARABILITY_WARNING] = "warning",
+};
+
+/* The two captures, and the rows made of them so far. */
+struct examination {
+	struct comparability *result;
+	const struct snapshot *side[SIDES];
+	const struct capture_facts *facts;
+	struct buffer text; /* scratch of a sentence */
+	bool same_boot;
+	bool known[SIDES]; /* it has `ctop` objects */
+};
+
+/* Puts a row behind those that are as severe. */
+void comparability_add(struct comparability *comparability, enum comparability_severity severity,
+		       const char *id, const char *text)
+{
+	size_t place = comparability->count;
+
+	comparability->rows = memory_grow(comparability->rows, &comparability->capacity,
+					  comparability->count + 1, sizeof(*comparability->rows));
+	while (place > 0 && comparability->rows[place - 1].severity < severity)
+		place--;
+	memmove(&comparability->rows[place + 1], &comparability->rows[place],
+		(comparability->count - place) * sizeof(*comparability->rows));
+	comparability->rows[place] = (struct comparability_row){
+		.severity = severity,
+		.id = id,
+		.text = arena_duplicate(&comparability->arena, text, strlen(text)),
+	};
+	comparability->count++;
+}
+
+static void add_row(struct examination *examination, enum comparability_severity severity, const char *id)
+{
+	comparability_add(examination->result, severity, id, examination->text.data);
+	buffer_clear(&examination->text);
+}
+
+/* A fact that both captures know and that is not the same, or NULL. */
+static const struct capture_fact *find_difference(const struct examination *examination, const char *name)
+{
+	const struct capture_fact *fact = capture_facts_find(examination->facts, name);
+
+	return fact != NULL && fact->differs && fact->value[BEFORE] != NULL && fact->value[AFTER] != NULL
+		       ? fact
+		       : NULL;
+}
+
+bool comparability_same_boot(const struct snapshot *before, const struct snapshot *after)
+{
+	const char *first = before->provenance.boot_id;
+	const char *second = after->provenance.boot_id;
+
+	return first != NULL && second != NULL && strcmp(first, second) == 0;
+}
+
+int64_t comparability_interval(const struct snapshot *before, const struct snapshot *after)
+{
+	uint64_t from = before->provenance.boottime_ns;
+	uint64_t to = after->provenance.boottime_ns;
+
+	if (!comparability_same_boot(before, after) || from == 0 || to == 0) {
+		from = before->captured_at_unix_ns;
+		to = after->captured_at_unix_ns;
+	}
+	if (from == 0 || to == 0)
+		return 0;
+	if (to >= from)
+		return to - from > INT64_MAX ? INT64_MAX : (int64_t)(to - from);
+	return from - to > INT64_MAX ? -INT64_MAX : -(int64_t)(from - to);
+}
+
+static void examine_time(struct examination *examination)
+{
+	const struct snapshot *before = examination->side[BEFORE];
+	const struct snapshot *after = examination->side[AFTER];
+	int64_t interval = comparability_interval(before, after);
+	struct buffer *text = &examination->text;
+
+	if (before == after || (interval == 0 && before->captured_at_unix_ns != 0 &&
+				before->captured_at_unix_ns == after->captured_at_unix_ns &&
+				before->thread_count == after->thread_count)) {
+		buffer_append_text(text, "both are the same capture: nothing can have changed");
+		add_row(examination, COMPARABILITY_WARNING, "same-capture");
+		return;
+	}
+	if (interval == 0)
+		return;
+	if (interval < 0) {
+		buffer_append_text(text, "after is the older capture, by ");
+		capture_facts_append_span(text, (uint64_t)-interval);
+		buffer_append_text(text, ": what grew reads as shrunk; give the files the other way round");
+		add_row(examination, COMPARABILITY_WARNING, "swapped-order");
+		return;
+	}
+	buffer_append_text(text, "there are ");
+	capture_facts_append_span(text, (uint64_t)interval);
+	buffer_append_text(text, " between the captures");
+	if (!examination->same_boot)
+		buffer_append_text(text, " by the wall clock");
+	add_row(examination, COMPARABILITY_NOTE, "interval");
+}
+
+static void examine_threads(struct examination *examination)
+{
+	static const char *const consequences[SIDES] = {"every group reads as new",
+							"every group reads as gone"};
+
+	for (size_t side = 0; side < SIDES; side++) {
+		if (examination->side[side]->thread_count != 0)
+			continue;
+		buffer_append_format(&examination->text, "%s has no threads: %s", side_names[side],
+				     consequences[side]);
+		add_row(examination, COMPARABILITY_WARNING, "empty");
+	}
+}
+
+static void examine_host(struct examination *examination)
+{
+	const struct capture_fact *host = find_difference(examination, "host");
+	const struct capture_fact *kernel = find_difference(examination, "kernel");
+	const char *first = examination->side[BEFORE]->provenance.boot_id;
+	const char *second = examination->side[AFTER]->provenance.boot_id;
+	struct buffer *text = &examination->text;
+
+	if (host != NULL && !examination->same_boot) {
+		buffer_append_format(text,
+				     "other host, %s in before and %s in after: the hosts' differences count "
+				     "as changes",
+				     host->value[BEFORE], host->value[AFTER]);
+		add_row(examination, COMPARABILITY_WARNING, "other-host");
+	} else if (first != NULL && second != NULL && !examination->same_boot) {
+		buffer_append_text(text, "other boot: the counters began at zero in between, so two "
+					 "lifetimes are compared and not a growth");
+		add_row(examination, COMPARABILITY_WARNING, "other-boot");
+	}
+	if (kernel != NULL) {
+		buffer_append_format(text,
+				     "other kernel, %s in before and %s in after: a counter may count "
+				     "something else, or be in one of them only",
+				     kernel->value[BEFORE], kernel->value[AFTER]);
+		add_row(examination, COMPARABILITY_WARNING, "other-kernel");
+	}
+}
+
+/* What the host is like, but for its name and kernel. */
+static void examine_host_facts(struct examination *examination)
+{
+	struct buffer *text = &examination->text;
+	bool several = false;
+
+	for (size_t i = 0; i < examination->facts->count; i++) {
+		const struct capture_fact *fact = &examination->facts->items[i];
+
+		if ((fact->flags & CAPTURE_FACT_HOST) == 0 || !fact->differs || fact->value[BEFORE] == NULL ||
+		    fact->value[AFTER] == NULL || strcmp(fact->name, "host") == 0 ||
+		    strcmp(fact->name, "kernel") == 0)
+			continue;
+		if (text->length == 0) {
+			buffer_append_text(text, "the host is not as it was: ");
+		} else {
+			buffer_append_text(text, ", ");
+			several = true;
+		}
+		buffer_append_text(text, fact->name);
+	}
+	if (text->length == 0)
+		return;
+	buffer_append_text(text, several ? " differ" : " differs");
+	add_row(examination, COMPARABILITY_NOTE, "host-context");
+}
+
+/* What cannot be compared when a feature is on in one capture only. */
+static const struct {
+	enum feature feature;
+	const char *lost;
+	source_set covers; /* sources whose absence that explains */
+} feature_losses[] = {
+	{FEATURE_TASKSTATS, "delays and highest memory use have",
+	 1 << SOURCE_TASKSTATS | 1 << SOURCE_DELAYS | 1 << SOURCE_HIWATER},
+	{FEATURE_DELAYS, "delays have", 1 << SOURCE_DELAYS},
+	{FEATURE_IRQ_DELAY, "interrupt delays have", 0},
+	{FEATURE_XACCT, "highest memory use has", 1 << SOURCE_HIWATER},
+	{FEATURE_SCHED_INFO, "run-queue waits have", 1 << SOURCE_SCHEDSTAT},
+	{FEATURE_SCHEDSTATS, "wakeups, waits and sleeps of the scheduler have", 1 << SOURCE_SCHEDSTATS},
+	{FEATURE_IO_ACCOUNTING, "reads and writes have", 1 << SOURCE_IO},
+	{FEATURE_OTHERS_IO, "reads and writes of other users' processes have", 0},
+	{FEATURE_OTHERS_MEMORY, "memory by kind of other users' processes has", 0},
+	{FEATURE_PRESSURE, "pressure has", 0},
+	{FEATURE_CGROUP2, "cgroup records have", 0},
+	{FEATURE_PID_NAMESPACE, "what is asked by thread id (delays, affinity) has",
+	 1 << SOURCE_TASKSTATS | 1 << SOURCE_DELAYS | 1 << SOURCE_HIWATER | 1 << SOURCE_AFFINITY},
+	{FEATURE_PROCESS_MEMORY, "allocations have", 1 << SOURCE_JEMALLOC},
+};
+
+static void add_lost_feature(struct examination *examination, enum feature feature, size_t off,
+			     const char *lost)
+{
+	const struct snapshot *snapshot = examination->side[off];
+	const struct feature_result *result = &snapshot->provenance.features[feature];
+
+	buffer_append_format(&examination->text, "%s: off in %s", features[feature].words, side_names[off]);
+	if (result->reason != REASON_READ)
+		buffer_append_format(&examination->text, " (%s)",
+				     snapshot_reason_words(snapshot, (reason_id)result->reason));
+	buffer_append_format(&examination->text, ", so %s no change", lost);
+	add_row(examination, COMPARABILITY_WARNING, "missing-feature");
+}
+
+/* Features that were on in one capture and off in the other; returns the sources that this explains. */
+static source_set examine_features(struct examination *examination)
+{
+	source_set explained = 0;
+
+	for (size_t i = 0; i < COUNT(feature_losses); i++) {
+		const enum feature feature = feature_losses[i].feature;
+
+		for (size_t off = 0; off < SIDES; off++) {
+			const struct feature_result *there = examination->side[1 - off]->provenance.features;
+			const struct feature_result *here = examination->side[off]->provenance.features;
+
+			if (here[feature].state != FEATURE_STATE_OFF ||
+			    (there[feature].state != FEATURE_STATE_ON &&
+			     there[feature].state != FEATURE_STATE_PARTIAL))
+				continue;
+			explained |= feature_losses[i].covers;
+			if (feature_cause(here, feature) == feature)
+				add_lost_feature(examination, feature, off, feature_losses[i].lost);
+		}
+	}
+	return explained;
+}
+
+/* Sources that no thread of one capture was read from, with the reason. */
+static void examine_sources(struct examination *examination, source_set explained)
+{
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		const reason_id missed[SIDES] = {examination->side[BEFORE]->default_reason[i],
+						 examination->side[AFTER]->default_reason[i]};
+		const enum source part_of = sources[i].part_of;
+		size_t missing = missed[BEFORE] != REASON_READ ? BEFORE : AFTER;
+
+		if ((explained & source_bit((enum source)i)) != 0 || !examination->known[BEFORE] ||
+		    !examination->known[AFTER] ||
+		    (missed[BEFORE] == REASON_READ) == (missed[AFTER] == REASON_READ))
+			continue;
+		if (part_of != SOURCE_NONE &&
+		    examination->side[missing]->default_reason[part_of] != REASON_READ)
+			continue;
+		buffer_append_format(&examination->text, "%s was not read in %s (%s): %s have no change",
+				     sources[i].name, side_names[missing],
+				     snapshot_reason_words(examination->side[missing], missed[missing]),
+				     sources[i].description);
+		/* a round of the live screen reads what is looked at, and that is no fault of the host */
+		add_row(examination,
+			missed[missing] == REASON_NOT_READ ? COMPARABILITY_NOTE : COMPARABILITY_WARNING,
+			"missing-source");
+	}
+}
+
+/* What the flags of the format say for files that say nothing else. */
+static void examine_flags(struct examination *examination)
+{
+	static const struct {
+		unsigned int flag;
+		const char *lost;
+	} flags[] = {
+		{THREAD_TASKSTATS_MEASURED, "delays and highest memory use"},
+		{THREAD_CPU_DELAY_ACTIVE, "waits for a CPU by taskstats"},
+		{THREAD_DELAY_BLOCK_ACTIVE, "delays"},
+		{THREAD_XACCT_ACTIVE, "highest memory use"},
+		{THREAD_JEMALLOC_MEASURED, "allocations"},
+	};
+	unsigned int any[SIDES] = {0, 0};
+
+	for (size_t side = 0; side < SIDES; side++) {
+		for (size_t i = 0; i < examination->side[side]->thread_count; i++)
+			any[side] |= examination->side[side]->thread_flags[i];
+		if (examination->side[side]->thread_count == 0)
+			return;
+	}
+	for (size_t i = 0; i < COUNT(flags); i++) {
+		size_t missing = (any[BEFORE] & flags[i].flag) == 0 ? BEFORE : AFTER;
+
+		if ((any[BEFORE] & flags[i].flag) == (any[AFTER] & flags[i].flag))
+			continue;
+		buffer_append_format(&examination->text,
+				     "no thread of %s had its %s measured: they have no change",
+				     side_names[missing], flags[i].lost);
+		add_row(examination, COMPARABILITY_WARNING, "not-measured");
+		if (flags[i].flag == THREAD_TASKSTATS_MEASURED)
+			return; /* the other flags but the last are its parts */
+	}
+}
+
+/* Capabilities that let a capture read more, each with one that gives as much (capabilities(7)). */
+static const struct {
+	const char *name, *instead;
+} reading_capabilities[] = {
+	{"net_admin", NULL},
+	{"sys_ptrace", NULL},
+	{"dac_read_search", "dac_override"},
+};
+
+static bool has_capability(const struct provenance *provenance, const char *name)
+{
+	for (size_t i = 0; name != NULL && i < provenance->capability_count; i++) {
+		if (strcmp(provenance->capabilities[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool may_read_by(const struct provenance *provenance, size_t capability)
+{
+	return has_capability(provenance, reading_capabilities[capability].name) ||
+	       has_capability(provenance, reading_capabilities[capability].instead);
+}
+
+static void examine_rights(struct examination *examination)
+{
+	struct buffer *text = &examination->text;
+
+	if (find_difference(examination, "user") != NULL) {
+		buffer_append_format(text,
+				     "other user, %s before and %s after: what only one of them may read has "
+				     "no change",
+				     find_difference(examination, "user")->value[BEFORE],
+				     find_difference(examination, "user")->value[AFTER]);
+		add_row(examination, COMPARABILITY_WARNING, "other-user");
+	}
+	for (size_t lacking = 0; lacking < SIDES; lacking++) {
+		const struct provenance *here = &examination->side[lacking]->provenance;
+		const struct provenance *there = &examination->side[1 - lacking]->provenance;
+		size_t count = 0;
+
+		if (!here->present || !there->present)
+			continue;
+		for (size_t i = 0; i < COUNT(reading_capabilities); i++) {
+			if (may_read_by(here, i) || !may_read_by(there, i))
+				continue;
+			if (count++ == 0)
+				buffer_append_format(text, "%s was captured without ", side_names[lacking]);
+			else
+				buffer_append_text(text, ", ");
+			buffer_append_text(text, reading_capabilities[i].name);
+		}
+		if (count == 0)
+			continue;
+		buffer_append_text(text, ": what that lets one read has no change");
+		add_row(examination, COMPARABILITY_WARNING, "other-capabilities");
+	}
+}
+
+/*
+ * Numbers of namespaces mean something within a boot only, but for those that every boot starts with
+ * (linux/proc_ns.h, PROC_*_INIT_INO; 0 where there is no such number).
+ */
+static const struct {
+	enum namespace_kind kind;
+	uint64_t initial;
+	const char *consequence;
+} namespace_rows[] = {
+	{NAMESPACE_PID, 0xeffffffc, "other processes are seen, and the ids of threads mean others"},
+	{NAMESPACE_USER, 0xeffffffd, "capabilities count for less in one of them"},
+	{NAMESPACE_MNT, 0, "other mounts of /proc, /sys and cgroups may have been read"},
+	{NAMESPACE_CGROUP, 0xeffffffb, "cgroup paths begin elsewhere and may match no group"},
+	{NAMESPACE_TIME, 0xeffffffa, "start times count from another moment"},
+};
+
+static void examine_namespaces(struct examination *examination)
+{
+	for (size_t i = 0; i < COUNT(namespace_rows); i++) {
+		const enum namespace_kind kind = namespace_rows[i].kind;
+		const uint64_t first = examination->side[BEFORE]->provenance.namespaces[kind];
+		const uint64_t second = examination->side[AFTER]->provenance.namespaces[kind];
+		const uint64_t initial = namespace_rows[i].initial;
+
+		if (first == 0 || second == 0 || first == second)
+			continue;
+		if (!examination->same_boot && (initial == 0 || (first != initial && second != initial)))
+			continue;
+		buffer_append_format(&examination->text, "other %s namespace: %s", namespace_names[kind],
+				     namespace_rows[i].consequence);
+		add_row(examination, COMPARABILITY_WARNING, "other-namespace");
+	}
+}
+
+static void examine_scope(struct examination *examination)
+{
+	const struct capture_fact *scope = find_difference(examination, "scope");
+
+	if (scope != NULL) {
+		buffer_append_format(&examination->text,
+				     "other scope (-p), %s in before and %s in after: what one left out "
+				     "reads as gone or new",
+				     scope->value[BEFORE], scope->value[AFTER]);
+		add_row(examination, COMPARABILITY_WARNING, "other-scope");
+	}
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		const char *first = examination->side[BEFORE]->provenance.roots[i];
+		const char *second = examination->side[AFTER]->provenance.roots[i];
+
+		if (first == NULL || second == NULL || strcmp(first, second) == 0)
+			continue;
+		buffer_append_format(
+			&examination->text, "other %s root, %s in before and %s in after%s", root_names[i],
+			first, second,
+			i == ROOT_CGROUP ? ": cgroup paths begin elsewhere and may match no group" : "");
+		add_row(examination, i == ROOT_CGROUP ? COMPARABILITY_WARNING : COMPARABILITY_NOTE,
+			"other-root");
+	}
+}
+
+static void examine_format(struct examination *examination)
+{
+	const struct capture_fact *program = find_difference(examination, "program");
+	struct buffer *text = &examination->text;
+
+	if (!examination->known[BEFORE] && !examination->known[AFTER]) {
+		buffer_append_text(text, "neither file tells boot, rights and scope of its capture: flags "
+					 "alone say what was measured");
+		add_row(examination, COMPARABILITY_NOTE, "no-provenance");
+	} else if (examination->known[BEFORE] != examination->known[AFTER]) {
+		buffer_append_format(text,
+				     "%s was written by another program: its flags alone say what was "
+				     "measured, and a zero in it may be a value that was not read",
+				     side_names[examination->known[BEFORE] ? AFTER : BEFORE]);
+		add_row(examination, COMPARABILITY_WARNING, "no-provenance");
+	} else if (program != NULL) {
+		buffer_append_format(text, "written by %s and by %s: they may read the kernel in other ways",
+				     program->value[BEFORE], program->value[AFTER]);
+		add_row(examination, COMPARABILITY_NOTE, "other-program");
+	}
+}
+
+/* Generations of the format: what one lacked reads as zero or is not there. */
+static void examine_generations(struct examination *examination)
+{
+	const char *notes[SIDES] = {examination->side[BEFORE]->format_notes,
+				    examination->side[AFTER]->format_notes};
+
+	if (notes[BEFORE] != NULL && notes[AFTER] != NULL && strcmp(notes[BEFORE], notes[AFTER]) == 0)
+		return;
+	for (size_t side = 0; side < SIDES; side++) {
+		if (notes[side] == NULL)
+			continue;
+		buffer_append_format(&examination->text, "other generation of the format, %s: %s",
+				     side_names[side], notes[side]);
+		add_row(examination, COMPARABILITY_WARNING, "other-generation");
+	}
+}
+
+struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after)
+{
+	struct capture_facts *facts = capture_facts_create(before, after);
+	struct examination examination = {
+		.result = memory_allocate_zero(1, sizeof(*examination.result)),
+		.side = {before, after},
+		.facts = facts,
+		.same_boot = comparability_same_boot(before, after),
+		.known = {before->provenance.present, after->provenance.present},
+	};
+
+	examine_time(&examination);
+	examine_threads(&examination);
+	examine_host(&examination);
+	if (examination.known[BEFORE] && examination.known[AFTER])
+		examine_sources(&examination, examine_features(&examination));
+	else
+		examine_flags(&examination);
+	examine_rights(&examination);
+	examine_namespaces(&examination);
+	examine_scope(&examination);
+	examine_format(&examination);
+	examine_generations(&examination);
+	examine_host_facts(&examination);
+	buffer_release(&examination.text);
+	capture_facts_release(facts);
+	return examination.result;
+}
+
+void comparability_release(struct comparability *comparability)
+{
+	if (comparability == NULL)
+		return;
+	free(comparability->rows);
+	arena_release(&comparability->arena);
+	free(comparability);
+}

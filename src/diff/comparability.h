@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_COMPARABILITY_H
+#define CTOP_COMPARABILITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "snapshot/snapshot.h"
+
+/* What keeps two captures from being compared, as sentences that name the consequence. */
+
+enum comparability_severity {
+	COMPARABILITY_NOTE,    /* worth knowing */
+	COMPARABILITY_WARNING, /* some of the changes shown are no changes */
+	COMPARABILITY_SEVERITY_COUNT,
+};
+
+extern const char *const comparability_severity_names[COMPARABILITY_SEVERITY_COUNT]; /* "note" "warning" */
+
+struct comparability_row {
+	enum comparability_severity severity;
+	const char *id;   /* stable word for programs: "other-kernel" */
+	const char *text; /* one sentence without a period; names in it are as read, not sanitised */
+};
+
+struct comparability {
+	struct arena arena;             /* owns the texts */
+	struct comparability_row *rows; /* warnings first */
+	size_t count;
+	size_t capacity;
+};
+
+/*
+ * Looks at what is known of both captures: order, boot, host, kernel, hardware, what was readable on one side
+ * only, with which rights, in which namespaces, of which processes, written by which program, and how long
+ * lies between them. For files without `ctop` objects only their flags and their host object speak. Nothing
+ * of the snapshots is kept. The caller releases the result with comparability_release().
+ */
+struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after);
+
+/* Adds what the caller knows besides; `id` is static, `text` copied. Warnings stand before notes. */
+void comparability_add(struct comparability *comparability, enum comparability_severity severity,
+		       const char *id, const char *text);
+
+/* Frees the rows; NULL is allowed. */
+void comparability_release(struct comparability *comparability);
+
+/*
+ * Nanoseconds from one capture to the other: of CLOCK_BOOTTIME where both are of one boot, else of the wall
+ * clock. Negative when `after` is the older one; 0 where it is not known.
+ */
+int64_t comparability_interval(const struct snapshot *before, const struct snapshot *after);
+
+/* Whether both captures are known to be of one boot of one host. */
+bool comparability_same_boot(const struct snapshot *before, const struct snapshot *after);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_H
+#define CTOP_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "group/aggregate.h"
+#include "group/grouping.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * Two snapshots joined: the groups of both by their keys, on AXIS_ALL also those of renamed cgroups, with
+ * every metric of both sides and its change. What reports, rules and the screen of a comparison are made of.
+ */
+
+enum diff_side {
+	DIFF_BEFORE,
+	DIFF_AFTER,
+	DIFF_SIDE_COUNT,
+};
+
+enum diff_pair_kind {
+	DIFF_PAIR_MATCHED,     /* one key on both sides */
+	DIFF_PAIR_FUDGED,      /* its cgroup has another name in after; key and label are those of before */
+	DIFF_PAIR_ONLY_BEFORE, /* an orphan: the other side has no threads, every change is absent */
+	DIFF_PAIR_ONLY_AFTER,
+};
+
+struct diff_options {
+	struct grouping_options grouping; /* must outlive the diff */
+	bool by_flags; /* the format's flags alone say what was measured, see aggregation_create() */
+	/*
+	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
+	 * so that a part of the threads has the keys that it has in the whole. diff_pair_of_thread() is for
+	 * threads that count.
+	 */
+	const bool *members[DIFF_SIDE_COUNT];
+	/* Of diff_match_apply(), NULL otherwise: the threads of each side whose counters add up, the others'
+	 * stand for zero; and of each thread of before the one of after whose names it goes by, UINT32_MAX
+	 * for its own. */
+	const bool *counted[DIFF_SIDE_COUNT];
+	const uint32_t *successor;
+};
+
+/* A group of one or both sides. */
+struct diff_pair {
+	enum diff_pair_kind kind;
+	const char *key; /* of the group; NUL-terminated, on AXIS_ALL three parts with a NUL between */
+	size_t key_length;
+	uint32_t group[DIFF_SIDE_COUNT];      /* in the aggregation of that side, UINT32_MAX for none */
+	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
+	uint32_t candidates;                  /* groups of after that were joined into this one */
+	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
+	bool has_uptime;                      /* false for orphans */
+	double uptime; /* percent of the longest lifetime that a pair has in after, 0 to 100 */
+};
+
+/* A thread type that renamed cgroups have in common or not: patterns of the names. */
+struct diff_type {
+	const char *process, *thread; /* NUL-terminated, owned by the diff */
+};
+
+/* A cgroup of before and its new name in after. */
+struct diff_rename {
+	const char *path[DIFF_SIDE_COUNT]; /* keys of the cgroups, owned by the diff */
+	const char *root[DIFF_SIDE_COUNT]; /* what is left of them without their equal last components */
+	uint32_t overlap;                  /* types on both sides */
+	double ratio;                      /* of them to the types on either side, 0 to 1 */
+	uint32_t cascaded;                 /* groups below the roots that were joined with it */
+	const struct diff_type *only[DIFF_SIDE_COUNT]; /* types of one side only, in byte order */
+	size_t only_count[DIFF_SIDE_COUNT];
+};
+
+struct diff;
+
+/*
+ * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result;
+ * names are grouped over both together. The caller releases it with diff_release().
+ */
+struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
+			 const struct diff_options *options);
+void diff_release(struct diff *diff);
+
+const struct snapshot *diff_snapshot(const struct diff *diff, enum diff_side side);
+const struct diff_options *diff_options(const struct diff *diff);
+
+/* The pairs in ascending byte order of their keys, which are distinct. */
+size_t diff_pair_count(const struct diff *diff);
+const struct diff_pair *diff_pair(const struct diff *diff, size_t index);
+
+/* How many pairs are of a kind. */
+size_t diff_kind_count(const struct diff *diff, enum diff_pair_kind kind);
+
+/* The pair that a thread of a side (index in its snapshot) belongs to. */
+size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
+
+/* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before. */
+size_t diff_find(const struct diff *diff, const char *key, size_t length);
+
+/*
+ * Appends the pair's name for people: the key, on AXIS_ALL "cgroup | process | thread", and before it
+ * "[fudged: LEAF] " ("[fudged] " without a leaf) where that is what it is. Bytes as read, not sanitised.
+ */
+void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
+
+/* That mark alone, nothing for other pairs. */
+void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
+
+/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates merged. */
+struct aggregation *diff_aggregation(const struct diff *diff, enum diff_side side);
+
+/* The renamed cgroups, in byte order of their paths before and after. */
+size_t diff_rename_count(const struct diff *diff);
+const struct diff_rename *diff_rename(const struct diff *diff, size_t index);
+
+/* What one side has. */
+struct diff_side_value {
+	enum value_state state; /* absent where the side has no group */
+	reason_id reason;       /* when unavailable or partial; of that side's snapshot */
+	bool partial;           /* a lower bound, or made without some members */
+	bool has_number;        /* false for categories and where there is no value */
+	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
+};
+
+/* A metric of a pair and how it changed. Never a NaN or an infinity but for `sort`. */
+struct diff_value {
+	struct diff_side_value side[DIFF_SIDE_COUNT];
+	/*
+	 * Of the change: absent when a side has none to have, else unavailable when a side is unavailable or
+	 * partial (`reason` of the snapshot of `reason_side`).
+	 */
+	enum value_state state;
+	reason_id reason;
+	enum diff_side reason_side;
+	bool is_category;  /* compared by its commonest value: `differs` is all there is */
+	bool differs;      /* the change is not zero; never where it has no value */
+	bool has_delta;    /* state is VALUE_READ and no category */
+	double delta;      /* after - before */
+	bool has_fraction; /* never where before is zero, nor for ratios */
+	double fraction;   /* delta / before */
+	double sort;       /* |fraction|, else |delta| * 1e9, else -INFINITY: the larger, the further up */
+};
+
+struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric);
+struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived);
+
+/* The text of a metric of one side as a report cell, without a mark for partial values; only where that side
+ * has a value. */
+void diff_append_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric,
+			enum diff_side side, struct buffer *buffer);
+
+#endif

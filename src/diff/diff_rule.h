@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_RULE_H
+#define CTOP_DIFF_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "diff.h"
+#include "group/glob.h"
+
+/*
+ * Conditions under which a comparison has failed (`--fail-if`):
+ *
+ *	[after:]METRIC(GROUP-GLOB) OP LIMIT
+ *
+ * A rule is broken by a group whose change (after - before) is OP the LIMIT; with `after:` it is the value of
+ * the second file that counts, with a LIMIT in percent the change relative to before (any growth from 0 is
+ *above every limit). GROUP-GLOB (see glob.h) matches the whole name of a group; on AXIS_ALL the whole "cgroup
+ *| process | thread" or any one of the three. OP is `>`, `>=`, `<` or `<=`. LIMIT is a decimal number, in the
+ *metric's own unit unless it has one: ns us ms s min h of times (and of clock ticks), B K KiB M MiB … of
+ *bytes by 1024, K M G T of counts by 1000.
+ */
+
+enum diff_rule_comparison {
+	DIFF_RULE_ABOVE,
+	DIFF_RULE_AT_LEAST,
+	DIFF_RULE_BELOW,
+	DIFF_RULE_AT_MOST,
+};
+
+struct diff_rule {
+	char *text; /* as the user wrote it, owned */
+	bool of_after;
+	enum metric metric;   /* METRIC_NONE: `derived` */
+	enum derived derived; /* DERIVED_NONE: `metric` */
+	struct glob *glob;    /* owned */
+	enum diff_rule_comparison comparison;
+	bool percent; /* `limit` is of the change as a part of before, in percent */
+	double limit; /* in the metric's base unit */
+};
+
+/*
+ * Parses a rule; the caller releases it with diff_rule_release(). Returns 0, or -EINVAL (nothing to release)
+ * with a sentence that quotes the rule and says what is valid.
+ */
+int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *error);
+void diff_rule_release(struct diff_rule *rule);
+
+/* What came of a rule: of each group that breaks it, or of all when none does. */
+struct diff_rule_outcome {
+	const char *rule; /* as the user wrote it */
+	bool broken;
+	/* A sentence that begins with the rule and tells the group and the number measured, without a period;
+	 * names in it are as read, not sanitised. */
+	const char *text;
+};
+
+/* Outcomes of rules; a zeroed struct is empty. */
+struct diff_rule_outcomes {
+	struct arena arena; /* owns the texts */
+	struct diff_rule_outcome *items;
+	size_t count;
+	size_t capacity;
+	bool broken; /* at least one is */
+};
+
+/*
+ * Judges a rule and appends its outcomes: the worst groups that break it, each with its number, and how many
+ * more do; else one outcome that the rule is kept. It is broken, too, where a matching group's number is
+ * unavailable, where none of the matching groups has one, and where no group matches. Groups that have no
+ * number beside others that have are told of and break nothing.
+ */
+void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
+		     struct diff_rule_outcomes *outcomes);
+
+void diff_rule_outcomes_release(struct diff_rule_outcomes *outcomes);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rules of a comparison: what comes of them. */
+#include "diff_rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "table/cell_format.h"
+
+enum {
+	TOLD_GROUPS = 10 /* of one rule by name; the others are counted */
+};
+
+/* How a rule has fared so far. */
+struct judgement {
+	const struct diff_rule *rule;
+	const struct diff *diff;
+	struct diff_rule_outcomes *outcomes;
+	struct buffer text; /* scratch */
+	size_t judged;      /* matching groups with a number */
+	size_t absent;      /* without one to have */
+	size_t unavailable; /* without one for a reason */
+	size_t nearest;     /* pair that comes nearest to breaking it, of those judged */
+	double nearest_number;
+	struct offender {
+		size_t pair;
+		double excess;    /* by which the number passes the limit */
+	} offenders[TOLD_GROUPS]; /* the worst first */
+	size_t offender_count;    /* of all, beyond TOLD_GROUPS too */
+};
+
+static bool part_matches(const struct glob *glob, const char *part, const char *end)
+{
+	return glob_matches(glob, part, (size_t)(end - part));
+}
+
+/* The key; on AXIS_ALL its three parts as they are printed, or any of them. */
+static bool matches(const struct judgement *judgement, const struct diff_pair *pair)
+{
+	const struct glob *glob = judgement->rule->glob;
+	const char *end = pair->key + pair->key_length;
+	struct buffer whole = {0};
+	bool found = false;
+
+	if (diff_options(judgement->diff)->grouping.axis != AXIS_ALL)
+		return part_matches(glob, pair->key, end);
+	for (const char *part = pair->key; part != NULL && !found;) {
+		const char *nul = memchr(part, '\0', (size_t)(end - part));
+		const char *part_end = nul != NULL ? nul : end;
+
+		found = part_matches(glob, part, part_end);
+		buffer_append(&whole, part, (size_t)(part_end - part));
+		buffer_append_text(&whole, nul != NULL ? " | " : "");
+		part = nul != NULL ? nul + 1 : NULL;
+	}
+	found = found || glob_matches(glob, whole.data, whole.length);
+	buffer_release(&whole);
+	return found;
+}
+
+static struct diff_value take_value(const struct judgement *judgement, size_t pair)
+{
+	const struct diff_rule *rule = judgement->rule;
+
+	if (rule->metric != METRIC_NONE)
+		return diff_metric(judgement->diff, diff_pair(judgement->diff, pair), rule->metric);
+	return diff_derived(judgement->diff, diff_pair(judgement->diff, pair), rule->derived);
+}
+
+/* From 0 there is no change but 0 itself that a percentage could hold. */
+static double percentage(const struct diff_value *value)
+{
+	if (value->has_fraction)
+		return value->fraction * 100;
+	return value->delta == 0 ? 0 : copysign(INFINITY, value->delta);
+}
+
+/* The number that the rule is about; false where there is none, then the state and its reason. */
+static bool take_number(const struct diff_rule *rule, const struct diff_value *value, double *ret_number,
+			enum value_state *ret_state, reason_id *ret_reason, enum diff_side *ret_side)
+{
+	const struct diff_side_value *after = &value->side[DIFF_AFTER];
+
+	*ret_side = DIFF_AFTER;
+	if (rule->of_after) {
+		*ret_number = after->number;
+		*ret_state = after->partial ? VALUE_UNAVAILABLE : after->state;
+		*ret_reason = after->reason;
+		return after->state == VALUE_READ && !after->partial && after->has_number;
+	}
+	*ret_number = rule->percent ? percentage(value) : value->delta;
+	*ret_state = value->state;
+	*ret_reason = value->reason;
+	*ret_side = value->reason_side;
+	return value->has_delta;
+}
+
+/* By how much the number passes the limit: above 0, or at 0 where the limit itself counts. */
+static double excess(const struct diff_rule *rule, double number)
+{
+	const bool upwards = rule->comparison == DIFF_RULE_ABOVE || rule->comparison == DIFF_RULE_AT_LEAST;
+
+	return upwards ? number - rule->limit : rule->limit - number;
+}
+
+static bool breaks(const struct diff_rule *rule, double number)
+{
+	const bool inclusive = rule->comparison == DIFF_RULE_AT_LEAST ||
+			       rule->comparison == DIFF_RULE_AT_MOST;
+
+	return inclusive ? excess(rule, number) >= 0 : excess(rule, number) > 0;
+}
+
+/* Keeps the worst; of equal ones the first. */
+static void add_offender(struct judgement *judgement, size_t pair, double by)
+{
+	size_t held = judgement->offender_count < TOLD_GROUPS ? judgement->offender_count : TOLD_GROUPS;
+	size_t place = held;
+
+	judgement->offender_count++;
+	while (place > 0 && judgement->offenders[place - 1].excess < by)
+		place--;
+	if (place == TOLD_GROUPS)
+		return;
+	if (held == TOLD_GROUPS)
+		held--;
+	memmove(&judgement->offenders[place + 1], &judgement->offenders[place],
+		(held - place) * sizeof(judgement->offenders[0]));
+	judgement->offenders[place] = (struct offender){pair, by};
+}
+
+static void begin_text(struct judgement *judgement)
+{
+	buffer_clear(&judgement->text);
+	buffer_append_format(&judgement->text, "%s: ", judgement->rule->text);
+}
+
+static void add_outcome(struct judgement *judgement, bool broken)
+{
+	struct diff_rule_outcomes *outcomes = judgement->outcomes;
+	struct buffer *text = &judgement->text;
+
+	outcomes->items = memory_grow(outcomes->items, &outcomes->capacity, outcomes->count + 1,
+				      sizeof(*outcomes->items));
+	outcomes->items[outcomes->count++] = (struct diff_rule_outcome){
+		.rule = arena_duplicate(&outcomes->arena, judgement->rule->text,
+					strlen(judgement->rule->text)),
+		.broken = broken,
+		.text = arena_duplicate(&outcomes->arena, text->data, text->length),
+	};
+	outcomes->broken |= broken;
+}
+
+static void append_delta(const struct diff_rule *rule, struct buffer *text, double delta)
+{
+	if (rule->metric != METRIC_NONE)
+		cell_format_delta(text, delta, metric_type(rule->metric)->ladder);
+	else
+		cell_format_derived_delta(text, delta, derived_metrics[rule->derived].ladder,
+					  derived_metrics[rule->derived].is_ratio);
+}
+
+/* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */
+static void append_measurement(struct judgement *judgement, size_t pair)
+{
+	const struct diff_rule *rule = judgement->rule;
+	const struct diff_value value = take_value(judgement, pair);
+	struct buffer *text = &judgement->text;
+
+	diff_append_label(diff_pair(judgement->diff, pair), text);
+	if (rule->of_after) {
+		buffer_append_text(text, " has ");
+		if (rule->metric != METRIC_NONE)
+			diff_append_metric(judgement->diff, diff_pair(judgement->diff, pair), rule->metric,
+					   DIFF_AFTER, text);
+		else
+			cell_format_derived(text, value.side[DIFF_AFTER].number,
+					    derived_metrics[rule->derived].ladder,
+					    derived_metrics[rule->derived].is_ratio);
+		return;
+	}
+	buffer_append_text(text, " changed by ");
+	append_delta(rule, text, value.delta);
+	if (value.has_fraction) {
+		buffer_append_text(text, " (");
+		cell_format_percent(text, value.fraction);
+		buffer_append_char(text, ')');
+	}
+}
+
+static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id reason, enum diff_side side)
+{
+	static const char *const sides[DIFF_SIDE_COUNT] = {"before", "after"};
+
+	if (judgement->unavailable++ >= TOLD_GROUPS)
+		return;
+	begin_text(judgement);
+	buffer_append_text(&judgement->text, "cannot be judged, ");
+	diff_append_label(diff_pair(judgement->diff, pair), &judgement->text);
+	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", sides[side],
+			     snapshot_reason_words(diff_snapshot(judgement->diff, side), reason));
+	add_outcome(judgement, true);
+}
+
+static void judge_pair(struct judgement *judgement, size_t pair)
+{
+	const struct diff_value value = take_value(judgement, pair);
+	const struct diff_rule *rule = judgement->rule;
+	enum value_state state;
+	enum diff_side side;
+	reason_id reason;
+	double number;
+
+	if (!take_number(rule, &value, &number, &state, &reason, &side)) {
+		if (state == VALUE_UNAVAILABLE)
+			tell_unavailable(judgement, pair, reason, side);
+		else
+			judgement->absent++;
+		return;
+	}
+	if (judgement->judged++ == 0 || excess(rule, number) > excess(rule, judgement->nearest_number)) {
+		judgement->nearest = pair;
+		judgement->nearest_number = number;
+	}
+	if (breaks(rule, number))
+		add_offender(judgement, pair, excess(rule, number));
+}
+
+static void tell_offenders(struct judgement *judgement)
+{
+	for (size_t i = 0; i < judgement->offender_count && i < TOLD_GROUPS; i++) {
+		begin_text(judgement);
+		append_measurement(judgement, judgement->offenders[i].pair);
+		add_outcome(judgement, true);
+	}
+	if (judgement->offender_count <= TOLD_GROUPS)
+		return;
+	begin_text(judgement);
+	buffer_append_format(&judgement->text, "%zu more group%s it", judgement->offender_count - TOLD_GROUPS,
+			     judgement->offender_count - TOLD_GROUPS == 1 ? " breaks" : "s break");
+	add_outcome(judgement, true);
+}
+
+/* Why no group could be judged. */
+static void tell_nothing(struct judgement *judgement)
+{
+	begin_text(judgement);
+	if (judgement->absent == 0)
+		buffer_append_text(&judgement->text, "no group matches");
+	else
+		buffer_append_format(&judgement->text, "%zu group%s match%s and %s no %s", judgement->absent,
+				     judgement->absent == 1 ? "" : "s", judgement->absent == 1 ? "es" : "",
+				     judgement->absent == 1 ? "has" : "have",
+				     judgement->rule->of_after ? "value in after"
+							       : "change: the value is absent on one side");
+	add_outcome(judgement, true);
+}
+
+static void tell_kept(struct judgement *judgement)
+{
+	begin_text(judgement);
+	append_measurement(judgement, judgement->nearest);
+	if (judgement->judged > 1)
+		buffer_append_format(&judgement->text, ", the nearest of %zu groups", judgement->judged);
+	if (judgement->absent != 0)
+		buffer_append_format(&judgement->text, "; %zu more match without a number",
+				     judgement->absent);
+	add_outcome(judgement, false);
+}
+
+void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
+		     struct diff_rule_outcomes *outcomes)
+{
+	struct judgement judgement = {.rule = rule, .diff = diff, .outcomes = outcomes};
+
+	for (size_t i = 0; i < diff_pair_count(diff); i++) {
+		if (matches(&judgement, diff_pair(diff, i)))
+			judge_pair(&judgement, i);
+	}
+	if (judgement.unavailable > TOLD_GROUPS) {
+		begin_text(&judgement);
+		buffer_append_format(&judgement.text, "cannot be judged for %zu more group%s",
+				     judgement.unavailable - TOLD_GROUPS,
+				     judgement.unavailable - TOLD_GROUPS == 1 ? "" : "s");
+		add_outcome(&judgement, true);
+	}
+	tell_offenders(&judgement);
+	if (judgement.judged == 0 && judgement.unavailable == 0)
+		tell_nothing(&judgement);
+	else if (judgement.offender_count == 0 && judgement.unavailable == 0)
+		tell_kept(&judgement);
+	buffer_release(&judgement.text);
+}
+
+void diff_rule_outcomes_release(struct diff_rule_outcomes *outcomes)
+{
+	free(outcomes->items);
+	arena_release(&outcomes->arena);
+	*outcomes = (struct diff_rule_outcomes){0};
+}

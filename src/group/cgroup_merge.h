@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CGROUP_MERGE_H
+#define CTOP_CGROUP_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "grouping.h"
+#include "snapshot/snapshot.h"
+
+/* The cgroup records whose paths have one key, merged into one. */
+struct merged_cgroup {
+	const char *key;
+	size_t key_length;
+	struct cgroup_record record; /* path and missing have no meaning; keys of lists in byte order */
+	uint32_t members;            /* records in it */
+	uint32_t unavailable[CGROUP_MEMBER_COUNT]; /* of them, those where the member was not read */
+	reason_id reason[CGROUP_MEMBER_COUNT];     /* of the first such record */
+};
+
+/* All of a snapshot, ascending by the bytes of their keys. */
+struct merged_cgroups {
+	struct merged_cgroup *items;
+	size_t count;
+	struct arena arena;
+};
+
+/*
+ * Merges the cgroup records of `snapshot` by key: amounts add, present values take the larger, a limit that
+ * one of them lacks is lacking. Members that were not read stay out, unless `by_flags` takes what is stored.
+ * The snapshot must outlive the result; the caller releases it.
+ */
+struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
+					   const struct grouping_options *options, bool by_flags);
+void cgroup_merge_release(struct merged_cgroups *cgroups);
+
+/* Whether a member has a value, or none for a reason (`*ret_reason`). */
+enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_member member,
+				    reason_id *ret_reason);
+
+/* Whether records are missing in a member's value. */
+bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_member member);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rounds, the base and who is who between them. */
+#include "compare/compare_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND
+};
+
+struct session *session_create(void)
+{
+	return memory_allocate_zero(1, sizeof(struct session));
+}
+
+struct session *session_create_file(struct snapshot *snapshot)
+{
+	struct session *session = session_create();
+
+	session->is_file = true;
+	session_add_round(session, snapshot);
+	return session;
+}
+
+bool session_is_file(const struct session *session)
+{
+	return session->is_file;
+}
+
+static void forget_groupings(struct session *session)
+{
+	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
+		grouping_release(session->groupings[i].grouping);
+		session->groupings[i] = (struct cached_grouping){0};
+	}
+}
+
+void session_release(struct session *session)
+{
+	if (session == NULL)
+		return;
+	session_compare(session, NULL);
+	forget_groupings(session);
+	pattern_memory_release(&session->patterns);
+	history_release(&session->history);
+	ended_clear(&session->ended);
+	free(session->previous_of);
+	free(session->base_of);
+	snapshot_release(session->now);
+	snapshot_release(session->previous);
+	snapshot_release(session->base);
+	free(session);
+}
+
+static int compare_identity(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
+{
+	if (a->tgid[i] != b->tgid[j])
+		return a->tgid[i] < b->tgid[j] ? -1 : 1;
+	if (a->tid[i] != b->tid[j])
+		return a->tid[i] < b->tid[j] ? -1 : 1;
+	return 0;
+}
+
+static int compare_threads(const void *a, const void *b, void *context)
+{
+	return compare_identity(context, *(const uint32_t *)a, context, *(const uint32_t *)b);
+}
+
+/* The threads ascending by (tgid, tid); NULL when they stand so already, as captured ones do. */
+static uint32_t *order_threads(const struct snapshot *snapshot)
+{
+	uint32_t *order;
+	uint32_t i = 1;
+
+	while (i < snapshot->thread_count && compare_identity(snapshot, i - 1, snapshot, i) <= 0)
+		i++;
+	if (i >= snapshot->thread_count)
+		return NULL;
+	order = memory_allocate(snapshot->thread_count * sizeof(*order));
+	for (i = 0; i < snapshot->thread_count; i++)
+		order[i] = i;
+	qsort_r(order, snapshot->thread_count, sizeof(*order), compare_threads, (void *)snapshot);
+	return order;
+}
+
+/* What a thread that is not in the round before was then: one that started since counts from zero. */
+static uint32_t without_match(const struct snapshot *now, uint32_t thread, const struct snapshot *before)
+{
+	return now->start_time[thread] >= before->provenance.boottime_ns / NS_PER_TICK ? THREAD_BORN
+										       : THREAD_UNKNOWN;
+}
+
+/*
+ * Which thread of `before` each thread of `now` is, by (tid, start time), else THREAD_…; owned by the caller.
+ * `seen` gets a true for each thread of `before` that is in `now`. One pass over both.
+ */
+static uint32_t *match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen)
+{
+	uint32_t *match = memory_allocate((now->thread_count + 1) * sizeof(*match));
+	uint32_t *now_order = order_threads(now), *before_order = order_threads(before);
+	uint32_t j = 0;
+
+	for (uint32_t n = 0; n < now->thread_count; n++) {
+		uint32_t i = now_order != NULL ? now_order[n] : n;
+
+		match[i] = without_match(now, i, before);
+		for (; j < before->thread_count; j++) {
+			uint32_t old = before_order != NULL ? before_order[j] : j;
+			int order = compare_identity(before, old, now, i);
+
+			if (order > 0)
+				break;
+			if (order < 0 || before->start_time[old] != now->start_time[i])
+				continue;
+			match[i] = old;
+			seen[old] = true;
+			j++;
+			break;
+		}
+	}
+	free(now_order);
+	free(before_order);
+	return match;
+}
+
+/* Which thread of the base each thread of the new round is, through the round before. */
+static uint32_t *follow_base(const struct session *session, const uint32_t *previous_of, size_t count)
+{
+	uint32_t *base_of = memory_allocate((count + 1) * sizeof(*base_of));
+
+	for (size_t i = 0; i < count; i++)
+		base_of[i] = previous_of[i] < THREAD_UNKNOWN ? session->base_of[previous_of[i]]
+							     : previous_of[i];
+	return base_of;
+}
+
+/* Folds the threads of the round before that are not in the new one. */
+static void fold_ended(struct session *session, const bool *seen)
+{
+	struct comparison_sides sides = {
+		.to = session->now,
+		.from = session->base,
+		.from_of = session->base_of,
+	};
+
+	for (uint32_t i = 0; i < session->now->thread_count; i++) {
+		if (!seen[i])
+			ended_fold(&session->ended, &sides, i);
+	}
+}
+
+void session_add_round(struct session *session, struct snapshot *snapshot)
+{
+	uint32_t *previous_of, *base_of;
+	bool *seen;
+
+	forget_groupings(session);
+	if (session->pair != NULL)
+		pair_forget(session->pair);
+	session->rounds++;
+	if (session->now == NULL) {
+		session->now = snapshot;
+		session_set_base(session);
+		return;
+	}
+	seen = memory_allocate_zero(session->now->thread_count + 1, sizeof(*seen));
+	previous_of = match_threads(snapshot, session->now, seen);
+	base_of = follow_base(session, previous_of, snapshot->thread_count);
+	fold_ended(session, seen);
+	free(seen);
+	free(session->previous_of);
+	free(session->base_of);
+	session->previous_of = previous_of;
+	session->base_of = base_of;
+	snapshot_release(session->previous);
+	session->previous = session->now;
+	session->now = snapshot;
+}
+
+void session_set_base(struct session *session)
+{
+	if (session->now == NULL)
+		return;
+	forget_groupings(session);
+	snapshot_release(session->base);
+	session->base = snapshot_reference(session->now);
+	ended_clear(&session->ended);
+	free(session->base_of);
+	session->base_of = memory_allocate((session->now->thread_count + 1) * sizeof(*session->base_of));
+	for (uint32_t i = 0; i < session->now->thread_count; i++)
+		session->base_of[i] = i;
+}
+
+const struct snapshot *session_now(const struct session *session)
+{
+	return session->now;
+}
+
+const struct snapshot *session_previous(const struct session *session)
+{
+	return session->previous;
+}
+
+const struct snapshot *session_base(const struct session *session)
+{
+	return session->base;
+}
+
+uint64_t session_round_count(const struct session *session)
+{
+	return session->rounds;
+}
+
+uint64_t session_interval_ns(const struct session *session)
+{
+	uint64_t now, before;
+
+	if (session->previous == NULL)
+		return 0;
+	now = session->now->provenance.boottime_ns;
+	before = session->previous->provenance.boottime_ns;
+	return now > before ? now - before : 0;
+}
+
+uint64_t session_ended_count(const struct session *session)
+{
+	return session->ended.threads;
+}
+
+static bool same_options(const struct grouping_options *a, const struct grouping_options *b)
+{
+	return a->axis == b->axis && a->keep_thread_names == b->keep_thread_names &&
+	       a->keep_cgroup_names == b->keep_cgroup_names && a->flatten == b->flatten &&
+	       a->flatten_count == b->flatten_count;
+}
+
+const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
+					bool with_ended)
+{
+	const struct snapshot *snapshots[2] = {session->now, session->ended.names};
+	struct cached_grouping *oldest = &session->groupings[0];
+
+	with_ended = with_ended && session->ended.names != NULL;
+	session->grouping_clock++;
+	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
+		struct cached_grouping *cached = &session->groupings[i];
+
+		if (cached->grouping != NULL && cached->with_ended == with_ended &&
+		    same_options(&cached->options, options)) {
+			cached->used = session->grouping_clock;
+			return cached->grouping;
+		}
+		if (cached->used < oldest->used)
+			oldest = cached;
+	}
+	grouping_release(oldest->grouping);
+	*oldest = (struct cached_grouping){
+		.grouping = grouping_create(options, snapshots, with_ended ? 2 : 1, &session->patterns),
+		.options = *options,
+		.with_ended = with_ended,
+		.used = session->grouping_clock,
+	};
+	return oldest->grouping;
+}

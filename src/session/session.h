@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SESSION_H
+#define CTOP_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "group/grouping.h"
+#include "snapshot/snapshot.h"
+#include "table/table.h"
+#include "view/view.h"
+
+/*
+ * What a screen or `-b` looks at: the newest round, the one before it, the base, and what ended threads did;
+ * or one file (then only VIEW_MODE_TOTAL has numbers). Deltas are per thread, matched by (tid, start time),
+ * then summed. Not safe for several threads: it belongs to the one that draws.
+ */
+struct session;
+
+struct session *session_create(void);
+void session_release(struct session *session);
+
+/* A session over one file: takes over the reference. Only VIEW_MODE_TOTAL has numbers (else: not in the
+ * file). */
+struct session *session_create_file(struct snapshot *snapshot);
+
+bool session_is_file(const struct session *session);
+
+/*
+ * Takes over one reference to a finished snapshot as the newest round. The first one becomes the base. What
+ * threads that are gone since the last round did since the base is folded into one record per triple
+ * (bounded; beyond it into
+ * `(other)`), from their last reading.
+ */
+void session_add_round(struct session *session, struct snapshot *snapshot);
+
+/* The newest round becomes the base. */
+void session_set_base(struct session *session);
+
+/* NULL before the first round; session_previous() NULL before the second. Owned by the session. */
+const struct snapshot *session_now(const struct session *session);
+const struct snapshot *session_previous(const struct session *session);
+const struct snapshot *session_base(const struct session *session);
+
+/* Rounds added so far. */
+uint64_t session_round_count(const struct session *session);
+
+/* Time between the last two rounds, ns; 0 before the second. */
+uint64_t session_interval_ns(const struct session *session);
+
+/* Threads that ended since the base. */
+uint64_t session_ended_count(const struct session *session);
+
+/*
+ * The table of a view: one row per group or thread, columns of the view's tab. Sorted, filtered, marked. The
+ * caller releases it. Never NULL; no rows before the first round. Numbers of a live session need two rounds:
+ * until then rates and interval cells are unavailable (not-read).
+ */
+struct table *session_table(struct session *session, const struct view *view);
+
+/*
+ * Makes the cells of `count` rows from `first` where they are not made yet: of the table of a view with
+ * cells_on_demand. To be called with the same view, before the next round. A screen shows few of the threads
+ * that it sorts.
+ */
+void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
+			size_t count);
+
+/*
+ * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
+ * s, since base, source. NULL when the row is gone.
+ */
+struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
+				   size_t key_length);
+
+/*
+ * The definition of one cell: lines of text (what it counts, file or message it came from, when the two
+ * readings were taken, how many threads contributed and how many could not and why, the tally of a category,
+ * caveats). `column` is an index into table.columns of the view's table. The caller frees the buffer.
+ */
+void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
+		     size_t column, struct buffer *ret_lines);
+
+/*
+ * Evidence: one row per source (SOURCE READ MISSED WHY REMEDY), then the processes that the allocator probe
+ * has something to say of (rows with a tgid), then features; texts are not sanitised. NULL before the first
+ * round.
+ */
+struct table *session_evidence_table(const struct session *session);
+
+/* The same of any snapshot: a side of a comparison. */
+struct table *session_evidence_of(const struct snapshot *snapshot);
+
+/*
+ * Appends what would let the allocator probe read the processes that it may not, as far as the features of
+ * the snapshot tell: a part of a sentence, without a remedy where there is none.
+ */
+void session_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text);
+void session_evidence_lines_of(const struct snapshot *snapshot, struct buffer *ret_lines);
+
+/* The lines under the evidence table: probe, parse and taskstats summaries, cost, ended threads. */
+void session_evidence_lines(const struct session *session, struct buffer *ret_lines);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From accumulators to cells. */
+#include "session_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/unicode.h"
+#include "view/column_table.h"
+
+/* 2^64: what an unsigned amount is kept below when it comes out of a double. */
+static const double integer_limit = 18446744073709551616.0;
+
+static bool is_rate(const struct column_entry *entry, enum view_mode mode)
+{
+	if (mode != VIEW_MODE_RATE)
+		return false;
+	switch (entry->operation) {
+	case COLUMN_OPERATION_SUM:
+	case COLUMN_OPERATION_SUM_WITH_LARGEST:
+	case COLUMN_OPERATION_LOST:
+	case COLUMN_OPERATION_NET:
+		return true;
+	case COLUMN_OPERATION_CGROUP:
+		return cgroup_field_kind(entry->inputs[0]) == CGROUP_FIELD_RATE;
+	default:
+		return false;
+	}
+}
+
+enum unit column_unit(enum column column, enum view_mode mode, bool by_thread)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (entry->operation == COLUMN_OPERATION_STUCK && by_thread)
+		return UNIT_NS;
+	if (!is_rate(entry, mode))
+		return entry->unit;
+	switch (entry->unit) {
+	case UNIT_NS:
+		return UNIT_PERCENT;
+	case UNIT_BYTES:
+		return UNIT_BYTES_PER_S;
+	default:
+		return UNIT_COUNT_PER_S;
+	}
+}
+
+const char *category_text(const struct snapshot *snapshot, enum metric metric, uint64_t value,
+			  char letter[static 5])
+{
+	static const char policy_prefix[] = "SCHED_";
+	struct buffer buffer = {0};
+	const char *text;
+
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_STRING:
+		text = snapshot_text(snapshot, (uint32_t)value);
+		return strncmp(text, policy_prefix, sizeof(policy_prefix) - 1) == 0
+			       ? text + sizeof(policy_prefix) - 1
+			       : text;
+	case METRIC_ENCODING_BOOLEAN:
+		return value != 0 ? "yes" : "no";
+	default:
+		unicode_append(&buffer, (uint32_t)value);
+		memcpy(letter, buffer.data, buffer.length);
+		letter[buffer.length] = '\0';
+		buffer_release(&buffer);
+		return letter;
+	}
+}
+
+/* A number that sorts words by their first letters. */
+static double word_order(const char *word)
+{
+	double order = 0.0;
+
+	for (size_t i = 0; i < 6; i++) {
+		order = order * 256.0 + (unsigned char)*word;
+		word += *word != '\0';
+	}
+	return order;
+}
+
+static void set_integer(struct cell *cell, double value)
+{
+	cell->form = CELL_FORM_INTEGER;
+	cell->value.integer = value < integer_limit ? (uint64_t)round(value) : UINT64_MAX;
+	cell->sort = value;
+}
+
+static void set_real(struct cell *cell, double value)
+{
+	cell->form = CELL_FORM_REAL;
+	cell->value.real = value;
+	cell->sort = value;
+}
+
+/* The state that the counts say; false when there is no value. */
+static bool set_state(const struct accumulator *accumulator, struct cell *cell)
+{
+	cell->sort = NAN;
+	if (accumulator->read > 0) {
+		cell->state = CELL_VALUE;
+		return true;
+	}
+	cell->state = accumulator->missed > 0 ? CELL_UNAVAILABLE : CELL_ABSENT;
+	cell->reason = (reason_id)accumulator->reason;
+	return false;
+}
+
+/* A sum in the unit of the column: amounts are whole numbers, rates of time percent. */
+static void make_sum(const struct accumulator *accumulator, bool rate, struct cell *cell)
+{
+	if (!set_state(accumulator, cell))
+		return;
+	cell->partial = accumulator->missed > 0 || accumulator->partial;
+	if (!rate)
+		set_integer(cell, accumulator->sum.first);
+	else
+		set_real(cell,
+			 cell->unit == UNIT_PERCENT ? accumulator->sum.first / 1e7 : accumulator->sum.first);
+}
+
+/* Lost time is sorted as if stuck threads had lost all of theirs. */
+static void make_lost(const struct accumulator *accumulator, bool rate, struct cell *cell)
+{
+	double stuck = rate ? accumulator->sum.second / 1e7 : accumulator->sum.second;
+
+	make_sum(accumulator, rate, cell);
+	if (cell->state == CELL_VALUE)
+		cell->sort += stuck;
+	else if (stuck > 0)
+		cell->sort = stuck;
+}
+
+static void make_ratio(const struct column_entry *entry, const struct accumulator *accumulator,
+		       struct cell *cell)
+{
+	double first = accumulator->sum.first, second = accumulator->sum.second;
+	double value;
+
+	if (!set_state(accumulator, cell))
+		return;
+	if (accumulator->differs) {
+		cell->state = CELL_UNAVAILABLE;
+		cell->reason = (reason_id)(accumulator->reason != REASON_READ ? accumulator->reason
+									      : REASON_NOT_READ);
+		return;
+	}
+	if (entry->operation == COLUMN_OPERATION_DIFFERENCE) {
+		cell->partial = accumulator->missed > 0;
+		set_real(cell, first - second);
+		return;
+	}
+	if (entry->operation == COLUMN_OPERATION_SHARE)
+		second += first;
+	if (second == 0.0) {
+		cell->state = CELL_ABSENT;
+		return;
+	}
+	value = first / second;
+	set_real(cell, entry->unit == UNIT_PERCENT ? value * 100.0 : value);
+}
+
+static void make_category(const struct snapshot *now, enum metric metric,
+			  const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+{
+	char letter[5];
+	const char *text = category_text(now, metric, accumulator->present.value, letter);
+
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = !accumulator->differs;
+	cell->text = arena_format(arena, "%s%s", text, accumulator->differs ? "*" : "");
+	cell->sort = word_order(text);
+}
+
+static void make_affinity(const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+{
+	long long low = accumulator->range.low, high = accumulator->range.high;
+	const char *mark = accumulator->differs ? "*" : "";
+
+	cell->form = CELL_FORM_RANGE;
+	cell->unanimous = !accumulator->differs;
+	cell->value.range.low = low;
+	cell->value.range.high = high;
+	cell->text = low == high ? arena_format(arena, "%lld%s", low, mark)
+				 : arena_format(arena, "%lld-%lld%s", low, high, mark);
+	cell->sort = (double)high;
+}
+
+static void make_present(const struct snapshot *now, enum metric metric,
+			 const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+{
+	if (!set_state(accumulator, cell))
+		return;
+	switch (metric_type(metric)->reduction) {
+	case METRIC_REDUCTION_RANGE:
+		cell->form = CELL_FORM_RANGE;
+		cell->value.range.low = accumulator->range.low;
+		cell->value.range.high = accumulator->range.high;
+		cell->sort = (double)accumulator->range.high;
+		return;
+	case METRIC_REDUCTION_MODE:
+		make_category(now, metric, accumulator, arena, cell);
+		return;
+	case METRIC_REDUCTION_AFFINITY:
+		make_affinity(accumulator, arena, cell);
+		return;
+	default:
+		cell->form = CELL_FORM_INTEGER;
+		cell->value.integer = accumulator->present.value;
+		cell->sort = (double)accumulator->present.value;
+		cell->partial = accumulator->missed > 0;
+		cell->rose = accumulator->rose;
+		return;
+	}
+}
+
+static void make_integer(const struct accumulator *accumulator, struct cell *cell)
+{
+	if (!set_state(accumulator, cell))
+		return;
+	cell->form = CELL_FORM_INTEGER;
+	cell->value.integer = accumulator->present.value;
+	cell->sort = (double)accumulator->present.value;
+	cell->partial = accumulator->missed > 0;
+}
+
+/* Shares of the time of all members; what is not accounted for is sleep. */
+static void make_bar(const struct accumulator *accumulators, uint32_t threads, struct cell *cell)
+{
+	double shares[CELL_BAR_SHARES] = {0}, sum = 0.0;
+	size_t sleep = CELL_BAR_SHARES - 1;
+
+	if (!set_state(&accumulators[0], cell) || threads == 0)
+		return;
+	cell->form = CELL_FORM_BAR;
+	for (size_t i = 0; i < sleep; i++) {
+		cell->partial |= accumulators[i].missed > 0 || accumulators[i].partial;
+		shares[i] = accumulators[i].sum.first / 1e9 / threads;
+		sum += shares[i];
+	}
+	/* waits are charged when they end, so the sum may pass the whole */
+	for (size_t i = 0; i < sleep; i++)
+		cell->value.shares[i] = (float)(sum > 1.0 ? shares[i] / sum : shares[i]);
+	cell->value.shares[sleep] = sum > 1.0 ? 0.0F : (float)(1.0 - sum);
+	cell->sort = sum;
+}
+
+static void make_cgroup(const struct column_entry *entry, const struct accumulator *accumulator, bool rate,
+			struct cell *cell)
+{
+	if (accumulator->differs) {
+		cell->state = CELL_ABSENT; /* no limit */
+		cell->sort = NAN;
+		return;
+	}
+	make_sum(accumulator, rate || entry->unit == UNIT_CPUS, cell);
+}
+
+/* A difference of which a part is missing may be more or less than what is known. */
+static void make_net(const struct accumulator *accumulator, struct cell *cell)
+{
+	struct accumulator known = *accumulator;
+
+	if (known.missed > 0)
+		known.read = 0;
+	if (set_state(&known, cell))
+		set_real(cell, known.sum.first - known.sum.second);
+}
+
+static void make_layout(const struct snapshot *now, const struct accumulator *accumulator,
+			struct arena *arena, struct cell *cell)
+{
+	const char *layout;
+
+	if (!set_state(accumulator, cell))
+		return;
+	layout = now->provenance.heap[accumulator->present.value].layout;
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = !accumulator->differs;
+	cell->text = arena_format(arena, "%s%s", layout, accumulator->differs ? "*" : "");
+	cell->sort = word_order(layout);
+}
+
+static void make_heap(const struct snapshot *now, const struct column_entry *entry,
+		      const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+{
+	switch ((enum heap_field)entry->inputs[0]) {
+	case HEAP_FIELD_PROCESSES:
+	case HEAP_FIELD_THREADS:
+		make_integer(accumulator, cell);
+		return;
+	case HEAP_FIELD_LIVE:
+		if (accumulator->differs) {
+			cell->state = CELL_ABSENT;
+			cell->sort = NAN;
+		} else {
+			make_net(accumulator, cell);
+		}
+		return;
+	case HEAP_FIELD_LAYOUT:
+		make_layout(now, accumulator, arena, cell);
+		return;
+	}
+}
+
+void column_cell(const struct session *session, const struct members *members,
+		 const struct column_values *values, size_t row, struct arena *arena, struct cell *ret_cell)
+{
+	const struct column_entry *entry = column_entry(values->column);
+	const struct accumulator *accumulator = &values->accumulators[row * values->stride];
+	bool rate = is_rate(entry, values->mode);
+
+	*ret_cell = (struct cell){.unit = column_unit(values->column, values->mode, members->by_thread)};
+	switch (entry->operation) {
+	case COLUMN_OPERATION_THREADS:
+		ret_cell->state = CELL_VALUE;
+		set_integer(ret_cell, members->row_threads[row]);
+		return;
+	case COLUMN_OPERATION_SUM:
+	case COLUMN_OPERATION_SUM_WITH_LARGEST:
+	case COLUMN_OPERATION_SMAPS:
+	case COLUMN_OPERATION_LIFETIME:
+		make_sum(accumulator, rate, ret_cell);
+		return;
+	case COLUMN_OPERATION_LOST:
+		make_lost(accumulator, rate, ret_cell);
+		return;
+	case COLUMN_OPERATION_QUOTIENT:
+	case COLUMN_OPERATION_SHARE:
+	case COLUMN_OPERATION_DIFFERENCE:
+		make_ratio(entry, accumulator, ret_cell);
+		return;
+	case COLUMN_OPERATION_PRESENT:
+		make_present(session->now, (enum metric)entry->inputs[0], accumulator, arena, ret_cell);
+		return;
+	case COLUMN_OPERATION_STUCK:
+	case COLUMN_OPERATION_AGE:
+		make_integer(accumulator, ret_cell);
+		return;
+	case COLUMN_OPERATION_BAR:
+		make_bar(accumulator, members->row_threads[row], ret_cell);
+		return;
+	case COLUMN_OPERATION_CGROUP:
+		make_cgroup(entry, accumulator, rate, ret_cell);
+		return;
+	case COLUMN_OPERATION_NET:
+		make_net(accumulator, ret_cell);
+		return;
+	case COLUMN_OPERATION_HEAP:
+		make_heap(session->now, entry, accumulator, arena, ret_cell);
+		return;
+	}
+}
+
+/* Endings of column names by unit. */
+static const char *const unit_suffixes[UNIT_TOTAL] = {
+	[UNIT_NONE] = "",
+	[UNIT_COUNT] = "",
+	[UNIT_NS] = "_ns",
+	[UNIT_US] = "_us",
+	[UNIT_BYTES] = "_bytes",
+	[UNIT_TICKS] = "_ticks",
+	[UNIT_RATIO] = "_ratio",
+	[UNIT_PERCENT] = "_percent",
+	[UNIT_COUNT_PER_S] = "_per_s",
+	[UNIT_BYTES_PER_S] = "_bytes_per_s",
+	[UNIT_NS_PER_S] = "_ns_per_s",
+	[UNIT_TICKS_PER_S] = "_ticks_per_s",
+	[UNIT_CPUS] = "_cpus",
+};
+
+/* The name with its unit once: a metric's own name often ends in one. */
+static const char *unit_name(const char *name, enum unit unit, struct arena *arena)
+{
+	static const char *const endings[] = {"_clock_ticks", "_bytes", "_ns", "_ratio", "_fraction"};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t ending = strlen(endings[i]);
+
+		if (length > ending && strcmp(name + length - ending, endings[i]) == 0) {
+			length -= ending;
+			break;
+		}
+	}
+	return arena_format(arena, "%.*s%s", (int)length, name, unit_suffixes[unit]);
+}
+
+void column_describe(enum column column, enum view_mode mode, bool by_thread, struct arena *arena,
+		     struct table_column *ret_column)
+{
+	enum unit unit = column_unit(column, mode, by_thread);
+
+	*ret_column = (struct table_column){
+		.name = unit_name(column_name(column), unit, arena),
+		.title = column_title(column, (int)mode),
+		.unit = unit,
+		.left = column_is_text(column),
+		.width = column_width(column),
+		.column = column,
+	};
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What one number on the screen means and where it came from. */
+#include "compare/compare_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "view/column_table.h"
+#include "table/screen_format.h"
+
+enum {
+	TALLY_SHOWN = 8
+};
+
+struct explanation {
+	struct session *session;
+	const struct view *view;
+	struct members members;
+	enum column column;
+	struct buffer *lines;
+};
+
+static const char *count_text(uint64_t count, char text[static 28])
+{
+	return number_group_digits(count, text);
+}
+
+/* What stands behind a number; plain counts need nothing. */
+static const char *unit_word(enum column column, const struct cell *cell)
+{
+	static const char *const words[UNIT_TOTAL] = {
+		[UNIT_NS] = " ns",
+		[UNIT_US] = " us",
+		[UNIT_BYTES] = " bytes",
+		[UNIT_TICKS] = " ticks",
+		[UNIT_PERCENT] = " percent",
+		[UNIT_COUNT_PER_S] = " per s",
+		[UNIT_BYTES_PER_S] = " bytes per s",
+		[UNIT_NS_PER_S] = " ns per s",
+		[UNIT_TICKS_PER_S] = " ticks per s",
+		[UNIT_CPUS] = " CPUs",
+	};
+	enum column_operation operation = column_entry(column)->operation;
+
+	if (cell->unit == UNIT_COUNT &&
+	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK))
+		return cell->value.integer == 1 ? " thread" : " threads";
+	return words[cell->unit] != NULL ? words[cell->unit] : "";
+}
+
+/* The number with all of its digits. */
+static void append_exact_value(struct explanation *explanation)
+{
+	struct column_values values;
+	struct arena arena = {0};
+	struct cell cell;
+	char digits[28];
+
+	column_reduce(explanation->session, &explanation->members, explanation->column,
+		      explanation->view->mode, &values);
+	column_cell(explanation->session, &explanation->members, &values, 0, &arena, &cell);
+	if (cell.state == CELL_UNAVAILABLE)
+		buffer_append_format(explanation->lines, "Unavailable: %s.\n",
+				     snapshot_reason_words(explanation->session->now, cell.reason));
+	else if (cell.state == CELL_ABSENT)
+		buffer_append_text(explanation->lines,
+				   "Does not apply here, or there is nothing to divide by.\n");
+	else if (cell.form == CELL_FORM_INTEGER)
+		buffer_append_format(explanation->lines, "Value: %s%s%s\n", cell.partial ? "at least " : "",
+				     count_text(cell.value.integer, digits),
+				     unit_word(explanation->column, &cell));
+	else if (cell.form == CELL_FORM_REAL)
+		buffer_append_format(explanation->lines, "Value: %s%.3f%s\n", cell.partial ? "at least " : "",
+				     cell.value.real, unit_word(explanation->column, &cell));
+	free(values.accumulators);
+	arena_release(&arena);
+}
+
+static void append_clock(const struct snapshot *snapshot, uint64_t boottime_ns, struct buffer *lines)
+{
+	uint64_t unix_ns = snapshot->captured_at_unix_ns - snapshot->provenance.boottime_ns + boottime_ns;
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	buffer_append_format(lines, "%02d:%02d:%02d.%03u", local.tm_hour, local.tm_min, local.tm_sec,
+			     (unsigned int)(unix_ns / 1000000 % 1000));
+}
+
+/* Earliest and latest of some readings. */
+struct time_range {
+	uint64_t first, last;
+	uint64_t count;
+};
+
+static void extend(struct time_range *range, uint64_t time)
+{
+	if (range->count++ == 0 || time < range->first)
+		range->first = time;
+	if (time > range->last)
+		range->last = time;
+}
+
+static void append_times(const char *what, const struct snapshot *snapshot, const struct time_range *range,
+			 struct buffer *lines)
+{
+	if (range->count == 0 || snapshot->captured_at_unix_ns == 0)
+		return;
+	buffer_append_format(lines, "  %s ", what);
+	append_clock(snapshot, range->first, lines);
+	if (range->last != range->first) {
+		buffer_append_text(lines, " to ");
+		append_clock(snapshot, range->last, lines);
+	}
+	buffer_append_char(lines, '\n');
+}
+
+/* When the two readings behind a metric were taken. */
+static void append_readings(struct explanation *explanation, enum metric metric,
+			    const struct comparison_sides *sides)
+{
+	struct time_range to = {0}, from = {0};
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k];
+		uint32_t other = sides->from != NULL ? sides->from_of[thread] : THREAD_UNKNOWN;
+
+		if (snapshot_value_state(sides->to, thread, metric, false, NULL) == VALUE_READ)
+			extend(&to, snapshot_read_time(sides->to, thread, metric));
+		if (other < THREAD_UNKNOWN &&
+		    snapshot_value_state(sides->from, other, metric, false, NULL) == VALUE_READ)
+			extend(&from, snapshot_read_time(sides->from, other, metric));
+	}
+	append_times("read at", sides->to, &to, explanation->lines);
+	if (sides->from != NULL)
+		append_times("compared with", sides->from, &from, explanation->lines);
+}
+
+void explain_place(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
+{
+	const struct metric_entry *entry = &metrics[metric];
+	enum source source = snapshot->metric_source[metric];
+	const char *place = source == entry->equivalent_source ? entry->equivalent_place : entry->place;
+	enum source file = source;
+
+	buffer_append_format(lines, "%s: %s", entry->name, entry->description);
+	if (source == SOURCE_NONE) {
+		buffer_append_char(lines, '\n');
+		return;
+	}
+	while (sources[file].part_of != SOURCE_NONE)
+		file = sources[file].part_of;
+	if (sources[file].file[0] != '\0')
+		buffer_append_format(lines, "\n  from /proc/PID/task/TID/%s", sources[file].file);
+	else
+		buffer_append_format(lines, "\n  from %s", sources[file].name);
+	if (place[0] != '\0')
+		buffer_append_format(lines, " (%s)", place);
+	if (entry->config_gates != NULL)
+		buffer_append_format(lines, ", kernel options %s", entry->config_gates);
+	buffer_append_char(lines, '\n');
+}
+
+/* How many members contributed to a metric, and why the others did not. */
+static void append_coverage(struct explanation *explanation, enum metric metric,
+			    const struct comparison_sides *sides)
+{
+	const struct snapshot *now = explanation->session->now;
+	bool is_counter = metric_type(metric)->kind == METRIC_KIND_COUNTER;
+	uint64_t by_state[SERIES_ABSENT + 1] = {0};
+	char text[28], total[28];
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k];
+		uint64_t amount;
+		reason_id reason;
+		enum value_state state;
+
+		if (is_counter) {
+			by_state[thread_change(sides, thread, metric, &amount)]++;
+			continue;
+		}
+		state = snapshot_value_state(now, thread, metric, false, &reason);
+		by_state[state == VALUE_ABSENT ? SERIES_ABSENT : reason]++;
+	}
+	buffer_append_format(explanation->lines, "  %s of %s threads\n",
+			     count_text(by_state[REASON_READ], text),
+			     count_text(explanation->members.count, total));
+	for (int reason = REASON_READ + 1; reason < SERIES_ABSENT; reason++) {
+		if (by_state[reason] != 0)
+			buffer_append_format(explanation->lines, "  %s unavailable: %s\n",
+					     count_text(by_state[reason], text),
+					     snapshot_reason_words(now, (reason_id)reason));
+	}
+	if (by_state[SERIES_ABSENT] != 0)
+		buffer_append_format(explanation->lines, "  %s to which it does not apply\n",
+				     count_text(by_state[SERIES_ABSENT], text));
+}
+
+struct tally_item {
+	uint64_t value;
+	uint64_t count;
+};
+
+static int compare_values(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct tally_item *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count > right->count ? -1 : 1;
+	return (left->value > right->value) - (left->value < right->value);
+}
+
+static void append_tally_item(const struct snapshot *now, enum metric metric, const struct tally_item *item,
+			      struct buffer *lines)
+{
+	char text[28], letter[5];
+
+	buffer_append_format(lines, "  %s ", count_text(item->count, text));
+	if (metric_type(metric)->kind == METRIC_KIND_CATEGORY)
+		buffer_append_text(lines, category_text(now, metric, item->value, letter));
+	else if (metric_type(metric)->kind == METRIC_KIND_SET)
+		cpu_set_append_ranges(&now->cpu_sets, (uint32_t)item->value, lines);
+	else
+		buffer_append_i64(lines, (int64_t)item->value);
+	buffer_append_char(lines, '\n');
+}
+
+/* How many members have which word, number on a scale or CPU set, the commonest first. */
+static void append_tally(struct explanation *explanation, enum metric metric)
+{
+	const struct snapshot *now = explanation->session->now;
+	uint64_t *values = memory_allocate((explanation->members.count + 1) * sizeof(*values));
+	struct tally_item *items = memory_allocate((explanation->members.count + 1) * sizeof(*items));
+	size_t value_count = 0, count = 0;
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k];
+
+		if (snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
+			values[value_count++] = snapshot_value(now, thread, metric);
+	}
+	qsort(values, value_count, sizeof(*values), compare_values);
+	for (size_t i = 0; i < value_count; i++) {
+		if (count == 0 || items[count - 1].value != values[i])
+			items[count++] = (struct tally_item){values[i], 0};
+		items[count - 1].count++;
+	}
+	qsort(items, count, sizeof(*items), compare_counts);
+	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++)
+		append_tally_item(now, metric, &items[i], explanation->lines);
+	if (count > TALLY_SHOWN)
+		buffer_append_format(explanation->lines, "  and %zu more\n", count - TALLY_SHOWN);
+	free(values);
+	free(items);
+}
+
+static void append_metric(struct explanation *explanation, enum metric metric)
+{
+	struct comparison_sides sides = session_comparison(explanation->session,
+							   span_of_mode(explanation->view->mode));
+	enum metric_kind kind = metric_type(metric)->kind;
+
+	explain_place(explanation->session->now, metric, explanation->lines);
+	if (kind != METRIC_KIND_COUNTER && kind != METRIC_KIND_PEAK)
+		sides.from = NULL;
+	append_readings(explanation, metric, &sides);
+	if (kind == METRIC_KIND_COUNTER)
+		sides = session_comparison(explanation->session, span_of_mode(explanation->view->mode));
+	append_coverage(explanation, metric, &sides);
+	if (kind == METRIC_KIND_CATEGORY || kind == METRIC_KIND_SET || kind == METRIC_KIND_ORDINAL)
+		append_tally(explanation, metric);
+}
+
+/* Which processes have jemalloc, and how sure their numbers are. */
+static void append_heap_processes(struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->session->now;
+	uint32_t last = UINT32_MAX;
+	size_t listed = 0, count = 0;
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k], tgid = now->tgid[thread];
+		const struct heap_process *process;
+
+		if (tgid == last || (now->thread_flags[thread] & THREAD_JEMALLOC_MEASURED) == 0)
+			continue;
+		last = tgid;
+		process = heap_find(now, tgid);
+		if (process == NULL || process->layout == NULL || ++count > TALLY_SHOWN)
+			continue;
+		listed++;
+		buffer_append_format(explanation->lines, "process %" PRIu32 ": jemalloc%s%s, %s\n", tgid,
+				     process->version != NULL ? " " : "",
+				     process->version != NULL ? process->version : "", process->layout);
+	}
+	if (count > listed)
+		buffer_append_format(explanation->lines, "and %zu more\n", count - listed);
+}
+
+/* A column of the probe counts what the threads' counters give. */
+static void append_heap(struct explanation *explanation, const struct column_entry *entry)
+{
+	if (entry->operation == COLUMN_OPERATION_HEAP)
+		append_metric(explanation, METRIC_ALLOCATED_BYTES);
+	if (entry->operation == COLUMN_OPERATION_HEAP && entry->inputs[0] == HEAP_FIELD_LIVE)
+		append_metric(explanation, METRIC_DEALLOCATED_BYTES);
+	append_heap_processes(explanation);
+}
+
+/* Whose memory was read, and when. */
+static void append_smaps(struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->session->now;
+	const uint64_t *read_at = now->read_at[SOURCE_SMAPS_ROLLUP];
+	struct time_range times = {0};
+	char text[28];
+
+	for (size_t k = 0; k < explanation->members.count; k++) {
+		uint32_t thread = explanation->members.threads[k];
+
+		if (snapshot_find_smaps(now, thread) != NULL)
+			extend(&times, read_at != NULL ? read_at[thread] : now->provenance.boottime_ns);
+	}
+	buffer_append_format(explanation->lines, "From /proc/PID/smaps_rollup of %s processes\n",
+			     count_text(times.count, text));
+	append_times("read at", now, &times, explanation->lines);
+}
+
+static void append_ended(struct explanation *explanation)
+{
+	const struct ended *ended = &explanation->session->ended;
+	uint64_t threads = 0;
+	char text[28];
+
+	for (size_t i = 0; explanation->members.ended_rows != NULL && i < ended->count; i++)
+		threads += explanation->members.ended_rows[i] != UINT32_MAX ? ended->records[i].threads : 0;
+	if (threads != 0 && explanation->view->mode == VIEW_MODE_BASE)
+		buffer_append_format(
+			explanation->lines,
+			"Includes what %s thread%s that ended since the base did, as last read.\n",
+			count_text(threads, text), threads == 1 ? "" : "s");
+}
+
+static void append_how(enum column column, struct buffer *lines)
+{
+	const struct column_entry *entry = column_entry(column);
+	const char *joint = entry->operation == COLUMN_OPERATION_QUOTIENT ? " / "
+			    : entry->operation == COLUMN_OPERATION_SHARE  ? " / the sum with "
+			    : entry->operation == COLUMN_OPERATION_DIFFERENCE ||
+					    entry->operation == COLUMN_OPERATION_NET
+				    ? " - "
+				    : " + ";
+	bool overlap = entry->operation == COLUMN_OPERATION_SUM_WITH_LARGEST ||
+		       entry->operation == COLUMN_OPERATION_LOST;
+
+	if (entry->input_count < 2 || entry->operation == COLUMN_OPERATION_STUCK ||
+	    entry->operation == COLUMN_OPERATION_BAR)
+		return;
+	buffer_append_text(lines, "= ");
+	for (size_t i = 0; i < entry->input_count; i++) {
+		if (i > 0)
+			buffer_append_text(lines, overlap && i + 1 == entry->input_count ? ", " : joint);
+		if (overlap && i + 2 == entry->input_count)
+			buffer_append_text(lines, "max(");
+		buffer_append_text(lines, metrics[entry->inputs[i]].name);
+	}
+	buffer_append_text(lines, overlap ? ")\n" : "\n");
+}
+
+void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
+		     size_t column, struct buffer *ret_lines)
+{
+	struct explanation explanation = {.session = session, .view = view, .lines = ret_lines};
+	enum column columns[COLUMN_TOTAL];
+	const struct column_entry *entry;
+
+	if (session->pair != NULL) {
+		pair_explain(session, view, key, key_length, column, ret_lines);
+		return;
+	}
+	if (column >= view_columns(view, columns))
+		return;
+	explanation.column = columns[column];
+	entry = column_entry(explanation.column);
+	buffer_append_format(ret_lines, "%s: %s\n", column_title(explanation.column, (int)view->mode),
+			     column_description(explanation.column));
+	append_how(explanation.column, ret_lines);
+	if (session->now == NULL)
+		return;
+	members_collect(session, view, key, key_length, false, &explanation.members);
+	if (explanation.members.row_count == 0) {
+		buffer_append_text(ret_lines, "This row is gone.\n");
+	} else {
+		append_exact_value(&explanation);
+		for (size_t i = 0; column_has_metrics(explanation.column) && i < entry->input_count; i++)
+			append_metric(&explanation, (enum metric)entry->inputs[i]);
+		if (entry->operation == COLUMN_OPERATION_SMAPS)
+			append_smaps(&explanation);
+		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
+			append_heap(&explanation, entry);
+		append_ended(&explanation);
+	}
+	members_release(&explanation.members);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns of the allocator probe: what is true of processes and not of each thread. */
+#include "session_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "view/column_table.h"
+
+/* The threads of one process in one row. */
+struct part {
+	uint32_t row, tgid;
+	uint32_t members, read, missed;
+	reason_id reason; /* of a missed one */
+	double live;      /* allocated less released, of those read */
+};
+
+static void count_missed(struct accumulator *accumulator, uint16_t reason)
+{
+	accumulator->missed++;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = reason;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *left = a, *right = b;
+
+	if (left->row != right->row)
+		return left->row < right->row ? -1 : 1;
+	return (left->tgid > right->tgid) - (left->tgid < right->tgid);
+}
+
+static void add_thread(const struct snapshot *now, uint32_t thread, struct part *part)
+{
+	reason_id reason;
+
+	part->members++;
+	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
+	case VALUE_READ:
+		part->read++;
+		part->live += (double)snapshot_value(now, thread, METRIC_ALLOCATED_BYTES) -
+			      (double)snapshot_value(now, thread, METRIC_DEALLOCATED_BYTES);
+		break;
+	case VALUE_UNAVAILABLE:
+		part->missed++;
+		part->reason = reason;
+		break;
+	case VALUE_ABSENT:
+		break;
+	}
+}
+
+static void join_part(struct part *part, const struct part *other)
+{
+	part->members += other->members;
+	part->read += other->read;
+	part->live += other->live;
+	if (other->missed != 0)
+		part->reason = other->reason;
+	part->missed += other->missed;
+}
+
+/* The processes of each row, one part for each; the caller frees them. */
+static struct part *collect_parts(const struct snapshot *now, const struct members *members,
+				  size_t *ret_count)
+{
+	struct part *parts = memory_allocate((members->count + 1) * sizeof(*parts));
+	size_t count = 0, kept = 0;
+
+	for (size_t k = 0; k < members->count; k++) {
+		uint32_t row = members->rows[k], tgid = now->tgid[members->threads[k]];
+
+		if (count == 0 || parts[count - 1].row != row || parts[count - 1].tgid != tgid)
+			parts[count++] = (struct part){.row = row, .tgid = tgid};
+		add_thread(now, members->threads[k], &parts[count - 1]);
+	}
+	qsort(parts, count, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < count; i++) {
+		if (kept != 0 && compare_parts(&parts[kept - 1], &parts[i]) == 0)
+			join_part(&parts[kept - 1], &parts[i]);
+		else
+			parts[kept++] = parts[i];
+	}
+	*ret_count = kept;
+	return parts;
+}
+
+const struct heap_process *heap_find(const struct snapshot *snapshot, uint32_t tgid)
+{
+	const struct provenance *provenance = &snapshot->provenance;
+
+	for (size_t i = 0; i < provenance->heap_count; i++) {
+		if (provenance->heap[i].tgid == tgid)
+			return &provenance->heap[i];
+	}
+	return NULL;
+}
+
+/* Processes that were read; where none of a process was, it may have jemalloc or not. */
+static void add_process(const struct part *part, struct accumulator *accumulator)
+{
+	if (part->read != 0) {
+		accumulator->read++;
+		accumulator->present.value++;
+	} else if (part->missed != 0) {
+		count_missed(accumulator, part->reason);
+	}
+}
+
+static void add_seen(const struct part *part, struct accumulator *accumulator)
+{
+	accumulator->present.value += part->read;
+	accumulator->read += part->read;
+	if (part->missed != 0)
+		count_missed(accumulator, part->reason);
+}
+
+static void add_live(const struct part *part, uint32_t threads, struct accumulator *accumulator)
+{
+	if (part->read == 0 && part->missed == 0)
+		return;
+	accumulator->differs |= part->members != threads;
+	if (part->missed != 0)
+		count_missed(accumulator, part->reason);
+	accumulator->read += part->read;
+	accumulator->sum.first += part->live;
+}
+
+static void add_layout(const struct snapshot *now, const struct part *part, struct accumulator *accumulator)
+{
+	const struct heap_process *process, *heap = now->provenance.heap;
+
+	if (part->missed != 0 && part->read == 0)
+		count_missed(accumulator, part->reason);
+	if (part->read == 0)
+		return;
+	process = heap_find(now, part->tgid);
+	if (process == NULL || process->layout == NULL) {
+		count_missed(accumulator, REASON_NOT_IN_FILE);
+		return;
+	}
+	if (accumulator->read++ == 0)
+		accumulator->present.value = (uint64_t)(process - heap);
+	accumulator->differs |= strcmp(heap[accumulator->present.value].layout, process->layout) != 0;
+}
+
+/* How many threads each process has. */
+static void count_threads(const struct snapshot *now, struct hash_map *counts)
+{
+	for (size_t i = 0; i < now->thread_count; i++) {
+		uint32_t count = 0;
+
+		hash_map_get(counts, now->tgid[i], &count);
+		hash_map_set(counts, now->tgid[i], count + 1);
+	}
+}
+
+void heap_reduce(struct session *session, const struct members *members, const struct column_values *values)
+{
+	enum heap_field field = (enum heap_field)column_entry(values->column)->inputs[0];
+	const struct snapshot *now = session->now;
+	struct hash_map threads = {0};
+	struct part *parts;
+	size_t count;
+
+	parts = collect_parts(now, members, &count);
+	if (field == HEAP_FIELD_LIVE)
+		count_threads(now, &threads);
+	for (size_t i = 0; i < count; i++) {
+		struct accumulator *accumulator = &values->accumulators[parts[i].row];
+		uint32_t all = 0;
+
+		switch (field) {
+		case HEAP_FIELD_PROCESSES:
+			add_process(&parts[i], accumulator);
+			break;
+		case HEAP_FIELD_THREADS:
+			add_seen(&parts[i], accumulator);
+			break;
+		case HEAP_FIELD_LIVE:
+			hash_map_get(&threads, parts[i].tgid, &all);
+			add_live(&parts[i], all, accumulator);
+			break;
+		case HEAP_FIELD_LAYOUT:
+			add_layout(now, &parts[i], accumulator);
+			break;
+		}
+	}
+	/* what was seen is just that, however many were not */
+	for (size_t row = 0; field == HEAP_FIELD_THREADS && row < members->row_count; row++) {
+		if (values->accumulators[row].read != 0)
+			values->accumulators[row].missed = 0;
+	}
+	hash_map_release(&threads);
+	free(parts);
+}
+
+static void add_ended_net(const struct session *session, const struct members *members, const int *inputs,
+			  const struct column_values *values)
+{
+	const size_t first = ended_slot_of((enum metric)inputs[0]),
+		     second = ended_slot_of((enum metric)inputs[1]);
+
+	for (size_t i = 0; i < session->ended.count; i++) {
+		const struct ended_record *record = &session->ended.records[i];
+		struct accumulator *accumulator;
+		uint8_t states = record->states[first] | record->states[second];
+
+		if (members->ended_rows[i] == UINT32_MAX)
+			continue;
+		accumulator = &values->accumulators[members->ended_rows[i]];
+		if ((states & ENDED_MISSED) != 0)
+			count_missed(accumulator, REASON_ENDED);
+		if ((states & ENDED_COUNTED) == 0)
+			continue;
+		accumulator->read++;
+		accumulator->sum.first += (double)record->amounts[first];
+		accumulator->sum.second += (double)record->amounts[second];
+	}
+}
+
+void net_reduce(struct session *session, const struct members *members, const struct column_values *values)
+{
+	const struct column_entry *entry = column_entry(values->column);
+	const struct comparison_sides sides = session_comparison(session, span_of_mode(values->mode));
+	const bool as_rate = values->mode == VIEW_MODE_RATE;
+	struct series series[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		series[i].values = memory_allocate((members->count + 1) * sizeof(double));
+		series[i].states = memory_allocate((members->count + 1) * sizeof(uint16_t));
+		series_fill(&sides, members->threads, members->count, (enum metric)entry->inputs[i], as_rate,
+			    &series[i]);
+	}
+	for (size_t k = 0; k < members->count; k++) {
+		struct accumulator *accumulator = &values->accumulators[members->rows[k]];
+		uint16_t first = series[0].states[k], second = series[1].states[k];
+
+		if (first == REASON_READ && second == REASON_READ) {
+			accumulator->read++;
+			accumulator->sum.first += series[0].values[k];
+			accumulator->sum.second += series[1].values[k];
+		} else if (first != SERIES_ABSENT || second != SERIES_ABSENT) {
+			count_missed(accumulator,
+				     first != REASON_READ && first != SERIES_ABSENT ? first : second);
+		}
+	}
+	for (size_t i = 0; i < 2; i++) {
+		free(series[i].values);
+		free(series[i].states);
+	}
+	if (members->ended_rows != NULL && values->mode == VIEW_MODE_BASE)
+		add_ended_net(session, members, entry->inputs, values);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All metrics of one row: now, in the interval, per second, since the base, and where they came from. */
+#include "compare/compare_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/column_table.h"
+
+enum {
+	CELL_NOW,
+	CELL_INTERVAL,
+	CELL_PER_SECOND,
+	CELL_BASE,
+	CELL_SOURCE,
+	CELL_COUNT,
+};
+
+static const struct {
+	const char *name, *title;
+	enum view_mode mode;
+	int width;
+} span_columns[] = {
+	[CELL_NOW] = {"now", "now", VIEW_MODE_TOTAL, 9},
+	[CELL_INTERVAL] = {"interval", "interval", VIEW_MODE_INTERVAL, 9},
+	[CELL_PER_SECOND] = {"per_s", "per s", VIEW_MODE_RATE, 9},
+	[CELL_BASE] = {"base", "since base", VIEW_MODE_BASE, 11},
+};
+
+static void cell_in_mode(struct session *session, const struct members *members, enum column column,
+			 enum view_mode mode, struct arena *arena, struct cell *cell)
+{
+	struct column_values values;
+
+	column_reduce(session, members, column, mode, &values);
+	column_cell(session, members, &values, 0, arena, cell);
+	free(values.accumulators);
+	/* a share of time reads better as time per second beside amounts of time */
+	if (mode == VIEW_MODE_RATE && cell->unit == UNIT_PERCENT && column_entry(column)->unit == UNIT_NS) {
+		cell->unit = UNIT_NS_PER_S;
+		if (cell->form == CELL_FORM_REAL)
+			cell->value.real *= 1e7;
+	}
+}
+
+static bool changes_over_time(enum column column)
+{
+	switch (column_entry(column)->operation) {
+	case COLUMN_OPERATION_PRESENT:
+	case COLUMN_OPERATION_DIFFERENCE:
+	case COLUMN_OPERATION_THREADS:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Where a number came from, or why it did not come. */
+static const char *source_text(const struct session *session, enum column column, const struct cell *now,
+			       struct arena *arena)
+{
+	enum metric metric;
+	enum source source;
+	const char *name;
+
+	if (column >= COLUMN_DERIVED)
+		return derived_metrics[column - COLUMN_DERIVED].formula;
+	if (column < COLUMN_METRICS)
+		return "enumeration";
+	metric = (enum metric)(column - COLUMN_METRICS);
+	source = session->now->metric_source[metric];
+	name = source != SOURCE_NONE ? sources[source].name : "";
+	if (now->state != CELL_UNAVAILABLE)
+		return name;
+	return arena_format(arena, "%s: %s", name, snapshot_reason_words(session->now, now->reason));
+}
+
+static void add_metric_row(struct session *session, const struct members *members, enum column column,
+			   struct table *table)
+{
+	struct table_row *row = table_add_row(table);
+
+	row->label = row->key = column == COLUMN_THR ? metrics[METRIC_THREAD_COUNT].name
+						     : column_name(column);
+	row->label_length = row->key_length = strlen(row->label);
+	for (int i = CELL_NOW; i <= CELL_BASE; i++) {
+		if (i == CELL_NOW || changes_over_time(column))
+			cell_in_mode(session, members, column, span_columns[i].mode, &table->arena,
+				     &row->cells[i]);
+	}
+	row->cells[CELL_SOURCE] = (struct cell){
+		.state = CELL_VALUE,
+		.form = CELL_FORM_TEXT,
+		.text = source_text(session, column, &row->cells[CELL_NOW], &table->arena),
+	};
+}
+
+struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
+				   size_t key_length)
+{
+	struct members members;
+	struct table *table;
+
+	if (session->now == NULL)
+		return NULL;
+	if (session->pair != NULL)
+		return pair_metric_table(session, view, key, key_length);
+	members_collect(session, view, key, key_length, true, &members);
+	if (members.row_count == 0) {
+		members_release(&members);
+		return NULL;
+	}
+	table = table_create(NULL, CELL_COUNT);
+	for (int i = CELL_NOW; i <= CELL_BASE; i++)
+		table->columns[i] = (struct table_column){
+			.name = span_columns[i].name,
+			.title = span_columns[i].title,
+			.width = span_columns[i].width,
+			.column = UINT32_MAX,
+		};
+	table->columns[CELL_SOURCE] = (struct table_column){
+		.name = "source", .title = "source", .left = true, .width = 12, .column = UINT32_MAX};
+	for (int i = 0; i < METRIC_COUNT; i++)
+		add_metric_row(session, &members, column_of_metric((enum metric)i), table);
+	for (int i = 0; i < DERIVED_COUNT; i++)
+		add_metric_row(session, &members, column_of_derived((enum derived)i), table);
+	members_release(&members);
+	return table;
+}

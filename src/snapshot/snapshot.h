@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SNAPSHOT_H
+#define CTOP_SNAPSHOT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/string_pool.h"
+#include "cpu_set.h"
+#include "metric/feature.h"
+#include "metric/metric.h"
+#include "metric/reason.h"
+#include "metric/source.h"
+
+/*
+ * One capture of a host: threads by columns, cgroups, pressure, host facts, and for every value whether it
+ * was read. Made by capture/ or by the file reader, immutable once handed over, shared by reference count.
+ */
+
+/* Bits of snapshot.thread_flags. The last five are the flags of the file format, written by its rules. */
+enum {
+	THREAD_KERNEL = 1 << 0,             /* a kernel thread (PF_KTHREAD) */
+	THREAD_TASKSTATS_MEASURED = 1 << 1, /* its taskstats query succeeded */
+	THREAD_CPU_DELAY_ACTIVE = 1 << 2,
+	THREAD_DELAY_BLOCK_ACTIVE = 1 << 3,
+	THREAD_XACCT_ACTIVE = 1 << 4,
+	THREAD_JEMALLOC_MEASURED = 1 << 5,
+};
+
+enum {
+	USER_HZ_PER_SECOND = 100
+}; /* clock ticks of procfs on x86_64 and aarch64 */
+
+/* The three names that grouping looks at; ids in snapshot.strings. */
+struct triple {
+	uint32_t pcomm; /* name of the process (of its leader) */
+	uint32_t comm;  /* name of the thread */
+	uint32_t cgroup;
+};
+
+/* A named number: memory.stat, memory.events, smaps_rollup. */
+struct key_value {
+	uint32_t key; /* id in snapshot.strings */
+	uint64_t value;
+};
+
+struct key_values {
+	struct key_value *items; /* owned by the snapshot's arena */
+	uint32_t count;
+};
+
+/* One row of a pressure file. Averages are hundredths of a percent. */
+struct pressure_half {
+	uint16_t avg10, avg60, avg300;
+	uint64_t total_usec;
+};
+
+enum pressure_resource {
+	PRESSURE_CPU,
+	PRESSURE_MEMORY,
+	PRESSURE_IO,
+	PRESSURE_IRQ,
+	PRESSURE_RESOURCE_COUNT,
+};
+
+extern const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT]; /* "cpu" "memory" "io" "irq" */
+
+struct pressure {
+	struct {
+		struct pressure_half some, full;
+	} resource[PRESSURE_RESOURCE_COUNT];
+};
+
+/* A number that a file may leave out. */
+struct optional_u64 {
+	uint64_t value;
+	bool present;
+};
+
+struct optional_i32 {
+	int32_t value;
+	bool present;
+};
+
+/* Members of a cgroup record that `missing` can name: CGROUP_MEMBER(id, file name). */
+enum cgroup_member {
+	CGROUP_MEMBER_CPU_STAT,
+	CGROUP_MEMBER_CPU_MAX,
+	CGROUP_MEMBER_CPU_WEIGHT,
+	CGROUP_MEMBER_CPU_WEIGHT_NICE,
+	CGROUP_MEMBER_MEMORY_CURRENT,
+	CGROUP_MEMBER_MEMORY_MAX,
+	CGROUP_MEMBER_MEMORY_HIGH,
+	CGROUP_MEMBER_MEMORY_LOW,
+	CGROUP_MEMBER_MEMORY_MIN,
+	CGROUP_MEMBER_MEMORY_STAT,
+	CGROUP_MEMBER_MEMORY_EVENTS,
+	CGROUP_MEMBER_PIDS_CURRENT,
+	CGROUP_MEMBER_PIDS_MAX,
+	CGROUP_MEMBER_CPU_PRESSURE,
+	CGROUP_MEMBER_MEMORY_PRESSURE,
+	CGROUP_MEMBER_IO_PRESSURE,
+	CGROUP_MEMBER_IRQ_PRESSURE,
+	CGROUP_MEMBER_COUNT,
+};
+
+extern const char *const cgroup_member_names[CGROUP_MEMBER_COUNT]; /* "cpu.stat", "memory.current" … */
+
+struct cgroup_record {
+	uint32_t path; /* id in snapshot.strings, as the threads carry it */
+	uint64_t usage_usec, nr_throttled, throttled_usec;
+	struct optional_u64 max_quota_us;
+	uint64_t max_period_us;
+	struct optional_u64 weight;
+	struct optional_i32 weight_nice;
+	uint64_t memory_current;
+	struct optional_u64 memory_max, memory_high, memory_low, memory_min;
+	struct key_values memory_stat, memory_events;
+	struct optional_u64 pids_current, pids_max;
+	struct pressure pressure;
+	reason_id missing[CGROUP_MEMBER_COUNT]; /* REASON_READ where it was read */
+};
+
+struct sched_ext {
+	bool present;
+	const char *state;
+	uint64_t switch_all, nr_rejected, hotplug_seq, enable_seq;
+};
+
+struct probe_summary {
+	bool present;
+	uint64_t tgids_walked, jemalloc_detected, probed_ok, failed;
+	const char *dominant_failure; /* NULL for none */
+	bool privilege_dominant;
+	bool stopped_known; /* not in the file, like the next: threads stopped in order to be read */
+	uint64_t stopped;
+};
+
+/* Tokens of read_failures_by_file, in alphabetical order. */
+enum parse_file {
+	PARSE_FILE_CGROUP,
+	PARSE_FILE_IO,
+	PARSE_FILE_SCHED,
+	PARSE_FILE_SCHEDSTAT,
+	PARSE_FILE_SMAPS_ROLLUP,
+	PARSE_FILE_STAT,
+	PARSE_FILE_STATUS,
+	PARSE_FILE_COUNT,
+};
+
+extern const char *const parse_file_names[PARSE_FILE_COUNT];
+
+struct parse_summary {
+	bool present;
+	uint64_t tids_walked, read_failures;
+	uint64_t read_failures_by_file[PARSE_FILE_COUNT];
+	const char *dominant_read_failure; /* NULL for none */
+	bool kernel_config_dominant;
+	uint64_t negative_dotted_values;
+};
+
+struct taskstats_summary {
+	bool present;
+	uint64_t ok_count, eperm_count, esrch_count, other_err_count;
+};
+
+/* A string to string map of the host object: sched_tunables, cpufreq_governor. */
+struct text_pair {
+	const char *key, *value;
+};
+
+struct text_pairs {
+	bool present;
+	struct text_pair *items;
+	size_t count;
+};
+
+/* Facts about the host; a NULL string or absent number was not known. Strings are owned by the snapshot. */
+struct host {
+	bool present;
+	const char *cpu_model, *cpu_vendor;
+	struct optional_u64 total_memory_kib, hugepages_total, hugepages_free, hugepages_size_kib;
+	const char *thp_enabled, *thp_defrag;
+	struct text_pairs sched_tunables;
+	struct optional_u64 online_cpus, numa_nodes;
+	struct text_pairs cpufreq_governor; /* keys are decimal CPU ids, in numerical order */
+	const char *kernel_name, *kernel_release, *arch, *kernel_cmdline;
+	const char *task_delayacct;    /* "config_off", "runtime_off", "on" */
+	const char *config_task_xacct; /* "on", "off", "unknown" */
+	struct {
+		bool present;
+		struct optional_u64 active_bytes, allocated_bytes, resident_bytes, mapped_bytes, narenas;
+	} heap_state;
+};
+
+/* What happened to the readings of one source. */
+struct tally {
+	uint64_t read;
+	uint64_t missed[UINT8_MAX + 1]; /* by reason id */
+};
+
+/* A process with jemalloc, or of which the allocator probe cannot tell. */
+struct heap_process {
+	uint32_t tgid;
+	const char *layout;  /* "dwarf", "known-build" …, NULL where it failed */
+	const char *version; /* NULL when unknown */
+	const char *tag;     /* failure tag, NULL on success */
+	const char *text;    /* detail, may be NULL */
+};
+
+enum namespace_kind {
+	NAMESPACE_PID,
+	NAMESPACE_USER,
+	NAMESPACE_NET,
+	NAMESPACE_MNT,
+	NAMESPACE_CGROUP,
+	NAMESPACE_TIME,
+	NAMESPACE_COUNT,
+};
+
+extern const char *const namespace_names[NAMESPACE_COUNT];
+
+enum root_kind {
+	ROOT_PROC,
+	ROOT_SYS,
+	ROOT_CGROUP,
+	ROOT_COUNT,
+};
+
+extern const char *const root_names[ROOT_COUNT];
+
+enum {
+	CPU_TICK_KINDS = 8
+}; /* user nice system idle iowait irq softirq steal, as in /proc/stat */
+
+/* The `ctop` object of a file: how the capture was made. Strings are owned by the snapshot; NULL when
+ * unknown. */
+struct provenance {
+	bool present; /* false for files written by other programs: flags alone say what was measured */
+	const char *program;
+	const char *boot_id;
+	uint64_t boottime_ns; /* CLOCK_BOOTTIME when the capture began */
+	uint64_t duration_ns;
+	uint64_t uid;
+	bool uid_known;
+	const char **capabilities; /* effective ones, without "cap_" */
+	size_t capability_count;
+	uint64_t namespaces[NAMESPACE_COUNT]; /* inode numbers, 0 when unknown */
+	const char *roots[ROOT_COUNT];
+	uint32_t *scope; /* process ids the capture was limited to */
+	size_t scope_count;
+	struct feature_result features[FEATURE_COUNT];
+	struct tally *tallies; /* [SOURCE_COUNT], NULL when unknown */
+	uint64_t ended;        /* threads that ended while being read */
+	struct heap_process *heap;
+	size_t heap_count;
+	const char *hostname;
+	uint64_t cpu_ticks[CPU_TICK_KINDS];
+	bool cpu_ticks_known;
+	struct optional_u64 procs_running, procs_blocked, mem_available_kib;
+	uint64_t load_centi[3];
+	bool load_known;
+};
+
+/* A metric of one thread whose state differs from that of the source that fills it. */
+struct metric_exception {
+	uint32_t thread;
+	uint16_t metric;
+	reason_id reason; /* REASON_READ: read although its source was not */
+};
+
+/* Memory of a process by kind (smaps_rollup), kB as the kernel prints it. */
+struct smaps_record {
+	uint32_t thread; /* index of the leader */
+	struct key_values kib;
+};
+
+struct snapshot {
+	atomic_uint references;
+	struct arena arena; /* strings and lists of this snapshot that are in no pool */
+	struct string_pool strings;
+	struct cpu_set_pool cpu_sets;
+
+	uint64_t captured_at_unix_ns;
+	struct provenance provenance;
+
+	/* Threads by index, ascending by (tgid, tid) when captured; in a file's own order when read. */
+	size_t thread_count;
+	size_t thread_capacity;
+	uint32_t *tid;
+	uint32_t *tgid;
+	uint32_t *triple; /* index into triples */
+	uint32_t *uid;    /* real user id, UINT32_MAX when unknown */
+	uint8_t *thread_flags;
+	uint64_t *start_time;           /* USER_HZ ticks since boot */
+	uint64_t *values[METRIC_COUNT]; /* NULL: no thread has a value other than 0; see metric_encoding */
+	reason_id *source_reason[SOURCE_COUNT]; /* per thread; NULL: every thread has default_reason */
+	reason_id default_reason[SOURCE_COUNT];
+	uint64_t *read_at[SOURCE_COUNT]; /* CLOCK_BOOTTIME ns of each reading; NULL: all at boottime_ns */
+	uint64_t *stuck_ns;              /* how long runnable without running or in D; NULL when not known */
+
+	reason_id metric_reason[METRIC_COUNT];   /* for all threads; REASON_READ: what the source says */
+	enum source metric_source[METRIC_COUNT]; /* which of two equivalent sources filled it */
+	struct metric_exception *exceptions;     /* ascending by thread, then metric */
+	size_t exception_count;
+	size_t exception_capacity;
+	bool metric_has_exceptions[METRIC_COUNT];
+
+	struct triple *triples;
+	size_t triple_count;
+	size_t triple_capacity;
+	uint32_t *triple_slots; /* hash table over triples, of snapshot.c */
+	size_t triple_slot_count;
+
+	struct smaps_record *smaps; /* ascending by thread */
+	size_t smaps_count;
+	size_t smaps_capacity;
+
+	struct cgroup_record *cgroups; /* ascending by path bytes */
+	size_t cgroup_count;
+	size_t cgroup_capacity;
+
+	struct pressure pressure; /* host-wide */
+	reason_id pressure_missing[PRESSURE_RESOURCE_COUNT];
+	struct sched_ext sched_ext;
+	struct host host;
+	struct probe_summary probe_summary;
+	struct parse_summary parse_summary;
+	struct taskstats_summary taskstats_summary;
+
+	const char *format_notes; /* what an older generation of the file lacked, a sentence; NULL for none */
+	const char **unknown_reasons; /* names of reason ids from REASON_COUNT on */
+	size_t unknown_reason_count;
+};
+
+/* An empty snapshot with one reference. */
+struct snapshot *snapshot_create(void);
+
+/* One more reference to a finished snapshot; returns it. Safe from any thread. */
+struct snapshot *snapshot_reference(struct snapshot *snapshot);
+
+/* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
+void snapshot_release(struct snapshot *snapshot);
+
+/* Makes room for `capacity` threads in every column that exists. New elements are zero. */
+void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
+
+/*
+ * Appends a thread whose columns are all zero, triple 0, uid UINT32_MAX, the default_reason of every source,
+ * read at boottime_ns; returns its index. Amortised constant time. Columns may move: pointers into them are
+ * stale afterwards unless snapshot_reserve() made room.
+ */
+size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
+
+/* The column of a metric, made (zeroed, thread_capacity long) when it does not exist yet. Not for
+ * thread_count. */
+uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
+
+/* The reason column of a source, made (filled with its default_reason) when it does not exist yet. */
+reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source);
+
+/* The time column of a source, made (filled with boottime_ns) when it does not exist yet. */
+uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
+
+/* Id of the triple of these three string ids, added when new. */
+uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);
+
+/* Id of a triple that is there already, or UINT32_MAX. */
+uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple);
+
+/* Notes that `metric` of `thread` has its own state. Any order; snapshot_finish() sorts. */
+void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason);
+
+/* Appends a zeroed cgroup record (period 100000) for the path id and returns it; valid until the next one. */
+struct cgroup_record *snapshot_add_cgroup(struct snapshot *snapshot, uint32_t path);
+
+/* Appends an empty smaps record of a leader and returns it; valid until the next one. */
+struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread);
+
+/* Sorts exceptions, cgroups and smaps records; of those that are repeated the last is kept. To be called
+ * once, at the end. */
+void snapshot_finish(struct snapshot *snapshot);
+
+/*
+ * Id of a reason by its name: the known number, else that of an unknown name, which is added. When 255 are
+ * used up, REASON_UNREADABLE.
+ */
+reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, size_t length);
+
+/* The reason's name as in files, and its words for the screen (unknown ones: the name). */
+const char *snapshot_reason_name(const struct snapshot *snapshot, reason_id reason);
+const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id reason);
+
+/* Whether a value is there, does not apply, or is unavailable and why. */
+enum value_state {
+	VALUE_READ,
+	VALUE_ABSENT,      /* does not apply, or not measured in a file without `ctop` objects */
+	VALUE_UNAVAILABLE, /* reason says why */
+};
+
+/*
+ * The state of one metric of one thread. By ctop's own knowledge where the snapshot has it
+ * (provenance.present and not `by_flags`), else by the format's five flags. `*ret_reason` (may be NULL) gets
+ * the reason, REASON_READ unless unavailable.
+ */
+enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
+				      bool by_flags, reason_id *ret_reason);
+
+/* The value of a metric of a thread as stored (0 where the column does not exist; 1 for thread_count). */
+static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t thread, enum metric metric)
+{
+	if (metric == METRIC_THREAD_COUNT)
+		return 1;
+	return snapshot->values[metric] != NULL ? snapshot->values[metric][thread] : 0;
+}
+
+/* The state of its own that a metric of a thread has, or NULL. */
+const struct metric_exception *snapshot_find_exception(const struct snapshot *snapshot, size_t thread,
+						       enum metric metric);
+
+/* When the source of a metric was read for a thread (where it is part of another and has no time of its own:
+ * that one), CLOCK_BOOTTIME ns. */
+uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum metric metric);
+
+/* The record of a cgroup path id, or NULL. */
+const struct cgroup_record *snapshot_find_cgroup(const struct snapshot *snapshot, uint32_t path);
+
+/* The smaps record of a thread, or NULL. */
+const struct smaps_record *snapshot_find_smaps(const struct snapshot *snapshot, size_t thread);
+
+/* Short cut: the text of a string id. */
+static inline const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)
+{
+	return string_pool_text(&snapshot->strings, id);
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cell_format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+struct step {
+	double threshold; /* in base units */
+	const char *unit;
+};
+
+struct ladder_entry {
+	enum unit unit;
+	size_t step_count;
+	struct step steps[5]; /* ascending, the base step first */
+};
+
+static const struct ladder_entry ladders[] = {
+	[LADDER_NONE] = {UNIT_NONE, 1, {{1, ""}}},
+	[LADDER_UNITLESS] = {UNIT_COUNT, 4, {{1, ""}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}}},
+	[LADDER_NS] = {UNIT_NS, 4, {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}},
+	[LADDER_US] = {UNIT_US, 3, {{1, "µs"}, {1e3, "ms"}, {1e6, "s"}}},
+	[LADDER_BYTES] = {UNIT_BYTES,
+			  5,
+			  {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}}},
+	[LADDER_TICKS] = {UNIT_TICKS, 3, {{1, "ticks"}, {1e3, "Kticks"}, {1e6, "Mticks"}}},
+};
+
+/* The largest step that fits; the base step for NULL. Chosen before rounding and never revised. */
+static const struct step *find_step(enum ladder ladder, double magnitude)
+{
+	const struct ladder_entry *entry = &ladders[ladder];
+	size_t i = entry->step_count - 1;
+
+	while (i > 0 && entry->steps[i].threshold > magnitude)
+		i--;
+	return &entry->steps[i];
+}
+
+static bool is_base(enum ladder ladder, const struct step *step)
+{
+	return step == ladders[ladder].steps;
+}
+
+enum unit cell_format_unit(enum ladder ladder)
+{
+	return ladders[ladder].unit;
+}
+
+void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder)
+{
+	const struct step *step = find_step(ladder, (double)value);
+
+	if (is_base(ladder, step)) {
+		buffer_append_u64(buffer, value);
+		buffer_append_text(buffer, step->unit);
+	} else {
+		buffer_append_format(buffer, "%.3f%s", (double)value / step->threshold, step->unit);
+	}
+}
+
+void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder)
+{
+	const struct step *step = find_step(ladder, fabs(delta));
+
+	/* + 0.0 turns a negative zero into zero */
+	if (is_base(ladder, step) && delta == trunc(delta))
+		buffer_append_format(buffer, "%+.0f%s", delta + 0.0, step->unit);
+	else
+		buffer_append_format(buffer, "%+.3f%s", delta / step->threshold, step->unit);
+}
+
+void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder, bool is_ratio)
+{
+	const struct step *step = find_step(ladder, fabs(value));
+
+	if (is_ratio)
+		buffer_append_format(buffer, "%.3f", value + 0.0);
+	else
+		buffer_append_format(buffer, "%.*f%s", is_base(ladder, step) ? 2 : 3,
+				     value / step->threshold + 0.0, step->unit);
+}
+
+void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio)
+{
+	const struct step *step = find_step(ladder, fabs(delta));
+
+	if (is_ratio)
+		buffer_append_format(buffer, "%+.3f", delta + 0.0);
+	else
+		buffer_append_format(buffer, "%+.*f%s", is_base(ladder, step) ? 2 : 3,
+				     delta / step->threshold + 0.0, step->unit);
+}
+
+void cell_format_percent(struct buffer *buffer, double fraction)
+{
+	buffer_append_format(buffer, "%+.1f%%", fraction * 100.0 + 0.0);
+}
+
+void cell_format_range(struct buffer *buffer, int64_t low, int64_t high)
+{
+	buffer_append_i64(buffer, low);
+	if (low == high)
+		return;
+	buffer_append_text(buffer, "..");
+	buffer_append_i64(buffer, high);
+}
+
+void cell_format_mode(struct buffer *buffer, const char *text, size_t length, uint64_t count, uint64_t total)
+{
+	buffer_append(buffer, text, length);
+	if (count != total || total == 0)
+		buffer_append_format(buffer, " (%" PRIu64 "/%" PRIu64 ")", count, total);
+}
+
+void cell_format_affinity(struct buffer *buffer, const struct cpu_set_pool *sets, uint32_t fewest,
+			  uint32_t most, bool uniform, uint32_t set)
+{
+	buffer_append_u64(buffer, fewest);
+	if (fewest != most) {
+		buffer_append_char(buffer, '-');
+		buffer_append_u64(buffer, most);
+	}
+	buffer_append_text(buffer, " cpus (");
+	if (uniform)
+		cpu_set_append_ranges(sets, set, buffer);
+	else
+		buffer_append_text(buffer, "mixed");
+	buffer_append_char(buffer, ')');
+}
+
+void cell_format_pressure(struct buffer *buffer, uint32_t hundredths)
+{
+	buffer_append_format(buffer, "%" PRIu32 ".%02" PRIu32 "%%", hundredths / 100, hundredths % 100);
+}
+
+void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum ladder ladder)
+{
+	if (limit.present)
+		cell_format_value(buffer, limit.value, ladder);
+	else
+		buffer_append_text(buffer, "max");
+}
+
+void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us)
+{
+	cell_format_limit(buffer, quota_us, LADDER_US);
+	buffer_append_char(buffer, '/');
+	cell_format_value(buffer, period_us, LADDER_US);
+}
+
+/* Appends one side, "-" when it is missing. */
+static void append_side(struct buffer *buffer, struct optional_u64 side, enum ladder ladder, bool pressure)
+{
+	if (!side.present)
+		buffer_append_char(buffer, '-');
+	else if (pressure)
+		cell_format_pressure(buffer, (uint32_t)side.value);
+	else
+		cell_format_value(buffer, side.value, ladder);
+}
+
+static void append_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after,
+			 enum ladder ladder, bool pressure)
+{
+	double delta = (double)after.value - (double)before.value;
+
+	append_side(buffer, before, ladder, pressure);
+	if (!before.present && !after.present)
+		return;
+	buffer_append_text(buffer, " → ");
+	append_side(buffer, after, ladder, pressure);
+	if (!before.present || !after.present)
+		return;
+	buffer_append_text(buffer, " (");
+	if (pressure)
+		buffer_append_format(buffer, "%+.2f%%", delta / 100.0);
+	else
+		cell_format_delta(buffer, delta, ladder);
+	buffer_append_char(buffer, ')');
+}
+
+void cell_format_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after,
+		       enum ladder ladder)
+{
+	append_sides(buffer, before, after, ladder, false);
+}
+
+void cell_format_pressure_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after)
+{
+	append_sides(buffer, before, after, LADDER_NONE, true);
+}
+
+/* "word", with how many of the threads it holds for where they do not agree. */
+static void append_mode(const struct aggregation *aggregation, const struct aggregate *aggregate,
+			enum metric metric, struct buffer *text)
+{
+	struct buffer mode = {0};
+	uint64_t threads = aggregate_mode(aggregation, aggregate, metric, &mode);
+
+	cell_format_mode(text, mode.data != NULL ? mode.data : "", mode.length, threads, aggregate->read);
+	buffer_release(&mode);
+}
+
+void cell_format_aggregate(struct buffer *text, const struct aggregation *aggregation,
+			   const struct aggregate *aggregate, enum metric metric)
+{
+	const struct metric_type_entry *type = metric_type(metric);
+
+	switch (type->reduction) {
+	case METRIC_REDUCTION_SUM:
+	case METRIC_REDUCTION_MAXIMUM:
+		cell_format_value(text, aggregate->value.number, type->ladder);
+		break;
+	case METRIC_REDUCTION_RANGE:
+		cell_format_range(text, aggregate->value.range.low, aggregate->value.range.high);
+		break;
+	case METRIC_REDUCTION_MODE:
+		append_mode(aggregation, aggregate, metric, text);
+		break;
+	case METRIC_REDUCTION_AFFINITY:
+		cell_format_affinity(text, &aggregation->snapshot->cpu_sets, aggregate->value.affinity.fewest,
+				     aggregate->value.affinity.most, aggregate->value.affinity.uniform,
+				     aggregate->value.affinity.set);
+		break;
+	}
+}

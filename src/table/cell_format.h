@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CELL_FORMAT_H
+#define CTOP_CELL_FORMAT_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "snapshot/cpu_set.h"
+#include "metric/metric.h"
+#include "snapshot/snapshot.h"
+#include "table.h"
+#include "group/aggregate.h"
+
+/*
+ * The reference's formats, for reports: a ladder step chosen before rounding, three decimals above the base
+ * step, the unit glued to the number ("1.235ms", "8.697K", "1023B"). All of them append UTF-8 to `buffer`;
+ * rounding is that of printf(3).
+ */
+
+/* The unit that the numbers of a ladder count. */
+enum unit cell_format_unit(enum ladder ladder);
+
+void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder);
+
+/* A difference, always signed: whole at the base step unless it has a fraction ("+50ns", "+50.500ns"). */
+void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder);
+
+/* A derived value: two decimals at the base step, three above; a ratio has three decimals and no unit. */
+void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder, bool is_ratio);
+void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio);
+
+/* A change as part of what it changes, 0.125 as "+12.5%". */
+void cell_format_percent(struct buffer *buffer, double fraction);
+
+/* "5" when both are equal, else "-5..5". */
+void cell_format_range(struct buffer *buffer, int64_t low, int64_t high);
+
+/* "SCHED_OTHER" when all `total` members have it, else "SCHED_OTHER (3/4)". */
+void cell_format_mode(struct buffer *buffer, const char *text, size_t length, uint64_t count, uint64_t total);
+
+/* "4 cpus (0-3)" when all members have one set, "4 cpus (mixed)" for sets of one size, "2-6 cpus (mixed)". */
+void cell_format_affinity(struct buffer *buffer, const struct cpu_set_pool *sets, uint32_t fewest,
+			  uint32_t most, bool uniform, uint32_t set);
+
+/* What the members of a group come to, by the reduction of the metric, without a mark for partial values;
+ * only where there is a value. */
+void cell_format_aggregate(struct buffer *buffer, const struct aggregation *aggregation,
+			   const struct aggregate *aggregate, enum metric metric);
+
+/* A pressure average in hundredths of a percent, 1859 as "18.59%". */
+void cell_format_pressure(struct buffer *buffer, uint32_t hundredths);
+
+/* A limit: "max" where there is none. */
+void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum ladder ladder);
+
+/* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
+void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us);
+
+/*
+ * Two sides: "7.500GiB → 8.250GiB (+768.000MiB)", "a → -", "- → b", "-" when neither is there. Pressure
+ * averages likewise, "18.59% → 19.79% (+1.20%)".
+ */
+void cell_format_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after,
+		       enum ladder ladder);
+void cell_format_pressure_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TABLE_H
+#define CTOP_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "metric/metric.h"
+#include "metric/reason.h"
+
+/*
+ * Rows of typed cells: what every output (screen, text, TSV, CSV, JSON) draws and nothing else. Built by the
+ * model, immutable once built.
+ */
+
+/* What the number of a cell counts. */
+enum unit {
+	UNIT_NONE,
+	UNIT_COUNT,
+	UNIT_NS,
+	UNIT_US,
+	UNIT_BYTES,
+	UNIT_TICKS,
+	UNIT_RATIO,   /* a fraction, 0.5 */
+	UNIT_PERCENT, /* 50.0 */
+	UNIT_COUNT_PER_S,
+	UNIT_BYTES_PER_S,
+	UNIT_NS_PER_S,
+	UNIT_TICKS_PER_S,
+	UNIT_CPUS, /* a number of CPUs, 1.82 */
+	UNIT_TOTAL,
+};
+
+/* Names for CSV and JSON: "", "count", "ns", "us", "bytes", "ticks", "ratio", "percent", "count_per_s" … */
+extern const char *const unit_names[UNIT_TOTAL];
+
+enum cell_state {
+	CELL_EMPTY, /* nothing belongs here */
+	CELL_VALUE,
+	CELL_ABSENT,      /* `-` */
+	CELL_UNAVAILABLE, /* `·`, with a reason */
+};
+
+enum cell_form {
+	CELL_FORM_TEXT,    /* `text` is all */
+	CELL_FORM_INTEGER, /* unsigned */
+	CELL_FORM_REAL,
+	CELL_FORM_RANGE, /* low..high */
+	CELL_FORM_BAR,   /* shares of a whole: value.shares */
+	CELL_FORM_SIDES, /* before and after: value.sides */
+};
+
+/* What one side of a comparison has, when a cell shows both. */
+enum cell_side_kind {
+	CELL_SIDE_NONE, /* no value, for whatever reason */
+	CELL_SIDE_INTEGER,
+	CELL_SIDE_REAL,
+	CELL_SIDE_UNLIMITED, /* a limit that is not set: "max" */
+};
+
+struct cell_sides {
+	union {
+		uint64_t integer;
+		double real;
+	} number[2];
+	uint8_t kind[2]; /* enum cell_side_kind */
+};
+
+enum {
+	CELL_BAR_SHARES = 6
+};
+
+struct cell {
+	enum cell_state state;
+	enum cell_form form;
+	enum unit unit;
+	bool partial;   /* some members are unavailable: `≥` */
+	bool rose;      /* a peak that rose inside the span: `+` */
+	bool unanimous; /* of a category or set: all members agree */
+	reason_id reason;
+	bool reason_of_before; /* of a comparison: `reason` is an id of the first snapshot */
+	union {
+		uint64_t integer;
+		double real;
+		struct {
+			int64_t low, high;
+		} range;
+		float shares[CELL_BAR_SHARES]; /* 0 … 1, in the order of table_bar_names */
+		struct cell_sides sides;
+	} value;
+	const char *text; /* printed form, owned by the table's arena; NULL: the formatter makes it */
+	double sort;      /* larger sorts first when descending; NAN: last in either direction */
+};
+
+struct table_column {
+	const char *name;  /* of TSV, CSV and JSON: "wait_time_ns", "wait_percent" */
+	const char *title; /* of the screen: "RUNQ%" */
+	enum unit unit;
+	bool left;           /* texts line up on the left */
+	bool measured;       /* cells have a state and may have a unit of their own */
+	bool sides;          /* of cells with both sides of a comparison */
+	int width;           /* cells on the screen without the blank between, from the title and the unit */
+	int widest;          /* of a column that is not to grow beyond it; 0 for no bound */
+	bool stays;          /* on a screen too narrow for others */
+	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
+};
+
+/* Marks before a row on the screen. */
+enum row_mark {
+	ROW_MARK_NONE,
+	ROW_MARK_NEW,
+	ROW_MARK_GONE,
+	ROW_MARK_MOVER,
+	ROW_MARK_LEFT,      /* of a comparison: in before only */
+	ROW_MARK_RESTARTED, /* on both sides, but none of its threads is the same */
+};
+
+struct table_row {
+	const char *key; /* identity across rounds: the group key's bytes, or "tid:start" of a thread */
+	size_t key_length;
+	const char *label; /* the name as read, not sanitised; NUL separated parts on AXIS_ALL */
+	size_t label_length;
+	uint32_t tid, tgid; /* of a thread row, else 0 */
+	uint32_t thread;    /* index in the newest snapshot of a thread row, else UINT32_MAX */
+	uint32_t threads;   /* members in the newest snapshot */
+	enum row_mark mark;
+	bool heading; /* text reports: a line of its own before the rows below it, only the first cell */
+	int depth;    /* text reports: levels that the row stands below the outermost heading */
+	uint32_t subject, metric; /* of a comparison, for session_table_fill() alone */
+	struct cell
+		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
+};
+
+struct table {
+	struct arena arena;
+	const char *section; /* "primary", "pressure cpu" … in reports; NULL on the screen */
+	const char *heading; /* of text reports where it is not the section's name, else NULL */
+	struct table_column *columns;
+	size_t column_count;
+	struct table_row *rows;
+	size_t row_count;
+	size_t row_capacity;
+	bool continues;     /* its rows follow those of the table handed over before it */
+	bool more;          /* rows of it follow in the next table */
+	size_t rows_before; /* that tables before it have held when it continues them */
+	size_t row_total;   /* rows before `limit` cut them */
+	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
+};
+
+extern const char *const table_bar_names[CELL_BAR_SHARES]; /* "run" "runq" "io" "mem" "irq" "sleep" */
+
+/*
+ * An empty table with room for `column_count` zeroed columns, sorted by name; the caller owns it. `section`
+ * is kept as it is: static, or in the table's own arena. A column of no column table sets `column` to
+ * UINT_MAX.
+ */
+struct table *table_create(const char *section, size_t column_count);
+
+/* Appends a row of CELL_EMPTY cells (`thread` UINT32_MAX) and counts it in row_total; the row is valid until
+ * the next call, its cells as long as the table. */
+struct table_row *table_add_row(struct table *table);
+
+/* Appends a row without cells, which table_add_cells() gives it: for rows that may never be looked at. */
+struct table_row *table_add_bare_row(struct table *table);
+void table_add_cells(struct table *table, struct table_row *row);
+
+/* Frees the table; NULL is allowed. */
+void table_release(struct table *table);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns of a comparison by the same threads, for each second, for each thread. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "table/cell_format.h"
+#include "diff_build.h"
+
+const char *const diff_per_names[DIFF_PER_COUNT + 1] = {
+	[DIFF_PER_SECOND] = "second",
+	[DIFF_PER_THREAD] = "thread",
+};
+
+static const enum unit units_per_second[UNIT_TOTAL] = {
+	[UNIT_COUNT] = UNIT_COUNT_PER_S,
+	[UNIT_NS] = UNIT_NS_PER_S,
+	[UNIT_BYTES] = UNIT_BYTES_PER_S,
+	[UNIT_TICKS] = UNIT_TICKS_PER_S,
+};
+
+static const struct diff_match_count *find_counts(const struct diff_build *build,
+						  const struct diff_pair *pair)
+{
+	return build->counts != NULL && pair != NULL ? &build->counts[pair - diff_pair(build->diff, 0)]
+						     : NULL;
+}
+
+void diff_set_count(const struct diff_build *build, struct cell *cell, const struct diff_pair *pair,
+		    enum diff_column column)
+{
+	const struct diff_match_count *counts = find_counts(build, pair);
+	uint32_t count;
+
+	cell->sort = NAN;
+	if (pair == NULL)
+		return;
+	if (counts == NULL) {
+		cell->state = CELL_ABSENT;
+		return;
+	}
+	count = column == DIFF_COLUMN_SAME   ? counts->same
+		: column == DIFF_COLUMN_CAME ? counts->came
+					     : counts->went;
+	*cell = (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = count, .sort = count};
+}
+
+static bool is_counter(enum metric metric)
+{
+	return metric != METRIC_NONE && metric_type(metric)->kind == METRIC_KIND_COUNTER;
+}
+
+void diff_set_per_second(struct diff_build *build, struct table *table, struct cell *cell,
+			 const struct diff_row_content *content)
+{
+	const uint64_t interval_ns = build->request->interval_ns;
+	const struct diff_value *value = &content->value;
+
+	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
+	if (content->pair == NULL)
+		cell->state = CELL_EMPTY;
+	if (!is_counter(content->metric) || interval_ns == 0 || value->state == VALUE_ABSENT)
+		return;
+	cell->unit = units_per_second[content->sides[DIFF_BEFORE].unit];
+	if (value->state == VALUE_UNAVAILABLE) {
+		table_build_set_unavailable(cell, value->reason, cell->unit);
+		cell->reason_of_before = value->reason_side == DIFF_BEFORE;
+		return;
+	}
+	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_REAL;
+	cell->value.real = value->delta / ((double)interval_ns / 1e9);
+	cell->sort = cell->value.real;
+	cell_format_delta(&build->base.text, cell->value.real, content->ladder);
+	buffer_append_text(&build->base.text, "/s");
+	table_build_take_text(&build->base, table, cell);
+}
+
+/* The threads whose numbers are in a side's sum. */
+static uint32_t summed_threads(const struct diff_build *build, const struct diff_pair *pair,
+			       enum diff_side side)
+{
+	const struct diff_match_count *counts = find_counts(build, pair);
+
+	if (diff_options(build->diff)->successor == NULL || counts == NULL)
+		return pair->threads[side];
+	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
+}
+
+void diff_set_per_thread(struct diff_build *build, struct table *table, struct cell *cell,
+			 const struct diff_row_content *content)
+{
+	struct cell sides[DIFF_SIDE_COUNT] = {content->sides[0], content->sides[1]};
+
+	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
+	if (content->pair == NULL)
+		cell->state = CELL_EMPTY;
+	if (!is_counter(content->metric) || content->metric == METRIC_THREAD_COUNT)
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const uint32_t threads = summed_threads(build, content->pair, (enum diff_side)side);
+		struct cell *quotient = &sides[side];
+
+		if (quotient->state != CELL_VALUE || quotient->form != CELL_FORM_INTEGER)
+			continue;
+		if (threads == 0) {
+			*quotient = (struct cell){.state = CELL_ABSENT, .unit = quotient->unit};
+			continue;
+		}
+		quotient->form = CELL_FORM_REAL;
+		quotient->value.real = (double)content->sides[side].value.integer / threads;
+		cell_format_derived(&build->base.text, quotient->value.real, content->ladder, false);
+		table_build_take_text(&build->base, table, quotient);
+	}
+	diff_set_both(build, table, cell, sides, " → ");
+}

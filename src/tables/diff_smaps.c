@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of smaps_rollup of a comparison: fields that differ, by process. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "diff_build.h"
+#include "diff/diff_internal.h"
+#include "group/smaps_groups.h"
+
+/* A process of one or both sides, SIZE_MAX where it is not. */
+struct process_pair {
+	size_t process[DIFF_SIDE_COUNT];
+	uint64_t change, larger; /* of Rss */
+};
+
+struct smaps_table {
+	struct diff_build *build;
+	struct smaps_groups *groups[DIFF_SIDE_COUNT];
+	struct process_pair *pairs;
+	size_t count;
+	struct table *table;
+	struct string_pool cgroups; /* that before has, on AXIS_ALL */
+};
+
+/* Whether `path` is `root` or stands below it. */
+static bool is_below(const struct buffer *path, const char *root, size_t length)
+{
+	return path->length >= length && memcmp(path->data, root, length) == 0 &&
+	       (path->data[length] == '/' || path->data[length] == '\0');
+}
+
+/* Gives the cgroup of after the place below the root that its tree had in before. */
+static void rename_cgroup(void *context, struct buffer *cgroup)
+{
+	const struct smaps_table *smaps = context;
+	const struct diff *diff = smaps->build->diff;
+
+	if (cgroup->length == 0 ||
+	    string_pool_find(&smaps->cgroups, cgroup->data, cgroup->length) != UINT32_MAX)
+		return;
+	for (size_t i = 0; i < diff_rename_count(diff); i++) {
+		const struct diff_rename *rename = diff_rename(diff, i);
+		size_t length = strlen(rename->root[DIFF_AFTER]);
+		struct buffer renamed = {0};
+
+		if (!is_below(cgroup, rename->root[DIFF_AFTER], length))
+			continue;
+		buffer_append_text(&renamed, rename->root[DIFF_BEFORE]);
+		buffer_append(&renamed, cgroup->data + length, cgroup->length - length);
+		buffer_release(cgroup);
+		*cgroup = renamed;
+		return;
+	}
+}
+
+static void collect(struct smaps_table *smaps)
+{
+	const struct diff *diff = smaps->build->diff;
+	const struct grouping_options *options = &diff_options(diff)->grouping;
+
+	smaps->groups[DIFF_BEFORE] = smaps_groups_create(diff_snapshot(diff, DIFF_BEFORE), options,
+							 smaps->build->by_flags[DIFF_BEFORE], NULL, NULL);
+	for (size_t i = 0; i < smaps->groups[DIFF_BEFORE]->process_count; i++) {
+		size_t length;
+		const char *name = smaps_groups_name(smaps->groups[DIFF_BEFORE], i, &length);
+
+		string_pool_intern(&smaps->cgroups, name, strlen(name));
+	}
+	smaps->groups[DIFF_AFTER] = smaps_groups_create(diff_snapshot(diff, DIFF_AFTER), options,
+							smaps->build->by_flags[DIFF_AFTER], rename_cgroup,
+							smaps);
+}
+
+static uint64_t rss_of(const struct smaps_table *smaps, const struct process_pair *pair, enum diff_side side)
+{
+	size_t process = pair->process[side];
+
+	return process != SIZE_MAX ? smaps->groups[side]->processes[process].rss : 0;
+}
+
+static void add_pair(struct smaps_table *smaps, size_t before, size_t after)
+{
+	struct process_pair *pair = &smaps->pairs[smaps->count++];
+	uint64_t before_rss, after_rss;
+
+	*pair = (struct process_pair){.process = {before, after}};
+	before_rss = rss_of(smaps, pair, DIFF_BEFORE);
+	after_rss = rss_of(smaps, pair, DIFF_AFTER);
+	pair->larger = before_rss > after_rss ? before_rss : after_rss;
+	pair->change = pair->larger - (before_rss < after_rss ? before_rss : after_rss);
+}
+
+static void join_processes(struct smaps_table *smaps)
+{
+	const struct smaps_groups *before = smaps->groups[DIFF_BEFORE], *after = smaps->groups[DIFF_AFTER];
+	size_t length;
+
+	smaps->pairs = memory_allocate_zero(before->process_count + after->process_count + 1,
+					    sizeof(*smaps->pairs));
+	for (size_t i = 0; i < before->process_count; i++) {
+		const char *name = smaps_groups_name(before, i, &length);
+
+		add_pair(smaps, i, smaps_groups_find(after, name, length));
+	}
+	for (size_t i = 0; i < after->process_count; i++) {
+		const char *name = smaps_groups_name(after, i, &length);
+
+		if (smaps_groups_find(before, name, length) == SIZE_MAX)
+			add_pair(smaps, SIZE_MAX, i);
+	}
+}
+
+static const char *name_of(const struct smaps_table *smaps, const struct process_pair *pair,
+			   size_t *ret_length)
+{
+	enum diff_side side = pair->process[DIFF_BEFORE] != SIZE_MAX ? DIFF_BEFORE : DIFF_AFTER;
+
+	return smaps_groups_name(smaps->groups[side], pair->process[side], ret_length);
+}
+
+/* Largest change of Rss first, then largest Rss, then by name. */
+static int compare_pairs(const void *a, const void *b, void *context)
+{
+	const struct smaps_table *smaps = context;
+	const struct process_pair *left = a, *right = b;
+	size_t left_length, right_length;
+	const char *left_name = name_of(smaps, left, &left_length);
+	const char *right_name = name_of(smaps, right, &right_length);
+	int order;
+
+	if (left->change != right->change)
+		return left->change > right->change ? -1 : 1;
+	if (left->larger != right->larger)
+		return left->larger > right->larger ? -1 : 1;
+	order = memcmp(left_name, right_name, left_length < right_length ? left_length : right_length);
+	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+}
+
+/* What a side knows of one field (NULL: it has none): the cell and what the change is concluded from. */
+static void set_side(struct smaps_table *smaps, const struct process_pair *pair, enum diff_side side,
+		     const struct smaps_field *field, struct diff_row_content *content)
+{
+	const size_t index = pair->process[side];
+	const struct smaps_process *process = index != SIZE_MAX ? &smaps->groups[side]->processes[index]
+								: NULL;
+	const bool incomplete = process != NULL && process->unavailable != 0;
+	struct diff_side_value *value = &content->value.side[side];
+	struct cell *cell = &content->sides[side];
+
+	cell->unit = UNIT_BYTES;
+	value->reason = incomplete ? process->reason : REASON_READ;
+	if (field != NULL) {
+		table_build_set_integer(&smaps->build->base, smaps->table, cell, field->bytes, LADDER_BYTES);
+		value->has_number = true;
+		value->number = (double)field->bytes;
+		value->partial = cell->partial = incomplete;
+		cell->reason = value->reason;
+	} else if (incomplete) {
+		value->state = VALUE_UNAVAILABLE;
+		table_build_set_unavailable(cell, value->reason, UNIT_BYTES);
+	} else {
+		value->state = VALUE_ABSENT;
+		cell->state = CELL_ABSENT;
+		cell->sort = NAN;
+	}
+}
+
+static void add_row(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
+		    size_t label_length, const char *key,
+		    const struct smaps_field *const fields[DIFF_SIDE_COUNT])
+{
+	struct table_row *row = table_build_add_row(&smaps->build->base, smaps->table);
+	struct diff_row_content content = {
+		.label = label,
+		.label_length = label_length,
+		.name = key,
+		.metric = METRIC_NONE,
+		.ladder = LADDER_BYTES,
+	};
+
+	if (row == NULL)
+		return;
+	content.name = table_build_text(smaps->table, key, strlen(key));
+	set_side(smaps, pair, DIFF_BEFORE, fields[DIFF_BEFORE], &content);
+	set_side(smaps, pair, DIFF_AFTER, fields[DIFF_AFTER], &content);
+	diff_value_conclude(&content.value, false);
+	diff_fill_row(smaps->build, smaps->table, smaps->table->row_count - 1, &content);
+}
+
+/* The fields of a process on one side, in byte order of their keys. */
+static const struct smaps_field *fields_of(const struct smaps_table *smaps, const struct process_pair *pair,
+					   enum diff_side side, size_t *ret_count)
+{
+	size_t index = pair->process[side];
+	const struct smaps_process *process;
+
+	*ret_count = 0;
+	if (index == SIZE_MAX)
+		return NULL;
+	process = &smaps->groups[side]->processes[index];
+	*ret_count = process->end - process->first;
+	return *ret_count != 0 ? &smaps->groups[side]->fields[process->first] : NULL;
+}
+
+static const char *key_of(const struct smaps_table *smaps, enum diff_side side,
+			  const struct smaps_field *field)
+{
+	return snapshot_text(smaps->groups[side]->snapshot, field->key);
+}
+
+/* A row for each field that differs. */
+static void add_process(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
+			size_t label_length)
+{
+	size_t before_count, after_count;
+	const struct smaps_field *before = fields_of(smaps, pair, DIFF_BEFORE, &before_count);
+	const struct smaps_field *after = fields_of(smaps, pair, DIFF_AFTER, &after_count);
+
+	for (size_t i = 0, j = 0; i < before_count || j < after_count;) {
+		const struct smaps_field *left = i < before_count ? &before[i] : NULL;
+		const struct smaps_field *right = j < after_count ? &after[j] : NULL;
+		int order = left == NULL ? 1 : -1;
+
+		if (left != NULL && right != NULL)
+			order = strcmp(key_of(smaps, DIFF_BEFORE, left), key_of(smaps, DIFF_AFTER, right));
+		i += order <= 0;
+		j += order >= 0;
+		if (order == 0 && left->bytes == right->bytes)
+			continue;
+		add_row(smaps, pair, label, label_length,
+			order <= 0 ? key_of(smaps, DIFF_BEFORE, left) : key_of(smaps, DIFF_AFTER, right),
+			(const struct smaps_field *const[]){order <= 0 ? left : NULL,
+							    order >= 0 ? right : NULL});
+	}
+}
+
+static void build_table(struct smaps_table *smaps)
+{
+	const bool is_all = diff_options(smaps->build->diff)->grouping.axis == AXIS_ALL;
+	struct buffer label = {0};
+
+	smaps->table = diff_create_group_table(smaps->build, sections[SECTION_SMAPS_ROLLUP].name,
+					       axes[is_all ? AXIS_ALL : AXIS_PROCESS].header);
+	if (smaps->count > 1)
+		qsort_r(smaps->pairs, smaps->count, sizeof(*smaps->pairs), compare_pairs, smaps);
+	for (size_t i = 0; i < smaps->count; i++) {
+		size_t length;
+		const char *name = name_of(smaps, &smaps->pairs[i], &length);
+		size_t cgroup = is_all ? strlen(name) + 1 : 0;
+
+		buffer_clear(&label);
+		if (is_all)
+			buffer_append_format(&label, "%s | ", name);
+		buffer_append(&label, name + cgroup, length - cgroup);
+		add_process(smaps, &smaps->pairs[i], label.data, label.length);
+	}
+	table_build_finish(&smaps->build->base, smaps->table);
+	buffer_release(&label);
+}
+
+void diff_smaps_table(struct diff_build *build)
+{
+	struct smaps_table smaps = {.build = build};
+
+	collect(&smaps);
+	join_processes(&smaps);
+	build_table(&smaps);
+	smaps_groups_release(smaps.groups[DIFF_BEFORE]);
+	smaps_groups_release(smaps.groups[DIFF_AFTER]);
+	string_pool_release(&smaps.cgroups);
+	free(smaps.pairs);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "metric_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "table/cell_format.h"
+#include "metric/metric.h"
+
+static const char *const metric_columns[] = {
+	"order", "name", "type", "aggregation", "unit", "class", "needs", "section", "source", "description",
+};
+
+static const char *const derived_columns[] = {
+	"order", "name", "unit", "section", "formula", "description",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct table *create(const char *section, const char *const *columns, size_t count)
+{
+	struct table *table = table_create(section, count);
+
+	for (size_t i = 0; i < count; i++) {
+		table->columns[i].name = table->columns[i].title = columns[i];
+		table->columns[i].left = i != 0;
+	}
+	return table;
+}
+
+static struct table_row *add_row(struct table *table)
+{
+	struct table_row *row = table_add_row(table);
+
+	row->cells[0].state = CELL_VALUE;
+	row->cells[0].form = CELL_FORM_INTEGER;
+	row->cells[0].value.integer = table->row_count;
+	return row;
+}
+
+/* An empty text means that there is nothing to say: absent. */
+static void set_text(struct cell *cell, const char *text)
+{
+	cell->state = text != NULL && text[0] != '\0' ? CELL_VALUE : CELL_ABSENT;
+	cell->text = text;
+	cell->sort = NAN;
+}
+
+/* "stat 41", "status voluntary_ctxt_switches, or taskstats nvcsw" */
+static const char *source_text(struct arena *arena, const struct metric_entry *entry)
+{
+	const char *equivalent = "";
+
+	if (entry->source == SOURCE_NONE)
+		return NULL;
+	if (entry->equivalent_source != SOURCE_NONE)
+		equivalent = arena_format(arena, ", or %s %s", sources[entry->equivalent_source].name,
+					  entry->equivalent_place);
+	return arena_format(arena, "%s%s%s%s", sources[entry->source].name,
+			    entry->place[0] != '\0' ? " " : "", entry->place, equivalent);
+}
+
+struct table *metric_tables_metrics(void)
+{
+	struct table *table = create("metrics", metric_columns, COUNT(metric_columns));
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const struct metric_entry *entry = &metrics[i];
+		const struct metric_type_entry *type = metric_type((enum metric)i);
+		struct cell *cells = add_row(table)->cells;
+
+		set_text(&cells[1], entry->name);
+		set_text(&cells[2], type->name);
+		set_text(&cells[3], type->aggregation);
+		set_text(&cells[4], unit_names[cell_format_unit(type->ladder)]);
+		set_text(&cells[5], metric_tag_names[entry->tag]);
+		set_text(&cells[6], entry->config_gates);
+		set_text(&cells[7], sections[entry->section].name);
+		set_text(&cells[8], source_text(&table->arena, entry));
+		set_text(&cells[9], entry->description);
+	}
+	return table;
+}
+
+struct table *metric_tables_derived(void)
+{
+	struct table *table = create("derived", derived_columns, COUNT(derived_columns));
+
+	for (size_t i = 0; i < DERIVED_COUNT; i++) {
+		const struct derived_entry *entry = &derived_metrics[i];
+		struct cell *cells = add_row(table)->cells;
+
+		set_text(&cells[1], entry->name);
+		set_text(&cells[2], entry->is_ratio ? unit_names[UNIT_RATIO]
+						    : unit_names[cell_format_unit(entry->ladder)]);
+		set_text(&cells[3], sections[entry->section].name);
+		set_text(&cells[4], entry->formula);
+		set_text(&cells[5], entry->description);
+	}
+	return table;
+}

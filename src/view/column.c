@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "column_table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/nearest.h"
+#include "view.h"
+
+const struct tab_entry tabs[TAB_COUNT] = {
+	[TAB_OVERVIEW] = {"overview", "Overview", true, COLUMN_CPU,
+			  "Who runs, who waits for what, who is stuck."},
+	[TAB_RUN] = {"run", "Run", true, COLUMN_CPU,
+		     "CPU time in user and system mode, dispatches and switches."},
+	[TAB_SCHED] = {"sched", "Sched", true, COLUMN_CPU, "Policies, priorities, allowed CPUs, migrations."},
+	[TAB_WAKEUPS] = {"wakeups", "Wakeups", true, COLUMN_CPU,
+			 "Wakeups and waits as the scheduler statistics count them."},
+	[TAB_DELAY] = {"delay", "Delay", true, COLUMN_LOST, "What the threads waited for, as a bar."},
+	[TAB_IO] = {"io", "I/O", true, COLUMN_CPU, "Bytes and calls read and written, waits for I/O."},
+	[TAB_MEMORY] = {"memory", "Memory", true, COLUMN_CPU, "Page faults, waits for memory, memory use."},
+	[TAB_HEAP] = {"heap", "Heap", true, COLUMN_ALLOC, "Bytes allocated and freed by jemalloc programs."},
+	[TAB_CGROUP] = {"cgroup", "Cgroup", true, COLUMN_CPU, "CPU, memory and limits of cgroups."},
+	[TAB_ALL] = {"all", "All", true, COLUMN_CPU, "Every metric, reached by Right."},
+};
+
+#define UNWRAP(...) __VA_ARGS__
+
+/* What a metric is as a column, by its type: end of the title as rate, operation, unit. */
+#define RATE_COUNT            "/s"
+#define RATE_NS               "%"
+#define RATE_TICKS            "%"
+#define RATE_BYTES            "/s"
+#define RATE_PEAK_NS          ""
+#define RATE_PEAK_BYTES       ""
+#define RATE_GAUGE_NS         ""
+#define RATE_GAUGE_COUNT      ""
+#define RATE_ORDINAL_I32      ""
+#define RATE_ORDINAL_U32      ""
+#define RATE_CATEGORY         ""
+#define RATE_CHARACTER        ""
+#define RATE_BOOLEAN          ""
+#define RATE_AFFINITY         ""
+#define OPERATION_COUNT       COLUMN_OPERATION_SUM
+#define OPERATION_NS          COLUMN_OPERATION_SUM
+#define OPERATION_TICKS       COLUMN_OPERATION_SUM
+#define OPERATION_BYTES       COLUMN_OPERATION_SUM
+#define OPERATION_PEAK_NS     COLUMN_OPERATION_PRESENT
+#define OPERATION_PEAK_BYTES  COLUMN_OPERATION_PRESENT
+#define OPERATION_GAUGE_NS    COLUMN_OPERATION_PRESENT
+#define OPERATION_GAUGE_COUNT COLUMN_OPERATION_PRESENT
+#define OPERATION_ORDINAL_I32 COLUMN_OPERATION_PRESENT
+#define OPERATION_ORDINAL_U32 COLUMN_OPERATION_PRESENT
+#define OPERATION_CATEGORY    COLUMN_OPERATION_PRESENT
+#define OPERATION_CHARACTER   COLUMN_OPERATION_PRESENT
+#define OPERATION_BOOLEAN     COLUMN_OPERATION_PRESENT
+#define OPERATION_AFFINITY    COLUMN_OPERATION_PRESENT
+#define AMOUNT_COUNT          UNIT_COUNT
+#define AMOUNT_NS             UNIT_NS
+#define AMOUNT_TICKS          UNIT_NS
+#define AMOUNT_BYTES          UNIT_BYTES
+#define AMOUNT_PEAK_NS        UNIT_NS
+#define AMOUNT_PEAK_BYTES     UNIT_BYTES
+#define AMOUNT_GAUGE_NS       UNIT_NS
+#define AMOUNT_GAUGE_COUNT    UNIT_COUNT
+#define AMOUNT_ORDINAL_I32    UNIT_NONE
+#define AMOUNT_ORDINAL_U32    UNIT_NONE
+#define AMOUNT_CATEGORY       UNIT_NONE
+#define AMOUNT_CHARACTER      UNIT_NONE
+#define AMOUNT_BOOLEAN        UNIT_NONE
+#define AMOUNT_AFFINITY       UNIT_NONE
+
+/* What a derived metric is as a column: by its operation and ladder. */
+#define DERIVED_OPERATION_QUOTIENT         COLUMN_OPERATION_QUOTIENT
+#define DERIVED_OPERATION_SHARE            COLUMN_OPERATION_SHARE
+#define DERIVED_OPERATION_DIFFERENCE       COLUMN_OPERATION_DIFFERENCE
+#define DERIVED_OPERATION_SUM_WITH_LARGEST COLUMN_OPERATION_SUM_WITH_LARGEST
+#define DERIVED_UNIT_NONE                  UNIT_RATIO
+#define DERIVED_UNIT_NS                    UNIT_NS
+#define DERIVED_UNIT_BYTES                 UNIT_BYTES
+
+static const struct column_entry entries[COLUMN_TOTAL] = {
+#define COLUMN(id, name, rate_title, amount_title, operation, unit, width, inputs, description)              \
+	[COLUMN_##id] = {                                                                                    \
+		name,        rate_title, amount_title,    COLUMN_OPERATION_##operation,                      \
+		UNIT_##unit, width,      {UNWRAP inputs}, sizeof((int[]){UNWRAP inputs}) / sizeof(int),      \
+		description,                                                                                 \
+	},
+#include "columns.def"
+#undef COLUMN
+#define METRIC(id, name, type, tag, gates, section, family, source, place, form, equivalent,                 \
+	       equivalent_place, title, description)                                                         \
+	[COLUMN_METRICS + METRIC_##id] = {name, title RATE_##type, title, OPERATION_##type, AMOUNT_##type,   \
+					  0,    {METRIC_##id},     1,     description},
+#include "metric/metrics.def"
+#undef METRIC
+#define DERIVED(id, name, operation, inputs, ladder, is_ratio, section, title, formula, description)         \
+	[COLUMN_DERIVED + (int)DERIVED_##id] = {                                                             \
+		name,                                                                                        \
+		title,                                                                                       \
+		title,                                                                                       \
+		DERIVED_OPERATION_##operation,                                                               \
+		DERIVED_UNIT_##ladder,                                                                       \
+		0,                                                                                           \
+		{UNWRAP inputs},                                                                             \
+		sizeof((int[]){UNWRAP inputs}) / sizeof(int),                                                \
+		description,                                                                                 \
+	},
+#include "metric/derived.def"
+#undef DERIVED
+};
+
+enum tab_rows {
+	TAB_ROWS_GROUPS = 1 << 0,
+	TAB_ROWS_THREADS = 1 << 1,
+	TAB_ROWS_BOTH = TAB_ROWS_GROUPS | TAB_ROWS_THREADS,
+};
+
+static const struct tab_column {
+	enum tab tab;
+	enum tab_rows rows;
+	int from;
+	enum column column;
+} tab_columns[] = {
+#define TAB_COLUMN(tab, rows, from, column) {TAB_##tab, TAB_ROWS_##rows, from, COLUMN_##column},
+#include "tab_columns.def"
+#undef TAB_COLUMN
+};
+
+enum {
+	TAB_COLUMN_COUNT = sizeof(tab_columns) / sizeof(tab_columns[0]),
+	NAME_WIDTH_MINIMUM = 12, /* cells the name keeps */
+	MARK_WIDTH = 1,
+	TID_WIDTH = 7, /* of PID_MAX_LIMIT, 4194304 */
+};
+
+enum tab tab_find(const char *name)
+{
+	for (size_t i = 0; i < TAB_COUNT; i++) {
+		if (strcasecmp(tabs[i].name, name) == 0 || strcasecmp(tabs[i].title, name) == 0)
+			return (enum tab)i;
+	}
+	return TAB_COUNT;
+}
+
+const struct column_entry *column_entry(enum column column)
+{
+	return &entries[column];
+}
+
+enum column column_of_metric(enum metric metric)
+{
+	return metric == METRIC_THREAD_COUNT ? COLUMN_THR : (enum column)(COLUMN_METRICS + (int)metric);
+}
+
+enum column column_of_derived(enum derived derived)
+{
+	return (enum column)(COLUMN_DERIVED + (int)derived);
+}
+
+const char *column_title(enum column column, int view_mode)
+{
+	return view_mode == VIEW_MODE_RATE ? entries[column].rate_title : entries[column].amount_title;
+}
+
+const char *column_name(enum column column)
+{
+	return entries[column].name;
+}
+
+const char *column_description(enum column column)
+{
+	return entries[column].description;
+}
+
+/* Length of a title without its unit mark. */
+static size_t bare_length(const char *title)
+{
+	size_t length = strlen(title);
+
+	if (length > 1 && title[length - 1] == '%')
+		return length - 1;
+	if (length > 2 && strcasecmp(title + length - 2, "/s") == 0)
+		return length - 2;
+	return length;
+}
+
+static bool titles_match(const char *title, const char *wanted)
+{
+	size_t length = bare_length(wanted);
+
+	if (wanted[length] != '\0')
+		return strcasecmp(title, wanted) == 0;
+	return bare_length(title) == length && strncasecmp(title, wanted, length) == 0;
+}
+
+/* Length of a name as it heads a column of TSV and CSV, "read_bytes_per_s", without its units. */
+static size_t length_without_units(const char *name)
+{
+	static const char *const units[] = {"_per_s", "_percent", "_bytes", "_ns"};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (length > unit && strncasecmp(name + length - unit, units[i], unit) == 0)
+			length -= unit;
+	}
+	return length;
+}
+
+static enum column find_by_name(const char *name, size_t length)
+{
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (strncasecmp(entries[i].name, name, length) == 0 && entries[i].name[length] == '\0')
+			return (enum column)i;
+	}
+	return COLUMN_COUNT;
+}
+
+enum column column_find(const char *name)
+{
+	enum column found;
+	enum metric metric;
+	enum derived derived;
+
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (titles_match(entries[i].rate_title, name))
+			return (enum column)i;
+	}
+	found = find_by_name(name, strlen(name));
+	if (found != COLUMN_COUNT)
+		return found;
+	metric = metric_find(name, strlen(name));
+	if (metric != METRIC_NONE)
+		return column_of_metric(metric);
+	derived = derived_find(name, strlen(name));
+	return derived != DERIVED_NONE ? column_of_derived(derived)
+				       : find_by_name(name, length_without_units(name));
+}
+
+/* A column's title stands in the list once, though two tabs may have a column of that title. */
+static bool is_title_taken(enum column column)
+{
+	for (int i = 0; i < (int)column; i++) {
+		if (strcmp(entries[i].rate_title, entries[column].rate_title) == 0)
+			return true;
+	}
+	return false;
+}
+
+int column_refuse(const char *name, struct error *error)
+{
+	const char *candidates[2 * COLUMN_TOTAL];
+	size_t count = 0;
+	const char *nearest;
+	struct buffer list = {0};
+	int result;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		candidates[count++] = entries[i].rate_title;
+		candidates[count++] = entries[i].name;
+		if (!is_title_taken((enum column)i))
+			buffer_append_format(&list, "%s%s", i > 0 ? " " : "", entries[i].rate_title);
+	}
+	for (int i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
+		candidates[count++] = entries[i].name;
+	nearest = nearest_name(name, candidates, count);
+	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
+		nearest = entries[column_find(nearest)].rate_title;
+	result = nearest != NULL ? error_set(error, -EINVAL,
+					     "no column '%s', did you mean %s? Columns: %s, and the names of "
+					     "ctop metrics",
+					     name, nearest, list.data)
+				 : error_set(error, -EINVAL,
+					     "no column '%s'. Columns: %s, and the names of ctop metrics",
+					     name, list.data);
+	buffer_release(&list);
+	return result;
+}
+
+bool column_has_metrics(enum column column)
+{
+	switch (entries[column].operation) {
+	case COLUMN_OPERATION_THREADS:
+	case COLUMN_OPERATION_AGE:
+	case COLUMN_OPERATION_SMAPS:
+	case COLUMN_OPERATION_CGROUP:
+	case COLUMN_OPERATION_HEAP:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Whether cells are words, ranges or sets. */
+static bool is_word(const struct column_entry *entry)
+{
+	return entry->unit == UNIT_NONE && entry->operation == COLUMN_OPERATION_PRESENT;
+}
+
+bool column_is_text(enum column column)
+{
+	const struct column_entry *entry = &entries[column];
+
+	if (entry->operation == COLUMN_OPERATION_HEAP)
+		return entry->inputs[0] == HEAP_FIELD_LAYOUT;
+	return entry->operation == COLUMN_OPERATION_BAR ||
+	       (is_word(entry) && metric_type((enum metric)entry->inputs[0])->kind == METRIC_KIND_CATEGORY);
+}
+
+int column_width(enum column column)
+{
+	const struct column_entry *entry = &entries[column];
+	int minimum = is_word(entry) ? 7 : entry->unit == UNIT_BYTES ? 6 : 5;
+	int title = (int)strlen(entry->rate_title) + 1;
+
+	if (entry->width != 0)
+		return entry->width;
+	return title > minimum ? title : minimum;
+}
+
+source_set column_sources(enum column column)
+{
+	const struct column_entry *entry = &entries[column];
+	source_set set = 0;
+
+	if (entry->operation == COLUMN_OPERATION_SMAPS)
+		return source_bit(SOURCE_SMAPS_ROLLUP);
+	if (entry->operation == COLUMN_OPERATION_HEAP)
+		return source_bit(SOURCE_JEMALLOC);
+	if (!column_has_metrics(column))
+		return 0;
+	for (size_t i = 0; i < entry->input_count; i++)
+		set |= source_bit(metrics[entry->inputs[i]].source);
+	return set;
+}
+
+static size_t list_all_tab(enum column columns[COLUMN_TOTAL])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		columns[count++] = column_of_metric((enum metric)i);
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		columns[count++] = column_of_derived((enum derived)i);
+	return count;
+}
+
+bool column_stands_for(enum column column, enum column other)
+{
+	const struct column_entry *left = &entries[column], *right = &entries[other];
+
+	if (strcmp(left->rate_title, right->rate_title) == 0)
+		return true;
+	return left->operation == right->operation && left->unit == right->unit &&
+	       left->input_count == right->input_count &&
+	       memcmp(left->inputs, right->inputs, sizeof(left->inputs)) == 0;
+}
+
+/* Puts the sort column behind THR when no other one stands for it. */
+static size_t join_sort_column(enum column sort, enum column columns[COLUMN_TOTAL], size_t count)
+{
+	size_t place = count > 0 && columns[0] == COLUMN_THR ? 1 : 0;
+
+	if (sort == COLUMN_COUNT)
+		return count;
+	for (size_t i = 0; i < count; i++) {
+		if (column_stands_for(columns[i], sort))
+			return count;
+	}
+	memmove(&columns[place + 1], &columns[place], (count - place) * sizeof(columns[0]));
+	columns[place] = sort;
+	return count + 1;
+}
+
+/* Drops columns from the right until the rest fits. */
+static size_t fit(bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL], size_t count)
+{
+	int room = width - MARK_WIDTH - NAME_WIDTH_MINIMUM - (threads ? TID_WIDTH + 1 : 0);
+	int used = 0;
+
+	for (size_t i = 0; i < count; i++)
+		used += column_width(columns[i]) + 1;
+	for (size_t i = count; i-- > 0 && used > room;) {
+		if (columns[i] == COLUMN_THR || (sort != COLUMN_COUNT && column_stands_for(columns[i], sort)))
+			continue;
+		used -= column_width(columns[i]) + 1;
+		memmove(&columns[i], &columns[i + 1], (count - i - 1) * sizeof(columns[0]));
+		count--;
+	}
+	return count;
+}
+
+size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL])
+{
+	enum tab_rows rows = threads ? TAB_ROWS_THREADS : TAB_ROWS_GROUPS;
+	size_t count = 0;
+
+	if (tab == TAB_ALL)
+		return join_sort_column(sort, columns, list_all_tab(columns));
+	for (size_t i = 0; i < TAB_COLUMN_COUNT; i++) {
+		if (tab_columns[i].tab == tab && (tab_columns[i].rows & rows) != 0 &&
+		    (width == 0 || width >= tab_columns[i].from))
+			columns[count++] = tab_columns[i].column;
+	}
+	count = join_sort_column(sort, columns, count);
+	return width == 0 ? count : fit(threads, width, sort, columns, count);
+}

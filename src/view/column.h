@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_COLUMN_H
+#define CTOP_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "metric/metric.h"
+#include "table/table.h"
+
+/* The screen's tabs, in their order; key 1 is the first, 0 the tenth. */
+enum tab {
+	TAB_OVERVIEW,
+	TAB_RUN,
+	TAB_SCHED,
+	TAB_WAKEUPS,
+	TAB_DELAY,
+	TAB_IO,
+	TAB_MEMORY,
+	TAB_HEAP,
+	TAB_CGROUP,
+	TAB_ALL,
+	TAB_COUNT,
+};
+
+struct tab_entry {
+	const char *name;  /* option `-t`: "overview" */
+	const char *title; /* "Overview" */
+	bool selectable;
+	unsigned int sort; /* the enum column it is sorted by until the user chooses one */
+	const char *description;
+};
+
+extern const struct tab_entry tabs[TAB_COUNT];
+
+/* The tab of that name (case ignored), or TAB_COUNT. */
+enum tab tab_find(const char *name);
+
+/*
+ * The screen's columns; the table is columns.def. Behind COLUMN_COUNT, which means none, stand the metrics
+ * and derived metrics as columns (the All tab): see column_of_metric() and column_of_derived().
+ */
+enum column {
+#define COLUMN(id, ...) COLUMN_##id,
+#include "columns.def"
+#undef COLUMN
+	COLUMN_COUNT,
+	COLUMN_METRICS,                                    /* column of the first metric */
+	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT,    /* column of the first derived metric */
+	COLUMN_TOTAL = COLUMN_DERIVED + (int)DERIVED_COUNT /* one behind the last of all */
+};
+
+/* Further members of the column table, the formulas and lookups: column_table.h, for the model only. */
+
+/* The column of a metric (the All tab, `--columns`, `--sort-by`, filters). */
+enum column column_of_metric(enum metric metric);
+
+/* The column of a derived metric. */
+enum column column_of_derived(enum derived derived);
+
+/* Title in a mode: "RUNQ%" as rate, "RUNQ" as an amount. Static storage. */
+const char *column_title(enum column column, int view_mode);
+
+/* Name in options and, before the unit, in TSV, CSV and JSON: "run_queue". Static storage. */
+const char *column_name(enum column column);
+
+/* One sentence (what it counts, caveats), for help and `i`. */
+const char *column_description(enum column column);
+
+/*
+ * The column of that title or name (case ignored; a title also without % and /s, then the first of the table
+ * that fits), else that of the metric or derived metric of that name, else that of a name with units behind
+ * it as in the head of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
+ */
+enum column column_find(const char *name);
+
+/*
+ * Refuses a name that column_find() does not know: a sentence with the nearest name and the titles of the
+ * screen's columns; returns -EINVAL.
+ */
+int column_refuse(const char *name, struct error *error);
+
+/*
+ * The columns of a tab in order for rows that are groups or `threads`, at most COLUMN_TOTAL of them, into
+ * `columns`; returns how many. `width` is that of the screen in cells (0: all): the last columns leave until
+ * the name keeps 12 cells, THR and `sort` never do; `sort` (COLUMN_COUNT for none) joins when the tab has
+ * neither it nor a column of its title.
+ */
+size_t column_list(enum tab tab, bool threads, int width, enum column sort,
+		   enum column columns[COLUMN_TOTAL]);
+
+/* Sources one column needs. */
+source_set column_sources(enum column column);
+
+#endif

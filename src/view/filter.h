@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_FILTER_H
+#define CTOP_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "column.h"
+#include "table/table.h"
+
+/*
+ * What the user typed to narrow rows: `text` (substring of the name, case ignored unless it has a capital),
+ * `/regex/` (POSIX extended, the same case rule), either with a leading `!` to negate, or `COLUMN OP
+ * NUMBER[UNIT]` with OP one of > >= < <= = (a column title of the screen or a metric name; `cpu% > 50`,
+ * `run_time_ns > 10ms`, `read_bytes >= 1M`); words go with = alone (`state = D`, `policy = FIFO`). Several
+ * joined by ` and `.
+ *
+ * A title with % or /s, or a number with %, means the rate in every mode. A time compared with a share of
+ * time is one per second: 10ms is 1 %. K M G T are by 1024 where bytes are compared, else by 1000.
+ */
+struct filter;
+
+/* Parses; returns NULL with a sentence that says what is wrong and lists what is valid, nearest name first.
+ */
+struct filter *filter_parse(const char *text, struct error *error);
+
+void filter_release(struct filter *filter);
+
+/* The text it was made from. */
+const char *filter_text(const struct filter *filter);
+
+/*
+ * Columns whose cells filter_matches() will ask for: writes at most `capacity` to `columns`, returns how many
+ * there are.
+ */
+size_t filter_columns(const struct filter *filter, enum column columns[], size_t capacity);
+
+/*
+ * Whether a row passes. `cell_of` gives the cell of a column, as a rate or in the view's mode, for as long as
+ * the call lasts. A cell without a number passes no comparison.
+ */
+bool filter_matches(const struct filter *filter, const char *label, size_t label_length,
+		    const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),
+		    void *context);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_VIEW_H
+#define CTOP_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "column.h"
+#include "filter.h"
+#include "group/grouping.h"
+
+/* Over which span a number counts. */
+enum view_mode {
+	VIEW_MODE_RATE,     /* per second, or percent of one thread's wall time, over the last interval */
+	VIEW_MODE_INTERVAL, /* amounts over the last interval */
+	VIEW_MODE_BASE,     /* amounts since the base */
+	VIEW_MODE_TOTAL,    /* lifetime of the living members */
+	VIEW_MODE_COUNT,
+};
+
+extern const char *const view_mode_names[VIEW_MODE_COUNT]; /* "rate" "interval" "base" "total" */
+
+/* Columns of a comparison, see session_pair.h. */
+enum pair_column {
+	PAIR_COLUMN_THREADS,
+	PAIR_COLUMN_METRIC,
+	PAIR_COLUMN_BEFORE,
+	PAIR_COLUMN_AFTER,
+	PAIR_COLUMN_CHANGE,
+	PAIR_COLUMN_PERCENT,
+	PAIR_COLUMN_COUNT,
+};
+
+/* What a row stands for. */
+enum view_level {
+	VIEW_LEVEL_GROUPS,
+	VIEW_LEVEL_THREADS,
+};
+
+enum {
+	VIEW_STEPS_MAX = AXIS_COUNT
+};
+
+/* A group that the view was narrowed to. */
+struct view_step {
+	enum axis axis;
+	char *key; /* owned by the view */
+	size_t key_length;
+	bool automatic; /* it was the only group there: view_close() leaves it together with the step before
+			 */
+};
+
+/* Everything that says which table is wanted. A plain value but for what view_release() frees. */
+struct view {
+	struct grouping_options grouping; /* its axis is that of the rows on VIEW_LEVEL_GROUPS */
+	enum view_level level;
+	struct view_step steps[VIEW_STEPS_MAX];
+	size_t step_count;
+	enum tab tab;
+	enum view_mode mode;
+	bool sort_by_name;
+	enum column sort; /* when not sort_by_name */
+	bool sort_ascending;
+	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
+	struct filter *filter; /* owned, NULL for none */
+	bool hide_kernel_threads;
+	bool cells_on_demand; /* rows of threads get their cells by session_table_fill() */
+	bool hide_gone;       /* no rows for groups and threads that are gone since the last round */
+	size_t limit;         /* rows, 0 for all */
+	int width;            /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	const enum column
+		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
+	size_t column_count;
+	/* of a comparison: */
+	enum pair_column pair_sort; /* when not sort_by_name */
+	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
+	bool equal_rows;   /* rows that did not change too */
+};
+
+/* The default: processes, overview, rate, by CPU%, descending. */
+void view_initialise(struct view *view);
+
+void view_release(struct view *view);
+
+/* Goes to a tab, and to its own sort column unless the user has chosen one. */
+void view_set_tab(struct view *view, enum tab tab);
+
+/* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filter. */
+void view_copy(struct view *to, const struct view *from);
+
+/*
+ * What the columns, the sort order and the filter of a view need to be read. Each pointer may be NULL. What a
+ * round reads anyway (names, start time, cgroup paths) is not in it.
+ */
+void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
+
+/* The columns of the view's table, at most COLUMN_TOTAL, into `columns`; returns how many. */
+size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
+
+/*
+ * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, thread pattern, threads).
+ * Returns false (nothing changed) on VIEW_LEVEL_THREADS.
+ */
+bool view_open(struct view *view, const char *key, size_t key_length);
+
+/* Undoes the last view_open(). Returns false at the top. `*ret_key` (may be NULL) gets the key left, owned by
+ * the caller. */
+bool view_close(struct view *view, char **ret_key, size_t *ret_key_length);
+
+#endif

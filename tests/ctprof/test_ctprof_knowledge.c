@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The `ctop` objects as they are read, and files of older generations. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cmocka_include.h"
+#include "snapshot_example.h"
+
+static struct snapshot *read_text(const char *json, const char *notes_wanted)
+{
+	struct ctprof_notes notes = {"unset"};
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	example_read(json, strlen(json), &snapshot, &notes, &error);
+	assert_string_equal(error.text, "");
+	assert_string_equal(notes.text, notes_wanted);
+	return snapshot;
+}
+
+/* The complete record, twice, as tid 1 and 2 of process 1; `first` and `second` go into their `ctop`. */
+static char *two_threads(const char *first, const char *second)
+{
+	const char *extras[] = {first, second};
+	struct buffer text = {0};
+
+	for (int i = 0; i < 2; i++) {
+		char *numbered = example_replace(example_record, "\"tid\":1234,\"tgid\":1200",
+						 i == 0 ? "\"tid\":1,\"tgid\":1" : "\"tid\":2,\"tgid\":1");
+		char *ctop = memory_format("\"jemalloc_measured\":true,\"ctop\":{%s}}", extras[i]);
+		char *record = example_replace(numbered, "\"jemalloc_measured\":true}", ctop);
+
+		buffer_append_text(&text, i == 0 ? "" : ",");
+		buffer_append_text(&text, record);
+		free(record);
+		free(ctop);
+		free(numbered);
+	}
+	return buffer_steal(&text);
+}
+
+/* `ctop` stands behind the threads, which is the harder place. */
+static struct snapshot *read_knowledge(const char *top, const char *first, const char *second)
+{
+	char *threads = two_threads(first, second);
+	char *json = memory_format("{\"captured_at_unix_ns\":1,\"threads\":[%s],\"cgroup_stats\":{\"/a\":%s},"
+				   "\"psi\":%s,\"ctop\":{%s}}",
+				   threads, EXAMPLE_CGROUP, EXAMPLE_PSI, top);
+	struct snapshot *behind = read_text(json, ""), *before;
+
+	free(json);
+	json = memory_format("{\"captured_at_unix_ns\":1,\"ctop\":{%s},\"threads\":[%s],"
+			     "\"cgroup_stats\":{\"/a\":%s},\"psi\":%s}",
+			     top, threads, EXAMPLE_CGROUP, EXAMPLE_PSI);
+	before = read_text(json, "");
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		for (size_t j = 0; j < 2; j++) {
+			reason_id left, right;
+
+			assert_int_equal(snapshot_value_state(before, j, (enum metric)i, false, &left),
+					 snapshot_value_state(behind, j, (enum metric)i, false, &right));
+			assert_int_equal(left, right);
+		}
+	}
+	snapshot_release(before);
+	free(json);
+	free(threads);
+	return behind;
+}
+
+static void expect(const struct snapshot *snapshot, size_t thread, enum metric metric, enum value_state state,
+		   enum reason reason)
+{
+	reason_id found;
+
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric, false, &found), state);
+	assert_int_equal(found, reason);
+}
+
+static void test_missing_becomes_state(void **state)
+{
+	struct snapshot *snapshot = read_knowledge(
+		"\"version\":1,\"missing\":{\"io\":\"not-permitted\",\"minflt\":\"not-in-kernel\","
+		"\"sched\":\"ended\"}",
+		"",
+		"\"missing\":{\"io\":\"read\",\"minflt\":\"read\",\"schedstats\":\"switched-off\","
+		"\"wchar\":\"bad-value\"}");
+
+	(void)state;
+	assert_true(snapshot->provenance.present);
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect(snapshot, 1, METRIC_RCHAR, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_WCHAR, VALUE_UNAVAILABLE, REASON_BAD_VALUE);
+	expect(snapshot, 0, METRIC_MINFLT, VALUE_UNAVAILABLE, REASON_NOT_IN_KERNEL);
+	expect(snapshot, 1, METRIC_MINFLT, VALUE_READ, REASON_READ);
+	expect(snapshot, 0, METRIC_WAIT_SUM, VALUE_UNAVAILABLE, REASON_ENDED);
+	expect(snapshot, 1, METRIC_WAIT_SUM, VALUE_UNAVAILABLE, REASON_SWITCHED_OFF);
+	expect(snapshot, 1, METRIC_NR_MIGRATIONS, VALUE_UNAVAILABLE, REASON_ENDED);
+	expect(snapshot, 0, METRIC_MAJFLT, VALUE_READ, REASON_READ);
+	snapshot_release(snapshot);
+}
+
+static void test_unknown_names_are_ignored_and_reasons_kept(void **state)
+{
+	struct snapshot *snapshot = read_knowledge(
+		"\"version\":2,\"later\":[1],\"missing\":{\"tomorrow\":\"x\",\"io\":\"too-warm\",\"psi.cpu\":"
+		"\"too-warm\",\"psi.gpu\":\"x\"},\"features\":{\"teleport\":{\"state\":\"on\"},\"delays\":{"
+		"\"state\":"
+		"\"odd\"},\"taskstats\":{\"state\":\"off\",\"reason\":\"too-warm\"}},\"sources\":{\"rchar\":"
+		"\"stat\","
+		"\"nice\":\"taskstats\",\"later\":\"io\"},\"tallies\":{\"tomorrow\":{\"read\":1},\"io\":{"
+		"\"read\":2,"
+		"\"missed\":{\"too-warm\":3}}},\"roots\":{\"moon\":\"/m\"},\"namespaces\":{\"moon\":1},"
+		"\"host\":{\"later\":1,\"load_centi\":[1]}",
+		"\"later\":{},\"missing\":{\"tomorrow\":\"x\"},\"age_ns\":{\"tomorrow\":1}", "");
+	reason_id reason;
+
+	(void)state;
+	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, false, &reason), VALUE_UNAVAILABLE);
+	assert_string_equal(snapshot_reason_words(snapshot, reason), "too-warm");
+	assert_string_equal(snapshot_reason_name(snapshot, snapshot->pressure_missing[PRESSURE_CPU]),
+			    "too-warm");
+	assert_int_equal(snapshot->provenance.features[FEATURE_DELAYS].state, FEATURE_STATE_UNKNOWN);
+	assert_int_equal(snapshot->provenance.features[FEATURE_TASKSTATS].reason, REASON_UNREADABLE);
+	/* a source that cannot carry the metric is not believed */
+	assert_int_equal(snapshot->metric_source[METRIC_RCHAR], SOURCE_IO);
+	assert_int_equal(snapshot->metric_source[METRIC_NICE], SOURCE_TASKSTATS);
+	assert_int_equal(snapshot->provenance.tallies[SOURCE_IO].read, 2);
+	assert_int_equal(snapshot->provenance.tallies[SOURCE_IO].missed[reason], 3);
+	assert_false(snapshot->provenance.load_known);
+	snapshot_release(snapshot);
+}
+
+static void test_threads_and_cgroups(void **state)
+{
+	struct snapshot *snapshot = read_knowledge(
+		"\"boottime_ns\":5000000000,\"heap\":[{\"tgid\":9,\"tag\":\"t\"}]",
+		"\"kernel\":true,\"uid\":0,\"age_ns\":{\"sched\":4000000000,\"io\":18446744073709551615}",
+		"\"uid\":1000,\"kernel\":false,\"layout\":\"known-build\"");
+
+	(void)state;
+	assert_true(snapshot->thread_flags[0] & THREAD_KERNEL);
+	assert_false(snapshot->thread_flags[1] & THREAD_KERNEL);
+	assert_int_equal(snapshot->uid[0], 0);
+	assert_int_equal(snapshot->uid[1], 1000);
+	assert_int_equal(snapshot_read_time(snapshot, 0, METRIC_WAIT_SUM), 1000000000);
+	assert_int_equal(snapshot_read_time(snapshot, 1, METRIC_WAIT_SUM), 5000000000);
+	assert_int_equal(snapshot_read_time(snapshot, 0, METRIC_RCHAR), 0);
+	assert_int_equal(snapshot->provenance.heap_count, 2);
+	assert_int_equal(snapshot->provenance.heap[1].tgid, 1);
+	assert_string_equal(snapshot->provenance.heap[1].layout, "known-build");
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_ABSENT, REASON_READ);
+	snapshot_release(snapshot);
+}
+
+static void test_wrong_types_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"\"boottime_ns\":\"1\"",
+		"\"capabilities\":[1]",
+		"\"scope\":[-1]",
+		"\"missing\":{\"io\":1}",
+		"\"missing\":[]",
+		"\"sources\":{\"nice\":null}",
+		"\"features\":{\"delays\":1}",
+		"\"tallies\":{\"io\":{\"read\":-1}}",
+		"\"heap\":{}",
+		"\"heap\":[1]",
+		"\"host\":{\"cpu_ticks\":[0.5]}",
+		"\"version\":\"1\"",
+		"\"uid\":-1",
+		"\"roots\":{\"proc\":1}",
+		"\"namespaces\":{\"pid\":\"1\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char *member = memory_format("ns\":1,\"ctop\":{%s}", bad[i]);
+		char *json = example_replace(EXAMPLE_SNAPSHOT("", ""), "ns\":1", member);
+		struct snapshot *snapshot = NULL;
+		struct error error = {""};
+
+		assert_true(example_read(json, strlen(json), &snapshot, NULL, &error) < 0);
+		assert_non_null(strstr(error.text, "ctop."));
+		assert_non_null(strstr(error.text, " must be "));
+		free(json);
+		free(member);
+	}
+}
+
+/* Without a top-level object a file is a foreign one, whatever its threads say. */
+static void test_foreign_files_go_by_flags(void **state)
+{
+	char *json = example_with_record(example_record);
+	char *unmeasured = example_replace(json, "\"xacct_active\":true", "\"xacct_active\":false");
+	struct snapshot *snapshot = read_text(unmeasured, "");
+
+	(void)state;
+	assert_false(snapshot->provenance.present);
+	expect(snapshot, 0, METRIC_HIWATER_RSS_BYTES, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 0, METRIC_IRQ_DELAY_COUNT, VALUE_READ, REASON_READ);
+	snapshot_release(snapshot);
+	free(unmeasured);
+	free(json);
+}
+
+#define OLDER "the file is of an older generation: "
+
+/* One change of the complete record, as an older generation has it. */
+static struct snapshot *read_older(const char *old, const char *new, const char *notes)
+{
+	char *record = example_replace(example_record, old, new);
+	char *json = example_with_record(record);
+	struct snapshot *snapshot = read_text(json, notes);
+
+	free(json);
+	free(record);
+	return snapshot;
+}
+
+static void test_older_threads(void **state)
+{
+	struct snapshot *snapshot = read_older(
+		",\"cpu_delay_active\":true,\"delay_block_active\":true,\"xacct_active\":true,"
+		"\"jemalloc_measured\":true",
+		"", OLDER "measured flags that it lacks are read as false");
+
+	(void)state;
+	assert_int_equal(snapshot->thread_flags[0], THREAD_TASKSTATS_MEASURED);
+	snapshot_release(snapshot);
+	snapshot = read_older("\"smaps_rollup_kib\":{}", "\"smaps_rollup_kb\":{\"Rss\":12}",
+			      OLDER "older names of members are understood (smaps_rollup_kb)");
+	assert_int_equal(snapshot_find_smaps(snapshot, 0)->kib.items[0].value, 12);
+	snapshot_release(snapshot);
+	snapshot = read_older("\"state\":\"S\"", "\"state\":\"?\"", OLDER "state \"?\" is read as unknown");
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_STATE), '~');
+	snapshot_release(snapshot);
+	snapshot = read_older("\"irq_delay_count\":792,\"irq_delay_total_ns\":803,", "",
+			      OLDER "missing numbers are read as 0 (irq_delay_count and 1 more)");
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_IRQ_DELAY_COUNT), 0);
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_IRQ_DELAY_MAX_NS), 814);
+	assert_int_equal(snapshot->metric_reason[METRIC_IRQ_DELAY_COUNT], REASON_NOT_IN_FILE);
+	assert_int_equal(snapshot->metric_reason[METRIC_IRQ_DELAY_MAX_NS], REASON_READ);
+	snapshot_release(snapshot);
+}
+
+static void test_older_cgroups_and_host(void **state)
+{
+	struct snapshot *snapshot = read_text(
+		EXAMPLE_SNAPSHOT("", "\"/a\":{\"cpu_usage_usec\":1,\"nr_throttled\":2,"
+				     "\"throttled_usec\":3,\"memory_current\":4}"),
+		OLDER "cgroup records hold CPU and memory use only");
+	char *json;
+
+	(void)state;
+	assert_int_equal(snapshot->cgroups[0].usage_usec, 1);
+	assert_int_equal(snapshot->cgroups[0].throttled_usec, 3);
+	assert_int_equal(snapshot->cgroups[0].memory_current, 4);
+	assert_int_equal(snapshot->cgroups[0].max_period_us, 100000);
+	assert_int_equal(snapshot->cgroups[0].missing[CGROUP_MEMBER_CPU_STAT], REASON_READ);
+	assert_int_equal(snapshot->cgroups[0].missing[CGROUP_MEMBER_PIDS_MAX], REASON_NOT_IN_FILE);
+	snapshot_release(snapshot);
+	json = example_replace(EXAMPLE_SNAPSHOT("", ""), "ns\":1",
+			       "ns\":1,\"host\":{\"total_memory_kb\":5,\"hugepages_size_kb\":6}");
+	snapshot = read_text(json, OLDER "older names of members are understood (hugepages_size_kb)");
+	assert_int_equal(snapshot->host.total_memory_kib.value, 5);
+	assert_int_equal(snapshot->host.hugepages_size_kib.value, 6);
+	snapshot_release(snapshot);
+	free(json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_missing_becomes_state),
+		cmocka_unit_test(test_unknown_names_are_ignored_and_reasons_kept),
+		cmocka_unit_test(test_threads_and_cgroups),
+		cmocka_unit_test(test_wrong_types_are_refused),
+		cmocka_unit_test(test_foreign_files_go_by_flags),
+		cmocka_unit_test(test_older_threads),
+		cmocka_unit_test(test_older_cgroups_and_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

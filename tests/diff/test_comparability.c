@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The banner of a comparison: what keeps two captures from being compared, and their facts side by side. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "snapshot/capture_facts.h"
+#include "diff/comparability.h"
+#include "pair_fixture.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct pair_thread threads[] = {
+	{"/pod", "app", "worker-1", 10, 10, 500, 1000000, 5000, 100, REASON_READ},
+	{"/pod", "app", "worker-2", 10, 11, 500, 2000000, 0, 100, REASON_READ},
+};
+
+static struct snapshot *side[2];
+
+static int make_sides(void **state)
+{
+	(void)state;
+	side[0] = pair_snapshot(PAIR_BEFORE_S, threads, COUNT(threads));
+	side[1] = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, threads, COUNT(threads));
+	return 0;
+}
+
+static int release_sides(void **state)
+{
+	(void)state;
+	snapshot_release(side[0]);
+	snapshot_release(side[1]);
+	return 0;
+}
+
+/* The rows as lines. */
+static const char *rows(void)
+{
+	static char lines[8192];
+	struct comparability *comparability = comparability_create(side[0], side[1]);
+
+	lines[0] = '\0';
+	for (size_t i = 0; i < comparability->count; i++) {
+		const struct comparability_row *row = &comparability->rows[i];
+		const size_t length = strlen(lines);
+
+		snprintf(lines + length, sizeof(lines) - length, "%s %s: %s\n",
+			 comparability_severity_names[row->severity], row->id, row->text);
+	}
+	comparability_release(comparability);
+	return lines;
+}
+
+static void expect_row(const char *row)
+{
+	if (strstr(rows(), row) == NULL)
+		fail_msg("no '%s' in:\n%s", row, rows());
+}
+
+static void test_like_captures(void **state)
+{
+	(void)state;
+	assert_string_equal(rows(), "note interval: there are 10.0 s between the captures\n");
+	assert_int_equal(comparability_interval(side[0], side[1]), 10000000000);
+	assert_true(comparability_same_boot(side[0], side[1]));
+}
+
+static void test_order(void **state)
+{
+	struct snapshot *first = side[0];
+
+	(void)state;
+	side[0] = side[1];
+	side[1] = first;
+	assert_int_equal(comparability_interval(side[0], side[1]), -10000000000);
+	expect_row("warning swapped-order: after is the older capture, by 10.0 s: what grew reads as shrunk");
+	/* the boot's clock counts, not that on the wall */
+	side[0]->captured_at_unix_ns = 1;
+	expect_row("warning swapped-order: ");
+	side[0]->captured_at_unix_ns = side[1]->captured_at_unix_ns;
+	side[0]->provenance.boottime_ns = side[1]->provenance.boottime_ns;
+	expect_row("warning same-capture: ");
+}
+
+static void test_boot_and_host(void **state)
+{
+	(void)state;
+	side[1]->provenance.boot_id = "other";
+	side[1]->provenance.boottime_ns = 5;
+	assert_false(comparability_same_boot(side[0], side[1]));
+	assert_string_equal(rows(),
+			    "warning other-boot: other boot: the counters began at zero in between, so "
+			    "two lifetimes are compared and not a growth\n"
+			    "note interval: there are 10.0 s between the captures by the wall clock\n");
+	side[1]->provenance.hostname = "second";
+	side[1]->host.kernel_release = "6.18.2";
+	expect_row("warning other-host: other host, first in before and second in after");
+	expect_row("warning other-kernel: other kernel, Linux 6.12.1 in before and Linux 6.18.2 in after");
+	assert_null(strstr(rows(), "other-boot"));
+	side[1]->provenance.boot_id = NULL;
+	assert_false(comparability_same_boot(side[0], side[1]));
+}
+
+static void test_host_context(void **state)
+{
+	struct text_pair governors[] = {{"0", "powersave"}, {"1", "performance"}, {"2", "powersave"}};
+	struct text_pair tunable = {"latency_ns", "3000000"};
+	struct capture_facts *facts;
+
+	(void)state;
+	side[0]->host.cpu_model = "A";
+	side[1]->host.cpu_model = "B";
+	side[1]->host.cpu_vendor = "known to one only";
+	side[0]->host.online_cpus = (struct optional_u64){4, true};
+	side[1]->host.online_cpus = (struct optional_u64){8, true};
+	side[0]->host.cpufreq_governor = (struct text_pairs){true, governors, 3};
+	side[1]->host.sched_tunables = (struct text_pairs){true, &tunable, 1};
+	expect_row("note host-context: the host is not as it was: CPU model, CPUs online differ\n");
+	facts = capture_facts_create(side[0], side[1]);
+	assert_string_equal(capture_facts_find(facts, "CPU governor")->value[0],
+			    "powersave on 2 CPUs, performance on 1 CPU");
+	assert_null(capture_facts_find(facts, "CPU governor")->value[1]);
+	assert_true(capture_facts_find(facts, "CPU governor")->differs);
+	assert_string_equal(capture_facts_find(facts, "tunable latency_ns")->value[1], "3000000");
+	assert_false(capture_facts_find(facts, "kernel")->differs);
+	assert_string_equal(capture_facts_find(facts, "not readable")->value[0], "nothing");
+	assert_null(capture_facts_find(facts, "NUMA nodes"));
+	capture_facts_release(facts);
+}
+
+static void test_features(void **state)
+{
+	(void)state;
+	side[0]->provenance.features[FEATURE_DELAYS] = (struct feature_result){.state = FEATURE_STATE_OFF,
+									       .reason = REASON_SWITCHED_OFF};
+	side[0]->default_reason[SOURCE_DELAYS] = REASON_SWITCHED_OFF;
+	assert_string_equal(rows(),
+			    "warning missing-feature: delay accounting: off in before (switched off), "
+			    "so delays have no change\n"
+			    "note interval: there are 10.0 s between the captures\n");
+	/* the outermost one is told of alone */
+	side[0]->provenance.features[FEATURE_TASKSTATS] = (struct feature_result){
+		.state = FEATURE_STATE_OFF, .reason = REASON_NOT_PERMITTED};
+	expect_row("taskstats messages: off in before (not permitted)");
+	assert_null(strstr(rows(), "delay accounting"));
+	/* what is off in both is no difference */
+	side[1]->provenance.features[FEATURE_TASKSTATS].state = FEATURE_STATE_OFF;
+	side[1]->provenance.features[FEATURE_DELAYS].state = FEATURE_STATE_OFF;
+	assert_null(strstr(rows(), "missing-feature"));
+}
+
+static void test_sources(void **state)
+{
+	(void)state;
+	side[1]->default_reason[SOURCE_SCHED] = REASON_NOT_IN_KERNEL;
+	side[1]->default_reason[SOURCE_SCHEDSTATS] = REASON_NOT_IN_KERNEL;
+	expect_row("warning missing-source: sched was not read in after (not in this kernel): ");
+	assert_null(strstr(rows(), "schedstats was"));
+}
+
+static void test_rights(void **state)
+{
+	const char *some[] = {"net_admin", "sys_ptrace", "syslog"};
+
+	(void)state;
+	side[1]->provenance.capabilities = some;
+	side[1]->provenance.capability_count = 3;
+	side[0]->provenance.capabilities = some + 2;
+	side[0]->provenance.capability_count = 1;
+	side[0]->provenance.uid = 1000;
+	expect_row("warning other-user: other user, uid 1000 before and uid 0 after");
+	expect_row("warning other-capabilities: before was captured without net_admin, sys_ptrace: ");
+	assert_null(strstr(rows(), "after was captured without"));
+	/* one that gives as much is no difference, nor is one that lets nothing be read */
+	some[0] = "dac_read_search";
+	some[1] = "chown";
+	some[2] = "dac_override";
+	assert_null(strstr(rows(), "other-capabilities"));
+}
+
+static void test_namespaces(void **state)
+{
+	(void)state;
+	side[0]->provenance.namespaces[NAMESPACE_PID] = 4026531836;
+	side[1]->provenance.namespaces[NAMESPACE_PID] = 4026532200;
+	side[0]->provenance.namespaces[NAMESPACE_MNT] = 4026531832;
+	side[1]->provenance.namespaces[NAMESPACE_MNT] = 4026532201;
+	expect_row("warning other-namespace: other pid namespace: ");
+	expect_row("warning other-namespace: other mnt namespace: ");
+	/* across boots only a first namespace has a number that means something */
+	side[1]->provenance.boot_id = "other";
+	expect_row("warning other-namespace: other pid namespace: ");
+	assert_null(strstr(rows(), "mnt namespace"));
+	side[0]->provenance.namespaces[NAMESPACE_PID] = 4026532199;
+	assert_null(strstr(rows(), "other-namespace"));
+}
+
+static void test_scope(void **state)
+{
+	uint32_t scope[] = {12, 13};
+
+	(void)state;
+	side[0]->provenance.scope = scope;
+	side[0]->provenance.scope_count = 2;
+	side[0]->provenance.roots[ROOT_CGROUP] = "/a";
+	side[1]->provenance.roots[ROOT_CGROUP] = "/b";
+	expect_row("warning other-scope: other scope (-p), processes 12 13 in before and all processes in "
+		   "after");
+	expect_row("warning other-root: other cgroup root, /a in before and /b in after");
+}
+
+static void test_other_writers(void **state)
+{
+	(void)state;
+	side[1]->provenance.program = "ctop 9.0.0";
+	expect_row("note other-program: written by ctop 0.1.0 and by ctop 9.0.0");
+	side[0]->provenance = (struct provenance){0};
+	side[1]->thread_flags[1] = THREAD_TASKSTATS_MEASURED | THREAD_XACCT_ACTIVE;
+	expect_row("warning no-provenance: before was written by another program: ");
+	expect_row(
+		"warning not-measured: no thread of before had its delays and highest memory use measured");
+	side[1]->provenance = (struct provenance){0};
+	side[0]->thread_flags[0] = THREAD_TASKSTATS_MEASURED;
+	expect_row("note no-provenance: neither file tells ");
+	expect_row("warning not-measured: no thread of before had its highest memory use measured");
+	expect_row("note interval: there are 10.0 s between the captures by the wall clock");
+}
+
+static void test_generations(void **state)
+{
+	(void)state;
+	side[0]->format_notes = "the file is of an older generation: it lacks a";
+	expect_row(
+		"warning other-generation: other generation of the format, before: the file is of an older "
+		"generation: it lacks a\n");
+	side[1]->format_notes = "the file is of an older generation: it lacks a";
+	assert_null(strstr(rows(), "other-generation"));
+	side[1]->format_notes = "the file is of an older generation: it lacks b";
+	expect_row("format, before: ");
+	expect_row("format, after: ");
+}
+
+static void test_empty(void **state)
+{
+	(void)state;
+	snapshot_release(side[0]);
+	side[0] = pair_snapshot(PAIR_BEFORE_S, NULL, 0);
+	expect_row("warning empty: before has no threads: every group reads as new");
+}
+
+static void test_spans(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0 us"},
+		{1999, "1 us"},
+		{999999999, "999 ms"},
+		{1000000000, "1.0 s"},
+		{59999999999, "59.9 s"},
+		{60000000000, "1 min"},
+		{200000000000, "3 min 20 s"},
+		{7500000000000, "2 h 5 min"},
+		{349200000000000, "4 d 1 h"},
+		{UINT64_MAX, "213503 d 23 h"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct buffer text = {0};
+
+		capture_facts_append_span(&text, cases[i].ns);
+		assert_string_equal(text.data, cases[i].text);
+		buffer_release(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_like_captures, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_order, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_boot_and_host, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_host_context, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_features, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_sources, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_rights, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_namespaces, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_scope, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_other_writers, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_generations, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_empty, make_sides, release_sides),
+		cmocka_unit_test(test_spans),
+	};
+
+	return cmocka_run_group_tests_name("comparability", tests, NULL, NULL);
+}

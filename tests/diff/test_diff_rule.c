@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rules of `--fail-if`: what they may say, and what comes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "diff/diff_rule.h"
+#include "pair_fixture.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void test_limits(void **state)
+{
+	static const struct {
+		const char *text;
+		double limit;
+		enum diff_rule_comparison comparison;
+		bool percent, of_after;
+	} cases[] = {
+		{"run_time_ns(w*)>10", 10, DIFF_RULE_ABOVE, false, false},
+		{"  run_time_ns ( w* )  >=  1.5 ms  ", 1.5e6, DIFF_RULE_AT_LEAST, false, false},
+		{"run_time_ns(w*) < -2s", -2e9, DIFF_RULE_BELOW, false, false},
+		{"run_time_ns(w*) <= +2us", 2e3, DIFF_RULE_AT_MOST, false, false},
+		{"run_time_ns(w*) > .5min", 30e9, DIFF_RULE_ABOVE, false, false},
+		{"run_time_ns(w*) > 1h", 3600e9, DIFF_RULE_ABOVE, false, false},
+		{"run_time_ns(w*) > 12.5%", 12.5, DIFF_RULE_ABOVE, true, false},
+		{"after:read_bytes(*) > 1.5GiB", 1.5 * 1073741824, DIFF_RULE_ABOVE, false, true},
+		{"read_bytes(*) > 10K", 10240, DIFF_RULE_ABOVE, false, false},
+		{"syscr(*) > 10K", 10000, DIFF_RULE_ABOVE, false, false},
+		{"utime_clock_ticks(*) > 3ticks", 3, DIFF_RULE_ABOVE, false, false},
+		{"utime_clock_ticks(*) > 2s", 200, DIFF_RULE_ABOVE, false, false},
+		{"nice(*) < -5", -5, DIFF_RULE_BELOW, false, false},
+		{"cpu_efficiency(*) < -0.1", -0.1, DIFF_RULE_BELOW, false, false},
+		{"avg_wait_ns(*) > 3ms", 3e6, DIFF_RULE_ABOVE, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct diff_rule rule;
+		struct error error = {""};
+
+		if (diff_rule_parse(cases[i].text, &rule, &error) != 0)
+			fail_msg("%s", error.text);
+		assert_true(rule.limit == cases[i].limit);
+		assert_int_equal(rule.comparison, cases[i].comparison);
+		assert_int_equal(rule.percent, cases[i].percent);
+		assert_int_equal(rule.of_after, cases[i].of_after);
+		diff_rule_release(&rule);
+	}
+}
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *text, *complaint;
+	} cases[] = {
+		{"", "no group in parentheses"},
+		{"run_time_ns", "no group in parentheses"},
+		{")run_time_ns(", "no group in parentheses"},
+		{"run_time_n(w) > 1", "did you mean 'run_time_ns'"},
+		{"(w) > 1", "unknown metric ''"},
+		{"policy(w) > 1", "category"},
+		{"run_time_ns([w) > 1", "'[w' is no valid glob"},
+		{"run_time_ns(w)", "no >, >=, < or <="},
+		{"run_time_ns(w) = 1", "no >, >=, < or <="},
+		{"run_time_ns(w) >", "no number"},
+		{"run_time_ns(w) > ms", "no number"},
+		{"run_time_ns(w) > .", "no number"},
+		{"run_time_ns(w) > nan", "no number"},
+		{"run_time_ns(w) > inf", "no number"},
+		{"run_time_ns(w) > 0x10", "unknown unit 'x10'"},
+		{"run_time_ns(w) > 1e3", "unknown unit 'e3'"},
+		{"run_time_ns(w) > 10MiB", "unknown unit 'MiB', run_time_ns is a time in ns; valid: ns, us"},
+		{"run_time_ns(w) > 10 ms 3", "unknown unit 'ms 3'"},
+		{"read_bytes(w) > 10ms", "an amount of bytes"},
+		{"after:run_time_ns(w) > 10%", "second file's own value"},
+		{"cpu_efficiency(w) > 10%", "ratio"},
+		{"cpu_efficiency(w) > 10ms", "valid: no unit"},
+		{"before:run_time_ns(w) > 10", "unknown metric 'before:run_time_ns'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct diff_rule rule;
+		struct error error = {""};
+
+		assert_true(diff_rule_parse(cases[i].text, &rule, &error) < 0);
+		if (strstr(error.text, cases[i].complaint) == NULL)
+			fail_msg("'%s' does not say '%s'", error.text, cases[i].complaint);
+	}
+}
+
+/* Digits that a double still holds, until the unit comes. */
+static void test_large_limit(void **state)
+{
+	char text[400] = "run_time_ns(w) > 1";
+	struct diff_rule rule;
+	struct error error;
+
+	(void)state;
+	memset(text + strlen(text), '0', 307);
+	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	diff_rule_release(&rule);
+	strcat(text, "s");
+	assert_true(diff_rule_parse(text, &rule, &error) < 0);
+	assert_non_null(strstr(error.text, "the limit is too large"));
+}
+
+static const struct pair_thread before[] = {
+	{"/pod", "app", "worker-1", 10, 10, 500, 1000000, 5000, 100, REASON_READ},
+	{"/pod", "app", "worker-2", 10, 11, 500, 2000000, 0, 100, REASON_READ},
+	{"/pod", "app", "timer", 10, 12, 500, 0, 0, 0, REASON_READ},
+	{"/", "locked", "locked", 20, 20, 500, 7, 0, 0, REASON_NOT_PERMITTED},
+	{"/", "gone", "gone", 30, 30, 500, 7, 0, 0, REASON_READ},
+};
+
+static const struct pair_thread after[] = {
+	{"/pod", "app", "worker-1", 10, 10, 500, 11000000, 5000, 100, REASON_READ},
+	{"/pod", "app", "worker-2", 10, 11, 500, 4000000, 0, 100, REASON_READ},
+	{"/pod", "app", "timer", 10, 12, 500, 300, 0, 0, REASON_READ},
+	{"/", "locked", "locked", 20, 20, 500, 7, 0, 0, REASON_NOT_PERMITTED},
+	{"/", "fresh", "fresh", 40, 40, 500, 7, 0, 0, REASON_READ},
+};
+
+/* Judges the rule on an axis; the outcomes as lines, a broken one after a '!'. */
+static char *judge(enum axis axis, const char *text)
+{
+	static char lines[8192];
+	struct snapshot *first = pair_snapshot(PAIR_BEFORE_S, before, COUNT(before));
+	struct snapshot *second = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, after, COUNT(after));
+	const struct diff_options options = {.grouping = {.axis = axis}};
+	struct diff *diff = diff_create(first, second, &options);
+	struct diff_rule_outcomes outcomes = {0};
+	struct diff_rule rule;
+	struct error error;
+	bool broken = false;
+
+	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	diff_rule_judge(&rule, diff, &outcomes);
+	lines[0] = '\0';
+	for (size_t i = 0; i < outcomes.count; i++) {
+		const size_t length = strlen(lines);
+
+		assert_string_equal(outcomes.items[i].rule, text);
+		assert_memory_equal(outcomes.items[i].text, text, strlen(text));
+		assert_memory_equal(outcomes.items[i].text + strlen(text), ": ", 2);
+		broken |= outcomes.items[i].broken;
+		snprintf(lines + length, sizeof(lines) - length, "%s%s\n",
+			 outcomes.items[i].broken ? "!" : "", outcomes.items[i].text + strlen(text) + 2);
+	}
+	assert_int_equal(broken, outcomes.broken);
+	diff_rule_outcomes_release(&outcomes);
+	diff_rule_release(&rule);
+	diff_release(diff);
+	snapshot_release(first);
+	snapshot_release(second);
+	return lines;
+}
+
+static void test_changes(void **state)
+{
+	(void)state;
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 10ms"),
+			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 12ms"),
+			    "worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) >= 12ms"),
+			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 400%"),
+			    "worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 399.9%"),
+			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(worker-{N}) > 14ms"),
+			    "!worker-{N} has 15.000ms\n");
+	assert_string_equal(judge(AXIS_THREAD, "after:cpu_efficiency(worker-{N}) < 0.9"),
+			    "worker-{N} has 1.000\n");
+	/* any growth from nothing is above every percentage, nothing to nothing is 0 % */
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(timer) > 1000%"), "!timer changed by +300ns\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(timer) < -10%"), "timer changed by +300ns\n");
+	assert_string_equal(judge(AXIS_THREAD, "read_bytes(timer) >= 0%"), "!timer changed by +0B\n");
+}
+
+static void test_groups(void **state)
+{
+	(void)state;
+	/* the worst first; those without a number are told of where the rule is kept */
+	assert_string_equal(judge(AXIS_THREAD_EXACT, "run_time_ns(worker-*) > 1ms"),
+			    "!worker-1 changed by +10.000ms (+1000.0%)\n"
+			    "!worker-2 changed by +2.000ms (+100.0%)\n");
+	assert_string_equal(
+		judge(AXIS_THREAD, "run_time_ns(*) > 1s"),
+		"worker-{N} changed by +12.000ms (+400.0%), the nearest of 3 groups; 2 more match "
+		"without a number\n");
+	assert_string_equal(judge(AXIS_CGROUP, "run_time_ns(/p*) > 1ms"),
+			    "!/pod changed by +12.000ms (+400.0%)\n");
+	/* all of the name or any one part of it */
+	assert_string_equal(judge(AXIS_ALL, "run_time_ns(worker-{N}) > 1ms"),
+			    "!/pod | app | worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_ALL, "run_time_ns(/pod | app | w*) > 1ms"),
+			    "!/pod | app | worker-{N} changed by +12.000ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_ALL, "run_time_ns(ap) > 1ms"), "!no group matches\n");
+}
+
+static void test_no_number(void **state)
+{
+	(void)state;
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(nobody) > 1"), "!no group matches\n");
+	assert_string_equal(judge(AXIS_THREAD, "read_bytes(locked) > 1"),
+			    "!cannot be judged, locked is unavailable in before (not permitted)\n");
+	assert_string_equal(judge(AXIS_THREAD, "after:read_bytes(locked) > 1"),
+			    "!cannot be judged, locked is unavailable in after (not permitted)\n");
+	/* beside others, too: what cannot be seen may be broken */
+	assert_string_equal(judge(AXIS_THREAD, "read_bytes(*) > 1"),
+			    "!cannot be judged, locked is unavailable in before (not permitted)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(gone) < 1"),
+			    "!1 group matches and has no change: the value is absent on one side\n");
+	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(fresh) >= 7"), "!fresh has 7ns\n");
+	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(gone) < 7"),
+			    "!1 group matches and has no value in after\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limits),      cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_groups),      cmocka_unit_test(test_no_number),
+	};
+
+	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "metric/selection.h"
+
+static size_t count_true(const bool *flags, size_t count)
+{
+	size_t set = 0;
+
+	for (size_t i = 0; i < count; i++)
+		set += flags[i];
+	return set;
+}
+
+static void test_sections(void **state)
+{
+	bool selected[SECTION_COUNT];
+	struct error error;
+
+	(void)state;
+	assert_int_equal(selection_parse_sections(NULL, selected, &error), 0);
+	assert_int_equal(count_true(selected, SECTION_COUNT), SECTION_COUNT);
+	assert_int_equal(selection_parse_sections(" Primary ,PRESSURE", selected, &error), 0);
+	assert_int_equal(count_true(selected, SECTION_COUNT), 2);
+	assert_true(selected[SECTION_PRIMARY] && selected[SECTION_PRESSURE]);
+	assert_int_equal(selection_parse_sections("primary,primary", selected, &error), -EINVAL);
+	assert_string_equal(error.text, "section 'primary' is named twice");
+	assert_int_equal(selection_parse_sections("primary,", selected, &error), -EINVAL);
+	assert_string_equal(error.text,
+			    "unknown section ''; valid: primary, taskstats-delay, derived, cgroup-stats, "
+			    "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
+			    "smaps-rollup, sched-ext");
+	assert_int_equal(selection_parse_sections("", selected, &error), -EINVAL);
+	assert_int_equal(selection_parse_sections("derrived", selected, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "did you mean 'derived'?"));
+}
+
+static void test_metrics(void **state)
+{
+	bool selected[METRIC_COUNT], derived[DERIVED_COUNT];
+	struct error error;
+
+	(void)state;
+	assert_int_equal(selection_parse_metrics(NULL, selected, derived, &error), 0);
+	assert_int_equal(count_true(selected, METRIC_COUNT), METRIC_COUNT);
+	assert_int_equal(count_true(derived, DERIVED_COUNT), DERIVED_COUNT);
+	assert_int_equal(selection_parse_metrics("nice, avg_wait_ns ", selected, derived, &error), 0);
+	assert_int_equal(count_true(selected, METRIC_COUNT), 1);
+	assert_int_equal(count_true(derived, DERIVED_COUNT), 1);
+	assert_true(selected[METRIC_NICE] && derived[DERIVED_AVG_WAIT_NS]);
+	/* names are exact */
+	assert_int_equal(selection_parse_metrics("Nice", selected, derived, &error), -EINVAL);
+	assert_non_null(
+		strstr(error.text, "unknown metric 'Nice', did you mean 'nice'? valid: thread_count, "));
+	assert_non_null(strstr(error.text, ", total_offcpu_delay_ns"));
+}
+
+static void test_sort_keys(void **state)
+{
+	struct sort_keys keys;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(selection_parse_sort_keys(NULL, &keys, &error), 0);
+	assert_int_equal(keys.count, 0);
+	assert_int_equal(
+		selection_parse_sort_keys("wait_time_ns, nice : ASC ,cpu_efficiency:Desc", &keys, &error), 0);
+	assert_int_equal(keys.count, 3);
+	assert_int_equal(keys.items[0].metric, METRIC_WAIT_TIME_NS);
+	assert_false(keys.items[0].ascending);
+	assert_int_equal(keys.items[1].metric, METRIC_NICE);
+	assert_true(keys.items[1].ascending);
+	assert_int_equal(keys.items[2].metric, METRIC_NONE);
+	assert_int_equal(keys.items[2].derived, DERIVED_CPU_EFFICIENCY);
+	assert_false(keys.items[2].ascending);
+}
+
+static void test_refused_sort_keys(void **state)
+{
+	static const struct {
+		const char *text, *sentence;
+	} refusals[] = {
+		{"policy", "cannot sort by 'policy': it is a category and has no order"},
+		{"state", "cannot sort by 'state': it is a category and has no order"},
+		{"ext_enabled:asc", "cannot sort by 'ext_enabled': it is a category and has no order"},
+		{"nice,nice:asc", "metric 'nice' is named twice"},
+		{"nice:", "unknown direction ''; valid: asc, desc"},
+		{"nice:dess", "unknown direction 'dess', did you mean 'desc'? valid: asc, desc"},
+	};
+	struct sort_keys keys;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		assert_int_equal(selection_parse_sort_keys(refusals[i].text, &keys, &error), -EINVAL);
+		assert_string_equal(error.text, refusals[i].sentence);
+	}
+	assert_int_equal(selection_parse_sort_keys("nice,,minflt", &keys, &error), -EINVAL);
+	assert_int_equal(selection_parse_sort_keys(":asc", &keys, &error), -EINVAL);
+	assert_int_equal(selection_parse_sort_keys("run_time", &keys, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "did you mean 'run_time_ns'?"));
+}
+
+static void test_columns(void **state)
+{
+	static const char *const names[] = {"group", "value", "tags"};
+	size_t columns[3], count;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(selection_parse_columns("tags, group", names, 3, columns, &count, &error), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(columns[0], 2);
+	assert_int_equal(columns[1], 0);
+	assert_int_equal(selection_parse_columns("tags,tags", names, 3, columns, &count, &error), -EINVAL);
+	assert_int_equal(selection_parse_columns("vlaue", names, 3, columns, &count, &error), -EINVAL);
+	assert_string_equal(error.text,
+			    "unknown column 'vlaue', did you mean 'value'? valid: group, value, tags");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sections),  cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_sort_keys), cmocka_unit_test(test_refused_sort_keys),
+		cmocka_unit_test(test_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "snapshot/snapshot.h"
+#include "table/table.h"
+
+static uint32_t intern(struct snapshot *snapshot, const char *text)
+{
+	return string_pool_intern(&snapshot->strings, text, strlen(text));
+}
+
+static void test_threads_keep_their_columns(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	snapshot->provenance.boottime_ns = 77;
+	snapshot->default_reason[SOURCE_IO] = REASON_NOT_PERMITTED;
+	assert_int_equal(snapshot_add_thread(snapshot, 10, 10), 0);
+	snapshot_column(snapshot, METRIC_MINFLT)[0] = 5;
+	snapshot_source_reasons(snapshot, SOURCE_IO)[0] = REASON_READ;
+	snapshot_read_times(snapshot, SOURCE_STAT)[0] = 5;
+	for (uint32_t i = 1; i < 1000; i++) {
+		assert_int_equal(snapshot_add_thread(snapshot, 10, 10 + i), i);
+		assert_int_equal(snapshot->values[METRIC_MINFLT][i], 0);
+		snapshot->values[METRIC_MINFLT][i] = i;
+	}
+	assert_int_equal(snapshot->thread_count, 1000);
+	assert_true(snapshot->thread_capacity >= 1000);
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_MINFLT), 5);
+	assert_int_equal(snapshot_value(snapshot, 999, METRIC_MINFLT), 999);
+	assert_int_equal(snapshot_value(snapshot, 999, METRIC_MAJFLT), 0);
+	assert_int_equal(snapshot_value(snapshot, 999, METRIC_THREAD_COUNT), 1);
+	assert_int_equal(snapshot->tid[999], 1009);
+	assert_int_equal(snapshot->uid[999], UINT32_MAX);
+	assert_int_equal(snapshot->source_reason[SOURCE_IO][0], REASON_READ);
+	assert_int_equal(snapshot->source_reason[SOURCE_IO][999], REASON_NOT_PERMITTED);
+	assert_int_equal(snapshot_read_time(snapshot, 0, METRIC_MINFLT), 5);
+	assert_int_equal(snapshot_read_time(snapshot, 999, METRIC_MINFLT), 77);
+	assert_int_equal(snapshot_read_time(snapshot, 999, METRIC_RCHAR), 77);
+	snapshot_release(snapshot);
+}
+
+static void test_references(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	assert_ptr_equal(snapshot_reference(snapshot), snapshot);
+	snapshot_release(snapshot);
+	assert_int_equal(snapshot->thread_count, 0);
+	snapshot_release(snapshot);
+	snapshot_release(NULL);
+}
+
+static void test_triples_are_distinct(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	for (uint32_t i = 0; i < 500; i++)
+		assert_int_equal(snapshot_intern_triple(snapshot, (struct triple){i, i + 1, i / 2}), i);
+	for (uint32_t i = 0; i < 500; i++)
+		assert_int_equal(snapshot_intern_triple(snapshot, (struct triple){i, i + 1, i / 2}), i);
+	assert_int_equal(snapshot->triple_count, 500);
+	snapshot_release(snapshot);
+}
+
+static void test_finish_sorts_and_keeps_the_last(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	uint32_t b = intern(snapshot, "/b"), a = intern(snapshot, "/a"), ab = intern(snapshot, "/a/b");
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		snapshot_add_thread(snapshot, i, i);
+	snapshot_add_cgroup(snapshot, b)->memory_current = 1;
+	assert_int_equal(snapshot_add_cgroup(snapshot, ab)->max_period_us, 100000);
+	snapshot_add_cgroup(snapshot, a);
+	snapshot_add_cgroup(snapshot, b)->memory_current = 2;
+	snapshot_add_exception(snapshot, 3, METRIC_MINFLT, REASON_BAD_VALUE);
+	snapshot_add_exception(snapshot, 1, METRIC_WAIT_SUM, REASON_ENDED);
+	snapshot_add_exception(snapshot, 1, METRIC_MINFLT, REASON_ENDED);
+	snapshot_add_exception(snapshot, 3, METRIC_MINFLT, REASON_READ);
+	snapshot_add_smaps(snapshot, 3)->kib.count = 0;
+	snapshot_add_smaps(snapshot, 1);
+	snapshot_finish(snapshot);
+	assert_int_equal(snapshot->cgroup_count, 3);
+	assert_int_equal(snapshot->cgroups[0].path, a);
+	assert_int_equal(snapshot->cgroups[1].path, ab);
+	assert_int_equal(snapshot->cgroups[2].path, b);
+	assert_int_equal(snapshot_find_cgroup(snapshot, b)->memory_current, 2);
+	assert_non_null(snapshot_find_cgroup(snapshot, a));
+	assert_null(snapshot_find_cgroup(snapshot, intern(snapshot, "/c")));
+	assert_int_equal(snapshot->exception_count, 3);
+	assert_int_equal(snapshot_find_exception(snapshot, 3, METRIC_MINFLT)->reason, REASON_READ);
+	assert_int_equal(snapshot_find_exception(snapshot, 1, METRIC_WAIT_SUM)->reason, REASON_ENDED);
+	assert_null(snapshot_find_exception(snapshot, 2, METRIC_MINFLT));
+	assert_int_equal(snapshot_find_smaps(snapshot, 1)->thread, 1);
+	assert_int_equal(snapshot_find_smaps(snapshot, 3)->thread, 3);
+	assert_null(snapshot_find_smaps(snapshot, 2));
+	snapshot_release(snapshot);
+}
+
+static void test_unknown_reasons(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	char name[16];
+
+	(void)state;
+	assert_int_equal(snapshot_reason_intern(snapshot, "not-permitted", 13), REASON_NOT_PERMITTED);
+	assert_int_equal(snapshot_reason_intern(snapshot, "read", 4), REASON_READ);
+	assert_int_equal(snapshot_reason_intern(snapshot, "moon-phase", 10), REASON_COUNT);
+	assert_int_equal(snapshot_reason_intern(snapshot, "moon-phase", 10), REASON_COUNT);
+	assert_string_equal(snapshot_reason_name(snapshot, REASON_COUNT), "moon-phase");
+	assert_string_equal(snapshot_reason_words(snapshot, REASON_COUNT), "moon-phase");
+	assert_string_equal(snapshot_reason_words(snapshot, REASON_NOT_PERMITTED), "not permitted");
+	for (unsigned int i = REASON_COUNT + 1; i <= UINT8_MAX; i++) {
+		int length = snprintf(name, sizeof(name), "odd-%u", i);
+
+		assert_int_equal(snapshot_reason_intern(snapshot, name, (size_t)length), i);
+	}
+	assert_int_equal(snapshot_reason_intern(snapshot, "one-more", 8), REASON_UNREADABLE);
+	snapshot_release(snapshot);
+}
+
+/* A snapshot of one process: its leader and a second thread, with ctop's own knowledge. */
+static struct snapshot *known_snapshot(void)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->provenance.present = true;
+	snapshot_add_thread(snapshot, 1, 1);
+	snapshot_add_thread(snapshot, 1, 2);
+	return snapshot;
+}
+
+static void expect(const struct snapshot *snapshot, size_t thread, enum metric metric, enum value_state state,
+		   enum reason reason)
+{
+	reason_id found = REASON_BAD_VALUE;
+
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric, false, &found), state);
+	assert_int_equal(found, reason);
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric, false, NULL), state);
+}
+
+static void test_state_by_source_metric_and_exception(void **state)
+{
+	struct snapshot *snapshot = known_snapshot();
+
+	(void)state;
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_READ, REASON_READ);
+	snapshot->default_reason[SOURCE_IO] = REASON_NOT_READ;
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_READ);
+	snapshot_source_reasons(snapshot, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
+	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	snapshot->metric_reason[METRIC_RCHAR] = REASON_NOT_IN_KERNEL;
+	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_IN_KERNEL);
+	expect(snapshot, 1, METRIC_WCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	snapshot_add_exception(snapshot, 1, METRIC_RCHAR, REASON_READ);
+	snapshot_add_exception(snapshot, 0, METRIC_RCHAR, REASON_BAD_VALUE);
+	snapshot_finish(snapshot);
+	expect(snapshot, 1, METRIC_RCHAR, VALUE_READ, REASON_READ);
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_BAD_VALUE);
+	snapshot_release(snapshot);
+}
+
+static void test_state_of_parts_and_equivalents(void **state)
+{
+	struct snapshot *snapshot = known_snapshot();
+
+	(void)state;
+	snapshot->default_reason[SOURCE_SCHED] = REASON_NOT_PERMITTED;
+	expect(snapshot, 0, METRIC_WAIT_SUM, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	snapshot->default_reason[SOURCE_SCHEDSTATS] = REASON_SWITCHED_OFF;
+	expect(snapshot, 0, METRIC_WAIT_SUM, VALUE_UNAVAILABLE, REASON_SWITCHED_OFF);
+	expect(snapshot, 0, METRIC_NR_MIGRATIONS, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	snapshot->default_reason[SOURCE_SCHEDSTAT] = REASON_NOT_READ;
+	expect(snapshot, 0, METRIC_RUN_TIME_NS, VALUE_UNAVAILABLE, REASON_NOT_READ);
+	snapshot->metric_source[METRIC_RUN_TIME_NS] = SOURCE_TASKSTATS;
+	expect(snapshot, 0, METRIC_RUN_TIME_NS, VALUE_READ, REASON_READ);
+	snapshot_read_times(snapshot, SOURCE_SCHED)[0] = 9;
+	assert_int_equal(snapshot_read_time(snapshot, 0, METRIC_WAIT_SUM), 9);
+	snapshot_release(snapshot);
+}
+
+static void test_what_does_not_apply_is_absent(void **state)
+{
+	struct snapshot *snapshot = known_snapshot();
+
+	(void)state;
+	snapshot->thread_flags[0] |= THREAD_KERNEL;
+	snapshot->default_reason[SOURCE_IO] = REASON_NOT_PERMITTED;
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect(snapshot, 0, METRIC_HIWATER_RSS_BYTES, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 0, METRIC_NR_THREADS, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_NR_THREADS, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_ABSENT, REASON_READ);
+	snapshot->thread_flags[1] |= THREAD_JEMALLOC_MEASURED;
+	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_READ, REASON_READ);
+	snapshot->thread_flags[1] = 0;
+	snapshot_source_reasons(snapshot, SOURCE_JEMALLOC)[1] = REASON_NEEDS_STOP;
+	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_UNAVAILABLE, REASON_NEEDS_STOP);
+	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, VALUE_READ, REASON_READ);
+	snapshot_column(snapshot, METRIC_POLICY)[1] = intern(snapshot, "SCHED_FIFO");
+	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, VALUE_ABSENT, REASON_READ);
+	snapshot->values[METRIC_POLICY][1] = intern(snapshot, "SCHED_EXT");
+	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_THREAD_COUNT, VALUE_READ, REASON_READ);
+	snapshot_release(snapshot);
+}
+
+static void test_state_by_flags(void **state)
+{
+	static const struct {
+		enum metric metric;
+		uint8_t flags;
+	} families[] = {
+		{METRIC_CPU_DELAY_COUNT, THREAD_TASKSTATS_MEASURED | THREAD_CPU_DELAY_ACTIVE},
+		{METRIC_IRQ_DELAY_COUNT, THREAD_TASKSTATS_MEASURED | THREAD_DELAY_BLOCK_ACTIVE},
+		{METRIC_HIWATER_VM_BYTES, THREAD_TASKSTATS_MEASURED | THREAD_XACCT_ACTIVE},
+		{METRIC_ALLOCATED_BYTES, THREAD_JEMALLOC_MEASURED},
+	};
+	struct snapshot *snapshot = known_snapshot();
+
+	(void)state;
+	snapshot->default_reason[SOURCE_IO] = REASON_NOT_PERMITTED;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		for (unsigned int flags = 0; flags < 64; flags++) {
+			bool measured = (flags & families[i].flags) == families[i].flags;
+
+			snapshot->thread_flags[0] = (uint8_t)flags;
+			assert_int_equal(snapshot_value_state(snapshot, 0, families[i].metric, true, NULL),
+					 measured ? VALUE_READ : VALUE_ABSENT);
+		}
+	}
+	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, true, NULL), VALUE_READ);
+	snapshot->provenance.present = false;
+	expect(snapshot, 0, METRIC_RCHAR, VALUE_READ, REASON_READ);
+	snapshot_release(snapshot);
+}
+
+static void expect_ranges(struct cpu_set_pool *pool, uint32_t id, const char *expected)
+{
+	struct buffer buffer = {0};
+
+	buffer_append_text(&buffer, "");
+	cpu_set_append_ranges(pool, id, &buffer);
+	buffer_append_char(&buffer, '.');
+	assert_int_equal(strncmp(buffer.data, expected, strlen(expected)), 0);
+	assert_int_equal(buffer.length, strlen(expected) + 1);
+	buffer_release(&buffer);
+}
+
+static void test_cpu_set_parse(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *ranges; /* NULL: invalid */
+	} cases[] = {
+		{"3,0-2,1,2", "0-3"},
+		{"0-3,8", "0-3,8"},
+		{" 1 , 4-5 ,,", "1,4-5"},
+		{"1 - 2", NULL}, /* blanks are trimmed around an item only */
+		{"", NULL},
+		{",", NULL},
+		{"3-1", NULL},
+		{"a", NULL},
+		{"1-", NULL},
+		{"-1", NULL},
+		{"0-65535", "0-65535"},
+		{"0-65536", NULL},
+		{"1,x", NULL},
+		{"4294967295,0", "0,4294967295"},
+	};
+	struct cpu_set_pool pool = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t id = 99;
+
+		assert_int_equal(cpu_set_parse(&pool, cases[i].text, strlen(cases[i].text), &id),
+				 cases[i].ranges != NULL);
+		if (cases[i].ranges != NULL)
+			expect_ranges(&pool, id, cases[i].ranges);
+		else
+			assert_int_equal(id, 99);
+	}
+	cpu_set_release(&pool);
+}
+
+static void test_cpu_set_keeps_file_order(void **state)
+{
+	static const uint32_t cpus[] = {5, 4, 0, 1, 1};
+	struct cpu_set_pool pool = {0};
+	uint32_t id = cpu_set_intern(&pool, cpus, 5);
+
+	(void)state;
+	assert_int_equal(cpu_set_intern(&pool, cpus, 0), 0);
+	assert_int_equal(cpu_set_count(&pool, 0), 0);
+	assert_int_equal(cpu_set_intern(&pool, cpus, 5), id);
+	assert_int_equal(cpu_set_count(&pool, id), 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(cpu_set_get(&pool, id, i), cpus[i]);
+	expect_ranges(&pool, id, "5,4,0-1,1");
+	expect_ranges(&pool, 0, "");
+	cpu_set_release(&pool);
+}
+
+static void test_table(void **state)
+{
+	struct table *table = table_create("primary", 3);
+
+	(void)state;
+	assert_string_equal(table->section, "primary");
+	assert_int_equal(table->sort_column, SIZE_MAX);
+	for (uint32_t i = 0; i < 100; i++) {
+		struct table_row *row = table_add_row(table);
+
+		assert_int_equal(row->thread, UINT32_MAX);
+		for (size_t j = 0; j < 3; j++)
+			assert_int_equal(row->cells[j].state, CELL_EMPTY);
+		row->cells[2].value.integer = i;
+	}
+	assert_int_equal(table->row_count, 100);
+	assert_int_equal(table->row_total, 100);
+	assert_int_equal(table->rows[99].cells[2].value.integer, 99);
+	for (size_t i = 0; i < UNIT_TOTAL; i++)
+		assert_non_null(unit_names[i]);
+	for (size_t i = 0; i < CELL_BAR_SHARES; i++)
+		assert_non_null(table_bar_names[i]);
+	table_release(table);
+	table_release(NULL);
+}
+
+static void test_name_tables_are_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
+		assert_non_null(cgroup_member_names[i]);
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++)
+		assert_non_null(pressure_resource_names[i]);
+	for (size_t i = 0; i < PARSE_FILE_COUNT; i++)
+		assert_true(i == 0 || strcmp(parse_file_names[i - 1], parse_file_names[i]) < 0);
+	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
+		assert_non_null(namespace_names[i]);
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		assert_non_null(root_names[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads_keep_their_columns),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_triples_are_distinct),
+		cmocka_unit_test(test_finish_sorts_and_keeps_the_last),
+		cmocka_unit_test(test_unknown_reasons),
+		cmocka_unit_test(test_state_by_source_metric_and_exception),
+		cmocka_unit_test(test_state_of_parts_and_equivalents),
+		cmocka_unit_test(test_what_does_not_apply_is_absent),
+		cmocka_unit_test(test_state_by_flags),
+		cmocka_unit_test(test_cpu_set_parse),
+		cmocka_unit_test(test_cpu_set_keeps_file_order),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_name_tables_are_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "diff/diff_fixture.h"
+#include "tables/diff_tables.h"
+
+static const char *cell_text(const struct cell *cell, char text[static 64])
+{
+	switch (cell->state) {
+	case CELL_EMPTY:
+		return "";
+	case CELL_ABSENT:
+		return "-";
+	case CELL_UNAVAILABLE:
+		return "·";
+	case CELL_VALUE:
+		break;
+	}
+	if (cell->text == NULL)
+		snprintf(text, 64, "%llu", (unsigned long long)cell->value.integer);
+	return cell->text != NULL ? cell->text : text;
+}
+
+/* Draws a table into a buffer: "# SECTION", then a line for each row, headings with their depth in dots. */
+static void draw(void *context, const struct table *table)
+{
+	struct buffer *out = context;
+	char text[64];
+
+	if (!table->continues)
+		buffer_append_format(out, "# %s\n", table->heading != NULL ? table->heading : table->section);
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct table_row *row = &table->rows[i];
+
+		for (int depth = 0; depth < row->depth; depth++)
+			buffer_append_char(out, '.');
+		for (size_t j = 0; j < (row->heading ? 1 : table->column_count); j++)
+			buffer_append_format(out, "%s%s", j != 0 ? ", " : "",
+					     cell_text(&row->cells[j], text));
+		buffer_append_char(out, '\n');
+	}
+	if (table->row_total > table->row_count + table->rows_before && !table->more)
+		buffer_append_format(out, "(%zu more)\n", table->row_total - table->row_count);
+}
+
+static struct diff_request make_request(void)
+{
+	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+
+	memset(request.sections, true, sizeof(request.sections));
+	return request;
+}
+
+static char *draw_all(const struct diff *diff, const struct diff_request *request)
+{
+	struct buffer out = {0};
+
+	diff_tables(diff, request, draw, &out);
+	return buffer_steal(&out);
+}
+
+static void expect(const struct diff *diff, const struct diff_request *request, const char *expected)
+{
+	char *got = draw_all(diff, request);
+
+	assert_string_equal(got, expected);
+	free(got);
+}
+
+static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
+{
+	diff_release(diff);
+	snapshot_release(before);
+	snapshot_release(after);
+}
+
+struct example {
+	const char *cgroup, *process, *thread;
+	uint64_t before, after;
+};
+
+static void add_examples(struct snapshot *before, struct snapshot *after, const struct example *examples,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		diff_fixture_add(before, examples[i].cgroup, examples[i].process, examples[i].thread, 1);
+		diff_fixture_set(before, i, METRIC_RUN_TIME_NS, examples[i].before);
+		diff_fixture_add(after, examples[i].cgroup, examples[i].process, examples[i].thread, 1);
+		diff_fixture_set(after, i, METRIC_RUN_TIME_NS, examples[i].after);
+	}
+}
+
+static const struct example examples[] = {
+	{"/app/db", "db", "reader", 10, 20},   /* +100% */
+	{"/app/web", "web", "worker", 10, 90}, /* +800% */
+	{"/app/web", "web", "main", 0, 3},     /* from nothing */
+	{"", "idle", "idle", 5, 5},
+	{"/", "init", "init", 10, 15}, /* +50% */
+};
+
+static void test_what_changed_most_comes_first(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = make_request();
+	struct diff *diff;
+
+	(void)state;
+	add_examples(before, after, examples, 5);
+	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	request.metrics[METRIC_RUN_TIME_NS] = true;
+	expect(diff, &request,
+	       "# primary\n"
+	       "main, 1, run_time_ns, 0ns → 3ns, +3ns, -, 0%\n"
+	       "worker, 1, run_time_ns, 10ns → 90ns, +80ns, +800.0%, 0%\n"
+	       "reader, 1, run_time_ns, 10ns → 20ns, +10ns, +100.0%, 0%\n"
+	       "init, 1, run_time_ns, 10ns → 15ns, +5ns, +50.0%, 0%\n"
+	       "idle, 1, run_time_ns, 5ns → 5ns, +0ns, +0.0%, 0%\n");
+	request.limit = 2;
+	expect(diff, &request,
+	       "# primary\n"
+	       "main, 1, run_time_ns, 0ns → 3ns, +3ns, -, 0%\n"
+	       "worker, 1, run_time_ns, 10ns → 90ns, +80ns, +800.0%, 0%\n"
+	       "(3 more)\n");
+	release(diff, before, after);
+}
+
+static void test_tree(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = make_request();
+	struct diff *diff;
+
+	(void)state;
+	add_examples(before, after, examples, 5);
+	diff_fixture_add(after, "/app/new", "fresh", "t", 1);
+	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	request.metrics[METRIC_RUN_TIME_NS] = true;
+	request.display = DIFF_DISPLAY_DELTA_ONLY;
+	request.layout = true;
+	request.names[DIFF_AFTER] = "b.zst";
+	expect(diff, &request,
+	       "# primary\n"
+	       "/app\n"
+	       "./web\n"
+	       "..web\n"
+	       "...main, 1, run_time_ns, +3ns, -\n"
+	       "...worker, 1, run_time_ns, +80ns, +800.0%\n"
+	       "./db\n"
+	       "..db\n"
+	       "...reader, 1, run_time_ns, +10ns, +100.0%\n"
+	       "/\n"
+	       ".init\n"
+	       "..init, 1, run_time_ns, +5ns, +50.0%\n"
+	       "idle\n"
+	       ".idle, 1, run_time_ns, +0ns, +0.0%\n"
+	       "# 1 group only in candidate (b.zst)\n"
+	       "/app\n"
+	       "./new\n"
+	       "..fresh\n"
+	       "...t\n");
+	release(diff, before, after);
+}
+
+/* Below a parent in sorted order; the empty cgroup apart from the root; derived rows in one table. */
+static void test_parents(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = make_request();
+	struct diff *diff;
+
+	(void)state;
+	add_examples(before, after, examples, 5);
+	diff = diff_fixture_compare(before, after, AXIS_CGROUP);
+	request.metrics[METRIC_RUN_TIME_NS] = true;
+	request.display = DIFF_DISPLAY_PERCENT_ONLY;
+	expect(diff, &request,
+	       "# primary\n"
+	       ", 1, run_time_ns, +0.0%\n"
+	       "/, 1, run_time_ns, +50.0%\n"
+	       "/app/web, 2, run_time_ns, +830.0%\n"
+	       "/app/db, 1, run_time_ns, +100.0%\n");
+	request.layout = true;
+	request.limit = 1;
+	expect(diff, &request,
+	       "# primary \n"
+	       ", 1, run_time_ns, +0.0%\n"
+	       "# primary /\n"
+	       "/, 1, run_time_ns, +50.0%\n"
+	       "# primary /app\n"
+	       "/app/web, 2, run_time_ns, +830.0%\n"
+	       "(1 more)\n");
+	release(diff, before, after);
+}
+
+static void test_sort_keys(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = make_request();
+	struct error error;
+	struct diff *diff;
+
+	(void)state;
+	add_examples(before, after, examples, 3);
+	/* only one has a heap at all: the others come last either way */
+	before->thread_flags[0] = after->thread_flags[0] = THREAD_JEMALLOC_MEASURED;
+	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	request.metrics[METRIC_RUN_TIME_NS] = true;
+	request.display = DIFF_DISPLAY_DELTA_ONLY;
+	assert_int_equal(selection_parse_sort_keys("allocated_bytes,run_time_ns:asc", &request.sort, &error),
+			 0);
+	expect(diff, &request,
+	       "# primary\n"
+	       "reader, 1, run_time_ns, +10ns, +100.0%, 0B→0B\n"
+	       "main, 1, run_time_ns, +3ns, -, -→-\n"
+	       "worker, 1, run_time_ns, +80ns, +800.0%, -→-\n");
+	assert_int_equal(selection_parse_sort_keys("allocated_bytes:asc,run_time_ns", &request.sort, &error),
+			 0);
+	request.limit = 2;
+	expect(diff, &request,
+	       "# primary\n"
+	       "reader, 1, run_time_ns, +10ns, +100.0%, 0B→0B\n"
+	       "worker, 1, run_time_ns, +80ns, +800.0%, -→-\n"
+	       "(1 more)\n");
+	release(diff, before, after);
+}
+
+static void test_marks_of_what_is_not_known(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = make_request();
+	struct diff *diff;
+
+	(void)state;
+	before->provenance.present = after->provenance.present = true;
+	add_examples(before, after, examples, 3);
+	for (size_t i = 0; i < 3; i++) {
+		diff_fixture_set(before, i, METRIC_RCHAR, 10);
+		diff_fixture_set(after, i, METRIC_RCHAR, 20);
+	}
+	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
+	snapshot_source_reasons(before, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
+	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	request.metrics[METRIC_RCHAR] = true;
+	expect(diff, &request,
+	       "# primary\n"
+	       "db, 1, rchar, · → 20B, ·, ·, 0%\n"
+	       "web, 2, rchar, 20B → ≥20B, ·, ·, 0%\n");
+	release(diff, before, after);
+}
+
+/* Processes of two candidates of one renamed cgroup add up. */
+static void test_memory_of_renamed_cgroups(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct diff *diff;
+
+	(void)state;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		struct snapshot *snapshot = side == DIFF_BEFORE ? before : after;
+
+		for (size_t i = 0; i < (side == DIFF_BEFORE ? 1 : 2); i++) {
+			for (int type = 0; type < 12; type++) {
+				char process[16];
+				size_t thread;
+				struct smaps_record *record;
+
+				snprintf(process, sizeof(process), "p%c", 'g' + type);
+				thread = diff_fixture_add(snapshot,
+							  side == DIFF_BEFORE ? "/old"
+							  : i == 0            ? "/new-x"
+									      : "/new-y",
+							  process, "t", 1);
+				if (type != 0)
+					continue;
+				record = snapshot_add_smaps(snapshot, thread);
+				record->kib.items = arena_allocate_zero(&snapshot->arena, 1,
+									sizeof(struct key_value));
+				record->kib.items[0].key = string_pool_intern(&snapshot->strings, "Rss", 3);
+				record->kib.items[0].value = 10;
+				record->kib.count = 1;
+			}
+		}
+	}
+	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	request.sections[SECTION_SMAPS_ROLLUP] = true;
+	expect(diff, &request,
+	       "# smaps-rollup\n"
+	       "/old | pg, , Rss, 10.000KiB → 20.000KiB, +10.000KiB, +100.0%, \n"
+	       "# Fudged cgroup matches (2 pairs)\n"
+	       "/old, /new-x, /old, /new-x, 12, 100.0%, 0, , \n"
+	       "/old, /new-y, /old, /new-y, 12, 100.0%, 0, , \n");
+	release(diff, before, after);
+}
+
+/* --- properties --- */
+
+static void select_all(struct diff_request *request)
+{
+	memset(request->metrics, true, sizeof(request->metrics));
+	memset(request->derived, true, sizeof(request->derived));
+}
+
+static void test_pieces_read_as_the_whole(void **state)
+{
+	struct snapshot *before = diff_fixture_random(1, 80, true), *after = diff_fixture_random(2, 80, true);
+	struct diff_request request = make_request();
+
+	(void)state;
+	select_all(&request);
+	for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+		struct diff *diff = diff_fixture_compare(before, after, (enum axis)axis);
+		char *whole = draw_all(diff, &request);
+
+		request.chunk_rows = 7;
+		expect(diff, &request, whole);
+		request.chunk_rows = 0;
+		expect(diff, &request, whole); /* and the order is the same each time */
+		free(whole);
+		diff_release(diff);
+	}
+	snapshot_release(before);
+	snapshot_release(after);
+}
+
+/* What is printed with a limit are the first of all rows, also where there are so many groups that they are
+ * looked at metric by metric. */
+static void test_limit_cuts_the_end_off(void **state)
+{
+	static const size_t counts[] = {50, 5000};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+		struct diff_request request = make_request();
+		struct diff *diff;
+		char *whole, *part;
+
+		for (size_t j = 0; j < counts[i]; j++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "t%zu", j);
+			diff_fixture_add(before, "/", "p", name, 1);
+			diff_fixture_add(after, "/", "p", name, 1);
+			diff_fixture_set(before, j, METRIC_RUN_TIME_NS, 10 + j % 7);
+			diff_fixture_set(after, j, METRIC_RUN_TIME_NS, 10 + j * 7919 % 1000);
+			diff_fixture_set(before, j, METRIC_WAIT_TIME_NS, j % 3);
+			diff_fixture_set(after, j, METRIC_WAIT_TIME_NS, j % 5);
+		}
+		diff = diff_fixture_compare(before, after, AXIS_THREAD_EXACT);
+		memset(request.sections, false, sizeof(request.sections));
+		request.sections[SECTION_PRIMARY] = true;
+		request.metrics[METRIC_RUN_TIME_NS] = request.metrics[METRIC_WAIT_TIME_NS] = true;
+		whole = draw_all(diff, &request);
+		request.limit = 40;
+		part = draw_all(diff, &request);
+		*strrchr(part, '(') = '\0';
+		assert_memory_equal(whole, part, strlen(part));
+		assert_true(strlen(part) < strlen(whole));
+		free(whole);
+		free(part);
+		release(diff, before, after);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_changed_most_comes_first),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_parents),
+		cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_marks_of_what_is_not_known),
+		cmocka_unit_test(test_memory_of_renamed_cgroups),
+		cmocka_unit_test(test_pieces_read_as_the_whole),
+		cmocka_unit_test(test_limit_cuts_the_end_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The column and tab tables, and the views over them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <cmocka.h>
+
+#include "view/column_table.h"
+#include "view/view.h"
+
+static void assert_titles(enum tab tab, bool threads, int width, enum column sort, const char *expected)
+{
+	enum column columns[COLUMN_TOTAL];
+	size_t count = column_list(tab, threads, width, sort, columns);
+	char titles[512] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			strcat(titles, " ");
+		strcat(titles, column_title(columns[i], VIEW_MODE_RATE));
+	}
+	assert_string_equal(titles, expected);
+}
+
+/* The tabs as the interface says them. */
+static void test_tabs(void **state)
+{
+	const enum column none = COLUMN_COUNT;
+
+	(void)state;
+	assert_titles(TAB_OVERVIEW, false, 80, none, "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s");
+	assert_titles(TAB_OVERVIEW, false, 120, none,
+		      "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s");
+	assert_titles(TAB_OVERVIEW, true, 120, none,
+		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST AGE LOST% ALLOC/s");
+	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s");
+	assert_titles(TAB_RUN, false, 0, none,
+		      "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE MAXTHR");
+	assert_titles(TAB_SCHED, false, 80, none, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
+	assert_titles(TAB_SCHED, true, 0, none,
+		      "POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL");
+	assert_titles(TAB_WAKEUPS, false, 80, none, "THR WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT");
+	assert_titles(TAB_WAKEUPS, true, 0, none,
+		      "WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT AFF/s TRY/s WAIT% SLEEP% MAXSLP");
+	assert_titles(TAB_DELAY, false, 80, none, "THR RUNQ% BLKIO% MEM% IRQ% LOST% BAR");
+	assert_titles(TAB_DELAY, true, 0, none,
+		      "RUNQ% BLKIO% MEM% IRQ% LOST% BAR SWAP% THRA% RECL% COMP% COW%");
+	assert_titles(TAB_IO, false, 80, none, "THR READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO%");
+	assert_titles(TAB_IO, true, 0, none,
+		      "READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO% CANC/s DISK IOWT% AVGIO BLOCK%");
+	assert_titles(TAB_MEMORY, false, 80, none, "THR MINF/s MAJF/s SWAP% THRA% RECL% COMP% COW% PEAK");
+	assert_titles(TAB_MEMORY, true, 0, none,
+		      "MINF/s MAJF/s SWAP% THRA% RECL% COMP% COW% PEAK PEAKVM RSS PSS SWAP");
+	assert_titles(TAB_HEAP, false, 80, none, "THR PROCS SEEN ALLOC/s FREED/s NET/s LIVE TOTAL");
+	assert_titles(TAB_HEAP, true, 0, none, "ALLOC/s FREED/s NET/s LIVE TOTAL LAYOUT");
+	assert_titles(TAB_CGROUP, false, 80, none, "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM");
+	assert_titles(TAB_CGROUP, false, 0, none,
+		      "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM WEIGHT HIGH PSICPU PSIMEM PSIIO");
+}
+
+/* Columns leave from the right; THR and the sort column never; one that the tab lacks joins. */
+static void test_narrow(void **state)
+{
+	(void)state;
+	assert_titles(TAB_OVERVIEW, false, 60, COLUMN_CPU, "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s");
+	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_CPU, "THR CPU% RUNQ% BLKIO%");
+	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
+	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
+	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU,
+		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST");
+	assert_titles(TAB_IO, false, 80, COLUMN_CPU, "THR CPU% READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s");
+	/* a column of that title is there: it is the one that is meant */
+	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU, "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM");
+}
+
+/* Every set fits with a name of 13 cells and more. */
+static void test_widths(void **state)
+{
+	static const int screens[] = {80, 120};
+
+	(void)state;
+	for (int tab = 0; tab < TAB_ALL; tab++) {
+		for (size_t s = 0; s < 2; s++) {
+			enum column columns[COLUMN_TOTAL];
+			size_t count = column_list((enum tab)tab, false, screens[s], COLUMN_COUNT, columns);
+			enum column all[COLUMN_TOTAL];
+			int used = 1 + 13;
+
+			for (size_t i = 0; i < count; i++)
+				used += 1 + column_width(columns[i]);
+			assert_in_range(used, 14, screens[s]);
+			if (s == 1)
+				assert_int_equal(count,
+						 column_list((enum tab)tab, false, 0, COLUMN_COUNT, all));
+		}
+	}
+	assert_int_equal(column_width(COLUMN_THR), 5);
+	assert_int_equal(column_width(COLUMN_CPU), 5);
+	assert_int_equal(column_width(COLUMN_BLKIO), 7);
+	assert_int_equal(column_width(COLUMN_PEAK), 6);
+	assert_int_equal(column_width(COLUMN_POLICY), 7);
+	assert_int_equal(column_width(COLUMN_BAR), 24);
+}
+
+static void test_all_tab(void **state)
+{
+	enum column columns[COLUMN_TOTAL];
+	size_t count = column_list(TAB_ALL, false, 80, COLUMN_COUNT, columns);
+
+	(void)state;
+	assert_int_equal(count, METRIC_COUNT + DERIVED_COUNT);
+	/* sorted by what another column of the tab counts: none joins */
+	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_CPU, columns), count);
+	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_LOST, columns), count + 1);
+	column_list(TAB_ALL, false, 80, COLUMN_COUNT, columns);
+	assert_int_equal(columns[0], COLUMN_THR);
+	for (size_t i = 1; i < METRIC_COUNT; i++)
+		assert_string_equal(column_name(columns[i]), metrics[i].name);
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		assert_string_equal(column_name(columns[METRIC_COUNT + i]), derived_metrics[i].name);
+	assert_string_equal(column_title(column_of_metric(METRIC_RUN_TIME_NS), VIEW_MODE_RATE), "RUN%");
+	assert_string_equal(column_title(column_of_metric(METRIC_RUN_TIME_NS), VIEW_MODE_TOTAL), "RUN");
+	assert_string_equal(column_title(column_of_metric(METRIC_READ_BYTES), VIEW_MODE_RATE), "READ/s");
+	assert_string_equal(column_title(column_of_metric(METRIC_WAIT_MAX), VIEW_MODE_RATE), "MAXWT");
+}
+
+/* The table is whole: titles, sentences, and the pair that overlaps stands last where it is used. */
+static void test_table(void **state)
+{
+	(void)state;
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		const struct column_entry *entry = column_entry((enum column)i);
+		size_t length = strlen(entry->description);
+
+		assert_in_range(strlen(entry->rate_title), 2, 7);
+		assert_true(length > 10 && entry->description[length - 1] == '.');
+		assert_int_equal(strpbrk(entry->amount_title, "/") != NULL, 0);
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(entry->name, column_entry((enum column)j)->name);
+	}
+	for (int i = 0; i < COLUMN_TOTAL; i++) {
+		const struct column_entry *entry = column_entry((enum column)i);
+
+		if (i == COLUMN_COUNT || (entry->operation != COLUMN_OPERATION_SUM_WITH_LARGEST &&
+					  entry->operation != COLUMN_OPERATION_LOST))
+			continue;
+		assert_int_equal(entry->inputs[entry->input_count - 2], METRIC_SWAPIN_DELAY_TOTAL_NS);
+		assert_int_equal(entry->inputs[entry->input_count - 1], METRIC_THRASHING_DELAY_TOTAL_NS);
+	}
+}
+
+static void test_refuse(void **state)
+{
+	struct error error;
+
+	(void)state;
+	assert_int_equal(column_refuse("run_queu", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "'run_queu', did you mean RUNQ%?"));
+	assert_non_null(strstr(error.text, " WRITE/s "));
+	/* WAIT% of two tabs stands there once */
+	assert_non_null(strstr(error.text, " WAIT%"));
+	assert_null(strstr(strstr(error.text, " WAIT%") + 1, " WAIT% "));
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	assert_int_equal(column_find("CPU%"), COLUMN_CPU);
+	assert_int_equal(column_find("cpu"), COLUMN_CPU);
+	assert_int_equal(column_find("mem"), COLUMN_MEM);
+	assert_int_equal(column_find("memory_current"), COLUMN_CGMEM);
+	assert_int_equal(column_find("read"), COLUMN_READ);
+	assert_int_equal(column_find("read/s"), COLUMN_READ);
+	assert_int_equal(column_find("run_queue"), COLUMN_RUNQ);
+	assert_int_equal(column_find("wait%"), COLUMN_WAIT);
+	assert_int_equal(column_find("run_time_ns"), column_of_metric(METRIC_RUN_TIME_NS));
+	assert_int_equal(column_find("avg_slice_ns"), column_of_derived(DERIVED_AVG_SLICE_NS));
+	assert_int_equal(column_find("thread_count"), COLUMN_THR);
+	/* as the head of a TSV table has them */
+	assert_int_equal(column_find("cpu_percent"), COLUMN_CPU);
+	assert_int_equal(column_find("block_io_percent"), COLUMN_BLKIO);
+	assert_int_equal(column_find("read_bytes_per_s"), COLUMN_READ);
+	assert_int_equal(column_find("context_switches_per_s"), COLUMN_CSW);
+	assert_int_equal(column_find("_percent"), COLUMN_COUNT);
+	assert_int_equal(column_find("cpu/s"), COLUMN_COUNT);
+	assert_int_equal(column_find(""), COLUMN_COUNT);
+	assert_int_equal(tab_find("i/o"), TAB_IO);
+	assert_int_equal(tab_find("Delay"), TAB_DELAY);
+	assert_int_equal(tab_find("nothing"), TAB_COUNT);
+}
+
+static void test_needs(void **state)
+{
+	struct view view;
+	source_set needed;
+	bool cgroup_records, smaps;
+
+	(void)state;
+	view_initialise(&view);
+	view.tab = TAB_RUN;
+	view.width = 80;
+	view_needs(&view, &needed, &cgroup_records, &smaps);
+	assert_true(needed & source_bit(SOURCE_SCHEDSTAT));
+	assert_false(needed & source_bit(SOURCE_IO));
+	assert_false(cgroup_records || smaps);
+	view.filter = filter_parse("read > 0 and rss > 1M", NULL);
+	view.sort = COLUMN_CGMEM;
+	view_needs(&view, &needed, &cgroup_records, &smaps);
+	assert_true(needed & source_bit(SOURCE_IO));
+	assert_true(needed & source_bit(SOURCE_SMAPS_ROLLUP));
+	assert_true(cgroup_records && smaps);
+	view_release(&view);
+	view_initialise(&view);
+	view.tab = TAB_IO;
+	view.width = 80;
+	view_needs(&view, &needed, NULL, NULL);
+	assert_false(needed & source_bit(SOURCE_SCHEDSTATS));
+	view.width = 120;
+	view_needs(&view, &needed, NULL, NULL);
+	assert_true(needed & source_bit(SOURCE_SCHEDSTATS));
+	view.tab = TAB_ALL;
+	view_needs(&view, &needed, NULL, NULL);
+	assert_true(needed & source_bit(SOURCE_HIWATER));
+}
+
+/* Opening goes cgroup, process, thread pattern, threads, and never to an axis twice. */
+static void test_open(void **state)
+{
+	struct view view, copy;
+
+	(void)state;
+	view_initialise(&view);
+	view.grouping.axis = AXIS_CGROUP;
+	assert_true(view_open(&view, "/a", 2));
+	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
+	assert_true(view_open(&view, "p", 1));
+	assert_int_equal(view.grouping.axis, AXIS_THREAD);
+	view.filter = filter_parse("x", NULL);
+	view_copy(&copy, &view);
+	assert_true(view_open(&view, "t", 1));
+	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
+	assert_false(view_open(&view, "1:2", 3));
+	assert_int_equal(copy.step_count, 2);
+	assert_string_equal(copy.steps[1].key, "p");
+	assert_string_equal(filter_text(copy.filter), "x");
+	view_release(&view);
+	assert_string_equal(copy.steps[0].key, "/a");
+	view_release(&copy);
+	view_initialise(&view);
+	view.grouping.axis = AXIS_THREAD;
+	assert_true(view_open(&view, "t", 1));
+	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
+	view_release(&view);
+}
+
+/* A step that was taken because there was no choice is left together with the one before. */
+static void test_close(void **state)
+{
+	struct view view;
+	size_t length;
+	char *key;
+
+	(void)state;
+	view_initialise(&view);
+	assert_true(view_open(&view, "p", 1));
+	assert_true(view_open(&view, "only", 4));
+	view.steps[1].automatic = true;
+	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
+	assert_true(view_close(&view, &key, &length));
+	assert_string_equal(key, "p");
+	assert_int_equal(length, 1);
+	free(key);
+	assert_int_equal(view.step_count, 0);
+	assert_int_equal(view.level, VIEW_LEVEL_GROUPS);
+	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
+	assert_false(view_close(&view, NULL, NULL));
+	view_release(&view);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tabs),    cmocka_unit_test(test_narrow), cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_all_tab), cmocka_unit_test(test_table),  cmocka_unit_test(test_find),
+		cmocka_unit_test(test_needs),   cmocka_unit_test(test_open),   cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refuse),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

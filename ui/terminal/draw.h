@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DRAW_H
+#define CTOP_DRAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "table/screen_format.h"
+
+/*
+ * Text on the screen. Whatever is drawn passes one sanitiser here, so no foreign name can reach the terminal
+ * another way: control characters, invalid bytes and what the locale cannot print become a mark. All
+ * positions and widths are cells; what stands outside the screen is not drawn.
+ */
+
+/* How a piece of text looks; colours only add to it. */
+enum style {
+#define STYLE(id, ...) STYLE_##id,
+#include "styles.def"
+#undef STYLE
+	STYLE_COUNT,
+};
+
+/* To be called after terminal_open(). */
+void draw_initialise(bool no_color, bool ascii);
+
+/* Frees what drawing kept. */
+void draw_release(void);
+
+/* The marks of this terminal, see screen_format.h. */
+const struct screen_marks *draw_marks(void);
+
+int draw_screen_width(void);
+int draw_screen_height(void);
+
+/* Starts a frame with an empty screen. */
+void draw_begin(void);
+
+/* Ends it with one doupdate(); the cursor stands at the cell given. */
+void draw_end(int y, int x);
+
+/*
+ * Draws at most `cells` cells; a longer text is cut at a character and ends with the ellipsis. Returns the
+ * cells used.
+ */
+int draw_text(int y, int x, int cells, enum style style, const char *text, size_t length);
+
+/* The same for a NUL-terminated text. */
+int draw_string(int y, int x, int cells, enum style style, const char *text);
+
+/* The same, but a longer text loses its beginning. */
+int draw_tail(int y, int x, int cells, enum style style, const char *text, size_t length);
+
+/* Lined up on the right of `cells` cells. */
+void draw_right(int y, int x, int cells, enum style style, const char *text);
+
+/* Fills `cells` cells with blanks of that style. */
+void draw_fill(int y, int x, int cells, enum style style);
+
+/* An empty box with a frame and a title, `height` rows and `width` cells in all. */
+void draw_box(int y, int x, int height, int width, const char *title);
+
+/* Cells a text takes as drawn. */
+int draw_width(const char *text, size_t length);
+
+#endif
