@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* The shapes of struct taskstats as a compiler lays them out; what capture/taskstats/taskstats.def is checked against.
+/* The shapes of struct taskstats as a compiler lays them out; what capture/taskstats/taskstats.def is checked
+ * against.
  */
 struct stats_v15 {
 	uint16_t version;

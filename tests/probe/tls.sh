@@ -20,7 +20,7 @@ failed=0
 check()
 {
     echo "$@"
-    "$@" -pthread -I"$root/src" -I"$root" "$here/tls_program.c" "$root/probe/tls.c" -o "$work/program"
+    "$@" -pthread -I"$root/src" -I"$root" "$here/tls_program.c" "$root/probe/process/tls.c" -o "$work/program"
     "$work/program" || { echo "wrong"; failed=1; }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Is a thread-local variable of this very program where probe/process/tls.c says? tls.sh links it in several ways.
- * Prints the segment and succeeds if so, for the main thread and for another one.
+ * Is a thread-local variable of this very program where probe/process/tls.c says? tls.sh links it in several
+ * ways. Prints the segment and succeeds if so, for the main thread and for another one.
  */
 #include <elf.h>
 #include <pthread.h>
