@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/heap_tag.h"
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "view/column.h"
 #include "metric/feature.h"
 #include "group/grouping.h"

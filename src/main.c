@@ -5,8 +5,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
-#include "cmd/privilege.h"
+#include "cmd/commands.h"
+#include "cmd/line/dispatch.h"
+#include "cmd/line/privilege.h"
 
 /*
  * A standard descriptor that the parent has closed must not be given to the next file opened: output would go
@@ -33,5 +34,5 @@ int main(int argc, char **argv)
 		return command_failed(&error);
 	/* Characters as the user's terminal has them, numbers always with a dot. */
 	setlocale(LC_CTYPE, "");
-	return command_run(argc, argv);
+	return dispatch_run(commands, argc, argv);
 }

@@ -8,13 +8,13 @@
 #include "base/buffer.h"
 #include "base/number.h"
 #include "capture/capture.h"
-#include "command.h"
-#include "heap_options.h"
+#include "commands.h"
+#include "cmd/line/heap_options.h"
 #include "session/session.h"
 #include "ctprof/ctprof.h"
-#include "privilege.h"
+#include "cmd/line/privilege.h"
 #include "probe/resolver/resolver.h"
-#include "view_options.h"
+#include "cmd/line/view_options.h"
 
 struct capture_command_options {
 	const char *output;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which commands there are: a line each, in the order of `ctop help`. */
-#include "command.h"
+#include "commands.h"
 
 const struct command *const commands[] = {
 	&live_command,    &capture_command, &show_command, &diff_command, &probe_command,

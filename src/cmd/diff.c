@@ -8,13 +8,13 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
-#include "command.h"
+#include "commands.h"
 #include "diff.h"
 #include "diff/comparability.h"
 #include "diff/diff_match.h"
 #include "diff/diff_rule.h"
 #include "tables/diff_tables.h"
-#include "snapshot_pair.h"
+#include "cmd/line/snapshot_pair.h"
 
 static const char *const matchings[] = {
 	[DIFF_MATCHING_GROUPS] = "group",

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "tables/diff_tables.h"
-#include "report_options.h"
+#include "cmd/line/report_options.h"
 
 /* What is compared with what. */
 enum diff_matching {

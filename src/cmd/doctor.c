@@ -7,10 +7,10 @@
 #include "base/unicode.h"
 #include "capture/host/feature.h"
 #include "capture/taskstats/taskstats.h"
-#include "command.h"
-#include "output.h"
-#include "privilege.h"
-#include "view_options.h"
+#include "commands.h"
+#include "cmd/line/output.h"
+#include "cmd/line/privilege.h"
+#include "cmd/line/view_options.h"
 
 enum {
 	LINE_WIDTH = 80,

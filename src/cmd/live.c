@@ -11,14 +11,15 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
-#include "batch.h"
-#include "command.h"
+#include "cmd/live/batch.h"
+#include "cmd/line/dispatch.h"
+#include "commands.h"
 #include "diff.h"
-#include "file_loader.h"
-#include "file_screen.h"
-#include "heap_options.h"
-#include "live_capture.h"
-#include "view_options.h"
+#include "cmd/live/file_loader.h"
+#include "cmd/live/file_screen.h"
+#include "cmd/line/heap_options.h"
+#include "cmd/live/live_capture.h"
+#include "cmd/line/view_options.h"
 #include "probe/resolver/resolver.h"
 #include "ui/ui.h"
 
@@ -426,7 +427,7 @@ static int print_file(char *path)
 	char program[] = "ctop", show[] = "show";
 	char *arguments[] = {program, show, path, NULL};
 
-	return command_run(3, arguments);
+	return dispatch_run(commands, 3, arguments);
 }
 
 /* Two are printed as `diff` prints them. */

@@ -3,9 +3,9 @@
 #include <langinfo.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "tables/metric_tables.h"
-#include "output.h"
+#include "cmd/line/output.h"
 #include "report/report.h"
 
 struct metrics_options {

@@ -18,12 +18,12 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
-#include "command.h"
-#include "output.h"
-#include "privilege.h"
-#include "probe_record.h"
-#include "probe_stop.h"
-#include "sidecar.h"
+#include "commands.h"
+#include "cmd/line/output.h"
+#include "cmd/line/privilege.h"
+#include "cmd/probe/record.h"
+#include "cmd/probe/stop.h"
+#include "cmd/probe/sidecar.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 /* How long one wait for the resolver lasts; between two the flag is looked at. */

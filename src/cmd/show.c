@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "tables/show_tables.h"
 #include "ctprof/ctprof.h"
-#include "report_options.h"
+#include "cmd/line/report_options.h"
 
 struct show_options {
 	struct view_options view;

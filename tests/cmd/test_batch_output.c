@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cmd/batch_output.h"
+#include "cmd/live/batch_output.h"
 
 static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *name)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "privilege.h"
+#include "cmd/line/privilege.h"
 #include "save_name.h"
 #include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"

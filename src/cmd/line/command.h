@@ -8,8 +8,8 @@
 #include "options.h"
 
 /*
- * The commands of the program. A command is one file of src/cmd with one `const struct command`, declared
- * below and listed in command_table.c; dispatch, option parsing, usage errors and help are made from it:
+ * What a command is. Each is one file of src/cmd with one `const struct command`, declared in cmd/commands.h
+ *and listed in command_table.c; dispatch, option parsing, usage errors and help are made from it:
  *
  *	struct doctor_options {
  *		int format;
@@ -47,12 +47,8 @@ enum command_status {
 	COMMAND_RULE_BROKEN = 3,
 };
 
-enum {
-	COMMAND_MANY_OPERANDS = 1 << 30
-};
-
 struct command {
-	const char *name;    /* NULL for the live screen, which is run when no command is named */
+	const char *name;    /* NULL for the live screen, which needs none */
 	const char *alias;   /* a second name, or NULL */
 	const char *summary; /* what it does, one line without a period */
 	const char *usage;   /* what follows the name: "FILE [OPTION]..." */
@@ -69,26 +65,14 @@ struct command {
 	int (*run)(void *options, char **operands, int operand_count);
 };
 
-/* All commands, the live screen first when it is there; NULL at the end. */
-extern const struct command *const commands[];
-
-extern const struct command capture_command;
-extern const struct command diff_command;
-extern const struct command doctor_command;
-extern const struct command help_command;
-extern const struct command metrics_command;
-extern const struct command probe_command;
-extern const struct command show_command;
-extern const struct command live_command;
-
-/* Runs the command that the arguments name; returns the exit status of the process. */
-int command_run(int argc, char **argv);
+/* All commands: first the one that is run when none is named, at the end a NULL. */
+typedef const struct command *const command_table[];
 
 /* The command of that name or alias, or NULL. */
-const struct command *command_find(const char *name);
+const struct command *command_find(command_table commands, const char *name);
 
 /* Writes the unknown-command sentence with the nearest name; returns -EINVAL. */
-int command_unknown(const char *name, struct error *error);
+int command_unknown(command_table commands, const char *name, struct error *error);
 
 /* Prints the sentence to stderr, fit for a terminal, and returns COMMAND_FAILED. */
 int command_failed(const struct error *error);
@@ -98,8 +82,5 @@ int command_misused(const struct command *command, const struct error *error);
 
 /* Prints "ctop: " and the formatted text to stderr, fit for a terminal, as one line. */
 void command_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Prints the help of a command, or of the program for NULL, to stdout; returns the exit status. */
-int command_print_help(const struct command *command);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/memory.h"
-#include "command.h"
+#include "cmd/line/command.h"
 
 #define METRIC_PREFIX "jemalloc_probe"
 

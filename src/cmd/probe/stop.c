@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "probe_stop.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <inttypes.h>

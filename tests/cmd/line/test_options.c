@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cmd/command.h"
-#include "cmd/view_options.h"
+#include "cmd/commands.h"
+#include "cmd/line/view_options.h"
 
 struct values {
 	bool batch;
@@ -179,9 +179,9 @@ static void test_commands_are_found(void **state)
 	struct error error;
 
 	(void)state;
-	assert_ptr_equal(command_find("help"), &help_command);
-	assert_null(command_find("hel"));
-	assert_int_equal(command_unknown("hlep", &error), -EINVAL);
+	assert_ptr_equal(command_find(commands, "help"), &help_command);
+	assert_null(command_find(commands, "hel"));
+	assert_int_equal(command_unknown(commands, "hlep", &error), -EINVAL);
 	assert_non_null(strstr(error.text, "did you mean 'help'?"));
 }
 

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "privilege.h"
+#include "cmd/line/command.h"
+#include "cmd/line/privilege.h"
 #include "session/session.h"
 
 /* Signals that end the rounds; the handler only notes them, and a capture under way sees the cancel flag. */

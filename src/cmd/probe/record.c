@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "probe_record.h"
+#include "record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

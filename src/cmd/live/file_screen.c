@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "file_screen.h"
 
-#include "command.h"
+#include "cmd/line/command.h"
 #include "file_loader.h"
 #include "file_report.h"
-#include "snapshot_pair.h"
+#include "cmd/line/snapshot_pair.h"
 #include "compare/compare.h"
 #include "ctprof/ctprof.h"
 

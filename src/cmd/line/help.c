@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "output.h"
+
+enum {
+	HELP_WIDTH = 79,
+	OPTION_COLUMN = 30,
+	SUMMARY_COLUMN = 12,
+};
+
+/* Fills text into lines from `column` on; the first line stands at `column` already. */
+static void append_wrapped(struct buffer *buffer, const char *text, size_t column)
+{
+	size_t at = column;
+
+	while (*text != '\0') {
+		size_t word = strcspn(text, " ");
+
+		if (at > column && at + 1 + word > HELP_WIDTH) {
+			buffer_append_format(buffer, "\n%*s", (int)column, "");
+			at = column;
+		} else if (at > column) {
+			buffer_append_char(buffer, ' ');
+			at++;
+		}
+		buffer_append(buffer, text, word);
+		at += word;
+		text += word;
+		text += strspn(text, " ");
+	}
+	buffer_append_char(buffer, '\n');
+}
+
+static void append_option(struct buffer *buffer, const struct option *option)
+{
+	size_t start = buffer->length;
+	size_t used;
+
+	if (option->letter != '\0')
+		buffer_append_format(buffer, "  -%c%s", option->letter, option->name != NULL ? ", " : "");
+	else
+		buffer_append_text(buffer, "      ");
+	if (option->name != NULL)
+		buffer_append_format(buffer, "--%s", option->name);
+	if (option->value_name != NULL)
+		buffer_append_format(buffer, " %s", option->value_name);
+	used = buffer->length - start;
+	if (used + 2 > OPTION_COLUMN) {
+		buffer_append_char(buffer, '\n');
+		used = 0;
+	}
+	buffer_append_format(buffer, "%*s", (int)(OPTION_COLUMN - used), "");
+	append_wrapped(buffer, option->description, OPTION_COLUMN);
+}
+
+static void append_options(struct buffer *buffer, const struct command *command)
+{
+	for (size_t t = 0; t < command->table_count; t++) {
+		const struct option_table *table = command->tables[t].table;
+
+		buffer_append_format(buffer, "\n%s:\n", table->heading);
+		for (size_t i = 0; i < table->count; i++)
+			append_option(buffer, &table->options[i]);
+	}
+}
+
+static void append_command(struct buffer *buffer, const struct command *command)
+{
+	buffer_append_format(buffer, "Usage: ctop %s %s\n\n", command->name, command->usage);
+	buffer_append_format(buffer, "%s: %s.\n", command->name, command->summary);
+	if (command->alias != NULL)
+		buffer_append_format(buffer, "Also called %s.\n", command->alias);
+	if (command->details != NULL) {
+		buffer_append_char(buffer, '\n');
+		append_wrapped(buffer, command->details, 0);
+	}
+	append_options(buffer, command);
+}
+
+static void append_program(struct buffer *buffer, command_table commands)
+{
+	const struct command *live = commands[0];
+
+	buffer_append_format(buffer, "Usage: ctop %s\n       ", live->usage);
+	buffer_append_text(buffer, "ctop COMMAND [ARGUMENT]...\n\n"
+				   "ctop shows which groups of threads are running, waiting, reading and "
+				   "allocating.\n\nCommands:\n");
+	for (size_t i = 1; commands[i] != NULL; i++) {
+		buffer_append_format(buffer, "  %-*s", SUMMARY_COLUMN - 2, commands[i]->name);
+		append_wrapped(buffer, commands[i]->summary, SUMMARY_COLUMN);
+	}
+	append_options(buffer, live);
+	buffer_append_text(buffer, "\n  -h, --help                  print help, also behind a command\n"
+				   "  -V, --version               print the version\n");
+}
+
+int help_print(command_table commands, const struct command *command)
+{
+	struct output output;
+	struct error error;
+
+	if (output_open(&output, NULL, &error) < 0)
+		return command_failed(&error);
+	if (command != NULL)
+		append_command(&output.buffer, command);
+	else
+		append_program(&output.buffer, commands);
+	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
+}

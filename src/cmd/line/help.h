@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HELP_H
+#define CTOP_HELP_H
+
+#include "command.h"
+
+/*
+ * Prints the help of a command, or of the whole program for NULL, to stdout; returns the exit status. It is
+ * made from the table of commands and their option tables; nothing is said twice.
+ */
+int help_print(command_table commands, const struct command *command);
+
+#endif
