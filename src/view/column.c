@@ -111,6 +111,9 @@ static const struct column_entry entries[COLUMN_TOTAL] = {
 #undef DERIVED
 };
 
+/* Titles that columns had before: options and filters that name them mean what they meant. */
+static const char *const former_titles[COLUMN_COUNT] = {[COLUMN_MWAIT] = "MEM%"};
+
 enum tab_rows {
 	TAB_ROWS_GROUPS = 1 << 0,
 	TAB_ROWS_THREADS = 1 << 1,
@@ -226,7 +229,8 @@ enum column column_find(const char *name)
 	enum derived derived;
 
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (titles_match(entries[i].rate_title, name))
+		if (titles_match(entries[i].rate_title, name) ||
+		    (former_titles[i] != NULL && titles_match(former_titles[i], name)))
 			return (enum column)i;
 	}
 	found = find_by_name(name, strlen(name));

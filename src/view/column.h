@@ -70,8 +70,8 @@ const char *column_description(enum column column);
 
 /*
  * The column of that title or name (case ignored; a title also without % and /s, then the first of the table
- * that fits), else that of the metric or derived metric of that name, else that of a name with units behind
- * it as in the head of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
+ * that fits; a former title counts too), else that of the metric or derived metric of that name, else that of
+ * a name with units behind it as in the head of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
  */
 enum column column_find(const char *name);
 

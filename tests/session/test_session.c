@@ -365,7 +365,7 @@ static void test_ended_overlap(void **state)
 		session_add_round(session, snapshot);
 	}
 	table = fixture_table(session, TAB_DELAY, VIEW_MODE_BASE);
-	assert_int_equal(fixture_cell(table, "app", COLUMN_MEM)->value.integer, MS(60 + 100 + 2 * 5));
+	assert_int_equal(fixture_cell(table, "app", COLUMN_MWAIT)->value.integer, MS(60 + 100 + 2 * 5));
 	table_release(table);
 	session_release(session);
 }

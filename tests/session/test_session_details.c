@@ -123,7 +123,7 @@ static void test_explain(void **state)
 	assert_explained(session, &view, COLUMN_CPU, cpu);
 	assert_explained(session, &view, COLUMN_THR, threads);
 	assert_explained(session, &view, COLUMN_READ, read);
-	assert_explained(session, &view, COLUMN_MEM, memory);
+	assert_explained(session, &view, COLUMN_MWAIT, memory);
 	view.tab = TAB_SCHED;
 	assert_explained(session, &view, COLUMN_POLICY, policy);
 	view.tab = TAB_MEMORY;

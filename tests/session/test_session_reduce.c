@@ -39,7 +39,7 @@ static void test_states(void **state)
 	assert_int_equal(fixture_cell(table, "denied", COLUMN_READ)->reason, REASON_NOT_PERMITTED);
 	assert_string_equal(fixture_shown(table, "partly", COLUMN_READ), "≥1.0K");
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_BLKIO), "·");
-	assert_int_equal(fixture_cell(table, "mixed", COLUMN_MEM)->reason, REASON_SWITCHED_OFF);
+	assert_int_equal(fixture_cell(table, "mixed", COLUMN_MWAIT)->reason, REASON_SWITCHED_OFF);
 	/* the run queue is known, the rest is not */
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_LOST), "≥0");
 	table_release(table);
@@ -59,7 +59,7 @@ static void test_states(void **state)
 	session_release(session);
 }
 
-/* Delays: MEM is the larger of swap-in and thrashing, thread by thread, plus the others; LOST adds all. */
+/* Delays: MWAIT is the larger of swap-in and thrashing, thread by thread, plus the others; LOST adds all. */
 static void fill_delays(struct snapshot *snapshot, int round)
 {
 	uint64_t on = (uint64_t)round;
@@ -88,7 +88,7 @@ static void test_delays(void **state)
 	struct view view;
 
 	(void)state;
-	assert_string_equal(fixture_shown(table, "app", COLUMN_MEM),
+	assert_string_equal(fixture_shown(table, "app", COLUMN_MWAIT),
 			    "10.0"); /* 60 + 100 + 10 + 20 + 10 in 2 s */
 	assert_string_equal(fixture_shown(table, "app", COLUMN_LOST), "42.0");
 	cell = fixture_cell(table, "app", COLUMN_LOST);

@@ -277,7 +277,7 @@ static void column_sums(const struct table *table, double sums[])
 static void test_sums(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_random);
-	static const enum column summed[] = {COLUMN_CPU,  COLUMN_RUNQ, COLUMN_MEM,   COLUMN_LOST, COLUMN_CSW,
+	static const enum column summed[] = {COLUMN_CPU,  COLUMN_RUNQ, COLUMN_MWAIT, COLUMN_LOST, COLUMN_CSW,
 					     COLUMN_READ, COLUMN_USER, COLUMN_FAULT, COLUMN_MIGR};
 	double expected[16], sums[16];
 	struct view view;

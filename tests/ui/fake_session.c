@@ -179,7 +179,7 @@ static void fill_cell(struct cell *cell, enum column column, const struct fake_r
 		set_integer(cell, UNIT_COUNT, row->threads);
 	else if (column == COLUMN_CPU)
 		set_number(cell, UNIT_PERCENT, row->cpu);
-	else if (column == COLUMN_BLKIO || column == COLUMN_MEM)
+	else if (column == COLUMN_BLKIO || column == COLUMN_MWAIT)
 		*cell = (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_SWITCHED_OFF, .sort = NAN};
 	else
 		set_integer(cell, UNIT_COUNT, column == COLUMN_STUCK ? 0 : row->threads * 1000ull + 1);

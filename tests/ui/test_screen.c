@@ -226,9 +226,9 @@ static void test_filter(void **state)
 	pty_type(&pty, "/cpuu > 5\r");
 	pty_wait_text(&pty, "did you mean CPU%");
 	pty_wait_text(&pty, "WRITE/s");
-	pty_wait_text(&pty, "RCHAR/s");
+	pty_wait_text(&pty, "COMP%");
 	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "RCHAR/s");
+	pty_wait_no_text(&pty, "COMP%");
 	/* an invalid one says why and stays open */
 	pty_type(&pty, "/cpu% > foo\r");
 	pty_wait_text(&pty, "foo");

@@ -33,9 +33,10 @@ static void test_tabs(void **state)
 	const enum column none = COLUMN_COUNT;
 
 	(void)state;
-	assert_titles(TAB_OVERVIEW, false, 80, none, "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s");
+	assert_titles(TAB_OVERVIEW, false, 80, none,
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 120, none,
-		      "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s");
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
 		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST AGE LOST% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s");
@@ -47,9 +48,9 @@ static void test_tabs(void **state)
 	assert_titles(TAB_WAKEUPS, false, 80, none, "THR WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT");
 	assert_titles(TAB_WAKEUPS, true, 0, none,
 		      "WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT AFF/s TRY/s WAIT% SLEEP% MAXSLP");
-	assert_titles(TAB_DELAY, false, 80, none, "THR RUNQ% BLKIO% MEM% IRQ% LOST% BAR");
+	assert_titles(TAB_DELAY, false, 80, none, "THR RUNQ% BLKIO% MWAIT% IRQ% LOST% BAR");
 	assert_titles(TAB_DELAY, true, 0, none,
-		      "RUNQ% BLKIO% MEM% IRQ% LOST% BAR SWAP% THRA% RECL% COMP% COW%");
+		      "RUNQ% BLKIO% MWAIT% IRQ% LOST% BAR SWAP% THRA% RECL% COMP% COW%");
 	assert_titles(TAB_IO, false, 80, none, "THR READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO%");
 	assert_titles(TAB_IO, true, 0, none,
 		      "READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO% CANC/s DISK IOWT% AVGIO BLOCK%");
@@ -67,7 +68,7 @@ static void test_tabs(void **state)
 static void test_narrow(void **state)
 {
 	(void)state;
-	assert_titles(TAB_OVERVIEW, false, 60, COLUMN_CPU, "THR CPU% RUNQ% BLKIO% MEM% STUCK CSW/s");
+	assert_titles(TAB_OVERVIEW, false, 60, COLUMN_CPU, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK");
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_CPU, "THR CPU% RUNQ% BLKIO%");
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
@@ -104,7 +105,7 @@ static void test_widths(void **state)
 	assert_int_equal(column_width(COLUMN_BLKIO), 7);
 	assert_int_equal(column_width(COLUMN_PEAK), 6);
 	assert_int_equal(column_width(COLUMN_POLICY), 7);
-	assert_int_equal(column_width(COLUMN_BAR), 24);
+	assert_int_equal(column_width(COLUMN_BAR), 23);
 }
 
 static void test_all_tab(void **state)
@@ -172,7 +173,11 @@ static void test_find(void **state)
 	(void)state;
 	assert_int_equal(column_find("CPU%"), COLUMN_CPU);
 	assert_int_equal(column_find("cpu"), COLUMN_CPU);
-	assert_int_equal(column_find("mem"), COLUMN_MEM);
+	assert_int_equal(column_find("mwait"), COLUMN_MWAIT);
+	assert_int_equal(column_find("MWAIT%"), COLUMN_MWAIT);
+	/* as the column was titled before */
+	assert_int_equal(column_find("MEM%"), COLUMN_MWAIT);
+	assert_int_equal(column_find("mem"), COLUMN_MWAIT);
 	assert_int_equal(column_find("memory_current"), COLUMN_CGMEM);
 	assert_int_equal(column_find("read"), COLUMN_READ);
 	assert_int_equal(column_find("read/s"), COLUMN_READ);
