@@ -6,6 +6,7 @@
 
 #include "hash.h"
 #include "memory.h"
+#include "order.h"
 
 static const struct string_pool_entry empty_entry = {"", 0, 0};
 
@@ -91,12 +92,8 @@ size_t string_pool_length(const struct string_pool *pool, uint32_t id)
 
 int string_pool_compare(const struct string_pool *pool, uint32_t left, uint32_t right)
 {
-	size_t left_length = string_pool_length(pool, left);
-	size_t right_length = string_pool_length(pool, right);
-	int order = memcmp(string_pool_text(pool, left), string_pool_text(pool, right),
-			   left_length < right_length ? left_length : right_length);
-
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+	return order_bytes(string_pool_text(pool, left), string_pool_length(pool, left),
+			   string_pool_text(pool, right), string_pool_length(pool, right));
 }
 
 void string_pool_release(struct string_pool *pool)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "diff_internal.h"
 #include "group/pattern.h"
 
@@ -200,17 +201,13 @@ static void join_rows(struct search *search, const struct match *match)
 	const struct orphan_cgroup *after = &search->cgroups[DIFF_AFTER][match->after];
 
 	for (size_t i = 0, j = 0; i < before->count && j < after->count;) {
-		size_t left_length, right_length, shorter;
+		size_t left_length, right_length;
 		const char *left = key_of(search, DIFF_BEFORE, before->first + i, &left_length);
 		const char *right = key_of(search, DIFF_AFTER, after->first + j, &right_length);
 		int order;
 
-		left_length -= before->length;
-		right_length -= after->length;
-		shorter = left_length < right_length ? left_length : right_length;
-		order = memcmp(left + before->length, right + after->length, shorter);
-		if (order == 0)
-			order = (left_length > right_length) - (left_length < right_length);
+		order = order_bytes(left + before->length, left_length - before->length,
+				    right + after->length, right_length - after->length);
 		if (order == 0)
 			join(search, search->orphans[DIFF_BEFORE][before->first + i],
 			     search->orphans[DIFF_AFTER][after->first + j]);
@@ -251,9 +248,8 @@ static size_t lower_bound(const struct search *search, const char *bytes, size_t
 	while (low < high) {
 		size_t middle = low + (high - low) / 2, key_length;
 		const char *key = key_of(search, DIFF_AFTER, middle, &key_length);
-		int order = memcmp(key, bytes, key_length < length ? key_length : length);
 
-		if (order < 0 || (order == 0 && key_length < length))
+		if (order_bytes(key, key_length, bytes, length) < 0)
 			low = middle + 1;
 		else
 			high = middle;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/number.h"
 #include "base/unicode.h"
 
@@ -383,14 +384,6 @@ static void append_category(const struct snapshot *snapshot, enum metric metric,
 	}
 }
 
-static int compare_bytes(const struct buffer *a, const struct buffer *b)
-{
-	size_t shorter = a->length < b->length ? a->length : b->length;
-	int order = shorter != 0 ? memcmp(a->data, b->data, shorter) : 0;
-
-	return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
-}
-
 uint64_t aggregate_mode(const struct aggregation *aggregation, const struct aggregate *aggregate,
 			enum metric metric, struct buffer *text)
 {
@@ -404,7 +397,8 @@ uint64_t aggregate_mode(const struct aggregation *aggregation, const struct aggr
 			continue;
 		buffer_clear(&candidate);
 		append_category(aggregation->snapshot, metric, count->value, &candidate);
-		if (count->threads > most || compare_bytes(&candidate, &best) < 0) {
+		if (count->threads > most ||
+		    order_bytes(candidate.data, candidate.length, best.data, best.length) < 0) {
 			struct buffer swap = best;
 
 			best = candidate;

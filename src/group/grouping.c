@@ -193,15 +193,7 @@ static uint32_t key_of_triple(struct build *build, struct work *work, const stru
 
 static int compare_keys(const void *a, const void *b, void *context)
 {
-	const struct string_pool *keys = context;
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	size_t left_length = string_pool_length(keys, left), right_length = string_pool_length(keys, right);
-	int order = memcmp(string_pool_text(keys, left), string_pool_text(keys, right),
-			   left_length < right_length ? left_length : right_length);
-
-	if (order != 0)
-		return order;
-	return (left_length > right_length) - (left_length < right_length);
+	return string_pool_compare(context, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /* Turns the key ids of the triples into group ids in the byte order of the keys. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "table/cell_format.h"
 #include "group/cgroup_merge.h"
 #include "diff_build.h"
@@ -20,13 +21,6 @@ struct cgroup_tables {
 	size_t count;
 };
 
-static int compare_bytes(const char *left, size_t left_length, const char *right, size_t right_length)
-{
-	int order = memcmp(left, right, left_length < right_length ? left_length : right_length);
-
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
-}
-
 static void join_cgroups(struct cgroup_tables *tables)
 {
 	const struct merged_cgroups *before = tables->cgroups[DIFF_BEFORE];
@@ -39,7 +33,7 @@ static void join_cgroups(struct cgroup_tables *tables)
 		int order = left == NULL ? 1 : -1;
 
 		if (left != NULL && right != NULL)
-			order = compare_bytes(left->key, left->key_length, right->key, right->key_length);
+			order = order_bytes(left->key, left->key_length, right->key, right->key_length);
 		tables->pairs[tables->count++] = (struct cgroup_pair){
 			{order <= 0 ? left : NULL, order >= 0 ? right : NULL}};
 		i += order <= 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "diff/diff_internal.h"
 #include "diff_rank.h"
 #include "diff/diff_tree.h"
@@ -176,10 +177,7 @@ static size_t parent_length(const struct diff_pair *pair)
 
 static int compare_parents(const struct diff_pair *left, const struct diff_pair *right)
 {
-	size_t left_length = parent_length(left), right_length = parent_length(right);
-	int order = memcmp(left->key, right->key, left_length < right_length ? left_length : right_length);
-
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+	return order_bytes(left->key, parent_length(left), right->key, parent_length(right));
 }
 
 static int compare_by_parent(const void *a, const void *b, void *context)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 
 enum {
 	THRIFTY_PAIRS = 4096 /* with more, all columns at once would take tens of megabytes */
@@ -37,10 +38,11 @@ static bool has_rows(const struct diff_pair *pair)
 }
 
 /* What changed most first, then by key, which the pairs follow, and registry order. */
-static int compare_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct diff_row *left = a, *right = b;
 
+	(void)context;
 	if (left->sort != right->sort)
 		return left->sort > right->sort ? -1 : 1;
 	if (left->pair != right->pair)
@@ -48,61 +50,27 @@ static int compare_rows(const void *a, const void *b)
 	return (left->subject > right->subject) - (left->subject < right->subject);
 }
 
-/* The best rows so far: a heap with the last of them on top, as soon as it is full. */
+/* The best rows so far, and others until the next look. */
 struct best {
 	struct diff_row *rows;
 	size_t count, capacity;
 	size_t limit; /* 0 for all */
+	bool full;
+	struct diff_row last; /* of the best when full: what comes after it has no chance */
 };
-
-static void sift_down(struct best *best)
-{
-	size_t place = 0;
-
-	for (;;) {
-		size_t last = place;
-
-		for (size_t child = 2 * place + 1; child <= 2 * place + 2 && child < best->count; child++) {
-			if (compare_rows(&best->rows[child], &best->rows[last]) > 0)
-				last = child;
-		}
-		if (last == place)
-			return;
-		struct diff_row row = best->rows[place];
-
-		best->rows[place] = best->rows[last];
-		best->rows[last] = row;
-		place = last;
-	}
-}
-
-static void sift_up(struct best *best)
-{
-	for (size_t place = best->count - 1; place != 0;) {
-		size_t parent = (place - 1) / 2;
-		struct diff_row row = best->rows[place];
-
-		if (compare_rows(&row, &best->rows[parent]) <= 0)
-			return;
-		best->rows[place] = best->rows[parent];
-		best->rows[parent] = row;
-		place = parent;
-	}
-}
 
 static void offer(struct best *best, struct diff_row row)
 {
-	if (best->limit != 0 && best->count == best->limit) {
-		if (compare_rows(&row, &best->rows[0]) > 0)
-			return;
-		best->rows[0] = row;
-		sift_down(best);
+	if (best->full && compare_rows(&row, &best->last, NULL) > 0)
 		return;
-	}
 	best->rows = memory_grow(best->rows, &best->capacity, best->count + 1, sizeof(*best->rows));
 	best->rows[best->count++] = row;
-	if (best->limit != 0)
-		sift_up(best);
+	if (best->limit == 0 || best->count / 2 < best->limit)
+		return;
+	order_first(best->rows, best->count, sizeof(*best->rows), best->limit, compare_rows, NULL);
+	best->count = best->limit;
+	best->last = best->rows[best->limit - 1];
+	best->full = true;
 }
 
 static struct diff_ranking rank_by_change(const struct diff_build *build, const uint32_t *pairs,
@@ -126,12 +94,15 @@ static struct diff_ranking rank_by_change(const struct diff_build *build, const 
 		if (diff_rank_is_thrifty(build))
 			diff_forget(build->diff);
 	}
-	best.limit = 0;
+	if (best.limit != 0 && best.count > best.limit) {
+		order_first(best.rows, best.count, sizeof(*best.rows), best.limit, compare_rows, NULL);
+		best.count = best.limit;
+	}
+	best = (struct best){.rows = best.rows, .count = best.count, .capacity = best.capacity};
 	for (size_t i = 0; i < renamed.count; i++)
 		offer(&best, renamed.rows[i]);
 	free(renamed.rows);
-	if (best.count > 1)
-		qsort(best.rows, best.count, sizeof(*best.rows), compare_rows);
+	order_first(best.rows, best.count, sizeof(*best.rows), best.count, compare_rows, NULL);
 	ranking.rows = best.rows;
 	ranking.count = best.count;
 	return ranking;
@@ -153,12 +124,10 @@ static int compare_pairs(const void *a, const void *b, void *context)
 		double x = order->values[left * order->sort->count + i];
 		double y = order->values[right * order->sort->count + i];
 
-		if (isnan(x) || isnan(y)) {
-			if (isnan(x) != isnan(y))
-				return isnan(x) ? 1 : -1;
-		} else if (x != y) {
-			return (x < y) == order->sort->items[i].ascending ? -1 : 1;
-		}
+		int result = order_numbers(x, y, order->sort->items[i].ascending);
+
+		if (result != 0)
+			return result;
 	}
 	return (left > right) - (left < right);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "diff_build.h"
 #include "diff/diff_internal.h"
 #include "group/smaps_groups.h"
@@ -128,14 +129,12 @@ static int compare_pairs(const void *a, const void *b, void *context)
 	size_t left_length, right_length;
 	const char *left_name = name_of(smaps, left, &left_length);
 	const char *right_name = name_of(smaps, right, &right_length);
-	int order;
 
 	if (left->change != right->change)
 		return left->change > right->change ? -1 : 1;
 	if (left->larger != right->larger)
 		return left->larger > right->larger ? -1 : 1;
-	order = memcmp(left_name, right_name, left_length < right_length ? left_length : right_length);
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+	return order_bytes(left_name, left_length, right_name, right_length);
 }
 
 /* What a side knows of one field (NULL: it has none): the cell and what the change is concluded from. */

@@ -6,6 +6,7 @@
 
 #include "group/aggregate.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "group_cell.h"
 #include "show_build.h"
 
@@ -79,12 +80,10 @@ static int compare_groups(const void *a, const void *b, void *context)
 		double x = groups->sort_values[left * sort->count + i];
 		double y = groups->sort_values[right * sort->count + i];
 
-		if (isnan(x) || isnan(y)) {
-			if (isnan(x) != isnan(y))
-				return isnan(x) ? 1 : -1;
-		} else if (x != y) {
-			return (x < y) == sort->items[i].ascending ? -1 : 1;
-		}
+		int order = order_numbers(x, y, sort->items[i].ascending);
+
+		if (order != 0)
+			return order;
 	}
 	return (left > right) - (left < right);
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+int order_bytes(const char *left, size_t left_length, const char *right, size_t right_length)
+{
+	size_t shorter = left_length < right_length ? left_length : right_length;
+	int order = shorter != 0 ? memcmp(left, right, shorter) : 0;
+
+	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+}
+
+int order_numbers(double left, double right, bool ascending)
+{
+	if (isnan(left) || isnan(right))
+		return (isnan(left) != 0) - (isnan(right) != 0);
+	if (left == right)
+		return 0;
+	return (left < right) == ascending ? -1 : 1;
+}
+
+static void swap(char *left, char *right, size_t size)
+{
+	char chunk[64];
+
+	for (size_t length; size != 0; size -= length, left += length, right += length) {
+		length = size < sizeof(chunk) ? size : sizeof(chunk);
+		memcpy(chunk, left, length);
+		memcpy(left, right, length);
+		memcpy(right, chunk, length);
+	}
+}
+
+/* Moves the first items to the front, in any order among themselves: Hoare's selection. */
+static void select_first(char *items, size_t count, size_t size, size_t first, order_compare *compare,
+			 void *context)
+{
+	size_t low = 0, high = count;
+	char *pivot = memory_allocate(size);
+
+	while (high - low > 1 && first > low && first < high) {
+		size_t i = low, j = high - 1;
+
+		memcpy(pivot, items + (low + (high - low - 1) / 2) * size, size);
+		for (;; i++, j--) {
+			while (compare(items + i * size, pivot, context) < 0)
+				i++;
+			while (compare(items + j * size, pivot, context) > 0)
+				j--;
+			if (i >= j)
+				break;
+			swap(items + i * size, items + j * size, size);
+		}
+		/* up to j none stands behind the pivot, from there on none before it */
+		if (first <= j + 1)
+			high = j + 1;
+		else
+			low = j + 1;
+	}
+	free(pivot);
+}
+
+void order_first(void *items, size_t count, size_t size, size_t first, order_compare *compare, void *context)
+{
+	if (first < count)
+		select_first(items, count, size, first, compare, context);
+	else
+		first = count;
+	if (first > 1)
+		qsort_r(items, first, size, compare, context);
+}
