@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/json_text.h"
+#include "report/json_text.h"
 #include "base/unicode.h"
 #include "capture/host/feature.h"
 #include "capture/taskstats/taskstats.h"

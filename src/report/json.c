@@ -2,7 +2,7 @@
 /* One JSON object: what the report is about, then its tables, a row an object keyed by column names. */
 #include <inttypes.h>
 
-#include "base/json_text.h"
+#include "json_text.h"
 #include "report_format.h"
 
 static void append_member(struct buffer *out, const char *name, const char *text)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json_text.h"
+#include "report/json_text.h"
 #include "base/number.h"
 #include "base/unicode.h"
 #include "view/column.h"

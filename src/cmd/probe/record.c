@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_text.h"
+#include "report/json_text.h"
 #include "base/unicode.h"
 
 enum {

@@ -14,7 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "base/json_text.h"
+#include "report/json_text.h"
 #include "base/memory.h"
 #include "cmd/line/command.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "unicode.h"
+#include "base/unicode.h"
 
 static const char short_escapes[] = {
 	['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',

@@ -3,7 +3,7 @@
 
 #include "tests/cmocka_include.h"
 
-#include "base/json_text.h"
+#include "report/json_text.h"
 
 static void assert_string(const char *text, size_t length, const char *json)
 {

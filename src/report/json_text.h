@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 
 /*
  * Appends `text` as a JSON string with its quotes (RFC 8259): control characters, quotes and backslashes
