@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "view/column_table.h"
 
 /* --- the metrics of a view --- */
@@ -322,27 +323,14 @@ static void consider(struct build *build, size_t subject, enum row_mark mark, si
 static int compare_labels(const struct build *build, const struct pair_row *a, const struct pair_row *b)
 {
 	struct pair_label left, right;
-	size_t shorter;
 	int order;
 
 	if (a->subject == b->subject)
 		return 0;
 	left = pair_subject_label(build->subjects, a->subject);
 	right = pair_subject_label(build->subjects, b->subject);
-	shorter = left.length < right.length ? left.length : right.length;
-	order = shorter != 0 ? memcmp(left.text, right.text, shorter) : 0;
-	if (order == 0)
-		order = (left.length > right.length) - (left.length < right.length);
+	order = order_bytes(left.text, left.length, right.text, right.length);
 	return order != 0 ? order : a->subject < b->subject ? -1 : 1;
-}
-
-static int compare_numbers(double a, double b, bool ascending)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	if (a == b)
-		return 0;
-	return (a < b) == ascending ? -1 : 1;
 }
 
 /* Total, whatever the values: by what was asked for, then by the weight of the change, name and metric. */
@@ -358,50 +346,16 @@ static int compare_rows(const void *a, const void *b, void *context)
 	else if (view->pair_sort == PAIR_COLUMN_METRIC)
 		order = (left->metric > right->metric) - (left->metric < right->metric);
 	else if (view->pair_sort == PAIR_COLUMN_CHANGE)
-		order = compare_numbers(left->score, right->score, view->sort_ascending);
+		order = order_numbers(left->score, right->score, view->sort_ascending);
 	else
-		order = compare_numbers(left->key, right->key, view->sort_ascending);
+		order = order_numbers(left->key, right->key, view->sort_ascending);
 	if ((view->sort_by_name || view->pair_sort == PAIR_COLUMN_METRIC) && !view->sort_ascending)
 		order = -order;
 	if (order == 0)
-		order = compare_numbers(left->score, right->score, false);
+		order = order_numbers(left->score, right->score, false);
 	if (order == 0)
 		order = compare_labels(build, left, right);
 	return order != 0 ? order : (left->metric > right->metric) - (left->metric < right->metric);
-}
-
-/*
- * Moves the `count` first of the rows in their order to the front, in any order among themselves (Hoare's
- * selection), so that only what is shown need be sorted.
- */
-static void select_first(struct build *build, size_t count)
-{
-	struct pair_row *rows = build->rows;
-	size_t low = 0, high = build->count;
-
-	while (high - low > 1 && count > low && count < high) {
-		const struct pair_row pivot = rows[low + (high - low - 1) / 2];
-		size_t i = low, j = high - 1;
-
-		for (;; i++, j--) {
-			struct pair_row row;
-
-			while (compare_rows(&rows[i], &pivot, build) < 0)
-				i++;
-			while (compare_rows(&rows[j], &pivot, build) > 0)
-				j--;
-			if (i >= j)
-				break;
-			row = rows[i];
-			rows[i] = rows[j];
-			rows[j] = row;
-		}
-		/* up to j none stands behind the pivot, from there on none before it */
-		if (count <= j + 1)
-			high = j + 1;
-		else
-			low = j + 1;
-	}
 }
 
 /* What the changes of counters weigh, now that all of them are known. */
@@ -434,10 +388,8 @@ struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const stru
 	weigh(build);
 	*ret_total = build->count;
 	*ret_count = build->count < limit ? build->count : limit;
-	select_first(build, *ret_count);
 	rows = build->rows;
-	if (*ret_count != 0)
-		qsort_r(rows, *ret_count, sizeof(*rows), compare_rows, build);
+	order_first(rows, build->count, sizeof(*rows), *ret_count, compare_rows, build);
 	for (size_t i = 0; i < *ret_count; i++)
 		rows[i].metric = build->metrics[rows[i].metric];
 	buffer_release(&build->filter_text);

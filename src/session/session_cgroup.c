@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "view/column_table.h"
 
 /* A number of a record that may not be there; where it is a limit, there is none then. */
@@ -162,12 +163,9 @@ enum cgroup_field_kind cgroup_field_kind(int field)
 static int compare_paths(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
 {
 	uint32_t left = a->cgroups[i].path, right = b->cgroups[j].path;
-	size_t left_length = string_pool_length(&a->strings, left);
-	size_t right_length = string_pool_length(&b->strings, right);
-	int order = memcmp(snapshot_text(a, left), snapshot_text(b, right),
-			   left_length < right_length ? left_length : right_length);
 
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+	return order_bytes(snapshot_text(a, left), string_pool_length(&a->strings, left),
+			   snapshot_text(b, right), string_pool_length(&b->strings, right));
 }
 
 /* The record of the same path at the other side of the span; both stand in the order of their paths. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "view/column_table.h"
 
 /* A column that was reduced, as the view's mode or as a rate (filters). */
@@ -107,13 +108,6 @@ static bool passes(struct build *build, size_t row)
 
 /* --- order --- */
 
-static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-
-	return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
-}
-
 /* Sets label and identity of any row, gone ones too. */
 static void identify(const struct build *build, struct ordered_row *row)
 {
@@ -142,9 +136,8 @@ static void identify(const struct build *build, struct ordered_row *row)
 static int compare_names(const struct ordered_row *a, const struct ordered_row *b)
 {
 	/* names of a snapshot are stored once: threads of one name share it */
-	int order = a->label == b->label
-			    ? 0
-			    : compare_bytes(a->label, a->label_length, b->label, b->label_length);
+	int order = a->label == b->label ? 0
+					 : order_bytes(a->label, a->label_length, b->label, b->label_length);
 
 	if (order != 0)
 		return order;
@@ -157,19 +150,15 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct build *build = context;
 	const struct ordered_row *left = a, *right = b;
+	bool ascending = build->view->sort_ascending;
+	int order;
 
 	if (build->view->sort_by_name) {
-		int order = compare_names(left, right);
-
-		return build->view->sort_ascending ? order : -order;
+		order = compare_names(left, right);
+		return ascending ? order : -order;
 	}
-	if (isnan(left->sort) != isnan(right->sort))
-		return isnan(left->sort) ? 1 : -1;
-	if (left->sort < right->sort)
-		return build->view->sort_ascending ? -1 : 1;
-	if (left->sort > right->sort)
-		return build->view->sort_ascending ? 1 : -1;
-	return compare_names(left, right);
+	order = order_numbers(left->sort, right->sort, ascending);
+	return order != 0 ? order : compare_names(left, right);
 }
 
 /* --- rows --- */
@@ -205,14 +194,14 @@ static bool gone_passes(const struct build *build, const struct ordered_row *row
 	return filter_matches(filter, row->label, row->label_length, NULL, NULL);
 }
 
-/* All rows that the table shows, sorted; the caller frees them. */
-static struct ordered_row *order_rows(struct build *build, size_t *ret_count)
+/* The rows that the table shows, in their order; the caller frees them. */
+static struct ordered_row *order_rows(struct build *build, size_t *ret_count, size_t *ret_total)
 {
 	const struct history_generation *before = &build->session->history.before;
 	double *sorts = sort_values(build);
 	struct ordered_row *rows;
 	unsigned char *marks;
-	size_t count = 0;
+	size_t count = 0, shown;
 
 	history_begin(build->session, build->view);
 	marks = history_update(build->session, &build->members, sorts);
@@ -237,8 +226,10 @@ static struct ordered_row *order_rows(struct build *build, size_t *ret_count)
 	}
 	free(sorts);
 	free(marks);
-	qsort_r(rows, count, sizeof(*rows), compare_rows, build);
-	*ret_count = count;
+	shown = build->view->limit != 0 && build->view->limit < count ? build->view->limit : count;
+	order_first(rows, count, sizeof(*rows), shown, compare_rows, build);
+	*ret_total = count;
+	*ret_count = shown;
 	return rows;
 }
 
@@ -301,7 +292,7 @@ static void fill_table(struct build *build)
 	struct table *table = build->table;
 	enum column sort = sort_column(build);
 	struct ordered_row *rows;
-	size_t count, shown;
+	size_t count, total;
 
 	for (size_t i = 0; i < build->column_count; i++) {
 		column_describe(build->columns[i], build->view->mode, build->members.by_thread, &table->arena,
@@ -309,9 +300,8 @@ static void fill_table(struct build *build)
 		if (!build->view->sort_by_name && build->columns[i] == sort && table->sort_column == SIZE_MAX)
 			table->sort_column = i;
 	}
-	rows = order_rows(build, &count);
-	shown = build->view->limit != 0 && build->view->limit < count ? build->view->limit : count;
-	for (size_t i = 0; i < shown; i++) {
+	rows = order_rows(build, &count, &total);
+	for (size_t i = 0; i < count; i++) {
 		struct table_row *row = table_add_bare_row(table);
 
 		row->mark = (enum row_mark)rows[i].mark;
@@ -320,7 +310,7 @@ static void fill_table(struct build *build)
 		else
 			fill_row(build, &rows[i], row);
 	}
-	table->row_total = count;
+	table->row_total = total;
 	free(rows);
 }
 
