@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -18,6 +17,7 @@
 
 #include "base/memory.h"
 #include "probe/object/debug_candidate.h"
+#include "rights.h"
 
 enum {
 	PLACES_MAX = 2 * DEBUG_CANDIDATE_MAX +
@@ -29,7 +29,6 @@ enum {
 enum place_side {
 	PLACE_TARGET, /* below the root of the target */
 	PLACE_HOST,
-	PLACE_USER, /* on the host, with the rights of the user alone: he named it in his environment */
 };
 
 struct place {
@@ -109,60 +108,15 @@ static int open_regular(int path_descriptor)
 	return descriptor;
 }
 
-/* What of the effective capabilities is left is not the user's own right. NULL: nothing was changed. */
-static cap_t lower_capabilities(void)
-{
-	cap_t before, lowered;
-
-	if (getuid() == 0)
-		return NULL;
-	before = cap_get_proc();
-	lowered = before != NULL ? cap_dup(before) : NULL;
-	if (lowered != NULL) {
-		cap_clear_flag(lowered, CAP_EFFECTIVE);
-		cap_set_proc(lowered);
-		cap_free(lowered);
-	}
-	return before;
-}
-
-static void restore_capabilities(cap_t before)
-{
-	if (before == NULL)
-		return;
-	cap_set_proc(before);
-	cap_free(before);
-}
-
 /* Opens the path of a place with O_PATH. Returns a descriptor or a negative errno. */
 static int find_place(const struct object_files *files, const struct place *place)
 {
-	cap_t before;
-	int result;
-
 	if (place->side == PLACE_TARGET)
 		return files->root < 0
 			       ? -ENOENT
 			       : open_path(files->root, place->path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	/* a relative path would begin where this program was started */
-	if (place->path[0] != '/')
-		return -ENOENT;
-	if (place->side == PLACE_HOST)
-		return open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
-	before = lower_capabilities();
-	result = open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
-	if (result >= 0) {
-		/* the right to read it is asked for here too, not only the right to see it */
-		char link[sizeof("/proc/self/fd/") + 12];
-
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", result);
-		if (access(link, R_OK) < 0) {
-			close(result);
-			result = -EACCES;
-		}
-	}
-	restore_capabilities(before);
-	return result;
+	return place->path[0] != '/' ? -ENOENT : open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
 }
 
 static bool is_missing(int result)
@@ -280,12 +234,12 @@ static void add_debuginfod_cache(struct places *places, const char *build_id)
 	const char *home = getenv("HOME");
 
 	if (cache != NULL && cache[0] != '\0')
-		add_place(places, PLACE_USER, memory_format("%s/%s/debuginfo", cache, build_id));
+		add_place(places, PLACE_HOST, memory_format("%s/%s/debuginfo", cache, build_id));
 	else if (xdg_cache != NULL && xdg_cache[0] != '\0')
-		add_place(places, PLACE_USER,
+		add_place(places, PLACE_HOST,
 			  memory_format("%s/debuginfod_client/%s/debuginfo", xdg_cache, build_id));
 	else if (home != NULL && home[0] != '\0')
-		add_place(places, PLACE_USER,
+		add_place(places, PLACE_HOST,
 			  memory_format("%s/.cache/debuginfod_client/%s/debuginfo", home, build_id));
 }
 
@@ -333,6 +287,7 @@ static void find_places(const struct object_files *files, uint32_t object, enum 
 int object_files_ask(const struct object_files *files, uint32_t object, uint32_t file, const char *name,
 		     uint32_t ordinal)
 {
+	struct rights before;
 	struct places places;
 	int result;
 
@@ -340,8 +295,13 @@ int object_files_ask(const struct object_files *files, uint32_t object, uint32_t
 		return -EINVAL;
 	if (file == RESOLVE_FILE_OBJECT)
 		return ordinal == 0 ? open_object(files, object) : -ENOENT;
+	/* named by the target, or by the user: neither gets at what the user himself could not open */
+	result = rights_lower(&before);
+	if (result < 0)
+		return result;
 	find_places(files, object, file, name, &places);
 	result = open_place(files, &places, ordinal);
+	rights_restore(&before);
 	for (size_t i = 0; i < places.count; i++)
 		free(places.items[i].path);
 	return result;

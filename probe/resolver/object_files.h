@@ -11,6 +11,8 @@
  * Opening the files of a process for a child that may not open anything. What is asked for, and much of where
  * it lies, comes from strangers: names are checked, paths below the target's root cannot leave it, links of
  * procfs are never followed, and only regular files are opened at all (a FIFO or a device not even to look).
+ * Debug files are opened with the rights of the user alone: capabilities serve for the executable and its
+ * libraries, which are those that the process runs.
  */
 struct object_files {
 	int process_directory;

@@ -6,7 +6,6 @@
 #include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "rights.h"
 
 #define MEBIBYTE ((rlim_t)1 << 20)
 
@@ -78,22 +78,13 @@ int sandbox_close_others(int keep)
 
 int sandbox_drop_capabilities(void)
 {
-	cap_t none;
-	int result = 0;
-
 	/* Needs CAP_SETPCAP; without it the sets below and no_new_privs suffice. */
 	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
 		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	none = cap_init();
-	if (none == NULL)
-		return -errno;
-	if (cap_set_proc(none) < 0)
-		result = -errno;
-	cap_free(none);
-	return result;
+	return rights_give_up();
 }
 
 /* Calls that may be made with any arguments. */

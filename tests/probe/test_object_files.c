@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory maps, checks of results, and files that are laid out as traps below a target's root. */
+/* Memory maps, checks of results, files that are laid out as traps below a target's root, and whose rights
+ * open them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
@@ -15,6 +19,7 @@
 #include "base/memory.h"
 #include "probe/resolver/object_files.h"
 #include "probe/resolver/resolution_check.h"
+#include "probe/resolver/rights.h"
 
 static char base[] = "/tmp/ctop-object-files-XXXXXX";
 
@@ -43,6 +48,14 @@ static void make_link(const char *target, const char *name)
 	char *path = memory_format("%s/%s", base, name);
 
 	assert_int_equal(symlink(target, path), 0);
+	free(path);
+}
+
+static void close_to_others(const char *name)
+{
+	char *path = memory_format("%s/%s", base, name);
+
+	assert_int_equal(chmod(path, 0700), 0);
 	free(path);
 }
 
@@ -268,6 +281,83 @@ static void test_library(void **state)
 	free(path);
 }
 
+/* Becomes nobody with the capabilities that a file may give, as the thread that captures holds them. */
+static void become_nobody_with_capabilities(void)
+{
+	const struct __user_cap_data_struct wanted = {
+		.effective = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SYS_PTRACE,
+		.permitted = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SYS_PTRACE,
+	};
+	struct rights rights = {.sets = {wanted}};
+
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0)
+		_exit(2);
+	rights_restore(&rights);
+}
+
+static bool is_refused(const struct object_files *files, enum resolve_file file, const char *name)
+{
+	return object_files_ask(files, LAYOUT_EXECUTABLE, file, name, 0) == -EACCES;
+}
+
+/* Which of the steps goes wrong, 0 for none. */
+static int look_as_nobody(const char *library)
+{
+	const struct process_map map = {0};
+	struct object_files files;
+	struct rights rights;
+	int directory, descriptor;
+
+	become_nobody_with_capabilities();
+	directory = open_process();
+	if (object_files_open(&files, directory, "/app/closed", &map) < 0)
+		return 3;
+	if (!is_refused(&files, RESOLVE_FILE_DEBUG, "") || !is_refused(&files, RESOLVE_FILE_PACKAGE, ""))
+		return 4;
+	if (!is_refused(&files, RESOLVE_FILE_DEBUGLINK, "one.debug") ||
+	    !is_refused(&files, RESOLVE_FILE_DEBUGLINK, "none.debug"))
+		return 5;
+	/* what the process runs is readable all the same, and so is everything after it */
+	descriptor = object_files_ask(&files, LAYOUT_EXECUTABLE, RESOLVE_FILE_OBJECT, "", 0);
+	if (descriptor < 0 || open(library, O_RDONLY) < 0)
+		return 6;
+	/* the user's own rights suffice for what everybody may read */
+	if (object_files_ask(&files, LAYOUT_EXECUTABLE, RESOLVE_FILE_DEBUGLINK, "open.debug", 0) < 0)
+		return 7;
+	rights_lower(&rights);
+	return rights.sets[0].effective != 0 ? 0 : 8;
+}
+
+static void test_own_rights(void **state)
+{
+	char *library = memory_format("%s/process/root/app/closed.debug", base);
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("SKIP: needs root to become a user with capabilities\n");
+		skip();
+	}
+	write_file("process/root/app/closed.debug", "of root alone");
+	write_file("process/root/app/closed.dwp", "of root alone");
+	write_file("process/root/app/open.debug", "for everybody");
+	make_directory("process/root/app/hidden");
+	write_file("process/root/app/hidden/one.debug", "in a directory of root");
+	make_link("hidden/one.debug", "process/root/app/one.debug");
+	make_link("hidden/none.debug", "process/root/app/none.debug");
+	close_to_others("process/exe");
+	close_to_others("process/root/app/closed.debug");
+	close_to_others("process/root/app/closed.dwp");
+	close_to_others("process/root/app/hidden");
+	child = fork();
+	if (child == 0)
+		_exit(look_as_nobody(library));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	free(library);
+}
+
 static void test_map(void **state)
 {
 	struct process_map map, copy;
@@ -398,8 +488,10 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map),   cmocka_unit_test(test_check), cmocka_unit_test(test_candidates),
-		cmocka_unit_test(test_traps), cmocka_unit_test(test_cache), cmocka_unit_test(test_library),
+		cmocka_unit_test(test_map),        cmocka_unit_test(test_check),
+		cmocka_unit_test(test_candidates), cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_cache),      cmocka_unit_test(test_library),
+		cmocka_unit_test(test_own_rights),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "rights.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int store(const struct rights *rights)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return syscall(SYS_capset, &header, rights->sets) < 0 ? -errno : 0;
+}
+
+int rights_lower(struct rights *ret_before)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct rights lowered;
+
+	if (syscall(SYS_capget, &header, ret_before->sets) < 0)
+		return -errno;
+	if (getuid() == 0)
+		return 0;
+	lowered = *ret_before;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		lowered.sets[i].effective = 0;
+	return store(&lowered);
+}
+
+void rights_restore(const struct rights *before)
+{
+	/* what is permitted can always be made effective */
+	(void)store(before);
+}
+
+int rights_give_up(void)
+{
+	const struct rights none = {0};
+
+	return store(&none);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RIGHTS_H
+#define CTOP_RIGHTS_H
+
+#include <linux/capability.h>
+
+/*
+ * The rights of this thread besides those of its user: file capabilities (capabilities(7)). Bare system
+ * calls: a forked child of a program with several threads may make them too.
+ */
+
+struct rights {
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+};
+
+/*
+ * Leaves this thread what its user could do without ctop: empties the effective set, unless the real user is
+ * root, whose own rights are meant to count. Returns 0, or a negative errno when nothing was lowered.
+ */
+int rights_lower(struct rights *ret_before);
+
+/* Undoes rights_lower(). */
+void rights_restore(const struct rights *before);
+
+/* Empties every set of this thread, for good. Returns 0 or a negative errno. */
+int rights_give_up(void);
+
+#endif
