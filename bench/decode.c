@@ -17,6 +17,7 @@
 #include <yajl/yajl_parse.h>
 #include <zstd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/memory.h"
 #include "ctprof/ctprof.h"
@@ -45,10 +46,7 @@ struct measurement {
 
 static double cpu_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / NS_PER_MS;
 }
 
 static double peak_mib(void)

@@ -17,6 +17,7 @@
 #include <yajl/yajl_parse.h>
 #include <zstd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "run.h"
 
@@ -34,10 +35,7 @@
 
 static double thread_cpu_us(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+	return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) / NS_PER_US;
 }
 
 static void read_once(int directory, const char *path)

@@ -23,10 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 
-#define NS_PER_MS            1000000L
-#define NS_PER_S             1000000000L
 #define STACK_BYTES          (32 * 1024)
 #define IO_BYTES_PER_S       (64 * 1024)
 #define BUSY_PERIOD_MS       100
@@ -65,43 +64,30 @@ struct place {
 	pthread_barrier_t *started;
 };
 
-static struct timespec timespec_after(struct timespec from, long nanoseconds)
+static void sleep_until(uint64_t wanted_ns)
 {
-	from.tv_nsec += nanoseconds % NS_PER_S;
-	from.tv_sec += nanoseconds / NS_PER_S;
-	if (from.tv_nsec >= NS_PER_S) {
-		from.tv_nsec -= NS_PER_S;
-		from.tv_sec++;
-	}
-	return from;
-}
+	const struct timespec wanted = clock_timespec(wanted_ns);
 
-static void sleep_until(const struct timespec *wanted)
-{
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, wanted, NULL) == EINTR)
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wanted, NULL) == EINTR)
 		;
 }
 
-static void run_for(long nanoseconds)
+static void run_for(uint64_t nanoseconds)
 {
-	struct timespec now;
-	struct timespec end;
+	const uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + nanoseconds;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	end = timespec_after(now, nanoseconds);
-	while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec))
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
 }
 
 static _Noreturn void play_busy(void)
 {
-	struct timespec next;
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
 		run_for(NS_PER_MS);
-		next = timespec_after(next, BUSY_PERIOD_MS * NS_PER_MS);
-		sleep_until(&next);
+		next += BUSY_PERIOD_MS * NS_PER_MS;
+		sleep_until(next);
 	}
 }
 
@@ -116,28 +102,26 @@ static _Noreturn void play_io(void)
 	static const char bytes[IO_BYTES_PER_S];
 	const char *directory = getenv("TMPDIR");
 	int file = open(directory ? directory : "/var/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	struct timespec next;
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
 		if (file >= 0 && pwrite(file, bytes, sizeof bytes, 0) > 0)
 			fdatasync(file);
-		next = timespec_after(next, NS_PER_S);
-		sleep_until(&next);
+		next += NS_PER_S;
+		sleep_until(next);
 	}
 }
 
 /* Wakes once an interval; the phases are spread over the interval, as those of unrelated timers are. */
 static _Noreturn void play_waking(const struct place *place)
 {
-	long interval = (long)place->load->interval_ms * NS_PER_MS;
-	struct timespec next;
+	uint64_t interval = place->load->interval_ms * NS_PER_MS;
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &next);
-	next = timespec_after(next, (long)((uint64_t)place->number * 7919 * NS_PER_MS % (uint64_t)interval));
+	next += place->number * (7919 * NS_PER_MS) % interval;
 	for (;;) {
-		sleep_until(&next);
-		next = timespec_after(next, interval);
+		sleep_until(next);
+		next += interval;
 	}
 }
 
@@ -247,7 +231,7 @@ static void take_new_name(void)
 static void *live_shortly(void *argument)
 {
 	const struct load *load = argument;
-	struct timespec life = timespec_after((struct timespec){0}, (long)load->life_ms * NS_PER_MS);
+	const struct timespec life = clock_timespec(load->life_ms * NS_PER_MS);
 
 	if (load->new_names)
 		take_new_name();
@@ -260,8 +244,8 @@ static void *live_shortly(void *argument)
 /* Makes the wanted number of short-lived threads in each second, a few each millisecond. */
 static _Noreturn void run_churn(struct load *load, int ready)
 {
-	struct timespec next;
 	pthread_attr_t attributes;
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 	uint64_t made = 0;
 	uint64_t milliseconds = 0;
 
@@ -271,10 +255,9 @@ static _Noreturn void run_churn(struct load *load, int ready)
 	if (write(ready, "r", 1) != 1)
 		fail(errno, "cannot tell that the process is ready");
 	close(ready);
-	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
-		next = timespec_after(next, NS_PER_MS);
-		sleep_until(&next);
+		next += NS_PER_MS;
+		sleep_until(next);
 		milliseconds++;
 		for (; made < milliseconds * load->churn / 1000; made++) {
 			pthread_t id;

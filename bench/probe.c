@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/probe.h"
 #include "run.h"
 
@@ -58,10 +59,7 @@ static _Noreturn void fail(const char *what)
 
 static double clock_us(clockid_t clock)
 {
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+	return (double)clock_ns(clock) / NS_PER_US;
 }
 
 /* The path of a target, built when need be. */
@@ -141,7 +139,7 @@ static struct probe *attach(struct resolver *resolver, const struct target *targ
 		fail(path);
 	while ((*ret_process = probe_look(probe, (uint32_t)target->child, directory, NULL))->state ==
 	       PROBE_STATE_RESOLVING)
-		probe_serve(probe, (uint64_t)(clock_us(CLOCK_MONOTONIC) * 1e3) + 1000000000);
+		probe_serve(probe, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
 	close(directory);
 	if ((*ret_process)->state != PROBE_STATE_READY)
 		fail("the target cannot be probed");

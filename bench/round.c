@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 
@@ -29,14 +30,6 @@ struct walk {
 	struct capture *capture;
 	size_t threads, opened; /* of the last round */
 };
-
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void read_file(struct walk *walk, const char *tgid, const char *tid, const char *name)
 {
@@ -140,9 +133,10 @@ static double measure(struct walk *walk, void (*run)(struct walk *walk))
 		uint64_t start;
 
 		nanosleep(&pause, NULL);
-		start = cpu_time_ns();
+		start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		run(walk);
-		cost[i] = (double)(cpu_time_ns() - start) / 1000.0 / (double)walk->threads;
+		cost[i] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / 1000.0 /
+			  (double)walk->threads;
 	}
 	qsort(cost, ROUNDS, sizeof(cost[0]), compare_doubles);
 	return cost[ROUNDS / 2];

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define MAXIMUM_ARGUMENTS 32
 #define MAXIMUM_REFRESHES 100
 #define SKIPPED_REFRESHES 2
@@ -29,11 +31,7 @@ static _Noreturn void fail(const char *what)
 
 static uint64_t clock_us(clockid_t clock)
 {
-	struct timespec now;
-
-	if (clock_gettime(clock, &now) < 0)
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000ULL + (uint64_t)now.tv_nsec / 1000ULL;
+	return clock_ns(clock) / NS_PER_US;
 }
 
 static int compare_doubles(const void *a, const void *b)

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "round.h"
@@ -22,7 +23,7 @@
 enum {
 	DESCRIPTORS_WANTED = 8192,
 	DESCRIPTORS_NEEDED = 32,
-	NOHZ_FULL_LAG_NS = 1100000000, /* sched_tick_remote() of kernel/sched/core.c: each second */
+	NOHZ_FULL_LAG_NS = 1100 * NS_PER_MS, /* sched_tick_remote() of kernel/sched/core.c: each second */
 };
 
 /* PROC_PID_INIT_INO of include/linux/proc_ns.h: only there do host-wide counts speak of the threads we see.
@@ -78,7 +79,7 @@ static void check_features(struct capture *capture, int answers)
 	capture->counters_in_taskstats = capture->taskstats != NULL &&
 					 capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF;
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
-		capture->delays_off_ns = clock_boottime_ns();
+		capture->delays_off_ns = clock_ns(CLOCK_BOOTTIME);
 	capture_choose_sources(capture);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "round.h"
 #include "capture/host/cgroup.h"
@@ -20,7 +21,8 @@ static bool records_over_budget(void *context)
 	const struct round *round = context;
 	uint64_t budget_ns = round->smaps ? round->dear_budget_ns / 2 : round->dear_budget_ns;
 
-	return round_is_cancelled(round) || clock_thread_cpu_ns() - round->dear_start_ns > budget_ns;
+	return round_is_cancelled(round) ||
+	       clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->dear_start_ns > budget_ns;
 }
 
 static const char *duplicate(struct arena *arena, const char *text)
@@ -74,7 +76,7 @@ static void read_host(struct round *round)
 
 static uint64_t ticks_of(uint64_t ns)
 {
-	return ns / (1000000000 / USER_HZ_PER_SECOND);
+	return ns / NS_PER_TICK;
 }
 
 /*
@@ -294,7 +296,7 @@ static void summarize_taskstats(struct round *round)
 
 static void read_dear_sources(struct round *round)
 {
-	round->dear_start_ns = clock_thread_cpu_ns();
+	round->dear_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (round->cgroup_records)
 		cgroup_read_records(&round->capture->roots, records_over_budget, round, round->snapshot);
 	if (round->smaps)
@@ -320,5 +322,5 @@ void round_finish(struct round *round)
 		summarize_taskstats(round);
 	}
 	snapshot_finish(snapshot);
-	snapshot->provenance.duration_ns = clock_boottime_ns() - snapshot->provenance.boottime_ns;
+	snapshot->provenance.duration_ns = clock_ns(CLOCK_BOOTTIME) - snapshot->provenance.boottime_ns;
 }

@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "round.h"
 #include "probe/probe.h"
@@ -18,14 +18,13 @@ enum {
 	BATCH = PROBE_BATCH,
 	BATCH_WITH_STOPS =
 		32, /* each may take a quarter of a second: between two batches we can be cancelled */
-	YOUNG_NS = 1000000000,
+	YOUNG_NS = NS_PER_S,
 	RESOLUTION_TRIES = 10,
-	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND,
 	SERVE_EVERY = 16, /* processes between two answers to what the resolving children ask */
 };
 
 /* How long the wait for resolutions goes on without looking whether it was cancelled. */
-static const uint64_t wait_slice_ns = 50000000;
+#define WAIT_SLICE_NS (50 * NS_PER_MS)
 
 /* Why the counters of a thread are not there, by the tag of its process or its own. */
 static const enum reason tag_reasons[HEAP_TAG_COUNT] = {
@@ -211,7 +210,8 @@ static bool needs_look(const struct round *round, const struct process *process,
  */
 static bool is_young(const struct round *round, const struct process *process, size_t leader)
 {
-	uint64_t start_ns = round->snapshot->start_time[leader] * NS_PER_TICK, now_ns = clock_boottime_ns();
+	uint64_t start_ns = round->snapshot->start_time[leader] * NS_PER_TICK,
+		 now_ns = clock_ns(CLOCK_BOOTTIME);
 
 	return process->heap == NULL && round->previous != NULL && round->heap_wait_ns == 0 &&
 	       start_ns < now_ns && now_ns - start_ns < YOUNG_NS;
@@ -238,24 +238,16 @@ void heap_look_ahead(struct round *round, struct process *process, int tasks)
 		probe_serve(round->capture->heap.probe, 0);
 }
 
-static uint64_t clock_monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int wait_until(struct round *round, uint64_t end)
 {
 	struct probe *probe = round->capture->heap.probe;
-	uint64_t now = clock_monotonic_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	size_t under_way = probe_serve(probe, 0);
 
-	for (; under_way != 0 && now < end; now = clock_monotonic_ns()) {
+	for (; under_way != 0 && now < end; now = clock_ns(CLOCK_MONOTONIC)) {
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		under_way = probe_serve(probe, now + wait_slice_ns < end ? now + wait_slice_ns : end);
+		under_way = probe_serve(probe, now + WAIT_SLICE_NS < end ? now + WAIT_SLICE_NS : end);
 	}
 	return 0;
 }
@@ -286,12 +278,12 @@ static size_t look_again(struct round *round)
  */
 static int wait_for_resolutions(struct round *round)
 {
-	uint64_t end = clock_monotonic_ns() + round->heap_wait_ns;
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + round->heap_wait_ns;
 	int result = 0;
 
 	for (int i = 0; i < RESOLUTION_TRIES && result == 0; i++) {
 		result = wait_until(round, end);
-		if (look_again(round) == 0 || clock_monotonic_ns() >= end)
+		if (look_again(round) == 0 || clock_ns(CLOCK_MONOTONIC) >= end)
 			break;
 	}
 	return result;
@@ -359,7 +351,7 @@ static void read_batch(struct round *round, const struct process *process, size_
 	struct heap *heap = &round->capture->heap;
 	int result = count != 0 ? probe_read(heap->probe, process->heap, heap->threads, count, NULL) : 0;
 
-	round->now_ns = clock_boottime_ns();
+	round->now_ns = clock_ns(CLOCK_BOOTTIME);
 	for (size_t i = 0; i < count; i++) {
 		if (result < 0 && heap->threads[i].tag == HEAP_TAG_NONE)
 			fail_row(round, heap->rows[i], result == -ESRCH ? REASON_ENDED : REASON_UNREADABLE,

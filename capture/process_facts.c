@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "round.h"
 #include "capture/host/cgroup.h"
@@ -134,7 +135,7 @@ static void read_process_cgroup(struct round *round, struct process *process, in
 		process->cgroup_length = length;
 	}
 	process->cgroup_reason = REASON_READ;
-	process->cgroup_read_at = clock_boottime_ns();
+	process->cgroup_read_at = clock_ns(CLOCK_BOOTTIME);
 	process->threads_have_cgroups = process->row_count > 1 &&
 					threads_may_differ(round, process->cgroup, length);
 }
@@ -153,7 +154,7 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 	const char *path;
 	size_t length;
 
-	round->now_ns = clock_boottime_ns();
+	round->now_ns = clock_ns(CLOCK_BOOTTIME);
 	if (!read_cgroup_file(round, tasks, snapshot->tid[row], &path, &length, &reason)) {
 		count_cgroup_failure(round, row);
 		if (reason != REASON_ENDED)
@@ -344,7 +345,7 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	} else {
 		reason = REASON_BAD_VALUE;
 	}
-	process->smaps_read_at = clock_boottime_ns();
+	process->smaps_read_at = clock_ns(CLOCK_BOOTTIME);
 	snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[row] = (reason_id)reason;
 	process_list_rest(process);
 }
@@ -372,7 +373,7 @@ static void visit_smaps(struct round *round, struct process *process)
 		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
 		return;
 	}
-	spent = clock_thread_cpu_ns() - round->dear_start_ns > round->dear_budget_ns;
+	spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->dear_start_ns > round->dear_budget_ns;
 	if (!spent && !round_is_cancelled(round)) {
 		read_smaps(round, process, row);
 	} else {

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "round.h"
@@ -12,9 +12,9 @@
 #include "capture/procfs/text_scan.h"
 
 enum {
-	BUDGET_CHECK_ROWS = 16,            /* threads between looks at the CPU clock */
-	FIRST_ROUND_BUDGET_NS = 250000000, /* there is no interval to take a part of yet */
-	DEAR_BUDGET_LEAST_NS = 5000000,
+	BUDGET_CHECK_ROWS = 16,                  /* threads between looks at the CPU clock */
+	FIRST_ROUND_BUDGET_NS = 250 * NS_PER_MS, /* there is no interval to take a part of yet */
+	DEAR_BUDGET_LEAST_NS = 5 * NS_PER_MS,
 };
 
 /* Files of which each thread's last reading counts as one of now while the thread stands still. */
@@ -24,30 +24,6 @@ static const enum source still_sources[] = {SOURCE_STAT, SOURCE_IO, SOURCE_SCHED
 /* Sources that are read thread by thread after the counters. */
 static const enum source row_sources[] = {SOURCE_STAT,       SOURCE_IO,       SOURCE_SCHED,
 					  SOURCE_SCHEDSTATS, SOURCE_AFFINITY, SOURCE_STATUS};
-
-uint64_t clock_boottime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-uint64_t clock_thread_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t unix_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* nr_running() of kernel/sched/core.c: all runnable threads of the host; cheaper here than in /proc/stat. */
 static uint64_t count_runnable(struct capture *capture)
@@ -145,7 +121,7 @@ static void recheck_switches(struct round *round)
 
 	feature_recheck_switches(&capture->checks, &capture->roots);
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
-		capture->delays_off_ns = clock_boottime_ns();
+		capture->delays_off_ns = clock_ns(CLOCK_BOOTTIME);
 	round->schedstats_turned = capture->checks.results[FEATURE_SCHEDSTATS].reason != before;
 }
 
@@ -376,7 +352,7 @@ static size_t resume_row(const struct round *round)
 
 bool round_is_over_budget(const struct round *round)
 {
-	return clock_thread_cpu_ns() - round->cpu_start_ns > round->budget_ns;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->cpu_start_ns > round->budget_ns;
 }
 
 /* The process of a row, found near the one of the row before. */
@@ -498,11 +474,11 @@ static void begin(struct round *round)
 	struct snapshot *snapshot = snapshot_create();
 
 	round->snapshot = snapshot;
-	round->cpu_start_ns = clock_thread_cpu_ns();
+	round->cpu_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (capture->round++ == 0)
 		capture_retry_taskstats(capture);
-	snapshot->captured_at_unix_ns = unix_time_ns();
-	snapshot->provenance.boottime_ns = clock_boottime_ns();
+	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
+	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	snapshot->provenance.present = true;
 	recheck_switches(round);
 	set_default_reasons(round);
@@ -606,7 +582,7 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 		round.extra = 0;
 		round.budget_ns = 0;
 	} else if (capture->previous != NULL) {
-		uint64_t interval = clock_boottime_ns() - capture->last_started_ns;
+		uint64_t interval = clock_ns(CLOCK_BOOTTIME) - capture->last_started_ns;
 
 		round.budget_ns = (uint64_t)((double)interval * capture->budget_percent / 100.0);
 	}

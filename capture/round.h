@@ -147,10 +147,6 @@ struct round {
  */
 void capture_retry_taskstats(struct capture *capture);
 
-/* Clocks, ns. */
-uint64_t clock_boottime_ns(void);
-uint64_t clock_thread_cpu_ns(void);
-
 static inline bool round_is_cancelled(const struct round *round)
 {
 	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);

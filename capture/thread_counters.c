@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "round.h"
 #include "capture/procfs/thread_file.h"
 
@@ -226,14 +227,6 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 		round->capture->layout = *layout;
 }
 
-static uint64_t clock_monotonic_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 static int read_taskstats(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;
@@ -241,12 +234,12 @@ static int read_taskstats(struct round *round)
 
 	snapshot_read_times(snapshot, SOURCE_TASKSTATS);
 	for (size_t row = 0; row < count; row += CHUNK) {
-		struct intake intake = {round, row, clock_monotonic_us()};
+		struct intake intake = {round, row, clock_ns(CLOCK_MONOTONIC) / NS_PER_US};
 		size_t part = count - row < CHUNK ? count - row : CHUNK;
 
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		round->now_ns = clock_boottime_ns();
+		round->now_ns = clock_ns(CLOCK_BOOTTIME);
 		taskstats_query(round->capture->taskstats, snapshot->tid + row, part, take_reply, &intake);
 	}
 	return 0;

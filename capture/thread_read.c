@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "round.h"
 #include "capture/procfs/procfs.h"
@@ -84,7 +85,7 @@ bool round_read_file(struct round *round, size_t row, int tasks, enum source sou
 
 	if (tasks >= 0)
 		result = thread_file_read(tasks, thread_file_path(path, tid, sources[source].file), text);
-	round->now_ns = clock_boottime_ns();
+	round->now_ns = clock_ns(CLOCK_BOOTTIME);
 	if (result < 0) {
 		enum reason reason = failure_reason(result, tasks, tid, source);
 
@@ -217,7 +218,7 @@ static void read_affinity(struct round *round, size_t row, int tasks)
 	long length = read_mask(round->capture, round->snapshot->tid[row]);
 	uint32_t id = length > 0 ? intern_mask(round, (size_t)length) : 0;
 
-	round->now_ns = clock_boottime_ns();
+	round->now_ns = clock_ns(CLOCK_BOOTTIME);
 	if (length == -ESRCH) {
 		fail(round, row, SOURCE_AFFINITY, REASON_ENDED);
 		return;

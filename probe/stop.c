@@ -16,9 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/process/transfer.h"
-
-#define MILLISECOND INT64_C(1000000) /* ns */
 
 enum {
 	STOP_BOUND_MS = 250,      /* for one thread */
@@ -30,14 +29,6 @@ enum {
 	EVENT_SHIFT = 16,         /* of a ptrace event in a wait status, ptrace(2) */
 	HELPER_GAVE_UP_ON_ONE = 1 /* exit status: the last thread that is done is still held */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 * MILLISECOND + now.tv_nsec;
-}
 
 #if defined(__x86_64__)
 static int read_thread_pointer(pid_t tid, uint64_t *ret_thread_pointer)
@@ -82,8 +73,8 @@ static void fail(struct stop_thread *thread, enum heap_tag tag, int error_number
 /* Waits until a seized thread stops; SIGCHLD, which is blocked, tells at once. Returns 0 or an errno. */
 static int wait_stopped(pid_t tid, int *ret_status)
 {
-	const int64_t deadline = now_ns() + STOP_BOUND_MS * MILLISECOND;
-	const struct timespec period = {.tv_nsec = MILLISECOND};
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + STOP_BOUND_MS * NS_PER_MS;
+	const struct timespec period = {.tv_nsec = NS_PER_MS};
 	sigset_t child;
 
 	sigemptyset(&child);
@@ -98,7 +89,7 @@ static int wait_stopped(pid_t tid, int *ret_status)
 			*ret_status = status;
 			return WIFSTOPPED(status) ? 0 : ESRCH;
 		}
-		if (now_ns() >= deadline)
+		if (clock_ns(CLOCK_MONOTONIC) >= deadline)
 			return ETIMEDOUT;
 		sigtimedwait(&child, NULL, &period);
 	}
@@ -211,12 +202,13 @@ void stop_reap(struct stopper *stopper)
 /* Ends the helper; the exit of a process that waits in the kernel may have to wait too. */
 static void end_helper(struct stopper *stopper, pid_t helper)
 {
-	const int64_t deadline = now_ns() + REAP_BOUND_MS * MILLISECOND;
-	const struct timespec period = {.tv_nsec = MILLISECOND};
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + REAP_BOUND_MS * NS_PER_MS;
+	const struct timespec period = {.tv_nsec = NS_PER_MS};
 
 	kill(helper, SIGKILL);
 	stopper->unreaped = helper;
-	for (stop_reap(stopper); stopper->unreaped != 0 && now_ns() < deadline; stop_reap(stopper))
+	for (stop_reap(stopper); stopper->unreaped != 0 && clock_ns(CLOCK_MONOTONIC) < deadline;
+	     stop_reap(stopper))
 		nanosleep(&period, NULL);
 }
 
@@ -226,7 +218,7 @@ static void end_helper(struct stopper *stopper, pid_t helper)
  */
 static int wait_helper(struct stopper *stopper, pid_t helper, int descriptor, const volatile int *stop_flag)
 {
-	const int64_t deadline = now_ns() + BATCH_BOUND_MS * MILLISECOND;
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + BATCH_BOUND_MS * NS_PER_MS;
 
 	for (;;) {
 		struct pollfd end = {.fd = descriptor};
@@ -243,7 +235,7 @@ static int wait_helper(struct stopper *stopper, pid_t helper, int descriptor, co
 			end_helper(stopper, helper);
 			return -EINTR;
 		}
-		if (now_ns() >= deadline) {
+		if (clock_ns(CLOCK_MONOTONIC) >= deadline) {
 			end_helper(stopper, helper);
 			return -ETIMEDOUT;
 		}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "base/clock.h"
 #include "screen.h"
 
 #include <string.h>
@@ -279,7 +280,6 @@ static void change_interval(struct ui *ui)
 	static const uint64_t steps_ms[] = {500, 1000, 2000, 5000, 10000, 30000, 60000};
 	enum {
 		STEP_COUNT = sizeof(steps_ms) / sizeof(steps_ms[0]),
-		NS_PER_MS = 1000000
 	};
 	uint64_t chosen = ui->interval_ns;
 

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 
 enum {
-	NS_PER_S = 1000000000,
 	SIDE_CELLS = 8, /* "before" and two blanks */
 	NAME_CELLS_MIN = 12,
 	ARROW_CELLS = 4,

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 
 enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
 	COST_CELLS = 14, /* "read in 99.9ms": room for any, so that a slower round changes nothing else */
-	NS_PER_S = 1000000000,
 	KIB_PER_GIB = 1 << 20,
 };
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "capture/procfs/text_scan.h"
 
@@ -430,19 +430,11 @@ static bool command_line_has(const struct roots *roots, const char *word_wanted,
 	return false;
 }
 
-static uint64_t boottime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void read_task_delayacct(struct feature_checks *checks, const struct roots *roots, bool first,
 				struct buffer *buffer)
 {
 	struct text text = read_text(roots, delayacct_path, buffer);
-	uint64_t after = boottime_ns(); /* a thread that starts from now on is counted */
+	uint64_t after = clock_ns(CLOCK_BOOTTIME); /* a thread that starts from now on is counted */
 
 	if (text.length == 0)
 		checks->task_delayacct = TASK_DELAYACCT_CONFIG_OFF;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "procfs_keys.h"
 
+#include "base/clock.h"
 #include "base/number.h"
 
 enum {
 	FRACTION_DIGITS = 6,
-	NS_PER_MS = 1000000,
 };
 
 static void add(struct procfs_keys *keys, enum metric metric, const char *place, enum source source)

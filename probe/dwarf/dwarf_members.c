@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define STRUCT_NAME "tsd_s"
 
 enum {
@@ -34,10 +36,7 @@ const char *tsd_member_allocated(size_t index)
 
 int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < limit->deadline_ns)
+	if (clock_ns(CLOCK_MONOTONIC) < limit->deadline_ns)
 		return 0;
 	return error_set(error, -ETIME, "the time for it is over");
 }

@@ -3,9 +3,9 @@
 
 #include <elf.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/object/c_library.h"
 #include "debug_data.h"
 #include "probe/object/known_build.h"
@@ -34,14 +34,6 @@ enum finding {
 	FINDING_FAILURE, /* jemalloc is in it, but where the counters are stays unknown: `tag` of the
 			    resolution */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int open_object(const struct resolve_run *run, uint32_t number, struct elf_object *ret_object,
 		       struct error *error)
@@ -251,7 +243,7 @@ void resolve(const struct resolve_source *source, struct resolution *ret_resolut
 
 	memset(ret_resolution, 0, sizeof(*ret_resolution));
 	ret_resolution->tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
-	run.limit.deadline_ns = now_ns() + (uint64_t)RESOLVE_SECONDS_MAX * 1000000000;
+	run.limit.deadline_ns = clock_ns(CLOCK_MONOTONIC) + RESOLVE_SECONDS_MAX * NS_PER_S;
 	finding = look_at_executable(&run);
 	keep_text(&run);
 	if (finding == FINDING_NOTHING)

@@ -6,14 +6,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/string_pool.h"
-
-#define MILLISECOND UINT64_C(1000000) /* ns */
 
 enum {
 	UNHELD_MAX = 1024,      /* outcomes kept without a process */
@@ -49,14 +47,6 @@ struct resolution_cache {
 	struct pollfd *polls;
 	size_t polls_capacity;
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * MILLISECOND + (uint64_t)now.tv_nsec;
-}
 
 struct resolution_cache *resolution_cache_create(struct resolver *resolver)
 {
@@ -365,7 +355,7 @@ static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t
 		if (deadline != 0 && deadline < until)
 			until = deadline;
 	}
-	milliseconds = until > now ? (until - now + MILLISECOND - 1) / MILLISECOND : 0;
+	milliseconds = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;
 	poll(cache->polls, count, (int)(milliseconds < POLL_MS_MAX ? milliseconds : POLL_MS_MAX));
 }
 
@@ -374,7 +364,7 @@ size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_
 	size_t waiting = serve_once(cache);
 
 	while (waiting > 0 && deadline_ns != 0) {
-		const uint64_t now = monotonic_ns();
+		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 		if (now >= deadline_ns)
 			break;

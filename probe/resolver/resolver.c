@@ -10,16 +10,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "object_files.h"
 #include "resolution_check.h"
 #include "probe/dwarf/resolve.h"
 #include "resolver_message.h"
 
-#define PATIENCE_NS (UINT64_C(10) * 1000 * 1000 * 1000)
+#define PATIENCE_NS (10 * NS_PER_S)
 
 enum {
 	REQUESTS_MAX = 16384,   /* of one child: a few a library */
@@ -41,14 +41,6 @@ struct resolve_job {
 	bool done;
 	struct resolution resolution; /* once done */
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolver **ret_resolver,
 			struct error *error)
@@ -162,7 +154,7 @@ struct resolve_job *resolver_submit(struct resolver *resolver, int process_direc
 	int result;
 
 	job->socket = -1;
-	job->deadline_ns = monotonic_ns() + resolver->patience_ns;
+	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + resolver->patience_ns;
 	result = object_files_open(&job->files, process_directory, executable_path, map);
 	if (result == 0 && socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0)
 		result = -errno;
@@ -281,7 +273,7 @@ bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution
 		if (!take_message(job))
 			break;
 	}
-	if (!job->done && monotonic_ns() >= job->deadline_ns)
+	if (!job->done && clock_ns(CLOCK_MONOTONIC) >= job->deadline_ns)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it did not end in time");
 	if (job->done)
 		*ret_resolution = job->resolution;

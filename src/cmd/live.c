@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/live/batch.h"
@@ -23,9 +24,8 @@
 #include "probe/resolver/resolver.h"
 #include "ui/ui.h"
 
-#define NS_PER_S 1e9
 /* How long a save or base waits for executables whose allocation counters are being looked for. */
-#define HEAP_PATIENCE_NS 1000000000
+#define HEAP_PATIENCE_NS NS_PER_S
 
 enum {
 	LIVE_COLUMNS_MAX = 64

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -25,7 +26,6 @@
 #include "cmd/probe/stop.h"
 #include "cmd/probe/sidecar.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 /* How long one wait for the resolver lasts; between two the flag is looked at. */
 #define SERVE_SLICE_NS (10 * NS_PER_MS)
 
@@ -139,7 +139,7 @@ static int attach(struct run *run)
 		run->process = probe_look(run->probe, run->record.pid, run->directory, NULL);
 		if (run->process->state != PROBE_STATE_RESOLVING || probe_stop_flag != 0)
 			break;
-		probe_serve(run->probe, probe_stop_now_ns() + SERVE_SLICE_NS);
+		probe_serve(run->probe, clock_ns(CLOCK_MONOTONIC) + SERVE_SLICE_NS);
 	}
 	if (run->process->state == PROBE_STATE_RESOLVING)
 		return 0;
@@ -284,7 +284,6 @@ static int take_snapshot(struct run *run)
 {
 	struct probe_snapshot *snapshot;
 	struct probe_thread *threads = NULL;
-	struct timespec now;
 	size_t count = 0;
 	int result = list_threads(run->directory, &threads, &count);
 
@@ -292,12 +291,11 @@ static int take_snapshot(struct run *run)
 		return fatal(HEAP_TAG_TID_ENUMERATION_FAILURE,
 			     "the threads of process %" PRIu32 " cannot be listed: %s", run->record.pid,
 			     strerror(-result));
-	clock_gettime(CLOCK_REALTIME, &now);
 	run->record.snapshots = memory_resize(run->record.snapshots, run->record.count + 1,
 					      sizeof(run->record.snapshots[0]));
 	snapshot = &run->record.snapshots[run->record.count++];
-	*snapshot = (struct probe_snapshot){.unix_seconds = now.tv_sec,
-					    .elapsed_ns = probe_stop_now_ns() - run->started_ns};
+	*snapshot = (struct probe_snapshot){.unix_seconds = (int64_t)(clock_ns(CLOCK_REALTIME) / NS_PER_S),
+					    .elapsed_ns = clock_ns(CLOCK_MONOTONIC) - run->started_ns};
 	read_threads(run, snapshot, threads, count);
 	free(threads);
 	return 0;
@@ -308,7 +306,7 @@ static int take_snapshots(struct run *run)
 	int result = 0;
 
 	for (uint64_t i = 0; result == 0 && i < run->record.wanted; i++) {
-		const uint64_t begun_ns = probe_stop_now_ns();
+		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 
 		if (probe_stop_flag != 0 || run->record.interrupted) {
 			run->record.interrupted = true;
@@ -420,7 +418,7 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 {
 	static const char *const own_roots[ROOT_COUNT];
 	const struct probe_command_options *options = options_pointer;
-	struct run run = {.options = options, .directory = -1, .started_ns = probe_stop_now_ns()};
+	struct run run = {.options = options, .directory = -1, .started_ns = clock_ns(CLOCK_MONOTONIC)};
 	struct resolver *resolver;
 	struct error error;
 	int status = COMMAND_FAILED;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "view/column_table.h"
@@ -104,10 +105,6 @@ void session_pair_needs(const struct view *view, source_set *ret_sources, bool *
 }
 
 /* --- what a change weighs --- */
-
-enum {
-	NS_PER_S = 1000000000
-};
 
 /* What a quiet host does in a second, by the ladder of a metric: 1 % of a CPU, ten of something, 100 KiB. */
 static double allowance_of(enum ladder ladder)

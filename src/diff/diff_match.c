@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "comparability.h"
-
-#define NS_PER_TICK (UINT64_C(1000000000) / USER_HZ_PER_SECOND)
 
 static uint64_t thread_key(const struct snapshot *snapshot, size_t thread)
 {

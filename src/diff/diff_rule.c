@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/unicode.h"
@@ -34,11 +35,7 @@ static const struct limit_unit time_units[] = {
 };
 
 static const struct limit_unit tick_units[] = {
-	{"ticks", 1},
-	{"ms", USER_HZ_PER_SECOND / 1e3},
-	{"s", USER_HZ_PER_SECOND},
-	{"min", USER_HZ_PER_SECOND * 60},
-	{"h", USER_HZ_PER_SECOND * 3600},
+	{"ticks", 1}, {"ms", USER_HZ / 1e3}, {"s", USER_HZ}, {"min", USER_HZ * 60}, {"h", USER_HZ * 3600},
 };
 
 static const struct limit_unit byte_units[] = {

@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
-
-enum {
-	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND
-};
 
 struct session *session_create(void)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* One metric of many threads over a span. */
+#include "base/clock.h"
 #include "session_internal.h"
-
-enum {
-	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND
-};
 
 enum span span_of_mode(enum view_mode mode)
 {

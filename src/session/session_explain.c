@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "view/column_table.h"
@@ -84,12 +85,12 @@ static void append_exact_value(struct explanation *explanation)
 static void append_clock(const struct snapshot *snapshot, uint64_t boottime_ns, struct buffer *lines)
 {
 	uint64_t unix_ns = snapshot->captured_at_unix_ns - snapshot->provenance.boottime_ns + boottime_ns;
-	time_t seconds = (time_t)(unix_ns / 1000000000);
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
 	struct tm local;
 
 	localtime_r(&seconds, &local);
 	buffer_append_format(lines, "%02d:%02d:%02d.%03u", local.tm_hour, local.tm_min, local.tm_sec,
-			     (unsigned int)(unix_ns / 1000000 % 1000));
+			     (unsigned int)(unix_ns / NS_PER_MS % 1000));
 }
 
 /* Earliest and latest of some readings. */

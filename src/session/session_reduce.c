@@ -5,13 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "view/column_table.h"
-
-enum {
-	NS_PER_TICK = 1000000000 / USER_HZ_PER_SECOND
-};
 
 /* Everything a reducer needs. */
 struct reduction {

@@ -5,13 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-#define NS_PER_S UINT64_C(1000000000)
 
 void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns)
 {
@@ -54,9 +53,9 @@ void capture_facts_append_span(struct buffer *buffer, uint64_t nanoseconds)
 	}
 	if (seconds != 0)
 		buffer_append_format(buffer, "%u.%u s", (unsigned int)seconds,
-				     (unsigned int)(nanoseconds % NS_PER_S / 100000000));
-	else if (nanoseconds >= 1000000)
-		buffer_append_format(buffer, "%u ms", (unsigned int)(nanoseconds / 1000000));
+				     (unsigned int)(nanoseconds % NS_PER_S / (100 * NS_PER_MS)));
+	else if (nanoseconds >= NS_PER_MS)
+		buffer_append_format(buffer, "%u ms", (unsigned int)(nanoseconds / NS_PER_MS));
 	else
 		buffer_append_format(buffer, "%u us", (unsigned int)(nanoseconds / 1000));
 }

@@ -30,10 +30,6 @@ enum {
 	THREAD_JEMALLOC_MEASURED = 1 << 5,
 };
 
-enum {
-	USER_HZ_PER_SECOND = 100
-}; /* clock ticks of procfs on x86_64 and aarch64 */
-
 /* The three names that grouping looks at; ids in snapshot.strings. */
 struct triple {
 	uint32_t pcomm; /* name of the process (of its leader) */

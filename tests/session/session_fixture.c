@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "table/screen_format.h"
 
 struct snapshot *fixture_snapshot(double seconds)
@@ -27,7 +28,7 @@ size_t fixture_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, co
 	struct triple triple = {intern(snapshot, process), intern(snapshot, name), intern(snapshot, "/")};
 
 	snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
-	snapshot->start_time[thread] = (uint64_t)(start_seconds * USER_HZ_PER_SECOND);
+	snapshot->start_time[thread] = (uint64_t)(start_seconds * USER_HZ);
 	return thread;
 }
 

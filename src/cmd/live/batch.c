@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd/line/command.h"
 #include "cmd/line/privilege.h"
 #include "session/session.h"
@@ -22,16 +23,14 @@ enum {
 	ENDING_SIGNAL_COUNT = sizeof(ending_signals) / sizeof(ending_signals[0])
 };
 
-static const uint64_t ns_per_s = 1000000000;
-
 /*
  * How long the first round waits for executables whose allocation counters are being looked for, so that the
  * first table has them already.
  */
-static const uint64_t heap_patience_ns = 5000000000;
+#define HEAP_PATIENCE_NS (5 * NS_PER_S)
 
 /* How long the resolving of executables is served between two looks for a signal. */
-static const uint64_t serve_slice_ns = 20000000;
+#define SERVE_SLICE_NS (20 * NS_PER_MS)
 
 /* What is put back when the rounds are over. */
 struct signal_state {
@@ -91,14 +90,6 @@ static void restore_signals(const struct signal_state *state)
 	sigprocmask(SIG_SETMASK, &state->old_mask, NULL);
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * ns_per_s + (uint64_t)now.tv_nsec;
-}
-
 /* Waits until the clock shows `deadline_ns`, a signal came, or nobody reads the output any more. */
 static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 {
@@ -106,7 +97,7 @@ static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 	bool resolving = true;
 
 	while (signal_received == 0) {
-		uint64_t now = monotonic_ns(), slice = now + serve_slice_ns;
+		uint64_t now = clock_ns(CLOCK_MONOTONIC), slice = now + SERVE_SLICE_NS;
 		struct timespec left = {0};
 
 		if (now >= deadline_ns)
@@ -114,11 +105,9 @@ static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 		if (resolving)
 			resolving = capture_serve_heap(batch->capture,
 						       slice < deadline_ns ? slice : deadline_ns) != 0;
-		now = monotonic_ns();
-		if (!resolving && now < deadline_ns) {
-			left.tv_sec = (time_t)((deadline_ns - now) / ns_per_s);
-			left.tv_nsec = (long)((deadline_ns - now) % ns_per_s);
-		}
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (!resolving && now < deadline_ns)
+			left = clock_timespec(deadline_ns - now);
 		/* POLLERR tells of a pipe or socket without a reader (pipe(7)); the next write fails then */
 		if (ppoll(&output, 1, &left, &batch->signals.mask) > 0)
 			return;
@@ -187,7 +176,7 @@ static int print_round(struct batch *batch, bool first, struct error *error)
 /* The time of the next round: kept whatever a round took, unless it took longer than the interval. */
 static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns)
 {
-	uint64_t next = deadline_ns + batch->options->interval_ns, now = monotonic_ns();
+	uint64_t next = deadline_ns + batch->options->interval_ns, now = clock_ns(CLOCK_MONOTONIC);
 
 	if (now <= next)
 		return next;
@@ -201,7 +190,7 @@ static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns)
 static int run_rounds(struct batch *batch, struct error *error)
 {
 	bool needs_two = batch->options->view->mode != VIEW_MODE_TOTAL;
-	uint64_t deadline_ns = monotonic_ns();
+	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t printed = 0;
 
 	while (signal_received == 0) {
@@ -211,7 +200,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 			return result;
 		/* the first one may have waited for executables to be resolved */
 		if (session_round_count(batch->session) == 1)
-			deadline_ns = monotonic_ns();
+			deadline_ns = clock_ns(CLOCK_MONOTONIC);
 		if (session_round_count(batch->session) > 1 || !needs_two) {
 			result = print_round(batch, printed == 0, error);
 			if (result < 0)
@@ -228,7 +217,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 int batch_run(const struct batch_options *options, struct error *error)
 {
 	struct batch batch = {.options = options,
-			      .round = {.only_needed = true, .heap_patience_ns = heap_patience_ns}};
+			      .round = {.only_needed = true, .heap_patience_ns = HEAP_PATIENCE_NS}};
 	int result = privilege_open_capture(&options->capture, &batch.capture, error);
 
 	if (result < 0)

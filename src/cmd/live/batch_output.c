@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "report/json_text.h"
 #include "base/number.h"
 #include "base/unicode.h"
@@ -71,7 +72,7 @@ static const char *label_part(const struct table_row *row, size_t part, size_t *
 static void append_heading(const struct round_output *output)
 {
 	const struct snapshot *now = session_now(output->session);
-	time_t seconds = (time_t)(now->captured_at_unix_ns / 1000000000);
+	time_t seconds = (time_t)(now->captured_at_unix_ns / NS_PER_S);
 	struct buffer *buffer = output->buffer;
 	uint64_t interval = session_interval_ns(output->session);
 	char clock[16], threads[28];

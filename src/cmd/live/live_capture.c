@@ -10,13 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/privilege.h"
 #include "save_name.h"
 #include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* The second round comes soon, so that the first deltas do not have to wait for a whole interval. */
 #define SECOND_ROUND_DELAY_NS (UINT64_C(300) * 1000 * 1000)
@@ -55,14 +54,6 @@ struct live_capture {
 	size_t event_count;
 	atomic_bool cancel; /* read without the lock by a capture under way */
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static void event_discard(struct ui_event *event)
 {
@@ -168,7 +159,7 @@ static void take_round(struct live_capture *live, struct capture *capture,
  */
 static bool serve_heap(struct live_capture *live, struct capture *capture, uint64_t next_round)
 {
-	uint64_t slice = monotonic_ns() + SERVE_SLICE_NS;
+	uint64_t slice = clock_ns(CLOCK_MONOTONIC) + SERVE_SLICE_NS;
 	size_t left;
 
 	pthread_mutex_unlock(&live->lock);
@@ -183,28 +174,29 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 	bool resolving = true;
 
 	while (!live->stop && !live->round_wanted && !live->base_wanted && !live->save_wanted) {
-		struct timespec until = {(time_t)(next_round / NS_PER_S), (long)(next_round % NS_PER_S)};
+		struct timespec until = clock_timespec(next_round);
 
 		if (live->paused || !live->needs_known) {
 			pthread_cond_wait(&live->wake_capture, &live->lock);
 			continue;
 		}
-		if (monotonic_ns() >= next_round)
+		if (clock_ns(CLOCK_MONOTONIC) >= next_round)
 			break;
 		if (resolving) {
 			resolving = serve_heap(live, capture, next_round);
 			continue;
 		}
 		pthread_cond_timedwait(&live->wake_capture, &live->lock, &until);
-		if (live->interval_ns != 0 && next_round > monotonic_ns() + live->interval_ns)
-			next_round = monotonic_ns() + live->interval_ns; /* the interval became shorter */
+		if (live->interval_ns != 0 && next_round > clock_ns(CLOCK_MONOTONIC) + live->interval_ns)
+			next_round = clock_ns(CLOCK_MONOTONIC) +
+				     live->interval_ns; /* the interval became shorter */
 	}
 	return !live->stop;
 }
 
 static void capture_loop(struct live_capture *live, struct capture *capture)
 {
-	uint64_t rounds = 0, next_round = monotonic_ns();
+	uint64_t rounds = 0, next_round = clock_ns(CLOCK_MONOTONIC);
 
 	pthread_mutex_lock(&live->lock);
 	while (wait_for_work(live, capture, next_round)) {
@@ -226,13 +218,14 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 		}
 		pthread_mutex_lock(&live->lock);
 		if (round && rounds == 1) {
-			next_round = monotonic_ns() + SECOND_ROUND_DELAY_NS;
+			next_round = clock_ns(CLOCK_MONOTONIC) + SECOND_ROUND_DELAY_NS;
 		} else if (round) {
 			next_round += live->interval_ns;
 			/* a round that took longer than the interval delays the next, it does not queue them
 			 */
-			if (next_round < monotonic_ns() || next_round > monotonic_ns() + live->interval_ns)
-				next_round = monotonic_ns() + live->interval_ns;
+			if (next_round < clock_ns(CLOCK_MONOTONIC) ||
+			    next_round > clock_ns(CLOCK_MONOTONIC) + live->interval_ns)
+				next_round = clock_ns(CLOCK_MONOTONIC) + live->interval_ns;
 		}
 	}
 	pthread_mutex_unlock(&live->lock);
@@ -541,13 +534,11 @@ static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
 {
 	struct timespec until;
-	uint64_t patience;
 	char *message;
 	bool capture_ended;
 
 	/* a save that was asked for is carried out even when the screen is closed right after */
-	patience = monotonic_ns() + SAVE_PATIENCE_NS;
-	until = (struct timespec){(time_t)(patience / NS_PER_S), (long)(patience % NS_PER_S)};
+	until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + SAVE_PATIENCE_NS);
 	pthread_mutex_lock(&live->lock);
 	while (live->saves_pending != 0) {
 		if (pthread_cond_timedwait(&live->save_ended, &live->lock, &until) == ETIMEDOUT)
@@ -558,8 +549,7 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
 	pthread_cond_signal(&live->wake_save);
 	pthread_mutex_unlock(&live->lock);
 	atomic_store(&live->cancel, true);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
+	until = clock_timespec(clock_ns(CLOCK_REALTIME) + NS_PER_S);
 	capture_ended = pthread_timedjoin_np(live->capture_thread, NULL, &until) == 0;
 	pthread_join(live->save_thread, NULL);
 	/* a capture that was left behind may still send something */

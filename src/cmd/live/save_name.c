@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "ctprof/ctprof.h"
 
@@ -29,7 +30,7 @@ static void append_host(struct buffer *name, const char *hostname)
 
 static char *make_stem(const struct snapshot *snapshot, const char *directory)
 {
-	const time_t seconds = (time_t)(snapshot->captured_at_unix_ns / 1000000000u);
+	const time_t seconds = (time_t)(snapshot->captured_at_unix_ns / NS_PER_S);
 	struct buffer name = {0};
 	struct tm local;
 	char stamp[32] = "";

@@ -13,6 +13,7 @@
 #include <yajl/yajl_parse.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "report/json_text.h"
 #include "base/memory.h"
@@ -25,7 +26,6 @@ enum {
 	FILE_BYTES_MAX = 256 << 20,
 	LOCK_PAUSE_MS = 50,
 	LOCK_PATIENCE_MS = 30 * 1000,
-	NS_PER_MS = 1000 * 1000,
 };
 
 /* One walk through a JSON document; each use fills what it needs. */
@@ -295,7 +295,7 @@ static int insert_record(const char *path, struct buffer *content, const char *j
 /* Opens the lock file beside `path` and takes its lock. Returns the descriptor or a negative errno. */
 static int take_lock(const char *path, const volatile int *stop_flag, struct error *error)
 {
-	static const struct timespec pause = {.tv_nsec = (long)LOCK_PAUSE_MS * NS_PER_MS};
+	const struct timespec pause = clock_timespec(LOCK_PAUSE_MS * NS_PER_MS);
 	char *lock_path = memory_format("%s.lock", path);
 	const int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int result = 0;

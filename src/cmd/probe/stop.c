@@ -13,11 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
-#define NS_PER_S  UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
-#define SLICE_NS  (10 * NS_PER_MS)
+#define SLICE_NS (10 * NS_PER_MS)
 
 volatile int probe_stop_flag;
 
@@ -29,14 +28,6 @@ static struct {
 	uint64_t deadline_ms;
 	int end;
 } deadline;
-
-uint64_t probe_stop_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static void set_flag(int number)
 {
@@ -53,8 +44,7 @@ static void wake(int number)
 static void *watch(void *argument)
 {
 	struct pollfd end = {.fd = deadline.end, .events = POLLIN};
-	const struct timespec patience = {.tv_sec = (time_t)(deadline.deadline_ms / 1000),
-					  .tv_nsec = (long)(deadline.deadline_ms % 1000 * NS_PER_MS)};
+	const struct timespec patience = clock_timespec(deadline.deadline_ms * NS_PER_MS);
 	char marker[80];
 
 	/* with all signals blocked here nothing but the end of time and the end of the run ends this */
@@ -120,9 +110,9 @@ void probe_stop_sleep(uint64_t until_ns)
 {
 	uint64_t now;
 
-	while (probe_stop_flag == 0 && (now = probe_stop_now_ns()) < until_ns) {
+	while (probe_stop_flag == 0 && (now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
 		const uint64_t left = until_ns - now;
-		const struct timespec slice = {.tv_nsec = (long)(left < SLICE_NS ? left : SLICE_NS)};
+		const struct timespec slice = clock_timespec(left < SLICE_NS ? left : SLICE_NS);
 
 		nanosleep(&slice, NULL);
 	}

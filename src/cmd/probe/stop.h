@@ -28,7 +28,4 @@ void probe_stop_end(void);
 /* Sleeps until `until_ns` (CLOCK_MONOTONIC) or until the flag is set, which it looks at every 10 ms. */
 void probe_stop_sleep(uint64_t until_ns);
 
-/* CLOCK_MONOTONIC now, ns. */
-uint64_t probe_stop_now_ns(void);
-
 #endif

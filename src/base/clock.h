@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CLOCK_H
+#define CTOP_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Clocks in nanoseconds, and the units of time. */
+
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S  UINT64_C(1000000000)
+
+/* Clock ticks of procfs, per second: the same on every architecture but alpha and ia64 (asm/param.h). */
+#define USER_HZ     100
+#define NS_PER_TICK (NS_PER_S / USER_HZ)
+
+/* What `clock` shows (clock_gettime(2)); 0 for a clock of a process that ended, and for a time before 1970.
+ */
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) != 0 || now.tv_sec < 0)
+		return 0;
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static inline struct timespec clock_timespec(uint64_t nanoseconds)
+{
+	return (struct timespec){(time_t)(nanoseconds / NS_PER_S), (long)(nanoseconds % NS_PER_S)};
+}
+
+#endif
