@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "commands.h"
 #include "diff.h"
 #include "diff/comparability.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "cmd/live/batch.h"
 #include "cmd/line/dispatch.h"
 #include "commands.h"

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "base/unicode.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/nearest.h"
+#include "nearest.h"
 #include "base/unicode.h"
 
 enum {

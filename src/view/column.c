@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "view.h"
 
 const struct tab_entry tabs[TAB_COUNT] = {

@@ -9,7 +9,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "base/number.h"
 #include "base/unicode.h"
 
@@ -190,19 +189,6 @@ static void measures_cells(void **state)
 	assert_int_equal(unicode_prefix("abc", 3, 0, NULL), 0);
 }
 
-static void finds_the_nearest_name(void **state)
-{
-	static const char *const names[] = {"run_time_ns", "wait_time_ns", "timeslices", "primary"};
-
-	(void)state;
-	assert_string_equal(nearest_name("run_tiem_ns", names, 4), "run_time_ns");
-	assert_string_equal(nearest_name("Primary", names, 4), "primary");
-	assert_string_equal(nearest_name("timeslice", names, 4), "timeslices");
-	assert_null(nearest_name("zzzzzzzz", names, 4));
-	assert_null(nearest_name("", names, 4));
-	assert_null(nearest_name("x", names, 0));
-}
-
 static void carries_sentences(void **state)
 {
 	struct error error = {""};
@@ -227,7 +213,6 @@ int main(void)
 		cmocka_unit_test(trims_unicode_white_space),
 		cmocka_unit_test(makes_names_printable),
 		cmocka_unit_test(measures_cells),
-		cmocka_unit_test(finds_the_nearest_name),
 		cmocka_unit_test(carries_sentences),
 	};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "metric/nearest.h"
 #include "metric/selection.h"
 
 static size_t count_true(const bool *flags, size_t count)
@@ -124,12 +125,25 @@ static void test_columns(void **state)
 			    "unknown column 'vlaue', did you mean 'value'? valid: group, value, tags");
 }
 
+static void finds_the_nearest_name(void **state)
+{
+	static const char *const names[] = {"run_time_ns", "wait_time_ns", "timeslices", "primary"};
+
+	(void)state;
+	assert_string_equal(nearest_name("run_tiem_ns", names, 4), "run_time_ns");
+	assert_string_equal(nearest_name("Primary", names, 4), "primary");
+	assert_string_equal(nearest_name("timeslice", names, 4), "timeslices");
+	assert_null(nearest_name("zzzzzzzz", names, 4));
+	assert_null(nearest_name("", names, 4));
+	assert_null(nearest_name("x", names, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sections),  cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_sort_keys), cmocka_unit_test(test_refused_sort_keys),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(finds_the_nearest_name), cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_metrics),           cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_refused_sort_keys), cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

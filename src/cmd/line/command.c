@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "base/unicode.h"
 
 enum {

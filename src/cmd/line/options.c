@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "base/number.h"
 
 enum {

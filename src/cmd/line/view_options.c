@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
+#include "metric/nearest.h"
 #include "command.h"
 
 /* Both spellings of an axis: those of files and those of the screen. */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /*
  * The candidate that is the fewest edits (insertions, deletions, replacements, swaps of neighbours; case

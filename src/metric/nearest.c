@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "buffer.h"
+#include "base/buffer.h"
 
 enum {
 	NEAREST_LONGEST = 64,
