@@ -87,6 +87,12 @@ static int parse_mode(const char *value, void *member, struct error *error)
 	return nearest_refuse(error, "mode", value, view_mode_names, VIEW_MODE_COUNT);
 }
 
+/* Those of report_format_names that a round has. */
+static const char *const formats[] = {
+	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",     [REPORT_FORMAT_CSV] = "csv",
+	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_JSON + 1] = NULL,
+};
+
 static const struct option live_option_list[] = {
 	{
 		.letter = 'd',
@@ -119,7 +125,7 @@ static const struct option live_option_list[] = {
 		.kind = OPTION_CHOICE,
 		.value_name = "FORMAT",
 		.offset = offsetof(struct live_options, format),
-		.choices = batch_format_names,
+		.choices = formats,
 		.description = "of -b: text, tsv, csv or json (an object a round, a line each)",
 	},
 	{
@@ -398,12 +404,8 @@ static int run_batch(const struct live_options *options, const struct view *view
 	struct batch_options batch_options = {
 		.capture = make_capture_options(options),
 		.view = view,
-		.style =
-			{
-				.format = (enum batch_format)options->format,
-				.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-				.to_terminal = isatty(STDOUT_FILENO) != 0,
-			},
+		.format = (enum report_format)options->format,
+		.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		/* where there is no terminal to watch, one table is what is wanted */
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,

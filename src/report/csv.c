@@ -8,32 +8,32 @@
 
 #include "report_format.h"
 
-void report_append_csv_field(struct buffer *buffer, const char *text, size_t length, bool to_terminal)
+void report_append_csv_field(const struct report *report, const char *text, size_t length)
 {
 	if (memchr(text, ',', length) == NULL && memchr(text, '"', length) == NULL &&
 	    memchr(text, '\n', length) == NULL && memchr(text, '\r', length) == NULL) {
-		report_append_name(buffer, text, length, to_terminal);
+		report_append_name(report, text, length);
 		return;
 	}
-	buffer_append_char(buffer, '"');
+	buffer_append_char(report->out, '"');
 	while (length != 0) {
 		const char *quote = memchr(text, '"', length);
 		size_t plain = quote != NULL ? (size_t)(quote - text) : length;
 
-		report_append_name(buffer, text, plain, to_terminal);
+		report_append_name(report, text, plain);
 		if (quote != NULL) {
-			buffer_append_text(buffer, "\"\"");
+			buffer_append_text(report->out, "\"\"");
 			plain++;
 		}
 		text += plain;
 		length -= plain;
 	}
-	buffer_append_char(buffer, '"');
+	buffer_append_char(report->out, '"');
 }
 
 static void append_text(const struct report *report, const char *text)
 {
-	report_append_csv_field(report->out, text, strlen(text), report->to_terminal);
+	report_append_csv_field(report, text, strlen(text));
 }
 
 static size_t measured_count(const struct table *table)

@@ -204,12 +204,12 @@ bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t s
 	return false;
 }
 
-void report_append_name(struct buffer *buffer, const char *text, size_t length, bool to_terminal)
+void report_append_name(const struct report *report, const char *text, size_t length)
 {
-	if (to_terminal)
-		unicode_append_printable(buffer, text, length, "\uFFFD");
+	if (report->to_terminal)
+		unicode_append_printable(report->out, text, length, "\uFFFD");
 	else
-		unicode_append_valid(buffer, text, length);
+		unicode_append_valid(report->out, text, length);
 }
 
 void report_append_value(struct buffer *buffer, const struct cell *cell)

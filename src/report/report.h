@@ -65,14 +65,6 @@ void report_begin(struct report *report, const struct report_subject *subject);
  * JSON. */
 void report_table(struct report *report, const struct table *table);
 
-/*
- * Appends a text as a field of TSV (without the blanks at its ends; tab, newline and backslash as `\t`, `\n`,
- * `\\`) or of CSV (RFC 4180, in quotes where it must be). Bytes that are not UTF-8 become U+FFFD; with
- * `to_terminal` so do control characters.
- */
-void report_append_tsv_field(struct buffer *buffer, const char *text, size_t length, bool to_terminal);
-void report_append_csv_field(struct buffer *buffer, const char *text, size_t length, bool to_terminal);
-
 /* Draws what stands after the tables. */
 void report_end(struct report *report);
 

@@ -45,8 +45,18 @@ struct table *report_create_facts(const struct capture_facts *facts, enum report
 /* Whether the cell's printed form carries the mark of partial values: amounts do, ranges and sets do not. */
 bool report_has_partial_mark(const struct cell *cell);
 
-/* Appends a name of the host as valid UTF-8, without control characters where it goes to a terminal. */
-void report_append_name(struct buffer *buffer, const char *text, size_t length, bool to_terminal);
+/*
+ * Appends a text to the report as a field of TSV (without the blanks at its ends; tab, newline and backslash
+ * as
+ * `\t`, `\n`, `\\`) or of CSV (RFC 4180, in quotes where it must be). Bytes that are not UTF-8 become U+FFFD;
+ * where the report goes to a terminal so do control characters.
+ */
+void report_append_tsv_field(const struct report *report, const char *text, size_t length);
+void report_append_csv_field(const struct report *report, const char *text, size_t length);
+
+/* Appends a name of the host as valid UTF-8, without control characters where the report goes to a terminal.
+ */
+void report_append_name(const struct report *report, const char *text, size_t length);
 
 /* Appends the printed form of a value: the cell's text, or its number. */
 void report_append_value(struct buffer *buffer, const struct cell *cell);

@@ -5,7 +5,7 @@
 #include "base/unicode.h"
 #include "report_format.h"
 
-void report_append_tsv_field(struct buffer *buffer, const char *text, size_t length, bool to_terminal)
+void report_append_tsv_field(const struct report *report, const char *text, size_t length)
 {
 	length = unicode_trim(&text, length);
 	while (length != 0) {
@@ -13,12 +13,12 @@ void report_append_tsv_field(struct buffer *buffer, const char *text, size_t len
 
 		while (plain < length && text[plain] != '\t' && text[plain] != '\n' && text[plain] != '\\')
 			plain++;
-		report_append_name(buffer, text, plain, to_terminal);
+		report_append_name(report, text, plain);
 		text += plain;
 		length -= plain;
 		if (length == 0)
 			break;
-		buffer_append_text(buffer, *text == '\t' ? "\\t" : *text == '\n' ? "\\n" : "\\\\");
+		buffer_append_text(report->out, *text == '\t' ? "\\t" : *text == '\n' ? "\\n" : "\\\\");
 		text++;
 		length--;
 	}
@@ -43,8 +43,7 @@ static void append_cell(const struct report *report, const struct cell *cell, st
 		buffer_clear(scratch);
 		report_append_value(scratch, cell);
 		if (scratch->length != 0)
-			report_append_tsv_field(report->out, scratch->data, scratch->length,
-						report->to_terminal);
+			report_append_tsv_field(report, scratch->data, scratch->length);
 		break;
 	}
 }
@@ -57,8 +56,7 @@ static void draw_header(const struct report *report, const struct table *table)
 		buffer_append_format(out, "# %s\n", table->section);
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "\t" : "");
-		report_append_tsv_field(report->out, table->columns[i].name, strlen(table->columns[i].name),
-					report->to_terminal);
+		report_append_tsv_field(report, table->columns[i].name, strlen(table->columns[i].name));
 	}
 	buffer_append_char(out, '\n');
 }

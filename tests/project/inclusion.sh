@@ -41,7 +41,7 @@ src/diff: $table
 src/session: $view src/diff
 src/compare: $session
 src/tables: $diff
-src/report: $tables
+src/report: $tables src/view
 probe/object: $base
 probe/process: $object
 probe/dwarf: $process

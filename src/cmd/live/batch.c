@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cmd/line/command.h"
 #include "cmd/line/privilege.h"
+#include "report/round.h"
 #include "session/session.h"
 
 /* Signals that end the rounds; the handler only notes them, and a capture under way sees the cancel flag. */
@@ -46,6 +47,7 @@ struct batch {
 	struct capture *capture;
 	struct capture_round_options round; /* heap_patience_ns: of the next one only */
 	struct session *session;
+	struct report report;
 	struct buffer output;
 	struct signal_state signals;
 	bool slow_said;
@@ -160,13 +162,19 @@ static int write_output(struct batch *batch)
 	return 0;
 }
 
-static int print_round(struct batch *batch, bool first, struct error *error)
+static int print_round(struct batch *batch, struct error *error)
 {
-	const struct batch_options *options = batch->options;
+	struct view living = *batch->options->view; /* shares what the view owns */
+	struct table *table;
 	int result;
 
+	living.hide_gone = true;
+	table = session_table(batch->session, &living);
 	buffer_clear(&batch->output);
-	batch_append(batch->session, options->view, &options->style, first, &batch->output);
+	batch->report.snapshot = session_now(batch->session);
+	report_round(&batch->report,
+		     &(struct report_round){&living, table, session_interval_ns(batch->session)});
+	table_release(table);
 	result = write_output(batch);
 	return result < 0 && result != -EPIPE
 		       ? error_set(error, result, "cannot write the output: %s", strerror(-result))
@@ -191,7 +199,6 @@ static int run_rounds(struct batch *batch, struct error *error)
 {
 	bool needs_two = batch->options->view->mode != VIEW_MODE_TOTAL;
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t printed = 0;
 
 	while (signal_received == 0) {
 		int result = take_round(batch, error);
@@ -202,10 +209,10 @@ static int run_rounds(struct batch *batch, struct error *error)
 		if (session_round_count(batch->session) == 1)
 			deadline_ns = clock_ns(CLOCK_MONOTONIC);
 		if (session_round_count(batch->session) > 1 || !needs_two) {
-			result = print_round(batch, printed == 0, error);
+			result = print_round(batch, error);
 			if (result < 0)
 				return result;
-			if (++printed == batch->options->rounds)
+			if (batch->report.table_count == batch->options->rounds)
 				return 0;
 		}
 		deadline_ns = next_deadline(batch, deadline_ns);
@@ -217,6 +224,10 @@ static int run_rounds(struct batch *batch, struct error *error)
 int batch_run(const struct batch_options *options, struct error *error)
 {
 	struct batch batch = {.options = options,
+			      .report = {.format = options->format,
+					 .out = &batch.output,
+					 .ascii = options->ascii,
+					 .to_terminal = isatty(options->output) == 1},
 			      .round = {.only_needed = true, .heap_patience_ns = HEAP_PATIENCE_NS}};
 	int result = privilege_open_capture(&options->capture, &batch.capture, error);
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "batch_output.h"
+#include "report/report.h"
 #include "view/view.h"
 
 /* `ctop -b`: one table a round to a descriptor, without a screen. */
@@ -15,7 +15,8 @@
 struct batch_options {
 	struct capture_options capture;
 	const struct view *view; /* which table; its width chooses columns, 0 for all of the tab */
-	struct batch_style style;
+	enum report_format format;
+	bool ascii;           /* text: plain marks */
 	uint64_t interval_ns; /* between rounds */
 	uint64_t rounds;      /* tables to print, 0 for no end */
 	int output;           /* descriptor, STDOUT_FILENO as a rule */

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cmd/live/batch_output.h"
+#include "report/round.h"
+#include "session/session.h"
 
 static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *name)
 {
@@ -56,12 +57,19 @@ static void start_view(struct view *view)
 }
 
 /* The two rounds' output, that of the first not marked as first again. */
-static void assert_output(struct view *view, enum batch_format format, bool first, const char *expected)
+static void assert_output(struct view *view, enum report_format format, bool first, const char *expected)
 {
 	struct session *session = make_session();
 	struct buffer output = {0};
+	struct report report = {
+		.format = format, .out = &output, .snapshot = session_now(session), .ascii = true};
+	struct table *table;
 
-	batch_append(session, view, &(struct batch_style){.format = format, .ascii = true}, first, &output);
+	report.table_count = first ? 0 : 1;
+	view->hide_gone = true;
+	table = session_table(session, view);
+	report_round(&report, &(struct report_round){view, table, session_interval_ns(session)});
+	table_release(table);
 	assert_string_equal(output.data, expected);
 	buffer_release(&output);
 	session_release(session);
@@ -74,13 +82,13 @@ static void test_text(void **state)
 	(void)state;
 	setenv("TZ", "UTC", 1);
 	start_view(&view);
-	assert_output(&view, BATCH_FORMAT_TEXT, true,
+	assert_output(&view, REPORT_FORMAT_TEXT, true,
 		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
 		      " PROCESS        THR  CPU%  READ/s    NICE STATE\n"
 		      " web              1  25.0    4.0K      -5 S\n"
 		      " a,\"b\"?[1m?c?     1     0       ?       0 R\n");
 	view.limit = 1;
-	assert_output(&view, BATCH_FORMAT_TEXT, false,
+	assert_output(&view, REPORT_FORMAT_TEXT, false,
 		      "\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
 		      " PROCESS   THR  CPU%  READ/s    NICE STATE\n"
 		      " web         1  25.0    4.0K      -5 S\n");
@@ -92,17 +100,17 @@ static void test_separated(void **state)
 
 	(void)state;
 	start_view(&view);
-	assert_output(&view, BATCH_FORMAT_TSV, true,
+	assert_output(&view, REPORT_FORMAT_TSV, true,
 		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
 		      "1700000002000000000\ta,\"b\"\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
 	view.mode = VIEW_MODE_INTERVAL;
-	assert_output(&view, BATCH_FORMAT_CSV, true,
+	assert_output(&view, REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
 		      "1700000002000000000,web,1,500000000,8192,-5,S\n"
 		      "1700000002000000000,\"a,\"\"b\"\"\x1b[1m\tcé\",1,0,,0,R\n");
 	view.limit = 1;
-	assert_output(&view, BATCH_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
+	assert_output(&view, REPORT_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
 }
 
 static void test_threads(void **state)
@@ -113,12 +121,12 @@ static void test_threads(void **state)
 	start_view(&view);
 	view.limit = 1;
 	view.level = VIEW_LEVEL_THREADS;
-	assert_output(&view, BATCH_FORMAT_TSV, true,
+	assert_output(&view, REPORT_FORMAT_TSV, true,
 		      "time_unix_ns\ttid\ttgid\tthread\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\t10\t10\tweb\t1\t25.000\t4096.000\t-5\tS\n");
 	view.level = VIEW_LEVEL_GROUPS;
 	view.grouping.axis = AXIS_ALL;
-	assert_output(&view, BATCH_FORMAT_CSV, true,
+	assert_output(&view, REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,cgroup,process,thread,threads,cpu_percent,read_bytes_per_s,nice,state\n"
 		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S\n");
 }
@@ -130,7 +138,7 @@ static void test_json(void **state)
 	(void)state;
 	start_view(&view);
 	assert_output(
-		&view, BATCH_FORMAT_JSON, true,
+		&view, REPORT_FORMAT_JSON, true,
 		"{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\",\"rows\":"
 		"["
 		"{\"group\":\"web\",\"threads\":1,"

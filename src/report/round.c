@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "round.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/unicode.h"
+#include "json_text.h"
+#include "report_format.h"
+#include "table/screen_format.h"
+#include "view/column.h"
+
+/* A round being drawn. */
+struct drawing {
+	struct report *report;
+	struct buffer *buffer; /* of the report */
+	const struct view *view;
+	const struct table *table;
+	const struct screen_marks *marks;
+	uint64_t interval_ns;
+};
+
+enum {
+	NAMES_MAX = 3,
+	NAMES_OF_IDS = 2, /* the names of a thread's row that are numbers: tid, tgid */
+};
+
+/* What the columns are called that name a row: one, the three parts of AXIS_ALL, or those of a thread. */
+struct names {
+	const char *items[NAMES_MAX];
+	size_t count;
+	size_t ids; /* how many of them are numbers */
+};
+
+static struct names find_names(const struct view *view)
+{
+	if (view->level == VIEW_LEVEL_THREADS)
+		return (struct names){{"tid", "tgid", "thread"}, 3, NAMES_OF_IDS};
+	if (view->grouping.axis == AXIS_ALL)
+		return (struct names){{"cgroup", "process", "thread"}, 3, 0};
+	return (struct names){{"group"}, 1, 0};
+}
+
+/* The `part`-th piece of a label whose pieces stand with NULs between. */
+static const char *label_part(const struct table_row *row, size_t part, size_t *ret_length)
+{
+	const char *text = row->label, *end = row->label + row->label_length;
+
+	for (;;) {
+		const char *nul = memchr(text, '\0', (size_t)(end - text));
+
+		if (part == 0 || nul == NULL) {
+			*ret_length = (size_t)((nul != NULL ? nul : end) - text);
+			return text;
+		}
+		text = nul + 1;
+		part--;
+	}
+}
+
+/* --- text --- */
+
+/* When, how much, over which span. */
+static void append_heading(const struct drawing *drawing)
+{
+	const struct snapshot *now = drawing->report->snapshot;
+	time_t seconds = (time_t)(now->captured_at_unix_ns / NS_PER_S);
+	struct buffer *buffer = drawing->buffer;
+	uint64_t interval = drawing->interval_ns;
+	char clock[16], threads[28];
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+	buffer_append_format(buffer, "%s  %s thread%s", clock,
+			     number_group_digits(now->thread_count, threads),
+			     now->thread_count == 1 ? "" : "s");
+	if (drawing->view->level == VIEW_LEVEL_GROUPS)
+		buffer_append_format(buffer, ", %zu group%s by %s", drawing->table->row_total,
+				     drawing->table->row_total == 1 ? "" : "s",
+				     axes[drawing->view->grouping.axis].word);
+	buffer_append_format(buffer, "  %s", view_mode_names[drawing->view->mode]);
+	if (interval != 0 && drawing->view->mode <= VIEW_MODE_INTERVAL) {
+		buffer_append_text(buffer, " over ");
+		screen_format_duration(buffer, (double)interval);
+	}
+	buffer_append_char(buffer, '\n');
+}
+
+/* Text of the host as the terminal of this locale shows it: all printable, all ASCII where it knows no more.
+ */
+static void append_shown(const struct drawing *drawing, struct buffer *buffer, const char *text,
+			 size_t length)
+{
+	size_t start = buffer->length, to = start;
+
+	unicode_append_printable(buffer, text, length, drawing->marks->replacement);
+	if (drawing->marks != &screen_marks_ascii)
+		return;
+	for (size_t from = start; from < buffer->length; from++) {
+		if ((buffer->data[from] & 0x80) == 0)
+			buffer->data[to++] = buffer->data[from];
+		else if ((buffer->data[from] & 0xc0) != 0x80) /* the first byte of a character */
+			buffer->data[to++] = '?';
+	}
+	buffer->length = to;
+}
+
+/* The name of a row as text shows it. */
+static void append_label(const struct drawing *drawing, const struct table_row *row, struct buffer *buffer)
+{
+	const struct names names = find_names(drawing->view);
+
+	if (names.ids != 0)
+		buffer_append_format(buffer, "%-7u ", row->tid);
+	for (size_t i = 0; i + names.ids < names.count; i++) {
+		size_t length;
+		const char *text = label_part(row, i, &length);
+
+		if (i > 0)
+			buffer_append_text(buffer, "  ");
+		append_shown(drawing, buffer, text, length);
+	}
+}
+
+static void append_blanks(struct buffer *buffer, int count)
+{
+	if (count > 0)
+		buffer_append_format(buffer, "%*s", count, "");
+}
+
+/* A text in `width` cells, on the left or the right, with a blank before. */
+static void append_aligned(struct buffer *buffer, const struct buffer *text, int width, bool left, bool last)
+{
+	int used = unicode_width(text->data != NULL ? text->data : "", text->length);
+
+	buffer_append_char(buffer, ' ');
+	if (!left)
+		append_blanks(buffer, width - used);
+	buffer_append(buffer, text->data != NULL ? text->data : "", text->length);
+	if (left && !last)
+		append_blanks(buffer, width - used);
+}
+
+/* How wide the names and each column are in this round; the caller frees nothing. */
+static int name_width(const struct drawing *drawing, const char *heading)
+{
+	struct buffer text = {0};
+	int width = (int)strlen(heading);
+
+	for (size_t i = 0; i < drawing->table->row_count; i++) {
+		int used;
+
+		buffer_clear(&text);
+		append_label(drawing, &drawing->table->rows[i], &text);
+		used = unicode_width(text.data, text.length);
+		width = used > width ? used : width;
+	}
+	buffer_release(&text);
+	return width;
+}
+
+static void append_titles(const struct drawing *drawing, const char *heading, int width)
+{
+	struct buffer *buffer = drawing->buffer;
+	struct buffer text = {0};
+
+	buffer_append_char(buffer, ' ');
+	buffer_append_text(buffer, heading);
+	append_blanks(buffer, width - (int)strlen(heading));
+	for (size_t c = 0; c < drawing->table->column_count; c++) {
+		const struct table_column *column = &drawing->table->columns[c];
+
+		buffer_clear(&text);
+		buffer_append_text(&text, column->title);
+		append_aligned(buffer, &text, column->width, column->left,
+			       c + 1 == drawing->table->column_count);
+	}
+	buffer_append_char(buffer, '\n');
+	buffer_release(&text);
+}
+
+static void append_text_row(const struct drawing *drawing, const struct table_row *row, int width)
+{
+	static const char marks[] = {
+		[ROW_MARK_NONE] = ' ', [ROW_MARK_NEW] = '+', [ROW_MARK_GONE] = 'x', [ROW_MARK_MOVER] = '^'};
+	struct buffer *buffer = drawing->buffer;
+	struct buffer text = {0}, plain = {0};
+
+	buffer_append_char(buffer, marks[row->mark]);
+	append_label(drawing, row, &text);
+	buffer_append(buffer, text.data != NULL ? text.data : "", text.length);
+	append_blanks(buffer, width - unicode_width(text.data != NULL ? text.data : "", text.length));
+	for (size_t c = 0; c < drawing->table->column_count; c++) {
+		const struct table_column *column = &drawing->table->columns[c];
+
+		buffer_clear(&text);
+		buffer_clear(&plain);
+		screen_format_cell(&text, &row->cells[c], drawing->marks);
+		append_shown(drawing, &plain, text.data != NULL ? text.data : "", text.length);
+		append_aligned(buffer, &plain, column->width, column->left,
+			       c + 1 == drawing->table->column_count);
+	}
+	buffer_append_char(buffer, '\n');
+	buffer_release(&text);
+	buffer_release(&plain);
+}
+
+static void draw_text(const struct drawing *drawing)
+{
+	bool by_thread = drawing->view->level == VIEW_LEVEL_THREADS;
+	struct buffer heading = {0};
+	int width;
+
+	if (drawing->report->table_count != 0)
+		buffer_append_char(drawing->buffer, '\n');
+	append_heading(drawing);
+	if (by_thread)
+		buffer_append_text(&heading, "TID     THREAD");
+	else
+		for (const char *c = axes[drawing->view->grouping.axis].word; *c != '\0'; c++)
+			buffer_append_char(&heading, (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c));
+	width = name_width(drawing, heading.data);
+	append_titles(drawing, heading.data, width);
+	for (size_t i = 0; i < drawing->table->row_count; i++)
+		append_text_row(drawing, &drawing->table->rows[i], width);
+	buffer_release(&heading);
+}
+
+/* --- values without units --- */
+
+static void append_shares(struct buffer *buffer, const struct cell *cell)
+{
+	for (size_t i = 0; i < CELL_BAR_SHARES; i++)
+		buffer_append_format(buffer, "%s%s=%.3f", i > 0 ? ";" : "", table_bar_names[i],
+				     (double)cell->value.shares[i]);
+}
+
+/*
+ * A measured number for programs: to a thousandth, and what is smaller than one with six digits, so that
+ * nothing but a zero reads as zero.
+ */
+static void append_real(struct buffer *buffer, double value)
+{
+	if (value == 0.0)
+		buffer_append_char(buffer, '0');
+	else
+		buffer_append_format(buffer, value > -1.0 && value < 1.0 ? "%.6g" : "%.3f", value);
+}
+
+/* The value of a cell with all that is known of it, for programs. */
+static void append_raw(struct buffer *buffer, const struct cell *cell)
+{
+	switch (cell->form) {
+	case CELL_FORM_INTEGER:
+		buffer_append_u64(buffer, cell->value.integer);
+		return;
+	case CELL_FORM_REAL:
+		append_real(buffer, cell->value.real);
+		return;
+	case CELL_FORM_RANGE:
+		buffer_append_i64(buffer, cell->value.range.low);
+		if (cell->value.range.high == cell->value.range.low)
+			return;
+		buffer_append_text(buffer, "..");
+		buffer_append_i64(buffer, cell->value.range.high);
+		return;
+	case CELL_FORM_BAR:
+		append_shares(buffer, cell);
+		return;
+	case CELL_FORM_TEXT:
+	case CELL_FORM_SIDES:
+		buffer_append_text(buffer, cell->text != NULL ? cell->text : "");
+		return;
+	}
+}
+
+/* --- tsv and csv --- */
+
+static void append_field(const struct drawing *drawing, const char *text, size_t length)
+{
+	if (drawing->report->format == REPORT_FORMAT_CSV) {
+		buffer_append_char(drawing->buffer, ',');
+		report_append_csv_field(drawing->report, text, length);
+	} else {
+		buffer_append_char(drawing->buffer, '\t');
+		report_append_tsv_field(drawing->report, text, length);
+	}
+}
+
+static void append_header(const struct drawing *drawing)
+{
+	const struct names names = find_names(drawing->view);
+
+	buffer_append_text(drawing->buffer, "time_unix_ns");
+	for (size_t i = 0; i < names.count; i++)
+		append_field(drawing, names.items[i], strlen(names.items[i]));
+	for (size_t c = 0; c < drawing->table->column_count; c++)
+		append_field(drawing, drawing->table->columns[c].name,
+			     strlen(drawing->table->columns[c].name));
+	buffer_append_char(drawing->buffer, '\n');
+}
+
+static void append_separated_row(const struct drawing *drawing, const struct table_row *row)
+{
+	const struct names names = find_names(drawing->view);
+	struct buffer text = {0};
+
+	buffer_append_u64(drawing->buffer, drawing->report->snapshot->captured_at_unix_ns);
+	for (size_t i = 0; i < names.count; i++) {
+		if (i < names.ids) {
+			buffer_append_format(drawing->buffer, "%c%" PRIu32,
+					     drawing->report->format == REPORT_FORMAT_CSV ? ',' : '\t',
+					     i == 0 ? row->tid : row->tgid);
+		} else {
+			size_t length;
+			const char *part = label_part(row, i - names.ids, &length);
+
+			append_field(drawing, part, length);
+		}
+	}
+	for (size_t c = 0; c < drawing->table->column_count; c++) {
+		buffer_clear(&text);
+		if (row->cells[c].state == CELL_VALUE)
+			append_raw(&text, &row->cells[c]);
+		append_field(drawing, text.data != NULL ? text.data : "", text.length);
+	}
+	buffer_append_char(drawing->buffer, '\n');
+	buffer_release(&text);
+}
+
+static void draw_separated(const struct drawing *drawing)
+{
+	if (drawing->report->table_count == 0)
+		append_header(drawing);
+	for (size_t i = 0; i < drawing->table->row_count; i++)
+		append_separated_row(drawing, &drawing->table->rows[i]);
+}
+
+/* --- json --- */
+
+static void append_json_value(struct buffer *buffer, const struct cell *cell)
+{
+	switch (cell->form) {
+	case CELL_FORM_INTEGER:
+	case CELL_FORM_REAL:
+		append_raw(buffer, cell);
+		return;
+	case CELL_FORM_RANGE:
+		buffer_append_format(buffer, "[%" PRId64 ",%" PRId64 "]", cell->value.range.low,
+				     cell->value.range.high);
+		return;
+	case CELL_FORM_BAR:
+		for (size_t i = 0; i < CELL_BAR_SHARES; i++)
+			buffer_append_format(buffer, "%s\"%s\":%.3f", i > 0 ? "," : "{", table_bar_names[i],
+					     (double)cell->value.shares[i]);
+		buffer_append_char(buffer, '}');
+		return;
+	case CELL_FORM_TEXT:
+	case CELL_FORM_SIDES:
+		json_append_text(buffer, cell->text);
+		return;
+	}
+}
+
+static void append_json_cell(const struct drawing *drawing, const struct table_column *column,
+			     const struct cell *cell)
+{
+	struct buffer *buffer = drawing->buffer;
+
+	buffer_append_char(buffer, ',');
+	json_append_text(buffer, column->name);
+	buffer_append_text(buffer, ":{\"value\":");
+	if (cell->state == CELL_VALUE)
+		append_json_value(buffer, cell);
+	else
+		buffer_append_text(buffer, "null");
+	buffer_append_format(buffer, ",\"unit\":\"%s\",\"state\":\"%s\"", unit_names[cell->unit],
+			     cell->state == CELL_EMPTY ? "absent" : report_state_name(cell));
+	if (cell->state == CELL_UNAVAILABLE) {
+		buffer_append_text(buffer, ",\"reason\":");
+		json_append_text(buffer, snapshot_reason_name(drawing->report->snapshot, cell->reason));
+	}
+	buffer_append_char(buffer, '}');
+}
+
+static void append_json_row(const struct drawing *drawing, const struct table_row *row)
+{
+	const struct names names = find_names(drawing->view);
+	struct buffer *buffer = drawing->buffer;
+
+	for (size_t i = 0; i < names.count; i++) {
+		buffer_append_format(buffer, "%c\"%s\":", i > 0 ? ',' : '{', names.items[i]);
+		if (i < names.ids) {
+			buffer_append_u64(buffer, i == 0 ? row->tid : row->tgid);
+		} else {
+			size_t length;
+			const char *part = label_part(row, i - names.ids, &length);
+
+			json_append_string(buffer, part, length);
+		}
+	}
+	if (drawing->view->level == VIEW_LEVEL_GROUPS)
+		buffer_append_format(buffer, ",\"threads\":%" PRIu32, row->threads);
+	for (size_t c = 0; c < drawing->table->column_count; c++) {
+		if (drawing->table->columns[c].column != COLUMN_THR)
+			append_json_cell(drawing, &drawing->table->columns[c], &row->cells[c]);
+	}
+	buffer_append_char(buffer, '}');
+}
+
+static void draw_json(const struct drawing *drawing)
+{
+	struct buffer *buffer = drawing->buffer;
+
+	buffer_append_format(buffer,
+			     "{\"time_unix_ns\":%" PRIu64 ",\"interval_ns\":%" PRIu64
+			     ",\"mode\":\"%s\",\"rows\":[",
+			     drawing->report->snapshot->captured_at_unix_ns, drawing->interval_ns,
+			     view_mode_names[drawing->view->mode]);
+	for (size_t i = 0; i < drawing->table->row_count; i++) {
+		if (i > 0)
+			buffer_append_char(buffer, ',');
+		append_json_row(drawing, &drawing->table->rows[i]);
+	}
+	buffer_append_text(buffer, "]}\n");
+}
+
+void report_round(struct report *report, const struct report_round *round)
+{
+	const struct drawing drawing = {
+		.report = report,
+		.buffer = report->out,
+		.view = round->view,
+		.table = round->table,
+		.marks = report->ascii ? &screen_marks_ascii : &screen_marks_utf8,
+		.interval_ns = round->interval_ns,
+	};
+
+	if (report->format == REPORT_FORMAT_JSON)
+		draw_json(&drawing);
+	else if (report->format == REPORT_FORMAT_TEXT)
+		draw_text(&drawing);
+	else
+		draw_separated(&drawing);
+	report->table_count++;
+}
