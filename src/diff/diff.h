@@ -111,7 +111,7 @@ void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
 /* The groups of a side; a pair's aggregates are those of its `group` there, several candidates merged. */
 struct aggregation *diff_aggregation(const struct diff *diff, enum diff_side side);
 
-/* The renamed cgroups, in byte order of their paths before and after. */
+/* The renamed cgroups, in byte order of their paths in after. */
 size_t diff_rename_count(const struct diff *diff);
 const struct diff_rename *diff_rename(const struct diff *diff, size_t index);
 

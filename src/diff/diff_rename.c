@@ -381,21 +381,10 @@ static void describe(struct search *search, const struct match *match, struct di
 	list_residue(search, DIFF_AFTER, match, rename);
 }
 
-static int compare_matches(const void *a, const void *b)
-{
-	const struct match *left = a, *right = b;
-
-	if (left->before != right->before)
-		return left->before < right->before ? -1 : 1;
-	return (left->after > right->after) - (left->after < right->after);
-}
-
 static void report_renames(struct search *search)
 {
 	struct diff *diff = search->diff;
 
-	if (search->match_count > 1)
-		qsort(search->matches, search->match_count, sizeof(struct match), compare_matches);
 	diff->renames = memory_allocate_zero(search->match_count + 1, sizeof(*diff->renames));
 	for (size_t i = 0; i < search->match_count; i++)
 		describe(search, &search->matches[i], &diff->renames[diff->rename_count++]);

@@ -34,7 +34,7 @@ static void make_name(struct build *build, uint32_t thread)
 		cgroup_key_append(&build->rules, string_pool_text(strings, triple->cgroup),
 				  string_pool_length(strings, triple->cgroup), &build->key);
 		if (build->rename != NULL)
-			build->rename(build->context, &build->key);
+			build->rename(build->context, thread, &build->key);
 		if (build->key.length != 0)
 			buffer_append(&build->name, build->key.data, build->key.length);
 		buffer_append_char(&build->name, '\0');

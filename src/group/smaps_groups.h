@@ -35,8 +35,8 @@ struct smaps_groups {
 	struct hash_map field_of; /* process << 32 | key, while they are made */
 };
 
-/* Changes the key of a cgroup, on AXIS_ALL. */
-typedef void smaps_groups_rename(void *context, struct buffer *cgroup);
+/* Changes the key of the cgroup of a process, on AXIS_ALL; `thread` is its leader. */
+typedef void smaps_groups_rename(void *context, uint32_t thread, struct buffer *cgroup);
 
 /*
  * Sums the records by pattern of the process name ("name[tgid]" where the options keep names); processes

@@ -22,38 +22,19 @@ struct smaps_table {
 	struct process_pair *pairs;
 	size_t count;
 	struct table *table;
-	struct string_pool cgroups; /* that before has, on AXIS_ALL */
 };
 
-/* Whether `path` is `root` or stands below it. */
-static bool is_below(const struct buffer *path, const char *root, size_t length)
-{
-	return path->length >= length && memcmp(path->data, root, length) == 0 &&
-	       (path->data[length] == '/' || path->data[length] == '\0');
-}
-
-/* Gives the cgroup of after the place below the root that its tree had in before. */
-static void rename_cgroup(void *context, struct buffer *cgroup)
+/* A process of after whose leader's row stands under the name of before stands there itself. */
+static void rename_cgroup(void *context, uint32_t thread, struct buffer *cgroup)
 {
 	const struct smaps_table *smaps = context;
 	const struct diff *diff = smaps->build->diff;
+	const struct diff_pair *pair = diff_pair(diff, diff_pair_of_thread(diff, DIFF_AFTER, thread));
 
-	if (cgroup->length == 0 ||
-	    string_pool_find(&smaps->cgroups, cgroup->data, cgroup->length) != UINT32_MAX)
+	if (pair->kind != DIFF_PAIR_FUDGED)
 		return;
-	for (size_t i = 0; i < diff_rename_count(diff); i++) {
-		const struct diff_rename *rename = diff_rename(diff, i);
-		size_t length = strlen(rename->root[DIFF_AFTER]);
-		struct buffer renamed = {0};
-
-		if (!is_below(cgroup, rename->root[DIFF_AFTER], length))
-			continue;
-		buffer_append_text(&renamed, rename->root[DIFF_BEFORE]);
-		buffer_append(&renamed, cgroup->data + length, cgroup->length - length);
-		buffer_release(cgroup);
-		*cgroup = renamed;
-		return;
-	}
+	buffer_clear(cgroup);
+	buffer_append_text(cgroup, pair->key);
 }
 
 static void collect(struct smaps_table *smaps)
@@ -63,12 +44,6 @@ static void collect(struct smaps_table *smaps)
 
 	smaps->groups[DIFF_BEFORE] = smaps_groups_create(diff_snapshot(diff, DIFF_BEFORE), options,
 							 smaps->build->by_flags[DIFF_BEFORE], NULL, NULL);
-	for (size_t i = 0; i < smaps->groups[DIFF_BEFORE]->process_count; i++) {
-		size_t length;
-		const char *name = smaps_groups_name(smaps->groups[DIFF_BEFORE], i, &length);
-
-		string_pool_intern(&smaps->cgroups, name, strlen(name));
-	}
 	smaps->groups[DIFF_AFTER] = smaps_groups_create(diff_snapshot(diff, DIFF_AFTER), options,
 							smaps->build->by_flags[DIFF_AFTER], rename_cgroup,
 							smaps);
@@ -268,6 +243,5 @@ void diff_smaps_table(struct diff_build *build)
 	build_table(&smaps);
 	smaps_groups_release(smaps.groups[DIFF_BEFORE]);
 	smaps_groups_release(smaps.groups[DIFF_AFTER]);
-	string_pool_release(&smaps.cgroups);
 	free(smaps.pairs);
 }

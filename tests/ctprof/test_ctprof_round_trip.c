@@ -260,7 +260,7 @@ static void test_reference_snapshots(void **state)
 
 	(void)state;
 	assert_int_equal(glob(TEST_DATA "/reference/snapshots/*.ctprof.zst", 0, NULL, &files), 0);
-	assert_int_equal(files.gl_pathc, 48);
+	assert_int_equal(files.gl_pathc, 54);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		struct ctprof_notes notes;
 		struct snapshot *snapshot = NULL;

@@ -255,6 +255,31 @@ static void test_marks_of_what_is_not_known(void **state)
 	release(diff, before, after);
 }
 
+static void add_memory(struct snapshot *snapshot, size_t thread, uint64_t kib)
+{
+	struct smaps_record *record = snapshot_add_smaps(snapshot, thread);
+
+	record->kib.items = arena_allocate_zero(&snapshot->arena, 1, sizeof(struct key_value));
+	record->kib.items[0].key = string_pool_intern(&snapshot->strings, "Rss", 3);
+	record->kib.items[0].value = kib;
+	record->kib.count = 1;
+}
+
+/* Twelve types of threads, enough for a cgroup to be known by them; the first has memory where it is not 0.
+ */
+static void add_types(struct snapshot *snapshot, const char *cgroup, char letter, uint64_t kib)
+{
+	for (int type = 0; type < 12; type++) {
+		char process[16];
+		size_t thread;
+
+		snprintf(process, sizeof(process), "%c%c", letter, 'g' + type);
+		thread = diff_fixture_add(snapshot, cgroup, process, "t", 1);
+		if (type == 0 && kib != 0)
+			add_memory(snapshot, thread, kib);
+	}
+}
+
 /* Processes of two candidates of one renamed cgroup add up. */
 static void test_memory_of_renamed_cgroups(void **state)
 {
@@ -263,32 +288,9 @@ static void test_memory_of_renamed_cgroups(void **state)
 	struct diff *diff;
 
 	(void)state;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		struct snapshot *snapshot = side == DIFF_BEFORE ? before : after;
-
-		for (size_t i = 0; i < (side == DIFF_BEFORE ? 1 : 2); i++) {
-			for (int type = 0; type < 12; type++) {
-				char process[16];
-				size_t thread;
-				struct smaps_record *record;
-
-				snprintf(process, sizeof(process), "p%c", 'g' + type);
-				thread = diff_fixture_add(snapshot,
-							  side == DIFF_BEFORE ? "/old"
-							  : i == 0            ? "/new-x"
-									      : "/new-y",
-							  process, "t", 1);
-				if (type != 0)
-					continue;
-				record = snapshot_add_smaps(snapshot, thread);
-				record->kib.items = arena_allocate_zero(&snapshot->arena, 1,
-									sizeof(struct key_value));
-				record->kib.items[0].key = string_pool_intern(&snapshot->strings, "Rss", 3);
-				record->kib.items[0].value = 10;
-				record->kib.count = 1;
-			}
-		}
-	}
+	add_types(before, "/old", 'p', 10);
+	add_types(after, "/new-x", 'p', 10);
+	add_types(after, "/new-y", 'p', 10);
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
 	request.sections[SECTION_SMAPS_ROLLUP] = true;
 	expect(diff, &request,
@@ -297,6 +299,54 @@ static void test_memory_of_renamed_cgroups(void **state)
 	       "# Fudged cgroup matches (2 pairs)\n"
 	       "/old, /new-x, /old, /new-x, 12, 100.0%, 0, , \n"
 	       "/old, /new-y, /old, /new-y, 12, 100.0%, 0, , \n");
+	release(diff, before, after);
+}
+
+/* What stands beside a renamed cgroup goes by another name where it was joined, and only there: of the two
+ * candidates' trees only one has its side in the same place below the root. */
+static void test_memory_beside_renamed_cgroups(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct diff *diff;
+
+	(void)state;
+	add_types(before, "/old/deep/app", 'p', 0);
+	add_memory(before, diff_fixture_add(before, "/old/side", "kid", "kid", 1), 10);
+	add_types(after, "/new-x/app", 'p', 0);
+	add_memory(after, diff_fixture_add(after, "/new-x/side", "kid", "kid", 1), 5);
+	add_types(after, "/new-y/deep/app", 'p', 0);
+	add_memory(after, diff_fixture_add(after, "/new-y/side", "kid", "kid", 1), 30);
+	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	request.sections[SECTION_SMAPS_ROLLUP] = true;
+	expect(diff, &request,
+	       "# smaps-rollup\n"
+	       "/old/side | kid, , Rss, 10.000KiB → 30.000KiB, +20.000KiB, +200.0%, \n"
+	       "/new-x/side | kid, , Rss, - → 5.000KiB, -, -, \n"
+	       "# Fudged cgroup matches (2 pairs)\n"
+	       "/old/deep/app, /new-x/app, /old/deep, /new-x, 12, 100.0%, 1, , \n"
+	       "/old/deep/app, /new-y/deep/app, /old, /new-y, 12, 100.0%, 1, , \n"
+	       "# 1 group only in candidate\n"
+	       "/new-x/side | kid | kid\n");
+	release(diff, before, after);
+}
+
+static void test_renames_come_in_the_order_of_their_new_names(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct diff *diff;
+
+	(void)state;
+	add_types(before, "/alpha", 'p', 0);
+	add_types(before, "/beta", 'q', 0);
+	add_types(after, "/new-x", 'q', 0);
+	add_types(after, "/new-y", 'p', 0);
+	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	expect(diff, &request,
+	       "# Fudged cgroup matches (2 pairs)\n"
+	       "/beta, /new-x, /beta, /new-x, 12, 100.0%, 0, , \n"
+	       "/alpha, /new-y, /alpha, /new-y, 12, 100.0%, 0, , \n");
 	release(diff, before, after);
 }
 
@@ -379,6 +429,8 @@ int main(void)
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_marks_of_what_is_not_known),
 		cmocka_unit_test(test_memory_of_renamed_cgroups),
+		cmocka_unit_test(test_memory_beside_renamed_cgroups),
+		cmocka_unit_test(test_renames_come_in_the_order_of_their_new_names),
 		cmocka_unit_test(test_pieces_read_as_the_whole),
 		cmocka_unit_test(test_limit_cuts_the_end_off),
 	};
