@@ -84,6 +84,11 @@ bool unicode_is_valid(const char *text, size_t length)
 	return true;
 }
 
+bool unicode_is_control(uint32_t scalar)
+{
+	return scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0);
+}
+
 bool unicode_is_white_space(uint32_t scalar)
 {
 	return (scalar >= 0x09 && scalar <= 0x0d) || scalar == 0x20 || scalar == 0x85 || scalar == 0xa0 ||
@@ -164,7 +169,7 @@ void unicode_append_without_nul(struct buffer *buffer, const char *text, size_t 
 
 static bool is_printable(uint32_t scalar)
 {
-	if (scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0))
+	if (unicode_is_control(scalar))
 		return false;
 	/* line and paragraph separator, embeddings, overrides and isolates reorder or break a line */
 	if (scalar == 0x2028 || scalar == 0x2029 || scalar == 0x200e || scalar == 0x200f || scalar == 0x061c)

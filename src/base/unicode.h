@@ -20,6 +20,9 @@ void unicode_append(struct buffer *buffer, uint32_t scalar);
 
 bool unicode_is_valid(const char *text, size_t length);
 
+/* Whether the scalar is a control character: C0, DEL or C1. */
+bool unicode_is_control(uint32_t scalar);
+
 /* The White_Space property (what Rust's char::is_whitespace tests). */
 bool unicode_is_white_space(uint32_t scalar);
 

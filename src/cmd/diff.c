@@ -279,7 +279,7 @@ static int print_report(struct report_drawing *drawing, const struct comparison 
 	const struct diff_command_options *options = comparison->options;
 	struct error error;
 
-	report_drawing_start(drawing, &options->report);
+	report_drawing_start(drawing, &options->report, &options->view);
 	drawing->report.snapshot = comparison->snapshots[DIFF_AFTER];
 	drawing->report.before = comparison->snapshots[DIFF_BEFORE];
 	drawing->report.wrap_width = options->wrap ? terminal_width(options) : 0;

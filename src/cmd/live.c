@@ -406,6 +406,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.view = view,
 		.format = (enum report_format)options->format,
 		.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.csv_safe = options->view.csv_safe,
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		/* where there is no terminal to watch, one table is what is wanted */
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,

@@ -66,7 +66,7 @@ static int print_report(struct report_drawing *drawing, const struct show_option
 {
 	struct error error;
 
-	report_drawing_start(drawing, &options->report);
+	report_drawing_start(drawing, &options->report, &options->view);
 	drawing->report.snapshot = snapshot;
 	drawing->report.one_section = makes_one_table(request);
 	report_begin(&drawing->report,

@@ -2,38 +2,46 @@
 /*
  * Comma-separated values by RFC 4180 (but lines end in a line feed): raw numbers; behind the columns the
  * unit, the state and the reason of each measured one, their names led by the column's where there are
- * several. A column with both sides of a comparison is two, NAME_before and NAME_after.
+ * several. A column with both sides of a comparison is two, NAME_before and NAME_after. CSV knows no escapes:
+ * tabs and ends of lines stay in their quotes, other control characters are written as in TSV.
  */
 #include <string.h>
 
 #include "report_format.h"
 
-void report_append_csv_field(const struct report *report, const char *text, size_t length)
+static bool is_formula(const char *text, size_t length)
 {
-	if (memchr(text, ',', length) == NULL && memchr(text, '"', length) == NULL &&
-	    memchr(text, '\n', length) == NULL && memchr(text, '\r', length) == NULL) {
-		report_append_name(report, text, length);
-		return;
-	}
-	buffer_append_char(report->out, '"');
+	return length != 0 && memchr("=+-@\t\r\n", text[0], 7) != NULL;
+}
+
+static bool needs_quotes(const char *text, size_t length)
+{
+	return memchr(text, ',', length) != NULL || memchr(text, '"', length) != NULL ||
+	       memchr(text, '\n', length) != NULL || memchr(text, '\r', length) != NULL;
+}
+
+void report_append_csv_field(const struct report *report, const char *text, size_t length, bool foreign)
+{
+	const char *quotes = needs_quotes(text, length) ? "\"" : "";
+
+	buffer_append_text(report->out, quotes);
+	if (foreign && report->csv_safe && is_formula(text, length))
+		buffer_append_char(report->out, '\'');
 	while (length != 0) {
 		const char *quote = memchr(text, '"', length);
-		size_t plain = quote != NULL ? (size_t)(quote - text) : length;
+		size_t used = quote != NULL ? (size_t)(quote - text) + 1 : length;
 
-		report_append_name(report, text, plain);
-		if (quote != NULL) {
-			buffer_append_text(report->out, "\"\"");
-			plain++;
-		}
-		text += plain;
-		length -= plain;
+		report_append_name(report, text, used, "\t\n\r");
+		buffer_append_text(report->out, quote != NULL ? "\"" : "");
+		text += used;
+		length -= used;
 	}
-	buffer_append_char(report->out, '"');
+	buffer_append_text(report->out, quotes);
 }
 
 static void append_text(const struct report *report, const char *text)
 {
-	report_append_csv_field(report, text, strlen(text));
+	report_append_csv_field(report, text, strlen(text), true);
 }
 
 static size_t measured_count(const struct table *table)
@@ -77,7 +85,7 @@ static void draw_header(const struct report *report, const struct table *table)
 static void draw_cell(const struct report *report, const struct cell *cell)
 {
 	if (cell->state == CELL_VALUE && !report_append_number(report->out, cell) && cell->text != NULL)
-		append_text(report, cell->text);
+		report_append_csv_field(report, cell->text, strlen(cell->text), cell->form == CELL_FORM_TEXT);
 }
 
 static void draw_sides(struct buffer *out, const struct cell *cell)

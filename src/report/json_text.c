@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "json_text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/unicode.h"
+
+enum {
+	REPLACEMENT = 0xfffd /* for what is not UTF-8 */
+};
 
 static const char short_escapes[] = {
 	['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
 };
 
-static void append_escape(struct buffer *buffer, unsigned char character)
+static void append_escape(struct buffer *buffer, uint32_t character)
 {
 	if (character < sizeof(short_escapes) && short_escapes[character] != '\0') {
 		buffer_append_char(buffer, '\\');
 		buffer_append_char(buffer, short_escapes[character]);
 	} else {
-		buffer_append_format(buffer, "\\u%04x", character);
+		buffer_append_format(buffer, "\\u%04" PRIx32, character);
 	}
 }
 
 void json_append_string(struct buffer *buffer, const char *text, size_t length)
 {
-	size_t start = 0;
-
 	buffer_append_char(buffer, '"');
-	for (size_t i = 0; i < length; i++) {
-		unsigned char character = (unsigned char)text[i];
+	while (length != 0) {
+		uint32_t character = REPLACEMENT;
+		size_t used = unicode_decode(text, length, &character);
 
-		if (character >= ' ' && character != '"' && character != '\\')
-			continue;
-		unicode_append_valid(buffer, text + start, i - start);
-		append_escape(buffer, character);
-		start = i + 1;
+		if (unicode_is_control(character) || character == '"' || character == '\\')
+			append_escape(buffer, character);
+		else
+			unicode_append(buffer, character);
+		used = used != 0 ? used : 1;
+		text += used;
+		length -= used;
 	}
-	unicode_append_valid(buffer, text + start, length - start);
 	buffer_append_char(buffer, '"');
 }
 

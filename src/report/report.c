@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/unicode.h"
 #include "report_format.h"
@@ -204,12 +206,25 @@ bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t s
 	return false;
 }
 
-void report_append_name(const struct report *report, const char *text, size_t length)
+void report_append_name(const struct report *report, const char *text, size_t length, const char *kept)
 {
-	if (report->to_terminal)
+	if (report->to_terminal) {
 		unicode_append_printable(report->out, text, length, "\uFFFD");
-	else
-		unicode_append_valid(report->out, text, length);
+		return;
+	}
+	while (length != 0) {
+		uint32_t character = 0xfffd;
+		size_t used = unicode_decode(text, length, &character);
+
+		if (!unicode_is_control(character) ||
+		    (character != 0 && strchr(kept, (int)character) != NULL))
+			unicode_append(report->out, character);
+		else
+			buffer_append_format(report->out, "\\x%02" PRIx32, character);
+		used = used != 0 ? used : 1;
+		text += used;
+		length -= used;
+	}
 }
 
 void report_append_value(struct buffer *buffer, const struct cell *cell)

@@ -51,7 +51,8 @@ struct report {
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
 	int wrap_width;   /* text only: names go on in the next line so that lines have this width; 0: they do
 			   * not */
-	bool to_terminal; /* tsv and csv: control characters in names become U+FFFD */
+	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD */
+	bool csv_safe;    /* csv: no name begins as a formula does */
 	bool one_section; /* csv only: leave the section's name out */
 	size_t table_count;
 	bool reasons[2][UINT8_MAX + 1]; /* reasons of cells drawn, for the legend: of `snapshot`, `before` */

@@ -48,15 +48,18 @@ bool report_has_partial_mark(const struct cell *cell);
 /*
  * Appends a text to the report as a field of TSV (without the blanks at its ends; tab, newline and backslash
  * as
- * `\t`, `\n`, `\\`) or of CSV (RFC 4180, in quotes where it must be). Bytes that are not UTF-8 become U+FFFD;
- * where the report goes to a terminal so do control characters.
+ * `\t`, `\n`, `\\`) or of CSV (RFC 4180, in quotes where it must be; with `csv_safe` a ' stands before a
+ * `foreign` text that a spreadsheet would take for a formula).
  */
 void report_append_tsv_field(const struct report *report, const char *text, size_t length);
-void report_append_csv_field(const struct report *report, const char *text, size_t length);
+void report_append_csv_field(const struct report *report, const char *text, size_t length, bool foreign);
 
-/* Appends a name of the host as valid UTF-8, without control characters where the report goes to a terminal.
+/*
+ * Appends a name of the host as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD, each
+ * control character but those of `kept` `\x1b`. In a report that goes to a terminal all that cannot be shown
+ * is U+FFFD.
  */
-void report_append_name(const struct report *report, const char *text, size_t length);
+void report_append_name(const struct report *report, const char *text, size_t length, const char *kept);
 
 /* Appends the printed form of a value: the cell's text, or its number. */
 void report_append_value(struct buffer *buffer, const struct cell *cell);

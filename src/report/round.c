@@ -280,11 +280,11 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 
 /* --- tsv and csv --- */
 
-static void append_field(const struct drawing *drawing, const char *text, size_t length)
+static void append_field(const struct drawing *drawing, const char *text, size_t length, bool foreign)
 {
 	if (drawing->report->format == REPORT_FORMAT_CSV) {
 		buffer_append_char(drawing->buffer, ',');
-		report_append_csv_field(drawing->report, text, length);
+		report_append_csv_field(drawing->report, text, length, foreign);
 	} else {
 		buffer_append_char(drawing->buffer, '\t');
 		report_append_tsv_field(drawing->report, text, length);
@@ -297,10 +297,10 @@ static void append_header(const struct drawing *drawing)
 
 	buffer_append_text(drawing->buffer, "time_unix_ns");
 	for (size_t i = 0; i < names.count; i++)
-		append_field(drawing, names.items[i], strlen(names.items[i]));
+		append_field(drawing, names.items[i], strlen(names.items[i]), false);
 	for (size_t c = 0; c < drawing->table->column_count; c++)
 		append_field(drawing, drawing->table->columns[c].name,
-			     strlen(drawing->table->columns[c].name));
+			     strlen(drawing->table->columns[c].name), false);
 	buffer_append_char(drawing->buffer, '\n');
 }
 
@@ -319,14 +319,15 @@ static void append_separated_row(const struct drawing *drawing, const struct tab
 			size_t length;
 			const char *part = label_part(row, i - names.ids, &length);
 
-			append_field(drawing, part, length);
+			append_field(drawing, part, length, true);
 		}
 	}
 	for (size_t c = 0; c < drawing->table->column_count; c++) {
 		buffer_clear(&text);
 		if (row->cells[c].state == CELL_VALUE)
 			append_raw(&text, &row->cells[c]);
-		append_field(drawing, text.data != NULL ? text.data : "", text.length);
+		append_field(drawing, text.data != NULL ? text.data : "", text.length,
+			     row->cells[c].form == CELL_FORM_TEXT);
 	}
 	buffer_append_char(drawing->buffer, '\n');
 	buffer_release(&text);

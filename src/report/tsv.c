@@ -13,7 +13,7 @@ void report_append_tsv_field(const struct report *report, const char *text, size
 
 		while (plain < length && text[plain] != '\t' && text[plain] != '\n' && text[plain] != '\\')
 			plain++;
-		report_append_name(report, text, plain);
+		report_append_name(report, text, plain, "");
 		text += plain;
 		length -= plain;
 		if (length == 0)

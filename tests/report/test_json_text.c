@@ -22,7 +22,11 @@ static void test_strings(void **state)
 	assert_string("plain/text", 10, "\"plain/text\"");
 	assert_string("a\"b\\c", 5, "\"a\\\"b\\\\c\"");
 	assert_string("\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\"");
-	assert_string("\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\x7f\"");
+	assert_string("\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"");
+	assert_string("\xc2\x80\xc2\x9b"
+		      "1m\xc2\x9f\xc2\xa0",
+		      10, "\"\\u0080\\u009b1m\\u009f\xc2\xa0\"");
+	assert_string("\xe0\xc2\x9b\x9b", 4, "\"\xef\xbf\xbd\\u009b\xef\xbf\xbd\"");
 	assert_string("\xc3\xa9\xff\xe2\x82", 5, "\"\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 

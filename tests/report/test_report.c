@@ -213,6 +213,60 @@ static void test_names_with_nul(void **state)
 	snapshot_release(snapshot);
 }
 
+/* No control character of a name reaches a format, nor with csv_safe the beginning of a formula. */
+static void test_hostile_names(void **state)
+{
+	static const char *const names[] = {"\x1b]0;t\a \x7f\xc2\x9b"
+					    "1m\xff\\x1b",
+					    "=1+1",
+					    "a,=b",
+					    "-5",
+					    "\t@x\r\n",
+					    "@,\"q\""};
+	static const struct {
+		enum report_format format;
+		bool csv_safe;
+		const char *output;
+	} cases[] = {
+		{REPORT_FORMAT_TSV, true,
+		 "# s\nname\tvalue\n\\x1b]0;t\\x07 "
+		 "\\x7f\\x9b1m\uFFFD\\\\x1b\t-3..0\n=1+1\t-3..0\na,=b\t-3..0\n-5\t-3..0\n"
+		 "@x\t-3..0\n@,\"q\"\t-3..0\n"},
+		{REPORT_FORMAT_CSV, false,
+		 "# s\nname,value\n\\x1b]0;t\\x07 "
+		 "\\x7f\\x9b1m\uFFFD\\x1b,-3..0\n=1+1,-3..0\n\"a,=b\",-3..0\n-5,-3..0\n"
+		 "\"\t@x\r\n\",-3..0\n\"@,\"\"q\"\"\",-3..0\n"},
+		{REPORT_FORMAT_CSV, true,
+		 "# s\nname,value\n\\x1b]0;t\\x07 "
+		 "\\x7f\\x9b1m\uFFFD\\x1b,-3..0\n'=1+1,-3..0\n\"a,=b\",-3..0\n'-5,-3..0\n"
+		 "\"'\t@x\r\n\",-3..0\n\"'@,\"\"q\"\"\",-3..0\n"},
+	};
+	struct table *table = table_create("s", 2);
+
+	(void)state;
+	table->columns[0] = (struct table_column){.name = "name", .left = true};
+	table->columns[1] = (struct table_column){.name = "value"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct table_row *row = table_add_row(table);
+
+		row->cells[0] = (struct cell){.state = CELL_VALUE, .text = names[i]};
+		row->cells[1] = (struct cell){.state = CELL_VALUE,
+					      .form = CELL_FORM_RANGE,
+					      .value.range = {-3, 0},
+					      .text = "-3..0"};
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buffer out = {0};
+		struct report report = {
+			.format = cases[i].format, .out = &out, .csv_safe = cases[i].csv_safe};
+
+		report_table(&report, table);
+		assert_string_equal(out.data, cases[i].output);
+		buffer_release(&out);
+	}
+	table_release(table);
+}
+
 /* Names go on in the next line of their column, numbers stay whole, and nothing is lost. */
 static void test_wrapped_names(void **state)
 {
@@ -252,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_pieces_read_as_the_whole),
 		cmocka_unit_test(test_names_with_nul),
+		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_wrapped_names),
 	};
 

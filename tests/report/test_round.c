@@ -103,12 +103,12 @@ static void test_separated(void **state)
 	assert_output(&view, REPORT_FORMAT_TSV, true,
 		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
-		      "1700000002000000000\ta,\"b\"\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
+		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
 	view.mode = VIEW_MODE_INTERVAL;
 	assert_output(&view, REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
 		      "1700000002000000000,web,1,500000000,8192,-5,S\n"
-		      "1700000002000000000,\"a,\"\"b\"\"\x1b[1m\tcé\",1,0,,0,R\n");
+		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",1,0,,0,R\n");
 	view.limit = 1;
 	assert_output(&view, REPORT_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
 }

@@ -99,13 +99,15 @@ void report_options_warn(const struct report_options *options, const struct view
 	}
 }
 
-void report_drawing_start(struct report_drawing *drawing, const struct report_options *options)
+void report_drawing_start(struct report_drawing *drawing, const struct report_options *options,
+			  const struct view_options *view)
 {
 	drawing->report = (struct report){
 		.format = (enum report_format)options->format,
 		.out = &drawing->output.buffer,
 		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
 		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+		.csv_safe = view->csv_safe,
 	};
 }
 

@@ -53,7 +53,8 @@ struct report_drawing {
 };
 
 /* Fills `report` but for what it is about; the output is open. */
-void report_drawing_start(struct report_drawing *drawing, const struct report_options *options);
+void report_drawing_start(struct report_drawing *drawing, const struct report_options *options,
+			  const struct view_options *view);
 
 /* Draws a table; `drawing` is a struct report_drawing: for what hands tables out one by one. */
 void report_drawing_add(void *drawing, const struct table *table);

@@ -77,6 +77,14 @@ static const struct option view_options_list[] = {
 		.maximum = 1e15,
 		.description = "print at most so many rows of a section, 0 for all",
 	},
+	{
+		.name = "csv-safe",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct view_options, csv_safe),
+		.description =
+			"in csv, put a ' before texts that begin with =, +, -, @, a tab or the end of a "
+			"line, which a spreadsheet would take for formulas",
+	},
 };
 
 const struct option_table view_option_table = {"View", view_options_list, ARRAY_COUNT(view_options_list)};

@@ -16,6 +16,7 @@ struct view_options {
 	const char *sort_by; /* as written: names are resolved by the command; NULL for its default */
 	const char *columns; /* likewise */
 	uint64_t limit;      /* rows of a section; 0 for all */
+	bool csv_safe;
 };
 
 extern const struct option_table view_option_table;

@@ -227,6 +227,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 			      .report = {.format = options->format,
 					 .out = &batch.output,
 					 .ascii = options->ascii,
+					 .csv_safe = options->csv_safe,
 					 .to_terminal = isatty(options->output) == 1},
 			      .round = {.only_needed = true, .heap_patience_ns = HEAP_PATIENCE_NS}};
 	int result = privilege_open_capture(&options->capture, &batch.capture, error);

@@ -17,6 +17,7 @@ struct batch_options {
 	const struct view *view; /* which table; its width chooses columns, 0 for all of the tab */
 	enum report_format format;
 	bool ascii;           /* text: plain marks */
+	bool csv_safe;        /* as in struct report */
 	uint64_t interval_ns; /* between rounds */
 	uint64_t rounds;      /* tables to print, 0 for no end */
 	int output;           /* descriptor, STDOUT_FILENO as a rule */
