@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +65,43 @@ int file_write_all(int descriptor, const void *bytes, size_t length)
 }
 
 enum {
+	LINKS_MAX = 40, /* as the kernel has it (path_resolution(7)) */
 	TEMPORARY_NAMES_MAX = 100,
 	UNNAMED_PATH_SIZE = 32,
 };
+
+/* What the link `path` says, seen from where `path` is; NULL when it is no link. */
+static char *read_link(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char text[PATH_MAX];
+	ssize_t length = readlink(path, text, sizeof(text) - 1);
+
+	if (length < 0)
+		return NULL;
+	text[length] = '\0';
+	if (text[0] == '/' || slash == NULL)
+		return memory_duplicate(text);
+	return memory_format("%.*s%s", (int)(slash - path) + 1, path, text);
+}
+
+int file_follow_links(const char *path, char **ret_target, struct error *error)
+{
+	char *target = memory_duplicate(path), *next;
+	struct stat status;
+
+	/* the kernel says whether links may be followed at all; the last one may lead to nothing yet */
+	if (stat(path, &status) < 0 && errno != ENOENT) {
+		free(target);
+		return error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
+	}
+	for (unsigned int i = 0; i < LINKS_MAX && (next = read_link(target)) != NULL; i++) {
+		free(target);
+		target = next;
+	}
+	*ret_target = target;
+	return 0;
+}
 
 /* Where a file without a name can be linked from (open(2), O_TMPFILE). */
 static const char *unnamed_path(const struct file_replacement *replacement,
@@ -155,13 +190,16 @@ static int open_directory(struct file_replacement *replacement, const char *path
 			 path);
 }
 
-int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode,
+int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode, bool replace,
 			  struct error *error)
 {
-	int result;
+	char *target = NULL;
+	int result = replace ? file_follow_links(path, &target, error) : 0;
 
-	*replacement = (struct file_replacement){.descriptor = -1, .directory = -1};
-	result = open_directory(replacement, path, error);
+	*replacement = (struct file_replacement){.descriptor = -1, .directory = -1, .replace = replace};
+	if (result == 0)
+		result = open_directory(replacement, target != NULL ? target : path, error);
+	free(target);
 	if (result == 0 && open_unnamed(replacement, mode) < 0) {
 		result = open_named(replacement, mode);
 		if (result < 0)
@@ -185,11 +223,11 @@ static int link_unnamed(const struct file_replacement *replacement, const char *
 
 /* link(2) never replaces, so a new file gets its final name at once; to replace one it needs another first.
  */
-static int name_unnamed(struct file_replacement *replacement, bool replace)
+static int name_unnamed(struct file_replacement *replacement)
 {
 	int result = -EEXIST;
 
-	if (!replace)
+	if (!replacement->replace)
 		return link_unnamed(replacement, replacement->name);
 	for (unsigned int attempt = 0; result == -EEXIST && next_temporary_name(replacement, attempt);
 	     attempt++)
@@ -197,14 +235,14 @@ static int name_unnamed(struct file_replacement *replacement, bool replace)
 	return result;
 }
 
-static int rename_temporary(struct file_replacement *replacement, bool replace)
+static int rename_temporary(struct file_replacement *replacement)
 {
 	int directory = replacement->directory;
 
 	if (renameat2(directory, replacement->temporary_name, directory, replacement->name,
-		      replace ? 0 : RENAME_NOREPLACE) == 0)
+		      replacement->replace ? 0 : RENAME_NOREPLACE) == 0)
 		return 0;
-	if (errno != EINVAL || replace)
+	if (errno != EINVAL || replacement->replace)
 		return -errno;
 	/* file systems without RENAME_NOREPLACE: link(2) refuses an existing name just as well */
 	if (linkat(directory, replacement->temporary_name, directory, replacement->name, 0) < 0)
@@ -213,20 +251,20 @@ static int rename_temporary(struct file_replacement *replacement, bool replace)
 	return 0;
 }
 
-int file_replacement_commit(struct file_replacement *replacement, bool replace, struct error *error)
+int file_replacement_commit(struct file_replacement *replacement, struct error *error)
 {
 	int result = 0;
 
 	if (fsync(replacement->descriptor) < 0 && errno != EINVAL)
 		result = -errno;
 	if (result == 0 && replacement->temporary_name == NULL)
-		result = name_unnamed(replacement, replace);
+		result = name_unnamed(replacement);
 	/* close() reports delayed write errors on network file systems */
 	if (close(replacement->descriptor) < 0 && result == 0)
 		result = -errno;
 	replacement->descriptor = -1;
 	if (result == 0 && replacement->temporary_name != NULL)
-		result = rename_temporary(replacement, replace);
+		result = rename_temporary(replacement);
 	if (result < 0) {
 		error_set(error, result, "cannot write %s/%s: %s", replacement->directory_path,
 			  replacement->name, strerror(-result));

@@ -22,6 +22,14 @@ int file_read_descriptor(int descriptor, struct buffer *buffer, size_t limit);
 /* Writes all bytes, going on after short writes and EINTR. Returns 0 or a negative errno. */
 int file_write_all(int descriptor, const void *bytes, size_t length);
 
+/*
+ * The name of what `path` leads to when its last component is a symbolic link, `path` itself where it is
+ * none; it need not exist. `*ret_target` is owned by the caller. Returns 0, or a negative errno with a
+ * sentence where the kernel would not follow either: -ELOOP, -EACCES for a stranger's link in /tmp
+ * (protected_symlinks, proc(5)).
+ */
+int file_follow_links(const char *path, char **ret_target, struct error *error);
+
 /* A file that comes into being whole or not at all: written beside its final name and renamed when complete.
  */
 struct file_replacement {
@@ -30,22 +38,24 @@ struct file_replacement {
 	char *directory_path;
 	char *name;
 	char *temporary_name; /* NULL while it has no name at all */
+	bool replace;
 };
 
 /*
  * Opens a temporary file with permission bits `mode` (less the umask) in the directory of `path`, without a
- * name where the file system can. Returns 0, or a negative errno with a sentence that names the path. End
- * with file_replacement_commit() or file_replacement_abandon().
+ * name where the file system can. With `replace` a file that exists is replaced, at the target of links, as
+ * `>` of a shell would write it. Returns 0, or a negative errno with a sentence that names the path. End with
+ * file_replacement_commit() or file_replacement_abandon().
  */
-int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode,
+int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode, bool replace,
 			  struct error *error);
 
 /*
- * fsync, rename to the final name (refused with -EEXIST when `replace` is false and that name exists;
+ * fsync, rename to the final name (refused with -EEXIST when that exists and is not to be replaced;
  * renameat2(2) RENAME_NOREPLACE), fsync of the directory. On failure the temporary file is removed and
  * nothing else was touched. Releases the struct in both cases.
  */
-int file_replacement_commit(struct file_replacement *replacement, bool replace, struct error *error);
+int file_replacement_commit(struct file_replacement *replacement, struct error *error);
 
 /* Removes the temporary file and releases the struct; does nothing on one that is not open. */
 void file_replacement_abandon(struct file_replacement *replacement);

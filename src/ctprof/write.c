@@ -97,7 +97,7 @@ int ctprof_write(const struct snapshot *snapshot, const char *path, bool replace
 	/* What root sees of other users' processes is not for everyone; the umask applies to the rest. */
 	mode_t mode = geteuid() == 0 ? 0600 : 0666;
 	struct file_replacement replacement;
-	int result = file_replacement_open(&replacement, path, mode, error);
+	int result = file_replacement_open(&replacement, path, mode, replace, error);
 
 	if (result < 0)
 		return result;
@@ -106,5 +106,5 @@ int ctprof_write(const struct snapshot *snapshot, const char *path, bool replace
 		file_replacement_abandon(&replacement);
 		return describe_failure(path, result, error);
 	}
-	return file_replacement_commit(&replacement, replace, error);
+	return file_replacement_commit(&replacement, error);
 }

@@ -76,10 +76,10 @@ static void replaces_a_file_whole(void **state)
 
 	(void)state;
 	write_file(path, "old");
-	assert_int_equal(file_replacement_open(&replacement, path, 0600, &error), 0);
+	assert_int_equal(file_replacement_open(&replacement, path, 0600, true, &error), 0);
 	assert_int_equal(file_write_all(replacement.descriptor, "new content", 11), 0);
 	assert_content(path, "old");
-	assert_int_equal(file_replacement_commit(&replacement, true, &error), 0);
+	assert_int_equal(file_replacement_commit(&replacement, &error), 0);
 	assert_content(path, "new content");
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0600);
@@ -96,17 +96,66 @@ static void never_replaces_where_told_not_to(void **state)
 
 	(void)state;
 	write_file(path, "kept");
-	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
-	assert_int_equal(file_replacement_commit(&replacement, false, &error), -EEXIST);
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, false, &error), 0);
+	assert_int_equal(file_replacement_commit(&replacement, &error), -EEXIST);
 	assert_non_null(strstr(error.text, path));
 	assert_content(path, "kept");
 	assert_int_equal(count_entries(), 1);
 	unlink(path);
-	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
-	assert_int_equal(file_replacement_commit(&replacement, false, &error), 0);
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, false, &error), 0);
+	assert_int_equal(file_replacement_commit(&replacement, &error), 0);
 	assert_content(path, "");
 	unlink(path);
 	free(path);
+}
+
+/* Writes through links as a shell does: at their target, even one that does not exist yet. */
+static void follows_links(void **state)
+{
+	static const struct {
+		const char *link, *text; /* text NULL: the path of `target` */
+	} links[] = {{"relative", "below/target"}, {"chain", "relative"}, {"absolute", NULL}};
+	struct file_replacement replacement;
+	char *below = path_of("below"), *target = path_of("below/target"), *loop = path_of("loop");
+	struct error error;
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(mkdir(below, 0755), 0);
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		char *path = path_of(links[i].link);
+
+		assert_int_equal(symlink(links[i].text != NULL ? links[i].text : target, path), 0);
+		for (int round = 0; round < 2; round++) { /* first a link to nothing */
+			assert_int_equal(file_replacement_open(&replacement, path, 0644, true, &error), 0);
+			assert_int_equal(file_write_all(replacement.descriptor, links[i].link, 5), 0);
+			assert_int_equal(file_replacement_commit(&replacement, &error), 0);
+			assert_int_equal(lstat(path, &status), 0);
+			assert_true(S_ISLNK(status.st_mode));
+			assert_int_equal(lstat(target, &status), 0);
+			assert_true(S_ISREG(status.st_mode));
+		}
+		/* what is not to be replaced is not followed either */
+		unlink(target);
+		assert_int_equal(file_replacement_open(&replacement, path, 0644, false, &error), 0);
+		assert_int_equal(file_replacement_commit(&replacement, &error), -EEXIST);
+		assert_int_equal(access(target, F_OK), -1);
+		free(path);
+	}
+	assert_int_equal(symlink("loop", loop), 0);
+	assert_int_equal(file_replacement_open(&replacement, loop, 0644, true, &error), -ELOOP);
+	assert_non_null(strstr(error.text, loop));
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		char *path = path_of(links[i].link);
+
+		assert_int_equal(unlink(path), 0);
+		free(path);
+	}
+	assert_int_equal(unlink(loop), 0);
+	assert_int_equal(rmdir(below), 0); /* nothing is left in it */
+	free(loop);
+	free(target);
+	free(below);
 }
 
 static void abandons_without_a_trace(void **state)
@@ -116,7 +165,7 @@ static void abandons_without_a_trace(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, true, &error), 0);
 	assert_int_equal(file_write_all(replacement.descriptor, "half", 4), 0);
 	file_replacement_abandon(&replacement);
 	file_replacement_abandon(&replacement);
@@ -138,7 +187,7 @@ static void a_killed_writer_leaves_nothing(void **state)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		if (file_replacement_open(&replacement, path, 0644, &error) < 0 ||
+		if (file_replacement_open(&replacement, path, 0644, true, &error) < 0 ||
 		    file_write_all(replacement.descriptor, "half", 4) < 0)
 			_exit(1);
 		named = replacement.temporary_name != NULL;
@@ -174,7 +223,7 @@ static void a_write_that_fails_leaves_the_old_file(void **state)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	small.rlim_max = old_limit.rlim_max;
-	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), 0);
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, true, &error), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	assert_int_equal(file_write_all(replacement.descriptor, bytes, sizeof(bytes)), -EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old_limit), 0);
@@ -192,12 +241,12 @@ static void says_why_a_file_cannot_be_written(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(file_replacement_open(&replacement, path, 0644, &error), -ENOENT);
+	assert_int_equal(file_replacement_open(&replacement, path, 0644, true, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "missing/file"));
-	assert_int_equal(file_replacement_open(&replacement, directory, 0644, &error), -EISDIR);
+	assert_int_equal(file_replacement_open(&replacement, directory, 0644, true, &error), -EISDIR);
 	assert_non_null(strstr(error.text, "is a directory"));
-	assert_int_equal(file_replacement_open(&replacement, "/tmp/", 0644, &error), -EISDIR);
-	assert_int_equal(file_replacement_open(&replacement, "/dev/null", 0644, &error), -EINVAL);
+	assert_int_equal(file_replacement_open(&replacement, "/tmp/", 0644, true, &error), -EISDIR);
+	assert_int_equal(file_replacement_open(&replacement, "/dev/null", 0644, true, &error), -EINVAL);
 	free(path);
 }
 
@@ -219,6 +268,7 @@ int main(void)
 		cmocka_unit_test(reads_procfs_and_bounds),
 		cmocka_unit_test(replaces_a_file_whole),
 		cmocka_unit_test(never_replaces_where_told_not_to),
+		cmocka_unit_test(follows_links),
 		cmocka_unit_test(abandons_without_a_trace),
 		cmocka_unit_test(a_killed_writer_leaves_nothing),
 		cmocka_unit_test(a_write_that_fails_leaves_the_old_file),

@@ -18,10 +18,10 @@ static void write_golden(const char *path, const struct buffer *drawn)
 	struct file_replacement file;
 	struct error error;
 
-	if (file_replacement_open(&file, path, 0666, &error) < 0)
+	if (file_replacement_open(&file, path, 0666, true, &error) < 0)
 		fail_msg("%s", error.text);
 	assert_int_equal(file_write_all(file.descriptor, drawn->data, drawn->length), 0);
-	assert_int_equal(file_replacement_commit(&file, true, &error), 0);
+	assert_int_equal(file_replacement_commit(&file, &error), 0);
 }
 
 void golden_compare(const char *name, const struct buffer *drawn)

@@ -409,6 +409,7 @@ static void test_sidecar(void **state)
 {
 	const char *sidecar = scratch_path("t.ktstr.json");
 	const char *lock = scratch_path("t.ktstr.json.lock");
+	const char *link = scratch_path("link.json");
 	const char *const arguments[] = {"--sidecar", sidecar, NULL};
 	const size_t insert_offset = (size_t)(strstr(test_result, "\n  ],\n  \"unknown\"") - test_result) + 3;
 	struct stat status;
@@ -429,11 +430,15 @@ static void test_sidecar(void **state)
 	assert_int_equal(status.st_mode & 07777, 0640);
 	assert_int_equal(stat(lock, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0600);
-	/* another record behind the first */
+	/* another record behind the first, through a link: file and lock are those of its target */
 	first = read_file(sidecar, &length);
-	probe(&run, target.pid, arguments);
+	assert_int_equal(symlink("t.ktstr.json", link), 0);
+	probe(&run, target.pid, (const char *[]){"--sidecar", link, NULL});
 	run_expect(&run, 0);
 	run_release(&run);
+	assert_int_equal(lstat(link, &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
+	assert_int_equal(access(scratch_path("link.json.lock"), F_OK), -1);
 	assert_appended(sidecar, first, length - (strlen(test_result) - insert_offset), 2, "0");
 	free(first);
 	end_target(&target);

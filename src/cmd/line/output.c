@@ -15,7 +15,7 @@ int output_open(struct output *output, const char *path, struct error *error)
 {
 	*output = (struct output){.path = path};
 	output->file.descriptor = -1;
-	return path != NULL ? file_replacement_open(&output->file, path, 0666, error) : 0;
+	return path != NULL ? file_replacement_open(&output->file, path, 0666, true, error) : 0;
 }
 
 static void write_out(struct output *output)
@@ -58,7 +58,7 @@ int output_close(struct output *output, struct error *error)
 		return error_set(error, output->status, "cannot write %s: %s", output->path,
 				 strerror(-output->status));
 	}
-	return file_replacement_commit(&output->file, true, error);
+	return file_replacement_commit(&output->file, error);
 }
 
 void output_abandon(struct output *output)

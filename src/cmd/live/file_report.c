@@ -93,7 +93,7 @@ static int begin(struct writing *writing, const char *path, struct error *error)
 				 "%s: a report's name ends in .txt, .tsv, .csv, .json, .md or .html", path);
 	writing->report.out = &writing->buffer;
 	writing->report.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-	return file_replacement_open(&writing->file, path, 0666, error);
+	return file_replacement_open(&writing->file, path, 0666, false, error);
 }
 
 /* Gives the file its name, or leaves nothing behind when it could not be written. */
@@ -105,7 +105,7 @@ static int end(struct writing *writing, const char *path, struct error *error)
 		error_set(error, result, "cannot write %s: %s", path, strerror(-result));
 		file_replacement_abandon(&writing->file);
 	} else {
-		result = file_replacement_commit(&writing->file, false, error);
+		result = file_replacement_commit(&writing->file, error);
 	}
 	buffer_release(&writing->buffer);
 	return result;

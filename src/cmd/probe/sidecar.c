@@ -334,7 +334,7 @@ static int replace(const char *path, const struct stat *before, const struct buf
 {
 	struct file_replacement replacement;
 	struct stat written = {0}, now;
-	int result = file_replacement_open(&replacement, path, 0600, error);
+	int result = file_replacement_open(&replacement, path, 0600, true, error);
 
 	if (result < 0)
 		return result;
@@ -345,7 +345,7 @@ static int replace(const char *path, const struct stat *before, const struct buf
 	}
 	keep_owner(replacement.descriptor, before);
 	fstat(replacement.descriptor, &written);
-	result = file_replacement_commit(&replacement, true, error);
+	result = file_replacement_commit(&replacement, error);
 	/* the file is in its place: a directory that could not be synced is no reason to do it again */
 	if (result < 0 && stat(path, &now) == 0 && now.st_dev == written.st_dev &&
 	    now.st_ino == written.st_ino) {
@@ -355,8 +355,8 @@ static int replace(const char *path, const struct stat *before, const struct buf
 	return result;
 }
 
-int sidecar_append(const char *path, const char *json, size_t json_length, int exit_code,
-		   const volatile int *stop_flag, struct error *error)
+static int append_at(const char *path, const char *json, size_t json_length, int exit_code,
+		     const volatile int *stop_flag, struct error *error)
 {
 	struct buffer before = {0}, after = {0};
 	const int lock = take_lock(path, stop_flag, error);
@@ -378,5 +378,19 @@ int sidecar_append(const char *path, const char *json, size_t json_length, int e
 	buffer_release(&after);
 	buffer_release(&before);
 	close(lock); /* the lock goes with it; the file stays for the next */
+	return result;
+}
+
+int sidecar_append(const char *path, const char *json, size_t json_length, int exit_code,
+		   const volatile int *stop_flag, struct error *error)
+{
+	char *target;
+	int result = file_follow_links(path, &target, error);
+
+	/* all names of the file have one lock */
+	if (result < 0)
+		return result;
+	result = append_at(target, json, json_length, exit_code, stop_flag, error);
+	free(target);
 	return result;
 }

@@ -14,7 +14,7 @@
  *
  * with a metric for every number of the document `json`, named by its dotted path. Everything else in the
  * file stays as it is, byte for byte. A lock file beside it (flock(2) on PATH.lock) keeps two of us apart;
- * the file is replaced as a whole.
+ * the file is replaced as a whole. Where `path` is a symbolic link, all of this is about its target.
  *
  * `stop_flag` non-zero ends the wait for the lock. Returns 0 or a negative errno with a sentence; the file is
  * then as it was.
