@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The capture object: what stays between rounds. */
 #include "capture.h"
 
 #include <dirent.h>
@@ -14,15 +13,26 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "round.h"
+#include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/procfs/thread_file.h"
+#include "finish.h"
+#include "heap.h"
+#include "probe/probe.h"
+#include "process_facts.h"
+#include "runnable.h"
+#include "thread_columns.h"
+#include "thread_counters.h"
+#include "thread_rows.h"
+#include "thread_turn.h"
 
 #define DEFAULT_BUDGET_PERCENT 3.0
 
 enum {
 	DESCRIPTORS_WANTED = 8192,
 	DESCRIPTORS_NEEDED = 32,
+	FIRST_ROUND_BUDGET_NS = 250 * NS_PER_MS, /* there is no interval to take a part of yet */
+	EXPENSIVE_BUDGET_LEAST_NS = 5 * NS_PER_MS,
 	NOHZ_FULL_LAG_NS = 1100 * NS_PER_MS, /* sched_tick_remote() of kernel/sched/core.c: each second */
 };
 
@@ -81,13 +91,6 @@ static void check_features(struct capture *capture, int answers)
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
 		capture->delays_off_ns = clock_ns(CLOCK_BOOTTIME);
 	capture_choose_sources(capture);
-}
-
-void capture_retry_taskstats(struct capture *capture)
-{
-	if (capture->taskstats == NULL && capture->taskstats_reason == REASON_NOT_PERMITTED &&
-	    capture->roots.redirected)
-		check_features(capture, open_taskstats(capture));
 }
 
 /* The tick brings the run time of a running thread up to date; CPUs without one get it once a second. */
@@ -174,7 +177,9 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 		result = open_taskstats(capture);
 	}
 	check_features(capture, result);
-	heap_open(capture, options);
+	capture->heap.allow_stop = options->allow_stop;
+	capture->heap.patience_ns = options->heap_patience_ns;
+	heap_open(capture, options->resolver);
 	return 0;
 }
 
@@ -239,4 +244,228 @@ void capture_close(struct capture *capture)
 	free(capture->last_mask);
 	buffer_release(&capture->text);
 	free(capture);
+}
+
+/*
+ * Asks taskstats again where it was refused when the capture was opened: a root that the user names is opened
+ * without the capabilities that reading has.
+ */
+static void retry_taskstats(struct capture *capture)
+{
+	if (capture->taskstats == NULL && capture->taskstats_reason == REASON_NOT_PERMITTED &&
+	    capture->roots.redirected)
+		check_features(capture, open_taskstats(capture));
+}
+
+/* The sources to open for what is wanted: an equal one that is read anyway is as good. */
+static source_set readable(const struct capture *capture, source_set wanted)
+{
+	/* stat has the name that comm has */
+	source_set result = (wanted & source_bit(SOURCE_COMM)) != 0 ? source_bit(SOURCE_STAT) : 0;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source read = capture->metric_source[i];
+
+		if ((wanted & source_bit(metrics[i].source)) == 0)
+			continue;
+		read = source_whole(read);
+		if ((sources[read].flags & SOURCE_PER_THREAD) != 0)
+			result |= source_bit(read);
+	}
+	return result;
+}
+
+static void set_default_reasons(struct round *round)
+{
+	const struct capture *capture = round->capture;
+	struct snapshot *snapshot = round->snapshot;
+	reason_id *reason = snapshot->default_reason;
+
+	reason[SOURCE_JEMALLOC] = (reason_id)heap_default_reason(capture);
+	reason[SOURCE_SMAPS_ROLLUP] = round->smaps ? REASON_READ : REASON_NOT_READ;
+	for (size_t i = 0; i < SOURCE_COUNT && capture->taskstats == NULL; i++) {
+		if (source_is_of((enum source)i, SOURCE_TASKSTATS))
+			reason[i] = capture->taskstats_reason;
+	}
+}
+
+/* The policies' names get the same ids in every snapshot, so that their column can be copied. */
+static void intern_policies(struct snapshot *snapshot)
+{
+	char text[PROCFS_POLICY_NAME_SIZE];
+
+	for (int64_t policy = 0; policy < POLICY_NAMES; policy++) {
+		const char *name = procfs_policy_name(policy, text);
+
+		string_pool_intern(&snapshot->strings, name, strlen(name));
+	}
+}
+
+/* A switch that was turned makes old readings of its source worthless. */
+static void recheck_switches(struct round *round)
+{
+	struct capture *capture = round->capture;
+	enum reason before = capture->checks.results[FEATURE_SCHEDSTATS].reason;
+
+	feature_recheck_switches(&capture->checks, &capture->roots);
+	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
+		capture->delays_off_ns = clock_ns(CLOCK_BOOTTIME);
+	round->schedstats_turned = capture->checks.results[FEATURE_SCHEDSTATS].reason != before;
+}
+
+static void release(struct round *round)
+{
+	free(round->old_row);
+	free(round->comm);
+	free(round->cgroup);
+	hash_map_release(&round->cgroup_types);
+}
+
+/* The snapshot becomes the one that the next round starts from. */
+static void keep(struct round *round)
+{
+	struct capture *capture = round->capture;
+
+	snapshot_release(capture->previous);
+	free(capture->states);
+	capture->previous = snapshot_reference(round->snapshot);
+	capture->states = round->states;
+	capture->rows_are_current = !capture->synthetic && capture->roots.own_namespace &&
+				    capture->counters_in_taskstats;
+	capture->last_started_ns = round->snapshot->provenance.boottime_ns;
+}
+
+static void begin(struct round *round)
+{
+	struct capture *capture = round->capture;
+	struct snapshot *snapshot = snapshot_create();
+
+	round->snapshot = snapshot;
+	round->cpu_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (capture->round++ == 0)
+		retry_taskstats(capture);
+	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
+	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
+	snapshot->provenance.present = true;
+	recheck_switches(round);
+	set_default_reasons(round);
+	intern_policies(snapshot);
+	round->previous = round->full ? NULL : capture->previous;
+	heap_choose_use(round);
+	round->rotated = source_with_flags(SOURCE_PER_THREAD) & ~source_with_flags(SOURCE_STANDS);
+	round->needed = readable(capture, round->needed);
+	round->extra = readable(capture, round->extra) & ~round->needed;
+	round->all_states = capture->runnable.look_at_all;
+	round->runnable = UINT64_MAX;
+	round->watches_runnable = capture->initial_pid_namespace && capture->scope == NULL &&
+				  (round->needed & source_bit(SOURCE_STAT)) != 0;
+	runnable_look(round);
+}
+
+static int run(struct round *round)
+{
+	int result = round_list_threads(round);
+
+	if (result < 0)
+		return result;
+	round_make_rows(round);
+	result = round_read_counters(round);
+	runnable_look(round);
+	if (result == 0)
+		result = round_read_needed(round);
+	if (result == 0 && round->heap == HEAP_USE_NEEDED)
+		result = heap_read(round);
+	if (result == 0)
+		result = round_read_extra(round);
+	if (result == 0 && round->heap == HEAP_USE_EXTRA)
+		result = heap_read(round);
+	if (result < 0)
+		return result;
+	round_drop_ended(round);
+	round_confirm_still(round);
+	runnable_watch(round);
+	round_name_threads(round);
+	round_finish(round);
+	if ((round->needed & source_bit(SOURCE_STAT)) == 0) {
+		free(round->snapshot->stuck_ns);
+		round->snapshot->stuck_ns = NULL;
+	}
+	return round_is_cancelled(round) ? -ECANCELED : 0;
+}
+
+static int take(struct round *round, struct snapshot **ret_snapshot, struct error *error)
+{
+	int result;
+
+	begin(round);
+	result = run(round);
+	if (result == 0) {
+		keep(round);
+		*ret_snapshot = round->snapshot;
+	} else {
+		/* rows of the processes may speak of the snapshot that was given up */
+		round->capture->rows_are_current = false;
+		snapshot_release(round->snapshot);
+		free(round->states);
+		error_set(error, result,
+			  result == -ECANCELED ? "the capture was cancelled" : "cannot list %s: %s",
+			  round->capture->roots.path[ROOT_PROC], strerror(-result));
+	}
+	release(round);
+	return result;
+}
+
+int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const atomic_bool *cancel,
+		 struct snapshot **ret_snapshot, struct error *error)
+{
+	struct round round = {.capture = capture,
+			      .cancel = cancel,
+			      .full = true,
+			      .needed = (source_set)~0U,
+			      .smaps = true,
+			      .cgroup_records = true,
+			      .heap_wait_ns = capture->heap.patience_ns,
+			      .expensive_budget_ns = expensive_budget_ns};
+
+	return take(&round, ret_snapshot, error);
+}
+
+int capture_round(struct capture *capture, const struct capture_round_options *options,
+		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error)
+{
+	struct round round = {.capture = capture,
+			      .cancel = cancel,
+			      .needed = options->needed,
+			      .smaps = options->smaps,
+			      .cgroup_records = options->cgroup_records,
+			      .heap_wait_ns = options->heap_patience_ns,
+			      .budget_ns = FIRST_ROUND_BUDGET_NS};
+
+	if (!options->only_needed) {
+		round.needed |= source_bit(SOURCE_STAT);
+		round.extra = (source_set)~0U;
+	}
+	if (capture->budget_percent < 0) {
+		round.extra = 0;
+		round.budget_ns = 0;
+	} else if (capture->previous != NULL) {
+		uint64_t interval = clock_ns(CLOCK_BOOTTIME) - capture->last_started_ns;
+
+		round.budget_ns = (uint64_t)((double)interval * capture->budget_percent / 100.0);
+	}
+	round.expensive_budget_ns = round.budget_ns > EXPENSIVE_BUDGET_LEAST_NS ? round.budget_ns
+										: EXPENSIVE_BUDGET_LEAST_NS;
+	return take(&round, ret_snapshot, error);
+}
+
+void capture_switch_heap(struct capture *capture, bool on)
+{
+	capture->heap.off = !on;
+}
+
+size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns)
+{
+	return capture->heap.probe != NULL && !capture->heap.off
+		       ? probe_serve(capture->heap.probe, deadline_ns)
+		       : 0;
 }

@@ -45,12 +45,12 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 void capture_close(struct capture *capture);
 
 /*
- * One full snapshot: every source, every thread; dear sources (smaps_rollup, cgroup records) for at most
- * `dear_budget_ns` in all (UINT64_MAX: no bound), the rest is unavailable (over-budget). The caller owns the
- * one reference. Threads that end meanwhile are no error. `cancel` (may be NULL) is looked at now and then
- * and ends the capture with -ECANCELED.
+ * One full snapshot: every source, every thread; expensive sources (smaps_rollup, cgroup records) for at most
+ * `expensive_budget_ns` in all (UINT64_MAX: no bound), the rest is unavailable (over-budget). The caller owns
+ * the one reference. Threads that end meanwhile are no error. `cancel` (may be NULL) is looked at now and
+ * then and ends the capture with -ECANCELED.
  */
-int capture_full(struct capture *capture, uint64_t dear_budget_ns, const atomic_bool *cancel,
+int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const atomic_bool *cancel,
 		 struct snapshot **ret_snapshot, struct error *error);
 
 struct capture_round_options {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a snapshot says beside its threads: host-wide sources, reasons, tallies, summaries. */
+#include "finish.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "round.h"
 #include "capture/host/cgroup.h"
 #include "capture/host/host.h"
 #include "capture/host/pressure.h"
 #include "capture/host/sched_ext.h"
+#include "heap_summary.h"
+#include "process_facts.h"
 
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
@@ -19,10 +21,10 @@ static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DEL
 static bool records_over_budget(void *context)
 {
 	const struct round *round = context;
-	uint64_t budget_ns = round->smaps ? round->dear_budget_ns / 2 : round->dear_budget_ns;
+	uint64_t budget_ns = round->smaps ? round->expensive_budget_ns / 2 : round->expensive_budget_ns;
 
 	return round_is_cancelled(round) ||
-	       clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->dear_start_ns > budget_ns;
+	       clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->expensive_start_ns > budget_ns;
 }
 
 static const char *duplicate(struct arena *arena, const char *text)
@@ -95,7 +97,7 @@ static uint64_t first_counted_tick(const struct round *round)
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		uint64_t start = snapshot->start_time[row];
 
-		if ((round->states[row].flags & THREAD_DELAYED) != 0 && start > proof && start < first)
+		if ((round->states[row].flags & ROW_DELAYED) != 0 && start > proof && start < first)
 			first = start;
 	}
 	return first;
@@ -125,7 +127,7 @@ static void explain_delays(struct round *round)
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		if ((snapshot->thread_flags[row] & THREAD_TASKSTATS_MEASURED) == 0)
 			continue;
-		if ((round->states[row].flags & THREAD_DELAYED) != 0 || snapshot->start_time[row] >= first)
+		if ((round->states[row].flags & ROW_DELAYED) != 0 || snapshot->start_time[row] >= first)
 			reason[row] = REASON_READ;
 		else
 			reason[row] = state == TASK_DELAYACCT_ON ? REASON_OFF_AT_FORK : REASON_SWITCHED_OFF;
@@ -188,32 +190,6 @@ static void explain_metrics(struct round *round)
 			(reason_id)capture->checks.results[FEATURE_IRQ_DELAY].reason;
 }
 
-/* Whether a source belongs to the thread of this row at all. */
-static bool applies(const struct snapshot *snapshot, size_t row, enum source source)
-{
-	unsigned int flags = sources[source].flags;
-
-	if ((flags & SOURCE_USER_ONLY) != 0 && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0)
-		return false;
-	return (flags & SOURCE_LEADER_ONLY) == 0 || snapshot->tid[row] == snapshot->tgid[row];
-}
-
-/* Sources that nobody reads because an equal one was read: neither read nor missed. */
-static bool is_replaced(const struct capture *capture, enum source source)
-{
-	switch (source) {
-	case SOURCE_COMM: /* stat has the name */
-		return true;
-	case SOURCE_SCHEDSTAT:
-		return capture->counters_in_taskstats;
-	case SOURCE_STATUS:
-	case SOURCE_AFFINITY:
-		return capture->fills[source].count == 0;
-	default:
-		return false;
-	}
-}
-
 /* A column that says the same everywhere becomes the default. */
 static void collapse(struct snapshot *snapshot, enum source source)
 {
@@ -228,25 +204,6 @@ static void collapse(struct snapshot *snapshot, enum source source)
 	free(column);
 }
 
-static void count_readings(struct round *round, enum source source)
-{
-	struct snapshot *snapshot = round->snapshot;
-	struct tally *tally = &snapshot->provenance.tallies[source];
-	const reason_id *column = snapshot->source_reason[source];
-
-	for (size_t row = 0; row < snapshot->thread_count; row++) {
-		reason_id reason = column != NULL ? column[row] : snapshot->default_reason[source];
-
-		if (!applies(snapshot, row, source))
-			continue;
-		if (reason != REASON_READ)
-			tally->missed[reason]++;
-		else if (source != SOURCE_JEMALLOC ||
-			 (snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) != 0)
-			tally->read++; /* without jemalloc there was nothing to read */
-	}
-}
-
 static void tally(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;
@@ -255,8 +212,8 @@ static void tally(struct round *round)
 							   sizeof(*snapshot->provenance.tallies));
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		collapse(snapshot, (enum source)i);
-		if (!is_replaced(round->capture, (enum source)i))
-			count_readings(round, (enum source)i);
+		if ((round->capture->replaced & source_bit((enum source)i)) == 0)
+			snapshot_tally(snapshot, (enum source)i, &snapshot->provenance.tallies[i]);
 	}
 	snapshot->provenance.ended = round->ended;
 }
@@ -294,9 +251,9 @@ static void summarize_taskstats(struct round *round)
 		summary->eperm_count = round->listed;
 }
 
-static void read_dear_sources(struct round *round)
+static void read_expensive_sources(struct round *round)
 {
-	round->dear_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	round->expensive_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (round->cgroup_records)
 		cgroup_read_records(&round->capture->roots, records_over_budget, round, round->snapshot);
 	if (round->smaps)
@@ -310,7 +267,7 @@ void round_finish(struct round *round)
 	explain_delays(round);
 	explain_hiwater(round);
 	read_host(round); /* the reasons of its pressure explain that of cgroups */
-	read_dear_sources(round);
+	read_expensive_sources(round);
 	heap_summarize(round);
 	tally(round);
 	explain_metrics(round);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The allocator probe in a capture: whom it looks at, what is read of whom, and why not. */
 #include "heap.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "round.h"
+#include "thread_columns.h"
 #include "probe/probe.h"
 #include "probe/resolver/resolver.h"
 
@@ -51,24 +50,21 @@ static const enum reason tag_reasons[HEAP_TAG_COUNT] = {
 
 static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
 
-void heap_open(struct capture *capture, const struct capture_options *options)
+void heap_open(struct capture *capture, struct resolver *resolver)
 {
 	struct heap *heap = &capture->heap;
-	struct probe_options probe_options = {.resolver = options->resolver,
-					      .allow_stop = options->allow_stop};
+	struct probe_options probe_options = {.resolver = resolver, .allow_stop = heap->allow_stop};
 
-	heap->allow_stop = options->allow_stop;
-	heap->patience_ns = options->heap_patience_ns;
 	heap->own_tgid = (uint32_t)getpid();
 	if (capture->synthetic)
 		heap->none_reason = REASON_NOT_READ;
 	else if (!capture->roots.own_namespace)
 		heap->none_reason = REASON_OTHER_NAMESPACE;
-	else if (options->resolver == NULL)
+	else if (resolver == NULL)
 		heap->none_reason = REASON_SWITCHED_OFF;
 	else {
 		heap->probe = probe_create(&probe_options);
-		heap->resolver_tgid = (uint32_t)resolver_parent_id(options->resolver);
+		heap->resolver_tgid = (uint32_t)resolver_parent_id(resolver);
 	}
 }
 
@@ -79,18 +75,6 @@ void heap_close(struct heap *heap)
 	free(heap->threads);
 	free(heap->rows);
 	*heap = (struct heap){0};
-}
-
-void capture_switch_heap(struct capture *capture, bool on)
-{
-	capture->heap.off = !on;
-}
-
-size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns)
-{
-	return capture->heap.probe != NULL && !capture->heap.off
-		       ? probe_serve(capture->heap.probe, deadline_ns)
-		       : 0;
 }
 
 /* Yama forbids it to everybody (Documentation/admin-guide/LSM/Yama.rst). */
@@ -104,11 +88,15 @@ static bool is_on(const struct capture *capture)
 	return capture->heap.probe != NULL && !capture->heap.off && !is_forbidden(capture);
 }
 
-enum heap_use heap_choose_use(const struct capture *capture, bool needed, bool wanted)
+void heap_choose_use(struct round *round)
 {
-	if (!is_on(capture))
-		return HEAP_USE_NONE;
-	return needed ? HEAP_USE_NEEDED : wanted ? HEAP_USE_EXTRA : HEAP_USE_NONE;
+	round->heap_is_on = is_on(round->capture);
+	if (!round->heap_is_on)
+		round->heap = HEAP_USE_NONE;
+	else if ((round->needed & heap_bit) != 0)
+		round->heap = HEAP_USE_NEEDED;
+	else
+		round->heap = (round->extra & heap_bit) != 0 ? HEAP_USE_EXTRA : HEAP_USE_NONE;
 }
 
 enum reason heap_default_reason(const struct capture *capture)
@@ -118,13 +106,6 @@ enum reason heap_default_reason(const struct capture *capture)
 	return is_on(capture) ? REASON_NOT_READ : REASON_SWITCHED_OFF;
 }
 
-static void forget_row(struct round *round, size_t row)
-{
-	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
-	round->states[row].heap_failure = 0;
-	round->states[row].stale |= heap_bit;
-}
-
 /* Nothing is known of anybody: neither from before nor, when it is switched on again, from now. */
 static void forget_all(struct round *round)
 {
@@ -132,7 +113,7 @@ static void forget_all(struct round *round)
 	struct process_list *list = &round->capture->processes;
 
 	for (size_t row = 0; row < snapshot->thread_count; row++)
-		forget_row(round, row);
+		round_forget_heap(round, row);
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i].heap = NULL;
 	free(snapshot->values[METRIC_ALLOCATED_BYTES]);
@@ -144,30 +125,15 @@ static void forget_all(struct round *round)
 
 void heap_begin(struct round *round)
 {
-	if (round->capture->heap.probe != NULL && !is_on(round->capture))
+	if (round->capture->heap.probe != NULL && !round->heap_is_on)
 		forget_all(round);
-}
-
-void heap_expect_rows(struct round *round, size_t first, size_t count)
-{
-	reason_id *column;
-
-	if (!is_on(round->capture))
-		return;
-	column = snapshot_source_reasons(round->snapshot, SOURCE_JEMALLOC);
-	for (size_t row = first; row < first + count; row++) {
-		if (round->old_row[row] != NO_ROW && !round->full)
-			continue;
-		column[row] = round->heap != HEAP_USE_NONE ? REASON_OVER_BUDGET : REASON_NOT_READ;
-		forget_row(round, row);
-	}
 }
 
 /* --- looking at processes --- */
 
 static bool is_stale(const struct round *round, size_t row)
 {
-	return (round->states[row].stale & heap_bit) != 0 && (round->states[row].flags & THREAD_ENDED) == 0;
+	return (round->states[row].stale & heap_bit) != 0 && (round->states[row].flags & ROW_ENDED) == 0;
 }
 
 /* The row of the leader, or the first where it is gone. */
@@ -266,7 +232,7 @@ static size_t look_again(struct round *round)
 			continue;
 		tasks = process_list_tasks(list, process, round->capture->roots.descriptor[ROOT_PROC]);
 		look(round, process, tasks);
-		process_list_rest(process);
+		process_list_done(process);
 		resolving += process->heap != NULL && process->heap->state == PROBE_STATE_RESOLVING;
 	}
 	return resolving;
@@ -411,7 +377,7 @@ static int apply_process(struct round *round, struct process *process)
 		int tasks = process_list_tasks(list, process, round->capture->roots.descriptor[ROOT_PROC]);
 
 		look(round, process, tasks);
-		process_list_rest(process);
+		process_list_done(process);
 	}
 	if (process->heap == NULL) {
 		fail_process(round, process, REASON_ENDED);
@@ -430,15 +396,15 @@ static int apply_process(struct round *round, struct process *process)
 	return 0;
 }
 
-/* The process at or behind the one where the budget ended last time. */
-static size_t resume_place(const struct round *round)
+/* Index of the process at or behind the one where the budget ended last time. */
+static size_t resume_index(const struct round *round)
 {
 	const struct process_list *list = &round->capture->processes;
-	size_t place = 0;
+	size_t index = 0;
 
-	while (place < list->count && list->items[place].tgid < round->capture->heap.resume_tgid)
-		place++;
-	return place < list->count ? place : 0;
+	while (index < list->count && list->items[index].tgid < round->capture->heap.resume_tgid)
+		index++;
+	return index < list->count ? index : 0;
 }
 
 /* Returns whether all processes were looked at, or -ECANCELED. */
@@ -446,7 +412,7 @@ static int read_processes(struct round *round)
 {
 	struct process_list *list = &round->capture->processes;
 	struct heap *heap = &round->capture->heap;
-	size_t start = resume_place(round);
+	size_t start = resume_index(round);
 
 	heap->resume_tgid = 0;
 	for (size_t i = 0; i < list->count; i++) {

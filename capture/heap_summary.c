@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a snapshot says of the allocator probe: its summary, by the rules of the file format, and the
- * processes. */
+#include "heap_summary.h"
+
 #include <string.h>
 
-#include "round.h"
 #include "heap.h"
 #include "probe/probe.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads have from their process: its name, its cgroup, its memory. */
+#include "process_facts.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "round.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
@@ -143,7 +143,7 @@ static void read_process_cgroup(struct round *round, struct process *process, in
 /* The format counts per thread, and forgets the failures of those that ended. */
 static void count_cgroup_failure(struct round *round, size_t row)
 {
-	if ((round->states[row].flags & THREAD_ENDED) == 0)
+	if ((round->states[row].flags & ROW_ENDED) == 0)
 		round->failures[PARSE_FILE_CGROUP]++;
 }
 
@@ -181,7 +181,7 @@ void round_read_cgroups(struct round *round, struct process *process, int tasks,
 			count_cgroup_failure(round, row);
 		snapshot->read_at[SOURCE_CGROUP][row] = process->cgroup_read_at;
 		if (process->threads_have_cgroups && snapshot->tid[row] != process->tgid &&
-		    (due || (round->states[row].flags & THREAD_NEW) != 0))
+		    (due || (round->states[row].flags & ROW_NEW) != 0))
 			read_thread_cgroup(round, row, tasks);
 	}
 }
@@ -347,7 +347,7 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	}
 	process->smaps_read_at = clock_ns(CLOCK_BOOTTIME);
 	snapshot_source_reasons(snapshot, SOURCE_SMAPS_ROLLUP)[row] = (reason_id)reason;
-	process_list_rest(process);
+	process_list_done(process);
 }
 
 /* The row of a process's leader, or NO_ROW. */
@@ -373,7 +373,7 @@ static void visit_smaps(struct round *round, struct process *process)
 		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
 		return;
 	}
-	spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->dear_start_ns > round->dear_budget_ns;
+	spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->expensive_start_ns > round->expensive_budget_ns;
 	if (!spent && !round_is_cancelled(round)) {
 		read_smaps(round, process, row);
 	} else {

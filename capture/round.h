@@ -2,7 +2,8 @@
 #ifndef CTOP_ROUND_H
 #define CTOP_ROUND_H
 
-/* What the files of this room that make a snapshot share. See docs/live-round.md. */
+/* What the files of this room that make a snapshot share; each has its functions in a header of its own. See
+ * docs/live-round.md. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,10 +11,9 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/hash.h"
-#include "capture.h"
 #include "capture/host/feature.h"
-#include "heap.h"
 #include "snapshot/snapshot.h"
 #include "capture/procfs/process_list.h"
 #include "capture/procfs/root.h"
@@ -30,14 +30,13 @@ enum {
 
 /* Flags of struct thread_state. */
 enum {
-	THREAD_NEW = 1 << 0,        /* first seen in this round */
-	THREAD_MOVED = 1 << 1,      /* ran, or changed its name, since the last round */
-	THREAD_ENDED = 1 << 2,      /* ended while it was read: its row goes */
-	THREAD_IDENTIFIED = 1 << 3, /* name and start time were read */
-	THREAD_SUSPECT = 1 << 4,    /* may be another thread under a number used again */
-	THREAD_DELAYED = 1 << 5,    /* has a non-zero count of a delay that needs the switch */
-	THREAD_GUARDED = 1 << 6,    /* io was refused: tried again in rotation only */
-	THREAD_ODD = 1 << 7,        /* has metric exceptions */
+	ROW_NEW = 1 << 0,        /* first seen in this round */
+	ROW_MOVED = 1 << 1,      /* ran, or changed its name, since the last round */
+	ROW_ENDED = 1 << 2,      /* ended while it was read: its row goes */
+	ROW_IDENTIFIED = 1 << 3, /* name and start time were read */
+	ROW_SUSPECT = 1 << 4,    /* may be another thread under a number used again */
+	ROW_DELAYED = 1 << 5,    /* has a non-zero count of a delay that needs the switch */
+	ROW_ODD = 1 << 6,        /* has metric exceptions */
 };
 
 /* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */
@@ -47,6 +46,7 @@ struct thread_state {
 	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first look at it runnable or in D with nothing
 				   moving since; 0 when it is neither */
 	source_set stale;       /* sources not read since it last moved */
+	source_set refused;     /* sources it takes other rights to read: tried again in rotation only */
 	char name[TASK_NAME_SIZE]; /* ac_comm */
 	uint8_t policy, nice;      /* ac_sched, ac_nice */
 	char state;                /* 0 until read */
@@ -58,6 +58,28 @@ struct thread_state {
 struct metric_list {
 	uint8_t metrics[METRIC_COUNT];
 	uint8_t count;
+};
+
+/* The allocator probe as a capture uses it. */
+struct heap {
+	struct probe *probe;   /* NULL: there is none */
+	reason_id none_reason; /* why there is none */
+	bool off;              /* switched off by the user */
+	bool allow_stop;
+	uint32_t own_tgid, resolver_tgid; /* left out */
+	uint64_t patience_ns;             /* how long a full capture waits for resolutions */
+	/* Each process is looked at once in so many rounds, whatever it does; how many of them are over. */
+	unsigned int window;
+	uint32_t resume_tgid; /* where the budget ended */
+	struct probe_thread *threads;
+	size_t *rows;
+};
+
+/* How much of it a round reads. */
+enum heap_use {
+	HEAP_USE_NONE,
+	HEAP_USE_EXTRA, /* while the budget lasts */
+	HEAP_USE_NEEDED,
 };
 
 /* Whether threads are runnable that nobody has seen so (nr_running of the host against states read). */
@@ -81,6 +103,7 @@ struct capture {
 	reason_id taskstats_reason;             /* why there are none */
 	bool counters_in_taskstats; /* run time, wait and timeslices too (CONFIG_TASK_DELAY_ACCT) */
 	enum source metric_source[METRIC_COUNT];
+	source_set replaced; /* sources that nobody reads, since others carry the same */
 	struct metric_list fills[SOURCE_COUNT];
 	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
 	struct taskstats_layout layout;             /* of the replies, once one came */
@@ -113,15 +136,17 @@ struct round {
 	const struct snapshot *previous; /* whose values are carried over; NULL in a full capture */
 	const atomic_bool *cancel;
 	bool full;
-	bool smaps, cgroup_records; /* the dear ones are wanted */
+	bool smaps, cgroup_records; /* the expensive ones are wanted */
 	bool schedstats_turned;     /* its switch was turned since the last round */
-	enum heap_use heap;         /* what is read by the allocator probe */
+	bool heap_is_on;            /* the allocator probe is there and not switched off */
+	enum heap_use heap;         /* what it reads */
 	uint64_t heap_wait_ns;      /* how long to wait for it */
 	size_t looked;              /* processes that it looked at ahead */
 	bool all_states;            /* every thread's state is looked at */
+	source_set rotated;         /* read per thread, and may change while it does not run */
 	source_set needed;          /* read for every thread that is stale in them */
 	source_set extra;           /* the same while the budget lasts */
-	uint64_t cpu_start_ns, budget_ns, dear_budget_ns, dear_start_ns;
+	uint64_t cpu_start_ns, budget_ns, expensive_budget_ns, expensive_start_ns;
 	uint64_t now_ns; /* CLOCK_BOOTTIME, of the reading under way */
 	bool watches_runnable;
 	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
@@ -141,72 +166,15 @@ struct round {
 	uint64_t listed, ended;
 };
 
-/*
- * Asks taskstats again where it was refused when the capture was opened: a root that the user names is opened
- * without the capabilities that reading has.
- */
-void capture_retry_taskstats(struct capture *capture);
-
 static inline bool round_is_cancelled(const struct round *round)
 {
 	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);
 }
 
-/* round.c: whether sources that are not needed have had their time. */
-bool round_is_over_budget(const struct round *round);
-
-/* round.c: what was not read of these rows, where they are new, and why not, until it is. */
-void round_expect_sources(struct round *round, size_t first, size_t count);
-
-/* thread_columns.c */
-
-/* Works out which source fills which metric, after the features were checked. */
-void capture_choose_sources(struct capture *capture);
-
-/* Copies what the previous snapshot holds of the rows that were in it already. */
-void round_carry_over(struct round *round);
-
-/* Stores the metrics that `source` fills from round->reading and notes that it was read at round->now_ns. */
-void round_apply(struct round *round, size_t row, enum source source);
-
-/* Notes why `source` was not read; the metrics that it fills become 0. */
-void round_apply_failure(struct round *round, size_t row, enum source source, enum reason reason);
-
-/* Sets one cell; columns come into being with their first number that is not 0. */
-void round_store(struct round *round, size_t row, enum metric metric, uint64_t value);
-
-/* The row belongs to another thread than before: nothing of it stays but what the counters brought. */
-void round_reset_row(struct round *round, size_t row);
-
-/* Takes the rows of ended threads out. */
-void round_drop_ended(struct round *round);
-
-/* thread_counters.c: taskstats or schedstat of every thread, and who moved. Returns 0 or -ECANCELED. */
-int round_read_counters(struct round *round);
-
-/* thread_read.c */
-
-/* Reads these sources of one thread, whose process's task directory is `tasks`. */
-void round_read_thread(struct round *round, size_t row, int tasks, source_set wanted);
-
-/* Reads one file of a thread into capture->text. Returns false when that failed, which is noted. */
-bool round_read_file(struct round *round, size_t row, int tasks, enum source source);
-
-/* process_facts.c */
-
-/* Names and cgroups of processes, then the triples of all rows. */
-void round_name_threads(struct round *round);
-
-/*
- * The cgroup of a process, from its leader, and of those of its threads that may be elsewhere: all when
- * `due`, else of what is new. `tasks` is its task directory.
- */
-void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due);
-
-/* smaps_rollup of leaders, until the budget of dear sources is spent. */
-void round_read_smaps(struct round *round);
-
-/* finish.c: pressure, host, dear sources, reasons, tallies, summaries. */
-void round_finish(struct round *round);
+/* Whether sources that are not needed have had their time. */
+static inline bool round_is_over_budget(const struct round *round)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->cpu_start_ns > round->budget_ns;
+}
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How readings become cells of a snapshot, and what of an older snapshot stays. */
+#include "thread_columns.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "round.h"
 #include "capture/procfs/procfs.h"
 
 /* The source of a metric under this capture's choice of equals. */
@@ -28,6 +28,8 @@ static enum source choose_source(const struct capture *capture, enum metric metr
 
 void capture_choose_sources(struct capture *capture)
 {
+	source_set defining = 0, filling = 0;
+
 	memset(capture->fills, 0, sizeof(capture->fills));
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		enum source source = choose_source(capture, (enum metric)i);
@@ -37,11 +39,14 @@ void capture_choose_sources(struct capture *capture)
 		capture->member[i] = TASKSTATS_MEMBER_NONE;
 		if (source == SOURCE_NONE)
 			continue;
+		defining |= source_bit(metrics[i].source);
+		filling |= source_bit(source);
 		list = &capture->fills[source];
 		list->metrics[list->count++] = (uint8_t)i;
-		if (source == SOURCE_TASKSTATS || sources[source].part_of == SOURCE_TASKSTATS)
+		if (source_is_of(source, SOURCE_TASKSTATS))
 			capture->member[i] = taskstats_member_of_metric((enum metric)i);
 	}
+	capture->replaced = (defining & ~filling) | source_bit(SOURCE_COMM); /* stat has the name */
 }
 
 void round_store(struct round *round, size_t row, enum metric metric, uint64_t value)
@@ -67,7 +72,7 @@ static uint64_t policy_text(struct round *round, uint64_t policy)
 static void note_exception(struct round *round, size_t row, enum metric metric, enum reason reason)
 {
 	snapshot_add_exception(round->snapshot, row, metric, (reason_id)reason);
-	round->states[row].flags |= THREAD_ODD;
+	round->states[row].flags |= ROW_ODD;
 }
 
 /* A text without a line of the metric: of interest only where other threads have it. */
@@ -84,7 +89,7 @@ static void apply_metrics(struct round *round, size_t row, enum source source)
 {
 	const struct metric_list *list = &round->capture->fills[source];
 	const struct thread_reading *reading = &round->reading;
-	bool odd = (round->states[row].flags & THREAD_ODD) != 0;
+	bool odd = (round->states[row].flags & ROW_ODD) != 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		enum metric metric = (enum metric)list->metrics[i];
@@ -266,6 +271,41 @@ void round_carry_over(struct round *round)
 	carry_exceptions(round);
 }
 
+void round_forget_heap(struct round *round, size_t row)
+{
+	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
+	round->states[row].heap_failure = 0;
+	round->states[row].stale |= source_bit(SOURCE_JEMALLOC);
+}
+
+static void expect_source(struct round *round, enum source source, size_t first, size_t count, bool wanted)
+{
+	reason_id *column = snapshot_source_reasons(round->snapshot, source);
+
+	for (size_t row = first; row < first + count; row++) {
+		if (round->old_row[row] != NO_ROW && !round->full)
+			continue;
+		column[row] = wanted ? REASON_OVER_BUDGET : REASON_NOT_READ;
+		if (source == SOURCE_JEMALLOC)
+			round_forget_heap(round, row);
+	}
+}
+
+void round_expect_sources(struct round *round, size_t first, size_t count)
+{
+	source_set expected = source_with_flags(SOURCE_PER_THREAD) & ~round->capture->replaced;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		enum source source = (enum source)i, read = source_whole(source);
+
+		if ((expected & source_bit(source)) != 0)
+			expect_source(round, source, first, count,
+				      ((round->needed | round->extra) & source_bit(read)) != 0);
+	}
+	if (round->heap_is_on)
+		expect_source(round, SOURCE_JEMALLOC, first, count, round->heap != HEAP_USE_NONE);
+}
+
 void round_reset_row(struct round *round, size_t row)
 {
 	struct snapshot *snapshot = round->snapshot;
@@ -278,17 +318,18 @@ void round_reset_row(struct round *round, size_t row)
 
 		if (snapshot->values[i] != NULL && !counted)
 			snapshot->values[i][row] = 0;
-		if (!counted && (state->flags & THREAD_ODD) != 0)
+		if (!counted && (state->flags & ROW_ODD) != 0)
 			note_exception(round, row, (enum metric)i, REASON_READ);
 	}
 	round->old_row[row] = NO_ROW;
 	round_expect_sources(round, row, 1);
 	round->comm[row] = UNKNOWN_TEXT;
 	state->stale = (source_set)~0U;
+	state->refused = 0;
 	state->blocked_since = 0;
 	state->state = 0;
-	state->flags |= THREAD_NEW | THREAD_MOVED;
-	state->flags &= (uint8_t) ~(THREAD_SUSPECT | THREAD_GUARDED | THREAD_IDENTIFIED);
+	state->flags |= ROW_NEW | ROW_MOVED;
+	state->flags &= (uint8_t) ~(ROW_SUSPECT | ROW_IDENTIFIED);
 }
 
 /* Moves what `keep` tells to the front of a column. */
@@ -368,7 +409,7 @@ void round_drop_ended(struct round *round)
 	uint32_t *keep, *new_row;
 
 	for (size_t row = 0; row < count; row++)
-		kept += (round->states[row].flags & THREAD_ENDED) == 0;
+		kept += (round->states[row].flags & ROW_ENDED) == 0;
 	if (kept == count)
 		return;
 	keep = memory_allocate_zero(count, sizeof(*keep));
@@ -376,7 +417,7 @@ void round_drop_ended(struct round *round)
 	kept = 0;
 	for (size_t row = 0; row < count; row++) {
 		new_row[row] = NO_ROW;
-		if ((round->states[row].flags & THREAD_ENDED) != 0)
+		if ((round->states[row].flags & ROW_ENDED) != 0)
 			continue;
 		new_row[row] = (uint32_t)kept;
 		keep[kept++] = (uint32_t)row;

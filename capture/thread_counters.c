@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The counters that tell which threads moved: one taskstats message each, else one line of schedstat. */
+#include "thread_counters.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "round.h"
-#include "capture/procfs/thread_file.h"
+#include "thread_columns.h"
+#include "thread_read.h"
 
 enum {
 	CHUNK = 512,                /* threads between looks at the clock and at `cancel` */
 	START_TOLERANCE_US = 50000, /* by which the start of one thread may seem to move */
 };
-
-/* Sources whose numbers cannot change while a thread does not run. */
-static const source_set moving_sources = (source_set)1 << SOURCE_STAT | (source_set)1 << SOURCE_IO |
-					 (source_set)1 << SOURCE_SCHED | (source_set)1 << SOURCE_STATUS |
-					 (source_set)1 << SOURCE_JEMALLOC;
 
 /* What a reply says nothing of. */
 static const uint8_t kept_flags = THREAD_KERNEL | THREAD_JEMALLOC_MEASURED;
@@ -55,11 +51,11 @@ static bool counters_equal(const struct thread_state *state, const struct counte
 
 static void take_counters(struct thread_state *state, const struct counters *now)
 {
-	if (counters_equal(state, now) && (state->flags & THREAD_NEW) == 0)
+	if (counters_equal(state, now) && (state->flags & ROW_NEW) == 0)
 		return;
 	if (now->run_ns < state->run_ns || now->timeslices < state->timeslices)
-		state->flags |= THREAD_SUSPECT;
-	state->flags |= THREAD_MOVED;
+		state->flags |= ROW_SUSPECT;
+	state->flags |= ROW_MOVED;
 	state->run_ns = now->run_ns;
 	state->timeslices = now->timeslices;
 	state->voluntary = now->voluntary;
@@ -80,16 +76,16 @@ static void take_identity(struct thread_state *state, const struct taskstats_rep
 	uint8_t nice = (uint8_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_NICE);
 	uint64_t drift = start > state->start_us ? start - state->start_us : state->start_us - start;
 
-	if ((state->flags & THREAD_NEW) == 0 && drift > START_TOLERANCE_US)
-		state->flags |= THREAD_SUSPECT;
-	if ((state->flags & THREAD_NEW) != 0 || drift > START_TOLERANCE_US)
+	if ((state->flags & ROW_NEW) == 0 && drift > START_TOLERANCE_US)
+		state->flags |= ROW_SUSPECT;
+	if ((state->flags & ROW_NEW) != 0 || drift > START_TOLERANCE_US)
 		state->start_us = start;
 	if (!taskstats_has(layout, TASKSTATS_MEMBER_AC_COMM))
 		return;
 	if (state->policy != policy || state->nice != nice ||
 	    memcmp(state->name, name, TASK_NAME_SIZE) != 0) {
-		state->flags |= THREAD_MOVED;
-		state->flags &= (uint8_t)~THREAD_IDENTIFIED;
+		state->flags |= ROW_MOVED;
+		state->flags &= (uint8_t)~ROW_IDENTIFIED;
 		state->policy = policy;
 		state->nice = nice;
 		memcpy(state->name, name, TASK_NAME_SIZE);
@@ -115,10 +111,10 @@ static void note_delays(struct round *round, size_t row)
 {
 	struct thread_state *state = &round->states[row];
 
-	state->flags &= (uint8_t)~THREAD_DELAYED;
+	state->flags &= (uint8_t)~ROW_DELAYED;
 	for (size_t i = 0; i < sizeof(delay_counts) / sizeof(delay_counts[0]); i++) {
 		if (snapshot_value(round->snapshot, row, delay_counts[i]) != 0)
-			state->flags |= THREAD_DELAYED;
+			state->flags |= ROW_DELAYED;
 	}
 }
 
@@ -168,15 +164,12 @@ static uint8_t measured_flags(const struct feature_checks *checks)
 
 static void take_failure(struct round *round, size_t row, int error)
 {
-	static const source_set parts = (source_set)1 << SOURCE_DELAYS | (source_set)1 << SOURCE_HIWATER;
-
-	round_apply_failure(round, row, SOURCE_TASKSTATS, reply_reason(error));
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if ((parts & source_bit((enum source)i)) != 0)
+		if (source_is_of((enum source)i, SOURCE_TASKSTATS))
 			round_apply_failure(round, row, (enum source)i, reply_reason(error));
 	}
 	round->snapshot->thread_flags[row] &= kept_flags;
-	round->states[row].flags |= THREAD_MOVED | THREAD_SUSPECT;
+	round->states[row].flags |= ROW_MOVED | ROW_SUSPECT;
 }
 
 static void take_reply(void *context, size_t index, const struct taskstats_reply *reply)
@@ -210,14 +203,14 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	column = snapshot->source_reason[SOURCE_TASKSTATS];
 	if (column != NULL && column[row] != REASON_READ) {
 		column[row] = REASON_READ;
-		state->flags |= THREAD_MOVED; /* the failure has left zeros behind */
+		state->flags |= ROW_MOVED; /* the failure has left zeros behind */
 	}
 	snapshot->read_at[SOURCE_TASKSTATS][row] = round->now_ns;
 	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & kept_flags) |
 						measured_flags(&round->capture->checks));
 	/* The address space grows by what other threads do. */
 	store_metrics(round, row, reply, SOURCE_HIWATER);
-	if ((state->flags & (THREAD_MOVED | THREAD_SUSPECT)) == 0 && !round->full)
+	if ((state->flags & (ROW_MOVED | ROW_SUSPECT)) == 0 && !round->full)
 		return;
 	store_metrics(round, row, reply, SOURCE_TASKSTATS);
 	store_metrics(round, row, reply, SOURCE_DELAYS);
@@ -254,7 +247,7 @@ static void read_schedstat(struct round *round, size_t row, int tasks)
 
 	thread_reading_begin(&round->reading, round->snapshot->tgid[row], round->snapshot->tid[row]);
 	if (!round_read_file(round, row, tasks, SOURCE_SCHEDSTAT)) {
-		state->flags |= THREAD_MOVED;
+		state->flags |= ROW_MOVED;
 		return;
 	}
 	now.run_ns = reading->value[METRIC_RUN_TIME_NS];
@@ -263,7 +256,7 @@ static void read_schedstat(struct round *round, size_t row, int tasks)
 	    metric_set_has(&reading->present, METRIC_TIMESLICES))
 		take_counters(state, &now);
 	else
-		state->flags |= THREAD_MOVED;
+		state->flags |= ROW_MOVED;
 }
 
 static int read_schedstats(struct round *round)
@@ -283,21 +276,22 @@ static int read_schedstats(struct round *round)
 		tasks = process_list_tasks(list, process, capture->roots.descriptor[ROOT_PROC]);
 		for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
 			read_schedstat(round, row, tasks);
-		process_list_rest(process);
+		process_list_done(process);
 	}
 	return 0;
 }
 
 static void mark_stale(struct round *round)
 {
+	const source_set standing = source_with_flags(SOURCE_STANDS);
+
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		struct thread_state *state = &round->states[row];
 
 		/* what runs on without a tick moves although its counters do not */
-		if ((state->flags & THREAD_MOVED) != 0 || state->state == 'R')
-			state->stale |= moving_sources;
-		if ((state->flags & THREAD_GUARDED) != 0)
-			state->stale &= ~source_bit(SOURCE_IO);
+		if ((state->flags & ROW_MOVED) != 0 || state->state == 'R')
+			state->stale |= standing;
+		state->stale &= ~state->refused;
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading the files of one thread into its row. */
+#include "thread_read.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,51 +9,38 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "round.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
+#include "thread_columns.h"
 
 enum {
 	AFFINITY_FIRST_SIZE = 8192 / 8,
 	AFFINITY_LARGEST_SIZE = 262144 / 8,
 };
 
-static bool parse_status(struct round *round, const char *text, size_t length)
-{
-	return procfs_parse_status(&round->reading, &round->snapshot->cpu_sets, text, length);
-}
-
-static bool parse_stat(struct round *round, const char *text, size_t length)
-{
-	return procfs_parse_stat(&round->reading, text, length);
-}
-
-static bool parse_schedstat(struct round *round, const char *text, size_t length)
-{
-	return procfs_parse_schedstat(&round->reading, text, length);
-}
-
-static bool parse_io(struct round *round, const char *text, size_t length)
-{
-	return procfs_parse_io(&round->reading, text, length);
-}
-
-static bool parse_sched(struct round *round, const char *text, size_t length)
-{
-	return procfs_parse_sched(&round->reading, text, length);
-}
-
-/* The files that become metrics: how they are parsed and what the format calls a failure to read them. */
-static const struct {
-	bool (*parse)(struct round *round, const char *text, size_t length);
-	enum parse_file file;
-} files[SOURCE_COUNT] = {
-	[SOURCE_STAT] = {parse_stat, PARSE_FILE_STAT},
-	[SOURCE_SCHEDSTAT] = {parse_schedstat, PARSE_FILE_SCHEDSTAT},
-	[SOURCE_STATUS] = {parse_status, PARSE_FILE_STATUS},
-	[SOURCE_IO] = {parse_io, PARSE_FILE_IO},
-	[SOURCE_SCHED] = {parse_sched, PARSE_FILE_SCHED},
+/* How the files are parsed that become metrics; status, which fills a pool, besides. */
+static bool (*const parsers[SOURCE_COUNT])(struct thread_reading *reading, const char *text,
+					   size_t length) = {
+	[SOURCE_STAT] = procfs_parse_stat,
+	[SOURCE_SCHEDSTAT] = procfs_parse_schedstat,
+	[SOURCE_IO] = procfs_parse_io,
+	[SOURCE_SCHED] = procfs_parse_sched,
 };
+
+static bool parse(struct round *round, enum source source, const struct buffer *text)
+{
+	if (source == SOURCE_STATUS)
+		return procfs_parse_status(&round->reading, &round->snapshot->cpu_sets, text->data,
+					   text->length);
+	return parsers[source](&round->reading, text->data, text->length);
+}
+
+/* The format counts failures to read some of the files, by their names. */
+static void count_failure(struct round *round, enum source source)
+{
+	for (size_t i = 0; i < PARSE_FILE_COUNT; i++)
+		round->failures[i] += strcmp(parse_file_names[i], sources[source].name) == 0;
+}
 
 static enum reason failure_reason(int result, int tasks, uint32_t tid, enum source source)
 {
@@ -69,11 +57,11 @@ static void fail(struct round *round, size_t row, enum source source, enum reaso
 	struct thread_state *state = &round->states[row];
 
 	round_apply_failure(round, row, source, reason);
-	if (source == SOURCE_IO && reason == REASON_NOT_PERMITTED)
-		state->flags |= THREAD_GUARDED;
+	if (sources[source].rights != FEATURE_NONE && reason == REASON_NOT_PERMITTED)
+		state->refused |= source_bit(source);
 	/* A full capture keeps what was read of it before. */
 	if (reason == REASON_ENDED && (!round->full || source == SOURCE_STAT))
-		state->flags |= THREAD_ENDED;
+		state->flags |= ROW_ENDED;
 }
 
 bool round_read_file(struct round *round, size_t row, int tasks, enum source source)
@@ -92,16 +80,15 @@ bool round_read_file(struct round *round, size_t row, int tasks, enum source sou
 		/* schedstat comes before stat: a thread that ended by then is dropped, and its failures with
 		 * it */
 		if (source != SOURCE_SCHEDSTAT || reason != REASON_ENDED)
-			round->failures[files[source].file]++;
+			count_failure(round, source);
 		fail(round, row, source, reason);
 		return false;
 	}
-	if (!files[source].parse(round, text->data, text->length)) {
+	if (!parse(round, source, text)) {
 		fail(round, row, source, REASON_BAD_VALUE);
 		return false;
 	}
-	if (source == SOURCE_IO)
-		round->states[row].flags &= (uint8_t)~THREAD_GUARDED;
+	round->states[row].refused &= ~source_bit(source);
 	round_apply(round, row, source);
 	return true;
 }
@@ -116,12 +103,11 @@ static void note_state(struct round *round, size_t row, char state_letter)
 	bool blocked = state_letter == 'R' || state_letter == 'D';
 	uint64_t waited;
 
-	if (state_letter == 'R' && state->state != 'R' && (state->flags & THREAD_MOVED) == 0)
+	if (state_letter == 'R' && state->state != 'R' && (state->flags & ROW_MOVED) == 0)
 		round->unseen_found++;
 	if (!blocked)
 		state->blocked_since = 0;
-	else if (state->blocked_since == 0 || (state->flags & THREAD_MOVED) != 0 ||
-		 state->state != state_letter)
+	else if (state->blocked_since == 0 || (state->flags & ROW_MOVED) != 0 || state->state != state_letter)
 		state->blocked_since = round->now_ns;
 	state->state = state_letter;
 	waited = blocked ? round->now_ns - state->blocked_since : 0;
@@ -137,8 +123,8 @@ static bool take_stat(struct round *round, size_t row)
 	const struct thread_reading *reading = &round->reading;
 	struct snapshot *snapshot = round->snapshot;
 	struct thread_state *state = &round->states[row];
-	bool same = (state->flags & THREAD_NEW) != 0 || round->previous == NULL ||
-		    !reading->start_time_known || reading->start_time == snapshot->start_time[row];
+	bool same = (state->flags & ROW_NEW) != 0 || round->previous == NULL || !reading->start_time_known ||
+		    reading->start_time == snapshot->start_time[row];
 
 	if (!same) {
 		round_reset_row(round, row);
@@ -150,8 +136,8 @@ static bool take_stat(struct round *round, size_t row)
 	if (thread_reading_is_kernel(reading))
 		snapshot->thread_flags[row] |= THREAD_KERNEL;
 	round->comm[row] = string_pool_intern(&snapshot->strings, reading->name, reading->name_length);
-	state->flags |= THREAD_IDENTIFIED;
-	state->flags &= (uint8_t)~THREAD_SUSPECT;
+	state->flags |= ROW_IDENTIFIED;
+	state->flags &= (uint8_t)~ROW_SUSPECT;
 	note_state(round, row, (char)reading->value[METRIC_STATE]);
 	return same;
 }
@@ -241,15 +227,21 @@ static source_set identify(struct round *round, size_t row, int tasks)
 	if (round_read_file(round, row, tasks, SOURCE_STAT))
 		return take_stat(round, row) ? 0 : round->needed;
 	if (read_name(round, row, tasks))
-		state->flags &= (uint8_t)~THREAD_ENDED;
+		state->flags &= (uint8_t)~ROW_ENDED;
 	else if (round->full)
-		state->flags |= THREAD_ENDED;
+		state->flags |= ROW_ENDED;
 	return 0;
+}
+
+/* Whether a source is a file that is read by itself and says nothing of who the thread is. */
+static bool is_plain_file(enum source source)
+{
+	return (sources[source].flags & SOURCE_PER_THREAD) != 0 && sources[source].file[0] != '\0' &&
+	       source != SOURCE_STAT;
 }
 
 void round_read_thread(struct round *round, size_t row, int tasks, source_set wanted)
 {
-	static const enum source by_file[] = {SOURCE_IO, SOURCE_STATUS, SOURCE_SCHED};
 	struct snapshot *snapshot = round->snapshot;
 	struct thread_state *state = &round->states[row];
 	uint64_t failures[PARSE_FILE_COUNT];
@@ -258,19 +250,21 @@ void round_read_thread(struct round *round, size_t row, int tasks, source_set wa
 	thread_reading_begin(&round->reading, snapshot->tgid[row], snapshot->tid[row]);
 	if ((wanted & source_bit(SOURCE_STAT)) != 0)
 		wanted |= identify(round, row, tasks);
-	/* Only the file keeps the I/O of a kernel thread. */
-	if (!round->full && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0 &&
-	    (wanted & source_bit(SOURCE_IO)) != 0) {
-		wanted &= ~source_bit(SOURCE_IO);
-		round_apply_failure(round, row, SOURCE_IO, REASON_READ);
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		enum source source = (enum source)i;
+
+		if ((wanted & source_bit(source)) == 0 || !is_plain_file(source))
+			continue;
+		/* Only the file keeps the I/O of a kernel thread. */
+		if (!round->full && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0 &&
+		    (sources[source].flags & SOURCE_USER_ONLY) != 0)
+			round_apply_failure(round, row, source, REASON_READ);
+		else if ((state->flags & ROW_ENDED) == 0)
+			round_read_file(round, row, tasks, source);
 	}
-	for (size_t i = 0; i < sizeof(by_file) / sizeof(by_file[0]); i++) {
-		if ((state->flags & THREAD_ENDED) == 0 && (wanted & source_bit(by_file[i])) != 0)
-			round_read_file(round, row, tasks, by_file[i]);
-	}
-	if ((state->flags & THREAD_ENDED) == 0 && (wanted & source_bit(SOURCE_AFFINITY)) != 0)
+	if ((state->flags & ROW_ENDED) == 0 && (wanted & source_bit(SOURCE_AFFINITY)) != 0)
 		read_affinity(round, row, tasks);
-	if ((state->flags & THREAD_ENDED) != 0) {
+	if ((state->flags & ROW_ENDED) != 0) {
 		memcpy(round->failures, failures, sizeof(failures));
 		return;
 	}

@@ -17,10 +17,10 @@ void navigate_tell_needs(struct ui *ui)
 		session_pair_needs(&ui->view, &needed, &cgroup_records, &smaps);
 	else
 		view_needs(&ui->view, &needed, &cgroup_records, &smaps);
-	/* the page of all metrics shows every source but the dear ones */
+	/* the page of all metrics shows every source but the expensive ones */
 	if (ui->metrics_open) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
-			if ((sources[source].flags & SOURCE_UNBOUNDED) == 0)
+			if ((sources[source].flags & SOURCE_EXPENSIVE) == 0)
 				needed |= source_bit(source);
 		}
 	}

@@ -176,7 +176,7 @@ int process_list_tasks(struct process_list *list, struct process *process, int p
 	return process->tasks;
 }
 
-void process_list_rest(struct process *process)
+void process_list_done(struct process *process)
 {
 	if (process->tasks < 0 || process->keep_open)
 		return;
@@ -193,14 +193,14 @@ static uint64_t count_links(int directory)
 
 bool process_list_is_settled(const struct process *process)
 {
-	return process->tasks >= 0 && process->links != 0 && process->restless == 0 &&
+	return process->tasks >= 0 && process->links != 0 && process->distrusted == 0 &&
 	       count_links(process->tasks) == process->links;
 }
 
 void process_list_distrust(struct process *process)
 {
 	process->links = 0;
-	process->restless = RESTLESS_ROUNDS;
+	process->distrusted = RESTLESS_ROUNDS;
 }
 
 size_t process_list_threads(struct process_list *list, struct process *process, int proc)
@@ -222,8 +222,8 @@ size_t process_list_threads(struct process_list *list, struct process *process, 
 	process->links = process->keep_open ? count_links(process->tasks) : 0;
 	if (process->links != list->id_count + OWN_LINKS)
 		process->links = 0;
-	if (process->restless > 0)
-		process->restless--;
+	if (process->distrusted > 0)
+		process->distrusted--;
 	return list->id_count;
 }
 

@@ -19,8 +19,8 @@ struct process {
 	/* Its rows in the newest snapshot, the one being made once it is listed again. */
 	size_t first_row, row_count;
 
-	uint64_t links;   /* of the task directory when it was listed, 0 where that does not count threads */
-	uint8_t restless; /* listings to go before its link count is trusted again */
+	uint64_t links; /* of the task directory when it was listed, 0 where that does not count threads */
+	uint8_t distrusted; /* listings to go before its link count is trusted again */
 
 	/* Its leader's cgroup. */
 	char *cgroup; /* NULL until read */
@@ -73,7 +73,7 @@ void process_list_distrust(struct process *process);
 int process_list_tasks(struct process_list *list, struct process *process, int proc);
 
 /* To be called when no more is read of a process for now: closes what may not stay open. */
-void process_list_rest(struct process *process);
+void process_list_done(struct process *process);
 
 /* Forgets what was learned about a process: another one has its number now. */
 void process_forget(struct process *process);

@@ -60,8 +60,7 @@ enum taskstats_member taskstats_member_of_metric(enum metric metric)
 	const struct metric_entry *entry = &metrics[metric];
 	enum source source = entry->source;
 
-	if (source == SOURCE_TASKSTATS ||
-	    (source != SOURCE_NONE && sources[source].part_of == SOURCE_TASKSTATS))
+	if (source_is_of(source, SOURCE_TASKSTATS))
 		return taskstats_member_find(entry->place);
 	if (entry->equivalent_source == SOURCE_TASKSTATS)
 		return taskstats_member_find(entry->equivalent_place);

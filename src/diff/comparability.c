@@ -196,24 +196,38 @@ static void examine_host_facts(struct examination *examination)
 static const struct {
 	enum feature feature;
 	const char *lost;
-	source_set covers; /* sources whose absence that explains */
 } feature_losses[] = {
-	{FEATURE_TASKSTATS, "delays and highest memory use have",
-	 1 << SOURCE_TASKSTATS | 1 << SOURCE_DELAYS | 1 << SOURCE_HIWATER},
-	{FEATURE_DELAYS, "delays have", 1 << SOURCE_DELAYS},
-	{FEATURE_IRQ_DELAY, "interrupt delays have", 0},
-	{FEATURE_XACCT, "highest memory use has", 1 << SOURCE_HIWATER},
-	{FEATURE_SCHED_INFO, "run-queue waits have", 1 << SOURCE_SCHEDSTAT},
-	{FEATURE_SCHEDSTATS, "wakeups, waits and sleeps of the scheduler have", 1 << SOURCE_SCHEDSTATS},
-	{FEATURE_IO_ACCOUNTING, "reads and writes have", 1 << SOURCE_IO},
-	{FEATURE_OTHERS_IO, "reads and writes of other users' processes have", 0},
-	{FEATURE_OTHERS_MEMORY, "memory by kind of other users' processes has", 0},
-	{FEATURE_PRESSURE, "pressure has", 0},
-	{FEATURE_CGROUP2, "cgroup records have", 0},
-	{FEATURE_PID_NAMESPACE, "what is asked by thread id (delays, affinity) has",
-	 1 << SOURCE_TASKSTATS | 1 << SOURCE_DELAYS | 1 << SOURCE_HIWATER | 1 << SOURCE_AFFINITY},
-	{FEATURE_PROCESS_MEMORY, "allocations have", 1 << SOURCE_JEMALLOC},
+	{FEATURE_TASKSTATS, "delays and highest memory use have"},
+	{FEATURE_DELAYS, "delays have"},
+	{FEATURE_IRQ_DELAY, "interrupt delays have"},
+	{FEATURE_XACCT, "highest memory use has"},
+	{FEATURE_SCHED_INFO, "run-queue waits have"},
+	{FEATURE_SCHEDSTATS, "wakeups, waits and sleeps of the scheduler have"},
+	{FEATURE_IO_ACCOUNTING, "reads and writes have"},
+	{FEATURE_OTHERS_IO, "reads and writes of other users' processes have"},
+	{FEATURE_OTHERS_MEMORY, "memory by kind of other users' processes has"},
+	{FEATURE_PRESSURE, "pressure has"},
+	{FEATURE_CGROUP2, "cgroup records have"},
+	{FEATURE_PID_NAMESPACE, "what is asked by thread id (delays, affinity) has"},
+	{FEATURE_PROCESS_MEMORY, "allocations have"},
 };
+
+/* The sources whose absence a feature explains: they need it, or come with one that does. */
+static source_set sources_lost_with(enum feature feature)
+{
+	source_set lost = 0;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_entry *entry = &sources[i],
+					  *whole = &sources[source_whole((enum source)i)];
+		const bool by_id = (entry->flags & SOURCE_BY_ID) != 0;
+
+		if (entry->needs == feature || whole->needs == feature ||
+		    (by_id && (feature == FEATURE_PID_NAMESPACE || entry->rights == feature)))
+			lost |= source_bit((enum source)i);
+	}
+	return lost;
+}
 
 static void add_lost_feature(struct examination *examination, enum feature feature, size_t off,
 			     const char *lost)
@@ -245,7 +259,7 @@ static source_set examine_features(struct examination *examination)
 			    (there[feature].state != FEATURE_STATE_ON &&
 			     there[feature].state != FEATURE_STATE_PARTIAL))
 				continue;
-			explained |= feature_losses[i].covers;
+			explained |= sources_lost_with(feature);
 			if (feature_cause(here, feature) == feature)
 				add_lost_feature(examination, feature, off, feature_losses[i].lost);
 		}

@@ -2,8 +2,11 @@
 #ifndef CTOP_SOURCE_H
 #define CTOP_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "feature.h"
 
 /* A kernel interface that one read fills; the table is source.def. */
 enum source {
@@ -17,7 +20,10 @@ enum source {
 enum {
 	SOURCE_USER_ONLY = 1 << 0,
 	SOURCE_LEADER_ONLY = 1 << 1,
-	SOURCE_UNBOUNDED = 1 << 2,
+	SOURCE_EXPENSIVE = 1 << 2,
+	SOURCE_PER_THREAD = 1 << 3,
+	SOURCE_STANDS = 1 << 4,
+	SOURCE_BY_ID = 1 << 5,
 };
 
 struct source_entry {
@@ -25,6 +31,7 @@ struct source_entry {
 	enum source part_of; /* SOURCE_NONE when it is read by itself */
 	const char *file;    /* name below /proc/PID/task/TID, "" when it is no file */
 	unsigned int flags;
+	enum feature needs, rights; /* FEATURE_NONE where there is none */
 	const char *description;
 };
 
@@ -36,6 +43,21 @@ typedef uint32_t source_set;
 static inline source_set source_bit(enum source source)
 {
 	return source == SOURCE_NONE ? 0 : (source_set)1 << source;
+}
+
+/* The sources whose flags have all of `flags`. */
+source_set source_with_flags(unsigned int flags);
+
+/* The source that is read for `source`: itself, or the one that it is part of. */
+static inline enum source source_whole(enum source source)
+{
+	return sources[source].part_of == SOURCE_NONE ? source : sources[source].part_of;
+}
+
+/* Whether a source is the other one or part of it. */
+static inline bool source_is_of(enum source source, enum source whole)
+{
+	return source == whole || (source != SOURCE_NONE && sources[source].part_of == whole);
 }
 
 /* The source of that name (`length` bytes), or SOURCE_NONE. */

@@ -20,36 +20,26 @@ static const struct {
 	[EVIDENCE_REMEDY] = {"remedy", "REMEDY", true, 24},
 };
 
-/* Whose check tells the remedy when a source is missed for a reason; REASON_READ: any reason. */
-static const struct {
-	enum source source;
-	enum reason reason;
-	enum feature feature;
-} remedies[] = {
-	{SOURCE_IO, REASON_NOT_PERMITTED, FEATURE_OTHERS_IO},
-	{SOURCE_IO, REASON_READ, FEATURE_IO_ACCOUNTING},
-	{SOURCE_SMAPS_ROLLUP, REASON_NOT_PERMITTED, FEATURE_OTHERS_MEMORY},
-	{SOURCE_SCHEDSTAT, REASON_READ, FEATURE_SCHED_INFO},
-	{SOURCE_SCHEDSTATS, REASON_READ, FEATURE_SCHEDSTATS},
-	{SOURCE_CGROUP, REASON_READ, FEATURE_CGROUP2},
-	{SOURCE_AFFINITY, REASON_OTHER_NAMESPACE, FEATURE_PID_NAMESPACE},
-	{SOURCE_TASKSTATS, REASON_READ, FEATURE_TASKSTATS},
-	{SOURCE_DELAYS, REASON_READ, FEATURE_DELAYS},
-	{SOURCE_HIWATER, REASON_READ, FEATURE_XACCT},
-	{SOURCE_JEMALLOC, REASON_NOT_PERMITTED, FEATURE_PROCESS_MEMORY},
-	{SOURCE_JEMALLOC, REASON_OTHER_NAMESPACE, FEATURE_PID_NAMESPACE},
-};
+/* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
+static enum feature lost_feature(enum source source, reason_id reason)
+{
+	const struct source_entry *entry = &sources[source];
+
+	if (reason == REASON_NOT_PERMITTED && entry->rights != FEATURE_NONE)
+		return entry->rights;
+	if (reason == REASON_OTHER_NAMESPACE && entry->needs == FEATURE_NONE &&
+	    (entry->flags & SOURCE_BY_ID) != 0)
+		return FEATURE_PID_NAMESPACE;
+	return entry->needs;
+}
 
 /* What helps: where a source comes with another one that is missing, that of the other one. */
 static const char *find_remedy(const struct snapshot *now, enum source source, reason_id reason)
 {
-	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
-		if (remedies[i].source == source &&
-		    (remedies[i].reason == REASON_READ || remedies[i].reason == reason))
-			return now->provenance
-				.features[feature_cause(now->provenance.features, remedies[i].feature)]
-				.remedy;
-	}
+	const enum feature feature = lost_feature(source, reason);
+
+	if (feature != FEATURE_NONE)
+		return now->provenance.features[feature_cause(now->provenance.features, feature)].remedy;
 	if (source != SOURCE_JEMALLOC)
 		return NULL;
 	if (reason == REASON_NEEDS_STOP)
@@ -59,30 +49,6 @@ static const char *find_remedy(const struct snapshot *now, enum source source, r
 	    now->provenance.features[FEATURE_PROCESS_MEMORY].reason != REASON_SWITCHED_OFF)
 		return "the key J; ctop without --no-heap";
 	return NULL;
-}
-
-static bool applies(const struct snapshot *now, size_t thread, enum source source)
-{
-	if ((sources[source].flags & SOURCE_USER_ONLY) && (now->thread_flags[thread] & THREAD_KERNEL))
-		return false;
-	return !(sources[source].flags & SOURCE_LEADER_ONLY) || now->tid[thread] == now->tgid[thread];
-}
-
-/* What became of a source, thread by thread, where the capture left no tally. */
-static void count_reasons(const struct snapshot *now, enum source source, struct tally *tally)
-{
-	memset(tally, 0, sizeof(*tally));
-	for (size_t i = 0; i < now->thread_count; i++) {
-		reason_id reason = now->source_reason[source] != NULL ? now->source_reason[source][i]
-								      : now->default_reason[source];
-
-		if (!applies(now, i, source))
-			continue;
-		if (reason != REASON_READ)
-			tally->missed[reason]++;
-		else if (source != SOURCE_JEMALLOC || (now->thread_flags[i] & THREAD_JEMALLOC_MEASURED) != 0)
-			tally->read++; /* without jemalloc there was nothing to read */
-	}
 }
 
 void evidence_set_count(struct table *table, uint64_t count, struct cell *cell)
@@ -127,7 +93,7 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 	if (now->provenance.tallies != NULL)
 		*tally = now->provenance.tallies[source];
 	else
-		count_reasons(now, source, tally);
+		snapshot_tally(now, source, tally); /* the capture left none */
 	for (size_t i = 1; i <= UINT8_MAX; i++) {
 		missed += tally->missed[i];
 		if (tally->missed[i] > most) {

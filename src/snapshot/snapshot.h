@@ -386,6 +386,9 @@ void snapshot_finish(struct snapshot *snapshot);
  */
 reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, size_t length);
 
+/* What became of a source, thread by thread, of those that it applies to. */
+void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally);
+
 /* The reason's name as in files, and its words for the screen (unknown ones: the name). */
 const char *snapshot_reason_name(const struct snapshot *snapshot, reason_id reason);
 const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id reason);

@@ -52,6 +52,32 @@ static reason_id source_reason(const struct snapshot *snapshot, size_t thread, e
 						       : snapshot->default_reason[source];
 }
 
+/* Whether a source belongs to the thread at all. */
+static bool source_applies(const struct snapshot *snapshot, size_t thread, enum source source)
+{
+	unsigned int flags = sources[source].flags;
+
+	if ((flags & SOURCE_USER_ONLY) != 0 && (snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
+		return false;
+	return (flags & SOURCE_LEADER_ONLY) == 0 || snapshot->tid[thread] == snapshot->tgid[thread];
+}
+
+void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally)
+{
+	memset(ret_tally, 0, sizeof(*ret_tally));
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		reason_id reason = source_reason(snapshot, i, source);
+
+		if (!source_applies(snapshot, i, source))
+			continue;
+		if (reason != REASON_READ)
+			ret_tally->missed[reason]++;
+		else if (source != SOURCE_JEMALLOC ||
+			 (snapshot->thread_flags[i] & THREAD_JEMALLOC_MEASURED) != 0)
+			ret_tally->read++; /* without jemalloc there was nothing to read */
+	}
+}
+
 static reason_id value_reason(const struct snapshot *snapshot, size_t thread, enum metric metric,
 			      enum source source)
 {
