@@ -134,7 +134,7 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 {
 	const pid_t tid = (pid_t)thread->tid;
 	uintptr_t signal = 0;
-	int status, r;
+	int status = 0, r;
 
 	if (!attachment_has_thread(attachment, thread->tid)) {
 		fail(thread, HEAP_TAG_PTRACE_SEIZE, ESRCH);
