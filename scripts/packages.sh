@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Sourced by scripts/run and scripts/test: packages_ensure NEED... installs what is missing of the lines of
-# scripts/packages with these needs (build, test). Expects `root`, the top of the tree. Prints to stderr
-# only, and nothing at all when everything is there.
+# Sourced by scripts/run, scripts/test and what fetches packages for tests. packages_ensure NEED... installs what is
+# missing of the lines of scripts/packages with these needs (build, test). Expects `root`, the top of the tree.
+# Prints to stderr only, and nothing at all when everything is there.
 : "${root:?the top of the tree}"
 
 # packages_names COLUMN NEED...: the names of one package manager (COLUMN as in the table's heading).
@@ -81,6 +81,13 @@ packages_install_apt()
     packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ||
         { packages_as_root apt-get update &&
             packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
+}
+
+# packages_debian_mirror: the Debian archive that this system's package sources name, or nothing.
+packages_debian_mirror()
+{
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
+        grep -v '^#' | sed -n 's#.*\(https\{0,1\}://[^ ]*/debian\)/\{0,1\}\([ ].*\)\{0,1\}$#\1#p' | head -n 1
 }
 
 # packages_ensure NEED...
