@@ -13,9 +13,7 @@
 #include "base/memory.h"
 #include "metric/nearest.h"
 #include "cmd/live/batch.h"
-#include "cmd/line/dispatch.h"
 #include "commands.h"
-#include "diff.h"
 #include "cmd/live/file_loader.h"
 #include "cmd/live/file_screen.h"
 #include "cmd/line/heap_options.h"
@@ -424,34 +422,6 @@ static int run_batch(const struct live_options *options, const struct view *view
 	return end(result, &error);
 }
 
-/* A file where there is no terminal is printed as `show` prints it. */
-static int print_file(char *path)
-{
-	char program[] = "ctop", show[] = "show";
-	char *arguments[] = {program, show, path, NULL};
-
-	return dispatch_run(commands, 3, arguments);
-}
-
-/* Two are printed as `diff` prints them. */
-static int print_comparison(const struct live_options *options, char **paths)
-{
-	struct diff_command_options diff = {0};
-
-	diff_set_defaults(&diff);
-	diff.view.keep_thread_names = options->view.keep_thread_names;
-	diff.view.keep_cgroup_names = options->view.keep_cgroup_names;
-	diff.view.flatten = options->view.flatten;
-	diff.view.sort_by = options->view.sort_by;
-	diff.view.columns = options->view.columns;
-	diff.report.format = options->format;
-	if (options->view.axis != AXIS_COUNT)
-		diff.view.axis = options->view.axis;
-	if (options->view.limit != 0)
-		diff.view.limit = options->view.limit;
-	return diff_run(&diff, paths, 2);
-}
-
 /* A process that the user names and that is not there is a slip, not an empty table. */
 static int check_scope(const struct live_options *options, struct error *error)
 {
@@ -472,7 +442,6 @@ static int check_scope(const struct live_options *options, struct error *error)
 
 static int run(const struct live_options *options, const struct view *view, char **paths, size_t count)
 {
-	const bool terminal = isatty(STDOUT_FILENO) != 0;
 	struct error error;
 
 	if (count != 0 && options->batch) {
@@ -484,10 +453,9 @@ static int run(const struct live_options *options, const struct view *view, char
 	if (check_scope(options, &error) < 0)
 		return command_failed(&error);
 	if (count != 0)
-		return terminal     ? run_files(options, view, paths, count)
-		       : count == 2 ? print_comparison(options, paths)
-				    : print_file(paths[0]);
-	return options->batch || !terminal ? run_batch(options, view) : run_live(options, view);
+		return run_files(options, view, paths, count);
+	return options->batch || isatty(STDOUT_FILENO) == 0 ? run_batch(options, view)
+							    : run_live(options, view);
 }
 
 static int live_run(void *untyped, char **operands, int operand_count)
@@ -506,6 +474,16 @@ static int live_run(void *untyped, char **operands, int operand_count)
 	return status;
 }
 
+/* Where there is no terminal to show them on, files are printed. */
+static const struct command *print_instead(const void *untyped, int file_count)
+{
+	const struct live_options *options = untyped;
+
+	if (options->batch || isatty(STDOUT_FILENO) != 0)
+		return NULL;
+	return file_count == 1 ? &show_command : file_count == 2 ? &diff_command : NULL;
+}
+
 const struct command live_command = {
 	.summary = "show which groups of threads run, wait, move and read, live or from a file; compare two",
 	.usage = "[OPTION]... [FILE [FILE]]",
@@ -514,5 +492,6 @@ const struct command live_command = {
 	.options_size = sizeof(struct live_options),
 	.set_defaults = set_defaults,
 	.maximum_operands = 2,
+	.instead = print_instead,
 	.run = live_run,
 };

@@ -116,6 +116,29 @@ text=$("$ctop" show --format csv --sections primary "$file" | head -n 1)
 expect "csv of one section starts with the header" "^pcomm,threads,metric,value,unit,state,reason$" "$text"
 text=$("$ctop" show --sort-by cpu_efficiency:asc --sections derived --metrics cpu_efficiency --format tsv "$file" | cut -f4 | grep '^[0-9]')
 result "derived metrics sort" "$(printf '%s\n' "$text" | sort -n -c 2>&1)"
+
+# without a terminal files are printed, by the command that prints as many
+before=$2/snapshots/real.a.ctprof.zst
+for options in "" "-g cgroup --format csv --csv-safe" "--sections host-pressure --format json" "--sort-by run_time_ns:asc --limit 3"; do
+    # shellcheck disable=SC2086 # several words
+    "$ctop" $options "$file" >"$directory/out" 2>&1
+    # shellcheck disable=SC2086
+    text=$("$ctop" show "$file" $options 2>&1 | cmp - "$directory/out" 2>&1)
+    result "ctop FILE $options is ctop show" "$text"
+done
+"$ctop" -o "$directory/piped" "$file" --format tsv
+result "ctop FILE -o, too" "$(cmp "$directory/piped" "$directory/tsv" 2>&1)"
+"$ctop" diff "$before" "$file" --per second --fail-if 'run_time_ns(*) > 0' --format csv >"$directory/tsv" 2>&1
+wanted=$?
+"$ctop" "$before" --per second "$file" --fail-if 'run_time_ns(*) > 0' --format csv >"$directory/out" 2>&1
+result "ctop A B is ctop diff" "$([ $? = "$wanted" ] && [ "$wanted" = 3 ] || echo "exit status")$(cmp "$directory/out" "$directory/tsv" 2>&1)"
+text=$("$ctop" "$file" --tab run 2>&1)
+result "what is for a screen is refused" "$([ $? = 2 ] || echo "exit status: $text")"
+expect "and named" "^ctop: unknown option '--tab'" "$text"
+expect "with the command that it is" "^ctop: without a terminal this is 'ctop show'$" "$text"
+text=$("$ctop" -b "$file" 2>&1)
+expect "nor is -b for a file" "^ctop: -b is for the live host; print a file with: ctop show $file$" "$text"
+expect "a slip stays one" "^ctop: unknown command 'shwo', did you mean 'show'" "$("$ctop" shwo 2>&1)"
 text=$("$ctop" metrics --format tsv)
 result "metrics lists 87 and 17" \
     "$([ "$(printf '%s\n' "$text" | sed -n '/^# derived/q;p' | wc -l)" = 89 ] && [ "$(printf '%s\n' "$text" | sed -n '/^# derived/,$p' | wc -l)" = 19 ] || echo "$text")"

@@ -59,6 +59,11 @@ struct command {
 	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
 	int minimum_operands, maximum_operands;
 	/*
+	 * The command whose work it is, as far as the options were understood and with so many operands; it
+	 * then reads the words as its own. Returns NULL for this one. May be NULL.
+	 */
+	const struct command *(*instead)(const void *options, int operand_count);
+	/*
 	 * Does the work and returns the exit status. `operands` are operand_count words and a NULL. Lists in
 	 * `options` are freed by the caller.
 	 */

@@ -37,36 +37,94 @@ static bool is_slip(command_table commands, const struct command *command, char 
 	       strchr(operands[0], '.') == NULL && access(operands[0], F_OK) != 0;
 }
 
-static int run(command_table commands, const struct command *command, char **words, int word_count)
-{
-	void *options = memory_allocate_zero(1, command->options_size + 1);
-	struct error error;
+/* What was typed behind a command's name, as that command reads it. */
+struct reading {
+	const struct command *command;
+	void *options;
+	char **words; /* operands first */
+	int operands; /* negative: `error` says what is wrong with the options */
 	bool help;
-	int operands, status;
+	struct error error;
+};
 
+static void read_words(const struct command *command, char *const *typed, int count, struct reading *reading)
+{
+	*reading = (struct reading){
+		.command = command,
+		.options = memory_allocate_zero(1, command->options_size + 1),
+		.words = memory_allocate_zero((size_t)count + 1, sizeof(*reading->words)),
+	};
+	for (int i = 0; i < count; i++)
+		reading->words[i] = typed[i];
 	if (command->set_defaults != NULL)
-		command->set_defaults(options);
-	operands = options_parse(command->tables, command->table_count, options, words, word_count, &help,
-				 &error);
-	if (operands >= 0 && help) {
-		status = help_print(commands, command->name != NULL ? command : NULL);
-	} else if (operands < 0) {
-		status = command_misused(command, &error);
-	} else if (is_slip(commands, command, words, operands)) {
-		command_unknown(commands, words[0], &error);
-		status = command_misused(NULL, &error);
-	} else if (check_operand_count(commands, command, words, operands, &error) < 0) {
-		status = command_misused(command, &error);
-	} else {
-		char **list = memory_allocate_zero((size_t)operands + 1, sizeof(*list));
+		command->set_defaults(reading->options);
+	reading->operands = options_parse(command->tables, command->table_count, reading->options,
+					  reading->words, count, &reading->help, &reading->error);
+}
 
-		for (int i = 0; i < operands; i++)
-			list[i] = words[i];
-		status = command->run(options, list, operands);
-		free(list);
+static void release(struct reading *reading)
+{
+	options_release(reading->command->tables, reading->command->table_count, reading->options);
+	free(reading->options);
+	free(reading->words);
+}
+
+/* The command that does it instead: of options that are not understood, one that understands them. */
+static const struct command *find_instead(command_table commands, const struct reading *reading,
+					  char *const *typed, int count)
+{
+	const struct command *command = reading->command, *found = NULL;
+
+	if (command->instead == NULL || reading->help)
+		return NULL;
+	if (reading->operands >= 0) {
+		if (reading->operands > 0 && command_find(commands, reading->words[0]) != NULL)
+			return NULL;
+		return is_slip(commands, command, reading->words, reading->operands)
+			       ? NULL
+			       : command->instead(reading->options, reading->operands);
 	}
-	options_release(command->tables, command->table_count, options);
-	free(options);
+	for (int i = 1; found == NULL && i <= command->maximum_operands; i++) {
+		const struct command *other = command->instead(reading->options, i);
+		struct reading attempt;
+
+		if (other == NULL)
+			continue;
+		read_words(other, typed, count, &attempt);
+		if (attempt.operands == i && command_find(commands, attempt.words[0]) == NULL)
+			found = other;
+		release(&attempt);
+	}
+	return found;
+}
+
+static int run(command_table commands, const struct command *command, char *const *typed, int count)
+{
+	const struct command *instead;
+	struct reading reading;
+	int status;
+
+	read_words(command, typed, count, &reading);
+	instead = find_instead(commands, &reading, typed, count);
+	if (instead != NULL) {
+		status = run(commands, instead, typed, count);
+		if (status == COMMAND_MISUSED)
+			command_note("without a terminal this is 'ctop %s'", instead->name);
+	} else if (reading.operands >= 0 && reading.help) {
+		status = help_print(commands, command->name != NULL ? command : NULL);
+	} else if (reading.operands < 0) {
+		status = command_misused(command, &reading.error);
+	} else if (is_slip(commands, command, reading.words, reading.operands)) {
+		command_unknown(commands, reading.words[0], &reading.error);
+		status = command_misused(NULL, &reading.error);
+	} else if (check_operand_count(commands, command, reading.words, reading.operands, &reading.error) <
+		   0) {
+		status = command_misused(command, &reading.error);
+	} else {
+		reading.words[reading.operands] = NULL;
+		status = command->run(reading.options, reading.words, reading.operands);
+	}
+	release(&reading);
 	return status;
 }
 
