@@ -50,6 +50,7 @@ static void count_threads(struct diff *diff, enum diff_side side)
 	diff->aggregations[side] = aggregation_create(
 		snapshot, group_of_thread, group_count + (members != NULL ? 1 : 0), diff->options.by_flags);
 	diff->aggregations[side]->counted = diff->options.counted[side];
+	diff->aggregations[side]->replaced = side == DIFF_AFTER ? diff->options.replaced : NULL;
 	free(group_of_thread);
 }
 

@@ -41,6 +41,7 @@ struct diff_options {
 	 * stand for zero; and of each thread of before the one of after whose names it goes by, UINT32_MAX
 	 * for its own. */
 	const bool *counted[DIFF_SIDE_COUNT];
+	const bool *replaced; /* likewise: of after those that do not count whose counters are unavailable */
 	const uint32_t *successor;
 };
 

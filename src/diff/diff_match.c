@@ -3,62 +3,34 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "comparability.h"
-
-static uint64_t thread_key(const struct snapshot *snapshot, size_t thread)
-{
-	return (uint64_t)snapshot->tgid[thread] << 32 | snapshot->tid[thread];
-}
+#include "snapshot/thread_match.h"
 
 static void find_mates(struct diff_match *match)
 {
-	const struct snapshot *before = match->snapshots[DIFF_BEFORE];
 	const struct snapshot *after = match->snapshots[DIFF_AFTER];
-	struct hash_map threads = {0};
+	/* of before exactly those add up that are still there */
+	uint32_t *before_of = thread_match(after, match->snapshots[DIFF_BEFORE], match->counted[DIFF_BEFORE],
+					   match->replaced);
 
-	for (size_t i = 0; i < before->thread_count; i++) {
-		match->mate[DIFF_BEFORE][i] = UINT32_MAX;
-		hash_map_set(&threads, thread_key(before, i), (uint32_t)i);
+	memset(match->mate[DIFF_BEFORE], 0xff,
+	       match->snapshots[DIFF_BEFORE]->thread_count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < after->thread_count; i++) {
+		const bool has_mate = before_of[i] < THREAD_UNKNOWN;
+
+		match->mate[DIFF_AFTER][i] = has_mate ? before_of[i] : UINT32_MAX;
+		match->counted[DIFF_AFTER][i] = before_of[i] != THREAD_UNKNOWN;
+		if (has_mate)
+			match->mate[DIFF_BEFORE][before_of[i]] = i;
+		match->same += has_mate;
 	}
-	for (size_t i = 0; i < after->thread_count; i++) {
-		uint32_t mate;
-
-		match->mate[DIFF_AFTER][i] = UINT32_MAX;
-		if (!hash_map_get(&threads, thread_key(after, i), &mate) ||
-		    before->start_time[mate] != after->start_time[i] ||
-		    match->mate[DIFF_BEFORE][mate] != UINT32_MAX) /* a file may repeat a thread */
-			continue;
-		match->mate[DIFF_AFTER][i] = mate;
-		match->mate[DIFF_BEFORE][mate] = (uint32_t)i;
-		match->same++;
-	}
-	hash_map_release(&threads);
-}
-
-/* Whether a thread of after started when before had been captured, within the clock tick of its start. */
-static bool started_since(const struct diff_match *match, size_t thread)
-{
-	const uint64_t began = match->snapshots[DIFF_BEFORE]->provenance.boottime_ns;
-	const uint64_t start = match->snapshots[DIFF_AFTER]->start_time[thread];
-
-	return start >= began / NS_PER_TICK;
-}
-
-static void find_counted(struct diff_match *match)
-{
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		for (size_t i = 0; i < match->snapshots[side]->thread_count; i++) {
-			const bool has_mate = match->mate[side][i] != UINT32_MAX;
-
-			match->counted[side][i] = has_mate || (side == DIFF_AFTER && started_since(match, i));
-			match->only[side] += !has_mate;
-		}
-	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		match->only[side] = match->snapshots[side]->thread_count - match->same;
+	free(before_of);
 }
 
 static int check_boot(const struct snapshot *before, const struct snapshot *after, struct error *error)
@@ -101,8 +73,8 @@ struct diff_match *diff_match_create(const struct snapshot *before, const struct
 		match->mate[side] = memory_allocate_zero(count + 1, sizeof(*match->mate[side]));
 		match->counted[side] = memory_allocate_zero(count + 1, sizeof(*match->counted[side]));
 	}
+	match->replaced = memory_allocate_zero(after->thread_count + 1, sizeof(*match->replaced));
 	find_mates(match);
-	find_counted(match);
 	return match;
 }
 
@@ -114,12 +86,14 @@ void diff_match_release(struct diff_match *match)
 		free(match->mate[side]);
 		free(match->counted[side]);
 	}
+	free(match->replaced);
 	free(match);
 }
 
 void diff_match_apply(const struct diff_match *match, struct diff_options *options)
 {
 	options->successor = match->mate[DIFF_BEFORE];
+	options->replaced = match->replaced;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		options->counted[side] = match->counted[side];
 }

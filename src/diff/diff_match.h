@@ -9,10 +9,7 @@
 #include "base/error.h"
 #include "diff.h"
 
-/*
- * Which threads of two captures are the same ones. Within a boot a thread is known by its process, its id and
- * its start time (proc_pid_stat(5), field 22): an id that is used again has another start.
- */
+/* Which threads of two captures are the same ones, see thread_match(). */
 struct diff_match {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT];
 	uint32_t *mate[DIFF_SIDE_COUNT]; /* of each thread its index on the other side, UINT32_MAX for none */
@@ -21,6 +18,7 @@ struct diff_match {
 	 * since before was captured, whose counters began at zero.
 	 */
 	bool *counted[DIFF_SIDE_COUNT];
+	bool *replaced;               /* threads of after with the id of another one of before */
 	size_t same;                  /* threads on both sides */
 	size_t only[DIFF_SIDE_COUNT]; /* threads that went, and that came */
 };

@@ -233,9 +233,13 @@ static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregat
 		aggregate->members++;
 		switch (snapshot_value_state(snapshot, thread, metric, false, &reason)) {
 		case VALUE_READ:
-			if (!is_left_out(aggregation, thread, metric))
+			if (!is_left_out(aggregation, thread, metric)) {
 				reduction->add(aggregation, aggregate,
 					       snapshot_value(snapshot, thread, metric));
+			} else if (aggregation->replaced != NULL && aggregation->replaced[thread]) {
+				note_missing(aggregate, thread, REASON_NOT_READ);
+				break;
+			}
 			aggregate->read++;
 			break;
 		case VALUE_UNAVAILABLE:

@@ -51,6 +51,7 @@ struct aggregation {
 	/* The threads whose counters add up, those of the others stand for zero where they were read; NULL
 	 * for all. To be set before any column is made; not owned. */
 	const bool *counted;
+	const bool *replaced; /* those of the others whose counters are unavailable; NULL for none */
 	struct aggregation_column {
 		struct aggregate *aggregates; /* one for each group; NULL until asked for */
 		struct arena tallies;

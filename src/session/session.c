@@ -52,77 +52,6 @@ void session_release(struct session *session)
 	free(session);
 }
 
-static int compare_identity(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
-{
-	if (a->tgid[i] != b->tgid[j])
-		return a->tgid[i] < b->tgid[j] ? -1 : 1;
-	if (a->tid[i] != b->tid[j])
-		return a->tid[i] < b->tid[j] ? -1 : 1;
-	return 0;
-}
-
-static int compare_threads(const void *a, const void *b, void *context)
-{
-	return compare_identity(context, *(const uint32_t *)a, context, *(const uint32_t *)b);
-}
-
-/* The threads ascending by (tgid, tid); NULL when they stand so already, as captured ones do. */
-static uint32_t *order_threads(const struct snapshot *snapshot)
-{
-	uint32_t *order;
-	uint32_t i = 1;
-
-	while (i < snapshot->thread_count && compare_identity(snapshot, i - 1, snapshot, i) <= 0)
-		i++;
-	if (i >= snapshot->thread_count)
-		return NULL;
-	order = memory_allocate(snapshot->thread_count * sizeof(*order));
-	for (i = 0; i < snapshot->thread_count; i++)
-		order[i] = i;
-	qsort_r(order, snapshot->thread_count, sizeof(*order), compare_threads, (void *)snapshot);
-	return order;
-}
-
-/* What a thread that is not in the round before was then: one that started since counts from zero. */
-static uint32_t without_match(const struct snapshot *now, uint32_t thread, const struct snapshot *before)
-{
-	return now->start_time[thread] >= before->provenance.boottime_ns / NS_PER_TICK ? THREAD_BORN
-										       : THREAD_UNKNOWN;
-}
-
-/*
- * Which thread of `before` each thread of `now` is, by (tid, start time), else THREAD_…; owned by the caller.
- * `seen` gets a true for each thread of `before` that is in `now`. One pass over both.
- */
-static uint32_t *match_threads(const struct snapshot *now, const struct snapshot *before, bool *seen)
-{
-	uint32_t *match = memory_allocate((now->thread_count + 1) * sizeof(*match));
-	uint32_t *now_order = order_threads(now), *before_order = order_threads(before);
-	uint32_t j = 0;
-
-	for (uint32_t n = 0; n < now->thread_count; n++) {
-		uint32_t i = now_order != NULL ? now_order[n] : n;
-
-		match[i] = without_match(now, i, before);
-		for (; j < before->thread_count; j++) {
-			uint32_t old = before_order != NULL ? before_order[j] : j;
-			int order = compare_identity(before, old, now, i);
-
-			if (order > 0)
-				break;
-			if (order < 0 || before->start_time[old] != now->start_time[i])
-				continue;
-			match[i] = old;
-			seen[old] = true;
-			j++;
-			break;
-		}
-	}
-	free(now_order);
-	free(before_order);
-	return match;
-}
-
 /* Which thread of the base each thread of the new round is, through the round before. */
 static uint32_t *follow_base(const struct session *session, const uint32_t *previous_of, size_t count)
 {
@@ -164,7 +93,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 		return;
 	}
 	seen = memory_allocate_zero(session->now->thread_count + 1, sizeof(*seen));
-	previous_of = match_threads(snapshot, session->now, seen);
+	previous_of = thread_match(snapshot, session->now, seen, NULL);
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
 	fold_ended(session, seen);
 	free(seen);

@@ -4,11 +4,12 @@
 
 #include "base/hash.h"
 #include "session.h"
+#include "snapshot/thread_match.h"
 
 /*
  * Shared by the files of the session, for no one else.
  *
- *   session.c          rounds, base, matching of threads
+ *   session.c          rounds, base
  *   session_ended.c    what threads did that are gone
  *   session_delta.c    one metric of many threads over a span
  *   session_members.c  which threads a view shows and to which row each belongs
@@ -21,12 +22,6 @@
  *   session_pair*.c    the comparison with an older snapshot, in place of the tables above
  *   session_metrics.c, session_explain.c, session_evidence.c   the tables and texts behind one row or number
  */
-
-/* What a thread was before. */
-enum {
-	THREAD_BORN = UINT32_MAX,        /* it did not exist: counts from zero */
-	THREAD_UNKNOWN = UINT32_MAX - 1, /* it existed, but we have no reading */
-};
 
 /* Threads that ended since the base, by triple; what they did since. */
 struct ended_record {

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "thread_match.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+enum {
+	CLOCK_DRIFT =
+		1024 /* the scheduler's clock runs off CLOCK_BOOTTIME by less than one part of so many */
+};
+
+static int compare_identity(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
+{
+	if (a->tgid[i] != b->tgid[j])
+		return a->tgid[i] < b->tgid[j] ? -1 : 1;
+	if (a->tid[i] != b->tid[j])
+		return a->tid[i] < b->tid[j] ? -1 : 1;
+	return (a->start_time[i] > b->start_time[j]) - (a->start_time[i] < b->start_time[j]);
+}
+
+static int compare_threads(const void *a, const void *b, void *context)
+{
+	return compare_identity(context, *(const uint32_t *)a, context, *(const uint32_t *)b);
+}
+
+/* The threads ascending by identity; NULL when they stand so already, as captured ones do. */
+static uint32_t *order_threads(const struct snapshot *snapshot)
+{
+	uint32_t *order;
+	uint32_t i = 1;
+
+	while (i < snapshot->thread_count && compare_identity(snapshot, i - 1, snapshot, i) <= 0)
+		i++;
+	if (i >= snapshot->thread_count)
+		return NULL;
+	order = memory_allocate(snapshot->thread_count * sizeof(*order));
+	for (i = 0; i < snapshot->thread_count; i++)
+		order[i] = i;
+	qsort_r(order, snapshot->thread_count, sizeof(*order), compare_threads, (void *)snapshot);
+	return order;
+}
+
+/* The longest time that can have passed between the readings of the run time; 0 when it is not known. */
+static uint64_t longest_between(const struct snapshot *now, uint32_t thread, const struct snapshot *before,
+				uint32_t old)
+{
+	const uint64_t from = snapshot_read_time(before, old, METRIC_RUN_TIME_NS);
+	uint64_t to = snapshot_read_time(now, thread, METRIC_RUN_TIME_NS);
+
+	if (to == now->provenance.boottime_ns)
+		to += now->provenance.duration_ns; /* the time of this thread's reading is not kept */
+	return from != 0 && to > from ? to - from : 0;
+}
+
+/* Whether a thread of `now` has run for longer since it was this one of `before` than any thread can have. */
+static bool is_another(const struct snapshot *now, uint32_t thread, const struct snapshot *before,
+		       uint32_t old)
+{
+	const uint64_t run = snapshot_value(now, thread, METRIC_RUN_TIME_NS);
+	const uint64_t ran = snapshot_value(before, old, METRIC_RUN_TIME_NS);
+	uint64_t elapsed;
+
+	if (run <= ran || run - ran <= NS_PER_TICK) /* most of them, most of the time */
+		return false;
+	if (snapshot_value_state(now, thread, METRIC_RUN_TIME_NS, false, NULL) != VALUE_READ ||
+	    snapshot_value_state(before, old, METRIC_RUN_TIME_NS, false, NULL) != VALUE_READ)
+		return false;
+	elapsed = longest_between(now, thread, before, old);
+	return elapsed != 0 && run - ran > elapsed + elapsed / CLOCK_DRIFT + NS_PER_TICK;
+}
+
+/* A thread that is not in the snapshot before: one that started since counts from zero. */
+static uint32_t without_match(const struct snapshot *now, uint32_t thread, const struct snapshot *before)
+{
+	return now->start_time[thread] >= before->provenance.boottime_ns / NS_PER_TICK ? THREAD_BORN
+										       : THREAD_UNKNOWN;
+}
+
+uint32_t *thread_match(const struct snapshot *now, const struct snapshot *before, bool *seen, bool *replaced)
+{
+	uint32_t *match = memory_allocate((now->thread_count + 1) * sizeof(*match));
+	uint32_t *now_order = order_threads(now), *before_order = order_threads(before);
+	uint32_t j = 0;
+
+	for (uint32_t n = 0; n < now->thread_count; n++) {
+		uint32_t i = now_order != NULL ? now_order[n] : n;
+
+		match[i] = without_match(now, i, before);
+		for (; j < before->thread_count; j++) {
+			uint32_t old = before_order != NULL ? before_order[j] : j;
+			int order = compare_identity(before, old, now, i);
+
+			if (order < 0)
+				continue;
+			if (order > 0)
+				break;
+			j++;
+			if (is_another(now, i, before, old)) {
+				match[i] = THREAD_UNKNOWN;
+				if (replaced != NULL)
+					replaced[i] = true;
+				break;
+			}
+			match[i] = old;
+			seen[old] = true;
+			break;
+		}
+	}
+	free(now_order);
+	free(before_order);
+	return match;
+}
