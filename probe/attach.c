@@ -129,7 +129,7 @@ static int find_library_storage(struct attachment *attachment, const struct auxi
 
 	if (library->kind == C_LIBRARY_MUSL)
 		return error_set(error, -ENOENT,
-				 "musl does not tell where the thread storage of a library is");
+				 "musl does not say where the thread storage of a library is");
 	r = link_map_find_tls(attachment->tgid, vector, map, object, library, &tls, calls, error);
 	if (r < 0)
 		return r;
@@ -154,7 +154,7 @@ static int find_storage(struct attachment *attachment, const struct auxiliary_ve
 		r = tls_executable_distance(&layout->tls, tls_native_variant(), &attachment->distance);
 		return r == 0 ? 0
 			      : fail(HEAP_TAG_TLS_ARITHMETIC, ret_tag,
-				     error_set(error, r, "its TLS segment fits nowhere"));
+				     error_set(error, r, "its TLS segment matches no thread storage"));
 	}
 	r = find_library_storage(attachment, vector, map, layout->object, calls, error);
 	if (r == -EPERM || r == -ESRCH)
@@ -180,7 +180,7 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 	if (layout->deallocated <= layout->allocated ||
 	    layout->deallocated - layout->allocated > ATTACHMENT_SPAN_MAX - COUNTER_SIZE)
 		return fail(HEAP_TAG_DWARF_PARSE_FAILURE, ret_tag,
-			    error_set(error, -EINVAL, "its counters lie in no order that jemalloc has"));
+			    error_set(error, -EINVAL, "its counters are in an order that no jemalloc has"));
 	attachment->span = (uint32_t)(layout->deallocated - layout->allocated) + COUNTER_SIZE;
 	r = auxiliary_vector_read(process_directory, &vector);
 	if (r == 0)

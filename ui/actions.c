@@ -210,7 +210,7 @@ static void set_base(struct ui *ui)
 static void toggle_pause(struct ui *ui)
 {
 	if (ui->host->set_paused == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "a file does not move");
+		screen_message(ui, STYLE_MESSAGE, "a file does not change");
 		return;
 	}
 	ui->paused = !ui->paused;
@@ -222,7 +222,7 @@ static void toggle_heap(struct ui *ui)
 	if (ui->host->set_heap == NULL) {
 		screen_message(ui, STYLE_MESSAGE,
 			       ui->options->file_name != NULL
-				       ? "a file has what the allocator probe read then"
+				       ? "a file has what the allocator probe read at the time"
 				       : "ctop was started without the allocator probe (--no-heap)");
 		return;
 	}
@@ -266,7 +266,7 @@ static void save(struct ui *ui)
 		return;
 	}
 	if (ui->host->request_save == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "this is a saved file already");
+		screen_message(ui, STYLE_MESSAGE, "this is already a saved file");
 		return;
 	}
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);

@@ -208,7 +208,7 @@ void navigate_mode(struct ui *ui)
 	}
 	if (ui->options->file_name != NULL) {
 		screen_message(ui, STYLE_MESSAGE,
-			       "a file has totals only: there is no second reading to count from");
+			       "a file has only totals: there is no earlier reading to count from");
 		return;
 	}
 	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);

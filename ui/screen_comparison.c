@@ -126,7 +126,7 @@ void screen_comparison_toggle(struct ui *ui)
 {
 	static const struct prompt_use use = {
 		.label = "compare with: ",
-		.example = "a saved file, which is before",
+		.example = "a saved file; it will be before",
 		.accept = ask_for_file,
 	};
 
@@ -165,7 +165,7 @@ static bool needs_comparison(struct ui *ui)
 {
 	if (session_is_pair(ui->session))
 		return false;
-	screen_message(ui, STYLE_MESSAGE, "nothing is compared: D compares with a file");
+	screen_message(ui, STYLE_MESSAGE, "there is no comparison: D compares with a file");
 	return true;
 }
 
@@ -328,7 +328,7 @@ static void append_distance(uint64_t distance_ns, struct buffer *text)
 static void draw_relation(struct ui *ui, int y)
 {
 	static const char *const boots[] = {[PAIR_BOOT_ONE] = "one boot",
-					    [PAIR_BOOT_OTHER] = "not one boot",
+					    [PAIR_BOOT_OTHER] = "different boots",
 					    [PAIR_BOOT_UNKNOWN] = "boot not known"};
 	uint64_t distance = session_pair_distance_ns(ui->session);
 	struct pair_threads threads;

@@ -267,7 +267,7 @@ static void make_pair(struct ui *ui)
 	const struct comparability *doubts = session_pair_comparability(ui->session);
 
 	pager_add_format(&ui->pager, STYLE_STRONG, "%s",
-			 doubts->count == 0 ? "Nothing is known that keeps these two from being compared."
+			 doubts->count == 0 ? "No reason is known why these two should not be compared."
 					    : "Before you trust the changes");
 	for (size_t i = 0; i < doubts->count; i++) {
 		bool warning = doubts->rows[i].severity == COMPARABILITY_WARNING;

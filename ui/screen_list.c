@@ -147,12 +147,12 @@ static void draw_empty(const struct ui *ui, int y, int width)
 		text = "The first round is being read.";
 	else if (session_is_pair(ui->session))
 		text = ui->view.filter != NULL
-			       ? "No change passes the filter. / changes it, an empty one shows all."
+			       ? "No change matches the filter. / changes it, an empty one shows all."
 		       : ui->view.equal_rows
 			       ? "Nothing to compare here."
 			       : "Nothing changed here. = shows what is the same on both sides.";
 	else if (ui->view.filter != NULL)
-		text = "No row passes the filter. / changes it, an empty one shows all.";
+		text = "No row matches the filter. / changes it, an empty one shows all.";
 	else if (ui->view.step_count != 0)
 		text = "Nothing is left in this group. Esc goes back.";
 	else

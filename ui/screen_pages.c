@@ -71,13 +71,12 @@ static void add_marks(struct pager *pager)
 	add_entry(pager, marks->unavailable, "unavailable; i says why");
 	add_entry(pager, "-", "does not apply, or was not measured in this file");
 	add_entry(pager, marks->resolving, "not known yet");
-	add_entry(pager, marks->at_least, "before a number: some members are not in it");
-	add_entry(pager, "*", "after a word or set: not all members agree");
+	add_entry(pager, marks->at_least, "before a number: some threads are not in it");
+	add_entry(pager, "*", "after a word or set: not all threads agree");
 	add_entry(pager, "+", "before a name: new since the last round; after a peak: it rose");
-	add_entry(pager, "x", "before a name: gone; the row leaves with the next round");
+	add_entry(pager, "x", "before a name: gone; the row disappears with the next round");
 	add_entry(pager, "+ x", "in a comparison, before a name: in after only, in before only");
-	add_entry(pager, "!",
-		  "in a comparison: none of its threads is the same on both sides, it was restarted");
+	add_entry(pager, "!", "in a comparison: it has no thread that is on both sides; it was restarted");
 	add_entry(pager, "64>96", "in a comparison: threads before and after");
 	add_entry(pager, "^", "before a name: among the three that rose most; in a title: ascending");
 }

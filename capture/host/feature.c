@@ -70,7 +70,7 @@ static struct feature_result check_taskstats(struct checker *checker)
 		return feature_on;
 	case -EXDEV:
 		return off(REASON_OTHER_NAMESPACE,
-			   "the proc root is not of our own pid namespace, or a saved tree", NULL);
+			   "the proc root belongs to another pid namespace, or is a saved tree", NULL);
 	case -ENOENT:
 		return off(REASON_NOT_IN_KERNEL, "the kernel has no TASKSTATS family (CONFIG_TASKSTATS)",
 			   NULL);
@@ -104,11 +104,10 @@ static struct feature_result check_delays(struct checker *checker)
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF)
 		return off(REASON_NOT_IN_KERNEL, "no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)", NULL);
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
-		return off(
-			REASON_SWITCHED_OFF,
-			"kernel.task_delayacct is 0; counts for threads started after it is 1, for all with "
-			"delayacct on the kernel command line",
-			"sysctl kernel.task_delayacct=1");
+		return off(REASON_SWITCHED_OFF,
+			   "kernel.task_delayacct is 0; delays are counted for threads started after it is "
+			   "1, or for all with delayacct on the kernel command line",
+			   "sysctl kernel.task_delayacct=1");
 	if (taskstats_missing(checker, &result))
 		return result;
 	result = feature_on;
@@ -251,8 +250,8 @@ static struct feature_result check_cgroup2(struct checker *checker)
 	if (strncmp(checker->roots->cgroup_mount_root, "/..", 3) == 0)
 		return partial(REASON_OTHER_NAMESPACE,
 			       arena_format(arena,
-					    "%s was mounted outside of our cgroup namespace: our own cgroups "
-					    "cannot be told in it",
+					    "%s was mounted outside of ctop's cgroup namespace: ctop cannot "
+					    "tell its own cgroups in it",
 					    path),
 			       "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY");
 	if (strcmp(checker->roots->cgroup_mount_root, "/") != 0)
@@ -335,7 +334,7 @@ static struct feature_result check_process_memory(struct checker *checker)
 			       : partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
 	if (text_equals(scope, "1") || text_equals(scope, "2"))
 		return off(REASON_NOT_PERMITTED,
-			   "needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would give our own processes",
+			   "needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would allow your own processes",
 			   checker->checks->setcap_command);
 	return partial(REASON_NOT_PERMITTED, "only our own processes; needs CAP_SYS_PTRACE",
 		       checker->checks->setcap_command);

@@ -195,7 +195,7 @@ static int judge(const struct debug_search *search, enum resolve_file kind, int 
 	if (result == 0 && debug_data_members_fit(search->object, symbols, members))
 		return 0;
 	if (result == 0)
-		debug_trace_add(search->trace, "%s: offsets %llu and %llu cannot be true", file_words[kind],
+		debug_trace_add(search->trace, "%s: offsets %llu and %llu are impossible", file_words[kind],
 				(unsigned long long)members->allocated,
 				(unsigned long long)members->deallocated);
 	else

@@ -38,7 +38,7 @@ int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error)
 {
 	if (clock_ns(CLOCK_MONOTONIC) < limit->deadline_ns)
 		return 0;
-	return error_set(error, -ETIME, "the time for it is over");
+	return error_set(error, -ETIME, "the time allowed is over");
 }
 
 /* The name of an entry itself, or NULL: nothing that it refers to is followed. */
@@ -90,7 +90,7 @@ static int take_offset(Dwarf_Die *member, const char *name, bool *known, uint64_
 	result = member_offset(member, ret_offset);
 	*known = result == 0;
 	if (result < 0 && result != -ENOENT)
-		return error_set(error, -EBADMSG, "the offset of %s is no constant", name);
+		return error_set(error, -EBADMSG, "the offset of %s is not a constant", name);
 	return 0;
 }
 

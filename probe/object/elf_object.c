@@ -202,7 +202,7 @@ static int map_file(struct elf_object *object, int descriptor, struct error *err
 	void *image;
 
 	if (fstat(descriptor, &status) < 0)
-		return error_set(error, -errno, "cannot be looked at: %s", strerror(errno));
+		return error_set(error, -errno, "cannot be examined: %s", strerror(errno));
 	if (!S_ISREG(status.st_mode) || status.st_size < EI_NIDENT)
 		return error_set(error, -ENOEXEC, "not an ELF file");
 	image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);

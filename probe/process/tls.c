@@ -14,7 +14,7 @@ enum tls_variant tls_native_variant(void)
 #elif defined(__aarch64__)
 	return TLS_VARIANT_1;
 #else
-#error "the thread pointer of this machine is not known"
+#error "the thread pointer of this architecture is not known"
 #endif
 }
 

@@ -54,7 +54,7 @@ int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolv
 	if (result < 0)
 		return result;
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0) {
-		result = error_set(error, -errno, "cannot make a socket: %s", strerror(errno));
+		result = error_set(error, -errno, "cannot create a socket: %s", strerror(errno));
 		sandbox_filter_release(filter);
 		return result;
 	}
@@ -173,9 +173,9 @@ static const struct {
 	int number;
 	const char *words;
 } signal_words[] = {
-	{SIGSYS, "killed by SIGSYS: it made a system call that it may not make"},
-	{SIGXCPU, "killed by SIGXCPU: it took more than its CPU time"},
-	{SIGKILL, "killed by SIGKILL: out of memory, or by somebody"},
+	{SIGSYS, "killed by SIGSYS: it made a forbidden system call"},
+	{SIGXCPU, "killed by SIGXCPU: it used up its CPU time"},
+	{SIGKILL, "killed by SIGKILL: out of memory, or killed by someone"},
 	{SIGSEGV, "killed by SIGSEGV"},
 	{SIGBUS, "killed by SIGBUS: the file became shorter"},
 	{SIGABRT, "killed by SIGABRT"},
@@ -238,7 +238,7 @@ static void take_result(struct resolve_job *job, const struct resolver_result *m
 	if (resolution_check(bytes, (uint32_t)job->files.map.count, &job->resolution))
 		finish(job);
 	else
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "its result is nonsense");
+		finish_failed(job, HEAP_TAG_WORKER_PANIC, "its result is invalid");
 }
 
 /* Takes one message. Returns false when there is none. */
@@ -263,7 +263,7 @@ static bool take_message(struct resolve_job *job)
 	else if (received == (ssize_t)sizeof(message.ended) && message.kind == RESOLVER_MESSAGE_ENDED)
 		finish_ended(job, &message.ended);
 	else
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it sent nonsense");
+		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it sent an invalid message");
 	return true;
 }
 

@@ -186,7 +186,7 @@ int sandbox_filter_create(struct sandbox_filter **ret_filter, struct error *erro
 		if (filter->context != NULL)
 			seccomp_release(filter->context);
 		free(filter);
-		return error_set(error, result, "cannot make a system call filter: %s", strerror(-result));
+		return error_set(error, result, "cannot create a system call filter: %s", strerror(-result));
 	}
 	*ret_filter = filter;
 	return 0;

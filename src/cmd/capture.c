@@ -201,11 +201,11 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 	(void)operand_count;
 	if (options->output == NULL) {
 		error_set(&error, -EINVAL,
-			  "capture needs a place for the snapshot: -o FILE, or -o - for stdout");
+			  "capture needs an output file: -o FILE, or -o - for standard output");
 		return command_misused(&capture_command, &error);
 	}
 	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		error_set(&error, -EINVAL, "a snapshot is no text for a terminal; name a file with -o");
+		error_set(&error, -EINVAL, "a snapshot is not text for a terminal; name a file with -o");
 		return command_misused(&capture_command, &error);
 	}
 	result = take(options, &snapshot, &error);
@@ -231,8 +231,8 @@ static const struct option own_options[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "FILE",
 		.offset = offsetof(struct capture_command_options, output),
-		.description =
-			"write the snapshot there, replacing the file when it is complete; - for stdout",
+		.description = "write the snapshot there, replacing the file once it is complete; - for "
+			       "standard output",
 	},
 	{
 		.letter = 'p',
@@ -251,7 +251,7 @@ static const struct option own_options[] = {
 		.offset = offsetof(struct capture_command_options, budget_seconds),
 		.minimum = 0,
 		.maximum = 86400,
-		.description = "spend at most so much CPU time on memory maps and cgroups (no bound)",
+		.description = "spend at most this much CPU time on memory maps and cgroups (no limit)",
 	},
 };
 
@@ -268,8 +268,7 @@ const struct command capture_command = {
 	.summary = "write a snapshot of all threads to a file",
 	.usage = "-o FILE [OPTION]...",
 	.details = "Reads every counter of every thread once and writes a snapshot that `ctop FILE` and "
-		   "`ctop show` read. Nothing is stopped, "
-		   "but by --allow-stop.",
+		   "`ctop show` read. Nothing is stopped, except with --allow-stop.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct capture_command_options),

@@ -61,8 +61,8 @@ static const struct option diff_options_list[] = {
 		.offset = offsetof(struct diff_command_options, match),
 		.description =
 			"group (default): compare what the groups add up to on each side; thread: for two "
-			"captures of one boot, add up what each thread did in between, and list those that "
-			"came and went",
+			"captures of one boot, add up what each thread did in between, and list the threads "
+			"that came and went",
 	},
 	{
 		.name = "per",
@@ -70,19 +70,18 @@ static const struct option diff_options_list[] = {
 		.value_name = "second|thread",
 		.offset = offsetof(struct diff_command_options, per),
 		.parse = parse_per,
-		.description = "add a column with the change for each second between the captures, or with "
-			       "the value for each thread; may be repeated",
+		.description = "add a column with the change per second between the captures, or with the "
+			       "value per thread; may be repeated",
 	},
 	{
 		.name = "fail-if",
 		.kind = OPTION_TEXTS,
 		.value_name = "RULE",
 		.offset = offsetof(struct diff_command_options, fail_if),
-		.description =
-			"exit with 3 when a group's change is past a limit, 'METRIC(GROUP-GLOB) OP LIMIT': "
-			"'run_time_ns(worker-*) > 10ms', 'read_bytes(*) >= 50%'; with after: before the "
-			"metric the second file's own value counts; also when a number is unavailable or no "
-			"group matches; may be repeated",
+		.description = "exit with 3 if 'METRIC(GROUP-GLOB) OP LIMIT' is true of a group's change: "
+			       "'run_time_ns(worker-*) > 10ms', 'read_bytes(*) >= 50%'; with after: before "
+			       "the metric, of its value in the second file; also if a number is unavailable "
+			       "or no group matches; may be repeated",
 	},
 };
 
@@ -226,8 +225,7 @@ static int compare(struct comparison *comparison, struct error *error)
 		return status;
 	if (options->per[DIFF_PER_SECOND] && interval == 0)
 		return error_set(error, -EINVAL,
-				 "there is no time between the captures, or they do not tell it: leave out "
-				 "--per second");
+				 "the time between the captures is zero or unknown: leave out --per second");
 	if (options->match == DIFF_MATCHING_THREADS)
 		diff_match_apply(comparison->match, &how);
 	comparison->diff = diff_create(before, after, &how);
@@ -344,12 +342,12 @@ const struct command diff_command = {
 	.alias = "compare",
 	.summary = "print what changed between two saved snapshots",
 	.usage = "BEFORE AFTER [OPTION]...",
-	.details =
-		"Reads two .ctprof.zst files; one of them may be - for standard input. Groups are joined by "
-		"their names; with the axis all, which is the default, also those of cgroups that were "
-		"renamed: they run the same types of threads and are marked [fudged: NAME]. The rows that "
-		"changed most, relative to the first file, come first. A change is a centred dot where a "
-		"side is not available or lacks some members' values, and - where there is none to have.",
+	.details = "Reads two .ctprof.zst files; one of them may be - for standard input. Groups are joined "
+		   "by their names; with the axis all, which is the default, cgroups that were renamed are "
+		   "joined too: they run the same types of threads and are marked [fudged: NAME]. The rows "
+		   "that changed most, relative to the first file, come first. A change is a centred dot if "
+		   "a side is unavailable or lacks the values of some threads, and - if the metric does not "
+		   "apply to a side.",
 	.tables = diff_tables_used,
 	.table_count = ARRAY_COUNT(diff_tables_used),
 	.options_size = sizeof(struct diff_command_options),

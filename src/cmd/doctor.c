@@ -185,9 +185,10 @@ static const struct option_table_use tables[] = {
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.summary = "print what this host and user let ctop read, and what would give the rest",
+	.summary = "print what this host and user let ctop read, and what would allow the rest",
 	.usage = "[OPTION]...",
-	.details = "Nothing is changed: remedies are for you to run, as root. Missing parts are no failure.",
+	.details = "ctop changes nothing: the remedies are for you to run, as root. Missing items are not a "
+		   "failure.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct doctor_options),

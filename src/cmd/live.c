@@ -109,14 +109,14 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, rounds),
 		.minimum = 1,
 		.maximum = 1e15,
-		.description = "end after so many rounds",
+		.description = "exit after this many rounds",
 	},
 	{
 		.letter = 'b',
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, batch),
 		.description =
-			"print a table each round instead of a screen; the first one has deltas already",
+			"print a table each round instead of a screen; the first one already has deltas",
 	},
 	{
 		.name = "format",
@@ -124,7 +124,7 @@ static const struct option live_option_list[] = {
 		.value_name = "FORMAT",
 		.offset = offsetof(struct live_options, format),
 		.choices = formats,
-		.description = "of -b: text, tsv, csv or json (an object a round, a line each)",
+		.description = "format of -b: text, tsv, csv or json (one object per round and line)",
 	},
 	{
 		.letter = 't',
@@ -150,9 +150,8 @@ static const struct option live_option_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "FILTER",
 		.offset = offsetof(struct live_options, filter),
-		.description =
-			"show only rows whose name holds this text, matches /REGEX/, or not (!), or where "
-			"COLUMN > NUMBER; several joined by ' and '",
+		.description = "show only rows whose name contains this text or matches /REGEX/ (or does "
+			       "not, with !), or where COLUMN > NUMBER; join several by ' and '",
 	},
 	{
 		.letter = 'p',
@@ -162,7 +161,7 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, scope),
 		.minimum = 1,
 		.maximum = 2147483647,
-		.description = "look only at this process; may be repeated",
+		.description = "read only this process; may be repeated",
 	},
 	{
 		.name = "budget",
@@ -171,26 +170,26 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, budget_percent),
 		.minimum = 0,
 		.maximum = 100,
-		.description = "of one CPU, for reading what is not on the screen too; default 3",
+		.description = "share of one CPU for reading what is not on the screen; default 3",
 	},
 	{
 		.name = "save-dir",
 		.kind = OPTION_TEXT,
 		.value_name = "DIR",
 		.offset = offsetof(struct live_options, save_directory),
-		.description = "where the key S saves snapshots; default the working directory",
+		.description = "directory in which the key S saves snapshots; default the working directory",
 	},
 	{
 		.name = "no-color",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, no_color),
-		.description = "no colours, as with NO_COLOR set in the environment",
+		.description = "use no colours, as with NO_COLOR in the environment",
 	},
 	{
 		.name = "ascii",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, ascii),
-		.description = "only ASCII characters on the screen and in -b text",
+		.description = "use only ASCII characters on the screen and in -b text",
 	},
 };
 
@@ -224,7 +223,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 
 	if (strchr(sort_by, ',') != NULL)
 		return error_set(error, -EINVAL,
-				 "--sort-by takes one column here: a screen is sorted by one");
+				 "--sort-by takes one column here: the screen is sorted by one");
 	if (colon != NULL && strcasecmp(colon + 1, "asc") != 0 && strcasecmp(colon + 1, "desc") != 0)
 		return error_set(error, -EINVAL, "unknown direction '%s'; valid are asc and desc", colon + 1);
 	view->sort_chosen = true;
@@ -325,7 +324,7 @@ static int check_save_directory(const char *path, struct error *error)
 	if (stat(path, &status) < 0)
 		return error_set(error, -errno, "cannot save in %s: %s", path, strerror(errno));
 	if (!S_ISDIR(status.st_mode))
-		return error_set(error, -ENOTDIR, "cannot save in %s: it is no directory", path);
+		return error_set(error, -ENOTDIR, "cannot save in %s: it is not a directory", path);
 	if (access(path, W_OK | X_OK) < 0)
 		return error_set(error, -errno, "cannot save in %s: %s", path, strerror(errno));
 	return 0;

@@ -98,10 +98,10 @@ static int check_identity(const struct run *run)
 
 	if (result < 0)
 		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED,
-			     "the executable of process %" PRIu32 " cannot be seen any more: %s",
+			     "the executable of process %" PRIu32 " is no longer visible: %s",
 			     run->record.pid, strerror(-result));
 	if (now.st_dev != run->identity.st_dev || now.st_ino != run->identity.st_ino)
-		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED, "process %" PRIu32 " runs another program now",
+		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED, "process %" PRIu32 " now runs another program",
 			     run->record.pid);
 	return 0;
 }
@@ -125,7 +125,7 @@ static int open_process(struct run *run)
 			     heap_tags[HEAP_TAG_NOT_PERMITTED].remedy);
 	if (result < 0)
 		return fatal(HEAP_TAG_PID_MISSING,
-			     "process %" PRIu32 " has no executable, as a kernel thread or a zombie: %s", pid,
+			     "process %" PRIu32 " has no executable (a kernel thread or a zombie): %s", pid,
 			     strerror(-result));
 	return 0;
 }
@@ -460,7 +460,7 @@ static const struct option own_options[] = {
 		.offset = offsetof(struct probe_command_options, pid),
 		.minimum = 1,
 		.maximum = INT32_MAX,
-		.description = "the process to look into; must be given",
+		.description = "the process to read; required",
 	},
 	{
 		.name = "json",
@@ -475,7 +475,7 @@ static const struct option own_options[] = {
 		.offset = offsetof(struct probe_command_options, snapshots),
 		.minimum = 1,
 		.maximum = 100000,
-		.description = "read all threads so many times (1); above 1 needs --interval-ms",
+		.description = "read all threads this many times (1); above 1 needs --interval-ms",
 	},
 	{
 		.name = "interval-ms",
@@ -493,7 +493,7 @@ static const struct option own_options[] = {
 		.offset = offsetof(struct probe_command_options, abort_after_ms),
 		.minimum = 1,
 		.maximum = 3600000,
-		.description = "stop after so much time and print what was read until then",
+		.description = "stop after this much time and print what has been read",
 	},
 	{
 		.name = "sidecar",
@@ -523,7 +523,7 @@ const struct command probe_command = {
 	.summary = "print what the threads of one jemalloc program have allocated",
 	.usage = "--pid N [OPTION]...",
 	.details =
-		"Reads, from outside, the bytes that each thread has allocated and freed in its life, out of "
+		"Reads, from outside, the bytes that each thread has allocated and freed in its life, from "
 		"jemalloc's own counters. Threads of the GNU C library are read without stopping them; "
 		"others "
 		"are stopped for a moment, at most 250 ms each, unless --no-stop forbids it. "

@@ -112,8 +112,8 @@ const struct command show_command = {
 	.summary = "print a saved snapshot as a report",
 	.usage = "FILE|- [OPTION]...",
 	.details = "Reads a .ctprof.zst file, or standard input for -. A value that could not be read is "
-		   "printed as a centred dot, one that does not apply as -, and an amount that lacks some "
-		   "members' values has a >= sign before it.",
+		   "printed as a centred dot, one that does not apply as -, and an amount that lacks the "
+		   "values of some threads has a >= sign before it.",
 	.tables = show_tables_used,
 	.table_count = ARRAY_COUNT(show_tables_used),
 	.options_size = sizeof(struct show_options),

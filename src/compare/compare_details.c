@@ -226,12 +226,11 @@ static void append_change(const struct pair_subjects *subjects, size_t subject, 
 			buffer_append_format(lines, ", %+.1f percent", value->fraction * 100);
 		buffer_append_char(lines, '\n');
 	} else if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
-		buffer_append_text(lines,
-				   "Change: not given, as it is on one side only. It is sorted as if it had "
-				   "been nothing on the other.\n");
+		buffer_append_text(lines, "Change: not given, since it is on one side only. It is sorted as "
+					  "if it had been zero on the other.\n");
 	} else if (!value->is_category || value->state != VALUE_READ) {
-		buffer_append_text(lines,
-				   "Change: not known, as a side lacks a number or some of its threads.\n");
+		buffer_append_text(
+			lines, "Change: not known, since a side lacks a number or some of its threads.\n");
 	}
 }
 
@@ -243,9 +242,8 @@ static void append_threads(const struct pair_subjects *subjects, size_t subject,
 	if (subjects->join == NULL)
 		return;
 	if (!pair_subject_same(subjects, subject, &threads)) {
-		buffer_append_text(
-			lines, "The captures are not known to be of one boot: whether the threads are the "
-			       "same ones cannot be said.\n");
+		buffer_append_text(lines, "The captures are not known to be of one boot: ctop cannot tell "
+					  "which threads are the same.\n");
 		return;
 	}
 	buffer_append_format(lines, "Threads: %s the same, %s came, %s gone.\n",
@@ -253,9 +251,9 @@ static void append_threads(const struct pair_subjects *subjects, size_t subject,
 			     count_text(threads.gone, gone));
 	if (session_pair_by_threads(subjects->session))
 		buffer_append_text(
-			lines, "A counter's change is what the same threads did, wherever they were before, "
-			       "and what new ones did since they started. What gone ones had counted is "
-			       "left out of before. d shows the sums of the group.\n");
+			lines, "A counter's change is what the same threads did, whatever group they were in "
+			       "before, and what new ones did since they started. What gone threads had "
+			       "counted is left out of before. d shows the sums of the group.\n");
 	else if (threads.came != 0 || threads.gone != 0)
 		buffer_append_text(lines,
 				   "What gone threads had counted went with them, and new ones began at 0: "

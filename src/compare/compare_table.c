@@ -18,19 +18,17 @@ enum {
 };
 
 const struct pair_column_entry pair_columns[PAIR_COLUMN_COUNT] = {
-	[PAIR_COLUMN_THREADS] =
-		{"threads", "THREADS", false, 7,
-		 "Threads of the group, before>after where they are not as many. Sorted by how "
-		 "many more or fewer there are."},
+	[PAIR_COLUMN_THREADS] = {"threads", "THREADS", false, 7,
+				 "Threads of the group, before>after if their number changed. Sorted by how "
+				 "many more or fewer there are."},
 	[PAIR_COLUMN_METRIC] = {"metric", "METRIC", true, METRIC_CELLS_NARROW,
 				"What changed; i says what it counts."},
 	[PAIR_COLUMN_BEFORE] = {"before", "BEFORE", false, 7, "What it was."},
 	[PAIR_COLUMN_AFTER] = {"after", "AFTER", false, 7, "What it is."},
-	[PAIR_COLUMN_CHANGE] =
-		{"change", "CHANGE", false, 8,
-		 "By how much it rose or fell. Sorted by how much that is of all changes of this "
-		 "metric, so that seconds and bytes stand beside each other."},
-	[PAIR_COLUMN_PERCENT] = {"percent", "%", false, 7, "The change as part of what it was."},
+	[PAIR_COLUMN_CHANGE] = {"change", "CHANGE", false, 8,
+				"By how much it rose or fell. Sorted by its share in all changes of this "
+				"metric, so that seconds and bytes can be compared."},
+	[PAIR_COLUMN_PERCENT] = {"percent", "%", false, 7, "The change relative to what it was."},
 };
 
 /* What a table shows: a column that would say the same in every row is left out. */

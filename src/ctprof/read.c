@@ -249,8 +249,8 @@ static int open_for_reading(const char *path, struct error *error)
 			return error_set(error, result, "%s does not exist; check the name", path);
 		if (result == -EACCES || result == -EPERM)
 			return error_set(error, result,
-					 "%s may not be read: %s; ask its owner or root for the right to",
-					 path, strerror(-result));
+					 "%s cannot be read: %s; ask its owner or root for permission", path,
+					 strerror(-result));
 		return error_set(error, result, "cannot open %s: %s", path, strerror(-result));
 	}
 	flags = fcntl(descriptor, F_GETFL);

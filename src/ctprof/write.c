@@ -79,7 +79,7 @@ static int describe_failure(const char *name, int result, struct error *error)
 	const char *remedy = "";
 
 	if (result == -ENOSPC || result == -EDQUOT || result == -EFBIG)
-		remedy = "; make room or name another place";
+		remedy = "; free some space or name another file";
 	return error_set(error, result, "cannot write %s: %s%s", name, strerror(-result), remedy);
 }
 

@@ -111,7 +111,7 @@ static void examine_time(struct examination *examination)
 	if (interval < 0) {
 		buffer_append_text(text, "after is the older capture, by ");
 		capture_facts_append_span(text, (uint64_t)-interval);
-		buffer_append_text(text, ": what grew reads as shrunk; give the files the other way round");
+		buffer_append_text(text, ": what grew looks as if it shrank; swap the two files");
 		add_row(examination, COMPARABILITY_WARNING, "swapped-order");
 		return;
 	}
@@ -125,8 +125,7 @@ static void examine_time(struct examination *examination)
 
 static void examine_threads(struct examination *examination)
 {
-	static const char *const consequences[SIDES] = {"every group reads as new",
-							"every group reads as gone"};
+	static const char *const consequences[SIDES] = {"every group looks new", "every group looks gone"};
 
 	for (size_t side = 0; side < SIDES; side++) {
 		if (examination->side[side]->thread_count != 0)
@@ -147,13 +146,13 @@ static void examine_host(struct examination *examination)
 
 	if (host != NULL && !examination->same_boot) {
 		buffer_append_format(text,
-				     "other host, %s in before and %s in after: the hosts' differences count "
-				     "as changes",
+				     "other host, %s in before and %s in after: differences between the "
+				     "hosts count as changes",
 				     host->value[BEFORE], host->value[AFTER]);
 		add_row(examination, COMPARABILITY_WARNING, "other-host");
 	} else if (first != NULL && second != NULL && !examination->same_boot) {
-		buffer_append_text(text, "other boot: the counters began at zero in between, so two "
-					 "lifetimes are compared and not a growth");
+		buffer_append_text(text, "other boot: the counters started again from zero, so this "
+					 "compares two lifetimes, not growth");
 		add_row(examination, COMPARABILITY_WARNING, "other-boot");
 	}
 	if (kernel != NULL) {
@@ -179,7 +178,7 @@ static void examine_host_facts(struct examination *examination)
 		    strcmp(fact->name, "kernel") == 0)
 			continue;
 		if (text->length == 0) {
-			buffer_append_text(text, "the host is not as it was: ");
+			buffer_append_text(text, "the host has changed: ");
 		} else {
 			buffer_append_text(text, ", ");
 			several = true;
@@ -383,7 +382,7 @@ static void examine_rights(struct examination *examination)
 		}
 		if (count == 0)
 			continue;
-		buffer_append_text(text, ": what that lets one read has no change");
+		buffer_append_text(text, ": what it allows reading has no change");
 		add_row(examination, COMPARABILITY_WARNING, "other-capabilities");
 	}
 }
@@ -397,11 +396,11 @@ static const struct {
 	uint64_t initial;
 	const char *consequence;
 } namespace_rows[] = {
-	{NAMESPACE_PID, 0xeffffffc, "other processes are seen, and the ids of threads mean others"},
-	{NAMESPACE_USER, 0xeffffffd, "capabilities count for less in one of them"},
+	{NAMESPACE_PID, 0xeffffffc, "other processes are visible, and thread ids mean other threads"},
+	{NAMESPACE_USER, 0xeffffffd, "capabilities allow less in one of them"},
 	{NAMESPACE_MNT, 0, "other mounts of /proc, /sys and cgroups may have been read"},
 	{NAMESPACE_CGROUP, 0xeffffffb, "cgroup paths begin elsewhere and may match no group"},
-	{NAMESPACE_TIME, 0xeffffffa, "start times count from another moment"},
+	{NAMESPACE_TIME, 0xeffffffa, "start times are relative to another moment"},
 };
 
 static void examine_namespaces(struct examination *examination)
@@ -429,7 +428,7 @@ static void examine_scope(struct examination *examination)
 	if (scope != NULL) {
 		buffer_append_format(&examination->text,
 				     "other scope (-p), %s in before and %s in after: what one left out "
-				     "reads as gone or new",
+				     "looks gone or new",
 				     scope->value[BEFORE], scope->value[AFTER]);
 		add_row(examination, COMPARABILITY_WARNING, "other-scope");
 	}
@@ -454,17 +453,18 @@ static void examine_format(struct examination *examination)
 	struct buffer *text = &examination->text;
 
 	if (!examination->known[BEFORE] && !examination->known[AFTER]) {
-		buffer_append_text(text, "neither file tells boot, rights and scope of its capture: flags "
-					 "alone say what was measured");
+		buffer_append_text(text, "neither file records the boot, privileges and scope of its "
+					 "capture: only flags say what was measured");
 		add_row(examination, COMPARABILITY_NOTE, "no-provenance");
 	} else if (examination->known[BEFORE] != examination->known[AFTER]) {
 		buffer_append_format(text,
-				     "%s was written by another program: its flags alone say what was "
+				     "%s was written by another program: only its flags say what was "
 				     "measured, and a zero in it may be a value that was not read",
 				     side_names[examination->known[BEFORE] ? AFTER : BEFORE]);
 		add_row(examination, COMPARABILITY_WARNING, "no-provenance");
 	} else if (program != NULL) {
-		buffer_append_format(text, "written by %s and by %s: they may read the kernel in other ways",
+		buffer_append_format(text,
+				     "written by %s and by %s: they may read the kernel in different ways",
 				     program->value[BEFORE], program->value[AFTER]);
 		add_row(examination, COMPARABILITY_NOTE, "other-program");
 	}

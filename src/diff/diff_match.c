@@ -51,9 +51,9 @@ static int check_boot(const struct snapshot *before, const struct snapshot *afte
 				 "threads cannot be matched: the captures are of different boots; compare by "
 				 "groups");
 	if (comparability_interval(before, after) < 0)
-		return error_set(error, -EINVAL,
-				 "threads cannot be matched: the second capture is the older one; give the "
-				 "files the other way round");
+		return error_set(
+			error, -EINVAL,
+			"threads cannot be matched: the second capture is the older one; swap the two files");
 	return 0;
 }
 

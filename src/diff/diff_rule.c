@@ -56,7 +56,7 @@ static const struct {
 	[LADDER_NS] = {time_units, COUNT(time_units), "a time in ns"},
 	[LADDER_US] = {NULL, 0, "a plain number"},
 	[LADDER_BYTES] = {byte_units, COUNT(byte_units), "an amount of bytes"},
-	[LADDER_TICKS] = {tick_units, COUNT(tick_units), "a time in clock ticks (100 a second)"},
+	[LADDER_TICKS] = {tick_units, COUNT(tick_units), "a time in clock ticks (100 per second)"},
 };
 
 /* A part of the rule's text. */
@@ -76,7 +76,7 @@ static struct part make_part(const char *start, const char *end)
 static int refuse(const char *text, struct error *error, const char *complaint)
 {
 	return error_set(error, -EINVAL,
-			 "rule '%s': %s; a rule reads METRIC(GROUP-GLOB) OP LIMIT, for example "
+			 "rule '%s': %s; write METRIC(GROUP-GLOB) OP LIMIT, for example "
 			 "'run_time_ns(worker-*) > 10ms'",
 			 text, complaint);
 }
@@ -233,7 +233,7 @@ static int parse_condition(struct diff_rule *rule, struct part text, struct erro
 		rule->comparison = operators[i].comparison;
 		return parse_limit(rule, make_part(text.start + length, text.start + text.length), error);
 	}
-	return refuse(rule->text, error, "there is no >, >=, < or <= behind the group");
+	return refuse(rule->text, error, "there is no >, >=, < or <= after the group");
 }
 
 static int parse(struct diff_rule *rule, struct error *error)
@@ -257,7 +257,7 @@ static int parse(struct diff_rule *rule, struct error *error)
 		return status;
 	rule->glob = glob_compile(open + 1, (size_t)(close - open - 1));
 	if (rule->glob == NULL)
-		return error_set(error, -EINVAL, "rule '%s': '%.*s' is no valid glob", rule->text,
+		return error_set(error, -EINVAL, "rule '%s': '%.*s' is not a valid glob", rule->text,
 				 (int)(close - open - 1), open + 1);
 	return parse_condition(rule, make_part(close + 1, end), error);
 }

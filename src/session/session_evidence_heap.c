@@ -142,8 +142,8 @@ void session_append_privilege_hint(const struct snapshot *snapshot, struct buffe
 	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_PROCESS_MEMORY];
 
 	if (feature->state == FEATURE_STATE_ON) {
-		buffer_append_text(text, "no privilege is missing; a security module or a user namespace "
-					 "forbids it");
+		buffer_append_text(
+			text, "no privilege is missing; a security module or a user namespace forbids it");
 		return;
 	}
 	if (feature->state != FEATURE_STATE_UNKNOWN && feature->remedy == NULL) {

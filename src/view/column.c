@@ -11,12 +11,12 @@
 
 const struct tab_entry tabs[TAB_COUNT] = {
 	[TAB_OVERVIEW] = {"overview", "Overview", true, COLUMN_CPU,
-			  "Who runs, who waits for what, who is stuck."},
+			  "Which threads run, what they wait for, which are stuck."},
 	[TAB_RUN] = {"run", "Run", true, COLUMN_CPU,
 		     "CPU time in user and system mode, dispatches and switches."},
 	[TAB_SCHED] = {"sched", "Sched", true, COLUMN_CPU, "Policies, priorities, allowed CPUs, migrations."},
 	[TAB_WAKEUPS] = {"wakeups", "Wakeups", true, COLUMN_CPU,
-			 "Wakeups and waits as the scheduler statistics count them."},
+			 "Wakeups and waits as counted by the scheduler statistics."},
 	[TAB_DELAY] = {"delay", "Delay", true, COLUMN_LOST, "What the threads waited for, as a bar."},
 	[TAB_IO] = {"io", "I/O", true, COLUMN_CPU, "Bytes and calls read and written, waits for I/O."},
 	[TAB_MEMORY] = {"memory", "Memory", true, COLUMN_CPU, "Page faults, waits for memory, memory use."},

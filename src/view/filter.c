@@ -120,12 +120,12 @@ static int parse_literal(const char *text, enum comparison comparison, struct li
 			literal->scale = literal_units[i].scale;
 			return 0;
 		}
-		return error_set(error, -EINVAL,
-				 "'%s' is no number with a unit; units are %% ns us ms s m h d and K M G T",
-				 text);
+		return error_set(
+			error, -EINVAL,
+			"'%s' is not a number with a unit; units are %% ns us ms s m h d and K M G T", text);
 	}
 	if (comparison != COMPARISON_EQUAL || *text == '\0')
-		return error_set(error, -EINVAL, "%s needs a number behind it, as in cpu%% > 50",
+		return error_set(error, -EINVAL, "%s needs a number after it, as in cpu%% > 50",
 				 comparison_signs[comparison]);
 	literal->kind = LITERAL_WORD;
 	literal->word = memory_duplicate(text);
@@ -203,7 +203,7 @@ static int parse_regex(struct filter *filter, const char *pattern, bool negated,
 
 	if (result != 0) {
 		regerror(result, &regex, reason, sizeof(reason));
-		return error_set(error, -EINVAL, "/%s/ is no regular expression: %s", pattern, reason);
+		return error_set(error, -EINVAL, "/%s/ is not a regular expression: %s", pattern, reason);
 	}
 	term = add_term(filter, TERM_REGEX);
 	term->negated = negated;
@@ -221,8 +221,7 @@ static int parse_plain(struct filter *filter, const char *text, struct error *er
 	if (sign != NULL)
 		return parse_comparison(filter, text, sign, comparison, error);
 	if (negated && find_comparison(text + 1, &comparison) != NULL)
-		return error_set(error, -EINVAL, "'%s': a comparison takes no '!'; turn its sign round",
-				 text);
+		return error_set(error, -EINVAL, "'%s': a comparison takes no '!'; reverse its sign", text);
 	if (text[negated] == '\0')
 		return error_set(error, -EINVAL,
 				 "an empty filter; type part of a name, /regex/ or cpu%% > 50");
@@ -266,8 +265,8 @@ static int parse_term(struct filter *filter, const char *text, const char **ret_
 		free(part);
 		end++;
 		if (result == 0 && *end != '\0' && strncmp(end, joint, sizeof(joint) - 1) != 0)
-			return error_set(error, -EINVAL,
-					 "'%s' behind a regular expression; join with ' and '", end);
+			return error_set(error, -EINVAL, "'%s' after a regular expression; join with ' and '",
+					 end);
 		*ret_rest = *end != '\0' ? end + sizeof(joint) - 1 : NULL;
 		return result;
 	}

@@ -113,7 +113,7 @@ static void test_files_that_cannot_be_opened(void **state)
 		create_file(path_of("closed"), "x", 1);
 		assert_int_equal(chmod(path_of("closed"), 0), 0);
 		refuse_path(path_of("closed"), CTPROF_DEFAULT_LIMIT, -EACCES,
-			    "may not be read: Permission denied; ask its owner or root for the right to");
+			    "cannot be read: Permission denied; ask its owner or root for permission");
 		unlink(path_of("closed"));
 	}
 }
@@ -143,8 +143,7 @@ static void test_permission_denied(void **state)
 			_exit(2);
 		if (ctprof_read(path, 1000, &snapshot, NULL, &error) != -EACCES)
 			_exit(3);
-		_exit(strstr(error.text, "may not be read: Permission denied; ask its owner or root") ==
-		      NULL);
+		_exit(strstr(error.text, "cannot be read: Permission denied; ask its owner or root") == NULL);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
@@ -405,7 +404,7 @@ static int write_without_room(int expected)
 
 	result = ctprof_write(snapshot, path, true, NULL, &error);
 	snapshot_release(snapshot);
-	if (result != expected || strstr(error.text, "make room or name another place") == NULL ||
+	if (result != expected || strstr(error.text, "free some space or name another file") == NULL ||
 	    strstr(error.text, path) == NULL)
 		return 10;
 	if (file_read(AT_FDCWD, path, &kept, 100) != 0 || strcmp(kept.data, "old") != 0)

@@ -77,7 +77,8 @@ static void test_order(void **state)
 	side[0] = side[1];
 	side[1] = first;
 	assert_int_equal(comparability_interval(side[0], side[1]), -10000000000);
-	expect_row("warning swapped-order: after is the older capture, by 10.0 s: what grew reads as shrunk");
+	expect_row("warning swapped-order: after is the older capture, by 10.0 s: what grew looks as if it "
+		   "shrank");
 	/* the boot's clock counts, not that on the wall */
 	side[0]->captured_at_unix_ns = 1;
 	expect_row("warning swapped-order: ");
@@ -93,8 +94,8 @@ static void test_boot_and_host(void **state)
 	side[1]->provenance.boottime_ns = 5;
 	assert_false(comparability_same_boot(side[0], side[1]));
 	assert_string_equal(rows(),
-			    "warning other-boot: other boot: the counters began at zero in between, so "
-			    "two lifetimes are compared and not a growth\n"
+			    "warning other-boot: other boot: the counters started again from zero, so "
+			    "this compares two lifetimes, not growth\n"
 			    "note interval: there are 10.0 s between the captures by the wall clock\n");
 	side[1]->provenance.hostname = "second";
 	side[1]->host.kernel_release = "6.18.2";
@@ -119,7 +120,7 @@ static void test_host_context(void **state)
 	side[1]->host.online_cpus = (struct optional_u64){8, true};
 	side[0]->host.cpufreq_governor = (struct text_pairs){true, governors, 3};
 	side[1]->host.sched_tunables = (struct text_pairs){true, &tunable, 1};
-	expect_row("note host-context: the host is not as it was: CPU model, CPUs online differ\n");
+	expect_row("note host-context: the host has changed: CPU model, CPUs online differ\n");
 	facts = capture_facts_create(side[0], side[1]);
 	assert_string_equal(capture_facts_find(facts, "CPU governor")->value[0],
 			    "powersave on 2 CPUs, performance on 1 CPU");
@@ -225,7 +226,7 @@ static void test_other_writers(void **state)
 		"warning not-measured: no thread of before had its delays and highest memory use measured");
 	side[1]->provenance = (struct provenance){0};
 	side[0]->thread_flags[0] = THREAD_TASKSTATS_MEASURED;
-	expect_row("note no-provenance: neither file tells ");
+	expect_row("note no-provenance: neither file records ");
 	expect_row("warning not-measured: no thread of before had its highest memory use measured");
 	expect_row("note interval: there are 10.0 s between the captures by the wall clock");
 }
@@ -249,7 +250,7 @@ static void test_empty(void **state)
 	(void)state;
 	snapshot_release(side[0]);
 	side[0] = pair_snapshot(PAIR_BEFORE_S, NULL, 0);
-	expect_row("warning empty: before has no threads: every group reads as new");
+	expect_row("warning empty: before has no threads: every group looks new");
 }
 
 static void test_spans(void **state)

@@ -64,7 +64,7 @@ static void test_refusals(void **state)
 		{"run_time_n(w) > 1", "did you mean 'run_time_ns'"},
 		{"(w) > 1", "unknown metric ''"},
 		{"policy(w) > 1", "category"},
-		{"run_time_ns([w) > 1", "'[w' is no valid glob"},
+		{"run_time_ns([w) > 1", "'[w' is not a valid glob"},
 		{"run_time_ns(w)", "no >, >=, < or <="},
 		{"run_time_ns(w) = 1", "no >, >=, < or <="},
 		{"run_time_ns(w) >", "no number"},

@@ -108,7 +108,7 @@ static void test_explain(void **state)
 					   "at least 0.000 bytes per s", NULL};
 	static const char *const memory[] = {"= freepages_delay_total_ns + ",
 					     "max(swapin_delay_total_ns, thrashing_delay_total_ns)",
-					     "A wait is charged whole when it ends", NULL};
+					     "A wait is charged in full when it ends", NULL};
 	static const char *const policy[] = {"1 OTHER", "1 BATCH", "2 of 2 threads", NULL};
 	static const char *const base[] = {"Includes what 1 thread that ended since the base did",
 					   "Value: 820,000,000 ns", NULL};

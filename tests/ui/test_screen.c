@@ -485,11 +485,11 @@ static void test_file(void **state)
 	pty_wait_text(&pty, "total");
 	pty_wait_text(&pty, "2023-11-1");
 	pty_type(&pty, "d");
-	pty_wait_text(&pty, "a file has totals only");
+	pty_wait_text(&pty, "a file has only totals");
 	pty_type(&pty, "S");
-	pty_wait_text(&pty, "this is a saved file already");
+	pty_wait_text(&pty, "this is already a saved file");
 	pty_type(&pty, " ");
-	pty_wait_text(&pty, "a file does not move");
+	pty_wait_text(&pty, "a file does not change");
 	fake_quit(&pty);
 }
 

@@ -162,13 +162,13 @@ static void test_refusals(void **state)
 	assert_refused("cpuu% > 5", "did you mean CPU%?");
 	assert_refused("runtime_ns > 5", "did you mean run_time_ns?");
 	assert_refused("zzzzzz > 5", "Columns: THR CPU%");
-	assert_refused("!cpu > 5", "turn its sign round");
+	assert_refused("!cpu > 5", "reverse its sign");
 	assert_refused("cpu > ", "needs a number");
 	assert_refused("cpu > much", "needs a number");
 	assert_refused("cpu > 5 parsecs", "units are");
-	assert_refused("cpu > 1e999", "no number");
+	assert_refused("cpu > 1e999", "not a number");
 	assert_refused("/ab", "no / at its end");
-	assert_refused("/a(/", "no regular expression");
+	assert_refused("/a(/", "not a regular expression");
 	assert_refused("/a/b", "join with ' and '");
 }
 

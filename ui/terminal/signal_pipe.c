@@ -50,7 +50,7 @@ int signal_pipe_open(struct error *error)
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-		return error_set(error, -errno, "cannot make a pipe for signals: %s", strerror(errno));
+		return error_set(error, -errno, "cannot create a pipe for signals: %s", strerror(errno));
 	atomic_store(&pending_deadly, 0);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < PIPED_SIGNAL_COUNT; i++) {

@@ -74,7 +74,7 @@ static int open_streams(struct error *error)
 	}
 	if (terminal.input == NULL)
 		return error_set(error, -errno,
-				 "no terminal for keys: stdin is none and /dev/tty: %s; use -b",
+				 "no terminal for keys: standard input is not one, and /dev/tty: %s; use -b",
 				 strerror(errno));
 	terminal.output = open_stream(STDOUT_FILENO, "w");
 	if (terminal.output == NULL)

@@ -94,7 +94,7 @@ static void append_program(struct buffer *buffer, command_table commands)
 		append_wrapped(buffer, commands[i]->summary, SUMMARY_COLUMN);
 	}
 	append_options(buffer, live);
-	buffer_append_text(buffer, "\n  -h, --help                  print help, also behind a command\n"
+	buffer_append_text(buffer, "\n  -h, --help                  print help, also after a command\n"
 				   "  -V, --version               print the version\n");
 }
 

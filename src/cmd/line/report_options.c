@@ -41,8 +41,8 @@ static const struct option list[] = {
 		.value_name = "FORMAT",
 		.choices = report_format_names,
 		.offset = offsetof(struct report_options, format),
-		.description = "text (default), tsv, csv, json, markdown or html; unless --limit says so, "
-			       "text has at most 500 rows of a section, markdown 100 and html 5000",
+		.description = "text (default), tsv, csv, json, markdown or html; without --limit, text has "
+			       "at most 500 rows per section, markdown 100 and html 5000",
 	},
 	{
 		.name = "max-bytes",
@@ -59,7 +59,7 @@ static const struct option list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "OUT",
 		.offset = offsetof(struct report_options, output),
-		.description = "write to this file, which is replaced only when the report is complete",
+		.description = "write to this file, which is replaced only once the report is complete",
 	},
 };
 

@@ -33,7 +33,7 @@ static const struct option view_options_list[] = {
 		.value_name = "AXIS",
 		.offset = offsetof(struct view_options, axis),
 		.parse = parse_axis,
-		.description = "put threads together by process (pcomm), cgroup, thread (comm), thread-exact "
+		.description = "group threads by process (pcomm), cgroup, thread (comm), thread-exact "
 			       "(comm-exact) or all of them (all)",
 	},
 	{
@@ -53,7 +53,7 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_TEXTS,
 		.value_name = "GLOB",
 		.offset = offsetof(struct view_options, flatten),
-		.description = "treat all cgroups that match as one; may be repeated, the first match counts",
+		.description = "treat all cgroups that match as one; may be repeated, the first match wins",
 	},
 	{
 		.name = "sort-by",
@@ -75,7 +75,7 @@ static const struct option view_options_list[] = {
 		.value_name = "N",
 		.offset = offsetof(struct view_options, limit),
 		.maximum = 1e15,
-		.description = "print at most so many rows of a section, 0 for all",
+		.description = "print at most this many rows per section, 0 for all",
 	},
 	{
 		.name = "csv-safe",

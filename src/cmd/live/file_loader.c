@@ -166,7 +166,8 @@ int file_loader_create(struct file_loader **ret_loader, struct error *error)
 	loader->references = 1;
 	loader->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (loader->notify_fd < 0) {
-		int result = error_set(error, -errno, "cannot make an event descriptor: %s", strerror(errno));
+		int result = error_set(error, -errno, "cannot create an event descriptor: %s",
+				       strerror(errno));
 
 		free(loader);
 		return result;

@@ -68,7 +68,7 @@ static int start_deadline(uint64_t deadline_ms, struct error *error)
 	deadline.main_thread = gettid();
 	deadline.end = eventfd(0, EFD_CLOEXEC);
 	if (deadline.end < 0)
-		return error_set(error, -errno, "cannot make an eventfd: %s", strerror(errno));
+		return error_set(error, -errno, "cannot create an eventfd: %s", strerror(errno));
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&deadline.thread, NULL, watch, NULL);
