@@ -18,21 +18,22 @@ enum {
 	AFFINITY_LARGEST_SIZE = 262144 / 8,
 };
 
-/* How the files are parsed that become metrics; status, which fills a pool, besides. */
-static bool (*const parsers[SOURCE_COUNT])(struct thread_reading *reading, const char *text,
-					   size_t length) = {
-	[SOURCE_STAT] = procfs_parse_stat,
-	[SOURCE_SCHEDSTAT] = procfs_parse_schedstat,
-	[SOURCE_IO] = procfs_parse_io,
-	[SOURCE_SCHED] = procfs_parse_sched,
-};
-
 static bool parse(struct round *round, enum source source, const struct buffer *text)
 {
-	if (source == SOURCE_STATUS)
-		return procfs_parse_status(&round->reading, &round->snapshot->cpu_sets, text->data,
-					   text->length);
-	return parsers[source](&round->reading, text->data, text->length);
+	struct thread_reading *reading = &round->reading;
+
+	switch (source) {
+	case SOURCE_STAT:
+		return procfs_parse_stat(reading, text->data, text->length);
+	case SOURCE_SCHEDSTAT:
+		return procfs_parse_schedstat(reading, text->data, text->length);
+	case SOURCE_STATUS:
+		return procfs_parse_status(reading, &round->snapshot->cpu_sets, text->data, text->length);
+	case SOURCE_SCHED:
+		return procfs_parse_sched(reading, text->data, text->length);
+	default:
+		return procfs_parse_lines(reading, source, text->data, text->length);
+	}
 }
 
 /* The format counts failures to read some of the files, by their names. */

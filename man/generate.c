@@ -254,12 +254,13 @@ static void write_tabs(FILE *output)
 {
 	static enum column columns[COLUMN_TOTAL];
 
-	for (size_t tab = 0; tab < TAB_COUNT; tab++) {
-		size_t count = column_list((enum tab)tab, false, 0, COLUMN_COUNT, columns);
+	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
+		size_t count = column_list(tab, false, 0, COLUMN_COUNT, columns);
 
-		if (!tabs[tab].selectable)
-			continue;
-		fprintf(output, ".It Ic %s Pq key Ic %zu\n", tabs[tab].title, (tab + 1) % 10);
+		fprintf(output, ".It Ic %s", tabs[tab].title);
+		if (tab_digit(tab) >= 0)
+			fprintf(output, " Pq key Ic %d", tab_digit(tab));
+		fputc('\n', output);
 		write_sentence(output, tabs[tab].description);
 		if (tab == TAB_ALL)
 			continue;

@@ -183,7 +183,7 @@ void navigate_names(struct ui *ui)
 
 void navigate_tab(struct ui *ui, enum tab tab)
 {
-	if (tab >= TAB_COUNT || !tabs[tab].selectable)
+	if (tab >= TAB_COUNT)
 		return;
 	view_set_tab(&ui->view, tab);
 	ui->view.focus = COLUMN_COUNT;
@@ -192,12 +192,7 @@ void navigate_tab(struct ui *ui, enum tab tab)
 
 void navigate_next_tab(struct ui *ui, int step)
 {
-	int tab = (int)ui->view.tab;
-
-	do {
-		tab = (tab + step + TAB_COUNT) % TAB_COUNT;
-	} while (!tabs[tab].selectable);
-	navigate_tab(ui, (enum tab)tab);
+	navigate_tab(ui, (enum tab)(((int)ui->view.tab + step + TAB_COUNT) % TAB_COUNT));
 }
 
 void navigate_mode(struct ui *ui)

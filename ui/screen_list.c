@@ -35,10 +35,8 @@ static int tab_bar_width(bool numbered)
 {
 	int width = 0;
 
-	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
-		if (tabs[tab].selectable)
-			width += (int)strlen(tabs[tab].title) + (numbered ? 4 : 2);
-	}
+	for (enum tab tab = 0; tab < TAB_COUNT; tab++)
+		width += (int)strlen(tabs[tab].title) + (numbered && tab_digit(tab) >= 0 ? 4 : 2);
 	return width;
 }
 
@@ -46,8 +44,8 @@ static int draw_tab(int y, int x, enum tab tab, bool numbered, bool current)
 {
 	char text[64];
 
-	if (numbered)
-		snprintf(text, sizeof(text), " %d %s ", (tab + 1) % 10, tabs[tab].title);
+	if (numbered && tab_digit(tab) >= 0)
+		snprintf(text, sizeof(text), " %d %s ", tab_digit(tab), tabs[tab].title);
 	else
 		snprintf(text, sizeof(text), " %s ", tabs[tab].title);
 	return draw_string(y, x, (int)strlen(text), current ? STYLE_TAB_CURRENT : STYLE_TAB, text);
@@ -74,18 +72,12 @@ static void draw_tabs(const struct ui *ui, struct area area)
 
 	/* on a narrow screen the bar starts further right, so that the current tab is in it */
 	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(numbered) > area.width; tab++) {
-		if (tabs[tab].selectable)
-			before += (int)strlen(tabs[tab].title) + 2;
-		while (before > area.width) {
-			if (tabs[first].selectable)
-				before -= (int)strlen(tabs[first].title) + 2;
-			first++;
-		}
+		before += (int)strlen(tabs[tab].title) + 2;
+		while (before > area.width)
+			before -= (int)strlen(tabs[first++].title) + 2;
 	}
-	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++) {
-		if (tabs[tab].selectable)
-			x += draw_tab(area.y, x, tab, numbered, tab == ui->view.tab);
-	}
+	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++)
+		x += draw_tab(area.y, x, tab, numbered, tab == ui->view.tab);
 	draw_position(ui, area.y, x, area.width - x);
 }
 

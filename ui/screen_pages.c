@@ -88,10 +88,8 @@ static void make_help(struct ui *ui)
 	add_keys(pager);
 	add_marks(pager);
 	add_title(pager, "Tabs");
-	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
-		if (tabs[tab].selectable)
-			add_entry(pager, tabs[tab].title, tabs[tab].description);
-	}
+	for (enum tab tab = 0; tab < TAB_COUNT; tab++)
+		add_entry(pager, tabs[tab].title, tabs[tab].description);
 	add_title(pager, "Columns of this tab");
 	for (size_t i = 0; i < ui->table->column_count; i++) {
 		unsigned int column = ui->table->columns[i].column;

@@ -37,8 +37,8 @@ bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, si
 bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cpu_sets, const char *text,
 			 size_t length);
 
-/* `io`: bytes and calls. */
-bool procfs_parse_io(struct thread_reading *reading, const char *text, size_t length);
+/* `io`, and any other file of `key: value` lines: the metrics of `source`, by their keys. */
+bool procfs_parse_lines(struct thread_reading *reading, enum source source, const char *text, size_t length);
 
 /*
  * `sched`: metrics of SOURCE_SCHED and SOURCE_SCHEDSTATS. `read` gets SOURCE_SCHEDSTATS only when at least

@@ -24,12 +24,12 @@ static void add(struct procfs_keys *keys, enum metric metric, const char *place,
 	};
 }
 
-void procfs_keys_add(struct procfs_keys *keys, enum source source, bool equivalents)
+void procfs_keys_add(struct procfs_keys *keys, enum source source)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (metrics[i].source == source)
 			add(keys, (enum metric)i, metrics[i].place, source);
-		else if (equivalents && metrics[i].equivalent_source == source)
+		else if (metrics[i].equivalent_source == source)
 			add(keys, (enum metric)i, metrics[i].equivalent_place, source);
 	}
 }

@@ -24,8 +24,8 @@ struct procfs_keys {
 	struct procfs_key slots[PROCFS_KEY_SLOTS];
 };
 
-/* Adds every metric that `source` defines or, when `equivalents` is set, may fill instead. */
-void procfs_keys_add(struct procfs_keys *keys, enum source source, bool equivalents);
+/* Adds every metric that `source` defines or may fill instead. */
+void procfs_keys_add(struct procfs_keys *keys, enum source source);
 
 static inline size_t procfs_key_hash(struct text key)
 {

@@ -7,13 +7,15 @@
 #include "key_values.h"
 #include "procfs_keys.h"
 
-static struct procfs_keys status_keys, io_keys;
+static struct procfs_keys keys[SOURCE_COUNT]; /* of the sources that are files of `key: value` lines */
 static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
 
 static void make_keys(void)
 {
-	procfs_keys_add(&status_keys, SOURCE_STATUS, true);
-	procfs_keys_add(&io_keys, SOURCE_IO, true);
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (sources[i].file[0] != '\0' && i != SOURCE_STAT && i != SOURCE_SCHEDSTAT)
+			procfs_keys_add(&keys[i], (enum source)i);
+	}
 }
 
 /* The first of the four ids of the line Uid: real, effective, saved, file system. */
@@ -53,7 +55,7 @@ bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cp
 		any = true;
 		if (text_equals(key, "Uid"))
 			read_uid(reading, value);
-		entry = procfs_keys_find(&status_keys, key);
+		entry = procfs_keys_find(&keys[SOURCE_STATUS], key);
 		if (entry == NULL)
 			continue;
 		if (entry->form == METRIC_FORM_CPU_LIST)
@@ -67,7 +69,7 @@ bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cp
 	return any;
 }
 
-bool procfs_parse_io(struct thread_reading *reading, const char *text, size_t length)
+bool procfs_parse_lines(struct thread_reading *reading, enum source source, const char *text, size_t length)
 {
 	struct text rest = {text, length}, line, key, value;
 	bool any = false;
@@ -78,14 +80,14 @@ bool procfs_parse_io(struct thread_reading *reading, const char *text, size_t le
 
 		if (!text_split(line, ':', &key, &value))
 			continue;
-		entry = procfs_keys_find(&io_keys, key);
+		entry = procfs_keys_find(&keys[source], key);
 		if (entry == NULL)
 			continue;
 		procfs_read_value(reading, entry, value);
 		any = true;
 	}
 	if (any)
-		reading->read |= source_bit(SOURCE_IO);
+		reading->read |= source_bit(source);
 	return any;
 }
 

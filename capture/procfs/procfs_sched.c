@@ -18,8 +18,8 @@ static pthread_once_t sched_keys_once = PTHREAD_ONCE_INIT;
 
 static void make_keys(void)
 {
-	procfs_keys_add(&sched_keys, SOURCE_SCHED, true);
-	procfs_keys_add(&sched_keys, SOURCE_SCHEDSTATS, true);
+	procfs_keys_add(&sched_keys, SOURCE_SCHED);
+	procfs_keys_add(&sched_keys, SOURCE_SCHEDSTATS);
 }
 
 static bool is_rule(struct text line)

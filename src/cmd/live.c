@@ -60,18 +60,15 @@ static void set_defaults(void *options)
 static int parse_tab(const char *value, void *member, struct error *error)
 {
 	const char *names[TAB_COUNT];
-	size_t count = 0;
 	enum tab tab = tab_find(value);
 
-	if (tab != TAB_COUNT && tabs[tab].selectable) {
+	if (tab != TAB_COUNT) {
 		*(int *)member = (int)tab;
 		return 0;
 	}
-	for (size_t i = 0; i < TAB_COUNT; i++) {
-		if (tabs[i].selectable)
-			names[count++] = tabs[i].name;
-	}
-	return nearest_refuse(error, "tab", value, names, count);
+	for (size_t i = 0; i < TAB_COUNT; i++)
+		names[i] = tabs[i].name;
+	return nearest_refuse(error, "tab", value, names, TAB_COUNT);
 }
 
 static int parse_mode(const char *value, void *member, struct error *error)

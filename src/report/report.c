@@ -11,20 +11,27 @@
 #include "report_format.h"
 
 const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
-	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",           [REPORT_FORMAT_CSV] = "csv",
-	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_MARKDOWN] = "markdown", [REPORT_FORMAT_HTML] = "html",
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = #name,
+#include "report_format.def"
+#undef REPORT_FORMAT
+};
+
+const char *const report_format_endings[REPORT_FORMAT_COUNT] = {
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = ending,
+#include "report_format.def"
+#undef REPORT_FORMAT
 };
 
 const size_t report_default_limits[REPORT_FORMAT_COUNT] = {
-	[REPORT_FORMAT_TEXT] = 500,
-	[REPORT_FORMAT_MARKDOWN] = 100, /* a comment of a forge has 64 KiB */
-	[REPORT_FORMAT_HTML] = 5000,    /* a browser still sorts it at once */
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = rows,
+#include "report_format.def"
+#undef REPORT_FORMAT
 };
 
 static const struct report_format_entry *const formats[REPORT_FORMAT_COUNT] = {
-	[REPORT_FORMAT_TEXT] = &report_text,         [REPORT_FORMAT_TSV] = &report_tsv,
-	[REPORT_FORMAT_CSV] = &report_csv,           [REPORT_FORMAT_JSON] = &report_json,
-	[REPORT_FORMAT_MARKDOWN] = &report_markdown, [REPORT_FORMAT_HTML] = &report_html,
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = &report_##name,
+#include "report_format.def"
+#undef REPORT_FORMAT
 };
 
 void report_begin(struct report *report, const struct report_subject *subject)

@@ -14,20 +14,19 @@
 
 /* Tables as text, TSV, CSV, JSON, Markdown or HTML. Draws what the cells hold and decides nothing. */
 
+/* The table is report_format.def. */
 enum report_format {
-	REPORT_FORMAT_TEXT,
-	REPORT_FORMAT_TSV,
-	REPORT_FORMAT_CSV,
-	REPORT_FORMAT_JSON,
-	REPORT_FORMAT_MARKDOWN,
-	REPORT_FORMAT_HTML,
+#define REPORT_FORMAT(id, ...) REPORT_FORMAT_##id,
+#include "report_format.def"
+#undef REPORT_FORMAT
 	REPORT_FORMAT_COUNT,
 };
 
 extern const char
-	*const report_format_names[REPORT_FORMAT_COUNT + 1]; /* NULL at the end, for option tables */
+	*const report_format_names[REPORT_FORMAT_COUNT + 1];         /* NULL at the end, for option tables */
+extern const char *const report_format_endings[REPORT_FORMAT_COUNT]; /* ".txt" */
 
-/* Rows of a table that a format prints unless told otherwise, 0 for all: people get a part, programs all. */
+/* Rows of a table that a format prints unless told otherwise, 0 for all. */
 extern const size_t report_default_limits[REPORT_FORMAT_COUNT];
 
 /* What a report is about. */

@@ -12,8 +12,9 @@ struct report_format_entry {
 	void (*end)(struct report *report);
 };
 
-extern const struct report_format_entry report_text, report_tsv, report_csv, report_json, report_markdown,
-	report_html;
+#define REPORT_FORMAT(id, name, ...) extern const struct report_format_entry report_##name;
+#include "report_format.def"
+#undef REPORT_FORMAT
 
 /* State of a cell in CSV and JSON: "ok", "absent", "unavailable", "partial", "" for an empty one. */
 const char *report_state_name(const struct cell *cell);

@@ -10,19 +10,9 @@
 #include "view.h"
 
 const struct tab_entry tabs[TAB_COUNT] = {
-	[TAB_OVERVIEW] = {"overview", "Overview", true, COLUMN_CPU,
-			  "Which threads run, what they wait for, which are stuck."},
-	[TAB_RUN] = {"run", "Run", true, COLUMN_CPU,
-		     "CPU time in user and system mode, dispatches and switches."},
-	[TAB_SCHED] = {"sched", "Sched", true, COLUMN_CPU, "Policies, priorities, allowed CPUs, migrations."},
-	[TAB_WAKEUPS] = {"wakeups", "Wakeups", true, COLUMN_CPU,
-			 "Wakeups and waits as counted by the scheduler statistics."},
-	[TAB_DELAY] = {"delay", "Delay", true, COLUMN_LOST, "What the threads waited for, as a bar."},
-	[TAB_IO] = {"io", "I/O", true, COLUMN_CPU, "Bytes and calls read and written, waits for I/O."},
-	[TAB_MEMORY] = {"memory", "Memory", true, COLUMN_CPU, "Page faults, waits for memory, memory use."},
-	[TAB_HEAP] = {"heap", "Heap", true, COLUMN_ALLOC, "Bytes allocated and freed by jemalloc programs."},
-	[TAB_CGROUP] = {"cgroup", "Cgroup", true, COLUMN_CPU, "CPU, memory and limits of cgroups."},
-	[TAB_ALL] = {"all", "All", true, COLUMN_CPU, "Every metric, reached by Right."},
+#define TAB(id, name, title, sort, description) [TAB_##id] = {name, title, COLUMN_##sort, description},
+#include "tabs.def"
+#undef TAB
 };
 
 #define UNWRAP(...) __VA_ARGS__

@@ -9,30 +9,28 @@
 #include "metric/metric.h"
 #include "table/table.h"
 
-/* The screen's tabs, in their order; key 1 is the first, 0 the tenth. */
+/* The screen's tabs, in their order; the table is tabs.def. */
 enum tab {
-	TAB_OVERVIEW,
-	TAB_RUN,
-	TAB_SCHED,
-	TAB_WAKEUPS,
-	TAB_DELAY,
-	TAB_IO,
-	TAB_MEMORY,
-	TAB_HEAP,
-	TAB_CGROUP,
-	TAB_ALL,
+#define TAB(id, ...) TAB_##id,
+#include "tabs.def"
+#undef TAB
 	TAB_COUNT,
 };
 
 struct tab_entry {
 	const char *name;  /* option `-t`: "overview" */
 	const char *title; /* "Overview" */
-	bool selectable;
 	unsigned int sort; /* the enum column it is sorted by until the user chooses one */
 	const char *description;
 };
 
 extern const struct tab_entry tabs[TAB_COUNT];
+
+/* The digit of the key that shows it, 1 to 9 and 0 for the first ten, -1 for others. */
+static inline int tab_digit(enum tab tab)
+{
+	return tab < 10 ? (int)(tab + 1) % 10 : -1;
+}
 
 /* The tab of that name (case ignored), or TAB_COUNT. */
 enum tab tab_find(const char *name);

@@ -30,6 +30,11 @@ static bool parse(bool (*parser)(struct thread_reading *, const char *, size_t),
 	return result;
 }
 
+static bool parse_io(struct thread_reading *reading, const char *text, size_t length)
+{
+	return procfs_parse_lines(reading, SOURCE_IO, text, length);
+}
+
 static bool parse_text(bool (*parser)(struct thread_reading *, const char *, size_t),
 		       struct thread_reading *reading, const char *text)
 {
@@ -296,7 +301,7 @@ static void test_io(void **state)
 
 	(void)state;
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_io, &reading,
+	assert_true(parse_text(parse_io, &reading,
 			       "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
 			       "cancelled_write_bytes: 7\nother: 8\n"));
 	assert_int_equal(reading.read, source_bit(SOURCE_IO));
@@ -309,15 +314,15 @@ static void test_io(void **state)
 	assert_value(&reading, METRIC_CANCELLED_WRITE_BYTES, 7);
 
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_io, &reading,
-			       "rchar: 1\nrchar: 2 3\nwchar: x\nwchar:\xc2\xa0+4\xc2\x85\n"));
+	assert_true(
+		parse_text(parse_io, &reading, "rchar: 1\nrchar: 2 3\nwchar: x\nwchar:\xc2\xa0+4\xc2\x85\n"));
 	assert_bad(&reading, METRIC_RCHAR);
 	assert_value(&reading, METRIC_WCHAR, 4);
 	assert_missing(&reading, METRIC_SYSCR);
 
 	begin(&reading);
-	assert_false(parse_text(procfs_parse_io, &reading, ""));
-	assert_false(parse_text(procfs_parse_io, &reading, "nothing\n: 4\n"));
+	assert_false(parse_text(parse_io, &reading, ""));
+	assert_false(parse_text(parse_io, &reading, "nothing\n: 4\n"));
 	assert_int_equal(reading.read, 0);
 }
 
@@ -608,7 +613,7 @@ static void test_mutations(void **state)
 		procfs_parse_stat(&reading, text, length);
 		procfs_parse_schedstat(&reading, text, length);
 		procfs_parse_status(&reading, &pool, text, length);
-		procfs_parse_io(&reading, text, length);
+		procfs_parse_lines(&reading, SOURCE_IO, text, length);
 		procfs_parse_sched(&reading, text, length);
 		procfs_parse_cgroup(text, length, &part, &part_length);
 		procfs_parse_comm(text, length, &part, &part_length);

@@ -178,7 +178,7 @@ static void parse_files(const char *directory, const struct snapshot *reference,
 	read_file(directory, reference, thread, "sched", &buffer);
 	assert_true(procfs_parse_sched(reading, buffer.data, buffer.length));
 	read_file(directory, reference, thread, "io", &buffer);
-	procfs_parse_io(reading, buffer.data, buffer.length);
+	procfs_parse_lines(reading, SOURCE_IO, buffer.data, buffer.length);
 	buffer_release(&buffer);
 }
 

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		parse_status(&reading, text, size - 1);
 		break;
 	case 3:
-		procfs_parse_io(&reading, text, size - 1);
+		procfs_parse_lines(&reading, SOURCE_IO, text, size - 1);
 		break;
 	case 4:
 		procfs_parse_sched(&reading, text, size - 1);

@@ -18,14 +18,6 @@ enum {
 	CHUNK_ROWS = 4096, /* of a long table, but of text, which needs whole tables for its widths */
 };
 
-static const struct {
-	const char *ending;
-	enum report_format format;
-} endings[] = {
-	{".txt", REPORT_FORMAT_TEXT},  {".tsv", REPORT_FORMAT_TSV},     {".csv", REPORT_FORMAT_CSV},
-	{".json", REPORT_FORMAT_JSON}, {".md", REPORT_FORMAT_MARKDOWN}, {".html", REPORT_FORMAT_HTML},
-};
-
 struct writing {
 	struct report report;
 	struct buffer buffer;
@@ -37,11 +29,11 @@ static bool find_format(const char *path, enum report_format *ret_format)
 {
 	const size_t length = strlen(path);
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		const size_t ending = strlen(endings[i].ending);
+	for (enum report_format i = 0; i < REPORT_FORMAT_COUNT; i++) {
+		const size_t ending = strlen(report_format_endings[i]);
 
-		if (length > ending && strcmp(path + length - ending, endings[i].ending) == 0) {
-			*ret_format = endings[i].format;
+		if (length > ending && strcmp(path + length - ending, report_format_endings[i]) == 0) {
+			*ret_format = i;
 			return true;
 		}
 	}
