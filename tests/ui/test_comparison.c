@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The comparison on the screen: two captures of this host's threads around a change, and files of all kinds.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +24,7 @@ enum {
 	THREADS_BEFORE = 2,
 	THREADS_AFTER = 5,
 	ARGUMENTS_MAX = 8,
+	THREADS_MAX = 32,
 };
 
 static atomic_bool stop;
@@ -373,6 +377,86 @@ static void test_odd_pairs(void **state)
 	}
 }
 
+/* The threads of the program, as a list of names; how many there are. */
+static size_t list_threads(pid_t process, char names[THREADS_MAX][16])
+{
+	char path[32];
+	struct dirent *entry;
+	size_t count = 0;
+	DIR *task;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	task = opendir(path);
+	assert_non_null(task);
+	while ((entry = readdir(task)) != NULL) {
+		assert_true(count < THREADS_MAX);
+		if (entry->d_name[0] != '.')
+			snprintf(names[count++], 16, "%.15s", entry->d_name);
+	}
+	closedir(task);
+	return count;
+}
+
+struct thread_search {
+	char before[THREADS_MAX][16];
+	size_t count;
+	pid_t found;
+};
+
+/* Whether there is a thread that was not there before. */
+static bool has_new_thread(struct pty_screen *pty, const void *context)
+{
+	struct thread_search *search = *(struct thread_search *const *)context;
+	char now[THREADS_MAX][16];
+	const size_t count = list_threads(pty->child, now);
+
+	for (size_t i = 0; i < count && search->found == 0; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < search->count; j++)
+			known |= strcmp(now[i], search->before[j]) == 0;
+		if (!known)
+			search->found = atoi(now[i]);
+	}
+	return search->found != 0;
+}
+
+/* A fault in the thread that reads a file: the terminal comes back. Its writer gives nothing, so it is there.
+ */
+static void test_fault_while_loading(void **state)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT};
+	char path[PATH_MAX];
+	int fifo;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/fifo", directory);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fifo = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fifo >= 0);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct thread_search search = {.found = 0}, *pointer = &search;
+		struct pty_screen pty;
+		int status;
+
+		start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
+		pty_wait_text(&pty, "every 0.5s  rate");
+		search.count = list_threads(pty.child, search.before);
+		pty_type(&pty, "D\025");
+		pty_type(&pty, path);
+		pty_type(&pty, "\r");
+		pty_wait(&pty, has_new_thread, &pointer, "a thread that reads the file");
+		assert_int_equal(syscall(SYS_tgkill, pty.child, search.found, faults[i]), 0);
+		status = pty_wait_end(&pty);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), faults[i]);
+		pty_expect_restored(&pty);
+		pty_release(&pty);
+	}
+	close(fifo);
+	unlink(path);
+}
+
 /* Where there is no terminal the comparison is printed; what cannot be read is said before. */
 static void test_missing_file(void **state)
 {
@@ -405,10 +489,11 @@ static void test_ends_with_its_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),    cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),   cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file), cmocka_unit_test(test_odd_pairs),
-		cmocka_unit_test(test_missing_file),      cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),         cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),        cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),      cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_fault_while_loading),    cmocka_unit_test(test_missing_file),
+		cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	if (!pty_is_available()) {

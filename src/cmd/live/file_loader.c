@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,6 +10,7 @@
 
 #include "base/memory.h"
 #include "file_report.h"
+#include "worker.h"
 #include "ctprof/ctprof.h"
 
 struct file_loader {
@@ -92,24 +92,6 @@ static void *load(void *argument)
 	return NULL;
 }
 
-/* Signals are the business of the thread that draws. */
-static int start_thread(struct loading *loading)
-{
-	sigset_t all, before;
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int result;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	result = pthread_create(&thread, &attributes, load, loading);
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return result;
-}
-
 static void request_file(void *context, const char *path)
 {
 	struct file_loader *loader = context;
@@ -120,13 +102,13 @@ static void request_file(void *context, const char *path)
 	loader->references++;
 	*loading = (struct loading){loader, ++loader->request, memory_duplicate(path)};
 	pthread_mutex_unlock(&loader->lock);
-	result = start_thread(loading);
+	result = worker_start(NULL, load, loading);
 	if (result == 0)
 		return;
 	finish(loader, loading->request,
 	       (struct ui_event){
 		       .kind = UI_EVENT_MESSAGE,
-		       .message = memory_format("cannot read %s now: %s", path, strerror(result)),
+		       .message = memory_format("cannot read %s now: %s", path, strerror(-result)),
 		       .is_error = true,
 	       });
 	give_up(loader);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,6 +13,7 @@
 #include "base/memory.h"
 #include "cmd/line/privilege.h"
 #include "save_name.h"
+#include "worker.h"
 #include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"
 
@@ -432,24 +432,12 @@ static void release(struct live_capture *live)
 	free(live);
 }
 
-/*
- * Signals are for the screen's thread: the others are created with all of them blocked, but for faults, which
- * the kernel would otherwise let end the process without the handler that restores the terminal
- * (force_sig_info_to_task() in kernel/signal.c).
- */
 static int start_threads(struct live_capture *live)
 {
-	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
-	sigset_t all, old;
-	int result;
+	int result = worker_start(&live->save_thread, run_save, live);
 
-	sigfillset(&all);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&all, faults[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	result = -pthread_create(&live->save_thread, NULL, run_save, live);
 	if (result == 0) {
-		result = -pthread_create(&live->capture_thread, NULL, run_capture, live);
+		result = worker_start(&live->capture_thread, run_capture, live);
 		if (result < 0) {
 			pthread_mutex_lock(&live->lock);
 			live->stop = true;
@@ -458,7 +446,6 @@ static int start_threads(struct live_capture *live)
 			pthread_join(live->save_thread, NULL);
 		}
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return result;
 }
 
