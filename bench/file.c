@@ -2,11 +2,12 @@
 /*
  * What the snapshot file costs at 10,000 threads: `ctop capture` and `ctop show`, CPU time per thread, peak
  * memory and the file's size. Beside each stands a floor measured in the same run (the bare system calls, the
- * bare zstd and yajl), so that figures from different machines can be compared, and what the reference took
- * elsewhere.
+ * bare zstd and JSON reader), so that figures from different machines can be compared, and what the reference
+ * took elsewhere.
  */
-#include <fcntl.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <yajl/yajl_parse.h>
 #include <zstd.h>
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "ctprof/json_reader.h"
 #include "run.h"
 
 #define MAXIMUM_RUNS 21
@@ -95,33 +96,51 @@ static double files_floor(void)
 	return threads ? (thread_cpu_us() - start) / (double)threads : 0;
 }
 
-/* Decompresses the file and parses its JSON without any callback; CPU us in all. */
+struct unpacking {
+	FILE *file;
+	ZSTD_DStream *stream;
+	ZSTD_inBuffer in;
+	char in_bytes[1 << 17];
+	char out_bytes[1 << 16];
+};
+
+static ssize_t unpack(void *unpacking_pointer, const char **ret_text)
+{
+	struct unpacking *unpacking = unpacking_pointer;
+	ZSTD_outBuffer out = {unpacking->out_bytes, sizeof unpacking->out_bytes, 0};
+
+	while (out.pos == 0) {
+		if (unpacking->in.pos == unpacking->in.size)
+			unpacking->in = (ZSTD_inBuffer){
+				unpacking->in_bytes,
+				fread(unpacking->in_bytes, 1, sizeof unpacking->in_bytes, unpacking->file),
+				0};
+		if (ZSTD_isError(ZSTD_decompressStream(unpacking->stream, &out, &unpacking->in)))
+			return -EBADMSG;
+		if (unpacking->in.size == 0)
+			break;
+	}
+	*ret_text = unpacking->out_bytes;
+	return (ssize_t)out.pos;
+}
+
+/* Decompresses the file and checks its JSON without keeping any of it; CPU us in all. */
 static double parse_floor(const char *path)
 {
-	static char in_bytes[1 << 17];
-	static char out_bytes[1 << 16];
+	static struct unpacking unpacking;
 	double start = thread_cpu_us();
-	FILE *file = fopen(path, "rbe");
-	ZSTD_DStream *stream = ZSTD_createDStream();
-	yajl_handle parser = yajl_alloc(NULL, NULL, NULL);
-	size_t length;
+	struct json_reader reader;
+	bool good;
 
-	while (file && (length = fread(in_bytes, 1, sizeof in_bytes, file)) > 0) {
-		ZSTD_inBuffer in = {in_bytes, length, 0};
-
-		while (in.pos < in.size) {
-			ZSTD_outBuffer out = {out_bytes, sizeof out_bytes, 0};
-
-			if (ZSTD_isError(ZSTD_decompressStream(stream, &out, &in)) ||
-			    yajl_parse(parser, (const unsigned char *)out_bytes, out.pos) != yajl_status_ok)
-				return 0;
-		}
-	}
-	if (file)
-		fclose(file);
-	yajl_free(parser);
-	ZSTD_freeDStream(stream);
-	return thread_cpu_us() - start;
+	unpacking = (struct unpacking){.file = fopen(path, "rbe"), .stream = ZSTD_createDStream()};
+	if (!unpacking.file)
+		return 0;
+	json_reader_begin(&reader, "", 0, unpack, &unpacking);
+	good = json_reader_skip(&reader) == 0 && json_reader_finish(&reader) == 0;
+	json_reader_release(&reader);
+	fclose(unpacking.file);
+	ZSTD_freeDStream(unpacking.stream);
+	return good ? thread_cpu_us() - start : 0;
 }
 
 struct cost {
@@ -189,7 +208,7 @@ static bool measure(const char *ctop, size_t runs, const char *path)
 	print_line("show, peak memory", shown.peak_mib, "MiB", REFERENCE_SHOW_PEAK_MIB, 0.5);
 	printf("\nfloors in this run, CPU per thread: opening and reading stat, io and sched %.1f us (%.1f "
 	       "where the\n"
-	       "reference was measured), zstd and yajl without callbacks %.1f us. In units of the first "
+	       "reference was measured), zstd and JSON that is skipped %.1f us. In units of the first "
 	       "floor capture takes\n"
 	       "%.2f of the reference's CPU.\n",
 	       files, REFERENCE_FLOOR_US_PER_THREAD, parse,

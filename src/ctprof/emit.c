@@ -13,7 +13,7 @@ enum {
 	DIGITS_MAX = 20,
 };
 
-void emit_flush(struct snapshot_emitter *emitter)
+void emit_flush(struct emitter *emitter)
 {
 	if (emitter->json.length == 0)
 		return;
@@ -31,7 +31,7 @@ static inline char *reserve(struct buffer *json, size_t more)
 	return json->data + json->length;
 }
 
-static inline bool needs_separator(const struct snapshot_emitter *emitter)
+static inline bool needs_separator(const struct emitter *emitter)
 {
 	const struct buffer *json = &emitter->json;
 	char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
@@ -40,28 +40,22 @@ static inline bool needs_separator(const struct snapshot_emitter *emitter)
 	return before != '{' && before != '[' && before != ':';
 }
 
-void emit_separator(struct snapshot_emitter *emitter)
+void emit_separator(struct emitter *emitter)
 {
 	if (needs_separator(emitter))
 		buffer_append_char(&emitter->json, ',');
 }
 
-void emit_key(struct snapshot_emitter *emitter, const char *name, size_t length)
+/* The name of a member, with the comma before it unless it is the first. */
+static inline void emit_prefix(struct emitter *emitter, const struct member *member)
 {
-	char *end = reserve(&emitter->json, length + 4);
-	char *start = end;
+	size_t first = !needs_separator(emitter);
 
-	if (needs_separator(emitter))
-		*end++ = ',';
-	*end++ = '"';
-	memcpy(end, name, length);
-	end += length;
-	*end++ = '"';
-	*end++ = ':';
-	emitter->json.length += (size_t)(end - start);
+	memcpy(reserve(&emitter->json, member->length), member->prefix + first, member->length - first);
+	emitter->json.length += member->length - first;
 }
 
-static void emit_number(struct snapshot_emitter *emitter, uint64_t value)
+static void emit_number(struct emitter *emitter, uint64_t value)
 {
 	char *end = reserve(&emitter->json, DIGITS_MAX);
 	char digits[DIGITS_MAX];
@@ -96,7 +90,7 @@ static bool is_plain(unsigned char byte)
 	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-void emit_string(struct snapshot_emitter *emitter, const char *text, size_t length)
+void emit_string(struct emitter *emitter, const char *text, size_t length)
 {
 	struct buffer *json = &emitter->json;
 	size_t i = 0;
@@ -120,25 +114,25 @@ void emit_string(struct snapshot_emitter *emitter, const char *text, size_t leng
 	buffer_append_char(json, '"');
 }
 
-static void emit_text(struct snapshot_emitter *emitter, const char *text)
+static void emit_text(struct emitter *emitter, const char *text)
 {
 	emit_string(emitter, text, strlen(text));
 }
 
-static void emit_name(struct snapshot_emitter *emitter, uint32_t id)
+static void emit_name(struct emitter *emitter, uint32_t id)
 {
 	const struct string_pool *strings = &emitter->snapshot->strings;
 
 	emit_string(emitter, string_pool_text(strings, id), string_pool_length(strings, id));
 }
 
-static void emit_boolean(struct snapshot_emitter *emitter, bool value)
+static void emit_boolean(struct emitter *emitter, bool value)
 {
 	buffer_append_text(&emitter->json, value ? "true" : "false");
 }
 
 /* A state that was never set is the unknown one. */
-static void emit_character(struct snapshot_emitter *emitter, uint64_t value)
+static void emit_character(struct emitter *emitter, uint64_t value)
 {
 	struct buffer text = {0};
 
@@ -147,7 +141,7 @@ static void emit_character(struct snapshot_emitter *emitter, uint64_t value)
 	buffer_release(&text);
 }
 
-static void emit_value(struct snapshot_emitter *emitter, enum metric metric, uint64_t value)
+static void emit_value(struct emitter *emitter, enum metric metric, uint64_t value)
 {
 	switch (metric_type(metric)->encoding) {
 	case METRIC_ENCODING_U64:
@@ -201,7 +195,7 @@ static bool is_absent(const struct member *member, const char *target)
 }
 
 /* The value of a scalar that is not absent. */
-static void emit_scalar(struct snapshot_emitter *emitter, const struct member *member, const void *field)
+static void emit_scalar(struct emitter *emitter, const struct member *member, const void *field)
 {
 	switch (member->type) {
 	case MEMBER_VALUE:
@@ -250,7 +244,7 @@ static void emit_scalar(struct snapshot_emitter *emitter, const struct member *m
 	}
 }
 
-static bool emit_nested(struct snapshot_emitter *emitter, const struct member *member, const char *target)
+static bool emit_nested(struct emitter *emitter, const struct member *member, const char *target)
 {
 	const char *nested = target + member->offset;
 	size_t start = emitter->json.length;
@@ -261,12 +255,12 @@ static bool emit_nested(struct snapshot_emitter *emitter, const struct member *m
 	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
 }
 
-static void emit_member(struct snapshot_emitter *emitter, const struct member *member, const char *target)
+static void emit_member(struct emitter *emitter, const struct member *member, const char *target)
 {
 	size_t start = emitter->json.length;
 	bool present = true;
 
-	emit_key(emitter, member->name, member->length);
+	emit_prefix(emitter, member);
 	if (member->type > MEMBER_LAST_SCALAR)
 		present = member->type == MEMBER_OBJECT ? emit_nested(emitter, member, target)
 							: emit_container(emitter, member, target);
@@ -284,7 +278,7 @@ static void emit_member(struct snapshot_emitter *emitter, const struct member *m
 		buffer_append_text(&emitter->json, "\"\"");
 }
 
-void emit_object(struct snapshot_emitter *emitter, const struct object *object, const void *target)
+void emit_object(struct emitter *emitter, const struct object *object, const void *target)
 {
 	buffer_append_char(&emitter->json, '{');
 	for (size_t i = 0; i < object->count; i++) {
@@ -294,10 +288,10 @@ void emit_object(struct snapshot_emitter *emitter, const struct object *object, 
 	buffer_append_char(&emitter->json, '}');
 }
 
-int snapshot_emit(const struct snapshot *snapshot,
+int emit_snapshot(const struct snapshot *snapshot,
 		  int (*sink)(void *context, const char *text, size_t length), void *context)
 {
-	struct snapshot_emitter emitter = {.snapshot = snapshot, .sink = sink, .context = context};
+	struct emitter emitter = {.snapshot = snapshot, .sink = sink, .context = context};
 
 	emit_prepare(&emitter);
 	emit_object(&emitter, &snapshot_object, snapshot);

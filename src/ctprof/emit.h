@@ -10,7 +10,7 @@
  * Makes the JSON text of a finished snapshot and hands it to `sink` in pieces, so that memory does not grow
  * with the threads. Returns 0, or the negative errno that the sink returned.
  */
-int snapshot_emit(const struct snapshot *snapshot,
+int emit_snapshot(const struct snapshot *snapshot,
 		  int (*sink)(void *context, const char *text, size_t length), void *context);
 
 #endif

@@ -10,13 +10,13 @@ enum {
 	FLUSH_BYTES = 64 * 1024,
 };
 
-static void begin(struct snapshot_emitter *emitter, char bracket)
+static void begin(struct emitter *emitter, char bracket)
 {
 	buffer_append_char(&emitter->json, bracket);
 }
 
 /* Ends what begin() began; false when nothing stands in it. */
-static bool end(struct snapshot_emitter *emitter, char bracket)
+static bool end(struct emitter *emitter, char bracket)
 {
 	char before = emitter->json.length != 0 ? emitter->json.data[emitter->json.length - 1] : '\0';
 
@@ -24,32 +24,37 @@ static bool end(struct snapshot_emitter *emitter, char bracket)
 	return before != '{' && before != '[';
 }
 
-static void emit_named_text(struct snapshot_emitter *emitter, const char *name, const char *text)
-{
-	emit_key(emitter, name, strlen(name));
-	emit_string(emitter, text, strlen(text));
-}
-
-static void emit_named_u64(struct snapshot_emitter *emitter, const char *name, uint64_t value)
-{
-	emit_key(emitter, name, strlen(name));
-	buffer_append_u64(&emitter->json, value);
-}
-
-static void emit_named_reason(struct snapshot_emitter *emitter, const char *name, reason_id reason)
-{
-	emit_named_text(emitter, name, snapshot_reason_name(emitter->snapshot, reason));
-}
-
 /* A key from the file or the kernel, which may hold anything. */
-static void emit_foreign_key(struct snapshot_emitter *emitter, const char *text, size_t length)
+static void emit_foreign_key(struct emitter *emitter, const char *text, size_t length)
 {
 	emit_separator(emitter);
 	emit_string(emitter, text, length);
 	buffer_append_char(&emitter->json, ':');
 }
 
-void emit_cpu_set(struct snapshot_emitter *emitter, uint32_t id)
+static void emit_name_of(struct emitter *emitter, const char *name)
+{
+	emit_foreign_key(emitter, name, strlen(name));
+}
+
+static void emit_named_text(struct emitter *emitter, const char *name, const char *text)
+{
+	emit_name_of(emitter, name);
+	emit_string(emitter, text, strlen(text));
+}
+
+static void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value)
+{
+	emit_name_of(emitter, name);
+	buffer_append_u64(&emitter->json, value);
+}
+
+static void emit_named_reason(struct emitter *emitter, const char *name, reason_id reason)
+{
+	emit_named_text(emitter, name, snapshot_reason_name(emitter->snapshot, reason));
+}
+
+void emit_cpu_set(struct emitter *emitter, uint32_t id)
 {
 	const struct cpu_set_pool *pool = &emitter->snapshot->cpu_sets;
 	size_t count = cpu_set_count(pool, id);
@@ -65,13 +70,13 @@ void emit_cpu_set(struct snapshot_emitter *emitter, uint32_t id)
 
 static int compare_key_values(const void *left, const void *right, void *emitter_pointer)
 {
-	const struct snapshot_emitter *emitter = emitter_pointer;
+	const struct emitter *emitter = emitter_pointer;
 
 	return string_pool_compare(&emitter->snapshot->strings, ((const struct key_value *)left)->key,
 				   ((const struct key_value *)right)->key);
 }
 
-static bool emit_key_values(struct snapshot_emitter *emitter, const struct key_values *values)
+static bool emit_key_values(struct emitter *emitter, const struct key_values *values)
 {
 	const struct string_pool *strings = &emitter->snapshot->strings;
 
@@ -111,7 +116,7 @@ static int compare_numbered_pairs(const void *left, const void *right)
 	return a != b ? (a > b) - (a < b) : compare_pairs(left, right);
 }
 
-static void emit_text_pairs(struct snapshot_emitter *emitter, const struct text_pairs *pairs,
+static void emit_text_pairs(struct emitter *emitter, const struct text_pairs *pairs,
 			    int (*compare)(const void *left, const void *right))
 {
 	emitter->pairs.items = memory_grow(emitter->pairs.items, &emitter->pairs.capacity, pairs->count,
@@ -129,7 +134,7 @@ static void emit_text_pairs(struct snapshot_emitter *emitter, const struct text_
 	end(emitter, '}');
 }
 
-static bool emit_numbers(struct snapshot_emitter *emitter, const uint64_t *numbers, size_t count)
+static bool emit_numbers(struct emitter *emitter, const uint64_t *numbers, size_t count)
 {
 	begin(emitter, '[');
 	for (size_t i = 0; i < count; i++) {
@@ -140,7 +145,7 @@ static bool emit_numbers(struct snapshot_emitter *emitter, const uint64_t *numbe
 }
 
 /* Numbers, texts or reasons by the names of the member; what is zero or absent is left out. */
-static bool emit_named_array(struct snapshot_emitter *emitter, const struct member *member, const void *field)
+static bool emit_named_array(struct emitter *emitter, const struct member *member, const void *field)
 {
 	begin(emitter, '{');
 	for (size_t i = 0; i < member->count; i++) {
@@ -156,7 +161,7 @@ static bool emit_named_array(struct snapshot_emitter *emitter, const struct memb
 	return end(emitter, '}') || !(member->flags & MEMBER_OMITTED);
 }
 
-static bool emit_missed(struct snapshot_emitter *emitter, const uint64_t *missed)
+static bool emit_missed(struct emitter *emitter, const uint64_t *missed)
 {
 	size_t known = REASON_COUNT + emitter->snapshot->unknown_reason_count;
 
@@ -169,7 +174,7 @@ static bool emit_missed(struct snapshot_emitter *emitter, const uint64_t *missed
 	return end(emitter, '}');
 }
 
-static bool emit_threads(struct snapshot_emitter *emitter)
+static bool emit_threads(struct emitter *emitter)
 {
 	begin(emitter, '[');
 	for (size_t i = 0; i < emitter->snapshot->thread_count; i++) {
@@ -183,7 +188,7 @@ static bool emit_threads(struct snapshot_emitter *emitter)
 	return true;
 }
 
-static bool emit_cgroups(struct snapshot_emitter *emitter)
+static bool emit_cgroups(struct emitter *emitter)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 
@@ -201,7 +206,7 @@ static bool emit_cgroups(struct snapshot_emitter *emitter)
 	return true;
 }
 
-static bool emit_capabilities(struct snapshot_emitter *emitter)
+static bool emit_capabilities(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
 
@@ -213,7 +218,7 @@ static bool emit_capabilities(struct snapshot_emitter *emitter)
 	return end(emitter, ']');
 }
 
-static bool emit_scope(struct snapshot_emitter *emitter)
+static bool emit_scope(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
 
@@ -225,7 +230,7 @@ static bool emit_scope(struct snapshot_emitter *emitter)
 	return end(emitter, ']');
 }
 
-static bool emit_features(struct snapshot_emitter *emitter)
+static bool emit_features(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
 
@@ -233,13 +238,13 @@ static bool emit_features(struct snapshot_emitter *emitter)
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		if (provenance->features[i].state == FEATURE_STATE_UNKNOWN)
 			continue;
-		emit_key(emitter, features[i].name, strlen(features[i].name));
+		emit_name_of(emitter, features[i].name);
 		emit_object(emitter, &feature_object, &provenance->features[i]);
 	}
 	return end(emitter, '}');
 }
 
-static bool emit_sources(struct snapshot_emitter *emitter)
+static bool emit_sources(struct emitter *emitter)
 {
 	begin(emitter, '{');
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
@@ -251,7 +256,7 @@ static bool emit_sources(struct snapshot_emitter *emitter)
 	return end(emitter, '}');
 }
 
-static bool emit_missing(struct snapshot_emitter *emitter)
+static bool emit_missing(struct emitter *emitter)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 
@@ -285,7 +290,7 @@ static bool has_tally(const struct tally *tally)
 	return tally->read != 0;
 }
 
-static bool emit_tallies(struct snapshot_emitter *emitter)
+static bool emit_tallies(struct emitter *emitter)
 {
 	const struct tally *tallies = emitter->snapshot->provenance.tallies;
 
@@ -293,13 +298,13 @@ static bool emit_tallies(struct snapshot_emitter *emitter)
 	for (size_t i = 0; tallies != NULL && i < SOURCE_COUNT; i++) {
 		if (!has_tally(&tallies[i]))
 			continue;
-		emit_key(emitter, sources[i].name, strlen(sources[i].name));
+		emit_name_of(emitter, sources[i].name);
 		emit_object(emitter, &tally_object, &tallies[i]);
 	}
 	return end(emitter, '}');
 }
 
-static bool emit_heap(struct snapshot_emitter *emitter)
+static bool emit_heap(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
 
@@ -312,7 +317,7 @@ static bool emit_heap(struct snapshot_emitter *emitter)
 }
 
 /* Of each source what differs from most threads, then the metrics with a state of their own. */
-static bool emit_thread_missing(struct snapshot_emitter *emitter)
+static bool emit_thread_missing(struct emitter *emitter)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 	size_t thread = emitter->thread.index;
@@ -335,7 +340,7 @@ static bool emit_thread_missing(struct snapshot_emitter *emitter)
 }
 
 /* Readings from before the capture began; the others count as made at its beginning. */
-static bool emit_ages(struct snapshot_emitter *emitter)
+static bool emit_ages(struct emitter *emitter)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 	uint64_t now = snapshot->provenance.boottime_ns;
@@ -349,7 +354,7 @@ static bool emit_ages(struct snapshot_emitter *emitter)
 	return end(emitter, '}');
 }
 
-bool emit_container(struct snapshot_emitter *emitter, const struct member *member, const void *target)
+bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
 {
 	const void *field = (const char *)target + member->offset;
 	const struct text_pairs *pairs;

@@ -25,7 +25,7 @@ static reason_id find_usual_reason(const struct snapshot *snapshot, enum source 
 	return (reason_id)usual;
 }
 
-void emit_prepare(struct snapshot_emitter *emitter)
+void emit_prepare(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
 
@@ -35,7 +35,7 @@ void emit_prepare(struct snapshot_emitter *emitter)
 		hash_map_set(&emitter->heap, provenance->heap[i].tgid, (uint32_t)i);
 }
 
-static const char *find_layout(const struct snapshot_emitter *emitter, size_t thread)
+static const char *find_layout(const struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 	const char *layout;
@@ -48,7 +48,7 @@ static const char *find_layout(const struct snapshot_emitter *emitter, size_t th
 	return layout != NULL && strcmp(layout, ORDINARY_LAYOUT) != 0 ? layout : NULL;
 }
 
-static struct key_values find_smaps(struct snapshot_emitter *emitter, size_t thread)
+static struct key_values find_smaps(struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 
@@ -61,7 +61,7 @@ static struct key_values find_smaps(struct snapshot_emitter *emitter, size_t thr
 	return (struct key_values){0};
 }
 
-void emit_gather_thread(struct snapshot_emitter *emitter, size_t thread)
+void emit_gather_thread(struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 	struct thread_record *record = &emitter->thread;

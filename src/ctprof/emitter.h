@@ -2,14 +2,14 @@
 #ifndef CTOP_EMITTER_H
 #define CTOP_EMITTER_H
 
-/* The inside of an emitter, shared by the snapshot_file_emit…c files only. */
+/* The inside of an emitter, shared by the emit*.c files only. */
 
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "emit.h"
 #include "member.h"
 
-struct snapshot_emitter {
+struct emitter {
 	const struct snapshot *snapshot;
 	struct buffer json; /* not yet handed to the sink */
 	char last;          /* byte before the buffer */
@@ -32,30 +32,27 @@ struct snapshot_emitter {
 };
 
 /* Hands over what has gathered. To be called only where nothing of it may still be taken back. */
-void emit_flush(struct snapshot_emitter *emitter);
+void emit_flush(struct emitter *emitter);
 
 /* A ',' unless an object or array has just begun. */
-void emit_separator(struct snapshot_emitter *emitter);
-
-/* Separator, name and ':'. */
-void emit_key(struct snapshot_emitter *emitter, const char *name, size_t length);
+void emit_separator(struct emitter *emitter);
 
 /* A string; bytes that are no UTF-8 become U+FFFD. */
-void emit_string(struct snapshot_emitter *emitter, const char *text, size_t length);
+void emit_string(struct emitter *emitter, const char *text, size_t length);
 
 /* An object by its table, with its braces. */
-void emit_object(struct snapshot_emitter *emitter, const struct object *object, const void *target);
+void emit_object(struct emitter *emitter, const struct object *object, const void *target);
 
 /* The value of a member that is no scalar and no table's object; false when it is absent. */
-bool emit_container(struct snapshot_emitter *emitter, const struct member *member, const void *target);
+bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
 
 /* The array of CPU numbers of a set. */
-void emit_cpu_set(struct snapshot_emitter *emitter, uint32_t id);
+void emit_cpu_set(struct emitter *emitter, uint32_t id);
 
 /* Fills emitter->thread from the columns. Threads come in ascending order. */
-void emit_gather_thread(struct snapshot_emitter *emitter, size_t thread);
+void emit_gather_thread(struct emitter *emitter, size_t thread);
 
 /* Fills what is needed before the first thread: the usual reasons, the index of the heap's processes. */
-void emit_prepare(struct snapshot_emitter *emitter);
+void emit_prepare(struct emitter *emitter);
 
 #endif

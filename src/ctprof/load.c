@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Walks the JSON text with a stack of places, each of which knows what may come by the tables. */
+/* Walks through the JSON text by the tables of members, with a stack of places for the error sentences. */
 #include "load.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ static void append_shown(struct buffer *buffer, const char *text, size_t length)
 }
 
 /* The present place: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
-static void append_path(const struct snapshot_loader *loader, struct buffer *buffer)
+static void append_path(const struct loader *loader, struct buffer *buffer)
 {
 	size_t start = buffer->length;
 
@@ -48,207 +47,237 @@ static void append_path(const struct snapshot_loader *loader, struct buffer *buf
 		buffer_append_text(buffer, "the snapshot");
 }
 
-bool load_refuse(struct snapshot_loader *loader, const char *format, ...)
+/* Refuses the value at the present place: "byte 812: threads[12].nice WORDS". */
+static int refuse(struct loader *loader, const char *words)
 {
-	char text[256];
-	va_list arguments;
+	struct buffer path = {0};
 
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	append_path(loader, &loader->damage);
-	buffer_append_char(&loader->damage, ' ');
-	buffer_append_text(&loader->damage, text);
-	return false;
+	append_path(loader, &path);
+	error_set(loader->error, -EBADMSG, "byte %" PRIu64 ": %s %s", json_reader_offset(&loader->json),
+		  path.data, words);
+	buffer_release(&path);
+	return -EBADMSG;
 }
 
-bool load_refuse_scalar(struct snapshot_loader *loader, const struct json_scalar *scalar, const char *wanted)
+static int refuse_for(struct loader *loader, const char *wanted, const char *text, size_t length)
 {
-	load_refuse(loader, "must be %s, not ", wanted);
-	switch (scalar->type) {
-	case JSON_NUMBER:
-		buffer_append(&loader->damage, scalar->text,
+	struct buffer words = {0};
+
+	buffer_append_format(&words, "must be %s, not %.*s", wanted, (int)length, text);
+	refuse(loader, words.data);
+	buffer_release(&words);
+	return -EBADMSG;
+}
+
+bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar, const char *wanted)
+{
+	struct buffer shown = {0};
+
+	if (scalar->type == JSON_NUMBER)
+		buffer_append(&shown, scalar->text,
 			      scalar->length < SHOWN_BYTES ? scalar->length : SHOWN_BYTES);
-		break;
-	case JSON_STRING:
-		append_shown(&loader->damage, scalar->text, scalar->length);
-		break;
-	case JSON_BOOLEAN:
-		buffer_append_text(&loader->damage, scalar->boolean ? "true" : "false");
-		break;
-	default:
-		buffer_append_text(&loader->damage, "null");
-		break;
-	}
+	else if (scalar->type == JSON_STRING)
+		append_shown(&shown, scalar->text, scalar->length);
+	else if (scalar->type == JSON_BOOLEAN)
+		buffer_append_text(&shown, scalar->boolean ? "true" : "false");
+	else
+		buffer_append_text(&shown, "null");
+	refuse_for(loader, wanted, shown.data, shown.length);
+	buffer_release(&shown);
 	return false;
 }
 
-static bool refuse_structure(struct snapshot_loader *loader, enum json_type type, const char *wanted)
+static int refuse_structure(struct loader *loader, enum json_type type, const char *wanted)
 {
-	return load_refuse(loader, "must be %s, not an %s", wanted, type == JSON_OBJECT ? "object" : "array");
+	const char *words = type == JSON_OBJECT ? "an object" : "an array";
+
+	return refuse_for(loader, wanted, words, strlen(words));
 }
 
-/* Members mostly come in written order: the one that is expected next is tried first. */
-static inline size_t find_member(const struct frame *frame, const char *text, size_t length)
+static struct frame *push(struct loader *loader, void *target)
 {
-	const struct object *object = frame->object;
-	size_t index = frame->next;
+	struct frame *frame = &loader->frames[loader->depth++];
+	struct buffer key = frame->key;
 
-	if (index < object->count && load_is_named(&object->members[index], text, length))
-		return index;
-	for (index = 0; index < object->count; index++) {
-		if (load_is_named(&object->members[index], text, length))
-			break;
-	}
-	return index;
+	*frame = (struct frame){.target = target, .key = key};
+	return frame;
 }
 
-static bool handle_key(void *loader_pointer, const char *text, size_t length)
+/* Notes that a member has come, which may be only once. */
+static int see_member(struct loader *loader, struct frame *frame, size_t index)
 {
-	struct snapshot_loader *loader = loader_pointer;
-	struct frame *frame = loader->frame;
-	uint64_t *seen, bit;
-	size_t index;
+	uint64_t *seen = &frame->seen[index / 64], bit = (uint64_t)1 << (index % 64);
 
-	loader->slot = NULL;
-	if (loader->skipped != 0)
-		return true;
-	if (frame->object == NULL) {
-		buffer_clear(&frame->key);
-		buffer_append(&frame->key, text, length);
-		return true;
-	}
-	index = find_member(frame, text, length);
-	if (index == frame->object->count) {
-		frame->member = NULL;
-		return true;
-	}
 	frame->next = index + 1;
 	frame->member = &frame->object->members[index];
-	seen = &frame->seen[index / 64];
-	bit = (uint64_t)1 << (index % 64);
 	if (*seen & bit)
-		return load_refuse(loader, "stands there twice");
+		return refuse(loader, "stands there twice");
 	*seen |= bit;
-	if (frame->object == &thread_object && loader->thread_is_plain[index])
-		loader->slot = (uint64_t *)((char *)frame->target + frame->member->offset);
 	if (frame->member->flags & MEMBER_OLDER)
 		loader->notes.older = frame->member;
-	return true;
+	return 1;
 }
+
+/* Members that are expected next and are plain numbers: most of a thread's record. */
+static void take_numbers(struct loader *loader, struct frame *frame)
+{
+	const struct object *object = frame->object;
+
+	for (; loader->thread_is_plain[frame->next]; frame->next++) {
+		const struct member *member = &object->members[frame->next];
+		uint64_t *seen = &frame->seen[frame->next / 64], bit = (uint64_t)1 << (frame->next % 64);
+
+		if ((*seen & bit) ||
+		    !json_reader_take_number(&loader->json, member->prefix, member->length,
+					     (uint64_t *)(void *)((char *)frame->target + member->offset)))
+			break;
+		*seen |= bit;
+		frame->member = member;
+	}
+}
+
+/* Takes the name of the next member: 1 when there is one, 0 at the end of the object. */
+static int next_member(struct loader *loader, struct frame *frame)
+{
+	const struct object *object = frame->object;
+	const struct member *expected;
+	const char *name;
+	size_t length;
+	int more;
+
+	if (object == &thread_object)
+		take_numbers(loader, frame);
+	/* members mostly come in written order */
+	expected = &object->members[frame->next];
+	if (frame->next < object->count && !loader->json.fresh &&
+	    json_reader_take_text(&loader->json, expected->prefix, expected->length))
+		return see_member(loader, frame, frame->next);
+	more = json_reader_member(&loader->json, LOAD_NAME_MAX, &name, &length);
+	if (more <= 0)
+		return more;
+	for (size_t i = 0; i < object->count; i++) {
+		const struct member *member = &object->members[i];
+
+		if (member->length == length + strlen(",\"\":") && json_is_equal(member->name, name, length))
+			return see_member(loader, frame, i);
+	}
+	frame->member = NULL;
+	return 1;
+}
+
+static int load_object(struct loader *loader, const struct object *object, void *target);
+static int load_elements(struct loader *loader, const struct container *container,
+			 const struct member *member, void *target);
 
 static bool allows_null(const struct member *member)
 {
 	return (member->flags & (MEMBER_NULLABLE | MEMBER_OMITTED)) != 0;
 }
 
-static bool handle_scalar(void *loader_pointer, const struct json_scalar *scalar)
+/* Most threads of a host may run on the same CPUs: the text of the last set is tried first. */
+static bool take_last_set(struct loader *loader, const struct member *member, void *target)
 {
-	struct snapshot_loader *loader = loader_pointer;
-	struct frame *frame;
-	bool loaded;
+	if (member->type != MEMBER_VALUE ||
+	    metric_type(member->metric)->encoding != METRIC_ENCODING_CPU_SET ||
+	    loader->last_set.text.length == 0 ||
+	    !json_reader_take_text(&loader->json, loader->last_set.text.data, loader->last_set.text.length))
+		return false;
+	*(uint64_t *)(void *)((char *)target + member->offset) = loader->last_set.id;
+	return true;
+}
 
-	if (loader->slot != NULL && load_number_u64(scalar, loader->slot))
-		return true;
-	if (loader->skipped != 0)
-		return true;
-	if (loader->depth == 0)
-		return load_refuse_scalar(loader, scalar, "an object");
-	frame = loader->frame;
-	if (frame->container != NULL) {
-		if (frame->container->load_scalar == NULL)
-			return load_refuse_scalar(loader, scalar, frame->container->elements);
-		loaded = frame->container->load_scalar(loader, frame, scalar);
-		frame->index += loaded;
-		return loaded;
+/* The value of a member of the object at `frame`. */
+static int load_member(struct loader *loader, struct frame *frame)
+{
+	const struct member *member = frame->member;
+	const struct container *container;
+	struct json_scalar scalar;
+	enum json_type type;
+
+	if (member == NULL)
+		return json_reader_skip(&loader->json);
+	if (take_last_set(loader, member, frame->target))
+		return 0;
+	if (json_reader_type(&loader->json, &type) < 0)
+		return loader->json.result;
+	if (type != JSON_OBJECT && type != JSON_ARRAY) {
+		if (json_reader_scalar(&loader->json, &scalar) < 0)
+			return loader->json.result;
+		if (scalar.type == JSON_NULL && allows_null(member))
+			return 0;
+		return load_scalar(loader, member, frame->target, &scalar) ? 0 : -EBADMSG;
 	}
-	if (frame->member == NULL || (scalar->type == JSON_NULL && allows_null(frame->member)))
-		return true;
-	if (frame->member->type > MEMBER_LAST_SCALAR)
-		return load_refuse_scalar(loader, scalar, load_expectation(frame->member));
-	return load_scalar(loader, frame->member, frame->target, scalar);
+	if (member->type == MEMBER_OBJECT && type == JSON_OBJECT)
+		return load_object(loader, member->object, (char *)frame->target + member->offset);
+	container = load_container(member);
+	if (container == NULL || container->type != type)
+		return refuse_structure(loader, type, load_expectation(member));
+	return load_elements(loader, container, member, frame->target);
 }
 
-static struct frame *push(struct snapshot_loader *loader, void *target)
+static int load_element(struct loader *loader, struct frame *frame)
 {
-	struct frame *frame = &loader->frames[loader->depth++];
-	struct buffer key = frame->key;
+	const struct container *container = frame->container;
+	struct json_scalar scalar;
+	enum json_type type;
+	void *target;
 
-	*frame = (struct frame){.target = target, .key = key};
-	loader->frame = frame;
-	return frame;
+	if (json_reader_type(&loader->json, &type) < 0)
+		return loader->json.result;
+	if (type != JSON_OBJECT && type != JSON_ARRAY) {
+		if (json_reader_scalar(&loader->json, &scalar) < 0)
+			return loader->json.result;
+		if (container->load_scalar == NULL)
+			return load_refuse_scalar(loader, &scalar, container->elements) - EBADMSG;
+		return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
+	}
+	if (container->element == NULL || type != JSON_OBJECT)
+		return refuse_structure(loader, type, container->elements);
+	target = container->begin_element(loader, frame);
+	if (target == NULL)
+		return json_reader_skip(&loader->json);
+	if (load_object(loader, container->element, target) < 0)
+		return -EBADMSG;
+	if (container->end_element != NULL)
+		container->end_element(loader, frame, frame + 1);
+	return 0;
 }
 
-static void push_object(struct snapshot_loader *loader, const struct object *object, void *target)
+/* Takes the name of the next element of an open object, or sees that an array has one. */
+static int next_element(struct loader *loader, struct frame *frame)
 {
-	struct frame *frame = push(loader, target);
+	const char *name;
+	size_t length;
+	int more;
 
-	frame->object = object;
-	if (object->present != SIZE_MAX)
-		*(bool *)((char *)target + object->present) = true;
+	if (frame->container->type == JSON_ARRAY)
+		return json_reader_element(&loader->json);
+	more = json_reader_member(&loader->json, JSON_TEXT_MAX, &name, &length);
+	if (more > 0) {
+		buffer_clear(&frame->key);
+		buffer_append(&frame->key, name, length);
+	}
+	return more;
 }
 
-static void push_container(struct snapshot_loader *loader, const struct container *container,
-			   const struct member *member, void *target)
+static int load_elements(struct loader *loader, const struct container *container,
+			 const struct member *member, void *target)
 {
 	struct frame *frame = push(loader, (char *)target + member->offset);
+	int more;
 
 	frame->container = container;
 	frame->member = member;
 	buffer_clear(&frame->key);
-}
-
-static bool begin_element(struct snapshot_loader *loader, struct frame *frame, enum json_type type)
-{
-	const struct container *container = frame->container;
-	void *target;
-
-	if (container->element == NULL || type != JSON_OBJECT)
-		return refuse_structure(loader, type, container->elements);
-	target = container->begin_element(loader, frame);
-	if (target != NULL)
-		push_object(loader, container->element, target);
-	else
-		loader->skipped = 1;
-	return true;
-}
-
-static bool handle_begin(void *loader_pointer, enum json_type type)
-{
-	struct snapshot_loader *loader = loader_pointer;
-	const struct container *container;
-	const struct member *member;
-	struct frame *frame;
-
-	if (loader->skipped != 0) {
-		loader->skipped++;
-		return true;
+	json_reader_enter(&loader->json);
+	for (; (more = next_element(loader, frame)) > 0; frame->index++) {
+		if (load_element(loader, frame) < 0)
+			return -EBADMSG;
 	}
-	if (loader->depth == 0) {
-		if (type != JSON_OBJECT)
-			return refuse_structure(loader, type, "an object");
-		push_object(loader, &snapshot_object, loader->snapshot);
-		return true;
-	}
-	frame = loader->frame;
-	if (frame->container != NULL)
-		return begin_element(loader, frame, type);
-	member = frame->member;
-	if (member == NULL) {
-		loader->skipped = 1;
-		return true;
-	}
-	if (member->type == MEMBER_OBJECT) {
-		if (type != JSON_OBJECT)
-			return refuse_structure(loader, type, "an object");
-		push_object(loader, member->object, (char *)frame->target + member->offset);
-		return true;
-	}
-	container = load_container(member);
-	if (container == NULL || container->type != type)
-		return refuse_structure(loader, type, load_expectation(member));
-	push_container(loader, container, member, frame->target);
-	return true;
+	if (more == 0 && container->end != NULL)
+		container->end(loader, frame);
+	loader->depth -= more == 0;
+	return more;
 }
 
 static void mark_needed(const struct object *object, uint64_t needed[])
@@ -268,8 +297,18 @@ static bool has_older_member(const struct frame *frame)
 	return false;
 }
 
+static int refuse_lacking(struct loader *loader, const struct member *member)
+{
+	struct buffer words = {0};
+
+	buffer_append_format(&words, "lacks the member \"%s\"", member->name);
+	refuse(loader, words.data);
+	buffer_release(&words);
+	return -EBADMSG;
+}
+
 /* Looks which members of an object that ends did not come. */
-static bool check_missing(struct snapshot_loader *loader, struct frame *frame, const uint64_t needed[])
+static int check_missing(struct loader *loader, struct frame *frame, const uint64_t needed[])
 {
 	bool older_form = frame->object->has_older_form && has_older_member(frame);
 
@@ -280,16 +319,16 @@ static bool check_missing(struct snapshot_loader *loader, struct frame *frame, c
 		if (!((needed[i / 64] & ~frame->seen[i / 64]) >> (i % 64) & 1))
 			continue;
 		if ((member->flags & MEMBER_REQUIRED) && !older_form)
-			return load_refuse(loader, "lacks the member \"%s\"", member->name);
+			return refuse_lacking(loader, member);
 		if (frame->object == &thread_object)
 			loader->notes.missing[i]++;
 		else if (!older_form)
 			loader->notes.other = member;
 	}
-	return true;
+	return 0;
 }
 
-static bool end_object(struct snapshot_loader *loader, struct frame *frame)
+static int end_object(struct loader *loader, struct frame *frame)
 {
 	uint64_t needed[OBJECT_MEMBERS_MAX / 64] = {0};
 
@@ -301,152 +340,66 @@ static bool end_object(struct snapshot_loader *loader, struct frame *frame)
 		if ((needed[i] & ~frame->seen[i]) != 0)
 			return check_missing(loader, frame, needed);
 	}
-	return true;
+	return 0;
 }
 
-static bool handle_end(void *loader_pointer)
+static int load_object(struct loader *loader, const struct object *object, void *target)
 {
-	struct snapshot_loader *loader = loader_pointer;
-	struct frame *frame, *parent;
+	struct frame *frame = push(loader, target);
+	int more;
 
-	if (loader->skipped > 1) {
-		loader->skipped--;
-		return true;
+	frame->object = object;
+	if (object->present != SIZE_MAX)
+		*(bool *)((char *)target + object->present) = true;
+	json_reader_enter(&loader->json);
+	while ((more = next_member(loader, frame)) > 0) {
+		if (load_member(loader, frame) < 0)
+			return -EBADMSG;
 	}
-	if (loader->skipped == 1) {
-		loader->skipped = 0;
-		loader->frame->index++;
-		return true;
-	}
-	frame = loader->frame;
-	if (frame->object != NULL && !end_object(loader, frame))
-		return false;
-	if (frame->container != NULL && frame->container->end != NULL)
-		frame->container->end(loader, frame);
+	if (more < 0 || end_object(loader, frame) < 0)
+		return -EBADMSG;
 	loader->depth--;
-	if (loader->depth == 0)
-		return true;
-	parent = loader->frame = frame - 1;
-	if (parent->container != NULL && parent->container->end_element != NULL)
-		parent->container->end_element(loader, parent, frame);
-	parent->index++;
-	return true;
+	return 0;
 }
 
-static const struct json_callbacks callbacks = {
-	.scalar = handle_scalar,
-	.key = handle_key,
-	.begin = handle_begin,
-	.end = handle_end,
-};
-
-struct snapshot_loader *snapshot_loader_create(void)
+static int load_text_of_snapshot(struct loader *loader)
 {
-	struct snapshot_loader *loader = memory_allocate_zero(1, sizeof(*loader));
+	struct json_scalar scalar;
+	enum json_type type;
 
-	loader->parser = json_parser_create(&callbacks, loader);
+	if (json_reader_type(&loader->json, &type) < 0)
+		return loader->json.result;
+	if (type == JSON_ARRAY)
+		return refuse_structure(loader, type, "an object");
+	if (type != JSON_OBJECT) {
+		if (json_reader_scalar(&loader->json, &scalar) == 0)
+			load_refuse_scalar(loader, &scalar, "an object");
+		return -EBADMSG;
+	}
+	if (load_object(loader, &snapshot_object, loader->snapshot) < 0)
+		return -EBADMSG;
+	return json_reader_finish(&loader->json);
+}
+
+static void initialise(struct loader *loader)
+{
 	loader->snapshot = snapshot_create();
 	mark_needed(&thread_object, loader->thread_needed);
-	buffer_append_format(&loader->between, "},{\"%s\":", thread_object.members[0].name);
 	for (size_t i = 0; i < thread_object.count; i++) {
 		const struct member *member = &thread_object.members[i];
 
 		loader->thread_is_plain[i] = member->type == MEMBER_VALUE &&
 					     metric_type(member->metric)->encoding == METRIC_ENCODING_U64;
 	}
-	return loader;
 }
 
-/* The sentence for what the parser or a table refused; `error` holds the parser's part. */
-static int describe(struct snapshot_loader *loader, int result, struct error *error)
+static void release(struct loader *loader)
 {
-	unsigned long long offset = json_parser_offset(loader->parser);
-	struct buffer path = {0};
-	struct error cause = *error;
-
-	if (result == -ECANCELED) {
-		error_set(error, -EBADMSG, "byte %llu: %s", offset, loader->damage.data);
-		return -EBADMSG;
-	}
-	append_path(loader, &path);
-	error_set(error, result, "byte %llu, in %s: %s", offset, path.data, cause.text);
-	buffer_release(&path);
-	return result;
-}
-
-/* Whether the parser stands in the array of threads, in a record or between two. */
-static bool is_in_threads(const struct snapshot_loader *loader)
-{
-	return loader->depth >= 2 && loader->frames[1].member != NULL &&
-	       loader->frames[1].member->type == MEMBER_THREADS;
-}
-
-/*
- * Bytes to the next place where a plain record may begin: behind the comma of "},{"tid":". A quote inside a
- * string has a backslash before it, so that this never stands in one.
- */
-static size_t find_record(const struct snapshot_loader *loader, const char *text, size_t length)
-{
-	const char *found = memmem(text, length, loader->between.data, loader->between.length);
-
-	return found != NULL ? (size_t)(found - text) + strlen("},") : length;
-}
-
-int snapshot_loader_feed(struct snapshot_loader *loader, const char *text, size_t length, struct error *error)
-{
-	struct error local;
-	int result = 0;
-
-	if (error == NULL)
-		error = &local;
-	while (result == 0 && length != 0) {
-		size_t piece = length;
-
-		if (is_in_threads(loader))
-			piece = find_record(loader, text, length);
-		result = json_parser_feed(loader->parser, text, piece, error);
-		text += piece;
-		length -= piece;
-		/* Only the threads' own array counts, not one in an unknown member of a record. */
-		if (result == 0 && length != 0 && loader->depth == 2 && loader->skipped == 0) {
-			piece = load_plain_threads(loader, text, length);
-			json_parser_skip(loader->parser, piece);
-			text += piece;
-			length -= piece;
-		}
-	}
-	return result < 0 ? describe(loader, result, error) : 0;
-}
-
-int snapshot_loader_finish(struct snapshot_loader *loader, struct snapshot **ret_snapshot,
-			   struct ctprof_notes *ret_notes, struct error *error)
-{
-	struct ctprof_notes notes;
-	struct error local;
-	int result;
-
-	if (error == NULL)
-		error = &local;
-	result = json_parser_finish(loader->parser, error);
-	if (result < 0)
-		return describe(loader, result, error);
-	load_conclude(loader, ret_notes != NULL ? ret_notes : &notes);
-	*ret_snapshot = loader->snapshot;
-	loader->snapshot = NULL;
-	return 0;
-}
-
-void snapshot_loader_release(struct snapshot_loader *loader)
-{
-	if (loader == NULL)
-		return;
-	json_parser_release(loader->parser);
+	json_reader_release(&loader->json);
 	snapshot_release(loader->snapshot);
-	for (size_t i = 0; i < JSON_DEPTH_MAX; i++)
+	for (size_t i = 0; i < LOAD_DEPTH_MAX; i++)
 		buffer_release(&loader->frames[i].key);
-	buffer_release(&loader->between);
 	buffer_release(&loader->last_set.text);
-	buffer_release(&loader->damage);
 	free(loader->numbers.items);
 	free(loader->entries.items);
 	free(loader->reasons.items);
@@ -454,4 +407,31 @@ void snapshot_loader_release(struct snapshot_loader *loader)
 	free(loader->layouts.items);
 	free(loader->heap.items);
 	free(loader);
+}
+
+int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *context,
+		  struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes, struct error *error)
+{
+	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
+	struct buffer path = {0};
+	int result;
+
+	loader->error = error;
+	json_reader_begin(&loader->json, "", 0, fetch, context);
+	initialise(loader);
+	result = load_text_of_snapshot(loader);
+	if (loader->json.damage != NULL) {
+		append_path(loader, &path);
+		error_set(error, result, "byte %" PRIu64 ", in %s: %s", json_reader_offset(&loader->json),
+			  path.data, loader->json.damage);
+		buffer_release(&path);
+	} else if (loader->json.result < 0) {
+		result = loader->json.result;
+	} else if (result == 0) {
+		load_conclude(loader, ret_notes);
+		*ret_snapshot = loader->snapshot;
+		loader->snapshot = NULL;
+	}
+	release(loader);
+	return result;
 }

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "loader.h"
 
-void load_begin_thread(struct snapshot_loader *loader)
+void load_begin_thread(struct loader *loader)
 {
 	loader->thread = (struct thread_record){
 		.uid = UINT32_MAX,
@@ -17,7 +17,7 @@ void load_begin_thread(struct snapshot_loader *loader)
 	};
 }
 
-void load_commit_thread(struct snapshot_loader *loader)
+void load_commit_thread(struct loader *loader)
 {
 	const struct thread_record *record = &loader->thread;
 	struct snapshot *snapshot = loader->snapshot;
@@ -44,7 +44,7 @@ void load_commit_thread(struct snapshot_loader *loader)
 	}
 }
 
-static void apply_reasons(struct snapshot_loader *loader)
+static void apply_reasons(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;
 
@@ -60,7 +60,7 @@ static void apply_reasons(struct snapshot_loader *loader)
 	}
 }
 
-static void apply_ages(struct snapshot_loader *loader)
+static void apply_ages(struct loader *loader)
 {
 	uint64_t now = loader->snapshot->provenance.boottime_ns;
 
@@ -73,7 +73,7 @@ static void apply_ages(struct snapshot_loader *loader)
 }
 
 /* The processes of `heap`, and those that only their threads' `layout` tells of. */
-static void apply_heap(struct snapshot_loader *loader)
+static void apply_heap(struct loader *loader)
 {
 	struct provenance *provenance = &loader->snapshot->provenance;
 	struct hash_map known = {0};
@@ -104,7 +104,7 @@ static void apply_heap(struct snapshot_loader *loader)
 }
 
 /* A metric that no thread of the file has is not zero but not there. */
-static void mark_metrics_not_in_file(struct snapshot_loader *loader)
+static void mark_metrics_not_in_file(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;
 
@@ -123,7 +123,7 @@ struct lacking {
 	bool flags;
 };
 
-static struct lacking find_lacking(const struct snapshot_loader *loader)
+static struct lacking find_lacking(const struct loader *loader)
 {
 	struct lacking lacking = {.first = loader->notes.other};
 
@@ -150,7 +150,7 @@ static void append_part(struct buffer *text, const char *part)
 	buffer_append_text(text, part);
 }
 
-static void describe_notes(const struct snapshot_loader *loader, struct ctprof_notes *notes)
+static void describe_notes(const struct loader *loader, struct ctprof_notes *notes)
 {
 	struct lacking lacking = find_lacking(loader);
 	struct buffer text = {0};
@@ -173,14 +173,15 @@ static void describe_notes(const struct snapshot_loader *loader, struct ctprof_n
 	}
 	if (loader->notes.older_state)
 		append_part(&text, "state \"?\" is read as unknown");
-	snprintf(notes->text, sizeof(notes->text), "%s", text.data != NULL ? text.data : "");
+	if (notes != NULL)
+		snprintf(notes->text, sizeof(notes->text), "%s", text.data != NULL ? text.data : "");
 	if (text.length != 0)
 		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
 								 text.length);
 	buffer_release(&text);
 }
 
-void load_conclude(struct snapshot_loader *loader, struct ctprof_notes *ret_notes)
+void load_conclude(struct loader *loader, struct ctprof_notes *ret_notes)
 {
 	apply_reasons(loader);
 	apply_ages(loader);

@@ -16,8 +16,8 @@ static size_t find_name(const struct member *member, const struct buffer *key)
 	return SIZE_MAX;
 }
 
-static bool load_element_number(struct snapshot_loader *loader, const struct json_scalar *scalar,
-				uint64_t largest, uint64_t *ret_value)
+static bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
+				uint64_t *ret_value)
 {
 	if (load_number_u64(scalar, ret_value) && *ret_value <= largest)
 		return true;
@@ -26,14 +26,14 @@ static bool load_element_number(struct snapshot_loader *loader, const struct jso
 							: "a whole number from 0 to 18446744073709551615");
 }
 
-static bool load_element_string(struct snapshot_loader *loader, const struct json_scalar *scalar)
+static bool load_element_string(struct loader *loader, const struct json_scalar *scalar)
 {
 	return scalar->type == JSON_STRING || load_refuse_scalar(loader, scalar, "a string");
 }
 
 /* CPU sets and the scope: arrays of numbers. */
 
-static bool load_u32(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static bool load_u32(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	uint64_t value;
 
@@ -45,13 +45,22 @@ static bool load_u32(struct snapshot_loader *loader, struct frame *frame, const 
 	return true;
 }
 
-static void end_cpu_set(struct snapshot_loader *loader, struct frame *frame)
+static void end_cpu_set(struct loader *loader, struct frame *frame)
 {
-	*(uint64_t *)frame->target = cpu_set_intern(&loader->snapshot->cpu_sets, loader->numbers.items,
-						    frame->index);
+	struct buffer *text = &loader->last_set.text;
+	uint64_t *id = frame->target;
+
+	*id = loader->last_set.id = cpu_set_intern(&loader->snapshot->cpu_sets, loader->numbers.items,
+						   frame->index);
+	buffer_clear(text);
+	for (size_t i = 0; i < frame->index; i++) {
+		buffer_append_char(text, i == 0 ? '[' : ',');
+		buffer_append_u64(text, loader->numbers.items[i]);
+	}
+	buffer_append_text(text, frame->index == 0 ? "[]" : "]");
 }
 
-static void end_scope(struct snapshot_loader *loader, struct frame *frame)
+static void end_scope(struct loader *loader, struct frame *frame)
 {
 	struct provenance *provenance = &loader->snapshot->provenance;
 
@@ -64,7 +73,7 @@ static void end_scope(struct snapshot_loader *loader, struct frame *frame)
 
 /* Objects with open keys that are kept in ascending order: memory.stat, smaps_rollup, host's maps. */
 
-static struct load_entry *add_entry(struct snapshot_loader *loader, struct frame *frame)
+static struct load_entry *add_entry(struct loader *loader, struct frame *frame)
 {
 	struct load_entry *entry;
 
@@ -80,14 +89,12 @@ static struct load_entry *add_entry(struct snapshot_loader *loader, struct frame
 	return entry;
 }
 
-static bool load_number_entry(struct snapshot_loader *loader, struct frame *frame,
-			      const struct json_scalar *scalar)
+static bool load_number_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	return load_element_number(loader, scalar, UINT64_MAX, &add_entry(loader, frame)->value);
 }
 
-static bool load_text_entry(struct snapshot_loader *loader, struct frame *frame,
-			    const struct json_scalar *scalar)
+static bool load_text_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	if (!load_element_string(loader, scalar))
 		return false;
@@ -117,7 +124,7 @@ static int compare_numbered_entries(const void *left, const void *right, void *s
 }
 
 /* Sorts the entries of the object that ends, unless they are sorted, and drops all but the last of a key. */
-static size_t sort_entries(struct snapshot_loader *loader, const struct frame *frame,
+static size_t sort_entries(struct loader *loader, const struct frame *frame,
 			   int (*compare)(const void *left, const void *right, void *snapshot))
 {
 	struct load_entry *entries = loader->entries.items;
@@ -137,7 +144,7 @@ static size_t sort_entries(struct snapshot_loader *loader, const struct frame *f
 	return kept;
 }
 
-static void end_key_values(struct snapshot_loader *loader, struct frame *frame)
+static void end_key_values(struct loader *loader, struct frame *frame)
 {
 	size_t count = sort_entries(loader, frame, compare_entries);
 	struct key_values *values = frame->target;
@@ -153,7 +160,7 @@ static void end_key_values(struct snapshot_loader *loader, struct frame *frame)
 		};
 }
 
-static void keep_text_pairs(struct snapshot_loader *loader, struct frame *frame, size_t count)
+static void keep_text_pairs(struct loader *loader, struct frame *frame, size_t count)
 {
 	struct text_pairs *pairs = frame->target;
 
@@ -167,17 +174,17 @@ static void keep_text_pairs(struct snapshot_loader *loader, struct frame *frame,
 		};
 }
 
-static void end_text_pairs(struct snapshot_loader *loader, struct frame *frame)
+static void end_text_pairs(struct loader *loader, struct frame *frame)
 {
 	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_entries));
 }
 
-static void end_numbered_pairs(struct snapshot_loader *loader, struct frame *frame)
+static void end_numbered_pairs(struct loader *loader, struct frame *frame)
 {
 	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_numbered_entries));
 }
 
-static void end_capabilities(struct snapshot_loader *loader, struct frame *frame)
+static void end_capabilities(struct loader *loader, struct frame *frame)
 {
 	struct provenance *provenance = &loader->snapshot->provenance;
 
@@ -190,8 +197,7 @@ static void end_capabilities(struct snapshot_loader *loader, struct frame *frame
 
 /* Objects and arrays of a fixed size; what has no place is left out. */
 
-static bool load_number_slot(struct snapshot_loader *loader, struct frame *frame,
-			     const struct json_scalar *scalar)
+static bool load_number_slot(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	uint64_t value;
 
@@ -202,7 +208,7 @@ static bool load_number_slot(struct snapshot_loader *loader, struct frame *frame
 	return true;
 }
 
-static void end_number_slots(struct snapshot_loader *loader, struct frame *frame)
+static void end_number_slots(struct loader *loader, struct frame *frame)
 {
 	char *object = (char *)frame->target - frame->member->offset;
 
@@ -210,8 +216,7 @@ static void end_number_slots(struct snapshot_loader *loader, struct frame *frame
 	*(bool *)(object + frame->member->known) = frame->index >= frame->member->count;
 }
 
-static bool load_named_number(struct snapshot_loader *loader, struct frame *frame,
-			      const struct json_scalar *scalar)
+static bool load_named_number(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	size_t index = find_name(frame->member, &frame->key);
 	uint64_t value;
@@ -223,8 +228,7 @@ static bool load_named_number(struct snapshot_loader *loader, struct frame *fram
 	return true;
 }
 
-static bool load_named_text(struct snapshot_loader *loader, struct frame *frame,
-			    const struct json_scalar *scalar)
+static bool load_named_text(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	size_t index = find_name(frame->member, &frame->key);
 
@@ -235,8 +239,7 @@ static bool load_named_text(struct snapshot_loader *loader, struct frame *frame,
 	return true;
 }
 
-static bool load_named_reason(struct snapshot_loader *loader, struct frame *frame,
-			      const struct json_scalar *scalar)
+static bool load_named_reason(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	size_t index = find_name(frame->member, &frame->key);
 
@@ -248,7 +251,7 @@ static bool load_named_reason(struct snapshot_loader *loader, struct frame *fram
 	return true;
 }
 
-static bool load_missed(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static bool load_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	reason_id reason = snapshot_reason_intern(loader->snapshot, frame->key.data, frame->key.length);
 
@@ -257,21 +260,21 @@ static bool load_missed(struct snapshot_loader *loader, struct frame *frame, con
 
 /* Threads and cgroups. */
 
-static void *begin_thread(struct snapshot_loader *loader, struct frame *frame)
+static void *begin_thread(struct loader *loader, struct frame *frame)
 {
 	(void)frame;
 	load_begin_thread(loader);
 	return &loader->thread;
 }
 
-static void end_thread(struct snapshot_loader *loader, struct frame *frame, const struct frame *element)
+static void end_thread(struct loader *loader, struct frame *frame, const struct frame *element)
 {
 	(void)frame;
 	(void)element;
 	load_commit_thread(loader);
 }
 
-static void *begin_cgroup(struct snapshot_loader *loader, struct frame *frame)
+static void *begin_cgroup(struct loader *loader, struct frame *frame)
 {
 	uint32_t path = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length);
 
@@ -279,7 +282,7 @@ static void *begin_cgroup(struct snapshot_loader *loader, struct frame *frame)
 }
 
 /* A flat record of an older generation has these two readings and no other. */
-static void end_cgroup(struct snapshot_loader *loader, struct frame *frame, const struct frame *element)
+static void end_cgroup(struct loader *loader, struct frame *frame, const struct frame *element)
 {
 	struct cgroup_record *record = element->target;
 
@@ -295,14 +298,14 @@ static void end_cgroup(struct snapshot_loader *loader, struct frame *frame, cons
 
 /* Parts of the `ctop` objects. */
 
-static void *begin_feature(struct snapshot_loader *loader, struct frame *frame)
+static void *begin_feature(struct loader *loader, struct frame *frame)
 {
 	enum feature feature = feature_find(frame->key.data, frame->key.length);
 
 	return feature != FEATURE_COUNT ? &loader->snapshot->provenance.features[feature] : NULL;
 }
 
-static bool load_source(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static bool load_source(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
 	enum source source;
@@ -330,8 +333,7 @@ static enum pressure_resource find_pressure(const struct buffer *key)
 	return (enum pressure_resource)i;
 }
 
-static bool load_missing(struct snapshot_loader *loader, struct frame *frame,
-			 const struct json_scalar *scalar)
+static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
@@ -350,8 +352,7 @@ static bool load_missing(struct snapshot_loader *loader, struct frame *frame,
 	return true;
 }
 
-static bool load_thread_missing(struct snapshot_loader *loader, struct frame *frame,
-				const struct json_scalar *scalar)
+static bool load_thread_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
@@ -370,7 +371,7 @@ static bool load_thread_missing(struct snapshot_loader *loader, struct frame *fr
 	return true;
 }
 
-static bool load_age(struct snapshot_loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static bool load_age(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
 	uint64_t age;
@@ -389,7 +390,7 @@ static bool load_age(struct snapshot_loader *loader, struct frame *frame, const 
 	return true;
 }
 
-static void *begin_tally(struct snapshot_loader *loader, struct frame *frame)
+static void *begin_tally(struct loader *loader, struct frame *frame)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
 	struct tally **tallies = frame->target;
@@ -402,7 +403,7 @@ static void *begin_tally(struct snapshot_loader *loader, struct frame *frame)
 	return &(*tallies)[source];
 }
 
-static void *begin_heap(struct snapshot_loader *loader, struct frame *frame)
+static void *begin_heap(struct loader *loader, struct frame *frame)
 {
 	(void)frame;
 	loader->heap.items = memory_grow(loader->heap.items, &loader->heap.capacity, loader->heap.count + 1,

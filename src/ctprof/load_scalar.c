@@ -15,7 +15,7 @@ static bool number_i32(const struct json_scalar *scalar, int32_t *ret_value)
 	return scalar->type == JSON_NUMBER && number_parse_i32(scalar->text, scalar->length, ret_value);
 }
 
-const char *load_text(struct snapshot_loader *loader, const char *text, size_t length)
+const char *load_text(struct loader *loader, const char *text, size_t length)
 {
 	struct buffer clean = {0};
 	const char *copy, *nul = memchr(text, '\0', length);
@@ -28,7 +28,7 @@ const char *load_text(struct snapshot_loader *loader, const char *text, size_t l
 	return copy;
 }
 
-static bool character(struct snapshot_loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
+static bool character(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
 {
 	uint32_t scalar_value;
 
@@ -44,13 +44,13 @@ static bool character(struct snapshot_loader *loader, const struct json_scalar *
 	return true;
 }
 
-static uint32_t intern(struct snapshot_loader *loader, const struct json_scalar *scalar)
+static uint32_t intern(struct loader *loader, const struct json_scalar *scalar)
 {
 	return string_pool_intern(&loader->snapshot->strings, scalar->text, scalar->length);
 }
 
 /* A value of a thread's metric; the field is a slot of thread_record.values. */
-static bool load_value(struct snapshot_loader *loader, enum metric_encoding encoding, uint64_t *value,
+static bool load_value(struct loader *loader, enum metric_encoding encoding, uint64_t *value,
 		       const struct json_scalar *scalar)
 {
 	int32_t number;
@@ -125,7 +125,7 @@ static bool load_optional_i32(struct optional_i32 *field, const struct json_scal
 	return field->present;
 }
 
-static bool load_string(struct snapshot_loader *loader, const struct member *member, void *field,
+static bool load_string(struct loader *loader, const struct member *member, void *field,
 			const struct json_scalar *scalar)
 {
 	if (scalar->type != JSON_STRING)
@@ -152,7 +152,7 @@ static bool load_boolean(const struct member *member, void *field, const struct 
 	return true;
 }
 
-bool load_store(struct snapshot_loader *loader, const struct member *member, void *target,
+bool load_store(struct loader *loader, const struct member *member, void *target,
 		const struct json_scalar *scalar)
 {
 	void *field = (char *)target + member->offset;
@@ -188,7 +188,7 @@ bool load_store(struct snapshot_loader *loader, const struct member *member, voi
 	}
 }
 
-bool load_scalar(struct snapshot_loader *loader, const struct member *member, void *target,
+bool load_scalar(struct loader *loader, const struct member *member, void *target,
 		 const struct json_scalar *scalar)
 {
 	return load_store(loader, member, target, scalar) ||

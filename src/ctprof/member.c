@@ -3,7 +3,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-#define NAME(text)              .name = (text), .length = sizeof(text) - 1
+#define NAME(text)              .name = (text), .prefix = ",\"" text "\":", .length = sizeof(text) + 3
 #define FIELD(type_name, field) .offset = offsetof(struct type_name, field)
 #define OBJECT(table)                                                                                        \
 	{                                                                                                    \
@@ -14,27 +14,11 @@
 		.members = (table), .count = COUNT_OF(table), .present = offsetof(struct type_name, field)   \
 	}
 
-/* The names of the metrics, from their own table, as constants that the tables below can point at. */
-static const struct {
-#define METRIC(id, name, ...) char id[sizeof(name)];
-#include "metric/metrics.def"
-#undef METRIC
-} metric_names = {
-#define METRIC(id, name, ...) .id = name,
-#include "metric/metrics.def"
-#undef METRIC
-};
-
-#define METRIC_VALUE(id, flag)                                                                               \
-	{                                                                                                    \
-		.name = metric_names.id, .length = sizeof(metric_names.id) - 1, .flags = (flag),             \
-		.type = MEMBER_VALUE, .metric = METRIC_##id,                                                 \
-		.offset = offsetof(struct thread_record, values) + METRIC_##id * sizeof(uint64_t)            \
-	}
-#define VALUE(id) METRIC_VALUE(id, MEMBER_DEFAULTED)
-#define DELAY(id)                                                                                            \
-	VALUE(id##_DELAY_COUNT), VALUE(id##_DELAY_TOTAL_NS), VALUE(id##_DELAY_MAX_NS),                       \
-		VALUE(id##_DELAY_MIN_NS)
+/* Words and sets have no value that could stand for them when they are missing; of a state that is `~`. */
+#define METRIC_FLAGS(type)                                                                                   \
+	((type) == METRIC_TYPE_CATEGORY || (type) == METRIC_TYPE_AFFINITY ? MEMBER_REQUIRED                  \
+	 : (type) == METRIC_TYPE_CHARACTER                                ? 0                                \
+									  : MEMBER_DEFAULTED)
 #define THREAD(text, member_type, flag, field)                                                               \
 	{                                                                                                    \
 		NAME(text), .type = MEMBER_##member_type, .flags = (flag), FIELD(thread_record, field)       \
@@ -55,86 +39,38 @@ static const struct member thread_knowledge_members[] = {
 
 static const struct object thread_knowledge_object = OBJECT(thread_knowledge_members);
 
+/* In written order; the metrics' places among them stand in their own table. The first one stands for those
+ * that no file holds. */
 static const struct member thread_members[] = {
-	THREAD("tid", U32, MEMBER_REQUIRED, tid),
-	THREAD("tgid", U32, MEMBER_REQUIRED, tgid),
-	THREAD("pcomm", NAME, MEMBER_REQUIRED, names.pcomm),
-	THREAD("comm", NAME, MEMBER_REQUIRED, names.comm),
-	THREAD("cgroup", NAME, MEMBER_REQUIRED, names.cgroup),
-	THREAD("start_time_clock_ticks", U64, MEMBER_DEFAULTED, start_time),
-	METRIC_VALUE(POLICY, MEMBER_REQUIRED),
-	VALUE(NICE),
-	METRIC_VALUE(CPU_AFFINITY, MEMBER_REQUIRED),
-	VALUE(PROCESSOR),
-	METRIC_VALUE(STATE, 0),
-	VALUE(EXT_ENABLED),
-	VALUE(RUN_TIME_NS),
-	VALUE(WAIT_TIME_NS),
-	VALUE(TIMESLICES),
-	VALUE(VOLUNTARY_CSW),
-	VALUE(NONVOLUNTARY_CSW),
-	VALUE(NR_WAKEUPS),
-	VALUE(NR_WAKEUPS_LOCAL),
-	VALUE(NR_WAKEUPS_REMOTE),
-	VALUE(NR_WAKEUPS_SYNC),
-	VALUE(NR_WAKEUPS_MIGRATE),
-	VALUE(NR_WAKEUPS_AFFINE),
-	VALUE(NR_WAKEUPS_AFFINE_ATTEMPTS),
-	VALUE(NR_MIGRATIONS),
-	VALUE(NR_FORCED_MIGRATIONS),
-	VALUE(NR_FAILED_MIGRATIONS_AFFINE),
-	VALUE(NR_FAILED_MIGRATIONS_RUNNING),
-	VALUE(NR_FAILED_MIGRATIONS_HOT),
-	VALUE(WAIT_SUM),
-	VALUE(WAIT_COUNT),
-	VALUE(WAIT_MAX),
-	VALUE(VOLUNTARY_SLEEP_NS),
-	VALUE(SLEEP_MAX),
-	VALUE(BLOCK_SUM),
-	VALUE(BLOCK_MAX),
-	VALUE(IOWAIT_SUM),
-	VALUE(IOWAIT_COUNT),
-	VALUE(EXEC_MAX),
-	VALUE(SLICE_MAX),
-	VALUE(ALLOCATED_BYTES),
-	VALUE(DEALLOCATED_BYTES),
-	VALUE(MINFLT),
-	VALUE(MAJFLT),
-	VALUE(UTIME_CLOCK_TICKS),
-	VALUE(STIME_CLOCK_TICKS),
-	VALUE(PRIORITY),
-	VALUE(RT_PRIORITY),
-	VALUE(CORE_FORCEIDLE_SUM),
-	VALUE(FAIR_SLICE_NS),
-	VALUE(NR_THREADS),
-	THREAD("smaps_rollup_kib", KEY_VALUES, MEMBER_DEFAULTED, smaps),
-	VALUE(RCHAR),
-	VALUE(WCHAR),
-	VALUE(SYSCR),
-	VALUE(SYSCW),
-	VALUE(READ_BYTES),
-	VALUE(WRITE_BYTES),
-	VALUE(CANCELLED_WRITE_BYTES),
-	DELAY(CPU),
-	DELAY(BLKIO),
-	DELAY(SWAPIN),
-	DELAY(FREEPAGES),
-	DELAY(THRASHING),
-	DELAY(COMPACT),
-	DELAY(WPCOPY),
-	DELAY(IRQ),
-	VALUE(HIWATER_RSS_BYTES),
-	VALUE(HIWATER_VM_BYTES),
-	THREAD_FLAG("taskstats_measured", MEMBER_DEFAULTED, THREAD_TASKSTATS_MEASURED),
-	THREAD_FLAG("cpu_delay_active", MEMBER_DEFAULTED, THREAD_CPU_DELAY_ACTIVE),
-	THREAD_FLAG("delay_block_active", MEMBER_DEFAULTED, THREAD_DELAY_BLOCK_ACTIVE),
-	THREAD_FLAG("xacct_active", MEMBER_DEFAULTED, THREAD_XACCT_ACTIVE),
-	THREAD_FLAG("jemalloc_measured", MEMBER_DEFAULTED, THREAD_JEMALLOC_MEASURED),
-	{NAME("ctop"), .type = MEMBER_OBJECT, .flags = MEMBER_OMITTED, .object = &thread_knowledge_object},
-	THREAD("smaps_rollup_kb", KEY_VALUES, MEMBER_OLDER, smaps),
+#define METRIC(id, text, position, metric_type, ...)                                                         \
+	[position] = {                                                                                       \
+		NAME(text),                                                                                  \
+		.type = MEMBER_VALUE,                                                                        \
+		.flags = METRIC_FLAGS(METRIC_TYPE_##metric_type),                                            \
+		.metric = METRIC_##id,                                                                       \
+		FIELD(thread_record, values[METRIC_##id]),                                                   \
+	},
+#include "metric/metrics.def"
+#undef METRIC
+	[1] = THREAD("tid", U32, MEMBER_REQUIRED, tid),
+	[2] = THREAD("tgid", U32, MEMBER_REQUIRED, tgid),
+	[3] = THREAD("pcomm", NAME, MEMBER_REQUIRED, names.pcomm),
+	[4] = THREAD("comm", NAME, MEMBER_REQUIRED, names.comm),
+	[5] = THREAD("cgroup", NAME, MEMBER_REQUIRED, names.cgroup),
+	[6] = THREAD("start_time_clock_ticks", U64, MEMBER_DEFAULTED, start_time),
+	[52] = THREAD("smaps_rollup_kib", KEY_VALUES, MEMBER_DEFAULTED, smaps),
+	[94] = THREAD_FLAG("taskstats_measured", MEMBER_DEFAULTED, THREAD_TASKSTATS_MEASURED),
+	[95] = THREAD_FLAG("cpu_delay_active", MEMBER_DEFAULTED, THREAD_CPU_DELAY_ACTIVE),
+	[96] = THREAD_FLAG("delay_block_active", MEMBER_DEFAULTED, THREAD_DELAY_BLOCK_ACTIVE),
+	[97] = THREAD_FLAG("xacct_active", MEMBER_DEFAULTED, THREAD_XACCT_ACTIVE),
+	[98] = THREAD_FLAG("jemalloc_measured", MEMBER_DEFAULTED, THREAD_JEMALLOC_MEASURED),
+	[99] = {NAME("ctop"), .type = MEMBER_OBJECT, .flags = MEMBER_OMITTED,
+		.object = &thread_knowledge_object},
+	[100] = THREAD("smaps_rollup_kb", KEY_VALUES, MEMBER_OLDER, smaps),
 };
 
-const struct object thread_object = OBJECT(thread_members);
+const struct object thread_object = {
+	.members = thread_members + 1, .count = COUNT_OF(thread_members) - 1, .present = SIZE_MAX};
 
 static const struct member pressure_half_members[] = {
 	{NAME("avg10"), MEMBER_DEFAULTED, MEMBER_U16, FIELD(pressure_half, avg10)},

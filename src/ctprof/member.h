@@ -69,7 +69,8 @@ enum {
 
 struct member {
 	const char *name;
-	uint8_t length; /* of the name */
+	const char *prefix; /* `,"NAME":`, what stands before its value unless it is the first member */
+	uint8_t length;     /* of the prefix */
 	uint8_t flags;
 	enum member_type type;
 	uint16_t offset; /* of the field in the object's struct */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From a file or pipe through zstd to the loader, in steps of one buffer. */
+/* From a file or pipe through zstd to the loader, which fetches one step after the other. */
 #include "ctprof.h"
 
 #include <errno.h>
@@ -27,12 +27,15 @@ struct reader {
 	const char *name;
 	int descriptor;
 	uint64_t max_bytes;
+	struct error *error;
+	bool failed; /* and the error says why */
 	ZSTD_DStream *stream;
-	struct snapshot_loader *loader;
-	char *input, *output; /* STEP_BYTES each */
-	uint64_t file_bytes;  /* read so far */
-	uint64_t json_bytes;  /* decompressed so far */
-	bool in_frame;        /* the last frame has not ended */
+	ZSTD_inBuffer input;
+	char *input_bytes, *output; /* STEP_BYTES each */
+	uint64_t file_bytes;        /* read so far */
+	uint64_t json_bytes;        /* decompressed so far */
+	bool in_frame;              /* the last frame has not ended */
+	bool pending;               /* the decoder may hold more output than the buffer took */
 };
 
 /* What other kinds of files begin with, to say what this one is. */
@@ -65,129 +68,132 @@ static bool is_zstd(const char *bytes, size_t length)
 	       ((bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, skippable, sizeof(skippable)) == 0);
 }
 
-static int refuse_foreign(const struct reader *reader, size_t length, struct error *error)
+static int refuse_foreign(const struct reader *reader, size_t length)
 {
 	const char *words = "it does not begin like a zstd file";
 
 	for (size_t i = 0; i < sizeof(foreign_formats) / sizeof(foreign_formats[0]); i++) {
 		if (length >= foreign_formats[i].length &&
-		    memcmp(reader->input, foreign_formats[i].bytes, foreign_formats[i].length) == 0) {
+		    memcmp(reader->input_bytes, foreign_formats[i].bytes, foreign_formats[i].length) == 0) {
 			words = foreign_formats[i].words;
 			break;
 		}
 	}
-	return error_set(error, -EBADMSG,
+	return error_set(reader->error, -EBADMSG,
 			 "%s is not a snapshot: %s; name a file that `ctop capture` or `S` wrote",
 			 reader->name, words);
 }
 
-static int refuse_damage(const struct reader *reader, size_t code, struct error *error)
+static int refuse_damage(const struct reader *reader, size_t code)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
 		return error_set(
-			error, -EBADMSG,
+			reader->error, -EBADMSG,
 			"%s asks for a zstd window above the limit of %d MiB; compress it again with "
 			"`zstd -d` and `zstd`, without --long",
 			reader->name, 1 << (WINDOW_LOG_MAX - 20));
-	return error_set(error, -EBADMSG,
+	return error_set(reader->error, -EBADMSG,
 			 "%s is damaged: zstd says \"%s\" before byte %" PRIu64
 			 " of the file; copy it anew or " CAPTURE_AGAIN,
 			 reader->name, ZSTD_getErrorName(code), reader->file_bytes);
 }
 
-static int refuse_size(const struct reader *reader, struct error *error)
+static int refuse_size(const struct reader *reader)
 {
 	char limit[28];
 
 	return error_set(
-		error, -EFBIG,
+		reader->error, -EFBIG,
 		"%s holds more than %s bytes of JSON, the limit that guards against decompression bombs; "
 		"raise it with --max-bytes N",
 		reader->name, number_group_digits(reader->max_bytes, limit));
 }
 
-static int refuse_content(const struct reader *reader, int result, struct error *error)
+static int refuse_content(const struct reader *reader, int result)
 {
-	struct error cause = *error;
+	struct error cause = *reader->error;
 
-	return error_set(error, result, "%s does not hold a snapshot that can be read: %s; " CAPTURE_AGAIN,
-			 reader->name, cause.text);
-}
-
-/* Decompresses one step of input and feeds what comes out. */
-static int inflate_step(struct reader *reader, size_t length, struct error *error)
-{
-	ZSTD_inBuffer input = {reader->input, length, 0};
-	bool pending = true; /* the decoder may hold more output than the buffer took */
-
-	while (input.pos < input.size || pending) {
-		ZSTD_outBuffer output = {reader->output, STEP_BYTES, 0};
-		size_t code = ZSTD_decompressStream(reader->stream, &output, &input);
-		int result;
-
-		if (ZSTD_isError(code))
-			return refuse_damage(reader, code, error);
-		reader->in_frame = code != 0;
-		pending = output.pos == output.size && code != 0;
-		if (output.pos > reader->max_bytes - reader->json_bytes)
-			return refuse_size(reader, error);
-		reader->json_bytes += output.pos;
-		result = snapshot_loader_feed(reader->loader, reader->output, output.pos, error);
-		if (result < 0)
-			return refuse_content(reader, result, error);
-	}
-	return 0;
+	return error_set(reader->error, result,
+			 "%s does not hold a snapshot that can be read: %s; " CAPTURE_AGAIN, reader->name,
+			 cause.text);
 }
 
 /* Fills the input buffer: up to a whole step, less at the end of the file. */
-static ssize_t read_step(struct reader *reader)
+static int read_step(struct reader *reader)
 {
 	size_t length = 0;
 
 	while (length < STEP_BYTES) {
-		ssize_t count = read(reader->descriptor, reader->input + length, STEP_BYTES - length);
+		ssize_t count = read(reader->descriptor, reader->input_bytes + length, STEP_BYTES - length);
 
 		if (count < 0 && errno == EINTR)
 			continue;
+		if (count < 0 && errno == EISDIR)
+			return error_set(reader->error, -EISDIR,
+					 "%s is a directory; name a snapshot file in it", reader->name);
 		if (count < 0)
-			return -errno;
+			return error_set(reader->error, -errno, "cannot read %s: %s", reader->name,
+					 strerror(errno));
 		if (count == 0)
 			break;
 		length += (size_t)count;
 	}
-	return (ssize_t)length;
+	if (reader->file_bytes == 0 && length != 0 && !is_zstd(reader->input_bytes, length))
+		return refuse_foreign(reader, length);
+	reader->file_bytes += length;
+	reader->input = (ZSTD_inBuffer){reader->input_bytes, length, 0};
+	return 0;
 }
 
-static int read_steps(struct reader *reader, struct error *error)
+static int check_end(const struct reader *reader)
 {
-	for (;;) {
-		ssize_t length = read_step(reader);
-		int result;
-
-		if (length == -EISDIR)
-			return error_set(error, -EISDIR, "%s is a directory; name a snapshot file in it",
-					 reader->name);
-		if (length < 0)
-			return error_set(error, (int)length, "cannot read %s: %s", reader->name,
-					 strerror((int)-length));
-		if (length == 0)
-			break;
-		if (reader->file_bytes == 0 && !is_zstd(reader->input, (size_t)length))
-			return refuse_foreign(reader, (size_t)length, error);
-		reader->file_bytes += (uint64_t)length;
-		result = inflate_step(reader, (size_t)length, error);
-		if (result < 0)
-			return result;
-	}
 	if (reader->file_bytes == 0)
-		return error_set(error, -EBADMSG, "%s is empty; " CAPTURE_AGAIN, reader->name);
+		return error_set(reader->error, -EBADMSG, "%s is empty; " CAPTURE_AGAIN, reader->name);
 	if (reader->in_frame)
-		return error_set(error, -EBADMSG,
+		return error_set(reader->error, -EBADMSG,
 				 "%s is cut off: it ends after %" PRIu64
 				 " bytes in the middle of its zstd frame; copy "
 				 "it anew or " CAPTURE_AGAIN,
 				 reader->name, reader->file_bytes);
 	return 0;
+}
+
+/* The next piece of the JSON text; see load_snapshot(). */
+static ssize_t fetch(struct reader *reader)
+{
+	for (;;) {
+		ZSTD_outBuffer output = {reader->output, STEP_BYTES, 0};
+		size_t code;
+		int result;
+
+		if (reader->input.pos == reader->input.size && !reader->pending) {
+			result = read_step(reader);
+			if (result < 0)
+				return result;
+			if (reader->input.size == 0)
+				return check_end(reader);
+		}
+		code = ZSTD_decompressStream(reader->stream, &output, &reader->input);
+		if (ZSTD_isError(code))
+			return refuse_damage(reader, code);
+		reader->in_frame = code != 0;
+		reader->pending = output.pos == output.size && code != 0;
+		if (output.pos > reader->max_bytes - reader->json_bytes)
+			return refuse_size(reader);
+		reader->json_bytes += output.pos;
+		if (output.pos != 0)
+			return (ssize_t)output.pos;
+	}
+}
+
+static ssize_t fetch_text(void *reader_pointer, const char **ret_text)
+{
+	struct reader *reader = reader_pointer;
+	ssize_t length = fetch(reader);
+
+	reader->failed = length < 0;
+	*ret_text = reader->output;
+	return length;
 }
 
 static int check_kind(int descriptor, const char *name, struct error *error)
@@ -212,27 +218,21 @@ int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
 	struct error local;
 	int result;
 
-	if (error == NULL)
-		error = &local;
-	result = check_kind(descriptor, name, error);
+	reader.error = error != NULL ? error : &local;
+	result = check_kind(descriptor, name, reader.error);
 	if (result < 0)
 		return result;
 	reader.stream = ZSTD_createDStream();
 	if (reader.stream == NULL)
 		return error_set(error, -ENOMEM, "cannot read %s: no memory for zstd", name);
 	ZSTD_DCtx_setParameter(reader.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
-	reader.loader = snapshot_loader_create();
-	reader.input = memory_allocate(STEP_BYTES);
+	reader.input_bytes = memory_allocate(STEP_BYTES);
 	reader.output = memory_allocate(STEP_BYTES);
-	result = read_steps(&reader, error);
-	if (result == 0) {
-		result = snapshot_loader_finish(reader.loader, ret_snapshot, ret_notes, error);
-		if (result < 0)
-			refuse_content(&reader, result, error);
-	}
-	snapshot_loader_release(reader.loader);
+	result = load_snapshot(fetch_text, &reader, ret_snapshot, ret_notes, reader.error);
+	if (result < 0 && !reader.failed)
+		refuse_content(&reader, result);
 	ZSTD_freeDStream(reader.stream);
-	free(reader.input);
+	free(reader.input_bytes);
 	free(reader.output);
 	return result;
 }

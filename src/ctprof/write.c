@@ -64,7 +64,7 @@ static int write_stream(const struct snapshot *snapshot, int descriptor, uint64_
 	ZSTD_CCtx_setParameter(writer.stream, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(writer.stream, ZSTD_c_checksumFlag, 1);
 	writer.output = memory_allocate(STEP_BYTES);
-	result = snapshot_emit(snapshot, take_text, &writer);
+	result = emit_snapshot(snapshot, take_text, &writer);
 	if (result == 0)
 		result = deflate(&writer, NULL, 0, ZSTD_e_end);
 	if (result == 0 && ret_json_bytes != NULL)

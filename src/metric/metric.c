@@ -35,7 +35,7 @@ const struct metric_type_entry metric_types[METRIC_TYPE_TOTAL] = {
 };
 
 const struct metric_entry metrics[METRIC_COUNT] = {
-#define METRIC(id, name, type, tag, gates, section, family, source, place, form, equivalent,                 \
+#define METRIC(id, name, position, type, tag, gates, section, family, source, place, form, equivalent,       \
 	       equivalent_place, title, description)                                                         \
 	[METRIC_##id] = {                                                                                    \
 		name,                                                                                        \

@@ -133,7 +133,7 @@ static void test_mutated_text(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	snapshot_emit(snapshot, append, &seed);
+	emit_snapshot(snapshot, append, &seed);
 	walk(&seed, TEXT_ROUNDS);
 	buffer_release(&seed);
 	snapshot_release(snapshot);

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <yajl/yajl_parse.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -18,34 +17,14 @@
 #include "report/json_text.h"
 #include "base/memory.h"
 #include "cmd/line/command.h"
+#include "ctprof/json_reader.h"
 
 #define METRIC_PREFIX "jemalloc_probe"
 
 enum {
-	DEPTH_MAX = 64,
 	FILE_BYTES_MAX = 256 << 20,
 	LOCK_PAUSE_MS = 50,
 	LOCK_PATIENCE_MS = 30 * 1000,
-};
-
-/* One walk through a JSON document; each use fills what it needs. */
-struct walk {
-	yajl_handle parser;
-	size_t depth;
-	/* Numbers by path. */
-	struct {
-		bool is_array;
-		size_t index;       /* of the element under way */
-		size_t path_length; /* of the path to the value itself */
-	} levels[DEPTH_MAX];
-	struct buffer path;
-	struct buffer *metrics;
-	size_t metric_count;
-	/* The place for another element of the top-level member "metrics". */
-	bool is_object, next_is_metrics, in_metrics;
-	size_t found; /* members of that name */
-	size_t element_count;
-	size_t insert_offset; /* bytes in front of its closing bracket */
 };
 
 static bool ends_with(const struct buffer *text, const char *end)
@@ -55,240 +34,115 @@ static bool ends_with(const struct buffer *text, const char *end)
 	return text->length >= length && memcmp(text->data + text->length - length, end, length) == 0;
 }
 
-/* Sets the path to that of the next value: an array's elements are counted, members have named themselves. */
-static void enter_value(struct walk *walk)
+static void append_metric(struct buffer *metrics, const struct buffer *path, const struct json_scalar *number)
 {
-	if (walk->depth == 0 || !walk->levels[walk->depth - 1].is_array)
-		return;
-	walk->path.length = walk->levels[walk->depth - 1].path_length;
-	buffer_append_format(&walk->path, ".%zu", walk->levels[walk->depth - 1].index++);
-}
+	const bool is_bytes = ends_with(path, ".allocated_bytes") || ends_with(path, ".deallocated_bytes");
 
-static int flatten_number(void *context, const char *number, size_t length)
-{
-	struct walk *walk = context;
-	bool is_bytes;
-
-	enter_value(walk);
-	is_bytes = ends_with(&walk->path, ".allocated_bytes") || ends_with(&walk->path, ".deallocated_bytes");
-	buffer_append_text(walk->metrics, walk->metric_count++ == 0 ? "{\"name\":" : ",{\"name\":");
-	json_append_string(walk->metrics, walk->path.data, walk->path.length);
-	buffer_append_text(walk->metrics, ",\"value\":");
-	buffer_append(walk->metrics, number, length);
-	buffer_append_format(walk->metrics, ",\"unit\":\"%s\",\"polarity\":\"%s\"}", is_bytes ? "bytes" : "",
+	buffer_append_text(metrics, ends_with(metrics, "[") ? "{\"name\":" : ",{\"name\":");
+	json_append_string(metrics, path->data, path->length);
+	buffer_append_text(metrics, ",\"value\":");
+	buffer_append(metrics, number->text, number->length);
+	buffer_append_format(metrics, ",\"unit\":\"%s\",\"polarity\":\"%s\"}", is_bytes ? "bytes" : "",
 			     is_bytes ? "LowerBetter" : "Unknown");
-	return 1;
 }
 
-static int flatten_other(void *context)
+/* Appends one metric for each number of the value that comes, of our own document. `path` is the value's. */
+static void flatten(struct json_reader *reader, struct buffer *path, struct buffer *metrics)
 {
-	enter_value(context);
-	return 1;
-}
+	const size_t path_length = path->length;
+	struct json_scalar scalar;
+	enum json_type type;
+	const char *name;
+	size_t length;
 
-static int flatten_boolean(void *context, int value)
-{
-	(void)value;
-	return flatten_other(context);
-}
-
-static int flatten_string(void *context, const unsigned char *text, size_t length)
-{
-	(void)text;
-	(void)length;
-	return flatten_other(context);
-}
-
-static int flatten_start(struct walk *walk, bool is_array)
-{
-	if (walk->depth == DEPTH_MAX)
-		return 0;
-	enter_value(walk);
-	walk->levels[walk->depth].is_array = is_array;
-	walk->levels[walk->depth].index = 0;
-	walk->levels[walk->depth++].path_length = walk->path.length;
-	return 1;
-}
-
-static int flatten_start_map(void *context)
-{
-	return flatten_start(context, false);
-}
-
-static int flatten_start_array(void *context)
-{
-	return flatten_start(context, true);
-}
-
-static int flatten_key(void *context, const unsigned char *key, size_t length)
-{
-	struct walk *walk = context;
-
-	walk->path.length = walk->levels[walk->depth - 1].path_length;
-	buffer_append_char(&walk->path, '.');
-	buffer_append(&walk->path, key, length);
-	return 1;
-}
-
-static int flatten_end(void *context)
-{
-	((struct walk *)context)->depth--;
-	return 1;
-}
-
-static const yajl_callbacks flatten_callbacks = {
-	.yajl_null = flatten_other,
-	.yajl_boolean = flatten_boolean,
-	.yajl_number = flatten_number,
-	.yajl_string = flatten_string,
-	.yajl_start_map = flatten_start_map,
-	.yajl_map_key = flatten_key,
-	.yajl_end_map = flatten_end,
-	.yajl_start_array = flatten_start_array,
-	.yajl_end_array = flatten_end,
-};
-
-/* A value begins: counts it when it is an element, and sees whether it is the array that is looked for. */
-static void locate_value(struct walk *walk, bool is_array)
-{
-	if (walk->depth == 1 && walk->next_is_metrics) {
-		walk->in_metrics = is_array;
-		walk->found += is_array ? 1 : 2; /* something else of that name counts as wrong */
-		walk->next_is_metrics = false;
-	} else if (walk->depth == 2 && walk->in_metrics) {
-		walk->element_count++;
+	json_reader_type(reader, &type);
+	if (type != JSON_OBJECT && type != JSON_ARRAY) {
+		json_reader_scalar(reader, &scalar);
+		if (type == JSON_NUMBER)
+			append_metric(metrics, path, &scalar);
+		return;
+	}
+	json_reader_enter(reader);
+	while (type == JSON_OBJECT && json_reader_member(reader, JSON_TEXT_MAX, &name, &length) > 0) {
+		buffer_append_char(path, '.');
+		buffer_append(path, name, length);
+		flatten(reader, path, metrics);
+		path->length = path_length;
+	}
+	for (size_t i = 0; type == JSON_ARRAY && json_reader_element(reader) > 0; i++) {
+		buffer_append_format(path, ".%zu", i);
+		flatten(reader, path, metrics);
+		path->length = path_length;
 	}
 }
 
-static int locate_other(void *context)
-{
-	locate_value(context, false);
-	return 1;
-}
-
-static int locate_boolean(void *context, int value)
-{
-	(void)value;
-	return locate_other(context);
-}
-
-static int locate_text(void *context, const char *text, size_t length)
-{
-	(void)text;
-	(void)length;
-	return locate_other(context);
-}
-
-static int locate_string(void *context, const unsigned char *text, size_t length)
-{
-	(void)text;
-	(void)length;
-	return locate_other(context);
-}
-
-static int locate_start(struct walk *walk, bool is_array)
-{
-	if (walk->depth == DEPTH_MAX)
-		return 0;
-	if (walk->depth == 0)
-		walk->is_object = !is_array;
-	locate_value(walk, is_array);
-	walk->depth++;
-	return 1;
-}
-
-static int locate_start_map(void *context)
-{
-	return locate_start(context, false);
-}
-
-static int locate_start_array(void *context)
-{
-	return locate_start(context, true);
-}
-
-static int locate_key(void *context, const unsigned char *key, size_t length)
-{
-	struct walk *walk = context;
-
-	if (walk->depth == 1)
-		walk->next_is_metrics = length == strlen("metrics") && memcmp(key, "metrics", length) == 0;
-	return 1;
-}
-
-static int locate_end_map(void *context)
-{
-	((struct walk *)context)->depth--;
-	return 1;
-}
-
-static int locate_end_array(void *context)
-{
-	struct walk *walk = context;
-
-	walk->depth--;
-	if (walk->depth == 1 && walk->in_metrics) {
-		/* yajl has just taken the bracket */
-		walk->insert_offset = yajl_get_bytes_consumed(walk->parser) - 1;
-		walk->in_metrics = false;
-	}
-	return 1;
-}
-
-static const yajl_callbacks locate_callbacks = {
-	.yajl_null = locate_other,
-	.yajl_boolean = locate_boolean,
-	.yajl_number = locate_text,
-	.yajl_string = locate_string,
-	.yajl_start_map = locate_start_map,
-	.yajl_map_key = locate_key,
-	.yajl_end_map = locate_end_map,
-	.yajl_start_array = locate_start_array,
-	.yajl_end_array = locate_end_array,
+/* Where one more element of the top-level member "metrics" goes. */
+struct gap {
+	size_t offset; /* of the closing bracket */
+	size_t element_count;
+	bool found;
 };
 
-/* Returns whether the whole text is one JSON document. */
-static bool walk_document(struct walk *walk, const yajl_callbacks *callbacks, const char *text, size_t length)
+/* Takes the value of that member; false when it is not the only one, or no array. */
+static bool find_gap(struct json_reader *reader, struct gap *gap)
 {
-	bool complete;
+	enum json_type type;
 
-	walk->parser = yajl_alloc(callbacks, NULL, walk);
-	complete = yajl_parse(walk->parser, (const unsigned char *)text, length) == yajl_status_ok &&
-		   yajl_complete_parse(walk->parser) == yajl_status_ok;
-	yajl_free(walk->parser);
-	walk->parser = NULL;
-	return complete;
+	if (gap->found || json_reader_type(reader, &type) < 0 || type != JSON_ARRAY)
+		return false;
+	json_reader_enter(reader);
+	for (; json_reader_element(reader) > 0; gap->element_count++) {
+		if (json_reader_skip(reader) < 0)
+			return false;
+	}
+	gap->offset = json_reader_offset(reader) - 1;
+	gap->found = reader->result == 0;
+	return gap->found;
 }
 
-/* Appends one metric for each number of the document, between commas. */
-static void flatten(const char *json, size_t length, struct buffer *metrics)
+/* Whether the text is one JSON object with one array of metrics. */
+static bool find_metrics(struct json_reader *reader, struct gap *gap)
 {
-	struct walk walk = {.metrics = metrics};
+	enum json_type type;
+	const char *name;
+	size_t length;
+	bool valid = json_reader_type(reader, &type) == 0 && type == JSON_OBJECT;
 
-	buffer_append_text(&walk.path, METRIC_PREFIX);
-	/* the document is our own */
-	(void)walk_document(&walk, &flatten_callbacks, json, length);
-	buffer_release(&walk.path);
+	if (valid)
+		json_reader_enter(reader);
+	while (valid && json_reader_member(reader, sizeof("metrics"), &name, &length) > 0)
+		valid = length == strlen("metrics") && memcmp(name, "metrics", length) == 0
+				? find_gap(reader, gap)
+				: json_reader_skip(reader) == 0;
+	return valid && json_reader_finish(reader) == 0 && gap->found;
 }
 
 static int insert_record(const char *path, struct buffer *content, const char *json, size_t json_length,
 			 int exit_code, struct buffer *ret_content, struct error *error)
 {
-	struct walk walk = {0};
+	struct json_reader reader;
+	struct buffer name = {0};
+	struct gap gap = {0};
+	bool found;
 
-	if (!walk_document(&walk, &locate_callbacks, content->data != NULL ? content->data : "",
-			   content->length) ||
-	    !walk.is_object || walk.found != 1)
+	json_reader_begin(&reader, content->data != NULL ? content->data : "", content->length, NULL, NULL);
+	found = find_metrics(&reader, &gap);
+	json_reader_release(&reader);
+	if (!found)
 		return error_set(error, -EINVAL,
 				 "%s is not a test result with an array of metrics; run the test again to "
 				 "make a new one",
 				 path);
-	buffer_append(ret_content, content->data, walk.insert_offset);
+	buffer_append(ret_content, content->data, gap.offset);
 	buffer_append_format(ret_content, "%s{\"payload_index\":%zu,\"metrics\":[",
-			     walk.element_count != 0 ? "," : "", walk.element_count);
-	flatten(json, json_length, ret_content);
+			     gap.element_count != 0 ? "," : "", gap.element_count);
+	buffer_append_text(&name, METRIC_PREFIX);
+	json_reader_begin(&reader, json, json_length, NULL, NULL);
+	flatten(&reader, &name, ret_content);
+	json_reader_release(&reader);
+	buffer_release(&name);
 	buffer_append_format(ret_content, "],\"exit_code\":%d}", exit_code);
-	buffer_append(ret_content, content->data + walk.insert_offset, content->length - walk.insert_offset);
+	buffer_append(ret_content, content->data + gap.offset, content->length - gap.offset);
 	return 0;
 }
 

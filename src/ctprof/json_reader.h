@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_JSON_READER_H
+#define CTOP_JSON_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+
+/*
+ * One JSON text (RFC 8259), read value by value. Strict: valid UTF-8 only (RFC 3629), no half surrogate
+ * pairs, no control characters in strings, numbers by the grammar, nothing but blanks around the value. The
+ * caller walks through the text; the reader fetches the next piece when it needs one. Pieces may end
+ * anywhere, and memory does not grow with the text: what is skipped is checked and not stored.
+ */
+enum {
+	JSON_TEXT_MAX = 1 << 20,   /* bytes of one string or number that is handed over */
+	JSON_SKIP_DEPTH_MAX = 127, /* objects and arrays in each other in a value that is skipped */
+};
+
+enum json_type {
+	JSON_NULL,
+	JSON_BOOLEAN,
+	JSON_NUMBER,
+	JSON_STRING,
+	JSON_OBJECT,
+	JSON_ARRAY,
+};
+
+/* A value that is neither object nor array. The text of a number or string lives until the next call. */
+struct json_scalar {
+	enum json_type type;
+	bool boolean;
+	const char *text; /* of a number all digits as they stand there; of a string without its escapes */
+	size_t length;
+};
+
+struct json_reader {
+	const char *next, *end; /* of the piece at hand */
+	const char *piece;      /* where it begins */
+	uint64_t before;        /* bytes of the pieces before it */
+	/* Fetches the next piece, which lives until the call after it: its length, 0 at the end of the text,
+	 * or a negative errno, with which every function of the reader then returns. */
+	ssize_t (*fetch)(void *context, const char **ret_text);
+	void *context;
+	struct buffer text; /* of a string or number that does not stand in one piece as it is */
+	bool fresh;         /* an object or array has just begun: no comma comes before its first value */
+	int result;         /* the first failure: nothing can be read after it */
+	const char *damage; /* for -EBADMSG: what is wrong with the text, part of a sentence */
+};
+
+/*
+ * Functions return a negative errno when the text is damaged (-EBADMSG, and `damage` says how) or fetch()
+ * failed. Each but the first expects to stand before a value.
+ */
+
+/* `text` is the first piece, or the whole text when `fetch` is NULL. */
+void json_reader_begin(struct json_reader *reader, const char *text, size_t length,
+		       ssize_t (*fetch)(void *context, const char **ret_text), void *context);
+
+/* The type of the value that comes, by its first character; takes nothing but the blanks before it. */
+int json_reader_type(struct json_reader *reader, enum json_type *ret_type);
+
+/* Takes the value that comes, which is no object and no array. */
+int json_reader_scalar(struct json_reader *reader, struct json_scalar *ret_scalar);
+
+/* Takes the bracket of the object or array that comes, by json_reader_type(). Then come its members or
+ * elements.
+ */
+void json_reader_enter(struct json_reader *reader);
+
+/*
+ * Takes the name of the next member of the object: 1, and the value comes next; or the bracket that ends the
+ * object: 0. The name lives until the next call; from byte `keep` on it may be cut off.
+ */
+int json_reader_member(struct json_reader *reader, size_t keep, const char **ret_name, size_t *ret_length);
+
+/* 1 when there is one more element in the array, which comes next; 0 and the bracket is taken. */
+int json_reader_element(struct json_reader *reader);
+
+/* Takes the value that comes, whatever it is, and checks it. */
+int json_reader_skip(struct json_reader *reader);
+
+/* Sees that nothing follows the value that was read. */
+int json_reader_finish(struct json_reader *reader);
+
+/* Bytes of the text taken so far; where the damage stands when there is one. */
+uint64_t json_reader_offset(const struct json_reader *reader);
+
+void json_reader_release(struct json_reader *reader);
+
+/* Whether two texts of one length are equal. Too many are short ones to call memcmp() for each. */
+static inline bool json_is_equal(const char *left, const char *right, size_t length)
+{
+	uint64_t a, b;
+
+	if (length < sizeof(a))
+		return memcmp(left, right, length) == 0;
+	for (size_t i = 0; i + sizeof(a) < length; i += sizeof(a)) {
+		memcpy(&a, left + i, sizeof(a));
+		memcpy(&b, right + i, sizeof(b));
+		if (a != b)
+			return false;
+	}
+	memcpy(&a, left + length - sizeof(a), sizeof(a));
+	memcpy(&b, right + length - sizeof(b), sizeof(b));
+	return a == b;
+}
+
+/* Short cut: takes this text, blanks and all, where it comes next in the piece at hand. */
+static inline bool json_reader_take_text(struct json_reader *reader, const char *text, size_t length)
+{
+	if ((size_t)(reader->end - reader->next) < length || !json_is_equal(reader->next, text, length))
+		return false;
+	reader->next += length;
+	return true;
+}
+
+/*
+ * Short cut for what nearly all of our files is: takes a member that is not the first of its object, whose
+ * `prefix` is `,"NAME":`, and whose value is a whole number of at most 19 digits, which always fit. False,
+ * and nothing is taken, when anything else comes, or the piece at hand may end too early to tell.
+ */
+static inline bool json_reader_take_number(struct json_reader *reader, const char *prefix, size_t length,
+					   uint64_t *ret_value)
+{
+	enum {
+		DIGITS_MAX = 19
+	};
+	const char *digits = reader->next + length, *text = digits;
+	uint64_t value = 0;
+
+	if ((size_t)(reader->end - reader->next) < length + DIGITS_MAX + 1 || reader->fresh ||
+	    !json_is_equal(reader->next, prefix, length))
+		return false;
+	while (text < digits + DIGITS_MAX && (unsigned char)(*text - '0') <= 9)
+		value = value * 10 + (unsigned char)(*text++ - '0');
+	if ((*text != ',' && *text != '}') || text == digits || (*digits == '0' && text - digits > 1))
+		return false;
+	reader->next = text;
+	*ret_value = value;
+	return true;
+}
+
+#endif
