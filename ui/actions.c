@@ -103,7 +103,7 @@ static void mark_right(struct ui *ui)
 
 static void change_mode(struct ui *ui)
 {
-	navigate_mode(ui);
+	ui->content->change_mode(ui);
 	screen_metrics_refresh(ui);
 }
 
@@ -127,12 +127,8 @@ static void sort_by(struct ui *ui)
 	};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		if (columns[i].action != ui->action)
-			continue;
-		if (session_is_pair(ui->session) && columns[i].column != COLUMN_COUNT)
-			navigate_focus(ui, columns[i].column);
-		else
-			navigate_sort(ui, columns[i].column);
+		if (columns[i].action == ui->action)
+			ui->content->sort_key(ui, columns[i].column);
 	}
 }
 
@@ -194,17 +190,7 @@ static void open_metrics(struct ui *ui)
 
 static void set_base(struct ui *ui)
 {
-	if (session_is_pair(ui->session)) {
-		screen_message(ui, STYLE_MESSAGE, "a comparison counts from the file; D leaves it");
-		return;
-	}
-	if (ui->host->request_base == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "a file has no later round to count from");
-		return;
-	}
-	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
-	ui->message_pending = true;
-	ui->host->request_base(ui->host->context);
+	ui->content->set_base(ui);
 }
 
 static void toggle_pause(struct ui *ui)
@@ -234,16 +220,12 @@ static void toggle_heap(struct ui *ui)
 static void write_report(struct ui *ui, const char *path)
 {
 	struct error error;
-	int result;
 
 	if (*path == '\0') {
 		ui->prompting = NULL;
 		return;
 	}
-	result = session_is_pair(ui->session)
-			 ? screen_comparison_report(ui, path, &error)
-			 : ui->host->write_report(ui->host->context, &ui->view.grouping, path, &error);
-	if (result < 0) {
+	if (ui->content->write_report(ui, path, &error) < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return;
 	}
@@ -260,8 +242,7 @@ static void save(struct ui *ui)
 	};
 	const struct snapshot *now = session_now(ui->session);
 
-	if (session_is_pair(ui->session) ? ui->host->write_comparison != NULL
-					 : ui->host->write_report != NULL) {
+	if (ui->content->can_report(ui)) {
 		screen_open_prompt(ui, &report_use, "");
 		return;
 	}

@@ -46,6 +46,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		return;
 	}
 	session_add_round(ui->session, snapshot);
+	screen_comparison_take_round(ui);
 	if (is_base) {
 		session_set_base(ui->session);
 		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
@@ -226,8 +227,11 @@ static void release_ui(struct ui *ui)
 int ui_run(struct session *session, const struct ui_host *host, const struct ui_options *options,
 	   struct error *error)
 {
-	struct ui ui = {
-		.session = session, .host = host, .options = options, .interval_ns = options->interval_ns};
+	struct ui ui = {.session = session,
+			.content = &content_of_session,
+			.host = host,
+			.options = options,
+			.interval_ns = options->interval_ns};
 	struct loop loop = {.ui = &ui};
 	int signals, result;
 
@@ -250,7 +254,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (options->file_name != NULL)
 		ui.view.mode = VIEW_MODE_TOTAL;
 	terminal_take_size();
-	if (session_is_pair(session))
+	if (options->before != NULL)
 		screen_comparison_begin(&ui);
 	screen_list_refresh(&ui);
 	navigate_tell_needs(&ui);

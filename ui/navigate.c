@@ -13,10 +13,7 @@ void navigate_tell_needs(struct ui *ui)
 
 	if (ui->host->set_needs == NULL)
 		return;
-	if (session_is_pair(ui->session))
-		session_pair_needs(&ui->view, &needed, &cgroup_records, &smaps);
-	else
-		view_needs(&ui->view, &needed, &cgroup_records, &smaps);
+	ui->content->needs(&ui->view, &needed, &cgroup_records, &smaps);
 	/* the page of all metrics shows every source but the expensive ones */
 	if (ui->metrics_open) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
@@ -61,18 +58,16 @@ void navigate_change_cells(struct ui *ui)
 /* Narrows to a row. Its filter belongs to the level that is left. */
 static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 {
-	size_t level = ui->view.step_count, length;
-	const char *subject = session_row_subject(ui->session, row, &length);
+	size_t level = ui->view.step_count;
 
-	if (!view_open(&ui->view, subject, length))
+	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name))
 		return false;
 	ui->view.steps[level].automatic = automatic;
 	ui->outer_filters[level] = ui->view.filter;
 	ui->view.filter = NULL;
 	/* of a comparison: who made this change; a record says nothing of the threads */
 	ui->outer_focus[level] = ui->view.focus;
-	if (session_is_pair(ui->session))
-		ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
+	ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
 	navigate_change_rows(ui);
 	return true;
 }
@@ -106,12 +101,10 @@ static void select_left(struct ui *ui, enum column focus, const char *key, size_
 {
 	struct buffer row_key = {0};
 
-	if (!session_is_pair(ui->session)) {
-		list_select(&ui->list, key, key_length);
-		return;
-	}
 	if (focus > COLUMN_COUNT)
-		session_pair_append_key(focus, key, key_length, &row_key);
+		compare_append_key(focus, key, key_length, &row_key);
+	else
+		buffer_append(&row_key, key, key_length);
 	list_select(&ui->list, row_key.data, row_key.length);
 	buffer_release(&row_key);
 }
@@ -125,7 +118,7 @@ void navigate_back(struct ui *ui)
 	if (!view_close(&ui->view, &key, &key_length)) {
 		if (focus != COLUMN_COUNT)
 			navigate_focus(ui, COLUMN_COUNT);
-		else if (session_is_pair(ui->session) && ui->host->receive != NULL)
+		else if (ui->host->receive != NULL)
 			screen_comparison_leave(ui);
 		return;
 	}
@@ -146,18 +139,18 @@ void navigate_axis(struct ui *ui)
 {
 	/* all together joins renamed cgroups, which only a comparison does */
 	static const enum axis axis_order[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD};
-	const enum axis *order = axis_order + (session_is_pair(ui->session) ? 0 : 1);
+	const enum axis *order = axis_order + (ui->content->first_axis == axis_order[0] ? 0 : 1);
 	const size_t order_count = sizeof(axis_order) / sizeof(axis_order[0]) - (size_t)(order - axis_order);
-	size_t place = 0;
+	size_t i = 0;
 
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
 		ui->view.level = VIEW_LEVEL_GROUPS;
 		ui->view.grouping.axis = order[0];
 	} else {
-		while (place < order_count && order[place] != ui->view.grouping.axis)
-			place++;
-		if (place + 1 < order_count)
-			ui->view.grouping.axis = order[place + 1];
+		while (i < order_count && order[i] != ui->view.grouping.axis)
+			i++;
+		if (i + 1 < order_count)
+			ui->view.grouping.axis = order[i + 1];
 		else
 			ui->view.level = VIEW_LEVEL_THREADS;
 	}
@@ -195,21 +188,6 @@ void navigate_next_tab(struct ui *ui, int step)
 	navigate_tab(ui, (enum tab)(((int)ui->view.tab + step + TAB_COUNT) % TAB_COUNT));
 }
 
-void navigate_mode(struct ui *ui)
-{
-	if (session_is_pair(ui->session)) {
-		screen_comparison_mode(ui);
-		return;
-	}
-	if (ui->options->file_name != NULL) {
-		screen_message(ui, STYLE_MESSAGE,
-			       "a file has only totals: there is no earlier reading to count from");
-		return;
-	}
-	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);
-	navigate_change_cells(ui);
-}
-
 void navigate_kernel_threads(struct ui *ui)
 {
 	ui->view.hide_kernel_threads = !ui->view.hide_kernel_threads;
@@ -225,26 +203,18 @@ void navigate_right(struct ui *ui)
 	list_mark_right(&ui->list);
 }
 
-void navigate_sort(struct ui *ui, enum column column)
+void navigate_sort(struct ui *ui, unsigned int column)
 {
-	bool by_name = column == COLUMN_COUNT;
+	struct view *view = &ui->view;
 
-	ui->view.sort_by_name = by_name;
-	ui->view.sort_chosen = true;
-	/* names read from A on, numbers from the largest down */
-	ui->view.sort_ascending = by_name;
-	if (!by_name)
-		ui->view.sort = column;
-	navigate_change_cells(ui);
-}
-
-void navigate_sort_pair(struct ui *ui, enum pair_column column)
-{
-	ui->view.sort_by_name = column == PAIR_COLUMN_COUNT;
+	view->sort_by_name = column == COLUMN_COUNT;
+	view->sort_chosen = true;
 	/* words read from A on, numbers from the largest down */
-	ui->view.sort_ascending = ui->view.sort_by_name || column == PAIR_COLUMN_METRIC;
-	if (!ui->view.sort_by_name)
-		ui->view.pair_sort = column;
+	view->sort_ascending = view->sort_by_name || column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC);
+	if (column >= COLUMN_TOTAL)
+		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);
+	else if (!view->sort_by_name)
+		view->sort = (enum column)column;
 	navigate_change_cells(ui);
 }
 
@@ -257,19 +227,11 @@ void navigate_focus(struct ui *ui, enum column column)
 void navigate_sort_neighbour(struct ui *ui, int step)
 {
 	const struct table *table = ui->table;
-	long place = table->sort_column == SIZE_MAX ? -1 : (long)table->sort_column;
+	long column = table->sort_column == SIZE_MAX ? -1 : (long)table->sort_column;
 
-	place += step;
-	if (place < -1 || place >= (long)table->column_count)
-		return;
-	if (session_is_pair(ui->session))
-		navigate_sort_pair(
-			ui, place == -1 ? PAIR_COLUMN_COUNT
-					: (enum pair_column)(table->columns[place].column - COLUMN_TOTAL));
-	else if (place == -1)
-		navigate_sort(ui, COLUMN_COUNT);
-	else if (table->columns[place].column < COLUMN_TOTAL)
-		navigate_sort(ui, (enum column)table->columns[place].column);
+	column += step;
+	if (column >= -1 && column < (long)table->column_count)
+		navigate_sort(ui, column == -1 ? COLUMN_COUNT : table->columns[column].column);
 }
 
 void navigate_reverse(struct ui *ui)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum {
-	HEADER_LINES = 3,
 	MESSAGE_ROWS_MAX = 5,
 	/* below this height the message takes the place of the hints */
 	SEPARATE_MESSAGE_HEIGHT = 12,
@@ -41,7 +40,7 @@ void screen_message(struct ui *ui, enum style style, const char *format, ...)
 static int header_lines(struct ui *ui)
 {
 	int lines = draw_screen_height() - ROWS_WANTED;
-	int most = session_is_pair(ui->session) ? screen_comparison_lines(ui) : HEADER_LINES;
+	int most = ui->content->header_lines(ui);
 
 	if (ui->header_hidden)
 		return 0;
@@ -71,19 +70,10 @@ static bool is_possible(const struct ui *ui, enum action action)
 	switch (action) {
 	case ACTION_SAVE:
 		return ui->host->request_save != NULL || ui->host->write_report != NULL;
-	case ACTION_COMPARE:
-		return ui->host->request_file != NULL && !session_is_pair(ui->session);
-	case ACTION_SWAP:
-	case ACTION_EQUAL:
-		return session_is_pair(ui->session);
-	case ACTION_BASE:
-		return ui->host->request_base != NULL && !session_is_pair(ui->session);
 	case ACTION_PAUSE:
 		return ui->host->set_paused != NULL;
-	case ACTION_MODE:
-		return ui->options->file_name == NULL || session_is_pair(ui->session);
 	default:
-		return true;
+		return ui->content->offers(ui, action);
 	}
 }
 
@@ -167,8 +157,8 @@ static int draw_bottom(struct ui *ui, int *ret_cursor)
 			draw_message(ui, y - 1);
 	} else if (ui->message.length != 0) {
 		draw_message(ui, y);
-	} else if (separate && screen_place(ui) == PLACE_LIST && session_is_pair(ui->session)) {
-		screen_comparison_draw_note(ui, y);
+	} else if (separate && screen_place(ui) == PLACE_LIST) {
+		ui->content->draw_note(ui, y);
 	}
 	return separate ? 2 : 1;
 }
@@ -218,7 +208,7 @@ void screen_draw(struct ui *ui)
 		return;
 	}
 	area.y = header_lines(ui);
-	screen_header_draw(ui, area.y);
+	ui->content->draw_header(ui, area.y);
 	area.height = draw_screen_height() - area.y -
 		      (draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT ? 2 : 1);
 	row = draw_body(ui, area);

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "session/session.h"
 #include "compare/compare.h"
+#include "session/evidence.h"
 #include "view/view.h"
 
 #include "ui/terminal/draw.h"
@@ -44,8 +45,40 @@ struct prompt_use {
 	void (*accept)(struct ui *ui, const char *text);
 };
 
+/*
+ * What the list is of: a session, or a comparison with its newest round. `ui->content` is the only thing that
+ * tells them apart; nobody else asks whether there is a comparison.
+ */
+struct content {
+	enum axis first_axis; /* that groups begin with; AXIS_ALL is there only where it is the first */
+	struct table *(*make_table)(struct ui *ui);
+	void (*fill)(struct ui *ui, size_t first, size_t count); /* cells of rows of ui->table */
+	struct table *(*make_metrics)(struct ui *ui);            /* of ui->metrics_key; NULL: it is gone */
+	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
+	/* What a view needs to be read. */
+	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
+		      bool *ret_smaps);
+	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
+	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
+	int (*header_lines)(struct ui *ui); /* at most */
+	void (*draw_header)(struct ui *ui, int lines);
+	void (*draw_note)(struct ui *ui, int y); /* what there is to say of the row under the cursor */
+	void (*make_evidence)(struct ui *ui);    /* into ui->pager, once there is a round */
+	const char *(*why_empty)(const struct ui *ui);
+	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
+	void (*change_mode)(struct ui *ui);
+	void (*sort_key)(struct ui *ui, enum column column); /* a key that stands for a column */
+	void (*set_base)(struct ui *ui);
+	bool (*can_report)(const struct ui *ui);
+	int (*write_report)(struct ui *ui, const char *path, struct error *error);
+};
+
+extern const struct content content_of_session, content_of_comparison;
+
 struct ui {
 	struct session *session;
+	struct comparison *comparison; /* owned; NULL while content is content_of_session */
+	const struct content *content;
 	const struct ui_host *host;
 	const struct ui_options *options;
 	uint64_t interval_ns;
@@ -113,7 +146,7 @@ void screen_message(struct ui *ui, enum style style, const char *format, ...)
 
 /* --- screen_header.c --- */
 
-/* Draws the first `lines` of the three header lines from row 0. */
+/* Draws the first `lines` of the three header lines of a session from row 0. */
 void screen_header_draw(struct ui *ui, int lines);
 
 /* --- screen_list.c: groups and threads --- */
@@ -129,14 +162,13 @@ const char *screen_list_name_title(const struct view *view);
 
 /* --- screen_comparison.c: two snapshots side by side --- */
 
-/* Goes from the view of one snapshot to the comparison that the session has begun, with a file of that name
- * as before. */
-void screen_comparison_enter(struct ui *ui, const char *before_name);
-
-/* The session has begun to compare before the screen came up. */
+/* Begins with the comparison that the options ask for. */
 void screen_comparison_begin(struct ui *ui);
 
-/* Ends the comparison and shows after alone. */
+/* Hands the newest round over as after. */
+void screen_comparison_take_round(struct ui *ui);
+
+/* Ends the comparison, if there is one, and shows after alone. */
 void screen_comparison_leave(struct ui *ui);
 
 /* Asks for a file to compare with; in a comparison: leaves it. */
@@ -147,23 +179,6 @@ void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const
 
 void screen_comparison_swap(struct ui *ui);
 void screen_comparison_equal(struct ui *ui);
-
-/* Changes of the same threads, or of groups. */
-void screen_comparison_mode(struct ui *ui);
-
-/* Draws the first `lines` lines of the header of a comparison, most of which it needs
- * screen_comparison_lines(). */
-int screen_comparison_lines(struct ui *ui);
-void screen_comparison_draw_header(struct ui *ui, int lines);
-
-/* The name of a side: its file's, or "now". */
-const char *screen_comparison_name(const struct ui *ui, enum diff_side side);
-
-/* Draws what there is to say of the row under the cursor. */
-void screen_comparison_draw_note(struct ui *ui, int y);
-
-/* Ends a prompt for a report with the comparison's report. */
-int screen_comparison_report(struct ui *ui, const char *path, struct error *error);
 
 void screen_comparison_release(struct ui *ui);
 
@@ -184,8 +199,9 @@ void screen_help_open(struct ui *ui);
 void screen_evidence_open(struct ui *ui);
 void screen_explain_open(struct ui *ui);
 
-/* Puts the evidence into ui->pager (screen_evidence.c). */
-void screen_evidence_make(struct ui *ui);
+/* Adds the evidence of a snapshot to ui->pager, see evidence.h (screen_evidence.c). */
+void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns,
+			 uint64_t ended);
 
 /* Makes the text of the open page anew after a round or another size. */
 void screen_pages_refresh(struct ui *ui);
@@ -194,6 +210,9 @@ void screen_pages_refresh(struct ui *ui);
 void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* --- screen_sort.c: the sort menu --- */
+
+/* What a column of a table is, by its id; NULL of one that is in no table of columns. */
+const char *screen_sort_description(unsigned int column);
 
 void screen_sort_open(struct ui *ui);
 void screen_sort_move(struct ui *ui); /* by ui->action */
@@ -211,21 +230,17 @@ void navigate_change_cells(struct ui *ui);
 /* Only the metrics of a column, or again all of the tab's. */
 void navigate_focus(struct ui *ui, enum column column);
 
-/* Sorts a comparison by a column, or by the name where it is PAIR_COLUMN_COUNT. */
-void navigate_sort_pair(struct ui *ui, enum pair_column column);
-
 void navigate_open(struct ui *ui);
 void navigate_back(struct ui *ui);
 void navigate_axis(struct ui *ui);
 void navigate_names(struct ui *ui);
 void navigate_tab(struct ui *ui, enum tab tab);
 void navigate_next_tab(struct ui *ui, int step);
-void navigate_mode(struct ui *ui);
 void navigate_kernel_threads(struct ui *ui);
 void navigate_right(struct ui *ui);
 
-/* Sorts by a column, or by the name where it is COLUMN_COUNT. */
-void navigate_sort(struct ui *ui, enum column column);
+/* Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. */
+void navigate_sort(struct ui *ui, unsigned int column);
 void navigate_sort_neighbour(struct ui *ui, int step);
 void navigate_reverse(struct ui *ui);
 

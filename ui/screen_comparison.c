@@ -27,9 +27,10 @@ static const char *base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-const char *screen_comparison_name(const struct ui *ui, enum diff_side side)
+/* The name of a side: its file's, or "now". */
+static const char *side_name(const struct ui *ui, enum diff_side side)
 {
-	bool of_before = (side == DIFF_BEFORE) != session_is_swapped(ui->session);
+	bool of_before = (side == DIFF_BEFORE) != compare_is_swapped(ui->comparison);
 	const char *path = of_before ? ui->before_name : ui->options->file_name;
 
 	return path != NULL ? base_name(path) : "now";
@@ -49,7 +50,7 @@ static void set_before_name(struct ui *ui, const char *name)
 static void reset_view(struct view *view)
 {
 	view->sort_by_name = view->sort_ascending = false;
-	view->pair_sort = PAIR_COLUMN_CHANGE;
+	view->compare_sort = COMPARE_COLUMN_CHANGE;
 	view->focus = COLUMN_COUNT;
 	/* numbers of a filter mean rates or amounts of one snapshot */
 	if (view->filter != NULL && filter_columns(view->filter, NULL, 0) != 0) {
@@ -64,8 +65,22 @@ static void close_pages(struct ui *ui)
 	screen_metrics_close(ui);
 }
 
+static void compare_with(struct ui *ui, struct snapshot *before)
+{
+	ui->comparison = compare_create(before);
+	ui->content = &content_of_comparison;
+	compare_set_after(ui->comparison, session_now(ui->session));
+}
+
+void screen_comparison_take_round(struct ui *ui)
+{
+	if (ui->comparison != NULL)
+		compare_set_after(ui->comparison, session_now(ui->session));
+}
+
 void screen_comparison_begin(struct ui *ui)
 {
+	compare_with(ui, snapshot_reference(ui->options->before));
 	set_before_name(ui, ui->options->before_name);
 	view_copy(&ui->plain_view, &ui->view);
 	if (ui->plain_view.grouping.axis == AXIS_ALL)
@@ -73,8 +88,10 @@ void screen_comparison_begin(struct ui *ui)
 	reset_view(&ui->view);
 }
 
-void screen_comparison_enter(struct ui *ui, const char *before_name)
+/* Goes from the view of the session to the comparison with a file of that name as before. */
+static void enter(struct ui *ui, struct snapshot *before, const char *before_name)
 {
+	compare_with(ui, before);
 	set_before_name(ui, before_name);
 	ui->plain_view = ui->view;
 	memcpy(ui->plain_filters, ui->outer_filters, sizeof(ui->plain_filters));
@@ -89,7 +106,11 @@ void screen_comparison_enter(struct ui *ui, const char *before_name)
 
 void screen_comparison_leave(struct ui *ui)
 {
-	session_compare(ui->session, NULL);
+	if (ui->comparison == NULL)
+		return;
+	compare_release(ui->comparison);
+	ui->comparison = NULL;
+	ui->content = &content_of_session;
 	view_release(&ui->view);
 	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
 		filter_release(ui->outer_filters[i]);
@@ -103,6 +124,7 @@ void screen_comparison_leave(struct ui *ui)
 
 void screen_comparison_release(struct ui *ui)
 {
+	compare_release(ui->comparison);
 	view_release(&ui->plain_view);
 	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
 		filter_release(ui->plain_filters[i]);
@@ -130,7 +152,7 @@ void screen_comparison_toggle(struct ui *ui)
 		.accept = ask_for_file,
 	};
 
-	if (session_is_pair(ui->session)) {
+	if (ui->comparison != NULL) {
 		screen_comparison_leave(ui);
 		return;
 	}
@@ -151,19 +173,17 @@ void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const
 		screen_message(ui, STYLE_ERROR, "%s", message);
 		return;
 	}
-	if (session_is_pair(ui->session))
-		screen_comparison_leave(ui);
-	session_compare(ui->session, snapshot);
-	screen_comparison_enter(ui, ui->loading);
+	screen_comparison_leave(ui);
+	enter(ui, snapshot, ui->loading);
 	free(ui->loading);
 	ui->loading = NULL;
 	screen_message(ui, STYLE_MESSAGE, "%s%scompared with %s; D goes back", message != NULL ? message : "",
-		       message != NULL ? ". " : "", screen_comparison_name(ui, DIFF_BEFORE));
+		       message != NULL ? ". " : "", side_name(ui, DIFF_BEFORE));
 }
 
 static bool needs_comparison(struct ui *ui)
 {
-	if (session_is_pair(ui->session))
+	if (ui->comparison != NULL)
 		return false;
 	screen_message(ui, STYLE_MESSAGE, "there is no comparison: D compares with a file");
 	return true;
@@ -173,7 +193,7 @@ void screen_comparison_swap(struct ui *ui)
 {
 	if (needs_comparison(ui))
 		return;
-	session_swap(ui->session);
+	compare_swap(ui->comparison);
 	screen_list_refresh(ui);
 	screen_metrics_refresh(ui);
 }
@@ -186,12 +206,12 @@ void screen_comparison_equal(struct ui *ui)
 	navigate_change_cells(ui);
 }
 
-void screen_comparison_mode(struct ui *ui)
+static void change_mode(struct ui *ui)
 {
-	bool by_threads = !session_pair_by_threads(ui->session);
+	bool by_threads = !compare_by_threads(ui->comparison);
 	struct error error;
 
-	if (session_pair_set_by_threads(ui->session, by_threads, &error) < 0) {
+	if (compare_set_by_threads(ui->comparison, by_threads, &error) < 0) {
 		screen_message(ui, STYLE_MESSAGE, "%s", error.text);
 		return;
 	}
@@ -201,15 +221,20 @@ void screen_comparison_mode(struct ui *ui)
 	navigate_change_cells(ui);
 }
 
-int screen_comparison_report(struct ui *ui, const char *path, struct error *error)
+static bool can_report(const struct ui *ui)
+{
+	return ui->host->write_comparison != NULL;
+}
+
+static int write_report(struct ui *ui, const char *path, struct error *error)
 {
 	const struct ui_comparison comparison = {
-		.before = session_side(ui->session, DIFF_BEFORE),
-		.after = session_side(ui->session, DIFF_AFTER),
-		.before_name = screen_comparison_name(ui, DIFF_BEFORE),
-		.after_name = screen_comparison_name(ui, DIFF_AFTER),
+		.before = compare_side(ui->comparison, DIFF_BEFORE),
+		.after = compare_side(ui->comparison, DIFF_AFTER),
+		.before_name = side_name(ui, DIFF_BEFORE),
+		.after_name = side_name(ui, DIFF_AFTER),
 		.grouping = &ui->view.grouping,
-		.by_threads = session_pair_by_threads(ui->session),
+		.by_threads = compare_by_threads(ui->comparison),
 	};
 
 	if (session_now(ui->session) == NULL)
@@ -231,8 +256,8 @@ static void append_time(const struct ui *ui, const struct snapshot *snapshot, st
 {
 	struct tm local, before, after;
 	char clock[32];
-	bool one_day = local_time(session_side(ui->session, DIFF_BEFORE), &before) &&
-		       local_time(session_side(ui->session, DIFF_AFTER), &after) &&
+	bool one_day = local_time(compare_side(ui->comparison, DIFF_BEFORE), &before) &&
+		       local_time(compare_side(ui->comparison, DIFF_AFTER), &after) &&
 		       before.tm_year == after.tm_year && before.tm_yday == after.tm_yday;
 
 	if (!local_time(snapshot, &local) ||
@@ -255,7 +280,7 @@ static void append_facts(const struct ui *ui, const struct snapshot *snapshot, s
 /* What is at the right of the first line: whose changes these are. Returns the cells left of it. */
 static int draw_state(const struct ui *ui, int y)
 {
-	const char *whose = session_pair_by_threads(ui->session) ? "change by thread" : "change by group";
+	const char *whose = compare_by_threads(ui->comparison) ? "change by thread" : "change by group";
 	int width = draw_screen_width(), x = width - (int)strlen(whose);
 	char every[32];
 
@@ -272,11 +297,11 @@ static int draw_state(const struct ui *ui, int y)
 /* "before  NAME  14:02:10  1,284 threads  host": the name is cut where there is no room. */
 static void draw_side(const struct ui *ui, enum diff_side side, int y, int width)
 {
-	const char *name = screen_comparison_name(ui, side);
+	const char *name = side_name(ui, side);
 	struct buffer facts = {0};
 	int room, x = SIDE_CELLS;
 
-	append_facts(ui, session_side(ui->session, side), &facts);
+	append_facts(ui, compare_side(ui->comparison, side), &facts);
 	room = width - x - 2 - draw_width(facts.data, facts.length);
 	if (room < NAME_CELLS_MIN)
 		room = NAME_CELLS_MIN;
@@ -291,8 +316,8 @@ static void draw_side(const struct ui *ui, enum diff_side side, int y, int width
  */
 static void draw_names(const struct ui *ui, int y)
 {
-	const char *before = screen_comparison_name(ui, DIFF_BEFORE);
-	const char *after = screen_comparison_name(ui, DIFF_AFTER);
+	const char *before = side_name(ui, DIFF_BEFORE);
+	const char *after = side_name(ui, DIFF_AFTER);
 	int width = draw_screen_width(), x = draw_width(before, strlen(before));
 	int room, after_cells = draw_width(after, strlen(after));
 
@@ -327,25 +352,25 @@ static void append_distance(uint64_t distance_ns, struct buffer *text)
 /* How the sides are related. */
 static void draw_relation(struct ui *ui, int y)
 {
-	static const char *const boots[] = {[PAIR_BOOT_ONE] = "one boot",
-					    [PAIR_BOOT_OTHER] = "different boots",
-					    [PAIR_BOOT_UNKNOWN] = "boot not known"};
-	uint64_t distance = session_pair_distance_ns(ui->session);
-	struct pair_threads threads;
+	static const char *const boots[] = {[COMPARE_BOOT_ONE] = "one boot",
+					    [COMPARE_BOOT_OTHER] = "different boots",
+					    [COMPARE_BOOT_UNKNOWN] = "boot not known"};
+	uint64_t distance = compare_distance_ns(ui->comparison);
+	struct diff_match_count threads;
 	char same[28], came[28], gone[28];
 	struct buffer text = {0};
 
-	buffer_append_text(&text, boots[session_pair_boot(ui->session)]);
+	buffer_append_text(&text, boots[compare_boot(ui->comparison)]);
 	if (distance != 0) {
 		buffer_append_text(&text, ", ");
 		append_distance(distance, &text);
 		buffer_append_text(&text, " apart");
 	}
-	if (session_pair_threads(ui->session, &threads))
+	if (compare_count_threads(ui->comparison, &threads))
 		buffer_append_format(&text, ": %s threads the same, %s came, %s gone",
 				     number_group_digits(threads.same, same),
 				     number_group_digits(threads.came, came),
-				     number_group_digits(threads.gone, gone));
+				     number_group_digits(threads.went, gone));
 	draw_text(y, 0, draw_screen_width(), STYLE_NORMAL, text.data, text.length);
 	buffer_release(&text);
 }
@@ -353,7 +378,7 @@ static void draw_relation(struct ui *ui, int y)
 /* How many doubts are more than notes; `*ret_first` gets the first of them. */
 static size_t count_warnings(struct ui *ui, const char **ret_first)
 {
-	const struct comparability *doubts = session_pair_comparability(ui->session);
+	const struct comparability *doubts = compare_doubts(ui->comparison);
 	size_t count = 0;
 
 	for (size_t i = 0; doubts != NULL && i < doubts->count; i++) {
@@ -377,16 +402,16 @@ static void draw_warning(struct ui *ui, int y)
 	draw_right(y, 0, width, STYLE_KEY, more);
 }
 
-int screen_comparison_lines(struct ui *ui)
+static int header_lines(struct ui *ui)
 {
 	const char *first;
 
 	return FULL_LINES + (count_warnings(ui, &first) != 0);
 }
 
-void screen_comparison_draw_header(struct ui *ui, int lines)
+static void draw_header(struct ui *ui, int lines)
 {
-	bool doubtful = screen_comparison_lines(ui) > FULL_LINES;
+	bool doubtful = header_lines(ui) > FULL_LINES;
 	int y = 0;
 
 	if (lines < 1)
@@ -409,16 +434,130 @@ void screen_comparison_draw_header(struct ui *ui, int lines)
 		draw_warning(ui, y);
 }
 
-void screen_comparison_draw_note(struct ui *ui, int y)
+static void draw_note(struct ui *ui, int y)
 {
 	const struct table_row *row = list_row(&ui->list);
 	struct buffer text = {0};
 
 	if (row == NULL)
 		return;
-	session_pair_append_note(ui->session, &ui->view, row, &text);
+	compare_append_note(ui->comparison, row, &text);
 	/* the end says more than the beginning of a path */
 	if (text.length != 0)
 		draw_tail(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
 	buffer_release(&text);
 }
+
+/* --- the evidence --- */
+
+/* One side of a comparison. */
+static void add_side(struct ui *ui, enum diff_side side)
+{
+	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
+	pager_add_format(&ui->pager, STYLE_STRONG, "%s  %s", side == DIFF_BEFORE ? "BEFORE" : "AFTER",
+			 side_name(ui, side));
+	screen_evidence_add(ui, compare_side(ui->comparison, side), 0, 0);
+}
+
+/* What keeps the sides from being compared, then how good each of them is. */
+static void make_evidence(struct ui *ui)
+{
+	const struct comparability *doubts = compare_doubts(ui->comparison);
+
+	pager_add_format(&ui->pager, STYLE_STRONG, "%s",
+			 doubts->count == 0 ? "No reason is known why these two should not be compared."
+					    : "Before you trust the changes");
+	for (size_t i = 0; i < doubts->count; i++) {
+		bool warning = doubts->rows[i].severity == COMPARABILITY_WARNING;
+		struct buffer line = {0};
+
+		buffer_append_format(&line, "%s %s.", warning ? "!" : "-", doubts->rows[i].text);
+		pager_add(&ui->pager, &(struct pager_line){.text = line.data,
+							   .length = line.length,
+							   .style = warning ? STYLE_WAIT : STYLE_NORMAL,
+							   .indent = 2});
+		buffer_release(&line);
+	}
+	add_side(ui, DIFF_BEFORE);
+	add_side(ui, DIFF_AFTER);
+}
+
+/* --- the list --- */
+
+static struct table *make_table(struct ui *ui)
+{
+	return compare_table(ui->comparison, &ui->view);
+}
+
+static void fill(struct ui *ui, size_t first, size_t count)
+{
+	compare_table_fill(ui->comparison, ui->table, first, count);
+}
+
+static struct table *make_metrics(struct ui *ui)
+{
+	return compare_metric_table(ui->comparison, &ui->view, ui->metrics_key, ui->metrics_key_length);
+}
+
+static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)
+{
+	(void)column;
+	compare_explain(ui->comparison, &ui->view, row->key, row->key_length, lines);
+}
+
+static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])
+{
+	(void)view;
+	for (unsigned int i = 0; i < COMPARE_COLUMN_COUNT; i++)
+		columns[i] = COMPARE_COLUMN_ID(i);
+	return COMPARE_COLUMN_COUNT;
+}
+
+static const char *why_empty(const struct ui *ui)
+{
+	if (ui->view.filter != NULL)
+		return "No change matches the filter. / changes it, an empty one shows all.";
+	return ui->view.equal_rows ? "Nothing to compare here."
+				   : "Nothing changed here. = shows what is the same on both sides.";
+}
+
+static bool offers(const struct ui *ui, enum action action)
+{
+	(void)ui;
+	return action != ACTION_COMPARE && action != ACTION_BASE;
+}
+
+/* A column's key shows the changes of its metrics alone. */
+static void sort_key(struct ui *ui, enum column column)
+{
+	if (column != COLUMN_COUNT)
+		navigate_focus(ui, column);
+	else
+		navigate_sort(ui, column);
+}
+
+static void set_base(struct ui *ui)
+{
+	screen_message(ui, STYLE_MESSAGE, "a comparison counts from the file; D leaves it");
+}
+
+const struct content content_of_comparison = {
+	.first_axis = AXIS_ALL,
+	.make_table = make_table,
+	.fill = fill,
+	.make_metrics = make_metrics,
+	.explain = explain,
+	.needs = compare_needs,
+	.sort_columns = sort_columns,
+	.header_lines = header_lines,
+	.draw_header = draw_header,
+	.draw_note = draw_note,
+	.make_evidence = make_evidence,
+	.why_empty = why_empty,
+	.offers = offers,
+	.change_mode = change_mode,
+	.sort_key = sort_key,
+	.set_base = set_base,
+	.can_report = can_report,
+	.write_report = write_report,
+};

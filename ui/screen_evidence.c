@@ -242,67 +242,15 @@ static void add_table(struct pager *pager, const struct table *table)
 	free(rows);
 }
 
-/* One side of a comparison. */
-static void add_side(struct ui *ui, enum diff_side side)
+void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended)
 {
-	const struct snapshot *snapshot = session_side(ui->session, side);
+	struct table *table = evidence_table(snapshot);
 	struct buffer lines = {0};
-	struct table *table;
 
-	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
-	pager_add_format(&ui->pager, STYLE_STRONG, "%s  %s", side == DIFF_BEFORE ? "BEFORE" : "AFTER",
-			 screen_comparison_name(ui, side));
-	table = session_evidence_of(snapshot);
 	add_table(&ui->pager, table);
 	table_release(table);
 	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
-	session_evidence_lines_of(snapshot, &lines);
-	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
-	buffer_release(&lines);
-}
-
-/* What keeps the sides from being compared, then how good each of them is. */
-static void make_pair(struct ui *ui)
-{
-	const struct comparability *doubts = session_pair_comparability(ui->session);
-
-	pager_add_format(&ui->pager, STYLE_STRONG, "%s",
-			 doubts->count == 0 ? "No reason is known why these two should not be compared."
-					    : "Before you trust the changes");
-	for (size_t i = 0; i < doubts->count; i++) {
-		bool warning = doubts->rows[i].severity == COMPARABILITY_WARNING;
-		struct buffer line = {0};
-
-		buffer_append_format(&line, "%s %s.", warning ? "!" : "-", doubts->rows[i].text);
-		pager_add(&ui->pager, &(struct pager_line){.text = line.data,
-							   .length = line.length,
-							   .style = warning ? STYLE_WAIT : STYLE_NORMAL,
-							   .indent = 2});
-		buffer_release(&line);
-	}
-	add_side(ui, DIFF_BEFORE);
-	add_side(ui, DIFF_AFTER);
-}
-
-void screen_evidence_make(struct ui *ui)
-{
-	struct table *table;
-	struct buffer lines = {0};
-
-	if (session_is_pair(ui->session) && session_now(ui->session) != NULL) {
-		make_pair(ui);
-		return;
-	}
-	table = session_evidence_table(ui->session);
-
-	if (table == NULL) {
-		pager_add_format(&ui->pager, STYLE_NORMAL, "The first round is being read.");
-		return;
-	}
-	add_table(&ui->pager, table);
-	table_release(table);
-	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
-	session_evidence_lines(ui->session, &lines);
+	evidence_append_lines(snapshot, interval_ns, ended, &lines);
 	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
 	buffer_release(&lines);
 }

@@ -412,10 +412,6 @@ void screen_header_draw(struct ui *ui, int lines)
 {
 	int y = 0;
 
-	if (session_is_pair(ui->session)) {
-		screen_comparison_draw_header(ui, lines);
-		return;
-	}
 	if (lines >= 1)
 		draw_where(ui, y++);
 	if (lines >= 3)

@@ -24,7 +24,7 @@ void screen_list_refresh(struct ui *ui)
 
 	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
 	ui->view.cells_on_demand = true;
-	table = session_table(ui->session, &ui->view);
+	table = ui->content->make_table(ui);
 	list_set_table(&ui->list, table);
 	table_release(ui->table);
 	ui->table = table;
@@ -130,33 +130,11 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	return path->length != 0;
 }
 
-/* Why there are no rows. */
-static void draw_empty(const struct ui *ui, int y, int width)
-{
-	const char *text;
-
-	if (session_now(ui->session) == NULL)
-		text = "The first round is being read.";
-	else if (session_is_pair(ui->session))
-		text = ui->view.filter != NULL
-			       ? "No change matches the filter. / changes it, an empty one shows all."
-		       : ui->view.equal_rows
-			       ? "Nothing to compare here."
-			       : "Nothing changed here. = shows what is the same on both sides.";
-	else if (ui->view.filter != NULL)
-		text = "No row matches the filter. / changes it, an empty one shows all.";
-	else if (ui->view.step_count != 0)
-		text = "Nothing is left in this group. Esc goes back.";
-	else
-		text = "No threads.";
-	draw_string(y, 1, width - 1, STYLE_NORMAL, text);
-}
-
 static void fill_rows(void *context, size_t first, size_t count)
 {
 	struct ui *ui = context;
 
-	session_table_fill(ui->session, &ui->view, ui->table, first, count);
+	ui->content->fill(ui, first, count);
 }
 
 int screen_list_draw(struct ui *ui, struct area area)
@@ -187,6 +165,8 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .context = ui,
 				   });
 	if (ui->table->row_count == 0)
-		draw_empty(ui, area.y + 1, area.width);
+		draw_string(area.y + 1, 1, area.width - 1, STYLE_NORMAL,
+			    session_now(ui->session) != NULL ? ui->content->why_empty(ui)
+							     : "The first round is being read.");
 	return row;
 }

@@ -50,7 +50,7 @@ void screen_metrics_refresh(struct ui *ui)
 
 	if (!ui->metrics_open)
 		return;
-	table = session_metric_table(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length);
+	table = ui->content->make_metrics(ui);
 	ui->metrics_gone = table == NULL;
 	if (table == NULL)
 		return;

@@ -92,14 +92,10 @@ static void make_help(struct ui *ui)
 		add_entry(pager, tabs[tab].title, tabs[tab].description);
 	add_title(pager, "Columns of this tab");
 	for (size_t i = 0; i < ui->table->column_count; i++) {
-		unsigned int column = ui->table->columns[i].column;
+		const char *description = screen_sort_description(ui->table->columns[i].column);
 
-		if (column < COLUMN_TOTAL)
-			add_entry(pager, ui->table->columns[i].title,
-				  column_description((enum column)column));
-		else if (column < COLUMN_TOTAL + (unsigned int)PAIR_COLUMN_COUNT)
-			add_entry(pager, pair_columns[column - COLUMN_TOTAL].title,
-				  pair_columns[column - COLUMN_TOTAL].description);
+		if (description != NULL)
+			add_entry(pager, ui->table->columns[i].title, description);
 	}
 }
 
@@ -126,11 +122,11 @@ static void explain_cell(struct ui *ui)
 	if (row == NULL || column >= ui->table->column_count)
 		return;
 	free(ui->explain_title);
+	/* a row that is of one metric has its name before that of the group */
 	ui->explain_title = memory_format("%s of %.*s",
-					  session_is_pair(ui->session) ? column_name((enum column)row->metric)
-								       : ui->table->columns[column].title,
+					  row->key_name != 0 ? row->key : ui->table->columns[column].title,
 					  (int)row->label_length, row->label);
-	session_explain(ui->session, &ui->view, row->key, row->key_length, column, &lines);
+	ui->content->explain(ui, row, column, &lines);
 	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
 	buffer_release(&lines);
 }
@@ -177,11 +173,19 @@ static void make_explanation(struct ui *ui)
 		explain_cell(ui);
 }
 
+static void make_evidence(struct ui *ui)
+{
+	if (session_now(ui->session) != NULL)
+		ui->content->make_evidence(ui);
+	else
+		pager_add_format(&ui->pager, STYLE_NORMAL, "The first round is being read.");
+}
+
 /* --- opening and drawing --- */
 
 static void (*const makers[])(struct ui *) = {
 	[OVERLAY_HELP] = make_help,
-	[OVERLAY_EVIDENCE] = screen_evidence_make,
+	[OVERLAY_EVIDENCE] = make_evidence,
 	[OVERLAY_EXPLAIN] = make_explanation,
 };
 
@@ -216,7 +220,7 @@ void screen_pages_refresh(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_EVIDENCE) {
 		pager_clear(&ui->pager);
-		screen_evidence_make(ui);
+		make_evidence(ui);
 	}
 }
 

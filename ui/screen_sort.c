@@ -3,21 +3,26 @@
 
 #include <string.h>
 
-/* What rows can be sorted by: the name, then every column of the tab, or those of a comparison. */
+/* What rows can be sorted by: ids of columns, COLUMN_COUNT for the name, which is first. */
 struct sort_choices {
-	size_t count; /* the name included */
-	enum column columns[COLUMN_TOTAL];
-	bool of_pair;
+	size_t count;
+	unsigned int columns[1 + COLUMN_TOTAL];
 };
 
 static struct sort_choices find_choices(const struct ui *ui)
 {
-	struct sort_choices choices = {.of_pair = session_is_pair(ui->session)};
-	struct view all = ui->view;
+	struct sort_choices choices = {.columns = {COLUMN_COUNT}};
 
-	all.width = 0;
-	choices.count = 1 + (choices.of_pair ? PAIR_COLUMN_COUNT : view_columns(&all, choices.columns));
+	choices.count = 1 + ui->content->sort_columns(&ui->view, choices.columns + 1);
 	return choices;
+}
+
+static bool is_sorted_by(const struct view *view, unsigned int column)
+{
+	if (view->sort_by_name)
+		return column == COLUMN_COUNT;
+	return column ==
+	       (column < COLUMN_TOTAL ? (unsigned int)view->sort : COMPARE_COLUMN_ID(view->compare_sort));
 }
 
 void screen_sort_open(struct ui *ui)
@@ -26,8 +31,8 @@ void screen_sort_open(struct ui *ui)
 
 	ui->overlay = OVERLAY_SORT;
 	ui->sort_choice = ui->sort_top = 0;
-	for (size_t i = 1; i < choices.count && !ui->view.sort_by_name; i++) {
-		if (choices.of_pair ? i - 1 == ui->view.pair_sort : choices.columns[i - 1] == ui->view.sort)
+	for (size_t i = 0; i < choices.count; i++) {
+		if (is_sorted_by(&ui->view, choices.columns[i]))
 			ui->sort_choice = i;
 	}
 }
@@ -65,27 +70,31 @@ void screen_sort_choose(struct ui *ui)
 	size_t choice = ui->sort_choice;
 
 	ui->overlay = OVERLAY_NONE;
-	if (choice >= choices.count)
-		return;
-	if (choices.of_pair)
-		navigate_sort_pair(ui, choice == 0 ? PAIR_COLUMN_COUNT : (enum pair_column)(choice - 1));
-	else
-		navigate_sort(ui, choice == 0 ? COLUMN_COUNT : choices.columns[choice - 1]);
+	if (choice < choices.count)
+		navigate_sort(ui, choices.columns[choice]);
+}
+
+const char *screen_sort_description(unsigned int column)
+{
+	if (column < COLUMN_TOTAL)
+		return column_description((enum column)column);
+	return column < COMPARE_COLUMN_ID(COMPARE_COLUMN_COUNT)
+		       ? compare_columns[column - COLUMN_TOTAL].description
+		       : NULL;
 }
 
 static void draw_choice(const struct ui *ui, int y, int width, const struct sort_choices *choices,
 			size_t choice)
 {
+	unsigned int column = choices->columns[choice];
 	bool chosen = choice == ui->sort_choice;
 	enum style style = chosen ? STYLE_SELECTED : STYLE_NORMAL;
 	const char *title = screen_list_name_title(&ui->view), *description = "The name.";
 
-	if (choice != 0 && choices->of_pair) {
-		title = pair_columns[choice - 1].title;
-		description = pair_columns[choice - 1].description;
-	} else if (choice != 0) {
-		title = column_title(choices->columns[choice - 1], (int)ui->view.mode);
-		description = column_description(choices->columns[choice - 1]);
+	if (choice != 0) {
+		title = column < COLUMN_TOTAL ? column_title((enum column)column, (int)ui->view.mode)
+					      : compare_columns[column - COLUMN_TOTAL].title;
+		description = screen_sort_description(column);
 	}
 	draw_fill(y, 1, width - 2, style);
 	draw_string(y, 2, 9, chosen ? STYLE_SELECTED : STYLE_KEY, title);

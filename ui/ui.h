@@ -75,8 +75,10 @@ struct ui_host {
 };
 
 struct ui_options {
-	const char *file_name;   /* of a file on the screen, NULL when live */
-	const char *before_name; /* of the file that the session compares with, NULL for none */
+	const char *file_name; /* of a file on the screen, NULL when live */
+	/* A snapshot to compare with from the start and the name of its file; NULL for none. */
+	struct snapshot *before;
+	const char *before_name;
 	uint64_t interval_ns;
 	uint64_t rounds; /* quit after so many, 0 for never */
 	bool no_color, ascii;

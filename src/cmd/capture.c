@@ -10,7 +10,7 @@
 #include "capture/capture.h"
 #include "commands.h"
 #include "cmd/line/heap_options.h"
-#include "session/session.h"
+#include "session/evidence.h"
 #include "ctprof/ctprof.h"
 #include "cmd/line/privilege.h"
 #include "probe/resolver/resolver.h"
@@ -126,7 +126,7 @@ static void note_probe(const struct snapshot *snapshot)
 				     number_group_digits(unresolved, digits));
 	if (summary->privilege_dominant) {
 		buffer_append_text(&line, "; ");
-		session_append_privilege_hint(snapshot, &line);
+		evidence_append_privilege_hint(snapshot, &line);
 	}
 	command_note("%s", line.data);
 	buffer_release(&line);

@@ -4,21 +4,24 @@
 
 #include "diff/comparability.h"
 #include "diff/diff.h"
-#include "session/session.h"
+#include "diff/diff_match.h"
+#include "table/table.h"
+#include "view/view.h"
 
 /*
- * A session that compares: an older snapshot with the newest round (or with the file) of the session. While
- * it does, session_table() and its kin give rows that are a metric of a group or thread, with both sides and
- * the change; opening a row narrows to its group and to its metric.
+ * A comparison of two snapshots on the screen: the tables and texts that a session (session.h) gives of one.
+ * Its rows are a metric of a group or thread, with both sides and the change; opening a row narrows to its
+ * group and to its metric. Not safe for several threads: it belongs to the one that draws.
  *
  * A row that no change is known of, or that did not change, is left out unless view.equal_rows. By default
  * rows stand by how much of the change there was: that of a counter as part of all changes of this metric,
  * with an allowance for what a quiet host does anyway, so that no lone page fault stands before a second of
  * waiting. What has no total (peaks, gauges, ratios) stands behind the counters that moved most.
  */
+struct comparison;
 
-/* A column of the table, in the order of enum pair_column. */
-struct pair_column_entry {
+/* A column of the table, in the order of enum compare_column. */
+struct compare_column_entry {
 	const char *name; /* of options and files: "percent" */
 	const char *title;
 	bool left;
@@ -26,78 +29,90 @@ struct pair_column_entry {
 	const char *description;
 };
 
-extern const struct pair_column_entry pair_columns[PAIR_COLUMN_COUNT];
+extern const struct compare_column_entry compare_columns[COMPARE_COLUMN_COUNT];
 
 /* Whether threads of the two sides can be told apart by their ids and start times. */
-enum pair_boot {
-	PAIR_BOOT_ONE,
-	PAIR_BOOT_OTHER,
-	PAIR_BOOT_UNKNOWN, /* a side does not say */
+enum compare_boot {
+	COMPARE_BOOT_ONE,
+	COMPARE_BOOT_OTHER,
+	COMPARE_BOOT_UNKNOWN, /* a side does not say */
 };
 
 enum {
-	PAIR_METRICS_MAX = COLUMN_TOTAL
+	COMPARE_METRICS_MAX = COLUMN_TOTAL
 };
 
-/* Compares from now on with `before`, whose reference it takes over; NULL ends the comparison. */
-void session_compare(struct session *session, struct snapshot *before);
+/* A comparison with `before`, whose reference it takes over; without rows until there is an after. */
+struct comparison *compare_create(struct snapshot *before);
+void compare_release(struct comparison *comparison);
 
-bool session_is_pair(const struct session *session);
+/* What is after from now on: it keeps a reference of its own. NULL is allowed and changes nothing. */
+void compare_set_after(struct comparison *comparison, const struct snapshot *after);
 
-/* Exchanges the sides. */
-void session_swap(struct session *session);
-bool session_is_swapped(const struct session *session);
+/* Exchanges the sides as they are shown. */
+void compare_swap(struct comparison *comparison);
+bool compare_is_swapped(const struct comparison *comparison);
+
+/* --- compare_side.c: what follows from the two snapshots alone --- */
+
+/* The snapshot of a side as shown, NULL while there is none. */
+const struct snapshot *compare_side(const struct comparison *comparison, enum diff_side side);
 
 /*
  * Whether the change of a counter is that of the threads that are on both sides, wherever they belong, and of
  * those that started in between (see diff_match.h), rather than that of the groups' sums. So it is from the
  * start where both captures are of one boot.
  */
-bool session_pair_by_threads(struct session *session);
+bool compare_by_threads(struct comparison *comparison);
 
 /* Changes that; -EINVAL with a sentence where threads cannot be matched. */
-int session_pair_set_by_threads(struct session *session, bool by_threads, struct error *error);
+int compare_set_by_threads(struct comparison *comparison, bool by_threads, struct error *error);
 
-/* The snapshot of a side as shown, NULL before the first round or when nothing is compared. */
-const struct snapshot *session_side(const struct session *session, enum diff_side side);
+enum compare_boot compare_boot(const struct comparison *comparison);
 
-enum pair_boot session_pair_boot(const struct session *session);
-
-/* What keeps the sides from being compared; owned by the session until a side changes. NULL without sides. */
-const struct comparability *session_pair_comparability(struct session *session);
+/* What keeps the sides from being compared; owned, valid until a side changes. NULL without an after. */
+const struct comparability *compare_doubts(struct comparison *comparison);
 
 /* Time between the two captures, ns; 0 when it is not known. */
-uint64_t session_pair_distance_ns(const struct session *session);
+uint64_t compare_distance_ns(const struct comparison *comparison);
 
-/* Threads of both sides, of after only and of before only. */
-struct pair_threads {
-	uint64_t same, came, gone;
-};
+/* Counts the threads of both sides, of after only and of before only; false unless they are of one boot. */
+bool compare_count_threads(struct comparison *comparison, struct diff_match_count *ret_threads);
 
-/* Counts them over all threads; false unless the sides are of one boot. */
-bool session_pair_threads(struct session *session, struct pair_threads *ret_threads);
+/* --- compare_metric.c --- */
 
 /*
  * The metrics of a view: those of its focus, else of its tab. They are columns behind COLUMN_COUNT, or
  * columns of records (memory of processes, cgroups). Returns how many.
  */
-size_t session_pair_metrics(const struct view *view, enum column ret_metrics[PAIR_METRICS_MAX]);
+size_t compare_metrics(const struct view *view, enum column ret_metrics[COMPARE_METRICS_MAX]);
 
 /* What the newest round must have read for them, as view_needs() says it. */
-void session_pair_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
-			bool *ret_smaps);
-
-/* The part of a row's key that names its group or thread, what view_open() takes; any row of any session. */
-const char *session_row_subject(const struct session *session, const struct table_row *row,
-				size_t *ret_length);
+void compare_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
+		   bool *ret_smaps);
 
 /* Appends the key of the row of a metric of a group or thread. */
-void session_pair_append_key(enum column metric, const char *subject, size_t subject_length,
-			     struct buffer *buffer);
+void compare_append_key(enum column metric, const char *subject, size_t subject_length,
+			struct buffer *buffer);
 
-/* Appends what there is to say of a row beside its cells: its whole name, and which of its threads are the
- * same. Bytes as read, not sanitised. */
-void session_pair_append_note(struct session *session, const struct view *view, const struct table_row *row,
-			      struct buffer *buffer);
+/* --- tables and texts, as those of session.h --- */
+
+struct table *compare_table(struct comparison *comparison, const struct view *view);
+
+/* Of the last compare_table(). */
+void compare_table_fill(struct comparison *comparison, struct table *table, size_t first, size_t count);
+
+/* All metrics of the group or thread of a row: columns before, after, change, %, source. */
+struct table *compare_metric_table(struct comparison *comparison, const struct view *view, const char *key,
+				   size_t key_length);
+
+/* The change of a row and where both sides come from. */
+void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
+		     size_t key_length, struct buffer *lines);
+
+/* Appends what there is to say of a row of the last table beside its cells: its whole name, and which of its
+ * threads are the same. Bytes as read, not sanitised. */
+void compare_append_note(const struct comparison *comparison, const struct table_row *row,
+			 struct buffer *buffer);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "view/column_table.h"
 #include "diff/diff_internal.h"
+#include "session/explain.h"
 
 /* --- all metrics --- */
 
@@ -32,71 +33,73 @@ static const struct {
 };
 
 /* Where the number of after came from, or why a side has none. */
-static const char *source_text(const struct session *session, enum column metric,
+static const char *source_text(const struct comparison *comparison, enum column metric,
 			       const struct diff_value *value, struct arena *arena)
 {
-	const struct snapshot *after = session_side(session, DIFF_AFTER);
+	const struct snapshot *after = compare_side(comparison, DIFF_AFTER);
 	enum source source;
 	const char *name;
 
 	if (metric >= COLUMN_DERIVED)
 		return derived_metrics[metric - COLUMN_DERIVED].formula;
-	if (pair_is_record(metric))
+	if (compare_is_record(metric))
 		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS ? "smaps_rollup" : "cgroup";
 	source = after->metric_source[metric - COLUMN_METRICS];
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (value->side[side].state == VALUE_UNAVAILABLE || value->side[side].partial)
-			return arena_format(arena, "%s: %s %s", name,
-					    side == DIFF_BEFORE ? "before" : "after",
-					    snapshot_reason_words(session_side(session, (enum diff_side)side),
-								  value->side[side].reason));
+			return arena_format(
+				arena, "%s: %s %s", name, side == DIFF_BEFORE ? "before" : "after",
+				snapshot_reason_words(compare_side(comparison, (enum diff_side)side),
+						      value->side[side].reason));
 	}
 	return name;
 }
 
-static void add_metric_row(const struct pair_subjects *subjects, size_t subject, enum column metric,
+static void add_metric_row(const struct compare_subjects *subjects, size_t subject, enum column metric,
 			   struct table *table)
 {
-	struct diff_value value = pair_value(subjects, subject, metric);
-	enum row_mark mark = pair_subject_mark(subjects, subject);
+	struct diff_value value = compare_value(subjects, subject, metric);
+	enum row_mark mark = compare_subject_mark(subjects, subject);
 	struct table_row *row = table_add_row(table);
 
 	row->label = row->key = column_name(metric);
 	row->label_length = row->key_length = strlen(row->label);
 	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
-		pair_side_cell(subjects, subject, metric, &value, (enum diff_side)side, &table->arena,
-			       &row->cells[CELL_BEFORE + side]);
-	pair_change_cell(&value, metric, &table->arena, &row->cells[CELL_CHANGE]);
-	pair_percent_cell(&value, mark, &table->arena, &row->cells[CELL_PERCENT]);
+		compare_side_cell(subjects, subject, metric, &value, (enum diff_side)side, &table->arena,
+				  &row->cells[CELL_BEFORE + side]);
+	compare_change_cell(&value, metric, &table->arena, &row->cells[CELL_CHANGE]);
+	compare_percent_cell(&value, mark, &table->arena, &row->cells[CELL_PERCENT]);
 	row->cells[CELL_SOURCE] = (struct cell){
 		.state = CELL_VALUE,
 		.form = CELL_FORM_TEXT,
-		.text = source_text(subjects->session, metric, &value, &table->arena),
+		.text = source_text(subjects->comparison, metric, &value, &table->arena),
 	};
 }
 
 /* The subject of a row's key and its metric; SIZE_MAX when it is gone. */
-static size_t find(const struct pair_subjects *subjects, const char *key, size_t key_length,
+static size_t find(const struct compare_subjects *subjects, const char *key, size_t key_length,
 		   enum column *ret_metric)
 {
 	const char *subject;
 	size_t length;
 
-	if (!pair_split_key(key, key_length, ret_metric, &subject, &length))
+	if (!compare_split_key(key, key_length, ret_metric, &subject, &length))
 		return SIZE_MAX;
-	return pair_subjects_find(subjects, subject, length);
+	return compare_subjects_find(subjects, subject, length);
 }
 
-struct table *pair_metric_table(struct session *session, const struct view *view, const char *key,
-				size_t key_length)
+struct table *compare_metric_table(struct comparison *comparison, const struct view *view, const char *key,
+				   size_t key_length)
 {
-	struct pair_subjects subjects;
+	struct compare_subjects subjects;
 	struct table *table = NULL;
 	enum column metric;
 	size_t subject;
 
-	pair_subjects_collect(session, view, &subjects);
+	if (comparison->sides[DIFF_AFTER] == NULL)
+		return NULL;
+	compare_subjects_collect(comparison, view, &subjects);
 	subject = find(&subjects, key, key_length, &metric);
 	if (subject != SIZE_MAX) {
 		table = table_create(NULL, CELL_COUNT);
@@ -111,20 +114,15 @@ struct table *pair_metric_table(struct session *session, const struct view *view
 		for (enum column i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
 			add_metric_row(&subjects, subject, i, table);
 		for (enum column i = 0; i < COLUMN_COUNT; i++) {
-			if (pair_record_applies(view, i))
+			if (compare_record_applies(view, i))
 				add_metric_row(&subjects, subject, i, table);
 		}
 	}
-	pair_subjects_release(&subjects);
+	compare_subjects_release(&subjects);
 	return table;
 }
 
 /* --- the explanation --- */
-
-static const char *count_text(uint64_t count, char text[static 28])
-{
-	return number_group_digits(count, text);
-}
 
 /* A number with all of its digits and its unit. */
 static void append_number(double number, enum unit unit, struct buffer *lines)
@@ -137,64 +135,43 @@ static void append_number(double number, enum unit unit, struct buffer *lines)
 
 	if (fabs(number) < 0x1p63 && number == floor(number))
 		buffer_append_format(lines, "%s%s", number < 0 ? "-" : "",
-				     count_text((uint64_t)fabs(number), digits));
+				     number_group_digits((uint64_t)fabs(number), digits));
 	else
 		buffer_append_format(lines, "%.3f", number);
 	buffer_append_text(lines, words[unit] != NULL ? words[unit] : "");
 }
 
 /* How many threads of a side contributed to a metric, and why the others did not. */
-static void append_coverage(const struct pair_subjects *subjects, size_t subject, enum metric metric,
+static void append_coverage(const struct compare_subjects *subjects, size_t subject, enum metric metric,
 			    enum diff_side side, struct buffer *lines)
 {
-	const struct snapshot *snapshot = session_side(subjects->session, side);
-	uint64_t missed[UINT8_MAX + 1] = {0}, read = 0, absent = 0;
+	const struct snapshot *snapshot = compare_side(subjects->comparison, side);
+	uint64_t by_state[SERIES_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		reason_id reason;
-
-		if (!pair_subject_has(subjects, subject, side, i))
-			continue;
-		switch (snapshot_value_state(snapshot, i, metric, false, &reason)) {
-		case VALUE_READ:
-			read++;
-			break;
-		case VALUE_ABSENT:
-			absent++;
-			break;
-		case VALUE_UNAVAILABLE:
-			missed[reason]++;
-			break;
-		}
+		if (compare_subject_has(subjects, subject, side, i))
+			by_state[explain_state(snapshot, i, metric)]++;
 	}
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
-			     count_text(read, text),
-			     count_text(pair_subject_threads(subjects, subject, side), total));
-	for (int reason = REASON_READ + 1; reason <= UINT8_MAX; reason++) {
-		if (missed[reason] != 0)
-			buffer_append_format(lines, "  %s unavailable: %s\n",
-					     count_text(missed[reason], text),
-					     snapshot_reason_words(snapshot, (reason_id)reason));
-	}
-	if (absent != 0)
-		buffer_append_format(lines, "  %s to which it does not apply, or not measured\n",
-				     count_text(absent, text));
+			     number_group_digits(by_state[REASON_READ], text),
+			     number_group_digits(compare_subject_threads(subjects, subject, side), total));
+	explain_missing(snapshot, by_state, "it does not apply, or not measured", lines);
 }
 
-static void append_side(const struct pair_subjects *subjects, size_t subject, enum column metric,
+static void append_side(const struct compare_subjects *subjects, size_t subject, enum column metric,
 			const struct diff_side_value *value, enum diff_side side, struct buffer *lines)
 {
 	const struct derived_entry *entry;
 
 	buffer_append_text(lines, side == DIFF_BEFORE ? "Before: " : "After: ");
-	if (pair_subject_threads(subjects, subject, side) == 0) {
+	if (compare_subject_threads(subjects, subject, side) == 0) {
 		buffer_append_text(lines, "not there\n");
 		return;
 	}
 	if (value->state == VALUE_READ && value->has_number) {
 		buffer_append_text(lines, value->partial ? "at least " : "");
-		append_number(value->number, pair_unit(metric), lines);
+		append_number(value->number, compare_unit(metric), lines);
 	} else if (value->state == VALUE_UNAVAILABLE) {
 		buffer_append_text(lines, "unavailable");
 	} else if (value->state == VALUE_ABSENT) {
@@ -202,7 +179,7 @@ static void append_side(const struct pair_subjects *subjects, size_t subject, en
 				   "does not apply, was not measured, or there is nothing to divide by");
 	}
 	buffer_append_char(lines, '\n');
-	if (pair_is_record(metric))
+	if (compare_is_record(metric))
 		return;
 	if (metric < COLUMN_DERIVED) {
 		append_coverage(subjects, subject, (enum metric)(metric - COLUMN_METRICS), side, lines);
@@ -213,15 +190,15 @@ static void append_side(const struct pair_subjects *subjects, size_t subject, en
 		append_coverage(subjects, subject, entry->inputs[i], side, lines);
 }
 
-static void append_change(const struct pair_subjects *subjects, size_t subject, enum column metric,
+static void append_change(const struct compare_subjects *subjects, size_t subject, enum column metric,
 			  const struct diff_value *value, struct buffer *lines)
 {
-	enum row_mark mark = pair_subject_mark(subjects, subject);
+	enum row_mark mark = compare_subject_mark(subjects, subject);
 
 	if (value->has_delta) {
 		buffer_append_text(lines, "Change: ");
 		buffer_append_text(lines, value->delta > 0 ? "+" : "");
-		append_number(value->delta, pair_unit(metric), lines);
+		append_number(value->delta, compare_unit(metric), lines);
 		if (value->has_fraction)
 			buffer_append_format(lines, ", %+.1f percent", value->fraction * 100);
 		buffer_append_char(lines, '\n');
@@ -234,72 +211,71 @@ static void append_change(const struct pair_subjects *subjects, size_t subject, 
 	}
 }
 
-static void append_threads(const struct pair_subjects *subjects, size_t subject, struct buffer *lines)
+static void append_threads(const struct compare_subjects *subjects, size_t subject, struct buffer *lines)
 {
-	struct pair_threads threads;
+	struct diff_match_count threads;
 	char same[28], came[28], gone[28];
 
 	if (subjects->join == NULL)
 		return;
-	if (!pair_subject_same(subjects, subject, &threads)) {
+	if (!compare_subject_same(subjects, subject, &threads)) {
 		buffer_append_text(lines, "The captures are not known to be of one boot: ctop cannot tell "
 					  "which threads are the same.\n");
 		return;
 	}
 	buffer_append_format(lines, "Threads: %s the same, %s came, %s gone.\n",
-			     count_text(threads.same, same), count_text(threads.came, came),
-			     count_text(threads.gone, gone));
-	if (session_pair_by_threads(subjects->session))
+			     number_group_digits(threads.same, same), number_group_digits(threads.came, came),
+			     number_group_digits(threads.went, gone));
+	if (compare_by_threads(subjects->comparison))
 		buffer_append_text(
 			lines, "A counter's change is what the same threads did, whatever group they were in "
 			       "before, and what new ones did since they started. What gone threads had "
 			       "counted is left out of before. d shows the sums of the group.\n");
-	else if (threads.came != 0 || threads.gone != 0)
+	else if (threads.came != 0 || threads.went != 0)
 		buffer_append_text(lines,
 				   "What gone threads had counted went with them, and new ones began at 0: "
 				   "open the row for the change of each thread.\n");
 }
 
-static void append_rename(const struct pair_subjects *subjects, size_t subject, struct buffer *lines)
+static void append_rename(const struct compare_subjects *subjects, size_t subject, struct buffer *lines)
 {
-	const char *before = pair_subject_cgroup(subjects, subject, DIFF_BEFORE);
+	const char *before = compare_subject_cgroup(subjects, subject, DIFF_BEFORE);
 
 	if (before != NULL)
 		buffer_append_format(lines,
 				     "The cgroup was renamed from %s to %s, by the types of its threads.\n",
-				     before, pair_subject_cgroup(subjects, subject, DIFF_AFTER));
+				     before, compare_subject_cgroup(subjects, subject, DIFF_AFTER));
 }
 
-static void append_metric(const struct pair_subjects *subjects, size_t subject, enum column metric,
+static void append_metric(const struct compare_subjects *subjects, size_t subject, enum column metric,
 			  struct buffer *lines)
 {
-	struct diff_value value = pair_value(subjects, subject, metric);
+	struct diff_value value = compare_value(subjects, subject, metric);
 
-	if (pair_is_record(metric))
+	if (compare_is_record(metric))
 		buffer_append_format(lines, "%s: %s\n", column_name(metric), column_description(metric));
 	else if (metric >= COLUMN_DERIVED)
 		buffer_append_format(lines, "%s: %s\n  = %s\n", column_name(metric),
 				     derived_metrics[metric - COLUMN_DERIVED].description,
 				     derived_metrics[metric - COLUMN_DERIVED].formula);
 	else
-		explain_place(session_side(subjects->session, DIFF_AFTER),
-			      (enum metric)(metric - COLUMN_METRICS), lines);
+		explain_metric(compare_side(subjects->comparison, DIFF_AFTER),
+			       (enum metric)(metric - COLUMN_METRICS), lines);
 	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
 		append_side(subjects, subject, metric, &value.side[side], (enum diff_side)side, lines);
 	append_change(subjects, subject, metric, &value, lines);
 }
 
-void pair_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
-		  size_t column, struct buffer *lines)
+void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
+		     size_t key_length, struct buffer *lines)
 {
-	struct pair_subjects subjects;
+	struct compare_subjects subjects;
 	enum column metric;
 	size_t subject;
 
-	(void)column;
-	if (session->now == NULL)
+	if (comparison->sides[DIFF_AFTER] == NULL)
 		return;
-	pair_subjects_collect(session, view, &subjects);
+	compare_subjects_collect(comparison, view, &subjects);
 	subject = find(&subjects, key, key_length, &metric);
 	if (subject == SIZE_MAX) {
 		buffer_append_text(lines, "This row is gone.\n");
@@ -308,79 +284,79 @@ void pair_explain(struct session *session, const struct view *view, const char *
 		append_rename(&subjects, subject, lines);
 		append_threads(&subjects, subject, lines);
 	}
-	pair_subjects_release(&subjects);
+	compare_subjects_release(&subjects);
 }
 
 /* --- what is said of a row --- */
 
-static void append_name(const struct pair_subjects *subjects, size_t subject, struct buffer *buffer)
+static void append_name(const struct compare_subjects *subjects, size_t subject, struct buffer *buffer)
 {
 	const struct diff_pair *pair;
 	const char *process, *renamed;
 
 	if (subjects->join == NULL || diff_options(subjects->join->diff)->grouping.axis != AXIS_ALL) {
-		struct pair_label label = pair_subject_label(subjects, subject);
+		struct compare_label label = compare_subject_label(subjects, subject);
 
 		buffer_append(buffer, label.text, label.length);
 		return;
 	}
 	pair = diff_pair(subjects->join->diff, subject);
 	process = pair->key + strlen(pair->key) + 1;
-	renamed = pair_subject_cgroup(subjects, subject, DIFF_BEFORE);
+	renamed = compare_subject_cgroup(subjects, subject, DIFF_BEFORE);
 	if (renamed != NULL)
 		buffer_append_format(buffer, "%s renamed %s", renamed,
-				     pair_subject_cgroup(subjects, subject, DIFF_AFTER));
+				     compare_subject_cgroup(subjects, subject, DIFF_AFTER));
 	else
 		buffer_append_text(buffer, pair->key);
 	buffer_append_format(buffer, "  %s  %s", process, process + strlen(process) + 1);
 }
 
-static void append_thread_note(const struct session *session, const struct pair_thread *thread,
+static void append_thread_note(const struct comparison *comparison, const struct compare_thread *thread,
 			       struct buffer *buffer)
 {
-	bool one_boot = session_pair_boot(session) == PAIR_BOOT_ONE;
+	bool one_boot = compare_boot(comparison) == COMPARE_BOOT_ONE;
 
-	if (thread->index[pair_inside(session, DIFF_AFTER)] == PAIR_NONE)
+	if (thread->index[compare_inside(comparison, DIFF_AFTER)] == COMPARE_NONE)
 		buffer_append_text(buffer, one_boot ? ": gone" : ": of before");
-	else if (thread->index[pair_inside(session, DIFF_BEFORE)] == PAIR_NONE)
+	else if (thread->index[compare_inside(comparison, DIFF_BEFORE)] == COMPARE_NONE)
 		buffer_append_text(buffer, one_boot ? ": came" : ": of after");
 	else
 		buffer_append_text(buffer, ": the same thread");
 }
 
-static void append_group_note(const struct pair_subjects *subjects, size_t subject, struct buffer *buffer)
+static void append_group_note(const struct compare_subjects *subjects, size_t subject, struct buffer *buffer)
 {
-	enum row_mark mark = pair_subject_mark(subjects, subject);
-	struct pair_threads threads;
+	enum row_mark mark = compare_subject_mark(subjects, subject);
+	struct diff_match_count threads;
 	char same[28], came[28], gone[28];
 
 	if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
 		buffer_append_text(buffer, mark == ROW_MARK_NEW ? ": in after only" : ": in before only");
 		return;
 	}
-	if (!pair_subject_same(subjects, subject, &threads))
+	if (!compare_subject_same(subjects, subject, &threads))
 		return;
 	if (threads.same == 0)
 		buffer_append_text(buffer, ": restarted, none of its threads is the same");
-	else if (threads.came == 0 && threads.gone == 0)
+	else if (threads.came == 0 && threads.went == 0)
 		buffer_append_text(buffer, ": the same threads");
 	else
 		buffer_append_format(buffer, ": %s threads the same, %s came, %s gone",
-				     count_text(threads.same, same), count_text(threads.came, came),
-				     count_text(threads.gone, gone));
+				     number_group_digits(threads.same, same),
+				     number_group_digits(threads.came, came),
+				     number_group_digits(threads.went, gone));
 }
 
-void session_pair_append_note(struct session *session, const struct view *view, const struct table_row *row,
-			      struct buffer *buffer)
+void compare_append_note(const struct comparison *comparison, const struct table_row *row,
+			 struct buffer *buffer)
 {
-	const struct pair_subjects *subjects = &session->pair->shown;
+	const struct compare_subjects *subjects = &comparison->shown;
 
-	(void)view;
 	if (row->subject >= subjects->count)
 		return;
 	append_name(subjects, row->subject, buffer);
 	if (subjects->join != NULL)
 		append_group_note(subjects, row->subject, buffer);
 	else
-		append_thread_note(session, &subjects->threads[row->subject], buffer);
+		append_thread_note(comparison, &subjects->threads[row->subject], buffer);
 }

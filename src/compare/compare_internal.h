@@ -2,174 +2,201 @@
 #ifndef CTOP_COMPARE_INTERNAL_H
 #define CTOP_COMPARE_INTERNAL_H
 
-#include "diff/diff_match.h"
-#include "session/session_internal.h"
 #include "compare.h"
+#include "session/reduce.h"
 
 /*
- * Shared by the files of a comparing session, for no one else.
+ * What the files of the comparison share, for no one else.
  *
- *   session_pair.c          the sides, which threads are the same, joins of groups
- *   session_pair_subject.c  the groups and threads that rows are of
- *   session_pair_value.c    a metric of both sides of a group or thread
- *   session_pair_record.c   numbers that stand in records rather than in threads
- *   session_pair_rows.c     which rows there are, and their order
- *   session_pair_table.c    the table and its cells
- *   session_pair_details.c  all metrics of a row, the explanation of a number, what is said of a row
- */
-
-/*
+ *   compare_side.c     the sides, which threads are the same
+ *   compare_metric.c   metrics as rows: which of them a view has
+ *   compare_join.c     the groups of both sides
+ *   compare_subject.c  the groups and threads that rows are of
+ *   compare_record.c   numbers that stand in records rather than in threads
+ *   compare_value.c    a metric of both sides of a group or thread, and its cells
+ *   compare_rows.c     which rows there are, and their order
+ *   compare_table.c    the table
+ *   compare_details.c  all metrics of a row, the explanation of a number, what is said of a row
+ *   compare.c          a comparison as a whole
+ *
  * Inside, the sides have an order of their own: the earlier capture of one boot is DIFF_BEFORE however they
  * are shown, so that swapping them changes the signs and nothing else. Where a function takes a side as it is
  * shown it says so.
  */
 enum {
-	PAIR_JOINS_KEPT = 4,
-	PAIR_NONE = UINT32_MAX,
+	COMPARE_JOINS_KEPT = 4,
+	COMPARE_NONE = UINT32_MAX,
 };
 
 /* The groups of both sides on one axis, inside what a view was narrowed to. */
-struct pair_join {
+struct compare_join {
 	struct diff *diff; /* NULL: unused */
 	struct buffer signature;
-	uint64_t used;                  /* clock of the last use */
-	bool *members[DIFF_SIDE_COUNT]; /* threads that count, by index */
-	uint32_t *same; /* threads of each pair that are on both sides; NULL unless of one boot */
-	struct pair_label {
+	uint64_t used;                   /* clock of the last use */
+	bool *inside[DIFF_SIDE_COUNT];   /* which threads count, by index; NULL for all */
+	struct diff_match_count *counts; /* of each pair; NULL unless of one boot */
+	struct compare_label {
 		const char *text;
 		size_t length;
 	} * labels;                                     /* of each pair, as on the screen */
-	struct column_values *records[DIFF_SIDE_COUNT]; /* by column, see session_pair_record.c; NULL: none */
+	struct column_values *records[DIFF_SIDE_COUNT]; /* by column, see compare_record.c; NULL: none */
 	struct arena arena;
 };
 
 /* A thread of either or both sides: its index there, else PAIR_NONE. */
-struct pair_thread {
+struct compare_thread {
 	uint32_t index[DIFF_SIDE_COUNT];
 };
 
 /* What rows are of: the groups of a join or threads. */
-struct pair_subjects {
-	struct session *session;
-	struct pair_join *join;      /* NULL for threads */
-	struct pair_thread *threads; /* owned */
+struct compare_subjects {
+	struct comparison *comparison;
+	struct compare_join *join;      /* NULL for threads */
+	struct compare_thread *threads; /* owned */
 	size_t count;
 };
 
-struct session_pair {
-	struct snapshot *before; /* a reference */
+struct comparison {
+	struct snapshot *sides[DIFF_SIDE_COUNT]; /* a reference each; AFTER is NULL at first */
 	bool swapped;
-	enum pair_flip {
-		PAIR_FLIP_UNKNOWN,
-		PAIR_NOT_FLIPPED,
-		PAIR_FLIPPED,
-	} flip;                   /* whether the sides as shown stand the other way round than inside */
+	bool flipped;             /* the sides as shown stand the other way round than `sides` */
+	bool after_is_earlier;    /* the snapshot that came second is DIFF_BEFORE of `sides` */
 	bool by_groups;           /* the user wants the changes of groups */
 	bool matched;             /* it was tried to make `match` */
 	struct diff_match *match; /* NULL unless one boot */
-	struct pair_join joins[PAIR_JOINS_KEPT];
+	struct compare_join joins[COMPARE_JOINS_KEPT];
 	uint64_t clock;
-	struct comparability *comparability; /* made when it is asked for */
-	struct pair_subjects shown;          /* of the last table */
+	struct comparability *doubts;  /* made when it is asked for */
+	struct compare_subjects shown; /* of the last table */
 };
 
-/* --- session_pair.c --- */
-
-/* Drops what was made of the sides: one of them is another now. */
-void pair_forget(struct session_pair *pair);
-
-/* A side in the order inside. */
-const struct snapshot *pair_snapshot(const struct session *session, enum diff_side side);
+/* --- compare_side.c --- */
 
 /* The side inside of one as it is shown. */
-enum diff_side pair_inside(const struct session *session, enum diff_side shown);
+static inline enum diff_side compare_inside(const struct comparison *comparison, enum diff_side shown)
+{
+	return (enum diff_side)((shown == DIFF_AFTER) != comparison->flipped);
+}
 
 /* Which threads are the same; NULL unless the sides are of one boot. */
-const struct diff_match *pair_match(struct session *session);
+const struct diff_match *compare_match(struct comparison *comparison);
 
-/* The join of an axis inside the first `step_count` steps of a view; valid until PAIR_JOINS_KEPT others. */
-struct pair_join *pair_join_of(struct session *session, const struct view *view, enum axis axis,
-			       size_t step_count);
-
-/* Which threads of a side are inside the first `step_count` steps of a view, by index; NULL for all. The
- * caller frees it. */
-bool *pair_members(struct session *session, const struct view *view, size_t step_count, enum diff_side side);
-
-/* --- session_pair_subject.c --- */
-
-/* What the rows of a view are of. To be released. */
-void pair_subjects_collect(struct session *session, const struct view *view, struct pair_subjects *subjects);
-void pair_subjects_release(struct pair_subjects *subjects);
-
-/* Index of the subject of a key (session_row_subject()), SIZE_MAX for none. */
-size_t pair_subjects_find(const struct pair_subjects *subjects, const char *key, size_t key_length);
-
-/* Key of a subject; a thread's is made in `buffer`, which is cleared. */
-const char *pair_subject_key(const struct pair_subjects *subjects, size_t subject, struct buffer *buffer,
-			     size_t *ret_length);
-
-/* Name of a subject as on the screen. */
-struct pair_label pair_subject_label(const struct pair_subjects *subjects, size_t subject);
-
-/* Threads of a subject on a side as shown. */
-uint32_t pair_subject_threads(const struct pair_subjects *subjects, size_t subject, enum diff_side side);
-
-/* Whether a thread of a side as shown belongs to a subject. */
-bool pair_subject_has(const struct pair_subjects *subjects, size_t subject, enum diff_side side,
-		      size_t thread);
-
-/* How many threads of a group are the same ones; false where that cannot be said. */
-bool pair_subject_same(const struct pair_subjects *subjects, size_t subject,
-		       struct pair_threads *ret_threads);
-
-/* The mark of its rows. */
-enum row_mark pair_subject_mark(const struct pair_subjects *subjects, size_t subject);
-
-/* The name that the cgroup of a renamed group has on a side as shown; NULL where it was not renamed. */
-const char *pair_subject_cgroup(const struct pair_subjects *subjects, size_t subject, enum diff_side side);
-
-/* --- session_pair_value.c --- */
+/* --- compare_metric.c --- */
 
 /* The metric as a column of its own: column_of_metric() has COLUMN_THR for the number of threads. */
-static inline enum column pair_column_of(enum metric metric)
+static inline enum column compare_column_of(enum metric metric)
 {
 	return (enum column)(COLUMN_METRICS + (int)metric);
 }
 
-/* The sides are those shown. */
-struct diff_value pair_value(const struct pair_subjects *subjects, size_t subject, enum column metric);
+static inline bool compare_is_derived(enum column column)
+{
+	return column >= COLUMN_DERIVED;
+}
 
-/* The unit of a metric column, and its ladder. */
-enum unit pair_unit(enum column metric);
-enum ladder pair_ladder(enum column metric);
+/* The metric and the derived metric of such a column. */
+static inline enum metric compare_metric_of(enum column column)
+{
+	return (enum metric)(column - COLUMN_METRICS);
+}
 
-/* A cell of one side; texts are in `arena`. */
-void pair_side_cell(const struct pair_subjects *subjects, size_t subject, enum column metric,
-		    const struct diff_value *value, enum diff_side side, struct arena *arena,
-		    struct cell *ret_cell);
-void pair_change_cell(const struct diff_value *value, enum column metric, struct arena *arena,
-		      struct cell *ret_cell);
-void pair_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
-		       struct cell *ret_cell);
-
-/* --- session_pair_record.c --- */
+static inline enum derived compare_derived_of(enum column column)
+{
+	return (enum derived)(column - COLUMN_DERIVED);
+}
 
 /* Whether a column is one of records. */
-bool pair_is_record(enum column column);
+bool compare_is_record(enum column column);
 
 /* Whether it says something of the rows of a view: groups, and of cgroups on their axis. */
-bool pair_record_applies(const struct view *view, enum column column);
+bool compare_record_applies(const struct view *view, enum column column);
 
-/* Its value on a side in the order inside. */
-struct diff_side_value pair_record_side(const struct pair_subjects *subjects, size_t subject,
-					enum column column, enum diff_side side);
+/* Whether it is a counter of threads. */
+bool compare_is_counter(enum column column);
 
-void pair_records_release(struct pair_join *join);
+/* Its unit, and its ladder. */
+enum unit compare_unit(enum column column);
+enum ladder compare_ladder(enum column column);
 
-/* --- session_pair_rows.c --- */
+/* The metric and the subject that a row's key is made of; false when it is none. */
+bool compare_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,
+		       size_t *ret_subject_length);
+
+/* --- compare_join.c --- */
+
+/* The join of an axis inside the first `step_count` steps of a view; valid until PAIR_JOINS_KEPT others. */
+struct compare_join *compare_join_of(struct comparison *comparison, const struct view *view, enum axis axis,
+				     size_t step_count);
+
+/* Which threads of a side are inside the first `step_count` steps of a view, by index; NULL for all. The
+ * caller frees it. */
+bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
+			     enum diff_side side);
+
+void compare_join_release(struct compare_join *join);
+
+/* --- compare_subject.c --- */
+
+/* What the rows of a view are of. To be released. */
+void compare_subjects_collect(struct comparison *comparison, const struct view *view,
+			      struct compare_subjects *subjects);
+void compare_subjects_release(struct compare_subjects *subjects);
+
+/* Index of the subject of a key as in a row's, SIZE_MAX for none. */
+size_t compare_subjects_find(const struct compare_subjects *subjects, const char *key, size_t key_length);
+
+/* Key of a subject; a thread's is made in `buffer`, which is cleared. */
+const char *compare_subject_key(const struct compare_subjects *subjects, size_t subject,
+				struct buffer *buffer, size_t *ret_length);
+
+/* Name of a subject as on the screen. */
+struct compare_label compare_subject_label(const struct compare_subjects *subjects, size_t subject);
+
+/* Threads of a subject on a side as shown. */
+uint32_t compare_subject_threads(const struct compare_subjects *subjects, size_t subject,
+				 enum diff_side side);
+
+/* Whether a thread of a side as shown belongs to a subject. */
+bool compare_subject_has(const struct compare_subjects *subjects, size_t subject, enum diff_side side,
+			 size_t thread);
+
+/* How many threads of a group are the same ones; false where that cannot be said. */
+bool compare_subject_same(const struct compare_subjects *subjects, size_t subject,
+			  struct diff_match_count *ret_threads);
+
+/* The mark of its rows. */
+enum row_mark compare_subject_mark(const struct compare_subjects *subjects, size_t subject);
+
+/* The name that the cgroup of a renamed group has on a side as shown; NULL where it was not renamed. */
+const char *compare_subject_cgroup(const struct compare_subjects *subjects, size_t subject,
+				   enum diff_side side);
+
+/* --- compare_value.c --- */
+
+/* The sides are those shown. */
+struct diff_value compare_value(const struct compare_subjects *subjects, size_t subject, enum column metric);
+
+/* A cell of one side; texts are in `arena`. */
+void compare_side_cell(const struct compare_subjects *subjects, size_t subject, enum column metric,
+		       const struct diff_value *value, enum diff_side side, struct arena *arena,
+		       struct cell *ret_cell);
+void compare_change_cell(const struct diff_value *value, enum column metric, struct arena *arena,
+			 struct cell *ret_cell);
+void compare_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
+			  struct cell *ret_cell);
+
+/* --- compare_record.c --- */
+
+/* The value of a column of records on a side in the order inside. */
+struct diff_side_value compare_record_side(const struct compare_subjects *subjects, size_t subject,
+					   enum column column, enum diff_side side);
+
+void compare_records_release(struct compare_join *join);
+
+/* --- compare_rows.c --- */
 
 /* A metric of a subject that may be a row, with what it is sorted by. */
-struct pair_row {
+struct compare_row {
 	uint32_t subject, metric;
 	double score;
 	double key; /* of the order, NAN: last */
@@ -179,21 +206,7 @@ struct pair_row {
  * The first rows of a view in their order, at most `limit`; the caller frees them. `*ret_total` gets how many
  * there are in all.
  */
-struct pair_row *pair_rows_make(const struct pair_subjects *subjects, const struct view *view, size_t limit,
-				size_t *ret_count, size_t *ret_total);
-
-/* --- in place of those of session.h --- */
-
-struct table *pair_table(struct session *session, const struct view *view);
-void pair_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
-		     size_t end);
-struct table *pair_metric_table(struct session *session, const struct view *view, const char *key,
-				size_t key_length);
-void pair_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
-		  size_t column, struct buffer *lines);
-
-/* The metric and the subject that a row's key is made of; false when it is none. */
-bool pair_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,
-		    size_t *ret_subject_length);
+struct compare_row *compare_rows_make(const struct compare_subjects *subjects, const struct view *view,
+				      size_t limit, size_t *ret_count, size_t *ret_total);
 
 #endif

@@ -2,77 +2,48 @@
 /* Numbers of a comparison that stand in records rather than in threads: memory of processes, cgroups. */
 #include "compare_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
-#include "view/column_table.h"
 
-bool pair_is_record(enum column column)
+/* The threads of a side, each with its pair as row. */
+static void collect(const struct compare_join *join, enum diff_side side, const struct snapshot *snapshot,
+		    struct shown *shown)
 {
-	return column < COLUMN_COUNT && (column_entry(column)->operation == COLUMN_OPERATION_SMAPS ||
-					 column_entry(column)->operation == COLUMN_OPERATION_CGROUP);
-}
-
-bool pair_record_applies(const struct view *view, enum column column)
-{
-	if (!pair_is_record(column) || view->level != VIEW_LEVEL_GROUPS)
-		return false;
-	return column_entry(column)->operation == COLUMN_OPERATION_SMAPS ||
-	       view->grouping.axis == AXIS_CGROUP;
-}
-
-/* The threads of a side, each with its pair as row, for what reduces the columns of one snapshot. */
-static void collect(const struct pair_join *join, enum diff_side side, size_t thread_count,
-		    struct members *members)
-{
-	size_t pair_count = diff_pair_count(join->diff);
-
-	*members = (struct members){
-		.threads = memory_allocate((thread_count + 1) * sizeof(uint32_t)),
-		.rows = memory_allocate((thread_count + 1) * sizeof(uint32_t)),
-		.row_threads = memory_allocate_zero(pair_count + 1, sizeof(uint32_t)),
-		.row_count = pair_count,
+	*shown = (struct shown){
+		.now = snapshot,
+		.row_count = diff_pair_count(join->diff),
 		.by_cgroup = diff_options(join->diff)->grouping.axis == AXIS_CGROUP,
 	};
-	for (uint32_t i = 0; i < thread_count; i++) {
-		uint32_t row;
-
-		if (join->members[side] != NULL && !join->members[side][i])
-			continue;
-		row = (uint32_t)diff_pair_of_thread(join->diff, side, i);
-		members->threads[members->count] = i;
-		members->rows[members->count++] = row;
-		members->row_threads[row]++;
+	shown_reserve(shown, snapshot->thread_count, shown->row_count);
+	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
+		if (join->inside[side] == NULL || join->inside[side][i])
+			shown_add(shown, i, (uint32_t)diff_pair_of_thread(join->diff, side, i));
 	}
 }
 
 /* A column of a side by pair, reduced when it is asked for first. */
-static const struct column_values *reduce(struct session *session, struct pair_join *join,
+static const struct column_values *reduce(const struct snapshot *snapshot, struct compare_join *join,
 					  enum diff_side side, enum column column)
 {
+	/* a side alone has nothing to count from but the life of what is there */
+	const struct span life = {.now = snapshot, .missing = REASON_NOT_IN_FILE, .mode = VIEW_MODE_TOTAL};
 	struct column_values **values = &join->records[side];
-	struct members members;
-	struct session *one;
+	struct shown shown;
 
 	if (*values == NULL)
 		*values = memory_allocate_zero(COLUMN_COUNT, sizeof(**values));
-	if ((*values)[column].accumulators != NULL)
-		return &(*values)[column];
-	/* a session of this side alone has nothing to count from but the life of what is there */
-	one = session_create_file(snapshot_reference((struct snapshot *)pair_snapshot(session, side)));
-	collect(join, side, one->now->thread_count, &members);
-	column_reduce(one, &members, column, VIEW_MODE_TOTAL, &(*values)[column]);
-	members_release(&members);
-	session_release(one);
+	if ((*values)[column].accumulators == NULL) {
+		collect(join, side, snapshot, &shown);
+		reduce_column(&life, &shown, column, &(*values)[column]);
+		shown_release(&shown);
+	}
 	return &(*values)[column];
 }
 
-struct diff_side_value pair_record_side(const struct pair_subjects *subjects, size_t subject,
-					enum column column, enum diff_side side)
+struct diff_side_value compare_record_side(const struct compare_subjects *subjects, size_t subject,
+					   enum column column, enum diff_side side)
 {
-	const struct column_values *values = reduce(subjects->session, subjects->join, side, column);
+	const struct column_values *values = reduce(subjects->comparison->sides[side], subjects->join, side,
+						    column);
 	const struct accumulator *accumulator = &values->accumulators[subject * values->stride];
 	struct diff_side_value result = {.state = VALUE_ABSENT};
 
@@ -90,13 +61,4 @@ struct diff_side_value pair_record_side(const struct pair_subjects *subjects, si
 	result.has_number = true;
 	result.number = accumulator->sum.first;
 	return result;
-}
-
-void pair_records_release(struct pair_join *join)
-{
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		for (size_t i = 0; join->records[side] != NULL && i < COLUMN_COUNT; i++)
-			free(join->records[side][i].accumulators);
-		free(join->records[side]);
-	}
 }

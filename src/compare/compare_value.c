@@ -10,52 +10,6 @@
 #include "diff/diff_internal.h"
 #include "table/screen_format.h"
 
-static bool is_derived(enum column metric)
-{
-	return metric >= COLUMN_DERIVED;
-}
-
-static enum metric metric_of(enum column metric)
-{
-	return (enum metric)(metric - COLUMN_METRICS);
-}
-
-static enum derived derived_of(enum column metric)
-{
-	return (enum derived)(metric - COLUMN_DERIVED);
-}
-
-static enum ladder ladder_of_unit(enum unit unit)
-{
-	switch (unit) {
-	case UNIT_NS:
-		return LADDER_NS;
-	case UNIT_BYTES:
-		return LADDER_BYTES;
-	case UNIT_CPUS:
-		return LADDER_NONE;
-	default:
-		return LADDER_UNITLESS;
-	}
-}
-
-enum ladder pair_ladder(enum column metric)
-{
-	if (pair_is_record(metric))
-		return ladder_of_unit(column_entry(metric)->unit);
-	return is_derived(metric) ? derived_metrics[derived_of(metric)].ladder
-				  : metric_type(metric_of(metric))->ladder;
-}
-
-enum unit pair_unit(enum column metric)
-{
-	if (pair_is_record(metric))
-		return column_entry(metric)->unit;
-	if (is_derived(metric) && derived_metrics[derived_of(metric)].is_ratio)
-		return UNIT_RATIO;
-	return cell_format_unit(pair_ladder(metric));
-}
-
 /* --- values of threads --- */
 
 /* The number for deltas, as aggregate_number() has it for groups. */
@@ -84,7 +38,7 @@ static struct diff_side_value thread_side(const struct snapshot *snapshot, uint3
 {
 	struct diff_side_value side = {.state = VALUE_ABSENT};
 
-	if (thread == PAIR_NONE)
+	if (thread == COMPARE_NONE)
 		return side;
 	side.state = snapshot_value_state(snapshot, thread, metric, false, &side.reason);
 	side.has_number = side.state == VALUE_READ && thread_number(snapshot, thread, metric, &side.number);
@@ -148,39 +102,40 @@ static void append_word(const struct snapshot *snapshot, uint32_t thread, enum m
 			   category_text(snapshot, metric, snapshot_value(snapshot, thread, metric), letter));
 }
 
-static bool words_differ(const struct pair_subjects *subjects, const struct pair_thread *thread,
+static bool words_differ(const struct compare_subjects *subjects, const struct compare_thread *thread,
 			 enum metric metric)
 {
 	struct buffer words[DIFF_SIDE_COUNT] = {0};
 	bool differ;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		append_word(pair_snapshot(subjects->session, (enum diff_side)side), thread->index[side],
-			    metric, &words[side]);
+		append_word(subjects->comparison->sides[side], thread->index[side], metric, &words[side]);
 	differ = strcmp(words[DIFF_BEFORE].data, words[DIFF_AFTER].data) != 0;
 	buffer_release(&words[DIFF_BEFORE]);
 	buffer_release(&words[DIFF_AFTER]);
 	return differ;
 }
 
-static struct diff_value thread_value(const struct pair_subjects *subjects, const struct pair_thread *thread,
-				      enum column column)
+static struct diff_value thread_value(const struct compare_subjects *subjects,
+				      const struct compare_thread *thread, enum column column)
 {
 	struct diff_value value = {0};
 
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		const struct snapshot *snapshot = pair_snapshot(subjects->session, (enum diff_side)i);
+		const struct snapshot *snapshot = subjects->comparison->sides[i];
 
-		value.side[i] = is_derived(column)
-					? thread_derived(snapshot, thread->index[i], derived_of(column))
-					: thread_side(snapshot, thread->index[i], metric_of(column));
+		value.side[i] = compare_is_derived(column)
+					? thread_derived(snapshot, thread->index[i],
+							 compare_derived_of(column))
+					: thread_side(snapshot, thread->index[i], compare_metric_of(column));
 	}
-	if (is_derived(column) || metric_type(metric_of(column))->reduction != METRIC_REDUCTION_MODE)
+	if (compare_is_derived(column) ||
+	    metric_type(compare_metric_of(column))->reduction != METRIC_REDUCTION_MODE)
 		return value;
 	value.is_category = true;
 	value.differs = value.side[DIFF_BEFORE].state == VALUE_READ &&
 			value.side[DIFF_AFTER].state == VALUE_READ &&
-			words_differ(subjects, thread, metric_of(column));
+			words_differ(subjects, thread, compare_metric_of(column));
 	return value;
 }
 
@@ -189,11 +144,11 @@ static struct diff_value group_value(const struct diff *diff, const struct diff_
 {
 	struct diff_value value;
 
-	if (is_derived(column))
-		return diff_derived(diff, pair, derived_of(column));
-	value = diff_metric(diff, pair, metric_of(column));
+	if (compare_is_derived(column))
+		return diff_derived(diff, pair, compare_derived_of(column));
+	value = diff_metric(diff, pair, compare_metric_of(column));
 	/* threads are counted whether their counters are or not */
-	for (size_t i = 0; column == pair_column_of(METRIC_THREAD_COUNT) && i < DIFF_SIDE_COUNT; i++)
+	for (size_t i = 0; column == compare_column_of(METRIC_THREAD_COUNT) && i < DIFF_SIDE_COUNT; i++)
 		value.side[i].number = pair->threads[i];
 	return value;
 }
@@ -202,15 +157,15 @@ static struct diff_value group_value(const struct diff *diff, const struct diff_
  * Where the changes are those of threads: what started since before began at zero, and of what went nobody
  * knows what it did.
  */
-static void begin_at_zero(const struct pair_subjects *subjects, size_t subject, struct diff_value *value)
+static void begin_at_zero(const struct compare_subjects *subjects, size_t subject, struct diff_value *value)
 {
-	enum diff_side shown_after = pair_inside(subjects->session, DIFF_AFTER);
-	bool in_before = pair_subject_threads(subjects, subject, (enum diff_side) !shown_after) != 0;
-	bool in_after = pair_subject_threads(subjects, subject, shown_after) != 0;
+	enum diff_side shown_after = compare_inside(subjects->comparison, DIFF_AFTER);
+	bool in_before = compare_subject_threads(subjects, subject, (enum diff_side) !shown_after) != 0;
+	bool in_after = compare_subject_threads(subjects, subject, shown_after) != 0;
 
 	if (!in_before && value->side[DIFF_AFTER].state == VALUE_READ &&
 	    (subjects->join != NULL ||
-	     pair_match(subjects->session)
+	     compare_match(subjects->comparison)
 		     ->counted[DIFF_AFTER][subjects->threads[subject].index[DIFF_AFTER]]))
 		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
 	if (!in_after && subjects->join != NULL && value->side[DIFF_BEFORE].state == VALUE_READ)
@@ -218,14 +173,7 @@ static void begin_at_zero(const struct pair_subjects *subjects, size_t subject, 
 								    .reason = REASON_ENDED};
 }
 
-static bool is_counter(enum column column)
-{
-	return !is_derived(column) && !pair_is_record(column) &&
-	       metric_type(metric_of(column))->kind == METRIC_KIND_COUNTER &&
-	       column != pair_column_of(METRIC_THREAD_COUNT);
-}
-
-static struct diff_value record_value(const struct pair_subjects *subjects, size_t subject,
+static struct diff_value record_value(const struct compare_subjects *subjects, size_t subject,
 				      enum column column)
 {
 	struct diff_value value = {0};
@@ -233,38 +181,40 @@ static struct diff_value record_value(const struct pair_subjects *subjects, size
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		value.side[side] = (struct diff_side_value){.state = VALUE_ABSENT};
 		if (diff_pair(subjects->join->diff, subject)->threads[side] != 0)
-			value.side[side] = pair_record_side(subjects, subject, column, (enum diff_side)side);
+			value.side[side] = compare_record_side(subjects, subject, column,
+							       (enum diff_side)side);
 	}
 	return value;
 }
 
 /* A value of the order inside as it is shown. */
-static void show_sides(const struct pair_subjects *subjects, struct diff_value *value)
+static void show_sides(const struct compare_subjects *subjects, struct diff_value *value)
 {
 	struct diff_side_value before = value->side[DIFF_BEFORE];
 
-	if (pair_inside(subjects->session, DIFF_BEFORE) == DIFF_BEFORE)
+	if (compare_inside(subjects->comparison, DIFF_BEFORE) == DIFF_BEFORE)
 		return;
 	value->side[DIFF_BEFORE] = value->side[DIFF_AFTER];
 	value->side[DIFF_AFTER] = before;
 }
 
-struct diff_value pair_value(const struct pair_subjects *subjects, size_t subject, enum column column)
+struct diff_value compare_value(const struct compare_subjects *subjects, size_t subject, enum column column)
 {
 	struct diff_value value;
 	bool differs;
 
-	if (pair_is_record(column))
+	if (compare_is_record(column))
 		value = record_value(subjects, subject, column);
 	else if (subjects->join == NULL)
 		value = thread_value(subjects, &subjects->threads[subject], column);
 	else
 		value = group_value(subjects->join->diff, diff_pair(subjects->join->diff, subject), column);
 	differs = value.differs;
-	if (is_counter(column) && session_pair_by_threads(subjects->session))
+	if (compare_is_counter(column) && compare_by_threads(subjects->comparison))
 		begin_at_zero(subjects, subject, &value);
 	show_sides(subjects, &value);
-	diff_value_conclude(&value, is_derived(column) && derived_metrics[derived_of(column)].is_ratio);
+	diff_value_conclude(&value, compare_is_derived(column) &&
+					    derived_metrics[compare_derived_of(column)].is_ratio);
 	if (value.is_category)
 		value.differs = differs;
 	return value;
@@ -325,7 +275,7 @@ static void set_cpus(const struct aggregate *aggregate, struct arena *arena, str
 		 cell);
 }
 
-static void group_cell(const struct pair_subjects *subjects, size_t subject, enum metric metric,
+static void group_cell(const struct compare_subjects *subjects, size_t subject, enum metric metric,
 		       enum diff_side side, double number, struct arena *arena, struct cell *cell)
 {
 	const struct diff *diff = subjects->join->diff;
@@ -348,7 +298,7 @@ static void group_cell(const struct pair_subjects *subjects, size_t subject, enu
 	}
 }
 
-static void thread_cell(const struct pair_subjects *subjects, size_t subject, enum metric metric,
+static void thread_cell(const struct compare_subjects *subjects, size_t subject, enum metric metric,
 			enum diff_side side, double number, struct arena *arena, struct cell *cell)
 {
 	struct buffer word = {0};
@@ -361,20 +311,19 @@ static void thread_cell(const struct pair_subjects *subjects, size_t subject, en
 		}
 		return;
 	}
-	append_word(pair_snapshot(subjects->session, side), subjects->threads[subject].index[side], metric,
-		    &word);
+	append_word(subjects->comparison->sides[side], subjects->threads[subject].index[side], metric, &word);
 	set_text(arena_duplicate(arena, word.data, word.length), cell);
 	buffer_release(&word);
 }
 
-void pair_side_cell(const struct pair_subjects *subjects, size_t subject, enum column metric,
-		    const struct diff_value *value, enum diff_side side, struct arena *arena,
-		    struct cell *ret_cell)
+void compare_side_cell(const struct compare_subjects *subjects, size_t subject, enum column metric,
+		       const struct diff_value *value, enum diff_side side, struct arena *arena,
+		       struct cell *ret_cell)
 {
 	const struct diff_side_value *own = &value->side[side];
 
 	*ret_cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
-	if (pair_subject_threads(subjects, subject, side) == 0)
+	if (compare_subject_threads(subjects, subject, side) == 0)
 		return;
 	if (own->state == VALUE_UNAVAILABLE) {
 		ret_cell->state = CELL_UNAVAILABLE;
@@ -382,13 +331,13 @@ void pair_side_cell(const struct pair_subjects *subjects, size_t subject, enum c
 	}
 	if (own->state != VALUE_READ)
 		return;
-	side = pair_inside(subjects->session, side);
-	if (is_derived(metric) || pair_is_record(metric))
-		set_number(own->number, pair_unit(metric), ret_cell);
+	side = compare_inside(subjects->comparison, side);
+	if (compare_is_derived(metric) || compare_is_record(metric))
+		set_number(own->number, compare_unit(metric), ret_cell);
 	else if (subjects->join != NULL)
-		group_cell(subjects, subject, metric_of(metric), side, own->number, arena, ret_cell);
+		group_cell(subjects, subject, compare_metric_of(metric), side, own->number, arena, ret_cell);
 	else
-		thread_cell(subjects, subject, metric_of(metric), side, own->number, arena, ret_cell);
+		thread_cell(subjects, subject, compare_metric_of(metric), side, own->number, arena, ret_cell);
 	ret_cell->partial = own->partial;
 }
 
@@ -408,8 +357,8 @@ static bool is_on_one_side(const struct diff_value *value, enum row_mark mark)
 	       (mark == ROW_MARK_LEFT && value->side[DIFF_BEFORE].state == VALUE_READ);
 }
 
-void pair_change_cell(const struct diff_value *value, enum column metric, struct arena *arena,
-		      struct cell *ret_cell)
+void compare_change_cell(const struct diff_value *value, enum column metric, struct arena *arena,
+			 struct cell *ret_cell)
 {
 	struct buffer text = {0};
 	struct cell amount = {0};
@@ -420,18 +369,18 @@ void pair_change_cell(const struct diff_value *value, enum column metric, struct
 	if (!value->has_delta)
 		return;
 	if (value->delta == 0) {
-		set_number(0, pair_unit(metric), ret_cell);
+		set_number(0, compare_unit(metric), ret_cell);
 		return;
 	}
-	set_number(fabs(value->delta), pair_unit(metric), &amount);
+	set_number(fabs(value->delta), compare_unit(metric), &amount);
 	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
 	screen_format_cell(&text, &amount, &screen_marks_ascii);
 	set_text(arena_duplicate(arena, text.data, text.length), ret_cell);
 	buffer_release(&text);
 }
 
-void pair_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
-		       struct cell *ret_cell)
+void compare_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
+			  struct cell *ret_cell)
 {
 	struct buffer text = {0};
 

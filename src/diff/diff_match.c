@@ -118,10 +118,16 @@ struct diff_match_count *diff_match_count(const struct diff_match *match, const 
 
 		for (size_t i = 0; i < match->snapshots[side]->thread_count; i++) {
 			const uint32_t mate = match->mate[side][i];
-			const size_t pair = diff_pair_of_thread(diff, (enum diff_side)side, i);
-			const bool stayed = mate != UINT32_MAX &&
-					    diff_pair_of_thread(diff, other, mate) == pair;
+			const bool *members = diff_options(diff)->members[side];
+			const bool *others = diff_options(diff)->members[other];
+			size_t pair;
+			bool stayed;
 
+			if (members != NULL && !members[i])
+				continue;
+			pair = diff_pair_of_thread(diff, (enum diff_side)side, i);
+			stayed = mate != UINT32_MAX && (others == NULL || others[mate]) &&
+				 diff_pair_of_thread(diff, other, mate) == pair;
 			if (!stayed && side == DIFF_BEFORE)
 				counts[pair].went++;
 			else if (!stayed)

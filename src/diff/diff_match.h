@@ -49,7 +49,8 @@ struct diff_match_count {
 	uint32_t same, came, went;
 };
 
-/* The counts of all pairs of a comparison of the two captures, by index; the caller frees them. */
+/* The counts of all pairs of a comparison of the two captures, of the threads that count in it, by index; the
+ * caller frees them. */
 struct diff_match_count *diff_match_count(const struct diff_match *match, const struct diff *diff);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rounds, the base and who is who between them. */
-#include "compare/compare_internal.h"
+#include "session_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,6 @@ void session_release(struct session *session)
 {
 	if (session == NULL)
 		return;
-	session_compare(session, NULL);
 	forget_groupings(session);
 	pattern_memory_release(&session->patterns);
 	history_release(&session->history);
@@ -66,15 +65,16 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 /* Folds the threads of the round before that are not in the new one. */
 static void fold_ended(struct session *session, const bool *seen)
 {
-	struct comparison_sides sides = {
-		.to = session->now,
+	const struct span span = {
+		.now = session->now,
 		.from = session->base,
 		.from_of = session->base_of,
+		.mode = VIEW_MODE_BASE,
 	};
 
 	for (uint32_t i = 0; i < session->now->thread_count; i++) {
 		if (!seen[i])
-			ended_fold(&session->ended, &sides, i);
+			ended_fold(&session->ended, &span, i);
 	}
 }
 
@@ -84,8 +84,6 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	bool *seen;
 
 	forget_groupings(session);
-	if (session->pair != NULL)
-		pair_forget(session->pair);
 	session->rounds++;
 	if (session->now == NULL) {
 		session->now = snapshot;
@@ -154,6 +152,23 @@ uint64_t session_interval_ns(const struct session *session)
 uint64_t session_ended_count(const struct session *session)
 {
 	return session->ended.threads;
+}
+
+struct span session_span(const struct session *session, enum view_mode mode)
+{
+	struct span span = {
+		.now = session->now,
+		.missing = session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ,
+		.mode = mode,
+	};
+
+	if (mode == VIEW_MODE_BASE)
+		span.ended = &session->ended;
+	if (session->previous == NULL || mode == VIEW_MODE_TOTAL)
+		return span;
+	span.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
+	span.from_of = mode == VIEW_MODE_BASE ? session->base_of : session->previous_of;
+	return span;
 }
 
 static bool same_options(const struct grouping_options *a, const struct grouping_options *b)

@@ -83,24 +83,4 @@ struct table *session_metric_table(struct session *session, const struct view *v
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines);
 
-/*
- * Evidence: one row per source (SOURCE READ MISSED WHY REMEDY), then the processes that the allocator probe
- * has something to say of (rows with a tgid), then features; texts are not sanitised. NULL before the first
- * round.
- */
-struct table *session_evidence_table(const struct session *session);
-
-/* The same of any snapshot: a side of a comparison. */
-struct table *session_evidence_of(const struct snapshot *snapshot);
-
-/*
- * Appends what would let the allocator probe read the processes that it may not, as far as the features of
- * the snapshot tell: a part of a sentence, without a remedy where there is none.
- */
-void session_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text);
-void session_evidence_lines_of(const struct snapshot *snapshot, struct buffer *ret_lines);
-
-/* The lines under the evidence table: probe, parse and taskstats summaries, cost, ended threads. */
-void session_evidence_lines(const struct session *session, struct buffer *ret_lines);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What one number on the screen means and where it came from. */
-#include "compare/compare_internal.h"
+#include "session_internal.h"
+#include "explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,17 +20,11 @@ enum {
 };
 
 struct explanation {
-	struct session *session;
-	const struct view *view;
-	struct members members;
+	struct span span;
+	struct shown shown;
 	enum column column;
 	struct buffer *lines;
 };
-
-static const char *count_text(uint64_t count, char text[static 28])
-{
-	return number_group_digits(count, text);
-}
 
 /* What stands behind a number; plain counts need nothing. */
 static const char *unit_word(enum column column, const struct cell *cell)
@@ -62,18 +57,17 @@ static void append_exact_value(struct explanation *explanation)
 	struct cell cell;
 	char digits[28];
 
-	column_reduce(explanation->session, &explanation->members, explanation->column,
-		      explanation->view->mode, &values);
-	column_cell(explanation->session, &explanation->members, &values, 0, &arena, &cell);
+	reduce_column(&explanation->span, &explanation->shown, explanation->column, &values);
+	column_cell(&explanation->shown, &values, 0, &arena, &cell);
 	if (cell.state == CELL_UNAVAILABLE)
 		buffer_append_format(explanation->lines, "Unavailable: %s.\n",
-				     snapshot_reason_words(explanation->session->now, cell.reason));
+				     snapshot_reason_words(explanation->span.now, cell.reason));
 	else if (cell.state == CELL_ABSENT)
 		buffer_append_text(explanation->lines,
 				   "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
 		buffer_append_format(explanation->lines, "Value: %s%s%s\n", cell.partial ? "at least " : "",
-				     count_text(cell.value.integer, digits),
+				     number_group_digits(cell.value.integer, digits),
 				     unit_word(explanation->column, &cell));
 	else if (cell.form == CELL_FORM_REAL)
 		buffer_append_format(explanation->lines, "Value: %s%.3f%s\n", cell.partial ? "at least " : "",
@@ -122,85 +116,47 @@ static void append_times(const char *what, const struct snapshot *snapshot, cons
 }
 
 /* When the two readings behind a metric were taken. */
-static void append_readings(struct explanation *explanation, enum metric metric,
-			    const struct comparison_sides *sides)
+static void append_readings(struct explanation *explanation, enum metric metric)
 {
-	struct time_range to = {0}, from = {0};
+	const struct span *span = &explanation->span;
+	enum metric_kind kind = metric_type(metric)->kind;
+	bool two = span->from != NULL && (kind == METRIC_KIND_COUNTER || kind == METRIC_KIND_PEAK);
+	struct time_range now = {0}, from = {0};
 
-	for (size_t k = 0; k < explanation->members.count; k++) {
-		uint32_t thread = explanation->members.threads[k];
-		uint32_t other = sides->from != NULL ? sides->from_of[thread] : THREAD_UNKNOWN;
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint32_t thread = explanation->shown.threads[k];
+		uint32_t other = two ? span->from_of[thread] : THREAD_UNKNOWN;
 
-		if (snapshot_value_state(sides->to, thread, metric, false, NULL) == VALUE_READ)
-			extend(&to, snapshot_read_time(sides->to, thread, metric));
+		if (snapshot_value_state(span->now, thread, metric, false, NULL) == VALUE_READ)
+			extend(&now, snapshot_read_time(span->now, thread, metric));
 		if (other < THREAD_UNKNOWN &&
-		    snapshot_value_state(sides->from, other, metric, false, NULL) == VALUE_READ)
-			extend(&from, snapshot_read_time(sides->from, other, metric));
+		    snapshot_value_state(span->from, other, metric, false, NULL) == VALUE_READ)
+			extend(&from, snapshot_read_time(span->from, other, metric));
 	}
-	append_times("read at", sides->to, &to, explanation->lines);
-	if (sides->from != NULL)
-		append_times("compared with", sides->from, &from, explanation->lines);
+	append_times("read at", span->now, &now, explanation->lines);
+	if (two)
+		append_times("compared with", span->from, &from, explanation->lines);
 }
 
-void explain_place(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
+/* How many threads contributed to a metric, and why the others did not. */
+static void append_coverage(struct explanation *explanation, enum metric metric)
 {
-	const struct metric_entry *entry = &metrics[metric];
-	enum source source = snapshot->metric_source[metric];
-	const char *place = source == entry->equivalent_source ? entry->equivalent_place : entry->place;
-	enum source file = source;
-
-	buffer_append_format(lines, "%s: %s", entry->name, entry->description);
-	if (source == SOURCE_NONE) {
-		buffer_append_char(lines, '\n');
-		return;
-	}
-	while (sources[file].part_of != SOURCE_NONE)
-		file = sources[file].part_of;
-	if (sources[file].file[0] != '\0')
-		buffer_append_format(lines, "\n  from /proc/PID/task/TID/%s", sources[file].file);
-	else
-		buffer_append_format(lines, "\n  from %s", sources[file].name);
-	if (place[0] != '\0')
-		buffer_append_format(lines, " (%s)", place);
-	if (entry->config_gates != NULL)
-		buffer_append_format(lines, ", kernel options %s", entry->config_gates);
-	buffer_append_char(lines, '\n');
-}
-
-/* How many members contributed to a metric, and why the others did not. */
-static void append_coverage(struct explanation *explanation, enum metric metric,
-			    const struct comparison_sides *sides)
-{
-	const struct snapshot *now = explanation->session->now;
-	bool is_counter = metric_type(metric)->kind == METRIC_KIND_COUNTER;
 	uint64_t by_state[SERIES_ABSENT + 1] = {0};
 	char text[28], total[28];
 
-	for (size_t k = 0; k < explanation->members.count; k++) {
-		uint32_t thread = explanation->members.threads[k];
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint32_t thread = explanation->shown.threads[k];
 		uint64_t amount;
-		reason_id reason;
-		enum value_state state;
 
-		if (is_counter) {
-			by_state[thread_change(sides, thread, metric, &amount)]++;
-			continue;
-		}
-		state = snapshot_value_state(now, thread, metric, false, &reason);
-		by_state[state == VALUE_ABSENT ? SERIES_ABSENT : reason]++;
+		if (metric_type(metric)->kind == METRIC_KIND_COUNTER)
+			by_state[span_change(&explanation->span, thread, metric, &amount)]++;
+		else
+			by_state[explain_state(explanation->span.now, thread, metric)]++;
 	}
 	buffer_append_format(explanation->lines, "  %s of %s threads\n",
-			     count_text(by_state[REASON_READ], text),
-			     count_text(explanation->members.count, total));
-	for (int reason = REASON_READ + 1; reason < SERIES_ABSENT; reason++) {
-		if (by_state[reason] != 0)
-			buffer_append_format(explanation->lines, "  %s unavailable: %s\n",
-					     count_text(by_state[reason], text),
-					     snapshot_reason_words(now, (reason_id)reason));
-	}
-	if (by_state[SERIES_ABSENT] != 0)
-		buffer_append_format(explanation->lines, "  %s to which it does not apply\n",
-				     count_text(by_state[SERIES_ABSENT], text));
+			     number_group_digits(by_state[REASON_READ], text),
+			     number_group_digits(explanation->shown.count, total));
+	explain_missing(explanation->span.now, by_state, "it does not apply", explanation->lines);
 }
 
 struct tally_item {
@@ -229,7 +185,7 @@ static void append_tally_item(const struct snapshot *now, enum metric metric, co
 {
 	char text[28], letter[5];
 
-	buffer_append_format(lines, "  %s ", count_text(item->count, text));
+	buffer_append_format(lines, "  %s ", number_group_digits(item->count, text));
 	if (metric_type(metric)->kind == METRIC_KIND_CATEGORY)
 		buffer_append_text(lines, category_text(now, metric, item->value, letter));
 	else if (metric_type(metric)->kind == METRIC_KIND_SET)
@@ -242,13 +198,13 @@ static void append_tally_item(const struct snapshot *now, enum metric metric, co
 /* How many members have which word, number on a scale or CPU set, the commonest first. */
 static void append_tally(struct explanation *explanation, enum metric metric)
 {
-	const struct snapshot *now = explanation->session->now;
-	uint64_t *values = memory_allocate((explanation->members.count + 1) * sizeof(*values));
-	struct tally_item *items = memory_allocate((explanation->members.count + 1) * sizeof(*items));
+	const struct snapshot *now = explanation->span.now;
+	uint64_t *values = memory_allocate((explanation->shown.count + 1) * sizeof(*values));
+	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
 	size_t value_count = 0, count = 0;
 
-	for (size_t k = 0; k < explanation->members.count; k++) {
-		uint32_t thread = explanation->members.threads[k];
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint32_t thread = explanation->shown.threads[k];
 
 		if (snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
 			values[value_count++] = snapshot_value(now, thread, metric);
@@ -270,17 +226,11 @@ static void append_tally(struct explanation *explanation, enum metric metric)
 
 static void append_metric(struct explanation *explanation, enum metric metric)
 {
-	struct comparison_sides sides = session_comparison(explanation->session,
-							   span_of_mode(explanation->view->mode));
 	enum metric_kind kind = metric_type(metric)->kind;
 
-	explain_place(explanation->session->now, metric, explanation->lines);
-	if (kind != METRIC_KIND_COUNTER && kind != METRIC_KIND_PEAK)
-		sides.from = NULL;
-	append_readings(explanation, metric, &sides);
-	if (kind == METRIC_KIND_COUNTER)
-		sides = session_comparison(explanation->session, span_of_mode(explanation->view->mode));
-	append_coverage(explanation, metric, &sides);
+	explain_metric(explanation->span.now, metric, explanation->lines);
+	append_readings(explanation, metric);
+	append_coverage(explanation, metric);
 	if (kind == METRIC_KIND_CATEGORY || kind == METRIC_KIND_SET || kind == METRIC_KIND_ORDINAL)
 		append_tally(explanation, metric);
 }
@@ -288,18 +238,18 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 /* Which processes have jemalloc, and how sure their numbers are. */
 static void append_heap_processes(struct explanation *explanation)
 {
-	const struct snapshot *now = explanation->session->now;
+	const struct snapshot *now = explanation->span.now;
 	uint32_t last = UINT32_MAX;
 	size_t listed = 0, count = 0;
 
-	for (size_t k = 0; k < explanation->members.count; k++) {
-		uint32_t thread = explanation->members.threads[k], tgid = now->tgid[thread];
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint32_t thread = explanation->shown.threads[k], tgid = now->tgid[thread];
 		const struct heap_process *process;
 
 		if (tgid == last || (now->thread_flags[thread] & THREAD_JEMALLOC_MEASURED) == 0)
 			continue;
 		last = tgid;
-		process = heap_find(now, tgid);
+		process = reduce_find_heap(now, tgid);
 		if (process == NULL || process->layout == NULL || ++count > TALLY_SHOWN)
 			continue;
 		listed++;
@@ -324,35 +274,37 @@ static void append_heap(struct explanation *explanation, const struct column_ent
 /* Whose memory was read, and when. */
 static void append_smaps(struct explanation *explanation)
 {
-	const struct snapshot *now = explanation->session->now;
+	const struct snapshot *now = explanation->span.now;
 	const uint64_t *read_at = now->read_at[SOURCE_SMAPS_ROLLUP];
 	struct time_range times = {0};
 	char text[28];
 
-	for (size_t k = 0; k < explanation->members.count; k++) {
-		uint32_t thread = explanation->members.threads[k];
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint32_t thread = explanation->shown.threads[k];
 
 		if (snapshot_find_smaps(now, thread) != NULL)
 			extend(&times, read_at != NULL ? read_at[thread] : now->provenance.boottime_ns);
 	}
 	buffer_append_format(explanation->lines, "From /proc/PID/smaps_rollup of %s processes\n",
-			     count_text(times.count, text));
+			     number_group_digits(times.count, text));
 	append_times("read at", now, &times, explanation->lines);
 }
 
 static void append_ended(struct explanation *explanation)
 {
-	const struct ended *ended = &explanation->session->ended;
+	const struct ended *ended = explanation->span.ended;
 	uint64_t threads = 0;
 	char text[28];
 
-	for (size_t i = 0; explanation->members.ended_rows != NULL && i < ended->count; i++)
-		threads += explanation->members.ended_rows[i] != UINT32_MAX ? ended->records[i].threads : 0;
-	if (threads != 0 && explanation->view->mode == VIEW_MODE_BASE)
+	if (ended == NULL || explanation->shown.ended_row_of == NULL)
+		return;
+	for (size_t i = 0; i < ended->count; i++)
+		threads += explanation->shown.ended_row_of[i] != UINT32_MAX ? ended->records[i].threads : 0;
+	if (threads != 0)
 		buffer_append_format(
 			explanation->lines,
 			"Includes what %s thread%s that ended since the base did, as last read.\n",
-			count_text(threads, text), threads == 1 ? "" : "s");
+			number_group_digits(threads, text), threads == 1 ? "" : "s");
 }
 
 static void append_how(enum column column, struct buffer *lines)
@@ -384,14 +336,10 @@ static void append_how(enum column column, struct buffer *lines)
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines)
 {
-	struct explanation explanation = {.session = session, .view = view, .lines = ret_lines};
+	struct explanation explanation = {.span = session_span(session, view->mode), .lines = ret_lines};
 	enum column columns[COLUMN_TOTAL];
 	const struct column_entry *entry;
 
-	if (session->pair != NULL) {
-		pair_explain(session, view, key, key_length, column, ret_lines);
-		return;
-	}
 	if (column >= view_columns(view, columns))
 		return;
 	explanation.column = columns[column];
@@ -401,8 +349,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 	append_how(explanation.column, ret_lines);
 	if (session->now == NULL)
 		return;
-	members_collect(session, view, key, key_length, false, &explanation.members);
-	if (explanation.members.row_count == 0) {
+	session_collect(session, view, key, key_length, false, &explanation.shown);
+	if (explanation.shown.row_count == 0) {
 		buffer_append_text(ret_lines, "This row is gone.\n");
 	} else {
 		append_exact_value(&explanation);
@@ -414,5 +362,5 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_heap(&explanation, entry);
 		append_ended(&explanation);
 	}
-	members_release(&explanation.members);
+	shown_release(&explanation.shown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* All metrics of one row: now, in the interval, per second, since the base, and where they came from. */
-#include "compare/compare_internal.h"
+#include "session_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +27,14 @@ static const struct {
 	[CELL_BASE] = {"base", "since base", VIEW_MODE_BASE, 11},
 };
 
-static void cell_in_mode(struct session *session, const struct members *members, enum column column,
+static void cell_in_mode(struct session *session, const struct shown *shown, enum column column,
 			 enum view_mode mode, struct arena *arena, struct cell *cell)
 {
+	const struct span span = session_span(session, mode);
 	struct column_values values;
 
-	column_reduce(session, members, column, mode, &values);
-	column_cell(session, members, &values, 0, arena, cell);
+	reduce_column(&span, shown, column, &values);
+	column_cell(shown, &values, 0, arena, cell);
 	free(values.accumulators);
 	/* a share of time reads better as time per second beside amounts of time */
 	if (mode == VIEW_MODE_RATE && cell->unit == UNIT_PERCENT && column_entry(column)->unit == UNIT_NS) {
@@ -75,7 +76,7 @@ static const char *source_text(const struct session *session, enum column column
 	return arena_format(arena, "%s: %s", name, snapshot_reason_words(session->now, now->reason));
 }
 
-static void add_metric_row(struct session *session, const struct members *members, enum column column,
+static void add_metric_row(struct session *session, const struct shown *shown, enum column column,
 			   struct table *table)
 {
 	struct table_row *row = table_add_row(table);
@@ -85,7 +86,7 @@ static void add_metric_row(struct session *session, const struct members *member
 	row->label_length = row->key_length = strlen(row->label);
 	for (int i = CELL_NOW; i <= CELL_BASE; i++) {
 		if (i == CELL_NOW || changes_over_time(column))
-			cell_in_mode(session, members, column, span_columns[i].mode, &table->arena,
+			cell_in_mode(session, shown, column, span_columns[i].mode, &table->arena,
 				     &row->cells[i]);
 	}
 	row->cells[CELL_SOURCE] = (struct cell){
@@ -98,16 +99,14 @@ static void add_metric_row(struct session *session, const struct members *member
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length)
 {
-	struct members members;
+	struct shown shown;
 	struct table *table;
 
 	if (session->now == NULL)
 		return NULL;
-	if (session->pair != NULL)
-		return pair_metric_table(session, view, key, key_length);
-	members_collect(session, view, key, key_length, true, &members);
-	if (members.row_count == 0) {
-		members_release(&members);
+	session_collect(session, view, key, key_length, true, &shown);
+	if (shown.row_count == 0) {
+		shown_release(&shown);
 		return NULL;
 	}
 	table = table_create(NULL, CELL_COUNT);
@@ -121,9 +120,9 @@ struct table *session_metric_table(struct session *session, const struct view *v
 	table->columns[CELL_SOURCE] = (struct table_column){
 		.name = "source", .title = "source", .left = true, .width = 12, .column = UINT32_MAX};
 	for (int i = 0; i < METRIC_COUNT; i++)
-		add_metric_row(session, &members, column_of_metric((enum metric)i), table);
+		add_metric_row(session, &shown, column_of_metric((enum metric)i), table);
 	for (int i = 0; i < DERIVED_COUNT; i++)
-		add_metric_row(session, &members, column_of_derived((enum derived)i), table);
-	members_release(&members);
+		add_metric_row(session, &shown, column_of_derived((enum derived)i), table);
+	shown_release(&shown);
 	return table;
 }

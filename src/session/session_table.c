@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The table of a view: members, columns, filter, order, marks. */
-#include "compare/compare_internal.h"
+#include "session_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "base/order.h"
 #include "view/column_table.h"
 
-/* A column that was reduced, as the view's mode or as a rate (filters). */
-struct build {
+/* What the table of a view is made with. */
+struct table_work {
 	struct session *session;
 	const struct view *view;
-	struct members members;
-	struct column_values *values; /* reduced so far */
+	struct shown shown;
+	struct column_values *values; /* reduced so far, in the view's mode or as rates (filters) */
 	size_t value_count;
 	size_t value_capacity;
 	enum column columns[COLUMN_TOTAL];
@@ -39,97 +39,89 @@ struct ordered_row {
 };
 
 /* The column sorted by, or the one of the table that stands for it. */
-static enum column sort_column(const struct build *build)
+static enum column sort_column(const struct table_work *work)
 {
-	enum column sort = build->view->sort;
+	enum column sort = work->view->sort;
 
-	for (size_t i = 0; i < build->column_count; i++) {
-		if (build->columns[i] == sort)
+	for (size_t i = 0; i < work->column_count; i++) {
+		if (work->columns[i] == sort)
 			return sort;
 	}
-	for (size_t i = 0; i < build->column_count; i++) {
-		if (column_stands_for(build->columns[i], sort))
-			return build->columns[i];
+	for (size_t i = 0; i < work->column_count; i++) {
+		if (column_stands_for(work->columns[i], sort))
+			return work->columns[i];
 	}
 	return sort;
 }
 
 /* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
-static const struct column_values *values_of(struct build *build, enum column column, enum view_mode mode)
+static const struct column_values *values_of(struct table_work *work, enum column column, enum view_mode mode)
 {
-	for (size_t i = 0; i < build->value_count; i++) {
-		if (build->values[i].column == column && build->values[i].mode == mode)
-			return &build->values[i];
+	struct span span;
+
+	for (size_t i = 0; i < work->value_count; i++) {
+		if (work->values[i].column == column && work->values[i].mode == mode)
+			return &work->values[i];
 	}
-	build->values = memory_grow(build->values, &build->value_capacity, build->value_count + 1,
-				    sizeof(*build->values));
-	column_reduce(build->session, &build->members, column, mode, &build->values[build->value_count]);
-	return &build->values[build->value_count++];
+	work->values = memory_grow(work->values, &work->value_capacity, work->value_count + 1,
+				   sizeof(*work->values));
+	span = session_span(work->session, mode);
+	reduce_column(&span, &work->shown, column, &work->values[work->value_count]);
+	return &work->values[work->value_count++];
 }
 
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
-	struct build *build = context;
-	enum view_mode mode = as_rate ? VIEW_MODE_RATE : build->view->mode;
-	const struct column_values *values = values_of(build, column, mode);
+	struct table_work *work = context;
+	enum view_mode mode = as_rate ? VIEW_MODE_RATE : work->view->mode;
+	const struct column_values *values = values_of(work, column, mode);
 
-	column_cell(build->session, &build->members, values, build->filter_row, &build->filter_arena,
-		    &build->filter_cell);
-	return &build->filter_cell;
+	column_cell(&work->shown, values, work->filter_row, &work->filter_arena, &work->filter_cell);
+	return &work->filter_cell;
 }
 
 /* The name of a row as read. */
-static const char *row_label(const struct build *build, size_t row, size_t *ret_length)
+static const char *row_label(const struct table_work *work, size_t row, size_t *ret_length)
 {
-	const struct snapshot *now = build->session->now;
-	uint32_t group = build->members.row_group[row], comm;
+	const struct shown *shown = &work->shown;
 
-	if (!build->members.by_thread)
-		return grouping_key(build->members.grouping, group, ret_length);
-	comm = now->triples[now->triple[group]].comm;
-	*ret_length = string_pool_length(&now->strings, comm);
-	return snapshot_text(now, comm);
+	return shown->by_thread ? shown_thread_name(shown->now, shown->row_group[row], ret_length)
+				: grouping_key(shown->grouping, shown->row_group[row], ret_length);
 }
 
-static bool passes(struct build *build, size_t row)
+static bool passes(struct table_work *work, size_t row)
 {
 	const char *label;
 	size_t length;
 	bool matches;
 
-	if (build->view->filter == NULL)
+	if (work->view->filter == NULL)
 		return true;
-	label = row_label(build, row, &length);
-	build->filter_row = row;
-	matches = filter_matches(build->view->filter, label, length, filter_cell, build);
-	arena_release(&build->filter_arena);
+	label = row_label(work, row, &length);
+	work->filter_row = row;
+	matches = filter_matches(work->view->filter, label, length, filter_cell, work);
+	arena_release(&work->filter_arena);
 	return matches;
 }
 
 /* --- order --- */
 
 /* Sets label and identity of any row, gone ones too. */
-static void identify(const struct build *build, struct ordered_row *row)
+static void identify(const struct table_work *work, struct ordered_row *row)
 {
-	const struct snapshot *snapshot = build->session->now;
-	uint32_t thread, comm;
+	const struct snapshot *previous = work->session->previous;
 
-	if (row->gone == NULL && !build->members.by_thread) {
-		row->label = row_label(build, row->row, &row->label_length);
-		return;
-	}
-	if (row->gone != NULL && row->gone->thread == UINT32_MAX) {
+	if (row->gone == NULL) {
+		row->label = row_label(work, row->row, &row->label_length);
+		if (work->shown.by_thread)
+			row->tid = work->shown.now->tid[work->shown.row_group[row->row]];
+	} else if (row->gone->thread == UINT32_MAX) {
 		row->label = row->gone->key;
 		row->label_length = row->gone->key_length;
-		return;
+	} else {
+		row->label = shown_thread_name(previous, row->gone->thread, &row->label_length);
+		row->tid = previous->tid[row->gone->thread];
 	}
-	if (row->gone != NULL)
-		snapshot = build->session->previous;
-	thread = row->gone != NULL ? row->gone->thread : build->members.row_group[row->row];
-	comm = snapshot->triples[snapshot->triple[thread]].comm;
-	row->label = snapshot_text(snapshot, comm);
-	row->label_length = string_pool_length(&snapshot->strings, comm);
-	row->tid = snapshot->tid[thread];
 }
 
 /* Names upwards, then thread ids: total, whatever the values. */
@@ -148,12 +140,12 @@ static int compare_names(const struct ordered_row *a, const struct ordered_row *
 
 static int compare_rows(const void *a, const void *b, void *context)
 {
-	const struct build *build = context;
+	const struct table_work *work = context;
 	const struct ordered_row *left = a, *right = b;
-	bool ascending = build->view->sort_ascending;
+	bool ascending = work->view->sort_ascending;
 	int order;
 
-	if (build->view->sort_by_name) {
+	if (work->view->sort_by_name) {
 		order = compare_names(left, right);
 		return ascending ? order : -order;
 	}
@@ -163,29 +155,28 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 /* --- rows --- */
 
-static double *sort_values(struct build *build)
+static double *sort_values(struct table_work *work)
 {
-	double *sorts = memory_allocate((build->members.row_count + 1) * sizeof(*sorts));
-	enum column sort = build->view->sort_by_name ? COLUMN_COUNT : sort_column(build);
+	double *sorts = memory_allocate((work->shown.row_count + 1) * sizeof(*sorts));
+	enum column sort = work->view->sort_by_name ? COLUMN_COUNT : sort_column(work);
 	struct arena arena = {0};
 
-	for (size_t row = 0; row < build->members.row_count; row++) {
+	for (size_t row = 0; row < work->shown.row_count; row++) {
 		struct cell cell;
 
 		sorts[row] = NAN;
 		if (sort == COLUMN_COUNT)
 			continue;
-		column_cell(build->session, &build->members, values_of(build, sort, build->view->mode), row,
-			    &arena, &cell);
+		column_cell(&work->shown, values_of(work, sort, work->view->mode), row, &arena, &cell);
 		sorts[row] = cell.sort;
 	}
 	arena_release(&arena);
 	return sorts;
 }
 
-static bool gone_passes(const struct build *build, const struct ordered_row *row)
+static bool gone_passes(const struct table_work *work, const struct ordered_row *row)
 {
-	const struct filter *filter = build->view->filter;
+	const struct filter *filter = work->view->filter;
 
 	if (filter == NULL)
 		return true;
@@ -195,24 +186,24 @@ static bool gone_passes(const struct build *build, const struct ordered_row *row
 }
 
 /* The rows that the table shows, in their order; the caller frees them. */
-static struct ordered_row *order_rows(struct build *build, size_t *ret_count, size_t *ret_total)
+static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count, size_t *ret_total)
 {
-	const struct history_generation *before = &build->session->history.before;
-	double *sorts = sort_values(build);
+	const struct history_generation *before = &work->session->history.before;
+	double *sorts = sort_values(work);
 	struct ordered_row *rows;
 	unsigned char *marks;
-	size_t count = 0, shown;
+	size_t count = 0, limit = work->view->limit;
 
-	history_begin(build->session, build->view);
-	marks = history_update(build->session, &build->members, sorts);
-	rows = memory_allocate((build->members.row_count + before->count + 1) * sizeof(*rows));
-	for (size_t row = 0; row < build->members.row_count; row++) {
-		if (!passes(build, row))
+	marks = history_update(&work->session->history, work->session->rounds, work->view, &work->shown,
+			       sorts);
+	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
+	for (size_t row = 0; row < work->shown.row_count; row++) {
+		if (!passes(work, row))
 			continue;
 		rows[count] = (struct ordered_row){.sort = sorts[row], .row = row, .mark = marks[row]};
-		identify(build, &rows[count++]);
+		identify(work, &rows[count++]);
 	}
-	for (size_t i = 0; before->round != 0 && !build->view->hide_gone && i < before->count; i++) {
+	for (size_t i = 0; before->round != 0 && !work->view->hide_gone && i < before->count; i++) {
 		struct ordered_row gone = {.sort = before->rows[i].sort,
 					   .row = SIZE_MAX,
 					   .gone = &before->rows[i],
@@ -220,22 +211,21 @@ static struct ordered_row *order_rows(struct build *build, size_t *ret_count, si
 
 		if (before->rows[i].seen)
 			continue;
-		identify(build, &gone);
-		if (gone_passes(build, &gone))
+		identify(work, &gone);
+		if (gone_passes(work, &gone))
 			rows[count++] = gone;
 	}
 	free(sorts);
 	free(marks);
-	shown = build->view->limit != 0 && build->view->limit < count ? build->view->limit : count;
-	order_first(rows, count, sizeof(*rows), shown, compare_rows, build);
 	*ret_total = count;
-	*ret_count = shown;
+	*ret_count = limit != 0 && limit < count ? limit : count;
+	order_first(rows, count, sizeof(*rows), *ret_count, compare_rows, work);
 	return rows;
 }
 
-static void fill_gone(struct build *build, const struct ordered_row *ordered, struct table_row *row)
+static void fill_gone(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
 {
-	struct arena *arena = &build->table->arena;
+	struct arena *arena = &work->table->arena;
 
 	row->tid = ordered->tid;
 	row->label = arena_duplicate(arena, ordered->label, ordered->label_length);
@@ -243,15 +233,15 @@ static void fill_gone(struct build *build, const struct ordered_row *ordered, st
 	row->key = row->label;
 	row->key_length = row->label_length;
 	if (ordered->gone->thread != UINT32_MAX) {
-		buffer_clear(&build->key);
-		append_thread_key(&build->key, build->session->previous, ordered->gone->thread);
-		row->key = arena_duplicate(arena, build->key.data, build->key.length);
-		row->key_length = build->key.length;
-		row->tgid = build->session->previous->tgid[ordered->gone->thread];
+		buffer_clear(&work->key);
+		shown_append_thread_key(&work->key, work->session->previous, ordered->gone->thread);
+		row->key = arena_duplicate(arena, work->key.data, work->key.length);
+		row->key_length = work->key.length;
+		row->tgid = work->session->previous->tgid[ordered->gone->thread];
 	}
-	table_add_cells(build->table, row);
-	for (size_t i = 0; i < build->column_count; i++) {
-		if (build->columns[i] == COLUMN_THR)
+	table_add_cells(work->table, row);
+	for (size_t i = 0; i < work->column_count; i++) {
+		if (work->columns[i] == COLUMN_THR)
 			row->cells[i] = (struct cell){
 				.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT};
 		else
@@ -260,111 +250,95 @@ static void fill_gone(struct build *build, const struct ordered_row *ordered, st
 	}
 }
 
-static void fill_row(struct build *build, const struct ordered_row *ordered, struct table_row *row)
+static void fill_row(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
 {
-	const struct snapshot *now = build->session->now;
-	struct arena *arena = &build->table->arena;
+	const struct snapshot *now = work->session->now;
+	struct arena *arena = &work->table->arena;
 	const char *key;
 	size_t length;
 
 	row->label = arena_duplicate(arena, ordered->label, ordered->label_length);
 	row->label_length = ordered->label_length;
-	key = members_row_key(build->session, &build->members, ordered->row, &build->key, &length);
+	key = shown_row_key(&work->shown, ordered->row, &work->key, &length);
 	row->key = arena_duplicate(arena, key, length);
 	row->key_length = length;
-	row->threads = build->members.row_threads[ordered->row];
-	if (build->members.by_thread) {
-		row->thread = build->members.row_group[ordered->row];
+	row->threads = work->shown.row_threads[ordered->row];
+	if (work->shown.by_thread) {
+		row->thread = work->shown.row_group[ordered->row];
 		row->tid = now->tid[row->thread];
 		row->tgid = now->tgid[row->thread];
-		if (build->view->cells_on_demand)
+		if (work->view->cells_on_demand)
 			return;
 	}
-	table_add_cells(build->table, row);
-	for (size_t i = 0; i < build->column_count; i++)
-		column_cell(build->session, &build->members,
-			    values_of(build, build->columns[i], build->view->mode), ordered->row, arena,
-			    &row->cells[i]);
+	table_add_cells(work->table, row);
+	for (size_t i = 0; i < work->column_count; i++)
+		column_cell(&work->shown, values_of(work, work->columns[i], work->view->mode), ordered->row,
+			    arena, &row->cells[i]);
 }
 
-static void fill_table(struct build *build)
+static void fill_table(struct table_work *work)
 {
-	struct table *table = build->table;
-	enum column sort = sort_column(build);
+	struct table *table = work->table;
+	enum column sort = sort_column(work);
 	struct ordered_row *rows;
 	size_t count, total;
 
-	for (size_t i = 0; i < build->column_count; i++) {
-		column_describe(build->columns[i], build->view->mode, build->members.by_thread, &table->arena,
+	for (size_t i = 0; i < work->column_count; i++) {
+		column_describe(work->columns[i], work->view->mode, work->shown.by_thread, &table->arena,
 				&table->columns[i]);
-		if (!build->view->sort_by_name && build->columns[i] == sort && table->sort_column == SIZE_MAX)
+		if (!work->view->sort_by_name && work->columns[i] == sort && table->sort_column == SIZE_MAX)
 			table->sort_column = i;
 	}
-	rows = order_rows(build, &count, &total);
+	rows = order_rows(work, &count, &total);
 	for (size_t i = 0; i < count; i++) {
 		struct table_row *row = table_add_bare_row(table);
 
 		row->mark = (enum row_mark)rows[i].mark;
 		if (rows[i].gone != NULL)
-			fill_gone(build, &rows[i], row);
+			fill_gone(work, &rows[i], row);
 		else
-			fill_row(build, &rows[i], row);
+			fill_row(work, &rows[i], row);
 	}
 	table->row_total = total;
 	free(rows);
 }
 
-static void describe_empty(struct build *build)
+static void describe_empty(struct table_work *work)
 {
-	for (size_t i = 0; i < build->column_count; i++)
-		column_describe(build->columns[i], build->view->mode,
-				build->view->level == VIEW_LEVEL_THREADS, &build->table->arena,
-				&build->table->columns[i]);
+	for (size_t i = 0; i < work->column_count; i++)
+		column_describe(work->columns[i], work->view->mode, work->view->level == VIEW_LEVEL_THREADS,
+				&work->table->arena, &work->table->columns[i]);
 }
 
 struct table *session_table(struct session *session, const struct view *view)
 {
-	struct build build = {.session = session, .view = view};
+	struct table_work work = {.session = session, .view = view};
 
-	if (session->pair != NULL)
-		return pair_table(session, view);
-	build.column_count = view_columns(view, build.columns);
-	build.table = table_create(NULL, build.column_count);
+	work.column_count = view_columns(view, work.columns);
+	work.table = table_create(NULL, work.column_count);
 	if (session->now == NULL) {
-		describe_empty(&build);
-		return build.table;
+		describe_empty(&work);
+		return work.table;
 	}
-	members_collect(session, view, NULL, 0, false, &build.members);
-	fill_table(&build);
-	for (size_t i = 0; i < build.value_count; i++)
-		free(build.values[i].accumulators);
-	free(build.values);
-	buffer_release(&build.key);
-	members_release(&build.members);
-	return build.table;
+	session_collect(session, view, NULL, 0, false, &work.shown);
+	fill_table(&work);
+	for (size_t i = 0; i < work.value_count; i++)
+		free(work.values[i].accumulators);
+	free(work.values);
+	buffer_release(&work.key);
+	shown_release(&work.shown);
+	return work.table;
 }
 
-/* The threads of the rows of a range that have no cells, as members with a row each. */
-static void collect_unmade(const struct table *table, size_t first, size_t end, struct members *members)
+/* The threads of the rows of a range that have no cells, with a row each. */
+static void collect_unmade(const struct snapshot *now, const struct table *table, size_t first, size_t end,
+			   struct shown *shown)
 {
-	size_t room = end - first + 1;
-
-	*members = (struct members){
-		.threads = memory_allocate(room * sizeof(uint32_t)),
-		.rows = memory_allocate(room * sizeof(uint32_t)),
-		.row_threads = memory_allocate(room * sizeof(uint32_t)),
-		.row_group = memory_allocate(room * sizeof(uint32_t)),
-		.by_thread = true,
-	};
+	*shown = (struct shown){.now = now, .by_thread = true};
+	shown_reserve(shown, end - first, end - first);
 	for (size_t i = first; i < end; i++) {
-		uint32_t row = (uint32_t)members->row_count;
-
-		if (table->rows[i].cells != NULL)
-			continue;
-		members->threads[row] = members->row_group[row] = table->rows[i].thread;
-		members->rows[row] = row;
-		members->row_threads[row] = 1;
-		members->count = ++members->row_count;
+		if (table->rows[i].cells == NULL)
+			shown_add(shown, table->rows[i].thread, (uint32_t)shown->row_count++);
 	}
 }
 
@@ -372,31 +346,26 @@ void session_table_fill(struct session *session, const struct view *view, struct
 			size_t count)
 {
 	size_t end = count < table->row_count - first ? first + count : table->row_count, row = 0;
+	const struct span span = session_span(session, view->mode);
 	struct column_values *values;
-	struct members members;
+	struct shown shown;
 
 	if (first >= table->row_count)
 		return;
-	if (session->pair != NULL) {
-		pair_table_fill(session, view, table, first, end);
-		return;
-	}
-	collect_unmade(table, first, end, &members);
+	collect_unmade(session->now, table, first, end, &shown);
 	values = memory_allocate_zero(table->column_count + 1, sizeof(*values));
-	for (size_t i = 0; members.row_count != 0 && i < table->column_count; i++)
-		column_reduce(session, &members, (enum column)table->columns[i].column, view->mode,
-			      &values[i]);
+	for (size_t i = 0; shown.row_count != 0 && i < table->column_count; i++)
+		reduce_column(&span, &shown, (enum column)table->columns[i].column, &values[i]);
 	for (size_t i = first; i < end; i++) {
 		if (table->rows[i].cells != NULL)
 			continue;
 		table_add_cells(table, &table->rows[i]);
 		for (size_t k = 0; k < table->column_count; k++)
-			column_cell(session, &members, &values[k], row, &table->arena,
-				    &table->rows[i].cells[k]);
+			column_cell(&shown, &values[k], row, &table->arena, &table->rows[i].cells[k]);
 		row++;
 	}
 	for (size_t i = 0; i < table->column_count; i++)
 		free(values[i].accumulators);
 	free(values);
-	members_release(&members);
+	shown_release(&shown);
 }

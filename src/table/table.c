@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,22 @@ struct table_row *table_add_row(struct table *table)
 
 	table_add_cells(table, row);
 	return row;
+}
+
+struct table_row *table_add_named_row(struct table *table, const char *key, const char *label)
+{
+	struct table_row *row = table_add_row(table);
+
+	row->key = key;
+	row->key_length = strlen(key);
+	row->label = label;
+	row->label_length = strlen(label);
+	return row;
+}
+
+struct cell cell_of_text(const char *text)
+{
+	return (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text, .sort = NAN};
 }
 
 void table_release(struct table *table)

@@ -126,9 +126,12 @@ struct table_row {
 	uint32_t thread;    /* index in the newest snapshot of a thread row, else UINT32_MAX */
 	uint32_t threads;   /* members in the newest snapshot */
 	enum row_mark mark;
-	bool heading; /* text reports: a line of its own before the rows below it, only the first cell */
-	int depth;    /* text reports: levels that the row stands below the outermost heading */
-	uint32_t subject, metric; /* of a comparison, for session_table_fill() alone */
+	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
+	int depth;         /* text reports: levels that the row stands below the outermost heading */
+	uint32_t subject;  /* of a comparison, for compare_table_fill() alone */
+	uint32_t metric;   /* of a comparison: the column that the row is of */
+	uint32_t key_name; /* index in `key` of what names the group or thread: a comparison has the metric
+			      before it */
 	struct cell
 		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
 };
@@ -165,6 +168,12 @@ struct table_row *table_add_row(struct table *table);
 /* Appends a row without cells, which table_add_cells() gives it: for rows that may never be looked at. */
 struct table_row *table_add_bare_row(struct table *table);
 void table_add_cells(struct table *table, struct table_row *row);
+
+/* The same as table_add_row(), with texts of the caller's that outlive the table as key and label. */
+struct table_row *table_add_named_row(struct table *table, const char *key, const char *label);
+
+/* A cell that shows a text of the caller's, which outlives the table. */
+struct cell cell_of_text(const char *text);
 
 /* Frees the table; NULL is allowed. */
 void table_release(struct table *table);

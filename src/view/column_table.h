@@ -36,7 +36,7 @@ enum smaps_key {
 	SMAPS_KEY_COUNT,
 };
 
-/* Numbers of cgroup records that have a column; the table is in session_cgroup.c. */
+/* Numbers of cgroup records that have a column; the table is in reduce_cgroup.c. */
 enum cgroup_field {
 	CGROUP_FIELD_USAGE,
 	CGROUP_FIELD_CPU_LIMIT,
@@ -54,7 +54,7 @@ enum cgroup_field {
 	CGROUP_FIELD_COUNT,
 };
 
-/* What the allocator probe tells of the processes of a row; session_heap.c. */
+/* What the allocator probe tells about the processes of a row; reduce_heap.c. */
 enum heap_field {
 	HEAP_FIELD_PROCESSES,
 	HEAP_FIELD_THREADS,

@@ -29,7 +29,7 @@ void view_initialise(struct view *view)
 		.tab = TAB_OVERVIEW,
 		.mode = VIEW_MODE_RATE,
 		.sort = COLUMN_CPU,
-		.pair_sort = PAIR_COLUMN_CHANGE,
+		.compare_sort = COMPARE_COLUMN_CHANGE,
 		.focus = COLUMN_COUNT,
 	};
 }

@@ -21,16 +21,19 @@ enum view_mode {
 
 extern const char *const view_mode_names[VIEW_MODE_COUNT]; /* "rate" "interval" "base" "total" */
 
-/* Columns of a comparison, see session_pair.h. */
-enum pair_column {
-	PAIR_COLUMN_THREADS,
-	PAIR_COLUMN_METRIC,
-	PAIR_COLUMN_BEFORE,
-	PAIR_COLUMN_AFTER,
-	PAIR_COLUMN_CHANGE,
-	PAIR_COLUMN_PERCENT,
-	PAIR_COLUMN_COUNT,
+/* Columns of a comparison, see compare.h. */
+enum compare_column {
+	COMPARE_COLUMN_THREADS,
+	COMPARE_COLUMN_METRIC,
+	COMPARE_COLUMN_BEFORE,
+	COMPARE_COLUMN_AFTER,
+	COMPARE_COLUMN_CHANGE,
+	COMPARE_COLUMN_PERCENT,
+	COMPARE_COLUMN_COUNT,
 };
+
+/* Their ids in tables, behind those of enum column. */
+#define COMPARE_COLUMN_ID(column) ((unsigned int)COLUMN_TOTAL + (unsigned int)(column))
 
 /* What a row stands for. */
 enum view_level {
@@ -73,7 +76,7 @@ struct view {
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
 	/* of a comparison: */
-	enum pair_column pair_sort; /* when not sort_by_name */
+	enum compare_column compare_sort; /* when not sort_by_name */
 	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
 	bool equal_rows;   /* rows that did not change too */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A session that compares: rows, order, sides, threads, what is said of them. */
+/* A comparison: rows, order, sides, threads, what is said of them. */
 #include "session/session_fixture.h"
 
 #include <stdlib.h>
@@ -66,12 +66,13 @@ static struct snapshot *make_after(void)
 	return snapshot;
 }
 
-static struct session *compare(struct snapshot *before, struct snapshot *after)
+static struct comparison *compare(struct snapshot *before, struct snapshot *after)
 {
-	struct session *session = session_create_file(after);
+	struct comparison *comparison = compare_create(before);
 
-	session_compare(session, before);
-	return session;
+	compare_set_after(comparison, after);
+	snapshot_release(after);
+	return comparison;
 }
 
 static void view_of(struct view *view, enum axis axis)
@@ -101,7 +102,7 @@ static const char *shown(const struct table *table, const struct table_row *row)
 
 	assert_non_null(row);
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].column == COLUMN_TOTAL + (unsigned int)PAIR_COLUMN_METRIC)
+		if (table->columns[i].column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC))
 			continue;
 		if (buffer.length != 0)
 			buffer_append_char(&buffer, ' ');
@@ -120,14 +121,14 @@ static const char *shown_row(const struct table *table, const char *label, const
 
 static void test_rows_of_threads(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	view_of(&view, AXIS_PROCESS);
-	assert_true(session_pair_by_threads(session));
-	table = session_table(session, &view);
+	assert_true(compare_by_threads(comparison));
+	table = compare_table(comparison, &view);
 	/* what worker-3 had waited is not subtracted, what worker-4 waited since it started is added */
 	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
 	assert_string_equal(shown_row(table, "new", "run_time_ns"), "0>1 - 2.0s +2.0s new");
@@ -143,39 +144,39 @@ static void test_rows_of_threads(void **state)
 	assert_ptr_equal(&table->rows[0], find_row(table, "web", "wait_time_ns"));
 	assert_ptr_equal(&table->rows[1], find_row(table, "new", "run_time_ns"));
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void test_rows_of_groups(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	view_of(&view, AXIS_PROCESS);
-	assert_int_equal(session_pair_set_by_threads(session, false, NULL), 0);
-	table = session_table(session, &view);
+	assert_int_equal(compare_set_by_threads(comparison, false, NULL), 0);
+	table = compare_table(comparison, &view);
 	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 3.0s 5.5s +2.5s +83.3%");
 	assert_string_equal(shown_row(table, "pool", "run_time_ns"), "1 5.0s 1.0s -4.0s -80.0%");
 	assert_string_equal(shown_row(table, "new", "run_time_ns"), "0>1 - 2.0s - new");
 	assert_string_equal(shown_row(table, "old", "run_time_ns"), "1>0 3.0s - - gone");
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* Every row is there with the other sign, in the same order. */
-static void expect_negated(struct session *session, enum axis axis)
+static void expect_negated(struct comparison *comparison, enum axis axis)
 {
 	struct table *before, *after;
 	struct view view;
 
 	view_of(&view, axis);
 	view.tab = TAB_ALL;
-	before = session_table(session, &view);
-	session_swap(session);
-	after = session_table(session, &view);
-	session_swap(session);
+	before = compare_table(comparison, &view);
+	compare_swap(comparison);
+	after = compare_table(comparison, &view);
+	compare_swap(comparison);
 	assert_true(before->row_count > 1);
 	assert_int_equal(before->row_count, after->row_count);
 	for (size_t i = 0; i < before->row_count; i++) {
@@ -184,8 +185,8 @@ static void expect_negated(struct session *session, enum axis axis)
 
 		assert_int_equal(before->rows[i].key_length, after->rows[i].key_length);
 		assert_memory_equal(before->rows[i].key, after->rows[i].key, before->rows[i].key_length);
-		screen_format_cell(&a, &cells[PAIR_COLUMN_CHANGE], &screen_marks_ascii);
-		screen_format_cell(&b, &swapped[PAIR_COLUMN_CHANGE], &screen_marks_ascii);
+		screen_format_cell(&a, &cells[COMPARE_COLUMN_CHANGE], &screen_marks_ascii);
+		screen_format_cell(&b, &swapped[COMPARE_COLUMN_CHANGE], &screen_marks_ascii);
 		if (*a.data == '+' || (*a.data == '-' && a.length > 1)) {
 			assert_int_equal(*b.data, *a.data == '+' ? '-' : '+');
 			assert_string_equal(a.data + 1, b.data + 1);
@@ -194,8 +195,8 @@ static void expect_negated(struct session *session, enum axis axis)
 		}
 		buffer_clear(&a);
 		buffer_clear(&b);
-		screen_format_cell(&a, &cells[PAIR_COLUMN_BEFORE], &screen_marks_ascii);
-		screen_format_cell(&b, &swapped[PAIR_COLUMN_AFTER], &screen_marks_ascii);
+		screen_format_cell(&a, &cells[COMPARE_COLUMN_BEFORE], &screen_marks_ascii);
+		screen_format_cell(&b, &swapped[COMPARE_COLUMN_AFTER], &screen_marks_ascii);
 		assert_string_equal(a.data, b.data);
 		buffer_release(&a);
 		buffer_release(&b);
@@ -206,44 +207,44 @@ static void expect_negated(struct session *session, enum axis axis)
 
 static void test_swap_negates(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 
 	(void)state;
 	for (enum axis axis = 0; axis < AXIS_COUNT; axis++) {
-		session_pair_set_by_threads(session, true, NULL);
-		expect_negated(session, axis);
-		session_pair_set_by_threads(session, false, NULL);
-		expect_negated(session, axis);
+		compare_set_by_threads(comparison, true, NULL);
+		expect_negated(comparison, axis);
+		compare_set_by_threads(comparison, false, NULL);
+		expect_negated(comparison, axis);
 	}
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void test_same_file_has_no_rows(void **state)
 {
 	struct snapshot *snapshot = make_before();
-	struct session *session = compare(snapshot_reference(snapshot), snapshot);
+	struct comparison *comparison = compare(snapshot_reference(snapshot), snapshot);
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	view_of(&view, AXIS_ALL);
 	view.tab = TAB_ALL;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_int_equal(table->row_count, 0);
 	table_release(table);
 	view.equal_rows = true;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_true(table->row_count > 100);
 	assert_string_equal(shown_row(table, "idle  /app", "run_time_ns"), "1 7.0s 7.0s 0 0%");
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* Without a word on why, a change to or from what was not read is no change. */
 static void test_unavailable_side(void **state)
 {
 	struct snapshot *before = make_before(), *after = make_after();
-	struct session *session;
+	struct comparison *comparison;
 	struct table *table;
 	struct view view;
 	const struct cell *cell;
@@ -251,19 +252,19 @@ static void test_unavailable_side(void **state)
 	(void)state;
 	snapshot_source_reasons(after, metrics[METRIC_WAIT_TIME_NS].source)[0] = REASON_NOT_PERMITTED;
 	after->metric_source[METRIC_WAIT_TIME_NS] = metrics[METRIC_WAIT_TIME_NS].source;
-	session = compare(before, after);
+	comparison = compare(before, after);
 	view_of(&view, AXIS_PROCESS);
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_null(find_row(table, "web", "wait_time_ns"));
 	table_release(table);
 	view.equal_rows = true;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s >2.5s ? ?");
-	cell = &find_row(table, "web", "wait_time_ns")->cells[PAIR_COLUMN_CHANGE];
+	cell = &find_row(table, "web", "wait_time_ns")->cells[COMPARE_COLUMN_CHANGE];
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
 	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void expect_same_order(const struct table *left, const struct table *right)
@@ -275,7 +276,7 @@ static void expect_same_order(const struct table *left, const struct table *righ
 	}
 }
 
-static double sorted_number(const struct table_row *row, enum pair_column column)
+static double sorted_number(const struct table_row *row, enum compare_column column)
 {
 	const struct cell *cell = &row->cells[column];
 
@@ -286,7 +287,7 @@ static double sorted_number(const struct table_row *row, enum pair_column column
 
 static void test_order_is_stable(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *first, *second;
 	struct view view;
 
@@ -294,59 +295,57 @@ static void test_order_is_stable(void **state)
 	view_of(&view, AXIS_THREAD);
 	view.tab = TAB_ALL;
 	view.equal_rows = true;
-	for (enum pair_column column = 0; column <= PAIR_COLUMN_COUNT; column++) {
+	for (enum compare_column column = 0; column <= COMPARE_COLUMN_COUNT; column++) {
 		for (int ascending = 0; ascending < 2; ascending++) {
-			view.sort_by_name = column == PAIR_COLUMN_COUNT;
-			view.pair_sort = view.sort_by_name ? PAIR_COLUMN_CHANGE : column;
+			view.sort_by_name = column == COMPARE_COLUMN_COUNT;
+			view.compare_sort = view.sort_by_name ? COMPARE_COLUMN_CHANGE : column;
 			view.sort_ascending = ascending != 0;
-			first = session_table(session, &view);
-			second = session_table(session, &view);
+			first = compare_table(comparison, &view);
+			second = compare_table(comparison, &view);
 			expect_same_order(first, second);
 			table_release(first);
 			table_release(second);
 		}
 	}
 	view.sort_by_name = view.sort_ascending = false;
-	view.pair_sort = PAIR_COLUMN_AFTER;
+	view.compare_sort = COMPARE_COLUMN_AFTER;
 	view.focus = column_of_metric(METRIC_WAIT_TIME_NS);
-	first = session_table(session, &view);
+	first = compare_table(comparison, &view);
 	/* one metric: its column is left out */
-	assert_int_equal(first->column_count, PAIR_COLUMN_COUNT - 1);
+	assert_int_equal(first->column_count, COMPARE_COLUMN_COUNT - 1);
 	for (size_t i = 1; i < first->row_count; i++)
 		assert_true(sorted_number(&first->rows[i - 1], 2) >= sorted_number(&first->rows[i], 2));
 	table_release(first);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* Opens the row of a metric as the screen does. */
-static void open_row(struct session *session, struct view *view, const char *label, const char *metric)
+static void open_row(struct comparison *comparison, struct view *view, const char *label, const char *metric)
 {
-	struct table *table = session_table(session, view);
+	struct table *table = compare_table(comparison, view);
 	const struct table_row *row = find_row(table, label, metric);
-	const char *subject;
-	size_t length;
 
 	assert_non_null(row);
-	subject = session_row_subject(session, row, &length);
-	assert_true(view_open(view, subject, length));
+	assert_string_equal(row->key, metric);
+	assert_true(view_open(view, row->key + row->key_name, row->key_length - row->key_name));
 	view->focus = (enum column)row->metric;
 	table_release(table);
 }
 
 static void test_opening_leads_to_threads(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct buffer note = {0};
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	view_of(&view, AXIS_PROCESS);
-	open_row(session, &view, "web", "wait_time_ns");
+	open_row(comparison, &view, "web", "wait_time_ns");
 	assert_int_equal(view.grouping.axis, AXIS_THREAD);
-	open_row(session, &view, "worker-{N}", "wait_time_ns");
+	open_row(comparison, &view, "worker-{N}", "wait_time_ns");
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_int_equal(table->row_count, 4);
 	assert_string_equal(shown_row(table, "worker-1", "wait_time_ns"), "1.0s 3.0s +2.0s +200.0%");
 	assert_string_equal(shown_row(table, "worker-2", "wait_time_ns"), "1.0s 2.0s +1.0s +100.0%");
@@ -354,19 +353,19 @@ static void test_opening_leads_to_threads(void **state)
 	assert_string_equal(shown_row(table, "worker-3", "wait_time_ns"), "1.0s - - gone");
 	assert_int_equal(table->rows[0].tid, 11);
 	assert_int_equal(find_row(table, "worker-3", "wait_time_ns")->mark, ROW_MARK_LEFT);
-	session_pair_append_note(session, &view, &table->rows[0], &note);
+	compare_append_note(comparison, &table->rows[0], &note);
 	assert_string_equal(note.data, "worker-1: the same thread");
 	buffer_release(&note);
 	table_release(table);
 	view_release(&view);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* A thread with another name or cgroup is still itself. */
 static void test_renamed_thread(void **state)
 {
 	struct snapshot *before = begin(BEFORE_SECONDS), *after = begin(AFTER_SECONDS);
-	struct session *session;
+	struct comparison *comparison;
 	struct table *table;
 	struct view view;
 
@@ -375,71 +374,71 @@ static void test_renamed_thread(void **state)
 	add(after, 1, 1, "kworker", "kworker/0:1-mm", 1, S(11), 0);
 	snapshot_finish(before);
 	snapshot_finish(after);
-	session = compare(before, after);
+	comparison = compare(before, after);
 	view_of(&view, AXIS_THREAD_EXACT);
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_string_equal(shown_row(table, "kworker/0:1-mm", "run_time_ns"), "1 10.0s 11.0s +1.0s +10.0%");
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void test_other_boot(void **state)
 {
 	struct snapshot *before = make_before();
-	struct session *session;
-	struct pair_threads threads;
+	struct comparison *comparison;
+	struct diff_match_count threads;
 	struct error error;
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	before->provenance.boot_id = "other";
-	session = compare(before, make_after());
-	assert_int_equal(session_pair_boot(session), PAIR_BOOT_OTHER);
-	assert_false(session_pair_by_threads(session));
-	assert_true(session_pair_set_by_threads(session, true, &error) < 0);
+	comparison = compare(before, make_after());
+	assert_int_equal(compare_boot(comparison), COMPARE_BOOT_OTHER);
+	assert_false(compare_by_threads(comparison));
+	assert_true(compare_set_by_threads(comparison, true, &error) < 0);
 	assert_non_null(strstr(error.text, "one boot"));
-	assert_false(session_pair_threads(session, &threads));
-	expect_negated(session, AXIS_PROCESS);
+	assert_false(compare_count_threads(comparison, &threads));
+	expect_negated(comparison, AXIS_PROCESS);
 	/* no thread is taken for another with its numbers */
 	view_of(&view, AXIS_PROCESS);
-	open_row(session, &view, "web", "wait_time_ns");
-	open_row(session, &view, "worker-{N}", "wait_time_ns");
-	table = session_table(session, &view);
+	open_row(comparison, &view, "web", "wait_time_ns");
+	open_row(comparison, &view, "worker-{N}", "wait_time_ns");
+	table = compare_table(comparison, &view);
 	assert_int_equal(table->row_count, 6);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_true(table->rows[i].mark == ROW_MARK_NEW || table->rows[i].mark == ROW_MARK_LEFT);
 	table_release(table);
 	view_release(&view);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void test_counts(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
-	struct pair_threads threads;
+	struct comparison *comparison = compare(make_before(), make_after());
+	struct diff_match_count threads;
 	struct buffer note = {0};
 	struct table *table;
 	struct view view;
 
 	(void)state;
-	assert_true(session_pair_threads(session, &threads));
+	assert_true(compare_count_threads(comparison, &threads));
 	assert_int_equal(threads.same, 3);
 	assert_int_equal(threads.came, 3);
-	assert_int_equal(threads.gone, 3);
-	assert_int_equal(session_pair_distance_ns(session), S(10));
+	assert_int_equal(threads.went, 3);
+	assert_int_equal(compare_distance_ns(comparison), S(10));
 	view_of(&view, AXIS_PROCESS);
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_int_equal(table->row_total, table->row_count);
-	session_pair_append_note(session, &view, find_row(table, "web", "wait_time_ns"), &note);
+	compare_append_note(comparison, find_row(table, "web", "wait_time_ns"), &note);
 	assert_string_equal(note.data, "web: 2 threads the same, 1 came, 1 gone");
 	buffer_clear(&note);
-	session_pair_append_note(session, &view, find_row(table, "pool", "run_time_ns"), &note);
+	compare_append_note(comparison, find_row(table, "pool", "run_time_ns"), &note);
 	assert_string_equal(note.data, "pool: restarted, none of its threads is the same");
 	buffer_release(&note);
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void set_filter(struct view *view, const char *text)
@@ -453,36 +452,36 @@ static void set_filter(struct view *view, const char *text)
 
 static void test_filter(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	view_of(&view, AXIS_PROCESS);
 	set_filter(&view, "wait_time");
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_true(table->row_count == 2);
 	table_release(table);
 	set_filter(&view, "web");
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_true(table->row_count >= 1);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_string_equal(table->rows[i].label, "web");
 	table_release(table);
 	/* a number is that of the change */
 	set_filter(&view, "wait_time_ns > 2s");
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_non_null(find_row(table, "web", "wait_time_ns"));
 	assert_null(find_row(table, "pool", "wait_time_ns"));
 	table_release(table);
 	view_release(&view);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* Every tab has metrics, but for the one of cgroup records. */
 static void test_metrics_of_tabs(void **state)
 {
-	enum column wanted[PAIR_METRICS_MAX];
+	enum column wanted[COMPARE_METRICS_MAX];
 	struct view view;
 
 	(void)state;
@@ -491,7 +490,7 @@ static void test_metrics_of_tabs(void **state)
 		size_t count;
 
 		view.tab = tab;
-		count = session_pair_metrics(&view, wanted);
+		count = compare_metrics(&view, wanted);
 		assert_true(count > 1 || tab == TAB_CGROUP);
 		for (size_t i = 0; i < count; i++) {
 			assert_true(wanted[i] != COLUMN_COUNT && wanted[i] < COLUMN_TOTAL);
@@ -500,58 +499,57 @@ static void test_metrics_of_tabs(void **state)
 		}
 	}
 	view.tab = TAB_ALL;
-	assert_int_equal(session_pair_metrics(&view, wanted), METRIC_COUNT + DERIVED_COUNT);
+	assert_int_equal(compare_metrics(&view, wanted), METRIC_COUNT + DERIVED_COUNT);
 	view.focus = COLUMN_CPU;
-	assert_int_equal(session_pair_metrics(&view, wanted), 1);
+	assert_int_equal(compare_metrics(&view, wanted), 1);
 	assert_int_equal(wanted[0], COLUMN_METRICS + METRIC_RUN_TIME_NS);
 }
 
-/* A newer round becomes after; rows keep their keys; ending the comparison brings the ordinary table. */
+/* A newer round becomes after; rows keep their keys. */
 static void test_live(void **state)
 {
-	struct session *session = session_create();
-	struct snapshot *later = begin(AFTER_SECONDS + 2);
+	struct comparison *comparison = compare_create(make_before());
+	struct snapshot *now = make_after(), *later = begin(AFTER_SECONDS + 2);
 	const struct table_row *row;
-	struct pair_threads threads;
+	struct diff_match_count threads;
 	struct table *table, *next;
 	struct view view;
 
 	(void)state;
-	session_compare(session, make_before());
 	view_of(&view, AXIS_PROCESS);
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_int_equal(table->row_count, 0);
 	table_release(table);
 	/* before the first round there is nothing to ask */
-	assert_false(session_pair_by_threads(session));
-	assert_true(session_pair_set_by_threads(session, true, NULL) < 0);
-	assert_null(session_pair_comparability(session));
-	assert_false(session_pair_threads(session, &threads));
-	session_swap(session);
-	session_swap(session);
-	session_add_round(session, make_after());
-	table = session_table(session, &view);
+	assert_false(compare_by_threads(comparison));
+	assert_true(compare_set_by_threads(comparison, true, NULL) < 0);
+	assert_null(compare_doubts(comparison));
+	assert_false(compare_count_threads(comparison, &threads));
+	compare_swap(comparison);
+	compare_swap(comparison);
+	compare_set_after(comparison, NULL);
+	assert_null(compare_side(comparison, DIFF_AFTER));
+	assert_null(compare_metric_table(comparison, &view, "", 0));
+	compare_set_after(comparison, now);
+	snapshot_release(now);
+	table = compare_table(comparison, &view);
 	add(later, 10, 11, "web", "worker-1", 1, S(10), S(9));
 	snapshot_finish(later);
-	session_add_round(session, later);
-	next = session_table(session, &view);
+	compare_set_after(comparison, later);
+	snapshot_release(later);
+	next = compare_table(comparison, &view);
 	row = find_row(next, "web", "wait_time_ns");
 	assert_string_equal(shown(next, row), "3>1 1.0s 9.0s +8.0s +800.0%");
 	assert_int_equal(row->key_length, find_row(table, "web", "wait_time_ns")->key_length);
 	assert_memory_equal(row->key, find_row(table, "web", "wait_time_ns")->key, row->key_length);
 	table_release(table);
 	table_release(next);
-	session_compare(session, NULL);
-	assert_false(session_is_pair(session));
-	table = session_table(session, &view);
-	assert_int_equal(table->columns[0].column, COLUMN_THR);
-	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void test_details(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct buffer lines = {0};
 	struct table *table, *all;
 	const struct table_row *row;
@@ -559,21 +557,21 @@ static void test_details(void **state)
 
 	(void)state;
 	view_of(&view, AXIS_PROCESS);
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	row = find_row(table, "web", "wait_time_ns");
-	all = session_metric_table(session, &view, row->key, row->key_length);
+	all = compare_metric_table(comparison, &view, row->key, row->key_length);
 	/* and resident, proportional and swapped memory */
 	assert_int_equal(all->row_count, METRIC_COUNT + DERIVED_COUNT + 3);
 	table_release(all);
-	assert_null(session_metric_table(session, &view, "wait_time_ns", 12));
-	session_explain(session, &view, row->key, row->key_length, PAIR_COLUMN_CHANGE, &lines);
+	assert_null(compare_metric_table(comparison, &view, "wait_time_ns", 12));
+	compare_explain(comparison, &view, row->key, row->key_length, &lines);
 	assert_non_null(strstr(lines.data, "Before: 2,000,000,000 ns"));
 	assert_non_null(strstr(lines.data, "After: 5,500,000,000 ns"));
 	assert_non_null(strstr(lines.data, "Change: +3,500,000,000 ns, +175.0 percent"));
 	assert_non_null(strstr(lines.data, "Threads: 2 the same, 1 came, 1 gone."));
 	buffer_release(&lines);
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 static void add_memory(struct snapshot *snapshot, size_t thread, uint64_t rss_kib)
@@ -600,7 +598,7 @@ static void add_cgroup(struct snapshot *snapshot, const char *path, uint64_t usa
 static void test_records(void **state)
 {
 	struct snapshot *before = begin(BEFORE_SECONDS), *after = begin(AFTER_SECONDS);
-	struct session *session;
+	struct comparison *comparison;
 	struct table *table;
 	struct view view;
 
@@ -612,38 +610,38 @@ static void test_records(void **state)
 	add_cgroup(after, "/app", 3000000, 50000);
 	snapshot_finish(before);
 	snapshot_finish(after);
-	session = compare(before, after);
+	comparison = compare(before, after);
 	view_of(&view, AXIS_PROCESS);
 	view.tab = TAB_MEMORY;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_string_equal(shown_row(table, "db", "resident"), "1 1.0M 4.0M +3.0M +300.0%");
 	assert_null(find_row(table, "db", "proportional"));
 	table_release(table);
 	view.grouping.axis = AXIS_CGROUP;
 	view.tab = TAB_CGROUP;
 	view.equal_rows = true;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_string_equal(shown_row(table, "/app", "cgroup_cpu"), "1>2 1.0s 3.0s +2.0s +200.0%");
 	/* there was no limit: no number to take a change from */
 	assert_string_equal(shown_row(table, "/app", "cpu_limit"), "1>2 - 0.50 - -");
 	table_release(table);
-	session_swap(session);
-	table = session_table(session, &view);
+	compare_swap(comparison);
+	table = compare_table(comparison, &view);
 	assert_string_equal(shown_row(table, "/app", "cgroup_cpu"), "2>1 3.0s 1.0s -2.0s -66.7%");
 	table_release(table);
 	/* of threads they say nothing */
 	view.level = VIEW_LEVEL_THREADS;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_true(table->rows[i].metric > COLUMN_COUNT);
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* A limit takes the first rows of the same order. */
 static void test_limit(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *whole, *part;
 	struct view view;
 
@@ -651,10 +649,10 @@ static void test_limit(void **state)
 	view_of(&view, AXIS_THREAD_EXACT);
 	view.tab = TAB_ALL;
 	view.equal_rows = true;
-	whole = session_table(session, &view);
+	whole = compare_table(comparison, &view);
 	assert_true(whole->row_count > 300);
 	for (view.limit = 1; view.limit < whole->row_count; view.limit += 37) {
-		part = session_table(session, &view);
+		part = compare_table(comparison, &view);
 		assert_int_equal(part->row_count, view.limit);
 		assert_int_equal(part->row_total, whole->row_count);
 		for (size_t i = 0; i < part->row_count; i++) {
@@ -664,30 +662,30 @@ static void test_limit(void **state)
 		table_release(part);
 	}
 	table_release(whole);
-	session_release(session);
+	compare_release(comparison);
 }
 
 /* The cells of rows that are looked at are made then. */
 static void test_cells_on_demand(void **state)
 {
-	struct session *session = compare(make_before(), make_after());
+	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *table;
 	struct view view;
 
 	(void)state;
 	view_of(&view, AXIS_ALL);
 	view.cells_on_demand = true;
-	table = session_table(session, &view);
+	table = compare_table(comparison, &view);
 	assert_true(table->row_count > 3);
 	assert_null(table->rows[1].cells);
-	session_table_fill(session, &view, table, 1, 2);
+	compare_table_fill(comparison, table, 1, 2);
 	assert_null(table->rows[0].cells);
 	assert_non_null(table->rows[1].cells);
 	assert_non_null(table->rows[2].cells);
-	session_table_fill(session, &view, table, 0, 1000);
+	compare_table_fill(comparison, table, 0, 1000);
 	assert_non_null(table->rows[table->row_count - 1].cells);
 	table_release(table);
-	session_release(session);
+	compare_release(comparison);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What stands behind a row or a number: all metrics, explanations, evidence. */
+#include "session/evidence.h"
 #include "session_fixture.h"
 
 #include <string.h>
@@ -151,16 +152,11 @@ static void test_explain(void **state)
 static void test_evidence(void **state)
 {
 	struct session *session = make_session();
-	struct session *empty = session_create();
-	struct table *table = session_evidence_table(session);
+	struct table *table = evidence_table(session_now(session));
 	struct buffer lines = {0};
 	const struct table_row *row;
 
 	(void)state;
-	assert_null(session_evidence_table(empty));
-	session_evidence_lines(empty, &lines);
-	assert_int_equal(lines.length, 0);
-	session_release(empty);
 	row = fixture_row(table, "io");
 	assert_int_equal(row->cells[0].value.integer, 1);
 	assert_int_equal(row->cells[1].value.integer, 1);
@@ -176,7 +172,8 @@ static void test_evidence(void **state)
 	assert_string_equal(fixture_row(table, "I/O of other users' processes")->cells[0].text, "off");
 	assert_int_equal(table->row_count, SOURCE_COUNT + FEATURE_COUNT);
 	table_release(table);
-	session_evidence_lines(session, &lines);
+	evidence_append_lines(session_now(session), session_interval_ns(session),
+			      session_ended_count(session), &lines);
 	assert_non_null(strstr(lines.data, "2 threads seen, 3 ended meanwhile, read in 20.0 ms (1.0 % of"));
 	assert_non_null(strstr(lines.data, "1 thread ended since the base"));
 	buffer_release(&lines);

@@ -2,6 +2,7 @@
 /* The Heap tab: what jemalloc programs allocate, and what is known of whom. */
 #include <string.h>
 
+#include "session/evidence.h"
 #include "session_fixture.h"
 
 static size_t add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, const char *process,
@@ -282,7 +283,7 @@ static void expect_row(const struct table *table, const char *label, uint64_t re
 static void test_evidence(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
-	struct table *table = session_evidence_table(session);
+	struct table *table = evidence_table(session_now(session));
 	struct snapshot *snapshot;
 	struct buffer lines = {0};
 
@@ -300,7 +301,6 @@ static void test_evidence(void **state)
 	table_release(table);
 	session_release(session);
 
-	session = session_create();
 	snapshot = fixture_snapshot(100);
 	snapshot->probe_summary = (struct probe_summary){.present = true,
 							 .tgids_walked = 9,
@@ -310,13 +310,13 @@ static void test_evidence(void **state)
 							 .dominant_failure = "not-permitted",
 							 .privilege_dominant = true,
 							 .stopped_known = true};
-	session_add_round(session, snapshot);
-	session_evidence_lines(session, &lines);
+	snapshot_finish(snapshot);
+	evidence_append_lines(snapshot, 0, 0, &lines);
 	assert_non_null(strstr(lines.data, "PROBE  9 processes, 3 with jemalloc, 4 threads read, 0 stopped, "
 					   "4 failed, mostly not-permitted\n"));
 	assert_non_null(strstr(lines.data, "CAP_SYS_PTRACE"));
 	buffer_release(&lines);
-	session_release(session);
+	snapshot_release(snapshot);
 }
 
 static void expect_hint(struct snapshot *snapshot, struct feature_result feature, bool root, const char *hint)
@@ -326,7 +326,7 @@ static void expect_hint(struct snapshot *snapshot, struct feature_result feature
 	snapshot->provenance.features[FEATURE_PROCESS_MEMORY] = feature;
 	snapshot->provenance.uid_known = true;
 	snapshot->provenance.uid = root ? 0 : 1000;
-	session_append_privilege_hint(snapshot, &text);
+	evidence_append_privilege_hint(snapshot, &text);
 	assert_string_equal(text.data, hint);
 	buffer_release(&text);
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "session/evidence.h"
 #include "view/column_table.h"
 
 struct fake_row {
@@ -158,6 +159,18 @@ const struct snapshot *session_base(const struct session *session)
 uint64_t session_round_count(const struct session *session)
 {
 	return session->rounds;
+}
+
+uint64_t session_interval_ns(const struct session *session)
+{
+	(void)session;
+	return 0;
+}
+
+uint64_t session_ended_count(const struct session *session)
+{
+	(void)session;
+	return 0;
 }
 
 static void set_number(struct cell *cell, enum unit unit, double value)
@@ -336,13 +349,13 @@ void session_explain(struct session *session, const struct view *view, const cha
 			     key);
 }
 
-struct table *session_evidence_table(const struct session *session)
+struct table *evidence_table(const struct snapshot *snapshot)
 {
 	static const char *const titles[] = {"READ", "MISSED", "WHY", "REMEDY"};
 	struct table *table = table_create(NULL, 4);
 	struct table_row *row;
 
-	(void)session;
+	(void)snapshot;
 	for (size_t i = 0; i < 4; i++)
 		table->columns[i] = (struct table_column){
 			.title = titles[i], .width = 6, .left = i >= 2, .column = UINT32_MAX};
@@ -357,8 +370,11 @@ struct table *session_evidence_table(const struct session *session)
 	return table;
 }
 
-void session_evidence_lines(const struct session *session, struct buffer *ret_lines)
+void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
+			   struct buffer *lines)
 {
-	(void)session;
-	buffer_append_text(ret_lines, "TASKSTATS  1,284 ok, 0 refused\n");
+	(void)snapshot;
+	(void)interval_ns;
+	(void)ended;
+	buffer_append_text(lines, "TASKSTATS  1,284 ok, 0 refused\n");
 }

@@ -5,7 +5,6 @@
 #include "file_loader.h"
 #include "file_report.h"
 #include "cmd/line/snapshot_pair.h"
-#include "compare/compare.h"
 #include "ctprof/ctprof.h"
 
 /* The file that is shown alone, or is after. */
@@ -62,9 +61,10 @@ int file_screen_run(const char *const *paths, size_t count, struct ui_options op
 	options.file_name = paths[count - 1];
 	if (count == 2) {
 		options.before_name = paths[0];
-		session_compare(session, snapshots[0]);
+		options.before = snapshots[0];
 	}
 	result = show(session, &file, &options, error);
 	session_release(session);
+	snapshot_release(options.before);
 	return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What threads did since the base that are gone: one record per triple, bounded. */
-#include "session_internal.h"
+#include "ended.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,6 @@
 
 /* Records beyond the bound are put together under this name. */
 static const char other_name[] = "(other)";
-
-size_t ended_slot_count(void)
-{
-	return METRIC_COUNT + 1;
-}
-
-size_t ended_slot_of(enum metric metric)
-{
-	return metric;
-}
-
-size_t ended_slot_of_overlap(void)
-{
-	return METRIC_COUNT;
-}
 
 static uint32_t copy_name(struct snapshot *to, const struct snapshot *from, uint32_t id)
 {
@@ -47,8 +32,8 @@ static struct ended_record *add_record(struct ended *ended)
 					     sizeof(*ended->records));
 	record = &ended->records[ended->count++];
 	*record = (struct ended_record){
-		.amounts = memory_allocate_zero(ended_slot_count(), sizeof(uint64_t)),
-		.states = memory_allocate_zero(ended_slot_count(), sizeof(uint8_t)),
+		.amounts = memory_allocate_zero(ENDED_SLOTS, sizeof(uint64_t)),
+		.states = memory_allocate_zero(ENDED_SLOTS, sizeof(uint8_t)),
 	};
 	return record;
 }
@@ -111,15 +96,15 @@ static void fold_overlap(struct ended_record *record, const uint16_t states[2], 
 			state = REASON_READ;
 			largest = amounts[i] > largest ? amounts[i] : largest;
 		} else if (states[i] != SERIES_ABSENT) {
-			record->states[ended_slot_of_overlap()] |= ENDED_MISSED;
+			record->states[ENDED_SLOT_OVERLAP] |= ENDED_MISSED;
 		}
 	}
-	fold_slot(record, ended_slot_of_overlap(), state, largest);
+	fold_slot(record, ENDED_SLOT_OVERLAP, state, largest);
 }
 
-void ended_fold(struct ended *ended, const struct comparison_sides *sides, uint32_t thread)
+void ended_fold(struct ended *ended, const struct span *span, uint32_t thread)
 {
-	struct ended_record *record = find_record(ended, sides->to, thread);
+	struct ended_record *record = find_record(ended, span->now, thread);
 	uint16_t overlap_states[2] = {SERIES_ABSENT, SERIES_ABSENT};
 	uint64_t overlap_amounts[2] = {0, 0};
 
@@ -132,8 +117,8 @@ void ended_fold(struct ended *ended, const struct comparison_sides *sides, uint3
 
 		if (metric_type(metric)->kind != METRIC_KIND_COUNTER || metric == METRIC_THREAD_COUNT)
 			continue;
-		state = thread_change(sides, thread, metric, &amount);
-		fold_slot(record, ended_slot_of(metric), state, amount);
+		state = span_change(span, thread, metric, &amount);
+		fold_slot(record, metric, state, amount);
 		if (metric == METRIC_SWAPIN_DELAY_TOTAL_NS || metric == METRIC_THRASHING_DELAY_TOTAL_NS) {
 			overlap_states[metric == METRIC_THRASHING_DELAY_TOTAL_NS] = state;
 			overlap_amounts[metric == METRIC_THRASHING_DELAY_TOTAL_NS] = amount;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the allocator probe found in each process, or why it did not. */
-#include "session_internal.h"
+#include "evidence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/heap_tag.h"
 #include "base/memory.h"
 
@@ -20,7 +21,7 @@ struct outcome {
 
 /* What became of the threads of a process, by the tgid. */
 struct thread_counts {
-	struct hash_map index; /* tgid to place in `items` */
+	struct hash_map index; /* tgid to index in `items` */
 	struct outcome *items;
 	size_t count, capacity;
 };
@@ -28,17 +29,17 @@ struct thread_counts {
 static void count_thread(const struct snapshot *now, size_t thread, struct thread_counts *counts)
 {
 	struct outcome *item;
-	uint32_t place;
+	uint32_t index;
 	reason_id reason;
 
-	if (!hash_map_get(&counts->index, now->tgid[thread], &place)) {
-		place = (uint32_t)counts->count;
-		hash_map_set(&counts->index, now->tgid[thread], place);
+	if (!hash_map_get(&counts->index, now->tgid[thread], &index)) {
+		index = (uint32_t)counts->count;
+		hash_map_set(&counts->index, now->tgid[thread], index);
 		counts->items = memory_grow(counts->items, &counts->capacity, counts->count + 1,
 					    sizeof(*counts->items));
 		counts->items[counts->count++] = (struct outcome){0};
 	}
-	item = &counts->items[place];
+	item = &counts->items[index];
 	if (item->name == NULL || now->tid[thread] == now->tgid[thread])
 		item->name = snapshot_text(now, now->triples[now->triple[thread]].pcomm);
 	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
@@ -64,7 +65,7 @@ static enum heap_tag tag_of(const struct heap_process *process)
 	return process->tag != NULL ? heap_tag_find(process->tag) : HEAP_TAG_NONE;
 }
 
-/* What lacks privilege is told once: it has nothing to do with the process. */
+/* What lacks privilege has one row: it has nothing to do with the process. */
 static bool belongs(const struct outcome *outcome, const struct outcome *item)
 {
 	const struct heap_process *a = outcome->process, *b = item->process;
@@ -78,20 +79,20 @@ static bool belongs(const struct outcome *outcome, const struct outcome *item)
 static void add_outcome(struct outcome *outcomes, size_t *count, struct outcome item)
 {
 	enum heap_tag tag = tag_of(item.process);
-	size_t place = 0;
+	size_t index = 0;
 
 	item.processes = 1;
 	if (tag < HEAP_TAG_COUNT && (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0)
 		item.name = NULL;
-	while (place < *count && !belongs(&outcomes[place], &item))
-		place++;
-	if (place == *count) {
+	while (index < *count && !belongs(&outcomes[index], &item))
+		index++;
+	if (index == *count) {
 		outcomes[(*count)++] = item;
 		return;
 	}
-	outcomes[place].processes++;
-	outcomes[place].read += item.read;
-	outcomes[place].missed += item.missed;
+	outcomes[index].processes++;
+	outcomes[index].read += item.read;
+	outcomes[index].missed += item.missed;
 }
 
 static const char *label_of(const struct outcome *outcome, struct arena *arena)
@@ -137,7 +138,7 @@ static bool is_root(const struct snapshot *now)
 
 static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";
 
-void session_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text)
+void evidence_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text)
 {
 	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_PROCESS_MEMORY];
 
@@ -190,48 +191,56 @@ static const char *remedy_of(const struct snapshot *now, const struct outcome *o
 	return remedy != NULL ? remedy : "-";
 }
 
-static void add_row(struct table *table, const struct snapshot *now, const struct outcome *outcome)
+static struct evidence_row make_row(const struct snapshot *now, const struct outcome *outcome,
+				    struct arena *arena)
 {
-	const char *label = label_of(outcome, &table->arena);
-	struct table_row *row = evidence_add_row(table, label, label);
+	const char *label = label_of(outcome, arena);
 
-	row->tgid = outcome->process->tgid;
-	evidence_set_count(table, outcome->read, &row->cells[EVIDENCE_READ]);
-	evidence_set_count(table, outcome->missed, &row->cells[EVIDENCE_MISSED]);
-	evidence_set_text(outcome->process->tag != NULL ? why_failed(outcome, &table->arena)
-							: how_found(now, outcome, &table->arena),
-			  &row->cells[EVIDENCE_WHY]);
-	evidence_set_text(remedy_of(now, outcome), &row->cells[EVIDENCE_REMEDY]);
+	return (struct evidence_row){
+		.key = label,
+		.label = label,
+		.tgid = outcome->process->tgid,
+		.read = outcome->read,
+		.missed = outcome->missed,
+		.why = outcome->process->tag != NULL ? why_failed(outcome, arena)
+						     : how_found(now, outcome, arena),
+		.remedy = remedy_of(now, outcome),
+	};
 }
 
-void evidence_add_heap(struct table *table, const struct snapshot *now)
+struct evidence_row *evidence_heap_rows(const struct snapshot *now, struct arena *arena, size_t *ret_count)
 {
 	const struct provenance *provenance = &now->provenance;
+	struct evidence_row *rows;
 	struct outcome *outcomes;
 	struct thread_counts counts = {0};
-	size_t count = 0;
-	uint32_t place;
+	size_t count = 0, row = 0;
+	uint32_t index;
 
+	*ret_count = 0;
 	if (provenance->heap_count == 0)
-		return;
+		return NULL;
 	for (size_t i = 0; i < now->thread_count; i++)
 		count_thread(now, i, &counts);
 	outcomes = memory_allocate_zero(provenance->heap_count, sizeof(*outcomes));
 	for (size_t i = 0; i < provenance->heap_count; i++) {
 		struct outcome item = {.name = "?"};
 
-		if (hash_map_get(&counts.index, provenance->heap[i].tgid, &place))
-			item = counts.items[place];
+		if (hash_map_get(&counts.index, provenance->heap[i].tgid, &index))
+			item = counts.items[index];
 		item.process = &provenance->heap[i];
 		add_outcome(outcomes, &count, item);
 	}
+	rows = memory_allocate_zero(count, sizeof(*rows));
 	for (int found = 1; found >= 0; found--) {
 		for (size_t i = 0; i < count; i++) {
 			if ((outcomes[i].process->layout != NULL) == found)
-				add_row(table, now, &outcomes[i]);
+				rows[row++] = make_row(now, &outcomes[i], arena);
 		}
 	}
 	hash_map_release(&counts.index);
 	free(counts.items);
 	free(outcomes);
+	*ret_count = count;
+	return rows;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From accumulators to cells. */
-#include "session_internal.h"
+#include "reduce.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,13 +22,14 @@ static bool is_rate(const struct column_entry *entry, enum view_mode mode)
 	case COLUMN_OPERATION_NET:
 		return true;
 	case COLUMN_OPERATION_CGROUP:
-		return cgroup_field_kind(entry->inputs[0]) == CGROUP_FIELD_RATE;
+		return reduce_cgroup_is_rate(entry->inputs[0]);
 	default:
 		return false;
 	}
 }
 
-enum unit column_unit(enum column column, enum view_mode mode, bool by_thread)
+/* Unit of a column's cells in a mode, in rows that are groups or threads. */
+static enum unit column_unit(enum column column, enum view_mode mode, bool by_thread)
 {
 	const struct column_entry *entry = column_entry(column);
 
@@ -306,18 +307,18 @@ static void make_heap(const struct snapshot *now, const struct column_entry *ent
 	}
 }
 
-void column_cell(const struct session *session, const struct members *members,
-		 const struct column_values *values, size_t row, struct arena *arena, struct cell *ret_cell)
+void column_cell(const struct shown *shown, const struct column_values *values, size_t row,
+		 struct arena *arena, struct cell *ret_cell)
 {
 	const struct column_entry *entry = column_entry(values->column);
 	const struct accumulator *accumulator = &values->accumulators[row * values->stride];
 	bool rate = is_rate(entry, values->mode);
 
-	*ret_cell = (struct cell){.unit = column_unit(values->column, values->mode, members->by_thread)};
+	*ret_cell = (struct cell){.unit = column_unit(values->column, values->mode, shown->by_thread)};
 	switch (entry->operation) {
 	case COLUMN_OPERATION_THREADS:
 		ret_cell->state = CELL_VALUE;
-		set_integer(ret_cell, members->row_threads[row]);
+		set_integer(ret_cell, shown->row_threads[row]);
 		return;
 	case COLUMN_OPERATION_SUM:
 	case COLUMN_OPERATION_SUM_WITH_LARGEST:
@@ -334,14 +335,14 @@ void column_cell(const struct session *session, const struct members *members,
 		make_ratio(entry, accumulator, ret_cell);
 		return;
 	case COLUMN_OPERATION_PRESENT:
-		make_present(session->now, (enum metric)entry->inputs[0], accumulator, arena, ret_cell);
+		make_present(shown->now, (enum metric)entry->inputs[0], accumulator, arena, ret_cell);
 		return;
 	case COLUMN_OPERATION_STUCK:
 	case COLUMN_OPERATION_AGE:
 		make_integer(accumulator, ret_cell);
 		return;
 	case COLUMN_OPERATION_BAR:
-		make_bar(accumulator, members->row_threads[row], ret_cell);
+		make_bar(accumulator, shown->row_threads[row], ret_cell);
 		return;
 	case COLUMN_OPERATION_CGROUP:
 		make_cgroup(entry, accumulator, rate, ret_cell);
@@ -350,7 +351,7 @@ void column_cell(const struct session *session, const struct members *members,
 		make_net(accumulator, ret_cell);
 		return;
 	case COLUMN_OPERATION_HEAP:
-		make_heap(session->now, entry, accumulator, arena, ret_cell);
+		make_heap(shown->now, entry, accumulator, arena, ret_cell);
 		return;
 	}
 }

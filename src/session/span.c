@@ -1,39 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* One metric of many threads over a span. */
+#include "span.h"
+
 #include "base/clock.h"
-#include "session_internal.h"
-
-enum span span_of_mode(enum view_mode mode)
-{
-	static const enum span spans[VIEW_MODE_COUNT] = {
-		[VIEW_MODE_RATE] = SPAN_INTERVAL,
-		[VIEW_MODE_INTERVAL] = SPAN_INTERVAL,
-		[VIEW_MODE_BASE] = SPAN_BASE,
-		[VIEW_MODE_TOTAL] = SPAN_TOTAL,
-	};
-
-	return spans[mode];
-}
-
-struct comparison_sides session_comparison(const struct session *session, enum span span)
-{
-	struct comparison_sides sides = {
-		.to = session->now,
-		.missing = session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ,
-		.total = span == SPAN_TOTAL,
-	};
-
-	if (session->previous == NULL)
-		return sides;
-	if (span == SPAN_INTERVAL) {
-		sides.from = session->previous;
-		sides.from_of = session->previous_of;
-	} else if (span == SPAN_BASE) {
-		sides.from = session->base;
-		sides.from_of = session->base_of;
-	}
-	return sides;
-}
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
@@ -125,20 +94,20 @@ static inline uint64_t read_time(const struct metric_reader *reader, uint32_t th
 	return reader->read_at != NULL ? reader->read_at[thread] : reader->snapshot->provenance.boottime_ns;
 }
 
-/* Both sides of a comparison. */
+/* Both span of a comparison. */
 struct change_reader {
-	const struct comparison_sides *sides;
+	const struct span *span;
 	struct metric_reader to, from;
 	bool frozen;
 };
 
-static struct change_reader prepare_change(const struct comparison_sides *sides, enum metric metric)
+static struct change_reader prepare_change(const struct span *span, enum metric metric)
 {
-	struct change_reader reader = {.sides = sides, .to = prepare(sides->to, metric)};
+	struct change_reader reader = {.span = span, .to = prepare(span->now, metric)};
 
-	if (sides->from != NULL)
-		reader.from = prepare(sides->from, metric);
-	reader.frozen = is_frozen(sides->to, metric);
+	if (span->from != NULL)
+		reader.from = prepare(span->from, metric);
+	reader.frozen = is_frozen(span->now, metric);
 	return reader;
 }
 
@@ -154,28 +123,28 @@ static uint16_t lifetime(const struct change_reader *reader, uint32_t thread, ui
 static uint16_t read_change(const struct change_reader *reader, uint32_t thread, uint64_t *ret_amount,
 			    uint64_t *ret_elapsed_ns)
 {
-	const struct comparison_sides *sides = reader->sides;
+	const struct span *span = reader->span;
 	uint16_t state = read_state(&reader->to, thread);
 	uint64_t value, before;
 	uint32_t other;
 
 	if (state == SERIES_ABSENT)
 		return state;
-	if (sides->total)
+	if (span->mode == VIEW_MODE_TOTAL)
 		return lifetime(reader, thread, state, ret_amount, ret_elapsed_ns);
 	if (state != REASON_READ)
 		return state;
-	if (sides->from == NULL)
-		return sides->missing;
+	if (span->from == NULL)
+		return span->missing;
 	if (reader->frozen)
 		return REASON_SWITCHED_OFF;
 	value = read_value(&reader->to, thread);
-	other = sides->from_of[thread];
+	other = span->from_of[thread];
 	if (other == THREAD_UNKNOWN)
 		return REASON_NOT_READ;
 	if (other == THREAD_BORN) {
 		*ret_amount = value;
-		*ret_elapsed_ns = since(read_time(&reader->to, thread), sides->from->provenance.boottime_ns);
+		*ret_elapsed_ns = since(read_time(&reader->to, thread), span->from->provenance.boottime_ns);
 		return REASON_READ;
 	}
 	state = read_state(&reader->from, other);
@@ -183,7 +152,7 @@ static uint16_t read_change(const struct change_reader *reader, uint32_t thread,
 		return state == SERIES_ABSENT ? REASON_NOT_READ : state;
 	before = read_value(&reader->from, other);
 	*ret_elapsed_ns = since(read_time(&reader->to, thread), read_time(&reader->from, other));
-	if (*ret_elapsed_ns == 0 && sides->to != sides->from)
+	if (*ret_elapsed_ns == 0 && span->now != span->from)
 		return REASON_NOT_READ; /* the same reading: it was carried over */
 	if (value < before)
 		return REASON_WENT_BACKWARDS;
@@ -191,19 +160,18 @@ static uint16_t read_change(const struct change_reader *reader, uint32_t thread,
 	return REASON_READ;
 }
 
-uint16_t thread_change(const struct comparison_sides *sides, uint32_t thread, enum metric metric,
-		       uint64_t *ret_amount)
+uint16_t span_change(const struct span *span, uint32_t thread, enum metric metric, uint64_t *ret_amount)
 {
-	struct change_reader reader = prepare_change(sides, metric);
+	struct change_reader reader = prepare_change(span, metric);
 	uint64_t elapsed;
 
 	return read_change(&reader, thread, ret_amount, &elapsed);
 }
 
-void series_fill(const struct comparison_sides *sides, const uint32_t *threads, size_t count,
-		 enum metric metric, bool as_rate, struct series *series)
+void span_fill(const struct span *span, const uint32_t *threads, size_t count, enum metric metric,
+	       bool as_rate, struct series *series)
 {
-	struct change_reader reader = prepare_change(sides, metric);
+	struct change_reader reader = prepare_change(span, metric);
 	double scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1;
 
 	for (size_t k = 0; k < count; k++) {

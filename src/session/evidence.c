@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* How good the data is: what was read, what was missed and why, and what would help. */
-#include "session_internal.h"
+#include "evidence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,34 +51,28 @@ static const char *find_remedy(const struct snapshot *now, enum source source, r
 	return NULL;
 }
 
-void evidence_set_count(struct table *table, uint64_t count, struct cell *cell)
+static struct cell count_cell(uint64_t count)
 {
-	char digits[28];
-
-	number_group_digits(count, digits);
-	*cell = (struct cell){
-		.state = CELL_VALUE,
-		.form = CELL_FORM_INTEGER,
-		.unit = UNIT_COUNT,
-		.value.integer = count,
-		.text = arena_duplicate(&table->arena, digits, strlen(digits)),
-	};
+	return (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
 }
 
-void evidence_set_text(const char *text, struct cell *cell)
+static void add_row(struct table *table, const struct evidence_row *content)
 {
-	*cell = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text};
+	struct table_row *row = table_add_named_row(table, content->key, content->label);
+
+	row->tgid = content->tgid;
+	row->cells[EVIDENCE_READ] = count_cell(content->read);
+	row->cells[EVIDENCE_MISSED] = count_cell(content->missed);
+	if (content->why != NULL) {
+		row->cells[EVIDENCE_WHY] = cell_of_text(content->why);
+		row->cells[EVIDENCE_REMEDY] = cell_of_text(content->remedy);
+	}
 }
 
-struct table_row *evidence_add_row(struct table *table, const char *key, const char *label)
+static const char *copy_text(const char *text, struct arena *arena)
 {
-	struct table_row *row = table_add_row(table);
-
-	row->key = key;
-	row->key_length = strlen(key);
-	row->label = label;
-	row->label_length = strlen(label);
-	return row;
+	return arena_duplicate(arena, text, strlen(text));
 }
 
 static void add_source(struct table *table, const struct snapshot *now, enum source source)
@@ -87,8 +81,7 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 	const struct source_entry *entry = &sources[source];
 	uint64_t missed = 0, most = 0;
 	reason_id reason = REASON_READ;
-	struct table_row *row;
-	const char *remedy;
+	struct evidence_row row = {.key = entry->name};
 
 	if (now->provenance.tallies != NULL)
 		*tally = now->provenance.tallies[source];
@@ -101,22 +94,18 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 			reason = (reason_id)i;
 		}
 	}
-	row = evidence_add_row(
-		table, entry->name,
-		arena_format(&table->arena, "%s%s", entry->part_of != SOURCE_NONE ? "  " : "", entry->name));
-	evidence_set_count(table, tally->read, &row->cells[EVIDENCE_READ]);
-	evidence_set_count(table, missed, &row->cells[EVIDENCE_MISSED]);
+	row.label = arena_format(&table->arena, "%s%s", entry->part_of != SOURCE_NONE ? "  " : "",
+				 entry->name);
+	row.read = tally->read;
+	row.missed = missed;
 	if (missed != 0) {
-		const char *words = snapshot_reason_words(now, reason);
+		const char *remedy = find_remedy(now, source, reason);
 
-		remedy = find_remedy(now, source, reason);
-		evidence_set_text(
-			arena_format(&table->arena, "%s%s", words, most < missed ? " and others" : ""),
-			&row->cells[EVIDENCE_WHY]);
-		evidence_set_text(remedy != NULL ? arena_duplicate(&table->arena, remedy, strlen(remedy))
-						 : "-",
-				  &row->cells[EVIDENCE_REMEDY]);
+		row.why = arena_format(&table->arena, "%s%s", snapshot_reason_words(now, reason),
+				       most < missed ? " and others" : "");
+		row.remedy = remedy != NULL ? copy_text(remedy, &table->arena) : "-";
 	}
+	add_row(table, &row);
 	free(tally);
 }
 
@@ -128,28 +117,23 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 					   ? feature
 					   : feature_cause(now->provenance.features, feature);
 	const char *remedy = now->provenance.features[cause].remedy;
-	struct table_row *row = evidence_add_row(table, features[feature].name, features[feature].words);
+	struct table_row *row = table_add_named_row(table, features[feature].name, features[feature].words);
 	const char *why = result->detail != NULL ? result->detail : reasons[result->reason].words;
 
-	evidence_set_text(feature_state_names[result->state], &row->cells[EVIDENCE_READ]);
+	row->cells[EVIDENCE_READ] = cell_of_text(feature_state_names[result->state]);
 	if (result->state == FEATURE_STATE_ON || result->state == FEATURE_STATE_UNKNOWN)
 		return;
-	evidence_set_text(arena_duplicate(&table->arena, why, strlen(why)), &row->cells[EVIDENCE_WHY]);
+	row->cells[EVIDENCE_WHY] = cell_of_text(copy_text(why, &table->arena));
 	if (remedy != NULL)
-		evidence_set_text(arena_duplicate(&table->arena, remedy, strlen(remedy)),
-				  &row->cells[EVIDENCE_REMEDY]);
+		row->cells[EVIDENCE_REMEDY] = cell_of_text(copy_text(remedy, &table->arena));
 }
 
-struct table *session_evidence_table(const struct session *session)
+struct table *evidence_table(const struct snapshot *now)
 {
-	return session->now != NULL ? session_evidence_of(session->now) : NULL;
-}
+	struct table *table = table_create("evidence", EVIDENCE_COUNT);
+	struct evidence_row *processes;
+	size_t process_count;
 
-struct table *session_evidence_of(const struct snapshot *now)
-{
-	struct table *table;
-
-	table = table_create("evidence", EVIDENCE_COUNT);
 	for (size_t i = 0; i < EVIDENCE_COUNT; i++)
 		table->columns[i] = (struct table_column){
 			.name = evidence_columns[i].name,
@@ -160,7 +144,10 @@ struct table *session_evidence_of(const struct snapshot *now)
 		};
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		add_source(table, now, (enum source)i);
-	evidence_add_heap(table, now);
+	processes = evidence_heap_rows(now, &table->arena, &process_count);
+	for (size_t i = 0; i < process_count; i++)
+		add_row(table, &processes[i]);
+	free(processes);
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		add_feature(table, now, (enum feature)i);
 	return table;
@@ -209,7 +196,7 @@ static void append_probe(const struct snapshot *snapshot, struct buffer *lines)
 	if (!probe->privilege_dominant)
 		return;
 	buffer_append_text(lines, "  not permitted: ");
-	session_append_privilege_hint(snapshot, lines);
+	evidence_append_privilege_hint(snapshot, lines);
 	buffer_append_char(lines, '\n');
 }
 
@@ -236,28 +223,16 @@ static void append_taskstats(const struct taskstats_summary *taskstats, struct b
 	append_count(taskstats->other_err_count, " other errors\n", lines);
 }
 
-static void append_summaries(const struct snapshot *snapshot, struct buffer *lines)
+void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
+			   struct buffer *lines)
 {
+	append_cost(snapshot, interval_ns, lines);
+	if (ended != 0)
+		append_count(ended,
+			     ended == 1 ? " thread ended since the base\n"
+					: " threads ended since the base\n",
+			     lines);
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(&snapshot->taskstats_summary, lines);
-}
-
-void session_evidence_lines(const struct session *session, struct buffer *ret_lines)
-{
-	if (session->now == NULL)
-		return;
-	append_cost(session->now, session_interval_ns(session), ret_lines);
-	if (session->ended.threads != 0)
-		append_count(session->ended.threads,
-			     session->ended.threads == 1 ? " thread ended since the base\n"
-							 : " threads ended since the base\n",
-			     ret_lines);
-	append_summaries(session->now, ret_lines);
-}
-
-void session_evidence_lines_of(const struct snapshot *snapshot, struct buffer *ret_lines)
-{
-	append_cost(snapshot, 0, ret_lines);
-	append_summaries(snapshot, ret_lines);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A column's values reduced to one accumulator a row. */
-#include "session_internal.h"
+#include "reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +11,24 @@
 #include "view/column_table.h"
 
 /* Everything a reducer needs. */
-struct reduction {
-	struct session *session;
-	const struct members *members;
+struct column_reduction {
+	struct span span;
+	const struct shown *shown;
 	enum column column;
-	enum view_mode mode;
-	struct comparison_sides sides;
 	struct accumulator *accumulators;
 	size_t stride;
 };
 
 static const char *const smaps_key_names[SMAPS_KEY_COUNT] = {"Rss", "Pss", "Swap"};
 
-static void count_missed(struct accumulator *accumulator, uint16_t reason)
-{
-	accumulator->missed++;
-	if (accumulator->reason == REASON_READ)
-		accumulator->reason = reason;
-}
-
-static struct accumulator *accumulator_of(const struct reduction *reduction, size_t row)
+static struct accumulator *accumulator_of(const struct column_reduction *reduction, size_t row)
 {
 	return &reduction->accumulators[row * reduction->stride];
+}
+
+static bool counts_ended(const struct column_reduction *reduction)
+{
+	return reduction->span.ended != NULL && reduction->shown->ended_row_of != NULL;
 }
 
 /* --- sums of counters --- */
@@ -65,7 +61,6 @@ struct sum {
 	bool overlap;
 	bool whole; /* a member with an input that is missing does not count: a derived metric */
 	bool as_rate;
-	bool with_ended;
 };
 
 /* Adds one member: what is available of it. */
@@ -96,7 +91,7 @@ static void add_member(const struct series_set *set, size_t k, const struct sum 
 		accumulator->read++;
 		accumulator->partial |= reason != REASON_READ;
 	} else if (reason != REASON_READ) {
-		count_missed(accumulator, reason);
+		accumulator_miss(accumulator, reason);
 	}
 }
 
@@ -110,7 +105,7 @@ static void add_ended(const struct ended_record *record, const struct sum *sum,
 
 	for (size_t i = 0; i < plain + sum->overlap; i++) {
 		enum metric metric = (enum metric)sum->inputs[i];
-		size_t slot = i < plain ? ended_slot_of(metric) : ended_slot_of_overlap();
+		size_t slot = i < plain ? (size_t)metric : ENDED_SLOT_OVERLAP;
 		double scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1;
 
 		amount += (double)record->amounts[slot] * scale;
@@ -122,29 +117,27 @@ static void add_ended(const struct ended_record *record, const struct sum *sum,
 		accumulator->read++;
 		accumulator->partial |= missed;
 	} else if (missed) {
-		count_missed(accumulator, REASON_ENDED);
+		accumulator_miss(accumulator, REASON_ENDED);
 	}
 }
 
-static void reduce_sum(const struct reduction *reduction, const struct sum *sum, size_t offset)
+static void reduce_sum(const struct column_reduction *reduction, const struct sum *sum, size_t offset)
 {
-	const struct members *members = reduction->members;
-	const struct ended *ended = &reduction->session->ended;
+	const struct shown *shown = reduction->shown;
+	const struct ended *ended = reduction->span.ended;
 	struct series_set set;
 
-	series_set_allocate(&set, sum->count, members->count);
+	series_set_allocate(&set, sum->count, shown->count);
 	for (size_t i = 0; i < sum->count; i++)
-		series_fill(&reduction->sides, members->threads, members->count, (enum metric)sum->inputs[i],
-			    sum->as_rate, &set.series[i]);
-	for (size_t k = 0; k < members->count; k++)
-		add_member(&set, k, sum, accumulator_of(reduction, members->rows[k]) + offset);
+		span_fill(&reduction->span, shown->threads, shown->count, (enum metric)sum->inputs[i],
+			  sum->as_rate, &set.series[i]);
+	for (size_t k = 0; k < shown->count; k++)
+		add_member(&set, k, sum, accumulator_of(reduction, shown->row_of[k]) + offset);
 	series_set_release(&set);
-	if (!sum->with_ended || members->ended_rows == NULL)
-		return;
-	for (size_t i = 0; i < ended->count; i++) {
-		if (members->ended_rows[i] != UINT32_MAX)
+	for (size_t i = 0; !sum->as_rate && counts_ended(reduction) && i < ended->count; i++) {
+		if (shown->ended_row_of[i] != UINT32_MAX)
 			add_ended(&ended->records[i], sum,
-				  accumulator_of(reduction, members->ended_rows[i]) + offset);
+				  accumulator_of(reduction, shown->ended_row_of[i]) + offset);
 	}
 }
 
@@ -164,75 +157,74 @@ static void add_ratio(struct accumulator *accumulator, const uint16_t states[2],
 	accumulator->differs |= states[0] == REASON_READ || states[1] == REASON_READ;
 	for (size_t i = 0; i < 2; i++) {
 		if (states[i] != REASON_READ && states[i] != SERIES_ABSENT) {
-			count_missed(accumulator, states[i]);
+			accumulator_miss(accumulator, states[i]);
 			return;
 		}
 	}
 }
 
-static void add_ended_ratios(const struct reduction *reduction, const struct column_entry *entry)
+static void add_ended_ratios(const struct column_reduction *reduction, const struct column_entry *entry)
 {
-	const struct ended *ended = &reduction->session->ended;
+	const struct ended *ended = reduction->span.ended;
 
 	for (size_t r = 0; r < ended->count; r++) {
 		const struct ended_record *record = &ended->records[r];
 		uint16_t states[2];
 		double values[2];
 
-		if (reduction->members->ended_rows[r] == UINT32_MAX)
+		if (reduction->shown->ended_row_of[r] == UINT32_MAX)
 			continue;
 		for (size_t i = 0; i < 2; i++) {
-			size_t slot = ended_slot_of((enum metric)entry->inputs[i]);
+			size_t slot = (size_t)entry->inputs[i];
 
 			values[i] = (double)record->amounts[slot];
 			states[i] = (record->states[slot] & ENDED_MISSED)    ? REASON_ENDED
 				    : (record->states[slot] & ENDED_COUNTED) ? REASON_READ
 									     : SERIES_ABSENT;
 		}
-		add_ratio(accumulator_of(reduction, reduction->members->ended_rows[r]), states, values);
+		add_ratio(accumulator_of(reduction, reduction->shown->ended_row_of[r]), states, values);
 	}
 }
 
-static void reduce_ratio(const struct reduction *reduction, const struct column_entry *entry)
+static void reduce_ratio(const struct column_reduction *reduction, const struct column_entry *entry)
 {
-	const struct members *members = reduction->members;
+	const struct shown *shown = reduction->shown;
 	struct series_set set;
 
-	series_set_allocate(&set, 2, members->count);
+	series_set_allocate(&set, 2, shown->count);
 	for (size_t i = 0; i < 2; i++)
-		series_fill(&reduction->sides, members->threads, members->count,
-			    (enum metric)entry->inputs[i], false, &set.series[i]);
-	for (size_t k = 0; k < members->count; k++) {
+		span_fill(&reduction->span, shown->threads, shown->count, (enum metric)entry->inputs[i],
+			  false, &set.series[i]);
+	for (size_t k = 0; k < shown->count; k++) {
 		uint16_t states[2] = {set.series[0].states[k], set.series[1].states[k]};
 		double values[2] = {set.series[0].values[k], set.series[1].values[k]};
 
-		add_ratio(accumulator_of(reduction, members->rows[k]), states, values);
+		add_ratio(accumulator_of(reduction, shown->row_of[k]), states, values);
 	}
 	series_set_release(&set);
-	if (members->ended_rows != NULL && reduction->mode == VIEW_MODE_BASE)
+	if (counts_ended(reduction))
 		add_ended_ratios(reduction, entry);
 }
 
 /* --- present values --- */
 
 /* Whether a peak is higher than it was at the other side of the span. */
-static bool has_risen(const struct comparison_sides *sides, uint32_t thread, enum metric metric,
-		      uint64_t value)
+static bool has_risen(const struct span *span, uint32_t thread, enum metric metric, uint64_t value)
 {
 	uint32_t other;
 
-	if (sides->from == NULL || value == 0)
+	if (span->from == NULL || value == 0)
 		return false;
-	other = sides->from_of[thread];
+	other = span->from_of[thread];
 	if (other == THREAD_BORN)
 		return true;
 	return other != THREAD_UNKNOWN &&
-	       snapshot_value_state(sides->from, other, metric, false, NULL) == VALUE_READ &&
-	       value > snapshot_value(sides->from, other, metric);
+	       snapshot_value_state(span->from, other, metric, false, NULL) == VALUE_READ &&
+	       value > snapshot_value(span->from, other, metric);
 }
 
-static void add_largest(const struct reduction *reduction, struct accumulator *accumulator, uint32_t thread,
-			enum metric metric, uint64_t value)
+static void add_largest(const struct column_reduction *reduction, struct accumulator *accumulator,
+			uint32_t thread, enum metric metric, uint64_t value)
 {
 	bool first = accumulator->read == 0;
 
@@ -242,7 +234,7 @@ static void add_largest(const struct reduction *reduction, struct accumulator *a
 		accumulator->rose = false;
 	accumulator->present.value = value;
 	if (metric_type(metric)->kind == METRIC_KIND_PEAK)
-		accumulator->rose |= has_risen(&reduction->sides, thread, metric, value);
+		accumulator->rose |= has_risen(&reduction->span, thread, metric, value);
 }
 
 static void add_range(struct accumulator *accumulator, int64_t low, int64_t high)
@@ -286,20 +278,20 @@ static bool comes_first(const struct snapshot *snapshot, enum metric metric, uin
 }
 
 /* Finds the commonest value of the rows whose members do not agree. */
-static void elect_categories(const struct reduction *reduction, enum metric metric)
+static void elect_categories(const struct column_reduction *reduction, enum metric metric)
 {
-	const struct members *members = reduction->members;
-	const struct snapshot *now = reduction->session->now;
-	struct row_value *pairs = memory_allocate((members->count + 1) * sizeof(*pairs));
+	const struct shown *shown = reduction->shown;
+	const struct snapshot *now = reduction->span.now;
+	struct row_value *pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
 	size_t count = 0, most = 0;
 	uint32_t row = UINT32_MAX;
 
-	for (size_t k = 0; k < members->count; k++) {
-		uint32_t thread = members->threads[k];
+	for (size_t k = 0; k < shown->count; k++) {
+		uint32_t thread = shown->threads[k];
 
-		if (accumulator_of(reduction, members->rows[k])->differs &&
+		if (accumulator_of(reduction, shown->row_of[k])->differs &&
 		    snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
-			pairs[count++] = (struct row_value){members->rows[k],
+			pairs[count++] = (struct row_value){shown->row_of[k],
 							    snapshot_value(now, thread, metric)};
 	}
 	qsort(pairs, count, sizeof(*pairs), compare_row_values);
@@ -327,24 +319,24 @@ static void add_set(const struct snapshot *now, struct accumulator *accumulator,
 	add_range(accumulator, count, count);
 }
 
-static void reduce_present(const struct reduction *reduction, enum metric metric)
+static void reduce_present(const struct column_reduction *reduction, enum metric metric)
 {
-	const struct members *members = reduction->members;
-	const struct snapshot *now = reduction->session->now;
+	const struct shown *shown = reduction->shown;
+	const struct snapshot *now = reduction->span.now;
 	enum metric_reduction kind = metric_type(metric)->reduction;
 	uint64_t *first_sets = NULL;
 
 	if (kind == METRIC_REDUCTION_AFFINITY)
-		first_sets = memory_allocate_zero(members->row_count + 1, sizeof(*first_sets));
-	for (size_t k = 0; k < members->count; k++) {
-		struct accumulator *accumulator = accumulator_of(reduction, members->rows[k]);
-		uint32_t thread = members->threads[k];
+		first_sets = memory_allocate_zero(shown->row_count + 1, sizeof(*first_sets));
+	for (size_t k = 0; k < shown->count; k++) {
+		struct accumulator *accumulator = accumulator_of(reduction, shown->row_of[k]);
+		uint32_t thread = shown->threads[k];
 		uint64_t value = snapshot_value(now, thread, metric);
 		reason_id reason;
 		enum value_state state = snapshot_value_state(now, thread, metric, false, &reason);
 
 		if (state == VALUE_UNAVAILABLE)
-			count_missed(accumulator, reason);
+			accumulator_miss(accumulator, reason);
 		if (state != VALUE_READ)
 			continue;
 		switch (kind) {
@@ -356,8 +348,8 @@ static void reduce_present(const struct reduction *reduction, enum metric metric
 			break;
 		case METRIC_REDUCTION_AFFINITY:
 			if (accumulator->read == 0)
-				first_sets[members->rows[k]] = value;
-			accumulator->differs |= first_sets[members->rows[k]] != value;
+				first_sets[shown->row_of[k]] = value;
+			accumulator->differs |= first_sets[shown->row_of[k]] != value;
 			add_set(now, accumulator, value);
 			break;
 		default:
@@ -371,74 +363,76 @@ static void reduce_present(const struct reduction *reduction, enum metric metric
 	free(first_sets);
 }
 
-/* first - second as they are now: signed, since threads free what others allocated. */
-static void reduce_difference(const struct reduction *reduction, const struct column_entry *entry)
+/* The same over the lives of the threads; what ended threads did since the base is no part of it. */
+static struct column_reduction over_life(const struct column_reduction *reduction)
 {
-	struct reduction totals = *reduction;
+	struct column_reduction life = *reduction;
 
-	/* what ended threads did since the base is no part of it */
-	totals.mode = VIEW_MODE_TOTAL;
-	totals.sides = session_comparison(reduction->session, SPAN_TOTAL);
-	reduce_ratio(&totals, entry);
+	life.span = span_of_life(&reduction->span);
+	return life;
+}
+
+/* first - second as they are now: signed, since threads free what others allocated. */
+static void reduce_difference(const struct column_reduction *reduction, const struct column_entry *entry)
+{
+	struct column_reduction life = over_life(reduction);
+
+	reduce_ratio(&life, entry);
 }
 
 /* What living threads counted since they started, whatever the span of the view. */
-static void reduce_lifetime(const struct reduction *reduction, const struct column_entry *entry)
+static void reduce_lifetime(const struct column_reduction *reduction, const struct column_entry *entry)
 {
 	struct sum sum = {.inputs = entry->inputs, .count = entry->input_count};
-	struct reduction totals = *reduction;
+	struct column_reduction life = over_life(reduction);
 
-	totals.mode = VIEW_MODE_TOTAL;
-	totals.sides = session_comparison(reduction->session, SPAN_TOTAL);
-	reduce_sum(&totals, &sum, 0);
+	reduce_sum(&life, &sum, 0);
 }
 
 /* --- what is no metric --- */
 
-static void reduce_stuck(const struct reduction *reduction)
+static void reduce_stuck(const struct column_reduction *reduction)
 {
-	const struct members *members = reduction->members;
-	const struct session *session = reduction->session;
-	const uint64_t *stuck_ns = session->now->stuck_ns;
+	const struct shown *shown = reduction->shown;
+	const uint64_t *stuck_ns = reduction->span.now->stuck_ns;
 
-	for (size_t k = 0; k < members->count; k++) {
-		struct accumulator *accumulator = accumulator_of(reduction, members->rows[k]);
+	for (size_t k = 0; k < shown->count; k++) {
+		struct accumulator *accumulator = accumulator_of(reduction, shown->row_of[k]);
 		uint64_t stuck;
 
 		if (stuck_ns == NULL) {
-			count_missed(accumulator, session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ);
+			accumulator_miss(accumulator, reduction->span.missing);
 			continue;
 		}
-		stuck = stuck_ns[members->threads[k]];
+		stuck = stuck_ns[shown->threads[k]];
 		accumulator->read++;
-		accumulator->present.value += members->by_thread ? stuck : stuck != 0;
+		accumulator->present.value += shown->by_thread ? stuck : stuck != 0;
 	}
 }
 
 /* What stuck threads lost, for sorting: the whole time of each. */
-static void add_stuck_losses(const struct reduction *reduction)
+static void add_stuck_losses(const struct column_reduction *reduction)
 {
-	const struct members *members = reduction->members;
-	const struct snapshot *now = reduction->session->now;
+	const struct shown *shown = reduction->shown;
+	const struct snapshot *now = reduction->span.now;
 
-	for (size_t k = 0; now->stuck_ns != NULL && k < members->count; k++) {
-		uint64_t stuck = now->stuck_ns[members->threads[k]];
+	for (size_t k = 0; now->stuck_ns != NULL && k < shown->count; k++) {
+		uint64_t stuck = now->stuck_ns[shown->threads[k]];
 
 		if (stuck != 0)
-			accumulator_of(reduction, members->rows[k])->sum.second +=
-				reduction->mode == VIEW_MODE_RATE ? 1e9 : (double)stuck;
+			accumulator_of(reduction, shown->row_of[k])->sum.second +=
+				reduction->span.mode == VIEW_MODE_RATE ? 1e9 : (double)stuck;
 	}
 }
 
-static void reduce_age(const struct reduction *reduction)
+static void reduce_age(const struct column_reduction *reduction)
 {
-	const struct members *members = reduction->members;
-	const struct snapshot *now = reduction->session->now;
+	const struct shown *shown = reduction->shown;
+	const struct snapshot *now = reduction->span.now;
 
-	for (size_t k = 0; k < members->count; k++) {
-		struct accumulator *accumulator = accumulator_of(reduction, members->rows[k]);
-		uint64_t start = number_multiply_saturating(now->start_time[members->threads[k]],
-							    NS_PER_TICK);
+	for (size_t k = 0; k < shown->count; k++) {
+		struct accumulator *accumulator = accumulator_of(reduction, shown->row_of[k]);
+		uint64_t start = number_multiply_saturating(now->start_time[shown->threads[k]], NS_PER_TICK);
 		uint64_t age = now->provenance.boottime_ns > start ? now->provenance.boottime_ns - start : 0;
 
 		if (now->provenance.boottime_ns == 0)
@@ -468,25 +462,25 @@ static void add_smaps(const struct snapshot *now, uint32_t thread, enum smaps_ke
 			 ? now->source_reason[SOURCE_SMAPS_ROLLUP][thread]
 			 : now->default_reason[SOURCE_SMAPS_ROLLUP];
 	if (reason != REASON_READ)
-		count_missed(accumulator, reason);
+		accumulator_miss(accumulator, reason);
 }
 
 /* The memory of a process counts where its leader is; its other threads have none of their own. */
-static void reduce_smaps(const struct reduction *reduction, enum smaps_key key)
+static void reduce_smaps(const struct column_reduction *reduction, enum smaps_key key)
 {
-	const struct members *members = reduction->members;
-	const struct snapshot *now = reduction->session->now;
+	const struct shown *shown = reduction->shown;
+	const struct snapshot *now = reduction->span.now;
 
-	for (size_t k = 0; k < members->count; k++) {
-		uint32_t thread = members->threads[k];
+	for (size_t k = 0; k < shown->count; k++) {
+		uint32_t thread = shown->threads[k];
 
 		if (now->tid[thread] == now->tgid[thread] && !(now->thread_flags[thread] & THREAD_KERNEL))
-			add_smaps(now, thread, key, accumulator_of(reduction, members->rows[k]));
+			add_smaps(now, thread, key, accumulator_of(reduction, shown->row_of[k]));
 	}
 }
 
 /* Inputs of BAR, in the order of its shares. */
-static void reduce_bar(const struct reduction *reduction, const struct column_entry *entry)
+static void reduce_bar(const struct column_reduction *reduction, const struct column_entry *entry)
 {
 	static const struct {
 		size_t from, count;
@@ -505,7 +499,7 @@ static void reduce_bar(const struct reduction *reduction, const struct column_en
 	}
 }
 
-static void reduce(const struct reduction *reduction, const struct column_entry *entry)
+static void reduce(const struct column_reduction *reduction, const struct column_entry *entry)
 {
 	bool overlap = entry->operation != COLUMN_OPERATION_SUM;
 	struct sum sum = {
@@ -513,8 +507,7 @@ static void reduce(const struct reduction *reduction, const struct column_entry 
 		.count = entry->input_count,
 		.overlap = overlap,
 		.whole = reduction->column >= COLUMN_DERIVED,
-		.as_rate = reduction->mode == VIEW_MODE_RATE,
-		.with_ended = reduction->mode == VIEW_MODE_BASE,
+		.as_rate = reduction->span.mode == VIEW_MODE_RATE,
 	};
 
 	switch (entry->operation) {
@@ -559,33 +552,31 @@ static void reduce(const struct reduction *reduction, const struct column_entry 
 	}
 }
 
-void column_reduce(struct session *session, const struct members *members, enum column column,
-		   enum view_mode mode, struct column_values *ret_values)
+void reduce_column(const struct span *span, const struct shown *shown, enum column column,
+		   struct column_values *ret_values)
 {
 	const struct column_entry *entry = column_entry(column);
-	struct reduction reduction = {
-		.session = session,
-		.members = members,
+	struct column_reduction reduction = {
+		.span = *span,
+		.shown = shown,
 		.column = column,
-		.mode = mode,
-		.sides = session_comparison(session, span_of_mode(mode)),
 		.stride = entry->operation == COLUMN_OPERATION_BAR ? CELL_BAR_SHARES : 1,
 	};
 
-	reduction.accumulators = memory_allocate_zero((members->row_count + 1) * reduction.stride,
+	reduction.accumulators = memory_allocate_zero((shown->row_count + 1) * reduction.stride,
 						      sizeof(struct accumulator));
 	*ret_values = (struct column_values){
 		.column = column,
-		.mode = mode,
+		.mode = span->mode,
 		.accumulators = reduction.accumulators,
 		.stride = reduction.stride,
 	};
 	if (entry->operation == COLUMN_OPERATION_CGROUP)
-		cgroup_reduce(session, members, ret_values);
+		reduce_cgroup(span, shown, ret_values);
 	else if (entry->operation == COLUMN_OPERATION_HEAP)
-		heap_reduce(session, members, ret_values);
+		reduce_heap(span, shown, ret_values);
 	else if (entry->operation == COLUMN_OPERATION_NET)
-		net_reduce(session, members, ret_values);
+		reduce_net(span, shown, ret_values);
 	else
 		reduce(&reduction, entry);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What changed since the table of the round before: new rows, gone rows, the largest rises. */
-#include "session_internal.h"
+#include "history.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,51 +54,49 @@ static void follow_view(struct history *history, const struct view *view)
 	clear_generation(&history->before);
 }
 
-void history_begin(struct session *session, const struct view *view)
+/* What was `now` becomes `before` when it is of the last round of the same view. */
+static void begin_round(struct history *history, uint64_t round, const struct view *view)
 {
-	struct history *history = &session->history;
 	struct history_generation spare;
 
 	follow_view(history, view);
-	if (history->now.round == session->rounds)
+	if (history->now.round == round)
 		return;
 	spare = history->before;
 	history->before = history->now;
 	history->now = spare;
 	clear_generation(&history->now);
-	if (history->before.round + 1 != session->rounds)
+	if (history->before.round + 1 != round)
 		clear_generation(&history->before);
 }
 
-static uint64_t row_hash(const struct session *session, const struct members *members, size_t row)
+static uint64_t row_hash(const struct shown *shown, size_t row)
 {
 	const char *key;
 	size_t length;
 
-	if (members->by_thread) {
-		uint32_t thread = members->row_group[row];
+	if (shown->by_thread) {
+		uint32_t thread = shown->row_group[row];
 
-		return hash_u64(hash_u64(session->now->tid[thread]) ^ session->now->start_time[thread]);
+		return hash_u64(hash_u64(shown->now->tid[thread]) ^ shown->now->start_time[thread]);
 	}
-	key = grouping_key(members->grouping, members->row_group[row], &length);
+	key = grouping_key(shown->grouping, shown->row_group[row], &length);
 	return ((uint64_t)hash_bytes(key, length) << 32) | (uint32_t)length;
 }
 
-static void note_row(struct session *session, const struct members *members, size_t row, uint64_t hash,
+static void note_row(struct history_generation *now, const struct shown *shown, size_t row, uint64_t hash,
 		     double sort)
 {
-	struct history_generation *now = &session->history.now;
 	struct history_row *noted;
 
 	if (now->count == now->capacity)
 		now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
 	noted = &now->rows[now->count];
 	*noted = (struct history_row){.hash = hash, .thread = UINT32_MAX, .sort = sort};
-	if (members->by_thread) {
-		noted->thread = members->row_group[row];
+	if (shown->by_thread) {
+		noted->thread = shown->row_group[row];
 	} else {
-		const char *key = grouping_key(members->grouping, members->row_group[row],
-					       &noted->key_length);
+		const char *key = grouping_key(shown->grouping, shown->row_group[row], &noted->key_length);
 
 		noted->key = arena_duplicate(&now->arena, key, noted->key_length);
 	}
@@ -134,32 +131,33 @@ static void consider(struct movers *movers, size_t row, double before, double no
 		movers->count++;
 }
 
-unsigned char *history_update(struct session *session, const struct members *members,
-			      const double *sort_values)
+unsigned char *history_update(struct history *history, uint64_t round, const struct view *view,
+			      const struct shown *shown, const double *sort_values)
 {
-	struct history *history = &session->history;
-	bool note = history->now.round != session->rounds;
-	unsigned char *marks = memory_allocate_zero(members->row_count + 1, 1);
+	unsigned char *marks = memory_allocate_zero(shown->row_count + 1, 1);
 	struct movers movers = {0};
+	bool note;
 
-	for (size_t row = 0; row < members->row_count; row++) {
-		uint64_t hash = row_hash(session, members, row);
-		uint32_t place;
+	begin_round(history, round, view);
+	note = history->now.round != round;
+	for (size_t row = 0; row < shown->row_count; row++) {
+		uint64_t hash = row_hash(shown, row);
+		uint32_t old;
 
 		if (note)
-			note_row(session, members, row, hash, sort_values[row]);
+			note_row(&history->now, shown, row, hash, sort_values[row]);
 		if (history->before.round == 0)
 			continue;
-		if (!hash_map_get(&history->before.index, hash, &place)) {
+		if (!hash_map_get(&history->before.index, hash, &old)) {
 			marks[row] = ROW_MARK_NEW;
 			continue;
 		}
-		history->before.rows[place].seen = true;
-		consider(&movers, row, history->before.rows[place].sort, sort_values[row]);
+		history->before.rows[old].seen = true;
+		consider(&movers, row, history->before.rows[old].sort, sort_values[row]);
 	}
 	for (size_t i = 0; i < movers.count; i++)
 		marks[movers.rows[i]] = ROW_MARK_MOVER;
-	history->now.round = session->rounds;
+	history->now.round = round;
 	return marks;
 }
 

@@ -1,42 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns of the allocator probe: what is true of processes and not of each thread. */
-#include "session_internal.h"
+#include "reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "view/column_table.h"
 
 /* The threads of one process in one row. */
-struct part {
+struct process_part {
 	uint32_t row, tgid;
-	uint32_t members, read, missed;
+	uint32_t shown, read, missed;
 	reason_id reason; /* of a missed one */
 	double live;      /* allocated less released, of those read */
 };
 
-static void count_missed(struct accumulator *accumulator, uint16_t reason)
-{
-	accumulator->missed++;
-	if (accumulator->reason == REASON_READ)
-		accumulator->reason = reason;
-}
-
 static int compare_parts(const void *a, const void *b)
 {
-	const struct part *left = a, *right = b;
+	const struct process_part *left = a, *right = b;
 
 	if (left->row != right->row)
 		return left->row < right->row ? -1 : 1;
 	return (left->tgid > right->tgid) - (left->tgid < right->tgid);
 }
 
-static void add_thread(const struct snapshot *now, uint32_t thread, struct part *part)
+static void add_thread(const struct snapshot *now, uint32_t thread, struct process_part *part)
 {
 	reason_id reason;
 
-	part->members++;
+	part->shown++;
 	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
 	case VALUE_READ:
 		part->read++;
@@ -52,9 +46,9 @@ static void add_thread(const struct snapshot *now, uint32_t thread, struct part 
 	}
 }
 
-static void join_part(struct part *part, const struct part *other)
+static void join_part(struct process_part *part, const struct process_part *other)
 {
-	part->members += other->members;
+	part->shown += other->shown;
 	part->read += other->read;
 	part->live += other->live;
 	if (other->missed != 0)
@@ -63,18 +57,18 @@ static void join_part(struct part *part, const struct part *other)
 }
 
 /* The processes of each row, one part for each; the caller frees them. */
-static struct part *collect_parts(const struct snapshot *now, const struct members *members,
-				  size_t *ret_count)
+static struct process_part *collect_parts(const struct snapshot *now, const struct shown *shown,
+					  size_t *ret_count)
 {
-	struct part *parts = memory_allocate((members->count + 1) * sizeof(*parts));
+	struct process_part *parts = memory_allocate((shown->count + 1) * sizeof(*parts));
 	size_t count = 0, kept = 0;
 
-	for (size_t k = 0; k < members->count; k++) {
-		uint32_t row = members->rows[k], tgid = now->tgid[members->threads[k]];
+	for (size_t k = 0; k < shown->count; k++) {
+		uint32_t row = shown->row_of[k], tgid = now->tgid[shown->threads[k]];
 
 		if (count == 0 || parts[count - 1].row != row || parts[count - 1].tgid != tgid)
-			parts[count++] = (struct part){.row = row, .tgid = tgid};
-		add_thread(now, members->threads[k], &parts[count - 1]);
+			parts[count++] = (struct process_part){.row = row, .tgid = tgid};
+		add_thread(now, shown->threads[k], &parts[count - 1]);
 	}
 	qsort(parts, count, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < count; i++) {
@@ -87,7 +81,7 @@ static struct part *collect_parts(const struct snapshot *now, const struct membe
 	return parts;
 }
 
-const struct heap_process *heap_find(const struct snapshot *snapshot, uint32_t tgid)
+const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid)
 {
 	const struct provenance *provenance = &snapshot->provenance;
 
@@ -99,46 +93,47 @@ const struct heap_process *heap_find(const struct snapshot *snapshot, uint32_t t
 }
 
 /* Processes that were read; where none of a process was, it may have jemalloc or not. */
-static void add_process(const struct part *part, struct accumulator *accumulator)
+static void add_process(const struct process_part *part, struct accumulator *accumulator)
 {
 	if (part->read != 0) {
 		accumulator->read++;
 		accumulator->present.value++;
 	} else if (part->missed != 0) {
-		count_missed(accumulator, part->reason);
+		accumulator_miss(accumulator, part->reason);
 	}
 }
 
-static void add_seen(const struct part *part, struct accumulator *accumulator)
+static void add_seen(const struct process_part *part, struct accumulator *accumulator)
 {
 	accumulator->present.value += part->read;
 	accumulator->read += part->read;
 	if (part->missed != 0)
-		count_missed(accumulator, part->reason);
+		accumulator_miss(accumulator, part->reason);
 }
 
-static void add_live(const struct part *part, uint32_t threads, struct accumulator *accumulator)
+static void add_live(const struct process_part *part, uint32_t threads, struct accumulator *accumulator)
 {
 	if (part->read == 0 && part->missed == 0)
 		return;
-	accumulator->differs |= part->members != threads;
+	accumulator->differs |= part->shown != threads;
 	if (part->missed != 0)
-		count_missed(accumulator, part->reason);
+		accumulator_miss(accumulator, part->reason);
 	accumulator->read += part->read;
 	accumulator->sum.first += part->live;
 }
 
-static void add_layout(const struct snapshot *now, const struct part *part, struct accumulator *accumulator)
+static void add_layout(const struct snapshot *now, const struct process_part *part,
+		       struct accumulator *accumulator)
 {
 	const struct heap_process *process, *heap = now->provenance.heap;
 
 	if (part->missed != 0 && part->read == 0)
-		count_missed(accumulator, part->reason);
+		accumulator_miss(accumulator, part->reason);
 	if (part->read == 0)
 		return;
-	process = heap_find(now, part->tgid);
+	process = reduce_find_heap(now, part->tgid);
 	if (process == NULL || process->layout == NULL) {
-		count_missed(accumulator, REASON_NOT_IN_FILE);
+		accumulator_miss(accumulator, REASON_NOT_IN_FILE);
 		return;
 	}
 	if (accumulator->read++ == 0)
@@ -157,15 +152,15 @@ static void count_threads(const struct snapshot *now, struct hash_map *counts)
 	}
 }
 
-void heap_reduce(struct session *session, const struct members *members, const struct column_values *values)
+void reduce_heap(const struct span *span, const struct shown *shown, const struct column_values *values)
 {
 	enum heap_field field = (enum heap_field)column_entry(values->column)->inputs[0];
-	const struct snapshot *now = session->now;
+	const struct snapshot *now = span->now;
 	struct hash_map threads = {0};
-	struct part *parts;
+	struct process_part *parts;
 	size_t count;
 
-	parts = collect_parts(now, members, &count);
+	parts = collect_parts(now, shown, &count);
 	if (field == HEAP_FIELD_LIVE)
 		count_threads(now, &threads);
 	for (size_t i = 0; i < count; i++) {
@@ -189,7 +184,7 @@ void heap_reduce(struct session *session, const struct members *members, const s
 		}
 	}
 	/* what was seen is just that, however many were not */
-	for (size_t row = 0; field == HEAP_FIELD_THREADS && row < members->row_count; row++) {
+	for (size_t row = 0; field == HEAP_FIELD_THREADS && row < shown->row_count; row++) {
 		if (values->accumulators[row].read != 0)
 			values->accumulators[row].missed = 0;
 	}
@@ -197,22 +192,21 @@ void heap_reduce(struct session *session, const struct members *members, const s
 	free(parts);
 }
 
-static void add_ended_net(const struct session *session, const struct members *members, const int *inputs,
+static void add_ended_net(const struct ended *ended, const struct shown *shown, const int *inputs,
 			  const struct column_values *values)
 {
-	const size_t first = ended_slot_of((enum metric)inputs[0]),
-		     second = ended_slot_of((enum metric)inputs[1]);
+	const size_t first = (size_t)inputs[0], second = (size_t)inputs[1];
 
-	for (size_t i = 0; i < session->ended.count; i++) {
-		const struct ended_record *record = &session->ended.records[i];
+	for (size_t i = 0; i < ended->count; i++) {
+		const struct ended_record *record = &ended->records[i];
 		struct accumulator *accumulator;
 		uint8_t states = record->states[first] | record->states[second];
 
-		if (members->ended_rows[i] == UINT32_MAX)
+		if (shown->ended_row_of[i] == UINT32_MAX)
 			continue;
-		accumulator = &values->accumulators[members->ended_rows[i]];
+		accumulator = &values->accumulators[shown->ended_row_of[i]];
 		if ((states & ENDED_MISSED) != 0)
-			count_missed(accumulator, REASON_ENDED);
+			accumulator_miss(accumulator, REASON_ENDED);
 		if ((states & ENDED_COUNTED) == 0)
 			continue;
 		accumulator->read++;
@@ -221,21 +215,19 @@ static void add_ended_net(const struct session *session, const struct members *m
 	}
 }
 
-void net_reduce(struct session *session, const struct members *members, const struct column_values *values)
+void reduce_net(const struct span *span, const struct shown *shown, const struct column_values *values)
 {
 	const struct column_entry *entry = column_entry(values->column);
-	const struct comparison_sides sides = session_comparison(session, span_of_mode(values->mode));
-	const bool as_rate = values->mode == VIEW_MODE_RATE;
 	struct series series[2];
 
 	for (size_t i = 0; i < 2; i++) {
-		series[i].values = memory_allocate((members->count + 1) * sizeof(double));
-		series[i].states = memory_allocate((members->count + 1) * sizeof(uint16_t));
-		series_fill(&sides, members->threads, members->count, (enum metric)entry->inputs[i], as_rate,
-			    &series[i]);
+		series[i].values = memory_allocate((shown->count + 1) * sizeof(double));
+		series[i].states = memory_allocate((shown->count + 1) * sizeof(uint16_t));
+		span_fill(span, shown->threads, shown->count, (enum metric)entry->inputs[i],
+			  span->mode == VIEW_MODE_RATE, &series[i]);
 	}
-	for (size_t k = 0; k < members->count; k++) {
-		struct accumulator *accumulator = &values->accumulators[members->rows[k]];
+	for (size_t k = 0; k < shown->count; k++) {
+		struct accumulator *accumulator = &values->accumulators[shown->row_of[k]];
 		uint16_t first = series[0].states[k], second = series[1].states[k];
 
 		if (first == REASON_READ && second == REASON_READ) {
@@ -243,14 +235,14 @@ void net_reduce(struct session *session, const struct members *members, const st
 			accumulator->sum.first += series[0].values[k];
 			accumulator->sum.second += series[1].values[k];
 		} else if (first != SERIES_ABSENT || second != SERIES_ABSENT) {
-			count_missed(accumulator,
-				     first != REASON_READ && first != SERIES_ABSENT ? first : second);
+			accumulator_miss(accumulator,
+					 first != REASON_READ && first != SERIES_ABSENT ? first : second);
 		}
 	}
 	for (size_t i = 0; i < 2; i++) {
 		free(series[i].values);
 		free(series[i].states);
 	}
-	if (members->ended_rows != NULL && values->mode == VIEW_MODE_BASE)
-		add_ended_net(session, members, entry->inputs, values);
+	if (shown->ended_row_of != NULL && span->ended != NULL)
+		add_ended_net(span->ended, shown, entry->inputs, values);
 }

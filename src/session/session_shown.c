@@ -61,14 +61,6 @@ static void apply_steps(struct selection *selection)
 		apply_step(selection, &selection->view->steps[i], side_count);
 }
 
-static void reserve(struct members *members, size_t threads, size_t rows)
-{
-	members->threads = memory_allocate((threads + 1) * sizeof(uint32_t));
-	members->rows = memory_allocate((threads + 1) * sizeof(uint32_t));
-	members->row_threads = memory_allocate_zero(rows + 1, sizeof(uint32_t));
-	members->row_group = memory_allocate((rows + 1) * sizeof(uint32_t));
-}
-
 static bool is_shown(const struct selection *selection, uint32_t thread)
 {
 	const struct snapshot *now = selection->session->now;
@@ -78,13 +70,13 @@ static bool is_shown(const struct selection *selection, uint32_t thread)
 }
 
 /* The row of a group, made when it is new. */
-static uint32_t row_of_group(struct selection *selection, struct members *members, uint32_t group)
+static uint32_t row_of_group(struct selection *selection, struct shown *shown, uint32_t group)
 {
 	uint32_t *row = &selection->row_of_group[group];
 
 	if (*row == UINT32_MAX) {
-		*row = (uint32_t)members->row_count++;
-		members->row_group[*row] = group;
+		*row = (uint32_t)shown->row_count++;
+		shown->row_group[*row] = group;
 	}
 	return *row;
 }
@@ -94,34 +86,32 @@ static bool is_wanted(const struct selection *selection, uint32_t group)
 	return !selection->wanted_only || group == selection->wanted_group;
 }
 
-static void collect_groups(struct selection *selection, struct members *members)
+static void collect_groups(struct selection *selection, struct shown *shown)
 {
 	const struct session *session = selection->session;
 	const struct snapshot *now = session->now;
 
 	for (uint32_t i = 0; i < now->thread_count; i++) {
-		uint32_t group = grouping_of_triple(members->grouping, 0, now->triple[i]);
+		uint32_t group = grouping_of_triple(shown->grouping, 0, now->triple[i]);
 
 		if (!is_shown(selection, i) || !is_wanted(selection, group))
 			continue;
-		members->threads[members->count] = i;
-		members->rows[members->count] = row_of_group(selection, members, group);
-		members->row_threads[members->rows[members->count++]]++;
+		shown_add(shown, i, row_of_group(selection, shown, group));
 	}
 	if (!selection->with_ended)
 		return;
-	members->ended_rows = memory_allocate((session->ended.count + 1) * sizeof(uint32_t));
+	shown->ended_row_of = memory_allocate((session->ended.count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < session->ended.count; i++) {
-		uint32_t group = grouping_of_triple(members->grouping, 1, i);
+		uint32_t group = grouping_of_triple(shown->grouping, 1, i);
 
-		members->ended_rows[i] = selection->allowed[1][i] && is_wanted(selection, group)
-						 ? row_of_group(selection, members, group)
+		shown->ended_row_of[i] = selection->allowed[1][i] && is_wanted(selection, group)
+						 ? row_of_group(selection, shown, group)
 						 : UINT32_MAX;
 	}
 }
 
 static void collect_threads(struct selection *selection, const char *key, size_t key_length,
-			    struct members *members)
+			    struct shown *shown)
 {
 	const struct snapshot *now = selection->session->now;
 	struct buffer own_key = {0};
@@ -131,74 +121,43 @@ static void collect_threads(struct selection *selection, const char *key, size_t
 			continue;
 		if (key != NULL) {
 			buffer_clear(&own_key);
-			append_thread_key(&own_key, now, i);
+			shown_append_thread_key(&own_key, now, i);
 			if (own_key.length != key_length || memcmp(own_key.data, key, key_length) != 0)
 				continue;
 		}
-		members->threads[members->count] = i;
-		members->rows[members->count] = (uint32_t)members->row_count;
-		members->row_group[members->row_count] = i;
-		members->row_threads[members->row_count++] = 1;
-		members->count++;
+		shown->row_group[shown->row_count] = i;
+		shown_add(shown, i, (uint32_t)shown->row_count++);
 	}
 	buffer_release(&own_key);
 }
 
-void members_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
-		     bool with_ended, struct members *members)
+void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
+		     bool with_ended, struct shown *shown)
 {
 	struct selection selection = {.session = session, .view = view, .wanted_only = key != NULL};
 	const struct snapshot *now = session->now;
 
-	*members = (struct members){.by_thread = view->level == VIEW_LEVEL_THREADS};
-	selection.with_ended = (with_ended || view->mode == VIEW_MODE_BASE) && !members->by_thread &&
+	*shown = (struct shown){.now = now, .by_thread = view->level == VIEW_LEVEL_THREADS};
+	selection.with_ended = (with_ended || view->mode == VIEW_MODE_BASE) && !shown->by_thread &&
 			       session->ended.names != NULL;
 	apply_steps(&selection);
-	if (members->by_thread) {
-		reserve(members, now->thread_count, now->thread_count);
-		collect_threads(&selection, key, key_length, members);
+	if (shown->by_thread) {
+		shown_reserve(shown, now->thread_count, now->thread_count);
+		collect_threads(&selection, key, key_length, shown);
 	} else {
 		size_t group_count;
 
-		members->by_cgroup = view->grouping.axis == AXIS_CGROUP;
-		members->grouping = session_grouping(session, &view->grouping, selection.with_ended);
-		group_count = grouping_count(members->grouping);
+		shown->by_cgroup = view->grouping.axis == AXIS_CGROUP;
+		shown->grouping = session_grouping(session, &view->grouping, selection.with_ended);
+		group_count = grouping_count(shown->grouping);
 		if (key != NULL)
-			selection.wanted_group = grouping_find(members->grouping, key, key_length);
+			selection.wanted_group = grouping_find(shown->grouping, key, key_length);
 		selection.row_of_group = memory_allocate((group_count + 1) * sizeof(uint32_t));
 		memset(selection.row_of_group, 0xff, (group_count + 1) * sizeof(uint32_t));
-		reserve(members, now->thread_count, group_count);
-		collect_groups(&selection, members);
+		shown_reserve(shown, now->thread_count, group_count);
+		collect_groups(&selection, shown);
 		free(selection.row_of_group);
 	}
 	free(selection.allowed[0]);
 	free(selection.allowed[1]);
-}
-
-void members_release(struct members *members)
-{
-	free(members->threads);
-	free(members->rows);
-	free(members->ended_rows);
-	free(members->row_threads);
-	free(members->row_group);
-	*members = (struct members){0};
-}
-
-void append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread)
-{
-	buffer_append_u64(buffer, snapshot->tid[thread]);
-	buffer_append_char(buffer, ':');
-	buffer_append_u64(buffer, snapshot->start_time[thread]);
-}
-
-const char *members_row_key(const struct session *session, const struct members *members, size_t row,
-			    struct buffer *buffer, size_t *ret_length)
-{
-	if (!members->by_thread)
-		return grouping_key(members->grouping, members->row_group[row], ret_length);
-	buffer_clear(buffer);
-	append_thread_key(buffer, session->now, members->row_group[row]);
-	*ret_length = buffer->length;
-	return buffer->data;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns of cgroup records: on the cgroup axis only. Several cgroups of one group merge as in reports. */
-#include "session_internal.h"
+#include "reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,13 @@
 struct field_value {
 	bool lacking;
 	double value;
+};
+
+/* How a number behaves in time. */
+enum cgroup_field_kind {
+	CGROUP_FIELD_RATE,   /* a counter shown per second in VIEW_MODE_RATE */
+	CGROUP_FIELD_AMOUNT, /* a counter shown as an amount in every mode */
+	CGROUP_FIELD_GAUGE,
 };
 
 enum merge {
@@ -155,9 +162,9 @@ static const struct cgroup_field_entry cgroup_fields[CGROUP_FIELD_COUNT] = {
 				      MERGE_SUM},
 };
 
-enum cgroup_field_kind cgroup_field_kind(int field)
+bool reduce_cgroup_is_rate(int field)
 {
-	return cgroup_fields[field].kind;
+	return cgroup_fields[field].kind == CGROUP_FIELD_RATE;
 }
 
 static int compare_paths(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
@@ -170,29 +177,29 @@ static int compare_paths(const struct snapshot *a, uint32_t i, const struct snap
 
 /* The record of the same path at the other side of the span; both stand in the order of their paths. */
 static const struct cgroup_record *find_before(const struct snapshot *now, uint32_t record,
-					       const struct snapshot *before, uint32_t *place)
+					       const struct snapshot *before, uint32_t *index)
 {
-	while (*place < before->cgroup_count) {
-		int order = compare_paths(before, *place, now, record);
+	while (*index < before->cgroup_count) {
+		int order = compare_paths(before, *index, now, record);
 
 		if (order == 0)
-			return &before->cgroups[*place];
+			return &before->cgroups[*index];
 		if (order > 0)
 			break;
-		(*place)++;
+		(*index)++;
 	}
 	return NULL;
 }
 
 /* The row of each path id of the newest snapshot, UINT32_MAX where there is none. */
-static uint32_t *rows_of_paths(const struct session *session, const struct members *members)
+static uint32_t *rows_of_paths(const struct shown *shown)
 {
-	const struct snapshot *now = session->now;
+	const struct snapshot *now = shown->now;
 	uint32_t *rows = memory_allocate((now->strings.count + 1) * sizeof(*rows));
 
 	memset(rows, 0xff, (now->strings.count + 1) * sizeof(*rows));
-	for (size_t k = 0; k < members->count; k++)
-		rows[now->triples[now->triple[members->threads[k]]].cgroup] = members->rows[k];
+	for (size_t k = 0; k < shown->count; k++)
+		rows[now->triples[now->triple[shown->threads[k]]].cgroup] = shown->row_of[k];
 	return rows;
 }
 
@@ -200,16 +207,15 @@ static uint32_t *rows_of_paths(const struct session *session, const struct membe
  * What a cgroup without a record on the other side counts from: only those with threads have records, so that
  * it may have been there. It is new when all its threads are, else its past is unknown.
  */
-static bool *find_settled(const struct session *session, const struct members *members,
-			  const struct comparison_sides *sides)
+static bool *find_settled(const struct span *span, const struct shown *shown)
 {
-	const struct snapshot *now = session->now;
+	const struct snapshot *now = span->now;
 	bool *settled = memory_allocate_zero(now->strings.count + 1, sizeof(*settled));
 
-	for (size_t k = 0; sides->from != NULL && k < members->count; k++) {
-		uint32_t thread = members->threads[k];
+	for (size_t k = 0; span->from != NULL && k < shown->count; k++) {
+		uint32_t thread = shown->threads[k];
 
-		if (sides->from_of[thread] != THREAD_BORN)
+		if (span->from_of[thread] != THREAD_BORN)
 			settled[now->triples[now->triple[thread]].cgroup] = true;
 	}
 	return settled;
@@ -230,6 +236,7 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
 		accumulator->sum.first = value.value;
 }
 
+/* The last reason is named: the others of the group are those of cgroups before it. */
 static void miss(struct accumulator *accumulator, uint16_t reason)
 {
 	accumulator->missed++;
@@ -240,17 +247,17 @@ static void miss(struct accumulator *accumulator, uint16_t reason)
  * Takes the difference of a counter to the other side. A cgroup that has no record there counts from zero,
  * or, when it has `settled` threads, older than that, is unavailable.
  */
-static bool take_change(const struct comparison_sides *sides, const struct cgroup_field_entry *field,
+static bool take_change(const struct span *span, const struct cgroup_field_entry *field,
 			const struct cgroup_record *before, bool settled, bool as_rate,
 			struct field_value *value, struct accumulator *accumulator)
 {
-	uint64_t now_ns = sides->to->provenance.boottime_ns, before_ns;
+	uint64_t now_ns = span->now->provenance.boottime_ns, before_ns;
 	double start = 0.0;
 
-	if (sides->total)
+	if (span->mode == VIEW_MODE_TOTAL)
 		return true;
-	if (sides->from == NULL || sides->from->cgroup_count == 0 || (before == NULL && settled)) {
-		miss(accumulator, sides->from == NULL ? sides->missing : REASON_NOT_READ);
+	if (span->from == NULL || span->from->cgroup_count == 0 || (before == NULL && settled)) {
+		miss(accumulator, span->from == NULL ? span->missing : REASON_NOT_READ);
 		return false;
 	}
 	if (before != NULL) {
@@ -258,9 +265,9 @@ static bool take_change(const struct comparison_sides *sides, const struct cgrou
 			miss(accumulator, before->missing[field->member]);
 			return false;
 		}
-		start = field->read(sides->from, before).value;
+		start = field->read(span->from, before).value;
 	}
-	before_ns = sides->from->provenance.boottime_ns;
+	before_ns = span->from->provenance.boottime_ns;
 	if (value->value < start || (as_rate && now_ns <= before_ns)) {
 		miss(accumulator, value->value < start ? REASON_WENT_BACKWARDS : REASON_NOT_READ);
 		return false;
@@ -271,58 +278,56 @@ static bool take_change(const struct comparison_sides *sides, const struct cgrou
 	return true;
 }
 
-static void add_record(const struct comparison_sides *sides, const struct cgroup_field_entry *field,
-		       uint32_t index, const struct cgroup_record *before, bool settled, enum view_mode mode,
-		       struct accumulator *accumulator)
+static void add_record(const struct span *span, const struct cgroup_field_entry *field, uint32_t index,
+		       const struct cgroup_record *before, bool settled, struct accumulator *accumulator)
 {
-	const struct cgroup_record *record = &sides->to->cgroups[index];
+	const struct cgroup_record *record = &span->now->cgroups[index];
 	struct field_value value;
 
 	if (record->missing[field->member] != REASON_READ) {
 		miss(accumulator, record->missing[field->member]);
 		return;
 	}
-	value = field->read(sides->to, record);
+	value = field->read(span->now, record);
 	if (field->kind != CGROUP_FIELD_GAUGE &&
-	    !take_change(sides, field, before, settled,
-			 field->kind == CGROUP_FIELD_RATE && mode == VIEW_MODE_RATE, &value, accumulator))
+	    !take_change(span, field, before, settled,
+			 field->kind == CGROUP_FIELD_RATE && span->mode == VIEW_MODE_RATE, &value,
+			 accumulator))
 		return;
 	merge_value(field, value, accumulator);
 }
 
 /* Why no cgroup has a record. */
-static uint16_t reason_without_records(const struct session *session)
+static uint16_t reason_without_records(const struct span *span)
 {
-	const struct feature_result *result = &session->now->provenance.features[FEATURE_CGROUP2];
+	const struct feature_result *result = &span->now->provenance.features[FEATURE_CGROUP2];
 
-	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
-		return (uint16_t)result->reason;
-	return session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ;
+	return result->state == FEATURE_STATE_OFF && result->reason != REASON_READ ? (uint16_t)result->reason
+										   : span->missing;
 }
 
-void cgroup_reduce(struct session *session, const struct members *members, const struct column_values *values)
+void reduce_cgroup(const struct span *span, const struct shown *shown, const struct column_values *values)
 {
 	const struct cgroup_field_entry *field = &cgroup_fields[column_entry(values->column)->inputs[0]];
-	struct comparison_sides sides = session_comparison(session, span_of_mode(values->mode));
-	uint32_t place = 0;
+	const struct snapshot *now = span->now;
+	uint32_t index = 0;
 	uint32_t *rows;
 	bool *settled;
 
-	if (!members->by_cgroup)
+	if (!shown->by_cgroup)
 		return;
-	for (size_t row = 0; session->now->cgroup_count == 0 && row < members->row_count; row++)
-		miss(&values->accumulators[row], reason_without_records(session));
-	rows = rows_of_paths(session, members);
-	settled = find_settled(session, members, &sides);
-	for (uint32_t i = 0; i < session->now->cgroup_count; i++) {
-		const struct cgroup_record *before = sides.from != NULL ? find_before(session->now, i,
-										      sides.from, &place)
-									: NULL;
-		uint32_t path = session->now->cgroups[i].path;
+	for (size_t row = 0; now->cgroup_count == 0 && row < shown->row_count; row++)
+		miss(&values->accumulators[row], reason_without_records(span));
+	rows = rows_of_paths(shown);
+	settled = find_settled(span, shown);
+	for (uint32_t i = 0; i < now->cgroup_count; i++) {
+		const struct cgroup_record *before = span->from != NULL
+							     ? find_before(now, i, span->from, &index)
+							     : NULL;
+		uint32_t path = now->cgroups[i].path;
 
 		if (rows[path] != UINT32_MAX)
-			add_record(&sides, field, i, before, settled[path], values->mode,
-				   &values->accumulators[rows[path]]);
+			add_record(span, field, i, before, settled[path], &values->accumulators[rows[path]]);
 	}
 	free(rows);
 	free(settled);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The groups of both sides, joined once for each axis and narrowing that was looked at. */
+#include "compare_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "diff/diff_internal.h"
+
+void compare_join_release(struct compare_join *join)
+{
+	diff_release(join->diff);
+	buffer_release(&join->signature);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		free(join->inside[side]);
+		for (size_t i = 0; join->records[side] != NULL && i < COLUMN_COUNT; i++)
+			free(join->records[side][i].accumulators);
+		free(join->records[side]);
+	}
+	free(join->counts);
+	free(join->labels);
+	arena_release(&join->arena);
+	*join = (struct compare_join){0};
+}
+
+/* Everything that a join depends on but the sides. */
+static void sign(struct comparison *comparison, const struct view *view, enum axis axis, size_t step_count,
+		 struct buffer *signature)
+{
+	const struct grouping_options *grouping = &view->grouping;
+
+	buffer_append_format(signature, "%d %d%d%d%d %p %zu", (int)axis, compare_by_threads(comparison),
+			     grouping->keep_thread_names, grouping->keep_cgroup_names,
+			     view->hide_kernel_threads, (const void *)grouping->flatten,
+			     grouping->flatten_count);
+	for (size_t i = 0; i < step_count; i++) {
+		buffer_append_format(signature, " %d %zu ", (int)view->steps[i].axis,
+				     view->steps[i].key_length);
+		buffer_append(signature, view->steps[i].key, view->steps[i].key_length);
+	}
+}
+
+static struct compare_join *find_join(struct comparison *comparison, const struct buffer *signature)
+{
+	for (size_t i = 0; i < COMPARE_JOINS_KEPT; i++) {
+		struct compare_join *join = &comparison->joins[i];
+
+		if (join->diff != NULL && join->signature.length == signature->length &&
+		    memcmp(join->signature.data, signature->data, signature->length) == 0)
+			return join;
+	}
+	return NULL;
+}
+
+/* A step counts by the groups of its own axis, so that renamed cgroups stay together. */
+bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
+			     enum diff_side side)
+{
+	const struct snapshot *snapshot = comparison->sides[side];
+	const struct view_step *step;
+	const struct compare_join *join;
+	bool *inside;
+	size_t pair;
+
+	if (step_count == 0 && !view->hide_kernel_threads)
+		return NULL;
+	inside = memory_allocate(snapshot->thread_count + 1);
+	if (step_count == 0) {
+		for (size_t i = 0; i < snapshot->thread_count; i++)
+			inside[i] = (snapshot->thread_flags[i] & THREAD_KERNEL) == 0;
+		return inside;
+	}
+	step = &view->steps[step_count - 1];
+	join = compare_join_of(comparison, view, step->axis, step_count - 1);
+	pair = diff_find(join->diff, step->key, step->key_length);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		inside[i] = pair != SIZE_MAX && (join->inside[side] == NULL || join->inside[side][i]) &&
+			    diff_pair_of_thread(join->diff, side, i) == pair;
+	return inside;
+}
+
+/*
+ * Three parts become "process thread  cgroup", and one that was renamed "cgroup>other": what tells rows apart
+ * stands where a narrow name is not cut.
+ */
+static void label_parts(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
+{
+	const char *cgroup = pair->key, *process = cgroup + strlen(cgroup) + 1;
+	const char *thread = process + strlen(process) + 1;
+	size_t length;
+
+	buffer_append_text(text, process);
+	if (strcmp(process, thread) != 0)
+		buffer_append_format(text, " %s", thread);
+	buffer_append_format(text, "  %s", cgroup);
+	if (pair->kind == DIFF_PAIR_FUDGED)
+		buffer_append_format(text, ">%s",
+				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
+}
+
+static void make_labels(struct compare_join *join, enum axis axis)
+{
+	size_t count = diff_pair_count(join->diff);
+	struct buffer text = {0};
+
+	join->labels = memory_allocate_zero(count + 1, sizeof(*join->labels));
+	for (size_t i = 0; i < count; i++) {
+		const struct diff_pair *pair = diff_pair(join->diff, i);
+
+		if (axis != AXIS_ALL) {
+			join->labels[i] = (struct compare_label){pair->key, pair->key_length};
+			continue;
+		}
+		buffer_clear(&text);
+		label_parts(join->diff, pair, &text);
+		join->labels[i] = (struct compare_label){
+			arena_duplicate(&join->arena, text.data, text.length), text.length};
+	}
+	buffer_release(&text);
+}
+
+/* An entry for a new join: an unused one, else that whose last use is the longest ago. */
+static struct compare_join *make_room(struct comparison *comparison)
+{
+	struct compare_join *oldest = &comparison->joins[0];
+
+	for (size_t i = 1; i < COMPARE_JOINS_KEPT; i++) {
+		if (comparison->joins[i].used < oldest->used)
+			oldest = &comparison->joins[i];
+	}
+	compare_join_release(oldest);
+	return oldest;
+}
+
+struct compare_join *compare_join_of(struct comparison *comparison, const struct view *view, enum axis axis,
+				     size_t step_count)
+{
+	struct diff_options options = {.grouping = view->grouping};
+	bool *inside[DIFF_SIDE_COUNT];
+	struct buffer signature = {0};
+	struct compare_join *join;
+
+	sign(comparison, view, axis, step_count, &signature);
+	join = find_join(comparison, &signature);
+	if (join != NULL) {
+		buffer_release(&signature);
+		join->used = ++comparison->clock;
+		return join;
+	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		options.members[side] = inside[side] = compare_threads_inside(comparison, view, step_count,
+									      (enum diff_side)side);
+	options.grouping.axis = axis;
+	join = make_room(comparison);
+	join->signature = signature;
+	memcpy(join->inside, inside, sizeof(inside));
+	if (compare_by_threads(comparison))
+		diff_match_apply(compare_match(comparison), &options);
+	join->diff = diff_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER], &options);
+	join->used = ++comparison->clock;
+	if (compare_match(comparison) != NULL)
+		join->counts = diff_match_count(compare_match(comparison), join->diff);
+	make_labels(join, axis);
+	return join;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_EVIDENCE_H
+#define CTOP_EVIDENCE_H
+
+#include "base/buffer.h"
+#include "snapshot/snapshot.h"
+#include "table/table.h"
+
+/* How good the data of a snapshot is: what was read, what was missed and why, and what would help. */
+
+enum {
+	EVIDENCE_READ,
+	EVIDENCE_MISSED,
+	EVIDENCE_WHY,
+	EVIDENCE_REMEDY,
+	EVIDENCE_COUNT,
+};
+
+/*
+ * One row per source (SOURCE READ MISSED WHY REMEDY), then the processes that the allocator probe has
+ * something to say of (rows with a tgid), then features; texts are not sanitised.
+ */
+struct table *evidence_table(const struct snapshot *snapshot);
+
+/*
+ * The lines under the table: probe, parse and taskstats summaries, cost. Of a live screen also what the cost
+ * is of the time since the round before (0 when there was none), and the threads that ended since the base.
+ */
+void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
+			   struct buffer *lines);
+
+/*
+ * Appends what would let the allocator probe read the processes that it may not, as far as the features of
+ * the snapshot tell: a part of a sentence, without a remedy where there is none.
+ */
+void evidence_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text);
+
+/* --- evidence_heap.c, for evidence_table() --- */
+
+/* A row of what was read and missed. Texts last as long as the arena that they were made in. */
+struct evidence_row {
+	const char *key, *label;
+	uint32_t tgid; /* 0 for what is of no process */
+	uint64_t read, missed;
+	const char *why, *remedy; /* NULL: nothing was missed */
+};
+
+/*
+ * A row for each process that the allocator probe looked at and that has jemalloc, or may have; those of one
+ * name and outcome share a row, whose `tgid` is that of its first process. The caller frees them; NULL when
+ * there are none.
+ */
+struct evidence_row *evidence_heap_rows(const struct snapshot *now, struct arena *arena, size_t *ret_count);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "explain.h"
+
+#include "base/number.h"
+#include "span.h"
+
+void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
+{
+	const struct metric_entry *entry = &metrics[metric];
+	enum source source = snapshot->metric_source[metric];
+	const char *where = source == entry->equivalent_source ? entry->equivalent_place : entry->place;
+	enum source file = source;
+
+	buffer_append_format(lines, "%s: %s", entry->name, entry->description);
+	if (source == SOURCE_NONE) {
+		buffer_append_char(lines, '\n');
+		return;
+	}
+	while (sources[file].part_of != SOURCE_NONE)
+		file = sources[file].part_of;
+	if (sources[file].file[0] != '\0')
+		buffer_append_format(lines, "\n  from /proc/PID/task/TID/%s", sources[file].file);
+	else
+		buffer_append_format(lines, "\n  from %s", sources[file].name);
+	if (where[0] != '\0')
+		buffer_append_format(lines, " (%s)", where);
+	if (entry->config_gates != NULL)
+		buffer_append_format(lines, ", kernel options %s", entry->config_gates);
+	buffer_append_char(lines, '\n');
+}
+
+uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
+{
+	reason_id reason;
+	enum value_state state = snapshot_value_state(snapshot, thread, metric, false, &reason);
+
+	return state == VALUE_ABSENT ? SERIES_ABSENT : reason;
+}
+
+void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SERIES_ABSENT + 1],
+		     const char *absent, struct buffer *lines)
+{
+	char text[28];
+
+	for (int reason = REASON_READ + 1; reason < SERIES_ABSENT; reason++) {
+		if (by_state[reason] != 0)
+			buffer_append_format(lines, "  %s unavailable: %s\n",
+					     number_group_digits(by_state[reason], text),
+					     snapshot_reason_words(snapshot, (reason_id)reason));
+	}
+	if (by_state[SERIES_ABSENT] != 0)
+		buffer_append_format(lines, "  %s to which %s\n",
+				     number_group_digits(by_state[SERIES_ABSENT], text), absent);
+}

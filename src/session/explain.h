@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_EXPLAIN_H
+#define CTOP_EXPLAIN_H
+
+#include "base/buffer.h"
+#include "span.h"
+
+/* Parts of the text behind a number that one snapshot and a comparison have in common. */
+
+/* Appends what a metric counts and from where a snapshot has it. */
+void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines);
+
+/* Of a thread: REASON_READ, SERIES_ABSENT or why its value is unavailable. */
+uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
+
+/* Appends how many threads are not in a number, and why; `absent` says what is the matter with those that
+ * have none. */
+void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SERIES_ABSENT + 1],
+		     const char *absent, struct buffer *lines);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HISTORY_H
+#define CTOP_HISTORY_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "shown.h"
+#include "table/table.h"
+#include "view/view.h"
+
+/* What changed since the table of the round before: new rows, gone rows, the largest rises. */
+
+/* A row as it was when the table of a round was made. */
+struct history_row {
+	uint64_t hash;
+	const char *key; /* in the arena of the generation; NULL for a thread row */
+	size_t key_length;
+	uint32_t thread; /* index in that round's snapshot, else UINT32_MAX */
+	double sort;
+	bool seen; /* found again in the round after */
+};
+
+struct history_generation {
+	uint64_t round; /* 0: none */
+	struct arena arena;
+	struct history_row *rows;
+	size_t count;
+	size_t capacity;
+	struct hash_map index; /* hash to row */
+};
+
+struct history {
+	struct buffer signature; /* of the view it belongs to */
+	struct history_generation now, before;
+};
+
+/*
+ * Notes all rows of the table of a round with their sort values and returns, for each, its mark (owned by the
+ * caller, one byte each). What was noted of the round before, of the same view, is in `history->before`.
+ */
+unsigned char *history_update(struct history *history, uint64_t round, const struct view *view,
+			      const struct shown *shown, const double *sort_values);
+
+void history_release(struct history *history);
+
+#endif

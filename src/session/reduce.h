@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_REDUCE_H
+#define CTOP_REDUCE_H
+
+#include "ended.h"
+#include "shown.h"
+#include "span.h"
+#include "table/table.h"
+
+/* A column's values reduced to an accumulator a row, and cells made of them. */
+
+/* Whatever a row's cell is made of. */
+struct accumulator {
+	union {
+		struct {
+			double first, second;
+		} sum;
+		struct {
+			int64_t low, high;
+		} range;
+		struct {
+			uint64_t value;
+		} present;
+	};
+	uint32_t read, missed;
+	uint16_t reason; /* of a missed one */
+	bool partial;    /* an input of a thread that was read is missing */
+	bool differs;    /* threads do not agree; of a ratio: inputs miss different threads */
+	bool rose;
+};
+
+/* Counts a thread, process or record whose value is not known. */
+static inline void accumulator_miss(struct accumulator *accumulator, uint16_t reason)
+{
+	accumulator->missed++;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = reason;
+}
+
+/* A column's accumulators, `stride` for each row. */
+struct column_values {
+	enum column column;
+	enum view_mode mode;
+	struct accumulator *accumulators; /* owned */
+	size_t stride;
+};
+
+/* Reduces a column over a span whose `now` is that of the threads shown. */
+void reduce_column(const struct span *span, const struct shown *shown, enum column column,
+		   struct column_values *ret_values);
+
+/* --- for reduce_column() --- */
+
+/*
+ * Reduces a column of cgroup records to one accumulator per row: sum.first, and `differs` where a cgroup of
+ * the group has no limit. Rows that are not cgroups get nothing: it does not apply to them.
+ */
+void reduce_cgroup(const struct span *span, const struct shown *shown, const struct column_values *values);
+
+/*
+ * Reduces a column of the allocator probe (enum heap_field). `differs`: of LIVE, some process is not whole in
+ * the row; of LAYOUT, processes do not agree, present.value being an index into provenance.heap.
+ */
+void reduce_heap(const struct span *span, const struct shown *shown, const struct column_values *values);
+
+/*
+ * Reduces first - second of two counters over the span to sum.first and sum.second. The whole is missed with
+ * any thread: a difference of parts is neither more nor less than that of all.
+ */
+void reduce_net(const struct span *span, const struct shown *shown, const struct column_values *values);
+
+/* How the counters of a process were found, and what became of the search; NULL when it is not known. */
+const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
+
+/* Whether a column of cgroup records is a counter shown per second in VIEW_MODE_RATE. */
+bool reduce_cgroup_is_rate(int field);
+
+/* --- column_cell.c --- */
+
+/* Makes the cell of a row; its texts are in `arena`. */
+void column_cell(const struct shown *shown, const struct column_values *values, size_t row,
+		 struct arena *arena, struct cell *ret_cell);
+
+/* A category's value as words: SCHED_OTHER is OTHER, a state its letter. */
+const char *category_text(const struct snapshot *snapshot, enum metric metric, uint64_t value,
+			  char letter[static 5]);
+
+/* Fills a table's column description: name with unit, title, width. */
+void column_describe(enum column column, enum view_mode mode, bool by_thread, struct arena *arena,
+		     struct table_column *ret_column);
+
+#endif

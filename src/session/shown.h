@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SHOWN_H
+#define CTOP_SHOWN_H
+
+#include "base/buffer.h"
+#include "group/grouping.h"
+
+/* The threads that a table is of, each with its row: what columns are reduced over. */
+struct shown {
+	const struct snapshot *now;
+	uint32_t *threads; /* indices in `now` */
+	uint32_t *row_of;  /* of each of `threads` */
+	size_t count;
+	/* The row of each ended record, UINT32_MAX for none; NULL: ended threads do not count. */
+	uint32_t *ended_row_of;
+	size_t row_count;
+	uint32_t *row_threads; /* living threads of each row */
+	uint32_t *row_group; /* group of each row, or its thread index when `by_thread`; NULL: nobody asks */
+	bool by_thread;
+	const struct grouping *grouping; /* of the rows; NULL when `by_thread` */
+	bool by_cgroup;                  /* rows are cgroups */
+};
+
+/* Makes room for so many threads and rows; to be released. */
+void shown_reserve(struct shown *shown, size_t threads, size_t rows);
+void shown_release(struct shown *shown);
+
+/* Adds a thread to a row. */
+static inline void shown_add(struct shown *shown, uint32_t thread, uint32_t row)
+{
+	shown->threads[shown->count] = thread;
+	shown->row_of[shown->count++] = row;
+	shown->row_threads[row]++;
+}
+
+/* Key of a row, NUL-terminated; a thread's is made in `buffer`, which is cleared. */
+const char *shown_row_key(const struct shown *shown, size_t row, struct buffer *buffer, size_t *ret_length);
+
+/* Appends the key of a thread, "TID:START". */
+void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread);
+
+/* Name of a thread as read. */
+const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The list of a session: the rounds of the live host, or one file. */
+#include "screen.h"
+
+enum {
+	HEADER_LINES = 3
+};
+
+static struct table *make_table(struct ui *ui)
+{
+	return session_table(ui->session, &ui->view);
+}
+
+static void fill(struct ui *ui, size_t first, size_t count)
+{
+	session_table_fill(ui->session, &ui->view, ui->table, first, count);
+}
+
+static struct table *make_metrics(struct ui *ui)
+{
+	return session_metric_table(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length);
+}
+
+static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)
+{
+	session_explain(ui->session, &ui->view, row->key, row->key_length, column, lines);
+}
+
+static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])
+{
+	enum column of_tab[COLUMN_TOTAL];
+	struct view all = *view;
+	size_t count;
+
+	all.width = 0;
+	count = view_columns(&all, of_tab);
+	for (size_t i = 0; i < count; i++)
+		columns[i] = of_tab[i];
+	return count;
+}
+
+static int header_lines(struct ui *ui)
+{
+	(void)ui;
+	return HEADER_LINES;
+}
+
+static void draw_note(struct ui *ui, int y)
+{
+	(void)ui;
+	(void)y;
+}
+
+static void make_evidence(struct ui *ui)
+{
+	screen_evidence_add(ui, session_now(ui->session), session_interval_ns(ui->session),
+			    session_ended_count(ui->session));
+}
+
+static const char *why_empty(const struct ui *ui)
+{
+	if (ui->view.filter != NULL)
+		return "No row matches the filter. / changes it, an empty one shows all.";
+	return ui->view.step_count != 0 ? "Nothing is left in this group. Esc goes back." : "No threads.";
+}
+
+static bool offers(const struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_COMPARE:
+		return ui->host->request_file != NULL;
+	case ACTION_SWAP:
+	case ACTION_EQUAL:
+		return false;
+	case ACTION_BASE:
+		return ui->host->request_base != NULL;
+	case ACTION_MODE:
+		return ui->options->file_name == NULL;
+	default:
+		return true;
+	}
+}
+
+static void change_mode(struct ui *ui)
+{
+	if (ui->options->file_name != NULL) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "a file has only totals: there is no earlier reading to count from");
+		return;
+	}
+	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);
+	navigate_change_cells(ui);
+}
+
+static void sort_key(struct ui *ui, enum column column)
+{
+	navigate_sort(ui, column);
+}
+
+static void set_base(struct ui *ui)
+{
+	if (ui->host->request_base == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a file has no later round to count from");
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
+	ui->message_pending = true;
+	ui->host->request_base(ui->host->context);
+}
+
+static bool can_report(const struct ui *ui)
+{
+	return ui->host->write_report != NULL;
+}
+
+static int write_report(struct ui *ui, const char *path, struct error *error)
+{
+	return ui->host->write_report(ui->host->context, &ui->view.grouping, path, error);
+}
+
+const struct content content_of_session = {
+	.first_axis = AXIS_PROCESS,
+	.make_table = make_table,
+	.fill = fill,
+	.make_metrics = make_metrics,
+	.explain = explain,
+	.needs = view_needs,
+	.sort_columns = sort_columns,
+	.header_lines = header_lines,
+	.draw_header = screen_header_draw,
+	.draw_note = draw_note,
+	.make_evidence = make_evidence,
+	.why_empty = why_empty,
+	.offers = offers,
+	.change_mode = change_mode,
+	.sort_key = sort_key,
+	.set_base = set_base,
+	.can_report = can_report,
+	.write_report = write_report,
+};
