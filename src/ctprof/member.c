@@ -106,44 +106,35 @@ static const struct member pressure_members[] = {
 
 static const struct object pressure_object = OBJECT(pressure_members);
 
-#define CGROUP(text, member_type, flag, field)                                                               \
+/* A number that older files lack is 0, what may be absent is null, and lists must be there. */
+#define CGROUP_FLAGS_U64          MEMBER_DEFAULTED
+#define CGROUP_FLAGS_OPTIONAL_U64 MEMBER_NULLABLE
+#define CGROUP_FLAGS_OPTIONAL_I32 MEMBER_NULLABLE
+#define CGROUP_FLAGS_KEY_VALUES   MEMBER_REQUIRED
+
+/* By enum cgroup_record_field; the objects below take their parts. */
+static const struct member cgroup_fields[CGROUP_RECORD_FIELD_COUNT] = {
+#define CGROUP_FIELD(id, field, type, text, ...)                                                             \
+	{NAME(text), CGROUP_FLAGS_##type, MEMBER_##type, FIELD(cgroup_record, field)},
+#include "snapshot/cgroup_field.def"
+#undef CGROUP_FIELD
+};
+
+#define CGROUP_OBJECT(first, behind)                                                                         \
 	{                                                                                                    \
-		NAME(text), .flags = (flag), .type = MEMBER_##member_type, FIELD(cgroup_record, field)       \
+		.members = cgroup_fields + (first), .count = (behind) - (first), .present = SIZE_MAX         \
 	}
-
-static const struct member cgroup_cpu_members[] = {
-	CGROUP("usage_usec", U64, MEMBER_DEFAULTED, usage_usec),
-	CGROUP("nr_throttled", U64, MEMBER_DEFAULTED, nr_throttled),
-	CGROUP("throttled_usec", U64, MEMBER_DEFAULTED, throttled_usec),
-	CGROUP("max_quota_us", OPTIONAL_U64, MEMBER_NULLABLE, max_quota_us),
-	CGROUP("max_period_us", U64, MEMBER_DEFAULTED, max_period_us),
-	CGROUP("weight", OPTIONAL_U64, MEMBER_NULLABLE, weight),
-	CGROUP("weight_nice", OPTIONAL_I32, MEMBER_NULLABLE, weight_nice),
-};
-
-static const struct member cgroup_memory_members[] = {
-	CGROUP("current", U64, MEMBER_DEFAULTED, memory_current),
-	CGROUP("max", OPTIONAL_U64, MEMBER_NULLABLE, memory_max),
-	CGROUP("high", OPTIONAL_U64, MEMBER_NULLABLE, memory_high),
-	CGROUP("low", OPTIONAL_U64, MEMBER_NULLABLE, memory_low),
-	CGROUP("min", OPTIONAL_U64, MEMBER_NULLABLE, memory_min),
-	CGROUP("stat", KEY_VALUES, MEMBER_REQUIRED, memory_stat),
-	CGROUP("events", KEY_VALUES, MEMBER_REQUIRED, memory_events),
-};
-
-static const struct member cgroup_pids_members[] = {
-	CGROUP("current", OPTIONAL_U64, MEMBER_NULLABLE, pids_current),
-	CGROUP("max", OPTIONAL_U64, MEMBER_NULLABLE, pids_max),
-};
 
 static const struct member cgroup_knowledge_members[] = {
 	{NAME("missing"), MEMBER_OMITTED, MEMBER_NAMED_REASONS, FIELD(cgroup_record, missing),
 	 .names = cgroup_member_names, .count = CGROUP_MEMBER_COUNT},
 };
 
-static const struct object cgroup_cpu_object = OBJECT(cgroup_cpu_members);
-static const struct object cgroup_memory_object = OBJECT(cgroup_memory_members);
-static const struct object cgroup_pids_object = OBJECT(cgroup_pids_members);
+static const struct object cgroup_cpu_object = CGROUP_OBJECT(0, CGROUP_RECORD_MEMORY_CURRENT);
+static const struct object cgroup_memory_object = CGROUP_OBJECT(CGROUP_RECORD_MEMORY_CURRENT,
+								CGROUP_RECORD_PIDS_CURRENT);
+static const struct object cgroup_pids_object = CGROUP_OBJECT(CGROUP_RECORD_PIDS_CURRENT,
+							      CGROUP_RECORD_FIELD_COUNT);
 static const struct object cgroup_knowledge_object = OBJECT(cgroup_knowledge_members);
 
 /* The nested objects lie in the record itself. */
@@ -154,10 +145,10 @@ static const struct member cgroup_members[] = {
 	{NAME("psi"), MEMBER_REQUIRED, MEMBER_OBJECT, FIELD(cgroup_record, pressure),
 	 .object = &pressure_object},
 	{NAME("ctop"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &cgroup_knowledge_object},
-	CGROUP("cpu_usage_usec", U64, MEMBER_OLDER, usage_usec),
-	CGROUP("nr_throttled", U64, MEMBER_OLDER, nr_throttled),
-	CGROUP("throttled_usec", U64, MEMBER_OLDER, throttled_usec),
-	CGROUP("memory_current", U64, MEMBER_OLDER, memory_current),
+	{NAME("cpu_usage_usec"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, usage_usec)},
+	{NAME("nr_throttled"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, nr_throttled)},
+	{NAME("throttled_usec"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, throttled_usec)},
+	{NAME("memory_current"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, memory_current)},
 };
 
 const struct object cgroup_object = {

@@ -59,33 +59,12 @@ struct merge {
 	const struct snapshot *snapshot;
 	struct merged_cgroups *result;
 	bool by_flags;
-	struct gathered stat, events;
+	struct gathered lists[CGROUP_RECORD_FIELD_COUNT]; /* of the records of the present key */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
-}
-
-static void merge_largest(struct optional_u64 *into, struct optional_u64 from)
-{
-	into->present = into->present && from.present;
-	into->value = into->present ? larger(into->value, from.value) : 0;
-}
-
-static void merge_smallest(struct optional_u64 *into, struct optional_u64 from)
-{
-	into->present = into->present && from.present;
-	if (!into->present)
-		into->value = 0;
-	else if (from.value < into->value)
-		into->value = from.value;
-}
-
-static void merge_present(struct optional_u64 *into, struct optional_u64 from)
-{
-	into->present = into->present || from.present;
-	into->value = number_add_saturating(into->value, from.present ? from.value : 0);
 }
 
 static void merge_half(struct pressure_half *into, const struct pressure_half *from)
@@ -148,103 +127,100 @@ static struct key_values join_gathered(struct merge *merge, struct gathered *gat
 	return joined;
 }
 
-/* Members that are one number or none. */
-static const struct {
-	void (*merge)(struct optional_u64 *into, struct optional_u64 from);
-	size_t offset;
-} optional_members[CGROUP_MEMBER_COUNT] = {
-	[CGROUP_MEMBER_CPU_WEIGHT] = {merge_largest, offsetof(struct cgroup_record, weight)},
-	[CGROUP_MEMBER_MEMORY_MAX] = {merge_largest, offsetof(struct cgroup_record, memory_max)},
-	[CGROUP_MEMBER_MEMORY_HIGH] = {merge_largest, offsetof(struct cgroup_record, memory_high)},
-	[CGROUP_MEMBER_MEMORY_LOW] = {merge_smallest, offsetof(struct cgroup_record, memory_low)},
-	[CGROUP_MEMBER_MEMORY_MIN] = {merge_smallest, offsetof(struct cgroup_record, memory_min)},
-	[CGROUP_MEMBER_PIDS_CURRENT] = {merge_present, offsetof(struct cgroup_record, pids_current)},
-	[CGROUP_MEMBER_PIDS_MAX] = {merge_largest, offsetof(struct cgroup_record, pids_max)},
-};
-
-static void merge_optional(struct cgroup_record *into, const struct cgroup_record *from,
-			   enum cgroup_member member, bool first)
+/* Of the records of one key, when all of them are known. */
+static void join_lists(struct merge *merge, struct cgroup_record *record)
 {
-	size_t offset = optional_members[member].offset;
-	struct optional_u64 *target = (struct optional_u64 *)(void *)((char *)into + offset);
-	const struct optional_u64 *source = (const struct optional_u64 *)(const void *)((const char *)from +
-											offset);
+	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
+		const struct cgroup_record_entry *entry = &cgroup_record_fields[i];
 
-	if (first)
-		*target = *source;
+		if (entry->type == CGROUP_TYPE_KEY_VALUES)
+			*(struct key_values *)(void *)((char *)record + entry->offset) = join_gathered(
+				merge, &merge->lists[i], entry->merge == CGROUP_MERGE_GAUGES);
+	}
+}
+
+static void merge_number(enum cgroup_merge merge, uint64_t *into, uint64_t from)
+{
+	if (merge == CGROUP_MERGE_SUM)
+		*into = number_add_saturating(*into, from);
+	else if (merge == CGROUP_MERGE_LARGEST)
+		*into = larger(*into, from);
 	else
-		optional_members[member].merge(target, *source);
+		*into = *into < from ? *into : from;
 }
 
-static void merge_cpu_max(struct cgroup_record *into, const struct cgroup_record *from, bool first)
+/* A number that may not be there: what one adds to others is what it has, a limit that one lacks is lacking.
+ */
+static void merge_optional(enum cgroup_merge merge, struct optional_u64 *into, struct optional_u64 from)
 {
-	if (first)
-		into->max_quota_us = from->max_quota_us;
-	merge_largest(&into->max_quota_us, from->max_quota_us);
-	into->max_period_us = larger(into->max_period_us, from->max_period_us);
+	into->present = merge == CGROUP_MERGE_SUM ? into->present || from.present
+						  : into->present && from.present;
+	if (merge == CGROUP_MERGE_SUM)
+		from.value = from.present ? from.value : 0;
+	merge_number(merge, &into->value, from.value);
+	if (!into->present)
+		into->value = 0;
 }
 
-static void merge_weight_nice(struct cgroup_record *into, const struct cgroup_record *from, bool first)
+static void merge_weight_nice(struct optional_i32 *into, struct optional_i32 from)
 {
-	struct optional_i32 *target = &into->weight_nice;
-
-	if (first)
-		*target = from->weight_nice;
-	target->present = target->present && from->weight_nice.present;
-	if (!target->present)
-		target->value = 0;
-	else if (from->weight_nice.value > target->value)
-		target->value = from->weight_nice.value;
+	into->present = into->present && from.present;
+	if (!into->present)
+		into->value = 0;
+	else if (from.value > into->value)
+		into->value = from.value;
 }
 
-/* Takes one member of a record in; `first` when no record before had it. */
-static void merge_member(struct merge *merge, struct cgroup_record *into, const struct cgroup_record *from,
-			 enum cgroup_member member, bool first)
+/* Takes one field of a record in; `first` when no record before had it. */
+static void merge_field(struct merge *merge, struct cgroup_record *into, const struct cgroup_record *from,
+			enum cgroup_record_field field, bool first)
 {
-	switch (member) {
-	case CGROUP_MEMBER_CPU_STAT:
-		into->usage_usec = number_add_saturating(into->usage_usec, from->usage_usec);
-		into->nr_throttled = number_add_saturating(into->nr_throttled, from->nr_throttled);
-		into->throttled_usec = number_add_saturating(into->throttled_usec, from->throttled_usec);
+	const struct cgroup_record_entry *entry = &cgroup_record_fields[field];
+	const void *source = (const char *)from + entry->offset;
+	void *target = (char *)into + entry->offset;
+
+	switch (entry->type) {
+	case CGROUP_TYPE_U64:
+		merge_number(entry->merge, target, *(const uint64_t *)source);
 		break;
-	case CGROUP_MEMBER_CPU_MAX:
-		merge_cpu_max(into, from, first);
+	case CGROUP_TYPE_OPTIONAL_U64:
+		if (first)
+			*(struct optional_u64 *)target = *(const struct optional_u64 *)source;
+		else
+			merge_optional(entry->merge, target, *(const struct optional_u64 *)source);
 		break;
-	case CGROUP_MEMBER_CPU_WEIGHT_NICE:
-		merge_weight_nice(into, from, first);
+	case CGROUP_TYPE_OPTIONAL_I32:
+		if (first)
+			*(struct optional_i32 *)target = *(const struct optional_i32 *)source;
+		else
+			merge_weight_nice(target, *(const struct optional_i32 *)source);
 		break;
-	case CGROUP_MEMBER_MEMORY_CURRENT:
-		into->memory_current = larger(into->memory_current, from->memory_current);
-		break;
-	case CGROUP_MEMBER_MEMORY_STAT:
-		gather_list(&merge->stat, &from->memory_stat);
-		break;
-	case CGROUP_MEMBER_MEMORY_EVENTS:
-		gather_list(&merge->events, &from->memory_events);
-		break;
-	case CGROUP_MEMBER_CPU_PRESSURE:
-	case CGROUP_MEMBER_MEMORY_PRESSURE:
-	case CGROUP_MEMBER_IO_PRESSURE:
-	case CGROUP_MEMBER_IRQ_PRESSURE:
-		/* both enumerations list the resources in one order */
-		merge_pressure(into, from, (enum pressure_resource)(member - CGROUP_MEMBER_CPU_PRESSURE));
-		break;
-	default:
-		merge_optional(into, from, member, first);
+	case CGROUP_TYPE_KEY_VALUES:
+		gather_list(&merge->lists[field], source);
 		break;
 	}
 }
 
 static void merge_record(struct merge *merge, struct merged_cgroup *into, const struct cgroup_record *from)
 {
+	bool taken[CGROUP_MEMBER_COUNT], first[CGROUP_MEMBER_COUNT];
+
 	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++) {
-		if (!merge->by_flags && from->missing[i] != REASON_READ) {
-			if (into->unavailable[i]++ == 0)
-				into->reason[i] = from->missing[i];
-			continue;
-		}
-		merge_member(merge, &into->record, from, (enum cgroup_member)i,
-			     into->members == into->unavailable[i]);
+		taken[i] = merge->by_flags || from->missing[i] == REASON_READ;
+		first[i] = into->members == into->unavailable[i];
+		if (!taken[i] && into->unavailable[i]++ == 0)
+			into->reason[i] = from->missing[i];
+	}
+	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
+		enum cgroup_member member = cgroup_record_fields[i].member;
+
+		if (taken[member])
+			merge_field(merge, &into->record, from, (enum cgroup_record_field)i, first[member]);
+	}
+	/* both enumerations list the resources in one order */
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
+		if (taken[CGROUP_MEMBER_CPU_PRESSURE + i])
+			merge_pressure(&into->record, from, (enum pressure_resource)i);
 	}
 	into->members++;
 }
@@ -320,11 +296,10 @@ struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 		last_key = key;
 		if (i + 1 < snapshot->cgroup_count && keyed.key_of_record[keyed.order[i + 1]] == key)
 			continue;
-		cgroup->record.memory_stat = join_gathered(&merge, &merge.stat, true);
-		cgroup->record.memory_events = join_gathered(&merge, &merge.events, false);
+		join_lists(&merge, &cgroup->record);
 	}
-	free(merge.stat.items);
-	free(merge.events.items);
+	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++)
+		free(merge.lists[i].items);
 	string_pool_release(&keyed.keys);
 	free(keyed.key_of_record);
 	free(keyed.order);

@@ -14,6 +14,19 @@ const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
 	[PRESSURE_IRQ] = "irq",
 };
 
+const struct cgroup_record_entry cgroup_record_fields[CGROUP_RECORD_FIELD_COUNT] = {
+#define CGROUP_FIELD(id, field, type, name, merge, member, section, limit, ladder)                           \
+	{offsetof(struct cgroup_record, field),                                                              \
+	 CGROUP_TYPE_##type,                                                                                 \
+	 CGROUP_MERGE_##merge,                                                                               \
+	 CGROUP_MEMBER_##member,                                                                             \
+	 SECTION_##section,                                                                                  \
+	 limit,                                                                                              \
+	 LADDER_##ladder},
+#include "cgroup_field.def"
+#undef CGROUP_FIELD
+};
+
 const char *const cgroup_member_names[CGROUP_MEMBER_COUNT] = {
 	[CGROUP_MEMBER_CPU_STAT] = "cpu.stat",
 	[CGROUP_MEMBER_CPU_MAX] = "cpu.max",

@@ -105,20 +105,54 @@ enum cgroup_member {
 
 extern const char *const cgroup_member_names[CGROUP_MEMBER_COUNT]; /* "cpu.stat", "memory.current" … */
 
+enum cgroup_type {
+	CGROUP_TYPE_U64,
+	CGROUP_TYPE_OPTIONAL_U64,
+	CGROUP_TYPE_OPTIONAL_I32,
+	CGROUP_TYPE_KEY_VALUES,
+};
+
+/* How the records of one key become one. A floor or limit that one of them lacks is lacking. */
+enum cgroup_merge {
+	CGROUP_MERGE_SUM,
+	CGROUP_MERGE_LARGEST,
+	CGROUP_MERGE_SMALLEST,
+	CGROUP_MERGE_GAUGES, /* of a list: keys that say how much there is now take the largest, the others
+				add */
+};
+
+/* The fields of a cgroup record; the table is cgroup_field.def. */
+enum cgroup_record_field {
+#define CGROUP_FIELD(id, ...) CGROUP_RECORD_##id,
+#include "cgroup_field.def"
+#undef CGROUP_FIELD
+	CGROUP_RECORD_FIELD_COUNT,
+};
+
 struct cgroup_record {
 	uint32_t path; /* id in snapshot.strings, as the threads carry it */
-	uint64_t usage_usec, nr_throttled, throttled_usec;
-	struct optional_u64 max_quota_us;
-	uint64_t max_period_us;
-	struct optional_u64 weight;
-	struct optional_i32 weight_nice;
-	uint64_t memory_current;
-	struct optional_u64 memory_max, memory_high, memory_low, memory_min;
-	struct key_values memory_stat, memory_events;
-	struct optional_u64 pids_current, pids_max;
+#define CGROUP_C_TYPE_U64                  uint64_t
+#define CGROUP_C_TYPE_OPTIONAL_U64         struct optional_u64
+#define CGROUP_C_TYPE_OPTIONAL_I32         struct optional_i32
+#define CGROUP_C_TYPE_KEY_VALUES           struct key_values
+#define CGROUP_FIELD(id, field, type, ...) CGROUP_C_TYPE_##type field;
+#include "cgroup_field.def"
+#undef CGROUP_FIELD
 	struct pressure pressure;
 	reason_id missing[CGROUP_MEMBER_COUNT]; /* REASON_READ where it was read */
 };
+
+struct cgroup_record_entry {
+	size_t offset; /* in struct cgroup_record */
+	enum cgroup_type type;
+	enum cgroup_merge merge;
+	enum cgroup_member member; /* that it is read from */
+	enum section section;      /* of reports, SECTION_COUNT for none */
+	bool limit;                /* there is none where it is not set */
+	enum ladder ladder;
+};
+
+extern const struct cgroup_record_entry cgroup_record_fields[CGROUP_RECORD_FIELD_COUNT];
 
 struct sched_ext {
 	bool present;
