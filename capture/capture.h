@@ -18,15 +18,15 @@ struct resolver;
 
 struct capture_options {
 	const char *roots[ROOT_COUNT]; /* NULL: /proc, /sys, the cgroup2 mount of ROOT/self/mountinfo */
-	const uint32_t *scope;         /* process ids to look at only; NULL for all */
+	const uint32_t *scope;         /* only these process ids are read; NULL for all */
 	size_t scope_count;
 	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
 	/*
-	 * The allocator probe: what resolves executables, owned by the caller and longer there than the
-	 * capture. NULL: without the probe, allocation counters are unavailable (switched off).
+	 * The allocator probe's resolver of executables, owned by the caller, which outlives the capture.
+	 * NULL: there is no probe, and allocation counters are unavailable (switched off).
 	 */
 	struct resolver *resolver;
-	bool allow_stop;           /* threads that cannot be read otherwise may be stopped for a moment */
+	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
@@ -47,7 +47,7 @@ void capture_close(struct capture *capture);
 /*
  * One full snapshot: every source, every thread; expensive sources (smaps_rollup, cgroup records) for at most
  * `expensive_budget_ns` in all (UINT64_MAX: no bound), the rest is unavailable (over-budget). The caller owns
- * the one reference. Threads that end meanwhile are no error. `cancel` (may be NULL) is looked at now and
+ * the one reference. Threads that end meanwhile are not an error. `cancel` (may be NULL) is checked now and
  * then and ends the capture with -ECANCELED.
  */
 int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const atomic_bool *cancel,
@@ -58,8 +58,10 @@ struct capture_round_options {
 	bool only_needed;    /* `-b`: nothing else even when the budget would allow it */
 	bool cgroup_records; /* the records of cgroups are needed */
 	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
-	/* How long to wait for executables that the allocator probe resolves, where it is needed. A live
-	 * round does not wait: what is being resolved is said to be. */
+	/*
+	 * How long to wait for executables that the allocator probe resolves, where it is needed. A live
+	 * round does not wait: what is being resolved is unavailable for that reason.
+	 */
 	uint64_t heap_patience_ns;
 };
 
@@ -71,8 +73,8 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);
 
 /*
- * Lets executables go on being resolved that the allocator probe has found, until none is left or the time
- * has come (CLOCK_MONOTONIC ns; 0: what can be done at once). To be called between rounds: the resolving
+ * Continues resolving the executables that the allocator probe has found, until none is left or the time has
+ * come (CLOCK_MONOTONIC ns; 0: what can be done at once). To be called between rounds: the resolving
  * processes ask for files, and rounds do not wait for them. Returns how many are left.
  */
 size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);

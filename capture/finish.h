@@ -5,8 +5,8 @@
 #include "round.h"
 
 /*
- * What a snapshot says beside its threads: host-wide sources, expensive sources, reasons, tallies, summaries.
- * To be called once, when all rows are read.
+ * What a snapshot says besides its threads: host-wide sources, expensive sources, reasons, tallies,
+ * summaries. To be called once, when all rows are read.
  */
 void round_finish(struct round *round);
 

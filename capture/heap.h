@@ -6,10 +6,14 @@
 
 struct resolver;
 
-/* The allocator probe in a capture: whom it looks at, what is read of whom, and why not. */
+/*
+ * The allocator probe in a capture: which processes it examines, what it reads of them, and why it does not.
+ */
 
-/* After the roots were opened. Without a resolver, or where calls by process id reach nobody, there is no
- * probe. */
+/*
+ * To be called after the roots were opened. There is no probe without a resolver, or if process ids from
+ * these roots do not work in system calls.
+ */
 void heap_open(struct capture *capture, struct resolver *resolver);
 void heap_close(struct heap *heap);
 
@@ -20,23 +24,25 @@ void heap_choose_use(struct round *round);
 /* The reason of what is not read in this round. */
 enum reason heap_default_reason(const struct capture *capture);
 
-/* When the rows are made: what they hold while the probe is off, or until they are read. */
+/* To be called when the rows are made: sets what they hold while the probe is off, or until they are read. */
 void heap_begin(struct round *round);
 
 /*
- * Whether there is nothing to look for in a process: kernel threads have no memory of their own, nor have
- * processes that are waited for; our own are left out.
+ * Whether there is nothing to look for in a process: kernel threads and zombies have no memory; ctop's own
+ * processes are left out.
  */
 bool heap_has_none(const struct round *round, const struct process *process);
 
-/* Whether a process is ours: neither looked at nor counted. */
+/* Whether a process is one of ctop's: neither examined nor counted. */
 bool heap_is_own(const struct heap *heap, uint32_t tgid);
 
-/* Starts looking at a process, so that its executable is resolved while others are read. `tasks` is its task
- * directory. */
+/*
+ * Starts examining a process, so that its executable is resolved while others are read. `tasks` is its task
+ * directory.
+ */
 void heap_look_ahead(struct round *round, struct process *process, int tasks);
 
-/* Reads the counters of all threads that moved since they were read. Returns 0 or -ECANCELED. */
+/* Reads the counters of all threads that ran since they were last read. Returns 0 or -ECANCELED. */
 int heap_read(struct round *round);
 
 #endif

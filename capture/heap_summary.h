@@ -4,8 +4,10 @@
 
 #include "round.h"
 
-/* What the snapshot says of the allocator probe: its summary, by the rules of the file format, and the
- * processes. */
+/*
+ * What the snapshot says about the allocator probe: its summary, by the rules of the file format, and the
+ * processes.
+ */
 void heap_summarize(struct round *round);
 
 #endif

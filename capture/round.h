@@ -21,7 +21,7 @@
 #include "capture/procfs/thread_reading.h"
 
 enum {
-	ROTATION_ROUNDS = 10, /* nothing known of a living thread is older than so many rounds */
+	ROTATION_ROUNDS = 10, /* nothing known about a living thread is older than this many rounds */
 	TASK_NAME_SIZE = 16,  /* TASK_COMM_LEN of include/linux/sched.h */
 	NO_ROW = UINT32_MAX,  /* of thread.old_row: not in the previous snapshot */
 	UNKNOWN_TEXT = UINT32_MAX,
@@ -43,8 +43,8 @@ enum {
 struct thread_state {
 	uint64_t run_ns, timeslices, voluntary, nonvoluntary; /* counters of the last reading */
 	uint64_t start_us;      /* by ac_etime, CLOCK_MONOTONIC us: the same for one thread but for jitter */
-	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first look at it runnable or in D with nothing
-				   moving since; 0 when it is neither */
+	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first reading that found it runnable or in D,
+				   with nothing counted since; 0 when it is neither */
 	source_set stale;       /* sources not read since it last moved */
 	source_set refused;     /* sources it takes other rights to read: tried again in rotation only */
 	char name[TASK_NAME_SIZE]; /* ac_comm */
@@ -68,7 +68,7 @@ struct heap {
 	bool allow_stop;
 	uint32_t own_tgid, resolver_tgid; /* left out */
 	uint64_t patience_ns;             /* how long a full capture waits for resolutions */
-	/* Each process is looked at once in so many rounds, whatever it does; how many of them are over. */
+	/* Each process is examined at least once in ROTATION_ROUNDS; how many of them are over. */
 	unsigned int window;
 	uint32_t resume_tgid; /* where the budget ended */
 	struct probe_thread *threads;
@@ -82,7 +82,9 @@ enum heap_use {
 	HEAP_USE_NEEDED,
 };
 
-/* Whether threads are runnable that nobody has seen so (nr_running of the host against states read). */
+/*
+ * Whether threads are runnable without having been seen so (nr_running of the host against the states read).
+ */
 struct runnable_watch {
 	uint64_t looks, found; /* of the last round: the least that the host counted; what we found */
 	uint64_t paused_until; /* round */
@@ -122,7 +124,7 @@ struct capture {
 	uint32_t resume_smaps;            /* process where smaps_rollup did */
 	bool rows_are_current;            /* first_row of the processes speaks of `previous` */
 	struct runnable_watch runnable;
-	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last look that found delay accounting off */
+	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last check that found delay accounting off */
 
 	struct buffer text;                  /* of the file being read */
 	unsigned char *affinity, *last_mask; /* CPU masks of sched_getaffinity(2) */
@@ -141,8 +143,8 @@ struct round {
 	bool heap_is_on;            /* the allocator probe is there and not switched off */
 	enum heap_use heap;         /* what it reads */
 	uint64_t heap_wait_ns;      /* how long to wait for it */
-	size_t looked;              /* processes that it looked at ahead */
-	bool all_states;            /* every thread's state is looked at */
+	size_t looked;              /* processes that it examined in advance */
+	bool all_states;            /* every thread's state is read */
 	source_set rotated;         /* read per thread, and may change while it does not run */
 	source_set needed;          /* read for every thread that is stale in them */
 	source_set extra;           /* the same while the budget lasts */

@@ -4,15 +4,18 @@
 
 #include "round.h"
 
-/* Whether threads wait for a CPU that nobody has seen waiting, by the host's own count of runnable threads.
+/*
+ * Whether threads wait for a CPU without having been seen waiting, by the host's own count of runnable
+ * threads.
  */
 
-/* Asks the host, where its count is of the threads we see; keeps the least of the answers of this round. */
+/* Asks the host, if it counts the same threads that we see, and keeps the smallest answer of this round. */
 void runnable_look(struct round *round);
 
 /*
- * More threads runnable at every look of two rounds than were found so in either: then somebody waits unseen,
- * and the next round looks at the states of all. When that finds nobody, the rotation has to do for a while.
+ * If the host counted more runnable threads at every check of two rounds than either round found, a thread
+ * waits unseen, and the next round reads the states of all. If that finds none, only the rotation looks for
+ * it for a while.
  */
 void runnable_watch(struct round *round);
 

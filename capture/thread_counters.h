@@ -5,8 +5,8 @@
 #include "round.h"
 
 /*
- * The counters that tell which threads moved: one taskstats message each, else one line of schedstat. Returns
- * 0 or -ECANCELED.
+ * The counters that show which threads ran: one taskstats message each, else one line of schedstat. Returns 0
+ * or -ECANCELED.
  */
 int round_read_counters(struct round *round);
 

@@ -9,10 +9,10 @@
 /* Lists processes and threads into the snapshot. Returns 0 or a negative errno. */
 int round_list_threads(struct round *round);
 
-/* Makes what goes with the rows; those of threads that the previous snapshot has begin as copies. */
+/* Makes the arrays parallel to the rows; for threads in the previous snapshot they start as copies. */
 void round_make_rows(struct round *round);
 
-/* The numbers of a thread that stood still are those of now. */
+/* Gives the numbers of threads that did not run the present time. */
 void round_confirm_still(struct round *round);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "round.h"
 
-/* Which threads are read in a round, once it is known who moved. Both return 0 or -ECANCELED. */
+/* Which threads are read in a round, once it is known which ones ran. Both return 0 or -ECANCELED. */
 
 /* The needed sources, and the cgroups. */
 int round_read_needed(struct round *round);
 
-/* Sources nobody asked for, of threads that moved, while the budget lasts; in turn over the rounds. */
+/* Sources that were not asked for, of threads that ran, while the budget lasts; in turn over the rounds. */
 int round_read_extra(struct round *round);
 
 #endif

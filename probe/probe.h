@@ -33,12 +33,12 @@ struct address_space {
 };
 
 enum probe_state {
-	PROBE_STATE_RESOLVING, /* being looked at: ask again */
+	PROBE_STATE_RESOLVING, /* being resolved: ask again */
 	PROBE_STATE_READY,     /* its threads can be read */
 	PROBE_STATE_FAILED,    /* `tag` says why */
 };
 
-/* A process that was looked at; owned by the probe, valid until it is dropped. */
+/* A process that was examined; owned by the probe, valid until it is dropped. */
 struct probe_process {
 	uint32_t tgid;
 	enum probe_state state;
@@ -50,10 +50,11 @@ struct probe_process {
 };
 
 /*
- * Looks at a process, or again at one known: starts to resolve its executable when that is new, attaches when
- * that is done. Never waits for the resolver. `process_directory` is its open directory below a proc root.
- * `space` may be NULL: then the probe reads what it needs from there. A changed address space starts anew. A
- * process that failed is looked at afresh ever more rarely: it may load jemalloc later.
+ * Examines a process, or examines a known one again: starts to resolve its executable if that is new, and
+ * attaches once that is done. Never waits for the resolver. `process_directory` is its open directory below a
+ * proc root. `space` may be NULL: then the probe reads what it needs from there. If the address space has
+ * changed, it starts again. A process that failed is examined again at growing intervals, since it may load
+ * jemalloc later.
  */
 const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
 				       const struct address_space *space);
@@ -80,11 +81,11 @@ enum {
 
 /*
  * Reads `count` threads of a process that is PROBE_STATE_READY, PROBE_BATCH with one process_vm_readv(2),
- * whose last piece proves that all of it came from the address space that was looked at. A process may be
- * read in parts. Nothing is stopped unless the options allow it and a thread has no other way; else its tag
- * is needs-stop. Returns 0, -EINTR when `stop_flag` (may be NULL) became non-zero on the way (threads that
- * were not reached have the tag needs-stop), or a negative errno when none can be read (-ESRCH: the process
- * is gone, or runs another program: look again).
+ * whose last piece proves that all of it came from the address space that was examined. A process may be read
+ * in parts. Nothing is stopped unless the options allow it and a thread has no other way; else its tag is
+ * needs-stop. Returns 0, -EINTR when `stop_flag` (may be NULL) became non-zero on the way (threads that were
+ * not reached have the tag needs-stop), or a negative errno when none can be read (-ESRCH: the process is
+ * gone, or runs another program: look again).
  */
 int probe_read(struct probe *probe, const struct probe_process *process, struct probe_thread *threads,
 	       size_t count, const volatile int *stop_flag);

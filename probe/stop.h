@@ -12,35 +12,36 @@
 
 /*
  * Reading threads that have no other way by stopping each for a moment (ptrace(2)). Only a short-lived helper
- * process ever traces: whatever happens to it or to us, its end lets go of everything it held. That matters
- * for a thread in an uninterruptible sleep, which can neither stop in time nor be let go of before it does.
+ * process ever traces: whatever happens to it or to ctop, everything it held is released when it ends. That
+ * matters for a thread in an uninterruptible sleep, which can neither stop in time nor be released before it
+ * does.
  */
 
 /* A thread to be stopped and read. */
 struct stop_thread {
 	uint32_t tid;
 	bool done;         /* the results hold */
-	enum heap_tag tag; /* HEAP_TAG_NONE: both counters were read while it stood */
+	enum heap_tag tag; /* HEAP_TAG_NONE: both counters were read while it was stopped */
 	int error_number;  /* errno of a failed call, 0 for none */
 	bool has_address;  /* `address` of its counters is known */
 	uint64_t address;
 	uint64_t allocated, deallocated;
 };
 
-/* The helper that was told to end and has not: it waits in the kernel. */
+/* The helper that was asked to end and has not ended: it waits in the kernel. */
 struct stopper {
 	pid_t unreaped; /* 0 for none; while there is one, nothing is stopped */
 };
 
 /*
- * Stops and reads `count` threads, one after the other, each for at most 250 ms. Gives up (tag waitpid) on
- * the rest when several have not stopped in time. Counts the stopped ones into `*stops`. Returns 0, or -EINTR
- * when `stop_flag` (may be NULL) became non-zero: threads that were not reached are not `done`.
+ * Stops and reads `count` threads, one after the other, each for at most 250 ms. Gives up on the remaining
+ * ones (tag waitpid) once several have not stopped in time. Counts the stopped ones into `*stops`. Returns 0,
+ * or -EINTR when `stop_flag` (may be NULL) became non-zero: threads that were not reached are not `done`.
  */
 int stop_read(struct stopper *stopper, const struct attachment *attachment, struct stop_thread *threads,
 	      size_t count, const volatile int *stop_flag, uint64_t *stops);
 
-/* Waits for nothing: collects the helper when it has ended. */
+/* Collects the helper if it has ended, without waiting. */
 void stop_reap(struct stopper *stopper);
 
 #endif

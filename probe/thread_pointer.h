@@ -9,8 +9,8 @@
 #include "probe/process/transfer.h"
 
 /*
- * Thread pointers without stopping anybody. A C library that supports robust mutexes tells the kernel where a
- * thread's list of them begins; get_robust_list(2) hands that address to whoever may read the process
+ * Thread pointers without stopping a thread. A C library that supports robust mutexes tells the kernel where
+ * a thread's list of them begins; get_robust_list(2) gives that address to whoever may read the process
  * (PTRACE_MODE_READ_REALCREDS, kernel/futex/syscalls.c). In glibc it lies in struct pthread, at a fixed
  * distance from the thread pointer. musl registers no list before a robust mutex is used.
  */
@@ -28,7 +28,7 @@ int thread_pointer_robust_head(uint32_t tid, uint64_t *ret_head);
  */
 void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t head, uint64_t *calls);
 
-/* What is read along with a thread's counters, to prove whose they are. */
+/* What is read together with a thread's counters, to prove whose they are. */
 struct thread_pointer_proof {
 	size_t piece, size; /* in the transfer; bytes of the piece */
 	uint64_t thread_pointer;
@@ -43,8 +43,8 @@ void thread_pointer_add_proof(struct transfer *transfer, uint64_t head, uint64_t
 			      uint32_t own_number, struct thread_pointer_proof *ret_proof);
 
 /*
- * Does the proof hold? `bytes` is the place of its piece in the buffer that the transfer filled. The piece
- * stands behind the counters, and the kernel reads in order: a thread that ended before them fails here.
+ * Does the proof hold? `bytes` points to its piece in the buffer that the transfer filled. The piece comes
+ * after the counters, and the kernel reads in order: a thread that ended before them fails here.
  */
 bool thread_pointer_is_proved(const struct transfer *transfer, const struct thread_pointer_proof *proof,
 			      const char *bytes);

@@ -35,8 +35,8 @@ void thread_reader_initialise(struct thread_reader *reader, bool allow_stop);
 void thread_reader_release(struct thread_reader *reader);
 
 /*
- * Reads `count` threads by the rules of probe_read(). Returns 0, -EINTR by `stop_flag`, or -ESRCH when the
- * process is gone or runs another program now (then no result holds and `known` is empty), or -EPERM.
+ * Reads `count` threads by the rules of probe_read(). Returns 0, -EINTR by `stop_flag`, or -ESRCH if the
+ * process is gone or now runs another program (then no result holds and `known` is empty), or -EPERM.
  */
 int thread_reader_read(struct thread_reader *reader, struct attachment *attachment,
 		       struct known_threads *known, struct probe_thread *threads, size_t count,

@@ -9,7 +9,7 @@
 
 /*
  * The one widget that shows a table. The cursor belongs to the key of a row and stays on it when the table is
- * sorted anew; when the row is gone it stays at its place. A zeroed struct is an empty list.
+ * sorted again; if the row is gone, it stays on the same line. A zeroed struct is an empty list.
  */
 struct list {
 	const struct table *table; /* not owned */

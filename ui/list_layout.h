@@ -6,7 +6,7 @@
 
 #include "list.h"
 
-/* Where the parts of a list stand in one frame: the inside of list_draw(). */
+/* Where the parts of a list are in one frame: the inside of list_draw(). */
 struct list_layout {
 	struct list *list;
 	const struct list_style *style;
@@ -16,9 +16,9 @@ struct list_layout {
 };
 
 /*
- * Places the columns: the name keeps 12 cells at least, the first column when it counts threads and the sort
- * column always stay, the others from list->first on as far as they fit. Widens list->widths by what the rows
- * on the screen need.
+ * Places the columns: the name keeps at least 12 cells; the first column (if it counts threads) and the sort
+ * column are always shown, the others from list->first on as far as they fit. Widens list->widths by what the
+ * rows on the screen need.
  */
 void list_layout_make(struct list_layout *layout, struct list *list, const struct list_style *style);
 

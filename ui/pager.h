@@ -21,12 +21,12 @@ struct pager {
 struct pager_line {
 	const char *text; /* owned by the pager */
 	size_t length;
-	size_t head; /* so many bytes at the start have the head's style */
+	size_t head; /* this many bytes at the start have the head's style */
 	enum style head_style, style;
 	int indent; /* of the rows that a long line goes on in, cells */
 };
 
-/* Forgets the lines; keeps the place, so that text made anew stays where it was. */
+/* Forgets the lines; keeps the position, so that a text that is made again stays where it was. */
 void pager_clear(struct pager *pager);
 
 /* Adds one line. `head` bytes of it are drawn in head_style. */

@@ -21,7 +21,7 @@ void prompt_set(struct prompt *prompt, const char *text);
 /* Inserts a typed character at the cursor; ignores control characters. */
 void prompt_insert(struct prompt *prompt, int key);
 
-/* Moves or deletes; ignores actions that are none of a prompt's. */
+/* Moves or deletes; ignores actions that a prompt does not have. */
 void prompt_edit(struct prompt *prompt, enum action action);
 
 /*

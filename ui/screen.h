@@ -41,7 +41,7 @@ enum overlay {
 struct prompt_use {
 	const char *label;
 	const char *example; /* shown while nothing is typed */
-	/* Takes the text; sets ui->prompting to NULL unless it is not valid, and says then why. */
+	/* Takes the text; sets ui->prompting to NULL if it is valid, otherwise says why not. */
 	void (*accept)(struct ui *ui, const char *text);
 };
 
@@ -151,7 +151,7 @@ void screen_header_draw(struct ui *ui, int lines);
 
 /* --- screen_list.c: groups and threads --- */
 
-/* Makes the table anew: the view or the session changed. */
+/* Makes the table again: the view or the session changed. */
 void screen_list_refresh(struct ui *ui);
 
 /* Draws tabs, path and rows; returns the row of the cursor. */
@@ -203,10 +203,10 @@ void screen_explain_open(struct ui *ui);
 void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns,
 			 uint64_t ended);
 
-/* Makes the text of the open page anew after a round or another size. */
+/* Makes the text of the open page again after a round or a change of size. */
 void screen_pages_refresh(struct ui *ui);
 
-/* Draws the open page; an explanation keeps away from the row of the cursor. */
+/* Draws the open page; an explanation does not cover the row of the cursor. */
 void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* --- screen_sort.c: the sort menu --- */

@@ -35,8 +35,7 @@ struct ui_comparison {
 
 /*
  * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
- * an event. A member that is NULL means that this screen cannot do it (a file has no rounds): its key says
- * so.
+ * an event. A NULL member means that this screen cannot do it (a file has no rounds): its key says so.
  */
 struct ui_host {
 	void *context;

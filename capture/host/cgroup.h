@@ -8,7 +8,7 @@
 #include "snapshot/snapshot.h"
 #include "capture/procfs/root.h"
 
-/* Asked before each cgroup: true when the time for them is over. */
+/* Called before each cgroup: true once the time for them is used up. */
 typedef bool cgroup_over_budget(void *context);
 
 /*
@@ -16,8 +16,8 @@ typedef bool cgroup_over_budget(void *context);
  * Documentation/admin-guide/cgroup-v2.rst). A file that is not there leaves the format's absent value and a
  * reason: switched-off when the controller is not enabled for that cgroup, not-in-kernel when the hierarchy
  * does not have it or the root cgroup does not print it, other-namespace for a cgroup that the mount cannot
- * show, unreadable for one that was removed, over-budget for what was not tried. Host pressure is to be read
- * before: its reasons explain missing pressure files. `over_budget` may be NULL.
+ * show, unreadable for one that was removed, over-budget for what was not tried. Read host pressure first:
+ * its reasons explain missing pressure files. `over_budget` may be NULL.
  */
 void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_budget, void *context,
 			 struct snapshot *snapshot);

@@ -17,7 +17,7 @@ enum task_delayacct {
 	TASK_DELAYACCT_ON,
 };
 
-/* What was found out about host and privilege. A zeroed struct is to be filled by feature_check_all(). */
+/* What was found out about the host and the privilege; feature_check_all() fills a zeroed struct. */
 struct feature_checks {
 	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by `arena` */
 	struct arena arena;
@@ -26,15 +26,15 @@ struct feature_checks {
 	enum task_delayacct task_delayacct; /* kernel.task_delayacct, as last read */
 	/*
 	 * When a delay of zero is real: the switch reads 1 and the thread started after this moment, since
-	 * which every look saw it on. CLOCK_BOOTTIME ns; 0 from the start of the host (`delayacct` on the
+	 * when every check found it on. CLOCK_BOOTTIME ns; 0 from the start of the host (`delayacct` on the
 	 * command line, and never seen off); UINT64_MAX while it is off.
 	 */
 	uint64_t delayacct_on_since_ns;
 	enum kernel_option task_xacct; /* CONFIG_TASK_XACCT */
-	uint64_t
-		capabilities; /* effective ones of the thread that checked, a bit each (linux/capability.h) */
+	uint64_t capabilities;         /* the effective ones of the thread that checked, one bit each
+					  (linux/capability.h) */
 	bool initial_user_namespace;
-	const char *setcap_command; /* remedy for whatever lacks a capability */
+	const char *setcap_command; /* remedy for everything that lacks a capability */
 };
 
 /*

@@ -8,7 +8,7 @@
 
 /*
  * Facts about the host into snapshot->host: processor, memory, kernel, tunables, governors. Some 50 small
- * files; for full captures. `checks` gives the two switches that were read already. Nothing is an error: what
+ * files; for full captures. `checks` has the two switches that were already read. Nothing is an error: what
  * cannot be read is absent.
  */
 void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot);
@@ -21,8 +21,8 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * What the load is a share of, for rounds that do not read the whole host: online CPUs and total memory. Sets
- * these two members of snapshot->host and leaves host.present alone.
+ * What the load is relative to, for rounds that do not read all of the host's facts: online CPUs and total
+ * memory. Sets these two members of snapshot->host and leaves host.present alone.
  */
 void host_read_size(const struct roots *roots, struct snapshot *snapshot);
 

@@ -62,9 +62,9 @@ size_t process_list_threads(struct process_list *list, struct process *process, 
 
 /*
  * Whether a process still has as many threads as when it was listed: the link count of its task directory
- * says so (proc_task_getattr() of fs/proc/base.c) for a tenth of the cost of a listing. It does not tell when
- * one ended and another came, so the caller has to ask for each thread and to call process_list_distrust()
- * when one is gone.
+ * says so (proc_task_getattr() of fs/proc/base.c) for a tenth of the cost of a listing. If one ended and
+ * another came the count is the same, so the caller has to ask for each thread and to call
+ * process_list_distrust() when one is gone.
  */
 bool process_list_is_settled(const struct process *process);
 void process_list_distrust(struct process *process);
@@ -72,7 +72,7 @@ void process_list_distrust(struct process *process);
 /* The task directory, opened when it is not; -1 when the process is gone. */
 int process_list_tasks(struct process_list *list, struct process *process, int proc);
 
-/* To be called when no more is read of a process for now: closes what may not stay open. */
+/* To be called when nothing more is read of a process for now: closes what cannot stay open. */
 void process_list_done(struct process *process);
 
 /* Forgets what was learned about a process: another one has its number now. */

@@ -15,9 +15,9 @@
 /*
  * Parsers of the files below /proc/PID/task/TID (fs/proc/array.c, fs/proc/base.c, kernel/sched/debug.c of the
  * kernel tree; proc_pid_stat(5) and the like). Pure: the caller reads the file. Which metric stands where
- * comes from metrics.def. Texts are bytes and need not be UTF-8 nor end in a NUL. Each returns false when the
- * text has not the shape of that file at all (then the reading is unchanged); one bad value only leaves that
- * metric out. Safe from several threads.
+ * comes from metrics.def. Texts are bytes and need not be UTF-8 nor end in a NUL. Each returns false if the
+ * text does not look like that file at all (then the reading is unchanged); a single bad value only leaves
+ * that metric out. Safe from several threads.
  */
 
 /*
@@ -43,7 +43,7 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, cons
 /*
  * `sched`: metrics of SOURCE_SCHED and SOURCE_SCHEDSTATS. `read` gets SOURCE_SCHEDSTATS only when at least
  * one line of the scheduler's statistics is there: they are printed while kernel.sched_schedstats is on. Only
- * what follows the kernel's line of dashes counts, since the name before it is printed raw and may hold
+ * what follows the kernel's line of dashes counts, since the name before it is printed raw and may contain
  * newlines.
  */
 bool procfs_parse_sched(struct thread_reading *reading, const char *text, size_t length);

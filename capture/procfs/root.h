@@ -26,7 +26,7 @@ struct roots {
 	 * (other-namespace).
 	 */
 	bool own_namespace;
-	bool is_procfs; /* the proc root is procfs and no saved tree */
+	bool is_procfs; /* the proc root is procfs, not a saved tree */
 	/*
 	 * The mount's root as mountinfo tells it, relative to our cgroup namespace: "/" as a rule,
 	 * "/docker/ID" for a bind mount, "/.." when the mount was made outside of our namespace. "/" for a
@@ -38,9 +38,9 @@ struct roots {
 
 /*
  * Opens the roots; paths[i] NULL gives /proc, /sys and the cgroup2 mount that ROOT/self/mountinfo names (on a
- * hybrid host that is not /sys/fs/cgroup). A missing default sys or cgroup root is no error; a root the
- * caller named must be a directory that can be opened. Returns 0, or a negative errno with a sentence. End
- * with roots_close().
+ * hybrid host that is not /sys/fs/cgroup). A missing default sys or cgroup root is not an error; a root that
+ * the caller named must be a directory that can be opened. Returns 0, or a negative errno with a sentence.
+ * End with roots_close().
  */
 int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], struct error *error);
 

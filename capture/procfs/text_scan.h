@@ -94,7 +94,7 @@ static inline bool text_next_word(struct text *rest, struct text *ret_word)
 	return true;
 }
 
-/* The same with words parted by any White_Space (Unicode), as in pressure files and meminfo. */
+/* The same with words separated by any White_Space (Unicode), as in pressure files and meminfo. */
 static inline bool text_next_unicode_word(struct text *rest, struct text *ret_word)
 {
 	struct text word = text_trim(*rest);

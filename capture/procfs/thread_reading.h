@@ -38,10 +38,10 @@ static inline void metric_set_remove(struct metric_set *set, enum metric metric)
  * What was read of one thread in one round, before it becomes a row of a snapshot. The parsers of procfs.h
  * add to it, each for its source; a parser that runs again (or that of an equivalent source) overwrites.
  *
- * A metric is in `present` when its value was found and makes sense, in `bad` when its text was there but
- * does not (REASON_BAD_VALUE), in neither when the kernel did not print it. `value` counts only where
- * `present` says so and is encoded like a snapshot column (metric_encoding), except METRIC_POLICY, which
- * holds the policy's number sign-extended: see procfs_policy_name().
+ * A metric is in `present` if its value was found and is valid, in `bad` if its text was there but is not
+ * valid (REASON_BAD_VALUE), in neither if the kernel did not print it. `value` counts only where `present`
+ * says so and is encoded like a snapshot column (metric_encoding), except METRIC_POLICY, which holds the
+ * policy's number sign-extended: see procfs_policy_name().
  */
 struct thread_reading {
 	uint32_t tgid, tid;
@@ -91,7 +91,7 @@ static inline void thread_reading_set(struct thread_reading *reading, enum metri
 	metric_set_remove(&reading->bad, metric);
 }
 
-/* The metric's text was there but makes no sense. */
+/* The metric's text was there but is not valid. */
 static inline void thread_reading_set_bad(struct thread_reading *reading, enum metric metric)
 {
 	metric_set_remove(&reading->present, metric);

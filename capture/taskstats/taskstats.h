@@ -23,7 +23,7 @@ struct taskstats_reply {
 	const struct taskstats_layout *layout;
 };
 
-/* Called once per thread asked for, in any order; `index` is its place in the list of thread ids. */
+/* Called once per thread asked for, in any order; `index` is that of its id in the list of thread ids. */
 typedef void taskstats_receive(void *context, size_t index, const struct taskstats_reply *reply);
 
 /*
@@ -56,7 +56,7 @@ int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid, st
 
 /*
  * Takes one received message apart and checks that it answers for `tid`. Returns 0 and the payload, or a
- * negative errno as in struct taskstats_reply (-EBADMSG also when it speaks of another thread).
+ * negative errno as in struct taskstats_reply (-EBADMSG also when it is about another thread).
  */
 int taskstats_parse_message(const void *bytes, size_t length, uint32_t tid, const unsigned char **ret_stats,
 			    size_t *ret_size);

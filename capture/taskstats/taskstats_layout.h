@@ -41,8 +41,8 @@ void taskstats_layout_resolve(struct taskstats_layout *layout, unsigned int vers
 enum taskstats_member taskstats_member_find(const char *name);
 
 /*
- * The member that carries `metric`, by the places of metrics.def: of its own source or of its equivalent one.
- * TASKSTATS_MEMBER_NONE when no reply carries it.
+ * The member that carries `metric`, by the column `place` of metrics.def: of its own source or of the
+ * equivalent one. TASKSTATS_MEMBER_NONE when no reply carries it.
  */
 enum taskstats_member taskstats_member_of_metric(enum metric metric);
 

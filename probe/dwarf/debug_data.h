@@ -34,13 +34,13 @@ struct debug_search {
 bool debug_data_find_symbols(struct debug_search *search, struct jemalloc_symbols *ret_symbols);
 
 /*
- * Finds the members: own debug data with a name table, package, separate files, own debug data. A result that
- * cannot be true is refused and the next place tried. Returns 0 or -ENOENT, with what was tried in the trace.
+ * Finds the members: own debug data with a name table, package, separate files, own debug data. An impossible
+ * result is refused and the next file tried. Returns 0 or -ENOENT, with what was tried in the trace.
  */
 int debug_data_find_members(struct debug_search *search, const struct jemalloc_symbols *symbols,
 			    struct tsd_members *ret_members);
 
-/* Do the offsets lie in their order within the thread storage of the object? */
+/* Are the offsets in order and within the thread storage of the object? */
 bool debug_data_members_fit(const struct elf_object *object, const struct jemalloc_symbols *symbols,
 			    const struct tsd_members *members);
 

@@ -21,11 +21,11 @@ struct dwarf_limit {
 	uint64_t entries;     /* debugging entries seen up to now */
 };
 
-/* -ETIME with a sentence once the time is over; looks at the clock. */
+/* Reads the clock; -ETIME with a sentence once the time is over. */
 int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error);
 
 /*
- * Walks the entries below `unit`, depth first, up to the end or until a structure tsd_s tells one of the
+ * Walks the entries below `unit`, depth first, up to the end or until a structure tsd_s gives one of the
  * members. Each member that is not yet known in `members` takes the first value found. A member of a jemalloc
  * that mangles its names (5.0 and later) counts wherever it stands; the plain names of 4.x count only as
  * direct members of tsd_s. Returns 0 or a negative errno with a sentence (-ETIME, -EBADMSG).

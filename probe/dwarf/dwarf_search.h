@@ -14,7 +14,7 @@
 /* Makes an image of the object's own sections; ends with dwarf_image_release(). 0 or a negative errno. */
 int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error);
 
-/* Do the members' names occur in these strings at all? Every spelling ends in the same letters. */
+/* Do the names of the members occur in these strings at all? Every spelling ends in the same letters. */
 bool dwarf_names_occur(struct byte_range strings);
 
 /*
@@ -27,7 +27,7 @@ int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 		 struct tsd_members *ret_members, struct error *error);
 
-/* The units to look at first: those that hold one of the functions, and those with a telling name. */
+/* The units to search first: those that hold one of the functions, and those whose name mentions jemalloc. */
 bool dwarf_unit_is_likely(Dwarf_Die *unit, const struct jemalloc_symbols *symbols);
 
 #endif

@@ -8,8 +8,8 @@
 #include "probe/object/layout.h"
 
 /*
- * Finding jemalloc's thread specific data in the ELF objects of a process. Parses what strangers wrote, so it
- * runs in a sandboxed child (resolver.h) that can open nothing itself: every file is asked for.
+ * Finding jemalloc's thread specific data in the ELF objects of a process. It parses untrusted files, so it
+ * runs in a sandboxed child (resolver.h) that can open nothing itself and has to ask for every file.
  */
 
 /* Kinds of files that belong to an object. */
@@ -26,7 +26,7 @@ enum resolve_file {
 };
 
 enum {
-	/* Searching ends after that many seconds, with what was found until then. */
+	/* The search ends after this many seconds, with what was found by then. */
 	RESOLVE_SECONDS_MAX = 5,
 };
 
@@ -43,7 +43,7 @@ struct resolve_source {
 		    uint32_t ordinal);
 };
 
-/* Looks at the executable, then at the libraries; fills `ret_resolution` whole in any case. */
+/* Examines the executable, then the libraries; fills all of `ret_resolution` in any case. */
 void resolve(const struct resolve_source *source, struct resolution *ret_resolution);
 
 #endif

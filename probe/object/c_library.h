@@ -6,13 +6,13 @@
 #include "layout.h"
 
 /*
- * What a C library tells about its threads. glibc describes its structures for debuggers in constants named
+ * What a C library says about its threads. glibc describes its structures for debuggers in constants named
  * _thread_db_* (nptl_db/structs.def); their values are read from the object, never assumed.
  */
 
 /*
- * Adds what `data` tells to `library`, by the symbols of `symbols`: `data` itself, or its separate debug
- * file. Objects without such symbols change nothing.
+ * Adds to `library` what `data` says, by the symbols of `symbols`: `data` itself, or its separate debug file.
+ * Objects without such symbols change nothing.
  */
 void c_library_read(const struct elf_object *data, const struct elf_object *symbols,
 		    struct c_library *library);
@@ -20,7 +20,7 @@ void c_library_read(const struct elf_object *data, const struct elf_object *symb
 /* Recognises musl by the interpreter of an executable. */
 void c_library_from_interpreter(const struct elf_object *executable, struct c_library *library);
 
-/* By its name, can the shared object be (a part of) glibc that describes threads? */
+/* Can the shared object, by its name, be (a part of) the glibc that describes threads? */
 bool c_library_is_candidate(const struct elf_object *object);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Where the separate debug files of an ELF object may lie, from the names that the object itself gives. Those
- * names are a stranger's: only safe ones become part of a path. The paths are the ones that gdb looks at
+ * Where the separate debug files of an ELF object may be, from the names that the object itself gives. Those
+ * names are untrusted: only safe ones become part of a path. The paths are the ones that gdb searches
  * ("Separate Debug Files" of its manual).
  */
 

@@ -11,8 +11,8 @@
 #include "layout.h"
 
 /*
- * One ELF file, mapped and read with libelf. Every offset and size in it is a stranger's: what this header
- * hands out lies within the mapping. Only the byte order of this machine is read.
+ * One ELF file, mapped and read with libelf. No offset or size in it is trusted: what this header hands out
+ * lies within the mapping. Only files of this machine's byte order are read.
  */
 
 struct byte_range {
@@ -20,7 +20,7 @@ struct byte_range {
 	size_t size; /* bytes; 0 for none */
 };
 
-/* The sections that are looked at; their names are in elf_object.c. */
+/* The sections that are read; their names are in elf_object.c. */
 enum elf_section_id {
 	ELF_SECTION_RODATA,
 	ELF_SECTION_BUILD_ID,

@@ -21,7 +21,7 @@ struct jemalloc_symbols {
 	size_t function_count;
 };
 
-/* "tsd_tls", or anything before "_tsd_tls": jemalloc built with a prefix of its own. */
+/* "tsd_tls", or anything before "_tsd_tls": a jemalloc built with another prefix. */
 bool jemalloc_symbol_qualifies(const char *name);
 
 /*

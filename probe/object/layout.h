@@ -8,8 +8,9 @@
 #include "base/heap_tag.h"
 
 /*
- * What resolving the ELF objects of a process gives: where a thread's two jemalloc counters lie. Plain data
- * without pointers: it travels as bytes from the sandboxed child, so whoever receives it checks every field.
+ * The result of resolving the ELF objects of a process: where a thread's two jemalloc counters are. Plain
+ * data without pointers: it travels as bytes from the sandboxed child, so whoever receives it checks every
+ * field.
  */
 
 enum layout_origin {
@@ -21,8 +22,10 @@ enum layout_origin {
 extern const char *const layout_origin_names[LAYOUT_ORIGIN_COUNT]; /* "dwarf" "known-build" */
 
 enum {
-	/* The index that stands for the executable where objects of a process are numbered; libraries have
-	 * their place in process_map.objects. */
+	/*
+	 * The index that stands for the executable where objects of a process are numbered; libraries have
+	 * their index in process_map.objects.
+	 */
 	LAYOUT_EXECUTABLE = UINT32_MAX,
 	LAYOUT_VERSION_SIZE = 32,
 	LAYOUT_TEXT_SIZE = 512,

@@ -7,8 +7,8 @@
 #include "elf_object.h"
 
 /*
- * Unpacks a compressed section into exactly `size` bytes at `destination`. Returns 0, -EBADMSG when the data
- * is damaged or gives another number of bytes, -EOPNOTSUPP for a compression that is not known.
+ * Unpacks a compressed section into exactly `size` bytes at `destination`. Returns 0, -EBADMSG if the data is
+ * damaged or unpacks to another number of bytes, -EOPNOTSUPP for an unknown compression.
  */
 int unpack(enum elf_packing packing, struct byte_range packed, void *destination, size_t size);
 

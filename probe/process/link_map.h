@@ -11,7 +11,7 @@
 
 /*
  * What the dynamic linker of a running process noted about its objects (struct r_debug and struct link_map of
- * <link.h>, found through DT_DEBUG). All of it is a stranger's memory: every walk is bounded.
+ * <link.h>, found through DT_DEBUG). All of it is untrusted memory: every walk is bounded.
  */
 
 /* The entries of the auxiliary vector that matter here (getauxval(3)); 0 for one that is not there. */
@@ -32,8 +32,8 @@ struct link_map_tls {
 
 /*
  * Finds object number `object` of `map` in the link map of process `pid` and reads its thread-local storage
- * at the offsets that `library` tells. Adds process_vm_readv(2) calls to `*calls`. Returns 0, -EAGAIN when
- * the dynamic linker has not come to it yet, -EPERM or -ESRCH, or -ENOENT when there is no such entry; with a
+ * at the offsets that `library` gives. Adds process_vm_readv(2) calls to `*calls`. Returns 0, -EAGAIN if the
+ * dynamic linker has not reached it yet, -EPERM or -ESRCH, or -ENOENT when there is no such entry; with a
  * sentence.
  */
 int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,

@@ -28,7 +28,7 @@ struct process_map {
  */
 int process_map_read(int process_directory, dev_t executable_device, ino_t executable_inode,
 		     struct process_map *ret_map, struct error *error);
-/* A copy of its own, to be released too. */
+/* A copy, which has to be released too. */
 void process_map_copy(const struct process_map *map, struct process_map *ret_copy);
 
 void process_map_release(struct process_map *map);

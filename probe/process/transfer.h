@@ -30,8 +30,8 @@ void transfer_clear(struct transfer *transfer);
 size_t transfer_add(struct transfer *transfer, uint64_t address, size_t size);
 
 /*
- * Reads all pieces of the process that `pid` (any of its threads) belongs to. They come to lie in `buffer`
- * one behind the other, each at the sum of the sizes before it, read or not. Adds the number of calls to
+ * Reads all pieces of the process that `pid` (any of its threads) belongs to. They are placed in `buffer` one
+ * after the other, each at the sum of the sizes before it, whether read or not. Adds the number of calls to
  * `*calls`. Returns 0 however many pieces were read, or a negative errno when the process itself cannot be
  * (-ESRCH, -EPERM).
  */

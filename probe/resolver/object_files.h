@@ -9,10 +9,10 @@
 
 /*
  * Opening the files of a process for a child that may not open anything. What is asked for, and much of where
- * it lies, comes from strangers: names are checked, paths below the target's root cannot leave it, links of
- * procfs are never followed, and only regular files are opened at all (a FIFO or a device not even to look).
- * Debug files are opened with the rights of the user alone: capabilities serve for the executable and its
- * libraries, which are those that the process runs.
+ * it is, comes from untrusted sources: names are checked, paths below the target's root cannot leave it,
+ * links of procfs are never followed, and only regular files are opened at all (a FIFO or a device not even
+ * for a check). Debug files are opened with the rights of the user alone: capabilities serve for the
+ * executable and its libraries, which are those that the process runs.
  */
 struct object_files {
 	int process_directory;
@@ -26,7 +26,7 @@ int object_files_open(struct object_files *files, int process_directory, const c
 		      const struct process_map *map);
 void object_files_close(struct object_files *files);
 
-/* resolve_source.open() with arguments that nobody has checked. */
+/* resolve_source.open() with unchecked arguments. */
 int object_files_ask(const struct object_files *files, uint32_t object, uint32_t file, const char *name,
 		     uint32_t ordinal);
 

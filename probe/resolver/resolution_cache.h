@@ -15,7 +15,7 @@
  * Each executable is resolved once. What is found in the executable itself holds for all its processes; what
  * is found, or not, in its libraries holds for processes that map the same ones, since LD_PRELOAD and mount
  * namespaces give one executable different libraries. Files that hold no jemalloc are remembered one by one,
- * so that a new combination of known ones needs no look.
+ * so that a new combination of known ones needs no search.
  */
 struct resolution_cache;
 

@@ -15,7 +15,7 @@
  * The resolver: a parent process forked before any thread or terminal exists; for each executable it forks a
  * child that gives up every right (no new privileges, no capabilities, seccomp filter, limits) and then runs
  * resolve(). The child holds no descriptor but a socket to us; it asks for files, we check and open them.
- * Whatever happens in there, a crash, a hang or nonsense, comes back as the tag worker-panic.
+ * Whatever happens in there, a crash, a hang or a malformed answer, comes back as the tag worker-panic.
  */
 struct resolver;
 
@@ -36,8 +36,8 @@ struct resolve_job;
 
 /*
  * Starts resolving. `process_directory` is the open directory of the process below a proc root, `map` its
- * memory map (copied as needed), `executable_path` the text of its exe link. Nothing is waited for. Never
- * NULL: where no child can be had, the job is done at once, with a tag.
+ * memory map (copied as needed), `executable_path` the text of its exe link. Does not wait. Never NULL: if no
+ * child can be started, the job is done at once, with a tag.
  */
 struct resolve_job *resolver_submit(struct resolver *resolver, int process_directory,
 				    const char *executable_path, const struct process_map *map);
@@ -59,8 +59,8 @@ uint64_t resolve_job_deadline_ns(const struct resolve_job *job);
 void resolve_job_release(struct resolve_job *job);
 
 /*
- * How many jobs may run at once so that resolving takes CPUs that nobody else wants: the whole number of CPUs
- * that `load` (runnable threads, mean of a minute) leaves free, from 1 to half of `cpus` and one.
+ * How many jobs may run at once so that resolving uses only idle CPUs: the whole number of CPUs that `load`
+ * (runnable threads, mean of a minute) leaves free, at least 1 and at most one more than half of `cpus`.
  */
 unsigned int resolver_headroom(unsigned int cpus, double load);
 

@@ -8,7 +8,7 @@
 
 /*
  * What goes over the sockets between the program, the resolver's parent and its children: SOCK_SEQPACKET,
- * one of these structs a message, processes of one binary at both ends.
+ * each message one of these structs, with processes of the same binary at both ends.
  */
 
 enum {

@@ -5,8 +5,8 @@
 #include <linux/capability.h>
 
 /*
- * The rights of this thread besides those of its user: file capabilities (capabilities(7)). Bare system
- * calls: a forked child of a program with several threads may make them too.
+ * The rights of this thread beyond those of its user: file capabilities (capabilities(7)). Bare system calls:
+ * a forked child of a program with several threads may make them too.
  */
 
 struct rights {
@@ -14,8 +14,9 @@ struct rights {
 };
 
 /*
- * Leaves this thread what its user could do without ctop: empties the effective set, unless the real user is
- * root, whose own rights are meant to count. Returns 0, or a negative errno when nothing was lowered.
+ * Leaves this thread only the rights that its user has without ctop: empties the effective set, unless the
+ * real user is root, whose own rights are meant to count. Returns 0, or a negative errno when nothing was
+ * lowered.
  */
 int rights_lower(struct rights *ret_before);
 

@@ -5,8 +5,8 @@
 #include "base/error.h"
 
 /*
- * Giving up rights for good, before bytes of strangers are parsed. Everything here changes the calling
- * process and cannot be undone.
+ * Giving up rights for good before untrusted bytes are parsed. Everything here changes the calling process
+ * and cannot be undone.
  */
 
 /*
@@ -32,7 +32,7 @@ void sandbox_filter_release(struct sandbox_filter *filter);
  * Locks this process in: limits of CPU time, memory and descriptors, not dumpable, and the filter, under
  * which it can read, map (never to execute) and close the descriptors that it holds and talk over its socket.
  * A call that would open or look up a path fails with EACCES, as libraries try that on their own; any other
- * kills the process with SIGSYS. Returns 0 or a negative errno: then nothing of strangers may be parsed.
+ * kills the process with SIGSYS. Returns 0 or a negative errno: then nothing untrusted may be parsed.
  */
 int sandbox_enter(const struct sandbox_filter *filter);
 

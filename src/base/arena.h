@@ -6,7 +6,7 @@
 
 struct arena_block;
 
-/* Many small allocations with one release. A zeroed struct is an empty arena. */
+/* Many small allocations that are released together. A zeroed struct is an empty arena. */
 struct arena {
 	struct arena_block *blocks;
 	size_t used; /* bytes handed out of the newest block */

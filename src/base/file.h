@@ -11,7 +11,7 @@
 
 /*
  * Reads the whole of `path` (relative to `directory`, or AT_FDCWD) into `buffer`, replacing its content. Made
- * for procfs: it reads until a read returns 0, since the size that fstat tells is 0 there. A FIFO without a
+ * for procfs: it reads until a read returns 0, since fstat(2) says that the size is 0 there. A FIFO without a
  * writer reads as empty. Returns 0 or a negative errno (-EFBIG past `limit` bytes).
  */
 int file_read(int directory, const char *path, struct buffer *buffer, size_t limit);
@@ -23,14 +23,15 @@ int file_read_descriptor(int descriptor, struct buffer *buffer, size_t limit);
 int file_write_all(int descriptor, const void *bytes, size_t length);
 
 /*
- * The name of what `path` leads to when its last component is a symbolic link, `path` itself where it is
- * none; it need not exist. `*ret_target` is owned by the caller. Returns 0, or a negative errno with a
- * sentence where the kernel would not follow either: -ELOOP, -EACCES for a stranger's link in /tmp
+ * The name of what `path` leads to if its last component is a symbolic link, otherwise `path` itself; the
+ * target need not exist. `*ret_target` is owned by the caller. Returns 0, or a negative errno with a sentence
+ * where the kernel would not follow either: -ELOOP, -EACCES for another user's link in /tmp
  * (protected_symlinks, proc(5)).
  */
 int file_follow_links(const char *path, char **ret_target, struct error *error);
 
-/* A file that comes into being whole or not at all: written beside its final name and renamed when complete.
+/*
+ * A file that appears complete or not at all: it is written beside its final name and renamed when complete.
  */
 struct file_replacement {
 	int descriptor; /* to write to; -1 when not open */

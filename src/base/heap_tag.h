@@ -3,8 +3,8 @@
 #define CTOP_HEAP_TAG_H
 
 /*
- * Failure tags of the allocator probe; the table is heap_tag.def. They stand here because the probe sets them
- * and files and screens, which do not know the probe, explain them.
+ * Failure tags of the allocator probe; the table is heap_tag.def. They are in this room because the probe
+ * sets them, while files and screens, which do not know the probe, explain them.
  */
 
 enum heap_tag {

@@ -17,9 +17,9 @@ int order_numbers(double left, double right, bool ascending);
 typedef int order_compare(const void *left, const void *right, void *context);
 
 /*
- * Brings the `first` first items of an array of `count` in their order to the front, sorted; the others
- * follow in any order. Takes time for sorting those alone, besides a few looks at each of the others. `first`
- * may be larger than `count`; items that are equal come in any order, so that `compare` should leave none.
+ * Moves the `first` smallest items of an array of `count`, sorted, to its front; the others follow in any
+ * order. Costs the sorting of those alone and a few comparisons for each of the others. `first` may be larger
+ * than `count`; equal items come in any order, so `compare` should leave none.
  */
 void order_first(void *items, size_t count, size_t size, size_t first, order_compare *compare, void *context);
 

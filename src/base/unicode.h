@@ -33,11 +33,11 @@ size_t unicode_trim(const char **text, size_t length);
 /* Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD. */
 void unicode_append_valid(struct buffer *buffer, const char *text, size_t length);
 
-/* Appends `text` for those who take a NUL for its end: each one in it becomes U+FFFD. */
+/* Appends `text` for readers that stop at a NUL: each NUL in it becomes U+FFFD. */
 void unicode_append_without_nul(struct buffer *buffer, const char *text, size_t length);
 
 /*
- * Appends foreign text fit for a terminal: invalid bytes, control characters (C0, DEL, C1), line and
+ * Appends foreign text made safe for a terminal: invalid bytes, control characters (C0, DEL, C1), line and
  * paragraph separators and bidirectional controls become `replacement` (UTF-8, one cell wide). Every name
  * that reaches a terminal passes here.
  */
@@ -51,8 +51,8 @@ void unicode_append_printable(struct buffer *buffer, const char *text, size_t le
 int unicode_width(const char *text, size_t length);
 
 /*
- * Length in bytes of the longest prefix that takes at most `cells` cells and does not cut a character or part
- * it from its combining marks. `*ret_cells` (may be NULL) gets the cells that prefix takes.
+ * Length in bytes of the longest prefix that takes at most `cells` cells and neither cuts a character nor
+ * separates it from its combining marks. `*ret_cells` (may be NULL) gets the cells that prefix takes.
  */
 size_t unicode_prefix(const char *text, size_t length, int cells, int *ret_cells);
 

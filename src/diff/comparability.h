@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "snapshot/snapshot.h"
 
-/* What keeps two captures from being compared, as sentences that name the consequence. */
+/* What makes two captures hard to compare, as sentences that name the consequence. */
 
 enum comparability_severity {
 	COMPARABILITY_NOTE,    /* worth knowing */
@@ -33,7 +33,7 @@ struct comparability {
 };
 
 /*
- * Looks at what is known of both captures: order, boot, host, kernel, hardware, what was readable on one side
+ * Examines what is known of both captures: order, boot, host, kernel, hardware, what was readable on one side
  * only, with which rights, in which namespaces, of which processes, written by which program, and how long
  * lies between them. For files without `ctop` objects only their flags and their host object speak. Nothing
  * of the snapshots is kept. The caller releases the result with comparability_release().

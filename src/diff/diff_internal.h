@@ -6,7 +6,7 @@
 
 #include "diff.h"
 
-/* What the files of the comparison share. For the model only. */
+/* What the files of the comparison share; for this room only. */
 
 enum {
 	DIFF_PAIR_KINDS = DIFF_PAIR_ONLY_AFTER + 1

@@ -14,8 +14,8 @@ struct diff_match {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT];
 	uint32_t *mate[DIFF_SIDE_COUNT]; /* of each thread its index on the other side, UINT32_MAX for none */
 	/*
-	 * Threads whose counters tell of the interval: those with a mate, and in after those that started
-	 * since before was captured, whose counters began at zero.
+	 * Threads whose counters cover the interval: those with a mate, and in after those that started since
+	 * before was captured, whose counters began at zero.
 	 */
 	bool *counted[DIFF_SIDE_COUNT];
 	bool *replaced;               /* threads of after with the id of another one of before */
@@ -33,9 +33,9 @@ void diff_match_release(struct diff_match *match);
 
 /*
  * Makes a comparison with these options take the changes of counters from the same threads: a thread that has
- * another name or cgroup in after takes what it did along, one that came counts from zero, one that went adds
- * nothing, for nobody knows what it did since before. All else is compared as it stands. `match` must outlive
- * the comparison.
+ * another name or cgroup in after counts with all it did there, one that came counts from zero, one that went
+ * adds nothing, since what it did after before is not known. Everything else is compared as it is. `match`
+ * must outlive the comparison.
  */
 void diff_match_apply(const struct diff_match *match, struct diff_options *options);
 

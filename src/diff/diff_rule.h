@@ -48,12 +48,14 @@ struct diff_rule {
 int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *error);
 void diff_rule_release(struct diff_rule *rule);
 
-/* What came of a rule: of each group that breaks it, or of all when none does. */
+/* The outcome of a rule: one for each group that breaks it, or one for all if none does. */
 struct diff_rule_outcome {
 	const char *rule; /* as the user wrote it */
 	bool broken;
-	/* A sentence that begins with the rule and tells the group and the number measured, without a period;
-	 * names in it are as read, not sanitised. */
+	/*
+	 * A sentence that begins with the rule and gives the group and the number measured, without a period;
+	 * names in it are as read, not sanitised.
+	 */
 	const char *text;
 };
 
@@ -69,8 +71,8 @@ struct diff_rule_outcomes {
 /*
  * Judges a rule and appends its outcomes: the worst groups that break it, each with its number, and how many
  * more do; else one outcome that the rule is kept. It is broken, too, where a matching group's number is
- * unavailable, where none of the matching groups has one, and where no group matches. Groups that have no
- * number beside others that have are told of and break nothing.
+ * unavailable, where none of the matching groups has one, and where no group matches. Groups without a number
+ * are mentioned and break nothing as long as another group has one.
  */
 void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
 		     struct diff_rule_outcomes *outcomes);

@@ -7,7 +7,7 @@
 
 #include "diff.h"
 
-/* The groups of AXIS_ALL as a tree of cgroups, processes in them, and leaves. For the model only. */
+/* The groups of AXIS_ALL as a tree of cgroups, processes in them, and leaves. */
 struct diff_tree;
 
 struct diff_tree *diff_tree_create(void);

@@ -18,7 +18,7 @@ struct aggregate_count {
 	uint64_t threads;
 };
 
-/* What a group's threads amount to in one metric. */
+/* One metric of a group's threads taken together. */
 struct aggregate {
 	uint32_t members;     /* threads of the group */
 	uint32_t read;        /* of them with a value */
@@ -48,8 +48,10 @@ struct aggregation {
 	size_t group_count;
 	bool by_flags;
 	uint32_t *group_of_thread;
-	/* The threads whose counters add up, those of the others stand for zero where they were read; NULL
-	 * for all. To be set before any column is made; not owned. */
+	/*
+	 * The threads whose counters are added up; a counter of any other thread counts as zero if it was
+	 * read. NULL for all. To be set before any column is made; not owned.
+	 */
 	const bool *counted;
 	const bool *replaced; /* those of the others whose counters are unavailable; NULL for none */
 	struct aggregation_column {
@@ -94,10 +96,10 @@ static inline struct aggregate *aggregation_get(struct aggregation *aggregation,
  */
 void aggregation_merge(struct aggregation *aggregation, size_t into, size_t from);
 
-/* Whether there is a value, none to have, or none for a reason (`*ret_reason`, may be NULL). */
+/* Whether there is a value, or it is absent, or unavailable (why: `*ret_reason`, may be NULL). */
 enum value_state aggregate_state(const struct aggregate *aggregate, reason_id *ret_reason);
 
-/* Whether the value lacks members that should be in it. */
+/* Whether the value lacks threads that should be in it. */
 bool aggregate_is_partial(const struct aggregate *aggregate);
 
 /*

@@ -28,15 +28,15 @@ struct merged_cgroups {
 };
 
 /*
- * Merges the cgroup records of `snapshot` by key: amounts add, present values take the larger, a limit that
- * one of them lacks is lacking. Members that were not read stay out, unless `by_flags` takes what is stored.
- * The snapshot must outlive the result; the caller releases it.
+ * Merges the cgroup records of `snapshot` by key: amounts are added, of present values the larger is taken,
+ * and there is no limit if one of them has none. Members that were not read stay out, unless `by_flags` takes
+ * what is stored. The snapshot must outlive the result; the caller releases it.
  */
 struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 					   const struct grouping_options *options, bool by_flags);
 void cgroup_merge_release(struct merged_cgroups *cgroups);
 
-/* Whether a member has a value, or none for a reason (`*ret_reason`). */
+/* Whether a member has a value, or why it has none (`*ret_reason`). */
 enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_member member,
 				    reason_id *ret_reason);
 

@@ -7,12 +7,15 @@
 
 /*
  * File name patterns of `--cgroup-flatten`: `?`, `*`, `[abc]`, `[!abc]`, `[a-z]`, and `**` as a whole path
- * component. They match whole texts, case-sensitive; `*`, `?` and classes match '/' too, a leading dot is
- * nothing special. fnmatch(3) has other rules for each of these.
+ * component. They match whole texts, case-sensitive; `*`, `?` and classes also match '/', and a leading dot
+ * is not special. fnmatch(3) has other rules for each of these.
  */
 struct glob;
 
-/* Compiles a pattern; the caller releases it. NULL when it is none: an open `[`, `***`, `**` beside text. */
+/*
+ * Compiles a pattern; the caller releases it. NULL if it is not a valid pattern: an open `[`, `***`, or `**`
+ * next to text.
+ */
 struct glob *glob_compile(const char *pattern, size_t length);
 void glob_release(struct glob *glob);
 

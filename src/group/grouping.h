@@ -9,7 +9,7 @@
 #include "base/string_pool.h"
 #include "snapshot/snapshot.h"
 
-/* By what threads are put together. */
+/* What threads are grouped by. */
 enum axis {
 	AXIS_PROCESS,      /* pattern of the process name */
 	AXIS_CGROUP,       /* flattened and normalised cgroup path */
@@ -40,7 +40,7 @@ struct grouping_options {
 };
 
 /*
- * Patterns that have had two threads once in a live session and stay patterns (singleton revert is then not
+ * Patterns that once had two threads in a live session and so remain patterns (singleton revert is not
  * applied to them). A zeroed struct is empty.
  */
 struct pattern_memory {
@@ -55,8 +55,8 @@ struct grouping;
 
 /*
  * Computes the group of every triple of `snapshots`. Singleton revert counts threads over all of them.
- * `memory` may be NULL; else patterns with two threads are noted there and those noted stay patterns. The
- * snapshots must outlive the grouping. The caller releases it with grouping_release().
+ * `memory` may be NULL; otherwise patterns with two threads are noted there, and those already noted remain
+ * patterns. The snapshots must outlive the grouping. The caller releases it with grouping_release().
  */
 struct grouping *grouping_create(const struct grouping_options *options,
 				 const struct snapshot *const *snapshots, size_t snapshot_count,

@@ -6,7 +6,7 @@
 
 #include "reason.h"
 
-/* What host and privilege give; the table is feature.def. */
+/* What the host and the privilege allow; the table is feature.def. */
 enum feature {
 #define FEATURE(id, ...) FEATURE_##id,
 #include "feature.def"
@@ -37,7 +37,7 @@ struct feature_result {
 	enum feature_state state;
 	enum reason reason; /* REASON_READ when on */
 	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
-	const char *remedy; /* the exact command that would give it; NULL when there is none */
+	const char *remedy; /* the exact command that would provide it; NULL if there is none */
 };
 
 /*

@@ -16,7 +16,7 @@ enum metric {
 	METRIC_NONE = METRIC_COUNT,
 };
 
-/* What a number means over time; says how a delta is taken. */
+/* What a number means over time, and so how a delta is computed. */
 enum metric_kind {
 	METRIC_KIND_COUNTER,  /* only grows: deltas and rates make sense */
 	METRIC_KIND_PEAK,     /* largest value of a lifetime */
@@ -95,7 +95,7 @@ enum metric_tag {
 /* Which of the file's flags of a thread say that the metric was measured. */
 enum metric_family {
 	METRIC_FAMILY_ALWAYS,
-	METRIC_FAMILY_LEADER,      /* always; belongs to the process and stands in its leader only */
+	METRIC_FAMILY_LEADER,      /* always; belongs to the process and is kept in its leader only */
 	METRIC_FAMILY_CPU_DELAY,   /* taskstats_measured and cpu_delay_active */
 	METRIC_FAMILY_BLOCK_DELAY, /* taskstats_measured and delay_block_active */
 	METRIC_FAMILY_XACCT,       /* taskstats_measured and xacct_active */

@@ -8,8 +8,8 @@
 
 /*
  * The candidate that is the fewest edits (insertions, deletions, replacements, swaps of neighbours; case
- * counts half) away from `word`, the first of equals; where none is near enough to be a likely slip, the
- * first that begins with `word`; NULL when none does.
+ * counts half) away from `word`, the first of equals; if none is near enough to be a likely typing error, the
+ * first that begins with `word`; NULL if none does.
  */
 const char *nearest_name(const char *word, const char *const *candidates, size_t count);
 

@@ -9,9 +9,9 @@
 #include "metric.h"
 
 /*
- * What a report shows, from lists that the user typed: names between commas, blanks around them ignored.
- * Unknown and empty names are refused (-EINVAL) with a sentence that lists the valid ones, repeated ones
- * where the order or the count matters.
+ * What a report shows, from lists that the user typed: names separated by commas, blanks around them ignored.
+ * Unknown and empty names are refused (-EINVAL) with a sentence that lists the valid ones, and so are
+ * repeated names where the order or the number matters.
  */
 
 /* Sections: case is ignored. NULL selects all. */

@@ -37,7 +37,7 @@ struct source_entry {
 
 extern const struct source_entry sources[SOURCE_COUNT];
 
-/* A set of sources, a bit each. */
+/* A set of sources, one bit each. */
 typedef uint32_t source_set;
 
 static inline source_set source_bit(enum source source)
@@ -54,7 +54,7 @@ static inline enum source source_whole(enum source source)
 	return sources[source].part_of == SOURCE_NONE ? source : sources[source].part_of;
 }
 
-/* Whether a source is the other one or part of it. */
+/* Whether a source is `other` or part of it. */
 static inline bool source_is_of(enum source source, enum source whole)
 {
 	return source == whole || (source != SOURCE_NONE && sources[source].part_of == whole);

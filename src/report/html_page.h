@@ -3,7 +3,7 @@
 #define CTOP_HTML_PAGE_H
 
 /*
- * What every HTML report carries besides its tables. The page's policy allows this style and this script by
+ * The parts of every HTML report besides its tables. The page's policy allows this style and this script by
  * their SHA-256 (base64) and nothing else, so a name that got past the escaping could still do nothing.
  */
 extern const char html_page_style[], html_page_style_hash[];

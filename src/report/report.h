@@ -61,8 +61,7 @@ struct report {
 /* Draws what stands before the tables; `subject` is not needed any more afterwards. */
 void report_begin(struct report *report, const struct report_subject *subject);
 
-/* Draws a table, or the next piece of one (not as text). Rows that a limit has cut are told of in text and
- * JSON. */
+/* Draws a table, or the next piece of one (not as text). Text and JSON mention rows that a limit has cut. */
 void report_table(struct report *report, const struct table *table);
 
 /* Draws what stands after the tables. */

@@ -5,7 +5,7 @@
 #include "snapshot/capture_facts.h"
 #include "report.h"
 
-/* What a format draws; NULL where it draws nothing. For the report room only. */
+/* What a format draws; NULL if it draws nothing. For the report room only. */
 struct report_format_entry {
 	void (*begin)(struct report *report, const struct report_subject *subject);
 	void (*table)(struct report *report, const struct table *table);

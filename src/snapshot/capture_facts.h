@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "snapshot.h"
 
-/* How captures were made and of what host, as names and texts: the facts that reports print side by side. */
+/* How and on what host captures were made, as names and texts: the facts that reports print side by side. */
 
 enum {
 	CAPTURE_FACTS_SIDES = 2
@@ -48,7 +48,10 @@ void capture_facts_release(struct capture_facts *facts);
 /* The fact of that name, or NULL. */
 const struct capture_fact *capture_facts_find(const struct capture_facts *facts, const char *name);
 
-/* Appends a time since the epoch as "2026-01-01 00:00:00 UTC"; nothing for 0 and what no calendar has. */
+/*
+ * Appends a time since the epoch as "2026-01-01 00:00:00 UTC"; nothing for 0 and for times outside the
+ * calendar.
+ */
 void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns);
 
 /* Appends a span as people say it, in two steps at most: "350 ms", "12.5 s", "3 min 20 s", "2 h 5 min",

@@ -30,7 +30,7 @@ enum {
 	THREAD_JEMALLOC_MEASURED = 1 << 5,
 };
 
-/* The three names that grouping looks at; ids in snapshot.strings. */
+/* The three names that grouping uses; ids in snapshot.strings. */
 struct triple {
 	uint32_t pcomm; /* name of the process (of its leader) */
 	uint32_t comm;  /* name of the thread */
@@ -232,7 +232,7 @@ struct tally {
 	uint64_t missed[UINT8_MAX + 1]; /* by reason id */
 };
 
-/* A process with jemalloc, or of which the allocator probe cannot tell. */
+/* A process that has jemalloc, or of which the allocator probe cannot say whether it has. */
 struct heap_process {
 	uint32_t tgid;
 	const char *layout;  /* "dwarf", "known-build" …, NULL where it failed */
@@ -415,12 +415,12 @@ struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread
 void snapshot_finish(struct snapshot *snapshot);
 
 /*
- * Id of a reason by its name: the known number, else that of an unknown name, which is added. When 255 are
- * used up, REASON_UNREADABLE.
+ * The id of a reason by its name: the known number, else that of an unknown name, which is added;
+ * REASON_UNREADABLE once all 255 ids are used.
  */
 reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, size_t length);
 
-/* What became of a source, thread by thread, of those that it applies to. */
+/* How reading a source went, counted over the threads to which it applies. */
 void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally);
 
 /* The reason's name as in files, and its words for the screen (unknown ones: the name). */
@@ -435,9 +435,9 @@ enum value_state {
 };
 
 /*
- * The state of one metric of one thread. By ctop's own knowledge where the snapshot has it
- * (provenance.present and not `by_flags`), else by the format's five flags. `*ret_reason` (may be NULL) gets
- * the reason, REASON_READ unless unavailable.
+ * The state of one metric of one thread. It comes from the snapshot's own record where there is one
+ * (provenance.present and not `by_flags`), else from the format's five flags. `*ret_reason` (may be NULL)
+ * gets the reason, REASON_READ unless unavailable.
  */
 enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
 				      bool by_flags, reason_id *ret_reason);
@@ -450,7 +450,7 @@ static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t th
 	return snapshot->values[metric] != NULL ? snapshot->values[metric][thread] : 0;
 }
 
-/* The state of its own that a metric of a thread has, or NULL. */
+/* The exception for a metric of a thread, or NULL. */
 const struct metric_exception *snapshot_find_exception(const struct snapshot *snapshot, size_t thread,
 						       enum metric metric);
 
@@ -464,7 +464,7 @@ const struct cgroup_record *snapshot_find_cgroup(const struct snapshot *snapshot
 /* The smaps record of a thread, or NULL. */
 const struct smaps_record *snapshot_find_smaps(const struct snapshot *snapshot, size_t thread);
 
-/* Short cut: the text of a string id. */
+/* The text of a string id. */
 static inline const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)
 {
 	return string_pool_text(&snapshot->strings, id);

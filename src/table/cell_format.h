@@ -29,7 +29,7 @@ void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder);
 void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder, bool is_ratio);
 void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio);
 
-/* A change as part of what it changes, 0.125 as "+12.5%". */
+/* A change relative to what it changes, 0.125 as "+12.5%". */
 void cell_format_percent(struct buffer *buffer, double fraction);
 
 /* "5" when both are equal, else "-5..5". */
@@ -42,8 +42,10 @@ void cell_format_mode(struct buffer *buffer, const char *text, size_t length, ui
 void cell_format_affinity(struct buffer *buffer, const struct cpu_set_pool *sets, uint32_t fewest,
 			  uint32_t most, bool uniform, uint32_t set);
 
-/* What the members of a group come to, by the reduction of the metric, without a mark for partial values;
- * only where there is a value. */
+/*
+ * The value of a group by the metric's reduction, without a mark for partial values; only if there is a
+ * value.
+ */
 void cell_format_aggregate(struct buffer *buffer, const struct aggregation *aggregation,
 			   const struct aggregate *aggregate, enum metric metric);
 

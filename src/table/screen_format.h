@@ -34,7 +34,7 @@ void screen_format_duration(struct buffer *buffer, double nanoseconds);
 void screen_format_percent(struct buffer *buffer, double percent);
 
 enum {
-	SCREEN_BAR_CELLS = 24 /* width of a bar in text; on the screen its column has a width */
+	SCREEN_BAR_CELLS = 24 /* width of a bar in text output; on the screen, that of its column */
 };
 
 /* The sign of each share of a bar, in the order of table_bar_names: "#rimq.". */

@@ -165,7 +165,7 @@ struct table *table_create(const char *section, size_t column_count);
  * the next call, its cells as long as the table. */
 struct table_row *table_add_row(struct table *table);
 
-/* Appends a row without cells, which table_add_cells() gives it: for rows that may never be looked at. */
+/* Appends a row without cells, which table_add_cells() adds: for rows that may never be shown. */
 struct table_row *table_add_bare_row(struct table *table);
 void table_add_cells(struct table *table, struct table_row *row);
 

@@ -6,7 +6,7 @@
 #include "snapshot/snapshot.h"
 #include "table.h"
 
-/* What the builders of the reports' tables share. For the model only. */
+/* What the builders of the reports' tables share; for them only. */
 struct table_build {
 	void (*emit)(void *context, const struct table *table);
 	void *context;
@@ -40,8 +40,10 @@ struct table *table_build_create(const char *section, const struct table_build_c
 /* A row to fill, or NULL when the limit is reached: it is then only counted. */
 struct table_row *table_build_add_row(struct table_build *build, struct table *table);
 
-/* Hands the rows so far over when they are many; returns the table for those that follow. Section and column
- * names must be static. */
+/*
+ * Hands over the rows made so far once there are many; returns the table for those that follow. Section and
+ * column names must be static.
+ */
 struct table *table_build_continue(struct table_build *build, struct table *table);
 
 /* Hands the table over if it has rows, and releases it. */

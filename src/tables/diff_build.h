@@ -5,7 +5,7 @@
 #include "diff_tables.h"
 #include "table/table_build.h"
 
-/* What the builders of the tables of a comparison share. For the model only. */
+/* What the builders of the tables of a comparison share; for this room only. */
 struct diff_build {
 	struct table_build base;
 	const struct diff *diff;

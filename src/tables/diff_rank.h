@@ -4,7 +4,7 @@
 
 #include "diff_build.h"
 
-/* Which rows of a group table come, and in which order. For the model only. */
+/* Which rows a group table has, and in which order; for this room only. */
 
 /* What a row is about: a metric, or a derived metric when that is METRIC_NONE. */
 struct diff_subject {
@@ -24,7 +24,7 @@ struct diff_ranking {
 	size_t total; /* before the limit */
 };
 
-/* Whether columns of aggregates are given up as soon as they have been looked at. */
+/* Whether columns of aggregates are released as soon as they have been used. */
 bool diff_rank_is_thrifty(const struct diff_build *build);
 
 /* The change of a subject. */

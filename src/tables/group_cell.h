@@ -5,8 +5,10 @@
 #include "group/aggregate.h"
 #include "table/table_build.h"
 
-/* Cells of the tables of groups: a metric, a derived metric, what a metric is tagged with. For the model
- * only. */
+/*
+ * Cells of the tables of groups: a metric, a derived metric, what a metric is tagged with; for this room
+ * only.
+ */
 
 void group_cell_set_metric(struct table_build *build, struct table *table, struct cell *cell,
 			   struct aggregation *aggregation, size_t group, enum metric metric);

@@ -6,7 +6,7 @@
 #include "show_tables.h"
 #include "table/table_build.h"
 
-/* What the builders of the tables of one snapshot share. For the model only. */
+/* What the builders of the tables of one snapshot share; for this room only. */
 struct show_build {
 	struct table_build base;
 	const struct snapshot *snapshot;

@@ -49,7 +49,7 @@ enum column {
 	COLUMN_TOTAL = COLUMN_DERIVED + (int)DERIVED_COUNT /* one behind the last of all */
 };
 
-/* Further members of the column table, the formulas and lookups: column_table.h, for the model only. */
+/* The formulas and lookups of the column table are in column_table.h, for the rooms that make tables. */
 
 /* The column of a metric (the All tab, `--columns`, `--sort-by`, filters). */
 enum column column_of_metric(enum metric metric);
@@ -69,7 +69,7 @@ const char *column_description(enum column column);
 /*
  * The column of that title or name (case ignored; a title also without % and /s, then the first of the table
  * that fits; a former title counts too), else that of the metric or derived metric of that name, else that of
- * a name with units behind it as in the head of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
+ * a name followed by its unit as in the header of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
  */
 enum column column_find(const char *name);
 
@@ -81,9 +81,9 @@ int column_refuse(const char *name, struct error *error);
 
 /*
  * The columns of a tab in order for rows that are groups or `threads`, at most COLUMN_TOTAL of them, into
- * `columns`; returns how many. `width` is that of the screen in cells (0: all): the last columns leave until
- * the name keeps 12 cells, THR and `sort` never do; `sort` (COLUMN_COUNT for none) joins when the tab has
- * neither it nor a column of its title.
+ * `columns`; returns how many. `width` is that of the screen in cells (0: all): columns are dropped from the
+ * right until the name has 12 cells, but never THR and `sort`; `sort` (COLUMN_COUNT for none) is added if the
+ * tab has neither it nor a column of its title.
  */
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);

@@ -7,7 +7,10 @@
 
 #include "column.h"
 
-/* How a cell is made of a column's inputs. Threads are summed after their own value is known. */
+/*
+ * How a cell is made of a column's inputs. Each thread's value is computed first, then the threads are
+ * summed.
+ */
 enum column_operation {
 	COLUMN_OPERATION_THREADS,          /* number of members */
 	COLUMN_OPERATION_SUM,              /* of counters */
@@ -54,7 +57,7 @@ enum cgroup_field {
 	CGROUP_FIELD_COUNT,
 };
 
-/* What the allocator probe tells about the processes of a row; reduce_heap.c. */
+/* What the allocator probe knows about the processes of a row; reduce_heap.c. */
 enum heap_field {
 	HEAP_FIELD_PROCESSES,
 	HEAP_FIELD_THREADS,

@@ -13,11 +13,11 @@
  * What the user typed to narrow rows: `text` (substring of the name, case ignored unless it has a capital),
  * `/regex/` (POSIX extended, the same case rule), either with a leading `!` to negate, or `COLUMN OP
  * NUMBER[UNIT]` with OP one of > >= < <= = (a column title of the screen or a metric name; `cpu% > 50`,
- * `run_time_ns > 10ms`, `read_bytes >= 1M`); words go with = alone (`state = D`, `policy = FIFO`). Several
+ * `run_time_ns > 10ms`, `read_bytes >= 1M`); words take only = (`state = D`, `policy = FIFO`). Several are
  * joined by ` and `.
  *
  * A title with % or /s, or a number with %, means the rate in every mode. A time compared with a share of
- * time is one per second: 10ms is 1 %. K M G T are by 1024 where bytes are compared, else by 1000.
+ * time means that time per second: 10ms is 1 %. K M G T are by 1024 where bytes are compared, else by 1000.
  */
 struct filter;
 
@@ -37,8 +37,8 @@ const char *filter_text(const struct filter *filter);
 size_t filter_columns(const struct filter *filter, enum column columns[], size_t capacity);
 
 /*
- * Whether a row passes. `cell_of` gives the cell of a column, as a rate or in the view's mode, for as long as
- * the call lasts. A cell without a number passes no comparison.
+ * Whether a row matches. `cell_of` gives the cell of a column, as a rate or in the view's mode, valid during
+ * the call. A cell without a number satisfies no comparison.
  */
 bool filter_matches(const struct filter *filter, const char *label, size_t label_length,
 		    const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),

@@ -54,7 +54,7 @@ struct view_step {
 			 */
 };
 
-/* Everything that says which table is wanted. A plain value but for what view_release() frees. */
+/* Everything that determines a table. A plain value except for what view_release() frees. */
 struct view {
 	struct grouping_options grouping; /* its axis is that of the rows on VIEW_LEVEL_GROUPS */
 	enum view_level level;
@@ -93,8 +93,8 @@ void view_set_tab(struct view *view, enum tab tab);
 void view_copy(struct view *to, const struct view *from);
 
 /*
- * What the columns, the sort order and the filter of a view need to be read. Each pointer may be NULL. What a
- * round reads anyway (names, start time, cgroup paths) is not in it.
+ * What has to be read for the columns, the sort order and the filter of a view. Each pointer may be NULL.
+ * What a round reads anyway (names, start time, cgroup paths) is not included.
  */
 void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
 
@@ -107,8 +107,10 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
  */
 bool view_open(struct view *view, const char *key, size_t key_length);
 
-/* Undoes the last view_open(). Returns false at the top. `*ret_key` (may be NULL) gets the key left, owned by
- * the caller. */
+/*
+ * Undoes the last view_open(). Returns false at the top. `*ret_key` (may be NULL) gets the key of the group
+ * that was left, owned by the caller.
+ */
 bool view_close(struct view *view, char **ret_key, size_t *ret_key_length);
 
 #endif

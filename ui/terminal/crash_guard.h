@@ -6,10 +6,9 @@
 #include <termios.h>
 
 /*
- * Puts the terminal back when the program dies while the screen is up: by a fault, by any other
- * signal that ends a process (but for those of signal_pipe.h), abort(), exit() from elsewhere, or for lack of
- * memory. The signal then ends the process as if there had been no guard. One guard at a time, as there is
- * one terminal.
+ * Restores the terminal when the program dies while the screen is up: by a fault, by any other signal that
+ * ends a process (but for those of signal_pipe.h), abort(), exit() from elsewhere, or for lack of memory. The
+ * signal then ends the process as if there had been no guard. One guard at a time, as there is one terminal.
  */
 struct crash_guard_state {
 	int terminal;         /* descriptor the reset bytes go to */
@@ -26,7 +25,7 @@ void crash_guard_set(const struct crash_guard_state *state);
 /* Disarms it and gives the signals back their former actions. */
 void crash_guard_clear(void);
 
-/* Puts the terminal back, at most once per crash_guard_set(). Async-signal-safe (signal-safety(7)). */
+/* Restores the terminal, at most once per crash_guard_set(). Async-signal-safe (signal-safety(7)). */
 void crash_guard_restore(void);
 
 #endif

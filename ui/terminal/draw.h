@@ -10,7 +10,7 @@
 /*
  * Text on the screen. Whatever is drawn passes one sanitiser here, so no foreign name can reach the terminal
  * another way: control characters, invalid bytes and what the locale cannot print become a mark. All
- * positions and widths are cells; what stands outside the screen is not drawn.
+ * positions and widths are in cells; what lies outside the screen is not drawn.
  */
 
 /* How a piece of text looks; colours only add to it. */
@@ -36,7 +36,7 @@ int draw_screen_height(void);
 /* Starts a frame with an empty screen. */
 void draw_begin(void);
 
-/* Ends it with one doupdate(); the cursor stands at the cell given. */
+/* Ends it with one doupdate(); the cursor goes to the given cell. */
 void draw_end(int y, int x);
 
 /*
@@ -51,7 +51,7 @@ int draw_string(int y, int x, int cells, enum style style, const char *text);
 /* The same, but a longer text loses its beginning. */
 int draw_tail(int y, int x, int cells, enum style style, const char *text, size_t length);
 
-/* Lined up on the right of `cells` cells. */
+/* Aligned on the right of `cells` cells. */
 void draw_right(int y, int x, int cells, enum style style, const char *text);
 
 /* Fills `cells` cells with blanks of that style. */

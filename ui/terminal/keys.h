@@ -34,7 +34,7 @@ struct key_entry {
 /* The table itself, ACTION_COUNT entries by action: for the help screen, the hint line and the man page. */
 extern const struct key_entry ui_keys[ACTION_COUNT];
 
-/* The action of a key (see terminal_read_key()) in a place, or ACTION_NONE. */
+/* The action of a key (see terminal_read_key()) where keys go at present, or ACTION_NONE. */
 enum action key_action(int key, unsigned int place);
 
 /* The code of a key's name ("F1", "Ctrl-L", "Enter", "x"; `length` bytes), or -1. */

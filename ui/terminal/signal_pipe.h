@@ -21,7 +21,7 @@ struct signal_news {
 
 /*
  * Installs the handlers, and ignores SIGPIPE. Returns the descriptor to poll, or a negative errno with a
- * sentence. A second deadly signal, sent while the first was not looked at, ends the process at once (after
+ * sentence. A second deadly signal that arrives before the first was handled ends the process at once (after
  * crash_guard_restore()).
  */
 int signal_pipe_open(struct error *error);

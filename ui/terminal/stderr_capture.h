@@ -22,7 +22,7 @@ bool stderr_capture_open(struct stderr_capture *capture);
 /* Takes what was written; returns true and its last line (not sanitised) when there is any. */
 bool stderr_capture_take(struct stderr_capture *capture, struct buffer *ret_line);
 
-/* Puts fd 2 back and prints what was kept. */
+/* Restores fd 2 and prints what was kept. */
 void stderr_capture_close(struct stderr_capture *capture);
 
 #endif

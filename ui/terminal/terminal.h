@@ -32,11 +32,13 @@ int terminal_open(struct error *error);
  */
 void terminal_guard(int standard_error, int captured_error);
 
-/* Puts everything back. Does nothing when not open. */
+/* Restores everything. Does nothing when not open. */
 void terminal_close(void);
 
-/* Descriptors to poll: keys come from the first; the second (may be the same) tells by POLLHUP and POLLERR
- * that the screen is gone. */
+/*
+ * Descriptors to poll: keys come from the first; the second (may be the same) reports by POLLHUP and POLLERR
+ * that the screen is gone.
+ */
 int terminal_input(void);
 int terminal_output(void);
 
@@ -47,8 +49,8 @@ enum terminal_key_result {
 };
 
 /*
- * Takes the next key without waiting, but for the 50 ms that tell Esc from the start of a function key. To be
- * called until it returns TERMINAL_NONE, whenever poll() says that input is there.
+ * Takes the next key without waiting, except for the 50 ms that distinguish Esc from the start of a function
+ * key. To be called until it returns TERMINAL_NONE, whenever poll() says that input is there.
  */
 enum terminal_key_result terminal_read_key(int *ret_key);
 
@@ -64,7 +66,7 @@ void terminal_repaint(void);
 /* Gives the terminal back and stops the process; takes it over again when it is continued. */
 void terminal_suspend(void);
 
-/* Takes the terminal over again after somebody else (a shell, after SIGSTOP) had it. */
+/* Takes the terminal over again after another program (a shell, after SIGSTOP) had it. */
 void terminal_resume(void);
 
 /* The cursor is hidden unless something is being typed. */

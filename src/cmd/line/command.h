@@ -59,8 +59,8 @@ struct command {
 	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
 	int minimum_operands, maximum_operands;
 	/*
-	 * The command whose work it is, as far as the options were understood and with so many operands; it
-	 * then reads the words as its own. Returns NULL for this one. May be NULL.
+	 * The command that should do the work, judging by the options understood so far and the number of
+	 * operands; it then parses the words itself. Returns NULL for this command. May be NULL.
 	 */
 	const struct command *(*instead)(const void *options, int operand_count);
 	/*

@@ -8,7 +8,7 @@
 
 struct resolver;
 
-/* What is asked of the allocator probe, by the live screen and `capture`. */
+/* What the live screen and `capture` ask of the allocator probe. */
 struct heap_options {
 	bool no_heap, allow_stop;
 };
@@ -16,9 +16,9 @@ struct heap_options {
 extern const struct option_table heap_option_table;
 
 /*
- * Starts the resolver that the probe needs, before the first thread and before ncurses. NULL where the probe
- * is not wanted, or where it cannot be had, which is said on stderr: everything else is read all the same.
- * End it with resolver_stop().
+ * Starts the resolver that the probe needs, before the first thread and before ncurses. NULL if the probe is
+ * not wanted, or if it cannot be started: then a note on stderr says so and everything else is read all the
+ * same. End it with resolver_stop().
  */
 struct resolver *heap_options_start(const struct heap_options *options);
 

@@ -9,8 +9,8 @@
 #include "base/file.h"
 
 /*
- * Where a command prints: stdout, or a file that comes into being whole or not at all. What is appended to
- * `buffer` goes out with output_flush() and output_close().
+ * Where a command prints: stdout, or a file that appears complete or not at all. What is appended to `buffer`
+ * goes out with output_flush() and output_close().
  */
 struct output {
 	struct buffer buffer;
@@ -26,8 +26,8 @@ int output_open(struct output *output, const char *path, struct error *error);
 void output_flush(struct output *output);
 
 /*
- * Writes the rest, and puts the file in its place. Returns 0, or the negative errno of the first failed write
- * with a sentence; nothing is left of the file then. A reader that went away (EPIPE) is -EPIPE.
+ * Writes what is left and moves the file to its final name. Returns 0, or the negative errno of the first
+ * failed write with a sentence; nothing is left of the file then. A reader that closed the pipe gives -EPIPE.
  */
 int output_close(struct output *output, struct error *error);
 

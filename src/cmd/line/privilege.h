@@ -6,9 +6,10 @@
 #include "capture/capture.h"
 
 /*
- * File capabilities (`setcap …=ep`) must not let a user read or write files that are not his through ctop:
- * the effective set is empty wherever a file that the user names is opened, and holds only what capturing
- * needs while capturing. Capability sets belong to a thread (capabilities(7), "Per-thread capability sets").
+ * File capabilities (`setcap …=ep`) must not let users read or write files through ctop that they could not
+ * without it: the effective set is empty wherever a file that the user names is opened, and holds only what
+ * capturing needs while capturing. Capability sets belong to a thread (capabilities(7), "Per-thread
+ * capability sets").
  */
 
 /*
@@ -20,8 +21,8 @@ int privilege_initialise(struct error *error);
 /*
  * Makes effective in this thread what capturing needs and the permitted set holds: CAP_NET_ADMIN (taskstats),
  * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (files of other users' processes). Where the user names one of the
- * roots (NULL: not named) only the first: links in such a tree may lead to any file. A root user keeps all he
- * has. Failure leaves the thread as it was; the features then say what is missing.
+ * roots (NULL: not named) only the first: links in such a tree may lead to any file. Root keeps everything.
+ * Failure leaves the thread as it was; the features then say what is missing.
  */
 void privilege_raise(const char *const roots[static ROOT_COUNT]);
 
@@ -29,9 +30,9 @@ void privilege_raise(const char *const roots[static ROOT_COUNT]);
 void privilege_lower(void);
 
 /*
- * capture_open() with the rights it may have: roots that the user names are opened with his own, everything
- * else with those of privilege_raise(). On success they stay raised in this thread until privilege_lower();
- * on failure they are lowered.
+ * capture_open() with the rights it may have: roots that the user names are opened with the user's own
+ * rights, everything else with those of privilege_raise(). On success they stay raised in this thread until
+ * privilege_lower(); on failure they are lowered.
  */
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error);

@@ -25,7 +25,7 @@ struct report_options {
 
 extern const struct option_table report_option_table;
 
-/* Sets the defaults of a report in zeroed options; of the axis the caller. */
+/* Sets the defaults of a report in zeroed options; the axis is the caller's to set. */
 void report_options_set_defaults(struct report_options *options, struct view_options *view);
 
 /* What of a report the options choose. */
@@ -42,7 +42,7 @@ struct report_selection {
 int report_options_select(const struct report_options *options, const struct view_options *view,
 			  struct report_selection *ret_selection, struct error *error);
 
-/* Says on stderr which sections were asked for by name but are of cgroups only. */
+/* Says on stderr which sections were asked for by name but need the cgroup axis. */
 void report_options_warn(const struct report_options *options, const struct view_options *view,
 			 const struct report_selection *selection);
 
@@ -52,7 +52,7 @@ struct report_drawing {
 	struct output output;
 };
 
-/* Fills `report` but for what it is about; the output is open. */
+/* Fills `report` except for its subject; the output is open. */
 void report_drawing_start(struct report_drawing *drawing, const struct report_options *options,
 			  const struct view_options *view);
 

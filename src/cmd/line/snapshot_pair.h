@@ -9,7 +9,7 @@
 
 /*
  * Reads two snapshot files at the same time, each of at most `max_bytes` of JSON; one of them may be "-", and
- * a file that is named twice is read once. What older generations lacked is told on stderr. On success both
+ * a file that is named twice is read once. Notes on stderr say what older generations lacked. On success both
  * have a reference each, owned by the caller. Returns 0, or a negative errno with a sentence that names the
  * file.
  */
