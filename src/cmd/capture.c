@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/heap_tag.h"
 #include "base/number.h"
 #include "capture/capture.h"
 #include "commands.h"
@@ -125,8 +126,13 @@ static void note_probe(const struct snapshot *snapshot)
 		buffer_append_format(&line, "; %s threads of executables that took too long to resolve",
 				     number_group_digits(unresolved, digits));
 	if (summary->privilege_dominant) {
-		buffer_append_text(&line, "; ");
-		evidence_append_privilege_hint(snapshot, &line);
+		const enum heap_tag tag = heap_tag_find(summary->dominant_failure);
+
+		/* most may have failed for another reason, which no privilege helps */
+		buffer_append_text(
+			&line, (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0 ? "; " : "; not permitted: ");
+		evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
+					       snapshot->provenance.uid == 0, &line);
 	}
 	command_note("%s", line.data);
 	buffer_release(&line);

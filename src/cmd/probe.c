@@ -19,6 +19,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
+#include "capture/host/feature.h"
+#include "session/evidence.h"
 #include "commands.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
@@ -57,6 +59,8 @@ struct run {
 	struct probe_record record;
 };
 
+static const char *const own_roots[ROOT_COUNT];
+
 static void set_defaults(void *options)
 {
 	((struct probe_command_options *)options)->snapshots = 1;
@@ -84,6 +88,37 @@ static int fatal(enum heap_tag tag, const char *format, ...)
 	buffer_release(&line);
 	free(text);
 	return -ECANCELED;
+}
+
+/* What would let us read the process, by what the features see that this user has; owned by the caller. */
+static char *find_missing_privilege(void)
+{
+	struct feature_checks checks = {0};
+	struct buffer hint = {0};
+	struct roots roots;
+	struct error error;
+
+	if (roots_open(&roots, own_roots, &error) == 0) {
+		feature_check_all(&checks, &roots, -EXDEV);
+		roots_close(&roots);
+	}
+	evidence_append_privilege_hint(&checks.results[FEATURE_PROCESS_MEMORY], getuid() == 0, &hint);
+	feature_release(&checks);
+	return buffer_steal(&hint);
+}
+
+/* The same as fatal() with "process N: what is wrong: the detail (what helps)". */
+static int fatal_failure(const struct run *run, enum heap_tag tag, const char *detail)
+{
+	const bool privilege = (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0;
+	char *remedy = privilege ? find_missing_privilege() : NULL;
+	const char *help = privilege ? remedy : heap_tags[tag].remedy;
+	const int result = fatal(tag, "process %" PRIu32 ": %s%s%s%s%s%s", run->record.pid,
+				 heap_tags[tag].words, detail[0] != '\0' ? ": " : "", detail,
+				 help != NULL ? " (" : "", help != NULL ? help : "", help != NULL ? ")" : "");
+
+	free(remedy);
+	return result;
 }
 
 static int read_identity(const struct run *run, struct stat *ret_identity)
@@ -121,8 +156,7 @@ static int open_process(struct run *run)
 			     strerror(errno));
 	result = read_identity(run, &run->identity);
 	if (result == -EACCES || result == -EPERM)
-		return fatal(HEAP_TAG_NOT_PERMITTED, "process %" PRIu32 " belongs to somebody else: %s", pid,
-			     heap_tags[HEAP_TAG_NOT_PERMITTED].remedy);
+		return fatal_failure(run, HEAP_TAG_NOT_PERMITTED, "");
 	if (result < 0)
 		return fatal(HEAP_TAG_PID_MISSING,
 			     "process %" PRIu32 " has no executable (a kernel thread or a zombie): %s", pid,
@@ -133,8 +167,6 @@ static int open_process(struct run *run)
 /* Attaches, or sees to it that the process is still the one attached to. Returns 0, also when stopped. */
 static int attach(struct run *run)
 {
-	const struct heap_tag_entry *tag;
-
 	for (;;) {
 		run->process = probe_look(run->probe, run->record.pid, run->directory, NULL);
 		if (run->process->state != PROBE_STATE_RESOLVING || probe_stop_flag != 0)
@@ -143,13 +175,8 @@ static int attach(struct run *run)
 	}
 	if (run->process->state == PROBE_STATE_RESOLVING)
 		return 0;
-	if (run->process->state == PROBE_STATE_FAILED) {
-		tag = &heap_tags[run->process->tag];
-		return fatal(run->process->tag, "process %" PRIu32 ": %s%s%s%s%s%s", run->record.pid,
-			     tag->words, run->process->text[0] != '\0' ? ": " : "", run->process->text,
-			     tag->remedy != NULL ? " (" : "", tag->remedy != NULL ? tag->remedy : "",
-			     tag->remedy != NULL ? ")" : "");
-	}
+	if (run->process->state == PROBE_STATE_FAILED)
+		return fatal_failure(run, run->process->tag, run->process->text);
 	run->record.layout = layout_origin_names[run->process->origin];
 	free(run->record.version);
 	run->record.version = run->process->version[0] != '\0' ? memory_duplicate(run->process->version)
@@ -416,7 +443,6 @@ static int check_options(const struct probe_command_options *options, struct err
 
 static int probe_run(void *options_pointer, char **operands, int operand_count)
 {
-	static const char *const own_roots[ROOT_COUNT];
 	const struct probe_command_options *options = options_pointer;
 	struct run run = {.options = options, .directory = -1, .started_ns = clock_ns(CLOCK_MONOTONIC)};
 	struct resolver *resolver;

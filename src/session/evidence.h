@@ -30,10 +30,10 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 			   struct buffer *lines);
 
 /*
- * Appends what would let the allocator probe read the processes that it may not, as far as the features of
- * the snapshot tell: a part of a sentence, without a remedy where there is none.
+ * Appends what would let the allocator probe read the processes that it may not, to a user who is root or not
+ * and has what FEATURE_PROCESS_MEMORY says: a part of a sentence, without a remedy where there is none.
  */
-void evidence_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text);
+void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text);
 
 /* --- evidence_heap.c, for evidence_table() --- */
 

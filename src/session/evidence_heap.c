@@ -138,10 +138,8 @@ static bool is_root(const struct snapshot *now)
 
 static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";
 
-void evidence_append_privilege_hint(const struct snapshot *snapshot, struct buffer *text)
+void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text)
 {
-	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_PROCESS_MEMORY];
-
 	if (feature->state == FEATURE_STATE_ON) {
 		buffer_append_text(
 			text, "no privilege is missing; a security module or a user namespace forbids it");
@@ -152,7 +150,7 @@ void evidence_append_privilege_hint(const struct snapshot *snapshot, struct buff
 								 : reasons[feature->reason].words);
 		return;
 	}
-	if (is_root(snapshot)) {
+	if (root) {
 		buffer_append_text(text, root_remedy);
 		return;
 	}

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# hints.sh CTOP TARGET: who is not permitted is told what he lacks, not what he has, and nobody is told to look for a
+# privilege where something else failed. TARGET is a program with a shared jemalloc ("" for none).
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+target=$2
+directory=$(mktemp -d) || exit 1
+processes=
+# shellcheck disable=SC2086 # several
+trap '[ -z "$processes" ] || kill $processes; rm -rf "$directory"' EXIT
+
+if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
+    echo "SKIP: needs root and setpriv to become others"
+    exit 77
+fi
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+powerless="setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"
+chmod 755 "$directory"
+cp "$ctop" "$directory/ctop"
+
+# expect NAME WANTED REFUSED TEXT: the text has a line that matches WANTED and none that matches REFUSED.
+expect()
+{
+    if printf '%s\n' "$4" | grep -q -e "$2" && ! printf '%s\n' "$4" | grep -q -e "$3"; then
+        result "$1" ""
+    else
+        result "$1" "$4"
+    fi
+}
+
+sleep 600 &
+processes=$!
+of_root=$!
+$nobody sleep 600 &
+processes="$processes $!"
+of_nobody=$!
+for pid in $of_root $of_nobody; do
+    while [ "$(cat "/proc/$pid/comm")" != sleep ]; do sleep 0.01; done
+done
+expect "an ordinary user is told to be root" "not permitted (run as root, or " "security module" \
+    "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
+expect "root without the capability is told of it" "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks)" \
+    "run as root" "$($powerless "$directory/ctop" probe --pid "$of_nobody" 2>&1)"
+if readlink /proc/1/exe >/dev/null 2>&1; then
+    echo "skip - root is not told to be root: root may read every process here"
+else
+    expect "root is not told to be root" "not permitted (no privilege is missing; " "run as root" \
+        "$("$directory/ctop" probe --pid 1 2>&1)"
+fi
+if setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep "$directory/ctop" 2>/dev/null &&
+    $nobody "$directory/ctop" doctor 2>/dev/null | grep -q '^on  *taskstats'; then
+    expect "with file capabilities another user's process is read" jemalloc-not-found not-permitted \
+        "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
+    if ! readlink /proc/1/exe >/dev/null 2>&1; then
+        expect "and they are not asked for again" "not permitted (no privilege is missing; " "setcap" \
+            "$($nobody "$directory/ctop" probe --pid 1 2>&1)"
+    fi
+else
+    echo "skip - file capabilities: they have no effect here"
+fi
+cp "$ctop" "$directory/ctop"
+
+# A jemalloc that is nobody's known build: its version says another one.
+library=
+[ -z "$target" ] || library=$(ldd "$target" | sed -n 's/.*=> \(.*libjemalloc[^ ]*\) .*/\1/p')
+if [ -z "$library" ]; then
+    echo "skip - an unknown jemalloc: there is no program with a shared one"
+    finish
+fi
+mkdir "$directory/library"
+LC_ALL=C sed 's/5\.3\.0-/9.9.9-/g' "$library" >"$directory/library/$(basename "$library")"
+cp "$target" "$directory/target"
+mkfifo "$directory/input"
+exec 3<>"$directory/input" # it ends with its input
+export LD_LIBRARY_PATH="$directory/library"
+$nobody "$directory/target" park 1 <&3 >"$directory/1" 2>&1 &
+processes="$processes $!"
+of_nobody=$!
+"$directory/target" park 1 <&3 >"$directory/2" 2>&1 &
+processes="$processes $!"
+of_root=$!
+unset LD_LIBRARY_PATH
+for output in 1 2; do
+    tries=0
+    while ! grep -q ready "$directory/$output" && [ $tries -lt 500 ]; do
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+done
+mkdir -m 777 "$directory/files"
+expect "another failure is not taken for a missing privilege" "1 failed, mostly jemalloc-in-dso$" "privilege\|run as root" \
+    "$("$ctop" capture -p "$of_nobody" -o "$directory/files/1" 2>&1)"
+expect "nor where both are" "2 failed, mostly jemalloc-in-dso; not permitted: run as root, or" "security module" \
+    "$($nobody "$directory/ctop" capture -p "$of_nobody" -p "$of_root" -o "$directory/files/2" 2>&1)"
+finish
