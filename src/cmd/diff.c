@@ -13,7 +13,7 @@
 #include "diff/comparability.h"
 #include "diff/diff_match.h"
 #include "diff/diff_rule.h"
-#include "tables/diff_tables.h"
+#include "tables/tables.h"
 #include "cmd/line/snapshot_pair.h"
 
 static const char *const matchings[] = {
@@ -26,13 +26,13 @@ static int parse_per(const char *value, void *member, struct error *error)
 {
 	bool *per = member;
 
-	for (size_t i = 0; i < DIFF_PER_COUNT; i++) {
-		if (strcmp(value, diff_per_names[i]) == 0) {
+	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
+		if (strcmp(value, tables_per_names[i]) == 0) {
 			per[i] = true;
 			return 0;
 		}
 	}
-	return nearest_refuse(error, "--per", value, diff_per_names, DIFF_PER_COUNT);
+	return nearest_refuse(error, "--per", value, tables_per_names, TABLES_PER_COUNT);
 }
 
 static const struct option diff_options_list[] = {
@@ -40,7 +40,7 @@ static const struct option diff_options_list[] = {
 		.name = "display-format",
 		.kind = OPTION_CHOICE,
 		.value_name = "COLUMNS",
-		.choices = diff_display_names,
+		.choices = tables_display_names,
 		.offset = offsetof(struct diff_command_options, display),
 		.description =
 			"columns after group, threads and metric: arrow (both sides in one, change, %, "
@@ -102,49 +102,24 @@ void diff_set_defaults(void *options)
 	struct diff_command_options *diff = options;
 
 	diff->view.axis = AXIS_ALL;
-	diff->display = DIFF_DISPLAY_COUNT;
+	diff->display = TABLES_DISPLAY_COUNT;
 	report_options_set_defaults(&diff->report, &diff->view);
 }
 
-/* The arrow shows both sides: beside one of them it would say the same thing twice. */
-static int check_columns(const struct diff_request *request, struct error *error)
-{
-	bool has[DIFF_COLUMN_COUNT] = {false};
-
-	for (size_t i = 0; i < request->column_count; i++)
-		has[request->columns[i]] = true;
-	if (has[DIFF_COLUMN_ARROW] && (has[DIFF_COLUMN_BASELINE] || has[DIFF_COLUMN_CANDIDATE]))
-		return error_set(
-			error, -EINVAL,
-			"column arrow already shows baseline and candidate: leave one or the other out");
-	return 0;
-}
-
 static int make_request(const struct diff_command_options *options, char **files,
-			struct diff_request *request, struct report_selection *selection, struct error *error)
+			struct tables_request *request, struct error *error)
 {
 	const enum report_format format = (enum report_format)options->report.format;
 	const bool is_text = format == REPORT_FORMAT_TEXT;
-	int status = report_options_select(&options->report, &options->view, selection, error);
+	int status = report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, request, error);
 
-	if (status == 0)
-		status = selection_parse_columns(options->view.columns, diff_column_names, DIFF_COLUMN_COUNT,
-						 request->columns, &request->column_count, error);
-	if (status == 0)
-		status = check_columns(request, error);
 	if (status < 0)
 		return status;
-	request->display = (enum diff_display)options->display;
-	if (options->display == DIFF_DISPLAY_COUNT)
-		request->display = is_text || format == REPORT_FORMAT_TSV ? DIFF_DISPLAY_ARROW
-									  : DIFF_DISPLAY_FULL;
+	request->display = (enum tables_display)options->display;
+	if (options->display == TABLES_DISPLAY_COUNT)
+		request->display = is_text || format == REPORT_FORMAT_TSV ? TABLES_DISPLAY_ARROW
+									  : TABLES_DISPLAY_FULL;
 	request->layout = is_text;
-	memcpy(request->sections, selection->sections, sizeof(request->sections));
-	memcpy(request->metrics, selection->metrics, sizeof(request->metrics));
-	memcpy(request->derived, selection->derived, sizeof(request->derived));
-	request->sort = selection->sort;
-	request->limit = selection->limit;
-	request->chunk_rows = selection->chunk_rows;
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
 		request->names[i] = files[i];
 	memcpy(request->per, options->per, sizeof(request->per));
@@ -167,7 +142,7 @@ struct comparison {
 	const struct diff_command_options *options;
 	char **files;
 	struct snapshot *snapshots[DIFF_SIDE_COUNT];
-	struct diff_request request;
+	struct tables_request request;
 	struct diff_rule *rules;  /* as many as options->fail_if has */
 	struct diff_match *match; /* NULL where the captures are not of one boot */
 	struct diff *diff;
@@ -223,14 +198,14 @@ static int compare(struct comparison *comparison, struct error *error)
 	status = match_threads(comparison, error);
 	if (status < 0)
 		return status;
-	if (options->per[DIFF_PER_SECOND] && interval == 0)
+	if (options->per[TABLES_PER_SECOND] && interval == 0)
 		return error_set(error, -EINVAL,
 				 "the time between the captures is zero or unknown: leave out --per second");
 	if (options->match == DIFF_MATCHING_THREADS)
 		diff_match_apply(comparison->match, &how);
 	comparison->diff = diff_create(before, after, &how);
 	comparison->request.match = comparison->match;
-	comparison->request.members = options->match == DIFF_MATCHING_THREADS;
+	comparison->request.threads = options->match == DIFF_MATCHING_THREADS;
 	comparison->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
 	for (size_t i = 0; i < options->fail_if.count; i++)
 		diff_rule_judge(&comparison->rules[i], comparison->diff, &comparison->outcomes);
@@ -291,7 +266,7 @@ static int print_report(struct report_drawing *drawing, const struct comparison 
 					       .rules = comparison->outcomes.items,
 					       .rule_count = comparison->outcomes.count,
 				       });
-	diff_tables(comparison->diff, &comparison->request, report_drawing_add, drawing);
+	tables_make(comparison->diff, &comparison->request, report_drawing_add, drawing);
 	report_end(&drawing->report);
 	if (output_close(&drawing->output, &error) < 0)
 		return output_failed(&drawing->output, &error);
@@ -320,17 +295,16 @@ static int run(struct comparison *comparison)
 int diff_run(void *opaque, char **operands, int operand_count)
 {
 	struct comparison comparison = {.options = opaque, .files = operands};
-	struct report_selection selection = {0};
 	const struct diff_command_options *options = opaque;
 	struct error error;
 	int status;
 
 	(void)operand_count;
-	if (make_request(options, operands, &comparison.request, &selection, &error) < 0 ||
+	if (make_request(options, operands, &comparison.request, &error) < 0 ||
 	    parse_rules(&comparison, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
-		report_options_warn(&options->report, &options->view, &selection);
+		report_options_warn(&options->report, &options->view, &comparison.request);
 		status = run(&comparison);
 	}
 	release_comparison(&comparison);

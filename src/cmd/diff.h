@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tables/diff_tables.h"
+#include "tables/tables.h"
 #include "cmd/line/report_options.h"
 
 /* What is compared with what. */
@@ -18,10 +18,10 @@ enum diff_matching {
 struct diff_command_options {
 	struct view_options view;
 	struct report_options report;
-	int display; /* enum diff_display; DIFF_DISPLAY_COUNT: the format's own */
+	int display; /* enum tables_display; TABLES_DISPLAY_COUNT: the format's own */
 	bool wrap;
 	int match;                   /* enum diff_matching */
-	bool per[DIFF_PER_COUNT];    /* columns for each second, for each thread */
+	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "tables/show_tables.h"
 #include "ctprof/ctprof.h"
 #include "cmd/line/report_options.h"
 
@@ -26,32 +25,19 @@ static void show_set_defaults(void *options)
 	report_options_set_defaults(&show->report, &show->view);
 }
 
-static int make_request(const struct show_options *options, struct show_request *request,
-			struct report_selection *selection, struct error *error)
+static int make_request(const struct show_options *options, struct tables_request *request,
+			struct error *error)
 {
-	int status = report_options_select(&options->report, &options->view, selection, error);
+	int status = report_options_select(&options->report, &options->view, 1, request, error);
 
-	if (status == 0)
-		status = selection_parse_columns(options->view.columns, show_column_names, SHOW_COLUMN_COUNT,
-						 request->columns, &request->column_count, error);
 	if (status == 0 && options->view.axis == AXIS_ALL)
 		status = error_set(error, -EINVAL,
 				   "show has no axis 'all'; valid: pcomm, cgroup, comm, comm-exact");
-	if (status < 0)
-		return status;
-	memcpy(request->sections, selection->sections, sizeof(request->sections));
-	memcpy(request->metrics, selection->metrics, sizeof(request->metrics));
-	memcpy(request->derived, selection->derived, sizeof(request->derived));
-	request->sort = selection->sort;
-	request->limit = selection->limit;
-	request->chunk_rows = selection->chunk_rows;
-	request->grouping = view_options_grouping(&options->view);
-	request->by_flags = options->report.reference;
-	return 0;
+	return status;
 }
 
 /* Whether the sections chosen can only make one table. */
-static bool makes_one_table(const struct show_request *request)
+static bool makes_one_table(const struct tables_request *request)
 {
 	size_t count = 0;
 
@@ -62,18 +48,25 @@ static bool makes_one_table(const struct show_request *request)
 }
 
 static int print_report(struct report_drawing *drawing, const struct show_options *options,
-			const struct show_request *request, const char *file, const struct snapshot *snapshot)
+			const struct tables_request *request, const char *file,
+			const struct snapshot *snapshot)
 {
+	const struct diff_options how = {
+		.grouping = view_options_grouping(&options->view),
+		.by_flags = options->report.reference,
+	};
+	struct diff *groups = diff_create(NULL, snapshot, &how);
 	struct error error;
 
 	report_drawing_start(drawing, &options->report, &options->view);
 	drawing->report.snapshot = snapshot;
 	drawing->report.one_section = makes_one_table(request);
-	report_begin(&drawing->report,
-		     &(struct report_subject){
-			     .command = "show", .file = file, .group_by = axes[request->grouping.axis].name});
-	show_tables(snapshot, request, report_drawing_add, drawing);
+	report_begin(&drawing->report, &(struct report_subject){.command = "show",
+								.file = file,
+								.group_by = axes[options->view.axis].name});
+	tables_make(groups, request, report_drawing_add, drawing);
 	report_end(&drawing->report);
+	diff_release(groups);
 	if (output_close(&drawing->output, &error) < 0)
 		return output_failed(&drawing->output, &error);
 	return COMMAND_DONE;
@@ -82,8 +75,7 @@ static int print_report(struct report_drawing *drawing, const struct show_option
 static int show_run(void *opaque, char **operands, int operand_count)
 {
 	const struct show_options *options = opaque;
-	struct show_request request = {0};
-	struct report_selection selection = {0};
+	struct tables_request request = {0};
 	struct snapshot *snapshot = NULL;
 	struct ctprof_notes notes = {0};
 	struct report_drawing drawing;
@@ -91,9 +83,9 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	int status;
 
 	(void)operand_count;
-	if (make_request(options, &request, &selection, &error) < 0)
+	if (make_request(options, &request, &error) < 0)
 		return command_misused(&show_command, &error);
-	report_options_warn(&options->report, &options->view, &selection);
+	report_options_warn(&options->report, &options->view, &request);
 	if (output_open(&drawing.output, options->report.output, &error) < 0)
 		return command_failed(&error);
 	if (ctprof_read(operands[0], options->report.max_bytes, &snapshot, &notes, &error) < 0) {

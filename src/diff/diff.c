@@ -18,7 +18,8 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
 		thread = successor[thread];
 		side = DIFF_AFTER;
 	}
-	return grouping_of_triple(diff->grouping, side, diff->snapshots[side]->triple[thread]);
+	return grouping_of_triple(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
+				  diff->snapshots[side]->triple[thread]);
 }
 
 /* Thread counts and start times of the groups of a side, and which group each thread is of. */
@@ -26,10 +27,14 @@ static void count_threads(struct diff *diff, enum diff_side side)
 {
 	const struct snapshot *snapshot = diff->snapshots[side];
 	size_t group_count = grouping_count(diff->grouping);
-	uint32_t *group_of_thread = memory_allocate_zero(snapshot->thread_count + 1, sizeof(uint32_t));
 	struct diff_threads *threads = memory_allocate_zero(group_count + 1, sizeof(*threads));
 	const bool *members = diff->options.members[side];
+	uint32_t *group_of_thread;
 
+	diff->threads[side] = threads;
+	if (snapshot == NULL)
+		return;
+	group_of_thread = memory_allocate_zero(snapshot->thread_count + 1, sizeof(uint32_t));
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		uint32_t group = find_group(diff, side, i);
 
@@ -46,7 +51,6 @@ static void count_threads(struct diff *diff, enum diff_side side)
 		threads[group].start_sum = number_add_saturating(threads[group].start_sum,
 								 snapshot->start_time[i]);
 	}
-	diff->threads[side] = threads;
 	diff->aggregations[side] = aggregation_create(
 		snapshot, group_of_thread, group_count + (members != NULL ? 1 : 0), diff->options.by_flags);
 	diff->aggregations[side]->counted = diff->options.counted[side];
@@ -176,7 +180,9 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->snapshots[DIFF_BEFORE] = before;
 	diff->snapshots[DIFF_AFTER] = after;
 	diff->options = *options;
-	diff->grouping = grouping_create(&options->grouping, diff->snapshots, DIFF_SIDE_COUNT, NULL);
+	diff->grouping = before != NULL
+				 ? grouping_create(&options->grouping, diff->snapshots, DIFF_SIDE_COUNT, NULL)
+				 : grouping_create(&options->grouping, &after, 1, NULL);
 	count_threads(diff, DIFF_BEFORE);
 	count_threads(diff, DIFF_AFTER);
 	match_by_key(diff);

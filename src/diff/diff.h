@@ -78,12 +78,14 @@ struct diff;
 
 /*
  * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result;
- * names are grouped over both together. The caller releases it with diff_release().
+ * names are grouped over both together. `before` may be NULL: then these are the groups of one snapshot,
+ * pairs of DIFF_PAIR_ONLY_AFTER. The caller releases it with diff_release().
  */
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
 			 const struct diff_options *options);
 void diff_release(struct diff *diff);
 
+/* NULL where there is none. */
 const struct snapshot *diff_snapshot(const struct diff *diff, enum diff_side side);
 const struct diff_options *diff_options(const struct diff *diff);
 

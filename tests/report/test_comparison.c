@@ -16,7 +16,7 @@
 #include "diff/comparability.h"
 #include "diff/diff_match.h"
 #include "diff/diff_rule.h"
-#include "tables/diff_tables.h"
+#include "tables/tables.h"
 #include "ctprof/ctprof.h"
 #include "report/report.h"
 
@@ -35,7 +35,7 @@ struct drawing {
 	const char *golden; /* its name without the ending */
 	struct snapshot *snapshots[DIFF_SIDE_COUNT];
 	enum axis axis;
-	struct diff_request request;
+	struct tables_request request;
 	bool by_thread;
 	const char *const *rules;
 	size_t rule_count;
@@ -49,7 +49,7 @@ static void draw(void *context, const struct table *table)
 static void compare_format(const struct drawing *drawing, size_t format, const struct diff *diff,
 			   const struct report_subject *subject)
 {
-	struct diff_request request = drawing->request;
+	struct tables_request request = drawing->request;
 	struct buffer out = {0};
 	struct report report = {
 		.format = formats[format].format,
@@ -61,7 +61,7 @@ static void compare_format(const struct drawing *drawing, size_t format, const s
 
 	request.layout = report.format == REPORT_FORMAT_TEXT;
 	report_begin(&report, subject);
-	diff_tables(diff, &request, draw, &report);
+	tables_make(diff, &request, draw, &report);
 	report_end(&report);
 	if (report.format == REPORT_FORMAT_HTML && html_check(out.data, out.length) != NULL)
 		fail_msg("%s", html_check(out.data, out.length));
@@ -98,7 +98,7 @@ static void compare_all_formats(struct drawing *drawing)
 		diff_match_apply(match, &options);
 	}
 	drawing->request.match = match;
-	drawing->request.members = match != NULL;
+	drawing->request.threads = match != NULL;
 	diff = diff_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER], &options);
 	judge(drawing, diff, &outcomes);
 	for (size_t i = 0; i < COUNT(formats); i++)
@@ -188,7 +188,7 @@ static void test_made(void **state)
 					    [METRIC_READ_BYTES] = true,
 					    [METRIC_POLICY] = true},
 				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
-				.display = DIFF_DISPLAY_FULL,
+				.display = TABLES_DISPLAY_FULL,
 				.per = {true, true},
 				.interval_ns = PAIR_INTERVAL_S * UINT64_C(1000000000),
 			},

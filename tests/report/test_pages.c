@@ -11,7 +11,7 @@
 
 #include "golden.h"
 #include "html_check.h"
-#include "tables/show_tables.h"
+#include "tables/tables.h"
 #include "report/report.h"
 
 #define NAME(text)                                                                                           \
@@ -84,8 +84,9 @@ static void draw(void *context, const struct table *table)
 static void draw_report(enum report_format format, size_t limit, size_t chunk_rows, struct buffer *out)
 {
 	struct snapshot *snapshot = make_snapshot();
-	struct show_request request = {
-		.grouping = {.axis = AXIS_PROCESS},
+	struct diff *groups = diff_create(NULL, snapshot,
+					  &(struct diff_options){.grouping = {.axis = AXIS_PROCESS}});
+	struct tables_request request = {
 		.sections[SECTION_PRIMARY] = true,
 		.metrics[METRIC_POLICY] = true,
 		.metrics[METRIC_RCHAR] = true,
@@ -97,8 +98,9 @@ static void draw_report(enum report_format format, size_t limit, size_t chunk_ro
 	report_begin(&report, &(struct report_subject){.command = "show",
 						       .file = "a<b>`|&\".zst",
 						       .group_by = axes[AXIS_PROCESS].name});
-	show_tables(snapshot, &request, draw, &report);
+	tables_make(groups, &request, draw, &report);
 	report_end(&report);
+	diff_release(groups);
 	snapshot_release(snapshot);
 }
 

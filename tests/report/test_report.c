@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "tables/show_tables.h"
+#include "tables/tables.h"
 #include "report/report.h"
 
 static uint32_t intern(struct snapshot *snapshot, const char *text)
@@ -99,8 +99,9 @@ static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum
 				     bool ascii)
 {
 	struct snapshot *snapshot = make_snapshot();
-	struct show_request request = {
-		.grouping = {.axis = axis}, .by_flags = by_flags, .chunk_rows = chunk_rows};
+	const struct diff_options how = {.grouping = {.axis = axis}, .by_flags = by_flags};
+	struct diff *groups = diff_create(NULL, snapshot, &how);
+	struct tables_request request = {.chunk_rows = chunk_rows};
 	struct buffer out = {0};
 	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .ascii = ascii};
 	struct error error;
@@ -113,8 +114,9 @@ static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum
 	report_begin(&report, &(struct report_subject){.command = "show",
 						       .file = "made.ctprof.zst",
 						       .group_by = axes[axis].name});
-	show_tables(snapshot, &request, draw, &report);
+	tables_make(groups, &request, draw, &report);
 	report_end(&report);
+	diff_release(groups);
 	golden_compare(golden, &out);
 	buffer_release(&out);
 	snapshot_release(snapshot);
@@ -181,8 +183,8 @@ static void test_names_with_nul(void **state)
 {
 	static const char *const names[] = {"a\0b", "a\0c"};
 	struct snapshot *snapshot = snapshot_create();
-	struct show_request request = {
-		.grouping = {.axis = AXIS_PROCESS},
+	struct diff *groups;
+	struct tables_request request = {
 		.sections[SECTION_PRIMARY] = true,
 		.sections[SECTION_SMAPS_ROLLUP] = true,
 		.metrics[METRIC_THREAD_COUNT] = true,
@@ -202,7 +204,9 @@ static void test_names_with_nul(void **state)
 		kib->count = 1;
 	}
 	snapshot_finish(snapshot);
-	show_tables(snapshot, &request, draw, &report);
+	groups = diff_create(NULL, snapshot, &(struct diff_options){.grouping = {.axis = AXIS_PROCESS}});
+	tables_make(groups, &request, draw, &report);
+	diff_release(groups);
 	assert_string_equal(out.data, "# primary\npcomm\tthreads\tmetric\tvalue\n"
 				      "a\uFFFDb\t1\tthread_count\t1\n"
 				      "a\uFFFDc\t1\tthread_count\t1\n"

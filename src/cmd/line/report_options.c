@@ -72,28 +72,29 @@ void report_options_set_defaults(struct report_options *options, struct view_opt
 }
 
 int report_options_select(const struct report_options *options, const struct view_options *view,
-			  struct report_selection *ret_selection, struct error *error)
+			  size_t side_count, struct tables_request *ret_request, struct error *error)
 {
-	int status = selection_parse_sections(options->sections, ret_selection->sections, error);
+	int status = selection_parse_sections(options->sections, ret_request->sections, error);
 
 	if (status == 0)
-		status = selection_parse_metrics(options->metrics, ret_selection->metrics,
-						 ret_selection->derived, error);
+		status = selection_parse_metrics(options->metrics, ret_request->metrics, ret_request->derived,
+						 error);
 	if (status == 0)
-		status = selection_parse_sort_keys(view->sort_by, &ret_selection->sort, error);
-	ret_selection->limit = view->limit != UINT64_MAX ? view->limit
-							 : report_default_limits[options->format];
-	ret_selection->chunk_rows = options->format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS;
+		status = selection_parse_sort_keys(view->sort_by, &ret_request->sort, error);
+	if (status == 0)
+		status = tables_parse_columns(view->columns, side_count, ret_request, error);
+	ret_request->limit = view->limit != UINT64_MAX ? view->limit : report_default_limits[options->format];
+	ret_request->chunk_rows = options->format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS;
 	return status;
 }
 
 void report_options_warn(const struct report_options *options, const struct view_options *view,
-			 const struct report_selection *selection)
+			 const struct tables_request *request)
 {
 	if (options->sections == NULL || view->axis == AXIS_CGROUP)
 		return;
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		if (selection->sections[i] && sections[i].needs_cgroup_axis)
+		if (request->sections[i] && sections[i].needs_cgroup_axis)
 			command_note("section %s needs --group-by cgroup and is left out (the axis is %s)",
 				     sections[i].name, axes[view->axis].name);
 	}

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "metric/metric.h"
-#include "metric/selection.h"
 #include "table/table.h"
 #include "output.h"
 #include "report/report.h"
+#include "tables/tables.h"
 #include "view_options.h"
 
 /* What `show` and `diff` have in common: the options of a report of saved snapshots, and its drawing. */
@@ -28,23 +28,14 @@ extern const struct option_table report_option_table;
 /* Sets the defaults of a report in zeroed options; the axis is the caller's to set. */
 void report_options_set_defaults(struct report_options *options, struct view_options *view);
 
-/* What of a report the options choose. */
-struct report_selection {
-	bool sections[SECTION_COUNT];
-	bool metrics[METRIC_COUNT];
-	bool derived[DERIVED_COUNT];
-	struct sort_keys sort;
-	size_t limit;      /* rows of a table, 0 for all */
-	size_t chunk_rows; /* 0: tables must be whole */
-};
-
-/* Resolves the names. Returns 0 or -EINVAL with a sentence. */
+/* Resolves the names of a report of so many snapshots, in a zeroed request. Returns 0 or -EINVAL with a
+ * sentence. */
 int report_options_select(const struct report_options *options, const struct view_options *view,
-			  struct report_selection *ret_selection, struct error *error);
+			  size_t side_count, struct tables_request *ret_request, struct error *error);
 
 /* Says on stderr which sections were asked for by name but need the cgroup axis. */
 void report_options_warn(const struct report_options *options, const struct view_options *view,
-			 const struct report_selection *selection);
+			 const struct tables_request *request);
 
 /* A report on its way out. */
 struct report_drawing {

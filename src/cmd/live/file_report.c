@@ -9,8 +9,7 @@
 #include "base/file.h"
 #include "diff/comparability.h"
 #include "diff/diff_match.h"
-#include "tables/diff_tables.h"
-#include "tables/show_tables.h"
+#include "tables/tables.h"
 #include "report/report.h"
 
 enum {
@@ -61,10 +60,10 @@ static void draw(void *context, const struct table *table)
 static void write_tables(struct writing *writing, const struct snapshot *snapshot, const char *name,
 			 const struct grouping_options *grouping)
 {
-	struct show_request request = {
-		.grouping = *grouping,
+	struct tables_request request = {
 		.chunk_rows = writing->report.format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS,
 	};
+	struct diff *groups = diff_create(NULL, snapshot, &(struct diff_options){.grouping = *grouping});
 
 	memset(request.sections, true, sizeof(request.sections));
 	memset(request.metrics, true, sizeof(request.metrics));
@@ -72,8 +71,9 @@ static void write_tables(struct writing *writing, const struct snapshot *snapsho
 	report_begin(&writing->report, &(struct report_subject){.command = "show",
 								.file = name,
 								.group_by = axes[grouping->axis].name});
-	show_tables(snapshot, &request, draw, writing);
+	tables_make(groups, &request, draw, writing);
 	report_end(&writing->report);
+	diff_release(groups);
 	flush(writing);
 }
 
@@ -121,12 +121,12 @@ static void write_changes(struct writing *writing, const struct ui_comparison *s
 {
 	const enum report_format format = writing->report.format;
 	const int64_t interval = comparability_interval(shown->before, shown->after);
-	struct diff_request request = {
-		.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV ? DIFF_DISPLAY_ARROW
-										       : DIFF_DISPLAY_FULL,
+	struct tables_request request = {
+		.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV ? TABLES_DISPLAY_ARROW
+										       : TABLES_DISPLAY_FULL,
 		.interval_ns = (uint64_t)(interval < 0 ? -interval : interval),
 		.match = match,
-		.members = match != NULL && shown->by_threads,
+		.threads = match != NULL && shown->by_threads,
 		.limit = report_default_limits[format],
 		.chunk_rows = format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS,
 		.layout = format == REPORT_FORMAT_TEXT,
@@ -141,7 +141,7 @@ static void write_changes(struct writing *writing, const struct ui_comparison *s
 								.file = shown->after_name,
 								.group_by = axes[shown->grouping->axis].name,
 								.comparability = comparability});
-	diff_tables(diff, &request, draw, writing);
+	tables_make(diff, &request, draw, writing);
 	report_end(&writing->report);
 	flush(writing);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "diff_rank.h"
+#include "tables_rank.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,39 +8,39 @@
 #include "base/order.h"
 
 enum {
-	THRIFTY_PAIRS = 4096 /* with more, all columns at once would take tens of megabytes */
+	PAIRS_MAX = 4096 /* with more, the aggregates of all metrics at once would take tens of megabytes */
 };
 
-bool diff_rank_is_thrifty(const struct diff_build *build)
+bool tables_rank_forgets(const struct tables_build *build)
 {
-	return build->request->limit != 0 && diff_pair_count(build->diff) > THRIFTY_PAIRS &&
+	return build->request->limit != 0 && diff_pair_count(build->diff) > PAIRS_MAX &&
 	       diff_options(build->diff)->grouping.axis != AXIS_CGROUP;
 }
 
-struct diff_value diff_subject_value(const struct diff *diff, const struct diff_pair *pair,
-				     struct diff_subject subject)
+struct diff_value tables_subject_value(const struct diff *diff, const struct diff_pair *pair,
+				       struct tables_subject subject)
 {
 	return subject.metric != METRIC_NONE ? diff_metric(diff, pair, subject.metric)
 					     : diff_derived(diff, pair, subject.derived);
 }
 
-void diff_forget(const struct diff *diff)
+void tables_rank_forget(const struct diff *diff)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		for (size_t i = 0; i < METRIC_COUNT; i++)
+		for (size_t i = 0; i < METRIC_COUNT && diff_snapshot(diff, (enum diff_side)side) != NULL; i++)
 			aggregation_forget(diff_aggregation(diff, (enum diff_side)side), (enum metric)i);
 	}
 }
 
-static bool has_rows(const struct diff_pair *pair)
+static bool has_rows(const struct tables_build *build, const struct diff_pair *pair)
 {
-	return pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+	return !build->is_comparison || pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
 }
 
 /* What changed most first, then by key, which the pairs follow, and registry order. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
-	const struct diff_row *left = a, *right = b;
+	const struct tables_ranked *left = a, *right = b;
 
 	(void)context;
 	if (left->sort != right->sort)
@@ -52,14 +52,14 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 /* The best rows so far, and others until the next look. */
 struct best {
-	struct diff_row *rows;
+	struct tables_ranked *rows;
 	size_t count, capacity;
 	size_t limit; /* 0 for all */
 	bool full;
-	struct diff_row last; /* of the best when full: what comes after it has no chance */
+	struct tables_ranked last; /* of the best when full: what comes after it has no chance */
 };
 
-static void offer(struct best *best, struct diff_row row)
+static void offer(struct best *best, struct tables_ranked row)
 {
 	if (best->full && compare_rows(&row, &best->last, NULL) > 0)
 		return;
@@ -73,26 +73,26 @@ static void offer(struct best *best, struct diff_row row)
 	best->full = true;
 }
 
-static struct diff_ranking rank_by_change(const struct diff_build *build, const uint32_t *pairs,
-					  size_t pair_count, const struct diff_subject *subjects,
-					  size_t subject_count)
+static struct tables_ranking rank_by_change(const struct tables_build *build, const uint32_t *pairs,
+					    size_t pair_count, const struct tables_subject *subjects,
+					    size_t subject_count)
 {
 	struct best best = {.limit = build->request->limit}, renamed = {0};
-	struct diff_ranking ranking = {0};
+	struct tables_ranking ranking = {0};
 
 	for (size_t i = 0; i < subject_count; i++) {
 		for (size_t j = 0; j < pair_count; j++) {
 			const struct diff_pair *pair = diff_pair(build->diff, pairs[j]);
-			struct diff_row row = {.pair = pairs[j], .subject = (uint32_t)i};
+			struct tables_ranked row = {.pair = pairs[j], .subject = (uint32_t)i};
 
-			if (!has_rows(pair))
+			if (!has_rows(build, pair))
 				continue;
-			row.sort = diff_subject_value(build->diff, pair, subjects[i]).sort;
+			row.sort = tables_subject_value(build->diff, pair, subjects[i]).sort;
 			offer(pair->kind == DIFF_PAIR_FUDGED ? &renamed : &best, row);
 			ranking.total++;
 		}
-		if (diff_rank_is_thrifty(build))
-			diff_forget(build->diff);
+		if (tables_rank_forgets(build))
+			tables_rank_forget(build->diff);
 	}
 	if (best.limit != 0 && best.count > best.limit) {
 		order_first(best.rows, best.count, sizeof(*best.rows), best.limit, compare_rows, NULL);
@@ -114,7 +114,18 @@ struct pair_order {
 	double *values; /* sort->count of each, NAN for none */
 };
 
-/* By the deltas, those without one last in either direction, then by key, which the pairs follow. */
+/* What a pair is ordered by: the change, or the value of one snapshot. */
+static double sort_value(const struct tables_build *build, const struct diff_pair *pair,
+			 struct tables_subject subject)
+{
+	const struct diff_value value = tables_subject_value(build->diff, pair, subject);
+
+	if (build->is_comparison)
+		return value.has_delta ? value.delta : (double)NAN;
+	return value.side[DIFF_AFTER].has_number ? value.side[DIFF_AFTER].number : (double)NAN;
+}
+
+/* By those values, pairs without one last in either direction, then by key, which the pairs follow. */
 static int compare_pairs(const void *a, const void *b, void *context)
 {
 	const struct pair_order *order = context;
@@ -132,44 +143,43 @@ static int compare_pairs(const void *a, const void *b, void *context)
 	return (left > right) - (left < right);
 }
 
-static void compute_deltas(const struct diff_build *build, struct pair_order *order, size_t pair_count)
+static void compute_values(const struct tables_build *build, struct pair_order *order, size_t pair_count)
 {
 	size_t key_count = order->sort->count;
 
 	for (size_t i = 0; i < key_count; i++) {
 		const struct sort_key *key = &order->sort->items[i];
-		struct diff_subject subject = {key->metric, key->derived};
+		struct tables_subject subject = {key->metric, key->derived};
 
 		for (size_t j = 0; j < pair_count; j++) {
 			const struct diff_pair *pair = diff_pair(build->diff, order->pairs[j]);
-			struct diff_value value = diff_subject_value(build->diff, pair, subject);
 
-			order->values[j * key_count + i] = value.has_delta ? value.delta : (double)NAN;
+			order->values[j * key_count + i] = sort_value(build, pair, subject);
 		}
-		if (diff_rank_is_thrifty(build))
-			diff_forget(build->diff);
+		if (tables_rank_forgets(build))
+			tables_rank_forget(build->diff);
 	}
 }
 
-static struct diff_ranking rank_by_keys(const struct diff_build *build, const uint32_t *pairs,
-					size_t pair_count, size_t subject_count)
+static struct tables_ranking rank_by_keys(const struct tables_build *build, const uint32_t *pairs,
+					  size_t pair_count, size_t subject_count)
 {
 	struct pair_order order = {.pairs = pairs, .sort = &build->request->sort};
-	uint32_t *places = memory_allocate_zero(pair_count + 1, sizeof(*places));
-	struct diff_ranking ranking = {0};
+	uint32_t *sorted = memory_allocate_zero(pair_count + 1, sizeof(*sorted));
+	struct tables_ranking ranking = {0};
 	size_t capacity = 0, kept = 0;
 
 	order.values = memory_allocate_zero(pair_count * order.sort->count + 1, sizeof(double));
-	compute_deltas(build, &order, pair_count);
+	compute_values(build, &order, pair_count);
 	for (size_t i = 0; i < pair_count; i++)
-		places[i] = (uint32_t)i;
+		sorted[i] = (uint32_t)i;
 	if (pair_count > 1)
-		qsort_r(places, pair_count, sizeof(*places), compare_pairs, &order);
+		qsort_r(sorted, pair_count, sizeof(*sorted), compare_pairs, &order);
 	for (size_t i = 0; i < pair_count; i++) {
-		uint32_t index = pairs[places[i]];
+		uint32_t index = pairs[sorted[i]];
 		const struct diff_pair *pair = diff_pair(build->diff, index);
 
-		for (size_t j = 0; has_rows(pair) && j < subject_count; j++) {
+		for (size_t j = 0; has_rows(build, pair) && j < subject_count; j++) {
 			ranking.total++;
 			if (pair->kind != DIFF_PAIR_FUDGED && build->request->limit != 0 &&
 			    kept == build->request->limit)
@@ -177,19 +187,19 @@ static struct diff_ranking rank_by_keys(const struct diff_build *build, const ui
 			kept += pair->kind != DIFF_PAIR_FUDGED;
 			ranking.rows = memory_grow(ranking.rows, &capacity, ranking.count + 1,
 						   sizeof(*ranking.rows));
-			ranking.rows[ranking.count++] = (struct diff_row){.pair = index,
-									  .subject = (uint32_t)j};
+			ranking.rows[ranking.count++] = (struct tables_ranked){.pair = index,
+									       .subject = (uint32_t)j};
 		}
 	}
 	free(order.values);
-	free(places);
+	free(sorted);
 	return ranking;
 }
 
-struct diff_ranking diff_rank(const struct diff_build *build, const uint32_t *pairs, size_t pair_count,
-			      const struct diff_subject *subjects, size_t subject_count)
+struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
+				  const struct tables_subject *subjects, size_t subject_count)
 {
-	if (build->request->sort.count != 0)
+	if (build->request->sort.count != 0 || !build->is_comparison)
 		return rank_by_keys(build, pairs, pair_count, subject_count);
 	return rank_by_change(build, pairs, pair_count, subjects, subject_count);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diff_build.h"
+#include "tables_build.h"
 #include "diff/diff_internal.h"
 #include "diff/diff_tree.h"
 
@@ -31,17 +31,7 @@ static void set_text(struct table *table, struct cell *cell, const char *text)
 	table_build_set_text(table, cell, text, strlen(text));
 }
 
-static void set_count(struct cell *cell, uint64_t count)
-{
-	*cell = (struct cell){
-		.state = CELL_VALUE,
-		.form = CELL_FORM_INTEGER,
-		.value.integer = count,
-		.sort = (double)count,
-	};
-}
-
-static void set_ratio(struct diff_build *build, struct table *table, struct cell *cell, double ratio)
+static void set_ratio(struct tables_build *build, struct table *table, struct cell *cell, double ratio)
 {
 	*cell = (struct cell){
 		.state = CELL_VALUE,
@@ -55,7 +45,7 @@ static void set_ratio(struct diff_build *build, struct table *table, struct cell
 }
 
 /* "process:thread, process:thread" */
-static void set_types(struct diff_build *build, struct table *table, struct cell *cell,
+static void set_types(struct tables_build *build, struct table *table, struct cell *cell,
 		      const struct diff_type *types, size_t count)
 {
 	struct buffer *text = &build->base.text;
@@ -71,7 +61,7 @@ static void set_types(struct diff_build *build, struct table *table, struct cell
 	table_build_take_text(&build->base, table, cell);
 }
 
-void diff_rename_table(struct diff_build *build)
+void tables_renames(struct tables_build *build)
 {
 	struct table *table = table_build_create("fudged", &rename_columns);
 	size_t count = diff_rename_count(build->diff);
@@ -90,15 +80,15 @@ void diff_rename_table(struct diff_build *build)
 			set_types(build, table, &row->cells[7 + side], rename->only[side],
 				  rename->only_count[side]);
 		}
-		set_count(&row->cells[4], rename->overlap);
+		tables_cell_set_count(&row->cells[4], rename->overlap);
 		set_ratio(build, table, &row->cells[5], rename->ratio);
-		set_count(&row->cells[6], rename->cascaded);
+		tables_cell_set_count(&row->cells[6], rename->cascaded);
 	}
 	table_build_finish(&build->base, table);
 }
 
 struct orphans {
-	struct diff_build *build;
+	struct tables_build *build;
 	struct table *table;
 	uint32_t *pairs; /* in byte order of their keys, as many as the limit lets through */
 	size_t count;
@@ -154,7 +144,7 @@ static void add_tree(struct orphans *orphans)
 	diff_tree_release(tree);
 }
 
-static void build_orphans(struct diff_build *build, enum diff_pair_kind kind, const char *section,
+static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, const char *section,
 			  enum diff_side side)
 {
 	size_t total = diff_kind_count(build->diff, kind), limit = build->request->limit;
@@ -179,7 +169,7 @@ static void build_orphans(struct diff_build *build, enum diff_pair_kind kind, co
 	free(orphans.pairs);
 }
 
-void diff_orphan_tables(struct diff_build *build)
+void tables_orphans(struct tables_build *build)
 {
 	build_orphans(build, DIFF_PAIR_ONLY_BEFORE, "only-baseline", DIFF_BEFORE);
 	build_orphans(build, DIFF_PAIR_ONLY_AFTER, "only-candidate", DIFF_AFTER);

@@ -5,20 +5,20 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diff_build.h"
+#include "tables_build.h"
 
 /* Which columns hold what. */
-enum member_column {
-	MEMBER_GROUP,
-	MEMBER_PID,
-	MEMBER_TID,
-	MEMBER_PROCESS,
-	MEMBER_THREAD,
-	MEMBER_CGROUP,
-	MEMBER_RUN_TIME,
+enum thread_column {
+	THREAD_COLUMN_GROUP,
+	THREAD_COLUMN_PID,
+	THREAD_COLUMN_TID,
+	THREAD_COLUMN_PROCESS,
+	THREAD_COLUMN_THREAD,
+	THREAD_COLUMN_CGROUP,
+	THREAD_COLUMN_RUN_TIME,
 };
 
-static const struct table_build_columns member_columns = {
+static const struct table_build_columns thread_columns = {
 	{
 		{"group", .left = true},
 		{"pid", .left = false},
@@ -31,16 +31,16 @@ static const struct table_build_columns member_columns = {
 	7,
 };
 
-struct member {
+struct listed {
 	uint64_t run_time;
 	uint32_t thread;
 };
 
 /* Those that ran longest first, then in the order of their ids. */
-static int compare_members(const void *left, const void *right, void *context)
+static int compare_listed(const void *left, const void *right, void *context)
 {
 	const struct snapshot *snapshot = context;
-	const struct member *a = left, *b = right;
+	const struct listed *a = left, *b = right;
 
 	if (a->run_time != b->run_time)
 		return a->run_time < b->run_time ? 1 : -1;
@@ -51,29 +51,23 @@ static int compare_members(const void *left, const void *right, void *context)
 	return a->thread < b->thread ? -1 : 1;
 }
 
-static struct member *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
+static struct listed *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
 {
 	const struct snapshot *snapshot = match->snapshots[side];
-	struct member *members = memory_allocate_zero(match->only[side] + 1, sizeof(*members));
+	struct listed *listed = memory_allocate_zero(match->only[side] + 1, sizeof(*listed));
 	size_t count = 0;
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		if (match->mate[side][i] != UINT32_MAX)
 			continue;
-		members[count++] = (struct member){
+		listed[count++] = (struct listed){
 			.run_time = snapshot_value(snapshot, i, METRIC_RUN_TIME_NS),
 			.thread = (uint32_t)i,
 		};
 	}
-	qsort_r(members, count, sizeof(*members), compare_members, (void *)snapshot);
+	qsort_r(listed, count, sizeof(*listed), compare_listed, (void *)snapshot);
 	*ret_count = count;
-	return members;
-}
-
-static void set_number(struct cell *cell, uint32_t number)
-{
-	*cell = (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = number, .sort = number};
+	return listed;
 }
 
 static void set_name(const struct snapshot *snapshot, struct table *table, struct cell *cell, uint32_t id)
@@ -82,7 +76,7 @@ static void set_name(const struct snapshot *snapshot, struct table *table, struc
 			     string_pool_length(&snapshot->strings, id));
 }
 
-static void set_run_time(struct diff_build *build, struct table *table, struct cell *cell, size_t thread,
+static void set_run_time(struct tables_build *build, struct table *table, struct cell *cell, size_t thread,
 			 enum diff_side side)
 {
 	const struct snapshot *snapshot = diff_snapshot(build->diff, side);
@@ -103,7 +97,7 @@ static void set_run_time(struct diff_build *build, struct table *table, struct c
 	}
 }
 
-static void fill_row(struct diff_build *build, struct table *table, struct cell *cells, size_t thread,
+static void fill_row(struct tables_build *build, struct table *table, struct cell *cells, size_t thread,
 		     enum diff_side side)
 {
 	const struct snapshot *snapshot = diff_snapshot(build->diff, side);
@@ -111,22 +105,23 @@ static void fill_row(struct diff_build *build, struct table *table, struct cell 
 	struct buffer label = {0};
 
 	diff_append_label(diff_pair(build->diff, diff_pair_of_thread(build->diff, side, thread)), &label);
-	table_build_set_text(table, &cells[MEMBER_GROUP], label.data != NULL ? label.data : "", label.length);
-	set_number(&cells[MEMBER_PID], snapshot->tgid[thread]);
-	set_number(&cells[MEMBER_TID], snapshot->tid[thread]);
-	set_name(snapshot, table, &cells[MEMBER_PROCESS], names->pcomm);
-	set_name(snapshot, table, &cells[MEMBER_THREAD], names->comm);
-	set_name(snapshot, table, &cells[MEMBER_CGROUP], names->cgroup);
-	set_run_time(build, table, &cells[MEMBER_RUN_TIME], thread, side);
+	table_build_set_text(table, &cells[THREAD_COLUMN_GROUP], label.data != NULL ? label.data : "",
+			     label.length);
+	tables_cell_set_count(&cells[THREAD_COLUMN_PID], snapshot->tgid[thread]);
+	tables_cell_set_count(&cells[THREAD_COLUMN_TID], snapshot->tid[thread]);
+	set_name(snapshot, table, &cells[THREAD_COLUMN_PROCESS], names->pcomm);
+	set_name(snapshot, table, &cells[THREAD_COLUMN_THREAD], names->comm);
+	set_name(snapshot, table, &cells[THREAD_COLUMN_CGROUP], names->cgroup);
+	set_run_time(build, table, &cells[THREAD_COLUMN_RUN_TIME], thread, side);
 	buffer_release(&label);
 }
 
-static void build_members(struct diff_build *build, enum diff_side side, const char *section,
+static void build_threads(struct tables_build *build, enum diff_side side, const char *section,
 			  const char *heading)
 {
-	struct table *table = table_build_create(section, &member_columns);
+	struct table *table = table_build_create(section, &thread_columns);
 	size_t count;
-	struct member *members = collect(build->request->match, side, &count);
+	struct listed *listed = collect(build->request->match, side, &count);
 
 	table->heading = heading;
 	for (size_t i = 0; i < count; i++) {
@@ -135,16 +130,16 @@ static void build_members(struct diff_build *build, enum diff_side side, const c
 		table = table_build_continue(&build->base, table);
 		row = table_build_add_row(&build->base, table);
 		if (row != NULL)
-			fill_row(build, table, row->cells, members[i].thread, side);
+			fill_row(build, table, row->cells, listed[i].thread, side);
 	}
 	table_build_finish(&build->base, table);
-	free(members);
+	free(listed);
 }
 
-void diff_member_tables(struct diff_build *build)
+void tables_threads(struct tables_build *build)
 {
-	build_members(build, DIFF_AFTER, "threads-came", "Threads that came, with their run time");
-	build_members(
+	build_threads(build, DIFF_AFTER, "threads-came", "Threads that came, with their run time");
+	build_threads(
 		build, DIFF_BEFORE, "threads-went",
 		"Threads that went, with their run time until before; what they did since is not known");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of cgroup records of a comparison: stats, limits, memory.stat, memory.events, pressure. */
+/* The tables of cgroup records: stats, limits, memory.stat, memory.events, pressure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,23 +7,26 @@
 #include "base/order.h"
 #include "table/cell_format.h"
 #include "group/cgroup_merge.h"
-#include "diff_build.h"
+#include "tables_build.h"
 
 /* The records of one key on both sides, NULL where there is none. */
 struct cgroup_pair {
 	const struct merged_cgroup *side[DIFF_SIDE_COUNT];
 };
 
-struct cgroup_tables {
-	struct diff_build *build;
+struct cgroups {
+	struct tables_build *build;
 	struct merged_cgroups *cgroups[DIFF_SIDE_COUNT];
 	struct cgroup_pair *pairs; /* ascending by the bytes of their keys */
 	size_t count;
 };
 
-static void join_cgroups(struct cgroup_tables *tables)
+static void join_cgroups(struct cgroups *tables)
 {
-	const struct merged_cgroups *before = tables->cgroups[DIFF_BEFORE];
+	static const struct merged_cgroups none;
+	const struct merged_cgroups *before = tables->cgroups[DIFF_BEFORE] != NULL
+						      ? tables->cgroups[DIFF_BEFORE]
+						      : &none;
 	const struct merged_cgroups *after = tables->cgroups[DIFF_AFTER];
 
 	tables->pairs = memory_allocate_zero(before->count + after->count + 1, sizeof(*tables->pairs));
@@ -47,9 +50,9 @@ static const struct merged_cgroup *any_side(const struct cgroup_pair *pair)
 }
 
 /* A member of one side without its number; it has none to have where there is no record. */
-static struct diff_cell_side begin_side(const struct merged_cgroup *cgroup, enum cgroup_member member)
+static struct tables_side begin_side(const struct merged_cgroup *cgroup, enum cgroup_member member)
 {
-	struct diff_cell_side side = {.kind = CELL_SIDE_NONE};
+	struct tables_side side = {.kind = CELL_SIDE_NONE};
 
 	if (cgroup == NULL)
 		return side;
@@ -60,7 +63,7 @@ static struct diff_cell_side begin_side(const struct merged_cgroup *cgroup, enum
 	return side;
 }
 
-/* Numbers of records by their place: those that are always there, and those that may not be. */
+/* Numbers of records: those that are always there, and those that may not be. */
 struct number_cell {
 	enum cgroup_member member;
 	size_t offset;
@@ -92,19 +95,19 @@ static const struct number_cell limits_cells[] = {
 
 static struct optional_u64 number_of(const struct merged_cgroup *cgroup, const struct number_cell *from)
 {
-	const char *place = (const char *)&cgroup->record + from->offset;
+	const char *field = (const char *)&cgroup->record + from->offset;
 	struct optional_u64 number = {.present = true};
 
 	if (from->optional)
-		memcpy(&number, place, sizeof(number));
+		memcpy(&number, field, sizeof(number));
 	else
-		memcpy(&number.value, place, sizeof(number.value));
+		memcpy(&number.value, field, sizeof(number.value));
 	return number;
 }
 
-static struct diff_cell_side make_side(const struct merged_cgroup *cgroup, const struct number_cell *from)
+static struct tables_side make_side(const struct merged_cgroup *cgroup, const struct number_cell *from)
 {
-	struct diff_cell_side side = begin_side(cgroup, from->member);
+	struct tables_side side = begin_side(cgroup, from->member);
 	struct optional_u64 number = {0};
 
 	if (cgroup != NULL)
@@ -115,31 +118,21 @@ static struct diff_cell_side make_side(const struct merged_cgroup *cgroup, const
 	return side;
 }
 
-static void set_number(struct cgroup_tables *tables, struct table *table, struct cell *cell,
+static void set_number(struct cgroups *tables, struct table *table, struct cell *cell,
 		       const struct cgroup_pair *pair, const struct number_cell *from)
 {
-	const struct diff_cell_side sides[DIFF_SIDE_COUNT] = {
+	const struct tables_side sides[DIFF_SIDE_COUNT] = {
 		make_side(pair->side[DIFF_BEFORE], from),
 		make_side(pair->side[DIFF_AFTER], from),
 	};
 
 	if (from->limit)
-		diff_set_limit(tables->build, table, cell, sides, from->ladder);
+		tables_sides_set_limit(tables->build, table, cell, sides, from->ladder);
 	else
-		diff_set_sides(tables->build, table, cell, sides, from->ladder);
+		tables_sides_set(tables->build, table, cell, sides, from->ladder);
 }
 
-static struct table *create_table(const char *section, const struct table_build_columns *columns)
-{
-	struct table *table = table_build_create(section, columns);
-
-	for (size_t i = 0; i < table->column_count; i++)
-		table->columns[i].sides = table->columns[i].measured;
-	return table;
-}
-
-static struct table_row *add_row(struct cgroup_tables *tables, struct table *table,
-				 const struct cgroup_pair *pair)
+static struct table_row *add_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair)
 {
 	struct table_row *row = table_build_add_row(&tables->build->base, table);
 	const struct merged_cgroup *cgroup = any_side(pair);
@@ -152,9 +145,10 @@ static struct table_row *add_row(struct cgroup_tables *tables, struct table *tab
 	return row;
 }
 
-static void build_stats(struct cgroup_tables *tables)
+static void build_stats(struct cgroups *tables)
 {
-	struct table *table = create_table(sections[SECTION_CGROUP_STATS].name, &cgroup_stats_columns);
+	struct table *table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_STATS].name,
+							&cgroup_stats_columns);
 
 	for (size_t i = 0; i < tables->count; i++) {
 		struct table_row *row = add_row(tables, table, &tables->pairs[i]);
@@ -176,7 +170,7 @@ static bool has_limit(const struct merged_cgroup *cgroup)
 
 static void append_cpu_limit(struct buffer *text, const struct merged_cgroup *cgroup)
 {
-	struct diff_cell_side side = begin_side(cgroup, CGROUP_MEMBER_CPU_MAX);
+	struct tables_side side = begin_side(cgroup, CGROUP_MEMBER_CPU_MAX);
 
 	if (side.unavailable)
 		buffer_append_text(text, "·");
@@ -186,24 +180,32 @@ static void append_cpu_limit(struct buffer *text, const struct merged_cgroup *cg
 		cell_format_cpu_limit(text, cgroup->record.max_quota_us, cgroup->record.max_period_us);
 }
 
-static void set_cpu_limit(struct cgroup_tables *tables, struct table *table, struct cell *cell,
+static void set_cpu_limit(struct cgroups *tables, struct table *table, struct cell *cell,
 			  const struct cgroup_pair *pair)
 {
-	struct buffer *text = &tables->build->base.text;
-	struct buffer after = {0};
+	const struct tables_side side = begin_side(pair->side[DIFF_AFTER], CGROUP_MEMBER_CPU_MAX);
+	struct buffer texts[DIFF_SIDE_COUNT] = {0};
 
-	cell->state = CELL_VALUE;
-	append_cpu_limit(text, pair->side[DIFF_BEFORE]);
-	append_cpu_limit(&after, pair->side[DIFF_AFTER]);
-	if (strcmp(text->data, after.data) != 0)
-		buffer_append_format(text, " → %s", after.data);
-	table_build_take_text(&tables->build->base, table, cell);
-	buffer_release(&after);
+	if (!tables->build->is_comparison && side.unavailable) {
+		table_build_set_unavailable(cell, side.reason, UNIT_NONE);
+		return;
+	}
+	for (size_t i = tables->build->first_side; i < DIFF_SIDE_COUNT; i++)
+		append_cpu_limit(&texts[i], pair->side[i]);
+	tables_sides_set_texts(tables->build, table, cell, texts[tables->build->first_side].data,
+			       texts[DIFF_AFTER].data);
+	if (!tables->build->is_comparison) {
+		cell->partial = side.partial;
+		cell->reason = side.partial ? side.reason : REASON_READ;
+	}
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
+		buffer_release(&texts[i]);
 }
 
-static void build_limits(struct cgroup_tables *tables)
+static void build_limits(struct cgroups *tables)
 {
-	struct table *table = create_table(sections[SECTION_CGROUP_LIMITS].name, &cgroup_limits_columns);
+	struct table *table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_LIMITS].name,
+							&cgroup_limits_columns);
 
 	table->columns[1].sides = false; /* cpu.max is a text */
 	for (size_t i = 0; i < tables->count; i++) {
@@ -232,12 +234,53 @@ static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum
 						   : &cgroup->record.memory_events;
 }
 
-static void add_list_row(struct cgroup_tables *tables, struct table *table, const struct cgroup_pair *pair,
-			 enum cgroup_member member, const char *key,
+/* The next key of both lists, in byte order, with its item on each side or NULL. False at the end. */
+static bool next_item(const struct cgroups *tables, const struct key_values *const lists[DIFF_SIDE_COUNT],
+		      uint32_t next[DIFF_SIDE_COUNT], const struct key_value *ret_items[DIFF_SIDE_COUNT],
+		      const char **ret_key, size_t *ret_length)
+{
+	const char *keys[DIFF_SIDE_COUNT] = {NULL, NULL};
+	size_t lengths[DIFF_SIDE_COUNT] = {0, 0};
+	size_t first = DIFF_BEFORE;
+	int order = 0;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct snapshot *snapshot = diff_snapshot(tables->build->diff, (enum diff_side)side);
+
+		ret_items[side] = NULL;
+		if (next[side] == lists[side]->count)
+			continue;
+		ret_items[side] = &lists[side]->items[next[side]];
+		keys[side] = snapshot_text(snapshot, ret_items[side]->key);
+		lengths[side] = string_pool_length(&snapshot->strings, ret_items[side]->key);
+	}
+	if (keys[DIFF_BEFORE] == NULL && keys[DIFF_AFTER] == NULL)
+		return false;
+	if (keys[DIFF_BEFORE] != NULL && keys[DIFF_AFTER] != NULL)
+		order = order_bytes(keys[DIFF_BEFORE], lengths[DIFF_BEFORE], keys[DIFF_AFTER],
+				    lengths[DIFF_AFTER]);
+	else
+		order = keys[DIFF_BEFORE] != NULL ? -1 : 1;
+	if (order < 0) {
+		ret_items[DIFF_AFTER] = NULL;
+	} else if (order > 0) {
+		ret_items[DIFF_BEFORE] = NULL;
+		first = DIFF_AFTER;
+	}
+	next[DIFF_BEFORE] += order <= 0;
+	next[DIFF_AFTER] += order >= 0;
+	*ret_key = keys[first];
+	*ret_length = lengths[first];
+	return true;
+}
+
+/* A row for an item that is on one side or both; `key` may hold a NUL. */
+static void add_list_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
+			 enum cgroup_member member, const char *key, size_t key_length,
 			 const struct key_value *const items[DIFF_SIDE_COUNT])
 {
 	struct table_row *row = add_row(tables, table, pair);
-	struct diff_cell_side sides[DIFF_SIDE_COUNT];
+	struct tables_side sides[DIFF_SIDE_COUNT];
 
 	if (row == NULL)
 		return;
@@ -247,52 +290,44 @@ static void add_list_row(struct cgroup_tables *tables, struct table *table, cons
 		if (items[side] == NULL)
 			sides[side].kind = CELL_SIDE_NONE;
 	}
-	table_build_set_text(table, &row->cells[1], key, strlen(key));
-	diff_set_sides(tables->build, table, &row->cells[2], sides, LADDER_UNITLESS);
+	table_build_set_text(table, &row->cells[1], key, key_length);
+	tables_sides_set(tables->build, table, &row->cells[2], sides, LADDER_UNITLESS);
 }
 
-static const char *key_of(const struct cgroup_tables *tables, enum diff_side side,
-			  const struct key_value *item)
-{
-	return snapshot_text(diff_snapshot(tables->build->diff, side), item->key);
-}
-
-/* One row for each key that differs; one with the file's name where a side was not read. */
-static void add_list(struct cgroup_tables *tables, struct table *table, const struct cgroup_pair *pair,
+/* One row for each key that differs, of one snapshot that is not zero; one with the file's name where a side
+ * was not read. */
+static void add_list(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
 		     enum cgroup_member member)
 {
-	const struct key_values *before = list_of(pair->side[DIFF_BEFORE], member);
-	const struct key_values *after = list_of(pair->side[DIFF_AFTER], member);
+	const struct key_values *lists[DIFF_SIDE_COUNT];
+	uint32_t next[DIFF_SIDE_COUNT] = {0};
+	const struct key_value *items[DIFF_SIDE_COUNT];
+	const char *key;
+	size_t length;
 
-	if (begin_side(pair->side[DIFF_BEFORE], member).unavailable ||
-	    begin_side(pair->side[DIFF_AFTER], member).unavailable) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		lists[side] = list_of(pair->side[side], member);
+		if (!begin_side(pair->side[side], member).unavailable)
+			continue;
 		add_list_row(tables, table, pair, member, cgroup_member_names[member],
+			     strlen(cgroup_member_names[member]),
 			     (const struct key_value *const[]){NULL, NULL});
 		return;
 	}
-	for (uint32_t i = 0, j = 0; i < before->count || j < after->count;) {
-		const struct key_value *left = i < before->count ? &before->items[i] : NULL;
-		const struct key_value *right = j < after->count ? &after->items[j] : NULL;
-		int order = left == NULL ? 1 : -1;
+	while (next_item(tables, lists, next, items, &key, &length)) {
+		const uint64_t before = items[DIFF_BEFORE] != NULL ? items[DIFF_BEFORE]->value : 0;
+		const uint64_t after = items[DIFF_AFTER] != NULL ? items[DIFF_AFTER]->value : 0;
+		const bool on_both = items[DIFF_BEFORE] != NULL && items[DIFF_AFTER] != NULL;
 
-		if (left != NULL && right != NULL)
-			order = strcmp(key_of(tables, DIFF_BEFORE, left), key_of(tables, DIFF_AFTER, right));
-		i += order <= 0;
-		j += order >= 0;
-		if (order == 0 && left->value == right->value)
-			continue;
-		add_list_row(tables, table, pair, member,
-			     order <= 0 ? key_of(tables, DIFF_BEFORE, left)
-					: key_of(tables, DIFF_AFTER, right),
-			     (const struct key_value *const[]){order <= 0 ? left : NULL,
-							       order >= 0 ? right : NULL});
+		if (before != after || (tables->build->is_comparison && !on_both))
+			add_list_row(tables, table, pair, member, key, length, items);
 	}
 }
 
-static void build_list(struct cgroup_tables *tables, enum section section,
+static void build_list(struct cgroups *tables, enum section section,
 		       const struct table_build_columns *columns, enum cgroup_member member)
 {
-	struct table *table = create_table(sections[section].name, columns);
+	struct table *table = tables_sides_create_table(tables->build, sections[section].name, columns);
 
 	for (size_t i = 0; i < tables->count; i++)
 		add_list(tables, table, &tables->pairs[i], member);
@@ -305,73 +340,70 @@ static enum cgroup_member pressure_member(enum pressure_resource resource)
 	return (enum cgroup_member)(CGROUP_MEMBER_CPU_PRESSURE + (int)resource);
 }
 
-static bool says_pressure(const struct merged_cgroup *cgroup, enum pressure_resource resource)
+static void make_pressure(const struct cgroup_pair *pair, enum pressure_resource resource,
+			  struct tables_pressure sides[DIFF_SIDE_COUNT])
 {
-	reason_id reason;
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
+		const struct tables_side side = begin_side(pair->side[i], pressure_member(resource));
 
-	if (cgroup == NULL)
-		return false;
-	if (cgroup_merge_state(cgroup, pressure_member(resource), &reason) == VALUE_UNAVAILABLE)
-		return reason != REASON_NOT_IN_KERNEL;
-	return !table_build_pressure_is_zero(&cgroup->record.pressure, resource);
+		sides[i] = (struct tables_pressure){
+			.pressure = pair->side[i] != NULL ? &pair->side[i]->record.pressure : NULL,
+			.unavailable = side.unavailable,
+			.partial = side.partial,
+			.reason = side.reason,
+		};
+	}
 }
 
 /* A resource none of whose numbers says anything is left out. */
-static bool has_pressure(const struct cgroup_tables *tables, enum pressure_resource resource)
+static bool has_pressure(const struct cgroups *tables, enum pressure_resource resource)
 {
 	for (size_t i = 0; i < tables->count; i++) {
-		if (says_pressure(tables->pairs[i].side[DIFF_BEFORE], resource) ||
-		    says_pressure(tables->pairs[i].side[DIFF_AFTER], resource))
+		struct tables_pressure sides[DIFF_SIDE_COUNT];
+
+		make_pressure(&tables->pairs[i], resource, sides);
+		if (tables_sides_has_pressure(&sides[DIFF_BEFORE], resource) ||
+		    tables_sides_has_pressure(&sides[DIFF_AFTER], resource))
 			return true;
 	}
 	return false;
 }
 
-static void add_pressure_row(struct cgroup_tables *tables, struct table *table,
-			     const struct cgroup_pair *pair, enum pressure_resource resource, bool full)
+static void add_pressure_rows(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
+			      enum pressure_resource resource)
 {
-	struct table_row *row = add_row(tables, table, pair);
-	struct diff_pressure_side sides[DIFF_SIDE_COUNT] = {0};
+	struct tables_pressure sides[DIFF_SIDE_COUNT];
 
-	if (row == NULL)
-		return;
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		const struct merged_cgroup *cgroup = pair->side[i];
-		struct diff_cell_side side = begin_side(cgroup, pressure_member(resource));
+	make_pressure(pair, resource, sides);
+	for (int full = 0; full < 2; full++) {
+		struct table_row *row = add_row(tables, table, pair);
 
-		if (cgroup == NULL)
-			continue;
-		sides[i].half = full ? &cgroup->record.pressure.resource[resource].full
-				     : &cgroup->record.pressure.resource[resource].some;
-		sides[i].unavailable = side.unavailable;
-		sides[i].partial = side.partial;
-		sides[i].reason = side.reason;
+		if (row != NULL)
+			tables_sides_set_pressure(tables->build, table, &row->cells[1], full, resource,
+						  sides);
 	}
-	diff_set_pressure(tables->build, table, &row->cells[1], full ? "full" : "some", sides);
 }
 
-static void build_pressure(struct cgroup_tables *tables, enum pressure_resource resource)
+static void build_pressure(struct cgroups *tables, enum pressure_resource resource)
 {
 	struct table *table;
 
 	if (!has_pressure(tables, resource))
 		return;
-	table = create_table(NULL, &cgroup_pressure_columns);
+	table = tables_sides_create_table(tables->build, NULL, &cgroup_pressure_columns);
 	table->section = arena_format(&table->arena, "%s %s", sections[SECTION_PRESSURE].name,
 				      pressure_resource_names[resource]);
-	for (size_t i = 0; i < tables->count; i++) {
-		add_pressure_row(tables, table, &tables->pairs[i], resource, false);
-		add_pressure_row(tables, table, &tables->pairs[i], resource, true);
-	}
+	for (size_t i = 0; i < tables->count; i++)
+		add_pressure_rows(tables, table, &tables->pairs[i], resource);
 	table_build_finish(&tables->build->base, table);
 }
 
-void diff_cgroup_tables(struct diff_build *build)
+void tables_cgroups(struct tables_build *build)
 {
 	const bool *wanted = build->request->sections;
-	struct cgroup_tables tables = {.build = build};
+	struct cgroups tables = {.build = build};
 
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
+	for (size_t i = build->first_side; i < DIFF_SIDE_COUNT; i++)
 		tables.cgroups[i] = cgroup_merge_create(diff_snapshot(build->diff, (enum diff_side)i),
 							&diff_options(build->diff)->grouping,
 							build->by_flags[i]);

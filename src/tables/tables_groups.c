@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of groups of a comparison: primary (with the taskstats metrics) and derived. */
+/* The tables of groups: primary (with the taskstats metrics) and derived. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"
 #include "diff/diff_internal.h"
-#include "diff_rank.h"
+#include "tables_rank.h"
 #include "diff/diff_tree.h"
-#include "group_cell.h"
 
 struct group_table {
-	struct diff_build *build;
+	struct tables_build *build;
 	struct table *table;
 	const char *section;
-	const struct diff_subject *subjects;
+	const struct tables_subject *subjects;
 	size_t subject_count;
 	bool is_tree;
 };
 
-static void make_sides(struct group_table *groups, struct diff_row_content *content,
-		       struct diff_subject subject)
+static void make_sides(struct group_table *groups, struct tables_row *content, struct tables_subject subject)
 {
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
+	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++) {
 		struct aggregation *aggregation = diff_aggregation(groups->build->diff, (enum diff_side)i);
 		size_t group = content->pair->group[i];
 
 		if (subject.metric != METRIC_NONE)
-			group_cell_set_metric(&groups->build->base, groups->table, &content->sides[i],
-					      aggregation, group, subject.metric);
+			tables_cell_set_metric(&groups->build->base, groups->table, &content->sides[i],
+					       aggregation, group, subject.metric);
 		else
-			group_cell_set_derived(&groups->build->base, groups->table, &content->sides[i],
-					       aggregation, group, subject.derived);
+			tables_cell_set_derived(&groups->build->base, groups->table, &content->sides[i],
+						aggregation, group, subject.derived);
 	}
 }
 
@@ -40,6 +38,10 @@ static void append_label(const struct group_table *groups, const struct diff_pai
 {
 	const char *thread;
 
+	if (!groups->build->is_comparison) {
+		buffer_append(label, pair->key, pair->key_length);
+		return;
+	}
 	if (!groups->is_tree) {
 		diff_append_label(pair, label);
 		return;
@@ -49,17 +51,17 @@ static void append_label(const struct group_table *groups, const struct diff_pai
 	buffer_append(label, thread, (size_t)(pair->key + pair->key_length - thread));
 }
 
-static void fill_row(struct group_table *groups, size_t index, const struct diff_row *row,
+static void fill_row(struct group_table *groups, size_t index, const struct tables_ranked *row,
 		     struct buffer *label)
 {
-	const struct diff_subject subject = groups->subjects[row->subject];
+	const struct tables_subject subject = groups->subjects[row->subject];
 	const struct diff_pair *pair = diff_pair(groups->build->diff, row->pair);
 	const bool is_derived = subject.metric == METRIC_NONE;
-	struct diff_row_content content = {
+	struct tables_row content = {
 		.pair = pair,
 		.name = is_derived ? derived_metrics[subject.derived].name : metrics[subject.metric].name,
 		.metric = subject.metric,
-		.value = diff_subject_value(groups->build->diff, pair, subject),
+		.value = tables_subject_value(groups->build->diff, pair, subject),
 		.ladder = is_derived ? derived_metrics[subject.derived].ladder
 				     : metric_type(subject.metric)->ladder,
 		.is_derived = is_derived,
@@ -74,27 +76,27 @@ static void fill_row(struct group_table *groups, size_t index, const struct diff
 	groups->table->rows[index].key = pair->key;
 	groups->table->rows[index].key_length = pair->key_length;
 	groups->table->rows[index].threads = pair->threads[DIFF_AFTER];
-	diff_fill_row(groups->build, groups->table, index, &content);
+	tables_row_fill(groups->build, groups->table, index, &content);
 }
 
 /* All rows one below the other, in pieces when they are many. */
-static void add_flat(struct group_table *groups, const struct diff_ranking *ranking, size_t *row_of_line)
+static void add_flat(struct group_table *groups, const struct tables_ranking *ranking, size_t *row_of_line)
 {
 	struct buffer label = {0};
-	const bool thrifty = diff_rank_is_thrifty(groups->build);
+	const bool filled_later = tables_rank_forgets(groups->build);
 
 	for (size_t i = 0; i < ranking->count; i++) {
-		if (!thrifty)
+		if (!filled_later)
 			groups->table = table_build_continue(&groups->build->base, groups->table);
 		table_add_row(groups->table);
 		row_of_line[i] = groups->table->row_count - 1;
-		if (!thrifty)
+		if (!filled_later)
 			fill_row(groups, row_of_line[i], &ranking->rows[i], &label);
 	}
 	buffer_release(&label);
 }
 
-static void add_tree(struct group_table *groups, const struct diff_ranking *ranking, size_t *row_of_line)
+static void add_tree(struct group_table *groups, const struct tables_ranking *ranking, size_t *row_of_line)
 {
 	struct diff_tree *tree = diff_tree_create();
 	struct diff_tree_line *lines;
@@ -120,7 +122,7 @@ static void add_tree(struct group_table *groups, const struct diff_ranking *rank
 }
 
 /* Fills rows that stand already, one column of aggregates after the other where there are many groups. */
-static void fill_rows(struct group_table *groups, const struct diff_ranking *ranking,
+static void fill_rows(struct group_table *groups, const struct tables_ranking *ranking,
 		      const size_t *row_of_line)
 {
 	struct buffer label = {0};
@@ -130,8 +132,8 @@ static void fill_rows(struct group_table *groups, const struct diff_ranking *ran
 			if (ranking->rows[i].subject == subject)
 				fill_row(groups, row_of_line[i], &ranking->rows[i], &label);
 		}
-		if (diff_rank_is_thrifty(groups->build))
-			diff_forget(groups->build->diff);
+		if (tables_rank_forgets(groups->build))
+			tables_rank_forget(groups->build->diff);
 	}
 	buffer_release(&label);
 }
@@ -139,8 +141,8 @@ static void fill_rows(struct group_table *groups, const struct diff_ranking *ran
 /* Ranks the rows of some pairs and adds them to the table. */
 static void add_rows(struct group_table *groups, const uint32_t *pairs, size_t pair_count)
 {
-	struct diff_ranking ranking = diff_rank(groups->build, pairs, pair_count, groups->subjects,
-						groups->subject_count);
+	struct tables_ranking ranking = tables_rank(groups->build, pairs, pair_count, groups->subjects,
+						    groups->subject_count);
 	size_t *row_of_line = memory_allocate_zero(ranking.count + 1, sizeof(*row_of_line));
 	size_t cut = groups->table->row_total + ranking.total - ranking.count;
 
@@ -149,7 +151,7 @@ static void add_rows(struct group_table *groups, const uint32_t *pairs, size_t p
 		add_tree(groups, &ranking, row_of_line);
 	else
 		add_flat(groups, &ranking, row_of_line);
-	if (groups->is_tree || diff_rank_is_thrifty(groups->build))
+	if (groups->is_tree || tables_rank_forgets(groups->build))
 		fill_rows(groups, &ranking, row_of_line);
 	groups->table->row_total = groups->table->row_count + cut;
 	free(row_of_line);
@@ -160,9 +162,9 @@ static void begin_table(struct group_table *groups)
 {
 	enum axis axis = diff_options(groups->build->diff)->grouping.axis;
 
-	groups->table = diff_create_group_table(groups->build, groups->section, axes[axis].header);
+	groups->table = tables_row_create_table(groups->build, groups->section, axes[axis].header);
 	groups->is_tree = groups->build->request->layout && axis == AXIS_ALL &&
-			  groups->table->columns[0].column == DIFF_COLUMN_GROUP;
+			  groups->table->columns[0].column == TABLES_COLUMN_GROUP;
 }
 
 /* The text before the last '/', "/" of what stands right below it; empty without one. */
@@ -216,8 +218,8 @@ static void add_by_parent(struct group_table *groups, uint32_t *pairs, size_t pa
 	}
 }
 
-static void build_table(struct diff_build *build, const char *section, const struct diff_subject *subjects,
-			size_t subject_count, bool by_parent)
+static void build_table(struct tables_build *build, const char *section,
+			const struct tables_subject *subjects, size_t subject_count, bool by_parent)
 {
 	struct group_table groups = {build, NULL, section, subjects, subject_count, false};
 	size_t pair_count = diff_pair_count(build->diff);
@@ -234,34 +236,34 @@ static void build_table(struct diff_build *build, const char *section, const str
 	free(pairs);
 }
 
-static void build_primary(struct diff_build *build)
+static void build_primary(struct tables_build *build)
 {
-	const struct diff_request *request = build->request;
-	struct diff_subject subjects[METRIC_COUNT];
+	const struct tables_request *request = build->request;
+	struct tables_subject subjects[METRIC_COUNT];
 	size_t count = 0;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (request->metrics[i] && request->sections[metrics[i].section])
-			subjects[count++] = (struct diff_subject){(enum metric)i, DERIVED_NONE};
+			subjects[count++] = (struct tables_subject){(enum metric)i, DERIVED_NONE};
 	}
 	build_table(build, sections[SECTION_PRIMARY].name, subjects, count,
-		    diff_options(build->diff)->grouping.axis == AXIS_CGROUP);
+		    build->is_comparison && diff_options(build->diff)->grouping.axis == AXIS_CGROUP);
 }
 
-static void build_derived(struct diff_build *build)
+static void build_derived(struct tables_build *build)
 {
-	const struct diff_request *request = build->request;
-	struct diff_subject subjects[DERIVED_COUNT];
+	const struct tables_request *request = build->request;
+	struct tables_subject subjects[DERIVED_COUNT];
 	size_t count = 0;
 
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		if (request->derived[i] && request->sections[derived_metrics[i].section])
-			subjects[count++] = (struct diff_subject){METRIC_NONE, (enum derived)i};
+			subjects[count++] = (struct tables_subject){METRIC_NONE, (enum derived)i};
 	}
 	build_table(build, sections[SECTION_DERIVED].name, subjects, count, false);
 }
 
-void diff_group_tables(struct diff_build *build)
+void tables_groups(struct tables_build *build)
 {
 	build_primary(build);
 	build_derived(build);

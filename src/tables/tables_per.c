@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "table/cell_format.h"
-#include "diff_build.h"
+#include "tables_build.h"
 
-const char *const diff_per_names[DIFF_PER_COUNT + 1] = {
-	[DIFF_PER_SECOND] = "second",
-	[DIFF_PER_THREAD] = "thread",
+const char *const tables_per_names[TABLES_PER_COUNT + 1] = {
+	[TABLES_PER_SECOND] = "second",
+	[TABLES_PER_THREAD] = "thread",
 };
 
 static const enum unit units_per_second[UNIT_TOTAL] = {
@@ -18,15 +18,15 @@ static const enum unit units_per_second[UNIT_TOTAL] = {
 	[UNIT_TICKS] = UNIT_TICKS_PER_S,
 };
 
-static const struct diff_match_count *find_counts(const struct diff_build *build,
+static const struct diff_match_count *find_counts(const struct tables_build *build,
 						  const struct diff_pair *pair)
 {
 	return build->counts != NULL && pair != NULL ? &build->counts[pair - diff_pair(build->diff, 0)]
 						     : NULL;
 }
 
-void diff_set_count(const struct diff_build *build, struct cell *cell, const struct diff_pair *pair,
-		    enum diff_column column)
+void tables_per_set_count(const struct tables_build *build, struct cell *cell, const struct diff_pair *pair,
+			  enum tables_column column)
 {
 	const struct diff_match_count *counts = find_counts(build, pair);
 	uint32_t count;
@@ -38,11 +38,10 @@ void diff_set_count(const struct diff_build *build, struct cell *cell, const str
 		cell->state = CELL_ABSENT;
 		return;
 	}
-	count = column == DIFF_COLUMN_SAME   ? counts->same
-		: column == DIFF_COLUMN_CAME ? counts->came
-					     : counts->went;
-	*cell = (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = count, .sort = count};
+	count = column == TABLES_COLUMN_SAME   ? counts->same
+		: column == TABLES_COLUMN_CAME ? counts->came
+					       : counts->went;
+	tables_cell_set_count(cell, count);
 }
 
 static bool is_counter(enum metric metric)
@@ -50,8 +49,8 @@ static bool is_counter(enum metric metric)
 	return metric != METRIC_NONE && metric_type(metric)->kind == METRIC_KIND_COUNTER;
 }
 
-void diff_set_per_second(struct diff_build *build, struct table *table, struct cell *cell,
-			 const struct diff_row_content *content)
+void tables_per_set_second(struct tables_build *build, struct table *table, struct cell *cell,
+			   const struct tables_row *content)
 {
 	const uint64_t interval_ns = build->request->interval_ns;
 	const struct diff_value *value = &content->value;
@@ -77,7 +76,7 @@ void diff_set_per_second(struct diff_build *build, struct table *table, struct c
 }
 
 /* The threads whose numbers are in a side's sum. */
-static uint32_t summed_threads(const struct diff_build *build, const struct diff_pair *pair,
+static uint32_t summed_threads(const struct tables_build *build, const struct diff_pair *pair,
 			       enum diff_side side)
 {
 	const struct diff_match_count *counts = find_counts(build, pair);
@@ -87,8 +86,8 @@ static uint32_t summed_threads(const struct diff_build *build, const struct diff
 	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
 }
 
-void diff_set_per_thread(struct diff_build *build, struct table *table, struct cell *cell,
-			 const struct diff_row_content *content)
+void tables_per_set_thread(struct tables_build *build, struct table *table, struct cell *cell,
+			   const struct tables_row *content)
 {
 	struct cell sides[DIFF_SIDE_COUNT] = {content->sides[0], content->sides[1]};
 
@@ -112,5 +111,5 @@ void diff_set_per_thread(struct diff_build *build, struct table *table, struct c
 		cell_format_derived(&build->base.text, quotient->value.real, content->ladder, false);
 		table_build_take_text(&build->base, table, quotient);
 	}
-	diff_set_both(build, table, cell, sides, " → ");
+	tables_cell_set_both(build, table, cell, sides, " → ");
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "diff/diff_fixture.h"
-#include "tables/diff_tables.h"
+#include "tables/tables.h"
 
 static const char *cell_text(const struct cell *cell, char text[static 64])
 {
@@ -50,23 +50,23 @@ static void draw(void *context, const struct table *table)
 		buffer_append_format(out, "(%zu more)\n", table->row_total - table->row_count);
 }
 
-static struct diff_request make_request(void)
+static struct tables_request make_request(void)
 {
-	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
 
 	memset(request.sections, true, sizeof(request.sections));
 	return request;
 }
 
-static char *draw_all(const struct diff *diff, const struct diff_request *request)
+static char *draw_all(const struct diff *diff, const struct tables_request *request)
 {
 	struct buffer out = {0};
 
-	diff_tables(diff, request, draw, &out);
+	tables_make(diff, request, draw, &out);
 	return buffer_steal(&out);
 }
 
-static void expect(const struct diff *diff, const struct diff_request *request, const char *expected)
+static void expect(const struct diff *diff, const struct tables_request *request, const char *expected)
 {
 	char *got = draw_all(diff, request);
 
@@ -108,7 +108,7 @@ static const struct example examples[] = {
 static void test_what_changed_most_comes_first(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = make_request();
+	struct tables_request request = make_request();
 	struct diff *diff;
 
 	(void)state;
@@ -134,7 +134,7 @@ static void test_what_changed_most_comes_first(void **state)
 static void test_tree(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = make_request();
+	struct tables_request request = make_request();
 	struct diff *diff;
 
 	(void)state;
@@ -142,7 +142,7 @@ static void test_tree(void **state)
 	diff_fixture_add(after, "/app/new", "fresh", "t", 1);
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
-	request.display = DIFF_DISPLAY_DELTA_ONLY;
+	request.display = TABLES_DISPLAY_DELTA_ONLY;
 	request.layout = true;
 	request.names[DIFF_AFTER] = "b.zst";
 	expect(diff, &request,
@@ -172,14 +172,14 @@ static void test_tree(void **state)
 static void test_parents(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = make_request();
+	struct tables_request request = make_request();
 	struct diff *diff;
 
 	(void)state;
 	add_examples(before, after, examples, 5);
 	diff = diff_fixture_compare(before, after, AXIS_CGROUP);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
-	request.display = DIFF_DISPLAY_PERCENT_ONLY;
+	request.display = TABLES_DISPLAY_PERCENT_ONLY;
 	expect(diff, &request,
 	       "# primary\n"
 	       ", 1, run_time_ns, +0.0%\n"
@@ -202,7 +202,7 @@ static void test_parents(void **state)
 static void test_sort_keys(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = make_request();
+	struct tables_request request = make_request();
 	struct error error;
 	struct diff *diff;
 
@@ -212,7 +212,7 @@ static void test_sort_keys(void **state)
 	before->thread_flags[0] = after->thread_flags[0] = THREAD_JEMALLOC_MEASURED;
 	diff = diff_fixture_compare(before, after, AXIS_THREAD);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
-	request.display = DIFF_DISPLAY_DELTA_ONLY;
+	request.display = TABLES_DISPLAY_DELTA_ONLY;
 	assert_int_equal(selection_parse_sort_keys("allocated_bytes,run_time_ns:asc", &request.sort, &error),
 			 0);
 	expect(diff, &request,
@@ -234,7 +234,7 @@ static void test_sort_keys(void **state)
 static void test_marks_of_what_is_not_known(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = make_request();
+	struct tables_request request = make_request();
 	struct diff *diff;
 
 	(void)state;
@@ -284,7 +284,7 @@ static void add_types(struct snapshot *snapshot, const char *cgroup, char letter
 static void test_memory_of_renamed_cgroups(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
 	struct diff *diff;
 
 	(void)state;
@@ -307,7 +307,7 @@ static void test_memory_of_renamed_cgroups(void **state)
 static void test_memory_beside_renamed_cgroups(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
 	struct diff *diff;
 
 	(void)state;
@@ -334,7 +334,7 @@ static void test_memory_beside_renamed_cgroups(void **state)
 static void test_renames_come_in_the_order_of_their_new_names(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff_request request = {.display = DIFF_DISPLAY_ARROW};
+	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
 	struct diff *diff;
 
 	(void)state;
@@ -352,7 +352,7 @@ static void test_renames_come_in_the_order_of_their_new_names(void **state)
 
 /* --- properties --- */
 
-static void select_all(struct diff_request *request)
+static void select_all(struct tables_request *request)
 {
 	memset(request->metrics, true, sizeof(request->metrics));
 	memset(request->derived, true, sizeof(request->derived));
@@ -361,7 +361,7 @@ static void select_all(struct diff_request *request)
 static void test_pieces_read_as_the_whole(void **state)
 {
 	struct snapshot *before = diff_fixture_random(1, 80, true), *after = diff_fixture_random(2, 80, true);
-	struct diff_request request = make_request();
+	struct tables_request request = make_request();
 
 	(void)state;
 	select_all(&request);
@@ -389,7 +389,7 @@ static void test_limit_cuts_the_end_off(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-		struct diff_request request = make_request();
+		struct tables_request request = make_request();
 		struct diff *diff;
 		char *whole, *part;
 

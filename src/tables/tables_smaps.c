@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of smaps_rollup of a comparison: fields that differ, by process. */
+/* The table of smaps_rollup: memory by kind, summed over the processes of one name. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff_build.h"
+#include "tables_build.h"
 #include "diff/diff_internal.h"
 #include "group/smaps_groups.h"
 
 /* A process of one or both sides, SIZE_MAX where it is not. */
 struct process_pair {
 	size_t process[DIFF_SIDE_COUNT];
-	uint64_t change, larger; /* of Rss */
+	uint64_t weight[2]; /* change of Rss and larger Rss; of one snapshot Rss and Pss */
 };
 
 struct smaps_table {
-	struct diff_build *build;
+	struct tables_build *build;
 	struct smaps_groups *groups[DIFF_SIDE_COUNT];
 	struct process_pair *pairs;
 	size_t count;
@@ -40,42 +40,41 @@ static void rename_cgroup(void *context, uint32_t thread, struct buffer *cgroup)
 static void collect(struct smaps_table *smaps)
 {
 	const struct diff *diff = smaps->build->diff;
-	const struct grouping_options *options = &diff_options(diff)->grouping;
 
-	smaps->groups[DIFF_BEFORE] = smaps_groups_create(diff_snapshot(diff, DIFF_BEFORE), options,
-							 smaps->build->by_flags[DIFF_BEFORE], NULL, NULL);
-	smaps->groups[DIFF_AFTER] = smaps_groups_create(diff_snapshot(diff, DIFF_AFTER), options,
-							smaps->build->by_flags[DIFF_AFTER], rename_cgroup,
-							smaps);
-}
-
-static uint64_t rss_of(const struct smaps_table *smaps, const struct process_pair *pair, enum diff_side side)
-{
-	size_t process = pair->process[side];
-
-	return process != SIZE_MAX ? smaps->groups[side]->processes[process].rss : 0;
+	for (size_t side = smaps->build->first_side; side < DIFF_SIDE_COUNT; side++)
+		smaps->groups[side] = smaps_groups_create(
+			diff_snapshot(diff, (enum diff_side)side), &diff_options(diff)->grouping,
+			smaps->build->by_flags[side], side == DIFF_AFTER ? rename_cgroup : NULL, smaps);
 }
 
 static void add_pair(struct smaps_table *smaps, size_t before, size_t after)
 {
 	struct process_pair *pair = &smaps->pairs[smaps->count++];
-	uint64_t before_rss, after_rss;
+	const struct smaps_process *processes[DIFF_SIDE_COUNT] = {NULL, NULL};
+	uint64_t rss[DIFF_SIDE_COUNT] = {0, 0};
 
 	*pair = (struct process_pair){.process = {before, after}};
-	before_rss = rss_of(smaps, pair, DIFF_BEFORE);
-	after_rss = rss_of(smaps, pair, DIFF_AFTER);
-	pair->larger = before_rss > after_rss ? before_rss : after_rss;
-	pair->change = pair->larger - (before_rss < after_rss ? before_rss : after_rss);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (pair->process[side] == SIZE_MAX)
+			continue;
+		processes[side] = &smaps->groups[side]->processes[pair->process[side]];
+		rss[side] = processes[side]->rss;
+	}
+	pair->weight[0] = rss[DIFF_AFTER] > rss[DIFF_BEFORE] ? rss[DIFF_AFTER] - rss[DIFF_BEFORE]
+							     : rss[DIFF_BEFORE] - rss[DIFF_AFTER];
+	pair->weight[1] = rss[DIFF_AFTER] > rss[DIFF_BEFORE] ? rss[DIFF_AFTER] : rss[DIFF_BEFORE];
+	if (!smaps->build->is_comparison)
+		pair->weight[1] = processes[DIFF_AFTER]->pss;
 }
 
 static void join_processes(struct smaps_table *smaps)
 {
 	const struct smaps_groups *before = smaps->groups[DIFF_BEFORE], *after = smaps->groups[DIFF_AFTER];
+	const size_t before_count = before != NULL ? before->process_count : 0;
 	size_t length;
 
-	smaps->pairs = memory_allocate_zero(before->process_count + after->process_count + 1,
-					    sizeof(*smaps->pairs));
-	for (size_t i = 0; i < before->process_count; i++) {
+	smaps->pairs = memory_allocate_zero(before_count + after->process_count + 1, sizeof(*smaps->pairs));
+	for (size_t i = 0; i < before_count; i++) {
 		const char *name = smaps_groups_name(before, i, &length);
 
 		add_pair(smaps, i, smaps_groups_find(after, name, length));
@@ -83,7 +82,7 @@ static void join_processes(struct smaps_table *smaps)
 	for (size_t i = 0; i < after->process_count; i++) {
 		const char *name = smaps_groups_name(after, i, &length);
 
-		if (smaps_groups_find(before, name, length) == SIZE_MAX)
+		if (before == NULL || smaps_groups_find(before, name, length) == SIZE_MAX)
 			add_pair(smaps, SIZE_MAX, i);
 	}
 }
@@ -96,7 +95,7 @@ static const char *name_of(const struct smaps_table *smaps, const struct process
 	return smaps_groups_name(smaps->groups[side], pair->process[side], ret_length);
 }
 
-/* Largest change of Rss first, then largest Rss, then by name. */
+/* By weight, then by name. */
 static int compare_pairs(const void *a, const void *b, void *context)
 {
 	const struct smaps_table *smaps = context;
@@ -105,16 +104,16 @@ static int compare_pairs(const void *a, const void *b, void *context)
 	const char *left_name = name_of(smaps, left, &left_length);
 	const char *right_name = name_of(smaps, right, &right_length);
 
-	if (left->change != right->change)
-		return left->change > right->change ? -1 : 1;
-	if (left->larger != right->larger)
-		return left->larger > right->larger ? -1 : 1;
+	for (size_t i = 0; i < 2; i++) {
+		if (left->weight[i] != right->weight[i])
+			return left->weight[i] > right->weight[i] ? -1 : 1;
+	}
 	return order_bytes(left_name, left_length, right_name, right_length);
 }
 
 /* What a side knows of one field (NULL: it has none): the cell and what the change is concluded from. */
 static void set_side(struct smaps_table *smaps, const struct process_pair *pair, enum diff_side side,
-		     const struct smaps_field *field, struct diff_row_content *content)
+		     const struct smaps_field *field, struct tables_row *content)
 {
 	const size_t index = pair->process[side];
 	const struct smaps_process *process = index != SIZE_MAX ? &smaps->groups[side]->processes[index]
@@ -142,25 +141,24 @@ static void set_side(struct smaps_table *smaps, const struct process_pair *pair,
 }
 
 static void add_row(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
-		    size_t label_length, const char *key,
+		    size_t label_length, const char *key, size_t key_length,
 		    const struct smaps_field *const fields[DIFF_SIDE_COUNT])
 {
 	struct table_row *row = table_build_add_row(&smaps->build->base, smaps->table);
-	struct diff_row_content content = {
+	struct tables_row content = {
 		.label = label,
 		.label_length = label_length,
-		.name = key,
 		.metric = METRIC_NONE,
 		.ladder = LADDER_BYTES,
 	};
 
 	if (row == NULL)
 		return;
-	content.name = table_build_text(smaps->table, key, strlen(key));
-	set_side(smaps, pair, DIFF_BEFORE, fields[DIFF_BEFORE], &content);
-	set_side(smaps, pair, DIFF_AFTER, fields[DIFF_AFTER], &content);
+	content.name = table_build_text(smaps->table, key, key_length);
+	for (size_t side = smaps->build->first_side; side < DIFF_SIDE_COUNT; side++)
+		set_side(smaps, pair, (enum diff_side)side, fields[side], &content);
 	diff_value_conclude(&content.value, false);
-	diff_fill_row(smaps->build, smaps->table, smaps->table->row_count - 1, &content);
+	tables_row_fill(smaps->build, smaps->table, smaps->table->row_count - 1, &content);
 }
 
 /* The fields of a process on one side, in byte order of their keys. */
@@ -179,12 +177,15 @@ static const struct smaps_field *fields_of(const struct smaps_table *smaps, cons
 }
 
 static const char *key_of(const struct smaps_table *smaps, enum diff_side side,
-			  const struct smaps_field *field)
+			  const struct smaps_field *field, size_t *ret_length)
 {
-	return snapshot_text(smaps->groups[side]->snapshot, field->key);
+	const struct snapshot *snapshot = smaps->groups[side]->snapshot;
+
+	*ret_length = string_pool_length(&snapshot->strings, field->key);
+	return snapshot_text(snapshot, field->key);
 }
 
-/* A row for each field that differs. */
+/* A row for each field that differs, of one snapshot that is not zero. */
 static void add_process(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
 			size_t label_length)
 {
@@ -195,19 +196,59 @@ static void add_process(struct smaps_table *smaps, const struct process_pair *pa
 	for (size_t i = 0, j = 0; i < before_count || j < after_count;) {
 		const struct smaps_field *left = i < before_count ? &before[i] : NULL;
 		const struct smaps_field *right = j < after_count ? &after[j] : NULL;
+		const char *left_key = NULL, *right_key = NULL;
+		size_t left_length = 0, right_length = 0;
 		int order = left == NULL ? 1 : -1;
 
+		if (left != NULL)
+			left_key = key_of(smaps, DIFF_BEFORE, left, &left_length);
+		if (right != NULL)
+			right_key = key_of(smaps, DIFF_AFTER, right, &right_length);
 		if (left != NULL && right != NULL)
-			order = strcmp(key_of(smaps, DIFF_BEFORE, left), key_of(smaps, DIFF_AFTER, right));
+			order = order_bytes(left_key, left_length, right_key, right_length);
 		i += order <= 0;
 		j += order >= 0;
-		if (order == 0 && left->bytes == right->bytes)
+		if (smaps->build->is_comparison ? order == 0 && left->bytes == right->bytes
+						: right->bytes == 0)
 			continue;
-		add_row(smaps, pair, label, label_length,
-			order <= 0 ? key_of(smaps, DIFF_BEFORE, left) : key_of(smaps, DIFF_AFTER, right),
+		add_row(smaps, pair, label, label_length, order <= 0 ? left_key : right_key,
+			order <= 0 ? left_length : right_length,
 			(const struct smaps_field *const[]){order <= 0 ? left : NULL,
 							    order >= 0 ? right : NULL});
 	}
+}
+
+/* In the table of one snapshot a process of which nothing was read has a row of its own. */
+static void add_unread(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
+		       size_t label_length)
+{
+	const struct smaps_process *process =
+		&smaps->groups[DIFF_AFTER]->processes[pair->process[DIFF_AFTER]];
+	const char *file = sources[SOURCE_SMAPS_ROLLUP].name;
+
+	if (process->records == 0 && process->unavailable != 0)
+		add_row(smaps, pair, label, label_length, file, strlen(file),
+			(const struct smaps_field *const[]){NULL, NULL});
+}
+
+static struct table *create_table(const struct smaps_table *smaps)
+{
+	static const struct table_build_columns columns = {
+		{{"process", .left = true}, {"key", .left = true}, {"value", .measured = true}},
+		3,
+	};
+	static const enum tables_column ids[] = {TABLES_COLUMN_GROUP, TABLES_COLUMN_METRIC,
+						 TABLES_COLUMN_VALUE};
+	const enum axis axis = diff_options(smaps->build->diff)->grouping.axis;
+	struct table *table;
+
+	if (smaps->build->is_comparison)
+		return tables_row_create_table(smaps->build, sections[SECTION_SMAPS_ROLLUP].name,
+					       axes[axis == AXIS_ALL ? AXIS_ALL : AXIS_PROCESS].header);
+	table = table_build_create(sections[SECTION_SMAPS_ROLLUP].name, &columns);
+	for (size_t i = 0; i < table->column_count; i++)
+		table->columns[i].column = ids[i];
+	return table;
 }
 
 static void build_table(struct smaps_table *smaps)
@@ -215,8 +256,7 @@ static void build_table(struct smaps_table *smaps)
 	const bool is_all = diff_options(smaps->build->diff)->grouping.axis == AXIS_ALL;
 	struct buffer label = {0};
 
-	smaps->table = diff_create_group_table(smaps->build, sections[SECTION_SMAPS_ROLLUP].name,
-					       axes[is_all ? AXIS_ALL : AXIS_PROCESS].header);
+	smaps->table = create_table(smaps);
 	if (smaps->count > 1)
 		qsort_r(smaps->pairs, smaps->count, sizeof(*smaps->pairs), compare_pairs, smaps);
 	for (size_t i = 0; i < smaps->count; i++) {
@@ -229,12 +269,14 @@ static void build_table(struct smaps_table *smaps)
 			buffer_append_format(&label, "%s | ", name);
 		buffer_append(&label, name + cgroup, length - cgroup);
 		add_process(smaps, &smaps->pairs[i], label.data, label.length);
+		if (!smaps->build->is_comparison)
+			add_unread(smaps, &smaps->pairs[i], label.data, label.length);
 	}
 	table_build_finish(&smaps->build->base, smaps->table);
 	buffer_release(&label);
 }
 
-void diff_smaps_table(struct diff_build *build)
+void tables_smaps(struct tables_build *build)
 {
 	struct smaps_table smaps = {.build = build};
 

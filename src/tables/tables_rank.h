@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TABLES_RANK_H
+#define CTOP_TABLES_RANK_H
+
+#include "tables_build.h"
+
+/* Which rows a group table has, and in which order; for this room only. */
+
+/* What a row is about: a metric, or a derived metric when that is METRIC_NONE. */
+struct tables_subject {
+	enum metric metric;
+	enum derived derived;
+};
+
+struct tables_ranked {
+	double sort;
+	uint32_t pair;
+	uint32_t subject; /* index into the subjects */
+};
+
+struct tables_ranking {
+	struct tables_ranked *rows; /* in the order of the report */
+	size_t count;
+	size_t total; /* before the limit */
+};
+
+/* Whether the aggregates of a metric are released as soon as they have been used. */
+bool tables_rank_forgets(const struct tables_build *build);
+
+/* The change of a subject. */
+struct diff_value tables_subject_value(const struct diff *diff, const struct diff_pair *pair,
+				       struct tables_subject subject);
+
+/* Frees the columns of aggregates of both sides. */
+void tables_rank_forget(const struct diff *diff);
+
+/*
+ * Ranks the rows of some pairs (indices, ascending; of a comparison orphans have no rows) with each subject:
+ * by the sort keys of the request, without any by how much they changed, those of one snapshot by name. Of
+ * the pairs that are not of renamed cgroups the limit keeps the first rows, without ordering those that it
+ * cuts. The caller frees `rows`.
+ */
+struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
+				  const struct tables_subject *subjects, size_t subject_count);
+
+#endif
