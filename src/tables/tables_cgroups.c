@@ -63,73 +63,55 @@ static struct tables_side begin_side(const struct merged_cgroup *cgroup, enum cg
 	return side;
 }
 
-/* Numbers of records: those that are always there, and those that may not be. */
-struct number_cell {
-	enum cgroup_member member;
-	size_t offset;
-	bool optional; /* a struct optional_u64 */
-	bool limit;    /* "max" where it is not set */
-	enum ladder ladder;
-};
-
-static const struct number_cell stats_cells[] = {
-	{CGROUP_MEMBER_CPU_STAT, offsetof(struct cgroup_record, usage_usec), .ladder = LADDER_US},
-	{CGROUP_MEMBER_CPU_STAT, offsetof(struct cgroup_record, nr_throttled), .ladder = LADDER_UNITLESS},
-	{CGROUP_MEMBER_CPU_STAT, offsetof(struct cgroup_record, throttled_usec), .ladder = LADDER_US},
-	{CGROUP_MEMBER_MEMORY_CURRENT, offsetof(struct cgroup_record, memory_current),
-	 .ladder = LADDER_BYTES},
-};
-
-static const struct number_cell limits_cells[] = {
-	{CGROUP_MEMBER_CPU_WEIGHT, offsetof(struct cgroup_record, weight), .optional = true,
-	 .ladder = LADDER_UNITLESS},
-	{CGROUP_MEMBER_MEMORY_MAX, offsetof(struct cgroup_record, memory_max), .optional = true,
-	 .limit = true, .ladder = LADDER_BYTES},
-	{CGROUP_MEMBER_MEMORY_HIGH, offsetof(struct cgroup_record, memory_high), .optional = true,
-	 .limit = true, .ladder = LADDER_BYTES},
-	{CGROUP_MEMBER_PIDS_CURRENT, offsetof(struct cgroup_record, pids_current), .optional = true,
-	 .ladder = LADDER_UNITLESS},
-	{CGROUP_MEMBER_PIDS_MAX, offsetof(struct cgroup_record, pids_max), .optional = true, .limit = true,
-	 .ladder = LADDER_UNITLESS},
-};
-
-static struct optional_u64 number_of(const struct merged_cgroup *cgroup, const struct number_cell *from)
+static struct optional_u64 number_of(const struct cgroup_record *record,
+				     const struct cgroup_record_entry *field)
 {
-	const char *field = (const char *)&cgroup->record + from->offset;
-	struct optional_u64 number = {.present = true};
+	const char *number = (const char *)record + field->offset;
+	struct optional_u64 result = {.present = true};
 
-	if (from->optional)
-		memcpy(&number, field, sizeof(number));
+	if (field->type == CGROUP_TYPE_OPTIONAL_U64)
+		memcpy(&result, number, sizeof(result));
 	else
-		memcpy(&number.value, field, sizeof(number.value));
-	return number;
+		memcpy(&result.value, number, sizeof(result.value));
+	return result;
 }
 
-static struct tables_side make_side(const struct merged_cgroup *cgroup, const struct number_cell *from)
+static struct tables_side make_side(const struct merged_cgroup *cgroup,
+				    const struct cgroup_record_entry *field)
 {
-	struct tables_side side = begin_side(cgroup, from->member);
+	struct tables_side side = begin_side(cgroup, field->member);
 	struct optional_u64 number = {0};
 
 	if (cgroup != NULL)
-		number = number_of(cgroup, from);
+		number = number_of(&cgroup->record, field);
 	side.number = number.value;
 	if (!side.unavailable && !number.present)
-		side.kind = from->limit ? CELL_SIDE_UNLIMITED : CELL_SIDE_NONE;
+		side.kind = field->limit ? CELL_SIDE_UNLIMITED : CELL_SIDE_NONE;
 	return side;
 }
 
 static void set_number(struct cgroups *tables, struct table *table, struct cell *cell,
-		       const struct cgroup_pair *pair, const struct number_cell *from)
+		       const struct cgroup_pair *pair, const struct cgroup_record_entry *field)
 {
 	const struct tables_side sides[DIFF_SIDE_COUNT] = {
-		make_side(pair->side[DIFF_BEFORE], from),
-		make_side(pair->side[DIFF_AFTER], from),
+		make_side(pair->side[DIFF_BEFORE], field),
+		make_side(pair->side[DIFF_AFTER], field),
 	};
 
-	if (from->limit)
-		tables_sides_set_limit(tables->build, table, cell, sides, from->ladder);
+	if (field->limit)
+		tables_sides_set_limit(tables->build, table, cell, sides, field->ladder);
 	else
-		tables_sides_set(tables->build, table, cell, sides, from->ladder);
+		tables_sides_set(tables->build, table, cell, sides, field->ladder);
+}
+
+/* Fills the cells from `cell` on with the fields that a section has a column for. */
+static void set_numbers(struct cgroups *tables, struct table *table, struct cell *cell,
+			const struct cgroup_pair *pair, enum section section)
+{
+	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
+		if (cgroup_record_fields[i].section == section)
+			set_number(tables, table, cell++, pair, &cgroup_record_fields[i]);
+	}
 }
 
 static struct table_row *add_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair)
@@ -153,19 +135,22 @@ static void build_stats(struct cgroups *tables)
 	for (size_t i = 0; i < tables->count; i++) {
 		struct table_row *row = add_row(tables, table, &tables->pairs[i]);
 
-		for (size_t j = 0; row != NULL && j < sizeof(stats_cells) / sizeof(stats_cells[0]); j++)
-			set_number(tables, table, &row->cells[1 + j], &tables->pairs[i], &stats_cells[j]);
+		if (row != NULL)
+			set_numbers(tables, table, &row->cells[1], &tables->pairs[i], SECTION_CGROUP_STATS);
 	}
 	table_build_finish(&tables->build->base, table);
 }
 
 static bool has_limit(const struct merged_cgroup *cgroup)
 {
-	const struct cgroup_record *record = cgroup != NULL ? &cgroup->record : NULL;
-
-	return record != NULL &&
-	       (record->max_quota_us.present || record->weight.present || record->memory_max.present ||
-		record->memory_high.present || record->pids_current.present || record->pids_max.present);
+	if (cgroup == NULL)
+		return false;
+	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
+		if (cgroup_record_fields[i].section == SECTION_CGROUP_LIMITS &&
+		    number_of(&cgroup->record, &cgroup_record_fields[i]).present)
+			return true;
+	}
+	return cgroup->record.max_quota_us.present;
 }
 
 static void append_cpu_limit(struct buffer *text, const struct merged_cgroup *cgroup)
@@ -218,8 +203,7 @@ static void build_limits(struct cgroups *tables)
 		if (row == NULL)
 			continue;
 		set_cpu_limit(tables, table, &row->cells[1], pair);
-		for (size_t j = 0; j < sizeof(limits_cells) / sizeof(limits_cells[0]); j++)
-			set_number(tables, table, &row->cells[2 + j], pair, &limits_cells[j]);
+		set_numbers(tables, table, &row->cells[2], pair, SECTION_CGROUP_LIMITS);
 	}
 	table_build_finish(&tables->build->base, table);
 }
