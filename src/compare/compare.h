@@ -53,7 +53,7 @@ void compare_set_after(struct comparison *comparison, const struct snapshot *aft
 void compare_swap(struct comparison *comparison);
 bool compare_is_swapped(const struct comparison *comparison);
 
-/* --- compare_side.c: what follows from the two snapshots alone --- */
+/* --- what follows from the two snapshots alone --- */
 
 /* The snapshot of a side as shown, NULL while there is none. */
 const struct snapshot *compare_side(const struct comparison *comparison, enum diff_side side);

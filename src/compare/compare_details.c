@@ -22,14 +22,12 @@ enum {
 	CELL_COUNT,
 };
 
-static const struct {
-	const char *name, *title;
-	bool left;
-	int width;
-} metric_columns[CELL_COUNT] = {
-	[CELL_BEFORE] = {"before", "before", false, 9}, [CELL_AFTER] = {"after", "after", false, 9},
-	[CELL_CHANGE] = {"change", "change", false, 9}, [CELL_PERCENT] = {"percent", "%", false, 8},
-	[CELL_SOURCE] = {"source", "source", true, 12},
+static const struct table_column metric_columns[CELL_COUNT] = {
+	[CELL_BEFORE] = {.name = "before", .title = "before", .width = 9},
+	[CELL_AFTER] = {.name = "after", .title = "after", .width = 9},
+	[CELL_CHANGE] = {.name = "change", .title = "change", .width = 9},
+	[CELL_PERCENT] = {.name = "percent", .title = "%", .width = 8},
+	[CELL_SOURCE] = {.name = "source", .title = "source", .left = true, .width = 12},
 };
 
 /* Where the number of after came from, or why a side has none. */
@@ -61,20 +59,15 @@ static void add_metric_row(const struct compare_subjects *subjects, size_t subje
 {
 	struct diff_value value = compare_value(subjects, subject, metric);
 	enum row_mark mark = compare_subject_mark(subjects, subject);
-	struct table_row *row = table_add_row(table);
+	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
 
-	row->label = row->key = column_name(metric);
-	row->label_length = row->key_length = strlen(row->label);
 	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
 		compare_side_cell(subjects, subject, metric, &value, (enum diff_side)side, &table->arena,
 				  &row->cells[CELL_BEFORE + side]);
 	compare_change_cell(&value, metric, &table->arena, &row->cells[CELL_CHANGE]);
 	compare_percent_cell(&value, mark, &table->arena, &row->cells[CELL_PERCENT]);
-	row->cells[CELL_SOURCE] = (struct cell){
-		.state = CELL_VALUE,
-		.form = CELL_FORM_TEXT,
-		.text = source_text(subjects->comparison, metric, &value, &table->arena),
-	};
+	row->cells[CELL_SOURCE] = cell_of_text(
+		source_text(subjects->comparison, metric, &value, &table->arena));
 }
 
 /* The subject of a row's key and its metric; SIZE_MAX when it is gone. */
@@ -102,15 +95,7 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 	compare_subjects_collect(comparison, view, &subjects);
 	subject = find(&subjects, key, key_length, &metric);
 	if (subject != SIZE_MAX) {
-		table = table_create(NULL, CELL_COUNT);
-		for (int i = 0; i < CELL_COUNT; i++)
-			table->columns[i] = (struct table_column){
-				.name = metric_columns[i].name,
-				.title = metric_columns[i].title,
-				.left = metric_columns[i].left,
-				.width = metric_columns[i].width,
-				.column = UINT32_MAX,
-			};
+		table = table_create_with(NULL, metric_columns, CELL_COUNT);
 		for (enum column i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
 			add_metric_row(&subjects, subject, i, table);
 		for (enum column i = 0; i < COLUMN_COUNT; i++) {
@@ -127,10 +112,6 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 /* A number with all of its digits and its unit. */
 static void append_number(double number, enum unit unit, struct buffer *lines)
 {
-	static const char *const words[UNIT_TOTAL] = {[UNIT_NS] = " ns",
-						      [UNIT_US] = " us",
-						      [UNIT_BYTES] = " bytes",
-						      [UNIT_TICKS] = " ticks of 10 ms"};
 	char digits[28];
 
 	if (fabs(number) < 0x1p63 && number == floor(number))
@@ -138,7 +119,7 @@ static void append_number(double number, enum unit unit, struct buffer *lines)
 				     number_group_digits((uint64_t)fabs(number), digits));
 	else
 		buffer_append_format(lines, "%.3f", number);
-	buffer_append_text(lines, words[unit] != NULL ? words[unit] : "");
+	buffer_append_text(lines, explain_unit(unit));
 }
 
 /* How many threads of a side contributed to a metric, and why the others did not. */

@@ -8,7 +8,7 @@
 /*
  * What the files of the comparison share, for no one else.
  *
- *   compare_side.c     the sides, which threads are the same
+ *   compare.c          a comparison as a whole: the sides, which threads are the same
  *   compare_metric.c   metrics as rows: which of them a view has
  *   compare_join.c     the groups of both sides
  *   compare_subject.c  the groups and threads that rows are of
@@ -17,7 +17,6 @@
  *   compare_rows.c     which rows there are, and their order
  *   compare_table.c    the table
  *   compare_details.c  all metrics of a row, the explanation of a number, what is said of a row
- *   compare.c          a comparison as a whole
  *
  * Inside, the sides have an order of their own: the earlier capture of one boot is DIFF_BEFORE however they
  * are shown, so that swapping them changes the signs and nothing else. Where a function takes a side as it is
@@ -70,7 +69,7 @@ struct comparison {
 	struct compare_subjects shown; /* of the last table */
 };
 
-/* --- compare_side.c --- */
+/* --- compare.c --- */
 
 /* The side inside of one as it is shown. */
 static inline enum diff_side compare_inside(const struct comparison *comparison, enum diff_side shown)
@@ -80,6 +79,10 @@ static inline enum diff_side compare_inside(const struct comparison *comparison,
 
 /* Which threads are the same; NULL unless the sides are of one boot. */
 const struct diff_match *compare_match(struct comparison *comparison);
+
+/* Free what these own; all of it is zero then. */
+void compare_join_release(struct compare_join *join);
+void compare_subjects_release(struct compare_subjects *subjects);
 
 /* --- compare_metric.c --- */
 
@@ -133,14 +136,11 @@ struct compare_join *compare_join_of(struct comparison *comparison, const struct
 bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
 			     enum diff_side side);
 
-void compare_join_release(struct compare_join *join);
-
 /* --- compare_subject.c --- */
 
 /* What the rows of a view are of. To be released. */
 void compare_subjects_collect(struct comparison *comparison, const struct view *view,
 			      struct compare_subjects *subjects);
-void compare_subjects_release(struct compare_subjects *subjects);
 
 /* Index of the subject of a key as in a row's, SIZE_MAX for none. */
 size_t compare_subjects_find(const struct compare_subjects *subjects, const char *key, size_t key_length);

@@ -8,22 +8,6 @@
 #include "base/memory.h"
 #include "diff/diff_internal.h"
 
-void compare_join_release(struct compare_join *join)
-{
-	diff_release(join->diff);
-	buffer_release(&join->signature);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		free(join->inside[side]);
-		for (size_t i = 0; join->records[side] != NULL && i < COLUMN_COUNT; i++)
-			free(join->records[side][i].accumulators);
-		free(join->records[side]);
-	}
-	free(join->counts);
-	free(join->labels);
-	arena_release(&join->arena);
-	*join = (struct compare_join){0};
-}
-
 /* Everything that a join depends on but the sides. */
 static void sign(struct comparison *comparison, const struct view *view, enum axis axis, size_t step_count,
 		 struct buffer *signature)

@@ -52,12 +52,6 @@ void compare_subjects_collect(struct comparison *comparison, const struct view *
 	subjects->count = diff_pair_count(subjects->join->diff);
 }
 
-void compare_subjects_release(struct compare_subjects *subjects)
-{
-	free(subjects->threads);
-	*subjects = (struct compare_subjects){0};
-}
-
 /* A thread that is in before only has a '-' behind: on another boot its numbers may be those of another. */
 const char *compare_subject_key(const struct compare_subjects *subjects, size_t subject,
 				struct buffer *buffer, size_t *ret_length)

@@ -45,30 +45,6 @@ static struct diff_side_value thread_side(const struct snapshot *snapshot, uint3
 	return side;
 }
 
-/* A formula of derived_entry over numbers that are all there; false where it divides by 0. */
-static bool derive(const struct derived_entry *entry, const double inputs[], double *ret_value)
-{
-	size_t last = entry->input_count - 1;
-	double divisor;
-
-	switch (entry->operation) {
-	case DERIVED_QUOTIENT:
-	case DERIVED_SHARE:
-		divisor = entry->operation == DERIVED_SHARE ? inputs[0] + inputs[1] : inputs[1];
-		*ret_value = divisor != 0 ? inputs[0] / divisor : 0;
-		return divisor != 0;
-	case DERIVED_DIFFERENCE:
-		*ret_value = inputs[0] - inputs[1];
-		return true;
-	case DERIVED_SUM_WITH_LARGEST:
-		*ret_value = fmax(inputs[last - 1], inputs[last]);
-		for (size_t i = 0; i + 2 < entry->input_count; i++)
-			*ret_value += inputs[i];
-		return true;
-	}
-	return false;
-}
-
 static struct diff_side_value thread_derived(const struct snapshot *snapshot, uint32_t thread,
 					     enum derived derived)
 {
@@ -87,7 +63,7 @@ static struct diff_side_value thread_derived(const struct snapshot *snapshot, ui
 	}
 	if (side.state != VALUE_READ)
 		return side;
-	side.has_number = derive(entry, inputs, &side.number);
+	side.has_number = derived_compute(derived, inputs, &side.number);
 	side.state = side.has_number ? VALUE_READ : VALUE_ABSENT;
 	return side;
 }

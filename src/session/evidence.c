@@ -9,15 +9,11 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-static const struct {
-	const char *name, *title;
-	bool left;
-	int width;
-} evidence_columns[EVIDENCE_COUNT] = {
-	[EVIDENCE_READ] = {"read", "READ", false, 7},
-	[EVIDENCE_MISSED] = {"missed", "MISSED", false, 7},
-	[EVIDENCE_WHY] = {"why", "WHY", true, 18},
-	[EVIDENCE_REMEDY] = {"remedy", "REMEDY", true, 24},
+static const struct table_column evidence_columns[EVIDENCE_COUNT] = {
+	[EVIDENCE_READ] = {.name = "read", .title = "READ", .width = 7},
+	[EVIDENCE_MISSED] = {.name = "missed", .title = "MISSED", .width = 7},
+	[EVIDENCE_WHY] = {.name = "why", .title = "WHY", .left = true, .width = 18},
+	[EVIDENCE_REMEDY] = {.name = "remedy", .title = "REMEDY", .left = true, .width = 24},
 };
 
 /* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
@@ -130,18 +126,10 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 
 struct table *evidence_table(const struct snapshot *now)
 {
-	struct table *table = table_create("evidence", EVIDENCE_COUNT);
+	struct table *table = table_create_with("evidence", evidence_columns, EVIDENCE_COUNT);
 	struct evidence_row *processes;
 	size_t process_count;
 
-	for (size_t i = 0; i < EVIDENCE_COUNT; i++)
-		table->columns[i] = (struct table_column){
-			.name = evidence_columns[i].name,
-			.title = evidence_columns[i].title,
-			.left = evidence_columns[i].left,
-			.width = evidence_columns[i].width,
-			.column = UINT32_MAX,
-		};
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		add_source(table, now, (enum source)i);
 	processes = evidence_heap_rows(now, &table->arena, &process_count);

@@ -29,6 +29,23 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
 	buffer_append_char(lines, '\n');
 }
 
+const char *explain_unit(enum unit unit)
+{
+	static const char *const words[UNIT_TOTAL] = {
+		[UNIT_NS] = " ns",
+		[UNIT_US] = " us",
+		[UNIT_BYTES] = " bytes",
+		[UNIT_TICKS] = " ticks of 10 ms",
+		[UNIT_PERCENT] = " percent",
+		[UNIT_COUNT_PER_S] = " per s",
+		[UNIT_BYTES_PER_S] = " bytes per s",
+		[UNIT_NS_PER_S] = " ns per s",
+		[UNIT_CPUS] = " CPUs",
+	};
+
+	return words[unit] != NULL ? words[unit] : "";
+}
+
 uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
 {
 	reason_id reason;

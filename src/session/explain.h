@@ -4,11 +4,16 @@
 
 #include "base/buffer.h"
 #include "span.h"
+#include "table/table.h"
 
 /* Parts of the text behind a number that one snapshot and a comparison have in common. */
 
 /* Appends what a metric counts and from where a snapshot has it. */
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines);
+
+/* What stands behind a number with all of its digits, with a blank before it; nothing behind a plain count.
+ */
+const char *explain_unit(enum unit unit);
 
 /* Of a thread: REASON_READ, SERIES_ABSENT or why its value is unavailable. */
 uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric);

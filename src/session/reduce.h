@@ -9,42 +9,6 @@
 
 /* A column's values reduced to an accumulator a row, and cells made of them. */
 
-/* Whatever a row's cell is made of. */
-struct accumulator {
-	union {
-		struct {
-			double first, second;
-		} sum;
-		struct {
-			int64_t low, high;
-		} range;
-		struct {
-			uint64_t value;
-		} present;
-	};
-	uint32_t read, missed;
-	uint16_t reason; /* of a missed one */
-	bool partial;    /* an input of a thread that was read is missing */
-	bool differs;    /* threads do not agree; of a ratio: inputs miss different threads */
-	bool rose;
-};
-
-/* Counts a thread, process or record whose value is not known. */
-static inline void accumulator_miss(struct accumulator *accumulator, uint16_t reason)
-{
-	accumulator->missed++;
-	if (accumulator->reason == REASON_READ)
-		accumulator->reason = reason;
-}
-
-/* A column's accumulators, `stride` for each row. */
-struct column_values {
-	enum column column;
-	enum view_mode mode;
-	struct accumulator *accumulators; /* owned */
-	size_t stride;
-};
-
 /* Reduces a column over a span whose `now` is that of the threads shown. */
 void reduce_column(const struct span *span, const struct shown *shown, enum column column,
 		   struct column_values *ret_values);

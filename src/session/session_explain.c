@@ -29,24 +29,12 @@ struct explanation {
 /* What stands behind a number; plain counts need nothing. */
 static const char *unit_word(enum column column, const struct cell *cell)
 {
-	static const char *const words[UNIT_TOTAL] = {
-		[UNIT_NS] = " ns",
-		[UNIT_US] = " us",
-		[UNIT_BYTES] = " bytes",
-		[UNIT_TICKS] = " ticks",
-		[UNIT_PERCENT] = " percent",
-		[UNIT_COUNT_PER_S] = " per s",
-		[UNIT_BYTES_PER_S] = " bytes per s",
-		[UNIT_NS_PER_S] = " ns per s",
-		[UNIT_TICKS_PER_S] = " ticks per s",
-		[UNIT_CPUS] = " CPUs",
-	};
 	enum column_operation operation = column_entry(column)->operation;
 
 	if (cell->unit == UNIT_COUNT &&
 	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK))
 		return cell->value.integer == 1 ? " thread" : " threads";
-	return words[cell->unit] != NULL ? words[cell->unit] : "";
+	return explain_unit(cell->unit);
 }
 
 /* The number with all of its digits. */

@@ -16,15 +16,19 @@ enum {
 	CELL_COUNT,
 };
 
-static const struct {
-	const char *name, *title;
-	enum view_mode mode;
-	int width;
-} span_columns[] = {
-	[CELL_NOW] = {"now", "now", VIEW_MODE_TOTAL, 9},
-	[CELL_INTERVAL] = {"interval", "interval", VIEW_MODE_INTERVAL, 9},
-	[CELL_PER_SECOND] = {"per_s", "per s", VIEW_MODE_RATE, 9},
-	[CELL_BASE] = {"base", "since base", VIEW_MODE_BASE, 11},
+static const struct table_column metric_columns[CELL_COUNT] = {
+	[CELL_NOW] = {.name = "now", .title = "now", .width = 9},
+	[CELL_INTERVAL] = {.name = "interval", .title = "interval", .width = 9},
+	[CELL_PER_SECOND] = {.name = "per_s", .title = "per s", .width = 9},
+	[CELL_BASE] = {.name = "base", .title = "since base", .width = 11},
+	[CELL_SOURCE] = {.name = "source", .title = "source", .left = true, .width = 12},
+};
+
+static const enum view_mode cell_modes[] = {
+	[CELL_NOW] = VIEW_MODE_TOTAL,
+	[CELL_INTERVAL] = VIEW_MODE_INTERVAL,
+	[CELL_PER_SECOND] = VIEW_MODE_RATE,
+	[CELL_BASE] = VIEW_MODE_BASE,
 };
 
 static void cell_in_mode(struct session *session, const struct shown *shown, enum column column,
@@ -79,21 +83,15 @@ static const char *source_text(const struct session *session, enum column column
 static void add_metric_row(struct session *session, const struct shown *shown, enum column column,
 			   struct table *table)
 {
-	struct table_row *row = table_add_row(table);
+	const char *name = column == COLUMN_THR ? metrics[METRIC_THREAD_COUNT].name : column_name(column);
+	struct table_row *row = table_add_named_row(table, name, name);
 
-	row->label = row->key = column == COLUMN_THR ? metrics[METRIC_THREAD_COUNT].name
-						     : column_name(column);
-	row->label_length = row->key_length = strlen(row->label);
 	for (int i = CELL_NOW; i <= CELL_BASE; i++) {
 		if (i == CELL_NOW || changes_over_time(column))
-			cell_in_mode(session, shown, column, span_columns[i].mode, &table->arena,
-				     &row->cells[i]);
+			cell_in_mode(session, shown, column, cell_modes[i], &table->arena, &row->cells[i]);
 	}
-	row->cells[CELL_SOURCE] = (struct cell){
-		.state = CELL_VALUE,
-		.form = CELL_FORM_TEXT,
-		.text = source_text(session, column, &row->cells[CELL_NOW], &table->arena),
-	};
+	row->cells[CELL_SOURCE] = cell_of_text(
+		source_text(session, column, &row->cells[CELL_NOW], &table->arena));
 }
 
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
@@ -109,16 +107,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 		shown_release(&shown);
 		return NULL;
 	}
-	table = table_create(NULL, CELL_COUNT);
-	for (int i = CELL_NOW; i <= CELL_BASE; i++)
-		table->columns[i] = (struct table_column){
-			.name = span_columns[i].name,
-			.title = span_columns[i].title,
-			.width = span_columns[i].width,
-			.column = UINT32_MAX,
-		};
-	table->columns[CELL_SOURCE] = (struct table_column){
-		.name = "source", .title = "source", .left = true, .width = 12, .column = UINT32_MAX};
+	table = table_create_with(NULL, metric_columns, CELL_COUNT);
 	for (int i = 0; i < METRIC_COUNT; i++)
 		add_metric_row(session, &shown, column_of_metric((enum metric)i), table);
 	for (int i = 0; i < DERIVED_COUNT; i++)

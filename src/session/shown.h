@@ -4,8 +4,9 @@
 
 #include "base/buffer.h"
 #include "group/grouping.h"
+#include "view/view.h"
 
-/* The threads that a table is of, each with its row: what columns are reduced over. */
+/* The threads that a table is of, each with its row, and what a column comes to in each row. */
 struct shown {
 	const struct snapshot *now;
 	uint32_t *threads; /* indices in `now` */
@@ -41,5 +42,41 @@ void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snaps
 
 /* Name of a thread as read. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
+
+/* Whatever a row's cell is made of. */
+struct accumulator {
+	union {
+		struct {
+			double first, second;
+		} sum;
+		struct {
+			int64_t low, high;
+		} range;
+		struct {
+			uint64_t value;
+		} present;
+	};
+	uint32_t read, missed;
+	uint16_t reason; /* of a missed one */
+	bool partial;    /* an input of a thread that was read is missing */
+	bool differs;    /* threads do not agree; of a ratio: inputs miss different threads */
+	bool rose;
+};
+
+/* Counts a thread, process or record whose value is not known. */
+static inline void accumulator_miss(struct accumulator *accumulator, uint16_t reason)
+{
+	accumulator->missed++;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = reason;
+}
+
+/* A column's accumulators, `stride` for each row. */
+struct column_values {
+	enum column column;
+	enum view_mode mode;
+	struct accumulator *accumulators; /* owned */
+	size_t stride;
+};
 
 #endif

@@ -36,6 +36,17 @@ struct table *table_create(const char *section, size_t column_count)
 	return table;
 }
 
+struct table *table_create_with(const char *section, const struct table_column columns[], size_t column_count)
+{
+	struct table *table = table_create(section, column_count);
+
+	for (size_t i = 0; i < column_count; i++) {
+		table->columns[i] = columns[i];
+		table->columns[i].column = UINT32_MAX;
+	}
+	return table;
+}
+
 struct table_row *table_add_bare_row(struct table *table)
 {
 	struct table_row *row;

@@ -161,6 +161,10 @@ extern const char *const table_bar_names[CELL_BAR_SHARES]; /* "run" "runq" "io" 
  */
 struct table *table_create(const char *section, size_t column_count);
 
+/* The same with columns that belong to no column table: `column` of those given is left out. */
+struct table *table_create_with(const char *section, const struct table_column columns[],
+				size_t column_count);
+
 /* Appends a row of CELL_EMPTY cells (`thread` UINT32_MAX) and counts it in row_total; the row is valid until
  * the next call, its cells as long as the table. */
 struct table_row *table_add_row(struct table *table);
