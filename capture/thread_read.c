@@ -27,12 +27,11 @@ static bool parse(struct round *round, enum source source, const struct buffer *
 		return procfs_parse_stat(reading, text->data, text->length);
 	case SOURCE_SCHEDSTAT:
 		return procfs_parse_schedstat(reading, text->data, text->length);
-	case SOURCE_STATUS:
-		return procfs_parse_status(reading, &round->snapshot->cpu_sets, text->data, text->length);
 	case SOURCE_SCHED:
 		return procfs_parse_sched(reading, text->data, text->length);
 	default:
-		return procfs_parse_lines(reading, source, text->data, text->length);
+		return procfs_parse_lines(reading, source, &round->snapshot->cpu_sets, text->data,
+					  text->length);
 	}
 }
 

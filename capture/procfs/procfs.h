@@ -31,14 +31,12 @@ bool procfs_parse_stat(struct thread_reading *reading, const char *text, size_t 
 bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, size_t length);
 
 /*
- * `status`: state, context switches, nr_threads (leaders only), real user id, and with `cpu_sets` (may be
- * NULL) the affinity list as an id of that pool in METRIC_CPU_AFFINITY.
+ * `status`, `io` and any other file of `key: value` lines: the metrics of `source` by their keys, those of
+ * the process for leaders only; a CPU list, with `cpu_sets` (may be NULL), as an id of that pool. Of `status`
+ * the real user id too.
  */
-bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cpu_sets, const char *text,
-			 size_t length);
-
-/* `io`, and any other file of `key: value` lines: the metrics of `source`, by their keys. */
-bool procfs_parse_lines(struct thread_reading *reading, enum source source, const char *text, size_t length);
+bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct cpu_set_pool *cpu_sets,
+			const char *text, size_t length);
 
 /*
  * `sched`: metrics of SOURCE_SCHED and SOURCE_SCHEDSTATS. `read` gets SOURCE_SCHEDSTATS only when at least

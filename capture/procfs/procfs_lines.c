@@ -40,8 +40,8 @@ static void read_cpu_list(struct thread_reading *reading, struct cpu_set_pool *c
 		thread_reading_set_bad(reading, metric);
 }
 
-bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cpu_sets, const char *text,
-			 size_t length)
+bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct cpu_set_pool *cpu_sets,
+			const char *text, size_t length)
 {
 	struct text rest = {text, length}, line, key, value;
 	bool any = false;
@@ -52,10 +52,10 @@ bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cp
 
 		if (!text_split(line, ':', &key, &value))
 			continue;
-		any = true;
-		if (text_equals(key, "Uid"))
+		if (source == SOURCE_STATUS && text_equals(key, "Uid"))
 			read_uid(reading, value);
-		entry = procfs_keys_find(&keys[SOURCE_STATUS], key);
+		entry = procfs_keys_find(&keys[source], key);
+		any |= entry != NULL || source == SOURCE_STATUS;
 		if (entry == NULL)
 			continue;
 		if (entry->form == METRIC_FORM_CPU_LIST)
@@ -63,28 +63,6 @@ bool procfs_parse_status(struct thread_reading *reading, struct cpu_set_pool *cp
 		else if (metrics[entry->metric].family != METRIC_FAMILY_LEADER ||
 			 reading->tgid == reading->tid)
 			procfs_read_value(reading, entry, value);
-	}
-	if (any)
-		reading->read |= source_bit(SOURCE_STATUS);
-	return any;
-}
-
-bool procfs_parse_lines(struct thread_reading *reading, enum source source, const char *text, size_t length)
-{
-	struct text rest = {text, length}, line, key, value;
-	bool any = false;
-
-	pthread_once(&keys_once, make_keys);
-	while (text_next_line(&rest, &line)) {
-		const struct procfs_key *entry;
-
-		if (!text_split(line, ':', &key, &value))
-			continue;
-		entry = procfs_keys_find(&keys[source], key);
-		if (entry == NULL)
-			continue;
-		procfs_read_value(reading, entry, value);
-		any = true;
 	}
 	if (any)
 		reading->read |= source_bit(source);

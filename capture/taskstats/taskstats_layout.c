@@ -44,7 +44,7 @@ void taskstats_layout_resolve(struct taskstats_layout *layout, unsigned int vers
 	}
 }
 
-enum taskstats_member taskstats_member_find(const char *name)
+static enum taskstats_member find_member(const char *name)
 {
 	size_t i;
 
@@ -61,9 +61,9 @@ enum taskstats_member taskstats_member_of_metric(enum metric metric)
 	enum source source = entry->source;
 
 	if (source_is_of(source, SOURCE_TASKSTATS))
-		return taskstats_member_find(entry->place);
+		return find_member(entry->place);
 	if (entry->equivalent_source == SOURCE_TASKSTATS)
-		return taskstats_member_find(entry->equivalent_place);
+		return find_member(entry->equivalent_place);
 	return TASKSTATS_MEMBER_NONE;
 }
 

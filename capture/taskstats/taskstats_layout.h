@@ -37,9 +37,6 @@ struct taskstats_layout {
  */
 void taskstats_layout_resolve(struct taskstats_layout *layout, unsigned int version, size_t size);
 
-/* The member of that name in struct taskstats, or TASKSTATS_MEMBER_NONE. */
-enum taskstats_member taskstats_member_find(const char *name);
-
 /*
  * The member that carries `metric`, by the column `place` of metrics.def: of its own source or of the
  * equivalent one. TASKSTATS_MEMBER_NONE when no reply carries it.

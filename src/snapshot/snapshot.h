@@ -458,9 +458,6 @@ const struct metric_exception *snapshot_find_exception(const struct snapshot *sn
  * that one), CLOCK_BOOTTIME ns. */
 uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
-/* The record of a cgroup path id, or NULL. */
-const struct cgroup_record *snapshot_find_cgroup(const struct snapshot *snapshot, uint32_t path);
-
 /* The smaps record of a thread, or NULL. */
 const struct smaps_record *snapshot_find_smaps(const struct snapshot *snapshot, size_t thread);
 

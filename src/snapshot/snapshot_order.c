@@ -132,24 +132,6 @@ const struct metric_exception *snapshot_find_exception(const struct snapshot *sn
 	return NULL;
 }
 
-const struct cgroup_record *snapshot_find_cgroup(const struct snapshot *snapshot, uint32_t path)
-{
-	size_t low = 0, high = snapshot->cgroup_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct cgroup_record *record = &snapshot->cgroups[middle];
-
-		if (record->path == path)
-			return record;
-		if (string_pool_compare(&snapshot->strings, record->path, path) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 const struct smaps_record *snapshot_find_smaps(const struct snapshot *snapshot, size_t thread)
 {
 	size_t low = 0, high = snapshot->smaps_count;

@@ -150,48 +150,6 @@ void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, 
 	cell_format_value(buffer, period_us, LADDER_US);
 }
 
-/* Appends one side, "-" when it is missing. */
-static void append_side(struct buffer *buffer, struct optional_u64 side, enum ladder ladder, bool pressure)
-{
-	if (!side.present)
-		buffer_append_char(buffer, '-');
-	else if (pressure)
-		cell_format_pressure(buffer, (uint32_t)side.value);
-	else
-		cell_format_value(buffer, side.value, ladder);
-}
-
-static void append_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after,
-			 enum ladder ladder, bool pressure)
-{
-	double delta = (double)after.value - (double)before.value;
-
-	append_side(buffer, before, ladder, pressure);
-	if (!before.present && !after.present)
-		return;
-	buffer_append_text(buffer, " → ");
-	append_side(buffer, after, ladder, pressure);
-	if (!before.present || !after.present)
-		return;
-	buffer_append_text(buffer, " (");
-	if (pressure)
-		buffer_append_format(buffer, "%+.2f%%", delta / 100.0);
-	else
-		cell_format_delta(buffer, delta, ladder);
-	buffer_append_char(buffer, ')');
-}
-
-void cell_format_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after,
-		       enum ladder ladder)
-{
-	append_sides(buffer, before, after, ladder, false);
-}
-
-void cell_format_pressure_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after)
-{
-	append_sides(buffer, before, after, LADDER_NONE, true);
-}
-
 /* "word", with how many of the threads it holds for where they do not agree. */
 static void append_mode(const struct aggregation *aggregation, const struct aggregate *aggregate,
 			enum metric metric, struct buffer *text)

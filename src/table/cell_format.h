@@ -58,12 +58,4 @@ void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum la
 /* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us);
 
-/*
- * Two sides: "7.500GiB → 8.250GiB (+768.000MiB)", "a → -", "- → b", "-" when neither is there. Pressure
- * averages likewise, "18.59% → 19.79% (+1.20%)".
- */
-void cell_format_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after,
-		       enum ladder ladder);
-void cell_format_pressure_sides(struct buffer *buffer, struct optional_u64 before, struct optional_u64 after);
-
 #endif

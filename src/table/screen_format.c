@@ -88,16 +88,6 @@ static void append_number(struct buffer *buffer, double value, const struct step
 	append_scaled(buffer, value, steps, whole && first ? (struct precision){0, 0} : one_digit);
 }
 
-void screen_format_count(struct buffer *buffer, double value)
-{
-	append_number(buffer, value, count_steps, value == floor(value));
-}
-
-void screen_format_bytes(struct buffer *buffer, double value)
-{
-	append_number(buffer, value, byte_steps, value == floor(value));
-}
-
 void screen_format_duration(struct buffer *buffer, double nanoseconds)
 {
 	append_number(buffer, nanoseconds, time_steps, nanoseconds == floor(nanoseconds));

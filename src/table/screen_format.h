@@ -28,8 +28,6 @@ extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
 
 /* Numbers alone, for headers. */
-void screen_format_count(struct buffer *buffer, double value);
-void screen_format_bytes(struct buffer *buffer, double value);
 void screen_format_duration(struct buffer *buffer, double nanoseconds);
 void screen_format_percent(struct buffer *buffer, double percent);
 

@@ -32,7 +32,7 @@ static bool parse(bool (*parser)(struct thread_reading *, const char *, size_t),
 
 static bool parse_io(struct thread_reading *reading, const char *text, size_t length)
 {
-	return procfs_parse_lines(reading, SOURCE_IO, text, length);
+	return procfs_parse_lines(reading, SOURCE_IO, NULL, text, length);
 }
 
 static bool parse_text(bool (*parser)(struct thread_reading *, const char *, size_t),
@@ -200,10 +200,10 @@ static void test_nr_threads_of_leaders_only(void **state)
 	thread_reading_begin(&reading, 7, 8);
 	assert_true(parse_text(procfs_parse_stat, &reading, text));
 	assert_missing(&reading, METRIC_NR_THREADS);
-	assert_true(procfs_parse_status(&reading, NULL, "Threads:\t9\n", 11));
+	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL, "Threads:\t9\n", 11));
 	assert_missing(&reading, METRIC_NR_THREADS);
 	thread_reading_begin(&reading, 7, 7);
-	assert_true(procfs_parse_status(&reading, NULL, "Threads:\t9\n", 11));
+	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL, "Threads:\t9\n", 11));
 	assert_value(&reading, METRIC_NR_THREADS, 9);
 }
 
@@ -267,7 +267,7 @@ static void test_status(void **state)
 
 	(void)state;
 	begin(&reading);
-	assert_true(procfs_parse_status(&reading, &pool, text, strlen(text)));
+	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, &pool, text, strlen(text)));
 	assert_int_equal(reading.read, source_bit(SOURCE_STATUS));
 	assert_value(&reading, METRIC_STATE, 'D');
 	assert_value(&reading, METRIC_NR_THREADS, 3);
@@ -281,17 +281,19 @@ static void test_status(void **state)
 	/* the last line wins, also when it makes no sense; unknown keys and lines without a key are left out
 	 */
 	begin(&reading);
-	assert_true(procfs_parse_status(
-		&reading, NULL, "State:\tS\nState:\n Threads :1\nThreads: 2\nx\nCpus_allowed_list:0\n", 54));
+	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL,
+				       "State:\tS\nState:\n Threads :1\nThreads: 2\nx\nCpus_allowed_list:0\n",
+				       54));
 	assert_bad(&reading, METRIC_STATE);
 	assert_value(&reading, METRIC_NR_THREADS, 2);
 	assert_missing(&reading, METRIC_CPU_AFFINITY);
 
 	begin(&reading);
-	assert_true(procfs_parse_status(&reading, &pool, "Cpus_allowed_list:\t0-65536\nUid: x\n", 34));
+	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, &pool,
+				       "Cpus_allowed_list:\t0-65536\nUid: x\n", 34));
 	assert_bad(&reading, METRIC_CPU_AFFINITY);
 	assert_false(reading.uid_known);
-	assert_false(procfs_parse_status(&reading, &pool, "", 0));
+	assert_false(procfs_parse_lines(&reading, SOURCE_STATUS, &pool, "", 0));
 	cpu_set_release(&pool);
 }
 
@@ -612,8 +614,8 @@ static void test_mutations(void **state)
 		begin(&reading);
 		procfs_parse_stat(&reading, text, length);
 		procfs_parse_schedstat(&reading, text, length);
-		procfs_parse_status(&reading, &pool, text, length);
-		procfs_parse_lines(&reading, SOURCE_IO, text, length);
+		procfs_parse_lines(&reading, SOURCE_STATUS, &pool, text, length);
+		procfs_parse_lines(&reading, SOURCE_IO, NULL, text, length);
 		procfs_parse_sched(&reading, text, length);
 		procfs_parse_cgroup(text, length, &part, &part_length);
 		procfs_parse_comm(text, length, &part, &part_length);

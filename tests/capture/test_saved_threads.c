@@ -174,11 +174,11 @@ static void parse_files(const char *directory, const struct snapshot *reference,
 	read_file(directory, reference, thread, "schedstat", &buffer);
 	assert_true(procfs_parse_schedstat(reading, buffer.data, buffer.length));
 	read_file(directory, reference, thread, "status", &buffer);
-	assert_true(procfs_parse_status(reading, cpu_sets, buffer.data, buffer.length));
+	assert_true(procfs_parse_lines(reading, SOURCE_STATUS, cpu_sets, buffer.data, buffer.length));
 	read_file(directory, reference, thread, "sched", &buffer);
 	assert_true(procfs_parse_sched(reading, buffer.data, buffer.length));
 	read_file(directory, reference, thread, "io", &buffer);
-	procfs_parse_lines(reading, SOURCE_IO, buffer.data, buffer.length);
+	procfs_parse_lines(reading, SOURCE_IO, NULL, buffer.data, buffer.length);
 	buffer_release(&buffer);
 }
 

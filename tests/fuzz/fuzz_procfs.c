@@ -33,7 +33,7 @@ static void parse_status(struct thread_reading *reading, const char *text, size_
 {
 	struct cpu_set_pool sets = {0};
 
-	procfs_parse_status(reading, &sets, text, length);
+	procfs_parse_lines(reading, SOURCE_STATUS, &sets, text, length);
 	cpu_set_release(&sets);
 }
 
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		parse_status(&reading, text, size - 1);
 		break;
 	case 3:
-		procfs_parse_lines(&reading, SOURCE_IO, text, size - 1);
+		procfs_parse_lines(&reading, SOURCE_IO, NULL, text, size - 1);
 		break;
 	case 4:
 		procfs_parse_sched(&reading, text, size - 1);
