@@ -36,15 +36,15 @@ struct examination {
 void comparability_add(struct comparability *comparability, enum comparability_severity severity,
 		       const char *id, const char *text)
 {
-	size_t place = comparability->count;
+	size_t index = comparability->count;
 
 	comparability->rows = memory_grow(comparability->rows, &comparability->capacity,
 					  comparability->count + 1, sizeof(*comparability->rows));
-	while (place > 0 && comparability->rows[place - 1].severity < severity)
-		place--;
-	memmove(&comparability->rows[place + 1], &comparability->rows[place],
-		(comparability->count - place) * sizeof(*comparability->rows));
-	comparability->rows[place] = (struct comparability_row){
+	while (index > 0 && comparability->rows[index - 1].severity < severity)
+		index--;
+	memmove(&comparability->rows[index + 1], &comparability->rows[index],
+		(comparability->count - index) * sizeof(*comparability->rows));
+	comparability->rows[index] = (struct comparability_row){
 		.severity = severity,
 		.id = id,
 		.text = arena_duplicate(&comparability->arena, text, strlen(text)),

@@ -257,7 +257,7 @@ static size_t lower_bound(const struct search *search, const char *bytes, size_t
 	return low;
 }
 
-/* Joins the orphans below the candidate's root with those in the same places below the baseline's. */
+/* Joins the orphans below the candidate's root with those that have the same path below the baseline's. */
 static void join_below(struct search *search, const struct match *match)
 {
 	struct orphan_cgroup *before = &search->cgroups[DIFF_BEFORE][match->before];
@@ -338,8 +338,8 @@ static int compare_types(const void *a, const void *b)
 static void list_residue(struct search *search, enum diff_side side, const struct match *match,
 			 struct diff_rename *rename)
 {
-	size_t place = side == DIFF_BEFORE ? match->before : match->after;
-	const struct orphan_cgroup *cgroup = &search->cgroups[side][place];
+	size_t index = side == DIFF_BEFORE ? match->before : match->after;
+	const struct orphan_cgroup *cgroup = &search->cgroups[side][index];
 	struct arena *arena = &search->diff->arena;
 	struct diff_type *types = arena_allocate_zero(arena, cgroup->type_count + 1, sizeof(*types));
 	size_t count = 0;

@@ -10,7 +10,7 @@
 #include "table/cell_format.h"
 
 enum {
-	TOLD_GROUPS = 10 /* of one rule by name; the others are counted */
+	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
 };
 
 /* How a rule has fared so far. */
@@ -26,9 +26,9 @@ struct judgement {
 	double nearest_number;
 	struct offender {
 		size_t pair;
-		double excess;    /* by which the number passes the limit */
-	} offenders[TOLD_GROUPS]; /* the worst first */
-	size_t offender_count;    /* of all, beyond TOLD_GROUPS too */
+		double excess;     /* by which the number passes the limit */
+	} offenders[NAMED_GROUPS]; /* the worst first */
+	size_t offender_count;     /* of all, beyond NAMED_GROUPS too */
 };
 
 static bool part_matches(const struct glob *glob, const char *part, const char *end)
@@ -116,19 +116,19 @@ static bool breaks(const struct diff_rule *rule, double number)
 /* Keeps the worst; of equal ones the first. */
 static void add_offender(struct judgement *judgement, size_t pair, double by)
 {
-	size_t held = judgement->offender_count < TOLD_GROUPS ? judgement->offender_count : TOLD_GROUPS;
-	size_t place = held;
+	size_t held = judgement->offender_count < NAMED_GROUPS ? judgement->offender_count : NAMED_GROUPS;
+	size_t index = held;
 
 	judgement->offender_count++;
-	while (place > 0 && judgement->offenders[place - 1].excess < by)
-		place--;
-	if (place == TOLD_GROUPS)
+	while (index > 0 && judgement->offenders[index - 1].excess < by)
+		index--;
+	if (index == NAMED_GROUPS)
 		return;
-	if (held == TOLD_GROUPS)
+	if (held == NAMED_GROUPS)
 		held--;
-	memmove(&judgement->offenders[place + 1], &judgement->offenders[place],
-		(held - place) * sizeof(judgement->offenders[0]));
-	judgement->offenders[place] = (struct offender){pair, by};
+	memmove(&judgement->offenders[index + 1], &judgement->offenders[index],
+		(held - index) * sizeof(judgement->offenders[0]));
+	judgement->offenders[index] = (struct offender){pair, by};
 }
 
 static void begin_text(struct judgement *judgement)
@@ -194,7 +194,7 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 {
 	static const char *const sides[DIFF_SIDE_COUNT] = {"before", "after"};
 
-	if (judgement->unavailable++ >= TOLD_GROUPS)
+	if (judgement->unavailable++ >= NAMED_GROUPS)
 		return;
 	begin_text(judgement);
 	buffer_append_text(&judgement->text, "cannot be judged, ");
@@ -230,16 +230,17 @@ static void judge_pair(struct judgement *judgement, size_t pair)
 
 static void tell_offenders(struct judgement *judgement)
 {
-	for (size_t i = 0; i < judgement->offender_count && i < TOLD_GROUPS; i++) {
+	for (size_t i = 0; i < judgement->offender_count && i < NAMED_GROUPS; i++) {
 		begin_text(judgement);
 		append_measurement(judgement, judgement->offenders[i].pair);
 		add_outcome(judgement, true);
 	}
-	if (judgement->offender_count <= TOLD_GROUPS)
+	if (judgement->offender_count <= NAMED_GROUPS)
 		return;
 	begin_text(judgement);
-	buffer_append_format(&judgement->text, "%zu more group%s it", judgement->offender_count - TOLD_GROUPS,
-			     judgement->offender_count - TOLD_GROUPS == 1 ? " breaks" : "s break");
+	buffer_append_format(&judgement->text, "%zu more group%s it",
+			     judgement->offender_count - NAMED_GROUPS,
+			     judgement->offender_count - NAMED_GROUPS == 1 ? " breaks" : "s break");
 	add_outcome(judgement, true);
 }
 
@@ -279,11 +280,11 @@ void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
 		if (matches(&judgement, diff_pair(diff, i)))
 			judge_pair(&judgement, i);
 	}
-	if (judgement.unavailable > TOLD_GROUPS) {
+	if (judgement.unavailable > NAMED_GROUPS) {
 		begin_text(&judgement);
 		buffer_append_format(&judgement.text, "cannot be judged for %zu more group%s",
-				     judgement.unavailable - TOLD_GROUPS,
-				     judgement.unavailable - TOLD_GROUPS == 1 ? "" : "s");
+				     judgement.unavailable - NAMED_GROUPS,
+				     judgement.unavailable - NAMED_GROUPS == 1 ? "" : "s");
 		add_outcome(&judgement, true);
 	}
 	tell_offenders(&judgement);

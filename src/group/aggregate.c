@@ -70,7 +70,7 @@ static uint64_t category_key(const struct aggregation *aggregation, const struct
 	return (uint64_t)(aggregate - aggregation->columns[aggregation->reducing].aggregates) << 32 | value;
 }
 
-/* The place of a category in a tally, or its count when it is new: few are looked through, many hashed. */
+/* The index of a category in a tally, or its count when it is new: few are searched, many hashed. */
 static uint32_t find_category(const struct aggregation *aggregation, const struct aggregate *aggregate,
 			      uint64_t value)
 {
@@ -105,10 +105,10 @@ static void count_category(struct aggregation *aggregation, struct aggregate *ag
 {
 	struct aggregate_count *counts = aggregate->value.tally.counts;
 	uint32_t count = aggregate->value.tally.count;
-	uint32_t place = find_category(aggregation, aggregate, value);
+	uint32_t index = find_category(aggregation, aggregate, value);
 
-	if (place < count) {
-		counts[place].threads += threads;
+	if (index < count) {
+		counts[index].threads += threads;
 		return;
 	}
 	if (count == aggregate->value.tally.capacity) {

@@ -59,7 +59,7 @@ struct aggregation {
 		struct arena tallies;
 	} columns[METRIC_COUNT];
 	enum metric reducing;       /* the column that is being made */
-	struct hash_map categories; /* place of a category in its tallies where they have many */
+	struct hash_map categories; /* index of a category in its tally where it has many */
 	struct aggregation_merge {
 		size_t into, from;
 	} * merges;

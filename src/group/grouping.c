@@ -42,7 +42,7 @@ struct work {
 	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
 };
 
-struct build {
+struct grouping_build {
 	const struct grouping_options *options;
 	struct pattern_memory *memory;
 	struct cgroup_key_rules rules;
@@ -62,7 +62,7 @@ static uint32_t *new_ids(size_t count)
 }
 
 /* Pattern of a name, computed once per distinct string. */
-static uint32_t name_pattern(struct build *build, struct work *work, uint32_t name)
+static uint32_t name_pattern(struct grouping_build *build, struct work *work, uint32_t name)
 {
 	const struct string_pool *strings = &work->snapshot->strings;
 
@@ -77,7 +77,7 @@ static uint32_t name_pattern(struct build *build, struct work *work, uint32_t na
 }
 
 /* Key of a cgroup path, computed once per distinct string. */
-static uint32_t cgroup_key(struct build *build, struct work *work, uint32_t path)
+static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint32_t path)
 {
 	const struct string_pool *strings = &work->snapshot->strings;
 
@@ -102,7 +102,7 @@ static bool reverts_singletons(const struct grouping_options *options)
 }
 
 /* Counts the threads behind each pattern over all snapshots: one alone keeps its literal name. */
-static void count_votes(struct build *build)
+static void count_votes(struct grouping_build *build)
 {
 	enum axis axis = build->options->axis;
 	size_t snapshot_count = build->grouping->snapshot_count;
@@ -126,7 +126,7 @@ static void count_votes(struct build *build)
 }
 
 /* Whether a pattern replaces the names it stands for; in a live session it stays one once it was. */
-static bool is_shared(struct build *build, uint32_t pattern)
+static bool is_shared(struct grouping_build *build, uint32_t pattern)
 {
 	const char *text = string_pool_text(&build->patterns, pattern);
 	size_t length = string_pool_length(&build->patterns, pattern);
@@ -141,14 +141,14 @@ static bool is_shared(struct build *build, uint32_t pattern)
 	return true;
 }
 
-static void append_pattern(struct build *build, uint32_t pattern, struct buffer *key)
+static void append_pattern(struct grouping_build *build, uint32_t pattern, struct buffer *key)
 {
 	buffer_append(key, string_pool_text(&build->patterns, pattern),
 		      string_pool_length(&build->patterns, pattern));
 }
 
 /* A name in the key of AXIS_ALL, which never reverts. */
-static void append_name(struct build *build, struct work *work, uint32_t name, struct buffer *key)
+static void append_name(struct grouping_build *build, struct work *work, uint32_t name, struct buffer *key)
 {
 	const struct string_pool *strings = &work->snapshot->strings;
 
@@ -158,7 +158,7 @@ static void append_name(struct build *build, struct work *work, uint32_t name, s
 		append_pattern(build, name_pattern(build, work, name), key);
 }
 
-static uint32_t key_of_triple(struct build *build, struct work *work, const struct triple *triple)
+static uint32_t key_of_triple(struct grouping_build *build, struct work *work, const struct triple *triple)
 {
 	const struct string_pool *strings = &work->snapshot->strings;
 	struct string_pool *keys = &build->grouping->keys;
@@ -244,7 +244,7 @@ struct grouping *grouping_create(const struct grouping_options *options,
 				 struct pattern_memory *memory)
 {
 	struct grouping *grouping = memory_allocate_zero(1, sizeof(*grouping));
-	struct build build = {.options = options, .memory = memory, .grouping = grouping};
+	struct grouping_build build = {.options = options, .memory = memory, .grouping = grouping};
 
 	grouping->snapshot_count = snapshot_count;
 	grouping->group_of_triple = memory_allocate_zero(snapshot_count + 1, sizeof(uint32_t *));

@@ -10,7 +10,7 @@
 #include "cgroup_key.h"
 #include "pattern.h"
 
-struct build {
+struct smaps_build {
 	struct smaps_groups *groups;
 	const struct grouping_options *options;
 	struct cgroup_key_rules rules;
@@ -20,7 +20,7 @@ struct build {
 };
 
 /* The name of a leader's process, in build->name. */
-static void make_name(struct build *build, uint32_t thread)
+static void make_name(struct smaps_build *build, uint32_t thread)
 {
 	const struct snapshot *snapshot = build->groups->snapshot;
 	const struct triple *triple = &snapshot->triples[snapshot->triple[thread]];
@@ -47,7 +47,7 @@ static void make_name(struct build *build, uint32_t thread)
 	}
 }
 
-static uint32_t process_of(struct build *build, uint32_t thread)
+static uint32_t process_of(struct smaps_build *build, uint32_t thread)
 {
 	struct smaps_groups *groups = build->groups;
 	size_t known = groups->name_capacity;
@@ -84,7 +84,7 @@ static void add_field(struct smaps_groups *groups, uint32_t process, uint32_t ke
 	groups->fields[index].bytes = number_add_saturating(groups->fields[index].bytes, bytes);
 }
 
-static void add_record(struct build *build, const struct smaps_record *record)
+static void add_record(struct smaps_build *build, const struct smaps_record *record)
 {
 	struct smaps_groups *groups = build->groups;
 	struct smaps_process *process;
@@ -109,7 +109,7 @@ static void add_record(struct build *build, const struct smaps_record *record)
 }
 
 /* Processes that have memory of their own but whose map was not read. */
-static void note_missing(struct build *build)
+static void note_missing(struct smaps_build *build)
 {
 	const struct snapshot *snapshot = build->groups->snapshot;
 	const reason_id *reasons_of_threads = snapshot->source_reason[SOURCE_SMAPS_ROLLUP];
@@ -159,7 +159,8 @@ struct smaps_groups *smaps_groups_create(const struct snapshot *snapshot,
 					 smaps_groups_rename *rename, void *context)
 {
 	struct smaps_groups *groups = memory_allocate_zero(1, sizeof(*groups));
-	struct build build = {.groups = groups, .options = options, .rename = rename, .context = context};
+	struct smaps_build build = {
+		.groups = groups, .options = options, .rename = rename, .context = context};
 
 	groups->snapshot = snapshot;
 	cgroup_key_rules_initialise(&build.rules, options);

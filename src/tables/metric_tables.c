@@ -39,11 +39,10 @@ static struct table_row *add_row(struct table *table)
 }
 
 /* An empty text means that there is nothing to say: absent. */
-static void set_text(struct cell *cell, const char *text)
+static struct cell text_or_absent(const char *text)
 {
-	cell->state = text != NULL && text[0] != '\0' ? CELL_VALUE : CELL_ABSENT;
-	cell->text = text;
-	cell->sort = NAN;
+	return text != NULL && text[0] != '\0' ? cell_of_text(text)
+					       : (struct cell){.state = CELL_ABSENT, .sort = NAN};
 }
 
 /* "stat 41", "status voluntary_ctxt_switches, or taskstats nvcsw" */
@@ -69,15 +68,15 @@ struct table *metric_tables_metrics(void)
 		const struct metric_type_entry *type = metric_type((enum metric)i);
 		struct cell *cells = add_row(table)->cells;
 
-		set_text(&cells[1], entry->name);
-		set_text(&cells[2], type->name);
-		set_text(&cells[3], type->aggregation);
-		set_text(&cells[4], unit_names[cell_format_unit(type->ladder)]);
-		set_text(&cells[5], metric_tag_names[entry->tag]);
-		set_text(&cells[6], entry->config_gates);
-		set_text(&cells[7], sections[entry->section].name);
-		set_text(&cells[8], source_text(&table->arena, entry));
-		set_text(&cells[9], entry->description);
+		cells[1] = text_or_absent(entry->name);
+		cells[2] = text_or_absent(type->name);
+		cells[3] = text_or_absent(type->aggregation);
+		cells[4] = text_or_absent(unit_names[cell_format_unit(type->ladder)]);
+		cells[5] = text_or_absent(metric_tag_names[entry->tag]);
+		cells[6] = text_or_absent(entry->config_gates);
+		cells[7] = text_or_absent(sections[entry->section].name);
+		cells[8] = text_or_absent(source_text(&table->arena, entry));
+		cells[9] = text_or_absent(entry->description);
 	}
 	return table;
 }
@@ -90,12 +89,12 @@ struct table *metric_tables_derived(void)
 		const struct derived_entry *entry = &derived_metrics[i];
 		struct cell *cells = add_row(table)->cells;
 
-		set_text(&cells[1], entry->name);
-		set_text(&cells[2], entry->is_ratio ? unit_names[UNIT_RATIO]
-						    : unit_names[cell_format_unit(entry->ladder)]);
-		set_text(&cells[3], sections[entry->section].name);
-		set_text(&cells[4], entry->formula);
-		set_text(&cells[5], entry->description);
+		cells[1] = text_or_absent(entry->name);
+		cells[2] = text_or_absent(entry->is_ratio ? unit_names[UNIT_RATIO]
+							  : unit_names[cell_format_unit(entry->ladder)]);
+		cells[3] = text_or_absent(sections[entry->section].name);
+		cells[4] = text_or_absent(entry->formula);
+		cells[5] = text_or_absent(entry->description);
 	}
 	return table;
 }

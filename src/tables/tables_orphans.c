@@ -26,11 +26,6 @@ static const struct table_build_columns rename_columns = {
 
 static const struct table_build_columns orphan_columns = {{{"group", .left = true}}, 1};
 
-static void set_text(struct table *table, struct cell *cell, const char *text)
-{
-	table_build_set_text(table, cell, text, strlen(text));
-}
-
 static void set_ratio(struct tables_build *build, struct table *table, struct cell *cell, double ratio)
 {
 	*cell = (struct cell){
@@ -75,8 +70,8 @@ void tables_renames(struct tables_build *build)
 		if (row == NULL)
 			continue;
 		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-			set_text(table, &row->cells[side], rename->path[side]);
-			set_text(table, &row->cells[2 + side], rename->root[side]);
+			row->cells[side] = cell_of_text(rename->path[side]);
+			row->cells[2 + side] = cell_of_text(rename->root[side]);
 			set_types(build, table, &row->cells[7 + side], rename->only[side],
 				  rename->only_count[side]);
 		}

@@ -125,8 +125,7 @@ static void set_delta(struct tables_build *build, struct table *table, struct ce
 	if (!tables_cell_begin_change(cell, value))
 		return;
 	if (value->is_category) {
-		cell->form = CELL_FORM_TEXT;
-		cell->text = value->differs ? "differs" : "same";
+		*cell = cell_of_text(value->differs ? "differs" : "same");
 		return;
 	}
 	cell->form = CELL_FORM_REAL;
@@ -271,8 +270,7 @@ static void fill_cell(struct tables_build *build, struct table *table, struct ce
 		set_threads(build, table, cell, content->pair);
 		break;
 	case TABLES_COLUMN_METRIC:
-		cell->state = CELL_VALUE;
-		cell->text = content->name;
+		*cell = cell_of_text(content->name);
 		break;
 	case TABLES_COLUMN_VALUE:
 		*cell = content->sides[DIFF_AFTER];
