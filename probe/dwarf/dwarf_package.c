@@ -176,7 +176,7 @@ static int walk_row(struct elf_object *package, const struct package_index *inde
 	int result = dwarf_limit_check(limit, NULL);
 
 	if (result < 0 ||
-	    dwarf_image_open(&image, package, sections, cut_row(package, index, row, sections), NULL) < 0)
+	    dwarf_image_open(&image, sections, cut_row(package, index, row, sections), NULL) < 0)
 		return result;
 	while (result != -ETIME && !tsd_members_complete(members) &&
 	       dwarf_get_units(image.dwarf, unit, &unit, NULL, NULL, &entry, NULL) == 0)

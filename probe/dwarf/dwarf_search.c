@@ -38,7 +38,7 @@ int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image
 		if (result == 0)
 			sections[count++].id = needed_sections[i];
 	}
-	return dwarf_image_open(image, object, sections, count, error);
+	return dwarf_image_open(image, sections, count, error);
 }
 
 bool dwarf_names_occur(struct byte_range strings)

@@ -16,12 +16,6 @@
 #define NATIVE_MACHINE EM_AARCH64
 #endif
 
-#if __BYTE_ORDER == __LITTLE_ENDIAN
-#define NATIVE_ENCODING ELFDATA2LSB
-#else
-#define NATIVE_ENCODING ELFDATA2MSB
-#endif
-
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2 /* "Compressed Sections" of the gABI, since 2022 */
 #endif
@@ -219,7 +213,7 @@ static int read_headers(struct elf_object *object, struct error *error)
 	elf_version(EV_CURRENT);
 	/* libelf takes a pointer to characters that it does not write to: nothing here is in foreign order */
 	if (memcmp(object->image.data, ELFMAG, SELFMAG) != 0 ||
-	    object->image.data[EI_DATA] != NATIVE_ENCODING)
+	    object->image.data[EI_DATA] != ELF_OBJECT_ENCODING)
 		return error_set(error, -ENOEXEC, "not an ELF file of this byte order");
 	object->elf = elf_memory((char *)(uintptr_t)object->image.data, object->image.size);
 	if (object->elf == NULL || gelf_getehdr(object->elf, &header) == NULL)

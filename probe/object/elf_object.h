@@ -15,6 +15,12 @@
  * lies within the mapping. Only files of this machine's byte order are read.
  */
 
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+#define ELF_OBJECT_ENCODING ELFDATA2LSB
+#else
+#define ELF_OBJECT_ENCODING ELFDATA2MSB
+#endif
+
 struct byte_range {
 	const unsigned char *data;
 	size_t size; /* bytes; 0 for none */
