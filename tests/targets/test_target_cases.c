@@ -495,6 +495,7 @@ static void test_redis(void **state)
 	struct stat status;
 	yajl_val tree, threads, snapshot;
 	uint64_t before;
+	int moved = 0;
 
 	(void)state;
 	if (access("/usr/bin/redis-check-rdb", X_OK) != 0 || access("/usr/bin/redis-cli", X_OK) != 0)
@@ -527,15 +528,16 @@ static void test_redis(void **state)
 		assert_non_null(second);
 		assert_int_equal(json_member(first, "error") == NULL, 1);
 		if (tid != server.child) {
-			assert_int_equal(json_u64(second, "allocated_bytes"),
-					 json_u64(first, "allocated_bytes"));
-			assert_int_equal(json_u64(second, "deallocated_bytes"),
-					 json_u64(first, "deallocated_bytes"));
+			if (json_u64(second, "allocated_bytes") != json_u64(first, "allocated_bytes") ||
+			    json_u64(second, "deallocated_bytes") != json_u64(first, "deallocated_bytes"))
+				moved++;
 			continue;
 		}
 		assert_between("allocated by the server", json_u64(second, "allocated_bytes") - before,
 			       16 << 20, 64 << 20);
 	}
+	/* from redis 8 on, one of the others talks with the client */
+	assert_true(moved <= 1);
 	yajl_tree_free(tree);
 	yajl_tree_free(snapshot);
 	kill(server.child, SIGTERM);
