@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "probe/process/transfer.h"
+#include "probe/resolver/rights.h"
 
 enum {
 	STOP_BOUND_MS = 250,      /* for one thread */
@@ -130,7 +131,8 @@ static void read_stopped(const struct attachment *attachment, struct stop_thread
 }
 
 /* Returns false when the thread could not be let go of: only the end of the helper does that. */
-static bool stop_and_read(const struct attachment *attachment, struct stop_thread *thread, uint64_t *stops)
+static bool stop_and_read(const struct attachment *attachment, struct stop_thread *thread,
+			  enum heap_tag refusal, uint64_t *stops)
 {
 	const pid_t tid = (pid_t)thread->tid;
 	uintptr_t signal = 0;
@@ -141,7 +143,7 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 		return true;
 	}
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
-		fail(thread, HEAP_TAG_PTRACE_SEIZE, errno);
+		fail(thread, errno == EPERM ? refusal : HEAP_TAG_PTRACE_SEIZE, errno);
 		return true;
 	}
 	if (!attachment_has_thread(
@@ -176,13 +178,24 @@ struct batch {
 static _Noreturn void helper_run(const struct attachment *attachment, struct batch *batch, pid_t caller)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
+	enum heap_tag refusal = HEAP_TAG_PTRACE_SEIZE;
 
+	/*
+	 * The user can stop this process, and with it whatever it holds at that moment: it may hold only what
+	 * he could stop himself.
+	 */
+	if (getuid() != 0) {
+		if (rights_include(CAP_SYS_PTRACE))
+			refusal = HEAP_TAG_NOT_PERMITTED;
+		if (rights_give_up() < 0)
+			_exit(0);
+	}
 	/* the caller may be gone already: then nobody would end us */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != caller)
 		_exit(0);
 	sigaction(SIGCHLD, &standard, NULL);
 	for (size_t i = 0; i < batch->count; i++) {
-		const bool released = stop_and_read(attachment, &batch->threads[i], &batch->stops);
+		const bool released = stop_and_read(attachment, &batch->threads[i], refusal, &batch->stops);
 
 		__atomic_store_n(&batch->threads[i].done, true, __ATOMIC_RELEASE);
 		if (!released)

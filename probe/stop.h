@@ -14,7 +14,8 @@
  * Reading threads that have no other way by stopping each for a moment (ptrace(2)). Only a short-lived helper
  * process ever traces: whatever happens to it or to ctop, everything it held is released when it ends. That
  * matters for a thread in an uninterruptible sleep, which can neither stop in time nor be released before it
- * does.
+ * does. It traces with the rights of the user alone: a thread that the user could not trace without file
+ * capabilities is not permitted.
  */
 
 /* A thread to be stopped and read. */

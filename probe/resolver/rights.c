@@ -12,13 +12,20 @@ static int store(const struct rights *rights)
 	return syscall(SYS_capset, &header, rights->sets) < 0 ? -errno : 0;
 }
 
-int rights_lower(struct rights *ret_before)
+static int load(struct rights *ret_rights)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct rights lowered;
 
-	if (syscall(SYS_capget, &header, ret_before->sets) < 0)
-		return -errno;
+	return syscall(SYS_capget, &header, ret_rights->sets) < 0 ? -errno : 0;
+}
+
+int rights_lower(struct rights *ret_before)
+{
+	struct rights lowered;
+	const int result = load(ret_before);
+
+	if (result < 0)
+		return result;
 	if (getuid() == 0)
 		return 0;
 	lowered = *ret_before;
@@ -31,6 +38,13 @@ void rights_restore(const struct rights *before)
 {
 	/* what is permitted can always be made effective */
 	(void)store(before);
+}
+
+bool rights_include(int capability)
+{
+	struct rights rights;
+
+	return load(&rights) == 0 && (rights.sets[0].effective >> capability & 1) != 0;
 }
 
 int rights_give_up(void)

@@ -3,6 +3,7 @@
 #define CTOP_RIGHTS_H
 
 #include <linux/capability.h>
+#include <stdbool.h>
 
 /*
  * The rights of this thread beyond those of its user: file capabilities (capabilities(7)). Bare system calls:
@@ -22,6 +23,9 @@ int rights_lower(struct rights *ret_before);
 
 /* Undoes rights_lower(). */
 void rights_restore(const struct rights *before);
+
+/* Whether the effective set holds a capability (CAP_…, below 32). */
+bool rights_include(int capability);
 
 /* Empties every set of this thread, for good. Returns 0 or a negative errno. */
 int rights_give_up(void);

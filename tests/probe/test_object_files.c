@@ -3,12 +3,10 @@
  * open them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -20,6 +18,7 @@
 #include "probe/resolver/object_files.h"
 #include "probe/resolver/resolution_check.h"
 #include "probe/resolver/rights.h"
+#include "nobody.h"
 
 static char base[] = "/tmp/ctop-object-files-XXXXXX";
 
@@ -281,20 +280,6 @@ static void test_library(void **state)
 	free(path);
 }
 
-/* Becomes nobody with the capabilities that a file may give, as the thread that captures holds them. */
-static void become_nobody_with_capabilities(void)
-{
-	const struct __user_cap_data_struct wanted = {
-		.effective = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SYS_PTRACE,
-		.permitted = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SYS_PTRACE,
-	};
-	struct rights rights = {.sets = {wanted}};
-
-	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0)
-		_exit(2);
-	rights_restore(&rights);
-}
-
 static bool is_refused(const struct object_files *files, enum resolve_file file, const char *name)
 {
 	return object_files_ask(files, LAYOUT_EXECUTABLE, file, name, 0) == -EACCES;
@@ -308,7 +293,7 @@ static int look_as_nobody(const char *library)
 	struct rights rights;
 	int directory, descriptor;
 
-	become_nobody_with_capabilities();
+	nobody_become_with_capabilities();
 	directory = open_process();
 	if (object_files_open(&files, directory, "/app/closed", &map) < 0)
 		return 3;

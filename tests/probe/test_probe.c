@@ -18,6 +18,7 @@
 #include "../cmocka_include.h"
 #include "base/memory.h"
 #include "probe/probe.h"
+#include "nobody.h"
 #include "target_process.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -666,6 +667,52 @@ static void test_nobody(void **state)
 	target_end(&target);
 }
 
+/* Which step goes wrong, 0 for none. */
+static int stop_as_nobody_with_capabilities(const struct target_process *target)
+{
+	struct probe *probe;
+	const struct probe_process *process;
+	size_t count;
+
+	nobody_become_with_capabilities();
+	probe = create(true);
+	process = look(probe, target);
+	if (process->state != PROBE_STATE_READY)
+		return 3;
+	count = list_threads(target);
+	if (probe_read(probe, process, threads, count, NULL) != 0)
+		return 4;
+	/* the first has a robust list, so that its memory can be read without a stop */
+	if (count_tag(count, HEAP_TAG_NONE) != 1 || count_tag(count, HEAP_TAG_NOT_PERMITTED) != count - 1)
+		return 5;
+	if (probe_counts(probe).stops != 0)
+		return 6;
+	probe_release(probe);
+	return 0;
+}
+
+/* What the user could not trace himself is never stopped: he could stop the helper that holds it. */
+static void test_no_borrowed_stop(void **state)
+{
+	struct target_process target;
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("SKIP: needs root to become a user with capabilities\n");
+		skip();
+	}
+	target_start(&target, &(struct target_start){0},
+		     (const char *const[]){PROGRAM_STATIC, "bare", "5", NULL});
+	child = fork();
+	if (child == 0)
+		_exit(stop_as_nobody_with_capabilities(&target));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	target_end(&target);
+}
+
 static void test_without_jemalloc(void **state)
 {
 	struct target_process target;
@@ -713,6 +760,7 @@ int main(void)
 		cmocka_unit_test(test_churn),
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_no_borrowed_stop),
 		cmocka_unit_test(test_without_jemalloc),
 	};
 	struct error error;

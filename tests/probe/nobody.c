@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "nobody.h"
+
+#include <grp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "probe/resolver/rights.h"
+
+void nobody_become_with_capabilities(void)
+{
+	const unsigned int capabilities = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SYS_PTRACE;
+	const struct rights rights = {.sets = {{.effective = capabilities, .permitted = capabilities}}};
+
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0)
+		_exit(2);
+	rights_restore(&rights);
+	if (!rights_include(CAP_SYS_PTRACE))
+		_exit(2);
+}
