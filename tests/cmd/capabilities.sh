@@ -83,4 +83,29 @@ ln -s "$directory/secret" "$directory/own/tree/1/task/1/comm"
 as_nobody "$directory/ctop" capture --proc-root "$directory/own/tree" -o "$directory/own/three" >/dev/null 2>&1
 result "no link out of a redirected root is followed to root's file" \
     "$("$ctop" show "$directory/own/three" -g thread-exact 2>/dev/null | grep of-root-alone)"
+
+# Descriptions of terminals that the user brings along: taken by the plain program, not by the one with capabilities.
+if ! command -v script >/dev/null || ! command -v tic >/dev/null; then
+    echo "skip - descriptions of terminals: needs script and tic"
+    finish
+fi
+cp "$ctop" "$directory/plain"
+mkdir -p "$directory/own/home"
+infocmp xterm | sed 's/^xterm[^,]*,/ctop-own-terminal,/' >"$directory/own/terminal"
+tic -x -o "$directory/own/home/.terminfo" "$directory/own/terminal"
+chmod -R a+rX "$directory/own"
+
+# starts PROGRAM VARIABLE=VALUE: whether that program knows the terminal.
+starts()
+{
+    ! (sleep 1; printf q) | as_nobody env -u TERMINFO -u TERMINFO_DIRS -u HOME TERM=ctop-own-terminal "$2" \
+        timeout 20 script -qec "$directory/$1" /dev/null | grep -q 'unknown terminal'
+}
+
+for variable in TERMINFO TERMINFO_DIRS HOME; do
+    value=$directory/own/home/.terminfo
+    [ $variable != HOME ] || value=$directory/own/home
+    result "$variable describes the terminal to an ordinary program" "$(starts plain "$variable=$value" || echo "it does not")"
+    result "$variable does not with file capabilities" "$(! starts ctop "$variable=$value" || echo "it does")"
+done
 finish

@@ -2,9 +2,13 @@
 #include "privilege.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/capability.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 /* The first opens no file, so a tree that the user names cannot lead it anywhere. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
@@ -38,10 +42,54 @@ static int set_effective(const cap_value_t *wanted, size_t count)
 	return result;
 }
 
+static bool names_terminal_file(const char *variable)
+{
+	static const char *const names[] = {
+		"TERMINFO=", "TERMINFO_DIRS=", "TERMCAP=", "TERMPATH=", "NCURSES_"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A program with more rights than its user (getauxval(3), AT_SECURE) lets him bring no descriptions of
+ * terminals along: ncurses parses them. It looks into ~/.terminfo too; of the home directory only the cache
+ * is used here.
+ */
+static void forget_terminal_files(void)
+{
+	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME");
+
+	if (getauxval(AT_SECURE) == 0)
+		return;
+	for (size_t i = 0; environ != NULL && environ[i] != NULL;) {
+		char *name;
+
+		if (!names_terminal_file(environ[i])) {
+			i++;
+			continue;
+		}
+		name = memory_duplicate_bytes(environ[i], strcspn(environ[i], "="));
+		unsetenv(name);
+		free(name);
+	}
+	if (home != NULL && home[0] != '\0' && (cache == NULL || cache[0] == '\0')) {
+		char *path = memory_format("%s/.cache", home);
+
+		setenv("XDG_CACHE_HOME", path, 1);
+		free(path);
+	}
+	unsetenv("HOME");
+}
+
 int privilege_initialise(struct error *error)
 {
 	int result;
 
+	forget_terminal_files();
 	if (getuid() == 0)
 		return 0;
 	result = set_effective(NULL, 0);

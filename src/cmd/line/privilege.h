@@ -13,8 +13,10 @@
  */
 
 /*
- * To be called first: empties the effective set of this thread (and so of those it creates) unless the real
- * user is root, whose own rights are meant to count. Returns 0 or a negative errno with a sentence.
+ * To be called first, before any thread: forgets what the environment says about terminals' descriptions
+ * where the kernel gives the program more rights than its user has, and empties the effective set of this
+ * thread (and so of those it creates) unless the real user is root, whose own rights are meant to count.
+ * Returns 0 or a negative errno with a sentence.
  */
 int privilege_initialise(struct error *error);
 
