@@ -220,8 +220,8 @@ static void test_names_with_nul(void **state)
 /* No control character of a name reaches a format, nor with csv_safe the beginning of a formula. */
 static void test_hostile_names(void **state)
 {
-	static const char *const names[] = {"\x1b]0;t\a \x7f\xc2\x9b"
-					    "1m\xff\\x1b",
+	static const char *const names[] = {("\x1b]0;t\a \x7f\xc2\x9b"
+					     "1m\xff\\x1b"),
 					    "=1+1",
 					    "a,=b",
 					    "-5",
