@@ -226,7 +226,7 @@ static void set_range(const struct aggregate *aggregate, struct cell *cell)
 	cell->value.range.high = aggregate->value.range.high;
 }
 
-/* The commonest word, with a '*' where not all members have it. */
+/* The commonest word, with a '*' where not all threads have it. */
 static void set_mode(const struct aggregation *aggregation, const struct aggregate *aggregate,
 		     enum metric metric, struct arena *arena, struct cell *cell)
 {

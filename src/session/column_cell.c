@@ -228,7 +228,7 @@ static void make_integer(const struct accumulator *accumulator, struct cell *cel
 	cell->partial = accumulator->missed > 0;
 }
 
-/* Shares of the time of all members; what is not accounted for is sleep. */
+/* Shares of the time of all threads; what is not accounted for is sleep. */
 static void make_bar(const struct accumulator *accumulators, uint32_t threads, struct cell *cell)
 {
 	double shares[CELL_BAR_SHARES] = {0}, sum = 0.0;

@@ -113,20 +113,20 @@ struct movers {
 static void consider(struct movers *movers, size_t row, double before, double now)
 {
 	double rise = now - before;
-	size_t place;
+	size_t rank;
 
 	if (!(rise > 0.0) || now < before * mover_ratio)
 		return;
-	for (place = movers->count; place > 0 && movers->rises[place - 1] < rise; place--) {
-		if (place < MOVERS) {
-			movers->rises[place] = movers->rises[place - 1];
-			movers->rows[place] = movers->rows[place - 1];
+	for (rank = movers->count; rank > 0 && movers->rises[rank - 1] < rise; rank--) {
+		if (rank < MOVERS) {
+			movers->rises[rank] = movers->rises[rank - 1];
+			movers->rows[rank] = movers->rows[rank - 1];
 		}
 	}
-	if (place >= MOVERS)
+	if (rank >= MOVERS)
 		return;
-	movers->rises[place] = rise;
-	movers->rows[place] = row;
+	movers->rises[rank] = rise;
+	movers->rows[rank] = row;
 	if (movers->count < MOVERS)
 		movers->count++;
 }

@@ -33,7 +33,7 @@ static bool counts_ended(const struct column_reduction *reduction)
 
 /* --- sums of counters --- */
 
-/* One or more series of the same members, in one block of memory. */
+/* One or more series of the same threads, in one block of memory. */
 struct series_set {
 	struct series series[COLUMN_INPUTS_MAX];
 	size_t count;
@@ -59,12 +59,12 @@ struct sum {
 	const int *inputs;
 	size_t count;
 	bool overlap;
-	bool whole; /* a member with an input that is missing does not count: a derived metric */
+	bool whole; /* a thread with an input that is missing does not count: a derived metric */
 	bool as_rate;
 };
 
-/* Adds one member: what is available of it. */
-static void add_member(const struct series_set *set, size_t k, const struct sum *which,
+/* Adds one thread: what is available of it. */
+static void add_thread(const struct series_set *set, size_t k, const struct sum *which,
 		       struct accumulator *accumulator)
 {
 	size_t plain = which->overlap ? set->count - 2 : set->count;
@@ -132,7 +132,7 @@ static void reduce_sum(const struct column_reduction *reduction, const struct su
 		span_fill(&reduction->span, shown->threads, shown->count, (enum metric)sum->inputs[i],
 			  sum->as_rate, &set.series[i]);
 	for (size_t k = 0; k < shown->count; k++)
-		add_member(&set, k, sum, accumulator_of(reduction, shown->row_of[k]) + offset);
+		add_thread(&set, k, sum, accumulator_of(reduction, shown->row_of[k]) + offset);
 	series_set_release(&set);
 	for (size_t i = 0; !sum->as_rate && counts_ended(reduction) && i < ended->count; i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)
@@ -277,7 +277,7 @@ static bool comes_first(const struct snapshot *snapshot, enum metric metric, uin
 	       0;
 }
 
-/* Finds the commonest value of the rows whose members do not agree. */
+/* Finds the commonest value of the rows whose threads do not agree. */
 static void elect_categories(const struct column_reduction *reduction, enum metric metric)
 {
 	const struct shown *shown = reduction->shown;

@@ -183,7 +183,7 @@ static void append_tally_item(const struct snapshot *now, enum metric metric, co
 	buffer_append_char(lines, '\n');
 }
 
-/* How many members have which word, number on a scale or CPU set, the commonest first. */
+/* How many threads have which word, number on a scale or CPU set, the commonest first. */
 static void append_tally(struct explanation *explanation, enum metric metric)
 {
 	const struct snapshot *now = explanation->span.now;

@@ -13,7 +13,7 @@ struct selection {
 	const struct view *view;
 	bool with_ended;
 	bool *allowed[2];       /* [triple] */
-	uint32_t *row_of_group; /* UINT32_MAX until a member is found */
+	uint32_t *row_of_group; /* UINT32_MAX until a thread of it is found */
 	uint32_t wanted_group;  /* the only one wanted, or UINT32_MAX for all */
 	bool wanted_only;       /* `wanted_group` counts even when no group has its key */
 };

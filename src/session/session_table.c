@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of a view: members, columns, filter, order, marks. */
+/* The table of a view: threads, columns, filter, order, marks. */
 #include "session_internal.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ struct ordered_row {
 	const char *label;
 	size_t label_length;
 	uint32_t tid;                   /* 0 for a group */
-	size_t row;                     /* of members; SIZE_MAX when gone */
+	size_t row;                     /* of `shown`; SIZE_MAX when gone */
 	const struct history_row *gone; /* NULL unless gone */
 	unsigned char mark;
 };
