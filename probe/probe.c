@@ -26,7 +26,7 @@ enum {
 	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
 };
 
-struct process {
+struct known_process {
 	struct probe_process shown; /* first: what probe_look() hands out */
 	struct address_space space;
 	uint64_t looks, next_check;
@@ -44,7 +44,7 @@ struct process {
 struct probe {
 	struct resolution_cache *resolutions;
 	struct thread_reader reader;
-	struct process **processes;
+	struct known_process **processes;
 	size_t count, capacity;
 	struct hash_map by_tgid; /* index in `processes` */
 };
@@ -59,7 +59,7 @@ struct probe *probe_create(const struct probe_options *options)
 }
 
 /* Forgets what belongs to one program that the process ran. */
-static void forget_program(struct process *process)
+static void forget_program(struct known_process *process)
 {
 	if (process->is_attached)
 		attachment_release(&process->attachment);
@@ -72,7 +72,7 @@ static void forget_program(struct process *process)
 	process->resolution = NULL;
 }
 
-static void release_process(struct process *process)
+static void release_process(struct known_process *process)
 {
 	forget_program(process);
 	known_threads_release(&process->known);
@@ -93,9 +93,9 @@ void probe_release(struct probe *probe)
 	free(probe);
 }
 
-static struct process *find_process(struct probe *probe, uint32_t tgid)
+static struct known_process *find_process(struct probe *probe, uint32_t tgid)
 {
-	struct process *process;
+	struct known_process *process;
 	uint32_t index;
 
 	if (hash_map_get(&probe->by_tgid, tgid, &index))
@@ -106,20 +106,20 @@ static struct process *find_process(struct probe *probe, uint32_t tgid)
 	process->shown.version = "";
 	process->is_stale = true;
 	probe->processes = memory_grow(probe->processes, &probe->capacity, probe->count + 1,
-				       sizeof(struct process *));
+				       sizeof(struct known_process *));
 	hash_map_set(&probe->by_tgid, tgid, (uint32_t)probe->count);
 	probe->processes[probe->count++] = process;
 	return process;
 }
 
-static void set_text(struct process *process, const char *text)
+static void set_text(struct known_process *process, const char *text)
 {
 	free(process->text);
 	process->text = memory_duplicate(text);
 	process->shown.text = process->text;
 }
 
-static void fail_process(struct process *process, enum heap_tag tag, const char *text)
+static void fail_process(struct known_process *process, enum heap_tag tag, const char *text)
 {
 	process_map_release(&process->map);
 	process->shown.state = PROBE_STATE_FAILED;
@@ -156,7 +156,7 @@ static void read_addresses(int process_directory, struct address_space *space)
  * Completes what the caller knows of the address space. For a process that failed the file of its executable
  * is enough, at a fraction of the cost: run again, it would fail again, or else be found by the next check.
  */
-static struct address_space complete_space(const struct process *process, int process_directory,
+static struct address_space complete_space(const struct known_process *process, int process_directory,
 					   const struct address_space *space)
 {
 	struct address_space complete = {0};
@@ -185,7 +185,7 @@ static bool spaces_equal(const struct address_space *a, const struct address_spa
 }
 
 /* A kernel thread and a process that has ended both have no executable; only one has no stat. */
-static void fail_link(struct process *process, int process_directory, int error_number)
+static void fail_link(struct known_process *process, int process_directory, int error_number)
 {
 	struct stat status;
 
@@ -197,7 +197,7 @@ static void fail_link(struct process *process, int process_directory, int error_
 		fail_process(process, HEAP_TAG_READLINK_FAILURE, "");
 }
 
-static void fail_map(struct process *process, int r, const char *text)
+static void fail_map(struct known_process *process, int r, const char *text)
 {
 	if (r == -EACCES || r == -EPERM)
 		fail_process(process, HEAP_TAG_NOT_PERMITTED, text);
@@ -208,7 +208,7 @@ static void fail_map(struct process *process, int r, const char *text)
 }
 
 /* Begins with the program that the process runs now. */
-static void begin(struct probe *probe, struct process *process, int process_directory)
+static void begin(struct probe *probe, struct known_process *process, int process_directory)
 {
 	const struct resolution_entry *before = process->resolution;
 	const bool was_cached = process->shown.cached;
@@ -241,7 +241,7 @@ static void begin(struct probe *probe, struct process *process, int process_dire
 	process->is_stale = process->resolution == NULL;
 }
 
-static void attach(struct probe *probe, struct process *process, int process_directory)
+static void attach(struct probe *probe, struct known_process *process, int process_directory)
 {
 	struct resolution resolution;
 	struct error error = {0};
@@ -268,7 +268,7 @@ static void attach(struct probe *probe, struct process *process, int process_dir
 }
 
 /* Takes the outcome when it is there. */
-static void advance(struct probe *probe, struct process *process, int process_directory)
+static void advance(struct probe *probe, struct known_process *process, int process_directory)
 {
 	if (process->shown.state != PROBE_STATE_RESOLVING || process->resolution == NULL)
 		return;
@@ -283,7 +283,7 @@ static void advance(struct probe *probe, struct process *process, int process_di
  * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
  * costs one reading of its memory map.
  */
-static bool is_check_due(struct process *process)
+static bool is_check_due(struct known_process *process)
 {
 	process->looks++;
 	if (process->next_check == 0)
@@ -297,7 +297,7 @@ static bool is_check_due(struct process *process)
 const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
 				       const struct address_space *space)
 {
-	struct process *process = find_process(probe, tgid);
+	struct known_process *process = find_process(probe, tgid);
 	const struct address_space complete = complete_space(process, process_directory, space);
 	const bool changed = process->is_stale || !spaces_equal(&complete, &process->space);
 
@@ -321,7 +321,7 @@ size_t probe_serve(struct probe *probe, uint64_t deadline_ns)
 int probe_read(struct probe *probe, const struct probe_process *shown, struct probe_thread *threads,
 	       size_t count, const volatile int *stop_flag)
 {
-	struct process *process = find_process(probe, shown->tgid);
+	struct known_process *process = find_process(probe, shown->tgid);
 	int r;
 
 	if (!process->is_attached)
@@ -338,7 +338,7 @@ void probe_drop_unseen(struct probe *probe)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < probe->count; i++) {
-		struct process *process = probe->processes[i];
+		struct known_process *process = probe->processes[i];
 
 		if (process->seen) {
 			process->seen = false;

@@ -149,7 +149,7 @@ static void explain_metric(struct ui *ui)
 		pager_add_format(&ui->pager, STYLE_NORMAL, "%s", entry->description);
 		if (entry->source != SOURCE_NONE)
 			pager_add_format(&ui->pager, STYLE_NORMAL, "Source: %s, %s%s%s",
-					 sources[entry->source].name, entry->place,
+					 sources[entry->source].name, entry->key,
 					 entry->equivalent_source != SOURCE_NONE ? "; the same value: " : "",
 					 entry->equivalent_source != SOURCE_NONE
 						 ? sources[entry->equivalent_source].name

@@ -30,7 +30,7 @@ struct walk {
 /* Parses one file into a record; false when the text makes no sense. */
 typedef bool parse_member(struct walk *walk, struct cgroup_record *record, size_t offset);
 
-struct member {
+struct cgroup_file {
 	parse_member *parse;
 	size_t offset;
 	const char *controller; /* that creates the file; NULL for the core's */
@@ -136,7 +136,7 @@ static bool parse_pressure(struct walk *walk, struct cgroup_record *record, size
 }
 
 #define AT(name) offsetof(struct cgroup_record, name)
-static const struct member members[CGROUP_MEMBER_COUNT] = {
+static const struct cgroup_file members[CGROUP_MEMBER_COUNT] = {
 	[CGROUP_MEMBER_CPU_STAT] = {parse_cpu_stat, 0, NULL},
 	[CGROUP_MEMBER_CPU_MAX] = {parse_cpu_max, 0, "cpu"},
 	[CGROUP_MEMBER_CPU_WEIGHT] = {parse_limit, AT(weight), "cpu"},
@@ -169,7 +169,7 @@ static bool has_word(const struct buffer *buffer, const char *name)
 }
 
 /* Why a file that the kernel could print is not there. */
-static enum reason absence(const struct walk *walk, const struct member *member)
+static enum reason absence(const struct walk *walk, const struct cgroup_file *member)
 {
 	if (member->parse == parse_pressure) {
 		enum reason host = (enum reason)walk->snapshot->pressure_missing[member->offset];

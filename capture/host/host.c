@@ -21,14 +21,14 @@ enum {
 };
 
 /* What belongs to one reading of the host. */
-struct reader {
+struct host_reader {
 	const struct roots *roots;
 	struct snapshot *snapshot;
 	struct buffer text;
 };
 
 /* A whole file, trimmed, owned by the snapshot; NULL when it cannot be read or is empty. */
-static const char *read_string(struct reader *reader, enum root_kind root, const char *path)
+static const char *read_string(struct host_reader *reader, enum root_kind root, const char *path)
 {
 	struct text text;
 
@@ -39,7 +39,7 @@ static const char *read_string(struct reader *reader, enum root_kind root, const
 }
 
 /* Model and vendor from the first block of cpuinfo, that of the first processor. */
-static void read_cpuinfo(struct reader *reader, struct host *host)
+static void read_cpuinfo(struct host_reader *reader, struct host *host)
 {
 	const struct {
 		const char *key;
@@ -132,7 +132,7 @@ static DIR *open_directory(const struct roots *roots, enum root_kind root, const
 }
 
 /* The regular files kernel.sched_*, without what is empty. */
-static void read_sched_tunables(struct reader *reader, struct text_pairs *pairs)
+static void read_sched_tunables(struct host_reader *reader, struct text_pairs *pairs)
 {
 	static const char prefix[] = "sched_";
 	DIR *directory = open_directory(reader->roots, ROOT_PROC, "sys/kernel");
@@ -179,14 +179,15 @@ static bool parse_ids(struct text list, struct cpu_set_pool *pool, uint32_t *ret
 	return count == cpu_set_count(pool, *ret_id);
 }
 
-static bool read_ids(struct reader *reader, const char *path, struct cpu_set_pool *pool, uint32_t *ret_id)
+static bool read_ids(struct host_reader *reader, const char *path, struct cpu_set_pool *pool,
+		     uint32_t *ret_id)
 {
 	if (roots_read(reader->roots, ROOT_SYS, path, &reader->text) < 0)
 		return false;
 	return parse_ids(text_trim((struct text){reader->text.data, reader->text.length}), pool, ret_id);
 }
 
-static void read_governors(struct reader *reader, const struct cpu_set_pool *pool, uint32_t cpus,
+static void read_governors(struct host_reader *reader, const struct cpu_set_pool *pool, uint32_t cpus,
 			   struct text_pairs *pairs)
 {
 	for (size_t i = 0; i < cpu_set_count(pool, cpus); i++) {
@@ -205,7 +206,7 @@ static void read_governors(struct reader *reader, const struct cpu_set_pool *poo
 }
 
 /* Online CPUs, NUMA nodes (those that exist; 1 where the kernel tells none) and governors. */
-static void read_topology(struct reader *reader, struct host *host)
+static void read_topology(struct host_reader *reader, struct host *host)
 {
 	struct cpu_set_pool pool = {0};
 	uint32_t cpus, nodes;
@@ -221,7 +222,7 @@ static void read_topology(struct reader *reader, struct host *host)
 }
 
 /* By uname(2) for this host, from the files for a saved one. */
-static void read_kernel(struct reader *reader, struct host *host)
+static void read_kernel(struct host_reader *reader, struct host *host)
 {
 	struct arena *arena = &reader->snapshot->arena;
 	struct utsname name;
@@ -250,7 +251,7 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 		[KERNEL_OPTION_OFF] = "off",
 		[KERNEL_OPTION_ON] = "on",
 	};
-	struct reader reader = {.roots = roots, .snapshot = snapshot};
+	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
 	struct host *host = &snapshot->host;
 	const struct meminfo_key keys[] = {
 		{"MemTotal", &host->total_memory_kib},
@@ -274,7 +275,7 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 
 void host_read_size(const struct roots *roots, struct snapshot *snapshot)
 {
-	struct reader reader = {.roots = roots, .snapshot = snapshot};
+	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
 	const struct meminfo_key total = {"MemTotal", &snapshot->host.total_memory_kib};
 	struct cpu_set_pool pool = {0};
 	uint32_t cpus;
@@ -329,7 +330,7 @@ static void read_namespaces(const struct roots *roots, struct provenance *proven
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct provenance *provenance = &snapshot->provenance;
-	struct reader reader = {.roots = roots, .snapshot = snapshot};
+	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
 
 	provenance->present = true;
 	provenance->program = "ctop " CTOP_VERSION;

@@ -8,15 +8,15 @@ enum {
 	FRACTION_DIGITS = 6,
 };
 
-static void add(struct procfs_keys *keys, enum metric metric, const char *place, enum source source)
+static void add(struct procfs_keys *keys, enum metric metric, const char *text, enum source source)
 {
-	struct text key = {place, strlen(place)};
+	struct text key = {text, strlen(text)};
 	size_t slot = procfs_key_hash(key);
 
 	while (keys->slots[slot].text != NULL)
 		slot = (slot + 1) & (PROCFS_KEY_SLOTS - 1);
 	keys->slots[slot] = (struct procfs_key){
-		.text = place,
+		.text = text,
 		.length = (uint8_t)key.length,
 		.metric = (uint8_t)metric,
 		.form = (uint8_t)metrics[metric].form,
@@ -28,9 +28,9 @@ void procfs_keys_add(struct procfs_keys *keys, enum source source)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (metrics[i].source == source)
-			add(keys, (enum metric)i, metrics[i].place, source);
+			add(keys, (enum metric)i, metrics[i].key, source);
 		else if (metrics[i].equivalent_source == source)
-			add(keys, (enum metric)i, metrics[i].equivalent_place, source);
+			add(keys, (enum metric)i, metrics[i].equivalent_key, source);
 	}
 }
 

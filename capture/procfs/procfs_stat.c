@@ -64,14 +64,14 @@ static void make_tables(void)
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_entry *entry = &metrics[i];
-		const char *place = entry->source == SOURCE_STAT ? entry->place : entry->equivalent_place;
+		const char *key = entry->source == SOURCE_STAT ? entry->key : entry->equivalent_key;
 
 		if (entry->source == SOURCE_STAT || entry->equivalent_source == SOURCE_STAT)
-			use_field((unsigned int)strtoul(place, NULL, 10),
+			use_field((unsigned int)strtoul(key, NULL, 10),
 				  (struct stat_slot){encoding_actions[metric_type((enum metric)i)->encoding],
 						     (uint8_t)i, entry->family == METRIC_FAMILY_LEADER});
 		if (entry->source == SOURCE_SCHEDSTAT)
-			schedstat_metrics[strtoul(entry->place, NULL, 10) - 1] = (enum metric)i;
+			schedstat_metrics[strtoul(entry->key, NULL, 10) - 1] = (enum metric)i;
 	}
 	for (size_t i = 0; i < sizeof(identity) / sizeof(identity[0]); i++)
 		use_field(identity[i], (struct stat_slot){STAT_IDENTITY, 0, false});

@@ -259,8 +259,8 @@ static void query_saved(struct taskstats_connection *taskstats, uint32_t tid, st
 		take_message(taskstats, taskstats->saved.data, taskstats->saved.length, tid, reply);
 }
 
-/* One batch in flight: `pending` lists the places that have no answer yet. */
-struct batch {
+/* One batch in flight: `pending` lists the threads that have no answer yet. */
+struct query_batch {
 	struct taskstats_connection *taskstats;
 	const uint32_t *tids; /* of the caller's whole list */
 	size_t pending[BATCH_MAX];
@@ -276,7 +276,7 @@ struct batch {
  * The request that a message answers, or batch->in_flight. Answers come in order, but some may have been
  * dropped; a message of an earlier batch, late because that one was given up, is none of ours.
  */
-static size_t find_request(const struct batch *batch, const unsigned char *bytes, size_t length)
+static size_t find_request(const struct query_batch *batch, const unsigned char *bytes, size_t length)
 {
 	struct nlmsghdr header;
 	uint32_t index;
@@ -290,7 +290,7 @@ static size_t find_request(const struct batch *batch, const unsigned char *bytes
 	return index;
 }
 
-static void take_reply(struct batch *batch, size_t slot)
+static void take_reply(struct query_batch *batch, size_t slot)
 {
 	struct taskstats_connection *taskstats = batch->taskstats;
 	const unsigned char *bytes = taskstats->replies[slot];
@@ -307,7 +307,7 @@ static void take_reply(struct batch *batch, size_t slot)
 	batch->receive(batch->context, batch->pending[index], &reply);
 }
 
-static int send_requests(struct batch *batch)
+static int send_requests(struct query_batch *batch)
 {
 	struct taskstats_connection *taskstats = batch->taskstats;
 	int descriptor = nl_socket_get_fd(taskstats->socket);
@@ -330,7 +330,7 @@ static int send_requests(struct batch *batch)
  * The kernel answers inside send(), so all answers are queued already; the socket's timeout only guards
  * against a kernel that does not. ENOBUFS tells that some were dropped: the batch is made smaller for good.
  */
-static void receive_replies(struct batch *batch)
+static void receive_replies(struct query_batch *batch)
 {
 	struct taskstats_connection *taskstats = batch->taskstats;
 	int descriptor = nl_socket_get_fd(taskstats->socket);
@@ -358,7 +358,7 @@ static void receive_replies(struct batch *batch)
 }
 
 /* Keeps those without an answer; returns how many had one. */
-static size_t drop_answered(struct batch *batch)
+static size_t drop_answered(struct query_batch *batch)
 {
 	size_t left = 0, answered;
 
@@ -371,7 +371,7 @@ static size_t drop_answered(struct batch *batch)
 	return answered;
 }
 
-static void answer_rest(struct batch *batch, int error)
+static void answer_rest(struct query_batch *batch, int error)
 {
 	struct taskstats_reply reply = {.error = error, .layout = &batch->taskstats->layout};
 
@@ -380,7 +380,7 @@ static void answer_rest(struct batch *batch, int error)
 	batch->count = 0;
 }
 
-static void run_batch(struct batch *batch)
+static void run_batch(struct query_batch *batch)
 {
 	int error = -ETIMEDOUT;
 
@@ -400,7 +400,8 @@ static void run_batch(struct batch *batch)
 void taskstats_query(struct taskstats_connection *taskstats, const uint32_t *tids, size_t count,
 		     taskstats_receive *receive, void *context)
 {
-	struct batch batch = {.taskstats = taskstats, .tids = tids, .receive = receive, .context = context};
+	struct query_batch batch = {
+		.taskstats = taskstats, .tids = tids, .receive = receive, .context = context};
 	struct taskstats_reply reply;
 
 	for (size_t i = 0; taskstats->socket == NULL && i < count; i++) {

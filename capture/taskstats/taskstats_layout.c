@@ -61,9 +61,9 @@ enum taskstats_member taskstats_member_of_metric(enum metric metric)
 	enum source source = entry->source;
 
 	if (source_is_of(source, SOURCE_TASKSTATS))
-		return find_member(entry->place);
+		return find_member(entry->key);
 	if (entry->equivalent_source == SOURCE_TASKSTATS)
-		return find_member(entry->equivalent_place);
+		return find_member(entry->equivalent_key);
 	return TASKSTATS_MEMBER_NONE;
 }
 

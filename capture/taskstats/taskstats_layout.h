@@ -38,7 +38,7 @@ struct taskstats_layout {
 void taskstats_layout_resolve(struct taskstats_layout *layout, unsigned int version, size_t size);
 
 /*
- * The member that carries `metric`, by the column `place` of metrics.def: of its own source or of the
+ * The member that carries `metric`, by the column `key` of metrics.def: of its own source or of the
  * equivalent one. TASKSTATS_MEMBER_NONE when no reply carries it.
  */
 enum taskstats_member taskstats_member_of_metric(enum metric metric);

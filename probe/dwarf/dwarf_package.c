@@ -256,12 +256,13 @@ static int walk_type_units(struct elf_object *package, struct dwarf_limit *limit
 
 static bool names_occur(struct elf_object *package)
 {
-	static const enum elf_section_id places[] = {ELF_SECTION_STR_DWO, ELF_SECTION_INFO_DWO,
-						     ELF_SECTION_TYPES_DWO};
+	static const enum elf_section_id sections[] = {ELF_SECTION_STR_DWO, ELF_SECTION_INFO_DWO,
+						       ELF_SECTION_TYPES_DWO};
 	struct byte_range content;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (elf_object_section(package, places[i], &content, NULL) == 0 && dwarf_names_occur(content))
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (elf_object_section(package, sections[i], &content, NULL) == 0 &&
+		    dwarf_names_occur(content))
 			return true;
 	}
 	return false;

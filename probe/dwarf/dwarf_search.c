@@ -51,12 +51,13 @@ bool dwarf_names_occur(struct byte_range strings)
 /* Looks through the names, in the strings first: they are far fewer bytes than the entries. */
 static bool names_occur(struct elf_object *object)
 {
-	static const enum elf_section_id places[] = {ELF_SECTION_STR, ELF_SECTION_LINE_STR, ELF_SECTION_INFO,
-						     ELF_SECTION_TYPES};
+	static const enum elf_section_id sections[] = {ELF_SECTION_STR, ELF_SECTION_LINE_STR,
+						       ELF_SECTION_INFO, ELF_SECTION_TYPES};
 	struct byte_range content;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (elf_object_section(object, places[i], &content, NULL) == 0 && dwarf_names_occur(content))
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (elf_object_section(object, sections[i], &content, NULL) == 0 &&
+		    dwarf_names_occur(content))
 			return true;
 	}
 	return false;
@@ -340,7 +341,7 @@ static int search_pair(struct image_pair *pair, const struct jemalloc_symbols *s
 	return result;
 }
 
-/* Unpacking the entries is the dear part; the strings alone tell when that is in vain. */
+/* Unpacking the entries is the expensive part; the strings alone show when it would be in vain. */
 static bool is_worth_unpacking(struct elf_object *object)
 {
 	struct byte_range strings;

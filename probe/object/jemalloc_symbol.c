@@ -11,7 +11,7 @@ enum {
 	VARIABLE_NAME_LENGTH = sizeof(VARIABLE_NAME) - 1,
 	/* Longer names are not looked at: a table of names without ends must not be read once per symbol. */
 	NAME_LENGTH_MAX = 256,
-	NAME_PLACES_MAX = 16,
+	NAME_SPANS_MAX = 16,
 	COMMIT_DIGITS = 40,
 };
 
@@ -62,52 +62,52 @@ static void find_functions(const struct elf_object *object, const struct elf_sym
 }
 
 /* Where a name that ends in "tsd_tls" lies among the names of a table. */
-struct name_place {
+struct name_span {
 	size_t first, last; /* offsets of the beginning of the whole string, and of "tsd_tls" in it */
 };
 
 /*
- * Symbols need only be compared with these places, their names need not be read. Returns how many there are:
- * 0 in most objects, NAME_PLACES_MAX for as many or more.
+ * Symbols need only be compared with these spans, their names need not be read. Returns how many there are:
+ * 0 in most objects, NAME_SPANS_MAX for as many or more.
  */
-static size_t find_places(const struct elf_symbols *table, struct name_place places[static NAME_PLACES_MAX])
+static size_t find_spans(const struct elf_symbols *table, struct name_span spans[static NAME_SPANS_MAX])
 {
 	const unsigned char *start = table->strings.data, *end = start + table->strings.size, *at = start;
 	size_t count = 0;
 
-	while (count < NAME_PLACES_MAX &&
+	while (count < NAME_SPANS_MAX &&
 	       (at = memmem(at, (size_t)(end - at), VARIABLE_NAME, VARIABLE_NAME_LENGTH + 1)) != NULL) {
 		const unsigned char *before = memrchr(start, '\0', (size_t)(at - start));
 
-		places[count++] = (struct name_place){before != NULL ? (size_t)(before - start) + 1 : 0,
-						      (size_t)(at - start)};
+		spans[count++] = (struct name_span){before != NULL ? (size_t)(before - start) + 1 : 0,
+						    (size_t)(at - start)};
 		at += VARIABLE_NAME_LENGTH + 1;
 	}
 	return count;
 }
 
-static bool is_in_place(const struct name_place *places, size_t count, size_t name)
+static bool is_in_span(const struct name_span *spans, size_t count, size_t name)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (name >= places[i].first && name <= places[i].last)
+		if (name >= spans[i].first && name <= spans[i].last)
 			return true;
 	}
-	return count == NAME_PLACES_MAX;
+	return count == NAME_SPANS_MAX;
 }
 
 static bool find_in_table(const struct elf_object *object, const struct elf_symbols *table,
 			  struct jemalloc_symbols *symbols)
 {
-	struct name_place places[NAME_PLACES_MAX];
-	const size_t count = table->count > 0 ? find_places(table, places) : 0;
+	struct name_span spans[NAME_SPANS_MAX];
+	const size_t count = table->count > 0 ? find_spans(table, spans) : 0;
 
 	for (size_t i = 0; i < table->count && count > 0; i++) {
 		struct elf_symbol symbol;
 		ssize_t prefix;
 
 		if (!elf_symbols_get(object, table, i, &symbol) || symbol.section == SHN_UNDEF ||
-		    !is_in_place(places, count,
-				 (size_t)((const unsigned char *)symbol.name - table->strings.data)))
+		    !is_in_span(spans, count,
+				(size_t)((const unsigned char *)symbol.name - table->strings.data)))
 			continue;
 		prefix = prefix_length(symbol.name);
 		if (prefix < 0)

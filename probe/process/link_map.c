@@ -52,12 +52,12 @@ int auxiliary_vector_read(int process_directory, struct auxiliary_vector *ret_ve
 }
 
 /* The process whose link map is read. */
-struct reader {
+struct link_reader {
 	pid_t pid;
 	uint64_t *calls;
 };
 
-static int read_memory(const struct reader *reader, uint64_t address, void *buffer, size_t size)
+static int read_memory(const struct link_reader *reader, uint64_t address, void *buffer, size_t size)
 {
 	return transfer_read(reader->pid, address, buffer, size, reader->calls);
 }
@@ -72,7 +72,7 @@ struct loaded_object {
  * Reads `count` program headers at `address`. The bias follows from PT_PHDR or, with `base` not 0, from the
  * segment that begins the file and was mapped at `base`.
  */
-static int read_headers(const struct reader *reader, uint64_t address, uint64_t count, uint64_t base,
+static int read_headers(const struct link_reader *reader, uint64_t address, uint64_t count, uint64_t base,
 			struct loaded_object *ret_object)
 {
 	Elf64_Phdr headers[HEADERS_MAX];
@@ -106,7 +106,7 @@ static int read_headers(const struct reader *reader, uint64_t address, uint64_t 
 }
 
 /* The object that is mapped from its first byte on at `base`. */
-static int read_object(const struct reader *reader, uint64_t base, struct loaded_object *ret_object)
+static int read_object(const struct link_reader *reader, uint64_t base, struct loaded_object *ret_object)
 {
 	Elf64_Ehdr header;
 	int r = read_memory(reader, base, &header, sizeof(header));
@@ -120,7 +120,7 @@ static int read_object(const struct reader *reader, uint64_t base, struct loaded
 }
 
 /* The value of DT_DEBUG: address of struct r_debug, 0 where the linker has not put it yet. -ENOENT: none. */
-static int read_debug_address(const struct reader *reader, const struct loaded_object *object,
+static int read_debug_address(const struct link_reader *reader, const struct loaded_object *object,
 			      uint64_t *ret_address)
 {
 	for (uint64_t i = 0; i < DYNAMIC_MAX; i++) {
@@ -143,7 +143,7 @@ static int read_debug_address(const struct reader *reader, const struct loaded_o
  * Address of struct r_debug. A program started as an argument of the dynamic linker is not the executable of
  * its process: then one of the mapped objects has the entry.
  */
-static int find_debug(const struct reader *reader, const struct auxiliary_vector *vector,
+static int find_debug(const struct link_reader *reader, const struct auxiliary_vector *vector,
 		      const struct process_map *map, uint64_t *ret_address)
 {
 	struct loaded_object object;
@@ -162,7 +162,7 @@ static int find_debug(const struct reader *reader, const struct auxiliary_vector
 }
 
 /* Address of the entry whose dynamic section is at `dynamic`. */
-static int find_link(const struct reader *reader, uint64_t debug, uint64_t dynamic, uint64_t *ret_link)
+static int find_link(const struct link_reader *reader, uint64_t debug, uint64_t dynamic, uint64_t *ret_link)
 {
 	struct r_debug head;
 	uint64_t link;
@@ -196,7 +196,7 @@ static bool is_place(uint64_t offset)
 	return offset != 0 && offset < UINT64_MAX - 1;
 }
 
-static int read_tls(const struct reader *reader, uint64_t link, const struct c_library *library,
+static int read_tls(const struct link_reader *reader, uint64_t link, const struct c_library *library,
 		    struct link_map_tls *ret_tls)
 {
 	struct link_map_tls tls = {0};
@@ -217,7 +217,7 @@ int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const st
 		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,
 		      uint64_t *calls, struct error *error)
 {
-	const struct reader reader = {.pid = pid, .calls = calls};
+	const struct link_reader reader = {.pid = pid, .calls = calls};
 	struct loaded_object loaded;
 	uint64_t debug = 0, link = 0;
 	int r;

@@ -35,8 +35,8 @@ const struct metric_type_entry metric_types[METRIC_TYPE_TOTAL] = {
 };
 
 const struct metric_entry metrics[METRIC_COUNT] = {
-#define METRIC(id, name, position, type, tag, gates, section, family, source, place, form, equivalent,       \
-	       equivalent_place, title, description)                                                         \
+#define METRIC(id, name, position, type, tag, gates, section, family, source, key, form, equivalent,         \
+	       equivalent_key, title, description)                                                           \
 	[METRIC_##id] = {                                                                                    \
 		name,                                                                                        \
 		METRIC_TYPE_##type,                                                                          \
@@ -45,10 +45,10 @@ const struct metric_entry metrics[METRIC_COUNT] = {
 		SECTION_##section,                                                                           \
 		METRIC_FAMILY_##family,                                                                      \
 		SOURCE_##source,                                                                             \
-		place,                                                                                       \
+		key,                                                                                         \
 		METRIC_FORM_##form,                                                                          \
 		SOURCE_##equivalent,                                                                         \
-		equivalent_place,                                                                            \
+		equivalent_key,                                                                              \
 		title,                                                                                       \
 		description,                                                                                 \
 	},

@@ -141,10 +141,10 @@ struct metric_entry {
 	enum section section;
 	enum metric_family family;
 	enum source source;
-	const char *place;
+	const char *key; /* field number, key or member in the source */
 	enum metric_form form;
 	enum source equivalent_source; /* SOURCE_NONE when there is none */
-	const char *equivalent_place;
+	const char *equivalent_key;
 	const char *title;
 	const char *description;
 };

@@ -13,14 +13,14 @@ enum {
 	NAMES_MAX = METRIC_COUNT + DERIVED_COUNT,
 };
 
-struct list {
+struct name_list {
 	const char *rest; /* NULL at the end */
 	const char *what; /* "metric": for sentences */
 	char word[WORD_MAX];
 };
 
 /* The next item, trimmed; an empty one names nothing and is refused as unknown. False at the end. */
-static bool next_word(struct list *list)
+static bool next_word(struct name_list *list)
 {
 	const char *item = list->rest;
 	const char *comma;
@@ -39,14 +39,14 @@ static bool next_word(struct list *list)
 	return true;
 }
 
-static int refuse_repeated(const struct list *list, struct error *error)
+static int refuse_repeated(const struct name_list *list, struct error *error)
 {
 	return error_set(error, -EINVAL, "%s '%s' is named twice", list->what, list->word);
 }
 
 int selection_parse_sections(const char *text, bool ret_sections[SECTION_COUNT], struct error *error)
 {
-	struct list list = {.rest = text, .what = "section"};
+	struct name_list list = {.rest = text, .what = "section"};
 	const char *names[SECTION_COUNT];
 
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
@@ -67,7 +67,7 @@ int selection_parse_sections(const char *text, bool ret_sections[SECTION_COUNT],
 	return 0;
 }
 
-static int refuse_metric(const struct list *list, struct error *error)
+static int refuse_metric(const struct name_list *list, struct error *error)
 {
 	const char *names[NAMES_MAX];
 	size_t count = 0;
@@ -82,7 +82,7 @@ static int refuse_metric(const struct list *list, struct error *error)
 int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
 			    struct error *error)
 {
-	struct list list = {.rest = text, .what = "metric"};
+	struct name_list list = {.rest = text, .what = "metric"};
 
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		ret_metrics[i] = text == NULL;
@@ -103,7 +103,7 @@ int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bo
 }
 
 /* Cuts ":asc" or ":desc" off the word. */
-static int parse_direction(struct list *list, bool *ret_ascending, struct error *error)
+static int parse_direction(struct name_list *list, bool *ret_ascending, struct error *error)
 {
 	static const char *const directions[] = {"asc", "desc"};
 	char *colon = strchr(list->word, ':');
@@ -128,7 +128,7 @@ static int parse_direction(struct list *list, bool *ret_ascending, struct error 
 	return 0;
 }
 
-static int parse_sort_key(struct list *list, struct sort_keys *keys, struct error *error)
+static int parse_sort_key(struct name_list *list, struct sort_keys *keys, struct error *error)
 {
 	struct sort_key key;
 	int status = parse_direction(list, &key.ascending, error);
@@ -154,7 +154,7 @@ static int parse_sort_key(struct list *list, struct sort_keys *keys, struct erro
 
 int selection_parse_sort_keys(const char *text, struct sort_keys *ret_keys, struct error *error)
 {
-	struct list list = {.rest = text, .what = "metric"};
+	struct name_list list = {.rest = text, .what = "metric"};
 
 	ret_keys->count = 0;
 	while (next_word(&list)) {
@@ -169,7 +169,7 @@ int selection_parse_sort_keys(const char *text, struct sort_keys *ret_keys, stru
 int selection_parse_columns(const char *text, const char *const *names, size_t name_count,
 			    size_t ret_columns[], size_t *ret_count, struct error *error)
 {
-	struct list list = {.rest = text, .what = "column"};
+	struct name_list list = {.rest = text, .what = "column"};
 
 	*ret_count = 0;
 	while (next_word(&list)) {

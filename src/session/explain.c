@@ -8,7 +8,7 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
 {
 	const struct metric_entry *entry = &metrics[metric];
 	enum source source = snapshot->metric_source[metric];
-	const char *where = source == entry->equivalent_source ? entry->equivalent_place : entry->place;
+	const char *where = source == entry->equivalent_source ? entry->equivalent_key : entry->key;
 	enum source file = source;
 
 	buffer_append_format(lines, "%s: %s", entry->name, entry->description);

@@ -54,9 +54,9 @@ static const char *source_text(struct arena *arena, const struct metric_entry *e
 		return NULL;
 	if (entry->equivalent_source != SOURCE_NONE)
 		equivalent = arena_format(arena, ", or %s %s", sources[entry->equivalent_source].name,
-					  entry->equivalent_place);
-	return arena_format(arena, "%s%s%s%s", sources[entry->source].name,
-			    entry->place[0] != '\0' ? " " : "", entry->place, equivalent);
+					  entry->equivalent_key);
+	return arena_format(arena, "%s%s%s%s", sources[entry->source].name, entry->key[0] != '\0' ? " " : "",
+			    entry->key, equivalent);
 }
 
 struct table *metric_tables_metrics(void)

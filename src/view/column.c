@@ -79,8 +79,8 @@ static const struct column_entry entries[COLUMN_TOTAL] = {
 	},
 #include "columns.def"
 #undef COLUMN
-#define METRIC(id, name, position, type, tag, gates, section, family, source, place, form, equivalent,       \
-	       equivalent_place, title, description)                                                         \
+#define METRIC(id, name, position, type, tag, gates, section, family, source, key, form, equivalent,         \
+	       equivalent_key, title, description)                                                           \
 	[COLUMN_METRICS + METRIC_##id] = {name, title RATE_##type, title, OPERATION_##type, AMOUNT_##type,   \
 					  0,    {METRIC_##id},     1,     description},
 #include "metric/metrics.def"

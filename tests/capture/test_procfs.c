@@ -381,8 +381,8 @@ static void test_sched_whole_table(void **state)
 	(void)state;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (metrics[i].source == SOURCE_SCHED || metrics[i].source == SOURCE_SCHEDSTATS)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s:%zu\n",
-						 metrics[i].place, i + 1000);
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s:%zu\n", metrics[i].key,
+						 i + 1000);
 	}
 	begin(&reading);
 	assert_true(parse_text(procfs_parse_sched, &reading, text));

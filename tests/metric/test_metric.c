@@ -131,11 +131,11 @@ static void test_places_agree_with_the_format(void **state)
 		char file[32], word[64], number[16];
 
 		if (sscanf(list.cells[9], "%31s field %15s", file, number) == 2) {
-			assert_string_equal(entry->place, number);
+			assert_string_equal(entry->key, number);
 		} else if (sscanf(list.cells[9], "%31s %63[^ ,]", file, word) == 2 &&
 			   (strcmp(file, "taskstats") == 0 || strcmp(file, "io") == 0 ||
 			    strcmp(file, "status") == 0 || strcmp(file, "sched") == 0)) {
-			assert_string_equal(last_segment(entry->place), last_segment(word));
+			assert_string_equal(last_segment(entry->key), last_segment(word));
 		} else {
 			continue;
 		}
@@ -184,8 +184,7 @@ static void test_tables_are_whole(void **state)
 		assert_int_equal(metric_find(entry->name, length), metric);
 		assert_int_equal(metric_find(entry->name, length - 1), METRIC_NONE);
 		assert_true((entry->source == SOURCE_NONE) == (metric == METRIC_THREAD_COUNT));
-		assert_true((entry->equivalent_source == SOURCE_NONE) ==
-			    (entry->equivalent_place[0] == '\0'));
+		assert_true((entry->equivalent_source == SOURCE_NONE) == (entry->equivalent_key[0] == '\0'));
 		for (size_t other = 0; other < metric; other++)
 			assert_string_not_equal(entry->title, metrics[other].title);
 	}
