@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A well-mixed hash of `length` bytes (FNV-1a with a final mix). Not for hostile keys that must not collide.
+/*
+ * A well-mixed hash of `length` bytes, keyed with a secret of this process: who chooses the names cannot
+ * choose them so that they collide, and nothing that is printed or ordered may depend on it.
  */
 uint32_t hash_bytes(const void *bytes, size_t length);
 
-/* A well-mixed 64-bit hash of a number. */
+/* A well-mixed 64-bit hash of a number, without the key. */
 uint64_t hash_u64(uint64_t value);
 
 /* Numbers to numbers, open addressing. A zeroed struct is an empty map. */
