@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/sources.sh"
 cd "$root" || exit 1
 
-scripts=$(for file in $(source_files | grep -E '^scripts/[^/]*$|^tests/(distributions|kernels|targets)/[^/.]*$|\.sh$|^\.ci/run$'); do
+scripts=$(for file in $(source_files | grep -E '^scripts/[^/]*$|^tests/(architectures|distributions|kernels|targets)/[^/.]*$|\.sh$|^\.ci/run$'); do
     case $file in
     scripts/packages) ;;
     *.sh) echo "$file" ;;
