@@ -22,32 +22,18 @@ enum cgroup_field_kind {
 	CGROUP_FIELD_GAUGE,
 };
 
-enum merge {
-	MERGE_SUM,
-	MERGE_LARGEST, /* one without it leaves the group without a limit */
+struct cgroup_field_entry {
+	int from; /* enum cgroup_record_field, or PRESSURE(resource) */
+	enum cgroup_field_kind kind;
+	/* For what is not the field's own number; NULL. */
+	struct field_value (*read)(const struct snapshot *snapshot, const struct cgroup_record *record);
 };
 
-struct cgroup_field_entry {
-	struct field_value (*read)(const struct snapshot *snapshot, const struct cgroup_record *record);
-	enum cgroup_member member;
-	enum cgroup_field_kind kind;
-	enum merge merge;
-};
+#define PRESSURE(resource) (CGROUP_RECORD_FIELD_COUNT + (int)PRESSURE_##resource)
 
 static struct field_value number(double value)
 {
 	return (struct field_value){false, value};
-}
-
-static struct field_value limit(struct optional_u64 value)
-{
-	return (struct field_value){!value.present, (double)value.value};
-}
-
-static struct field_value read_usage(const struct snapshot *snapshot, const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return number((double)record->usage_usec * 1000.0);
 }
 
 static struct field_value read_cpu_limit(const struct snapshot *snapshot, const struct cgroup_record *record)
@@ -56,51 +42,6 @@ static struct field_value read_cpu_limit(const struct snapshot *snapshot, const 
 	if (!record->max_quota_us.present || record->max_period_us == 0)
 		return (struct field_value){.lacking = true};
 	return number((double)record->max_quota_us.value / (double)record->max_period_us);
-}
-
-static struct field_value read_throttled(const struct snapshot *snapshot, const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return number((double)record->throttled_usec * 1000.0);
-}
-
-static struct field_value read_throttle_count(const struct snapshot *snapshot,
-					      const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return number((double)record->nr_throttled);
-}
-
-static struct field_value read_memory_current(const struct snapshot *snapshot,
-					      const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return number((double)record->memory_current);
-}
-
-static struct field_value read_memory_max(const struct snapshot *snapshot, const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return limit(record->memory_max);
-}
-
-static struct field_value read_memory_high(const struct snapshot *snapshot,
-					   const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return limit(record->memory_high);
-}
-
-static struct field_value read_weight(const struct snapshot *snapshot, const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return limit(record->weight);
-}
-
-static struct field_value read_pids(const struct snapshot *snapshot, const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return limit(record->pids_current);
 }
 
 static struct field_value read_oom_kills(const struct snapshot *snapshot, const struct cgroup_record *record)
@@ -112,55 +53,60 @@ static struct field_value read_oom_kills(const struct snapshot *snapshot, const 
 	return (struct field_value){.lacking = true};
 }
 
-static struct field_value some(const struct cgroup_record *record, enum pressure_resource resource)
-{
-	return number((double)record->pressure.resource[resource].some.total_usec * 1000.0);
-}
-
-static struct field_value read_pressure_cpu(const struct snapshot *snapshot,
-					    const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return some(record, PRESSURE_CPU);
-}
-
-static struct field_value read_pressure_memory(const struct snapshot *snapshot,
-					       const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return some(record, PRESSURE_MEMORY);
-}
-
-static struct field_value read_pressure_io(const struct snapshot *snapshot,
-					   const struct cgroup_record *record)
-{
-	(void)snapshot;
-	return some(record, PRESSURE_IO);
-}
-
 static const struct cgroup_field_entry cgroup_fields[CGROUP_FIELD_COUNT] = {
-	[CGROUP_FIELD_USAGE] = {read_usage, CGROUP_MEMBER_CPU_STAT, CGROUP_FIELD_RATE, MERGE_SUM},
-	[CGROUP_FIELD_CPU_LIMIT] = {read_cpu_limit, CGROUP_MEMBER_CPU_MAX, CGROUP_FIELD_GAUGE, MERGE_LARGEST},
-	[CGROUP_FIELD_THROTTLED] = {read_throttled, CGROUP_MEMBER_CPU_STAT, CGROUP_FIELD_RATE, MERGE_SUM},
-	[CGROUP_FIELD_THROTTLE_COUNT] = {read_throttle_count, CGROUP_MEMBER_CPU_STAT, CGROUP_FIELD_RATE,
-					 MERGE_SUM},
-	[CGROUP_FIELD_MEMORY_CURRENT] = {read_memory_current, CGROUP_MEMBER_MEMORY_CURRENT,
-					 CGROUP_FIELD_GAUGE, MERGE_LARGEST},
-	[CGROUP_FIELD_MEMORY_MAX] = {read_memory_max, CGROUP_MEMBER_MEMORY_MAX, CGROUP_FIELD_GAUGE,
-				     MERGE_LARGEST},
-	[CGROUP_FIELD_PIDS] = {read_pids, CGROUP_MEMBER_PIDS_CURRENT, CGROUP_FIELD_GAUGE, MERGE_SUM},
-	[CGROUP_FIELD_OOM_KILLS] = {read_oom_kills, CGROUP_MEMBER_MEMORY_EVENTS, CGROUP_FIELD_AMOUNT,
-				    MERGE_SUM},
-	[CGROUP_FIELD_WEIGHT] = {read_weight, CGROUP_MEMBER_CPU_WEIGHT, CGROUP_FIELD_GAUGE, MERGE_LARGEST},
-	[CGROUP_FIELD_MEMORY_HIGH] = {read_memory_high, CGROUP_MEMBER_MEMORY_HIGH, CGROUP_FIELD_GAUGE,
-				      MERGE_LARGEST},
-	[CGROUP_FIELD_PRESSURE_CPU] = {read_pressure_cpu, CGROUP_MEMBER_CPU_PRESSURE, CGROUP_FIELD_RATE,
-				       MERGE_SUM},
-	[CGROUP_FIELD_PRESSURE_MEMORY] = {read_pressure_memory, CGROUP_MEMBER_MEMORY_PRESSURE,
-					  CGROUP_FIELD_RATE, MERGE_SUM},
-	[CGROUP_FIELD_PRESSURE_IO] = {read_pressure_io, CGROUP_MEMBER_IO_PRESSURE, CGROUP_FIELD_RATE,
-				      MERGE_SUM},
+	[CGROUP_FIELD_USAGE] = {CGROUP_RECORD_USAGE_USEC, CGROUP_FIELD_RATE, NULL},
+	[CGROUP_FIELD_CPU_LIMIT] = {CGROUP_RECORD_MAX_QUOTA_US, CGROUP_FIELD_GAUGE, read_cpu_limit},
+	[CGROUP_FIELD_THROTTLED] = {CGROUP_RECORD_THROTTLED_USEC, CGROUP_FIELD_RATE, NULL},
+	[CGROUP_FIELD_THROTTLE_COUNT] = {CGROUP_RECORD_NR_THROTTLED, CGROUP_FIELD_RATE, NULL},
+	[CGROUP_FIELD_MEMORY_CURRENT] = {CGROUP_RECORD_MEMORY_CURRENT, CGROUP_FIELD_GAUGE, NULL},
+	[CGROUP_FIELD_MEMORY_MAX] = {CGROUP_RECORD_MEMORY_MAX, CGROUP_FIELD_GAUGE, NULL},
+	[CGROUP_FIELD_PIDS] = {CGROUP_RECORD_PIDS_CURRENT, CGROUP_FIELD_GAUGE, NULL},
+	[CGROUP_FIELD_OOM_KILLS] = {CGROUP_RECORD_MEMORY_EVENTS, CGROUP_FIELD_AMOUNT, read_oom_kills},
+	[CGROUP_FIELD_WEIGHT] = {CGROUP_RECORD_WEIGHT, CGROUP_FIELD_GAUGE, NULL},
+	[CGROUP_FIELD_MEMORY_HIGH] = {CGROUP_RECORD_MEMORY_HIGH, CGROUP_FIELD_GAUGE, NULL},
+	[CGROUP_FIELD_PRESSURE_CPU] = {PRESSURE(CPU), CGROUP_FIELD_RATE, NULL},
+	[CGROUP_FIELD_PRESSURE_MEMORY] = {PRESSURE(MEMORY), CGROUP_FIELD_RATE, NULL},
+	[CGROUP_FIELD_PRESSURE_IO] = {PRESSURE(IO), CGROUP_FIELD_RATE, NULL},
 };
+
+/* Times are nanoseconds on the screen. */
+static struct field_value read_field(const struct cgroup_field_entry *field, const struct snapshot *snapshot,
+				     const struct cgroup_record *record)
+{
+	const struct cgroup_record_entry *entry;
+	const struct optional_u64 *optional;
+	double scale;
+
+	if (field->read != NULL)
+		return field->read(snapshot, record);
+	if (field->from >= CGROUP_RECORD_FIELD_COUNT)
+		return number(1000.0 *
+			      (double)record->pressure.resource[field->from - CGROUP_RECORD_FIELD_COUNT]
+				      .some.total_usec);
+	entry = &cgroup_record_fields[field->from];
+	scale = entry->ladder == LADDER_US ? 1000.0 : 1.0;
+	optional = (const void *)((const char *)record + entry->offset);
+	if (entry->type == CGROUP_TYPE_OPTIONAL_U64)
+		return (struct field_value){!optional->present, (double)optional->value * scale};
+	return number((double)*(const uint64_t *)(const void *)optional * scale);
+}
+
+/* The file of the kernel that it is read from; both enumerations of pressure have one order. */
+static enum cgroup_member member_of(const struct cgroup_field_entry *field)
+{
+	return field->from < CGROUP_RECORD_FIELD_COUNT
+		       ? cgroup_record_fields[field->from].member
+		       : (enum cgroup_member)(CGROUP_MEMBER_CPU_PRESSURE + field->from -
+					      CGROUP_RECORD_FIELD_COUNT);
+}
+
+/* Whether the cgroups of a group add up; else the largest counts, and one without a limit leaves it without.
+ */
+static bool is_sum(const struct cgroup_field_entry *field)
+{
+	return field->from >= CGROUP_RECORD_FIELD_COUNT ||
+	       cgroup_record_fields[field->from].merge == CGROUP_MERGE_SUM;
+}
 
 bool reduce_cgroup_is_rate(int field)
 {
@@ -224,13 +170,13 @@ static bool *find_settled(const struct span *span, const struct shown *shown)
 static void merge_value(const struct cgroup_field_entry *field, struct field_value value,
 			struct accumulator *accumulator)
 {
-	if (value.lacking && field->merge == MERGE_SUM)
+	if (value.lacking && is_sum(field))
 		return; /* there is nothing to add: absent where no cgroup of the group has it */
 	accumulator->read++;
 	accumulator->differs |= value.lacking;
 	if (value.lacking)
 		return;
-	if (field->merge == MERGE_SUM)
+	if (is_sum(field))
 		accumulator->sum.first += value.value;
 	else if (value.value > accumulator->sum.first)
 		accumulator->sum.first = value.value;
@@ -261,11 +207,11 @@ static bool take_change(const struct span *span, const struct cgroup_field_entry
 		return false;
 	}
 	if (before != NULL) {
-		if (before->missing[field->member] != REASON_READ) {
-			miss(accumulator, before->missing[field->member]);
+		if (before->missing[member_of(field)] != REASON_READ) {
+			miss(accumulator, before->missing[member_of(field)]);
 			return false;
 		}
-		start = field->read(span->from, before).value;
+		start = read_field(field, span->from, before).value;
 	}
 	before_ns = span->from->provenance.boottime_ns;
 	if (value->value < start || (as_rate && now_ns <= before_ns)) {
@@ -284,11 +230,11 @@ static void add_record(const struct span *span, const struct cgroup_field_entry 
 	const struct cgroup_record *record = &span->now->cgroups[index];
 	struct field_value value;
 
-	if (record->missing[field->member] != REASON_READ) {
-		miss(accumulator, record->missing[field->member]);
+	if (record->missing[member_of(field)] != REASON_READ) {
+		miss(accumulator, record->missing[member_of(field)]);
 		return;
 	}
-	value = field->read(span->now, record);
+	value = read_field(field, span->now, record);
 	if (field->kind != CGROUP_FIELD_GAUGE &&
 	    !take_change(span, field, before, settled,
 			 field->kind == CGROUP_FIELD_RATE && span->mode == VIEW_MODE_RATE, &value,
