@@ -23,6 +23,7 @@ enum {
 	/* long enough for a loaded machine; a test that passes never waits for it */
 	DEADLINE_MS = 20000,
 	CONDITION_MS = 50,
+	PAGES_MAX = 50,
 	ROW_BYTES = 4096,
 };
 
@@ -301,6 +302,16 @@ bool pty_is_stopped(struct pty_screen *pty, const void *context)
 void pty_wait_text(struct pty_screen *pty, const char *text)
 {
 	pty_wait(pty, has_text, text, text);
+}
+
+void pty_page_to(struct pty_screen *pty, const char *text)
+{
+	pty_settle(pty);
+	for (int page = 0; page < PAGES_MAX && pty_find(pty, text, NULL) < 0; page++) {
+		pty_type(pty, "\033[6~");
+		pty_settle(pty);
+	}
+	pty_wait_text(pty, text);
 }
 
 void pty_wait_no_text(struct pty_screen *pty, const char *text)

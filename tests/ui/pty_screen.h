@@ -60,6 +60,8 @@ bool pty_is_stopped(struct pty_screen *pty, const void *context);
 
 /* Waits until a row of the screen contains the text, or none does. */
 void pty_wait_text(struct pty_screen *pty, const char *text);
+/* The same, going down by pages: how many lines stand above it depends on what this user may read. */
+void pty_page_to(struct pty_screen *pty, const char *text);
 void pty_wait_no_text(struct pty_screen *pty, const char *text);
 
 /* Waits until the program ended; returns the status of waitpid(). */

@@ -340,7 +340,8 @@ static void test_live_against_file(void **state)
 	pty_type(&pty, " ");
 	pty_wait_text(&pty, "PAUSED");
 	pty_type(&pty, "e");
-	pty_wait_text(&pty, "AFTER  now");
+	pty_wait_text(&pty, "BEFORE  one.ctprof.zst");
+	pty_page_to(&pty, "AFTER  now");
 	pty_type(&pty, "e");
 	pty_type(&pty, " ");
 	pty_wait_no_text(&pty, "PAUSED");
