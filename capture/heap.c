@@ -34,6 +34,7 @@ static const enum reason tag_reasons[HEAP_TAG_COUNT] = {
 	[HEAP_TAG_JEMALLOC_IN_DSO] = REASON_UNREADABLE,
 	[HEAP_TAG_ARCH_MISMATCH] = REASON_UNREADABLE,
 	[HEAP_TAG_DWARF_PARSE_FAILURE] = REASON_UNREADABLE,
+	[HEAP_TAG_FILE_SYSTEM_HANGS] = REASON_UNREADABLE,
 	[HEAP_TAG_NOT_PERMITTED] = REASON_NOT_PERMITTED,
 	[HEAP_TAG_NEEDS_STOP] = REASON_NEEDS_STOP,
 	[HEAP_TAG_PTRACE_SEIZE] = REASON_NOT_PERMITTED,
@@ -43,6 +44,7 @@ static const enum reason tag_reasons[HEAP_TAG_COUNT] = {
 	[HEAP_TAG_PROCESS_VM_READV] = REASON_UNREADABLE,
 	[HEAP_TAG_TLS_ARITHMETIC] = REASON_UNREADABLE,
 	[HEAP_TAG_WORKER_PANIC] = REASON_UNREADABLE,
+	[HEAP_TAG_RESOLVER_ENDED] = REASON_UNREADABLE,
 	[HEAP_TAG_EXE_IDENTITY_CHANGED] = REASON_UNREADABLE,
 	[HEAP_TAG_SELF_PROBE_REJECTED] = REASON_UNREADABLE,
 	[HEAP_TAG_TID_ENUMERATION_FAILURE] = REASON_UNREADABLE,
@@ -64,7 +66,7 @@ void heap_open(struct capture *capture, struct resolver *resolver)
 		heap->none_reason = REASON_SWITCHED_OFF;
 	else {
 		heap->probe = probe_create(&probe_options);
-		heap->resolver_tgid = (uint32_t)resolver_parent_id(resolver);
+		heap->resolver = resolver;
 	}
 }
 
@@ -148,7 +150,8 @@ static size_t leader_row(const struct round *round, const struct process *proces
 
 bool heap_is_own(const struct heap *heap, uint32_t tgid)
 {
-	return tgid == heap->own_tgid || tgid == heap->resolver_tgid;
+	return tgid == heap->own_tgid ||
+	       (heap->resolver != NULL && resolver_owns(heap->resolver, (pid_t)tgid));
 }
 
 bool heap_has_none(const struct round *round, const struct process *process)

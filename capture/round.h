@@ -66,8 +66,9 @@ struct heap {
 	reason_id none_reason; /* why there is none */
 	bool off;              /* switched off by the user */
 	bool allow_stop;
-	uint32_t own_tgid, resolver_tgid; /* left out */
-	uint64_t patience_ns;             /* how long a full capture waits for resolutions */
+	uint32_t own_tgid;         /* left out, as are the processes of the resolver */
+	struct resolver *resolver; /* NULL without probe; not owned */
+	uint64_t patience_ns;      /* how long a full capture waits for resolutions */
 	/* Each process is examined at least once in ROTATION_ROUNDS; how many of them are over. */
 	unsigned int window;
 	uint32_t resume_tgid; /* where the budget ended */

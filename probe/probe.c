@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "probe/process/executable.h"
 #include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
 
@@ -160,7 +161,7 @@ static struct address_space complete_space(const struct known_process *process, 
 					   const struct address_space *space)
 {
 	struct address_space complete = {0};
-	struct stat executable;
+	struct executable executable;
 
 	if (space != NULL) {
 		complete = *space;
@@ -171,9 +172,9 @@ static struct address_space complete_space(const struct known_process *process, 
 		read_addresses(process_directory, &complete);
 	}
 	if (complete.device == 0 && complete.inode == 0 &&
-	    fstatat(process_directory, "exe", &executable, 0) == 0) {
-		complete.device = executable.st_dev;
-		complete.inode = executable.st_ino;
+	    executable_identify(process_directory, &executable) == 0) {
+		complete.device = executable.device;
+		complete.inode = executable.inode;
 	}
 	return complete;
 }
@@ -212,7 +213,7 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 {
 	const struct resolution_entry *before = process->resolution;
 	const bool was_cached = process->shown.cached;
-	struct stat executable;
+	struct executable executable;
 	struct error error;
 	char link[LINK_SIZE];
 	ssize_t length;
@@ -220,12 +221,13 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 
 	forget_program(process);
 	length = readlinkat(process_directory, "exe", link, sizeof(link) - 1);
-	if (length < 0 || fstatat(process_directory, "exe", &executable, 0) < 0) {
-		fail_link(process, process_directory, errno);
+	r = length < 0 ? -errno : executable_identify(process_directory, &executable);
+	if (r < 0) {
+		fail_link(process, process_directory, -r);
 		return;
 	}
 	link[length] = '\0';
-	r = process_map_read(process_directory, executable.st_dev, executable.st_ino, &process->map, &error);
+	r = process_map_read(process_directory, executable.device, executable.inode, &process->map, &error);
 	if (r < 0) {
 		fail_map(process, r, error.text);
 		return;

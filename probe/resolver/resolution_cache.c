@@ -13,6 +13,9 @@
 #include "base/memory.h"
 #include "base/string_pool.h"
 
+/* When a failure that may pass is looked at again. */
+#define RETRY_NS (60 * NS_PER_S)
+
 enum {
 	UNHELD_MAX = 1024,      /* outcomes kept without a process */
 	CLEAN_MAX = 256 * 1024, /* files remembered to hold no jemalloc */
@@ -24,7 +27,9 @@ struct resolution_entry {
 	uint32_t holders;
 	char *key; /* owned: the executable's part, then one of each library */
 	size_t key_length;
-	struct resolution result;     /* of RESOLUTION_DONE */
+	struct resolution result; /* of RESOLUTION_DONE */
+	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
+	unsigned int restarts;        /* of the resolver while this was resolved */
 	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
 	/* Of RESOLUTION_WAITING: */
 	int directory; /* owned */
@@ -33,10 +38,10 @@ struct resolution_entry {
 	struct resolve_job *job; /* NULL until its turn */
 };
 
-/* The first part of a key. */
-struct executable_key {
-	uint64_t device, inode, size;
-	int64_t change_seconds, change_nanoseconds;
+/* A file system that did not answer: until then no executable on it is opened. */
+struct silent_device {
+	uint64_t device;
+	uint64_t until_ns, period_ns; /* CLOCK_MONOTONIC; the period doubles with each vain try */
 };
 
 struct resolution_cache {
@@ -46,6 +51,8 @@ struct resolution_cache {
 	struct string_pool clean; /* parts of keys: files without jemalloc */
 	struct pollfd *polls;
 	size_t polls_capacity;
+	struct silent_device *silent;
+	size_t silent_count, silent_capacity;
 };
 
 struct resolution_cache *resolution_cache_create(struct resolver *resolver)
@@ -86,20 +93,9 @@ void resolution_cache_release(struct resolution_cache *cache)
 		release_entry(cache->entries[i]);
 	free(cache->entries);
 	free(cache->polls);
+	free(cache->silent);
 	string_pool_release(&cache->clean);
 	free(cache);
-}
-
-static struct executable_key executable_key(const struct stat *executable)
-{
-	/* no padding: the bytes are compared */
-	return (struct executable_key){
-		.device = executable->st_dev,
-		.inode = executable->st_ino,
-		.size = (uint64_t)executable->st_size,
-		.change_seconds = executable->st_ctim.tv_sec,
-		.change_nanoseconds = executable->st_ctim.tv_nsec,
-	};
 }
 
 static void append_object(struct buffer *key, const struct mapped_object *object)
@@ -121,15 +117,14 @@ static int compare_objects(const void *a, const void *b)
 }
 
 /* Where libraries lie is chance, so the order of a map means nothing. */
-static void append_key(struct buffer *key, const struct stat *executable, const struct process_map *map)
+static void append_key(struct buffer *key, const struct executable *executable, const struct process_map *map)
 {
-	const struct executable_key part = executable_key(executable);
 	const struct mapped_object **objects = memory_allocate_zero(map->count + 1, sizeof(*objects));
 
 	for (size_t i = 0; i < map->count; i++)
 		objects[i] = &map->objects[i];
 	qsort(objects, map->count, sizeof(*objects), compare_objects);
-	buffer_append(key, &part, sizeof(part));
+	buffer_append(key, executable, sizeof(*executable));
 	for (size_t i = 0; i < map->count; i++)
 		append_object(key, objects[i]);
 	free(objects);
@@ -142,7 +137,7 @@ static bool entry_matches(const struct resolution_entry *entry, const struct buf
 		return false;
 	if (entry->state == RESOLUTION_DONE && entry->result.tag == HEAP_TAG_NONE &&
 	    entry->result.layout.object == LAYOUT_EXECUTABLE)
-		return memcmp(entry->key, key->data, sizeof(struct executable_key)) == 0;
+		return memcmp(entry->key, key->data, sizeof(struct executable)) == 0;
 	return entry->key_length == key->length && memcmp(entry->key, key->data, key->length) == 0;
 }
 
@@ -164,12 +159,11 @@ static bool is_clean(const struct resolution_cache *cache, const void *bytes, si
 	return string_pool_find(&cache->clean, bytes, length) != UINT32_MAX;
 }
 
-static bool all_clean(const struct resolution_cache *cache, const struct stat *executable,
+static bool all_clean(const struct resolution_cache *cache, const struct executable *executable,
 		      const struct process_map *map)
 {
-	const struct executable_key part = executable_key(executable);
 	struct buffer key = {0};
-	bool clean = is_clean(cache, &part, sizeof(part));
+	bool clean = is_clean(cache, executable, sizeof(*executable));
 
 	for (size_t i = 0; clean && i < map->count; i++) {
 		buffer_clear(&key);
@@ -189,7 +183,7 @@ static void remember_clean(struct resolution_cache *cache, const struct resoluti
 		string_pool_release(&cache->clean);
 		cache->clean = (struct string_pool){0};
 	}
-	string_pool_intern(&cache->clean, entry->key, sizeof(struct executable_key));
+	string_pool_intern(&cache->clean, entry->key, sizeof(struct executable));
 	for (size_t i = 0; i < entry->map.count; i++) {
 		buffer_clear(&key);
 		append_object(&key, &entry->map.objects[i]);
@@ -198,38 +192,107 @@ static void remember_clean(struct resolution_cache *cache, const struct resoluti
 	buffer_release(&key);
 }
 
+/* The note on the device of an entry's executable, or NULL. */
+static struct silent_device *find_silent(struct resolution_cache *cache, const struct resolution_entry *entry)
+{
+	struct executable executable;
+
+	memcpy(&executable, entry->key, sizeof(executable));
+	for (size_t i = 0; i < cache->silent_count; i++) {
+		if (cache->silent[i].device == executable.device)
+			return &cache->silent[i];
+	}
+	return NULL;
+}
+
+/* Notes that opening the executable of an entry hung. */
+static void note_silence(struct resolution_cache *cache, struct resolution_entry *entry)
+{
+	struct silent_device *silent = find_silent(cache, entry);
+
+	if (silent == NULL) {
+		cache->silent = memory_grow(cache->silent, &cache->silent_capacity, cache->silent_count + 1,
+					    sizeof(cache->silent[0]));
+		silent = &cache->silent[cache->silent_count++];
+		memcpy(&silent->device, entry->key + offsetof(struct executable, device),
+		       sizeof(silent->device));
+		silent->period_ns = RETRY_NS / 2;
+	}
+	silent->period_ns *= 2;
+	silent->until_ns = clock_ns(CLOCK_MONOTONIC) + silent->period_ns;
+	entry->retry_ns = silent->until_ns;
+}
+
+static void note_answer(struct resolution_cache *cache, const struct resolution_entry *entry)
+{
+	struct silent_device *silent = find_silent(cache, entry);
+
+	if (silent != NULL)
+		*silent = cache->silent[--cache->silent_count];
+}
+
+/* Ends an entry whose executable would not be opened either. Returns whether it did. */
+static bool fail_if_silent(struct resolution_cache *cache, struct resolution_entry *entry)
+{
+	const struct silent_device *silent = find_silent(cache, entry);
+
+	if (silent == NULL || clock_ns(CLOCK_MONOTONIC) >= silent->until_ns)
+		return false;
+	entry->result = (struct resolution){
+		.tag = HEAP_TAG_FILE_SYSTEM_HANGS,
+		.text = "another executable there could not be opened in time",
+	};
+	entry->retry_ns = silent->until_ns;
+	end_waiting(entry, RESOLUTION_DONE);
+	return true;
+}
+
+/* Begins to resolve it with this process. Returns false when there is no descriptor left to begin with. */
+static bool begin_waiting(struct resolution_entry *entry, int process_directory, const char *executable_path,
+			  const struct process_map *map)
+{
+	const int directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
+
+	if (directory < 0)
+		return false;
+	entry->state = RESOLUTION_WAITING;
+	entry->retry_ns = 0;
+	entry->restarts = 0;
+	entry->directory = directory;
+	entry->path = memory_duplicate(executable_path);
+	process_map_copy(map, &entry->map);
+	return true;
+}
+
 struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, int process_directory,
-					       const char *executable_path, const struct stat *executable,
+					       const char *executable_path,
+					       const struct executable *executable,
 					       const struct process_map *map, bool *ret_known)
 {
 	struct resolution_entry *entry = NULL;
 	struct buffer key = {0};
-	int directory;
+	bool begins;
 
 	append_key(&key, executable, map);
 	for (size_t i = 0; entry == NULL && i < cache->count; i++)
 		if (entry_matches(cache->entries[i], &key))
 			entry = cache->entries[i];
-	*ret_known = entry != NULL;
-	if (entry == NULL && all_clean(cache, executable, map)) {
-		entry = add_entry(cache, &key);
-		entry->state = RESOLUTION_DONE;
-		entry->result.tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
-		*ret_known = true;
-	}
+	begins = entry == NULL || (entry->retry_ns != 0 && clock_ns(CLOCK_MONOTONIC) >= entry->retry_ns);
+	*ret_known = !begins;
 	if (entry == NULL) {
-		directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
-		if (directory < 0) {
-			buffer_release(&key);
-			return NULL;
-		}
 		entry = add_entry(cache, &key);
-		entry->state = RESOLUTION_WAITING;
-		entry->directory = directory;
-		entry->path = memory_duplicate(executable_path);
-		process_map_copy(map, &entry->map);
+		entry->state = RESOLUTION_VOID;
+		if (all_clean(cache, executable, map)) {
+			entry->state = RESOLUTION_DONE;
+			entry->result.tag = HEAP_TAG_JEMALLOC_NOT_FOUND;
+			*ret_known = true;
+			begins = false;
+		}
 	}
 	buffer_release(&key);
+	if (begins && !fail_if_silent(cache, entry) &&
+	    !begin_waiting(entry, process_directory, executable_path, map))
+		return NULL;
 	entry->holders++;
 	return entry;
 }
@@ -266,44 +329,67 @@ void resolution_entry_result(const struct resolution_entry *entry, const struct 
 /* Is the executable of the process that the entry was begun with still the same? */
 static bool is_still_there(const struct resolution_entry *entry)
 {
-	struct executable_key now;
-	struct stat executable;
+	struct executable now;
 
-	if (fstatat(entry->directory, "exe", &executable, 0) < 0)
-		return false;
-	now = executable_key(&executable);
-	return memcmp(&now, entry->key, sizeof(now)) == 0;
+	return executable_identify(entry->directory, &now) == 0 && memcmp(&now, entry->key, sizeof(now)) == 0;
 }
 
 /* An outcome from a process that was gone before the end says nothing about its executable. */
 static void take_result(struct resolution_cache *cache, struct resolution_entry *entry)
 {
+	const enum heap_tag tag = entry->result.tag;
+
 	if (!is_still_there(entry)) {
 		end_waiting(entry, RESOLUTION_VOID);
 		return;
 	}
-	if (entry->result.tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
+	if (tag == HEAP_TAG_RESOLVER_ENDED && entry->restarts++ == 0) {
+		resolve_job_release(entry->job); /* once more, with another resolver */
+		entry->job = NULL;
+		return;
+	}
+	if (tag == HEAP_TAG_FILE_SYSTEM_HANGS && resolve_job_hangs_at_executable(entry->job))
+		note_silence(cache, entry);
+	else if (tag == HEAP_TAG_FILE_SYSTEM_HANGS || tag == HEAP_TAG_RESOLVER_ENDED)
+		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	else
+		note_answer(cache, entry);
+	if (tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
 		remember_clean(cache, entry);
-	if (entry->result.tag == HEAP_TAG_NONE && entry->result.layout.object < entry->map.count) {
+	if (tag == HEAP_TAG_NONE && entry->result.layout.object < entry->map.count) {
 		entry->library = entry->map.objects[entry->result.layout.object];
 		entry->library.path = memory_duplicate(entry->library.path);
 	}
 	end_waiting(entry, RESOLUTION_DONE);
 }
 
+/* After a silence one executable is tried, and the others wait for what becomes of it. */
+static void start_job(struct resolution_cache *cache, struct resolution_entry *entry)
+{
+	struct silent_device *silent = find_silent(cache, entry);
+
+	if (silent != NULL)
+		silent->until_ns = clock_ns(CLOCK_MONOTONIC) + silent->period_ns;
+	entry->job = resolver_submit(cache->resolver, entry->directory, entry->path, &entry->map);
+}
+
 static void start_waiting(struct resolution_cache *cache)
 {
-	const size_t allowed = resolver_headroom_now();
-	size_t running = 0;
+	size_t running = 0, waiting = 0, allowed;
 
-	for (size_t i = 0; i < cache->count; i++)
+	for (size_t i = 0; i < cache->count; i++) {
 		running += cache->entries[i]->job != NULL;
+		waiting += cache->entries[i]->state == RESOLUTION_WAITING;
+	}
+	if (waiting == running)
+		return;
+	allowed = resolver_headroom_now();
 	for (size_t i = 0; i < cache->count && running < allowed; i++) {
 		struct resolution_entry *entry = cache->entries[i];
 
-		if (entry->state != RESOLUTION_WAITING || entry->job != NULL)
+		if (entry->state != RESOLUTION_WAITING || entry->job != NULL || fail_if_silent(cache, entry))
 			continue;
-		entry->job = resolver_submit(cache->resolver, entry->directory, entry->path, &entry->map);
+		start_job(cache, entry);
 		running++;
 	}
 }
@@ -318,11 +404,9 @@ static size_t serve_once(struct resolution_cache *cache)
 	while (ended) {
 		ended = false;
 		waiting = 0;
+		start_waiting(cache);
 		for (size_t i = 0; i < cache->count; i++)
 			waiting += cache->entries[i]->state == RESOLUTION_WAITING;
-		if (waiting == 0)
-			return 0;
-		start_waiting(cache);
 		for (size_t i = 0; i < cache->count; i++) {
 			struct resolution_entry *entry = cache->entries[i];
 
@@ -361,7 +445,10 @@ static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t
 
 size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_ns)
 {
-	size_t waiting = serve_once(cache);
+	size_t waiting;
+
+	resolver_tend(cache->resolver);
+	waiting = serve_once(cache);
 
 	while (waiting > 0 && deadline_ns != 0) {
 		const uint64_t now = clock_ns(CLOCK_MONOTONIC);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "probe/object/layout.h"
+#include "probe/process/executable.h"
 #include "probe/process/process_map.h"
 #include "resolver.h"
 
@@ -33,12 +33,13 @@ struct resolution_entry;
 
 /*
  * The resolution for a process: `process_directory` is its open directory, `executable_path` the text of its
- * exe link, `executable` that file's status, `map` its memory map. Begins one where none is known. NULL when
+ * exe link, `executable` that file, `map` its memory map. Begins one where none is known. NULL when
  * there is no descriptor left to begin with: try again later. `*ret_known` is true when another process had
  * caused it.
  */
 struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, int process_directory,
-					       const char *executable_path, const struct stat *executable,
+					       const char *executable_path,
+					       const struct executable *executable,
 					       const struct process_map *map, bool *ret_known);
 void resolution_cache_leave(struct resolution_entry *entry);
 

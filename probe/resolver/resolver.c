@@ -12,23 +12,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "object_files.h"
 #include "resolution_check.h"
 #include "probe/dwarf/resolve.h"
 #include "resolver_message.h"
+#include "resolver_order.h"
 
 #define PATIENCE_NS (10 * NS_PER_S)
 
 enum {
-	REQUESTS_MAX = 16384,   /* of one child: a few a library */
-	REQUESTS_AT_ONCE = 256, /* in one poll */
 	SOCKET_TYPE = SOCK_SEQPACKET | SOCK_CLOEXEC,
 };
 
 struct resolver {
-	pid_t parent;
+	struct child supervisor;
+	pid_t parent; /* the resolver, 0 while there is none */
 	int control;
 	uint64_t patience_ns;
 };
@@ -36,41 +36,58 @@ struct resolver {
 struct resolve_job {
 	int socket;
 	uint64_t deadline_ns;
-	struct object_files files;
-	uint32_t requests;
+	uint32_t object_count;
 	bool done;
+	bool hangs_at_executable;     /* the tag is file-system-hangs, for the executable itself */
 	struct resolution resolution; /* once done */
 };
+
+/* What the supervisor tells, as far as it is there; with `flags` 0 waits for it. */
+static void take_news(struct resolver *resolver, int flags)
+{
+	struct resolver_news news;
+
+	while (resolver_message_receive(resolver->control, &news, sizeof(news), NULL, 0, flags) ==
+	       (ssize_t)sizeof(news)) {
+		resolver->parent = news.resolver;
+		flags = MSG_DONTWAIT;
+	}
+}
 
 int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolver **ret_resolver,
 			struct error *error)
 {
 	const pid_t program = getpid();
+	struct resolver_task task = {.work = work};
 	struct sandbox_filter *filter;
+	struct resolver *resolver;
 	int sockets[2];
-	pid_t parent;
+	pid_t supervisor;
 	int result = sandbox_filter_create(&filter, error);
 
 	if (result < 0)
 		return result;
+	task.filter = filter;
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0) {
 		result = error_set(error, -errno, "cannot create a socket: %s", strerror(errno));
 		sandbox_filter_release(filter);
 		return result;
 	}
-	parent = fork();
-	if (parent == 0)
-		resolver_parent_run(sockets[1], program, filter, work);
+	supervisor = fork();
+	if (supervisor == 0)
+		resolver_supervisor_run(sockets[1], program, &task);
 	result = -errno;
 	sandbox_filter_release(filter);
 	close(sockets[1]);
-	if (parent < 0) {
+	if (supervisor < 0) {
 		close(sockets[0]);
 		return error_set(error, result, "cannot fork: %s", strerror(-result));
 	}
-	*ret_resolver = memory_allocate(sizeof(**ret_resolver));
-	**ret_resolver = (struct resolver){
-		.parent = parent, .control = sockets[0], .patience_ns = patience_ns};
+	resolver = memory_allocate(sizeof(*resolver));
+	*resolver = (struct resolver){
+		.supervisor = child_adopt(supervisor), .control = sockets[0], .patience_ns = patience_ns};
+	take_news(resolver, 0);
+	*ret_resolver = resolver;
 	return 0;
 }
 
@@ -84,49 +101,34 @@ void resolver_stop(struct resolver *resolver)
 	if (resolver == NULL)
 		return;
 	close(resolver->control);
-	/* its children go with it: PR_SET_PDEATHSIG */
-	kill(resolver->parent, SIGKILL);
-	while (waitpid(resolver->parent, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* what it has forked goes with it: PR_SET_PDEATHSIG */
+	child_end(&resolver->supervisor);
 	free(resolver);
 }
 
-pid_t resolver_parent_id(const struct resolver *resolver)
+void resolver_tend(struct resolver *resolver)
 {
+	take_news(resolver, MSG_DONTWAIT);
+	if (child_reap(&resolver->supervisor, NULL))
+		resolver->parent = 0;
+}
+
+pid_t resolver_parent_id(struct resolver *resolver)
+{
+	resolver_tend(resolver);
 	return resolver->parent;
 }
 
-/* Sends a message and perhaps a descriptor, never waiting. Returns 0 or a negative errno. */
-static int send_with_descriptor(int socket, const void *message, size_t size, int descriptor)
+bool resolver_owns(const struct resolver *resolver, pid_t process)
 {
-	struct iovec part = {.iov_base = (void *)message, .iov_len = size};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-
-	if (descriptor >= 0) {
-		struct cmsghdr *rights;
-
-		memset(&control, 0, sizeof(control));
-		header.msg_control = &control;
-		header.msg_controllen = sizeof(control);
-		rights = CMSG_FIRSTHDR(&header);
-		rights->cmsg_level = SOL_SOCKET;
-		rights->cmsg_type = SCM_RIGHTS;
-		rights->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(rights), &descriptor, sizeof(descriptor));
-	}
-	return sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return process == resolver->supervisor.pid || process == resolver->parent;
 }
 
 static void finish(struct resolve_job *job)
 {
 	if (job->socket >= 0)
-		close(job->socket); /* a child that still runs is killed for it */
+		close(job->socket); /* processes that still run are killed for it */
 	job->socket = -1;
-	object_files_close(&job->files);
 	job->done = true;
 }
 
@@ -145,25 +147,46 @@ static void finish_failed(struct resolve_job *job, enum heap_tag tag, const char
 	finish(job);
 }
 
+/* Makes the socket of a job and sends the order. Returns 0 or a negative errno. */
+static int send_order(struct resolver *resolver, struct resolve_job *job, int process_directory,
+		      const char *executable_path, const struct process_map *map)
+{
+	struct resolver_order order = {.object_count = (uint32_t)map->count};
+	int descriptors[ORDER_DESCRIPTORS] = {[ORDER_DIRECTORY] = process_directory};
+	int sockets[2], result = rights_read(&order.rights);
+
+	if (result < 0)
+		return result;
+	descriptors[ORDER_MAP] = resolver_order_write(executable_path, map);
+	if (descriptors[ORDER_MAP] < 0)
+		return descriptors[ORDER_MAP];
+	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0) {
+		result = -errno;
+	} else {
+		job->socket = sockets[0];
+		descriptors[ORDER_JOB] = sockets[1];
+		result = resolver_message_send(resolver->control, &order, sizeof(order), descriptors,
+					       ORDER_DESCRIPTORS, MSG_DONTWAIT);
+		close(sockets[1]);
+	}
+	close(descriptors[ORDER_MAP]);
+	return result;
+}
+
 struct resolve_job *resolver_submit(struct resolver *resolver, int process_directory,
 				    const char *executable_path, const struct process_map *map)
 {
-	const struct resolver_order order = {.object_count = (uint32_t)map->count};
 	struct resolve_job *job = memory_allocate_zero(1, sizeof(*job));
-	int sockets[2];
 	int result;
 
+	resolver_tend(resolver);
 	job->socket = -1;
+	job->object_count = (uint32_t)map->count;
 	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + resolver->patience_ns;
-	result = object_files_open(&job->files, process_directory, executable_path, map);
-	if (result == 0 && socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0)
-		result = -errno;
-	if (result == 0) {
-		job->socket = sockets[0];
-		result = send_with_descriptor(resolver->control, &order, sizeof(order), sockets[1]);
-		close(sockets[1]);
-	}
-	if (result < 0)
+	result = send_order(resolver, job, process_directory, executable_path, map);
+	if (result == -EPIPE || result == -ECONNRESET)
+		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "its supervisor has ended");
+	else if (result < 0)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s", strerror(-result));
 	return job;
 }
@@ -193,7 +216,22 @@ static void finish_ended(struct resolve_job *job, const struct resolver_ended *e
 			      strerror(ended->error_number));
 		return;
 	}
+	if (ended->without_resolver != 0) {
+		finish_failed(job, HEAP_TAG_RESOLVER_ENDED,
+			      "it was killed, by somebody or for lack of memory");
+		return;
+	}
 	if (!WIFSIGNALED(status)) {
+		const int exit_status = WEXITSTATUS(status);
+
+		if (exit_status == EXIT_SUCCESS)
+			return; /* the opener hands its result on */
+		if (exit_status == CHILD_EXECUTABLE_HANGS || exit_status == CHILD_LIBRARY_HANGS) {
+			job->hangs_at_executable = exit_status == CHILD_EXECUTABLE_HANGS;
+			finish_failed(job, HEAP_TAG_FILE_SYSTEM_HANGS, "%s could not be opened in time",
+				      job->hangs_at_executable ? "the executable" : "a library");
+			return;
+		}
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "ended with status %d", WEXITSTATUS(status));
 		return;
 	}
@@ -206,36 +244,12 @@ static void finish_ended(struct resolve_job *job, const struct resolver_ended *e
 	finish_failed(job, HEAP_TAG_WORKER_PANIC, "killed by signal %d", WTERMSIG(status));
 }
 
-static void answer(struct resolve_job *job, const struct resolver_open *request)
-{
-	struct resolver_answer message = {0};
-	int descriptor = -EINVAL;
-	int result;
-
-	if (++job->requests > REQUESTS_MAX) {
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it asked for more than %d files", REQUESTS_MAX);
-		return;
-	}
-	if (memchr(request->name, '\0', sizeof(request->name)) != NULL)
-		descriptor = object_files_ask(&job->files, request->object, request->file, request->name,
-					      request->ordinal);
-	if (descriptor < 0)
-		message.result = descriptor;
-	result = send_with_descriptor(job->socket, &message, sizeof(message), descriptor);
-	if (descriptor >= 0)
-		close(descriptor);
-	/* EPIPE: it has ended, and how is still to be read */
-	if (result < 0 && result != -EPIPE)
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it does not take what it asked for: %s",
-			      strerror(-result));
-}
-
 static void take_result(struct resolve_job *job, const struct resolver_result *message)
 {
 	const unsigned char *bytes = (const unsigned char *)message +
 				     offsetof(struct resolver_result, resolution);
 
-	if (resolution_check(bytes, (uint32_t)job->files.map.count, &job->resolution))
+	if (resolution_check(bytes, job->object_count, &job->resolution))
 		finish(job);
 	else
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "its result is invalid");
@@ -247,17 +261,12 @@ static bool take_message(struct resolve_job *job)
 	union resolver_message message;
 	ssize_t received;
 
-	/* Descriptors that a child might send along are not taken: the kernel closes them. */
 	memset(&message, 0, sizeof(message));
-	received = recv(job->socket, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
-	if (received < 0 && errno == EINTR)
-		return true;
-	if (received < 0 && errno == EAGAIN)
+	received = resolver_message_receive(job->socket, &message, sizeof(message), NULL, 0, MSG_DONTWAIT);
+	if (received == -EAGAIN)
 		return false;
 	if (received <= 0)
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "the resolver has ended");
-	else if (received == (ssize_t)sizeof(message.open) && message.kind == RESOLVER_MESSAGE_OPEN)
-		answer(job, &message.open);
+		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "it was killed with its supervisor");
 	else if (received == (ssize_t)sizeof(message.result) && message.kind == RESOLVER_MESSAGE_RESULT)
 		take_result(job, &message.result);
 	else if (received == (ssize_t)sizeof(message.ended) && message.kind == RESOLVER_MESSAGE_ENDED)
@@ -269,10 +278,8 @@ static bool take_message(struct resolve_job *job)
 
 bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution)
 {
-	for (int i = 0; i < REQUESTS_AT_ONCE && !job->done; i++) {
-		if (!take_message(job))
-			break;
-	}
+	while (!job->done && take_message(job))
+		;
 	if (!job->done && clock_ns(CLOCK_MONOTONIC) >= job->deadline_ns)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it did not end in time");
 	if (job->done)
@@ -283,6 +290,11 @@ bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution
 int resolve_job_descriptor(const struct resolve_job *job)
 {
 	return job->socket;
+}
+
+bool resolve_job_hangs_at_executable(const struct resolve_job *job)
+{
+	return job->hangs_at_executable;
 }
 
 uint64_t resolve_job_deadline_ns(const struct resolve_job *job)

@@ -12,32 +12,43 @@
 #include "probe/process/process_map.h"
 
 /*
- * The resolver: a parent process forked before any thread or terminal exists; for each executable it forks a
- * child that gives up every right (no new privileges, no capabilities, seccomp filter, limits) and then runs
- * resolve(). The child holds no descriptor but a socket to us; it asks for files, we check and open them.
- * Whatever happens in there, a crash, a hang or a malformed answer, comes back as the tag worker-panic.
+ * Untrusted executables are resolved by processes that are not ours to lose. A supervisor is forked before
+ * any thread or terminal exists. It forks the resolver, which gives up every right (no new privileges, no
+ * capabilities) and forks a child for each executable, that besides locks itself in (seccomp filter, limits)
+ * and then runs resolve(). A child holds no descriptors but sockets. It asks for files, and a process that
+ * the supervisor forks for each executable, the opener, checks and opens them: opening a file hangs for as
+ * long as its file system does.
+ *
+ * Whatever happens in there, a crash, a loop or a malformed answer, comes back as the tag worker-panic; a
+ * file system that does not answer as file-system-hangs; the end of the resolver itself, which is forked
+ * again up to three times a minute, as resolver-ended.
  */
 struct resolver;
 
 /*
- * Forks the parent. To be called while the program has one thread, before ncurses. Returns 0 or a negative
- * errno with a sentence. The parent ends when this process does.
+ * Forks the supervisor. To be called while the program has one thread, before ncurses. Returns 0 or a
+ * negative errno with a sentence. All its processes end when this one does.
  */
 int resolver_start(struct resolver **ret_resolver, struct error *error);
 
-/* Ends the parent and its children. NULL is allowed. */
+/* Ends the supervisor and all below it. NULL is allowed. */
 void resolver_stop(struct resolver *resolver);
 
-/* Process id of the parent. */
-pid_t resolver_parent_id(const struct resolver *resolver);
+/* Whether a process is the supervisor or the resolver. */
+bool resolver_owns(const struct resolver *resolver, pid_t process);
+
+/* To be called now and then: takes note of a new resolver, and collects the supervisor where it was killed.
+ */
+void resolver_tend(struct resolver *resolver);
 
 /* One executable being resolved. */
 struct resolve_job;
 
 /*
- * Starts resolving. `process_directory` is the open directory of the process below a proc root, `map` its
- * memory map (copied as needed), `executable_path` the text of its exe link. Does not wait. Never NULL: if no
- * child can be started, the job is done at once, with a tag.
+ * Starts resolving. Files are opened with the rights that this thread has now. `process_directory` is the
+ * open directory of the process below a proc root, `map` its memory map (copied as needed), `executable_path`
+ * the text of its exe link. Does not wait. Never NULL: if no child can be started, the job is done at once,
+ * with a tag.
  */
 struct resolve_job *resolver_submit(struct resolver *resolver, int process_directory,
 				    const char *executable_path, const struct process_map *map);
@@ -47,6 +58,9 @@ struct resolve_job *resolver_submit(struct resolver *resolver, int process_direc
  * is done; `*ret_resolution` is then filled and checked (sane offsets, known object number).
  */
 bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution);
+
+/* Of a job with the tag file-system-hangs: whether that of the executable does, and not that of a library. */
+bool resolve_job_hangs_at_executable(const struct resolve_job *job);
 
 /* Readable when resolve_job_poll() has something to do; -1 when the job is done. */
 int resolve_job_descriptor(const struct resolve_job *job);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,54 +10,36 @@
 #include "resolver_message.h"
 #include "resolver_parent.h"
 
-static int send_message(int socket, const void *message, size_t size)
-{
-	struct iovec part = {.iov_base = (void *)message, .iov_len = size};
-	const struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-	ssize_t sent;
-
-	do {
-		sent = sendmsg(socket, &header, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
-	return sent < 0 ? -errno : 0;
-}
+/* What a child knows while it works. */
+struct asking {
+	int files;    /* first: tests misuse it */
+	bool in_vain; /* a file could not be opened in time: whoever opens them hangs */
+};
 
 /* Takes an answer and its descriptor; returns the descriptor or a negative errno. */
-static int take_answer(int socket)
+static int take_answer(int files)
 {
 	struct resolver_answer answer;
-	struct iovec part = {.iov_base = &answer, .iov_len = sizeof(answer)};
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr header = {.msg_iov = &part,
-				.msg_iovlen = 1,
-				.msg_control = &control,
-				.msg_controllen = sizeof(control)};
-	struct cmsghdr *rights;
 	int descriptor;
-	ssize_t received;
+	const ssize_t received = resolver_message_receive(files, &answer, sizeof(answer), &descriptor, 1, 0);
 
-	do {
-		received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-	} while (received < 0 && errno == EINTR);
+	if (received == -EAGAIN)
+		return -ETIMEDOUT; /* SO_RCVTIMEO */
 	/* whoever wanted the result is gone */
 	if (received != (ssize_t)sizeof(answer))
 		_exit(EXIT_FAILURE);
 	if (answer.result < 0)
 		return answer.result;
-	rights = CMSG_FIRSTHDR(&header);
-	if (rights == NULL || rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS ||
-	    rights->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -EMFILE; /* no room for it here: unix(7), MSG_CTRUNC */
-	memcpy(&descriptor, CMSG_DATA(rights), sizeof(descriptor));
-	return descriptor;
+	return descriptor >= 0 ? descriptor : -EMFILE; /* no room for it here: unix(7), MSG_CTRUNC */
 }
 
+/*
+ * Debug data on a file system that hangs are debug data that are not there. Without the executable, or one of
+ * the libraries, nothing can be said.
+ */
 static int ask(void *context, uint32_t object, enum resolve_file file, const char *name, uint32_t ordinal)
 {
-	const int socket = *(const int *)context;
+	struct asking *asking = context;
 	struct resolver_open request;
 	int result;
 
@@ -70,27 +53,35 @@ static int ask(void *context, uint32_t object, enum resolve_file file, const cha
 			return -ENAMETOOLONG;
 		strcpy(request.name, name);
 	}
-	result = send_message(socket, &request, sizeof(request));
-	if (result < 0)
-		_exit(EXIT_FAILURE);
-	return take_answer(socket);
+	if (!asking->in_vain) {
+		if (resolver_message_send(asking->files, &request, sizeof(request), NULL, 0, 0) < 0)
+			_exit(EXIT_FAILURE);
+		result = take_answer(asking->files);
+		asking->in_vain = result == -ETIMEDOUT;
+	} else {
+		result = -ETIMEDOUT;
+	}
+	if (result == -ETIMEDOUT && file == RESOLVE_FILE_OBJECT)
+		_exit(object == LAYOUT_EXECUTABLE ? CHILD_EXECUTABLE_HANGS : CHILD_LIBRARY_HANGS);
+	return result;
 }
 
-int resolver_child_run(int socket, uint32_t object_count, const struct sandbox_filter *filter,
-		       resolver_work *work)
+int resolver_child_run(int files, int job, uint32_t object_count, const struct resolver_task *task)
 {
-	const struct resolve_source source = {.context = &socket, .object_count = object_count, .open = ask};
+	struct asking asking = {.files = files};
+	const struct resolve_source source = {.context = &asking, .object_count = object_count, .open = ask};
 	struct resolver_result message;
-	int result = sandbox_enter(filter);
+	int result = sandbox_enter(task->filter);
 
 	memset(&message, 0, sizeof(message));
 	message.kind = RESOLVER_MESSAGE_RESULT;
 	if (result == 0) {
-		work(&source, &message.resolution);
+		task->work(&source, &message.resolution);
 	} else {
 		message.resolution.tag = HEAP_TAG_WORKER_PANIC;
 		snprintf(message.resolution.text, sizeof(message.resolution.text),
 			 "the sandbox could not be entered: %s", strerror(-result));
 	}
-	return send_message(socket, &message, sizeof(message)) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	result = resolver_message_send(asking.in_vain ? job : files, &message, sizeof(message), NULL, 0, 0);
+	return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

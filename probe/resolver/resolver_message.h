@@ -2,28 +2,51 @@
 #ifndef CTOP_RESOLVER_MESSAGE_H
 #define CTOP_RESOLVER_MESSAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "probe/object/layout.h"
+#include "rights.h"
 
 /*
- * What goes over the sockets between the program, the resolver's parent and its children: SOCK_SEQPACKET,
- * each message one of these structs, with processes of the same binary at both ends.
+ * What goes over the sockets between the program and the processes of the resolver (resolver.h):
+ * SOCK_SEQPACKET, each message one of these structs, with processes of the same binary at both ends.
  */
 
 enum {
 	RESOLVER_NAME_SIZE = 256, /* NAME_MAX and a NUL: the names asked for are file names or build ids */
 };
 
-/* To the parent, with one descriptor: the child's end of the socket of a job. */
+/*
+ * Program to supervisor: resolve an executable. With ORDER_JOB, the end of the job's socket that the
+ * processes of the job have; ORDER_DIRECTORY, the directory of the process; ORDER_MAP, a file with the text
+ * of its exe link and its memory map (resolver_order.h). Supervisor to resolver: with ORDER_JOB and
+ * ORDER_FILES, the socket over which the child asks for files.
+ */
 struct resolver_order {
 	uint32_t object_count; /* libraries that can be asked for */
+	struct rights rights;  /* of the thread that orders; files are opened with the same */
+};
+
+enum {
+	ORDER_JOB,
+	ORDER_DIRECTORY,
+	ORDER_MAP,
+	ORDER_DESCRIPTORS,
+	ORDER_FILES = ORDER_DIRECTORY,
+	ORDER_RESOLVER_DESCRIPTORS = ORDER_MAP,
+};
+
+/* Supervisor to program: the resolver has this process id now. */
+struct resolver_news {
+	pid_t resolver;
 };
 
 enum resolver_message_kind {
-	RESOLVER_MESSAGE_OPEN = 1, /* child: asks for a file */
-	RESOLVER_MESSAGE_RESULT,   /* child: its last word */
-	RESOLVER_MESSAGE_ENDED,    /* parent: how the child ended */
+	RESOLVER_MESSAGE_OPEN = 1, /* child to opener: asks for a file */
+	RESOLVER_MESSAGE_RESULT,   /* child to opener to program, or opener: the last word */
+	RESOLVER_MESSAGE_ENDED,    /* resolver or supervisor to program: how the child ended */
 };
 
 /* The arguments of resolve_source.open(). */
@@ -40,8 +63,9 @@ struct resolver_result {
 
 struct resolver_ended {
 	uint32_t kind;
-	int32_t error_number; /* 0, or why there was no child */
-	int32_t wait_status;  /* waitpid(2) */
+	uint32_t without_resolver; /* 1: the resolver itself ended, and the child with it */
+	int32_t error_number;      /* 0, or why there was no child */
+	int32_t wait_status;       /* waitpid(2) */
 };
 
 union resolver_message {
@@ -51,9 +75,33 @@ union resolver_message {
 	struct resolver_ended ended;
 };
 
+/* Exit statuses of a child that was not answered in time: opening a file hangs. */
+enum {
+	CHILD_EXECUTABLE_HANGS = 3,
+	CHILD_LIBRARY_HANGS = 4,
+};
+
 /* To the child, with a descriptor when `result` is 0. */
 struct resolver_answer {
 	int32_t result; /* 0 or a negative errno */
 };
+
+/*
+ * Sends a message and `count` descriptors; with MSG_DONTWAIT in `flags` it never waits. Returns 0 or a
+ * negative errno. Like the next, allocates nothing and makes no call but sendmsg(2).
+ */
+int resolver_message_send(int socket, const void *message, size_t size, const int *descriptors, size_t count,
+			  int flags);
+
+/*
+ * Takes a message of at most `size` bytes. Returns its size, 0 at the end, or a negative errno. Up to `count`
+ * descriptors that came along (close-on-exec) are in `descriptors`, the others -1; when more or less than
+ * `count` came, all are closed, and are -1.
+ */
+ssize_t resolver_message_receive(int socket, void *message, size_t size, int *descriptors, size_t count,
+				 int flags);
+
+/* Tells the program how a job ended; nobody is left to be told when that fails. */
+void resolver_message_send_ended(int socket, const struct resolver_ended *ended);
 
 #endif

@@ -11,18 +11,38 @@
 /* What a child does: resolve(), or something worse in tests. */
 typedef void resolver_work(const struct resolve_source *source, struct resolution *ret_resolution);
 
-/*
- * Runs in the forked parent until the other end of `control` is closed or the process `program`, which forked
- * it, ends; never returns.
- */
-_Noreturn void resolver_parent_run(int control, pid_t program, const struct sandbox_filter *filter,
-				   resolver_work *work);
+/* What the processes that fork others pass on. */
+struct resolver_task {
+	const struct sandbox_filter *filter;
+	resolver_work *work;
+};
 
 /*
- * Runs in a child: enters the sandbox, does the work and sends its result over `socket`. Returns the exit
- * status of the process.
+ * The resolver: runs until the other end of `control` is closed or the supervisor, which forked it, ends;
+ * never returns.
  */
-int resolver_child_run(int socket, uint32_t object_count, const struct sandbox_filter *filter,
-		       resolver_work *work);
+_Noreturn void resolver_parent_run(int control, pid_t supervisor, const struct resolver_task *task);
+
+/*
+ * Runs in a child: enters the sandbox, does the work and sends its result over `files`, over which it asks
+ * for files, too; or to `job` when nobody answers there any more. Returns the exit status of the process.
+ */
+int resolver_child_run(int files, int job, uint32_t object_count, const struct resolver_task *task);
+
+/*
+ * The supervisor: forks the resolver, again when it was killed, and an opener for each job, until the other
+ * end of `control` is closed or `program`, which forked it, ends; never returns.
+ */
+_Noreturn void resolver_supervisor_run(int control, pid_t program, const struct resolver_task *task);
+
+/*
+ * The opener of a job: opens what the child asks for over `files` and hands its result on to `job`. Its
+ * descriptors are those of a struct resolver_order. Returns the exit status of the process.
+ */
+struct resolver_order;
+int resolver_opener_run(int files, const int *descriptors, const struct resolver_order *order);
+
+/* Has the kernel end this process when its parent does, which must be `parent`. */
+void resolver_bind(pid_t parent);
 
 #endif

@@ -9,4 +9,7 @@
 int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolver **ret_resolver,
 			struct error *error);
 
+/* Process id of the resolver, 0 while there is none. */
+pid_t resolver_parent_id(struct resolver *resolver);
+
 #endif

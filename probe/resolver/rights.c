@@ -12,7 +12,7 @@ static int store(const struct rights *rights)
 	return syscall(SYS_capset, &header, rights->sets) < 0 ? -errno : 0;
 }
 
-static int load(struct rights *ret_rights)
+int rights_read(struct rights *ret_rights)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 
@@ -22,7 +22,7 @@ static int load(struct rights *ret_rights)
 int rights_lower(struct rights *ret_before)
 {
 	struct rights lowered;
-	const int result = load(ret_before);
+	const int result = rights_read(ret_before);
 
 	if (result < 0)
 		return result;
@@ -44,7 +44,7 @@ bool rights_include(int capability)
 {
 	struct rights rights;
 
-	return load(&rights) == 0 && (rights.sets[0].effective >> capability & 1) != 0;
+	return rights_read(&rights) == 0 && (rights.sets[0].effective >> capability & 1) != 0;
 }
 
 int rights_give_up(void)

@@ -14,6 +14,9 @@ struct rights {
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 };
 
+/* What this thread may do now. Returns 0 or a negative errno. */
+int rights_read(struct rights *ret_rights);
+
 /*
  * Leaves this thread only the rights that its user has without ctop: empties the effective set, unless the
  * real user is root, whose own rights are meant to count. Returns 0, or a negative errno when nothing was
@@ -21,7 +24,7 @@ struct rights {
  */
 int rights_lower(struct rights *ret_before);
 
-/* Undoes rights_lower(). */
+/* Undoes rights_lower(), or takes what rights_read() gave in the process that forked this one. */
 void rights_restore(const struct rights *before);
 
 /* Whether the effective set holds a capability (CAP_…, below 32). */

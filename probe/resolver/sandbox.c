@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,24 +57,43 @@ static void close_range_inclusive(unsigned int first, unsigned int last)
 		close((int)i);
 }
 
-int sandbox_close_others(int keep)
+/* The least of the descriptors above `below`, or INT_MAX. */
+static int next_kept(const int *kept, size_t count, int below)
 {
-	int null;
+	int next = INT_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		if (kept[i] > below && kept[i] < next)
+			next = kept[i];
+	}
+	return next;
+}
+
+int sandbox_close_others(int *kept, size_t count)
+{
+	int null, below = -1;
 
 	/* above the standard descriptors, and close-on-exec by the way */
-	keep = fcntl(keep, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (keep < 0)
-		return -errno;
-	if (keep > 0)
-		close_range_inclusive(0, (unsigned int)keep - 1);
-	close_range_inclusive((unsigned int)keep + 1, ~0U);
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	while (below != INT_MAX) {
+		const int next = next_kept(kept, count, below);
+
+		if (next > below + 1)
+			close_range_inclusive((unsigned int)below + 1,
+					      next == INT_MAX ? ~0U : (unsigned int)next - 1);
+		below = next;
+	}
 	null = open("/dev/null", O_RDWR);
 	/* a chroot without /dev: the places must be taken all the same, by anything that goes nowhere */
 	if (null < 0)
 		null = memfd_create("null", 0);
 	if (null != STDIN_FILENO || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
 		return -EBADF;
-	return keep;
+	return 0;
 }
 
 int sandbox_drop_capabilities(void)

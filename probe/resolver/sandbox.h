@@ -2,6 +2,8 @@
 #ifndef CTOP_PROBE_SANDBOX_H
 #define CTOP_PROBE_SANDBOX_H
 
+#include <stddef.h>
+
 #include "base/error.h"
 
 /*
@@ -10,10 +12,10 @@
  */
 
 /*
- * Closes every descriptor but `keep` (which may move) and puts /dev/null on 0, 1 and 2, so that nothing that
- * is printed can get into `keep`. Returns the descriptor that `keep` has now, above 2, or a negative errno.
+ * Closes every descriptor but the `count` in `kept` and puts /dev/null on 0, 1 and 2, so that nothing that is
+ * printed can get into those. They move: `kept` is what they are now, above 2. Returns 0 or a negative errno.
  */
-int sandbox_close_others(int keep);
+int sandbox_close_others(int *kept, size_t count);
 
 /*
  * Drops every capability, also those that a real uid of 0 brings, from all sets (capabilities(7)), and sets

@@ -21,6 +21,7 @@
 #include "base/unicode.h"
 #include "capture/host/feature.h"
 #include "session/evidence.h"
+#include "probe/process/executable.h"
 #include "commands.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
@@ -54,7 +55,7 @@ struct run {
 	struct probe *probe;
 	const struct probe_process *process;
 	int directory; /* of the process */
-	struct stat identity;
+	struct executable identity;
 	uint64_t started_ns;
 	struct probe_record record;
 };
@@ -121,21 +122,16 @@ static int fatal_failure(const struct run *run, enum heap_tag tag, const char *d
 	return result;
 }
 
-static int read_identity(const struct run *run, struct stat *ret_identity)
-{
-	return fstatat(run->directory, "exe", ret_identity, 0) < 0 ? -errno : 0;
-}
-
 static int check_identity(const struct run *run)
 {
-	struct stat now;
-	const int result = read_identity(run, &now);
+	struct executable now;
+	const int result = executable_identify(run->directory, &now);
 
 	if (result < 0)
 		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED,
 			     "the executable of process %" PRIu32 " is no longer visible: %s",
 			     run->record.pid, strerror(-result));
-	if (now.st_dev != run->identity.st_dev || now.st_ino != run->identity.st_ino)
+	if (now.device != run->identity.device || now.inode != run->identity.inode)
 		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED, "process %" PRIu32 " now runs another program",
 			     run->record.pid);
 	return 0;
@@ -154,7 +150,7 @@ static int open_process(struct run *run)
 	if (run->directory < 0)
 		return fatal(HEAP_TAG_PID_MISSING, "there is no process %" PRIu32 ": %s: %s", pid, path,
 			     strerror(errno));
-	result = read_identity(run, &run->identity);
+	result = executable_identify(run->directory, &run->identity);
 	if (result == -EACCES || result == -EPERM)
 		return fatal_failure(run, HEAP_TAG_NOT_PERMITTED, "");
 	if (result < 0)

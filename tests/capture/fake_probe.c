@@ -131,10 +131,10 @@ void fake_resolver_set_parent(pid_t parent)
 	resolver_parent = parent;
 }
 
-pid_t resolver_parent_id(const struct resolver *resolver)
+bool resolver_owns(const struct resolver *resolver, pid_t process)
 {
 	(void)resolver;
-	return resolver_parent;
+	return process == resolver_parent;
 }
 
 /* --- probe.h --- */

@@ -435,32 +435,6 @@ static void test_many_jobs(void **state)
 	assert_int_equal(count_descriptors(), descriptors);
 }
 
-static void test_parent_killed(void **state)
-{
-	struct resolution resolution;
-	struct resolver *resolver;
-	struct resolve_job *job;
-	struct error error;
-
-	(void)state;
-	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
-	job = submit(resolver);
-	assert_false(resolve_job_poll(job, &resolution));
-	kill(resolver_parent_id(resolver), SIGKILL);
-	wait_for(job, &resolution);
-	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
-	assert_string_equal(resolution.text, "the resolver has ended");
-	resolve_job_release(job);
-	/* there is nobody any more */
-	job = submit(resolver);
-	wait_for(job, &resolution);
-	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
-	resolve_job_release(job);
-	resolver_stop(resolver);
-	resolver_stop(NULL);
-	resolve_job_release(NULL);
-}
-
 /* The children of a process, as its procfs directory lists them. Returns how many. */
 static size_t read_children(pid_t pid, pid_t *children, size_t room)
 {
@@ -476,6 +450,130 @@ static size_t read_children(pid_t pid, pid_t *children, size_t room)
 		count++;
 	fclose(file);
 	return count;
+}
+
+/* Whether a process has a child that ended and was not collected now. */
+static bool has_zombie_now(pid_t pid)
+{
+	pid_t children[16];
+	const size_t count = read_children(pid, children, 16);
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++) {
+		char path[64], state = 0;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)children[i]);
+		file = fopen(path, "re");
+		if (file == NULL)
+			continue;
+		found = found || (fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'Z');
+		fclose(file);
+	}
+	return found;
+}
+
+/* The same for good. */
+static bool keeps_zombie(struct resolver *resolver, pid_t pid)
+{
+	for (int i = 0; i < 200 && has_zombie_now(pid); i++) {
+		usleep(10 * 1000);
+		resolver_tend(resolver);
+	}
+	return has_zombie_now(pid);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64];
+	int parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %*c %d", &parent), 1);
+	fclose(file);
+	return parent;
+}
+
+/* Kills the resolver and waits until there is another. */
+static void kill_resolver(struct resolver *resolver)
+{
+	const pid_t before = resolver_parent_id(resolver);
+
+	assert_int_equal(kill(before, SIGKILL), 0);
+	for (int i = 0; i < 500 && resolver_parent_id(resolver) == before; i++)
+		usleep(10 * 1000);
+	assert_int_not_equal(resolver_parent_id(resolver), before);
+}
+
+static struct resolution resolve_once(struct resolver *resolver)
+{
+	struct resolve_job *job = submit(resolver);
+	struct resolution resolution;
+
+	wait_for(job, &resolution);
+	resolve_job_release(job);
+	return resolution;
+}
+
+static void test_resolver_killed(void **state)
+{
+	struct resolution resolution;
+	struct resolver *resolver;
+	struct resolve_job *job;
+	struct error error;
+	pid_t supervisor;
+
+	(void)state;
+	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
+	job = submit(resolver);
+	usleep(100 * 1000);
+	assert_false(resolve_job_poll(job, &resolution));
+	kill_resolver(resolver);
+	wait_for(job, &resolution);
+	assert_int_equal(resolution.tag, HEAP_TAG_RESOLVER_ENDED);
+	resolve_job_release(job);
+	resolver_stop(resolver);
+
+	/* three times there is another, the fourth time there is none, and that is said */
+	assert_int_equal(resolver_start_work(read_executable, PATIENCE_NS, &resolver, &error), 0);
+	supervisor = parent_of(resolver_parent_id(resolver));
+	for (int i = 0; i < 3; i++) {
+		kill_resolver(resolver);
+		assert_true(resolver_owns(resolver, resolver_parent_id(resolver)));
+		assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_NONE);
+		assert_false(keeps_zombie(resolver, supervisor));
+	}
+	kill(resolver_parent_id(resolver), SIGKILL);
+	usleep(100 * 1000);
+	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
+	assert_false(keeps_zombie(resolver, supervisor));
+	resolver_stop(resolver);
+}
+
+static void test_supervisor_killed(void **state)
+{
+	struct resolver *resolver;
+	struct error error;
+	pid_t supervisor;
+
+	(void)state;
+	assert_int_equal(resolver_start_work(read_executable, PATIENCE_NS, &resolver, &error), 0);
+	supervisor = parent_of(resolver_parent_id(resolver));
+	kill(supervisor, SIGKILL);
+	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
+	for (int i = 0; i < 500 && resolver_owns(resolver, supervisor); i++) {
+		usleep(10 * 1000);
+		resolver_tend(resolver);
+	}
+	assert_false(keeps_zombie(resolver, getpid()));
+	assert_false(resolver_owns(resolver, supervisor));
+	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
+	resolver_stop(resolver);
+	resolver_stop(NULL);
+	resolve_job_release(NULL);
 }
 
 /* A program with jobs under way that is killed. */
@@ -501,6 +599,8 @@ static bool ends_soon(pid_t pid)
 	for (int i = 0; i < 500; i++) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
 			return true;
+		if (kill(pid, 0) < 0 && errno == ESRCH)
+			return true; /* its own parent has collected it before it ended itself */
 		usleep(10 * 1000);
 	}
 	return false;
@@ -619,12 +719,19 @@ static void test_headroom(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_result),         cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_hang),           cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_open),           cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_too_many_files), cmocka_unit_test(test_many_jobs),
-		cmocka_unit_test(test_parent_killed),  cmocka_unit_test(test_program_killed),
-		cmocka_unit_test(test_release_kills),  cmocka_unit_test(test_rights),
+		cmocka_unit_test(test_result),
+		cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_too_many_files),
+		cmocka_unit_test(test_many_jobs),
+		cmocka_unit_test(test_resolver_killed),
+		cmocka_unit_test(test_supervisor_killed),
+		cmocka_unit_test(test_program_killed),
+		cmocka_unit_test(test_release_kills),
+		cmocka_unit_test(test_rights),
 		cmocka_unit_test(test_headroom),
 	};
 

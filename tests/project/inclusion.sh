@@ -22,7 +22,7 @@ ui="$compare src/tables src/report"
 object="$base probe/object"
 process="$object probe/process"
 dwarf="$process probe/dwarf"
-resolver="$dwarf probe/resolver"
+resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
 capture="$snapshot $probe capture/procfs capture/host capture/taskstats"
 
@@ -31,6 +31,7 @@ live="$line ui/terminal ui"
 
 # directory: directories it may include besides itself
 rooms="src/base:
+src/process: $base
 src/metric: $base
 src/snapshot: $metric
 src/ctprof: $snapshot
@@ -45,7 +46,7 @@ src/report: $tables src/view
 probe/object: $base
 probe/process: $object
 probe/dwarf: $process
-probe/resolver: $dwarf
+probe/resolver: $dwarf src/process
 probe: $resolver
 capture/procfs: $snapshot
 capture/host: $snapshot capture/procfs
