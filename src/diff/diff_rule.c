@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "metric/nearest.h"
+#include "metric/quantity.h"
 #include "base/unicode.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -23,40 +23,6 @@ static const struct {
 	{"<=", DIFF_RULE_AT_MOST},
 	{">", DIFF_RULE_ABOVE},
 	{"<", DIFF_RULE_BELOW},
-};
-
-struct limit_unit {
-	const char *name;
-	double factor; /* to the base unit */
-};
-
-static const struct limit_unit time_units[] = {
-	{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9},
-};
-
-static const struct limit_unit tick_units[] = {
-	{"ticks", 1}, {"ms", USER_HZ / 1e3}, {"s", USER_HZ}, {"min", USER_HZ * 60}, {"h", USER_HZ * 3600},
-};
-
-static const struct limit_unit byte_units[] = {
-	{"B", 1},      {"K", 0x1p10},   {"KiB", 0x1p10}, {"M", 0x1p20},   {"MiB", 0x1p20},
-	{"G", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40},   {"TiB", 0x1p40},
-};
-
-static const struct limit_unit count_units[] = {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}};
-
-/* What a limit of a metric on each ladder may be written in. */
-static const struct {
-	const struct limit_unit *units;
-	size_t count;
-	const char *what;
-} ladder_units[] = {
-	[LADDER_NONE] = {NULL, 0, "a plain number"},
-	[LADDER_UNITLESS] = {count_units, COUNT(count_units), "a count"},
-	[LADDER_NS] = {time_units, COUNT(time_units), "a time in ns"},
-	[LADDER_US] = {NULL, 0, "a plain number"},
-	[LADDER_BYTES] = {byte_units, COUNT(byte_units), "an amount of bytes"},
-	[LADDER_TICKS] = {tick_units, COUNT(tick_units), "a time in clock ticks (100 per second)"},
 };
 
 /* A part of the rule's text. */
@@ -155,72 +121,37 @@ static int parse_percent(struct diff_rule *rule, struct error *error)
 
 static int refuse_unit(const struct diff_rule *rule, struct part unit, struct error *error)
 {
-	const enum ladder ladder = rule_ladder(rule);
 	struct buffer valid = {0};
 	int status;
 
-	for (size_t i = 0; i < ladder_units[ladder].count; i++)
-		buffer_append_format(&valid, "%s, ", ladder_units[ladder].units[i].name);
+	quantity_append_units(rule_ladder(rule), &valid);
 	status = error_set(error, -EINVAL, "rule '%s': unknown unit '%.*s', %s is %s; valid: %s%s",
 			   rule->text, (int)unit.length, unit.start, rule_metric_name(rule),
-			   ladder_units[ladder].what, valid.length != 0 ? valid.data : "",
+			   quantity_words(rule_ladder(rule)), valid.length != 0 ? valid.data : "",
 			   is_ratio(rule) ? "no unit" : "%");
 	buffer_release(&valid);
 	return status;
 }
 
-static int parse_unit(struct diff_rule *rule, struct part unit, struct error *error)
-{
-	const enum ladder ladder = rule_ladder(rule);
-
-	if (unit.length == 0)
-		return 0;
-	if (unit.length == 1 && unit.start[0] == '%')
-		return parse_percent(rule, error);
-	for (size_t i = 0; i < ladder_units[ladder].count; i++) {
-		const struct limit_unit *known = &ladder_units[ladder].units[i];
-
-		if (strlen(known->name) == unit.length && memcmp(known->name, unit.start, unit.length) == 0) {
-			rule->limit *= known->factor;
-			return 0;
-		}
-	}
-	return refuse_unit(rule, unit, error);
-}
-
-/* A decimal number: a sign, digits, a point and digits; nothing that strtod(3) takes besides. */
-static size_t number_length(struct part text)
-{
-	size_t i = text.length != 0 && (text.start[0] == '+' || text.start[0] == '-') ? 1 : 0;
-	bool has_digit = false;
-	bool has_point = false;
-
-	for (; i < text.length; i++) {
-		if (text.start[i] >= '0' && text.start[i] <= '9')
-			has_digit = true;
-		else if (text.start[i] == '.' && !has_point)
-			has_point = true;
-		else
-			break;
-	}
-	return has_digit ? i : 0;
-}
-
 static int parse_limit(struct diff_rule *rule, struct part text, struct error *error)
 {
-	size_t length = number_length(text);
-	char *number;
-	int status;
+	const size_t length = quantity_parse_number(text.start, text.length, &rule->limit);
+	const struct part unit = make_part(text.start + length, text.start + text.length);
+	double factor;
 
 	if (length == 0)
 		return refuse(rule->text, error, "there is no number to compare with");
-	number = memory_duplicate_bytes(text.start, length);
-	rule->limit = strtod(number, NULL);
-	free(number);
-	status = parse_unit(rule, make_part(text.start + length, text.start + text.length), error);
-	if (status == 0 && !isfinite(rule->limit))
-		return refuse(rule->text, error, "the limit is too large");
-	return status;
+	if (unit.length == 1 && unit.start[0] == '%') {
+		const int status = parse_percent(rule, error);
+
+		if (status < 0)
+			return status;
+	} else if (quantity_find_unit(rule_ladder(rule), unit.start, unit.length, &factor)) {
+		rule->limit *= factor;
+	} else {
+		return refuse_unit(rule, unit, error);
+	}
+	return isfinite(rule->limit) ? 0 : refuse(rule->text, error, "the limit is too large");
 }
 
 static int parse_condition(struct diff_rule *rule, struct part text, struct error *error)

@@ -18,9 +18,8 @@
  * A rule is broken by a group whose change (after - before) is OP the LIMIT; with `after:` it is the value of
  * the second file that counts, with a LIMIT in percent the change relative to before (any growth from 0 is
  *above every limit). GROUP-GLOB (see glob.h) matches the whole name of a group; on AXIS_ALL the whole "cgroup
- *| process | thread" or any one of the three. OP is `>`, `>=`, `<` or `<=`. LIMIT is a decimal number, in the
- *metric's own unit unless it has one: ns us ms s min h of times (and of clock ticks), B K KiB M MiB … of
- *bytes by 1024, K M G T of counts by 1000.
+ *| process | thread" or any one of the three. OP is `>`, `>=`, `<` or `<=`. LIMIT is an amount as quantity.h
+ *has it, in the metric's own unit unless it has one.
  */
 
 enum diff_rule_comparison {

@@ -11,7 +11,10 @@
 #include <strings.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
+#include "column_table.h"
+#include "metric/quantity.h"
 
 enum comparison {
 	COMPARISON_AT_LEAST,
@@ -25,19 +28,17 @@ enum comparison {
 /* Longer signs first, so that ">=" is not taken for ">". */
 static const char *const comparison_signs[COMPARISON_COUNT] = {">=", "<=", ">", "<", "="};
 
-/* What the unit behind a number said. */
+/* What is compared with. */
 enum literal_kind {
-	LITERAL_PLAIN,
+	LITERAL_NUMBER, /* in the unit of the column's amounts */
+	LITERAL_TIME,   /* the same, written as a time: of a share of time it is one per second */
 	LITERAL_PERCENT,
-	LITERAL_TIME,   /* the value is in ns */
-	LITERAL_SCALED, /* the value is to be multiplied by 1000 or 1024 to the power `scale` */
 	LITERAL_WORD,
 };
 
 struct literal {
 	enum literal_kind kind;
 	double value;
-	unsigned int scale;
 	char *word; /* owned */
 };
 
@@ -66,25 +67,6 @@ struct filter {
 	size_t capacity;
 };
 
-static const struct {
-	const char *name;
-	enum literal_kind kind;
-	double factor;
-	unsigned int scale;
-} literal_units[] = {
-	{"", LITERAL_PLAIN, 1, 0},       {"%", LITERAL_PERCENT, 1, 0},   {"ns", LITERAL_TIME, 1, 0},
-	{"us", LITERAL_TIME, 1e3, 0},    {"ms", LITERAL_TIME, 1e6, 0},   {"s", LITERAL_TIME, 1e9, 0},
-	{"m", LITERAL_TIME, 6e10, 0},    {"min", LITERAL_TIME, 6e10, 0}, {"h", LITERAL_TIME, 3.6e12, 0},
-	{"d", LITERAL_TIME, 8.64e13, 0}, {"B", LITERAL_PLAIN, 1, 0},     {"k", LITERAL_SCALED, 1, 1},
-	{"K", LITERAL_SCALED, 1, 1},     {"M", LITERAL_SCALED, 1, 2},    {"G", LITERAL_SCALED, 1, 3},
-	{"T", LITERAL_SCALED, 1, 4},     {"KiB", LITERAL_SCALED, 1, 1},  {"MiB", LITERAL_SCALED, 1, 2},
-	{"GiB", LITERAL_SCALED, 1, 3},   {"TiB", LITERAL_SCALED, 1, 4},
-};
-
-enum {
-	LITERAL_UNIT_COUNT = sizeof(literal_units) / sizeof(literal_units[0])
-};
-
 static bool has_capital(const char *text)
 {
 	for (; *text != '\0'; text++) {
@@ -101,28 +83,77 @@ static struct term *add_term(struct filter *filter, enum term_kind kind)
 	return &filter->terms[filter->count++];
 }
 
-/* Number and unit; what is no number is a word, which only = compares. */
-static int parse_literal(const char *text, enum comparison comparison, struct literal *literal,
-			 struct error *error)
+/* What the amounts of a column are written in. */
+static enum ladder column_ladder(enum column column)
 {
-	char *end;
+	const struct column_entry *entry = column_entry(column);
 
-	if ((isdigit((unsigned char)text[0]) || text[0] == '-' || text[0] == '.') &&
-	    strncasecmp(text, "0x", 2) != 0) {
-		literal->value = strtod(text, &end);
-		while (*end == ' ')
-			end++;
-		for (size_t i = 0; end != text && isfinite(literal->value) && i < LITERAL_UNIT_COUNT; i++) {
-			if (strcmp(end, literal_units[i].name) != 0)
-				continue;
-			literal->kind = literal_units[i].kind;
-			literal->value *= literal_units[i].factor;
-			literal->scale = literal_units[i].scale;
+	switch (entry->unit) {
+	case UNIT_NS:
+	case UNIT_NS_PER_S:
+		return LADDER_NS;
+	case UNIT_US:
+		return LADDER_US;
+	case UNIT_TICKS:
+	case UNIT_TICKS_PER_S:
+		return LADDER_TICKS;
+	case UNIT_BYTES:
+	case UNIT_BYTES_PER_S:
+		return LADDER_BYTES;
+	case UNIT_COUNT:
+	case UNIT_COUNT_PER_S:
+		/* of one thread it is how long it has been stuck */
+		return entry->operation == COLUMN_OPERATION_STUCK ? LADDER_NS : LADDER_UNITLESS;
+	default:
+		return LADDER_NONE;
+	}
+}
+
+/* Of shares of time and of what is a share anyway. */
+static bool takes_percent(enum column column)
+{
+	const enum unit unit = column_entry(column)->unit;
+
+	return unit == UNIT_NS || unit == UNIT_PERCENT || unit == UNIT_RATIO;
+}
+
+static int refuse_number(const char *text, enum column column, const char *name, struct error *error)
+{
+	const bool percent = takes_percent(column);
+	struct buffer valid = {0};
+	int result;
+
+	quantity_append_units(column_ladder(column), &valid);
+	if (percent)
+		buffer_append_text(&valid, "%");
+	else if (valid.length != 0)
+		valid.data[valid.length -= 2] = '\0';
+	result = error_set(error, -EINVAL, "'%s' is not a number with a unit of %s; units are %s", text, name,
+			   valid.length != 0 ? valid.data : "none");
+	buffer_release(&valid);
+	return result;
+}
+
+/* Number and unit; what is not a number is a word, which only = compares. */
+static int parse_literal(const char *text, enum comparison comparison, enum column column, const char *name,
+			 struct literal *literal, struct error *error)
+{
+	const size_t length = quantity_parse_number(text, strlen(text), &literal->value);
+	const char *unit = text + length + strspn(text + length, " ");
+	double factor;
+
+	if (length != 0) {
+		if (strcmp(unit, "%") == 0 && takes_percent(column)) {
+			literal->kind = LITERAL_PERCENT;
 			return 0;
 		}
-		return error_set(
-			error, -EINVAL,
-			"'%s' is not a number with a unit; units are %% ns us ms s m h d and K M G T", text);
+		if (!quantity_find_unit(column_ladder(column), unit, strlen(unit), &factor) ||
+		    !isfinite(literal->value * factor))
+			return refuse_number(text, column, name, error);
+		literal->kind = *unit != '\0' && column_ladder(column) == LADDER_NS ? LITERAL_TIME
+										    : LITERAL_NUMBER;
+		literal->value *= factor;
+		return 0;
 	}
 	if (comparison != COMPARISON_EQUAL || *text == '\0')
 		return error_set(error, -EINVAL, "%s needs a number after it, as in cpu%% > 50",
@@ -176,7 +207,7 @@ static int parse_comparison(struct filter *filter, const char *text, const char 
 	if (column == COLUMN_COUNT) {
 		result = column_refuse(name, error);
 	} else {
-		result = parse_literal(value, comparison, &literal, error);
+		result = parse_literal(value, comparison, column, name, &literal, error);
 		if (result == 0) {
 			struct term *term = add_term(filter, TERM_COMPARISON);
 			size_t length = strlen(name);
@@ -364,18 +395,11 @@ static bool regex_matches(const struct term *term, const char *label, size_t len
 /* The literal in the unit of the cell. */
 static double literal_value(const struct literal *literal, enum unit unit)
 {
-	bool bytes = unit == UNIT_BYTES || unit == UNIT_BYTES_PER_S;
-
-	switch (literal->kind) {
-	case LITERAL_SCALED:
-		return literal->value * pow(bytes ? 1024.0 : 1000.0, literal->scale);
-	case LITERAL_TIME:
-		return unit == UNIT_PERCENT ? literal->value / 1e9 * 100.0 : literal->value;
-	case LITERAL_PERCENT:
-		return unit == UNIT_RATIO ? literal->value / 100.0 : literal->value;
-	default:
-		return literal->value;
-	}
+	if (literal->kind == LITERAL_TIME && unit == UNIT_PERCENT)
+		return literal->value / NS_PER_S * 100.0;
+	if (literal->kind == LITERAL_PERCENT && unit == UNIT_RATIO)
+		return literal->value / 100.0;
+	return literal->value;
 }
 
 /* Compares what lies between low and high; equal means that the value is among it. */

@@ -17,7 +17,7 @@
  * joined by ` and `.
  *
  * A title with % or /s, or a number with %, means the rate in every mode. A time compared with a share of
- * time means that time per second: 10ms is 1 %. K M G T are by 1024 where bytes are compared, else by 1000.
+ * time means that time per second: 10ms is 1 %. Units are those of quantity.h that fit the column.
  */
 struct filter;
 

@@ -105,6 +105,12 @@ static void test_comparisons(void **state)
 	assert_true(compares("read > 1.5MiB", UNIT_BYTES_PER_S, 1.6 * 1024 * 1024));
 	assert_true(compares("age > 2d", UNIT_NS, 3 * 8.64e13));
 	assert_true(compares("nice < -1", UNIT_NONE, -5));
+	assert_true(compares("age > 1m", UNIT_NS, 61e9));
+	assert_false(compares("age > 1m", UNIT_NS, 59e9));
+	assert_true(compares("age > 1min", UNIT_NS, 61e9));
+	assert_true(compares("slice <= 5 µs", UNIT_NS, 5000));
+	assert_true(compares("utime_clock_ticks >= 2s", UNIT_NS, 2e9));
+	assert_true(compares("stuck > 5s", UNIT_NS, 6e9));
 }
 
 static void test_rates(void **state)
@@ -167,6 +173,12 @@ static void test_refusals(void **state)
 	assert_refused("cpu > much", "needs a number");
 	assert_refused("cpu > 5 parsecs", "units are");
 	assert_refused("cpu > 1e999", "not a number");
+	assert_refused("minflt > 1KiB",
+		       "'1KiB' is not a number with a unit of minflt; units are k, K, M, G, T");
+	assert_refused("read_bytes > 10ms", "units are B, K, k, KiB, ");
+	assert_refused("read_bytes > 10%", "units are B, K, k, KiB, ");
+	assert_refused("run_time_ns > 1M", "units are ns, us, µs, ms, s, m, min, h, d, %");
+	assert_refused("nice > 1K", "units are none");
 	assert_refused("/ab", "no / at its end");
 	assert_refused("/a(/", "not a regular expression");
 	assert_refused("/a/b", "join with ' and '");
