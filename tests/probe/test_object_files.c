@@ -315,7 +315,7 @@ static int look_as_nobody(const char *library)
 
 static void test_own_rights(void **state)
 {
-	char *library = memory_format("%s/process/root/app/closed.debug", base);
+	char *library;
 	int status;
 	pid_t child;
 
@@ -324,6 +324,7 @@ static void test_own_rights(void **state)
 		print_message("SKIP: needs root to become a user with capabilities\n");
 		skip();
 	}
+	library = memory_format("%s/process/root/app/closed.debug", base);
 	write_file("process/root/app/closed.debug", "of root alone");
 	write_file("process/root/app/closed.dwp", "of root alone");
 	write_file("process/root/app/open.debug", "for everybody");

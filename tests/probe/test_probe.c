@@ -273,7 +273,7 @@ static void test_parts(void **state)
 static void test_namespace(void **state)
 {
 	struct target_process target;
-	struct probe *probe = create(false);
+	struct probe *probe;
 	const struct probe_process *process;
 	size_t count;
 
@@ -282,6 +282,7 @@ static void test_namespace(void **state)
 		print_message("SKIP: needs root to make a pid namespace\n");
 		skip();
 	}
+	probe = create(false);
 	target_start(&target, &(struct target_start){.new_namespace = true},
 		     (const char *const[]){PROGRAM_STATIC, "park", "10", NULL});
 	process = look_ready(probe, &target);
