@@ -179,6 +179,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	check_features(capture, result);
 	capture->heap.allow_stop = options->allow_stop;
 	capture->heap.patience_ns = options->heap_patience_ns;
+	capture->heap.hurry = options->hurry;
 	heap_open(capture, options->resolver);
 	return 0;
 }

@@ -28,6 +28,7 @@ struct capture_options {
 	struct resolver *resolver;
 	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
+	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
 	 * messages as received, netlink header included. NULL for the kernel.

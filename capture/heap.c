@@ -214,8 +214,12 @@ static int wait_until(struct round *round, uint64_t end)
 	size_t under_way = probe_serve(probe, 0);
 
 	for (; under_way != 0 && now < end; now = clock_ns(CLOCK_MONOTONIC)) {
+		const atomic_bool *hurry = round->capture->heap.hurry;
+
 		if (round_is_cancelled(round))
 			return -ECANCELED;
+		if (hurry != NULL && atomic_load_explicit(hurry, memory_order_relaxed))
+			break;
 		under_way = probe_serve(probe, now + WAIT_SLICE_NS < end ? now + WAIT_SLICE_NS : end);
 	}
 	return 0;

@@ -69,7 +69,8 @@ static void take_event(struct ui *ui, struct ui_event *event)
 		take_round(ui, event->snapshot, event->kind == UI_EVENT_BASE);
 		break;
 	case UI_EVENT_SAVED:
-		screen_message(ui, STYLE_MESSAGE, "saved %s", event->message);
+		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
+			       event->is_error ? "" : "saved ", event->message);
 		break;
 	case UI_EVENT_MESSAGE:
 		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);

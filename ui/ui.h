@@ -14,7 +14,7 @@ enum ui_event_kind {
 	UI_EVENT_NONE,
 	UI_EVENT_ROUND,   /* snapshot: a new round; the screen takes the reference over */
 	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
-	UI_EVENT_SAVED,   /* message: where the snapshot was saved */
+	UI_EVENT_SAVED,   /* message: where the snapshot was saved, or why not */
 	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
 };
 

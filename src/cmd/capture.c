@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/heap_tag.h"
 #include "base/number.h"
 #include "capture/capture.h"
@@ -15,6 +16,7 @@
 #include "ctprof/ctprof.h"
 #include "cmd/line/privilege.h"
 #include "probe/resolver/resolver.h"
+#include "process/child.h"
 #include "cmd/line/view_options.h"
 
 struct capture_command_options {
@@ -27,6 +29,9 @@ struct capture_command_options {
 
 /* How long a capture waits for executables whose allocation counters are being looked for. */
 static const uint64_t heap_patience_ns = UINT64_C(10000000000);
+
+/* How long it waits for the file to be written. */
+#define WRITE_PATIENCE_NS (30 * NS_PER_S)
 
 static void set_defaults(void *options)
 {
@@ -182,6 +187,45 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	return result;
 }
 
+struct file_write {
+	const struct snapshot *snapshot;
+	const char *path;
+};
+
+/* Answers with the number of bytes of JSON; on failure with the sentence. */
+static int write_file(void *context, struct buffer *answer)
+{
+	const struct file_write *write = context;
+	struct error error;
+	uint64_t json_bytes;
+	int result = ctprof_write(write->snapshot, write->path, true, &json_bytes, &error);
+
+	if (result < 0)
+		buffer_append_text(answer, error.text);
+	else
+		buffer_append(answer, &json_bytes, sizeof(json_bytes));
+	return result;
+}
+
+/* Writes the file without hanging for good where its file system does. */
+static int write_patiently(const struct snapshot *snapshot, const char *path, uint64_t *ret_json_bytes,
+			   struct error *error)
+{
+	struct file_write write = {snapshot, path};
+	struct buffer answer = {0};
+	int result = child_call(write_file, &write, WRITE_PATIENCE_NS, NULL, &answer);
+
+	if (result == 0)
+		memcpy(ret_json_bytes, answer.data, sizeof(*ret_json_bytes));
+	else if (answer.data != NULL)
+		error_set(error, result, "%s", answer.data);
+	else
+		error_set(error, result, "not saved: %s: %s", path,
+			  result == -ETIMEDOUT ? "its file system does not answer" : strerror(-result));
+	buffer_release(&answer);
+	return result;
+}
+
 static int write_snapshot(const struct snapshot *snapshot, const char *path, struct error *error)
 {
 	uint64_t json_bytes = 0;
@@ -190,7 +234,7 @@ static int write_snapshot(const struct snapshot *snapshot, const char *path, str
 	if (strcmp(path, "-") == 0)
 		result = ctprof_write_descriptor(snapshot, STDOUT_FILENO, &json_bytes, error);
 	else
-		result = ctprof_write(snapshot, path, true, &json_bytes, error);
+		result = write_patiently(snapshot, path, &json_bytes, error);
 	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
 		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
 	return result;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "metric/nearest.h"
+#include "process/child.h"
 #include "cmd/live/batch.h"
 #include "commands.h"
 #include "cmd/live/file_loader.h"
@@ -24,6 +25,9 @@
 
 /* How long a save or base waits for executables whose allocation counters are being looked for. */
 #define HEAP_PATIENCE_NS NS_PER_S
+
+/* How long the file system of the directory for snapshots has to answer. */
+#define SAVE_DIRECTORY_PATIENCE_NS (5 * NS_PER_S)
 
 enum {
 	LIVE_COLUMNS_MAX = 64
@@ -311,20 +315,34 @@ static int end(int result, const struct error *error)
 	return result < 0 ? command_failed(error) : COMMAND_DONE;
 }
 
-/* Better said before the moment that was to be saved has passed. */
-static int check_save_directory(const char *path, struct error *error)
+static int look_at_directory(void *path, struct buffer *answer)
 {
 	struct stat status;
 
+	(void)answer;
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!S_ISDIR(status.st_mode))
+		return -ENOTDIR;
+	return access(path, W_OK | X_OK) < 0 ? -errno : 0;
+}
+
+/* Better said before the moment that was to be saved has passed. */
+static int check_save_directory(const char *path, struct error *error)
+{
+	struct buffer answer = {0};
+	int result;
+
 	if (path == NULL)
 		return 0;
-	if (stat(path, &status) < 0)
-		return error_set(error, -errno, "cannot save in %s: %s", path, strerror(errno));
-	if (!S_ISDIR(status.st_mode))
-		return error_set(error, -ENOTDIR, "cannot save in %s: it is not a directory", path);
-	if (access(path, W_OK | X_OK) < 0)
-		return error_set(error, -errno, "cannot save in %s: %s", path, strerror(errno));
-	return 0;
+	result = child_call(look_at_directory, (void *)path, SAVE_DIRECTORY_PATIENCE_NS, NULL, &answer);
+	buffer_release(&answer);
+	if (result == 0)
+		return 0;
+	return error_set(error, result, "cannot save in %s: %s", path,
+			 result == -ENOTDIR     ? "it is not a directory"
+			 : result == -ETIMEDOUT ? "its file system does not answer"
+						: strerror(-result));
 }
 
 /* Files can be compared with what is there now. */
@@ -377,6 +395,8 @@ static int run_live(const struct live_options *options, const struct view *view)
 		command_note("%s%s", is_error ? "" : "saved ", message);
 	free(message);
 	session_release(session);
+	if (result == 0 && is_error)
+		return COMMAND_FAILED;
 	return end(result, &error);
 }
 

@@ -2,10 +2,18 @@
 #include "child.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
 
 struct child child_adopt(pid_t pid)
 {
@@ -53,4 +61,102 @@ void child_end(struct child *child)
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	child_forget(child);
+}
+
+/* Whoever reads what this program prints is not to wait for a copy that hangs. Returns `kept`, moved. */
+static int close_others(int kept)
+{
+	const int null = open("/dev/null", O_RDWR);
+
+	if (null < 0)
+		return -errno;
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+		dup2(null, i);
+	kept = dup2(kept, STDERR_FILENO + 1);
+	if (kept >= 0 && syscall(SYS_close_range, kept + 1, ~0U, 0) < 0) {
+		const long open_max = sysconf(_SC_OPEN_MAX); /* before Linux 5.9 */
+
+		for (int i = kept + 1; i < open_max; i++)
+			close(i);
+	}
+	return kept;
+}
+
+_Noreturn static void answer(child_work *work, void *context, int descriptor, pid_t parent)
+{
+	struct buffer text = {0};
+	int result;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
+		_exit(EXIT_FAILURE);
+	descriptor = close_others(descriptor);
+	result = work(context, &text);
+	if (file_write_all(descriptor, &result, sizeof(result)) < 0 ||
+	    file_write_all(descriptor, text.data, text.length) < 0)
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_SUCCESS);
+}
+
+/* Reads until the end of the copy, or the deadline. Returns 0, -ETIMEDOUT or another negative errno. */
+static int read_answer(int descriptor, uint64_t deadline_ns, struct buffer *text)
+{
+	for (;;) {
+		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		struct pollfd end = {.fd = descriptor, .events = POLLIN};
+		ssize_t count;
+
+		if (now >= deadline_ns)
+			return -ETIMEDOUT;
+		if (poll(&end, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1) <= 0)
+			continue;
+		buffer_reserve(text, 4096);
+		count = read(descriptor, text->data + text->length, text->capacity - text->length - 1);
+		if (count <= 0)
+			return count < 0 ? -errno : 0;
+		text->length += (size_t)count;
+	}
+}
+
+int child_call(child_work *work, void *context, uint64_t patience_ns, _Atomic pid_t *ret_running,
+	       struct buffer *ret_answer)
+{
+	const uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
+	const pid_t self = getpid();
+	struct buffer text = {0};
+	struct child child;
+	int ends[2], result;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		answer(work, context, ends[1], self);
+	result = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (result == 0) {
+		child = child_adopt(pid);
+		if (ret_running != NULL)
+			*ret_running = pid;
+		result = read_answer(ends[0], deadline_ns, &text);
+		if (ret_running != NULL)
+			*ret_running = 0;
+		if (result == 0 && text.length < sizeof(result))
+			result = -ECHILD;
+		/* one that hangs may do so for good: it is left to the kernel */
+		if (result == -ETIMEDOUT)
+			child_kill(&child);
+		else
+			child_end(&child);
+		child_forget(&child);
+	}
+	close(ends[0]);
+	if (result == 0) {
+		memcpy(&result, text.data, sizeof(result));
+		buffer_append(ret_answer, text.data + sizeof(result), text.length - sizeof(result));
+		buffer_append_char(ret_answer, '\0');
+		ret_answer->length--;
+	}
+	buffer_release(&text);
+	return result;
 }

@@ -3,7 +3,10 @@
 #define CTOP_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "base/buffer.h"
 
 /*
  * A forked process. It is signalled through a handle (pidfd_open(2)), never by a number that somebody else
@@ -26,6 +29,19 @@ bool child_reap(struct child *child, int *ret_status);
 
 /* Kills it and waits for its end, which must not hang. */
 void child_end(struct child *child);
+
+/* What child_call() runs. Returns 0 or a negative errno; `answer` is what the caller gets besides. */
+typedef int child_work(void *context, struct buffer *answer);
+
+/*
+ * Does `work` in a forked copy of this process: a call that may hang in the kernel, as all do that touch a
+ * file system whose server is gone, so that no signal ends it. The copy has no descriptors but /dev/null, and
+ * ends with the thread that calls. Returns what the work does, -ETIMEDOUT when it is not done after
+ * `patience_ns` (then it is killed), -ECHILD when it was killed, or why there was no copy. `ret_running` (may
+ * be NULL) is the process id of the copy while there is one, for other threads to look at.
+ */
+int child_call(child_work *work, void *context, uint64_t patience_ns, _Atomic pid_t *ret_running,
+	       struct buffer *ret_answer);
 
 /* Closes the handle of one that is collected otherwise, or by nobody. */
 void child_forget(struct child *child);

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "process/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/privilege.h"
@@ -23,11 +25,28 @@
 #define DEAR_BUDGET_NS NS_PER_S
 /* How long the resolving of executables is served without a look at what else is wanted. */
 #define SERVE_SLICE_NS (UINT64_C(20) * 1000 * 1000)
-/* How long the end of the program waits for a save that is still being captured or written. */
+/* How long a snapshot may take to be written: a file system whose server is gone never answers. */
+#define WRITE_PATIENCE_NS (30 * NS_PER_S)
+/*
+ * How long the end of the program waits for a save: in all while somebody works on it, and while nobody does.
+ * All threads together have to end before it.
+ */
 #define SAVE_PATIENCE_NS (10 * NS_PER_S)
+#define IDLE_PATIENCE_NS (700 * NS_PER_MS)
+#define END_PATIENCE_NS  (900 * NS_PER_MS)
+/* CPU time by which somebody has worked on it since the last look. */
+#define WORK_NS NS_PER_MS
 
 enum {
 	EVENT_QUEUE_LENGTH = 16
+};
+
+/* There is one save at a time. */
+enum save_state {
+	SAVE_NONE,
+	SAVE_WANTED,    /* not seen by the capture thread yet */
+	SAVE_CAPTURING, /* by the capture thread */
+	SAVE_WRITING,   /* by the save thread, `to_save` */
 };
 
 struct live_capture {
@@ -45,14 +64,16 @@ struct live_capture {
 	uint64_t interval_ns;
 	bool paused;
 	bool heap_off; /* the allocator probe */
-	bool round_wanted, base_wanted, save_wanted;
+	bool round_wanted, base_wanted;
 	bool needs_known; /* the screen has said what it shows: before that no round is of use */
 	struct capture_round_options needs;
-	struct snapshot *to_save;   /* handed to the save thread */
-	unsigned int saves_pending; /* asked for, not written or given up yet */
+	enum save_state save_state;
+	struct snapshot *to_save; /* of SAVE_WRITING; owned by the save thread once it has begun */
 	struct ui_event events[EVENT_QUEUE_LENGTH];
 	size_t event_count;
-	atomic_bool cancel; /* read without the lock by a capture under way */
+	/* Not guarded: */
+	atomic_bool cancel, hurry; /* read by a capture under way */
+	_Atomic pid_t writer;      /* process that writes a snapshot, or 0 */
 };
 
 static void event_discard(struct ui_event *event)
@@ -95,30 +116,21 @@ static void send_message(struct live_capture *live, enum ui_event_kind kind, cha
 	send_event(live, (struct ui_event){.kind = kind, .message = message, .is_error = is_error});
 }
 
-static void end_save(struct live_capture *live)
+/* Takes the save on to another state. With SAVE_WRITING the reference to `snapshot` is taken over. */
+static void set_save_state(struct live_capture *live, enum save_state state, struct snapshot *snapshot)
 {
 	pthread_mutex_lock(&live->lock);
-	live->saves_pending--;
-	pthread_cond_signal(&live->save_ended);
+	live->save_state = state;
+	live->to_save = snapshot;
+	pthread_cond_signal(state == SAVE_WRITING ? &live->wake_save : &live->save_ended);
 	pthread_mutex_unlock(&live->lock);
 }
 
-/* Hands a snapshot to the save thread. Takes the reference over. */
-static void hand_to_save(struct live_capture *live, struct snapshot *snapshot)
+/* Says why a save came to nothing, and ends it. Takes the message over. */
+static void fail_save(struct live_capture *live, char *message)
 {
-	pthread_mutex_lock(&live->lock);
-	if (live->to_save != NULL) {
-		pthread_mutex_unlock(&live->lock);
-		snapshot_release(snapshot);
-		send_message(live, UI_EVENT_MESSAGE,
-			     memory_duplicate("not saved: the previous snapshot is still being written"),
-			     true);
-		end_save(live);
-		return;
-	}
-	live->to_save = snapshot;
-	pthread_cond_signal(&live->wake_save);
-	pthread_mutex_unlock(&live->lock);
+	send_message(live, UI_EVENT_SAVED, message, true);
+	set_save_state(live, SAVE_NONE, NULL);
 }
 
 static void take_full(struct live_capture *live, struct capture *capture, bool for_base)
@@ -127,17 +139,14 @@ static void take_full(struct live_capture *live, struct capture *capture, bool f
 	struct error error;
 	int result = capture_full(capture, DEAR_BUDGET_NS, &live->cancel, &snapshot, &error);
 
-	if (result < 0) {
-		send_message(live, UI_EVENT_MESSAGE,
-			     memory_format("%s: %s", for_base ? "no base taken" : "not saved", error.text),
-			     true);
-		if (!for_base)
-			end_save(live);
-	} else if (for_base) {
+	if (result < 0 && for_base)
+		send_message(live, UI_EVENT_MESSAGE, memory_format("no base taken: %s", error.text), true);
+	else if (result < 0)
+		fail_save(live, memory_format("not saved: %s", error.text));
+	else if (for_base)
 		send_event(live, (struct ui_event){.kind = UI_EVENT_BASE, .snapshot = snapshot});
-	} else {
-		hand_to_save(live, snapshot);
-	}
+	else
+		set_save_state(live, SAVE_WRITING, snapshot);
 }
 
 static void take_round(struct live_capture *live, struct capture *capture,
@@ -173,7 +182,7 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 {
 	bool resolving = true;
 
-	while (!live->stop && !live->round_wanted && !live->base_wanted && !live->save_wanted) {
+	while (!live->stop && !live->round_wanted && !live->base_wanted && live->save_state != SAVE_WANTED) {
 		struct timespec until = clock_timespec(next_round);
 
 		if (live->paused || !live->needs_known) {
@@ -201,11 +210,13 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 	pthread_mutex_lock(&live->lock);
 	while (wait_for_work(live, capture, next_round)) {
 		const struct capture_round_options needs = live->needs;
-		const bool base = live->base_wanted, save = live->save_wanted;
+		const bool base = live->base_wanted, save = live->save_state == SAVE_WANTED;
 		const bool round = live->round_wanted || (!base && !save);
 		const bool heap_off = live->heap_off;
 
-		live->base_wanted = live->save_wanted = live->round_wanted = false;
+		live->base_wanted = live->round_wanted = false;
+		if (save)
+			live->save_state = SAVE_CAPTURING;
 		pthread_mutex_unlock(&live->lock);
 		capture_switch_heap(capture, !heap_off);
 		if (save)
@@ -253,31 +264,48 @@ static void *run_capture(void *argument)
 }
 
 /* The screen has one line, so the reason must not stand behind a long name. */
-static char *describe_failed_save(const char *directory, const struct error *error)
+static char *describe_failed_save(const char *directory, const char *reason)
 {
 	static const char suffix[] = ".ctprof.zst: ";
-	const char *end_of_name = strstr(error->text, suffix);
+	const char *end_of_name = strstr(reason, suffix);
 
 	return memory_format("not saved in %s: %s", directory != NULL ? directory : ".",
-			     end_of_name != NULL ? end_of_name + strlen(suffix) : error->text);
+			     end_of_name != NULL ? end_of_name + strlen(suffix) : reason);
+}
+
+struct save {
+	struct snapshot *snapshot;
+	const char *directory;
+};
+
+/* Answers with the path, with a remark where there is one; on failure with the sentence. */
+static int write_snapshot(void *context, struct buffer *answer)
+{
+	const struct save *save = context;
+	struct error error;
+	uint64_t json_bytes;
+	char *path;
+	int result = save_name_write(save->snapshot, save->directory, &path, &json_bytes, &error);
+
+	buffer_append_text(answer, result < 0 ? error.text : path);
+	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
+		buffer_append_text(answer, " (over 256 MiB of JSON: ktstr will refuse it)");
+	return result;
 }
 
 static void save(struct live_capture *live, struct snapshot *snapshot)
 {
-	char *path = NULL;
-	struct error error;
-	uint64_t json_bytes;
-	int result = save_name_write(snapshot, live->options.save_directory, &path, &json_bytes, &error);
+	struct save save = {snapshot, live->options.save_directory};
+	struct buffer answer = {0};
+	int result = child_call(write_snapshot, &save, WRITE_PATIENCE_NS, &live->writer, &answer);
+	const char *text = answer.data;
 
-	if (result < 0)
-		send_message(live, UI_EVENT_MESSAGE,
-			     describe_failed_save(live->options.save_directory, &error), true);
-	else if (json_bytes > CTPROF_REFERENCE_LIMIT)
-		send_message(live, UI_EVENT_SAVED,
-			     memory_format("%s (over 256 MiB of JSON: ktstr will refuse it)", path), false);
-	else
-		send_message(live, UI_EVENT_SAVED, memory_duplicate(path), false);
-	free(path);
+	if (text == NULL)
+		text = result == -ETIMEDOUT ? "its file system does not answer" : strerror(-result);
+	send_message(live, UI_EVENT_SAVED,
+		     result < 0 ? describe_failed_save(save.directory, text) : memory_duplicate(text),
+		     result < 0);
+	buffer_release(&answer);
 	snapshot_release(snapshot);
 }
 
@@ -293,11 +321,11 @@ static void *run_save(void *argument)
 			pthread_cond_wait(&live->wake_save, &live->lock);
 			continue;
 		}
+		live->to_save = NULL;
 		pthread_mutex_unlock(&live->lock);
 		save(live, snapshot);
-		end_save(live);
+		set_save_state(live, SAVE_NONE, NULL);
 		pthread_mutex_lock(&live->lock);
-		live->to_save = NULL;
 	}
 	pthread_mutex_unlock(&live->lock);
 	return NULL;
@@ -393,14 +421,21 @@ static void host_request_base(void *context)
 static void host_request_save(void *context, struct snapshot *shown)
 {
 	struct live_capture *live = context;
+	enum save_state before;
 
 	pthread_mutex_lock(&live->lock);
-	live->saves_pending++;
+	before = live->save_state;
+	if (before == SAVE_NONE) {
+		live->save_state = shown != NULL ? SAVE_WRITING : SAVE_WANTED;
+		live->to_save = shown != NULL ? snapshot_reference(shown) : NULL;
+		pthread_cond_signal(shown != NULL ? &live->wake_save : &live->wake_capture);
+	}
 	pthread_mutex_unlock(&live->lock);
-	if (shown != NULL)
-		hand_to_save(live, snapshot_reference(shown));
-	else
-		wake(live, &live->save_wanted);
+	/* what nobody has begun with is what is asked for now */
+	if (before != SAVE_NONE && before != SAVE_WANTED)
+		send_message(live, UI_EVENT_SAVED,
+			     memory_duplicate("not saved: the previous snapshot is still being written"),
+			     true);
 }
 
 static void initialise_conditions(struct live_capture *live)
@@ -461,6 +496,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 	}
 	live = memory_allocate_zero(1, sizeof(*live));
 	live->options = *options;
+	live->options.capture.hurry = &live->hurry;
 	live->interval_ns = options->interval_ns;
 	live->host = (struct ui_host){
 		.context = live,
@@ -502,12 +538,13 @@ const struct ui_host *live_capture_host(struct live_capture *live)
 	return &live->host;
 }
 
+/* What became of the last save that the screen did not show any more. */
 static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 {
 	for (size_t i = live->event_count; i-- > 0;) {
 		struct ui_event *event = &live->events[i];
 
-		if (event->kind == UI_EVENT_SAVED || (event->kind == UI_EVENT_MESSAGE && event->is_error)) {
+		if (event->kind == UI_EVENT_SAVED) {
 			char *message = event->message;
 
 			*ret_is_error = event->is_error;
@@ -518,32 +555,89 @@ static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 	return NULL;
 }
 
+/* CPU time of whoever works on the save. Called with the lock held. */
+static uint64_t save_work_ns(struct live_capture *live)
+{
+	const pid_t writer = live->writer;
+	clockid_t clock;
+	int result;
+
+	if (live->save_state == SAVE_WRITING)
+		result = writer != 0 ? clock_getcpuclockid(writer, &clock) : -1;
+	else
+		result = pthread_getcpuclockid(live->capture_thread, &clock);
+	return result == 0 ? clock_ns(clock) : 0;
+}
+
+/*
+ * A save that was asked for is carried out even when the screen is closed right after, unless what it waits
+ * for hangs. Called and returns with the lock held.
+ */
+static void wait_for_save(struct live_capture *live)
+{
+	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = begun, moved = begun, work = save_work_ns(live);
+
+	while (live->save_state != SAVE_NONE && now - begun < SAVE_PATIENCE_NS &&
+	       now - moved < IDLE_PATIENCE_NS) {
+		const struct timespec until = clock_timespec(now + IDLE_PATIENCE_NS / 10);
+		uint64_t work_now;
+
+		pthread_cond_timedwait(&live->save_ended, &live->lock, &until);
+		now = clock_ns(CLOCK_MONOTONIC);
+		work_now = save_work_ns(live);
+		if (work_now < work || work_now - work >= WORK_NS) {
+			work = work_now;
+			moved = now;
+		}
+	}
+}
+
+/* Whether a thread ended until `deadline_ns` (CLOCK_MONOTONIC). */
+static bool join_until(pthread_t thread, uint64_t deadline_ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct timespec until = clock_timespec(clock_ns(CLOCK_REALTIME) +
+						     (deadline_ns > now ? deadline_ns - now : 0));
+
+	return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
 char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
 {
-	struct timespec until;
+	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS, least_ns;
+	enum save_state unsaved;
 	char *message;
-	bool capture_ended;
+	bool ended;
 
-	/* a save that was asked for is carried out even when the screen is closed right after */
-	until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + SAVE_PATIENCE_NS);
+	atomic_store(&live->hurry, true);
 	pthread_mutex_lock(&live->lock);
-	while (live->saves_pending != 0) {
-		if (pthread_cond_timedwait(&live->save_ended, &live->lock, &until) == ETIMEDOUT)
-			break;
-	}
+	wait_for_save(live);
+	unsaved = live->save_state;
 	live->stop = true;
 	pthread_cond_signal(&live->wake_capture);
 	pthread_cond_signal(&live->wake_save);
 	pthread_mutex_unlock(&live->lock);
 	atomic_store(&live->cancel, true);
-	until = clock_timespec(clock_ns(CLOCK_REALTIME) + NS_PER_S);
-	capture_ended = pthread_timedjoin_np(live->capture_thread, NULL, &until) == 0;
-	pthread_join(live->save_thread, NULL);
-	/* a capture that was left behind may still send something */
+	/* after a long save, or to see what a thread does that has just been told to end */
+	least_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS - IDLE_PATIENCE_NS;
+	if (deadline_ns < least_ns)
+		deadline_ns = least_ns;
+	ended = join_until(live->capture_thread, deadline_ns);
+	ended = join_until(live->save_thread, deadline_ns) && ended;
+	/* a thread that was left behind may still send something */
 	pthread_mutex_lock(&live->lock);
 	message = last_save_message(live, ret_is_error);
+	if (unsaved != SAVE_NONE && live->save_state == unsaved) {
+		free(message);
+		*ret_is_error = true;
+		message = unsaved == SAVE_WRITING
+				  ? describe_failed_save(live->options.save_directory,
+							 "its file system does not answer")
+				  : memory_duplicate("not saved: the capture does not come to an end");
+	}
 	pthread_mutex_unlock(&live->lock);
-	if (capture_ended)
+	if (ended)
 		release(live);
 	return message;
 }

@@ -34,9 +34,10 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 const struct ui_host *live_capture_host(struct live_capture *live);
 
 /*
- * Ends the threads. A save under way is finished first. A capture that hangs in the kernel (a read behind a
- * lock of its target) is left behind after a second; the process is about to end. Returns the message of a
- * save that the screen did not show any more (owned by the caller, `*ret_is_error` tells its kind), or NULL.
+ * Ends the threads. A save under way is finished first, as long as somebody works on it. A thread that hangs
+ * in the kernel is left behind, so that all of this takes less than a second then; the process is about to
+ * end. Returns the message of a save that the screen did not show any more, or of one that was given up
+ * (owned by the caller, `*ret_is_error` tells its kind), or NULL.
  */
 char *live_capture_stop(struct live_capture *live, bool *ret_is_error);
 
