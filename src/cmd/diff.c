@@ -9,12 +9,25 @@
 #include "base/memory.h"
 #include "metric/nearest.h"
 #include "commands.h"
-#include "diff.h"
-#include "diff/comparability.h"
-#include "diff/diff_match.h"
-#include "diff/diff_rule.h"
-#include "tables/tables.h"
+#include "cmd/line/diff_report.h"
 #include "cmd/line/snapshot_pair.h"
+
+/* What is compared with what. */
+enum diff_matching {
+	DIFF_MATCHING_GROUPS,
+	DIFF_MATCHING_THREADS,
+};
+
+/* What `ctop diff` takes. */
+struct diff_command_options {
+	struct view_options view;
+	struct report_options report;
+	int display; /* enum tables_display; TABLES_DISPLAY_COUNT: the format's own */
+	bool wrap;
+	int match;                   /* enum diff_matching */
+	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
+	struct option_texts fail_if; /* rules */
+};
 
 static const char *const matchings[] = {
 	[DIFF_MATCHING_GROUPS] = "group",
@@ -97,7 +110,7 @@ static const struct option_table_use diff_tables_used[] = {
 	{&view_option_table, offsetof(struct diff_command_options, view)},
 };
 
-void diff_set_defaults(void *options)
+static void diff_set_defaults(void *options)
 {
 	struct diff_command_options *diff = options;
 
@@ -109,21 +122,12 @@ void diff_set_defaults(void *options)
 static int make_request(const struct diff_command_options *options, char **files,
 			struct tables_request *request, struct error *error)
 {
-	const enum report_format format = (enum report_format)options->report.format;
-	const bool is_text = format == REPORT_FORMAT_TEXT;
-	int status = report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, request, error);
-
-	if (status < 0)
-		return status;
-	request->display = (enum tables_display)options->display;
-	if (options->display == TABLES_DISPLAY_COUNT)
-		request->display = is_text || format == REPORT_FORMAT_TSV ? TABLES_DISPLAY_ARROW
-									  : TABLES_DISPLAY_FULL;
-	request->layout = is_text;
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
 		request->names[i] = files[i];
+	request->display = (enum tables_display)options->display;
+	request->threads = options->match == DIFF_MATCHING_THREADS;
 	memcpy(request->per, options->per, sizeof(request->per));
-	return 0;
+	return report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, request, error);
 }
 
 /* Cells of a line of the terminal that is printed to, 0 for none. */
@@ -137,26 +141,13 @@ static int terminal_width(const struct diff_command_options *options)
 	return size.ws_col;
 }
 
-/* Everything that a report is made of, besides the options. */
-struct comparison {
-	const struct diff_command_options *options;
-	char **files;
-	struct snapshot *snapshots[DIFF_SIDE_COUNT];
-	struct tables_request request;
-	struct diff_rule *rules;  /* as many as options->fail_if has */
-	struct diff_match *match; /* NULL where the captures are not of one boot */
-	struct diff *diff;
-	struct comparability *comparability;
-	struct diff_rule_outcomes outcomes;
-};
-
-static int parse_rules(struct comparison *comparison, struct error *error)
+static int parse_rules(const struct option_texts *texts, struct diff_rule **ret_rules, struct error *error)
 {
-	const struct option_texts *texts = &comparison->options->fail_if;
+	struct diff_rule *rules = memory_allocate_zero(texts->count + 1, sizeof(*rules));
 
-	comparison->rules = memory_allocate_zero(texts->count + 1, sizeof(*comparison->rules));
+	*ret_rules = rules;
 	for (size_t i = 0; i < texts->count; i++) {
-		int status = diff_rule_parse(texts->items[i], &comparison->rules[i], error);
+		int status = diff_rule_parse(texts->items[i], &rules[i], error);
 
 		if (status < 0)
 			return status;
@@ -164,74 +155,30 @@ static int parse_rules(struct comparison *comparison, struct error *error)
 	return 0;
 }
 
-/* Which threads are the same: only where it is asked for must that be known. */
-static int match_threads(struct comparison *comparison, struct error *error)
+static void release_rules(struct diff_rule *rules, size_t count)
 {
-	struct buffer text = {0};
-	const bool by_thread = comparison->options->match == DIFF_MATCHING_THREADS;
-
-	if (comparison->options->report.reference && !by_thread)
-		return 0;
-	comparison->match = diff_match_create(comparison->snapshots[DIFF_BEFORE],
-					      comparison->snapshots[DIFF_AFTER], error);
-	if (comparison->match == NULL)
-		return by_thread ? -EINVAL : 0;
-	diff_match_describe(comparison->match, by_thread, &text);
-	comparability_add(comparison->comparability, COMPARABILITY_NOTE, "threads", text.data);
-	buffer_release(&text);
-	return 0;
+	for (size_t i = 0; rules != NULL && i < count; i++)
+		diff_rule_release(&rules[i]);
+	free(rules);
 }
 
-static int compare(struct comparison *comparison, struct error *error)
+static int compare(struct diff_report *report, const struct diff_command_options *options,
+		   struct error *error)
 {
-	const struct diff_command_options *options = comparison->options;
-	struct snapshot *before = comparison->snapshots[DIFF_BEFORE];
-	struct snapshot *after = comparison->snapshots[DIFF_AFTER];
-	struct diff_options how = {
-		.grouping = view_options_grouping(&options->view),
-		.by_flags = options->report.reference,
-	};
-	const int64_t interval = comparability_interval(before, after);
-	int status;
-
-	comparison->comparability = comparability_create(before, after);
-	status = match_threads(comparison, error);
-	if (status < 0)
-		return status;
-	if (options->per[TABLES_PER_SECOND] && interval == 0)
+	if (diff_report_match(report, error) < 0 && options->match == DIFF_MATCHING_THREADS)
+		return -EINVAL;
+	if (options->per[TABLES_PER_SECOND] &&
+	    comparability_interval(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER]) == 0)
 		return error_set(error, -EINVAL,
 				 "the time between the captures is zero or unknown: leave out --per second");
-	if (options->match == DIFF_MATCHING_THREADS)
-		diff_match_apply(comparison->match, &how);
-	comparison->diff = diff_create(before, after, &how);
-	comparison->request.match = comparison->match;
-	comparison->request.threads = options->match == DIFF_MATCHING_THREADS;
-	comparison->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
-	for (size_t i = 0; i < options->fail_if.count; i++)
-		diff_rule_judge(&comparison->rules[i], comparison->diff, &comparison->outcomes);
+	diff_report_compare(report);
 	return 0;
-}
-
-static void release_comparison(struct comparison *comparison)
-{
-	diff_rule_outcomes_release(&comparison->outcomes);
-	comparability_release(comparison->comparability);
-	diff_release(comparison->diff);
-	diff_match_release(comparison->match);
-	for (size_t i = 0; comparison->rules != NULL && i < comparison->options->fail_if.count; i++)
-		diff_rule_release(&comparison->rules[i]);
-	free(comparison->rules);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		snapshot_release(comparison->snapshots[side]);
 }
 
 /* What stands on top of other formats goes to stderr where the output is for programs that read rows. */
-static void tell_comparability(const struct comparison *comparison)
+static void tell_comparability(const struct comparability *comparability, enum report_format format)
 {
-	const struct comparability *comparability = comparison->comparability;
-
-	if (comparison->options->report.format != REPORT_FORMAT_TSV &&
-	    comparison->options->report.format != REPORT_FORMAT_CSV)
+	if (format != REPORT_FORMAT_TSV && format != REPORT_FORMAT_CSV)
 		return;
 	for (size_t i = 0; i < comparability->count; i++)
 		command_note("%s: %s", comparability_severity_names[comparability->rows[i].severity],
@@ -247,67 +194,72 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
-static int print_report(struct report_drawing *drawing, const struct comparison *comparison)
+static int print_report(struct diff_report *report, struct report_drawing *drawing,
+			const struct diff_command_options *options)
 {
-	const struct diff_command_options *options = comparison->options;
 	struct error error;
 
 	report_drawing_start(drawing, &options->report, &options->view);
-	drawing->report.snapshot = comparison->snapshots[DIFF_AFTER];
-	drawing->report.before = comparison->snapshots[DIFF_BEFORE];
 	drawing->report.wrap_width = options->wrap ? terminal_width(options) : 0;
-	tell_comparability(comparison);
-	report_begin(&drawing->report, &(struct report_subject){
-					       .command = "diff",
-					       .before_file = comparison->files[DIFF_BEFORE],
-					       .file = comparison->files[DIFF_AFTER],
-					       .group_by = axes[options->view.axis].name,
-					       .comparability = comparison->comparability,
-					       .rules = comparison->outcomes.items,
-					       .rule_count = comparison->outcomes.count,
-				       });
-	tables_make(comparison->diff, &comparison->request, report_drawing_add, drawing);
-	report_end(&drawing->report);
-	if (output_close(&drawing->output, &error) < 0)
+	tell_comparability(report->comparability, drawing->report.format);
+	if (diff_report_write(report, drawing, &error) < 0)
 		return output_failed(&drawing->output, &error);
-	return tell_rules(&comparison->outcomes);
+	return tell_rules(&report->outcomes);
 }
 
 /* Reads, compares and prints what the checked options ask for. */
-static int run(struct comparison *comparison)
+static int run(const struct diff_command_options *options, struct diff_report *report,
+	       const struct diff_rule *rules)
 {
-	const struct diff_command_options *options = comparison->options;
-	const char *const files[DIFF_SIDE_COUNT] = {comparison->files[DIFF_BEFORE],
-						    comparison->files[DIFF_AFTER]};
+	struct snapshot *snapshots[DIFF_SIDE_COUNT] = {NULL, NULL};
 	struct report_drawing drawing;
 	struct error error;
+	int status;
 
-	if (output_open(&drawing.output, options->report.output, &error) < 0)
+	if (output_open(&drawing.output, options->report.output, true, &error) < 0)
 		return command_failed(&error);
-	if (snapshot_pair_read(files, options->report.max_bytes, comparison->snapshots, &error) < 0 ||
-	    compare(comparison, &error) < 0) {
+	status = snapshot_pair_read(report->request.names, options->report.max_bytes, snapshots, &error);
+	report->snapshots[DIFF_BEFORE] = snapshots[DIFF_BEFORE];
+	report->snapshots[DIFF_AFTER] = snapshots[DIFF_AFTER];
+	if (status == 0)
+		status = compare(report, options, &error);
+	if (status == 0) {
+		for (size_t i = 0; i < options->fail_if.count; i++)
+			diff_rule_judge(&rules[i], report->diff, &report->outcomes);
+		status = print_report(report, &drawing, options);
+	} else {
 		output_abandon(&drawing.output);
-		return command_failed(&error);
+		status = command_failed(&error);
 	}
-	return print_report(&drawing, comparison);
+	diff_report_release(report);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		snapshot_release(snapshots[side]);
+	return status;
 }
 
-int diff_run(void *opaque, char **operands, int operand_count)
+static int diff_run(void *opaque, char **operands, int operand_count)
 {
-	struct comparison comparison = {.options = opaque, .files = operands};
 	const struct diff_command_options *options = opaque;
+	struct diff_report report = {
+		.how =
+			{
+				.grouping = view_options_grouping(&options->view),
+				.by_flags = options->report.reference,
+			},
+	};
+	struct diff_rule *rules = NULL;
 	struct error error;
 	int status;
 
 	(void)operand_count;
-	if (make_request(options, operands, &comparison.request, &error) < 0 ||
-	    parse_rules(&comparison, &error) < 0) {
+	if (make_request(options, operands, &report.request, &error) < 0 ||
+	    parse_rules(&options->fail_if, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
-		report_options_warn(&options->report, &options->view, &comparison.request);
-		status = run(&comparison);
+		report_options_warn(&options->report, &options->view, &report.request);
+		status = run(options, &report, rules);
 	}
-	release_comparison(&comparison);
+	release_rules(rules, options->fail_if.count);
 	return status;
 }
 

@@ -145,7 +145,7 @@ static int run(void *options, char **operands, int operand_count)
 	(void)operand_count;
 	if (roots_open(&roots, doctor->roots.roots, &error) < 0)
 		return command_failed(&error);
-	if (output_open(&output, NULL, &error) < 0) {
+	if (output_open(&output, NULL, true, &error) < 0) {
 		roots_close(&roots);
 		return command_failed(&error);
 	}

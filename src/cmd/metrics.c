@@ -53,7 +53,7 @@ static int metrics_run(void *opaque, char **operands, int operand_count)
 
 	(void)operands;
 	(void)operand_count;
-	if (output_open(&output, NULL, &error) < 0)
+	if (output_open(&output, NULL, true, &error) < 0)
 		return command_failed(&error);
 	report.out = &output.buffer;
 	report_begin(&report, &(struct report_subject){.command = "metrics"});

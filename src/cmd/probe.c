@@ -374,7 +374,7 @@ static int print_record(const struct run *run, struct error *error)
 	struct buffer warnings = {0};
 	struct output output;
 
-	if (output_open(&output, NULL, error) < 0)
+	if (output_open(&output, NULL, true, error) < 0)
 		return command_failed(error);
 	if (run->options->json)
 		probe_record_append_json(&run->record, &output.buffer);

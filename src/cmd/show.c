@@ -55,19 +55,11 @@ static int print_report(struct report_drawing *drawing, const struct show_option
 		.grouping = view_options_grouping(&options->view),
 		.by_flags = options->report.reference,
 	};
-	struct diff *groups = diff_create(NULL, snapshot, &how);
 	struct error error;
 
 	report_drawing_start(drawing, &options->report, &options->view);
-	drawing->report.snapshot = snapshot;
 	drawing->report.one_section = makes_one_table(request);
-	report_begin(&drawing->report, &(struct report_subject){.command = "show",
-								.file = file,
-								.group_by = axes[options->view.axis].name});
-	tables_make(groups, request, report_drawing_add, drawing);
-	report_end(&drawing->report);
-	diff_release(groups);
-	if (output_close(&drawing->output, &error) < 0)
+	if (report_drawing_show(drawing, snapshot, file, &how, request, &error) < 0)
 		return output_failed(&drawing->output, &error);
 	return COMMAND_DONE;
 }
@@ -86,7 +78,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	if (make_request(options, &request, &error) < 0)
 		return command_misused(&show_command, &error);
 	report_options_warn(&options->report, &options->view, &request);
-	if (output_open(&drawing.output, options->report.output, &error) < 0)
+	if (output_open(&drawing.output, options->report.output, true, &error) < 0)
 		return command_failed(&error);
 	if (ctprof_read(operands[0], options->report.max_bytes, &snapshot, &notes, &error) < 0) {
 		output_abandon(&drawing.output);

@@ -133,7 +133,7 @@ static int print_version(void)
 	struct error error;
 	struct output output;
 
-	if (output_open(&output, NULL, &error) < 0)
+	if (output_open(&output, NULL, true, &error) < 0)
 		return command_failed(&error);
 	buffer_append_text(&output.buffer, "ctop " CTOP_VERSION "\n");
 	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;

@@ -103,7 +103,7 @@ int help_print(command_table commands, const struct command *command)
 	struct output output;
 	struct error error;
 
-	if (output_open(&output, NULL, &error) < 0)
+	if (output_open(&output, NULL, true, &error) < 0)
 		return command_failed(&error);
 	if (command != NULL)
 		append_command(&output.buffer, command);

@@ -11,11 +11,11 @@ enum {
 	FLUSH_BYTES = 1 << 16
 };
 
-int output_open(struct output *output, const char *path, struct error *error)
+int output_open(struct output *output, const char *path, bool replace, struct error *error)
 {
 	*output = (struct output){.path = path};
 	output->file.descriptor = -1;
-	return path != NULL ? file_replacement_open(&output->file, path, 0666, true, error) : 0;
+	return path != NULL ? file_replacement_open(&output->file, path, 0666, replace, error) : 0;
 }
 
 static void write_out(struct output *output)

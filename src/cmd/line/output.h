@@ -19,8 +19,11 @@ struct output {
 	int status;       /* first negative errno of a write; later writes are dropped */
 };
 
-/* Opens stdout, or a replacement of `path`. Returns 0, or a negative errno with a sentence. */
-int output_open(struct output *output, const char *path, struct error *error);
+/*
+ * Opens stdout, or the file `path`, which takes the place of one that exists only with `replace` (else
+ * -EEXIST). Returns 0, or a negative errno with a sentence.
+ */
+int output_open(struct output *output, const char *path, bool replace, struct error *error);
 
 /* Writes the buffer out when it holds much; keeps the first error for output_close(). */
 void output_flush(struct output *output);

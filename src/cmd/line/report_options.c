@@ -112,7 +112,8 @@ void report_drawing_start(struct report_drawing *drawing, const struct report_op
 	};
 }
 
-void report_drawing_add(void *context, const struct table *table)
+/* `context` is a struct report_drawing. */
+static void add_table(void *context, const struct table *table)
 {
 	struct report_drawing *drawing = context;
 	const enum report_format format = drawing->report.format;
@@ -125,4 +126,31 @@ void report_drawing_add(void *context, const struct table *table)
 				     : "%zu rows of section %s are left out by --limit",
 			     table->row_total - table->row_count, table->section);
 	output_flush(&drawing->output);
+}
+
+int report_drawing_finish(struct report_drawing *drawing, const struct report_subject *subject,
+			  const struct diff *diff, const struct tables_request *request, struct error *error)
+{
+	report_begin(&drawing->report, subject);
+	tables_make(diff, request, add_table, drawing);
+	report_end(&drawing->report);
+	return output_close(&drawing->output, error);
+}
+
+int report_drawing_show(struct report_drawing *drawing, const struct snapshot *snapshot, const char *file,
+			const struct diff_options *how, const struct tables_request *request,
+			struct error *error)
+{
+	const struct report_subject subject = {
+		.command = "show",
+		.file = file,
+		.group_by = axes[how->grouping.axis].name,
+	};
+	struct diff *groups = diff_create(NULL, snapshot, how);
+	int result;
+
+	drawing->report.snapshot = snapshot;
+	result = report_drawing_finish(drawing, &subject, groups, request, error);
+	diff_release(groups);
+	return result;
 }

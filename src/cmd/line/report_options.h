@@ -47,7 +47,13 @@ struct report_drawing {
 void report_drawing_start(struct report_drawing *drawing, const struct report_options *options,
 			  const struct view_options *view);
 
-/* Draws a table; `drawing` is a struct report_drawing: for what hands tables out one by one. */
-void report_drawing_add(void *drawing, const struct table *table);
+/* Draws the tables of `request` with what stands around them, and closes the output, as output_close(). */
+int report_drawing_finish(struct report_drawing *drawing, const struct report_subject *subject,
+			  const struct diff *diff, const struct tables_request *request, struct error *error);
+
+/* The same of one snapshot: what `ctop show` prints. `file` is what the report calls it. */
+int report_drawing_show(struct report_drawing *drawing, const struct snapshot *snapshot, const char *file,
+			const struct diff_options *how, const struct tables_request *request,
+			struct error *error);
 
 #endif
