@@ -169,13 +169,13 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 }
 
 /* What helper and caller share. */
-struct batch {
+struct stop_batch {
 	size_t count;
 	uint64_t stops;
 	struct stop_thread threads[BATCH_MAX];
 };
 
-static _Noreturn void helper_run(const struct attachment *attachment, struct batch *batch, pid_t caller)
+static _Noreturn void helper_run(const struct attachment *attachment, struct stop_batch *batch, pid_t caller)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	enum heap_tag refusal = HEAP_TAG_PTRACE_SEIZE;
@@ -256,7 +256,7 @@ static int wait_helper(struct stopper *stopper, pid_t helper, int descriptor, co
 }
 
 /* One helper for one batch. Returns what wait_helper() does, or a negative errno. */
-static int run_batch(struct stopper *stopper, const struct attachment *attachment, struct batch *batch,
+static int run_batch(struct stopper *stopper, const struct attachment *attachment, struct stop_batch *batch,
 		     const volatile int *stop_flag)
 {
 	const pid_t caller = getpid();
@@ -282,7 +282,7 @@ static int run_batch(struct stopper *stopper, const struct attachment *attachmen
 }
 
 /* Copies what the helper has done; returns how many threads that were, from the first on. */
-static size_t take_results(const struct batch *batch, struct stop_thread *threads)
+static size_t take_results(const struct stop_batch *batch, struct stop_thread *threads)
 {
 	size_t done = 0;
 
@@ -301,7 +301,7 @@ static void give_up(struct stop_thread *threads, size_t count, int error_number)
 	}
 }
 
-static int read_all(struct stopper *stopper, const struct attachment *attachment, struct batch *batch,
+static int read_all(struct stopper *stopper, const struct attachment *attachment, struct stop_batch *batch,
 		    struct stop_thread *threads, size_t count, const volatile int *stop_flag, uint64_t *stops)
 {
 	size_t next = 0;
@@ -343,8 +343,8 @@ static int read_all(struct stopper *stopper, const struct attachment *attachment
 int stop_read(struct stopper *stopper, const struct attachment *attachment, struct stop_thread *threads,
 	      size_t count, const volatile int *stop_flag, uint64_t *stops)
 {
-	struct batch *batch = mmap(NULL, sizeof(*batch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				   -1, 0);
+	struct stop_batch *batch = mmap(NULL, sizeof(*batch), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int r;
 
 	for (size_t i = 0; i < count; i++)

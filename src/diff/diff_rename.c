@@ -28,7 +28,7 @@ struct orphan_cgroup {
 };
 
 /* A candidate and its best baseline: indices into cgroups[]. */
-struct match {
+struct rename_match {
 	size_t before, after;
 	uint32_t overlap;
 	double ratio;
@@ -40,8 +40,8 @@ struct search {
 	size_t orphan_count[DIFF_SIDE_COUNT];
 	struct orphan_cgroup *cgroups[DIFF_SIDE_COUNT]; /* in byte order of their paths */
 	size_t cgroup_count[DIFF_SIDE_COUNT];
-	struct string_pool types; /* process pattern, NUL, thread pattern */
-	struct match *matches;    /* ascending by candidate */
+	struct string_pool types;     /* process pattern, NUL, thread pattern */
+	struct rename_match *matches; /* ascending by candidate */
 	size_t match_count;
 	bool *taken; /* groups of before that have been joined */
 };
@@ -159,7 +159,7 @@ static uint32_t count_common(const struct orphan_cgroup *a, const struct orphan_
 }
 
 /* The first of the baselines that a candidate is most like; false when it is like none. */
-static bool find_baseline(const struct search *search, size_t candidate, struct match *match)
+static bool find_baseline(const struct search *search, size_t candidate, struct rename_match *match)
 {
 	const struct orphan_cgroup *after = &search->cgroups[DIFF_AFTER][candidate];
 	bool found = false;
@@ -180,7 +180,7 @@ static bool find_baseline(const struct search *search, size_t candidate, struct 
 		ratio = (double)overlap / (double)(smaller + larger - overlap);
 		if (overlap < TYPES_MIN || ratio < ratio_min || (found && ratio <= match->ratio))
 			continue;
-		*match = (struct match){i, candidate, overlap, ratio};
+		*match = (struct rename_match){i, candidate, overlap, ratio};
 		found = true;
 		if (overlap == larger)
 			break;
@@ -195,7 +195,7 @@ static void join(struct search *search, uint32_t before, uint32_t after)
 }
 
 /* Joins the rows of two cgroups by what follows the path in their keys, by which both runs are ordered. */
-static void join_rows(struct search *search, const struct match *match)
+static void join_rows(struct search *search, const struct rename_match *match)
 {
 	const struct orphan_cgroup *before = &search->cgroups[DIFF_BEFORE][match->before];
 	const struct orphan_cgroup *after = &search->cgroups[DIFF_AFTER][match->after];
@@ -258,7 +258,7 @@ static size_t lower_bound(const struct search *search, const char *bytes, size_t
 }
 
 /* Joins the orphans below the candidate's root with those that have the same path below the baseline's. */
-static void join_below(struct search *search, const struct match *match)
+static void join_below(struct search *search, const struct rename_match *match)
 {
 	struct orphan_cgroup *before = &search->cgroups[DIFF_BEFORE][match->before];
 	const struct orphan_cgroup *after = &search->cgroups[DIFF_AFTER][match->after];
@@ -294,9 +294,10 @@ static void join_below(struct search *search, const struct match *match)
 
 static void find_matches(struct search *search)
 {
-	search->matches = memory_allocate_zero(search->cgroup_count[DIFF_AFTER] + 1, sizeof(struct match));
+	search->matches = memory_allocate_zero(search->cgroup_count[DIFF_AFTER] + 1,
+					       sizeof(struct rename_match));
 	for (size_t i = 0; i < search->cgroup_count[DIFF_AFTER]; i++) {
-		struct match match;
+		struct rename_match match;
 
 		if (find_baseline(search, i, &match))
 			search->matches[search->match_count++] = match;
@@ -313,8 +314,8 @@ static bool has_type(const struct orphan_cgroup *cgroup, uint32_t type)
 }
 
 /* Whether a partner of a cgroup has the type. */
-static bool partner_has_type(const struct search *search, enum diff_side side, const struct match *match,
-			     uint32_t type)
+static bool partner_has_type(const struct search *search, enum diff_side side,
+			     const struct rename_match *match, uint32_t type)
 {
 	if (side == DIFF_AFTER)
 		return has_type(&search->cgroups[DIFF_BEFORE][match->before], type);
@@ -335,7 +336,7 @@ static int compare_types(const void *a, const void *b)
 }
 
 /* The types of one side that no partner has. */
-static void list_residue(struct search *search, enum diff_side side, const struct match *match,
+static void list_residue(struct search *search, enum diff_side side, const struct rename_match *match,
 			 struct diff_rename *rename)
 {
 	size_t index = side == DIFF_BEFORE ? match->before : match->after;
@@ -360,7 +361,7 @@ static void list_residue(struct search *search, enum diff_side side, const struc
 	rename->only_count[side] = count;
 }
 
-static void describe(struct search *search, const struct match *match, struct diff_rename *rename)
+static void describe(struct search *search, const struct rename_match *match, struct diff_rename *rename)
 {
 	const struct orphan_cgroup *before = &search->cgroups[DIFF_BEFORE][match->before];
 	const struct orphan_cgroup *after = &search->cgroups[DIFF_AFTER][match->after];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-struct step {
+struct ladder_step {
 	double threshold; /* in base units */
 	const char *unit;
 };
@@ -13,7 +13,7 @@ struct step {
 struct ladder_entry {
 	enum unit unit;
 	size_t step_count;
-	struct step steps[5]; /* ascending, the base step first */
+	struct ladder_step steps[5]; /* ascending, the base step first */
 };
 
 static const struct ladder_entry ladders[] = {
@@ -28,7 +28,7 @@ static const struct ladder_entry ladders[] = {
 };
 
 /* The largest step that fits; the base step for NULL. Chosen before rounding and never revised. */
-static const struct step *find_step(enum ladder ladder, double magnitude)
+static const struct ladder_step *find_step(enum ladder ladder, double magnitude)
 {
 	const struct ladder_entry *entry = &ladders[ladder];
 	size_t i = entry->step_count - 1;
@@ -38,7 +38,7 @@ static const struct step *find_step(enum ladder ladder, double magnitude)
 	return &entry->steps[i];
 }
 
-static bool is_base(enum ladder ladder, const struct step *step)
+static bool is_base(enum ladder ladder, const struct ladder_step *step)
 {
 	return step == ladders[ladder].steps;
 }
@@ -50,7 +50,7 @@ enum unit cell_format_unit(enum ladder ladder)
 
 void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder)
 {
-	const struct step *step = find_step(ladder, (double)value);
+	const struct ladder_step *step = find_step(ladder, (double)value);
 
 	if (is_base(ladder, step)) {
 		buffer_append_u64(buffer, value);
@@ -62,7 +62,7 @@ void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder
 
 void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder)
 {
-	const struct step *step = find_step(ladder, fabs(delta));
+	const struct ladder_step *step = find_step(ladder, fabs(delta));
 
 	/* + 0.0 turns a negative zero into zero */
 	if (is_base(ladder, step) && delta == trunc(delta))
@@ -73,7 +73,7 @@ void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder)
 
 void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder, bool is_ratio)
 {
-	const struct step *step = find_step(ladder, fabs(value));
+	const struct ladder_step *step = find_step(ladder, fabs(value));
 
 	if (is_ratio)
 		buffer_append_format(buffer, "%.3f", value + 0.0);
@@ -84,7 +84,7 @@ void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder
 
 void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio)
 {
-	const struct step *step = find_step(ladder, fabs(delta));
+	const struct ladder_step *step = find_step(ladder, fabs(delta));
 
 	if (is_ratio)
 		buffer_append_format(buffer, "%+.3f", delta + 0.0);

@@ -38,7 +38,7 @@ static bool is_slip(command_table commands, const struct command *command, char 
 }
 
 /* What was typed behind a command's name, as that command reads it. */
-struct reading {
+struct command_words {
 	const struct command *command;
 	void *options;
 	char **words; /* operands first */
@@ -47,9 +47,10 @@ struct reading {
 	struct error error;
 };
 
-static void read_words(const struct command *command, char *const *typed, int count, struct reading *reading)
+static void read_words(const struct command *command, char *const *typed, int count,
+		       struct command_words *reading)
 {
-	*reading = (struct reading){
+	*reading = (struct command_words){
 		.command = command,
 		.options = memory_allocate_zero(1, command->options_size + 1),
 		.words = memory_allocate_zero((size_t)count + 1, sizeof(*reading->words)),
@@ -62,7 +63,7 @@ static void read_words(const struct command *command, char *const *typed, int co
 					  reading->words, count, &reading->help, &reading->error);
 }
 
-static void release(struct reading *reading)
+static void release(struct command_words *reading)
 {
 	options_release(reading->command->tables, reading->command->table_count, reading->options);
 	free(reading->options);
@@ -70,7 +71,7 @@ static void release(struct reading *reading)
 }
 
 /* The command that does it instead: of options that are not understood, one that understands them. */
-static const struct command *find_instead(command_table commands, const struct reading *reading,
+static const struct command *find_instead(command_table commands, const struct command_words *reading,
 					  char *const *typed, int count)
 {
 	const struct command *command = reading->command, *found = NULL;
@@ -86,7 +87,7 @@ static const struct command *find_instead(command_table commands, const struct r
 	}
 	for (int i = 1; found == NULL && i <= command->maximum_operands; i++) {
 		const struct command *other = command->instead(reading->options, i);
-		struct reading attempt;
+		struct command_words attempt;
 
 		if (other == NULL)
 			continue;
@@ -101,7 +102,7 @@ static const struct command *find_instead(command_table commands, const struct r
 static int run(command_table commands, const struct command *command, char *const *typed, int count)
 {
 	const struct command *instead;
-	struct reading reading;
+	struct command_words reading;
 	int status;
 
 	read_words(command, typed, count, &reading);

@@ -25,7 +25,7 @@ struct parser {
 };
 
 /* An option as it was found: its table entry, the struct it sets, and how the user wrote it. */
-struct match {
+struct option_match {
 	const struct option *option;
 	void *member;
 	char written[72];
@@ -62,7 +62,7 @@ static bool is_called(const struct option *option, const char *name, size_t leng
 
 /* Finds an option by its long name, or by its letter when `name` is NULL. */
 static bool find(const struct parser *parser, const char *name, size_t length, char letter,
-		 struct match *ret_match)
+		 struct option_match *ret_match)
 {
 	for (size_t u = 0; u < parser->use_count; u++) {
 		const struct option_table *table = parser->uses[u].table;
@@ -80,7 +80,7 @@ static bool find(const struct parser *parser, const char *name, size_t length, c
 	return false;
 }
 
-static int bad_number(const struct match *match, const char *value, struct error *error)
+static int bad_number(const struct option_match *match, const char *value, struct error *error)
 {
 	const struct option *option = match->option;
 
@@ -91,7 +91,7 @@ static int bad_number(const struct match *match, const char *value, struct error
 			 option->minimum, option->maximum, value);
 }
 
-static int set_number(const struct match *match, const char *value, struct error *error)
+static int set_number(const struct option_match *match, const char *value, struct error *error)
 {
 	const struct option *option = match->option;
 	struct option_numbers *numbers = match->member;
@@ -110,7 +110,7 @@ static int set_number(const struct match *match, const char *value, struct error
 	return 0;
 }
 
-static int set_real(const struct match *match, const char *value, struct error *error)
+static int set_real(const struct option_match *match, const char *value, struct error *error)
 {
 	char *end;
 	double number = strtod(value, &end);
@@ -122,7 +122,7 @@ static int set_real(const struct match *match, const char *value, struct error *
 	return 0;
 }
 
-static int set_choice(const struct match *match, const char *value, struct error *error)
+static int set_choice(const struct option_match *match, const char *value, struct error *error)
 {
 	const char *const *choices = match->option->choices;
 	char kind[96];
@@ -145,7 +145,7 @@ static void add_text(struct option_texts *texts, const char *value)
 	texts->items[texts->count++] = value;
 }
 
-static int set_value(const struct match *match, const char *value, struct error *error)
+static int set_value(const struct option_match *match, const char *value, struct error *error)
 {
 	switch (match->option->kind) {
 	case OPTION_FLAG:
@@ -171,7 +171,7 @@ static int set_value(const struct match *match, const char *value, struct error 
 }
 
 /* The word behind an option whose value is not glued to it. */
-static int take_value(struct parser *parser, const struct match *match, const char **ret_value,
+static int take_value(struct parser *parser, const struct option_match *match, const char **ret_value,
 		      struct error *error)
 {
 	if (parser->next >= parser->word_count)
@@ -187,7 +187,7 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 	const char *equals = strchr(name, '=');
 	size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
 	const char *value = equals != NULL ? equals + 1 : NULL;
-	struct match match;
+	struct option_match match;
 
 	snprintf(match.written, sizeof(match.written), "--%.*s", (int)(length < 60 ? length : 60), name);
 	if (!find(parser, name, length, '\0', &match))
@@ -209,7 +209,7 @@ static int parse_letters(struct parser *parser, const char *word, bool *ret_help
 {
 	for (const char *letter = word + 1; *letter != '\0'; letter++) {
 		const char *value = letter[1] != '\0' ? letter + 1 : NULL;
-		struct match match;
+		struct option_match match;
 		int status;
 
 		snprintf(match.written, sizeof(match.written), "-%c", *letter);

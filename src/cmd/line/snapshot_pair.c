@@ -9,7 +9,7 @@
 #include "command.h"
 #include "ctprof/ctprof.h"
 
-struct reading {
+struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
 	struct snapshot *snapshot;
@@ -20,7 +20,7 @@ struct reading {
 
 static void *read_one(void *argument)
 {
-	struct reading *reading = argument;
+	struct file_reading *reading = argument;
 
 	reading->result = ctprof_read(reading->path, reading->max_bytes, &reading->snapshot, &reading->notes,
 				      &reading->error);
@@ -28,7 +28,7 @@ static void *read_one(void *argument)
 }
 
 /* The second file in a thread of its own while this one reads the first. */
-static void read_both(struct reading readings[2])
+static void read_both(struct file_reading readings[2])
 {
 	pthread_t thread;
 	bool is_threaded = pthread_create(&thread, NULL, read_one, &readings[1]) == 0;
@@ -43,7 +43,7 @@ static void read_both(struct reading readings[2])
 int snapshot_pair_read(const char *const paths[2], uint64_t max_bytes, struct snapshot *ret_snapshots[2],
 		       struct error *error)
 {
-	struct reading readings[2] = {
+	struct file_reading readings[2] = {
 		{.path = paths[0], .max_bytes = max_bytes},
 		{.path = paths[1], .max_bytes = max_bytes},
 	};
