@@ -29,11 +29,6 @@ static ssize_t prefix_length(const char *name)
 	return prefix == 0 || (prefix >= 2 && name[prefix - 1] == '_') ? (ssize_t)prefix : -1;
 }
 
-bool jemalloc_symbol_qualifies(const char *name)
-{
-	return prefix_length(name) >= 0;
-}
-
 static bool is_about_thread_data(const char *name)
 {
 	return strncmp(name, "tsd_", 4) == 0 || strncmp(name, "malloc_tsd_", 11) == 0;

@@ -21,12 +21,9 @@ struct jemalloc_symbols {
 	size_t function_count;
 };
 
-/* "tsd_tls", or anything before "_tsd_tls": a jemalloc built with another prefix. */
-bool jemalloc_symbol_qualifies(const char *name);
-
 /*
- * Searches .symtab, then .dynsym; the first defined symbol that qualifies, of any type, wins. False when
- * there is none.
+ * Searches .symtab, then .dynsym; the first defined symbol, of any type, that is called "tsd_tls", or
+ * anything before "_tsd_tls" (a jemalloc built with another prefix), wins. False when there is none.
  */
 bool jemalloc_symbols_find(const struct elf_object *object, struct jemalloc_symbols *ret_symbols);
 

@@ -152,8 +152,9 @@ static bool load_boolean(const struct member *member, void *field, const struct 
 	return true;
 }
 
-bool load_store(struct loader *loader, const struct member *member, void *target,
-		const struct json_scalar *scalar)
+/* False for a scalar of a wrong type. */
+static bool store(struct loader *loader, const struct member *member, void *target,
+		  const struct json_scalar *scalar)
 {
 	void *field = (char *)target + member->offset;
 
@@ -191,7 +192,7 @@ bool load_store(struct loader *loader, const struct member *member, void *target
 bool load_scalar(struct loader *loader, const struct member *member, void *target,
 		 const struct json_scalar *scalar)
 {
-	return load_store(loader, member, target, scalar) ||
+	return store(loader, member, target, scalar) ||
 	       load_refuse_scalar(loader, scalar, load_expectation(member));
 }
 

@@ -127,11 +127,7 @@ struct loader {
  * Returns false. */
 bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar, const char *wanted);
 
-/* Stores a scalar in the field of `member` in the struct at `target`; false when it is of a wrong type. */
-bool load_store(struct loader *loader, const struct member *member, void *target,
-		const struct json_scalar *scalar);
-
-/* The same, refusing what is wrong. */
+/* Stores a scalar in the field of `member` in the struct at `target`, or refuses one of a wrong type. */
 bool load_scalar(struct loader *loader, const struct member *member, void *target,
 		 const struct json_scalar *scalar);
 

@@ -53,13 +53,3 @@ void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, s
 	pattern_append(buffer, instances.data, instances.length);
 	buffer_release(&instances);
 }
-
-void grouping_append_cgroup_key(const struct grouping_options *options, const char *path, size_t length,
-				struct buffer *buffer)
-{
-	struct cgroup_key_rules rules;
-
-	cgroup_key_rules_initialise(&rules, options);
-	cgroup_key_append(&rules, path, length, buffer);
-	cgroup_key_rules_release(&rules);
-}

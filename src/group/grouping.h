@@ -76,9 +76,4 @@ const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t
 /* Group whose key is these bytes, or UINT32_MAX. */
 uint32_t grouping_find(const struct grouping *grouping, const char *key, size_t length);
 
-/* The cgroup key (flattened, normalised) of a raw cgroup path under the grouping's options, appended to
- * `buffer`. */
-void grouping_append_cgroup_key(const struct grouping_options *options, const char *path, size_t length,
-				struct buffer *buffer);
-
 #endif

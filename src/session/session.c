@@ -22,11 +22,6 @@ struct session *session_create_file(struct snapshot *snapshot)
 	return session;
 }
 
-bool session_is_file(const struct session *session)
-{
-	return session->is_file;
-}
-
 static void forget_groupings(struct session *session)
 {
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {

@@ -26,8 +26,6 @@ void session_release(struct session *session);
  * file). */
 struct session *session_create_file(struct snapshot *snapshot);
 
-bool session_is_file(const struct session *session);
-
 /*
  * Takes over one reference to a finished snapshot as the newest round. The first one becomes the base. What
  * threads that are gone since the last round did since the base is folded into one record per triple

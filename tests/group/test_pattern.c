@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "group/cgroup_key.h"
 #include "group/glob.h"
-#include "group/grouping.h"
 #include "group/pattern.h"
 
 struct vector {
@@ -129,6 +129,19 @@ static const struct path_vector path_vectors[] = {
 	{"", "", ""},
 };
 
+static void assert_cgroup_key(const struct grouping_options *options, const char *path, const char *key)
+{
+	struct cgroup_key_rules rules;
+	struct buffer buffer = {0};
+
+	buffer_append_char(&buffer, '<');
+	cgroup_key_rules_initialise(&rules, options);
+	cgroup_key_append(&rules, path, strlen(path), &buffer);
+	assert_string_equal(buffer.data + 1, key);
+	cgroup_key_rules_release(&rules);
+	buffer_release(&buffer);
+}
+
 static void test_cgroup_keys(void **state)
 {
 	struct grouping_options options = {.axis = AXIS_CGROUP};
@@ -141,21 +154,9 @@ static void test_cgroup_keys(void **state)
 		buffer_append_char(&buffer, '<');
 		pattern_append_systemd_instances(&buffer, vector->path, strlen(vector->path));
 		assert_string_equal(buffer.data + 1, vector->instances);
-		buffer_clear(&buffer);
-		buffer_append_char(&buffer, '<');
-		grouping_append_cgroup_key(&options, vector->path, strlen(vector->path), &buffer);
-		assert_string_equal(buffer.data + 1, vector->key);
 		buffer_release(&buffer);
+		assert_cgroup_key(&options, vector->path, vector->key);
 	}
-}
-
-static void assert_cgroup_key(const struct grouping_options *options, const char *path, const char *key)
-{
-	struct buffer buffer = {0};
-
-	grouping_append_cgroup_key(options, path, strlen(path), &buffer);
-	assert_string_equal(buffer.data, key);
-	buffer_release(&buffer);
 }
 
 static void test_flatten(void **state)

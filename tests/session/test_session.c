@@ -87,7 +87,6 @@ static void test_file(void **state)
 	(void)state;
 	fill_two_workers(snapshot, 1);
 	session = session_create_file(snapshot);
-	assert_true(session_is_file(session));
 	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_NOT_IN_FILE);
