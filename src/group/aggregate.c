@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "snapshot/metric_reader.h"
 #include "base/order.h"
 #include "base/number.h"
 #include "base/unicode.h"
@@ -225,13 +226,14 @@ static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregat
 {
 	const struct reduction *reduction = &reductions[metric_type(metric)->reduction];
 	const struct snapshot *snapshot = aggregation->snapshot;
+	const struct metric_reader reader = metric_reader_of(snapshot, metric);
 
 	for (size_t thread = 0; thread < snapshot->thread_count; thread++) {
 		struct aggregate *aggregate = &column[aggregation->group_of_thread[thread]];
 		reason_id reason;
 
 		aggregate->members++;
-		switch (snapshot_value_state(snapshot, thread, metric, false, &reason)) {
+		switch (metric_reader_state(&reader, thread, &reason)) {
 		case VALUE_READ:
 			if (!is_left_out(aggregation, thread, metric)) {
 				reduction->add(aggregation, aggregate,

@@ -221,8 +221,18 @@ void report_append_name(const struct report *report, const char *text, size_t le
 	}
 	while (length != 0) {
 		uint32_t character = 0xfffd;
-		size_t used = unicode_decode(text, length, &character);
+		size_t used = 0;
 
+		/* what most names consist of goes there at once */
+		while (used < length && text[used] >= ' ' && text[used] <= '~')
+			used++;
+		if (used != 0) {
+			buffer_append(report->out, text, used);
+			text += used;
+			length -= used;
+			continue;
+		}
+		used = unicode_decode(text, length, &character);
 		if (!unicode_is_control(character) ||
 		    (character != 0 && strchr(kept, (int)character) != NULL))
 			unicode_append(report->out, character);
