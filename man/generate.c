@@ -196,6 +196,8 @@ static void write_commands(FILE *output)
 
 static void write_option(FILE *output, const struct option *option)
 {
+	struct buffer description = {0};
+
 	fputs(".It", output);
 	if (option->letter)
 		fprintf(output, " Fl %c%s", option->letter, option->name ? " ," : "");
@@ -206,7 +208,9 @@ static void write_option(FILE *output, const struct option *option)
 		write_words(output, option->value_name);
 	}
 	fputc('\n', output);
-	write_sentence(output, option->description);
+	option_describe(option, &description);
+	write_sentence(output, description.data);
+	buffer_release(&description);
 }
 
 static bool command_uses(const struct command *command, const struct option_table *table)

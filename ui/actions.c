@@ -2,8 +2,10 @@
 #include "base/clock.h"
 #include "screen.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "report/report.h"
 #include "snapshot/snapshot.h"
 
 #include "ui/terminal/terminal.h"
@@ -233,17 +235,28 @@ static void write_report(struct ui *ui, const char *path)
 	screen_message(ui, STYLE_MESSAGE, "wrote %s", path);
 }
 
-static void save(struct ui *ui)
+static void open_report_prompt(struct ui *ui)
 {
-	static const struct prompt_use report_use = {
+	static char example[128];
+	static const struct prompt_use use = {
 		.label = "report: ",
-		.example = "a path that ends in .txt, .tsv, .csv, .json, .md or .html",
+		.example = example,
 		.accept = write_report,
 	};
+	struct buffer endings = {0};
+
+	buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
+	snprintf(example, sizeof(example), "a path that ends in %s", endings.data);
+	buffer_release(&endings);
+	screen_open_prompt(ui, &use, "");
+}
+
+static void save(struct ui *ui)
+{
 	const struct snapshot *now = session_now(ui->session);
 
 	if (ui->content->can_report(ui)) {
-		screen_open_prompt(ui, &report_use, "");
+		open_report_prompt(ui);
 		return;
 	}
 	if (ui->host->request_save == NULL) {

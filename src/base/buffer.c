@@ -79,6 +79,17 @@ void buffer_append_i64(struct buffer *buffer, int64_t value)
 	buffer_append_u64(buffer, magnitude);
 }
 
+void buffer_append_list(struct buffer *buffer, const char *const *words, size_t count, const char *last)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0 && i + 1 == count)
+			buffer_append_format(buffer, " %s ", last);
+		else if (i != 0)
+			buffer_append_text(buffer, ", ");
+		buffer_append_text(buffer, words[i]);
+	}
+}
+
 void buffer_clear(struct buffer *buffer)
 {
 	buffer->length = 0;

@@ -25,6 +25,9 @@ void buffer_append_format(struct buffer *buffer, const char *format, ...)
 void buffer_append_u64(struct buffer *buffer, uint64_t value);
 void buffer_append_i64(struct buffer *buffer, int64_t value);
 
+/* Appends words as in a sentence: "a, b LAST c", `last` being "or", "and". */
+void buffer_append_list(struct buffer *buffer, const char *const *words, size_t count, const char *last);
+
 /* Empties the buffer and keeps its memory. */
 void buffer_clear(struct buffer *buffer);
 

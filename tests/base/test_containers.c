@@ -102,6 +102,23 @@ static void hash_map_remembers(void **state)
 	hash_map_release(&map);
 }
 
+static void buffer_lists(void **state)
+{
+	static const char *const words[] = {"a", "b", "c"};
+	static const char *const lists[] = {"", "a", "a or b", "a, b or c"};
+
+	(void)state;
+	for (size_t count = 0; count <= 3; count++) {
+		struct buffer buffer = {0};
+		char *text;
+
+		buffer_append_list(&buffer, words, count, "or");
+		text = buffer_steal(&buffer);
+		assert_string_equal(text, lists[count]);
+		free(text);
+	}
+}
+
 static void buffer_grows(void **state)
 {
 	struct buffer buffer = {0};
@@ -153,6 +170,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(hash_has_a_secret),
 		cmocka_unit_test(hash_map_remembers),
 		cmocka_unit_test(buffer_grows),
+		cmocka_unit_test(buffer_lists),
 		cmocka_unit_test(memory_grow_doubles),
 	};
 

@@ -135,4 +135,6 @@ has 'the manual page explains the tab' '^.It Ic Moves' cat "$copy/build/man/ctop
 has 'a message lists the tab' 'moves' "$ctop" -t move
 has 'a report has the format' "^$(sed 's/.*(\(.*\)).*/\1/' "$task/stat")\$" "$ctop" show "$copy/file" --format names
 has 'a message lists the format' 'names' "$ctop" show "$copy/file" --format name
+has 'the help lists the format' 'names;' "$ctop" show --help
+has 'the manual page lists the format' 'names;' cat "$copy/build/man/ctop.1"
 finish

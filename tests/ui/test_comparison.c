@@ -301,7 +301,7 @@ static void test_reports(void **state)
 	expect_report(&pty, "r.md", "|");
 	expect_report(&pty, "r.html", "<!");
 	pty_type(&pty, "S/nowhere/r.pdf\r");
-	pty_wait_text(&pty, "name ends in");
+	pty_wait_text(&pty, "name ends in .txt, .tsv, .csv, .json, .md or .html");
 	pty_wait_text(&pty, "Esc cancel");
 	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, "Esc cancel");

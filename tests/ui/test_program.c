@@ -253,7 +253,7 @@ static void test_report_of_a_file(void **state)
 	start_program(&pty, 24, 80, TEST_DATA "/reference/snapshots/real.a.ctprof.zst", NULL, NULL);
 	pty_wait_text(&pty, "by process {N}");
 	pty_type(&pty, "S");
-	pty_wait_text(&pty, "a path that ends in .txt");
+	pty_wait_text(&pty, "a path that ends in .txt, .tsv, .csv, .json, .md or .html");
 	/* an ending that is no format: it says so, and the line stays open */
 	pty_type(&pty, "/nowhere/report.pdf\r");
 	pty_wait_text(&pty, "Esc cancel");

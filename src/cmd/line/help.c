@@ -37,6 +37,7 @@ static void append_wrapped(struct buffer *buffer, const char *text, size_t colum
 
 static void append_option(struct buffer *buffer, const struct option *option)
 {
+	struct buffer description = {0};
 	size_t start = buffer->length;
 	size_t used;
 
@@ -54,7 +55,9 @@ static void append_option(struct buffer *buffer, const struct option *option)
 		used = 0;
 	}
 	buffer_append_format(buffer, "%*s", (int)(OPTION_COLUMN - used), "");
-	append_wrapped(buffer, option->description, OPTION_COLUMN);
+	option_describe(option, &description);
+	append_wrapped(buffer, description.data, OPTION_COLUMN);
+	buffer_release(&description);
 }
 
 static void append_options(struct buffer *buffer, const struct command *command)

@@ -233,6 +233,14 @@ static int parse_letters(struct parser *parser, const char *word, bool *ret_help
 	return 0;
 }
 
+void option_describe(const struct option *option, struct buffer *buffer)
+{
+	if (option->description != NULL)
+		buffer_append_text(buffer, option->description);
+	else
+		option->describe(buffer);
+}
+
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
 		  int word_count, bool *ret_help, struct error *error)
 {

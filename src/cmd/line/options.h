@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 /*
@@ -47,8 +48,12 @@ struct option {
 	const char *const *choices; /* NULL at the end */
 	/* Writes `value` to `member`, or returns -EINVAL with a sentence that lists what is valid. */
 	int (*parse)(const char *value, void *member, struct error *error);
-	const char *description; /* one sentence for help */
+	const char *description; /* one sentence for help; NULL: describe() appends it */
+	void (*describe)(struct buffer *buffer);
 };
+
+/* Appends the option's sentence for help. */
+void option_describe(const struct option *option, struct buffer *buffer);
 
 /* Options that belong together under one heading of the help, and set members of one struct. */
 struct option_table {

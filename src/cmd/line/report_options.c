@@ -2,6 +2,7 @@
 #include "report_options.h"
 
 #include <langinfo.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,27 @@
 enum {
 	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
 };
+
+/* "text (default), tsv or csv; without --limit, text has at most 500 rows per section and html 5000" */
+static void describe_formats(struct buffer *buffer)
+{
+	const char *words[REPORT_FORMAT_COUNT], *limits[REPORT_FORMAT_COUNT];
+	char texts[REPORT_FORMAT_COUNT][64];
+	size_t limit_count = 0;
+
+	for (size_t i = 0; i < REPORT_FORMAT_COUNT; i++) {
+		words[i] = i == REPORT_FORMAT_TEXT ? "text (default)" : report_format_names[i];
+		if (report_default_limits[i] == 0)
+			continue;
+		snprintf(texts[i], sizeof(texts[i]),
+			 limit_count == 0 ? "%s has at most %zu rows per section" : "%s %zu",
+			 report_format_names[i], report_default_limits[i]);
+		limits[limit_count++] = texts[i];
+	}
+	buffer_append_list(buffer, words, REPORT_FORMAT_COUNT, "or");
+	buffer_append_text(buffer, "; without --limit, ");
+	buffer_append_list(buffer, limits, limit_count, "and");
+}
 
 static const struct option list[] = {
 	{
@@ -41,8 +63,7 @@ static const struct option list[] = {
 		.value_name = "FORMAT",
 		.choices = report_format_names,
 		.offset = offsetof(struct report_options, format),
-		.description = "text (default), tsv, csv, json, markdown or html; without --limit, text has "
-			       "at most 500 rows per section, markdown 100 and html 5000",
+		.describe = describe_formats,
 	},
 	{
 		.name = "max-bytes",

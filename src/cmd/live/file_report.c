@@ -31,9 +31,14 @@ static int begin(const char *path, uint64_t limit, size_t side_count, struct tab
 	enum report_format format;
 	int result;
 
-	if (!find_format(path, &format))
-		return error_set(error, -EINVAL,
-				 "%s: a report's name ends in .txt, .tsv, .csv, .json, .md or .html", path);
+	if (!find_format(path, &format)) {
+		struct buffer endings = {0};
+
+		buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
+		error_set(error, -EINVAL, "%s: a report's name ends in %s", path, endings.data);
+		buffer_release(&endings);
+		return -EINVAL;
+	}
 	options.format = format;
 	result = report_options_select(&options, &view, side_count, request, error);
 	if (result == 0)
