@@ -39,7 +39,7 @@ static int begin(const char *path, uint64_t limit, size_t side_count, struct tab
 		buffer_release(&endings);
 		return -EINVAL;
 	}
-	options.format = format;
+	options.format = (int)format;
 	result = report_options_select(&options, &view, side_count, request, error);
 	if (result == 0)
 		result = output_open(&drawing->output, path, false, error);
