@@ -254,12 +254,15 @@ bool terminal_is_utf8(void)
 void terminal_take_size(void)
 {
 	struct winsize size;
+	int height, width;
 
 	if (ioctl(terminal_output(), TIOCGWINSZ, &size) < 0 || size.ws_row == 0 || size.ws_col == 0)
 		return;
+	height = size.ws_row;
+	width = size.ws_col;
 	/* resize_term() rather than resizeterm(): no KEY_RESIZE, the loop knows */
-	if (is_term_resized(size.ws_row, size.ws_col))
-		resize_term(size.ws_row, size.ws_col);
+	if (is_term_resized(height, width))
+		resize_term(height, width);
 	/* also when the size is the one we know: it may have been another one in between, and cells are lost
 	 */
 	clearok(curscr, TRUE);
