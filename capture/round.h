@@ -37,11 +37,12 @@ enum {
 	ROW_SUSPECT = 1 << 4,    /* may be another thread under a number used again */
 	ROW_DELAYED = 1 << 5,    /* has a non-zero count of a delay that needs the switch */
 	ROW_ODD = 1 << 6,        /* has metric exceptions */
+	ROW_WAITED = 1 << 7,     /* its wait for a CPU grew; it need not have run */
 };
 
 /* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */
 struct thread_state {
-	uint64_t run_ns, timeslices, voluntary, nonvoluntary; /* counters of the last reading */
+	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns; /* counters of the last reading */
 	uint64_t start_us;      /* by ac_etime, CLOCK_MONOTONIC us: the same for one thread but for jitter */
 	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first reading that found it runnable or in D,
 				   with nothing counted since; 0 when it is neither */

@@ -40,7 +40,7 @@ static const enum metric delay_counts[] = {
 
 /* The counters of a thread as two readings of it are compared. */
 struct counters {
-	uint64_t run_ns, timeslices, voluntary, nonvoluntary;
+	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns;
 };
 
 static bool counters_equal(const struct thread_state *state, const struct counters *now)
@@ -49,8 +49,15 @@ static bool counters_equal(const struct thread_state *state, const struct counte
 	       state->voluntary == now->voluntary && state->nonvoluntary == now->nonvoluntary;
 }
 
+/*
+ * A thread that waits for a CPU may be moved to another one: sched_info_dequeue() of kernel/sched/stats.h
+ * adds the wait so far. It has not run, and so is stuck as before.
+ */
 static void take_counters(struct thread_state *state, const struct counters *now)
 {
+	if (now->wait_ns != state->wait_ns)
+		state->flags |= ROW_WAITED;
+	state->wait_ns = now->wait_ns;
 	if (counters_equal(state, now) && (state->flags & ROW_NEW) == 0)
 		return;
 	if (now->run_ns < state->run_ns || now->timeslices < state->timeslices)
@@ -191,10 +198,12 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 		take_failure(round, row, error);
 		return;
 	}
-	now = (struct counters){.run_ns = state->run_ns, .timeslices = state->timeslices};
+	now = (struct counters){
+		.run_ns = state->run_ns, .timeslices = state->timeslices, .wait_ns = state->wait_ns};
 	if (round->capture->counters_in_taskstats) {
 		now.run_ns = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL);
 		now.timeslices = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_COUNT);
+		now.wait_ns = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_DELAY_TOTAL);
 	}
 	now.voluntary = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_NVCSW);
 	now.nonvoluntary = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_NIVCSW);
@@ -210,7 +219,7 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 						measured_flags(&round->capture->checks));
 	/* The address space grows by what other threads do. */
 	store_metrics(round, row, reply, SOURCE_HIWATER);
-	if ((state->flags & (ROW_MOVED | ROW_SUSPECT)) == 0 && !round->full)
+	if ((state->flags & (ROW_MOVED | ROW_WAITED | ROW_SUSPECT)) == 0 && !round->full)
 		return;
 	store_metrics(round, row, reply, SOURCE_TASKSTATS);
 	store_metrics(round, row, reply, SOURCE_DELAYS);
@@ -252,8 +261,10 @@ static void read_schedstat(struct round *round, size_t row, int tasks)
 	}
 	now.run_ns = reading->value[METRIC_RUN_TIME_NS];
 	now.timeslices = reading->value[METRIC_TIMESLICES];
+	now.wait_ns = reading->value[METRIC_WAIT_TIME_NS];
 	if (metric_set_has(&reading->present, METRIC_RUN_TIME_NS) &&
-	    metric_set_has(&reading->present, METRIC_TIMESLICES))
+	    metric_set_has(&reading->present, METRIC_TIMESLICES) &&
+	    metric_set_has(&reading->present, METRIC_WAIT_TIME_NS))
 		take_counters(state, &now);
 	else
 		state->flags |= ROW_MOVED;
@@ -289,7 +300,7 @@ static void mark_stale(struct round *round)
 		struct thread_state *state = &round->states[row];
 
 		/* what runs on without a tick moves although its counters do not */
-		if ((state->flags & ROW_MOVED) != 0 || state->state == 'R')
+		if ((state->flags & (ROW_MOVED | ROW_WAITED)) != 0 || state->state == 'R')
 			state->stale |= standing;
 		state->stale &= ~state->refused;
 	}
