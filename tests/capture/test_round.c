@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +28,21 @@ enum {
 	MIXED_THREADS = 8,
 	ROTATION = 10, /* rounds after which nothing is old */
 };
+
+static pid_t test_pid;
+
+struct name {
+	char text[16];
+};
+
+/* A name that no other run of this test on the host gives to its threads. */
+static struct name own_name(const char *word)
+{
+	struct name name;
+
+	snprintf(name.text, sizeof(name.text), "%s-%u", word, (unsigned int)test_pid % 10000000);
+	return name;
+}
 
 static void *mixed(void *argument)
 {
@@ -468,8 +484,8 @@ static void starve(void *argument)
 	(void)argument;
 	if (!use_cpu(0, 1))
 		_exit(1);
-	spin_as_fifo("hog", 2);
-	spin_as_fifo("starved", 1);
+	spin_as_fifo(own_name("hog").text, 2);
+	spin_as_fifo(own_name("starved").text, 1);
 }
 
 static void wait_in_vfork(void *argument)
@@ -478,10 +494,10 @@ static void wait_in_vfork(void *argument)
 	if (fork() != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "vforker");
+	prctl(PR_SET_NAME, own_name("vforker").text);
 	if (vfork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "vforked");
+		prctl(PR_SET_NAME, own_name("vforked").text);
 		sleep(60);
 		_exit(0);
 	}
@@ -498,6 +514,29 @@ static void expect_stuck(const struct snapshot *round, const char *name, char st
 	assert_in_range(round->stuck_ns[row], least_ns, 60000000000);
 }
 
+/* On its way to another CPU, where this test runs before it, its wait so far is counted although it never
+ * runs. */
+static void expect_wait_is_counted(struct capture *capture)
+{
+	struct sched_param parameters = {.sched_priority = 3};
+	struct snapshot *round;
+	uint64_t waited;
+	long row = LIVE_NO_ROW;
+
+	assert_int_equal(sched_setscheduler(0, SCHED_FIFO, &parameters), 0);
+	round = live_round(capture);
+	assert_int_equal(live_count_named(round, own_name("starved").text, &row), 1);
+	waited = snapshot_value(round, (size_t)row, METRIC_WAIT_TIME_NS);
+	assert_true(use_cpu((pid_t)round->tid[row], 1));
+	snapshot_release(round);
+	round = live_round(capture);
+	parameters.sched_priority = 0;
+	sched_setscheduler(0, SCHED_OTHER, &parameters);
+	assert_int_equal(live_count_named(round, own_name("starved").text, &row), 1);
+	assert_true(snapshot_value(round, (size_t)row, METRIC_WAIT_TIME_NS) >= waited + 100000000);
+	snapshot_release(round);
+}
+
 static void test_starved_thread_is_stuck(void **state)
 {
 	cpu_set_t before;
@@ -505,12 +544,16 @@ static void test_starved_thread_is_stuck(void **state)
 	struct snapshot *round;
 	long row;
 	pid_t child;
+	int cpu;
 
 	(void)state;
 	if (geteuid() != 0 || sysconf(_SC_NPROCESSORS_ONLN) < 2) {
 		print_message("SKIP: needs root and two CPUs\n");
 		skip();
 	}
+	/* the hog of another run would starve ours */
+	cpu = open("/sys/devices/system/cpu/cpu0", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(cpu, LOCK_EX), 0);
 	sched_getaffinity(0, sizeof(before), &before);
 	use_cpu(0, 1);
 	child = live_start(starve, NULL);
@@ -520,14 +563,17 @@ static void test_starved_thread_is_stuck(void **state)
 	for (int i = 0; i < 2; i++) {
 		live_sleep_ms(150);
 		round = live_round(capture);
-		expect_stuck(round, "starved", 'R', 100000000 * (uint64_t)(i + 1));
-		assert_int_equal(live_count_named(round, "hog", &row), 1);
+		expect_stuck(round, own_name("starved").text, 'R', 100000000 * (uint64_t)(i + 1));
+		assert_int_equal(live_count_named(round, own_name("hog").text, &row), 1);
 		assert_int_equal(round->stuck_ns[row], 0);
 		snapshot_release(round);
 	}
+	expect_wait_is_counted(capture);
 	live_end(child);
 	capture_close(capture);
 	sched_setaffinity(0, sizeof(before), &before);
+	flock(cpu, LOCK_UN);
+	close(cpu);
 }
 
 static void test_thread_in_d_is_stuck(void **state)
@@ -540,15 +586,19 @@ static void test_thread_in_d_is_stuck(void **state)
 	(void)state;
 	for (bool ready = false; !ready; live_sleep_ms(10)) {
 		round = live_round(capture);
-		ready = live_count_named(round, "vforked", &row) == 1 &&
-			(char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'S';
+		/* the parent may need a CPU until it waits, and what it counts then shows one round later */
+		ready = live_count_named(round, own_name("vforked").text, &row) == 1 &&
+			(char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'S' &&
+			live_count_named(round, own_name("vforker").text, &row) == 1 &&
+			(char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'D' &&
+			round->stuck_ns[row] != 0;
 		snapshot_release(round);
 	}
 	for (int i = 0; i < 2; i++) {
 		live_sleep_ms(100);
 		round = live_round(capture);
-		expect_stuck(round, "vforker", 'D', 80000000 * (uint64_t)(i + 1));
-		assert_int_equal(live_count_named(round, "vforked", &row), 1);
+		expect_stuck(round, own_name("vforker").text, 'D', 80000000 * (uint64_t)(i + 1));
+		assert_int_equal(live_count_named(round, own_name("vforked").text, &row), 1);
 		assert_int_equal(round->stuck_ns[row], 0);
 		snapshot_release(round);
 	}
@@ -712,5 +762,6 @@ int main(void)
 		cmocka_unit_test(test_memory_maps_are_not_carried),
 	};
 
+	test_pid = getpid();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
