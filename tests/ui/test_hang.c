@@ -343,6 +343,32 @@ static void test_save(void **state)
 	pty_release(&pty);
 }
 
+/* Nor does a report's place hold up the screen. */
+static void test_report(void **state)
+{
+	const char *const arguments[] = {CTOP_PROGRAM, TEST_DATA "/reference/snapshots/real.a.ctprof.zst",
+					 NULL};
+	const struct pty_options options = {.rows = 24, .columns = 120};
+	struct pty_screen pty;
+	char typed[PATH_SIZE + 32];
+	uint64_t begun;
+
+	(void)state;
+	need_mount();
+	pty_start(&pty, &options, arguments);
+	pty_wait_text(&pty, "by process {N}");
+	pty_type(&pty, "S");
+	pty_wait_text(&pty, "Esc cancel");
+	snprintf(typed, sizeof(typed), "\025%s/report.tsv\r", mount_point);
+	pty_type(&pty, typed);
+	pty_wait_text(&pty, "its file system does not answer");
+	pty_type(&pty, "\x1b");
+	begun = clock_ns(CLOCK_MONOTONIC);
+	pty_type(&pty, "\x03");
+	expect_end(&pty, begun, 1.5);
+	pty_release(&pty);
+}
+
 /* Asked for twice before anybody has begun, it is one save, and the end does not wait for another. */
 static void test_save_twice(void **state)
 {
@@ -365,9 +391,10 @@ static void test_save_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_batch), cmocka_unit_test(test_capture),
-		cmocka_unit_test(test_probe), cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_save),  cmocka_unit_test(test_save_twice),
+		cmocka_unit_test(test_batch),      cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_probe),      cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_save),       cmocka_unit_test(test_report),
+		cmocka_unit_test(test_save_twice),
 	};
 
 	if (!pty_is_available()) {

@@ -3,8 +3,14 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/clock.h"
 #include "cmd/line/diff_report.h"
+#include "process/child.h"
+
+/* How long a report's file system has to answer; within a second the screen ends when it is asked to. */
+#define ANSWER_PATIENCE_NS (800 * NS_PER_MS)
 
 static bool find_format(const char *path, enum report_format *ret_format)
 {
@@ -19,6 +25,26 @@ static bool find_format(const char *path, enum report_format *ret_format)
 		}
 	}
 	return false;
+}
+
+/* Touches the directory of a file, in a process of its own. */
+static int touch_directory(void *path, struct buffer *answer)
+{
+	struct stat status;
+
+	(void)answer;
+	(void)lstat(path, &status); /* what is wrong there is said when the file is opened */
+	return 0;
+}
+
+/* Whether a file's file system answers: its server may be gone, and the screen must not wait for that. */
+static bool answers(const char *path)
+{
+	struct buffer answer = {0};
+	int result = child_call(touch_directory, (void *)path, ANSWER_PATIENCE_NS, NULL, &answer);
+
+	buffer_release(&answer);
+	return result != -ETIMEDOUT;
 }
 
 /* Opens the file of a report in the format of its name; `request` is zeroed but for what concerns two sides.
@@ -41,6 +67,9 @@ static int begin(const char *path, uint64_t limit, size_t side_count, struct tab
 	}
 	options.format = (int)format;
 	result = report_options_select(&options, &view, side_count, request, error);
+	if (result == 0 && !answers(path))
+		result = error_set(error, -ETIMEDOUT, "%s: not written: its file system does not answer",
+				   path);
 	if (result == 0)
 		result = output_open(&drawing->output, path, false, error);
 	if (result == 0)
