@@ -277,7 +277,7 @@ static void test_probe(void **state)
 static void start_screen(struct pty_screen *pty, const char *save_directory)
 {
 	const struct pty_options options = {.rows = 24, .columns = 100};
-	char option[PATH_SIZE];
+	char option[PATH_SIZE + sizeof("--save-dir=")];
 	const char *const arguments[] = {CTOP_PROGRAM, "-d0.5", "-theap", option, NULL};
 
 	snprintf(option, sizeof(option), "--save-dir=%s", save_directory);
