@@ -213,7 +213,7 @@ static int write_patiently(const struct snapshot *snapshot, const char *path, ui
 {
 	struct file_write write = {snapshot, path};
 	struct buffer answer = {0};
-	int result = child_call(write_file, &write, WRITE_PATIENCE_NS, NULL, &answer);
+	int result = child_call(write_file, &write, WRITE_PATIENCE_NS, &answer);
 
 	if (result == 0)
 		memcpy(ret_json_bytes, answer.data, sizeof(*ret_json_bytes));

@@ -335,7 +335,7 @@ static int check_save_directory(const char *path, struct error *error)
 
 	if (path == NULL)
 		return 0;
-	result = child_call(look_at_directory, (void *)path, SAVE_DIRECTORY_PATIENCE_NS, NULL, &answer);
+	result = child_call(look_at_directory, (void *)path, SAVE_DIRECTORY_PATIENCE_NS, &answer);
 	buffer_release(&answer);
 	if (result == 0)
 		return 0;
@@ -378,9 +378,9 @@ static int run_live(const struct live_options *options, const struct view *view)
 	struct live_capture *live;
 	struct session *session;
 	struct error error;
-	bool is_error = false;
+	bool is_error = false, left_behind;
 	char *message;
-	int result = check_save_directory(options->save_directory, &error);
+	int status, result = check_save_directory(options->save_directory, &error);
 
 	if (result == 0) {
 		capture_options.capture.resolver = heap_options_start(&options->heap);
@@ -390,14 +390,15 @@ static int run_live(const struct live_options *options, const struct view *view)
 		return command_failed(&error);
 	session = session_create();
 	result = show_live(session, live_capture_host(live), &ui_options, &error);
-	message = live_capture_stop(live, &is_error);
+	message = live_capture_stop(live, &is_error, &left_behind);
 	if (message != NULL)
 		command_note("%s%s", is_error ? "" : "saved ", message);
 	free(message);
 	session_release(session);
-	if (result == 0 && is_error)
-		return COMMAND_FAILED;
-	return end(result, &error);
+	status = result == 0 && is_error ? COMMAND_FAILED : end(result, &error);
+	if (left_behind)
+		_exit(status);
+	return status;
 }
 
 static int run_files(const struct live_options *options, const struct view *view, char *const *paths,

@@ -117,8 +117,7 @@ static int read_answer(int descriptor, uint64_t deadline_ns, struct buffer *text
 	}
 }
 
-int child_call(child_work *work, void *context, uint64_t patience_ns, _Atomic pid_t *ret_running,
-	       struct buffer *ret_answer)
+int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer)
 {
 	const uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
 	const pid_t self = getpid();
@@ -136,11 +135,7 @@ int child_call(child_work *work, void *context, uint64_t patience_ns, _Atomic pi
 	close(ends[1]);
 	if (result == 0) {
 		child = child_adopt(pid);
-		if (ret_running != NULL)
-			*ret_running = pid;
 		result = read_answer(ends[0], deadline_ns, &text);
-		if (ret_running != NULL)
-			*ret_running = 0;
 		if (result == 0 && text.length < sizeof(result))
 			result = -ECHILD;
 		/* one that hangs may do so for good: it is left to the kernel */

@@ -37,11 +37,11 @@ typedef int child_work(void *context, struct buffer *answer);
  * Does `work` in a forked copy of this process: a call that may hang in the kernel, as all do that touch a
  * file system whose server is gone, so that no signal ends it. The copy has no descriptors but /dev/null, and
  * ends with the thread that calls. Returns what the work does, -ETIMEDOUT when it is not done after
- * `patience_ns` (then it is killed), -ECHILD when it was killed, or why there was no copy. `ret_running` (may
- * be NULL) is the process id of the copy while there is one, for other threads to look at.
+ * `patience_ns` (then it is killed), -ECHILD when it was killed, or why there was no copy. While other
+ * threads run, work may not allocate memory: one of them may hold a lock of the allocator in the moment of
+ * the copy.
  */
-int child_call(child_work *work, void *context, uint64_t patience_ns, _Atomic pid_t *ret_running,
-	       struct buffer *ret_answer);
+int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer);
 
 /* Closes the handle of one that is collected otherwise, or by nobody. */
 void child_forget(struct child *child);

@@ -41,7 +41,7 @@ static int touch_directory(void *path, struct buffer *answer)
 static bool answers(const char *path)
 {
 	struct buffer answer = {0};
-	int result = child_call(touch_directory, (void *)path, ANSWER_PATIENCE_NS, NULL, &answer);
+	int result = child_call(touch_directory, (void *)path, ANSWER_PATIENCE_NS, &answer);
 
 	buffer_release(&answer);
 	return result != -ETIMEDOUT;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "process/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/privilege.h"
@@ -25,8 +24,6 @@
 #define DEAR_BUDGET_NS NS_PER_S
 /* How long the resolving of executables is served without a look at what else is wanted. */
 #define SERVE_SLICE_NS (UINT64_C(20) * 1000 * 1000)
-/* How long a snapshot may take to be written: a file system whose server is gone never answers. */
-#define WRITE_PATIENCE_NS (30 * NS_PER_S)
 /*
  * How long the end of the program waits for a save: in all while somebody works on it, and while nobody does.
  * All threads together have to end before it.
@@ -73,7 +70,6 @@ struct live_capture {
 	size_t event_count;
 	/* Not guarded: */
 	atomic_bool cancel, hurry; /* read by a capture under way */
-	_Atomic pid_t writer;      /* process that writes a snapshot, or 0 */
 };
 
 static void event_discard(struct ui_event *event)
@@ -273,39 +269,22 @@ static char *describe_failed_save(const char *directory, const char *reason)
 			     end_of_name != NULL ? end_of_name + strlen(suffix) : reason);
 }
 
-struct save {
-	struct snapshot *snapshot;
-	const char *directory;
-};
-
-/* Answers with the path, with a remark where there is one; on failure with the sentence. */
-static int write_snapshot(void *context, struct buffer *answer)
-{
-	const struct save *save = context;
-	struct error error;
-	uint64_t json_bytes;
-	char *path;
-	int result = save_name_write(save->snapshot, save->directory, &path, &json_bytes, &error);
-
-	buffer_append_text(answer, result < 0 ? error.text : path);
-	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
-		buffer_append_text(answer, " (over 256 MiB of JSON: ktstr will refuse it)");
-	return result;
-}
-
 static void save(struct live_capture *live, struct snapshot *snapshot)
 {
-	struct save save = {snapshot, live->options.save_directory};
-	struct buffer answer = {0};
-	int result = child_call(write_snapshot, &save, WRITE_PATIENCE_NS, &live->writer, &answer);
-	const char *text = answer.data;
+	char *path = NULL, *message;
+	struct error error;
+	uint64_t json_bytes;
+	int result = save_name_write(snapshot, live->options.save_directory, &path, &json_bytes, &error);
 
-	if (text == NULL)
-		text = result == -ETIMEDOUT ? "its file system does not answer" : strerror(-result);
-	send_message(live, UI_EVENT_SAVED,
-		     result < 0 ? describe_failed_save(save.directory, text) : memory_duplicate(text),
-		     result < 0);
-	buffer_release(&answer);
+	if (result < 0)
+		message = describe_failed_save(live->options.save_directory, error.text);
+	else
+		message = memory_format("%s%s", path,
+					json_bytes > CTPROF_REFERENCE_LIMIT
+						? " (over 256 MiB of JSON: ktstr will refuse it)"
+						: "");
+	send_message(live, UI_EVENT_SAVED, message, result < 0);
+	free(path);
 	snapshot_release(snapshot);
 }
 
@@ -521,12 +500,12 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		pthread_cond_wait(&live->opened, &live->lock);
 	pthread_mutex_unlock(&live->lock);
 	if (live->open_result < 0) {
-		bool is_error;
+		bool is_error, left_behind;
 
 		result = live->open_result;
 		if (error != NULL)
 			*error = live->open_error;
-		free(live_capture_stop(live, &is_error));
+		free(live_capture_stop(live, &is_error, &left_behind));
 		return result;
 	}
 	*ret_live = live;
@@ -555,18 +534,16 @@ static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 	return NULL;
 }
 
-/* CPU time of whoever works on the save. Called with the lock held. */
+/* CPU time of the thread that works on the save. Called with the lock held. */
 static uint64_t save_work_ns(struct live_capture *live)
 {
-	const pid_t writer = live->writer;
 	clockid_t clock;
-	int result;
 
-	if (live->save_state == SAVE_WRITING)
-		result = writer != 0 ? clock_getcpuclockid(writer, &clock) : -1;
-	else
-		result = pthread_getcpuclockid(live->capture_thread, &clock);
-	return result == 0 ? clock_ns(clock) : 0;
+	return pthread_getcpuclockid(live->save_state == SAVE_WRITING ? live->save_thread
+								      : live->capture_thread,
+				     &clock) == 0
+		       ? clock_ns(clock)
+		       : 0;
 }
 
 /*
@@ -603,7 +580,7 @@ static bool join_until(pthread_t thread, uint64_t deadline_ns)
 	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
-char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
+char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret_left_behind)
 {
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS, least_ns;
 	enum save_state unsaved;
@@ -637,6 +614,7 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error)
 				  : memory_duplicate("not saved: the capture does not come to an end");
 	}
 	pthread_mutex_unlock(&live->lock);
+	*ret_left_behind = !ended;
 	if (ended)
 		release(live);
 	return message;

@@ -36,9 +36,10 @@ const struct ui_host *live_capture_host(struct live_capture *live);
 /*
  * Ends the threads. A save under way is finished first, as long as somebody works on it. A thread that hangs
  * in the kernel is left behind, so that all of this takes less than a second then; the process is about to
- * end. Returns the message of a save that the screen did not show any more, or of one that was given up
+ * end, without exit(3) when `*ret_left_behind` says so: what looks at all threads there would wait for that
+ * one. Returns the message of a save that the screen did not show any more, or of one that was given up
  * (owned by the caller, `*ret_is_error` tells its kind), or NULL.
  */
-char *live_capture_stop(struct live_capture *live, bool *ret_is_error);
+char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret_left_behind);
 
 #endif
