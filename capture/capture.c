@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "capture/procfs/procfs.h"
@@ -36,45 +37,16 @@ enum {
 	NOHZ_FULL_LAG_NS = 1100 * NS_PER_MS, /* sched_tick_remote() of kernel/sched/core.c: each second */
 };
 
-/* PROC_PID_INIT_INO of include/linux/proc_ns.h: only there do host-wide counts speak of the threads we see.
- */
-static bool is_initial_pid_namespace(const struct roots *roots)
-{
-	static const char initial[] = "pid:[4026531836]";
-	char target[64];
-	ssize_t length = readlinkat(roots->descriptor[ROOT_PROC], "self/ns/pid", target, sizeof(target));
-
-	return roots->own_namespace && length == (ssize_t)strlen(initial) &&
-	       memcmp(target, initial, strlen(initial)) == 0;
-}
-
-static enum reason refusal_reason(int result)
-{
-	switch (result) {
-	case -EXDEV:
-		return REASON_OTHER_NAMESPACE;
-	case -ENOENT:
-		return REASON_NOT_IN_KERNEL;
-	case -EPERM:
-		return REASON_NOT_PERMITTED;
-	default:
-		return REASON_UNREADABLE;
-	}
-}
-
 /* Connects where thread ids are ours and replies come; returns what feature_check_all() is to know. */
 static int open_taskstats(struct capture *capture)
 {
-	struct taskstats_reply reply;
 	int result;
 
 	if (!capture->roots.own_namespace)
 		return -EXDEV;
 	result = taskstats_open(&capture->taskstats, NULL);
 	if (result == 0)
-		result = taskstats_query_one(capture->taskstats, (uint32_t)gettid(), &reply);
-	if (result == 0)
-		capture->layout = *reply.layout;
+		result = taskstats_query_one(capture->taskstats, (uint32_t)gettid());
 	if (result < 0) {
 		taskstats_close(capture->taskstats);
 		capture->taskstats = NULL;
@@ -84,7 +56,7 @@ static int open_taskstats(struct capture *capture)
 
 static void check_features(struct capture *capture, int answers)
 {
-	capture->taskstats_reason = (reason_id)(answers < 0 ? refusal_reason(answers) : REASON_READ);
+	capture->taskstats_reason = (reason_id)root_reason(answers);
 	feature_check_all(&capture->checks, &capture->roots, answers);
 	capture->counters_in_taskstats = capture->taskstats != NULL &&
 					 capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF;
@@ -96,18 +68,16 @@ static void check_features(struct capture *capture, int answers)
 /* The tick brings the run time of a running thread up to date; CPUs without one get it once a second. */
 static uint64_t find_run_time_lag(struct capture *capture)
 {
-	const char *path = "devices/system/cpu/nohz_full";
+	struct text cpus = roots_read_text(&capture->roots, ROOT_SYS, "devices/system/cpu/nohz_full",
+					   &capture->text);
 
-	if (roots_read(&capture->roots, ROOT_SYS, path, &capture->text) < 0 || capture->text.length == 0)
-		return 0;
-	return capture->text.data[0] >= '0' && capture->text.data[0] <= '9' ? NOHZ_FULL_LAG_NS : 0;
+	return cpus.length != 0 && cpus.data[0] >= '0' && cpus.data[0] <= '9' ? NOHZ_FULL_LAG_NS : 0;
 }
 
 /* A root that is no procfs must at least look like a copy of one: it has the directory of a process. */
 static bool has_processes(int proc)
 {
-	int copy = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+	DIR *directory = file_open_directory(proc, ".");
 	struct dirent *entry;
 	bool found = false;
 
@@ -115,28 +85,21 @@ static bool has_processes(int proc)
 		found = strspn(entry->d_name, "0123456789") == strlen(entry->d_name);
 	if (directory != NULL)
 		closedir(directory);
-	else if (copy >= 0)
-		close(copy);
 	return found;
 }
 
 /* Tgid of status, 0 when that cannot be read. */
 static uint32_t find_process(struct capture *capture, uint32_t id)
 {
-	char path[THREAD_PATH_SIZE];
-	struct text rest, line, key, value;
-	uint32_t tgid = 0;
+	const int proc = capture->roots.descriptor[ROOT_PROC];
+	struct text value;
+	uint32_t tgid;
 
-	if (roots_read(&capture->roots, ROOT_PROC, thread_file_path(path, id, "status"), &capture->text) < 0)
+	if (thread_file_read_source(proc, id, SOURCE_STATUS, &capture->text) != REASON_READ ||
+	    !text_find_value(text_of(&capture->text), "Tgid", &value) ||
+	    !number_parse_u32(value.data, value.length, &tgid))
 		return 0;
-	rest = (struct text){capture->text.data, capture->text.length};
-	while (text_next_line(&rest, &line)) {
-		if (!text_split(line, ':', &key, &value) || !text_equals(key, "Tgid"))
-			continue;
-		value = text_trim(value);
-		return number_parse_u32(value.data, value.length, &tgid) ? tgid : 0;
-	}
-	return 0;
+	return tgid;
 }
 
 /* procfs shows a process under the number of each of its threads, but lists it under its own only. */
@@ -159,6 +122,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 
 	if (result < 0)
 		return result;
+	process_list_initialize(&capture->processes, capture->roots.descriptor[ROOT_PROC]);
 	capture->synthetic = !capture->roots.is_procfs;
 	if (capture->synthetic && !has_processes(capture->roots.descriptor[ROOT_PROC]))
 		return error_set(error, -EINVAL,
@@ -167,7 +131,6 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	result = check_scope(capture, error);
 	if (result < 0)
 		return result;
-	capture->initial_pid_namespace = is_initial_pid_namespace(&capture->roots);
 	capture->run_time_lag_ns = find_run_time_lag(capture);
 	if (options->saved_taskstats != NULL) {
 		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
@@ -212,7 +175,6 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	if (result < 0)
 		return result;
 	capture = memory_allocate_zero(1, sizeof(*capture));
-	process_list_initialize(&capture->processes);
 	capture->budget_percent = options->budget_percent != 0 ? options->budget_percent
 							       : DEFAULT_BUDGET_PERCENT;
 	if (options->scope_count != 0) {
@@ -358,7 +320,7 @@ static void begin(struct round *round)
 	round->extra = readable(capture, round->extra) & ~round->needed;
 	round->all_states = capture->runnable.look_at_all;
 	round->runnable = UINT64_MAX;
-	round->watches_runnable = capture->initial_pid_namespace && capture->scope == NULL &&
+	round->watches_runnable = capture->roots.initial_pid_namespace && capture->scope == NULL &&
 				  (round->needed & source_bit(SOURCE_STAT)) != 0;
 	runnable_look(round);
 }

@@ -76,11 +76,6 @@ static void read_host(struct round *round)
 		host_read_size(roots, snapshot);
 }
 
-static uint64_t ticks_of(uint64_t ns)
-{
-	return ns / NS_PER_TICK;
-}
-
 /*
  * Threads that started at this tick or later have their delays counted: from when on the switch was always
  * seen at 1, or from the start of the oldest thread that has a count, since a thread without a record never
@@ -91,8 +86,8 @@ static uint64_t first_counted_tick(const struct round *round)
 	const struct capture *capture = round->capture;
 	const struct snapshot *snapshot = round->snapshot;
 	uint64_t since_ns = capture->checks.delayacct_on_since_ns;
-	uint64_t proof = ticks_of(capture->delays_off_ns);
-	uint64_t first = since_ns == 0 ? 0 : ticks_of(since_ns) + 1;
+	uint64_t proof = capture->delays_off_ns / NS_PER_TICK;
+	uint64_t first = since_ns == 0 ? 0 : since_ns / NS_PER_TICK + 1;
 
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		uint64_t start = snapshot->start_time[row];
@@ -165,6 +160,9 @@ static void explain_metrics(struct round *round)
 {
 	const struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
+	const struct taskstats_layout *layout = capture->taskstats != NULL
+							? taskstats_layout(capture->taskstats)
+							: NULL;
 	bool without_delays = capture->checks.task_delayacct == TASK_DELAYACCT_CONFIG_OFF;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
@@ -175,7 +173,7 @@ static void explain_metrics(struct round *round)
 		if (source == SOURCE_NONE || source == SOURCE_JEMALLOC)
 			continue;
 		if (member != TASKSTATS_MEMBER_NONE)
-			missing = (capture->layout.size != 0 && !taskstats_has(&capture->layout, member)) ||
+			missing = (layout != NULL && layout->size != 0 && !taskstats_has(layout, member)) ||
 				  (metrics[i].family == METRIC_FAMILY_CPU_DELAY && without_delays);
 		else
 			missing = snapshot->provenance.tallies[source].read != 0 &&

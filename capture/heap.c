@@ -25,31 +25,6 @@ enum {
 /* How long the wait for resolutions goes on without looking whether it was cancelled. */
 #define WAIT_SLICE_NS (50 * NS_PER_MS)
 
-/* Why the counters of a thread are not there, by the tag of its process or its own. */
-static const enum reason tag_reasons[HEAP_TAG_COUNT] = {
-	[HEAP_TAG_PID_MISSING] = REASON_ENDED,
-	[HEAP_TAG_READLINK_FAILURE] = REASON_UNREADABLE,
-	[HEAP_TAG_MAPS_READ_FAILURE] = REASON_UNREADABLE,
-	[HEAP_TAG_JEMALLOC_NOT_FOUND] = REASON_READ, /* there is nothing to read */
-	[HEAP_TAG_JEMALLOC_IN_DSO] = REASON_UNREADABLE,
-	[HEAP_TAG_ARCH_MISMATCH] = REASON_UNREADABLE,
-	[HEAP_TAG_DWARF_PARSE_FAILURE] = REASON_UNREADABLE,
-	[HEAP_TAG_FILE_SYSTEM_HANGS] = REASON_UNREADABLE,
-	[HEAP_TAG_NOT_PERMITTED] = REASON_NOT_PERMITTED,
-	[HEAP_TAG_NEEDS_STOP] = REASON_NEEDS_STOP,
-	[HEAP_TAG_PTRACE_SEIZE] = REASON_NOT_PERMITTED,
-	[HEAP_TAG_PTRACE_INTERRUPT] = REASON_NOT_PERMITTED,
-	[HEAP_TAG_WAITPID] = REASON_UNREADABLE,
-	[HEAP_TAG_GET_REGSET] = REASON_UNREADABLE,
-	[HEAP_TAG_PROCESS_VM_READV] = REASON_UNREADABLE,
-	[HEAP_TAG_TLS_ARITHMETIC] = REASON_UNREADABLE,
-	[HEAP_TAG_WORKER_PANIC] = REASON_UNREADABLE,
-	[HEAP_TAG_RESOLVER_ENDED] = REASON_UNREADABLE,
-	[HEAP_TAG_EXE_IDENTITY_CHANGED] = REASON_UNREADABLE,
-	[HEAP_TAG_SELF_PROBE_REJECTED] = REASON_UNREADABLE,
-	[HEAP_TAG_TID_ENUMERATION_FAILURE] = REASON_UNREADABLE,
-};
-
 static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
 
 void heap_open(struct capture *capture, struct resolver *resolver)
@@ -138,16 +113,6 @@ static bool is_stale(const struct round *round, size_t row)
 	return (round->states[row].stale & heap_bit) != 0 && (round->states[row].flags & ROW_ENDED) == 0;
 }
 
-/* The row of the leader, or the first where it is gone. */
-static size_t leader_row(const struct round *round, const struct process *process)
-{
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
-		if (round->snapshot->tid[row] == process->tgid)
-			return row;
-	}
-	return process->first_row;
-}
-
 bool heap_is_own(const struct heap *heap, uint32_t tgid)
 {
 	return tgid == heap->own_tgid ||
@@ -156,7 +121,7 @@ bool heap_is_own(const struct heap *heap, uint32_t tgid)
 
 bool heap_has_none(const struct round *round, const struct process *process)
 {
-	size_t leader = leader_row(round, process);
+	size_t leader = round_leader_row(round, process);
 
 	if (heap_is_own(&round->capture->heap, process->tgid))
 		return true;
@@ -237,7 +202,7 @@ static size_t look_again(struct round *round)
 
 		if (process->heap == NULL || process->heap->state != PROBE_STATE_RESOLVING)
 			continue;
-		tasks = process_list_tasks(list, process, round->capture->roots.descriptor[ROOT_PROC]);
+		tasks = process_list_tasks(list, process);
 		look(round, process, tasks);
 		process_list_done(process);
 		resolving += process->heap != NULL && process->heap->state == PROBE_STATE_RESOLVING;
@@ -264,11 +229,14 @@ static int wait_for_resolutions(struct round *round)
 
 /* --- reading threads --- */
 
+/* What is being resolved stays to be read. */
 static void fail_row(struct round *round, size_t row, enum reason reason, uint8_t failure)
 {
 	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
 	round->states[row].heap_failure = failure;
 	round_apply_failure(round, row, SOURCE_JEMALLOC, reason);
+	if (reason == REASON_BEING_RESOLVED)
+		round->states[row].stale |= heap_bit;
 }
 
 /* The same for all threads of a process that are to be read. */
@@ -280,13 +248,22 @@ static void fail_process(struct round *round, const struct process *process, enu
 	}
 }
 
-static void postpone_process(struct round *round, const struct process *process)
+/* Why the counters of a thread are not there, by the tag of its process or its own. */
+static enum reason tag_reason(enum heap_tag tag)
 {
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
-		if (!is_stale(round, row))
-			continue;
-		fail_row(round, row, REASON_BEING_RESOLVED, 0);
-		round->states[row].stale |= heap_bit;
+	switch (tag) {
+	case HEAP_TAG_PID_MISSING:
+		return REASON_ENDED;
+	case HEAP_TAG_JEMALLOC_NOT_FOUND: /* there is nothing to read */
+		return REASON_READ;
+	case HEAP_TAG_NOT_PERMITTED:
+	case HEAP_TAG_PTRACE_SEIZE:
+	case HEAP_TAG_PTRACE_INTERRUPT:
+		return REASON_NOT_PERMITTED;
+	case HEAP_TAG_NEEDS_STOP:
+		return REASON_NEEDS_STOP;
+	default:
+		return REASON_UNREADABLE;
 	}
 }
 
@@ -299,7 +276,7 @@ static enum reason thread_reason(const struct probe_thread *thread)
 	case ESRCH:
 		return REASON_ENDED;
 	default:
-		return tag_reasons[thread->tag];
+		return tag_reason(thread->tag);
 	}
 }
 
@@ -367,7 +344,7 @@ static int read_process(struct round *round, const struct process *process)
 static int apply_process(struct round *round, struct process *process)
 {
 	struct process_list *list = &round->capture->processes;
-	size_t leader = leader_row(round, process);
+	size_t leader = round_leader_row(round, process);
 	bool known = round->heap_wait_ns != 0 && process->heap != NULL &&
 		     process->heap->state != PROBE_STATE_RESOLVING;
 
@@ -377,11 +354,11 @@ static int apply_process(struct round *round, struct process *process)
 		return 0;
 	}
 	if (is_young(round, process, leader)) {
-		postpone_process(round, process);
+		fail_process(round, process, REASON_BEING_RESOLVED);
 		return 0;
 	}
 	if (!known && needs_look(round, process, leader)) {
-		int tasks = process_list_tasks(list, process, round->capture->roots.descriptor[ROOT_PROC]);
+		int tasks = process_list_tasks(list, process);
 
 		look(round, process, tasks);
 		process_list_done(process);
@@ -392,10 +369,10 @@ static int apply_process(struct round *round, struct process *process)
 	}
 	switch (process->heap->state) {
 	case PROBE_STATE_RESOLVING:
-		postpone_process(round, process);
+		fail_process(round, process, REASON_BEING_RESOLVED);
 		return 0;
 	case PROBE_STATE_FAILED:
-		fail_process(round, process, tag_reasons[process->heap->tag]);
+		fail_process(round, process, tag_reason(process->heap->tag));
 		return 0;
 	case PROBE_STATE_READY:
 		return read_process(round, process);

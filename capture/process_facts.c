@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "capture/host/cgroup.h"
+#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
 
@@ -19,35 +21,30 @@
  */
 static bool is_threaded(int directory, const char *path, struct buffer *text)
 {
-	static const char *const words[] = {"threaded", "domain threaded"};
+	struct text type;
 
 	if (thread_file_read(directory, path, text) < 0)
 		return false;
-	while (text->length != 0 && text->data[text->length - 1] == '\n')
-		text->data[--text->length] = '\0';
-	return strcmp(text->data, words[0]) == 0 || strcmp(text->data, words[1]) == 0;
+	type = text_trim(text_of(text));
+	return text_equals(type, "threaded") || text_equals(type, "domain threaded");
 }
 
 /* The root cgroup has no type; its threads may be in its own threaded children. */
 static bool has_threaded_child(int directory, struct buffer *text)
 {
-	int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *children = own >= 0 ? fdopendir(own) : NULL;
+	DIR *children = file_open_directory(directory, ".");
 	bool threaded = false;
 	struct dirent *entry;
 
-	if (children == NULL) {
-		if (own >= 0)
-			close(own);
+	if (children == NULL)
 		return true;
-	}
 	while (!threaded && (entry = readdir(children)) != NULL) {
 		char path[sizeof(entry->d_name) + sizeof("/cgroup.type")];
 
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/cgroup.type", entry->d_name);
-		threaded = is_threaded(own, path, text);
+		threaded = is_threaded(dirfd(children), path, text);
 	}
 	closedir(children);
 	return threaded;
@@ -56,20 +53,13 @@ static bool has_threaded_child(int directory, struct buffer *text)
 static bool examine_cgroup(struct round *round, const char *path, size_t length)
 {
 	struct capture *capture = round->capture;
-	const struct roots *roots = &capture->roots;
-	const char *rest;
-	size_t rest_length;
 	int directory;
 	bool threaded;
 
 	if (length == 0)
 		return false;
 	/* What cannot be looked at may be threaded. */
-	if (roots->descriptor[ROOT_CGROUP] < 0 ||
-	    !cgroup_path_below_mount(path, length, roots->cgroup_mount_root, &rest, &rest_length))
-		return true;
-	directory = root_open_beneath(roots->descriptor[ROOT_CGROUP], rest, rest_length,
-				      O_PATH | O_DIRECTORY);
+	directory = cgroup_open(&capture->roots, path, length, O_PATH | O_DIRECTORY);
 	if (directory < 0)
 		return directory != -ENOENT;
 	if (faccessat(directory, "cgroup.type", F_OK, 0) == 0)
@@ -93,48 +83,35 @@ static bool threads_may_differ(struct round *round, const char *path, size_t len
 	return known != 0;
 }
 
-static bool read_cgroup_file(struct round *round, int tasks, uint32_t tid, const char **ret_path,
-			     size_t *ret_length, enum reason *ret_reason)
+/* Reads the path of a thread's cgroup into capture->text. */
+static enum reason read_cgroup_path(struct round *round, int tasks, uint32_t tid, const char **ret_path,
+				    size_t *ret_length)
 {
 	struct buffer *text = &round->capture->text;
-	char path[THREAD_PATH_SIZE];
-	char other[THREAD_PATH_SIZE];
-	int result = -ESRCH;
+	enum reason reason = thread_file_read_source(tasks, tid, SOURCE_CGROUP, text);
 
-	if (tasks >= 0)
-		result = thread_file_read(tasks, thread_file_path(path, tid, sources[SOURCE_CGROUP].file),
-					  text);
-	if (result < 0) {
-		*ret_reason = thread_file_reason(result, tasks,
-						 thread_file_path(other, tid, sources[SOURCE_STAT].file));
-		return false;
-	}
-	*ret_reason = REASON_READ;
 	/* A host without cgroup v2 has no such line; then the path is empty and nothing failed. */
-	if (!procfs_parse_cgroup(text->data, text->length, ret_path, ret_length)) {
+	if (reason == REASON_READ && !procfs_parse_cgroup(text->data, text->length, ret_path, ret_length)) {
 		*ret_path = "";
 		*ret_length = 0;
 	}
-	return true;
+	return reason;
 }
 
 static void read_process_cgroup(struct round *round, struct process *process, int tasks)
 {
-	enum reason reason;
 	const char *path;
 	size_t length;
 
-	if (!read_cgroup_file(round, tasks, process->tgid, &path, &length, &reason)) {
-		process->cgroup_reason = (reason_id)reason;
+	process->cgroup_reason = (reason_id)read_cgroup_path(round, tasks, process->tgid, &path, &length);
+	if (process->cgroup_reason != REASON_READ)
 		return;
-	}
 	if (process->cgroup == NULL || process->cgroup_length != length ||
 	    memcmp(process->cgroup, path, length) != 0) {
 		free(process->cgroup);
 		process->cgroup = memory_duplicate_bytes(path, length);
 		process->cgroup_length = length;
 	}
-	process->cgroup_reason = REASON_READ;
 	process->cgroup_read_at = clock_ns(CLOCK_BOOTTIME);
 	process->threads_have_cgroups = process->row_count > 1 &&
 					threads_may_differ(round, process->cgroup, length);
@@ -155,7 +132,8 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 	size_t length;
 
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
-	if (!read_cgroup_file(round, tasks, snapshot->tid[row], &path, &length, &reason)) {
+	reason = read_cgroup_path(round, tasks, snapshot->tid[row], &path, &length);
+	if (reason != REASON_READ) {
 		count_cgroup_failure(round, row);
 		if (reason != REASON_ENDED)
 			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
@@ -216,12 +194,11 @@ static const struct triple *previous_triple(const struct round *round, size_t ro
 static uint32_t read_process_name(struct round *round, const struct process *process)
 {
 	struct buffer *text = &round->capture->text;
-	char path[THREAD_PATH_SIZE];
+	const int proc = round->capture->roots.descriptor[ROOT_PROC];
 	const char *name;
 	size_t length;
 
-	thread_file_path(path, process->tgid, sources[SOURCE_COMM].file);
-	if (thread_file_read(round->capture->roots.descriptor[ROOT_PROC], path, text) < 0 ||
+	if (thread_file_read_source(proc, process->tgid, SOURCE_COMM, text) != REASON_READ ||
 	    !procfs_parse_comm(text->data, text->length, &name, &length))
 		return 0;
 	return string_pool_intern(&round->snapshot->strings, name, length);
@@ -257,16 +234,12 @@ static void name_process(struct round *round, struct translation *translation, c
 	uint32_t cgroup = process->cgroup == NULL ? 0
 						  : string_pool_intern(&snapshot->strings, process->cgroup,
 								       process->cgroup_length);
-	uint32_t pcomm = UNKNOWN_TEXT;
+	size_t leader = round_leader_row(round, process);
+	uint32_t pcomm = snapshot->tid[leader] == process->tgid ? comm_of(round, translation, leader)
+								: read_process_name(round, process);
 	struct triple last = {UNKNOWN_TEXT, UNKNOWN_TEXT, UNKNOWN_TEXT};
 	uint32_t last_id = 0;
 
-	for (size_t row = process->first_row; row < end && pcomm == UNKNOWN_TEXT; row++) {
-		if (snapshot->tid[row] == process->tgid)
-			pcomm = comm_of(round, translation, row);
-	}
-	if (pcomm == UNKNOWN_TEXT)
-		pcomm = read_process_name(round, process);
 	for (size_t row = process->first_row; row < end; row++) {
 		struct triple triple = {pcomm, comm_of(round, translation, row),
 					cgroup_of(round, translation, process, row, cgroup)};
@@ -325,22 +298,15 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 {
 	struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
-	int tasks = process_list_tasks(&capture->processes, process, capture->roots.descriptor[ROOT_PROC]);
-	char path[THREAD_PATH_SIZE], other[THREAD_PATH_SIZE];
+	int tasks = process_list_tasks(&capture->processes, process);
+	enum reason reason = thread_file_read_source(tasks, process->tgid, SOURCE_SMAPS_ROLLUP,
+						     &capture->text);
 	struct key_values kib;
-	enum reason reason = REASON_READ;
-	int result = -ESRCH;
 
-	if (tasks >= 0)
-		result = thread_file_read(
-			tasks, thread_file_path(path, process->tgid, sources[SOURCE_SMAPS_ROLLUP].file),
-			&capture->text);
-	if (result < 0) {
+	if (reason != REASON_READ) {
 		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
-		reason = thread_file_reason(
-			result, tasks, thread_file_path(other, process->tgid, sources[SOURCE_STAT].file));
-	} else if (procfs_parse_smaps_rollup(capture->text.data, capture->text.length, &snapshot->strings,
-					     &snapshot->arena, &kib)) {
+	} else if (key_values_parse(capture->text.data, capture->text.length, KEY_VALUES_COLON,
+				    &snapshot->strings, &snapshot->arena, &kib)) {
 		snapshot_add_smaps(snapshot, row)->kib = kib;
 	} else {
 		reason = REASON_BAD_VALUE;
@@ -350,23 +316,13 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	process_list_done(process);
 }
 
-/* The row of a process's leader, or NO_ROW. */
-static size_t leader_row(const struct snapshot *snapshot, const struct process *process)
-{
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
-		if (snapshot->tid[row] == process->tgid)
-			return row;
-	}
-	return NO_ROW;
-}
-
 static void visit_smaps(struct round *round, struct process *process)
 {
 	struct snapshot *snapshot = round->snapshot;
-	size_t row = leader_row(snapshot, process);
+	size_t row = round_leader_row(round, process);
 	bool spent;
 
-	if (row == NO_ROW)
+	if (snapshot->tid[row] != process->tgid)
 		return;
 	if ((snapshot->thread_flags[row] & THREAD_KERNEL) != 0) {
 		/* A kernel thread has none; the format counts that as a failure. */

@@ -40,9 +40,14 @@ enum {
 	ROW_WAITED = 1 << 7,     /* its wait for a CPU grew; it need not have run */
 };
 
+/* The counters that show whether a thread ran. */
+struct thread_counters {
+	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns;
+};
+
 /* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */
 struct thread_state {
-	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns; /* counters of the last reading */
+	struct thread_counters counters; /* of the last reading */
 	uint64_t start_us;      /* by ac_etime, CLOCK_MONOTONIC us: the same for one thread but for jitter */
 	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first reading that found it runnable or in D,
 				   with nothing counted since; 0 when it is neither */
@@ -99,8 +104,7 @@ struct capture {
 	uint32_t *scope;
 	size_t scope_count;
 	double budget_percent;
-	bool synthetic; /* a saved tree */
-	bool initial_pid_namespace;
+	bool synthetic;           /* a saved tree */
 	uint64_t run_time_lag_ns; /* by which the run time of a running thread may be late */
 
 	struct feature_checks checks;
@@ -111,7 +115,6 @@ struct capture {
 	source_set replaced; /* sources that nobody reads, since others carry the same */
 	struct metric_list fills[SOURCE_COUNT];
 	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
-	struct taskstats_layout layout;             /* of the replies, once one came */
 
 	struct heap heap;
 	struct process_list processes;
@@ -174,6 +177,16 @@ struct round {
 static inline bool round_is_cancelled(const struct round *round)
 {
 	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);
+}
+
+/* The row of a process's leader, or its first row where the leader has none. It must have rows. */
+static inline size_t round_leader_row(const struct round *round, const struct process *process)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (round->snapshot->tid[row] == process->tgid)
+			return row;
+	}
+	return process->first_row;
 }
 
 /* Whether sources that are not needed have had their time. */

@@ -16,7 +16,7 @@ static uint64_t count_runnable(struct capture *capture)
 
 	if (roots_read(&capture->roots, ROOT_PROC, "loadavg", buffer) < 0)
 		return UINT64_MAX;
-	rest = (struct text){buffer->data, buffer->length};
+	rest = text_of(buffer);
 	for (size_t i = 0; i < 4; i++) {
 		if (!text_next_word(&rest, &word))
 			return UINT64_MAX;

@@ -149,16 +149,6 @@ void round_apply_failure(struct round *round, size_t row, enum source source, en
 		round_apply_failure(round, row, SOURCE_SCHEDSTATS, reason);
 }
 
-/* A column of whatever elements. */
-struct column {
-	void *data;
-	size_t size;
-};
-
-enum {
-	ROW_COLUMNS = 10, /* that come with every row */
-};
-
 /* Copies elements of every stretch of rows that is contiguous in both snapshots. */
 static void copy_runs(const struct round *round, void *to, const void *from, size_t size)
 {
@@ -332,41 +322,35 @@ void round_reset_row(struct round *round, size_t row)
 	state->flags &= (uint8_t) ~(ROW_SUSPECT | ROW_IDENTIFIED);
 }
 
-/* Moves what `keep` tells to the front of a column. */
-static void compact(void *data, size_t size, const uint32_t *keep, size_t kept)
+/* Moves the elements of a column (NULL: there is none) to their new rows. */
+static void compact(void *column, size_t size, const uint32_t *new_row, size_t count)
 {
-	for (size_t i = 0; i < kept; i++) {
-		if (keep[i] != i)
-			memcpy((char *)data + i * size, (const char *)data + keep[i] * size, size);
+	for (size_t row = 0; column != NULL && row < count; row++) {
+		if (new_row[row] != NO_ROW && new_row[row] != row)
+			memcpy((char *)column + new_row[row] * size, (const char *)column + row * size, size);
 	}
 }
 
-static void compact_columns(struct round *round, const uint32_t *keep, size_t kept)
+static void compact_columns(struct round *round, const uint32_t *new_row)
 {
 	struct snapshot *snapshot = round->snapshot;
-	struct column columns[ROW_COLUMNS + METRIC_COUNT + 2 * SOURCE_COUNT] = {
-		{snapshot->tid, sizeof(*snapshot->tid)},
-		{snapshot->tgid, sizeof(*snapshot->tgid)},
-		{snapshot->uid, sizeof(*snapshot->uid)},
-		{snapshot->thread_flags, sizeof(*snapshot->thread_flags)},
-		{snapshot->start_time, sizeof(*snapshot->start_time)},
-		{round->old_row, sizeof(*round->old_row)},
-		{round->states, sizeof(*round->states)},
-		{round->comm, sizeof(*round->comm)},
-		{round->cgroup, sizeof(*round->cgroup)},
-		{snapshot->stuck_ns, sizeof(*snapshot->stuck_ns)},
-	};
-	size_t count = ROW_COLUMNS;
+	size_t count = snapshot->thread_count;
 
+	compact(snapshot->tid, sizeof(*snapshot->tid), new_row, count);
+	compact(snapshot->tgid, sizeof(*snapshot->tgid), new_row, count);
+	compact(snapshot->uid, sizeof(*snapshot->uid), new_row, count);
+	compact(snapshot->thread_flags, sizeof(*snapshot->thread_flags), new_row, count);
+	compact(snapshot->start_time, sizeof(*snapshot->start_time), new_row, count);
+	compact(snapshot->stuck_ns, sizeof(*snapshot->stuck_ns), new_row, count);
+	compact(round->old_row, sizeof(*round->old_row), new_row, count);
+	compact(round->states, sizeof(*round->states), new_row, count);
+	compact(round->comm, sizeof(*round->comm), new_row, count);
+	compact(round->cgroup, sizeof(*round->cgroup), new_row, count);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		columns[count++] = (struct column){snapshot->values[i], sizeof(uint64_t)};
+		compact(snapshot->values[i], sizeof(uint64_t), new_row, count);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		columns[count++] = (struct column){snapshot->source_reason[i], sizeof(reason_id)};
-		columns[count++] = (struct column){snapshot->read_at[i], sizeof(uint64_t)};
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (columns[i].data != NULL)
-			compact(columns[i].data, columns[i].size, keep, kept);
+		compact(snapshot->source_reason[i], sizeof(reason_id), new_row, count);
+		compact(snapshot->read_at[i], sizeof(uint64_t), new_row, count);
 	}
 }
 
@@ -405,28 +389,17 @@ static void compact_processes(struct process_list *processes, const uint32_t *ne
 void round_drop_ended(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;
-	size_t count = snapshot->thread_count, kept = 0;
-	uint32_t *keep, *new_row;
+	size_t count = snapshot->thread_count;
+	uint32_t *new_row = memory_allocate((count + 1) * sizeof(*new_row)), kept = 0;
 
 	for (size_t row = 0; row < count; row++)
-		kept += (round->states[row].flags & ROW_ENDED) == 0;
-	if (kept == count)
-		return;
-	keep = memory_allocate_zero(count, sizeof(*keep));
-	new_row = memory_allocate_zero(count, sizeof(*new_row));
-	kept = 0;
-	for (size_t row = 0; row < count; row++) {
-		new_row[row] = NO_ROW;
-		if ((round->states[row].flags & ROW_ENDED) != 0)
-			continue;
-		new_row[row] = (uint32_t)kept;
-		keep[kept++] = (uint32_t)row;
+		new_row[row] = (round->states[row].flags & ROW_ENDED) != 0 ? NO_ROW : kept++;
+	if (kept != count) {
+		compact_columns(round, new_row);
+		compact_exceptions(snapshot, new_row);
+		compact_processes(&round->capture->processes, new_row);
+		snapshot->thread_count = kept;
+		round->ended += count - kept;
 	}
-	compact_columns(round, keep, kept);
-	compact_exceptions(snapshot, new_row);
-	compact_processes(&round->capture->processes, new_row);
-	snapshot->thread_count = kept;
-	round->ended += count - kept;
-	free(keep);
 	free(new_row);
 }

@@ -38,35 +38,22 @@ static const enum metric delay_counts[] = {
 	METRIC_IRQ_DELAY_COUNT,
 };
 
-/* The counters of a thread as two readings of it are compared. */
-struct counters {
-	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns;
-};
-
-static bool counters_equal(const struct thread_state *state, const struct counters *now)
-{
-	return state->run_ns == now->run_ns && state->timeslices == now->timeslices &&
-	       state->voluntary == now->voluntary && state->nonvoluntary == now->nonvoluntary;
-}
-
 /*
  * A thread that waits for a CPU may be moved to another one: sched_info_dequeue() of kernel/sched/stats.h
  * adds the wait so far. It has not run, and so is stuck as before.
  */
-static void take_counters(struct thread_state *state, const struct counters *now)
+static void take_counters(struct thread_state *state, const struct thread_counters *now)
 {
-	if (now->wait_ns != state->wait_ns)
+	const struct thread_counters *before = &state->counters;
+
+	if (now->wait_ns != before->wait_ns)
 		state->flags |= ROW_WAITED;
-	state->wait_ns = now->wait_ns;
-	if (counters_equal(state, now) && (state->flags & ROW_NEW) == 0)
-		return;
-	if (now->run_ns < state->run_ns || now->timeslices < state->timeslices)
+	if (now->run_ns != before->run_ns || now->timeslices != before->timeslices ||
+	    now->voluntary != before->voluntary || now->nonvoluntary != before->nonvoluntary)
+		state->flags |= ROW_MOVED;
+	if (now->run_ns < before->run_ns || now->timeslices < before->timeslices)
 		state->flags |= ROW_SUSPECT;
-	state->flags |= ROW_MOVED;
-	state->run_ns = now->run_ns;
-	state->timeslices = now->timeslices;
-	state->voluntary = now->voluntary;
-	state->nonvoluntary = now->nonvoluntary;
+	state->counters = *now;
 }
 
 /*
@@ -125,18 +112,6 @@ static void note_delays(struct round *round, size_t row)
 	}
 }
 
-static enum reason reply_reason(int error)
-{
-	switch (error) {
-	case -EPERM:
-		return REASON_NOT_PERMITTED;
-	case -ESRCH:
-		return REASON_ENDED;
-	default:
-		return REASON_UNREADABLE;
-	}
-}
-
 static void count_reply(struct taskstats_summary *summary, int error)
 {
 	switch (error) {
@@ -173,7 +148,7 @@ static void take_failure(struct round *round, size_t row, int error)
 {
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		if (source_is_of((enum source)i, SOURCE_TASKSTATS))
-			round_apply_failure(round, row, (enum source)i, reply_reason(error));
+			round_apply_failure(round, row, (enum source)i, root_reason(error));
 	}
 	round->snapshot->thread_flags[row] &= kept_flags;
 	round->states[row].flags |= ROW_MOVED | ROW_SUSPECT;
@@ -187,7 +162,7 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	size_t row = intake->first + index;
 	struct thread_state *state = &round->states[row];
 	const struct taskstats_layout *layout = reply->layout;
-	struct counters now;
+	struct thread_counters now = state->counters;
 	reason_id *column;
 	int error = reply->error;
 
@@ -198,8 +173,6 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 		take_failure(round, row, error);
 		return;
 	}
-	now = (struct counters){
-		.run_ns = state->run_ns, .timeslices = state->timeslices, .wait_ns = state->wait_ns};
 	if (round->capture->counters_in_taskstats) {
 		now.run_ns = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL);
 		now.timeslices = taskstats_u64(layout, reply->stats, TASKSTATS_MEMBER_CPU_COUNT);
@@ -225,8 +198,6 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	store_metrics(round, row, reply, SOURCE_DELAYS);
 	snapshot->uid[row] = (uint32_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_UID);
 	note_delays(round, row);
-	if (round->capture->layout.size != layout->size || round->capture->layout.version != layout->version)
-		round->capture->layout = *layout;
 }
 
 static int read_taskstats(struct round *round)
@@ -252,7 +223,7 @@ static void read_schedstat(struct round *round, size_t row, int tasks)
 {
 	struct thread_state *state = &round->states[row];
 	const struct thread_reading *reading = &round->reading;
-	struct counters now = {.voluntary = state->voluntary, .nonvoluntary = state->nonvoluntary};
+	struct thread_counters now = state->counters;
 
 	thread_reading_begin(&round->reading, round->snapshot->tgid[row], round->snapshot->tid[row]);
 	if (!round_read_file(round, row, tasks, SOURCE_SCHEDSTAT)) {
@@ -284,7 +255,7 @@ static int read_schedstats(struct round *round)
 			continue;
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		tasks = process_list_tasks(list, process, capture->roots.descriptor[ROOT_PROC]);
+		tasks = process_list_tasks(list, process);
 		for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
 			read_schedstat(round, row, tasks);
 		process_list_done(process);

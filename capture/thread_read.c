@@ -27,8 +27,6 @@ static bool parse(struct round *round, enum source source, const struct buffer *
 		return procfs_parse_stat(reading, text->data, text->length);
 	case SOURCE_SCHEDSTAT:
 		return procfs_parse_schedstat(reading, text->data, text->length);
-	case SOURCE_SCHED:
-		return procfs_parse_sched(reading, text->data, text->length);
 	default:
 		return procfs_parse_lines(reading, source, &round->snapshot->cpu_sets, text->data,
 					  text->length);
@@ -40,16 +38,6 @@ static void count_failure(struct round *round, enum source source)
 {
 	for (size_t i = 0; i < PARSE_FILE_COUNT; i++)
 		round->failures[i] += strcmp(parse_file_names[i], sources[source].name) == 0;
-}
-
-static enum reason failure_reason(int result, int tasks, uint32_t tid, enum source source)
-{
-	char path[THREAD_PATH_SIZE];
-
-	/* A thread without stat has ended; without another file it may be the kernel that has none. */
-	if (source == SOURCE_STAT)
-		return thread_file_reason(result, tasks, NULL);
-	return thread_file_reason(result, tasks, thread_file_path(path, tid, sources[SOURCE_STAT].file));
 }
 
 static void fail(struct round *round, size_t row, enum source source, enum reason reason)
@@ -67,16 +55,10 @@ static void fail(struct round *round, size_t row, enum source source, enum reaso
 bool round_read_file(struct round *round, size_t row, int tasks, enum source source)
 {
 	struct buffer *text = &round->capture->text;
-	uint32_t tid = round->snapshot->tid[row];
-	char path[THREAD_PATH_SIZE];
-	int result = -ESRCH;
+	enum reason reason = thread_file_read_source(tasks, round->snapshot->tid[row], source, text);
 
-	if (tasks >= 0)
-		result = thread_file_read(tasks, thread_file_path(path, tid, sources[source].file), text);
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
-	if (result < 0) {
-		enum reason reason = failure_reason(result, tasks, tid, source);
-
+	if (reason != REASON_READ) {
 		/* schedstat comes before stat: a thread that ended by then is dropped, and its failures with
 		 * it */
 		if (source != SOURCE_SCHEDSTAT || reason != REASON_ENDED)
@@ -146,12 +128,10 @@ static bool take_stat(struct round *round, size_t row)
 static bool read_name(struct round *round, size_t row, int tasks)
 {
 	struct buffer *text = &round->capture->text;
-	char path[THREAD_PATH_SIZE];
 	const char *name;
 	size_t length;
 
-	thread_file_path(path, round->snapshot->tid[row], sources[SOURCE_COMM].file);
-	if (tasks < 0 || thread_file_read(tasks, path, text) < 0 ||
+	if (thread_file_read_source(tasks, round->snapshot->tid[row], SOURCE_COMM, text) != REASON_READ ||
 	    !procfs_parse_comm(text->data, text->length, &name, &length))
 		return false;
 	round->comm[row] = string_pool_intern(&round->snapshot->strings, name, length);
@@ -212,8 +192,7 @@ static void read_affinity(struct round *round, size_t row, int tasks)
 	if (id != 0)
 		thread_reading_set(reading, METRIC_CPU_AFFINITY, id);
 	else if (!round_read_file(round, row, tasks, SOURCE_STATUS)) {
-		round_apply_failure(round, row, SOURCE_AFFINITY,
-				    thread_file_reason((int)length, tasks, NULL));
+		round_apply_failure(round, row, SOURCE_AFFINITY, root_reason((int)length));
 		return;
 	}
 	round_apply(round, row, SOURCE_AFFINITY);

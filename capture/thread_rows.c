@@ -11,20 +11,21 @@
  * The threads of a process, from the previous snapshot when it still has as many: whether they are the same
  * ones comes out when taskstats is asked for each, by its number and that of its process.
  */
-static void list_process(struct round *round, struct process *process, int proc)
+static void list_process(struct round *round, struct process *process)
 {
 	struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	size_t first = process->first_row, count = process->row_count;
 
 	process->first_row = snapshot->thread_count;
-	if (capture->rows_are_current && taskstats_has(&capture->layout, TASKSTATS_MEMBER_AC_TGID) &&
-	    count != 0 && process_list_is_settled(process)) {
+	if (capture->rows_are_current &&
+	    taskstats_has(taskstats_layout(capture->taskstats), TASKSTATS_MEMBER_AC_TGID) && count != 0 &&
+	    process_list_is_settled(process)) {
 		for (size_t row = first; row < first + count; row++)
 			snapshot_add_thread(snapshot, process->tgid, capture->previous->tid[row]);
 		return;
 	}
-	process->row_count = process_list_threads(&capture->processes, process, proc);
+	process->row_count = process_list_threads(&capture->processes, process);
 	for (size_t i = 0; i < capture->processes.id_count; i++)
 		snapshot_add_thread(snapshot, process->tgid, capture->processes.ids[i]);
 }
@@ -34,8 +35,7 @@ int round_list_threads(struct round *round)
 	struct capture *capture = round->capture;
 	struct process_list *list = &capture->processes;
 	struct snapshot *snapshot = round->snapshot;
-	int proc = capture->roots.descriptor[ROOT_PROC];
-	int result = process_list_update(list, proc, capture->scope, capture->scope_count);
+	int result = process_list_update(list, capture->scope, capture->scope_count);
 
 	if (result < 0)
 		return result;
@@ -47,7 +47,7 @@ int round_list_threads(struct round *round)
 
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		list_process(round, process, proc);
+		list_process(round, process);
 		process_list_done(process);
 	}
 	capture->rows_are_current = false;

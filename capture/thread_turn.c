@@ -59,7 +59,7 @@ int round_read_needed(struct round *round)
 			continue;
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		tasks = process_list_tasks(list, process, capture->roots.descriptor[ROOT_PROC]);
+		tasks = process_list_tasks(list, process);
 		for (size_t row = process->first_row; row < end; row++) {
 			source_set wanted = choose_files(round, process, row);
 
@@ -132,9 +132,7 @@ int round_read_extra(struct round *round)
 		if (process != NULL && process != next)
 			process_list_done(process);
 		process = next;
-		round_read_thread(round, row,
-				  process_list_tasks(list, process, capture->roots.descriptor[ROOT_PROC]),
-				  wanted);
+		round_read_thread(round, row, process_list_tasks(list, process), wanted);
 	}
 	if (process != NULL)
 		process_list_done(process);

@@ -38,7 +38,7 @@ struct cgroup_file {
 
 static struct text trimmed(const struct walk *walk)
 {
-	return text_trim((struct text){walk->text.data, walk->text.length});
+	return text_trim(text_of(&walk->text));
 }
 
 static bool parse_cpu_stat(struct walk *walk, struct cgroup_record *record, size_t offset)
@@ -51,7 +51,7 @@ static bool parse_cpu_stat(struct walk *walk, struct cgroup_record *record, size
 		{"nr_throttled", &record->nr_throttled},
 		{"throttled_usec", &record->throttled_usec},
 	};
-	struct text rest = {walk->text.data, walk->text.length}, line, key, value;
+	struct text rest = text_of(&walk->text), line, key, value;
 
 	(void)offset;
 	while (text_next_line(&rest, &line)) {
@@ -68,7 +68,7 @@ static bool parse_cpu_stat(struct walk *walk, struct cgroup_record *record, size
 
 static bool parse_cpu_max(struct walk *walk, struct cgroup_record *record, size_t offset)
 {
-	struct text rest = {walk->text.data, walk->text.length}, quota = {NULL, 0}, period = {NULL, 0};
+	struct text rest = text_of(&walk->text), quota = {NULL, 0}, period = {NULL, 0};
 	bool good;
 
 	(void)offset;
@@ -157,17 +157,6 @@ static const struct cgroup_file members[CGROUP_MEMBER_COUNT] = {
 };
 #undef AT
 
-static bool has_word(const struct buffer *buffer, const char *name)
-{
-	struct text rest = {buffer->data, buffer->length}, word;
-
-	while (text_next_word(&rest, &word)) {
-		if (text_equals(word, name))
-			return true;
-	}
-	return false;
-}
-
 /* Why a file that the kernel could print is not there. */
 static enum reason absence(const struct walk *walk, const struct cgroup_file *member)
 {
@@ -177,8 +166,9 @@ static enum reason absence(const struct walk *walk, const struct cgroup_file *me
 		/* the host has it: cgroup.pressure of this cgroup is 0 */
 		return host != REASON_READ ? host : REASON_SWITCHED_OFF;
 	}
-	if (member->controller != NULL && !has_word(&walk->own_controllers, member->controller) &&
-	    has_word(&walk->controllers, member->controller))
+	if (member->controller != NULL &&
+	    !text_has_word(text_of(&walk->own_controllers), member->controller) &&
+	    text_has_word(text_of(&walk->controllers), member->controller))
 		return REASON_SWITCHED_OFF;
 	return REASON_NOT_IN_KERNEL;
 }
@@ -194,7 +184,7 @@ static void read_members(struct walk *walk, int directory, struct cgroup_record 
 		if (result == -ENOENT)
 			reason = absence(walk, &members[i]);
 		else if (result < 0)
-			reason = pressure_reason(result);
+			reason = root_reason(result);
 		else if (!members[i].parse(walk, record, members[i].offset))
 			reason = REASON_BAD_VALUE;
 		record->missing[i] = (reason_id)reason;
@@ -229,32 +219,35 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
 	return true;
 }
 
+int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags)
+{
+	const char *below;
+	size_t below_length;
+
+	if (!cgroup_path_below_mount(path, length, roots->cgroup_mount_root, &below, &below_length))
+		return -EXDEV;
+	if (roots->descriptor[ROOT_CGROUP] < 0)
+		return -EBADF;
+	return root_open_beneath(roots->descriptor[ROOT_CGROUP], below, below_length, flags);
+}
+
 static void read_record(struct walk *walk, struct cgroup_record *record)
 {
-	const char *path = snapshot_text(walk->snapshot, record->path), *below;
-	size_t length = string_pool_length(&walk->snapshot->strings, record->path), below_length;
+	const struct string_pool *strings = &walk->snapshot->strings;
 	int directory;
 
 	if (walk->roots->cgroup_reason != REASON_READ) {
 		set_missing(record, walk->roots->cgroup_reason);
 		return;
 	}
-	if (!cgroup_path_below_mount(path, length, walk->roots->cgroup_mount_root, &below, &below_length)) {
-		set_missing(record, REASON_OTHER_NAMESPACE);
-		return;
-	}
-	directory = root_open_beneath(walk->roots->descriptor[ROOT_CGROUP], below, below_length,
-				      O_RDONLY | O_DIRECTORY);
+	directory = cgroup_open(walk->roots, string_pool_text(strings, record->path),
+				string_pool_length(strings, record->path), O_RDONLY | O_DIRECTORY);
 	if (directory >= 0) {
 		read_members(walk, directory, record);
 		close(directory);
-	} else if (directory == -EXDEV) {
-		set_missing(record, REASON_OTHER_NAMESPACE);
-	} else if (directory == -EACCES || directory == -EPERM) {
-		set_missing(record, REASON_NOT_PERMITTED);
 	} else {
 		/* removed, as the kernel's " (deleted)" at the end of the path tells */
-		set_missing(record, REASON_UNREADABLE);
+		set_missing(record, directory == -ENOENT ? REASON_UNREADABLE : root_reason(directory));
 	}
 }
 

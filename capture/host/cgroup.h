@@ -30,4 +30,10 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_root, const char **ret_rest,
 			     size_t *ret_length);
 
+/*
+ * Opens the directory of such a path. Returns a descriptor, or a negative errno: -EXDEV where the mount does
+ * not show it, -EBADF without a cgroup root.
+ */
+int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags);
+
 #endif

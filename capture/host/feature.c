@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "capture/procfs/text_scan.h"
 
@@ -38,14 +38,6 @@ static struct feature_result off(enum reason reason, const char *detail, const c
 static struct feature_result partial(enum reason reason, const char *detail, const char *remedy)
 {
 	return (struct feature_result){FEATURE_STATE_PARTIAL, reason, detail, remedy};
-}
-
-/* The trimmed content of a small file below the proc root; empty when it cannot be read. */
-static struct text read_text(const struct roots *roots, const char *path, struct buffer *buffer)
-{
-	if (roots_read(roots, ROOT_PROC, path, buffer) < 0)
-		return (struct text){"", 0};
-	return text_trim((struct text){buffer->data, buffer->length});
 }
 
 static bool exists(const struct roots *roots, enum root_kind root, const char *path)
@@ -87,14 +79,14 @@ static struct feature_result check_taskstats(struct checker *checker)
 	}
 }
 
-/* Features that come in taskstats messages go with them; true when they are missing. */
-static bool taskstats_missing(struct checker *checker, struct feature_result *ret_result)
+/* A feature that comes in taskstats messages goes with them. */
+static struct feature_result check_messages(struct checker *checker)
 {
-	*ret_result = check_taskstats(checker);
-	if (ret_result->state == FEATURE_STATE_ON)
-		return false;
-	ret_result->detail = "comes in taskstats messages";
-	return true;
+	struct feature_result result = check_taskstats(checker);
+
+	if (result.state != FEATURE_STATE_ON)
+		result.detail = "comes in taskstats messages";
+	return result;
 }
 
 static struct feature_result check_delays(struct checker *checker)
@@ -108,10 +100,8 @@ static struct feature_result check_delays(struct checker *checker)
 			   "kernel.task_delayacct is 0; delays are counted for threads started after it is "
 			   "1, or for all with delayacct on the kernel command line",
 			   "sysctl kernel.task_delayacct=1");
-	if (taskstats_missing(checker, &result))
-		return result;
-	result = feature_on;
-	if (checker->checks->delayacct_on_since_ns != 0)
+	result = check_messages(checker);
+	if (result.state == FEATURE_STATE_ON && checker->checks->delayacct_on_since_ns != 0)
 		result.detail = "threads that started before it was switched on have none";
 	return result;
 }
@@ -125,36 +115,27 @@ static struct feature_result check_irq_delay(struct checker *checker)
 
 static struct feature_result check_xacct(struct checker *checker)
 {
-	struct feature_result result;
-
 	if (checker->checks->task_xacct == KERNEL_OPTION_OFF)
 		return off(REASON_NOT_IN_KERNEL, "the kernel is built without CONFIG_TASK_XACCT", NULL);
-	if (taskstats_missing(checker, &result))
-		return result;
-	return feature_on;
+	return check_messages(checker);
 }
 
 /* Whether the kernel gives processes that file, looked up at the first process there is. */
 static bool processes_have(const struct checker *checker, const char *file)
 {
-	int descriptor = openat(checker->roots->descriptor[ROOT_PROC], ".",
-				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *directory = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+	DIR *directory = file_open_directory(checker->roots->descriptor[ROOT_PROC], ".");
 	struct dirent *entry;
 	bool found = false;
 
-	if (directory == NULL) {
-		if (descriptor >= 0)
-			close(descriptor);
+	if (directory == NULL)
 		return false;
-	}
 	while (!found && (entry = readdir(directory)) != NULL) {
-		char path[300];
+		char path[64];
 		uint32_t pid;
 
 		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &pid))
 			continue;
-		snprintf(path, sizeof(path), "%s/task/%s/%s", entry->d_name, entry->d_name, file);
+		snprintf(path, sizeof(path), "%u/task/%u/%s", pid, pid, file);
 		found = exists(checker->roots, ROOT_PROC, path);
 	}
 	closedir(directory);
@@ -170,7 +151,7 @@ static struct feature_result check_sched_info(struct checker *checker)
 
 static struct feature_result check_schedstats(struct checker *checker)
 {
-	struct text text = read_text(checker->roots, schedstats_path, &checker->text);
+	struct text text = roots_read_text(checker->roots, ROOT_PROC, schedstats_path, &checker->text);
 
 	if (text.length == 0)
 		return off(REASON_NOT_IN_KERNEL, "no kernel.sched_schedstats (CONFIG_SCHEDSTATS)", NULL);
@@ -235,13 +216,11 @@ static struct feature_result check_pressure(struct checker *checker)
 
 static struct feature_result check_cgroup2(struct checker *checker)
 {
-	static const char *const controllers[] = {"cpu", "memory", "pids"};
 	static const char remedy[] = "systemd.unified_cgroup_hierarchy=1 on the kernel command line";
-	bool found[sizeof(controllers) / sizeof(controllers[0])] = {false};
 	struct arena *arena = &checker->checks->arena;
 	const char *path = checker->roots->path[ROOT_CGROUP];
-	struct text rest, word;
-	bool all = true;
+	struct text controllers;
+	bool cpu, memory, pids;
 
 	if (checker->roots->cgroup_reason == REASON_OTHER_NAMESPACE)
 		return off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
@@ -262,18 +241,14 @@ static struct feature_result check_cgroup2(struct checker *checker)
 	if (roots_read(checker->roots, ROOT_CGROUP, "cgroup.controllers", &checker->text) < 0)
 		return off(REASON_UNREADABLE,
 			   arena_format(arena, "%s/cgroup.controllers cannot be read", path), NULL);
-	rest = (struct text){checker->text.data, checker->text.length};
-	while (text_next_word(&rest, &word)) {
-		for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
-			found[i] = found[i] || text_equals(word, controllers[i]);
-	}
-	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
-		all = all && found[i];
-	if (!all)
+	controllers = text_of(&checker->text);
+	cpu = text_has_word(controllers, "cpu");
+	memory = text_has_word(controllers, "memory");
+	pids = text_has_word(controllers, "pids");
+	if (!cpu || !memory || !pids)
 		return partial(REASON_NOT_IN_KERNEL,
 			       arena_format(arena, "%s lacks%s%s%s (bound to cgroup v1, or disabled)", path,
-					    found[0] ? "" : " cpu", found[1] ? "" : " memory",
-					    found[2] ? "" : " pids"),
+					    cpu ? "" : " cpu", memory ? "" : " memory", pids ? "" : " pids"),
 			       remedy);
 	return feature_on;
 }
@@ -297,21 +272,13 @@ static struct feature_result check_pid_namespace(struct checker *checker)
 
 static struct feature_result check_all_processes(struct checker *checker)
 {
-	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
-	char target[64];
-	ssize_t length;
-	int result;
-
 	if (!checker->roots->is_procfs)
 		return feature_on;
 	/* process 1 is there in every pid namespace: only hidepid= of proc(5) keeps it from us */
-	result = roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text);
-	if (result < 0)
+	if (roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text) < 0)
 		return partial(REASON_NOT_PERMITTED,
 			       "procfs is mounted with hidepid=", checker->checks->setcap_command);
-	length = readlinkat(checker->roots->descriptor[ROOT_PROC], "self/ns/pid", target, sizeof(target));
-	if (length > 0 && checker->roots->own_namespace &&
-	    !text_equals((struct text){target, (size_t)length}, initial))
+	if (checker->roots->own_namespace && !checker->roots->initial_pid_namespace)
 		return partial(
 			REASON_OTHER_NAMESPACE,
 			"only the processes of this container; share the host's pid namespace to see all",
@@ -322,7 +289,7 @@ static struct feature_result check_all_processes(struct checker *checker)
 /* Yama: Documentation/admin-guide/LSM/Yama.rst. */
 static struct feature_result check_process_memory(struct checker *checker)
 {
-	struct text scope = read_text(checker->roots, yama_path, &checker->text);
+	struct text scope = roots_read_text(checker->roots, ROOT_PROC, yama_path, &checker->text);
 
 	if (!checker->roots->own_namespace)
 		return off(REASON_OTHER_NAMESPACE, "calls by process id do not reach these processes", NULL);
@@ -372,7 +339,7 @@ static uint64_t effective_capabilities(void)
 static bool in_initial_user_namespace(const struct roots *roots, struct buffer *buffer)
 {
 	static const char *const whole[] = {"0", "0", "4294967295"};
-	struct text rest = read_text(roots, "self/uid_map", buffer), word;
+	struct text rest = roots_read_text(roots, ROOT_PROC, "self/uid_map", buffer), word;
 
 	if (rest.length == 0)
 		return true;
@@ -418,21 +385,10 @@ static const char *setcap_command(struct arena *arena)
 			    quote(arena, path));
 }
 
-static bool command_line_has(const struct roots *roots, const char *word_wanted, struct buffer *buffer)
-{
-	struct text rest = read_text(roots, "cmdline", buffer), word;
-
-	while (text_next_word(&rest, &word)) {
-		if (text_equals(word, word_wanted))
-			return true;
-	}
-	return false;
-}
-
 static void read_task_delayacct(struct feature_checks *checks, const struct roots *roots, bool first,
 				struct buffer *buffer)
 {
-	struct text text = read_text(roots, delayacct_path, buffer);
+	struct text text = roots_read_text(roots, ROOT_PROC, delayacct_path, buffer);
 	uint64_t after = clock_ns(CLOCK_BOOTTIME); /* a thread that starts from now on is counted */
 
 	if (text.length == 0)
@@ -442,7 +398,7 @@ static void read_task_delayacct(struct feature_checks *checks, const struct root
 								: TASK_DELAYACCT_RUNTIME_OFF;
 	if (checks->task_delayacct != TASK_DELAYACCT_ON)
 		checks->delayacct_on_since_ns = UINT64_MAX;
-	else if (first && command_line_has(roots, "delayacct", buffer))
+	else if (first && text_has_word(roots_read_text(roots, ROOT_PROC, "cmdline", buffer), "delayacct"))
 		checks->delayacct_on_since_ns = 0;
 	else if (first || checks->delayacct_on_since_ns == UINT64_MAX)
 		checks->delayacct_on_since_ns = after;

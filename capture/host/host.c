@@ -30,11 +30,8 @@ struct host_reader {
 /* A whole file, trimmed, owned by the snapshot; NULL when it cannot be read or is empty. */
 static const char *read_string(struct host_reader *reader, enum root_kind root, const char *path)
 {
-	struct text text;
+	struct text text = roots_read_text(reader->roots, root, path, &reader->text);
 
-	if (roots_read(reader->roots, root, path, &reader->text) < 0)
-		return NULL;
-	text = text_trim((struct text){reader->text.data, reader->text.length});
 	return text.length != 0 ? arena_duplicate(&reader->snapshot->arena, text.data, text.length) : NULL;
 }
 
@@ -49,7 +46,7 @@ static void read_cpuinfo(struct host_reader *reader, struct host *host)
 
 	if (roots_read(reader->roots, ROOT_PROC, "cpuinfo", &reader->text) < 0)
 		return;
-	rest = (struct text){reader->text.data, reader->text.length};
+	rest = text_of(&reader->text);
 	while (text_next_line(&rest, &line) && text_trim(line).length != 0) {
 		if (!text_split(line, ':', &key, &value))
 			continue;
@@ -88,7 +85,7 @@ static void read_meminfo(const struct roots *roots, struct buffer *text, const s
 			 size_t count)
 {
 	if (roots_read(roots, ROOT_PROC, "meminfo", text) == 0)
-		parse_meminfo((struct text){text->data, text->length}, keys, count);
+		parse_meminfo(text_of(text), keys, count);
 }
 
 static void add_pair(struct snapshot *snapshot, struct text_pairs *pairs, struct text key, struct text value)
@@ -115,27 +112,11 @@ static int compare_pairs(const void *left, const void *right)
 	return strcmp(a->key, b->key);
 }
 
-static DIR *open_directory(const struct roots *roots, enum root_kind root, const char *path)
-{
-	int descriptor;
-	DIR *directory;
-
-	if (roots->descriptor[root] < 0)
-		return NULL;
-	descriptor = openat(roots->descriptor[root], path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (descriptor < 0)
-		return NULL;
-	directory = fdopendir(descriptor);
-	if (directory == NULL)
-		close(descriptor);
-	return directory;
-}
-
 /* The regular files kernel.sched_*, without what is empty. */
 static void read_sched_tunables(struct host_reader *reader, struct text_pairs *pairs)
 {
 	static const char prefix[] = "sched_";
-	DIR *directory = open_directory(reader->roots, ROOT_PROC, "sys/kernel");
+	DIR *directory = file_open_directory(reader->roots->descriptor[ROOT_PROC], "sys/kernel");
 	struct dirent *entry;
 
 	if (directory == NULL)
@@ -150,7 +131,7 @@ static void read_sched_tunables(struct host_reader *reader, struct text_pairs *p
 		    !S_ISREG(status.st_mode) ||
 		    file_read(dirfd(directory), entry->d_name, &reader->text, TUNABLE_SIZE_MAX) < 0)
 			continue;
-		value = text_trim((struct text){reader->text.data, reader->text.length});
+		value = text_trim(text_of(&reader->text));
 		if (value.length != 0)
 			add_pair(reader->snapshot, pairs, name, value);
 	}
@@ -182,9 +163,9 @@ static bool parse_ids(struct text list, struct cpu_set_pool *pool, uint32_t *ret
 static bool read_ids(struct host_reader *reader, const char *path, struct cpu_set_pool *pool,
 		     uint32_t *ret_id)
 {
-	if (roots_read(reader->roots, ROOT_SYS, path, &reader->text) < 0)
-		return false;
-	return parse_ids(text_trim((struct text){reader->text.data, reader->text.length}), pool, ret_id);
+	struct text list = roots_read_text(reader->roots, ROOT_SYS, path, &reader->text);
+
+	return list.length != 0 && parse_ids(list, pool, ret_id);
 }
 
 static void read_governors(struct host_reader *reader, const struct cpu_set_pool *pool, uint32_t cpus,
@@ -196,9 +177,7 @@ static void read_governors(struct host_reader *reader, const struct cpu_set_pool
 
 		snprintf(key, sizeof(key), "%u", (unsigned int)cpu_set_get(pool, cpus, i));
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%s/cpufreq/scaling_governor", key);
-		if (roots_read(reader->roots, ROOT_SYS, path, &reader->text) < 0)
-			continue;
-		value = text_trim((struct text){reader->text.data, reader->text.length});
+		value = roots_read_text(reader->roots, ROOT_SYS, path, &reader->text);
 		if (value.length != 0)
 			add_pair(reader->snapshot, pairs, (struct text){key, strlen(key)}, value);
 	}
@@ -403,9 +382,9 @@ void host_read_load(const struct roots *roots, struct provenance *provenance)
 	provenance->procs_blocked.present = false;
 	provenance->mem_available_kib.present = false;
 	if (roots_read(roots, ROOT_PROC, "stat", &text) == 0)
-		parse_stat((struct text){text.data, text.length}, provenance);
+		parse_stat(text_of(&text), provenance);
 	if (roots_read(roots, ROOT_PROC, "loadavg", &text) == 0)
-		parse_loadavg((struct text){text.data, text.length}, provenance);
+		parse_loadavg(text_of(&text), provenance);
 	read_meminfo(roots, &text, &available, 1);
 	buffer_release(&text);
 }

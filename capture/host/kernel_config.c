@@ -2,6 +2,7 @@
 #include "kernel_config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <zlib.h>
 
 #include "capture/procfs/text_scan.h"
@@ -53,23 +54,17 @@ int kernel_config_read(const struct roots *roots, struct buffer *buffer)
 
 enum kernel_option kernel_config_find(const char *text, size_t length, const char *option)
 {
-	static const char prefix[] = "# ", suffix[] = " is not set";
 	struct text rest = {text, length}, line;
 	enum kernel_option found = KERNEL_OPTION_UNKNOWN;
-	size_t option_length = strlen(option);
+	char on[64], off[64];
 
+	snprintf(on, sizeof(on), "%s=y", option);
+	snprintf(off, sizeof(off), "# %s is not set", option);
 	while (text_next_line(&rest, &line)) {
 		line = text_trim(line);
-		if (text_starts_with(line, option) &&
-		    text_equals((struct text){line.data + option_length, line.length - option_length}, "=y"))
+		if (text_equals(line, on))
 			return KERNEL_OPTION_ON;
-		if (!text_starts_with(line, prefix))
-			continue;
-		line.data += sizeof(prefix) - 1;
-		line.length -= sizeof(prefix) - 1;
-		if (text_starts_with(line, option) &&
-		    text_equals((struct text){line.data + option_length, line.length - option_length},
-				suffix))
+		if (text_equals(line, off))
 			found = KERNEL_OPTION_OFF;
 	}
 	return found;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "pressure.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/number.h"
@@ -61,21 +60,6 @@ bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_s
 	return any;
 }
 
-enum reason pressure_reason(int negative_errno)
-{
-	switch (negative_errno) {
-	case -EACCES:
-	case -EPERM:
-		return REASON_NOT_PERMITTED;
-	case -EOPNOTSUPP: /* psi_open() of a kernel that has it switched off */
-		return REASON_SWITCHED_OFF;
-	case -ENOENT:
-		return REASON_NOT_IN_KERNEL;
-	default:
-		return REASON_UNREADABLE;
-	}
-}
-
 void pressure_read(const struct roots *roots, enum reason unavailable, struct snapshot *snapshot)
 {
 	struct buffer buffer = {0};
@@ -91,7 +75,7 @@ void pressure_read(const struct roots *roots, enum reason unavailable, struct sn
 			snprintf(path, sizeof(path), "pressure/%s", pressure_resource_names[i]);
 			result = roots_read(roots, ROOT_PROC, path, &buffer);
 			if (result < 0)
-				reason = pressure_reason(result);
+				reason = root_reason(result);
 			else if (!pressure_parse(buffer.data, buffer.length, some, full))
 				reason = REASON_BAD_VALUE;
 		}

@@ -22,7 +22,4 @@ bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_s
  */
 void pressure_read(const struct roots *roots, enum reason unavailable, struct snapshot *snapshot);
 
-/* The reason that a negative errno of opening or reading a file of the kernel stands for. */
-enum reason pressure_reason(int negative_errno);
-
 #endif

@@ -31,7 +31,7 @@ static size_t count_lines(struct text rest)
 	return count;
 }
 
-void key_values_parse(const char *text, size_t length, enum key_values_form form, struct string_pool *strings,
+bool key_values_parse(const char *text, size_t length, enum key_values_form form, struct string_pool *strings,
 		      struct arena *arena, struct key_values *ret_values)
 {
 	struct text rest = {text, length}, line, key, word;
@@ -40,7 +40,7 @@ void key_values_parse(const char *text, size_t length, enum key_values_form form
 
 	*ret_values = (struct key_values){NULL, 0};
 	if (most == 0)
-		return;
+		return false;
 	ret_values->items = arena_allocate_zero(arena, most, sizeof(*ret_values->items));
 	while (text_next_line(&rest, &line)) {
 		struct key_value item;
@@ -55,4 +55,5 @@ void key_values_parse(const char *text, size_t length, enum key_values_form form
 		if (i == ret_values->count)
 			ret_values->count++;
 	}
+	return ret_values->count != 0;
 }

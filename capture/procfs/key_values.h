@@ -18,8 +18,9 @@ enum key_values_form {
 /*
  * Every key with a decimal value of a text, in its order; a line without one is left out, a repeated key
  * keeps its last good value. Keys are interned into `strings`; the items are owned by `arena`.
+ * Returns false if the text has none.
  */
-void key_values_parse(const char *text, size_t length, enum key_values_form form, struct string_pool *strings,
+bool key_values_parse(const char *text, size_t length, enum key_values_form form, struct string_pool *strings,
 		      struct arena *arena, struct key_values *ret_values);
 
 #endif

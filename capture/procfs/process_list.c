@@ -16,16 +16,16 @@
 
 enum {
 	ENTRIES_SIZE = 64 * 1024,
-	OWN_LINKS = 2,        /* of a task directory without any thread */
-	RESTLESS_ROUNDS = 10, /* a process that lost a thread is likely to lose the next */
-	KEPT_MAX = 4096,      /* each pins a directory entry and an inode in the kernel */
+	OWN_LINKS = 2,          /* of a task directory without any thread */
+	DISTRUST_LISTINGS = 10, /* a process that lost a thread is likely to lose the next */
+	KEPT_MAX = 4096,        /* each pins a directory entry and an inode in the kernel */
 };
 
-void process_list_initialize(struct process_list *list)
+void process_list_initialize(struct process_list *list, int proc)
 {
 	struct rlimit limit = {.rlim_cur = 1024};
 
-	*list = (struct process_list){0};
+	*list = (struct process_list){.proc = proc};
 	getrlimit(RLIMIT_NOFILE, &limit);
 	list->keep_limit = limit.rlim_cur / 2 > KEPT_MAX ? KEPT_MAX : (size_t)limit.rlim_cur / 2;
 	list->entries = memory_allocate(ENTRIES_SIZE);
@@ -79,6 +79,7 @@ static void take_entries(struct process_list *list, size_t length)
 static int list_directory(struct process_list *list, int directory)
 {
 	list->id_count = 0;
+	/* the way back to the start: cheaper than a new descriptor */
 	if (lseek(directory, 0, SEEK_SET) < 0)
 		return -errno;
 	for (;;) {
@@ -94,15 +95,12 @@ static int list_directory(struct process_list *list, int directory)
 	return 0;
 }
 
-static void close_tasks(struct process_list *list, struct process *process)
+void process_list_done(struct process *process)
 {
-	if (process->tasks < 0)
+	if (process->tasks < 0 || process->keep_open)
 		return;
 	close(process->tasks);
 	process->tasks = -1;
-	if (process->keep_open)
-		list->kept--;
-	process->keep_open = false;
 }
 
 void process_forget(struct process *process)
@@ -118,6 +116,15 @@ void process_forget(struct process *process)
 	process->links = 0;
 }
 
+/* Another process has its number, or none: closes what was kept open too. */
+static void drop(struct process_list *list, struct process *process)
+{
+	list->kept -= process->keep_open;
+	process->keep_open = false;
+	process_list_done(process);
+	process_forget(process);
+}
+
 /* Merges list->ids, ascending, into the processes known. */
 static void merge(struct process_list *list)
 {
@@ -125,30 +132,24 @@ static void merge(struct process_list *list)
 	size_t old = 0;
 
 	for (size_t i = 0; i < list->id_count; i++) {
-		for (; old < list->count && list->items[old].tgid < list->ids[i]; old++) {
-			close_tasks(list, &list->items[old]);
-			process_forget(&list->items[old]);
-		}
+		for (; old < list->count && list->items[old].tgid < list->ids[i]; old++)
+			drop(list, &list->items[old]);
 		if (old < list->count && list->items[old].tgid == list->ids[i])
 			merged[i] = list->items[old++];
 		else
 			merged[i] = (struct process){.tgid = list->ids[i], .tasks = -1};
 	}
-	for (; old < list->count; old++) {
-		close_tasks(list, &list->items[old]);
-		process_forget(&list->items[old]);
-	}
+	for (; old < list->count; old++)
+		drop(list, &list->items[old]);
 	free(list->items);
 	list->items = merged;
 	list->count = list->id_count;
 }
 
-int process_list_update(struct process_list *list, int proc, const uint32_t *scope, size_t scope_count)
+int process_list_update(struct process_list *list, const uint32_t *scope, size_t scope_count)
 {
 	if (scope == NULL) {
-		/* procfs gives no way back to the start but a new descriptor or a seek; the seek is cheaper
-		 */
-		int result = list_directory(list, proc);
+		int result = list_directory(list, list->proc);
 
 		if (result < 0)
 			return result;
@@ -162,26 +163,18 @@ int process_list_update(struct process_list *list, int proc, const uint32_t *sco
 	return 0;
 }
 
-int process_list_tasks(struct process_list *list, struct process *process, int proc)
+int process_list_tasks(struct process_list *list, struct process *process)
 {
 	char path[THREAD_PATH_SIZE];
 
 	if (process->tasks >= 0)
 		return process->tasks;
-	process->tasks = openat(proc, thread_file_path(path, process->tgid, "task"),
+	process->tasks = openat(list->proc, thread_file_path(path, process->tgid, "task"),
 				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	process->keep_open = process->tasks >= 0 && list->kept < list->keep_limit;
 	if (process->keep_open)
 		list->kept++;
 	return process->tasks;
-}
-
-void process_list_done(struct process *process)
-{
-	if (process->tasks < 0 || process->keep_open)
-		return;
-	close(process->tasks);
-	process->tasks = -1;
 }
 
 static uint64_t count_links(int directory)
@@ -200,22 +193,21 @@ bool process_list_is_settled(const struct process *process)
 void process_list_distrust(struct process *process)
 {
 	process->links = 0;
-	process->distrusted = RESTLESS_ROUNDS;
+	process->distrusted = DISTRUST_LISTINGS;
 }
 
-size_t process_list_threads(struct process_list *list, struct process *process, int proc)
+size_t process_list_threads(struct process_list *list, struct process *process)
 {
 	bool was_open = process->tasks >= 0;
 
 	list->id_count = 0;
-	if (process_list_tasks(list, process, proc) < 0)
+	if (process_list_tasks(list, process) < 0)
 		return 0;
 	if (list_directory(list, process->tasks) < 0 || list->id_count == 0) {
 		/* A kept directory of an ended process; its number may belong to another by now. */
-		close_tasks(list, process);
-		process_forget(process);
+		drop(list, process);
 		list->id_count = 0;
-		if (was_open && process_list_tasks(list, process, proc) >= 0 &&
+		if (was_open && process_list_tasks(list, process) >= 0 &&
 		    list_directory(list, process->tasks) < 0)
 			list->id_count = 0;
 	}
@@ -229,10 +221,8 @@ size_t process_list_threads(struct process_list *list, struct process *process, 
 
 void process_list_release(struct process_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		close_tasks(list, &list->items[i]);
-		process_forget(&list->items[i]);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		drop(list, &list->items[i]);
 	free(list->items);
 	free(list->ids);
 	free(list->entries);

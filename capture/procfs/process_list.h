@@ -36,6 +36,7 @@ struct process {
 /* All processes below a proc root, ascending by id, with their task directories kept open while there is
  * room. */
 struct process_list {
+	int proc; /* the proc root, a directory descriptor that the caller owns */
 	struct process *items;
 	size_t count;
 	size_t kept, keep_limit; /* open task directories, and how many there may be */
@@ -45,20 +46,20 @@ struct process_list {
 };
 
 /* An empty list; the bound of descriptors comes from RLIMIT_NOFILE. */
-void process_list_initialize(struct process_list *list);
+void process_list_initialize(struct process_list *list, int proc);
 
 /*
- * Brings the list up to date with the entries of the proc root (a directory descriptor) whose names are
- * numbers from 1 to 2147483647, or with the `scope_count` ids of `scope` (NULL: all). What is known of a
- * process that is still there stays. Returns 0 or a negative errno.
+ * Brings the list up to date with the entries of the proc root whose names are numbers from 1 to 2147483647,
+ * or with the `scope_count` ids of `scope` (NULL: all). What is known of a process that is still there stays.
+ * Returns 0 or a negative errno.
  */
-int process_list_update(struct process_list *list, int proc, const uint32_t *scope, size_t scope_count);
+int process_list_update(struct process_list *list, const uint32_t *scope, size_t scope_count);
 
 /*
  * Lists the threads of a process into list->ids, ascending, each once. None when it ended meanwhile. A
  * process that took over the number of another loses what was known. Returns the number of threads.
  */
-size_t process_list_threads(struct process_list *list, struct process *process, int proc);
+size_t process_list_threads(struct process_list *list, struct process *process);
 
 /*
  * Whether a process still has as many threads as when it was listed: the link count of its task directory
@@ -70,7 +71,7 @@ bool process_list_is_settled(const struct process *process);
 void process_list_distrust(struct process *process);
 
 /* The task directory, opened when it is not; -1 when the process is gone. */
-int process_list_tasks(struct process_list *list, struct process *process, int proc);
+int process_list_tasks(struct process_list *list, struct process *process);
 
 /* To be called when nothing more is read of a process for now: closes what cannot stay open. */
 void process_list_done(struct process *process);

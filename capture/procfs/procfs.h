@@ -31,20 +31,16 @@ bool procfs_parse_stat(struct thread_reading *reading, const char *text, size_t 
 bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, size_t length);
 
 /*
- * `status`, `io` and any other file of `key: value` lines: the metrics of `source` by their keys, those of
- * the process for leaders only; a CPU list, with `cpu_sets` (may be NULL), as an id of that pool. Of `status`
- * the real user id too.
+ * `status`, `io`, `sched` and any other file of `key: value` lines: the metrics of `source` and its parts by
+ * their keys, those of the process for leaders only; a CPU list, with `cpu_sets` (may be NULL), as an id of
+ * that pool. Of `status` the real user id too.
+ *
+ * Of `sched`, `read` gets SOURCE_SCHEDSTATS only when at least one line of the scheduler's statistics is
+ * there: they are printed while kernel.sched_schedstats is on. Only what follows the kernel's line of dashes
+ * counts, since the name before it is printed raw and may contain newlines.
  */
 bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct cpu_set_pool *cpu_sets,
 			const char *text, size_t length);
-
-/*
- * `sched`: metrics of SOURCE_SCHED and SOURCE_SCHEDSTATS. `read` gets SOURCE_SCHEDSTATS only when at least
- * one line of the scheduler's statistics is there: they are printed while kernel.sched_schedstats is on. Only
- * what follows the kernel's line of dashes counts, since the name before it is printed raw and may contain
- * newlines.
- */
-bool procfs_parse_sched(struct thread_reading *reading, const char *text, size_t length);
 
 /*
  * `cgroup`: the path of the unified hierarchy (line `0::`), pointing into `text`, white space at both ends
@@ -54,13 +50,6 @@ bool procfs_parse_cgroup(const char *text, size_t length, const char **ret_path,
 
 /* `comm`: the name, pointing into `text`, white space at both ends cut; false when it is empty. */
 bool procfs_parse_comm(const char *text, size_t length, const char **ret_name, size_t *ret_length);
-
-/*
- * `smaps_rollup`: kB by kind, keys interned into `strings`, items owned by `arena`. False when no line fits
- * (then the list is empty).
- */
-bool procfs_parse_smaps_rollup(const char *text, size_t length, struct string_pool *strings,
-			       struct arena *arena, struct key_values *ret_kib);
 
 enum {
 	PROCFS_POLICY_NAME_SIZE = 32

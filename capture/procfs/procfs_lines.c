@@ -4,8 +4,15 @@
 #include <pthread.h>
 
 #include "base/number.h"
-#include "key_values.h"
 #include "procfs_keys.h"
+
+/*
+ * Fewest dashes that make the kernel's rule: a user's thread name has at most 15 bytes (TASK_COMM_LEN), so a
+ * forged rule of 16 is not possible. The kernel prints 67.
+ */
+enum {
+	RULE_DASHES_MIN = 16
+};
 
 static struct procfs_keys keys[SOURCE_COUNT]; /* of the sources that are files of `key: value` lines */
 static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
@@ -13,8 +20,66 @@ static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
 static void make_keys(void)
 {
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if (sources[i].file[0] != '\0' && i != SOURCE_STAT && i != SOURCE_SCHEDSTAT)
-			procfs_keys_add(&keys[i], (enum source)i);
+		enum source file = source_whole((enum source)i);
+
+		if (sources[file].file[0] != '\0' && file != SOURCE_STAT && file != SOURCE_SCHEDSTAT)
+			procfs_keys_add(&keys[file], (enum source)i);
+	}
+}
+
+/* In `sched` most keys have a prefix, as in se.statistics.wait_sum; ext.enabled counts only as a whole. */
+static const struct procfs_key *find_key(enum source source, struct text key)
+{
+	const struct procfs_key *entry = procfs_keys_find(&keys[source], key);
+	const char *dot;
+
+	if (entry != NULL || source != SOURCE_SCHED)
+		return entry;
+	dot = key.length != 0 ? memrchr(key.data, '.', key.length) : NULL;
+	if (dot == NULL)
+		return NULL;
+	return procfs_keys_find(&keys[source],
+				(struct text){dot + 1, (size_t)(key.data + key.length - dot - 1)});
+}
+
+static bool is_rule(struct text line)
+{
+	if (line.length < RULE_DASHES_MIN)
+		return false;
+	for (size_t i = 0; i < line.length; i++) {
+		if (line.data[i] != '-')
+			return false;
+	}
+	return true;
+}
+
+/* Takes off everything up to and with the kernel's rule. False when there is none. */
+static bool skip_rule(struct text *rest)
+{
+	struct text line;
+
+	while (text_next_line(rest, &line)) {
+		if (is_rule(line))
+			return true;
+	}
+	return false;
+}
+
+/* The kernel's sleep sum holds the uninterruptible part too: taken out, and only when both are known. */
+static void finish_voluntary_sleep(struct thread_reading *reading)
+{
+	uint64_t sleep, block;
+
+	if (!metric_set_has(&reading->present, METRIC_VOLUNTARY_SLEEP_NS))
+		return;
+	if (metric_set_has(&reading->present, METRIC_BLOCK_SUM)) {
+		sleep = reading->value[METRIC_VOLUNTARY_SLEEP_NS];
+		block = reading->value[METRIC_BLOCK_SUM];
+		reading->value[METRIC_VOLUNTARY_SLEEP_NS] = sleep > block ? sleep - block : 0;
+	} else if (metric_set_has(&reading->bad, METRIC_BLOCK_SUM)) {
+		thread_reading_set_bad(reading, METRIC_VOLUNTARY_SLEEP_NS);
+	} else {
+		metric_set_remove(&reading->present, METRIC_VOLUNTARY_SLEEP_NS);
 	}
 }
 
@@ -44,9 +109,11 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
 			const char *text, size_t length)
 {
 	struct text rest = {text, length}, line, key, value;
-	bool any = false;
+	bool any = source == SOURCE_SCHED;
 
 	pthread_once(&keys_once, make_keys);
+	if (source == SOURCE_SCHED && !skip_rule(&rest))
+		return false;
 	while (text_next_line(&rest, &line)) {
 		const struct procfs_key *entry;
 
@@ -54,10 +121,11 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
 			continue;
 		if (source == SOURCE_STATUS && text_equals(key, "Uid"))
 			read_uid(reading, value);
-		entry = procfs_keys_find(&keys[source], key);
+		entry = find_key(source, key);
 		any |= entry != NULL || source == SOURCE_STATUS;
 		if (entry == NULL)
 			continue;
+		reading->read |= source_bit((enum source)entry->source);
 		if (entry->form == METRIC_FORM_CPU_LIST)
 			read_cpu_list(reading, cpu_sets, (enum metric)entry->metric, value);
 		else if (metrics[entry->metric].family != METRIC_FAMILY_LEADER ||
@@ -66,6 +134,8 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
 	}
 	if (any)
 		reading->read |= source_bit(source);
+	if (source == SOURCE_SCHED)
+		finish_voluntary_sleep(reading);
 	return any;
 }
 
@@ -99,11 +169,4 @@ bool procfs_parse_comm(const char *text, size_t length, const char **ret_name, s
 	*ret_name = name.data;
 	*ret_length = name.length;
 	return name.length != 0;
-}
-
-bool procfs_parse_smaps_rollup(const char *text, size_t length, struct string_pool *strings,
-			       struct arena *arena, struct key_values *ret_kib)
-{
-	key_values_parse(text, length, KEY_VALUES_COLON, strings, arena, ret_kib);
-	return ret_kib->count != 0;
 }

@@ -14,8 +14,6 @@ enum {
 	STAT_FIELDS_MAX = 64,
 	STAT_FLAGS = 9,
 	STAT_START_TIME = 22,
-	STAT_START_CODE = 26,
-	STAT_START_STACK = 28,
 	SCHEDSTAT_FIELDS = 3,
 	DIGITS_SAFE = 19, /* any number of that many digits fits an uint64_t */
 };
@@ -59,9 +57,6 @@ static void use_field(unsigned int field, struct stat_slot slot)
 
 static void make_tables(void)
 {
-	static const unsigned int identity[] = {STAT_FLAGS, STAT_START_TIME, STAT_START_CODE,
-						STAT_START_STACK};
-
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_entry *entry = &metrics[i];
 		const char *key = entry->source == SOURCE_STAT ? entry->key : entry->equivalent_key;
@@ -73,36 +68,21 @@ static void make_tables(void)
 		if (entry->source == SOURCE_SCHEDSTAT)
 			schedstat_metrics[strtoul(entry->key, NULL, 10) - 1] = (enum metric)i;
 	}
-	for (size_t i = 0; i < sizeof(identity) / sizeof(identity[0]); i++)
-		use_field(identity[i], (struct stat_slot){STAT_IDENTITY, 0, false});
-}
-
-static void set_identity(struct thread_reading *reading, unsigned int field, uint64_t value)
-{
-	switch (field) {
-	case STAT_FLAGS:
-		reading->flags = value;
-		break;
-	case STAT_START_TIME:
-		reading->start_time = value;
-		reading->start_time_known = true;
-		break;
-	case STAT_START_CODE:
-		reading->start_code = value;
-		break;
-	case STAT_START_STACK:
-		reading->start_stack = value;
-		break;
-	}
+	use_field(STAT_FLAGS, (struct stat_slot){STAT_IDENTITY, 0, false});
+	use_field(STAT_START_TIME, (struct stat_slot){STAT_IDENTITY, 0, false});
 }
 
 static void set_field(struct thread_reading *reading, unsigned int field, struct stat_slot slot,
 		      uint64_t value)
 {
-	if (slot.action == STAT_IDENTITY)
-		set_identity(reading, field, value);
-	else if (!slot.leader_only || reading->tgid == reading->tid)
+	if (field == STAT_FLAGS) {
+		reading->flags = value;
+	} else if (field == STAT_START_TIME) {
+		reading->start_time = value;
+		reading->start_time_known = true;
+	} else if (!slot.leader_only || reading->tgid == reading->tid) {
 		thread_reading_set(reading, (enum metric)slot.metric, value);
+	}
 }
 
 /* A field that is more than a few digits: signs, letters, the largest numbers. */

@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "text_scan.h"
 
 enum {
 	FILE_SIZE_MAX = 16 << 20, /* far above anything procfs, sysfs and cgroupfs print */
@@ -40,16 +39,13 @@ static bool is_file_system(int descriptor, unsigned long magic)
 }
 
 /* NSpid of status names one number per pid namespace from the mount's down to the task's own. */
-static bool has_one_namespace_pid(struct text rest)
+static bool has_one_namespace_pid(struct text status)
 {
-	struct text line, key, value, word;
+	struct text value, word;
 
-	while (text_next_line(&rest, &line)) {
-		if (!text_split(line, ':', &key, &value) || !text_equals(key, "NSpid"))
-			continue;
-		return text_next_word(&value, &word) && !text_next_word(&value, &word);
-	}
-	return true; /* kernels before 4.1 do not print it */
+	if (!text_find_value(status, "NSpid", &value))
+		return true; /* kernels before 4.1 do not print it */
+	return text_next_word(&value, &word) && !text_next_word(&value, &word);
 }
 
 static bool names_own_process(const struct roots *roots)
@@ -64,9 +60,19 @@ static bool names_own_process(const struct roots *roots)
 	    pid != (uint64_t)getpid())
 		return false;
 	own = roots_read(roots, ROOT_PROC, "self/status", &buffer) == 0 &&
-	      has_one_namespace_pid((struct text){buffer.data, buffer.length});
+	      has_one_namespace_pid(text_of(&buffer));
 	buffer_release(&buffer);
 	return own;
+}
+
+/* A kernel without pid namespaces (CONFIG_PID_NS) has no such link. */
+static bool is_initial_pid_namespace(int proc)
+{
+	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
+	char target[64];
+	ssize_t length = readlinkat(proc, "self/ns/pid", target, sizeof(target));
+
+	return length <= 0 || text_equals((struct text){target, (size_t)length}, initial);
 }
 
 /* Appends a mountinfo field, `\040` and the like undone. */
@@ -111,18 +117,15 @@ static bool split_mount(struct text line, struct text *ret_root, struct text *re
 	return false;
 }
 
-bool root_next_cgroup2(const char **text, size_t *length, struct buffer *ret_mount_point,
-		       struct buffer *ret_mount_root)
+bool root_next_cgroup2(struct text *mountinfo, struct buffer *ret_mount_point, struct buffer *ret_mount_root)
 {
-	struct text rest = {*text, *length}, line, root, mount_point, type;
+	struct text line, root, mount_point, type;
 	bool found = false;
 
 	buffer_clear(ret_mount_point);
 	buffer_clear(ret_mount_root);
-	while (!found && text_next_line(&rest, &line))
+	while (!found && text_next_line(mountinfo, &line))
 		found = split_mount(line, &root, &mount_point, &type) && text_equals(type, "cgroup2");
-	*text = rest.data;
-	*length = rest.length;
 	if (!found)
 		return false;
 	append_unescaped(ret_mount_point, mount_point);
@@ -134,8 +137,7 @@ bool root_next_cgroup2(const char **text, size_t *length, struct buffer *ret_mou
 static void open_cgroup_mount(struct roots *roots)
 {
 	struct buffer mounts = {0}, mount_point = {0}, mount_root = {0};
-	const char *text;
-	size_t length;
+	struct text rest;
 	int descriptor = -1;
 
 	roots->cgroup_reason = roots->is_procfs ? REASON_NOT_IN_KERNEL : REASON_OTHER_NAMESPACE;
@@ -144,9 +146,8 @@ static void open_cgroup_mount(struct roots *roots)
 		buffer_release(&mounts);
 		return;
 	}
-	text = mounts.data;
-	length = mounts.length;
-	while (descriptor < 0 && root_next_cgroup2(&text, &length, &mount_point, &mount_root)) {
+	rest = text_of(&mounts);
+	while (descriptor < 0 && root_next_cgroup2(&rest, &mount_point, &mount_root)) {
 		descriptor = open_directory(mount_point.data);
 		if (descriptor < 0) {
 			roots->cgroup_reason = descriptor == -EACCES ? REASON_NOT_PERMITTED
@@ -208,6 +209,8 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 	}
 	roots->is_procfs = is_file_system(roots->descriptor[ROOT_PROC], PROC_SUPER_MAGIC);
 	roots->own_namespace = names_own_process(roots);
+	roots->initial_pid_namespace = roots->own_namespace &&
+				       is_initial_pid_namespace(roots->descriptor[ROOT_PROC]);
 	if (paths[ROOT_CGROUP] == NULL)
 		open_cgroup_mount(roots);
 	if (roots->cgroup_mount_root == NULL)
@@ -233,6 +236,35 @@ int roots_read(const struct roots *roots, enum root_kind root, const char *path,
 	if (roots->descriptor[root] < 0)
 		return -ENOENT;
 	return file_read(roots->descriptor[root], path, buffer, FILE_SIZE_MAX);
+}
+
+struct text roots_read_text(const struct roots *roots, enum root_kind root, const char *path,
+			    struct buffer *buffer)
+{
+	if (roots_read(roots, root, path, buffer) < 0)
+		return (struct text){"", 0};
+	return text_trim(text_of(buffer));
+}
+
+enum reason root_reason(int result)
+{
+	switch (result) {
+	case 0:
+		return REASON_READ;
+	case -EACCES:
+	case -EPERM:
+		return REASON_NOT_PERMITTED;
+	case -ESRCH:
+		return REASON_ENDED;
+	case -EXDEV:
+		return REASON_OTHER_NAMESPACE;
+	case -EOPNOTSUPP: /* psi_open() of kernel/sched/psi.c, when it is switched off */
+		return REASON_SWITCHED_OFF;
+	case -ENOENT:
+		return REASON_NOT_IN_KERNEL;
+	default:
+		return REASON_UNREADABLE;
+	}
 }
 
 static bool has_parent_component(struct text path)

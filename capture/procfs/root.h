@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "metric/reason.h"
 #include "snapshot/snapshot.h"
+#include "text_scan.h"
 
 /*
  * The three trees a capture reads, as open directories; every read goes through openat(2) below them. A root
@@ -27,6 +28,8 @@ struct roots {
 	 */
 	bool own_namespace;
 	bool is_procfs; /* the proc root is procfs, not a saved tree */
+	/* Our own pid namespace is the initial one, so that host-wide counts speak of the threads we see. */
+	bool initial_pid_namespace;
 	/*
 	 * The mount's root as mountinfo tells it, relative to our cgroup namespace: "/" as a rule,
 	 * "/docker/ID" for a bind mount, "/.." when the mount was made outside of our namespace. "/" for a
@@ -53,6 +56,13 @@ void roots_close(struct roots *roots);
  */
 int roots_read(const struct roots *roots, enum root_kind root, const char *path, struct buffer *buffer);
 
+/* The same, for the trimmed content, which stands in `buffer`; empty when the file cannot be read. */
+struct text roots_read_text(const struct roots *roots, enum root_kind root, const char *path,
+			    struct buffer *buffer);
+
+/* The reason that the result of reading something of the kernel, 0 or a negative errno, stands for. */
+enum reason root_reason(int result);
+
 /*
  * Opens `path`, foreign text of `length` bytes, below `directory` without ever leaving it: ".." is refused
  * (-EXDEV), no symbolic link is followed (openat2(2) RESOLVE_BENEATH, a walk by component where that call is
@@ -66,7 +76,6 @@ int root_open_beneath(int directory, const char *path, size_t length, int flags)
  * mount point and root field, octal escapes undone, replace the content of the two buffers. False when there
  * is none left.
  */
-bool root_next_cgroup2(const char **text, size_t *length, struct buffer *ret_mount_point,
-		       struct buffer *ret_mount_root);
+bool root_next_cgroup2(struct text *mountinfo, struct buffer *ret_mount_point, struct buffer *ret_mount_root);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/unicode.h"
 
 /* Lines, words and trimming over bytes that are not copied and not terminated. */
@@ -14,6 +15,12 @@ struct text {
 	const char *data;
 	size_t length;
 };
+
+/* The content of a buffer. */
+static inline struct text text_of(const struct buffer *buffer)
+{
+	return (struct text){buffer->data, buffer->length};
+}
 
 static inline bool text_is_blank(char character)
 {
@@ -139,6 +146,31 @@ static inline bool text_starts_with(struct text text, const char *words)
 	size_t length = strlen(words);
 
 	return length <= text.length && memcmp(text.data, words, length) == 0;
+}
+
+static inline bool text_has_word(struct text text, const char *wanted)
+{
+	struct text word;
+
+	while (text_next_word(&text, &word)) {
+		if (text_equals(word, wanted))
+			return true;
+	}
+	return false;
+}
+
+/* The trimmed value of the first line `key: value`. False when there is none. */
+static inline bool text_find_value(struct text text, const char *wanted, struct text *ret_value)
+{
+	struct text line, key, value;
+
+	while (text_next_line(&text, &line)) {
+		if (!text_split(line, ':', &key, &value) || !text_equals(key, wanted))
+			continue;
+		*ret_value = text_trim(value);
+		return true;
+	}
+	return false;
 }
 
 #endif

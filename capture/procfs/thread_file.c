@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "root.h"
+
 enum {
 	FIRST_SIZE = 8191, /* more than any file but smaps_rollup takes */
 	LARGEST_FILE = 4 << 20,
@@ -61,19 +63,19 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 	return path;
 }
 
-enum reason thread_file_reason(int negative_errno, int directory, const char *other_path)
+enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer)
 {
-	switch (negative_errno) {
-	case -EACCES:
-	case -EPERM:
-		return REASON_NOT_PERMITTED;
-	case -ESRCH:
+	char path[THREAD_PATH_SIZE];
+	int result;
+
+	if (tasks < 0)
 		return REASON_ENDED;
-	case -ENOENT:
-		if (other_path != NULL && faccessat(directory, other_path, F_OK, 0) == 0)
-			return REASON_NOT_IN_KERNEL;
-		return REASON_ENDED;
-	default:
-		return REASON_UNREADABLE;
-	}
+	result = thread_file_read(tasks, thread_file_path(path, tid, sources[source].file), buffer);
+	if (result != -ENOENT)
+		return root_reason(result);
+	/* every living thread has stat */
+	if (source != SOURCE_STAT &&
+	    faccessat(tasks, thread_file_path(path, tid, sources[SOURCE_STAT].file), F_OK, 0) == 0)
+		return REASON_NOT_IN_KERNEL;
+	return REASON_ENDED;
 }

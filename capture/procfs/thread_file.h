@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "metric/reason.h"
+#include "metric/source.h"
 
 enum {
 	THREAD_PATH_SIZE = 48, /* "TID/NAME" with any name of source.def */
@@ -23,10 +24,10 @@ int thread_file_read(int directory, const char *path, struct buffer *buffer);
 const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, const char *name);
 
 /*
- * Why reading a file of a thread failed, from the negative errno. ENOENT means that the thread is gone or
- * that the kernel has no such file: `other_path` of a file that every thread has tells which (NULL: the
- * thread is gone).
+ * Reads the file of `source` of a thread into `buffer`. `tasks` is the task directory of its process, -1 when
+ * that is gone; the proc root has the same files of processes. Returns REASON_READ, or why it was not read:
+ * where there is no such file, stat tells whether the thread has ended or the kernel has none.
  */
-enum reason thread_file_reason(int negative_errno, int directory, const char *other_path);
+enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "metric/metric.h"
 #include "metric/source.h"
@@ -54,10 +55,8 @@ struct thread_reading {
 				      */
 	uint8_t name_length;
 	bool start_time_known;
-	uint64_t start_time;  /* USER_HZ ticks since boot, 0 when unknown */
-	uint64_t flags;       /* PF_… of include/linux/sched.h, 0 when unknown */
-	uint64_t start_code;  /* 1 where ptrace access is refused, 0 without an address space */
-	uint64_t start_stack; /* 0 where ptrace access is refused */
+	uint64_t start_time; /* USER_HZ ticks since boot, 0 when unknown */
+	uint64_t flags;      /* PF_… of include/linux/sched.h, 0 when unknown */
 
 	/* status */
 	bool uid_known;
@@ -69,19 +68,9 @@ struct thread_reading {
 /* Empties the reading for a thread. `value` is left as it is: `present` guards it. */
 static inline void thread_reading_begin(struct thread_reading *reading, uint32_t tgid, uint32_t tid)
 {
+	memset(reading, 0, offsetof(struct thread_reading, value));
 	reading->tgid = tgid;
 	reading->tid = tid;
-	reading->read = 0;
-	reading->present = (struct metric_set){{0}};
-	reading->bad = (struct metric_set){{0}};
-	reading->negative_values = 0;
-	reading->name_length = 0;
-	reading->start_time_known = false;
-	reading->start_time = 0;
-	reading->flags = 0;
-	reading->start_code = 0;
-	reading->start_stack = 0;
-	reading->uid_known = false;
 }
 
 static inline void thread_reading_set(struct thread_reading *reading, enum metric metric, uint64_t value)

@@ -418,29 +418,35 @@ void taskstats_query(struct taskstats_connection *taskstats, const uint32_t *tid
 	}
 }
 
-static void keep_reply(void *context, size_t index, const struct taskstats_reply *reply)
+static void keep_error(void *context, size_t index, const struct taskstats_reply *reply)
 {
-	struct taskstats_reply *kept = context;
+	int *error = context;
 
 	(void)index;
-	*kept = *reply;
+	*error = reply->error;
 }
 
-int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid, struct taskstats_reply *reply)
+int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid)
 {
-	taskstats_query(taskstats, &tid, 1, keep_reply, reply);
-	return reply->error;
+	int error = 0;
+
+	taskstats_query(taskstats, &tid, 1, keep_error, &error);
+	return error;
 }
 
 int taskstats_probe(void)
 {
 	struct taskstats_connection *taskstats;
-	struct taskstats_reply reply;
 	int result = taskstats_open(&taskstats, NULL);
 
 	if (result < 0)
 		return result;
-	result = taskstats_query_one(taskstats, (uint32_t)gettid(), &reply);
+	result = taskstats_query_one(taskstats, (uint32_t)gettid());
 	taskstats_close(taskstats);
 	return result;
+}
+
+const struct taskstats_layout *taskstats_layout(const struct taskstats_connection *taskstats)
+{
+	return &taskstats->layout;
 }

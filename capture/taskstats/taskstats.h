@@ -51,8 +51,11 @@ void taskstats_close(struct taskstats_connection *taskstats);
 void taskstats_query(struct taskstats_connection *taskstats, const uint32_t *tids, size_t count,
 		     taskstats_receive *receive, void *context);
 
-/* One thread; `reply->stats` is valid until the next query. Returns reply->error. */
-int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid, struct taskstats_reply *reply);
+/* Asks for one thread, to see whether an answer comes. Returns the error of the reply. */
+int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid);
+
+/* The layout of the last reply that carried one; its size is 0 before the first. Owned by the connection. */
+const struct taskstats_layout *taskstats_layout(const struct taskstats_connection *taskstats);
 
 /*
  * Takes one received message apart and checks that it answers for `tid`. Returns 0 and the payload, or a

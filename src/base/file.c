@@ -47,6 +47,20 @@ int file_read(int directory, const char *path, struct buffer *buffer, size_t lim
 	return result;
 }
 
+DIR *file_open_directory(int directory, const char *path)
+{
+	int descriptor = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+
+	if (stream == NULL && descriptor >= 0) {
+		int number = errno;
+
+		close(descriptor);
+		errno = number;
+	}
+	return stream;
+}
+
 int file_write_all(int descriptor, const void *bytes, size_t length)
 {
 	const char *next = bytes;

@@ -2,6 +2,7 @@
 #ifndef CTOP_FILE_H
 #define CTOP_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -18,6 +19,9 @@ int file_read(int directory, const char *path, struct buffer *buffer, size_t lim
 
 /* The same on an open descriptor, from its current offset. */
 int file_read_descriptor(int descriptor, struct buffer *buffer, size_t limit);
+
+/* A directory to read, below `directory`, to be ended with closedir(3); NULL with errno set on failure. */
+DIR *file_open_directory(int directory, const char *path);
 
 /* Writes all bytes, going on after short writes and EINTR. Returns 0 or a negative errno. */
 int file_write_all(int descriptor, const void *bytes, size_t length);

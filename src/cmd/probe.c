@@ -191,21 +191,14 @@ static int compare_tids(const void *left, const void *right)
 /* Lists the threads by tid. Returns 0 or a negative errno. */
 static int list_threads(int directory, struct probe_thread **ret_threads, size_t *ret_count)
 {
-	const int descriptor = openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *task = file_open_directory(directory, "task");
 	struct probe_thread *threads = NULL;
 	size_t count = 0, capacity = 0;
 	struct dirent *entry;
-	DIR *task;
 	int result;
 
-	if (descriptor < 0)
+	if (task == NULL)
 		return -errno;
-	task = fdopendir(descriptor);
-	if (task == NULL) {
-		result = -errno;
-		close(descriptor);
-		return result;
-	}
 	while ((errno = 0, entry = readdir(task)) != NULL) {
 		uint32_t tid;
 

@@ -5,6 +5,7 @@
 
 #include "tests/cmocka_include.h"
 
+#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 
@@ -33,6 +34,11 @@ static bool parse(bool (*parser)(struct thread_reading *, const char *, size_t),
 static bool parse_io(struct thread_reading *reading, const char *text, size_t length)
 {
 	return procfs_parse_lines(reading, SOURCE_IO, NULL, text, length);
+}
+
+static bool parse_sched(struct thread_reading *reading, const char *text, size_t length)
+{
+	return procfs_parse_lines(reading, SOURCE_SCHED, NULL, text, length);
 }
 
 static bool parse_text(bool (*parser)(struct thread_reading *, const char *, size_t),
@@ -94,8 +100,6 @@ static void test_stat_fields(void **state)
 	assert_true(reading.start_time_known);
 	assert_int_equal(reading.start_time, 22);
 	assert_int_equal(reading.flags, 4194560);
-	assert_int_equal(reading.start_code, 26);
-	assert_int_equal(reading.start_stack, 28);
 	assert_false(thread_reading_is_kernel(&reading));
 }
 
@@ -334,7 +338,7 @@ static void test_sched_keys(void **state)
 
 	(void)state;
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
+	assert_true(parse_text(parse_sched, &reading,
 			       "server (7, #threads: 3)\n" RULE
 			       "se.exec_start                                :      2024.119571\n"
 			       "se.statistics.wait_sum                       :         1.000002\n"
@@ -356,13 +360,13 @@ static void test_sched_keys(void **state)
 
 	/* statistics switched off: their source was not read */
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
-			       "x (7, #threads: 1)\n" RULE "nr_migrations:1\nslice:2\n"));
+	assert_true(
+		parse_text(parse_sched, &reading, "x (7, #threads: 1)\n" RULE "nr_migrations:1\nslice:2\n"));
 	assert_int_equal(reading.read, source_bit(SOURCE_SCHED));
 
 	/* a repeated key keeps the later line; ext.enabled counts only as a whole */
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
+	assert_true(parse_text(parse_sched, &reading,
 			       RULE
 			       "nr_wakeups:1\nse.nr_wakeups:2\nwait_count:1\nwait_count:x\nse.ext.enabled:1\n"
 			       "enabled:1\next.enabled:0\n.:1\n:2\na.b:c:d\n"));
@@ -385,7 +389,7 @@ static void test_sched_whole_table(void **state)
 						 i + 1000);
 	}
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading, text));
+	assert_true(parse_text(parse_sched, &reading, text));
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (i == METRIC_VOLUNTARY_SLEEP_NS)
 			assert_value(&reading, METRIC_VOLUNTARY_SLEEP_NS, 0); /* less than the block time */
@@ -440,7 +444,7 @@ static void test_dotted_values(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin(&reading);
 		snprintf(text, sizeof(text), RULE "block_max : %s\n", cases[i].text);
-		assert_true(parse_text(procfs_parse_sched, &reading, text));
+		assert_true(parse_text(parse_sched, &reading, text));
 		if (cases[i].outcome == VALUE)
 			assert_value(&reading, METRIC_BLOCK_MAX, cases[i].value);
 		else
@@ -449,7 +453,7 @@ static void test_dotted_values(void **state)
 	}
 	begin(&reading);
 	assert_true(parse_text(
-		procfs_parse_sched, &reading,
+		parse_sched, &reading,
 		RULE "wait_sum:-1.0\nwait_max:0.-5\nsleep_max:-2\nblock_max:-1.5\nexec_max:-0.1\n"));
 	assert_int_equal(reading.negative_values, 5);
 }
@@ -460,24 +464,21 @@ static void test_voluntary_sleep(void **state)
 
 	(void)state;
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
-			       RULE "sum_sleep_runtime:5.0\nsum_block_runtime:2.0\n"));
+	assert_true(parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:5.0\nsum_block_runtime:2.0\n"));
 	assert_value(&reading, METRIC_VOLUNTARY_SLEEP_NS, 3000000);
 	assert_value(&reading, METRIC_BLOCK_SUM, 2000000);
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
-			       RULE "sum_block_runtime:7.0\nsum_sleep_runtime:5.0\n"));
+	assert_true(parse_text(parse_sched, &reading, RULE "sum_block_runtime:7.0\nsum_sleep_runtime:5.0\n"));
 	assert_value(&reading, METRIC_VOLUNTARY_SLEEP_NS, 0);
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading, RULE "sum_sleep_runtime:5.0\n"));
+	assert_true(parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:5.0\n"));
 	assert_missing(&reading, METRIC_VOLUNTARY_SLEEP_NS);
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
-			       RULE "sum_sleep_runtime:5.0\nsum_block_runtime:-1.0\n"));
+	assert_true(
+		parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:5.0\nsum_block_runtime:-1.0\n"));
 	assert_bad(&reading, METRIC_VOLUNTARY_SLEEP_NS);
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
-			       RULE "sum_sleep_runtime:x\nsum_block_runtime:1.0\n"));
+	assert_true(parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:x\nsum_block_runtime:1.0\n"));
 	assert_bad(&reading, METRIC_VOLUNTARY_SLEEP_NS);
 }
 
@@ -488,19 +489,19 @@ static void test_sched_forged_by_name(void **state)
 
 	(void)state;
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading,
+	assert_true(parse_text(parse_sched, &reading,
 			       "\nexec_max:5\n (7, #threads: 1)\n" RULE "nr_migrations : 1\n"));
 	assert_missing(&reading, METRIC_EXEC_MAX);
 	assert_value(&reading, METRIC_NR_MIGRATIONS, 1);
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading, "ext.enabled:1\nb (7, #threads: 1)\n" RULE));
+	assert_true(parse_text(parse_sched, &reading, "ext.enabled:1\nb (7, #threads: 1)\n" RULE));
 	assert_missing(&reading, METRIC_EXT_ENABLED);
 	begin(&reading);
-	assert_true(parse_text(procfs_parse_sched, &reading, "\n---\nslice:1\n (7, #threads: 1)\n" RULE));
+	assert_true(parse_text(parse_sched, &reading, "\n---\nslice:1\n (7, #threads: 1)\n" RULE));
 	assert_missing(&reading, METRIC_FAIR_SLICE_NS);
 	begin(&reading);
-	assert_false(parse_text(procfs_parse_sched, &reading, "x (7, #threads: 1)\nexec_max:5\n"));
-	assert_false(parse_text(procfs_parse_sched, &reading, ""));
+	assert_false(parse_text(parse_sched, &reading, "x (7, #threads: 1)\nexec_max:5\n"));
+	assert_false(parse_text(parse_sched, &reading, ""));
 	assert_int_equal(reading.read, 0);
 }
 
@@ -556,7 +557,7 @@ static void test_smaps_rollup(void **state)
 	struct key_values kib;
 
 	(void)state;
-	assert_true(procfs_parse_smaps_rollup(text, strlen(text), &strings, &arena, &kib));
+	assert_true(key_values_parse(text, strlen(text), KEY_VALUES_COLON, &strings, &arena, &kib));
 	assert_int_equal(kib.count, 3);
 	assert_string_equal(string_pool_text(&strings, kib.items[0].key), "Rss");
 	assert_int_equal(kib.items[0].value, 7);
@@ -564,7 +565,7 @@ static void test_smaps_rollup(void **state)
 	assert_int_equal(kib.items[1].value, 12); /* a later line that makes no sense is ignored */
 	assert_string_equal(string_pool_text(&strings, kib.items[2].key), "Swap");
 	assert_int_equal(kib.items[2].value, 6);
-	assert_false(procfs_parse_smaps_rollup("", 0, &strings, &arena, &kib));
+	assert_false(key_values_parse("", 0, KEY_VALUES_COLON, &strings, &arena, &kib));
 	assert_int_equal(kib.count, 0);
 	arena_release(&arena);
 	string_pool_release(&strings);
@@ -616,10 +617,10 @@ static void test_mutations(void **state)
 		procfs_parse_schedstat(&reading, text, length);
 		procfs_parse_lines(&reading, SOURCE_STATUS, &pool, text, length);
 		procfs_parse_lines(&reading, SOURCE_IO, NULL, text, length);
-		procfs_parse_sched(&reading, text, length);
+		parse_sched(&reading, text, length);
 		procfs_parse_cgroup(text, length, &part, &part_length);
 		procfs_parse_comm(text, length, &part, &part_length);
-		procfs_parse_smaps_rollup(text, length, &strings, &arena, &kib);
+		key_values_parse(text, length, KEY_VALUES_COLON, &strings, &arena, &kib);
 		for (size_t i = 0; i < METRIC_SET_WORDS; i++)
 			assert_int_equal(reading.present.words[i] & reading.bad.words[i], 0);
 		free(text);

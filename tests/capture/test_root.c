@@ -85,17 +85,16 @@ static void test_find_cgroup2(void **state)
 				   "cgroup2 cgroup2 rw\n"
 				   "42 31 0:38 /a\\040b\\134 /mnt/c\\011d\\9 rw - cgroup2 none rw";
 	struct buffer mount_point = {0}, mount_root = {0};
-	const char *rest = text;
-	size_t length = strlen(text);
+	struct text rest = {text, strlen(text)};
 
 	(void)state;
-	assert_true(root_next_cgroup2(&rest, &length, &mount_point, &mount_root));
+	assert_true(root_next_cgroup2(&rest, &mount_point, &mount_root));
 	assert_string_equal(mount_point.data, "/sys/fs/cgroup/unified");
 	assert_string_equal(mount_root.data, "/../..");
-	assert_true(root_next_cgroup2(&rest, &length, &mount_point, &mount_root));
+	assert_true(root_next_cgroup2(&rest, &mount_point, &mount_root));
 	assert_string_equal(mount_point.data, "/mnt/c\td\\9");
 	assert_string_equal(mount_root.data, "/a b\\");
-	assert_false(root_next_cgroup2(&rest, &length, &mount_point, &mount_root));
+	assert_false(root_next_cgroup2(&rest, &mount_point, &mount_root));
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);
 }

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 #include "ctprof/ctprof.h"
 #include "trees.h"
@@ -143,7 +144,7 @@ static void compare_smaps(const struct snapshot *reference, size_t thread, const
 
 	if (reference->tid[thread] == reference->tgid[thread]) {
 		read_file(directory, reference, thread, "smaps_rollup", &buffer);
-		procfs_parse_smaps_rollup(buffer.data, buffer.length, &strings, &arena, &kib);
+		key_values_parse(buffer.data, buffer.length, KEY_VALUES_COLON, &strings, &arena, &kib);
 	}
 	assert_int_equal(kib.count, record != NULL ? record->kib.count : 0);
 	for (uint32_t i = 0; i < kib.count; i++) {
@@ -176,7 +177,7 @@ static void parse_files(const char *directory, const struct snapshot *reference,
 	read_file(directory, reference, thread, "status", &buffer);
 	assert_true(procfs_parse_lines(reading, SOURCE_STATUS, cpu_sets, buffer.data, buffer.length));
 	read_file(directory, reference, thread, "sched", &buffer);
-	assert_true(procfs_parse_sched(reading, buffer.data, buffer.length));
+	assert_true(procfs_parse_lines(reading, SOURCE_SCHED, NULL, buffer.data, buffer.length));
 	read_file(directory, reference, thread, "io", &buffer);
 	procfs_parse_lines(reading, SOURCE_IO, NULL, buffer.data, buffer.length);
 	buffer_release(&buffer);

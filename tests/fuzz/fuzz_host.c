@@ -40,11 +40,10 @@ static void parse_key_values(const char *text, size_t length)
 static void parse_mounts(const char *text, size_t length)
 {
 	struct buffer mount_point = {0}, mount_root = {0};
-	const char *rest = text;
-	size_t rest_length = length;
+	struct text rest = {text, length};
 
-	while (root_next_cgroup2(&rest, &rest_length, &mount_point, &mount_root))
-		require(rest + rest_length == text + length && mount_point.length <= length);
+	while (root_next_cgroup2(&rest, &mount_point, &mount_root))
+		require(rest.data + rest.length == text + length && mount_point.length <= length);
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,7 +23,7 @@ static void parse_lists(const char *text, size_t length)
 	struct arena arena = {0};
 	struct key_values kib = {0};
 
-	require(procfs_parse_smaps_rollup(text, length, &strings, &arena, &kib) == (kib.count > 0));
+	require(key_values_parse(text, length, KEY_VALUES_COLON, &strings, &arena, &kib) == (kib.count > 0));
 	for (uint32_t i = 0; i < kib.count; i++)
 		require(string_pool_text(&strings, kib.items[i].key) != NULL);
 	arena_release(&arena);
@@ -71,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		procfs_parse_lines(&reading, SOURCE_IO, NULL, text, size - 1);
 		break;
 	case 4:
-		procfs_parse_sched(&reading, text, size - 1);
+		procfs_parse_lines(&reading, SOURCE_SCHED, NULL, text, size - 1);
 		break;
 	case 5:
 		parse_word(text, size - 1, true);
