@@ -55,7 +55,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	/* the first numbers sort the rows for the first time: a cursor that nobody moved belongs to none of
 	 * them */
 	if (session_round_count(ui->session) == 2 && !ui->list.moved)
-		list_move_first(&ui->list);
+		list_move(&ui->list, ACTION_FIRST);
 	screen_metrics_refresh(ui);
 	screen_pages_refresh(ui);
 	ui->quit |= rounds_done(ui);
@@ -178,10 +178,6 @@ static void draw_frame(struct ui *ui)
 		terminal_suspend();
 		screen_list_refresh(ui);
 	}
-	if (ui->repaint) {
-		ui->repaint = false;
-		terminal_repaint();
-	}
 	screen_draw(ui);
 }
 
@@ -216,7 +212,7 @@ static void release_ui(struct ui *ui)
 		filter_release(ui->outer_filters[i]);
 	screen_comparison_release(ui);
 	view_release(&ui->view);
-	list_release(&ui->list);
+	list_reset(&ui->list);
 	table_release(ui->table);
 	pager_release(&ui->pager);
 	prompt_release(&ui->prompt);

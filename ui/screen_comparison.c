@@ -489,8 +489,10 @@ static struct table *make_table(struct ui *ui)
 	return compare_table(ui->comparison, &ui->view);
 }
 
-static void fill(struct ui *ui, size_t first, size_t count)
+static void fill(void *context, size_t first, size_t count)
 {
+	struct ui *ui = context;
+
 	compare_table_fill(ui->comparison, ui->table, first, count);
 }
 
@@ -528,17 +530,12 @@ static bool offers(const struct ui *ui, enum action action)
 }
 
 /* A column's key shows the changes of its metrics alone. */
-static void sort_key(struct ui *ui, enum column column)
+static void sort_key(struct ui *ui, unsigned int column)
 {
 	if (column != COLUMN_COUNT)
-		navigate_focus(ui, column);
+		navigate_focus(ui, (enum column)column);
 	else
 		navigate_sort(ui, column);
-}
-
-static void set_base(struct ui *ui)
-{
-	screen_message(ui, STYLE_MESSAGE, "a comparison counts from the file; D leaves it");
 }
 
 const struct content content_of_comparison = {
@@ -557,7 +554,7 @@ const struct content content_of_comparison = {
 	.offers = offers,
 	.change_mode = change_mode,
 	.sort_key = sort_key,
-	.set_base = set_base,
+	.why_no_base = "a comparison counts from the file; D leaves it",
 	.can_report = can_report,
 	.write_report = write_report,
 };
