@@ -63,42 +63,30 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 
 static void take_event(struct ui *ui, struct ui_event *event)
 {
-	switch (event->kind) {
-	case UI_EVENT_ROUND:
-	case UI_EVENT_BASE:
+	if (event->snapshot != NULL)
 		take_round(ui, event->snapshot, event->kind == UI_EVENT_BASE);
-		break;
-	case UI_EVENT_SAVED:
+	else
 		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
-			       event->is_error ? "" : "saved ", event->message);
-		break;
-	case UI_EVENT_MESSAGE:
-		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);
-		break;
-	case UI_EVENT_NONE:
-		break;
-	}
+			       event->kind == UI_EVENT_SAVED && !event->is_error ? "saved " : "",
+			       event->message);
 	free(event->message);
 }
 
 static void take_events(struct ui *ui)
 {
-	struct ui_event event = {0};
+	struct ui_event event;
 
-	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event))
 		take_event(ui, &event);
-		memset(&event, 0, sizeof(event));
-	}
 }
 
 static void take_files(struct ui *ui)
 {
-	struct ui_event event = {0};
+	struct ui_event event;
 
 	while (ui->host->receive_file(ui->host->file_context, &event)) {
 		screen_comparison_take_file(ui, event.snapshot, event.message);
 		free(event.message);
-		memset(&event, 0, sizeof(event));
 	}
 }
 
@@ -171,23 +159,18 @@ static bool terminal_is_gone(const struct loop *loop)
 		(POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-static void draw_frame(struct ui *ui)
-{
-	if (ui->suspend) {
-		ui->suspend = false;
-		terminal_suspend();
-		screen_list_refresh(ui);
-	}
-	screen_draw(ui);
-}
-
 /* Runs until there is a reason to end; returns 0 or the signal to die by. */
 static int run(struct loop *loop)
 {
 	struct ui *ui = loop->ui;
 
 	while (!ui->quit && loop->deadly_signal == 0) {
-		draw_frame(ui);
+		if (ui->suspend) {
+			ui->suspend = false;
+			terminal_suspend();
+			screen_list_refresh(ui);
+		}
+		screen_draw(ui);
 		if (poll(loop->waits, WAIT_COUNT, -1) < 0 && errno != EINTR)
 			return SIGHUP;
 		take_signals(loop);

@@ -235,8 +235,17 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* --- screen_header.c --- */
 
-/* Draws the first `lines` of the three header lines of a session from row 0. */
+/* Draws the first `lines` of the three header lines of a session, from row 0. */
 void screen_header_draw(struct ui *ui, int lines);
+
+/* --- screen_comparison_header.c --- */
+
+/* The name of a side: its file's without the directory, or "now". */
+const char *screen_comparison_side_name(const struct ui *ui, enum diff_side side);
+
+/* As the members of struct content. */
+int screen_comparison_header_lines(struct ui *ui);
+void screen_comparison_header_draw(struct ui *ui, int lines);
 
 /* --- screen_session.c: content_of_session --- */
 

@@ -383,13 +383,6 @@ static void host_set_heap(void *context, bool on)
 	pthread_mutex_unlock(&live->lock);
 }
 
-static void host_request_round(void *context)
-{
-	struct live_capture *live = context;
-
-	wake(live, &live->round_wanted);
-}
-
 static void host_request_base(void *context)
 {
 	struct live_capture *live = context;
@@ -485,7 +478,6 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.set_paused = host_set_paused,
 		.set_needs = host_set_needs,
 		.set_heap = options->capture.resolver != NULL ? host_set_heap : NULL,
-		.request_round = host_request_round,
 		.request_base = host_request_base,
 		.request_save = host_request_save,
 	};
