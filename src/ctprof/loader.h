@@ -152,7 +152,7 @@ void load_begin_thread(struct loader *loader);
 /* Spreads the record that was read over the columns of the snapshot. */
 void load_commit_thread(struct loader *loader);
 
-/* Brings what had to wait into the snapshot, and says what was defaulted. */
-void load_conclude(struct loader *loader, struct ctprof_notes *ret_notes);
+/* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
+void load_conclude(struct loader *loader);
 
 #endif

@@ -80,12 +80,10 @@ int example_compressed(const char *json, size_t length)
 	return descriptor;
 }
 
-int example_read(const char *json, size_t length, struct snapshot **ret_snapshot,
-		 struct ctprof_notes *ret_notes, struct error *error)
+int example_read(const char *json, size_t length, struct snapshot **ret_snapshot, struct error *error)
 {
 	int descriptor = example_compressed(json, length);
-	int result = ctprof_read_descriptor(descriptor, "example", CTPROF_DEFAULT_LIMIT, ret_snapshot,
-					    ret_notes, error);
+	int result = ctprof_read_descriptor(descriptor, "example", CTPROF_DEFAULT_LIMIT, ret_snapshot, error);
 
 	close(descriptor);
 	return result;

@@ -13,10 +13,10 @@
 
 /* Loads the text in pieces of `step` bytes. */
 static int load(const char *json, size_t length, size_t step, struct snapshot **ret_snapshot,
-		struct ctprof_notes *ret_notes, struct error *error)
+		struct error *error)
 {
 	struct json_pieces pieces = {.text = json, .length = length, .step = step};
-	int result = load_snapshot(json_pieces_fetch, &pieces, ret_snapshot, ret_notes, error);
+	int result = load_snapshot(json_pieces_fetch, &pieces, ret_snapshot, error);
 
 	free(pieces.piece);
 	return result;
@@ -55,14 +55,14 @@ static struct snapshot *accept_with_notes(const char *json, const char *notes_wa
 	struct snapshot *snapshot = NULL;
 
 	for (size_t i = 0; i < STEPS; i++) {
-		struct ctprof_notes notes = {"unset"};
 		struct error error = {""};
 
 		snapshot_release(snapshot);
 		snapshot = NULL;
-		load(json, strlen(json), steps[i], &snapshot, &notes, &error);
+		load(json, strlen(json), steps[i], &snapshot, &error);
 		assert_string_equal(error.text, "");
-		assert_string_equal(notes.text, notes_wanted);
+		assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "",
+				    notes_wanted);
 	}
 	return snapshot;
 }

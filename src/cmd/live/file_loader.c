@@ -70,16 +70,15 @@ static void *load(void *argument)
 {
 	struct loading *loading = argument;
 	struct ui_event event = {.kind = UI_EVENT_MESSAGE};
-	struct ctprof_notes notes;
 	struct error error;
-	int result = ctprof_read(loading->path, CTPROF_DEFAULT_LIMIT, &event.snapshot, &notes, &error);
+	int result = ctprof_read(loading->path, CTPROF_DEFAULT_LIMIT, &event.snapshot, &error);
 
 	if (result < 0) {
 		event.snapshot = NULL;
 		event.is_error = true;
 		event.message = memory_duplicate(error.text);
-	} else if (notes.text[0] != '\0') {
-		event.message = memory_duplicate(notes.text);
+	} else if (event.snapshot->format_notes != NULL) {
+		event.message = memory_duplicate(event.snapshot->format_notes);
 	}
 	finish(loading->loader, loading->request, event);
 	give_up(loading->loader);

@@ -23,11 +23,10 @@ static int write_report(void *context, const struct grouping_options *grouping, 
 
 static int read_file(const char *path, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct ctprof_notes notes;
-	int result = ctprof_read(path, CTPROF_DEFAULT_LIMIT, ret_snapshot, &notes, error);
+	int result = ctprof_read(path, CTPROF_DEFAULT_LIMIT, ret_snapshot, error);
 
-	if (result == 0 && notes.text[0] != '\0')
-		command_note("%s", notes.text);
+	if (result == 0 && (*ret_snapshot)->format_notes != NULL)
+		command_note("%s", (*ret_snapshot)->format_notes);
 	return result;
 }
 
