@@ -315,8 +315,7 @@ void host_read_provenance(const struct roots *roots, struct snapshot *snapshot)
 	provenance->program = "ctop " CTOP_VERSION;
 	provenance->boot_id = read_string(&reader, ROOT_PROC, "sys/kernel/random/boot_id");
 	provenance->hostname = read_string(&reader, ROOT_PROC, "sys/kernel/hostname");
-	provenance->uid = getuid();
-	provenance->uid_known = true;
+	provenance->uid = (struct optional_u64){getuid(), true};
 	read_capabilities(snapshot);
 	read_namespaces(roots, provenance);
 	for (size_t i = 0; i < ROOT_COUNT; i++) {

@@ -134,7 +134,7 @@ static void note_probe(const struct snapshot *snapshot)
 		buffer_append_text(
 			&line, (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0 ? "; " : "; not permitted: ");
 		evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
-					       snapshot->provenance.uid == 0, &line);
+					       snapshot->provenance.uid.value == 0, &line);
 	}
 	command_note("%s", line.data);
 	buffer_release(&line);

@@ -179,8 +179,6 @@ static bool is_absent(const struct member *member, const char *target)
 		return !((const struct optional_u64 *)field)->present;
 	case MEMBER_OPTIONAL_I32:
 		return !((const struct optional_i32 *)field)->present;
-	case MEMBER_KNOWN_U64:
-		return !*(const bool *)(target + member->known);
 	case MEMBER_UID:
 		return *(const uint32_t *)field == UINT32_MAX;
 	case MEMBER_U64:
@@ -202,8 +200,7 @@ static void emit_scalar(struct emitter *emitter, const struct member *member, co
 		emit_value(emitter, member->metric, *(const uint64_t *)field);
 		break;
 	case MEMBER_U64:
-	case MEMBER_KNOWN_U64:
-		emit_number(emitter, *(const uint64_t *)field);
+		buffer_append_u64(&emitter->json, *(const uint64_t *)field);
 		break;
 	case MEMBER_OPTIONAL_U64:
 		emit_number(emitter, ((const struct optional_u64 *)field)->value);

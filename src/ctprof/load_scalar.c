@@ -163,9 +163,6 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 		return load_value(loader, metric_type(member->metric)->encoding, field, scalar);
 	case MEMBER_U64:
 		return load_number_u64(scalar, field);
-	case MEMBER_KNOWN_U64:
-		*(bool *)((char *)target + member->known) = true;
-		return load_number_u64(scalar, field);
 	case MEMBER_U16:
 	case MEMBER_U32:
 	case MEMBER_UID:
@@ -215,7 +212,6 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_U16] = WHOLE_NUMBER "65535",
 	[MEMBER_BOOLEAN] = "true or false",
 	[MEMBER_FLAG] = "true or false",
-	[MEMBER_KNOWN_U64] = WHOLE_NUMBER "18446744073709551615",
 	[MEMBER_UID] = WHOLE_NUMBER "4294967295",
 	[MEMBER_OPTIONAL_U64] = WHOLE_NUMBER "18446744073709551615 or null",
 	[MEMBER_OPTIONAL_I32] = "a whole number from -2147483648 to 2147483647 or null",

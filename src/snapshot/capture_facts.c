@@ -178,10 +178,8 @@ static void append_cgroups(const struct snapshot *snapshot, struct buffer *buffe
 
 static void append_user(const struct snapshot *snapshot, struct buffer *buffer)
 {
-	if (!snapshot->provenance.uid_known)
-		return;
-	buffer_append_text(buffer, "uid ");
-	buffer_append_u64(buffer, snapshot->provenance.uid);
+	if (snapshot->provenance.uid.present)
+		buffer_append_format(buffer, "uid %" PRIu64, snapshot->provenance.uid.value);
 }
 
 static void append_capabilities(const struct snapshot *snapshot, struct buffer *buffer)

@@ -274,8 +274,7 @@ struct provenance {
 	const char *boot_id;
 	uint64_t boottime_ns; /* CLOCK_BOOTTIME when the capture began */
 	uint64_t duration_ns;
-	uint64_t uid;
-	bool uid_known;
+	struct optional_u64 uid;
 	const char **capabilities; /* effective ones, without "cap_" */
 	size_t capability_count;
 	uint64_t namespaces[NAMESPACE_COUNT]; /* inode numbers, 0 when unknown */

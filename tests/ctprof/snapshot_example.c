@@ -303,8 +303,7 @@ void example_add_knowledge(struct snapshot *snapshot)
 	provenance->boot_id = "4e2f";
 	provenance->boottime_ns = 5000;
 	provenance->duration_ns = 70;
-	provenance->uid = 0;
-	provenance->uid_known = true;
+	provenance->uid = (struct optional_u64){0, true};
 	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
 		provenance->namespaces[i] = 4026531836u + i;
 	provenance->roots[ROOT_PROC] = "/proc";
