@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "snapshot/snapshot.h"
-#include "ctprof.h"
 
 /*
  * From the JSON text of a snapshot to the snapshot. `fetch` hands over the next piece of the text, of any

@@ -15,17 +15,9 @@ static bool number_i32(const struct json_scalar *scalar, int32_t *ret_value)
 	return scalar->type == JSON_NUMBER && number_parse_i32(scalar->text, scalar->length, ret_value);
 }
 
-const char *load_text(struct loader *loader, const char *text, size_t length)
+const char *load_text(struct loader *loader, const struct json_scalar *scalar)
 {
-	struct buffer clean = {0};
-	const char *copy, *nul = memchr(text, '\0', length);
-
-	if (nul == NULL)
-		return arena_duplicate(&loader->snapshot->arena, text, length);
-	unicode_append_without_nul(&clean, text, length);
-	copy = arena_duplicate(&loader->snapshot->arena, clean.data, clean.length);
-	buffer_release(&clean);
-	return copy;
+	return unicode_duplicate_without_nul(&loader->snapshot->arena, scalar->text, scalar->length);
 }
 
 static bool character(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
@@ -131,7 +123,7 @@ static bool load_string(struct loader *loader, const struct member *member, void
 	if (scalar->type != JSON_STRING)
 		return false;
 	if (member->type == MEMBER_TEXT)
-		*(const char **)field = load_text(loader, scalar->text, scalar->length);
+		*(const char **)field = load_text(loader, scalar);
 	else if (member->type == MEMBER_NAME)
 		*(uint32_t *)field = intern(loader, scalar);
 	else if (member->type == MEMBER_FEATURE_STATE)

@@ -141,7 +141,7 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 }
 
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
-const char *load_text(struct loader *loader, const char *text, size_t length);
+const char *load_text(struct loader *loader, const struct json_scalar *scalar);
 
 /* How the elements of an open object or array are read, NULL for another type of member. */
 const struct container *load_container(const struct member *member);

@@ -180,7 +180,7 @@ static void test_wrong_types_are_refused(void **state)
 		struct snapshot *snapshot = NULL;
 		struct error error = {""};
 
-		assert_true(example_read(json, strlen(json), &snapshot, NULL, &error) < 0);
+		assert_true(example_read(json, strlen(json), &snapshot, &error) < 0);
 		assert_non_null(strstr(error.text, "ctop."));
 		assert_non_null(strstr(error.text, " must be "));
 		free(json);

@@ -183,7 +183,7 @@ static void test_complete_record(void **state)
 	int descriptor;
 
 	(void)state;
-	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL, NULL), 0);
+	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL), 0);
 	check_round_trip(snapshot);
 	descriptor = write_to_memory(snapshot);
 	strict_decompress(descriptor, &written);
@@ -238,7 +238,7 @@ static void test_maps_are_written_sorted(void **state)
 	int descriptor;
 
 	(void)state;
-	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL, NULL), 0);
+	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL), 0);
 	values = &snapshot->cgroups[0].memory_stat;
 	values->items = arena_allocate(&snapshot->arena, 2 * sizeof(*values->items));
 	values->count = 2;
