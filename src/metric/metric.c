@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "metric.h"
 
-#include <string.h>
+#include "name.h"
 
 const struct metric_type_entry metric_types[METRIC_TYPE_TOTAL] = {
 	[METRIC_TYPE_COUNT] = {"count", "SumCount", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM,
@@ -99,21 +99,13 @@ const struct derived_entry derived_metrics[DERIVED_COUNT] = {
 
 enum metric metric_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (strlen(metrics[i].name) == length && memcmp(metrics[i].name, name, length) == 0)
-			return (enum metric)i;
-	}
-	return METRIC_NONE;
+	return (enum metric)name_find(metrics, METRIC_COUNT, sizeof(metrics[0]), name, length);
 }
 
 enum derived derived_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < DERIVED_COUNT; i++) {
-		if (strlen(derived_metrics[i].name) == length &&
-		    memcmp(derived_metrics[i].name, name, length) == 0)
-			return (enum derived)i;
-	}
-	return DERIVED_NONE;
+	return (enum derived)name_find(derived_metrics, DERIVED_COUNT, sizeof(derived_metrics[0]), name,
+				       length);
 }
 
 static bool quotient(double numerator, double denominator, double *ret_value)
@@ -124,14 +116,13 @@ static bool quotient(double numerator, double denominator, double *ret_value)
 	return true;
 }
 
-static bool sum_with_largest(const double inputs[], size_t count, double *ret_value)
+static double sum_with_largest(const double inputs[], size_t count)
 {
 	double sum = 0.0;
 
 	for (size_t i = 0; i + 2 < count; i++)
 		sum += inputs[i];
-	*ret_value = sum + (inputs[count - 2] > inputs[count - 1] ? inputs[count - 2] : inputs[count - 1]);
-	return true;
+	return sum + (inputs[count - 2] > inputs[count - 1] ? inputs[count - 2] : inputs[count - 1]);
 }
 
 bool derived_compute(enum derived derived, const double inputs[], double *ret_value)
@@ -147,7 +138,8 @@ bool derived_compute(enum derived derived, const double inputs[], double *ret_va
 		*ret_value = inputs[0] - inputs[1];
 		return true;
 	case DERIVED_SUM_WITH_LARGEST:
-		return sum_with_largest(inputs, entry->input_count, ret_value);
+		*ret_value = sum_with_largest(inputs, entry->input_count);
+		return true;
 	}
 	return false;
 }

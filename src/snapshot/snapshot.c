@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "metric/name.h"
 #include "base/memory.h"
 
 const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
@@ -255,6 +256,7 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 	slot = triple_slot(snapshot, triple);
 	if (snapshot->triple_slots[slot] != 0)
 		return snapshot->triple_slots[slot] - 1;
+	size_t unknown = name_find(snapshot->unknown_reasons, count, sizeof(char *), name, length);
 	snapshot->triples = memory_grow(snapshot->triples, &snapshot->triple_capacity,
 					snapshot->triple_count + 1, sizeof(*snapshot->triples));
 	snapshot->triples[snapshot->triple_count] = triple;
@@ -310,12 +312,8 @@ reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, si
 
 	if (known != REASON_COUNT)
 		return (reason_id)known;
-	for (size_t i = 0; i < count; i++) {
-		const char *unknown = snapshot->unknown_reasons[i];
-
-		if (strlen(unknown) == length && memcmp(unknown, name, length) == 0)
-			return (reason_id)(REASON_COUNT + i);
-	}
+	if (unknown != count)
+		return (reason_id)(REASON_COUNT + unknown);
 	if (REASON_COUNT + count > UINT8_MAX)
 		return REASON_UNREADABLE;
 	snapshot->unknown_reasons = memory_resize(snapshot->unknown_reasons, count + 1,
