@@ -54,18 +54,22 @@ static void emit_named_reason(struct emitter *emitter, const char *name, reason_
 	emit_named_text(emitter, name, snapshot_reason_name(emitter->snapshot, reason));
 }
 
-void emit_cpu_set(struct emitter *emitter, uint32_t id)
+static bool emit_u32_array(struct emitter *emitter, const uint32_t *numbers, size_t count)
 {
-	const struct cpu_set_pool *pool = &emitter->snapshot->cpu_sets;
-	size_t count = cpu_set_count(pool, id);
-
 	begin(emitter, '[');
 	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			buffer_append_char(&emitter->json, ',');
-		buffer_append_u64(&emitter->json, cpu_set_get(pool, id, i));
+		buffer_append_u64(&emitter->json, numbers[i]);
 	}
-	end(emitter, ']');
+	return end(emitter, ']');
+}
+
+void emit_cpu_set(struct emitter *emitter, uint32_t id)
+{
+	const struct string_pool *pool = &emitter->snapshot->cpu_sets;
+
+	emit_u32_array(emitter, cpu_set_cpus(pool, id), cpu_set_count(pool, id));
 }
 
 static int compare_key_values(const void *left, const void *right, void *emitter_pointer)

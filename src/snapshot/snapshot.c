@@ -115,7 +115,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->cgroups);
 	free(snapshot->unknown_reasons);
 	string_pool_release(&snapshot->strings);
-	cpu_set_release(&snapshot->cpu_sets);
+	string_pool_release(&snapshot->cpu_sets);
 	arena_release(&snapshot->arena);
 	free(snapshot);
 }

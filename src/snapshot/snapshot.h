@@ -311,7 +311,7 @@ struct snapshot {
 	atomic_uint references;
 	struct arena arena; /* strings and lists of this snapshot that are in no pool */
 	struct string_pool strings;
-	struct cpu_set_pool cpu_sets;
+	struct string_pool cpu_sets;
 
 	uint64_t captured_at_unix_ns;
 	struct provenance provenance;

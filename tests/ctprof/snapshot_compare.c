@@ -29,8 +29,8 @@ static void assert_sets_equal(const struct snapshot *left, uint32_t left_id, con
 
 	assert_int_equal(count, cpu_set_count(&right->cpu_sets, right_id));
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(cpu_set_get(&left->cpu_sets, left_id, i),
-				 cpu_set_get(&right->cpu_sets, right_id, i));
+		assert_int_equal(cpu_set_cpus(&left->cpu_sets, left_id)[i],
+				 cpu_set_cpus(&right->cpu_sets, right_id)[i]);
 }
 
 static void assert_values_equal(const struct snapshot *left, const struct snapshot *right, size_t thread,
