@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From the records that were read to the columns of the snapshot, and what the file lacked. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
