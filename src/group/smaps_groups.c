@@ -112,11 +112,9 @@ static void add_record(struct smaps_build *build, const struct smaps_record *rec
 static void note_missing(struct smaps_build *build)
 {
 	const struct snapshot *snapshot = build->groups->snapshot;
-	const reason_id *reasons_of_threads = snapshot->source_reason[SOURCE_SMAPS_ROLLUP];
-	reason_id default_reason = snapshot->default_reason[SOURCE_SMAPS_ROLLUP];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		reason_id reason = reasons_of_threads != NULL ? reasons_of_threads[i] : default_reason;
+		reason_id reason = snapshot_source_reason(snapshot, i, SOURCE_SMAPS_ROLLUP);
 		struct smaps_process *process;
 		uint32_t index;
 

@@ -341,8 +341,7 @@ struct snapshot {
 	struct triple *triples;
 	size_t triple_count;
 	size_t triple_capacity;
-	uint32_t *triple_slots; /* hash table over triples, of snapshot.c */
-	size_t triple_slot_count;
+	struct string_pool triple_ids; /* their bytes, in the same order; of snapshot.c */
 
 	struct smaps_record *smaps; /* ascending by thread */
 	size_t smaps_count;
@@ -390,6 +389,14 @@ uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
 
 /* The reason column of a source, made (filled with its default_reason) when it does not exist yet. */
 reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source);
+
+/* Why a source was not read for a thread, or REASON_READ. */
+static inline reason_id snapshot_source_reason(const struct snapshot *snapshot, size_t thread,
+					       enum source source)
+{
+	return snapshot->source_reason[source] != NULL ? snapshot->source_reason[source][thread]
+						       : snapshot->default_reason[source];
+}
 
 /* The time column of a source, made (filled with boottime_ns) when it does not exist yet. */
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
