@@ -3,35 +3,31 @@
 
 #include "name.h"
 
+#define TYPE(id, name, aggregation, kind, reduction, ladder, encoding)                                       \
+	[METRIC_TYPE_##id] = {                                                                               \
+		name,                                                                                        \
+		aggregation,                                                                                 \
+		METRIC_KIND_##kind,                                                                          \
+		METRIC_REDUCTION_##reduction,                                                                \
+		LADDER_##ladder,                                                                             \
+		METRIC_ENCODING_##encoding,                                                                  \
+	}
+
 const struct metric_type_entry metric_types[METRIC_TYPE_TOTAL] = {
-	[METRIC_TYPE_COUNT] = {"count", "SumCount", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM,
-			       LADDER_UNITLESS, METRIC_ENCODING_U64},
-	[METRIC_TYPE_NS] = {"ns", "SumNs", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM, LADDER_NS,
-			    METRIC_ENCODING_U64},
-	[METRIC_TYPE_TICKS] = {"ticks", "SumTicks", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM, LADDER_TICKS,
-			       METRIC_ENCODING_U64},
-	[METRIC_TYPE_BYTES] = {"bytes", "SumBytes", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM, LADDER_BYTES,
-			       METRIC_ENCODING_U64},
-	[METRIC_TYPE_PEAK_NS] = {"peak-ns", "MaxPeak", METRIC_KIND_PEAK, METRIC_REDUCTION_MAXIMUM, LADDER_NS,
-				 METRIC_ENCODING_U64},
-	[METRIC_TYPE_PEAK_BYTES] = {"peak-bytes", "MaxPeakBytes", METRIC_KIND_PEAK, METRIC_REDUCTION_MAXIMUM,
-				    LADDER_BYTES, METRIC_ENCODING_U64},
-	[METRIC_TYPE_GAUGE_NS] = {"gauge-ns", "MaxGaugeNs", METRIC_KIND_GAUGE, METRIC_REDUCTION_MAXIMUM,
-				  LADDER_NS, METRIC_ENCODING_U64},
-	[METRIC_TYPE_GAUGE_COUNT] = {"gauge-count", "MaxGaugeCount", METRIC_KIND_GAUGE,
-				     METRIC_REDUCTION_MAXIMUM, LADDER_UNITLESS, METRIC_ENCODING_U64},
-	[METRIC_TYPE_ORDINAL_I32] = {"ordinal-i32", "RangeI32", METRIC_KIND_ORDINAL, METRIC_REDUCTION_RANGE,
-				     LADDER_NONE, METRIC_ENCODING_I32},
-	[METRIC_TYPE_ORDINAL_U32] = {"ordinal-u32", "RangeU32", METRIC_KIND_ORDINAL, METRIC_REDUCTION_RANGE,
-				     LADDER_NONE, METRIC_ENCODING_U32},
-	[METRIC_TYPE_CATEGORY] = {"categorical", "Mode", METRIC_KIND_CATEGORY, METRIC_REDUCTION_MODE,
-				  LADDER_NONE, METRIC_ENCODING_STRING},
-	[METRIC_TYPE_CHARACTER] = {"char", "ModeChar", METRIC_KIND_CATEGORY, METRIC_REDUCTION_MODE,
-				   LADDER_NONE, METRIC_ENCODING_CHARACTER},
-	[METRIC_TYPE_BOOLEAN] = {"bool", "ModeBool", METRIC_KIND_CATEGORY, METRIC_REDUCTION_MODE, LADDER_NONE,
-				 METRIC_ENCODING_BOOLEAN},
-	[METRIC_TYPE_AFFINITY] = {"affinity", "Affinity", METRIC_KIND_SET, METRIC_REDUCTION_AFFINITY,
-				  LADDER_NONE, METRIC_ENCODING_CPU_SET},
+	TYPE(COUNT, "count", "SumCount", COUNTER, SUM, UNITLESS, U64),
+	TYPE(NS, "ns", "SumNs", COUNTER, SUM, NS, U64),
+	TYPE(TICKS, "ticks", "SumTicks", COUNTER, SUM, TICKS, U64),
+	TYPE(BYTES, "bytes", "SumBytes", COUNTER, SUM, BYTES, U64),
+	TYPE(PEAK_NS, "peak-ns", "MaxPeak", PEAK, MAXIMUM, NS, U64),
+	TYPE(PEAK_BYTES, "peak-bytes", "MaxPeakBytes", PEAK, MAXIMUM, BYTES, U64),
+	TYPE(GAUGE_NS, "gauge-ns", "MaxGaugeNs", GAUGE, MAXIMUM, NS, U64),
+	TYPE(GAUGE_COUNT, "gauge-count", "MaxGaugeCount", GAUGE, MAXIMUM, UNITLESS, U64),
+	TYPE(ORDINAL_I32, "ordinal-i32", "RangeI32", ORDINAL, RANGE, NONE, I32),
+	TYPE(ORDINAL_U32, "ordinal-u32", "RangeU32", ORDINAL, RANGE, NONE, U32),
+	TYPE(CATEGORY, "categorical", "Mode", CATEGORY, MODE, NONE, STRING),
+	TYPE(CHARACTER, "char", "ModeChar", CATEGORY, MODE, NONE, CHARACTER),
+	TYPE(BOOLEAN, "bool", "ModeBool", CATEGORY, MODE, NONE, BOOLEAN),
+	TYPE(AFFINITY, "affinity", "Affinity", SET, AFFINITY, NONE, CPU_SET),
 };
 
 const struct metric_entry metrics[METRIC_COUNT] = {
