@@ -4,29 +4,21 @@
  * floors measured in the same run (zstd alone; zstd, and the JSON checked but not kept). Every measurement
  * runs in a process of its own, so that none pays for another's memory.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/clock.h"
-#include "base/number.h"
-#include "base/memory.h"
 #include "ctprof/ctprof.h"
-#include "ctprof/json_reader.h"
 #include "run.h"
+#include "snapshot_file.h"
 
 enum {
-	MAXIMUM_RUNS = 51,
 	STEP_BYTES = 64 * 1024,
-	PROCESS_THREADS = 100,
 };
 
 /* How much of a thread's counters moves: a quiet host's are mostly zero, random ones hardly compress. */
@@ -46,7 +38,7 @@ struct measurement {
 
 static double cpu_ms(void)
 {
-	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / NS_PER_MS;
+	return clock_us(CLOCK_PROCESS_CPUTIME_ID) / 1e3;
 }
 
 static double peak_mib(void)
@@ -57,70 +49,26 @@ static double peak_mib(void)
 	return (double)usage.ru_maxrss / 1024;
 }
 
-static void fail(const char *what)
+static struct triple name_thread(struct snapshot *snapshot, unsigned int mix, size_t thread)
 {
-	fprintf(stderr, "bench-decode: %s\n", what);
-	exit(EXIT_FAILURE);
-}
+	size_t process = thread / PROCESS_THREADS;
 
-static uint64_t random_number(void)
-{
-	static uint64_t state = 88172645463325252u;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint32_t intern_format(struct snapshot *snapshot, const char *format, size_t number)
-{
-	char text[64];
-	int length = snprintf(text, sizeof(text), format, number);
-
-	return string_pool_intern(&snapshot->strings, text, (size_t)length);
-}
-
-static uint64_t generate_value(enum metric metric, enum mix mix, uint64_t policy, uint64_t cpus)
-{
-	unsigned int share = mix == MIX_QUIET ? 5 : 2; /* of so many values one is not zero */
-
-	switch (metric_type(metric)->encoding) {
-	case METRIC_ENCODING_STRING:
-		return policy;
-	case METRIC_ENCODING_CPU_SET:
-		return cpus;
-	case METRIC_ENCODING_CHARACTER:
-		return 'S';
-	case METRIC_ENCODING_U64:
-		return random_number() % share == 0 ? random_number() % 10000000000 : 0;
-	default:
-		return 0;
-	}
+	(void)mix;
+	return (struct triple){intern(snapshot, "server-%zu", process),
+			       intern(snapshot, "worker-%zu", thread),
+			       intern(snapshot, "/system.slice/server-%zu.service", process)};
 }
 
 static struct snapshot *generate(size_t threads, enum mix mix)
 {
-	static const uint32_t cpus[] = {0, 1, 2, 3, 4, 5, 6, 7};
-	struct snapshot *snapshot = snapshot_create();
-	uint64_t set = cpu_set_intern(&snapshot->cpu_sets, cpus, sizeof(cpus) / sizeof(cpus[0]));
-	uint64_t policy = intern_format(snapshot, "SCHED_OTHER", 0);
+	const struct generation wanted = {
+		.threads = threads,
+		.limit = UINT64_C(10000000000),
+		.share = mix == MIX_QUIET ? 5 : 2,
+		.name = name_thread,
+	};
+	struct snapshot *snapshot = snapshot_generate(&wanted);
 
-	snapshot_reserve(snapshot, threads);
-	for (size_t i = 0; i < threads; i++) {
-		size_t process = i / PROCESS_THREADS;
-		size_t thread = snapshot_add_thread(snapshot, (uint32_t)(process * PROCESS_THREADS + 1),
-						    (uint32_t)i + 1);
-
-		snapshot->triple[thread] = snapshot_intern_triple(
-			snapshot, (struct triple){intern_format(snapshot, "server-%zu", process),
-						  intern_format(snapshot, "worker-%zu", i),
-						  intern_format(snapshot, "/system.slice/server-%zu.service",
-								process)});
-		for (size_t j = METRIC_THREAD_COUNT + 1; j < METRIC_COUNT; j++)
-			snapshot_column(snapshot, (enum metric)j)[thread] = generate_value((enum metric)j,
-											   mix, policy, set);
-	}
 	snapshot_finish(snapshot);
 	return snapshot;
 }
@@ -158,66 +106,23 @@ static struct measurement measure_writing(int file)
 	return measurement;
 }
 
-struct unpacking {
-	int file;
-	ZSTD_DStream *stream;
-	ZSTD_inBuffer input;
-	bool full; /* the decoder may hold more */
-	char input_bytes[STEP_BYTES], output[STEP_BYTES];
-};
-
-/* The next step of decompressed text. */
-static ssize_t unpack(void *unpacking_pointer, const char **ret_text)
+static struct measurement measure_unpacking(int file, bool check)
 {
-	struct unpacking *unpacking = unpacking_pointer;
-	ZSTD_outBuffer output = {unpacking->output, STEP_BYTES, 0};
-	size_t left;
+	double start = cpu_ms();
+	double peak = peak_mib();
 
-	while (output.pos == 0) {
-		if (unpacking->input.pos == unpacking->input.size && !unpacking->full) {
-			ssize_t length = read(unpacking->file, unpacking->input_bytes, STEP_BYTES);
-
-			if (length <= 0)
-				return length;
-			unpacking->input = (ZSTD_inBuffer){unpacking->input_bytes, (size_t)length, 0};
-		}
-		left = ZSTD_decompressStream(unpacking->stream, &output, &unpacking->input);
-		if (ZSTD_isError(left))
-			fail("the file does not decompress");
-		unpacking->full = output.pos == output.size && left != 0;
-	}
-	*ret_text = unpacking->output;
-	return (ssize_t)output.pos;
+	unpack_file(file, check);
+	return (struct measurement){cpu_ms() - start, peak_mib() - peak, 0};
 }
 
 static struct measurement measure_decompression(int file)
 {
-	static struct unpacking unpacking;
-	double start = cpu_ms();
-	double peak = peak_mib();
-	const char *text;
-
-	unpacking.file = file;
-	unpacking.stream = ZSTD_createDStream();
-	while (unpack(&unpacking, &text) > 0)
-		;
-	return (struct measurement){cpu_ms() - start, peak_mib() - peak, 0};
+	return measure_unpacking(file, false);
 }
 
-/* Decompresses and checks the JSON, and keeps nothing. */
 static struct measurement measure_checking(int file)
 {
-	static struct unpacking unpacking;
-	double start = cpu_ms();
-	double peak = peak_mib();
-	struct json_reader reader;
-
-	unpacking.file = file;
-	unpacking.stream = ZSTD_createDStream();
-	json_reader_begin(&reader, "", 0, unpack, &unpacking);
-	if (json_reader_skip(&reader) < 0 || json_reader_finish(&reader) < 0)
-		fail("the file is no JSON");
-	return (struct measurement){cpu_ms() - start, peak_mib() - peak, 0};
+	return measure_unpacking(file, true);
 }
 
 /* Compresses the JSON as the writer does, from memory to memory. */
@@ -282,7 +187,7 @@ static struct measurement measure_once(struct measurement (*function)(int file),
 static struct measurement measure(struct measurement (*function)(int file), int file, size_t runs)
 {
 	struct measurement measurement = {0};
-	double cpu[MAXIMUM_RUNS], peak[MAXIMUM_RUNS];
+	double cpu[RUNS_MAX], peak[RUNS_MAX];
 
 	for (size_t i = 0; i < runs; i++) {
 		measurement = measure_once(function, file);
@@ -344,48 +249,17 @@ static void run_mix(size_t threads, enum mix mix, size_t runs)
 	close(file);
 }
 
-static void usage(FILE *stream)
-{
-	fputs("usage: bench-decode [--short] [--threads N] [--runs N]\n"
-	      "  --short      1,000 threads, one run: only shows that it works\n"
-	      "  --threads N  of the generated snapshot (10,000)\n"
-	      "  --runs N     of each measurement (11)\n",
-	      stream);
-}
+static const char usage[] = "usage: bench-decode [--short] [--threads N] [--runs N]\n"
+			    "  --short      1,000 threads, one run: only shows that it works\n"
+			    "  --threads N  of the generated snapshot (10,000)\n"
+			    "  --runs N     of each measurement (11)\n";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"short", no_argument, NULL, 's'},
-						{"threads", required_argument, NULL, 't'},
-						{"runs", required_argument, NULL, 'r'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	uint32_t threads = 10000;
-	uint32_t runs = 11;
-	int option;
+	struct bench_options options = {.threads = 10000, .runs = 11};
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		bool valid = option != '?';
-
-		if (option == 'h') {
-			usage(stdout);
-			return EXIT_SUCCESS;
-		}
-		if (option == 's') {
-			threads = 1000;
-			runs = 1;
-		} else if (option == 't') {
-			valid = number_parse_u32(optarg, strlen(optarg), &threads) && threads > 0;
-		} else if (option == 'r') {
-			valid = number_parse_u32(optarg, strlen(optarg), &runs) && runs > 0 &&
-				runs <= MAXIMUM_RUNS;
-		}
-		if (!valid) {
-			usage(stderr);
-			return 2;
-		}
-	}
+	bench_options_parse(&options, usage, argc, argv);
 	for (int mix = 0; mix < MIX_COUNT; mix++)
-		run_mix(threads, (enum mix)mix, runs);
+		run_mix(options.threads, (enum mix)mix, options.runs);
 	return EXIT_SUCCESS;
 }

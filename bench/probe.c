@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the allocator probe costs: `bench-probe [--short]`, as root. Prints
+ * What the allocator probe costs, as root. Prints
  *
- *   reading    CPU microseconds per thread (CLOCK_PROCESS_CPUTIME_ID, medians), without listing and
- * resolving: cold (thread pointers not known yet) and warm, and in the same run the bare system calls below
- * them and a stop by ptrace(2), the only other way capture    CPU and wall time of `ctop capture` of 10,000
- * threads with jemalloc and of as many without, in pairs gap        how late a thread that wants to wake each
- * millisecond woke up at most in a minute, with a `ctop -b` beside it that reads it each second and without,
- * in pairs
+ * - reading: CPU microseconds per thread (CLOCK_PROCESS_CPUTIME_ID, medians), without listing and resolving:
+ *   cold (thread pointers not known yet) and warm, and in the same run the bare system calls below them and a
+ *   stop by ptrace(2), the only other way;
+ * - capture: CPU and wall time of `ctop capture` of 10,000 threads with jemalloc and of as many without, in
+ *   pairs;
+ * - gap: how late a thread that wants to wake each millisecond woke up at most in a minute, with a `ctop -b`
+ *   beside it that reads it each second and without, in pairs.
  */
 #include <elf.h>
 #include <errno.h>
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -45,22 +45,11 @@ static const char *thread_count = "9999";
 
 /* A target (tests/targets/target.c) and the threads it has. */
 struct target {
-	pid_t child;
+	struct program program;
 	FILE *commands, *answers;
 	struct probe_thread threads[THREADS_MAX];
 	size_t count;
 };
-
-static _Noreturn void fail(const char *what)
-{
-	fprintf(stderr, "bench-probe: %s: %s\n", what, strerror(errno));
-	exit(EXIT_FAILURE);
-}
-
-static double clock_us(clockid_t clock)
-{
-	return (double)clock_ns(clock) / NS_PER_US;
-}
 
 /* The path of a target, built when need be. */
 static char *target_path(const char *name)
@@ -72,7 +61,7 @@ static char *target_path(const char *name)
 	snprintf(command, sizeof(command), "'%s' %s", TARGETS_BUILD, name);
 	pipe = popen(command, "r");
 	if (pipe == NULL || fgets(line, sizeof(line), pipe) == NULL || pclose(pipe) != 0)
-		fail(command);
+		fail_call(command);
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line + strlen(name), " - ", 3) == 0) {
 		fprintf(stderr, "bench-probe: no target %s\n", line);
@@ -81,47 +70,30 @@ static char *target_path(const char *name)
 	return line + strlen(name) + 1;
 }
 
-/* `is_urgent`: with real-time priority, so that only what is done to the target itself delays it. */
-static void target_start(struct target *target, const char *name, const char *mode, const char *threads,
-			 bool is_urgent)
+static void target_start(struct target *target, const char *name, const char *mode, const char *threads)
 {
-	const struct sched_param priority = {.sched_priority = 50};
 	const char *path = target_path(name);
-	int commands[2], answers[2];
 	char line[128];
 
-	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
-		fail("pipe");
-	target->child = fork();
-	if (target->child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (is_urgent && sched_setscheduler(0, SCHED_FIFO, &priority) < 0)
-			fail("sched_setscheduler");
-		dup2(commands[0], STDIN_FILENO);
-		dup2(answers[1], STDOUT_FILENO);
-		execl(path, path, mode, threads, (char *)NULL);
-		_exit(127);
-	}
-	close(commands[0]);
-	close(answers[1]);
-	target->commands = fdopen(commands[1], "w");
-	target->answers = fdopen(answers[0], "r");
+	program_start(&target->program, (const char *[]){path, mode, threads, NULL});
+	target->commands = fdopen(target->program.input, "w");
+	target->answers = fdopen(target->program.output, "r");
 	target->count = 0;
 	while (fgets(line, sizeof(line), target->answers) != NULL && strcmp(line, "ready\n") != 0) {
 		if (target->count == THREADS_MAX)
-			fail("threads");
+			fail("more threads than there is room for");
 		target->threads[target->count++] = (struct probe_thread){
 			.tid = (uint32_t)strtoul(line, NULL, 10), .start_time = 1};
 	}
 	if (target->count == 0)
-		fail(name);
+		fail("the target has no threads");
 }
 
 static void target_end(struct target *target)
 {
 	fclose(target->commands);
 	fclose(target->answers);
-	waitpid(target->child, NULL, 0);
+	waitpid(target->program.child, NULL, 0);
 }
 
 /* A probe that knows where the target's counters lie and none of its threads yet. */
@@ -133,11 +105,11 @@ static struct probe *attach(struct resolver *resolver, const struct target *targ
 	char path[64];
 	int directory;
 
-	snprintf(path, sizeof(path), "/proc/%d", target->child);
+	snprintf(path, sizeof(path), "/proc/%d", target->program.child);
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
-		fail(path);
-	while ((*ret_process = probe_look(probe, (uint32_t)target->child, directory, NULL))->state ==
+		fail_call(path);
+	while ((*ret_process = probe_look(probe, (uint32_t)target->program.child, directory, NULL))->state ==
 	       PROBE_STATE_RESOLVING)
 		probe_serve(probe, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
 	close(directory);
@@ -152,7 +124,7 @@ static double read_all(struct probe *probe, const struct probe_process *process,
 	double start = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 
 	if (probe_read(probe, process, target->threads, target->count, NULL) < 0)
-		fail("probe_read");
+		fail_call("probe_read");
 	start = clock_us(CLOCK_PROCESS_CPUTIME_ID) - start;
 	for (size_t i = 0; i < target->count; i++) {
 		if (target->threads[i].tag != HEAP_TAG_NONE)
@@ -170,7 +142,7 @@ static double bare_robust_lists(const struct target *target, uint64_t *ret_heads
 		size_t length;
 
 		if (syscall(SYS_get_robust_list, target->threads[i].tid, &head, &length) < 0)
-			fail("get_robust_list");
+			fail_call("get_robust_list");
 		ret_heads[i] = (uint64_t)(uintptr_t)head;
 	}
 	return (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)target->count;
@@ -189,8 +161,9 @@ static double bare_transfers(const struct target *target, const uint64_t *heads)
 
 		for (size_t k = 0; k < count; k++)
 			remote[k] = (struct iovec){(void *)(uintptr_t)heads[i + k], SPAN};
-		if (process_vm_readv(target->child, &local, 1, remote, count, 0) != (ssize_t)local.iov_len)
-			fail("process_vm_readv");
+		if (process_vm_readv(target->program.child, &local, 1, remote, count, 0) !=
+		    (ssize_t)local.iov_len)
+			fail_call("process_vm_readv");
 	}
 	return (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)target->count;
 }
@@ -211,9 +184,9 @@ static double stopping(const struct target *target, const uint64_t *heads, doubl
 		if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0 ||
 		    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 || waitpid(tid, NULL, __WALL) != tid ||
 		    ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &area) < 0 ||
-		    process_vm_readv(target->child, &local, 1, &remote, 1, 0) != SPAN ||
+		    process_vm_readv(target->program.child, &local, 1, &remote, 1, 0) != SPAN ||
 		    ptrace(PTRACE_DETACH, tid, NULL, NULL) < 0)
-			fail("ptrace");
+			fail_call("ptrace");
 	}
 	*ret_wall = (clock_us(CLOCK_MONOTONIC) - wall) / (double)count;
 	return (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)count;
@@ -256,7 +229,7 @@ static void bench_resolving(struct resolver *resolver)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		double wall[MAX_ROUNDS];
 
-		target_start(&target, names[i], "park", "1", false);
+		target_start(&target, names[i], "park", "1");
 		for (unsigned int k = 0; k < rounds; k++) {
 			const struct probe_process *process;
 			double start = clock_us(CLOCK_MONOTONIC);
@@ -275,10 +248,9 @@ static struct run_cost capture_of(const struct target *target)
 	struct run_cost cost;
 	char pid[16];
 
-	snprintf(pid, sizeof(pid), "%d", target->child);
-	run_cost_of(&cost, (const char *[]){CTOP_PROGRAM, "capture", "-o", "-", "-p", pid, NULL});
-	if (cost.status != 0)
-		fail("ctop capture");
+	snprintf(pid, sizeof(pid), "%d", target->program.child);
+	if (!run_cost_of(&cost, (const char *[]){CTOP_PROGRAM, "capture", "-o", "-", "-p", pid, NULL}, 1))
+		fail("ctop capture has failed");
 	return cost;
 }
 
@@ -287,13 +259,13 @@ static void bench_capture(const struct target *target)
 	static struct target plain;
 	double cpu[2][MAX_ROUNDS], wall[2][MAX_ROUNDS];
 
-	target_start(&plain, "plain", "park", thread_count, false);
+	target_start(&plain, "plain", "park", thread_count);
 	for (unsigned int i = 0; i < rounds; i++) {
 		for (int k = 0; k < 2; k++) {
 			struct run_cost cost = capture_of(k == 0 ? target : &plain);
 
-			cpu[k][i] = (double)cost.cpu_us / 1e3;
-			wall[k][i] = (double)cost.wall_us / 1e3;
+			cpu[k][i] = cost.cpu_ms;
+			wall[k][i] = cost.wall_ms;
 		}
 	}
 	target_end(&plain);
@@ -315,32 +287,22 @@ static double take_gap_ms(struct target *target)
 	fputs("gap\n", target->commands);
 	fflush(target->commands);
 	if (fscanf(target->answers, " gap %" SCNd64, &gap) != 1)
-		fail("gap");
+		fail("the target tells no gap");
 	return (double)gap / 1e6;
-}
-
-static pid_t start_ctop(void)
-{
-	pid_t child = fork();
-
-	if (child == 0) {
-		int null = open("/dev/null", O_WRONLY);
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(null, STDOUT_FILENO);
-		execl(CTOP_PROGRAM, CTOP_PROGRAM, "-b", "-d", "1", "-t", "heap", "-g", "thread-exact",
-		      (char *)NULL);
-		_exit(127);
-	}
-	return child;
 }
 
 static void bench_gap(void)
 {
+	/* with real-time priority, so that only what is done to the target itself delays it */
+	const struct sched_param urgent = {.sched_priority = 50}, ordinary = {0};
+	const char *arguments[] = {CTOP_PROGRAM, "-b", "-d", "1", "-t", "heap", "-g", "thread-exact", NULL};
 	static struct target target;
 	double without[PAIRS], with[PAIRS];
 
-	target_start(&target, "5.3.0", "latency", "2", true);
+	if (sched_setscheduler(0, SCHED_FIFO, &urgent) < 0)
+		fail_call("sched_setscheduler");
+	target_start(&target, "5.3.0", "latency", "2");
+	sched_setscheduler(0, SCHED_OTHER, &ordinary);
 	printf("longest lateness of a wake-up in %u s, ms, without and with ctop:\n", gap_seconds);
 	for (unsigned int i = 0; i < pairs; i++) {
 		pid_t ctop;
@@ -348,7 +310,7 @@ static void bench_gap(void)
 		take_gap_ms(&target);
 		sleep(gap_seconds);
 		without[i] = take_gap_ms(&target);
-		ctop = start_ctop();
+		ctop = start_quietly(arguments);
 		sleep(gap_seconds);
 		with[i] = take_gap_ms(&target);
 		if (waitpid(ctop, NULL, WNOHANG) != 0)
@@ -365,11 +327,12 @@ static void bench_gap(void)
 int main(int argc, char **argv)
 {
 	static struct target target;
+	struct bench_options options = {0};
 	struct resolver *resolver;
 	struct error error;
-	bool is_short = argc > 1 && strcmp(argv[1], "--short") == 0;
 
-	if (is_short) {
+	bench_options_parse(&options, "usage: bench-probe [--short]\n", argc, argv);
+	if (options.is_short) {
 		rounds = 1;
 		stops = 20;
 		gap_seconds = 1;
@@ -378,9 +341,9 @@ int main(int argc, char **argv)
 	}
 	if (resolver_start(&resolver, &error) < 0)
 		fail(error.text);
-	target_start(&target, "5.3.0", "park", thread_count, false);
+	target_start(&target, "5.3.0", "park", thread_count);
 	bench_reading(resolver, &target);
-	if (!is_short)
+	if (!options.is_short)
 		bench_resolving(resolver);
 	bench_capture(&target);
 	target_end(&target);

@@ -4,14 +4,11 @@
  * and of `top -H -b` in the same run under the same load. Absolute times differ from machine to machine; the
  * ratio counts.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "run.h"
 
 #define INTERVAL_MS 1000
@@ -29,17 +26,9 @@ static const struct load_kind load_kinds[] = {
 	{"churn", {"--churn", "1000", NULL}, 1.0},
 };
 
-struct plan {
-	const char *ctop;
-	const char *only_load;
-	uint32_t only_threads;
-	uint32_t refreshes;
-	bool short_form;
-};
-
 static void print_cost(const struct refresh_cost *cost, uint64_t threads, const struct refresh_cost *peer)
 {
-	if (!cost->started || cost->refreshes == 0) {
+	if (cost->refreshes == 0) {
 		printf(" %9s %6s", "-", "-");
 		return;
 	}
@@ -50,123 +39,72 @@ static void print_cost(const struct refresh_cost *cost, uint64_t threads, const 
 		printf(" %6s", peer ? "-" : "");
 }
 
-static bool measure(const struct plan *plan, const struct load_kind *kind, uint32_t threads)
+static bool measure(const struct bench_options *options, const struct load_kind *kind, uint32_t threads)
 {
 	const char *top[] = {"top", "-H", "-b", "-d", "1", NULL};
-	const char *batch[] = {plan->ctop, "-b", "-d", "1", NULL};
-	const char *screen[] = {plan->ctop, "-d", "1", NULL};
-	char processes[16];
-	const char *arguments[10] = {processes, "100"};
-	struct load_process load;
+	const char *batch[] = {options->ctop, "-b", "-d", "1", NULL};
+	const char *screen[] = {options->ctop, "-d", "1", NULL};
+	struct program load;
 	struct refresh_cost costs[3];
 	uint64_t shown;
 
-	snprintf(processes, sizeof processes, "%u", threads / 100);
-	for (size_t i = 0; kind->options[i]; i++)
-		arguments[i + 2] = kind->options[i];
-	load_start(&load, arguments);
+	load_start(&load, threads, kind->options);
 	shown = host_threads();
-	refresh_cost_of(&costs[0], top, INTERVAL_MS, plan->refreshes, false, NULL);
-	refresh_cost_of(&costs[1], batch, INTERVAL_MS, plan->refreshes, false, "load-");
-	refresh_cost_of(&costs[2], screen, INTERVAL_MS, plan->refreshes, true, " threads in ");
-	load_end(&load);
+	refresh_cost_of(&costs[0], top, INTERVAL_MS, options->runs, false, NULL);
+	refresh_cost_of(&costs[1], batch, INTERVAL_MS, options->runs, false, "load-");
+	refresh_cost_of(&costs[2], screen, INTERVAL_MS, options->runs, true, " threads in ");
+	program_end(&load);
 	printf("%-7s %8llu", kind->name, (unsigned long long)shown);
 	print_cost(&costs[0], shown, NULL);
 	print_cost(&costs[1], shown, &costs[0]);
 	printf(" %5.2f", kind->aim);
 	print_cost(&costs[2], shown, &costs[0]);
 	printf(" %8.0f %8.0f %7llu\n", costs[1].first_wanted_ms, costs[2].first_wanted_ms,
-	       (unsigned long long)costs[1].peak_memory_kib / 1024);
+	       (unsigned long long)costs[1].peak_mib);
 	fflush(stdout);
 	return costs[1].refreshes > 0 && costs[2].refreshes > 0;
 }
 
-static void usage(FILE *stream)
-{
-	fputs("usage: bench-refresh [--short] [--ctop PROGRAM] [--load NAME] [--threads N] [--refreshes N]\n"
-	      "  --short        1,000 threads, idle, three refreshes: only shows that it works\n"
-	      "  --load NAME    idle, busy, waking or churn; all of them unless given\n"
-	      "  --threads N    about as many; 1,000 and 10,000 unless given\n"
-	      "  --refreshes N  measured of each program (8)\n",
-	      stream);
-}
-
-static bool parse(struct plan *plan, int argc, char **argv)
-{
-	static const struct option options[] = {{"short", no_argument, NULL, 's'},
-						{"ctop", required_argument, NULL, 'c'},
-						{"load", required_argument, NULL, 'l'},
-						{"threads", required_argument, NULL, 't'},
-						{"refreshes", required_argument, NULL, 'r'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		bool good = true;
-
-		if (option == 'h') {
-			usage(stdout);
-			exit(EXIT_SUCCESS);
-		}
-		if (option == 's')
-			plan->short_form = true;
-		else if (option == 'c')
-			plan->ctop = optarg;
-		else if (option == 'l')
-			plan->only_load = optarg;
-		else if (option == 't')
-			good = number_parse_u32(optarg, strlen(optarg), &plan->only_threads) &&
-			       plan->only_threads >= 200;
-		else if (option == 'r')
-			good = number_parse_u32(optarg, strlen(optarg), &plan->refreshes) &&
-			       plan->refreshes > 0;
-		else
-			return false;
-		if (!good) {
-			fprintf(stderr, "bench-refresh: '%s' is not a possible number\n", optarg);
-			return false;
-		}
-	}
-	return optind == argc;
-}
+static const char usage[] =
+	"usage: bench-refresh [--short] [--ctop PROGRAM] [--load NAME] [--threads N] [--refreshes N]\n"
+	"  --short        1,000 threads, idle, three refreshes: only shows that it works\n"
+	"  --load NAME    idle, busy, waking or churn; all of them unless given\n"
+	"  --threads N    about as many; 1,000 and 10,000 unless given\n"
+	"  --refreshes N  measured of each program (8)\n";
 
 int main(int argc, char **argv)
 {
 	static const uint32_t sizes[] = {1000, 10000};
-	struct plan plan = {.ctop = CTOP_PROGRAM, .refreshes = 8};
+	struct bench_options options = {.ctop = CTOP_PROGRAM, .runs = 8};
 	bool good = true;
 	size_t measured = 0;
 
-	if (!parse(&plan, argc, argv)) {
-		usage(stderr);
-		return 2;
-	}
-	if (plan.short_form)
-		plan.refreshes = 3;
+	bench_options_parse(&options, usage, argc, argv);
+	if (options.is_short)
+		options.runs = 3;
 	if (geteuid() != 0)
 		printf("not root: ctop reads less than it would, the figures do not count\n");
 	printf("CPU time of the whole process per refresh and thread; median of %u refreshes, one a "
 	       "second\n\n",
-	       plan.refreshes);
+	       options.runs);
 	printf("%-7s %8s %9s %6s %9s %6s %5s %9s %6s %8s %8s %7s\n", "", "", "top -H -b", "", "ctop -b", "",
 	       "", "screen", "", "-b first", "screen", "-b peak");
 	printf("%-7s %8s %9s %6s %9s %6s %5s %9s %6s %8s %8s %7s\n", "load", "threads", "us/thread", "",
 	       "us/thread", "ratio", "aim", "us/thread", "ratio", "row ms", "1st ms", "MiB");
 	for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++) {
-		uint32_t threads = plan.only_threads ? plan.only_threads : sizes[size];
+		uint32_t threads = options.threads ? options.threads : sizes[size];
 
-		if (size > 0 && (plan.only_threads || plan.short_form))
+		if (size > 0 && options.threads)
 			break;
 		for (size_t i = 0; i < sizeof load_kinds / sizeof *load_kinds; i++) {
-			if ((plan.only_load && strcmp(plan.only_load, load_kinds[i].name) != 0) ||
-			    (plan.short_form && i > 0))
+			if ((options.load && strcmp(options.load, load_kinds[i].name) != 0) ||
+			    (options.is_short && i > 0))
 				continue;
-			good = measure(&plan, &load_kinds[i], threads) && good;
+			good = measure(&options, &load_kinds[i], threads) && good;
 			measured++;
 		}
 	}
 	if (measured == 0)
-		fprintf(stderr, "bench-refresh: no load is called '%s'\n", plan.only_load);
+		fprintf(stderr, "bench-refresh: no load is called '%s'\n", options.load);
 	return good && measured ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,35 +3,26 @@
  * What a live round must cost: listing the threads, asking taskstats for all and opening procfs only for
  * those that moved, beside the plain way of opening stat, io and schedstat of every thread, in the same run
  * and under four loads. Prints CPU microseconds per thread (CLOCK_THREAD_CPUTIME_ID, median of the rounds).
- * Needs root for taskstats. Usage: bench-round LOAD [THREADS]…, LOAD being the load generator.
+ * Needs root for taskstats.
  */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
 #include "capture/capture.h"
-
-enum {
-	ROUNDS = 9,
-	PER_PROCESS = 100, /* threads of each process of the load */
-};
+#include "run.h"
 
 struct walk {
 	DIR *proc;
 	struct capture *capture;
-	size_t threads, opened; /* of the last round */
+	size_t threads; /* of the last round */
 };
 
-static void read_file(struct walk *walk, const char *tgid, const char *tid, const char *name)
+static void read_file(const char *tgid, const char *tid, const char *name)
 {
 	static char text[8192];
 	char path[3 * NAME_MAX];
@@ -41,7 +32,8 @@ static void read_file(struct walk *walk, const char *tgid, const char *tid, cons
 	descriptor = open(path, O_RDONLY | O_CLOEXEC);
 	if (descriptor < 0)
 		return;
-	walk->opened += read(descriptor, text, sizeof(text)) > 0;
+	if (read(descriptor, text, sizeof(text)) < 0)
+		text[0] = '\0'; /* it has ended */
 	close(descriptor);
 }
 
@@ -59,9 +51,9 @@ static void read_tasks(struct walk *walk, const char *tgid)
 		if (entry->d_name[0] == '.')
 			continue;
 		walk->threads++;
-		read_file(walk, tgid, entry->d_name, "stat");
-		read_file(walk, tgid, entry->d_name, "io");
-		read_file(walk, tgid, entry->d_name, "schedstat");
+		read_file(tgid, entry->d_name, "stat");
+		read_file(tgid, entry->d_name, "io");
+		read_file(tgid, entry->d_name, "schedstat");
 	}
 	closedir(tasks);
 }
@@ -87,7 +79,7 @@ static void take_round(struct walk *walk, bool only_needed)
 	struct error error;
 
 	if (capture_round(walk->capture, &options, NULL, &snapshot, &error) < 0)
-		exit(EXIT_FAILURE);
+		fail(error.text);
 	walk->threads = snapshot->thread_count;
 	snapshot_release(snapshot);
 }
@@ -110,112 +102,73 @@ static void full_round(struct walk *walk)
 	struct error error;
 
 	if (capture_full(walk->capture, UINT64_MAX, NULL, &snapshot, &error) < 0)
-		exit(EXIT_FAILURE);
+		fail(error.text);
 	walk->threads = snapshot->thread_count;
 	snapshot_release(snapshot);
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Microseconds of CPU per thread and round. */
-static double measure(struct walk *walk, void (*run)(struct walk *walk))
+static double measure(struct walk *walk, void (*run)(struct walk *walk), size_t rounds)
 {
 	const struct timespec pause = {.tv_nsec = 500000000};
-	double cost[ROUNDS];
+	double cost[RUNS_MAX];
 
 	run(walk);
-	for (size_t i = 0; i < ROUNDS; i++) {
-		uint64_t start;
+	for (size_t i = 0; i < rounds; i++) {
+		double start;
 
 		nanosleep(&pause, NULL);
-		start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		start = clock_us(CLOCK_THREAD_CPUTIME_ID);
 		run(walk);
-		cost[i] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / 1000.0 /
-			  (double)walk->threads;
+		cost[i] = (clock_us(CLOCK_THREAD_CPUTIME_ID) - start) / (double)walk->threads;
 	}
-	qsort(cost, ROUNDS, sizeof(cost[0]), compare_doubles);
-	return cost[ROUNDS / 2];
+	return median(cost, rounds);
 }
 
-/* The load generator ends with its standard input: closing `ret_input` stops it. */
-static pid_t start_load(const char *program, unsigned long threads, const char *options, int *ret_input)
-{
-	int input[2], output[2];
-	char *command = memory_format("exec %s %lu %d %s", program, threads / PER_PROCESS, PER_PROCESS,
-				      options);
-	char line[64];
-	pid_t child;
-
-	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
-		exit(EXIT_FAILURE);
-	child = fork();
-	if (child == 0) {
-		dup2(input[0], STDIN_FILENO);
-		dup2(output[1], STDOUT_FILENO);
-		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-		_exit(127);
-	}
-	free(command);
-	close(input[0]);
-	close(output[1]);
-	if (child < 0 || read(output[0], line, sizeof(line)) <= 0) {
-		fprintf(stderr, "bench-round: cannot start %s\n", program);
-		exit(EXIT_FAILURE);
-	}
-	close(output[0]);
-	*ret_input = input[1];
-	return child;
-}
-
-static void bench_load(const char *program, unsigned long threads, const char *name, const char *options)
+static void bench_load(const struct bench_options *options, const char *name, const char *const *load_options)
 {
 	static void (*const runs[])(struct walk * walk) = {plain_round, batch_round, live_round, full_round};
-	struct walk walk = {.proc = opendir("/proc")};
 	const struct capture_options capture_options = {0};
+	struct walk walk = {.proc = opendir("/proc")};
+	struct program load;
 	struct error error;
-	int input;
-	pid_t child = start_load(program, threads, options, &input);
 
-	if (walk.proc == NULL || capture_open(&capture_options, &walk.capture, &error) < 0)
-		exit(EXIT_FAILURE);
-	printf("%7lu  %-20s", threads, name);
+	load_start(&load, options->threads, load_options);
+	if (walk.proc == NULL)
+		fail_call("/proc");
+	if (capture_open(&capture_options, &walk.capture, &error) < 0)
+		fail(error.text);
+	printf("%7u  %-20s", options->threads, name);
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-		printf(" %8.2f", measure(&walk, runs[i]));
+		printf(" %8.2f", measure(&walk, runs[i], options->runs));
 		fflush(stdout);
 	}
 	printf("\n");
-	close(input);
-	waitpid(child, NULL, 0);
+	program_end(&load);
 	closedir(walk.proc);
 	capture_close(walk.capture);
 }
 
+static const char usage[] = "usage: bench-round [--short] [--threads N] [--runs N]\n"
+			    "  --short      1,000 threads, one round: only shows that it works\n"
+			    "  --threads N  about as many (10,000)\n"
+			    "  --runs N     rounds of each kind (9)\n";
+
 int main(int argc, char **argv)
 {
 	static const struct {
-		const char *name, *options;
+		const char *name, *options[5];
 	} loads[] = {
-		{"idle", ""},
-		{"8 busy", "--busy 8"},
-		{"a tenth waking", "--waking 0.1 --interval-ms 500"},
-		{"1000 a second churn", "--churn 1000"},
+		{"idle", {NULL}},
+		{"8 busy", {"--busy", "8"}},
+		{"a tenth waking", {"--waking", "0.1", "--interval-ms", "500"}},
+		{"1000 a second churn", {"--churn", "1000"}},
 	};
+	struct bench_options options = {.threads = 10000, .runs = 9};
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: bench-round LOAD [THREADS]...\n");
-		return 2;
-	}
+	bench_options_parse(&options, usage, argc, argv);
 	printf("%7s  %-20s %8s %8s %8s %8s\n", "threads", "load, us", "plain", "-b", "screen", "full");
-	for (int i = 2; i < argc || i == 2; i++) {
-		unsigned long threads = i < argc ? strtoul(argv[i], NULL, 10) : 10000;
-
-		for (size_t k = 0; k < sizeof(loads) / sizeof(loads[0]); k++)
-			bench_load(argv[1], threads, loads[k].name, loads[k].options);
-	}
-	return 0;
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		bench_load(&options, loads[i].name, loads[i].options);
+	return EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,22 +17,90 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/number.h"
 
-#define MAXIMUM_ARGUMENTS 32
-#define MAXIMUM_REFRESHES 100
-#define SKIPPED_REFRESHES 2
-#define NOT_FOUND         127
+enum {
+	ARGUMENTS_MAX = 32,
+	SKIPPED_REFRESHES = 2,
+	NOT_FOUND = 127,
+	PROCESS_THREADS = 100,
+};
 
-static _Noreturn void fail(const char *what)
+void fail(const char *what)
 {
-	fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
 	exit(EXIT_FAILURE);
 }
 
-static uint64_t clock_us(clockid_t clock)
+void fail_call(const char *what)
 {
-	return clock_ns(clock) / NS_PER_US;
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+static bool parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *ret_value)
+{
+	if (number_parse_u32(text, strlen(text), ret_value) && *ret_value >= least && *ret_value <= most)
+		return true;
+	fprintf(stderr, "%s: '%s' is not a number from %u to %u\n", program_invocation_short_name, text,
+		least, most);
+	return false;
+}
+
+/* Takes one option; false when its value is wrong. */
+static bool take_option(struct bench_options *options, int option)
+{
+	switch (option) {
+	case 's':
+		options->is_short = true;
+		options->threads = 1000;
+		options->runs = 1;
+		return true;
+	case 'c':
+		options->ctop = optarg;
+		return true;
+	case 'l':
+		options->load = optarg;
+		return true;
+	case 't':
+		return parse_number(optarg, PROCESS_THREADS, 1000000, &options->threads);
+	default:
+		return parse_number(optarg, 1, RUNS_MAX, &options->runs);
+	}
+}
+
+static bool is_named(const char *usage, const char *name)
+{
+	char option[32];
+
+	snprintf(option, sizeof option, "--%s", name);
+	return strstr(usage, option) != NULL;
+}
+
+void bench_options_parse(struct bench_options *options, const char *usage, int argc, char **argv)
+{
+	static const struct option known[] = {
+		{"short", no_argument, NULL, 's'},      {"ctop", required_argument, NULL, 'c'},
+		{"load", required_argument, NULL, 'l'}, {"threads", required_argument, NULL, 't'},
+		{"runs", required_argument, NULL, 'r'}, {"refreshes", required_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},       {0},
+	};
+	int option, index = 0;
+
+	while ((option = getopt_long(argc, argv, "h", known, &index)) != -1) {
+		if (option == 'h') {
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		}
+		if (option == '?' || !is_named(usage, known[index].name) || !take_option(options, option)) {
+			fputs(usage, stderr);
+			exit(2);
+		}
+	}
+	if (optind != argc) {
+		fputs(usage, stderr);
+		exit(2);
+	}
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -50,46 +119,70 @@ double median(double *values, size_t count)
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static _Noreturn void become(const char *const *arguments)
+static _Noreturn void become(const char *const *arguments, int input, int output)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
+		execvp(arguments[0], (char *const *)(uintptr_t)arguments);
 	_exit(NOT_FOUND);
 }
 
-void load_start(struct load_process *load, const char *const *arguments)
+static pid_t fork_child(void)
 {
-	const char *whole[MAXIMUM_ARGUMENTS] = {LOAD_PROGRAM};
-	int input[2];
-	int output[2];
-	char line[64] = "";
+	pid_t child = fork();
 
-	for (size_t i = 0; arguments[i] && i < MAXIMUM_ARGUMENTS - 2; i++)
-		whole[i + 1] = arguments[i];
-	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
-		fail("cannot make a pipe");
-	load->child = fork();
-	if (load->child < 0)
-		fail("cannot start the load");
-	if (load->child == 0) {
-		if (dup2(input[0], STDIN_FILENO) < 0 || dup2(output[1], STDOUT_FILENO) < 0)
-			_exit(NOT_FOUND);
-		become(whole);
-	}
-	close(input[0]);
-	close(output[1]);
-	load->input = input[1];
-	if (read(output[0], line, sizeof line - 1) <= 0 || strncmp(line, "ready ", 6) != 0) {
-		fprintf(stderr, "bench: %s did not start\n", LOAD_PROGRAM);
-		exit(EXIT_FAILURE);
-	}
-	close(output[0]);
+	if (child < 0)
+		fail_call("cannot fork");
+	return child;
 }
 
-void load_end(struct load_process *load)
+void program_start(struct program *program, const char *const *arguments)
 {
-	close(load->input);
-	waitpid(load->child, NULL, 0);
+	int input[2], output[2];
+
+	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
+		fail_call("cannot make a pipe");
+	program->child = fork_child();
+	if (program->child == 0)
+		become(arguments, input[0], output[1]);
+	close(input[0]);
+	close(output[1]);
+	program->input = input[1];
+	program->output = output[0];
+}
+
+void program_end(struct program *program)
+{
+	close(program->input);
+	close(program->output);
+	waitpid(program->child, NULL, 0);
+}
+
+pid_t start_quietly(const char *const *arguments)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t child;
+
+	if (null < 0)
+		fail_call("/dev/null");
+	child = fork_child();
+	if (child == 0)
+		become(arguments, null, null);
+	close(null);
+	return child;
+}
+
+void load_start(struct program *load, uint32_t threads, const char *const *options)
+{
+	char processes[16], line[64] = "";
+	const char *arguments[ARGUMENTS_MAX] = {LOAD_PROGRAM, processes, "100"};
+
+	snprintf(processes, sizeof processes, "%u", threads / PROCESS_THREADS);
+	for (size_t i = 0; options[i] && i < ARGUMENTS_MAX - 4; i++)
+		arguments[i + 3] = options[i];
+	program_start(load, arguments);
+	if (read(load->output, line, sizeof line - 1) <= 0 || strncmp(line, "ready ", 6) != 0)
+		fail("the load did not start");
 }
 
 uint64_t host_threads(void)
@@ -98,40 +191,42 @@ uint64_t host_threads(void)
 	unsigned long long threads = 0;
 
 	if (!file || fscanf(file, "%*s %*s %*s %*u/%llu", &threads) != 1)
-		fail("cannot read /proc/loadavg");
+		fail_call("cannot read /proc/loadavg");
 	fclose(file);
 	return threads;
 }
 
-static uint64_t usage_us(const struct rusage *usage)
+static double seconds(struct timeval time)
 {
-	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000ULL +
-	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-void run_cost_of(struct run_cost *cost, const char *const *arguments)
+bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t runs)
 {
-	uint64_t start = clock_us(CLOCK_MONOTONIC);
-	struct rusage usage;
-	int status;
-	pid_t child = fork();
+	double cpu[RUNS_MAX], wall[RUNS_MAX];
 
-	if (child < 0)
-		fail("cannot fork");
-	if (child == 0) {
-		int null = open("/dev/null", O_RDWR);
+	*cost = (struct run_cost){0};
+	for (size_t i = 0; i < runs; i++) {
+		double start = clock_us(CLOCK_MONOTONIC), peak_mib;
+		struct rusage usage;
+		int status;
 
-		if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
-			_exit(NOT_FOUND);
-		become(arguments);
+		if (wait4(start_quietly(arguments), &status, 0, &usage) < 0)
+			fail_call("cannot wait");
+		if (status != 0) {
+			fprintf(stderr, "%s: %s %s failed\n", program_invocation_short_name, arguments[0],
+				arguments[1]);
+			return false;
+		}
+		wall[i] = (clock_us(CLOCK_MONOTONIC) - start) / 1e3;
+		cpu[i] = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
+		peak_mib = (double)usage.ru_maxrss / 1024;
+		if (peak_mib > cost->peak_mib)
+			cost->peak_mib = peak_mib;
 	}
-	if (wait4(child, &status, 0, &usage) < 0)
-		fail("cannot wait");
-	*cost = (struct run_cost){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-				  .cpu_us = usage_us(&usage),
-				  .wall_us = clock_us(CLOCK_MONOTONIC) - start,
-				  .peak_memory_kib = (uint64_t)usage.ru_maxrss};
-	cost->started = cost->status != NOT_FOUND;
+	cost->cpu_ms = median(cpu, runs);
+	cost->wall_ms = median(wall, runs);
+	return true;
 }
 
 /* Starts the program with its output on a pipe or terminal; returns our end. */
@@ -143,34 +238,29 @@ static int start_refreshing(const char *const *arguments, bool terminal, pid_t *
 	if (terminal) {
 		ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 		if (ends[0] < 0 || grantpt(ends[0]) < 0 || unlockpt(ends[0]) < 0)
-			fail("cannot open a pseudo terminal");
+			fail_call("cannot open a pseudo terminal");
 		ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
 		if (ends[1] < 0 || ioctl(ends[1], TIOCSWINSZ, &size) < 0)
-			fail("cannot open a pseudo terminal");
+			fail_call("cannot open a pseudo terminal");
 	} else if (pipe2(ends, O_CLOEXEC) < 0) {
-		fail("cannot make a pipe");
+		fail_call("cannot make a pipe");
 	}
-	*ret_child = fork();
-	if (*ret_child < 0)
-		fail("cannot fork");
+	*ret_child = fork_child();
 	if (*ret_child == 0) {
 		int input = terminal ? ends[1] : open("/dev/null", O_RDONLY);
 
 		setsid();
 		if (terminal && (ioctl(ends[1], TIOCSCTTY, 0) < 0 || dup2(ends[1], STDERR_FILENO) < 0))
 			_exit(NOT_FOUND);
-		if (dup2(input, STDIN_FILENO) < 0 || dup2(ends[1], STDOUT_FILENO) < 0)
-			_exit(NOT_FOUND);
 		setenv("TERM", "xterm-256color", 1);
-		become(arguments);
+		become(arguments, input, ends[1]);
 	}
 	close(ends[1]);
 	return ends[0];
 }
 
 struct watched_output {
-	uint64_t start_us;
-	uint64_t bytes;
+	double start_us;
 	bool fresh;     /* since the last sample */
 	char tail[256]; /* the end of the last read, so that `wanted` is found across two */
 };
@@ -188,16 +278,13 @@ static bool take_output(struct watched_output *output, int descriptor, const cha
 	count = read(descriptor, bytes + kept, sizeof bytes - kept - 1);
 	if (count <= 0)
 		return count < 0 && errno == EINTR;
-	if (output->bytes == 0)
-		cost->first_output_ms = (double)(clock_us(CLOCK_MONOTONIC) - output->start_us) / 1000;
-	output->bytes += (uint64_t)count;
 	output->fresh = true;
 	kept += (size_t)count;
 	for (size_t i = 0; i < kept; i++)
 		bytes[i] = bytes[i] ? bytes[i] : ' ';
 	bytes[kept] = '\0';
 	if (wanted && cost->first_wanted_ms == 0 && strstr(bytes, wanted))
-		cost->first_wanted_ms = (double)(clock_us(CLOCK_MONOTONIC) - output->start_us) / 1000;
+		cost->first_wanted_ms = (clock_us(CLOCK_MONOTONIC) - output->start_us) / 1000;
 	if (keep > kept)
 		keep = kept;
 	memcpy(output->tail, bytes + kept - keep, keep + 1);
@@ -208,46 +295,36 @@ void refresh_cost_of(struct refresh_cost *cost, const char *const *arguments, un
 		     size_t refreshes, bool terminal, const char *wanted)
 {
 	struct watched_output output = {.start_us = clock_us(CLOCK_MONOTONIC)};
-	uint64_t samples[MAXIMUM_REFRESHES + SKIPPED_REFRESHES + 1];
-	double costs[MAXIMUM_REFRESHES];
-	uint64_t last_sample_us = 0;
-	uint64_t bytes_before = 0;
+	double samples[RUNS_MAX + SKIPPED_REFRESHES + 1], costs[RUNS_MAX];
+	double last_sample_us = 0;
 	size_t count = 0;
 	clockid_t clock;
 	struct rusage usage;
 	pid_t child;
-	int status;
 	int descriptor = start_refreshing(arguments, terminal, &child);
 
 	*cost = (struct refresh_cost){0};
-	if (refreshes > MAXIMUM_REFRESHES)
-		refreshes = MAXIMUM_REFRESHES;
 	if (clock_getcpuclockid(child, &clock) != 0)
 		fail("no CPU clock of the program");
 	while (count <= refreshes + SKIPPED_REFRESHES) {
 		struct pollfd watched = {.fd = descriptor, .events = POLLIN};
 		int ready = poll(&watched, 1, (int)interval_ms / 10);
-		uint64_t now = clock_us(CLOCK_MONOTONIC);
+		double now = clock_us(CLOCK_MONOTONIC);
 
 		if (ready > 0 && !take_output(&output, descriptor, wanted, cost))
 			break;
 		/* a refresh whose output came in two parts is not two refreshes */
-		if (ready != 0 || !output.fresh || now - last_sample_us < (uint64_t)interval_ms * 600)
+		if (ready != 0 || !output.fresh || now - last_sample_us < interval_ms * 600.0)
 			continue;
-		if (count == SKIPPED_REFRESHES)
-			bytes_before = output.bytes;
 		samples[count++] = clock_us(clock);
 		last_sample_us = now;
 		output.fresh = false;
 	}
 	kill(child, SIGTERM);
 	close(descriptor);
-	wait4(child, &status, 0, &usage);
-	cost->started = !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND);
+	wait4(child, NULL, 0, &usage);
 	for (size_t i = SKIPPED_REFRESHES; i + 1 < count; i++)
-		costs[cost->refreshes++] = (double)(samples[i + 1] - samples[i]);
+		costs[cost->refreshes++] = samples[i + 1] - samples[i];
 	cost->cpu_us = median(costs, cost->refreshes);
-	if (cost->refreshes)
-		cost->bytes_per_refresh = (output.bytes - bytes_before) / cost->refreshes;
-	cost->peak_memory_kib = (uint64_t)usage.ru_maxrss;
+	cost->peak_mib = (double)usage.ru_maxrss / 1024;
 }

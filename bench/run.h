@@ -7,45 +7,82 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the benchmarks share: the load, other programs and what they cost. */
+#include "base/clock.h"
 
-/* A running load (load.c). */
-struct load_process {
-	pid_t child;
-	int input; /* the load ends when this is closed */
+/* What the benchmarks share: options, other programs and what they cost. */
+
+enum {
+	RUNS_MAX = 100,
 };
 
-/*
- * Starts `load` with `arguments` (NULL-terminated, without the program's name) and waits until all its
- * threads stand. Ends the benchmark with a sentence on failure.
- */
-void load_start(struct load_process *load, const char *const *arguments);
+/* Ends the benchmark with a sentence. */
+_Noreturn void fail(const char *what);
 
-/* Ends the load and waits until its threads are gone. */
-void load_end(struct load_process *load);
+/* The same after a system call, with the reason. */
+_Noreturn void fail_call(const char *what);
+
+/* What a user may ask for; set to the defaults before bench_options_parse(). */
+struct bench_options {
+	bool is_short; /* 1,000 threads, one run: only shows that it works */
+	const char *ctop;
+	const char *load; /* only this one; NULL: all */
+	uint32_t threads; /* at least 100 when given */
+	uint32_t runs;    /* at most RUNS_MAX */
+};
+
+/* Takes the options that `usage` names. Ends the benchmark after --help and, with status 2, for wrong ones.
+ */
+void bench_options_parse(struct bench_options *options, const char *usage, int argc, char **argv);
+
+/* What `clock` shows, in microseconds. */
+static inline double clock_us(clockid_t clock)
+{
+	return (double)clock_ns(clock) / NS_PER_US;
+}
+
+/* The median; sorts `values`. 0 for none. */
+double median(double *values, size_t count);
+
+/* A program that runs beside the benchmark and dies with it. */
+struct program {
+	pid_t child;
+	int input, output; /* our ends of the pipes to its standard input and from its standard output */
+};
+
+/* Starts a program, searched in PATH; `arguments` ends with NULL. Ends the benchmark on failure. */
+void program_start(struct program *program, const char *const *arguments);
+
+/* Closes the pipes and waits for the end. */
+void program_end(struct program *program);
+
+/* Starts a program, searched in PATH, with /dev/null as input and output. */
+pid_t start_quietly(const char *const *arguments);
+
+/*
+ * Starts `load` (load.c) with about that many threads, 100 in each process, and `options` (NULL-terminated),
+ * and waits until all stand. Ends the benchmark on failure. program_end() ends the load.
+ */
+void load_start(struct program *load, uint32_t threads, const char *const *options);
 
 /* Threads of the whole host, as /proc/loadavg counts them (proc_loadavg(5)). */
 uint64_t host_threads(void);
 
 struct run_cost {
-	bool started; /* false: there is no such program */
-	int status;   /* exit status, or -1 after a signal */
-	uint64_t cpu_us;
-	uint64_t wall_us;
-	uint64_t peak_memory_kib;
+	double cpu_ms, wall_ms;
+	double peak_mib;
 };
 
-/* Runs a program to its end, output to /dev/null; searched in PATH. */
-void run_cost_of(struct run_cost *cost, const char *const *arguments);
+/*
+ * Runs a program `runs` times to its end, output to /dev/null: medians of the times, the largest peak of
+ * memory. False, with a message, when it fails.
+ */
+bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t runs);
 
 struct refresh_cost {
-	bool started;
-	size_t refreshes;       /* measured ones */
+	size_t refreshes;       /* measured ones; 0: there is no such program */
 	double cpu_us;          /* median of the CPU time of the whole process per refresh */
-	double first_output_ms; /* from exec to the first byte */
 	double first_wanted_ms; /* from exec to the first appearance of `wanted` in the output; 0: never */
-	uint64_t bytes_per_refresh; /* mean */
-	uint64_t peak_memory_kib;
+	double peak_mib;
 };
 
 /*
@@ -56,8 +93,5 @@ struct refresh_cost {
  */
 void refresh_cost_of(struct refresh_cost *cost, const char *const *arguments, unsigned int interval_ms,
 		     size_t refreshes, bool terminal, const char *wanted);
-
-/* The median; sorts `values`. 0 for none. */
-double median(double *values, size_t count);
 
 #endif
