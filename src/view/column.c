@@ -17,49 +17,21 @@ const struct tab_entry tabs[TAB_COUNT] = {
 
 #define UNWRAP(...) __VA_ARGS__
 
-/* What a metric is as a column, by its type: end of the title as rate, operation, unit. */
-#define RATE_COUNT            "/s"
-#define RATE_NS               "%"
-#define RATE_TICKS            "%"
-#define RATE_BYTES            "/s"
-#define RATE_PEAK_NS          ""
-#define RATE_PEAK_BYTES       ""
-#define RATE_GAUGE_NS         ""
-#define RATE_GAUGE_COUNT      ""
-#define RATE_ORDINAL_I32      ""
-#define RATE_ORDINAL_U32      ""
-#define RATE_CATEGORY         ""
-#define RATE_CHARACTER        ""
-#define RATE_BOOLEAN          ""
-#define RATE_AFFINITY         ""
-#define OPERATION_COUNT       COLUMN_OPERATION_SUM
-#define OPERATION_NS          COLUMN_OPERATION_SUM
-#define OPERATION_TICKS       COLUMN_OPERATION_SUM
-#define OPERATION_BYTES       COLUMN_OPERATION_SUM
-#define OPERATION_PEAK_NS     COLUMN_OPERATION_PRESENT
-#define OPERATION_PEAK_BYTES  COLUMN_OPERATION_PRESENT
-#define OPERATION_GAUGE_NS    COLUMN_OPERATION_PRESENT
-#define OPERATION_GAUGE_COUNT COLUMN_OPERATION_PRESENT
-#define OPERATION_ORDINAL_I32 COLUMN_OPERATION_PRESENT
-#define OPERATION_ORDINAL_U32 COLUMN_OPERATION_PRESENT
-#define OPERATION_CATEGORY    COLUMN_OPERATION_PRESENT
-#define OPERATION_CHARACTER   COLUMN_OPERATION_PRESENT
-#define OPERATION_BOOLEAN     COLUMN_OPERATION_PRESENT
-#define OPERATION_AFFINITY    COLUMN_OPERATION_PRESENT
-#define AMOUNT_COUNT          UNIT_COUNT
-#define AMOUNT_NS             UNIT_NS
-#define AMOUNT_TICKS          UNIT_NS
-#define AMOUNT_BYTES          UNIT_BYTES
-#define AMOUNT_PEAK_NS        UNIT_NS
-#define AMOUNT_PEAK_BYTES     UNIT_BYTES
-#define AMOUNT_GAUGE_NS       UNIT_NS
-#define AMOUNT_GAUGE_COUNT    UNIT_COUNT
-#define AMOUNT_ORDINAL_I32    UNIT_NONE
-#define AMOUNT_ORDINAL_U32    UNIT_NONE
-#define AMOUNT_CATEGORY       UNIT_NONE
-#define AMOUNT_CHARACTER      UNIT_NONE
-#define AMOUNT_BOOLEAN        UNIT_NONE
-#define AMOUNT_AFFINITY       UNIT_NONE
+/* What a metric is as a column, by its type: titles, operation, unit. */
+#define AS_COUNT(title)       title "/s", title, COLUMN_OPERATION_SUM, UNIT_COUNT
+#define AS_NS(title)          title "%", title, COLUMN_OPERATION_SUM, UNIT_NS
+#define AS_TICKS(title)       title "%", title, COLUMN_OPERATION_SUM, UNIT_NS
+#define AS_BYTES(title)       title "/s", title, COLUMN_OPERATION_SUM, UNIT_BYTES
+#define AS_PEAK_NS(title)     title, title, COLUMN_OPERATION_PRESENT, UNIT_NS
+#define AS_PEAK_BYTES(title)  title, title, COLUMN_OPERATION_PRESENT, UNIT_BYTES
+#define AS_GAUGE_NS(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NS
+#define AS_GAUGE_COUNT(title) title, title, COLUMN_OPERATION_PRESENT, UNIT_COUNT
+#define AS_ORDINAL_I32(title) title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_ORDINAL_U32(title) title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_CATEGORY(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_CHARACTER(title)   title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_BOOLEAN(title)     title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_AFFINITY(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
 
 /* What a derived metric is as a column: by its operation and ladder. */
 #define DERIVED_OPERATION_QUOTIENT         COLUMN_OPERATION_QUOTIENT
@@ -81,8 +53,7 @@ static const struct column_entry entries[COLUMN_TOTAL] = {
 #undef COLUMN
 #define METRIC(id, name, position, type, tag, gates, section, family, source, key, form, equivalent,         \
 	       equivalent_key, title, description)                                                           \
-	[COLUMN_METRICS + METRIC_##id] = {name, title RATE_##type, title, OPERATION_##type, AMOUNT_##type,   \
-					  0,    {METRIC_##id},     1,     description},
+	[COLUMN_METRICS + METRIC_##id] = {name, AS_##type(title), 0, {METRIC_##id}, 1, description},
 #include "metric/metrics.def"
 #undef METRIC
 #define DERIVED(id, name, operation, inputs, ladder, is_ratio, section, title, formula, description)         \
@@ -331,6 +302,21 @@ source_set column_sources(enum column column)
 	return set;
 }
 
+enum ladder column_ladder(enum column column)
+{
+	switch (entries[column].unit) {
+	case UNIT_NS:
+		return LADDER_NS;
+	case UNIT_BYTES:
+		return LADDER_BYTES;
+	case UNIT_COUNT:
+		/* of one thread it is how long it has been stuck */
+		return entries[column].operation == COLUMN_OPERATION_STUCK ? LADDER_NS : LADDER_UNITLESS;
+	default:
+		return LADDER_NONE;
+	}
+}
+
 static size_t list_all_tab(enum column columns[COLUMN_TOTAL])
 {
 	size_t count = 0;
@@ -356,7 +342,7 @@ bool column_stands_for(enum column column, enum column other)
 /* Puts the sort column behind THR when no other one stands for it. */
 static size_t join_sort_column(enum column sort, enum column columns[COLUMN_TOTAL], size_t count)
 {
-	size_t place = count > 0 && columns[0] == COLUMN_THR ? 1 : 0;
+	size_t index = count > 0 && columns[0] == COLUMN_THR ? 1 : 0;
 
 	if (sort == COLUMN_COUNT)
 		return count;
@@ -364,12 +350,12 @@ static size_t join_sort_column(enum column sort, enum column columns[COLUMN_TOTA
 		if (column_stands_for(columns[i], sort))
 			return count;
 	}
-	memmove(&columns[place + 1], &columns[place], (count - place) * sizeof(columns[0]));
-	columns[place] = sort;
+	memmove(&columns[index + 1], &columns[index], (count - index) * sizeof(columns[0]));
+	columns[index] = sort;
 	return count + 1;
 }
 
-/* Drops columns from the right until the rest fits. */
+/* Drops columns from the right until those that are left fit. */
 static size_t fit(bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL], size_t count)
 {
 	int room = width - MARK_WIDTH - NAME_WIDTH_MINIMUM - (threads ? TID_WIDTH + 1 : 0);

@@ -12,7 +12,7 @@
  * summed.
  */
 enum column_operation {
-	COLUMN_OPERATION_THREADS,          /* number of members */
+	COLUMN_OPERATION_THREADS,          /* number of threads */
 	COLUMN_OPERATION_SUM,              /* of counters */
 	COLUMN_OPERATION_SUM_WITH_LARGEST, /* of all but the last two, and the larger of these, which overlap
 					    */
@@ -24,8 +24,8 @@ enum column_operation {
 	COLUMN_OPERATION_LIFETIME,         /* sum of counters over the life of the threads, in every mode */
 	COLUMN_OPERATION_PRESENT,          /* the present value of what is no counter, reduced by its kind */
 	COLUMN_OPERATION_STUCK,            /* threads that are stuck, or how long one is */
-	COLUMN_OPERATION_AGE,              /* of the oldest member */
-	COLUMN_OPERATION_BAR,              /* shares of the time of all members */
+	COLUMN_OPERATION_AGE,              /* of the oldest thread */
+	COLUMN_OPERATION_BAR,              /* shares of the time of all threads */
 	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
 	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
@@ -91,6 +91,9 @@ int column_width(enum column column);
 
 /* Whether its cells are words that line up on the left. */
 bool column_is_text(enum column column);
+
+/* The ladder of the amounts of a column. */
+enum ladder column_ladder(enum column column);
 
 /* Whether the inputs of a column are metrics. */
 bool column_has_metrics(enum column column);

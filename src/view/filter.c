@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/unicode.h"
 #include "column_table.h"
 #include "metric/quantity.h"
 
@@ -83,32 +84,6 @@ static struct term *add_term(struct filter *filter, enum term_kind kind)
 	return &filter->terms[filter->count++];
 }
 
-/* What the amounts of a column are written in. */
-static enum ladder column_ladder(enum column column)
-{
-	const struct column_entry *entry = column_entry(column);
-
-	switch (entry->unit) {
-	case UNIT_NS:
-	case UNIT_NS_PER_S:
-		return LADDER_NS;
-	case UNIT_US:
-		return LADDER_US;
-	case UNIT_TICKS:
-	case UNIT_TICKS_PER_S:
-		return LADDER_TICKS;
-	case UNIT_BYTES:
-	case UNIT_BYTES_PER_S:
-		return LADDER_BYTES;
-	case UNIT_COUNT:
-	case UNIT_COUNT_PER_S:
-		/* of one thread it is how long it has been stuck */
-		return entry->operation == COLUMN_OPERATION_STUCK ? LADDER_NS : LADDER_UNITLESS;
-	default:
-		return LADDER_NONE;
-	}
-}
-
 /* Of shares of time and of what is a share anyway. */
 static bool takes_percent(enum column column)
 {
@@ -165,12 +140,7 @@ static int parse_literal(const char *text, enum comparison comparison, enum colu
 
 static char *trimmed(const char *text, size_t length)
 {
-	while (length > 0 && isspace((unsigned char)text[0])) {
-		text++;
-		length--;
-	}
-	while (length > 0 && isspace((unsigned char)text[length - 1]))
-		length--;
+	length = unicode_trim(&text, length);
 	return memory_duplicate_bytes(text, length);
 }
 
@@ -351,18 +321,13 @@ const char *filter_text(const struct filter *filter)
 	return filter->text;
 }
 
-size_t filter_columns(const struct filter *filter, enum column columns[], size_t capacity)
+enum column filter_column(const struct filter *filter, size_t index)
 {
-	size_t count = 0;
-
 	for (size_t i = 0; i < filter->count; i++) {
-		if (filter->terms[i].kind != TERM_COMPARISON)
-			continue;
-		if (count < capacity)
-			columns[count] = filter->terms[i].column;
-		count++;
+		if (filter->terms[i].kind == TERM_COMPARISON && index-- == 0)
+			return filter->terms[i].column;
 	}
-	return count;
+	return COLUMN_COUNT;
 }
 
 static bool contains(const struct term *term, const char *label, size_t length)

@@ -30,15 +30,13 @@ void filter_release(struct filter *filter);
 /* The text it was made from. */
 const char *filter_text(const struct filter *filter);
 
-/*
- * Columns whose cells filter_matches() will ask for: writes at most `capacity` to `columns`, returns how many
- * there are.
- */
-size_t filter_columns(const struct filter *filter, enum column columns[], size_t capacity);
+/* The column of the `index`-th comparison, whose cell filter_matches() asks for; COLUMN_COUNT behind the
+ * last. */
+enum column filter_column(const struct filter *filter, size_t index);
 
 /*
  * Whether a row matches. `cell_of` gives the cell of a column, as a rate or in the view's mode, valid during
- * the call. A cell without a number satisfies no comparison.
+ * the call; NULL for none. A cell without a number satisfies no comparison.
  */
 bool filter_matches(const struct filter *filter, const char *label, size_t label_length,
 		    const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),

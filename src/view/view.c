@@ -59,6 +59,19 @@ void view_copy(struct view *to, const struct view *from)
 		to->filter = filter_parse(filter_text(from->filter), NULL);
 }
 
+void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer)
+{
+	const struct grouping_options *grouping = &view->grouping;
+
+	buffer_append_format(buffer, "%d %d%d%d %p %zu", (int)axis, grouping->keep_thread_names,
+			     grouping->keep_cgroup_names, view->hide_kernel_threads,
+			     (const void *)grouping->flatten, grouping->flatten_count);
+	for (size_t i = 0; i < step_count; i++) {
+		buffer_append_format(buffer, " %d %zu ", (int)view->steps[i].axis, view->steps[i].key_length);
+		buffer_append(buffer, view->steps[i].key, view->steps[i].key_length);
+	}
+}
+
 static bool narrowed_by(const struct view *view, enum axis axis)
 {
 	for (size_t i = 0; i < view->step_count; i++) {
@@ -71,13 +84,13 @@ static bool narrowed_by(const struct view *view, enum axis axis)
 /* Goes to the axis after the one just narrowed by, or to the threads. */
 static void advance(struct view *view)
 {
-	size_t place = 0;
+	size_t next = 0;
 
-	while (place < OPEN_ORDER_COUNT && open_order[place] != view->grouping.axis)
-		place++;
-	for (place++; place < OPEN_ORDER_COUNT; place++) {
-		if (!narrowed_by(view, open_order[place])) {
-			view->grouping.axis = open_order[place];
+	while (next < OPEN_ORDER_COUNT && open_order[next] != view->grouping.axis)
+		next++;
+	for (next++; next < OPEN_ORDER_COUNT; next++) {
+		if (!narrowed_by(view, open_order[next])) {
+			view->grouping.axis = open_order[next];
 			return;
 		}
 	}
@@ -145,22 +158,13 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 {
 	enum column columns[COLUMN_TOTAL];
 	size_t count = view_columns(view, columns);
-	source_set needed = 0;
-	bool cgroup_records = false, smaps = false;
 
+	*ret_sources = 0;
+	*ret_cgroup_records = *ret_smaps = false;
 	for (size_t i = 0; i < count; i++)
-		add_needs(columns[i], &needed, &cgroup_records, &smaps);
+		add_needs(columns[i], ret_sources, ret_cgroup_records, ret_smaps);
 	if (!view->sort_by_name)
-		add_needs(view->sort, &needed, &cgroup_records, &smaps);
-	if (view->filter != NULL) {
-		count = filter_columns(view->filter, columns, COLUMN_TOTAL);
-		for (size_t i = 0; i < count; i++)
-			add_needs(columns[i], &needed, &cgroup_records, &smaps);
-	}
-	if (ret_sources != NULL)
-		*ret_sources = needed;
-	if (ret_cgroup_records != NULL)
-		*ret_cgroup_records = cgroup_records;
-	if (ret_smaps != NULL)
-		*ret_smaps = smaps;
+		add_needs(view->sort, ret_sources, ret_cgroup_records, ret_smaps);
+	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++)
+		add_needs(filter_column(view->filter, i), ret_sources, ret_cgroup_records, ret_smaps);
 }

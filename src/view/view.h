@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/error.h"
+#include "base/buffer.h"
 #include "column.h"
 #include "filter.h"
 #include "group/grouping.h"
@@ -15,7 +15,7 @@ enum view_mode {
 	VIEW_MODE_RATE,     /* per second, or percent of one thread's wall time, over the last interval */
 	VIEW_MODE_INTERVAL, /* amounts over the last interval */
 	VIEW_MODE_BASE,     /* amounts since the base */
-	VIEW_MODE_TOTAL,    /* lifetime of the living members */
+	VIEW_MODE_TOTAL,    /* lifetime of the living threads */
 	VIEW_MODE_COUNT,
 };
 
@@ -93,10 +93,16 @@ void view_set_tab(struct view *view, enum tab tab);
 void view_copy(struct view *to, const struct view *from);
 
 /*
- * What has to be read for the columns, the sort order and the filter of a view. Each pointer may be NULL.
- * What a round reads anyway (names, start time, cgroup paths) is not included.
+ * What has to be read for the columns, the sort order and the filter of a view. What a round reads anyway
+ * (names, start time, cgroup paths) is not included.
  */
 void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
+
+/*
+ * Appends all that decides which threads are shown and how they are grouped, on an axis inside the first
+ * `step_count` steps: bytes that are equal where it is the same.
+ */
+void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer);
 
 /* The columns of the view's table, at most COLUMN_TOTAL, into `columns`; returns how many. */
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);

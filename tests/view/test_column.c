@@ -223,14 +223,35 @@ static void test_needs(void **state)
 	view_initialise(&view);
 	view.tab = TAB_IO;
 	view.width = 80;
-	view_needs(&view, &needed, NULL, NULL);
+	view_needs(&view, &needed, &cgroup_records, &smaps);
 	assert_false(needed & source_bit(SOURCE_SCHEDSTATS));
 	view.width = 120;
-	view_needs(&view, &needed, NULL, NULL);
+	view_needs(&view, &needed, &cgroup_records, &smaps);
 	assert_true(needed & source_bit(SOURCE_SCHEDSTATS));
 	view.tab = TAB_ALL;
-	view_needs(&view, &needed, NULL, NULL);
+	view_needs(&view, &needed, &cgroup_records, &smaps);
 	assert_true(needed & source_bit(SOURCE_HIWATER));
+}
+
+/* A filter may compare more often than there are columns. */
+static void test_needs_of_long_filter(void **state)
+{
+	struct buffer text = {0};
+	struct view view;
+	source_set needed;
+	bool cgroup_records, smaps;
+
+	(void)state;
+	view_initialise(&view);
+	for (int i = 0; i < 2 * COLUMN_TOTAL; i++)
+		buffer_append_text(&text, "cpu > 0 and ");
+	buffer_append_text(&text, "rss > 1M");
+	view.filter = filter_parse(text.data, NULL);
+	view_needs(&view, &needed, &cgroup_records, &smaps);
+	assert_true(smaps);
+	assert_false(cgroup_records);
+	view_release(&view);
+	buffer_release(&text);
 }
 
 /* Opening goes cgroup, process, thread pattern, threads, and never to an axis twice. */
@@ -290,9 +311,11 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tabs),    cmocka_unit_test(test_narrow), cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_all_tab), cmocka_unit_test(test_table),  cmocka_unit_test(test_find),
-		cmocka_unit_test(test_needs),   cmocka_unit_test(test_open),   cmocka_unit_test(test_close),
+		cmocka_unit_test(test_tabs),   cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_widths), cmocka_unit_test(test_all_tab),
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_find),
+		cmocka_unit_test(test_needs),  cmocka_unit_test(test_needs_of_long_filter),
+		cmocka_unit_test(test_open),   cmocka_unit_test(test_close),
 		cmocka_unit_test(test_refuse),
 	};
 
