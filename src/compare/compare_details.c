@@ -38,11 +38,11 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	enum source source;
 	const char *name;
 
-	if (metric >= COLUMN_DERIVED)
-		return derived_metrics[metric - COLUMN_DERIVED].formula;
+	if (compare_is_derived(metric))
+		return derived_metrics[compare_derived_of(metric)].formula;
 	if (compare_is_record(metric))
 		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS ? "smaps_rollup" : "cgroup";
-	source = after->metric_source[metric - COLUMN_METRICS];
+	source = after->metric_source[compare_metric_of(metric)];
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (value->side[side].state == VALUE_UNAVAILABLE || value->side[side].partial)
@@ -127,7 +127,7 @@ static void append_coverage(const struct compare_subjects *subjects, size_t subj
 			    enum diff_side side, struct buffer *lines)
 {
 	const struct snapshot *snapshot = compare_side(subjects->comparison, side);
-	uint64_t by_state[SERIES_ABSENT + 1] = {0};
+	uint64_t by_state[SPAN_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
@@ -162,11 +162,11 @@ static void append_side(const struct compare_subjects *subjects, size_t subject,
 	buffer_append_char(lines, '\n');
 	if (compare_is_record(metric))
 		return;
-	if (metric < COLUMN_DERIVED) {
-		append_coverage(subjects, subject, (enum metric)(metric - COLUMN_METRICS), side, lines);
+	if (!compare_is_derived(metric)) {
+		append_coverage(subjects, subject, compare_metric_of(metric), side, lines);
 		return;
 	}
-	entry = &derived_metrics[metric - COLUMN_DERIVED];
+	entry = &derived_metrics[compare_derived_of(metric)];
 	for (size_t i = 0; i < entry->input_count; i++)
 		append_coverage(subjects, subject, entry->inputs[i], side, lines);
 }
@@ -192,10 +192,19 @@ static void append_change(const struct compare_subjects *subjects, size_t subjec
 	}
 }
 
+/* Appends what became of the threads of a group; `what` names them behind the first number. */
+static void append_counts(const struct diff_match_count *threads, const char *what, struct buffer *buffer)
+{
+	char same[28], came[28], gone[28];
+
+	buffer_append_format(
+		buffer, "%s%s the same, %s came, %s gone", number_group_digits(threads->same, same), what,
+		number_group_digits(threads->came, came), number_group_digits(threads->went, gone));
+}
+
 static void append_threads(const struct compare_subjects *subjects, size_t subject, struct buffer *lines)
 {
 	struct diff_match_count threads;
-	char same[28], came[28], gone[28];
 
 	if (subjects->join == NULL)
 		return;
@@ -204,9 +213,9 @@ static void append_threads(const struct compare_subjects *subjects, size_t subje
 					  "which threads are the same.\n");
 		return;
 	}
-	buffer_append_format(lines, "Threads: %s the same, %s came, %s gone.\n",
-			     number_group_digits(threads.same, same), number_group_digits(threads.came, came),
-			     number_group_digits(threads.went, gone));
+	buffer_append_text(lines, "Threads: ");
+	append_counts(&threads, "", lines);
+	buffer_append_text(lines, ".\n");
 	if (compare_by_threads(subjects->comparison))
 		buffer_append_text(
 			lines, "A counter's change is what the same threads did, whatever group they were in "
@@ -235,13 +244,13 @@ static void append_metric(const struct compare_subjects *subjects, size_t subjec
 
 	if (compare_is_record(metric))
 		buffer_append_format(lines, "%s: %s\n", column_name(metric), column_description(metric));
-	else if (metric >= COLUMN_DERIVED)
+	else if (compare_is_derived(metric))
 		buffer_append_format(lines, "%s: %s\n  = %s\n", column_name(metric),
-				     derived_metrics[metric - COLUMN_DERIVED].description,
-				     derived_metrics[metric - COLUMN_DERIVED].formula);
+				     column_description(metric),
+				     derived_metrics[compare_derived_of(metric)].formula);
 	else
-		explain_metric(compare_side(subjects->comparison, DIFF_AFTER),
-			       (enum metric)(metric - COLUMN_METRICS), lines);
+		explain_metric(compare_side(subjects->comparison, DIFF_AFTER), compare_metric_of(metric),
+			       lines);
 	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
 		append_side(subjects, subject, metric, &value.side[side], (enum diff_side)side, lines);
 	append_change(subjects, subject, metric, &value, lines);
@@ -309,7 +318,6 @@ static void append_group_note(const struct compare_subjects *subjects, size_t su
 {
 	enum row_mark mark = compare_subject_mark(subjects, subject);
 	struct diff_match_count threads;
-	char same[28], came[28], gone[28];
 
 	if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
 		buffer_append_text(buffer, mark == ROW_MARK_NEW ? ": in after only" : ": in before only");
@@ -317,15 +325,13 @@ static void append_group_note(const struct compare_subjects *subjects, size_t su
 	}
 	if (!compare_subject_same(subjects, subject, &threads))
 		return;
+	buffer_append_text(buffer, ": ");
 	if (threads.same == 0)
-		buffer_append_text(buffer, ": restarted, none of its threads is the same");
+		buffer_append_text(buffer, "restarted, none of its threads is the same");
 	else if (threads.came == 0 && threads.went == 0)
-		buffer_append_text(buffer, ": the same threads");
+		buffer_append_text(buffer, "the same threads");
 	else
-		buffer_append_format(buffer, ": %s threads the same, %s came, %s gone",
-				     number_group_digits(threads.same, same),
-				     number_group_digits(threads.came, came),
-				     number_group_digits(threads.went, gone));
+		append_counts(&threads, " threads", buffer);
 }
 
 void compare_append_note(const struct comparison *comparison, const struct table_row *row,

@@ -51,15 +51,14 @@ const char *category_text(const struct snapshot *snapshot, enum metric metric, u
 			  char letter[static 5])
 {
 	static const char policy_prefix[] = "SCHED_";
+	const size_t prefix_length = strlen(policy_prefix);
 	struct buffer buffer = {0};
 	const char *text;
 
 	switch (metric_type(metric)->encoding) {
 	case METRIC_ENCODING_STRING:
 		text = snapshot_text(snapshot, (uint32_t)value);
-		return strncmp(text, policy_prefix, sizeof(policy_prefix) - 1) == 0
-			       ? text + sizeof(policy_prefix) - 1
-			       : text;
+		return strncmp(text, policy_prefix, prefix_length) == 0 ? text + prefix_length : text;
 	case METRIC_ENCODING_BOOLEAN:
 		return value != 0 ? "yes" : "no";
 	default:
@@ -164,16 +163,24 @@ static void make_ratio(const struct column_entry *entry, const struct accumulato
 	set_real(cell, entry->unit == UNIT_PERCENT ? value * 100.0 : value);
 }
 
-static void make_category(const struct snapshot *now, enum metric metric,
-			  const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+/* A word, with a '*' where not all have it. */
+static void set_word(const char *word, bool differs, struct arena *arena, struct cell *cell)
 {
-	char letter[5];
-	const char *text = category_text(now, metric, accumulator->present.value, letter);
-
 	cell->form = CELL_FORM_TEXT;
-	cell->unanimous = !accumulator->differs;
-	cell->text = arena_format(arena, "%s%s", text, accumulator->differs ? "*" : "");
-	cell->sort = word_order(text);
+	cell->unanimous = !differs;
+	cell->text = arena_format(arena, "%s%s", word, differs ? "*" : "");
+	cell->sort = word_order(word);
+}
+
+static void make_integer(const struct accumulator *accumulator, struct cell *cell)
+{
+	if (!set_state(accumulator, cell))
+		return;
+	cell->form = CELL_FORM_INTEGER;
+	cell->value.integer = accumulator->present;
+	cell->sort = (double)accumulator->present;
+	cell->partial = accumulator->missed > 0;
+	cell->rose = accumulator->rose;
 }
 
 static void make_affinity(const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
@@ -193,6 +200,8 @@ static void make_affinity(const struct accumulator *accumulator, struct arena *a
 static void make_present(const struct snapshot *now, enum metric metric,
 			 const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
 {
+	char letter[5];
+
 	if (!set_state(accumulator, cell))
 		return;
 	switch (metric_type(metric)->reduction) {
@@ -203,29 +212,16 @@ static void make_present(const struct snapshot *now, enum metric metric,
 		cell->sort = (double)accumulator->range.high;
 		return;
 	case METRIC_REDUCTION_MODE:
-		make_category(now, metric, accumulator, arena, cell);
+		set_word(category_text(now, metric, accumulator->present, letter), accumulator->differs,
+			 arena, cell);
 		return;
 	case METRIC_REDUCTION_AFFINITY:
 		make_affinity(accumulator, arena, cell);
 		return;
 	default:
-		cell->form = CELL_FORM_INTEGER;
-		cell->value.integer = accumulator->present.value;
-		cell->sort = (double)accumulator->present.value;
-		cell->partial = accumulator->missed > 0;
-		cell->rose = accumulator->rose;
+		make_integer(accumulator, cell);
 		return;
 	}
-}
-
-static void make_integer(const struct accumulator *accumulator, struct cell *cell)
-{
-	if (!set_state(accumulator, cell))
-		return;
-	cell->form = CELL_FORM_INTEGER;
-	cell->value.integer = accumulator->present.value;
-	cell->sort = (double)accumulator->present.value;
-	cell->partial = accumulator->missed > 0;
 }
 
 /* Shares of the time of all threads; what is not accounted for is sleep. */
@@ -271,20 +267,6 @@ static void make_net(const struct accumulator *accumulator, struct cell *cell)
 		set_real(cell, known.sum.first - known.sum.second);
 }
 
-static void make_layout(const struct snapshot *now, const struct accumulator *accumulator,
-			struct arena *arena, struct cell *cell)
-{
-	const char *layout;
-
-	if (!set_state(accumulator, cell))
-		return;
-	layout = now->provenance.heap[accumulator->present.value].layout;
-	cell->form = CELL_FORM_TEXT;
-	cell->unanimous = !accumulator->differs;
-	cell->text = arena_format(arena, "%s%s", layout, accumulator->differs ? "*" : "");
-	cell->sort = word_order(layout);
-}
-
 static void make_heap(const struct snapshot *now, const struct column_entry *entry,
 		      const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
 {
@@ -302,7 +284,9 @@ static void make_heap(const struct snapshot *now, const struct column_entry *ent
 		}
 		return;
 	case HEAP_FIELD_LAYOUT:
-		make_layout(now, accumulator, arena, cell);
+		if (set_state(accumulator, cell))
+			set_word(now->provenance.heap[accumulator->present].layout, accumulator->differs,
+				 arena, cell);
 		return;
 	}
 }
@@ -356,38 +340,22 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 	}
 }
 
-/* Endings of column names by unit. */
-static const char *const unit_suffixes[UNIT_TOTAL] = {
-	[UNIT_NONE] = "",
-	[UNIT_COUNT] = "",
-	[UNIT_NS] = "_ns",
-	[UNIT_US] = "_us",
-	[UNIT_BYTES] = "_bytes",
-	[UNIT_TICKS] = "_ticks",
-	[UNIT_RATIO] = "_ratio",
-	[UNIT_PERCENT] = "_percent",
-	[UNIT_COUNT_PER_S] = "_per_s",
-	[UNIT_BYTES_PER_S] = "_bytes_per_s",
-	[UNIT_NS_PER_S] = "_ns_per_s",
-	[UNIT_TICKS_PER_S] = "_ticks_per_s",
-	[UNIT_CPUS] = "_cpus",
-};
-
 /* The name with its unit once: a metric's own name often ends in one. */
 static const char *unit_name(const char *name, enum unit unit, struct arena *arena)
 {
-	static const char *const endings[] = {"_clock_ticks", "_bytes", "_ns", "_ratio", "_fraction"};
+	static const char *const own_endings[] = {"_clock_ticks", "_bytes", "_ns", "_ratio", "_fraction"};
+	const char *ending = unit == UNIT_COUNT ? "" : unit == UNIT_COUNT_PER_S ? "per_s" : unit_names[unit];
 	size_t length = strlen(name);
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		size_t ending = strlen(endings[i]);
+	for (size_t i = 0; i < sizeof(own_endings) / sizeof(own_endings[0]); i++) {
+		size_t own = strlen(own_endings[i]);
 
-		if (length > ending && strcmp(name + length - ending, endings[i]) == 0) {
-			length -= ending;
+		if (length > own && strcmp(name + length - own, own_endings[i]) == 0) {
+			length -= own;
 			break;
 		}
 	}
-	return arena_format(arena, "%.*s%s", (int)length, name, unit_suffixes[unit]);
+	return arena_format(arena, "%.*s%s%s", (int)length, name, ending[0] != '\0' ? "_" : "", ending);
 }
 
 void column_describe(enum column column, enum view_mode mode, bool by_thread, struct arena *arena,

@@ -4,7 +4,7 @@
 
 #include "span.h"
 
-/* What threads did since the base that are gone: a record per triple, bounded. */
+/* What threads that are gone did since the base: one record per triple, bounded. */
 
 enum {
 	ENDED_COUNTED = 1 << 0, /* some thread had a value */
@@ -18,8 +18,8 @@ enum {
 
 struct ended_record {
 	uint64_t threads;
-	uint64_t *amounts; /* [ENDED_SLOTS] */
-	uint8_t *states;   /* [ENDED_SLOTS], ENDED_… */
+	uint64_t amounts[ENDED_SLOTS];
+	uint8_t states[ENDED_SLOTS]; /* ENDED_… */
 };
 
 struct ended {

@@ -2,11 +2,9 @@
 /* How good the data is: what was read, what was missed and why, and what would help. */
 #include "evidence.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/heap_tag.h"
-#include "base/memory.h"
 #include "base/number.h"
 
 static const struct table_column evidence_columns[EVIDENCE_COUNT] = {
@@ -53,7 +51,7 @@ static struct cell count_cell(uint64_t count)
 		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
 }
 
-static void add_row(struct table *table, const struct evidence_row *content)
+void evidence_add_row(struct table *table, const struct evidence_row *content)
 {
 	struct table_row *row = table_add_named_row(table, content->key, content->label);
 
@@ -73,16 +71,17 @@ static const char *copy_text(const char *text, struct arena *arena)
 
 static void add_source(struct table *table, const struct snapshot *now, enum source source)
 {
-	struct tally *tally = memory_allocate(sizeof(*tally));
+	struct tally own;
+	const struct tally *tally = &own;
 	const struct source_entry *entry = &sources[source];
 	uint64_t missed = 0, most = 0;
 	reason_id reason = REASON_READ;
 	struct evidence_row row = {.key = entry->name};
 
 	if (now->provenance.tallies != NULL)
-		*tally = now->provenance.tallies[source];
+		tally = &now->provenance.tallies[source];
 	else
-		snapshot_tally(now, source, tally); /* the capture left none */
+		snapshot_tally(now, source, &own); /* the capture left none */
 	for (size_t i = 1; i <= UINT8_MAX; i++) {
 		missed += tally->missed[i];
 		if (tally->missed[i] > most) {
@@ -101,8 +100,7 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 				       most < missed ? " and others" : "");
 		row.remedy = remedy != NULL ? copy_text(remedy, &table->arena) : "-";
 	}
-	add_row(table, &row);
-	free(tally);
+	evidence_add_row(table, &row);
 }
 
 static void add_feature(struct table *table, const struct snapshot *now, enum feature feature)
@@ -127,15 +125,10 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 struct table *evidence_table(const struct snapshot *now)
 {
 	struct table *table = table_create_with("evidence", evidence_columns, EVIDENCE_COUNT);
-	struct evidence_row *processes;
-	size_t process_count;
 
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		add_source(table, now, (enum source)i);
-	processes = evidence_heap_rows(now, &table->arena, &process_count);
-	for (size_t i = 0; i < process_count; i++)
-		add_row(table, &processes[i]);
-	free(processes);
+	evidence_add_heap(table, now);
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		add_feature(table, now, (enum feature)i);
 	return table;
@@ -184,9 +177,9 @@ static void append_probe(const struct snapshot *snapshot, struct buffer *lines)
 	if (!probe->privilege_dominant)
 		return;
 	buffer_append_text(lines, "  not permitted: ");
-	evidence_append_privilege_hint(
-		&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
-		snapshot->provenance.uid.present && snapshot->provenance.uid.value == 0, lines);
+	evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
+				       snapshot->provenance.uid_known && snapshot->provenance.uid == 0,
+				       lines);
 	buffer_append_char(lines, '\n');
 }
 

@@ -37,7 +37,7 @@ void evidence_append_privilege_hint(const struct feature_result *feature, bool r
 
 /* --- evidence_heap.c, for evidence_table() --- */
 
-/* A row of what was read and missed. Texts last as long as the arena that they were made in. */
+/* A row of what was read and missed; its texts outlive the table. */
 struct evidence_row {
 	const char *key, *label;
 	uint32_t tgid; /* 0 for what is of no process */
@@ -45,11 +45,12 @@ struct evidence_row {
 	const char *why, *remedy; /* NULL: nothing was missed */
 };
 
+void evidence_add_row(struct table *table, const struct evidence_row *content);
+
 /*
- * A row for each process that the allocator probe looked at and that has jemalloc, or may have; those of one
- * name and outcome share a row, whose `tgid` is that of its first process. The caller frees them; NULL when
- * there are none.
+ * Adds a row for each process that the allocator probe looked at and that has jemalloc, or may have; those of
+ * one name and outcome share a row, whose `tgid` is that of its first process.
  */
-struct evidence_row *evidence_heap_rows(const struct snapshot *now, struct arena *arena, size_t *ret_count);
+void evidence_add_heap(struct table *table, const struct snapshot *now);
 
 #endif

@@ -19,40 +19,43 @@ struct outcome {
 	reason_id reason; /* of a missed thread */
 };
 
-/* What became of the threads of a process, by the tgid. */
-struct thread_counts {
-	struct hash_map index; /* tgid to index in `items` */
-	struct outcome *items;
-	size_t count, capacity;
-};
-
-static void count_thread(const struct snapshot *now, size_t thread, struct thread_counts *counts)
+static void count_thread(const struct snapshot *now, size_t thread, struct outcome *outcome)
 {
-	struct outcome *item;
-	uint32_t index;
 	reason_id reason;
 
-	if (!hash_map_get(&counts->index, now->tgid[thread], &index)) {
-		index = (uint32_t)counts->count;
-		hash_map_set(&counts->index, now->tgid[thread], index);
-		counts->items = memory_grow(counts->items, &counts->capacity, counts->count + 1,
-					    sizeof(*counts->items));
-		counts->items[counts->count++] = (struct outcome){0};
-	}
-	item = &counts->items[index];
-	if (item->name == NULL || now->tid[thread] == now->tgid[thread])
-		item->name = snapshot_text(now, now->triples[now->triple[thread]].pcomm);
+	if (outcome->name == NULL || now->tid[thread] == now->tgid[thread])
+		outcome->name = snapshot_text(now, now->triples[now->triple[thread]].pcomm);
 	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
 	case VALUE_READ:
-		item->read++;
+		outcome->read++;
 		break;
 	case VALUE_UNAVAILABLE:
-		item->missed++;
-		item->reason = reason;
+		outcome->missed++;
+		outcome->reason = reason;
 		break;
 	case VALUE_ABSENT:
 		break;
 	}
+}
+
+/* The outcome of each process, in the order of the snapshot; the caller frees them. */
+static struct outcome *count_threads(const struct snapshot *now)
+{
+	const struct provenance *provenance = &now->provenance;
+	struct outcome *outcomes = memory_allocate_zero(provenance->heap_count + 1, sizeof(*outcomes));
+	struct hash_map index_of = {0};
+	uint32_t index;
+
+	for (size_t i = 0; i < provenance->heap_count; i++) {
+		outcomes[i].process = &provenance->heap[i];
+		hash_map_set(&index_of, provenance->heap[i].tgid, (uint32_t)i);
+	}
+	for (size_t i = 0; i < now->thread_count; i++) {
+		if (hash_map_get(&index_of, now->tgid[i], &index))
+			count_thread(now, i, &outcomes[index]);
+	}
+	hash_map_release(&index_of);
+	return outcomes;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -76,23 +79,30 @@ static bool belongs(const struct outcome *outcome, const struct outcome *item)
 	return outcome->name == NULL || (same_text(outcome->name, item->name) && same_text(a->text, b->text));
 }
 
-static void add_outcome(struct outcome *outcomes, size_t *count, struct outcome item)
+/* Joins outcomes that share a row, in place; returns how many there are then. */
+static size_t join_outcomes(struct outcome *outcomes, size_t count)
 {
-	enum heap_tag tag = tag_of(item.process);
-	size_t index = 0;
+	size_t kept = 0, found;
 
-	item.processes = 1;
-	if (tag < HEAP_TAG_COUNT && (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0)
-		item.name = NULL;
-	while (index < *count && !belongs(&outcomes[index], &item))
-		index++;
-	if (index == *count) {
-		outcomes[(*count)++] = item;
-		return;
+	for (size_t i = 0; i < count; i++) {
+		struct outcome item = outcomes[i];
+		enum heap_tag tag = tag_of(item.process);
+
+		if (tag < HEAP_TAG_COUNT && (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0)
+			item.name = NULL;
+		else if (item.name == NULL)
+			item.name = "?";
+		for (found = 0; found < kept && !belongs(&outcomes[found], &item);)
+			found++;
+		if (found == kept) {
+			outcomes[kept++] = item;
+		} else {
+			outcomes[found].read += item.read;
+			outcomes[found].missed += item.missed;
+		}
+		outcomes[found].processes++;
 	}
-	outcomes[index].processes++;
-	outcomes[index].read += item.read;
-	outcomes[index].missed += item.missed;
+	return kept;
 }
 
 static const char *label_of(const struct outcome *outcome, struct arena *arena)
@@ -133,7 +143,7 @@ static const char *how_found(const struct snapshot *now, const struct outcome *o
 
 static bool is_root(const struct snapshot *now)
 {
-	return now->provenance.uid.present && now->provenance.uid.value == 0;
+	return now->provenance.uid_known && now->provenance.uid == 0;
 }
 
 static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";
@@ -189,14 +199,11 @@ static const char *remedy_of(const struct snapshot *now, const struct outcome *o
 	return remedy != NULL ? remedy : "-";
 }
 
-static struct evidence_row make_row(const struct snapshot *now, const struct outcome *outcome,
-				    struct arena *arena)
+static void add_row(struct table *table, const struct snapshot *now, const struct outcome *outcome)
 {
-	const char *label = label_of(outcome, arena);
-
-	return (struct evidence_row){
-		.key = label,
-		.label = label,
+	struct arena *arena = &table->arena;
+	struct evidence_row row = {
+		.key = label_of(outcome, arena),
 		.tgid = outcome->process->tgid,
 		.read = outcome->read,
 		.missed = outcome->missed,
@@ -204,41 +211,21 @@ static struct evidence_row make_row(const struct snapshot *now, const struct out
 						     : how_found(now, outcome, arena),
 		.remedy = remedy_of(now, outcome),
 	};
+
+	row.label = row.key;
+	evidence_add_row(table, &row);
 }
 
-struct evidence_row *evidence_heap_rows(const struct snapshot *now, struct arena *arena, size_t *ret_count)
+void evidence_add_heap(struct table *table, const struct snapshot *now)
 {
-	const struct provenance *provenance = &now->provenance;
-	struct evidence_row *rows;
-	struct outcome *outcomes;
-	struct thread_counts counts = {0};
-	size_t count = 0, row = 0;
-	uint32_t index;
+	struct outcome *outcomes = count_threads(now);
+	size_t count = join_outcomes(outcomes, now->provenance.heap_count);
 
-	*ret_count = 0;
-	if (provenance->heap_count == 0)
-		return NULL;
-	for (size_t i = 0; i < now->thread_count; i++)
-		count_thread(now, i, &counts);
-	outcomes = memory_allocate_zero(provenance->heap_count, sizeof(*outcomes));
-	for (size_t i = 0; i < provenance->heap_count; i++) {
-		struct outcome item = {.name = "?"};
-
-		if (hash_map_get(&counts.index, provenance->heap[i].tgid, &index))
-			item = counts.items[index];
-		item.process = &provenance->heap[i];
-		add_outcome(outcomes, &count, item);
-	}
-	rows = memory_allocate_zero(count, sizeof(*rows));
 	for (int found = 1; found >= 0; found--) {
 		for (size_t i = 0; i < count; i++) {
 			if ((outcomes[i].process->layout != NULL) == found)
-				rows[row++] = make_row(now, &outcomes[i], arena);
+				add_row(table, now, &outcomes[i]);
 		}
 	}
-	hash_map_release(&counts.index);
-	free(counts.items);
 	free(outcomes);
-	*ret_count = count;
-	return rows;
 }

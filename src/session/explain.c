@@ -9,15 +9,14 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
 	const struct metric_entry *entry = &metrics[metric];
 	enum source source = snapshot->metric_source[metric];
 	const char *where = source == entry->equivalent_source ? entry->equivalent_key : entry->key;
-	enum source file = source;
+	enum source file;
 
 	buffer_append_format(lines, "%s: %s", entry->name, entry->description);
 	if (source == SOURCE_NONE) {
 		buffer_append_char(lines, '\n');
 		return;
 	}
-	while (sources[file].part_of != SOURCE_NONE)
-		file = sources[file].part_of;
+	file = source_whole(source);
 	if (sources[file].file[0] != '\0')
 		buffer_append_format(lines, "\n  from /proc/PID/task/TID/%s", sources[file].file);
 	else
@@ -51,21 +50,21 @@ uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metr
 	reason_id reason;
 	enum value_state state = snapshot_value_state(snapshot, thread, metric, false, &reason);
 
-	return state == VALUE_ABSENT ? SERIES_ABSENT : reason;
+	return state == VALUE_ABSENT ? SPAN_ABSENT : reason;
 }
 
-void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SERIES_ABSENT + 1],
+void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SPAN_ABSENT + 1],
 		     const char *absent, struct buffer *lines)
 {
 	char text[28];
 
-	for (int reason = REASON_READ + 1; reason < SERIES_ABSENT; reason++) {
+	for (int reason = REASON_READ + 1; reason < SPAN_ABSENT; reason++) {
 		if (by_state[reason] != 0)
 			buffer_append_format(lines, "  %s unavailable: %s\n",
 					     number_group_digits(by_state[reason], text),
 					     snapshot_reason_words(snapshot, (reason_id)reason));
 	}
-	if (by_state[SERIES_ABSENT] != 0)
+	if (by_state[SPAN_ABSENT] != 0)
 		buffer_append_format(lines, "  %s to which %s\n",
-				     number_group_digits(by_state[SERIES_ABSENT], text), absent);
+				     number_group_digits(by_state[SPAN_ABSENT], text), absent);
 }

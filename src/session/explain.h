@@ -15,12 +15,12 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
  */
 const char *explain_unit(enum unit unit);
 
-/* Of a thread: REASON_READ, SERIES_ABSENT or why its value is unavailable. */
+/* Of a thread: REASON_READ, SPAN_ABSENT or why its value is unavailable. */
 uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
 /* Appends how many threads are not in a number, and why; `absent` says what is the matter with those that
  * have none. */
-void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SERIES_ABSENT + 1],
+void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SPAN_ABSENT + 1],
 		     const char *absent, struct buffer *lines);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 
 enum {
 	MOVERS = 3
@@ -13,21 +13,6 @@ enum {
 
 /* A row counts as a mover when its value grew to at least this many times the one before. */
 static const double mover_ratio = 1.5;
-
-/* Everything that makes rows and their order other ones. */
-static void append_signature(const struct view *view, struct buffer *signature)
-{
-	buffer_append_format(signature, "%d %d %d %d %p %zu %d %d %d %d", (int)view->grouping.axis,
-			     (int)view->level, (int)view->grouping.keep_thread_names,
-			     (int)view->grouping.keep_cgroup_names, (const void *)view->grouping.flatten,
-			     view->grouping.flatten_count, (int)view->hide_kernel_threads, (int)view->mode,
-			     (int)view->sort, (int)view->sort_by_name);
-	for (size_t i = 0; i < view->step_count; i++) {
-		buffer_append_format(signature, " %d:%zu:", (int)view->steps[i].axis,
-				     view->steps[i].key_length);
-		buffer_append(signature, view->steps[i].key, view->steps[i].key_length);
-	}
-}
 
 static void clear_generation(struct history_generation *generation)
 {
@@ -42,9 +27,11 @@ static void follow_view(struct history *history, const struct view *view)
 {
 	struct buffer signature = {0};
 
-	append_signature(view, &signature);
-	if (signature.length == history->signature.length &&
-	    memcmp(signature.data, history->signature.data, signature.length) == 0) {
+	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, (int)view->sort,
+			     (int)view->sort_by_name);
+	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
+	if (order_bytes(signature.data, signature.length, history->signature.data,
+			history->signature.length) == 0) {
 		buffer_release(&signature);
 		return;
 	}
@@ -89,8 +76,7 @@ static void note_row(struct history_generation *now, const struct shown *shown, 
 {
 	struct history_row *noted;
 
-	if (now->count == now->capacity)
-		now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
+	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
 	noted = &now->rows[now->count];
 	*noted = (struct history_row){.hash = hash, .thread = UINT32_MAX, .sort = sort};
 	if (shown->by_thread) {

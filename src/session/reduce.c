@@ -10,84 +10,37 @@
 #include "base/number.h"
 #include "view/column_table.h"
 
-/* Everything a reducer needs. */
-struct column_reduction {
-	struct span span;
-	const struct shown *shown;
-	enum column column;
-	struct accumulator *accumulators;
-	size_t stride;
-};
-
 static const char *const smaps_key_names[SMAPS_KEY_COUNT] = {"Rss", "Pss", "Swap"};
 
-static struct accumulator *accumulator_of(const struct column_reduction *reduction, size_t row)
+static struct accumulator *accumulator_of(const struct column_values *values, size_t row)
 {
-	return &reduction->accumulators[row * reduction->stride];
+	return &values->accumulators[row * values->stride];
 }
 
-static bool counts_ended(const struct column_reduction *reduction)
+/* How many records of ended threads count. */
+static size_t ended_count(const struct span *span, const struct shown *shown)
 {
-	return reduction->span.ended != NULL && reduction->shown->ended_row_of != NULL;
+	return span->ended != NULL && shown->ended_row_of != NULL ? span->ended->count : 0;
 }
 
 /* --- sums of counters --- */
-
-/* One or more series of the same threads, in one block of memory. */
-struct series_set {
-	struct series series[COLUMN_INPUTS_MAX];
-	size_t count;
-};
-
-static void series_set_allocate(struct series_set *set, size_t count, size_t length)
-{
-	double *values = memory_allocate(count * (length + 1) * (sizeof(double) + sizeof(uint16_t)));
-	uint16_t *states = (uint16_t *)(values + count * (length + 1));
-
-	set->count = count;
-	for (size_t i = 0; i < count; i++)
-		set->series[i] = (struct series){values + i * (length + 1), states + i * (length + 1)};
-}
-
-static void series_set_release(struct series_set *set)
-{
-	free(set->series[0].values);
-}
 
 /* What is added up: all inputs, or the last two as the larger of them. */
 struct sum {
 	const int *inputs;
 	size_t count;
+	size_t share; /* of BAR: which of its accumulators */
 	bool overlap;
 	bool whole; /* a thread with an input that is missing does not count: a derived metric */
 	bool as_rate;
 };
 
-/* Adds one thread: what is available of it. */
-static void add_thread(const struct series_set *set, size_t k, const struct sum *which,
-		       struct accumulator *accumulator)
+/* Adds what is known of a thread or record; `reason` says why something of it is missing. */
+static void add_amount(struct accumulator *accumulator, const struct sum *sum, double amount, bool read,
+		       uint16_t reason)
 {
-	size_t plain = which->overlap ? set->count - 2 : set->count;
-	double sum = 0.0, largest = 0.0;
-	uint16_t reason = REASON_READ;
-	bool read = false;
-
-	for (size_t i = 0; i < set->count; i++) {
-		uint16_t state = set->series[i].states[k];
-		double value = set->series[i].values[k];
-
-		if (state == REASON_READ) {
-			read = true;
-			if (i < plain)
-				sum += value;
-			else if (value > largest)
-				largest = value;
-		} else if (state != SERIES_ABSENT && reason == REASON_READ) {
-			reason = state;
-		}
-	}
-	if (read && (reason == REASON_READ || !which->whole)) {
-		accumulator->sum.first += sum + largest;
+	if (read && (reason == REASON_READ || !sum->whole)) {
+		accumulator->sum.first += amount;
 		accumulator->read++;
 		accumulator->partial |= reason != REASON_READ;
 	} else if (reason != REASON_READ) {
@@ -95,12 +48,37 @@ static void add_thread(const struct series_set *set, size_t k, const struct sum 
 	}
 }
 
+static void add_thread(const struct span_counter counters[], uint32_t thread, const struct sum *sum,
+		       struct accumulator *accumulator)
+{
+	size_t plain = sum->overlap ? sum->count - 2 : sum->count;
+	double amount = 0.0, largest = 0.0;
+	uint16_t reason = REASON_READ;
+	bool read = false;
+
+	for (size_t i = 0; i < sum->count; i++) {
+		double value;
+		uint16_t state = span_value(&counters[i], thread, sum->as_rate, &value);
+
+		if (state == REASON_READ) {
+			read = true;
+			if (i < plain)
+				amount += value;
+			else if (value > largest)
+				largest = value;
+		} else if (state != SPAN_ABSENT && reason == REASON_READ) {
+			reason = state;
+		}
+	}
+	add_amount(accumulator, sum, amount + largest, read, reason);
+}
+
 /* Adds what ended threads of a triple did. */
 static void add_ended(const struct ended_record *record, const struct sum *sum,
 		      struct accumulator *accumulator)
 {
 	size_t plain = sum->overlap ? sum->count - 2 : sum->count;
-	bool read = false, missed = false;
+	uint8_t states = 0;
 	double amount = 0.0;
 
 	for (size_t i = 0; i < plain + sum->overlap; i++) {
@@ -109,101 +87,87 @@ static void add_ended(const struct ended_record *record, const struct sum *sum,
 		double scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1;
 
 		amount += (double)record->amounts[slot] * scale;
-		read |= (record->states[slot] & ENDED_COUNTED) != 0;
-		missed |= (record->states[slot] & ENDED_MISSED) != 0;
+		states |= record->states[slot];
 	}
-	if (read && !(missed && sum->whole)) {
-		accumulator->sum.first += amount;
-		accumulator->read++;
-		accumulator->partial |= missed;
-	} else if (missed) {
-		accumulator_miss(accumulator, REASON_ENDED);
-	}
+	add_amount(accumulator, sum, amount, (states & ENDED_COUNTED) != 0,
+		   (states & ENDED_MISSED) != 0 ? REASON_ENDED : REASON_READ);
 }
 
-static void reduce_sum(const struct column_reduction *reduction, const struct sum *sum, size_t offset)
+static void reduce_sum(const struct span *span, const struct shown *shown, const struct column_values *values,
+		       const struct sum *sum)
 {
-	const struct shown *shown = reduction->shown;
-	const struct ended *ended = reduction->span.ended;
-	struct series_set set;
+	struct span_counter counters[COLUMN_INPUTS_MAX];
 
-	series_set_allocate(&set, sum->count, shown->count);
 	for (size_t i = 0; i < sum->count; i++)
-		span_fill(&reduction->span, shown->threads, shown->count, (enum metric)sum->inputs[i],
-			  sum->as_rate, &set.series[i]);
+		counters[i] = span_counter_of(span, (enum metric)sum->inputs[i]);
 	for (size_t k = 0; k < shown->count; k++)
-		add_thread(&set, k, sum, accumulator_of(reduction, shown->row_of[k]) + offset);
-	series_set_release(&set);
-	for (size_t i = 0; !sum->as_rate && counts_ended(reduction) && i < ended->count; i++) {
+		add_thread(counters, shown->threads[k], sum,
+			   accumulator_of(values, shown->row_of[k]) + sum->share);
+	for (size_t i = 0; !sum->as_rate && i < ended_count(span, shown); i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)
-			add_ended(&ended->records[i], sum,
-				  accumulator_of(reduction, shown->ended_row_of[i]) + offset);
+			add_ended(&span->ended->records[i], sum,
+				  accumulator_of(values, shown->ended_row_of[i]) + sum->share);
 	}
 }
 
-/* --- ratios --- */
+/* --- two counters side by side: ratios and differences --- */
 
-static void add_ratio(struct accumulator *accumulator, const uint16_t states[2], const double values[2])
+static void add_both(struct accumulator *accumulator, const uint16_t states[2], const double amounts[2])
 {
 	if (states[0] == REASON_READ && states[1] == REASON_READ) {
-		accumulator->sum.first += values[0];
-		accumulator->sum.second += values[1];
+		accumulator->sum.first += amounts[0];
+		accumulator->sum.second += amounts[1];
 		accumulator->read++;
 		return;
 	}
-	if (states[0] == SERIES_ABSENT && states[1] == SERIES_ABSENT)
-		return;
 	/* one input is there and the other is not: the sums would be of different threads */
 	accumulator->differs |= states[0] == REASON_READ || states[1] == REASON_READ;
 	for (size_t i = 0; i < 2; i++) {
-		if (states[i] != REASON_READ && states[i] != SERIES_ABSENT) {
+		if (states[i] != REASON_READ && states[i] != SPAN_ABSENT) {
 			accumulator_miss(accumulator, states[i]);
 			return;
 		}
 	}
 }
 
-static void add_ended_ratios(const struct column_reduction *reduction, const struct column_entry *entry)
+static void add_ended_both(struct accumulator *accumulator, const struct ended_record *record,
+			   const int inputs[2])
 {
-	const struct ended *ended = reduction->span.ended;
+	uint16_t states[2];
+	double amounts[2];
 
-	for (size_t r = 0; r < ended->count; r++) {
-		const struct ended_record *record = &ended->records[r];
-		uint16_t states[2];
-		double values[2];
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t state = record->states[inputs[i]];
 
-		if (reduction->shown->ended_row_of[r] == UINT32_MAX)
-			continue;
-		for (size_t i = 0; i < 2; i++) {
-			size_t slot = (size_t)entry->inputs[i];
-
-			values[i] = (double)record->amounts[slot];
-			states[i] = (record->states[slot] & ENDED_MISSED)    ? REASON_ENDED
-				    : (record->states[slot] & ENDED_COUNTED) ? REASON_READ
-									     : SERIES_ABSENT;
-		}
-		add_ratio(accumulator_of(reduction, reduction->shown->ended_row_of[r]), states, values);
+		amounts[i] = (double)record->amounts[inputs[i]];
+		states[i] = (state & ENDED_MISSED) != 0    ? REASON_ENDED
+			    : (state & ENDED_COUNTED) != 0 ? REASON_READ
+							   : SPAN_ABSENT;
 	}
+	add_both(accumulator, states, amounts);
 }
 
-static void reduce_ratio(const struct column_reduction *reduction, const struct column_entry *entry)
+static void reduce_both(const struct span *span, const struct shown *shown,
+			const struct column_values *values, bool as_rate)
 {
-	const struct shown *shown = reduction->shown;
-	struct series_set set;
+	const int *inputs = column_entry(values->column)->inputs;
+	const struct span_counter first = span_counter_of(span, (enum metric)inputs[0]);
+	const struct span_counter second = span_counter_of(span, (enum metric)inputs[1]);
 
-	series_set_allocate(&set, 2, shown->count);
-	for (size_t i = 0; i < 2; i++)
-		span_fill(&reduction->span, shown->threads, shown->count, (enum metric)entry->inputs[i],
-			  false, &set.series[i]);
 	for (size_t k = 0; k < shown->count; k++) {
-		uint16_t states[2] = {set.series[0].states[k], set.series[1].states[k]};
-		double values[2] = {set.series[0].values[k], set.series[1].values[k]};
+		double amounts[2];
+		uint16_t states[2] = {
+			span_value(&first, shown->threads[k], as_rate, &amounts[0]),
+			span_value(&second, shown->threads[k], as_rate, &amounts[1]),
+		};
 
-		add_ratio(accumulator_of(reduction, shown->row_of[k]), states, values);
+		add_both(accumulator_of(values, shown->row_of[k]), states, amounts);
 	}
-	series_set_release(&set);
-	if (counts_ended(reduction))
-		add_ended_ratios(reduction, entry);
+	for (size_t i = 0; i < ended_count(span, shown); i++) {
+		if (shown->ended_row_of[i] != UINT32_MAX)
+			add_ended_both(accumulator_of(values, shown->ended_row_of[i]),
+				       &span->ended->records[i], inputs);
+	}
 }
 
 /* --- present values --- */
@@ -223,18 +187,18 @@ static bool has_risen(const struct span *span, uint32_t thread, enum metric metr
 	       value > snapshot_value(span->from, other, metric);
 }
 
-static void add_largest(const struct column_reduction *reduction, struct accumulator *accumulator,
-			uint32_t thread, enum metric metric, uint64_t value)
+static void add_largest(const struct span *span, struct accumulator *accumulator, uint32_t thread,
+			enum metric metric, uint64_t value)
 {
 	bool first = accumulator->read == 0;
 
-	if (!first && value < accumulator->present.value)
+	if (!first && value < accumulator->present)
 		return;
-	if (first || value > accumulator->present.value)
+	if (first || value > accumulator->present)
 		accumulator->rose = false;
-	accumulator->present.value = value;
+	accumulator->present = value;
 	if (metric_type(metric)->kind == METRIC_KIND_PEAK)
-		accumulator->rose |= has_risen(&reduction->span, thread, metric, value);
+		accumulator->rose |= has_risen(span, thread, metric, value);
 }
 
 static void add_range(struct accumulator *accumulator, int64_t low, int64_t high)
@@ -249,8 +213,8 @@ static void add_range(struct accumulator *accumulator, int64_t low, int64_t high
 static void add_category(struct accumulator *accumulator, uint64_t value)
 {
 	if (accumulator->read == 0)
-		accumulator->present.value = value;
-	accumulator->differs |= value != accumulator->present.value;
+		accumulator->present = value;
+	accumulator->differs |= value != accumulator->present;
 }
 
 /* A pair of row and value, to be counted by sorting. */
@@ -278,10 +242,10 @@ static bool comes_first(const struct snapshot *snapshot, enum metric metric, uin
 }
 
 /* Finds the commonest value of the rows whose threads do not agree. */
-static void elect_categories(const struct column_reduction *reduction, enum metric metric)
+static void elect_categories(const struct shown *shown, const struct column_values *values,
+			     enum metric metric)
 {
-	const struct shown *shown = reduction->shown;
-	const struct snapshot *now = reduction->span.now;
+	const struct snapshot *now = shown->now;
 	struct row_value *pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
 	size_t count = 0, most = 0;
 	uint32_t row = UINT32_MAX;
@@ -289,14 +253,14 @@ static void elect_categories(const struct column_reduction *reduction, enum metr
 	for (size_t k = 0; k < shown->count; k++) {
 		uint32_t thread = shown->threads[k];
 
-		if (accumulator_of(reduction, shown->row_of[k])->differs &&
+		if (accumulator_of(values, shown->row_of[k])->differs &&
 		    snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
 			pairs[count++] = (struct row_value){shown->row_of[k],
 							    snapshot_value(now, thread, metric)};
 	}
 	qsort(pairs, count, sizeof(*pairs), compare_row_values);
 	for (size_t i = 0, run; i < count; i += run) {
-		struct accumulator *accumulator = accumulator_of(reduction, pairs[i].row);
+		struct accumulator *accumulator = accumulator_of(values, pairs[i].row);
 
 		for (run = 1; i + run < count && compare_row_values(&pairs[i], &pairs[i + run]) == 0;)
 			run++;
@@ -304,9 +268,9 @@ static void elect_categories(const struct column_reduction *reduction, enum metr
 			most = 0;
 		row = pairs[i].row;
 		if (run > most ||
-		    (run == most && comes_first(now, metric, pairs[i].value, accumulator->present.value))) {
+		    (run == most && comes_first(now, metric, pairs[i].value, accumulator->present))) {
 			most = run;
-			accumulator->present.value = pairs[i].value;
+			accumulator->present = pairs[i].value;
 		}
 	}
 	free(pairs);
@@ -319,21 +283,22 @@ static void add_set(const struct snapshot *now, struct accumulator *accumulator,
 	add_range(accumulator, count, count);
 }
 
-static void reduce_present(const struct column_reduction *reduction, enum metric metric)
+static void reduce_present(const struct span *span, const struct shown *shown,
+			   const struct column_values *values, enum metric metric)
 {
-	const struct shown *shown = reduction->shown;
-	const struct snapshot *now = reduction->span.now;
+	const struct snapshot *now = shown->now;
+	const struct metric_reader reader = metric_reader_of(now, metric);
 	enum metric_reduction kind = metric_type(metric)->reduction;
 	uint64_t *first_sets = NULL;
 
 	if (kind == METRIC_REDUCTION_AFFINITY)
 		first_sets = memory_allocate_zero(shown->row_count + 1, sizeof(*first_sets));
 	for (size_t k = 0; k < shown->count; k++) {
-		struct accumulator *accumulator = accumulator_of(reduction, shown->row_of[k]);
+		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
 		uint32_t thread = shown->threads[k];
-		uint64_t value = snapshot_value(now, thread, metric);
+		uint64_t value = metric_reader_value(&reader, thread);
 		reason_id reason;
-		enum value_state state = snapshot_value_state(now, thread, metric, false, &reason);
+		enum value_state state = metric_reader_state(&reader, thread, &reason);
 
 		if (state == VALUE_UNAVAILABLE)
 			accumulator_miss(accumulator, reason);
@@ -353,93 +318,67 @@ static void reduce_present(const struct column_reduction *reduction, enum metric
 			add_set(now, accumulator, value);
 			break;
 		default:
-			add_largest(reduction, accumulator, thread, metric, value);
+			add_largest(span, accumulator, thread, metric, value);
 			break;
 		}
 		accumulator->read++;
 	}
 	if (kind == METRIC_REDUCTION_MODE)
-		elect_categories(reduction, metric);
+		elect_categories(shown, values, metric);
 	free(first_sets);
-}
-
-/* The same over the lives of the threads; what ended threads did since the base is no part of it. */
-static struct column_reduction over_life(const struct column_reduction *reduction)
-{
-	struct column_reduction life = *reduction;
-
-	life.span = span_of_life(&reduction->span);
-	return life;
-}
-
-/* first - second as they are now: signed, since threads free what others allocated. */
-static void reduce_difference(const struct column_reduction *reduction, const struct column_entry *entry)
-{
-	struct column_reduction life = over_life(reduction);
-
-	reduce_ratio(&life, entry);
-}
-
-/* What living threads counted since they started, whatever the span of the view. */
-static void reduce_lifetime(const struct column_reduction *reduction, const struct column_entry *entry)
-{
-	struct sum sum = {.inputs = entry->inputs, .count = entry->input_count};
-	struct column_reduction life = over_life(reduction);
-
-	reduce_sum(&life, &sum, 0);
 }
 
 /* --- what is no metric --- */
 
-static void reduce_stuck(const struct column_reduction *reduction)
+static void reduce_stuck(const struct span *span, const struct shown *shown,
+			 const struct column_values *values)
 {
-	const struct shown *shown = reduction->shown;
-	const uint64_t *stuck_ns = reduction->span.now->stuck_ns;
+	const uint64_t *stuck_ns = span->now->stuck_ns;
 
 	for (size_t k = 0; k < shown->count; k++) {
-		struct accumulator *accumulator = accumulator_of(reduction, shown->row_of[k]);
+		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
 		uint64_t stuck;
 
 		if (stuck_ns == NULL) {
-			accumulator_miss(accumulator, reduction->span.missing);
+			accumulator_miss(accumulator, span->missing);
 			continue;
 		}
 		stuck = stuck_ns[shown->threads[k]];
 		accumulator->read++;
-		accumulator->present.value += shown->by_thread ? stuck : stuck != 0;
+		accumulator->present += shown->by_thread ? stuck : stuck != 0;
 	}
 }
 
 /* What stuck threads lost, for sorting: the whole time of each. */
-static void add_stuck_losses(const struct column_reduction *reduction)
+static void add_stuck_losses(const struct span *span, const struct shown *shown,
+			     const struct column_values *values)
 {
-	const struct shown *shown = reduction->shown;
-	const struct snapshot *now = reduction->span.now;
+	const struct snapshot *now = span->now;
 
 	for (size_t k = 0; now->stuck_ns != NULL && k < shown->count; k++) {
 		uint64_t stuck = now->stuck_ns[shown->threads[k]];
 
 		if (stuck != 0)
-			accumulator_of(reduction, shown->row_of[k])->sum.second +=
-				reduction->span.mode == VIEW_MODE_RATE ? 1e9 : (double)stuck;
+			accumulator_of(values, shown->row_of[k])->sum.second += span->mode == VIEW_MODE_RATE
+											? 1e9
+											: (double)stuck;
 	}
 }
 
-static void reduce_age(const struct column_reduction *reduction)
+static void reduce_age(const struct shown *shown, const struct column_values *values)
 {
-	const struct shown *shown = reduction->shown;
-	const struct snapshot *now = reduction->span.now;
+	const struct snapshot *now = shown->now;
 
 	for (size_t k = 0; k < shown->count; k++) {
-		struct accumulator *accumulator = accumulator_of(reduction, shown->row_of[k]);
+		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
 		uint64_t start = number_multiply_saturating(now->start_time[shown->threads[k]], NS_PER_TICK);
 		uint64_t age = now->provenance.boottime_ns > start ? now->provenance.boottime_ns - start : 0;
 
 		if (now->provenance.boottime_ns == 0)
 			continue; /* a file that does not say when it was taken since boot */
 		accumulator->read++;
-		if (age > accumulator->present.value)
-			accumulator->present.value = age;
+		if (age > accumulator->present)
+			accumulator->present = age;
 	}
 }
 
@@ -466,22 +405,22 @@ static void add_smaps(const struct snapshot *now, uint32_t thread, enum smaps_ke
 }
 
 /* The memory of a process counts where its leader is; its other threads have none of their own. */
-static void reduce_smaps(const struct column_reduction *reduction, enum smaps_key key)
+static void reduce_smaps(const struct shown *shown, const struct column_values *values, enum smaps_key key)
 {
-	const struct shown *shown = reduction->shown;
-	const struct snapshot *now = reduction->span.now;
+	const struct snapshot *now = shown->now;
 
 	for (size_t k = 0; k < shown->count; k++) {
 		uint32_t thread = shown->threads[k];
 
 		if (now->tid[thread] == now->tgid[thread] && !(now->thread_flags[thread] & THREAD_KERNEL))
-			add_smaps(now, thread, key, accumulator_of(reduction, shown->row_of[k]));
+			add_smaps(now, thread, key, accumulator_of(values, shown->row_of[k]));
 	}
 }
 
-/* Inputs of BAR, in the order of its shares. */
-static void reduce_bar(const struct column_reduction *reduction, const struct column_entry *entry)
+static void reduce_bar(const struct span *span, const struct shown *shown, const struct column_values *values,
+		       const int *inputs)
 {
+	/* the inputs of each share but sleep, in the order of table_bar_names */
 	static const struct {
 		size_t from, count;
 		bool overlap;
@@ -489,66 +428,14 @@ static void reduce_bar(const struct column_reduction *reduction, const struct co
 
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		struct sum sum = {
-			.inputs = entry->inputs + shares[i].from,
+			.inputs = inputs + shares[i].from,
 			.count = shares[i].count,
+			.share = i,
 			.overlap = shares[i].overlap,
 			.as_rate = true,
 		};
 
-		reduce_sum(reduction, &sum, i);
-	}
-}
-
-static void reduce(const struct column_reduction *reduction, const struct column_entry *entry)
-{
-	bool overlap = entry->operation != COLUMN_OPERATION_SUM;
-	struct sum sum = {
-		.inputs = entry->inputs,
-		.count = entry->input_count,
-		.overlap = overlap,
-		.whole = reduction->column >= COLUMN_DERIVED,
-		.as_rate = reduction->span.mode == VIEW_MODE_RATE,
-	};
-
-	switch (entry->operation) {
-	case COLUMN_OPERATION_THREADS:
-	case COLUMN_OPERATION_CGROUP:
-	case COLUMN_OPERATION_HEAP:
-	case COLUMN_OPERATION_NET:
-		break;
-	case COLUMN_OPERATION_LIFETIME:
-		reduce_lifetime(reduction, entry);
-		break;
-	case COLUMN_OPERATION_LOST:
-		add_stuck_losses(reduction);
-		reduce_sum(reduction, &sum, 0);
-		break;
-	case COLUMN_OPERATION_SUM:
-	case COLUMN_OPERATION_SUM_WITH_LARGEST:
-		reduce_sum(reduction, &sum, 0);
-		break;
-	case COLUMN_OPERATION_QUOTIENT:
-	case COLUMN_OPERATION_SHARE:
-		reduce_ratio(reduction, entry);
-		break;
-	case COLUMN_OPERATION_DIFFERENCE:
-		reduce_difference(reduction, entry);
-		break;
-	case COLUMN_OPERATION_PRESENT:
-		reduce_present(reduction, (enum metric)entry->inputs[0]);
-		break;
-	case COLUMN_OPERATION_STUCK:
-		reduce_stuck(reduction);
-		break;
-	case COLUMN_OPERATION_AGE:
-		reduce_age(reduction);
-		break;
-	case COLUMN_OPERATION_BAR:
-		reduce_bar(reduction, entry);
-		break;
-	case COLUMN_OPERATION_SMAPS:
-		reduce_smaps(reduction, (enum smaps_key)entry->inputs[0]);
-		break;
+		reduce_sum(span, shown, values, &sum);
 	}
 }
 
@@ -556,27 +443,69 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		   struct column_values *ret_values)
 {
 	const struct column_entry *entry = column_entry(column);
-	struct column_reduction reduction = {
-		.span = *span,
-		.shown = shown,
-		.column = column,
-		.stride = entry->operation == COLUMN_OPERATION_BAR ? CELL_BAR_SHARES : 1,
+	const struct span life = span_of_life(span);
+	struct sum sum = {
+		.inputs = entry->inputs,
+		.count = entry->input_count,
+		.overlap = entry->operation == COLUMN_OPERATION_SUM_WITH_LARGEST ||
+			   entry->operation == COLUMN_OPERATION_LOST,
+		.whole = column >= COLUMN_DERIVED,
+		.as_rate = span->mode == VIEW_MODE_RATE,
 	};
+	size_t stride = entry->operation == COLUMN_OPERATION_BAR ? CELL_BAR_SHARES : 1;
 
-	reduction.accumulators = memory_allocate_zero((shown->row_count + 1) * reduction.stride,
-						      sizeof(struct accumulator));
 	*ret_values = (struct column_values){
 		.column = column,
 		.mode = span->mode,
-		.accumulators = reduction.accumulators,
-		.stride = reduction.stride,
+		.accumulators = memory_allocate_zero((shown->row_count + 1) * stride,
+						     sizeof(struct accumulator)),
+		.stride = stride,
 	};
-	if (entry->operation == COLUMN_OPERATION_CGROUP)
+	switch (entry->operation) {
+	case COLUMN_OPERATION_THREADS:
+		break;
+	case COLUMN_OPERATION_LOST:
+		add_stuck_losses(span, shown, ret_values);
+		reduce_sum(span, shown, ret_values, &sum);
+		break;
+	case COLUMN_OPERATION_SUM:
+	case COLUMN_OPERATION_SUM_WITH_LARGEST:
+		reduce_sum(span, shown, ret_values, &sum);
+		break;
+	case COLUMN_OPERATION_LIFETIME:
+		sum.as_rate = false;
+		reduce_sum(&life, shown, ret_values, &sum);
+		break;
+	case COLUMN_OPERATION_QUOTIENT:
+	case COLUMN_OPERATION_SHARE:
+		reduce_both(span, shown, ret_values, false);
+		break;
+	case COLUMN_OPERATION_NET:
+		reduce_both(span, shown, ret_values, sum.as_rate);
+		break;
+	case COLUMN_OPERATION_DIFFERENCE:
+		reduce_both(&life, shown, ret_values, false);
+		break;
+	case COLUMN_OPERATION_PRESENT:
+		reduce_present(span, shown, ret_values, (enum metric)entry->inputs[0]);
+		break;
+	case COLUMN_OPERATION_STUCK:
+		reduce_stuck(span, shown, ret_values);
+		break;
+	case COLUMN_OPERATION_AGE:
+		reduce_age(shown, ret_values);
+		break;
+	case COLUMN_OPERATION_BAR:
+		reduce_bar(span, shown, ret_values, entry->inputs);
+		break;
+	case COLUMN_OPERATION_SMAPS:
+		reduce_smaps(shown, ret_values, (enum smaps_key)entry->inputs[0]);
+		break;
+	case COLUMN_OPERATION_CGROUP:
 		reduce_cgroup(span, shown, ret_values);
-	else if (entry->operation == COLUMN_OPERATION_HEAP)
-		reduce_heap(span, shown, ret_values);
-	else if (entry->operation == COLUMN_OPERATION_NET)
-		reduce_net(span, shown, ret_values);
-	else
-		reduce(&reduction, entry);
+		break;
+	case COLUMN_OPERATION_HEAP:
+		reduce_heap(shown, ret_values);
+		break;
+	}
 }

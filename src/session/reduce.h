@@ -23,15 +23,9 @@ void reduce_cgroup(const struct span *span, const struct shown *shown, const str
 
 /*
  * Reduces a column of the allocator probe (enum heap_field). `differs`: of LIVE, some process is not whole in
- * the row; of LAYOUT, processes do not agree, present.value being an index into provenance.heap.
+ * the row; of LAYOUT, processes do not agree, present being an index into provenance.heap.
  */
-void reduce_heap(const struct span *span, const struct shown *shown, const struct column_values *values);
-
-/*
- * Reduces first - second of two counters over the span to sum.first and sum.second. The whole is missed with
- * any thread: a difference of parts is neither more nor less than that of all.
- */
-void reduce_net(const struct span *span, const struct shown *shown, const struct column_values *values);
+void reduce_heap(const struct shown *shown, const struct column_values *values);
 
 /* How the counters of a process were found, and what became of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);

@@ -182,65 +182,55 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
 		accumulator->sum.first = value.value;
 }
 
-/* The last reason is named: the others of the group are those of cgroups before it. */
-static void miss(struct accumulator *accumulator, uint16_t reason)
-{
-	accumulator->missed++;
-	accumulator->reason = reason;
-}
-
 /*
- * Takes the difference of a counter to the other side. A cgroup that has no record there counts from zero,
- * or, when it has `settled` threads, older than that, is unavailable.
+ * Makes of a counter its difference to the other side. A cgroup that has no record there counts from zero,
+ * or, when it has `settled` threads, older than that, is unavailable. Returns REASON_READ or why there is
+ * none.
  */
-static bool take_change(const struct span *span, const struct cgroup_field_entry *field,
-			const struct cgroup_record *before, bool settled, bool as_rate,
-			struct field_value *value, struct accumulator *accumulator)
+static uint16_t take_change(const struct span *span, const struct cgroup_field_entry *field,
+			    const struct cgroup_record *before, bool settled, double *value)
 {
 	uint64_t now_ns = span->now->provenance.boottime_ns, before_ns;
 	double start = 0.0;
 
 	if (span->mode == VIEW_MODE_TOTAL)
-		return true;
-	if (span->from == NULL || span->from->cgroup_count == 0 || (before == NULL && settled)) {
-		miss(accumulator, span->from == NULL ? span->missing : REASON_NOT_READ);
-		return false;
-	}
+		return REASON_READ;
+	if (span->from == NULL)
+		return span->missing;
+	if (span->from->cgroup_count == 0 || (before == NULL && settled))
+		return REASON_NOT_READ;
 	if (before != NULL) {
-		if (before->missing[member_of(field)] != REASON_READ) {
-			miss(accumulator, before->missing[member_of(field)]);
-			return false;
-		}
+		if (before->missing[member_of(field)] != REASON_READ)
+			return before->missing[member_of(field)];
 		start = read_field(field, span->from, before).value;
 	}
+	if (*value < start)
+		return REASON_WENT_BACKWARDS;
+	*value -= start;
+	if (field->kind != CGROUP_FIELD_RATE || span->mode != VIEW_MODE_RATE)
+		return REASON_READ;
 	before_ns = span->from->provenance.boottime_ns;
-	if (value->value < start || (as_rate && now_ns <= before_ns)) {
-		miss(accumulator, value->value < start ? REASON_WENT_BACKWARDS : REASON_NOT_READ);
-		return false;
-	}
-	value->value -= start;
-	if (as_rate)
-		value->value = value->value * 1e9 / (double)(now_ns - before_ns);
-	return true;
+	if (now_ns <= before_ns)
+		return REASON_NOT_READ;
+	*value = *value * 1e9 / (double)(now_ns - before_ns);
+	return REASON_READ;
 }
 
-static void add_record(const struct span *span, const struct cgroup_field_entry *field, uint32_t index,
-		       const struct cgroup_record *before, bool settled, struct accumulator *accumulator)
+static void add_record(const struct span *span, const struct cgroup_field_entry *field,
+		       const struct cgroup_record *record, const struct cgroup_record *before, bool settled,
+		       struct accumulator *accumulator)
 {
-	const struct cgroup_record *record = &span->now->cgroups[index];
-	struct field_value value;
+	struct field_value value = read_field(field, span->now, record);
+	uint16_t reason = record->missing[member_of(field)];
 
-	if (record->missing[member_of(field)] != REASON_READ) {
-		miss(accumulator, record->missing[member_of(field)]);
+	if (reason == REASON_READ && field->kind != CGROUP_FIELD_GAUGE)
+		reason = take_change(span, field, before, settled, &value.value);
+	if (reason == REASON_READ) {
+		merge_value(field, value, accumulator);
 		return;
 	}
-	value = read_field(field, span->now, record);
-	if (field->kind != CGROUP_FIELD_GAUGE &&
-	    !take_change(span, field, before, settled,
-			 field->kind == CGROUP_FIELD_RATE && span->mode == VIEW_MODE_RATE, &value,
-			 accumulator))
-		return;
-	merge_value(field, value, accumulator);
+	accumulator->missed++;
+	accumulator->reason = reason; /* of several that of the last one */
 }
 
 /* Why no cgroup has a record. */
@@ -263,7 +253,7 @@ void reduce_cgroup(const struct span *span, const struct shown *shown, const str
 	if (!shown->by_cgroup)
 		return;
 	for (size_t row = 0; now->cgroup_count == 0 && row < shown->row_count; row++)
-		miss(&values->accumulators[row], reason_without_records(span));
+		accumulator_miss(&values->accumulators[row], reason_without_records(span));
 	rows = rows_of_paths(shown);
 	settled = find_settled(span, shown);
 	for (uint32_t i = 0; i < now->cgroup_count; i++) {
@@ -273,7 +263,8 @@ void reduce_cgroup(const struct span *span, const struct shown *shown, const str
 		uint32_t path = now->cgroups[i].path;
 
 		if (rows[path] != UINT32_MAX)
-			add_record(span, field, i, before, settled[path], &values->accumulators[rows[path]]);
+			add_record(span, field, &now->cgroups[i], before, settled[path],
+				   &values->accumulators[rows[path]]);
 	}
 	free(rows);
 	free(settled);

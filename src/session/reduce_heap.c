@@ -97,7 +97,7 @@ static void add_process(const struct process_part *part, struct accumulator *acc
 {
 	if (part->read != 0) {
 		accumulator->read++;
-		accumulator->present.value++;
+		accumulator->present++;
 	} else if (part->missed != 0) {
 		accumulator_miss(accumulator, part->reason);
 	}
@@ -105,7 +105,7 @@ static void add_process(const struct process_part *part, struct accumulator *acc
 
 static void add_seen(const struct process_part *part, struct accumulator *accumulator)
 {
-	accumulator->present.value += part->read;
+	accumulator->present += part->read;
 	accumulator->read += part->read;
 	if (part->missed != 0)
 		accumulator_miss(accumulator, part->reason);
@@ -137,8 +137,8 @@ static void add_layout(const struct snapshot *now, const struct process_part *pa
 		return;
 	}
 	if (accumulator->read++ == 0)
-		accumulator->present.value = (uint64_t)(process - heap);
-	accumulator->differs |= strcmp(heap[accumulator->present.value].layout, process->layout) != 0;
+		accumulator->present = (uint64_t)(process - heap);
+	accumulator->differs |= strcmp(heap[accumulator->present].layout, process->layout) != 0;
 }
 
 /* How many threads each process has. */
@@ -152,10 +152,10 @@ static void count_threads(const struct snapshot *now, struct hash_map *counts)
 	}
 }
 
-void reduce_heap(const struct span *span, const struct shown *shown, const struct column_values *values)
+void reduce_heap(const struct shown *shown, const struct column_values *values)
 {
 	enum heap_field field = (enum heap_field)column_entry(values->column)->inputs[0];
-	const struct snapshot *now = span->now;
+	const struct snapshot *now = shown->now;
 	struct hash_map threads = {0};
 	struct process_part *parts;
 	size_t count;
@@ -190,59 +190,4 @@ void reduce_heap(const struct span *span, const struct shown *shown, const struc
 	}
 	hash_map_release(&threads);
 	free(parts);
-}
-
-static void add_ended_net(const struct ended *ended, const struct shown *shown, const int *inputs,
-			  const struct column_values *values)
-{
-	const size_t first = (size_t)inputs[0], second = (size_t)inputs[1];
-
-	for (size_t i = 0; i < ended->count; i++) {
-		const struct ended_record *record = &ended->records[i];
-		struct accumulator *accumulator;
-		uint8_t states = record->states[first] | record->states[second];
-
-		if (shown->ended_row_of[i] == UINT32_MAX)
-			continue;
-		accumulator = &values->accumulators[shown->ended_row_of[i]];
-		if ((states & ENDED_MISSED) != 0)
-			accumulator_miss(accumulator, REASON_ENDED);
-		if ((states & ENDED_COUNTED) == 0)
-			continue;
-		accumulator->read++;
-		accumulator->sum.first += (double)record->amounts[first];
-		accumulator->sum.second += (double)record->amounts[second];
-	}
-}
-
-void reduce_net(const struct span *span, const struct shown *shown, const struct column_values *values)
-{
-	const struct column_entry *entry = column_entry(values->column);
-	struct series series[2];
-
-	for (size_t i = 0; i < 2; i++) {
-		series[i].values = memory_allocate((shown->count + 1) * sizeof(double));
-		series[i].states = memory_allocate((shown->count + 1) * sizeof(uint16_t));
-		span_fill(span, shown->threads, shown->count, (enum metric)entry->inputs[i],
-			  span->mode == VIEW_MODE_RATE, &series[i]);
-	}
-	for (size_t k = 0; k < shown->count; k++) {
-		struct accumulator *accumulator = &values->accumulators[shown->row_of[k]];
-		uint16_t first = series[0].states[k], second = series[1].states[k];
-
-		if (first == REASON_READ && second == REASON_READ) {
-			accumulator->read++;
-			accumulator->sum.first += series[0].values[k];
-			accumulator->sum.second += series[1].values[k];
-		} else if (first != SERIES_ABSENT || second != SERIES_ABSENT) {
-			accumulator_miss(accumulator,
-					 first != REASON_READ && first != SERIES_ABSENT ? first : second);
-		}
-	}
-	for (size_t i = 0; i < 2; i++) {
-		free(series[i].values);
-		free(series[i].states);
-	}
-	if (shown->ended_row_of != NULL && span->ended != NULL)
-		add_ended_net(span->ended, shown, entry->inputs, values);
 }

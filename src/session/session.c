@@ -179,7 +179,6 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 	const struct snapshot *snapshots[2] = {session->now, session->ended.names};
 	struct cached_grouping *oldest = &session->groupings[0];
 
-	with_ended = with_ended && session->ended.names != NULL;
 	session->grouping_clock++;
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		struct cached_grouping *cached = &session->groupings[i];

@@ -129,15 +129,17 @@ static void append_readings(struct explanation *explanation, enum metric metric)
 /* How many threads contributed to a metric, and why the others did not. */
 static void append_coverage(struct explanation *explanation, enum metric metric)
 {
-	uint64_t by_state[SERIES_ABSENT + 1] = {0};
+	const bool is_counter = metric_type(metric)->kind == METRIC_KIND_COUNTER;
+	const struct span_counter counter = span_counter_of(&explanation->span, metric);
+	uint64_t by_state[SPAN_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		uint32_t thread = explanation->shown.threads[k];
-		uint64_t amount;
+		uint64_t amount, elapsed;
 
-		if (metric_type(metric)->kind == METRIC_KIND_COUNTER)
-			by_state[span_change(&explanation->span, thread, metric, &amount)]++;
+		if (is_counter)
+			by_state[span_change(&counter, thread, &amount, &elapsed)]++;
 		else
 			by_state[explain_state(explanation->span.now, thread, metric)]++;
 	}

@@ -41,7 +41,8 @@ struct session {
 
 /*
  * The grouping of the newest round (snapshot 0) and, `with_ended`, of the names of ended threads (snapshot
- * 1). Owned by the session, valid until the next round or GROUPING_CACHE_SIZE other groupings.
+ * 1), of which there must be some. Owned by the session, valid until the next round or GROUPING_CACHE_SIZE
+ * other groupings.
  */
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
 					bool with_ended);

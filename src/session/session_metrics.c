@@ -50,14 +50,10 @@ static void cell_in_mode(struct session *session, const struct shown *shown, enu
 
 static bool changes_over_time(enum column column)
 {
-	switch (column_entry(column)->operation) {
-	case COLUMN_OPERATION_PRESENT:
-	case COLUMN_OPERATION_DIFFERENCE:
-	case COLUMN_OPERATION_THREADS:
-		return false;
-	default:
-		return true;
-	}
+	enum column_operation operation = column_entry(column)->operation;
+
+	return operation != COLUMN_OPERATION_PRESENT && operation != COLUMN_OPERATION_DIFFERENCE &&
+	       operation != COLUMN_OPERATION_THREADS;
 }
 
 /* Where a number came from, or why it did not come. */

@@ -20,6 +20,7 @@ struct table_work {
 	size_t value_capacity;
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
+	enum column sort; /* COLUMN_COUNT when sorted by name */
 	struct table *table;
 	struct cell filter_cell;
 	struct arena filter_arena;
@@ -32,17 +33,22 @@ struct ordered_row {
 	double sort;
 	const char *label;
 	size_t label_length;
-	uint32_t tid;                   /* 0 for a group */
-	size_t row;                     /* of `shown`; SIZE_MAX when gone */
-	const struct history_row *gone; /* NULL unless gone */
+	uint32_t thread; /* index in the newest round, or in the one before when gone; UINT32_MAX for a group
+			  */
+	uint32_t tid;    /* 0 for a group */
+	size_t row;      /* of `shown`, or ROW_GONE */
 	unsigned char mark;
 };
+
+#define ROW_GONE SIZE_MAX
 
 /* The column sorted by, or the one of the table that stands for it. */
 static enum column sort_column(const struct table_work *work)
 {
 	enum column sort = work->view->sort;
 
+	if (work->view->sort_by_name)
+		return COLUMN_COUNT;
 	for (size_t i = 0; i < work->column_count; i++) {
 		if (work->columns[i] == sort)
 			return sort;
@@ -70,59 +76,33 @@ static const struct column_values *values_of(struct table_work *work, enum colum
 	return &work->values[work->value_count++];
 }
 
+/* --- filter --- */
+
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
 	struct table_work *work = context;
 	enum view_mode mode = as_rate ? VIEW_MODE_RATE : work->view->mode;
-	const struct column_values *values = values_of(work, column, mode);
 
-	column_cell(&work->shown, values, work->filter_row, &work->filter_arena, &work->filter_cell);
+	if (work->filter_row == ROW_GONE)
+		return NULL;
+	column_cell(&work->shown, values_of(work, column, mode), work->filter_row, &work->filter_arena,
+		    &work->filter_cell);
 	return &work->filter_cell;
 }
 
-/* The name of a row as read. */
-static const char *row_label(const struct table_work *work, size_t row, size_t *ret_length)
+static bool passes(struct table_work *work, const struct ordered_row *row)
 {
-	const struct shown *shown = &work->shown;
-
-	return shown->by_thread ? shown_thread_name(shown->now, shown->row_group[row], ret_length)
-				: grouping_key(shown->grouping, shown->row_group[row], ret_length);
-}
-
-static bool passes(struct table_work *work, size_t row)
-{
-	const char *label;
-	size_t length;
 	bool matches;
 
 	if (work->view->filter == NULL)
 		return true;
-	label = row_label(work, row, &length);
-	work->filter_row = row;
-	matches = filter_matches(work->view->filter, label, length, filter_cell, work);
+	work->filter_row = row->row;
+	matches = filter_matches(work->view->filter, row->label, row->label_length, filter_cell, work);
 	arena_release(&work->filter_arena);
 	return matches;
 }
 
 /* --- order --- */
-
-/* Sets label and identity of any row, gone ones too. */
-static void identify(const struct table_work *work, struct ordered_row *row)
-{
-	const struct snapshot *previous = work->session->previous;
-
-	if (row->gone == NULL) {
-		row->label = row_label(work, row->row, &row->label_length);
-		if (work->shown.by_thread)
-			row->tid = work->shown.now->tid[work->shown.row_group[row->row]];
-	} else if (row->gone->thread == UINT32_MAX) {
-		row->label = row->gone->key;
-		row->label_length = row->gone->key_length;
-	} else {
-		row->label = shown_thread_name(previous, row->gone->thread, &row->label_length);
-		row->tid = previous->tid[row->gone->thread];
-	}
-}
 
 /* Names upwards, then thread ids: total, whatever the values. */
 static int compare_names(const struct ordered_row *a, const struct ordered_row *b)
@@ -135,7 +115,7 @@ static int compare_names(const struct ordered_row *a, const struct ordered_row *
 		return order;
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
-	return (a->gone != NULL) - (b->gone != NULL);
+	return (a->row == ROW_GONE) - (b->row == ROW_GONE);
 }
 
 static int compare_rows(const void *a, const void *b, void *context)
@@ -158,31 +138,52 @@ static int compare_rows(const void *a, const void *b, void *context)
 static double *sort_values(struct table_work *work)
 {
 	double *sorts = memory_allocate((work->shown.row_count + 1) * sizeof(*sorts));
-	enum column sort = work->view->sort_by_name ? COLUMN_COUNT : sort_column(work);
 	struct arena arena = {0};
 
 	for (size_t row = 0; row < work->shown.row_count; row++) {
-		struct cell cell;
+		struct cell cell = {.sort = NAN};
 
-		sorts[row] = NAN;
-		if (sort == COLUMN_COUNT)
-			continue;
-		column_cell(&work->shown, values_of(work, sort, work->view->mode), row, &arena, &cell);
+		if (work->sort != COLUMN_COUNT)
+			column_cell(&work->shown, values_of(work, work->sort, work->view->mode), row, &arena,
+				    &cell);
 		sorts[row] = cell.sort;
 	}
 	arena_release(&arena);
 	return sorts;
 }
 
-static bool gone_passes(const struct table_work *work, const struct ordered_row *row)
+static void set_thread(struct ordered_row *row, const struct snapshot *snapshot, uint32_t thread)
 {
-	const struct filter *filter = work->view->filter;
+	row->thread = thread;
+	row->tid = snapshot->tid[thread];
+	row->label = shown_thread_name(snapshot, thread, &row->label_length);
+}
 
-	if (filter == NULL)
-		return true;
-	if (filter_columns(filter, NULL, 0) > 0)
-		return false;
-	return filter_matches(filter, row->label, row->label_length, NULL, NULL);
+static struct ordered_row living_row(const struct shown *shown, size_t index, double sort, unsigned char mark)
+{
+	struct ordered_row row = {.sort = sort, .thread = UINT32_MAX, .row = index, .mark = mark};
+
+	if (shown->by_thread)
+		set_thread(&row, shown->now, shown->row_group[index]);
+	else
+		row.label = grouping_key(shown->grouping, shown->row_group[index], &row.label_length);
+	return row;
+}
+
+static struct ordered_row gone_row(const struct snapshot *previous, const struct history_row *gone)
+{
+	struct ordered_row row = {
+		.sort = gone->sort,
+		.label = gone->key,
+		.label_length = gone->key_length,
+		.thread = UINT32_MAX,
+		.row = ROW_GONE,
+		.mark = ROW_MARK_GONE,
+	};
+
+	if (gone->thread != UINT32_MAX)
+		set_thread(&row, previous, gone->thread);
+	return row;
 }
 
 /* The rows that the table shows, in their order; the caller frees them. */
@@ -197,23 +198,17 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	marks = history_update(&work->session->history, work->session->rounds, work->view, &work->shown,
 			       sorts);
 	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
-	for (size_t row = 0; row < work->shown.row_count; row++) {
-		if (!passes(work, row))
-			continue;
-		rows[count] = (struct ordered_row){.sort = sorts[row], .row = row, .mark = marks[row]};
-		identify(work, &rows[count++]);
+	for (size_t i = 0; i < work->shown.row_count; i++) {
+		rows[count] = living_row(&work->shown, i, sorts[i], marks[i]);
+		if (passes(work, &rows[count]))
+			count++;
 	}
 	for (size_t i = 0; before->round != 0 && !work->view->hide_gone && i < before->count; i++) {
-		struct ordered_row gone = {.sort = before->rows[i].sort,
-					   .row = SIZE_MAX,
-					   .gone = &before->rows[i],
-					   .mark = ROW_MARK_GONE};
-
 		if (before->rows[i].seen)
 			continue;
-		identify(work, &gone);
-		if (gone_passes(work, &gone))
-			rows[count++] = gone;
+		rows[count] = gone_row(work->session->previous, &before->rows[i]);
+		if (passes(work, &rows[count]))
+			count++;
 	}
 	free(sorts);
 	free(marks);
@@ -223,91 +218,59 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	return rows;
 }
 
-static void fill_gone(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
+static struct cell gone_cell(enum column column)
 {
-	struct arena *arena = &work->table->arena;
-
-	row->tid = ordered->tid;
-	row->label = arena_duplicate(arena, ordered->label, ordered->label_length);
-	row->label_length = ordered->label_length;
-	row->key = row->label;
-	row->key_length = row->label_length;
-	if (ordered->gone->thread != UINT32_MAX) {
-		buffer_clear(&work->key);
-		shown_append_thread_key(&work->key, work->session->previous, ordered->gone->thread);
-		row->key = arena_duplicate(arena, work->key.data, work->key.length);
-		row->key_length = work->key.length;
-		row->tgid = work->session->previous->tgid[ordered->gone->thread];
-	}
-	table_add_cells(work->table, row);
-	for (size_t i = 0; i < work->column_count; i++) {
-		if (work->columns[i] == COLUMN_THR)
-			row->cells[i] = (struct cell){
-				.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT};
-		else
-			row->cells[i] = (struct cell){
-				.state = CELL_UNAVAILABLE, .reason = REASON_ENDED, .sort = NAN};
-	}
+	if (column == COLUMN_THR)
+		return (struct cell){.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT};
+	return (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_ENDED, .sort = NAN};
 }
 
 static void fill_row(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
 {
-	const struct snapshot *now = work->session->now;
+	const bool gone = ordered->row == ROW_GONE;
+	const struct snapshot *snapshot = gone ? work->session->previous : work->session->now;
 	struct arena *arena = &work->table->arena;
-	const char *key;
-	size_t length;
 
-	row->label = arena_duplicate(arena, ordered->label, ordered->label_length);
-	row->label_length = ordered->label_length;
-	key = shown_row_key(&work->shown, ordered->row, &work->key, &length);
-	row->key = arena_duplicate(arena, key, length);
-	row->key_length = length;
-	row->threads = work->shown.row_threads[ordered->row];
-	if (work->shown.by_thread) {
-		row->thread = work->shown.row_group[ordered->row];
-		row->tid = now->tid[row->thread];
-		row->tgid = now->tgid[row->thread];
-		if (work->view->cells_on_demand)
-			return;
+	row->mark = (enum row_mark)ordered->mark;
+	row->label = row->key = arena_duplicate(arena, ordered->label, ordered->label_length);
+	row->label_length = row->key_length = ordered->label_length;
+	row->threads = gone ? 0 : work->shown.row_threads[ordered->row];
+	if (ordered->thread != UINT32_MAX) {
+		buffer_clear(&work->key);
+		shown_append_thread_key(&work->key, snapshot, ordered->thread);
+		row->key = arena_duplicate(arena, work->key.data, work->key.length);
+		row->key_length = work->key.length;
+		row->tid = ordered->tid;
+		row->tgid = snapshot->tgid[ordered->thread];
+		row->thread = gone ? UINT32_MAX : ordered->thread;
 	}
+	if (row->thread != UINT32_MAX && work->view->cells_on_demand)
+		return;
 	table_add_cells(work->table, row);
-	for (size_t i = 0; i < work->column_count; i++)
-		column_cell(&work->shown, values_of(work, work->columns[i], work->view->mode), ordered->row,
-			    arena, &row->cells[i]);
+	for (size_t i = 0; i < work->column_count; i++) {
+		if (gone)
+			row->cells[i] = gone_cell(work->columns[i]);
+		else
+			column_cell(&work->shown, values_of(work, work->columns[i], work->view->mode),
+				    ordered->row, arena, &row->cells[i]);
+	}
 }
 
 static void fill_table(struct table_work *work)
 {
-	struct table *table = work->table;
-	enum column sort = sort_column(work);
 	struct ordered_row *rows;
 	size_t count, total;
 
-	for (size_t i = 0; i < work->column_count; i++) {
-		column_describe(work->columns[i], work->view->mode, work->shown.by_thread, &table->arena,
-				&table->columns[i]);
-		if (!work->view->sort_by_name && work->columns[i] == sort && table->sort_column == SIZE_MAX)
-			table->sort_column = i;
+	work->sort = sort_column(work);
+	for (size_t i = work->column_count; i-- > 0;) {
+		if (work->columns[i] == work->sort)
+			work->table->sort_column = i;
 	}
 	rows = order_rows(work, &count, &total);
-	for (size_t i = 0; i < count; i++) {
-		struct table_row *row = table_add_bare_row(table);
-
-		row->mark = (enum row_mark)rows[i].mark;
-		if (rows[i].gone != NULL)
-			fill_gone(work, &rows[i], row);
-		else
-			fill_row(work, &rows[i], row);
-	}
-	table->row_total = total;
+	for (size_t i = 0; i < count; i++)
+		fill_row(work, &rows[i], table_add_bare_row(work->table));
+	work->table->row_total = total;
 	free(rows);
-}
-
-static void describe_empty(struct table_work *work)
-{
-	for (size_t i = 0; i < work->column_count; i++)
-		column_describe(work->columns[i], work->view->mode, work->view->level == VIEW_LEVEL_THREADS,
-				&work->table->arena, &work->table->columns[i]);
 }
 
 struct table *session_table(struct session *session, const struct view *view)
@@ -316,10 +279,11 @@ struct table *session_table(struct session *session, const struct view *view)
 
 	work.column_count = view_columns(view, work.columns);
 	work.table = table_create(NULL, work.column_count);
-	if (session->now == NULL) {
-		describe_empty(&work);
+	for (size_t i = 0; i < work.column_count; i++)
+		column_describe(work.columns[i], view->mode, view->level == VIEW_LEVEL_THREADS,
+				&work.table->arena, &work.table->columns[i]);
+	if (session->now == NULL)
 		return work.table;
-	}
 	session_collect(session, view, NULL, 0, false, &work.shown);
 	fill_table(&work);
 	for (size_t i = 0; i < work.value_count; i++)

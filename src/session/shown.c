@@ -30,16 +30,6 @@ void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snaps
 	buffer_append_u64(buffer, snapshot->start_time[thread]);
 }
 
-const char *shown_row_key(const struct shown *shown, size_t row, struct buffer *buffer, size_t *ret_length)
-{
-	if (!shown->by_thread)
-		return grouping_key(shown->grouping, shown->row_group[row], ret_length);
-	buffer_clear(buffer);
-	shown_append_thread_key(buffer, shown->now, shown->row_group[row]);
-	*ret_length = buffer->length;
-	return buffer->data;
-}
-
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)
 {
 	uint32_t comm = snapshot->triples[snapshot->triple[thread]].comm;

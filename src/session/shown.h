@@ -16,7 +16,7 @@ struct shown {
 	uint32_t *ended_row_of;
 	size_t row_count;
 	uint32_t *row_threads; /* living threads of each row */
-	uint32_t *row_group; /* group of each row, or its thread index when `by_thread`; NULL: nobody asks */
+	uint32_t *row_group;   /* group of each row, or its thread index when `by_thread` */
 	bool by_thread;
 	const struct grouping *grouping; /* of the rows; NULL when `by_thread` */
 	bool by_cgroup;                  /* rows are cgroups */
@@ -34,16 +34,13 @@ static inline void shown_add(struct shown *shown, uint32_t thread, uint32_t row)
 	shown->row_threads[row]++;
 }
 
-/* Key of a row, NUL-terminated; a thread's is made in `buffer`, which is cleared. */
-const char *shown_row_key(const struct shown *shown, size_t row, struct buffer *buffer, size_t *ret_length);
-
 /* Appends the key of a thread, "TID:START". */
 void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread);
 
 /* Name of a thread as read. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
 
-/* Whatever a row's cell is made of. */
+/* What the cell of a row is made of. */
 struct accumulator {
 	union {
 		struct {
@@ -52,9 +49,7 @@ struct accumulator {
 		struct {
 			int64_t low, high;
 		} range;
-		struct {
-			uint64_t value;
-		} present;
+		uint64_t present;
 	};
 	uint32_t read, missed;
 	uint16_t reason; /* of a missed one */

@@ -2,6 +2,7 @@
 #ifndef CTOP_SPAN_H
 #define CTOP_SPAN_H
 
+#include "snapshot/metric_reader.h"
 #include "snapshot/thread_match.h"
 #include "view/view.h"
 
@@ -21,28 +22,30 @@ static inline struct span span_of_life(const struct span *span)
 	return (struct span){.now = span->now, .missing = span->missing, .mode = VIEW_MODE_TOTAL};
 }
 
-/* Value state of a series beside reason ids (REASON_READ: there). */
+/* State of a value beside the reason ids (REASON_READ: there). */
 enum {
-	SERIES_ABSENT = 256
+	SPAN_ABSENT = 256
 };
 
-/* One counter of many threads. */
-struct series {
-	double *values;
-	uint16_t *states;
+/* A counter over a span, looked up once for many threads. Valid as long as the span. */
+struct span_counter {
+	const struct span *span;
+	struct metric_reader now, from;
+	bool frozen;
+	double scale; /* ns of a tick, else 1 */
 };
 
-/*
- * The change of a counter of one thread, in the unit of the metric; in VIEW_MODE_TOTAL its lifetime value.
- * Returns REASON_READ, SERIES_ABSENT or the reason why it is not known.
- */
-uint16_t span_change(const struct span *span, uint32_t thread, enum metric metric, uint64_t *ret_amount);
+struct span_counter span_counter_of(const struct span *span, enum metric metric);
 
 /*
- * The same for `count` threads into `series` (whose arrays have room): amounts (ticks as ns), or per second
- * when `as_rate`.
+ * The change in one thread, in the unit of the metric, and the time between the two readings; in
+ * VIEW_MODE_TOTAL the lifetime value and the age of the thread. Returns REASON_READ, SPAN_ABSENT or the
+ * reason why it is not known.
  */
-void span_fill(const struct span *span, const uint32_t *threads, size_t count, enum metric metric,
-	       bool as_rate, struct series *series);
+uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64_t *ret_amount,
+		     uint64_t *ret_elapsed_ns);
+
+/* The same as a number: an amount (ticks as ns), or per second when `as_rate`. */
+uint16_t span_value(const struct span_counter *counter, uint32_t thread, bool as_rate, double *ret_value);
 
 #endif
