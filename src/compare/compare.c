@@ -80,7 +80,6 @@ void compare_set_after(struct comparison *comparison, const struct snapshot *aft
 	forget(comparison);
 	snapshot_release(comparison->sides[!comparison->after_is_earlier]);
 	comparison->after_is_earlier = is_earlier(after, before);
-	comparison->flipped = comparison->swapped != comparison->after_is_earlier;
 	comparison->sides[comparison->after_is_earlier] = before;
 	comparison->sides[!comparison->after_is_earlier] = snapshot_reference(
 		(struct snapshot *)(uintptr_t)after);
@@ -89,7 +88,6 @@ void compare_set_after(struct comparison *comparison, const struct snapshot *aft
 void compare_swap(struct comparison *comparison)
 {
 	comparison->swapped = !comparison->swapped;
-	comparison->flipped = !comparison->flipped;
 	forget_doubts(comparison);
 }
 
@@ -105,25 +103,19 @@ bool compare_is_swapped(const struct comparison *comparison)
 	return comparison->swapped;
 }
 
-static bool is_complete(const struct comparison *comparison)
-{
-	return comparison->sides[DIFF_BEFORE] != NULL && comparison->sides[DIFF_AFTER] != NULL;
-}
-
 enum compare_boot compare_boot(const struct comparison *comparison)
 {
 	const struct snapshot *before = comparison->sides[DIFF_BEFORE],
 			      *after = comparison->sides[DIFF_AFTER];
 
-	if (!is_complete(comparison) || before->provenance.boot_id == NULL ||
-	    after->provenance.boot_id == NULL)
+	if (after == NULL || before->provenance.boot_id == NULL || after->provenance.boot_id == NULL)
 		return COMPARE_BOOT_UNKNOWN;
 	return comparability_same_boot(before, after) ? COMPARE_BOOT_ONE : COMPARE_BOOT_OTHER;
 }
 
 const struct comparability *compare_doubts(struct comparison *comparison)
 {
-	if (comparison->doubts == NULL && is_complete(comparison))
+	if (comparison->doubts == NULL && comparison->sides[DIFF_AFTER] != NULL)
 		comparison->doubts = comparability_create(compare_side(comparison, DIFF_BEFORE),
 							  compare_side(comparison, DIFF_AFTER));
 	return comparison->doubts;
@@ -133,7 +125,7 @@ uint64_t compare_distance_ns(const struct comparison *comparison)
 {
 	int64_t interval;
 
-	if (!is_complete(comparison))
+	if (comparison->sides[DIFF_AFTER] == NULL)
 		return 0;
 	interval = comparability_interval(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER]);
 	return (uint64_t)(interval < 0 ? -interval : interval);
@@ -141,7 +133,7 @@ uint64_t compare_distance_ns(const struct comparison *comparison)
 
 const struct diff_match *compare_match(struct comparison *comparison)
 {
-	if (!comparison->matched && is_complete(comparison)) {
+	if (!comparison->matched && comparison->sides[DIFF_AFTER] != NULL) {
 		comparison->match = diff_match_create(comparison->sides[DIFF_BEFORE],
 						      comparison->sides[DIFF_AFTER], NULL);
 		comparison->matched = true;

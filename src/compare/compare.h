@@ -38,10 +38,6 @@ enum compare_boot {
 	COMPARE_BOOT_UNKNOWN, /* a side does not say */
 };
 
-enum {
-	COMPARE_METRICS_MAX = COLUMN_TOTAL
-};
-
 /* A comparison with `before`, whose reference it takes over; without rows until there is an after. */
 struct comparison *compare_create(struct snapshot *before);
 void compare_release(struct comparison *comparison);
@@ -85,7 +81,7 @@ bool compare_count_threads(struct comparison *comparison, struct diff_match_coun
  * The metrics of a view: those of its focus, else of its tab. They are columns behind COLUMN_COUNT, or
  * columns of records (memory of processes, cgroups). Returns how many.
  */
-size_t compare_metrics(const struct view *view, enum column ret_metrics[COMPARE_METRICS_MAX]);
+size_t compare_metrics(const struct view *view, enum column ret_metrics[COLUMN_TOTAL]);
 
 /* What the newest round must have read for them, as view_needs() says it. */
 void compare_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,

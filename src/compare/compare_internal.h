@@ -8,16 +8,6 @@
 /*
  * What the files of the comparison share, for no one else.
  *
- *   compare.c          a comparison as a whole: the sides, which threads are the same
- *   compare_metric.c   metrics as rows: which of them a view has
- *   compare_join.c     the groups of both sides
- *   compare_subject.c  the groups and threads that rows are of
- *   compare_record.c   numbers that stand in records rather than in threads
- *   compare_value.c    a metric of both sides of a group or thread, and its cells
- *   compare_rows.c     which rows there are, and their order
- *   compare_table.c    the table
- *   compare_details.c  all metrics of a row, the explanation of a number, what is said of a row
- *
  * Inside, the sides have an order of their own: the earlier capture of one boot is DIFF_BEFORE however they
  * are shown, so that swapping them changes the signs and nothing else. Where a function takes a side as it is
  * shown it says so.
@@ -42,7 +32,7 @@ struct compare_join {
 	struct arena arena;
 };
 
-/* A thread of either or both sides: its index there, else PAIR_NONE. */
+/* A thread of either or both sides: its index there, else COMPARE_NONE. */
 struct compare_thread {
 	uint32_t index[DIFF_SIDE_COUNT];
 };
@@ -57,12 +47,11 @@ struct compare_subjects {
 
 struct comparison {
 	struct snapshot *sides[DIFF_SIDE_COUNT]; /* a reference each; AFTER is NULL at first */
-	bool swapped;
-	bool flipped;             /* the sides as shown stand the other way round than `sides` */
-	bool after_is_earlier;    /* the snapshot that came second is DIFF_BEFORE of `sides` */
-	bool by_groups;           /* the user wants the changes of groups */
-	bool matched;             /* it was tried to make `match` */
-	struct diff_match *match; /* NULL unless one boot */
+	bool swapped;                            /* the first snapshot is shown as after */
+	bool after_is_earlier;                   /* the snapshot that came second is DIFF_BEFORE of `sides` */
+	bool by_groups;                          /* the user wants the changes of groups */
+	bool matched;                            /* it was tried to make `match` */
+	struct diff_match *match;                /* NULL unless one boot */
 	struct compare_join joins[COMPARE_JOINS_KEPT];
 	uint64_t clock;
 	struct comparability *doubts;  /* made when it is asked for */
@@ -74,7 +63,9 @@ struct comparison {
 /* The side inside of one as it is shown. */
 static inline enum diff_side compare_inside(const struct comparison *comparison, enum diff_side shown)
 {
-	return (enum diff_side)((shown == DIFF_AFTER) != comparison->flipped);
+	bool flipped = comparison->swapped != comparison->after_is_earlier;
+
+	return (enum diff_side)((shown == DIFF_AFTER) != flipped);
 }
 
 /* Which threads are the same; NULL unless the sides are of one boot. */
@@ -117,17 +108,17 @@ bool compare_record_applies(const struct view *view, enum column column);
 /* Whether it is a counter of threads. */
 bool compare_is_counter(enum column column);
 
-/* Its unit, and its ladder. */
 enum unit compare_unit(enum column column);
 enum ladder compare_ladder(enum column column);
 
-/* The metric and the subject that a row's key is made of; false when it is none. */
+/* The metric and the subject that a row's key is made of; false when it is not one. */
 bool compare_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,
 		       size_t *ret_subject_length);
 
 /* --- compare_join.c --- */
 
-/* The join of an axis inside the first `step_count` steps of a view; valid until PAIR_JOINS_KEPT others. */
+/* The join of an axis inside the first `step_count` steps of a view; valid until COMPARE_JOINS_KEPT others.
+ */
 struct compare_join *compare_join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				     size_t step_count);
 
@@ -148,6 +139,10 @@ size_t compare_subjects_find(const struct compare_subjects *subjects, const char
 /* Key of a subject; a thread's is made in `buffer`, which is cleared. */
 const char *compare_subject_key(const struct compare_subjects *subjects, size_t subject,
 				struct buffer *buffer, size_t *ret_length);
+
+/* A thread that is a subject, of after where it is there: its index in the snapshot that is returned. */
+const struct snapshot *compare_subject_thread(const struct compare_subjects *subjects, size_t subject,
+					      uint32_t *ret_thread);
 
 /* Name of a subject as on the screen. */
 struct compare_label compare_subject_label(const struct compare_subjects *subjects, size_t subject);
@@ -190,8 +185,6 @@ void compare_percent_cell(const struct diff_value *value, enum row_mark mark, st
 /* The value of a column of records on a side in the order inside. */
 struct diff_side_value compare_record_side(const struct compare_subjects *subjects, size_t subject,
 					   enum column column, enum diff_side side);
-
-void compare_records_release(struct compare_join *join);
 
 /* --- compare_rows.c --- */
 

@@ -6,32 +6,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "diff/diff_internal.h"
-
-/* Everything that a join depends on but the sides. */
-static void sign(struct comparison *comparison, const struct view *view, enum axis axis, size_t step_count,
-		 struct buffer *signature)
-{
-	const struct grouping_options *grouping = &view->grouping;
-
-	buffer_append_format(signature, "%d %d%d%d%d %p %zu", (int)axis, compare_by_threads(comparison),
-			     grouping->keep_thread_names, grouping->keep_cgroup_names,
-			     view->hide_kernel_threads, (const void *)grouping->flatten,
-			     grouping->flatten_count);
-	for (size_t i = 0; i < step_count; i++) {
-		buffer_append_format(signature, " %d %zu ", (int)view->steps[i].axis,
-				     view->steps[i].key_length);
-		buffer_append(signature, view->steps[i].key, view->steps[i].key_length);
-	}
-}
 
 static struct compare_join *find_join(struct comparison *comparison, const struct buffer *signature)
 {
 	for (size_t i = 0; i < COMPARE_JOINS_KEPT; i++) {
 		struct compare_join *join = &comparison->joins[i];
 
-		if (join->diff != NULL && join->signature.length == signature->length &&
-		    memcmp(join->signature.data, signature->data, signature->length) == 0)
+		if (join->diff != NULL && order_bytes(join->signature.data, join->signature.length,
+						      signature->data, signature->length) == 0)
 			return join;
 	}
 	return NULL;
@@ -125,7 +109,8 @@ struct compare_join *compare_join_of(struct comparison *comparison, const struct
 	struct buffer signature = {0};
 	struct compare_join *join;
 
-	sign(comparison, view, axis, step_count, &signature);
+	buffer_append_char(&signature, compare_by_threads(comparison) ? 't' : 'g');
+	view_append_signature(view, axis, step_count, &signature);
 	join = find_join(comparison, &signature);
 	if (join != NULL) {
 		buffer_release(&signature);

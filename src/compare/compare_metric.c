@@ -28,24 +28,10 @@ bool compare_is_counter(enum column column)
 	       column != compare_column_of(METRIC_THREAD_COUNT);
 }
 
-static enum ladder ladder_of_unit(enum unit unit)
-{
-	switch (unit) {
-	case UNIT_NS:
-		return LADDER_NS;
-	case UNIT_BYTES:
-		return LADDER_BYTES;
-	case UNIT_CPUS:
-		return LADDER_NONE;
-	default:
-		return LADDER_UNITLESS;
-	}
-}
-
 enum ladder compare_ladder(enum column metric)
 {
 	if (compare_is_record(metric))
-		return ladder_of_unit(column_entry(metric)->unit);
+		return column_ladder(metric);
 	return compare_is_derived(metric) ? derived_metrics[compare_derived_of(metric)].ladder
 					  : metric_type(compare_metric_of(metric))->ladder;
 }
@@ -92,6 +78,12 @@ static void add_column(struct metric_set *set, enum column column)
 		add_metric(set, compare_column_of((enum metric)entry->inputs[i]));
 }
 
+static void add_columns(struct metric_set *set, const enum column columns[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add_column(set, columns[i]);
+}
+
 /* Means and shares of what is there already. */
 static void add_derived(struct metric_set *set)
 {
@@ -106,28 +98,25 @@ static void add_derived(struct metric_set *set)
 	}
 }
 
-size_t compare_metrics(const struct view *view, enum column ret_metrics[COMPARE_METRICS_MAX])
+size_t compare_metrics(const struct view *view, enum column ret_metrics[COLUMN_TOTAL])
 {
 	struct metric_set set = {.view = view, .metrics = ret_metrics};
 	enum column columns[COLUMN_TOTAL];
 	size_t count;
 
 	if (view->focus != COLUMN_COUNT) {
-		add_column(&set, view->focus);
+		add_columns(&set, &view->focus, 1);
 		return set.count;
 	}
 	if (view->columns != NULL) {
-		for (size_t i = 0; i < view->column_count; i++)
-			add_column(&set, view->columns[i]);
+		add_columns(&set, view->columns, view->column_count);
 		return set.count;
 	}
+	/* a tab has the same metrics for groups and threads: those of the rows come first */
 	count = column_list(view->tab, view->level == VIEW_LEVEL_THREADS, 0, COLUMN_COUNT, columns);
-	for (size_t i = 0; i < count; i++)
-		add_column(&set, columns[i]);
-	/* a tab has the same metrics for groups and threads */
+	add_columns(&set, columns, count);
 	count = column_list(view->tab, view->level != VIEW_LEVEL_THREADS, 0, COLUMN_COUNT, columns);
-	for (size_t i = 0; i < count; i++)
-		add_column(&set, columns[i]);
+	add_columns(&set, columns, count);
 	/* a capture reads the memory of processes, a round only where it is looked at: that is expensive */
 	if (view->tab == TAB_OVERVIEW && view->mode == VIEW_MODE_TOTAL)
 		add_column(&set, COLUMN_RSS);
@@ -138,17 +127,15 @@ size_t compare_metrics(const struct view *view, enum column ret_metrics[COMPARE_
 void compare_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
 		   bool *ret_smaps)
 {
-	enum column wanted[COMPARE_METRICS_MAX];
+	enum column wanted[COLUMN_TOTAL];
 	size_t count = compare_metrics(view, wanted);
 
 	*ret_sources = 0;
 	*ret_cgroup_records = *ret_smaps = false;
 	for (size_t i = 0; i < count; i++) {
 		*ret_sources |= column_sources(wanted[i]);
-		if (compare_is_record(wanted[i]))
-			*(column_entry(wanted[i])->operation == COLUMN_OPERATION_SMAPS
-				  ? ret_smaps
-				  : ret_cgroup_records) = true;
+		*ret_cgroup_records |= column_entry(wanted[i])->operation == COLUMN_OPERATION_CGROUP;
+		*ret_smaps |= column_entry(wanted[i])->operation == COLUMN_OPERATION_SMAPS;
 	}
 }
 
@@ -161,23 +148,6 @@ void compare_append_key(enum column metric, const char *subject, size_t subject_
 	buffer_append(buffer, subject, subject_length);
 }
 
-static enum column find_metric(const char *name, size_t length)
-{
-	enum metric metric = metric_find(name, length);
-	enum derived derived = derived_find(name, length);
-
-	if (metric != METRIC_NONE)
-		return compare_column_of(metric);
-	if (derived != DERIVED_NONE)
-		return column_of_derived(derived);
-	for (enum column column = 0; column < COLUMN_COUNT; column++) {
-		if (compare_is_record(column) && strlen(column_name(column)) == length &&
-		    memcmp(column_name(column), name, length) == 0)
-			return column;
-	}
-	return COLUMN_COUNT;
-}
-
 bool compare_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,
 		       size_t *ret_subject_length)
 {
@@ -185,8 +155,15 @@ bool compare_split_key(const char *key, size_t key_length, enum column *ret_metr
 
 	if (end == NULL)
 		return false;
-	*ret_metric = find_metric(key, (size_t)(end - key));
 	*ret_subject = end + 1;
 	*ret_subject_length = key_length - (size_t)(end + 1 - key);
-	return *ret_metric != COLUMN_COUNT;
+	for (enum column column = 0; column < COLUMN_TOTAL; column++) {
+		bool has_rows = column > COLUMN_COUNT || compare_is_record(column);
+
+		if (has_rows && strcmp(column_name(column), key) == 0) {
+			*ret_metric = column;
+			return true;
+		}
+	}
+	return false;
 }

@@ -12,24 +12,17 @@
 
 /* --- what a change weighs --- */
 
-/* What a quiet host does in a second, by the ladder of a metric: 1 % of a CPU, ten of something, 100 KiB. */
-static double allowance_of(enum ladder ladder)
-{
-	switch (ladder) {
-	case LADDER_NS:
-		return 1e7;
-	case LADDER_US:
-		return 1e4;
-	case LADDER_TICKS:
-		return 1;
-	case LADDER_BYTES:
-		return 100 * 1024;
-	case LADDER_NONE: /* CPUs of a limit: nobody changes them by chance */
-		return 0.01;
-	default:
-		return 10;
-	}
-}
+/* By the ladder of a metric. */
+static const struct {
+	/* what a quiet host does in a second: 1 % of a CPU, ten of something, 100 KiB */
+	double allowance;
+	/* what the part of all changes counts: time is what a user feels, events are how it comes about */
+	double weight;
+} ladder_weights[] = {
+	[LADDER_NONE] = {0.01, 0.5}, /* CPUs of a limit, which do not change by chance */
+	[LADDER_UNITLESS] = {10, 0.5},      [LADDER_NS] = {1e7, 1},  [LADDER_US] = {1e4, 1},
+	[LADDER_BYTES] = {100 * 1024, 0.8}, [LADDER_TICKS] = {1, 1},
+};
 
 /* How much what has no total counts beside a counter's part of all changes. */
 #define WEIGHT_OF_NUMBER 0.02
@@ -39,9 +32,9 @@ static double allowance_of(enum ladder ladder)
 struct ranking {
 	const struct compare_subjects *subjects;
 	const struct view *view;
-	double seconds;                     /* between the captures, for the allowance */
-	double totals[COMPARE_METRICS_MAX]; /* of the amounts of all changes, by metric of the view */
-	enum column metrics[COMPARE_METRICS_MAX];
+	double seconds;              /* between the captures, for the allowance */
+	double totals[COLUMN_TOTAL]; /* of the amounts of all changes, by metric of the view */
+	enum column metrics[COLUMN_TOTAL];
 	size_t metric_count;
 	struct compare_row *rows;
 	size_t count, capacity;
@@ -88,23 +81,8 @@ static double score_alone(const struct diff_value *value, double amount, enum co
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		larger = fmax(larger, fabs(value->side[side].has_number ? value->side[side].number : 0));
 	if (compare_unit(metric) != UNIT_RATIO)
-		larger += allowance_of(compare_ladder(metric));
+		larger += ladder_weights[compare_ladder(metric)].allowance;
 	return larger != 0 ? WEIGHT_OF_NUMBER * fmin(1, amount / larger) : 0;
-}
-
-/* What a counter's part of all changes counts: time is what a user feels, events are how it comes about. */
-static double weight_of(enum ladder ladder)
-{
-	switch (ladder) {
-	case LADDER_NS:
-	case LADDER_US:
-	case LADDER_TICKS:
-		return 1;
-	case LADDER_BYTES:
-		return 0.8;
-	default:
-		return 0.5;
-	}
 }
 
 /* Of a counter: its part of all changes of it. */
@@ -115,8 +93,8 @@ static double score_in_total(const struct ranking *ranking, double amount, size_
 	/* threads come and go by themselves less than anything else */
 	if (ranking->metrics[metric] == compare_column_of(METRIC_THREAD_COUNT))
 		return amount / (ranking->totals[metric] + 1);
-	return weight_of(ladder) * amount /
-	       (ranking->totals[metric] + allowance_of(ladder) * ranking->seconds);
+	return ladder_weights[ladder].weight * amount /
+	       (ranking->totals[metric] + ladder_weights[ladder].allowance * ranking->seconds);
 }
 
 /* --- filter --- */
@@ -125,7 +103,7 @@ static double score_in_total(const struct ranking *ranking, double amount, size_
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
 	struct ranking *ranking = context;
-	enum column inputs[COMPARE_METRICS_MAX];
+	enum column inputs[COLUMN_TOTAL];
 	struct view focused = *ranking->view;
 	size_t count;
 
@@ -173,14 +151,15 @@ static double number_of(const struct diff_value *value, enum diff_side side)
 }
 
 /* What a row is sorted by, but for names. */
-static double sort_key(const struct ranking *ranking, size_t subject, const struct diff_value *value)
+static double sort_key(const struct ranking *ranking, size_t subject, size_t metric,
+		       const struct diff_value *value)
 {
-	if (ranking->view->sort_by_name)
-		return 0;
 	switch (ranking->view->compare_sort) {
 	case COMPARE_COLUMN_THREADS:
 		return fabs((double)compare_subject_threads(ranking->subjects, subject, DIFF_AFTER) -
 			    (double)compare_subject_threads(ranking->subjects, subject, DIFF_BEFORE));
+	case COMPARE_COLUMN_METRIC:
+		return (double)metric;
 	case COMPARE_COLUMN_BEFORE:
 		return number_of(value, DIFF_BEFORE);
 	case COMPARE_COLUMN_AFTER:
@@ -188,7 +167,7 @@ static double sort_key(const struct ranking *ranking, size_t subject, const stru
 	case COMPARE_COLUMN_PERCENT:
 		return value->has_fraction ? fabs(value->fraction) : NAN;
 	default:
-		return 0; /* by the score, which needs all totals first */
+		return 0; /* the score, which needs all totals first: see weigh() */
 	}
 }
 
@@ -201,7 +180,7 @@ static void add_row(struct ranking *ranking, size_t subject, size_t metric, cons
 		.subject = (uint32_t)subject,
 		.metric = (uint32_t)metric,
 		.score = score,
-		.key = sort_key(ranking, subject, value),
+		.key = sort_key(ranking, subject, metric, value),
 	};
 }
 
@@ -244,17 +223,10 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct ranking *ranking = context;
 	const struct compare_row *left = a, *right = b;
 	const struct view *view = ranking->view;
-	int order = 0;
+	int order = view->sort_by_name ? compare_labels(ranking, left, right)
+				       : order_numbers(left->key, right->key, view->sort_ascending);
 
-	if (view->sort_by_name)
-		order = compare_labels(ranking, left, right);
-	else if (view->compare_sort == COMPARE_COLUMN_METRIC)
-		order = (left->metric > right->metric) - (left->metric < right->metric);
-	else if (view->compare_sort == COMPARE_COLUMN_CHANGE)
-		order = order_numbers(left->score, right->score, view->sort_ascending);
-	else
-		order = order_numbers(left->key, right->key, view->sort_ascending);
-	if ((view->sort_by_name || view->compare_sort == COMPARE_COLUMN_METRIC) && !view->sort_ascending)
+	if (view->sort_by_name && !view->sort_ascending)
 		order = -order;
 	if (order == 0)
 		order = order_numbers(left->score, right->score, false);
@@ -271,6 +243,8 @@ static void weigh(struct ranking *ranking)
 
 		if (has_total(ranking->metrics[row->metric]) && !isnan(row->score))
 			row->score = score_in_total(ranking, row->score, row->metric);
+		if (ranking->view->compare_sort == COMPARE_COLUMN_CHANGE)
+			row->key = row->score;
 	}
 }
 

@@ -52,11 +52,23 @@ void compare_subjects_collect(struct comparison *comparison, const struct view *
 	subjects->count = diff_pair_count(subjects->join->diff);
 }
 
-/* A thread that is in before only has a '-' behind: on another boot its numbers may be those of another. */
+const struct snapshot *compare_subject_thread(const struct compare_subjects *subjects, size_t subject,
+					      uint32_t *ret_thread)
+{
+	const struct compare_thread *thread = &subjects->threads[subject];
+	enum diff_side side = thread->index[DIFF_AFTER] != COMPARE_NONE ? DIFF_AFTER : DIFF_BEFORE;
+
+	*ret_thread = thread->index[side];
+	return subjects->comparison->sides[side];
+}
+
+/* A thread that is in before only has a '-' at its end: on another boot its numbers may be those of another.
+ */
 const char *compare_subject_key(const struct compare_subjects *subjects, size_t subject,
 				struct buffer *buffer, size_t *ret_length)
 {
-	const struct compare_thread *thread;
+	const struct snapshot *snapshot;
+	uint32_t thread;
 
 	if (subjects->join != NULL) {
 		const struct diff_pair *pair = diff_pair(subjects->join->diff, subject);
@@ -64,16 +76,11 @@ const char *compare_subject_key(const struct compare_subjects *subjects, size_t 
 		*ret_length = pair->key_length;
 		return pair->key;
 	}
-	thread = &subjects->threads[subject];
 	buffer_clear(buffer);
-	if (thread->index[DIFF_AFTER] != COMPARE_NONE) {
-		shown_append_thread_key(buffer, subjects->comparison->sides[DIFF_AFTER],
-					thread->index[DIFF_AFTER]);
-	} else {
-		shown_append_thread_key(buffer, subjects->comparison->sides[DIFF_BEFORE],
-					thread->index[DIFF_BEFORE]);
+	snapshot = compare_subject_thread(subjects, subject, &thread);
+	shown_append_thread_key(buffer, snapshot, thread);
+	if (snapshot == subjects->comparison->sides[DIFF_BEFORE])
 		buffer_append_char(buffer, '-');
-	}
 	*ret_length = buffer->length;
 	return buffer->data;
 }
@@ -98,14 +105,14 @@ size_t compare_subjects_find(const struct compare_subjects *subjects, const char
 
 struct compare_label compare_subject_label(const struct compare_subjects *subjects, size_t subject)
 {
+	const struct snapshot *snapshot;
 	struct compare_label label;
-	enum diff_side side;
+	uint32_t thread;
 
 	if (subjects->join != NULL)
 		return subjects->join->labels[subject];
-	side = subjects->threads[subject].index[DIFF_AFTER] != COMPARE_NONE ? DIFF_AFTER : DIFF_BEFORE;
-	label.text = shown_thread_name(subjects->comparison->sides[side],
-				       subjects->threads[subject].index[side], &label.length);
+	snapshot = compare_subject_thread(subjects, subject, &thread);
+	label.text = shown_thread_name(snapshot, thread, &label.length);
 	return label;
 }
 
@@ -137,7 +144,7 @@ bool compare_subject_same(const struct compare_subjects *subjects, size_t subjec
 	if (join == NULL || join->counts == NULL)
 		return false;
 	*ret_threads = join->counts[subject];
-	if (subjects->comparison->flipped) {
+	if (compare_inside(subjects->comparison, DIFF_AFTER) != DIFF_AFTER) {
 		ret_threads->came = join->counts[subject].went;
 		ret_threads->went = join->counts[subject].came;
 	}

@@ -34,7 +34,7 @@ const struct compare_column_entry compare_columns[COMPARE_COLUMN_COUNT] = {
 /* What a table shows: a column that would say the same in every row is left out. */
 static size_t shown_columns(const struct view *view, enum compare_column columns[COMPARE_COLUMN_COUNT])
 {
-	enum column wanted[COMPARE_METRICS_MAX];
+	enum column wanted[COLUMN_TOTAL];
 	size_t metric_count = compare_metrics(view, wanted), count = 0;
 
 	for (enum compare_column column = 0; column < COMPARE_COLUMN_COUNT; column++) {
@@ -75,26 +75,6 @@ static struct table *create(const struct view *view)
 	return table;
 }
 
-static uint32_t thread_side(const struct compare_thread *thread, enum diff_side *ret_side)
-{
-	*ret_side = thread->index[DIFF_AFTER] != COMPARE_NONE ? DIFF_AFTER : DIFF_BEFORE;
-	return thread->index[*ret_side];
-}
-
-static void set_thread(const struct compare_subjects *subjects, size_t subject, struct table_row *row)
-{
-	const struct snapshot *snapshot;
-	enum diff_side side;
-	uint32_t thread;
-
-	if (subjects->join != NULL)
-		return;
-	thread = thread_side(&subjects->threads[subject], &side);
-	snapshot = subjects->comparison->sides[side];
-	row->tid = snapshot->tid[thread];
-	row->tgid = snapshot->tgid[thread];
-}
-
 /* Names are shared by the rows of a subject: each is copied once. */
 struct name_cache {
 	struct compare_label *labels;
@@ -125,7 +105,13 @@ static void add_row(struct table *table, const struct compare_subjects *subjects
 	row->mark = compare_subject_mark(subjects, own->subject);
 	row->subject = own->subject;
 	row->metric = own->metric;
-	set_thread(subjects, own->subject, row);
+	if (subjects->join == NULL) {
+		uint32_t thread;
+		const struct snapshot *snapshot = compare_subject_thread(subjects, own->subject, &thread);
+
+		row->tid = snapshot->tid[thread];
+		row->tgid = snapshot->tgid[thread];
+	}
 }
 
 struct table *compare_table(struct comparison *comparison, const struct view *view)

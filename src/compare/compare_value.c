@@ -68,28 +68,19 @@ static struct diff_side_value thread_derived(const struct snapshot *snapshot, ui
 	return side;
 }
 
-/* The word of a category, or the bytes of one on the other side that has the same. */
-static void append_word(const struct snapshot *snapshot, uint32_t thread, enum metric metric,
-			struct buffer *text)
-{
-	char letter[5];
-
-	buffer_append_text(text,
-			   category_text(snapshot, metric, snapshot_value(snapshot, thread, metric), letter));
-}
-
 static bool words_differ(const struct compare_subjects *subjects, const struct compare_thread *thread,
 			 enum metric metric)
 {
-	struct buffer words[DIFF_SIDE_COUNT] = {0};
-	bool differ;
+	const char *words[DIFF_SIDE_COUNT];
+	char letters[DIFF_SIDE_COUNT][5];
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		append_word(subjects->comparison->sides[side], thread->index[side], metric, &words[side]);
-	differ = strcmp(words[DIFF_BEFORE].data, words[DIFF_AFTER].data) != 0;
-	buffer_release(&words[DIFF_BEFORE]);
-	buffer_release(&words[DIFF_AFTER]);
-	return differ;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct snapshot *snapshot = subjects->comparison->sides[side];
+		uint64_t value = snapshot_value(snapshot, thread->index[side], metric);
+
+		words[side] = category_text(snapshot, metric, value, letters[side]);
+	}
+	return strcmp(words[DIFF_BEFORE], words[DIFF_AFTER]) != 0;
 }
 
 static struct diff_value thread_value(const struct compare_subjects *subjects,
@@ -277,7 +268,9 @@ static void group_cell(const struct compare_subjects *subjects, size_t subject, 
 static void thread_cell(const struct compare_subjects *subjects, size_t subject, enum metric metric,
 			enum diff_side side, double number, struct arena *arena, struct cell *cell)
 {
-	struct buffer word = {0};
+	const struct snapshot *snapshot = subjects->comparison->sides[side];
+	uint32_t thread = subjects->threads[subject].index[side];
+	char letter[5];
 
 	if (metric_type(metric)->reduction != METRIC_REDUCTION_MODE) {
 		set_number(number, cell_format_unit(metric_type(metric)->ladder), cell);
@@ -287,9 +280,10 @@ static void thread_cell(const struct compare_subjects *subjects, size_t subject,
 		}
 		return;
 	}
-	append_word(subjects->comparison->sides[side], subjects->threads[subject].index[side], metric, &word);
-	set_text(arena_duplicate(arena, word.data, word.length), cell);
-	buffer_release(&word);
+	set_text(arena_format(
+			 arena, "%s",
+			 category_text(snapshot, metric, snapshot_value(snapshot, thread, metric), letter)),
+		 cell);
 }
 
 void compare_side_cell(const struct compare_subjects *subjects, size_t subject, enum column metric,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From the records that were read to the columns of the snapshot, and what the file lacked. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +150,7 @@ static void append_part(struct buffer *text, const char *part)
 	buffer_append_text(text, part);
 }
 
-static void describe_notes(const struct loader *loader)
+static void describe_notes(const struct loader *loader, struct ctprof_notes *notes)
 {
 	struct lacking lacking = find_lacking(loader);
 	struct buffer text = {0};
@@ -172,18 +173,20 @@ static void describe_notes(const struct loader *loader)
 	}
 	if (loader->notes.older_state)
 		append_part(&text, "state \"?\" is read as unknown");
+	if (notes != NULL)
+		snprintf(notes->text, sizeof(notes->text), "%s", text.data != NULL ? text.data : "");
 	if (text.length != 0)
 		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
 								 text.length);
 	buffer_release(&text);
 }
 
-void load_conclude(struct loader *loader)
+void load_conclude(struct loader *loader, struct ctprof_notes *ret_notes)
 {
 	apply_reasons(loader);
 	apply_ages(loader);
 	apply_heap(loader);
 	mark_metrics_not_in_file(loader);
-	describe_notes(loader);
+	describe_notes(loader, ret_notes);
 	snapshot_finish(loader->snapshot);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "reason.h"
 
-#include "name.h"
+#include <string.h>
 
 const struct reason_entry reasons[REASON_COUNT] = {
 	[REASON_READ] = {"read", "read"},
@@ -12,5 +12,11 @@ const struct reason_entry reasons[REASON_COUNT] = {
 
 enum reason reason_find(const char *name, size_t length)
 {
-	return (enum reason)name_find(reasons, REASON_COUNT, sizeof(reasons[0]), name, length);
+	size_t i;
+
+	for (i = 0; i < REASON_COUNT; i++) {
+		if (strlen(reasons[i].name) == length && memcmp(reasons[i].name, name, length) == 0)
+			break;
+	}
+	return (enum reason)i;
 }

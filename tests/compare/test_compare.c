@@ -481,7 +481,7 @@ static void test_filter(void **state)
 /* Every tab has metrics, but for the one of cgroup records. */
 static void test_metrics_of_tabs(void **state)
 {
-	enum column wanted[COMPARE_METRICS_MAX];
+	enum column wanted[COLUMN_TOTAL];
 	struct view view;
 
 	(void)state;

@@ -103,11 +103,14 @@ static void append_program(struct buffer *buffer, command_table commands)
 
 int help_print(command_table commands, const struct command *command)
 {
-	struct output output = {0};
+	struct output output;
+	struct error error;
 
+	if (output_open(&output, NULL, true, &error) < 0)
+		return command_failed(&error);
 	if (command != NULL)
 		append_command(&output.buffer, command);
 	else
 		append_program(&output.buffer, commands);
-	return output_end(&output);
+	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
 }
