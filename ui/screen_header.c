@@ -14,7 +14,6 @@ enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
 	COST_CELLS = 14, /* "read in 99.9ms": room for any, so that a slower round changes nothing else */
-	KIB_PER_GIB = 1 << 20,
 };
 
 /* A line made of pieces; one that does not fit is left out whole, so that no number is cut; names are. */
@@ -275,7 +274,7 @@ static void add_memory(struct header_line *line, const struct snapshot *now)
 
 	if (!total.present || !available.present || total.value == 0 || available.value > total.value)
 		return;
-	gib = (double)total.value / KIB_PER_GIB;
+	gib = (double)total.value / (1 << 20);
 	add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG",
 	    (double)(total.value - available.value) * 100 / (double)total.value, gib < 9.95 ? 1 : 0, gib);
 }

@@ -63,7 +63,7 @@ static bool has_number(enum metric metric)
 
 static int parse_metric(struct diff_rule *rule, struct part name, struct error *error)
 {
-	const char *names[METRIC_COUNT + DERIVED_COUNT];
+	const char *names[METRIC_COUNT + (size_t)DERIVED_COUNT];
 	size_t count = 0;
 	char *word;
 	int status;

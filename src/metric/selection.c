@@ -10,7 +10,7 @@
 
 enum {
 	WORD_MAX = 128, /* longer words name nothing */
-	NAMES_MAX = METRIC_COUNT + DERIVED_COUNT,
+	NAMES_MAX = METRIC_COUNT + (int)DERIVED_COUNT,
 };
 
 struct name_list {

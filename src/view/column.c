@@ -53,7 +53,7 @@ static const struct column_entry entries[COLUMN_TOTAL] = {
 #undef COLUMN
 #define METRIC(id, name, position, type, tag, gates, section, family, source, key, form, equivalent,         \
 	       equivalent_key, title, description)                                                           \
-	[COLUMN_METRICS + METRIC_##id] = {name, AS_##type(title), 0, {METRIC_##id}, 1, description},
+	[COLUMN_METRICS + (int)METRIC_##id] = {name, AS_##type(title), 0, {METRIC_##id}, 1, description},
 #include "metric/metrics.def"
 #undef METRIC
 #define DERIVED(id, name, operation, inputs, ladder, is_ratio, section, title, formula, description)         \

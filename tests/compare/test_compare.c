@@ -499,10 +499,10 @@ static void test_metrics_of_tabs(void **state)
 		}
 	}
 	view.tab = TAB_ALL;
-	assert_int_equal(compare_metrics(&view, wanted), METRIC_COUNT + DERIVED_COUNT);
+	assert_int_equal(compare_metrics(&view, wanted), METRIC_COUNT + (int)DERIVED_COUNT);
 	view.focus = COLUMN_CPU;
 	assert_int_equal(compare_metrics(&view, wanted), 1);
-	assert_int_equal(wanted[0], COLUMN_METRICS + METRIC_RUN_TIME_NS);
+	assert_int_equal(wanted[0], COLUMN_METRICS + (int)METRIC_RUN_TIME_NS);
 }
 
 /* A newer round becomes after; rows keep their keys. */
@@ -561,7 +561,7 @@ static void test_details(void **state)
 	row = find_row(table, "web", "wait_time_ns");
 	all = compare_metric_table(comparison, &view, row->key, row->key_length);
 	/* and resident, proportional and swapped memory */
-	assert_int_equal(all->row_count, METRIC_COUNT + DERIVED_COUNT + 3);
+	assert_int_equal(all->row_count, METRIC_COUNT + (int)DERIVED_COUNT + 3);
 	table_release(all);
 	assert_null(compare_metric_table(comparison, &view, "wait_time_ns", 12));
 	compare_explain(comparison, &view, row->key, row->key_length, &lines);

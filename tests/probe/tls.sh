@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tls.sh COMPILER SOURCE_ROOT: links a program in the ways that decide where its thread-local storage lies, also with
+# tls.sh SOURCE_ROOT COMPILER...: links a program in the ways that decide where its thread-local storage lies, also with
 # segments that do not begin at a multiple of their alignment, and has it compare.
+# shellcheck disable=SC2086 # the words of the compiler
 set -eu
 
-compiler=$1
-root=$2
+root=$1
+shift
+compiler=$* # with a wrapper (ccache) more than one word
 here=$root/tests/probe
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -32,20 +34,20 @@ misalign()
     grep -q 'ALIGN(256) + 8' "$work/script" || { echo "SKIP: the standard script of this ld is another"; exit 77; }
 }
 
-check "$compiler"
-check "$compiler" -static
-check "$compiler" -static-pie -fPIE
-check "$compiler" -DBIG=300
-check "$compiler" -DBIG=300 -static
+check $compiler
+check $compiler -static
+check $compiler -static-pie -fPIE
+check $compiler -DBIG=300
+check $compiler -DBIG=300 -static
 misalign
-check "$compiler" -DBIG=300 -no-pie -fno-pie -Wl,-T,"$work/script"
-check "$compiler" -DBIG=300 -static -Wl,-T,"$work/script"
+check $compiler -DBIG=300 -no-pie -fno-pie -Wl,-T,"$work/script"
+check $compiler -DBIG=300 -static -Wl,-T,"$work/script"
 if command -v musl-gcc >/dev/null; then
     check musl-gcc -DBIG=300 -static -Wl,-T,"$work/script"
 fi
 misalign -pie
-check "$compiler" -DBIG=300 -pie -fPIE -Wl,-T,"$work/script"
+check $compiler -DBIG=300 -pie -fPIE -Wl,-T,"$work/script"
 if command -v ld.gold >/dev/null; then
-    check "$compiler" -DBIG=300 -fuse-ld=gold
+    check $compiler -DBIG=300 -fuse-ld=gold
 fi
 exit "$failed"

@@ -55,7 +55,7 @@ static void test_metric_table(void **state)
 	view_initialise(&view);
 	table = session_metric_table(session, &view, "web", 3);
 	assert_non_null(table);
-	assert_int_equal(table->row_count, METRIC_COUNT + DERIVED_COUNT);
+	assert_int_equal(table->row_count, METRIC_COUNT + (int)DERIVED_COUNT);
 	assert_int_equal(table->column_count, 5);
 	assert_int_equal(metric_cell(table, "run_time_ns", 0)->value.integer, MS(1200 + 5600));
 	assert_int_equal(metric_cell(table, "run_time_ns", 1)->value.integer, MS(400));
@@ -170,7 +170,7 @@ static void test_evidence(void **state)
 	assert_string_equal(fixture_row(table, "  delays")->cells[3].text, "setcap");
 	assert_int_equal(fixture_row(table, "stat")->cells[2].state, CELL_EMPTY);
 	assert_string_equal(fixture_row(table, "I/O of other users' processes")->cells[0].text, "off");
-	assert_int_equal(table->row_count, SOURCE_COUNT + FEATURE_COUNT);
+	assert_int_equal(table->row_count, SOURCE_COUNT + (int)FEATURE_COUNT);
 	table_release(table);
 	evidence_append_lines(session_now(session), session_interval_ns(session),
 			      session_ended_count(session), &lines);

@@ -367,7 +367,7 @@ static void test_cells_on_demand(void **state)
 	(void)state;
 	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
-	for (int tab = 0; tab < TAB_COUNT * VIEW_MODE_COUNT; tab++) {
+	for (int tab = 0; tab < TAB_COUNT * (int)VIEW_MODE_COUNT; tab++) {
 		struct table *whole, *table;
 
 		view.tab = (enum tab)(tab / VIEW_MODE_COUNT);

@@ -114,7 +114,7 @@ static void test_all_tab(void **state)
 	size_t count = column_list(TAB_ALL, false, 80, COLUMN_COUNT, columns);
 
 	(void)state;
-	assert_int_equal(count, METRIC_COUNT + DERIVED_COUNT);
+	assert_int_equal(count, METRIC_COUNT + (int)DERIVED_COUNT);
 	/* sorted by what another column of the tab counts: none joins */
 	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_CPU, columns), count);
 	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_LOST, columns), count + 1);
