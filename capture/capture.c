@@ -17,15 +17,9 @@
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/procfs/thread_file.h"
-#include "finish.h"
 #include "heap.h"
 #include "probe/probe.h"
-#include "process_facts.h"
-#include "runnable.h"
-#include "thread_columns.h"
-#include "thread_counters.h"
-#include "thread_rows.h"
-#include "thread_turn.h"
+#include "round.h"
 
 #define DEFAULT_BUDGET_PERCENT 3.0
 
@@ -276,14 +270,6 @@ static void recheck_switches(struct round *round)
 	round->schedstats_turned = capture->checks.results[FEATURE_SCHEDSTATS].reason != before;
 }
 
-static void release(struct round *round)
-{
-	free(round->old_row);
-	free(round->comm);
-	free(round->cgroup);
-	hash_map_release(&round->cgroup_types);
-}
-
 /* The snapshot becomes the one that the next round starts from. */
 static void keep(struct round *round)
 {
@@ -349,10 +335,6 @@ static int run(struct round *round)
 	runnable_watch(round);
 	round_name_threads(round);
 	round_finish(round);
-	if ((round->needed & source_bit(SOURCE_STAT)) == 0) {
-		free(round->snapshot->stuck_ns);
-		round->snapshot->stuck_ns = NULL;
-	}
 	return round_is_cancelled(round) ? -ECANCELED : 0;
 }
 
@@ -374,7 +356,10 @@ static int take(struct round *round, struct snapshot **ret_snapshot, struct erro
 			  result == -ECANCELED ? "the capture was cancelled" : "cannot list %s: %s",
 			  round->capture->roots.path[ROOT_PROC], strerror(-result));
 	}
-	release(round);
+	free(round->old_row);
+	free(round->comm);
+	free(round->cgroup);
+	hash_map_release(&round->cgroup_types);
 	return result;
 }
 

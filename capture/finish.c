@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "finish.h"
+#include "round.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,6 @@
 #include "capture/host/host.h"
 #include "capture/host/pressure.h"
 #include "capture/host/sched_ext.h"
-#include "heap_summary.h"
-#include "process_facts.h"
 
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
@@ -275,6 +273,10 @@ void round_finish(struct round *round)
 	} else {
 		summarize_parsing(round);
 		summarize_taskstats(round);
+	}
+	if ((round->needed & source_bit(SOURCE_STAT)) == 0) {
+		free(snapshot->stuck_ns);
+		snapshot->stuck_ns = NULL;
 	}
 	snapshot_finish(snapshot);
 	snapshot->provenance.duration_ns = clock_ns(CLOCK_BOOTTIME) - snapshot->provenance.boottime_ns;

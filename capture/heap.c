@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "thread_columns.h"
 #include "probe/probe.h"
 #include "probe/resolver/resolver.h"
 
@@ -54,15 +53,11 @@ void heap_close(struct heap *heap)
 	*heap = (struct heap){0};
 }
 
-/* Yama forbids it to everybody (Documentation/admin-guide/LSM/Yama.rst). */
-static bool is_forbidden(const struct capture *capture)
-{
-	return capture->checks.results[FEATURE_PROCESS_MEMORY].reason == REASON_SWITCHED_OFF;
-}
-
+/* Yama may forbid it to everybody (Documentation/admin-guide/LSM/Yama.rst). */
 static bool is_on(const struct capture *capture)
 {
-	return capture->heap.probe != NULL && !capture->heap.off && !is_forbidden(capture);
+	return capture->heap.probe != NULL && !capture->heap.off &&
+	       capture->checks.results[FEATURE_PROCESS_MEMORY].reason != REASON_SWITCHED_OFF;
 }
 
 void heap_choose_use(struct round *round)
@@ -83,12 +78,15 @@ enum reason heap_default_reason(const struct capture *capture)
 	return is_on(capture) ? REASON_NOT_READ : REASON_SWITCHED_OFF;
 }
 
-/* Nothing is known of anybody: neither from before nor, when it is switched on again, from now. */
-static void forget_all(struct round *round)
+/* While it is off nothing is known of anybody: neither from before nor, when it is switched on again, from
+ * now. */
+void heap_begin(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;
 	struct process_list *list = &round->capture->processes;
 
+	if (round->capture->heap.probe == NULL || round->heap_is_on)
+		return;
 	for (size_t row = 0; row < snapshot->thread_count; row++)
 		round_forget_heap(round, row);
 	for (size_t i = 0; i < list->count; i++)
@@ -98,12 +96,6 @@ static void forget_all(struct round *round)
 	free(snapshot->source_reason[SOURCE_JEMALLOC]);
 	snapshot->values[METRIC_ALLOCATED_BYTES] = snapshot->values[METRIC_DEALLOCATED_BYTES] = NULL;
 	snapshot->source_reason[SOURCE_JEMALLOC] = NULL;
-}
-
-void heap_begin(struct round *round)
-{
-	if (round->capture->heap.probe != NULL && !round->heap_is_on)
-		forget_all(round);
 }
 
 /* --- looking at processes --- */

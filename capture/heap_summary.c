@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "heap_summary.h"
+#include "round.h"
 
 #include <string.h>
 

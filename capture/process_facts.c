@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "process_facts.h"
+#include "round.h"
 
 #include <dirent.h>
 #include <errno.h>

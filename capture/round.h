@@ -2,8 +2,10 @@
 #ifndef CTOP_ROUND_H
 #define CTOP_ROUND_H
 
-/* What the files of this room that make a snapshot share; each has its functions in a header of its own. See
- * docs/live-round.md. */
+/*
+ * What the files of this room that make a snapshot share: data, and the functions of each file, in the order
+ * in which a round comes to them. See docs/live-round.md.
+ */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -194,5 +196,111 @@ static inline bool round_is_over_budget(const struct round *round)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->cpu_start_ns > round->budget_ns;
 }
+
+/* thread_rows.c: which threads a round has, and what their rows hold before anything is read. */
+
+/* Lists processes and threads into the snapshot. Returns 0 or a negative errno. */
+int round_list_threads(struct round *round);
+
+/* Makes the arrays parallel to the rows; for threads in the previous snapshot they start as copies. */
+void round_make_rows(struct round *round);
+
+/* Gives the numbers of threads that did not run the present time. */
+void round_confirm_still(struct round *round);
+
+/*
+ * thread_counters.c: the counters that show which threads ran, from one taskstats message each, else from one
+ * line of schedstat. Returns 0 or -ECANCELED.
+ */
+int round_read_counters(struct round *round);
+
+/* thread_turn.c: which threads are read, once it is known which ones ran. Both return 0 or -ECANCELED. */
+
+/* The needed sources, and the cgroups. */
+int round_read_needed(struct round *round);
+
+/* Sources that were not asked for, of threads that ran, while the budget lasts; in turn over the rounds. */
+int round_read_extra(struct round *round);
+
+/*
+ * thread_read.c: reading the files of one thread into its row. `tasks` is its process's task directory, -1
+ * when that is gone.
+ */
+
+/* Reads these sources of a thread. */
+void round_read_thread(struct round *round, size_t row, int tasks, source_set wanted);
+
+/* Reads one file into capture->text and from there into the row. False when that failed, which is noted. */
+bool round_read_file(struct round *round, size_t row, int tasks, enum source source);
+
+/* thread_columns.c: how readings become cells of a snapshot, and what is kept from an older snapshot. */
+
+/* Works out which source fills which metric, after the features were checked. */
+void capture_choose_sources(struct capture *capture);
+
+/* Marks every source of new rows as not read, with the reason that holds until it is. */
+void round_expect_sources(struct round *round, size_t first, size_t count);
+
+/* Copies what the previous snapshot holds for the rows that it already had. */
+void round_carry_over(struct round *round);
+
+/* Stores the metrics that `source` fills from round->reading and notes that it was read at round->now_ns. */
+void round_apply(struct round *round, size_t row, enum source source);
+
+/* Notes why `source` was not read; the metrics that it fills become 0. */
+void round_apply_failure(struct round *round, size_t row, enum source source, enum reason reason);
+
+/* Sets one cell; a column is made for its first number that is not 0. */
+void round_store(struct round *round, size_t row, enum metric metric, uint64_t value);
+
+/* Forgets the row's allocation counters. */
+void round_forget_heap(struct round *round, size_t row);
+
+/* The row now belongs to another thread: clears everything but what came with the counters. */
+void round_reset_row(struct round *round, size_t row);
+
+/* Removes the rows of ended threads. */
+void round_drop_ended(struct round *round);
+
+/* process_facts.c: what threads have from their process: its name, its cgroup, its memory. */
+
+/* Names and cgroups of processes, then the triples of all rows. */
+void round_name_threads(struct round *round);
+
+/*
+ * The cgroup of a process, from its leader, and of those of its threads that may be elsewhere: all when
+ * `due`, else of what is new. `tasks` is its task directory.
+ */
+void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due);
+
+/* smaps_rollup of leaders, until the budget of expensive sources is spent. */
+void round_read_smaps(struct round *round);
+
+/*
+ * runnable.c: whether threads wait for a CPU without having been seen waiting, by the host's own count of
+ * runnable threads.
+ */
+
+/* Asks the host, if it counts the same threads that we see, and keeps the smallest answer of this round. */
+void runnable_look(struct round *round);
+
+/*
+ * If the host counted more runnable threads at every check of two rounds than either round found, a thread
+ * waits unseen, and the next round reads the states of all. If that finds none, only the rotation looks for
+ * it for a while.
+ */
+void runnable_watch(struct round *round);
+
+/*
+ * finish.c: what a snapshot says besides its threads: host-wide sources, expensive sources, reasons, tallies,
+ * summaries. To be called once, when all rows are read.
+ */
+void round_finish(struct round *round);
+
+/*
+ * heap_summary.c: what the snapshot says about the allocator probe: its summary, by the rules of the file
+ * format, and the processes.
+ */
+void heap_summarize(struct round *round);
 
 #endif

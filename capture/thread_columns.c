@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "thread_columns.h"
+#include "round.h"
 
 #include <stdlib.h>
 #include <string.h>

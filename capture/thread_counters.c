@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "thread_counters.h"
+#include "round.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "thread_columns.h"
-#include "thread_read.h"
 
 enum {
 	CHUNK = 512,                /* threads between looks at the clock and at `cancel` */

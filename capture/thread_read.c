@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "thread_read.h"
+#include "round.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
-#include "thread_columns.h"
 
 enum {
 	AFFINITY_FIRST_SIZE = 8192 / 8,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "thread_rows.h"
+#include "round.h"
 
 #include <errno.h>
 
 #include "base/memory.h"
 #include "heap.h"
-#include "thread_columns.h"
 
 /*
  * The threads of a process, from the previous snapshot when it still has as many: whether they are the same

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "thread_turn.h"
+#include "round.h"
 
 #include <errno.h>
 
 #include "heap.h"
-#include "process_facts.h"
-#include "thread_read.h"
 
 enum {
 	BUDGET_CHECK_ROWS = 16, /* threads between looks at the CPU clock */

@@ -325,7 +325,7 @@ static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct ch
 	[FEATURE_PROCESS_MEMORY] = check_process_memory,
 };
 
-static uint64_t effective_capabilities(void)
+uint64_t feature_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
@@ -412,7 +412,7 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 	if (kernel_config_read(roots, &checker.config) < 0)
 		buffer_clear(&checker.config);
 	checks->taskstats_result = taskstats_result;
-	checks->capabilities = effective_capabilities();
+	checks->capabilities = feature_capabilities();
 	checks->initial_user_namespace = in_initial_user_namespace(roots, &checker.text);
 	checks->setcap_command = setcap_command(&checks->arena);
 	checks->task_xacct = option_state(&checker, "CONFIG_TASK_XACCT");

@@ -52,4 +52,7 @@ void feature_recheck_switches(struct feature_checks *checks, const struct roots 
 
 void feature_release(struct feature_checks *checks);
 
+/* The effective capabilities of the calling thread, one bit each (linux/capability.h); 0 when unknown. */
+uint64_t feature_capabilities(void);
+
 #endif

@@ -17,7 +17,8 @@
 #include "capture/procfs/text_scan.h"
 
 enum {
-	TUNABLE_SIZE_MAX = 64 << 10
+	TUNABLE_SIZE_MAX = 64 << 10,
+	CAPABILITIES_MAX = 64, /* that capget(2) can tell */
 };
 
 /* What belongs to one reading of the host. */
@@ -270,28 +271,18 @@ void host_read_size(const struct roots *roots, struct snapshot *snapshot)
 static void read_capabilities(struct snapshot *snapshot)
 {
 	struct provenance *provenance = &snapshot->provenance;
-	cap_t set = cap_get_proc();
-	cap_value_t last = cap_max_bits();
+	const uint64_t effective = feature_capabilities();
 
-	if (set == NULL)
-		return;
-	provenance->capabilities = arena_allocate_zero(&snapshot->arena, (size_t)last + 1,
+	provenance->capabilities = arena_allocate_zero(&snapshot->arena, CAPABILITIES_MAX,
 						       sizeof(*provenance->capabilities));
-	for (cap_value_t i = 0; i < last; i++) {
-		cap_flag_value_t value = CAP_CLEAR;
-		char *name;
+	for (cap_value_t i = 0; i < CAPABILITIES_MAX; i++) {
+		char *name = (effective >> i & 1) != 0 ? cap_to_name(i) : NULL;
 
-		if (cap_get_flag(set, i, CAP_EFFECTIVE, &value) < 0 || value != CAP_SET)
-			continue;
-		name = cap_to_name(i);
-		if (name == NULL)
-			continue;
-		if (strncmp(name, "cap_", 4) == 0)
+		if (name != NULL && strncmp(name, "cap_", 4) == 0)
 			provenance->capabilities[provenance->capability_count++] = arena_duplicate(
 				&snapshot->arena, name + 4, strlen(name + 4));
 		cap_free(name);
 	}
-	cap_free(set);
 }
 
 static void read_namespaces(const struct roots *roots, struct provenance *provenance)

@@ -18,35 +18,18 @@ enum {
 	DIGITS_SAFE = 19, /* any number of that many digits fits an uint64_t */
 };
 
-enum stat_action {
-	STAT_SKIP,
-	STAT_UNSIGNED_64,
-	STAT_UNSIGNED_32,
-	STAT_SIGNED_32,
-	STAT_CHARACTER,
-	STAT_IDENTITY,
-};
-
+/* How a field is read. */
 struct stat_slot {
-	uint8_t action;
-	uint8_t metric;
+	bool used;
 	bool leader_only;
+	uint8_t encoding; /* enum metric_encoding */
+	uint8_t metric;   /* METRIC_COUNT: tells who the thread is */
 };
 
 static struct stat_slot stat_slots[STAT_FIELDS_MAX];
 static unsigned int stat_last_field;
 static enum metric schedstat_metrics[SCHEDSTAT_FIELDS];
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
-
-static const uint8_t encoding_actions[] = {
-	[METRIC_ENCODING_U64] = STAT_UNSIGNED_64,
-	[METRIC_ENCODING_U32] = STAT_UNSIGNED_32,
-	[METRIC_ENCODING_I32] = STAT_SIGNED_32,
-	[METRIC_ENCODING_STRING] = STAT_SIGNED_32, /* the policy's number */
-	[METRIC_ENCODING_CHARACTER] = STAT_CHARACTER,
-	[METRIC_ENCODING_BOOLEAN] = STAT_UNSIGNED_64,
-	[METRIC_ENCODING_CPU_SET] = STAT_SKIP,
-};
 
 static void use_field(unsigned int field, struct stat_slot slot)
 {
@@ -57,19 +40,25 @@ static void use_field(unsigned int field, struct stat_slot slot)
 
 static void make_tables(void)
 {
+	const struct stat_slot identity = {
+		.used = true, .encoding = METRIC_ENCODING_U64, .metric = METRIC_COUNT};
+
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_entry *entry = &metrics[i];
 		const char *key = entry->source == SOURCE_STAT ? entry->key : entry->equivalent_key;
 
 		if (entry->source == SOURCE_STAT || entry->equivalent_source == SOURCE_STAT)
-			use_field((unsigned int)strtoul(key, NULL, 10),
-				  (struct stat_slot){encoding_actions[metric_type((enum metric)i)->encoding],
-						     (uint8_t)i, entry->family == METRIC_FAMILY_LEADER});
+			use_field(
+				(unsigned int)strtoul(key, NULL, 10),
+				(struct stat_slot){.used = true,
+						   .leader_only = entry->family == METRIC_FAMILY_LEADER,
+						   .encoding = (uint8_t)metric_type((enum metric)i)->encoding,
+						   .metric = (uint8_t)i});
 		if (entry->source == SOURCE_SCHEDSTAT)
 			schedstat_metrics[strtoul(entry->key, NULL, 10) - 1] = (enum metric)i;
 	}
-	use_field(STAT_FLAGS, (struct stat_slot){STAT_IDENTITY, 0, false});
-	use_field(STAT_START_TIME, (struct stat_slot){STAT_IDENTITY, 0, false});
+	use_field(STAT_FLAGS, identity);
+	use_field(STAT_START_TIME, identity);
 }
 
 static void set_field(struct thread_reading *reading, unsigned int field, struct stat_slot slot,
@@ -94,36 +83,47 @@ static void read_odd_field(struct thread_reading *reading, unsigned int field, s
 	int32_t signed_number;
 	bool good = false;
 
-	switch ((enum stat_action)slot.action) {
-	case STAT_SKIP:
-		return;
-	case STAT_UNSIGNED_64:
-	case STAT_IDENTITY:
+	switch ((enum metric_encoding)slot.encoding) {
+	case METRIC_ENCODING_U64:
+	case METRIC_ENCODING_BOOLEAN:
 		good = number_parse_u64(word.data, word.length, &number);
 		break;
-	case STAT_UNSIGNED_32:
+	case METRIC_ENCODING_U32:
 		good = number_parse_u64(word.data, word.length, &number) && number <= UINT32_MAX;
 		break;
-	case STAT_SIGNED_32:
+	case METRIC_ENCODING_I32:
+	case METRIC_ENCODING_STRING: /* the policy's number */
 		good = number_parse_i32(word.data, word.length, &signed_number);
 		number = good ? (uint64_t)(int64_t)signed_number : 0;
 		break;
-	case STAT_CHARACTER:
+	case METRIC_ENCODING_CHARACTER:
 		good = unicode_decode(word.data, word.length, &scalar) != 0;
 		number = good ? scalar : 0;
 		break;
+	case METRIC_ENCODING_CPU_SET:
+		return;
 	}
 	if (good)
 		set_field(reading, field, slot, number);
-	else if (slot.action != STAT_IDENTITY && (!slot.leader_only || reading->tgid == reading->tid))
+	else if (slot.metric != METRIC_COUNT && (!slot.leader_only || reading->tgid == reading->tid))
 		thread_reading_set_bad(reading, (enum metric)slot.metric);
 }
 
+/* Whether a number of plain digits is in the range of the field. */
 static bool fits(struct stat_slot slot, uint64_t value)
 {
-	return slot.action == STAT_UNSIGNED_64 || slot.action == STAT_IDENTITY ||
-	       (slot.action == STAT_UNSIGNED_32 && value <= UINT32_MAX) ||
-	       (slot.action == STAT_SIGNED_32 && value <= INT32_MAX);
+	switch ((enum metric_encoding)slot.encoding) {
+	case METRIC_ENCODING_U64:
+	case METRIC_ENCODING_BOOLEAN:
+		return true;
+	case METRIC_ENCODING_U32:
+		return value <= UINT32_MAX;
+	case METRIC_ENCODING_I32:
+	case METRIC_ENCODING_STRING:
+		return value <= INT32_MAX;
+	default:
+		return false;
+	}
 }
 
 static void read_fields(struct thread_reading *reading, const char *next, const char *end)
@@ -140,7 +140,7 @@ static void read_fields(struct thread_reading *reading, const char *next, const 
 		if (next == end)
 			return;
 		start = next;
-		if (slot.action != STAT_SKIP) {
+		if (slot.used) {
 			for (; next < end && (unsigned char)(*next - '0') <= 9; next++)
 				value = value * 10 + (unsigned char)(*next - '0');
 			if (next != start && next - start <= DIGITS_SAFE &&
@@ -151,7 +151,8 @@ static void read_fields(struct thread_reading *reading, const char *next, const 
 		}
 		while (next < end && ((unsigned char)*next > ' ' || !text_is_separator(*next)))
 			next++;
-		read_odd_field(reading, field, slot, (struct text){start, (size_t)(next - start)});
+		if (slot.used)
+			read_odd_field(reading, field, slot, (struct text){start, (size_t)(next - start)});
 	}
 }
 

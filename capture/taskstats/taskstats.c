@@ -371,7 +371,8 @@ static size_t drop_answered(struct query_batch *batch)
 	return answered;
 }
 
-static void answer_rest(struct query_batch *batch, int error)
+/* Gives the batch up: those without an answer get `error`. */
+static void give_up(struct query_batch *batch, int error)
 {
 	struct taskstats_reply reply = {.error = error, .layout = &batch->taskstats->layout};
 
@@ -380,41 +381,36 @@ static void answer_rest(struct query_batch *batch, int error)
 	batch->count = 0;
 }
 
-static void run_batch(struct query_batch *batch)
-{
-	int error = -ETIMEDOUT;
-
-	for (int fruitless = 0; batch->count != 0 && fruitless < TRIES && !batch->taskstats->refused;) {
-		int result = send_requests(batch);
-
-		if (result < 0) {
-			error = result;
-			break;
-		}
-		receive_replies(batch);
-		fruitless = drop_answered(batch) == 0 ? fruitless + 1 : 0;
-	}
-	answer_rest(batch, batch->taskstats->refused ? -EPERM : error);
-}
-
 void taskstats_query(struct taskstats_connection *taskstats, const uint32_t *tids, size_t count,
 		     taskstats_receive *receive, void *context)
 {
 	struct query_batch batch = {
 		.taskstats = taskstats, .tids = tids, .receive = receive, .context = context};
 	struct taskstats_reply reply;
+	int fruitless = 0;
 
 	for (size_t i = 0; taskstats->socket == NULL && i < count; i++) {
 		query_saved(taskstats, tids[i], &reply);
 		receive(context, i, &reply);
 	}
-	for (size_t i = 0; taskstats->socket != NULL && i < count;) {
-		/* The first query of a socket goes alone: it tells whether the rest is worth sending. */
-		size_t room = taskstats->layout.size == 0 ? 1 : taskstats->batch;
+	for (size_t next = 0; taskstats->socket != NULL && (next < count || batch.count != 0);) {
+		/* The first query of a socket goes alone: it tells whether more are worth sending. */
+		const size_t room = taskstats->layout.size == 0 ? 1 : taskstats->batch;
+		int error = taskstats->refused ? -EPERM : 0;
 
-		for (batch.count = 0; batch.count < room && i < count; batch.count++)
-			batch.pending[batch.count] = i++;
-		run_batch(&batch);
+		while (batch.count < room && next < count)
+			batch.pending[batch.count++] = next++;
+		if (error == 0)
+			error = send_requests(&batch);
+		if (error == 0) {
+			receive_replies(&batch);
+			fruitless = drop_answered(&batch) == 0 ? fruitless + 1 : 0;
+			error = fruitless == TRIES ? -ETIMEDOUT : 0;
+		}
+		if (error < 0) {
+			give_up(&batch, error);
+			fruitless = 0;
+		}
 	}
 }
 
