@@ -77,13 +77,12 @@ static struct snapshot *generate(size_t threads, enum mix mix)
 
 static struct measurement measure_reading(int file)
 {
-	struct ctprof_notes notes;
 	struct snapshot *snapshot;
 	struct error error;
 	double start = cpu_ms();
 	double peak = peak_mib();
 
-	if (ctprof_read_descriptor(file, "the file", CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+	if (ctprof_read_descriptor(file, "the file", CTPROF_DEFAULT_LIMIT, &snapshot, &error) < 0)
 		fail(error.text);
 	return (struct measurement){cpu_ms() - start, peak_mib() - peak, 0};
 }
@@ -91,13 +90,12 @@ static struct measurement measure_reading(int file)
 static struct measurement measure_writing(int file)
 {
 	int output = memfd_create("output", MFD_CLOEXEC);
-	struct ctprof_notes notes;
 	struct snapshot *snapshot;
 	struct measurement measurement;
 	struct error error;
 	double start, peak;
 
-	if (ctprof_read_descriptor(file, "the file", CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+	if (ctprof_read_descriptor(file, "the file", CTPROF_DEFAULT_LIMIT, &snapshot, &error) < 0)
 		fail(error.text);
 	start = cpu_ms();
 	peak = peak_mib();

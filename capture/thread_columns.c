@@ -214,9 +214,9 @@ static void translate_ids(struct round *round)
 			if (affinity[row] != last) {
 				last = affinity[row];
 				last_new = string_pool_intern(
-					&snapshot->cpu_sets.pool,
-					string_pool_text(&previous->cpu_sets.pool, (uint32_t)last),
-					string_pool_length(&previous->cpu_sets.pool, (uint32_t)last));
+					&snapshot->cpu_sets,
+					string_pool_text(&previous->cpu_sets, (uint32_t)last),
+					string_pool_length(&previous->cpu_sets, (uint32_t)last));
 			}
 			affinity[row] = last_new;
 		}

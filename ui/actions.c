@@ -12,65 +12,14 @@
 
 /* --- rows, pages and menus --- */
 
-static void move_list(struct list *list, enum action action)
-{
-	switch (action) {
-	case ACTION_UP:
-		list_move(list, -1);
-		break;
-	case ACTION_DOWN:
-		list_move(list, 1);
-		break;
-	case ACTION_PAGE_UP:
-		list_move_pages(list, -1);
-		break;
-	case ACTION_PAGE_DOWN:
-		list_move_pages(list, 1);
-		break;
-	case ACTION_FIRST:
-		list_move_first(list);
-		break;
-	default:
-		list_move_last(list);
-		break;
-	}
-}
-
-static void move_page(struct pager *pager, enum action action)
-{
-	/* one row stays in sight */
-	long page = pager->page > 1 ? (long)pager->page - 1 : 1;
-
-	switch (action) {
-	case ACTION_UP:
-		pager_scroll(pager, -1);
-		break;
-	case ACTION_DOWN:
-		pager_scroll(pager, 1);
-		break;
-	case ACTION_PAGE_UP:
-		pager_scroll(pager, -page);
-		break;
-	case ACTION_PAGE_DOWN:
-		pager_scroll(pager, page);
-		break;
-	case ACTION_FIRST:
-		pager->top = 0;
-		break;
-	default:
-		pager->top = pager->rows;
-		break;
-	}
-}
-
 static void move(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_SORT)
 		screen_sort_move(ui);
 	else if (ui->overlay != OVERLAY_NONE)
-		move_page(&ui->pager, ui->action);
+		pager_move(&ui->pager, ui->action);
 	else
-		move_list(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
+		list_move(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
 }
 
 static void close_top(struct ui *ui)
@@ -83,6 +32,13 @@ static void close_top(struct ui *ui)
 	navigate_tell_needs(ui);
 }
 
+/* Leaves the row that was opened last; at the top, on a live screen, the comparison. */
+static void go_back(struct ui *ui)
+{
+	if (!navigate_back(ui) && ui->host->receive != NULL)
+		screen_comparison_leave(ui);
+}
+
 static void mark_left(struct ui *ui)
 {
 	if (list_mark_left(ui->metrics_open ? &ui->metrics_list : &ui->list))
@@ -90,7 +46,7 @@ static void mark_left(struct ui *ui)
 	if (ui->metrics_open)
 		close_top(ui);
 	else
-		navigate_back(ui);
+		go_back(ui);
 }
 
 static void mark_right(struct ui *ui)
@@ -107,14 +63,6 @@ static void change_mode(struct ui *ui)
 {
 	ui->content->change_mode(ui);
 	screen_metrics_refresh(ui);
-}
-
-static void change_tab(struct ui *ui)
-{
-	if (ui->action == ACTION_NUMBERED_TAB)
-		navigate_tab(ui, (enum tab)key_tab_index(ui->key));
-	else
-		navigate_next_tab(ui, ui->action == ACTION_NEXT_TAB ? 1 : -1);
 }
 
 static void sort_by(struct ui *ui)
@@ -134,18 +82,6 @@ static void sort_by(struct ui *ui)
 	}
 }
 
-static void sort_neighbour(struct ui *ui)
-{
-	navigate_sort_neighbour(ui, ui->action == ACTION_SORT_LEFT ? -1 : 1);
-}
-
-void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text)
-{
-	ui->prompting = use;
-	prompt_set(&ui->prompt, text);
-	terminal_show_cursor(true);
-}
-
 static void open_filter(struct ui *ui)
 {
 	static const struct prompt_use use = {
@@ -157,42 +93,30 @@ static void open_filter(struct ui *ui)
 	screen_open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
 }
 
-/* --- pages --- */
-
 static void open_page(struct ui *ui)
 {
-	static const struct {
-		enum action action;
-		enum overlay overlay;
-		void (*open)(struct ui *ui);
-	} pages[] = {
-		{ACTION_HELP, OVERLAY_HELP, screen_help_open},
-		{ACTION_EVIDENCE, OVERLAY_EVIDENCE, screen_evidence_open},
-		{ACTION_EXPLAIN, OVERLAY_EXPLAIN, screen_explain_open},
-	};
+	enum overlay page = ui->action == ACTION_HELP       ? OVERLAY_HELP
+			    : ui->action == ACTION_EVIDENCE ? OVERLAY_EVIDENCE
+							    : OVERLAY_EXPLAIN;
 
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		if (pages[i].action != ui->action)
-			continue;
-		/* the key that opened a page closes it too */
-		if (ui->overlay == pages[i].overlay)
-			ui->overlay = OVERLAY_NONE;
-		else
-			pages[i].open(ui);
-	}
-}
-
-static void open_metrics(struct ui *ui)
-{
-	screen_metrics_open(ui);
-	navigate_tell_needs(ui);
+	/* the key that opened a page closes it too */
+	if (ui->overlay == page)
+		ui->overlay = OVERLAY_NONE;
+	else
+		screen_pages_open(ui, page);
 }
 
 /* --- the host --- */
 
 static void set_base(struct ui *ui)
 {
-	ui->content->set_base(ui);
+	if (!ui->content->offers(ui, ACTION_BASE)) {
+		screen_message(ui, STYLE_MESSAGE, "%s", ui->content->why_no_base);
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
+	ui->message_pending = true;
+	ui->host->request_base(ui->host->context);
 }
 
 static void toggle_pause(struct ui *ui)
@@ -309,7 +233,8 @@ static void toggle_header(struct ui *ui)
 
 static void repaint(struct ui *ui)
 {
-	ui->repaint = true;
+	(void)ui;
+	terminal_repaint();
 }
 
 static void suspend(struct ui *ui)
@@ -353,7 +278,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_RIGHT] = mark_right,
 	[ACTION_OPEN] = navigate_open,
 	[ACTION_CHOOSE] = screen_sort_choose,
-	[ACTION_BACK] = navigate_back,
+	[ACTION_BACK] = go_back,
 	[ACTION_CLOSE] = close_top,
 	[ACTION_CLOSE_TEXT] = close_top,
 	[ACTION_FILTER] = open_filter,
@@ -368,20 +293,20 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_SWAP] = screen_comparison_swap,
 	[ACTION_EQUAL] = screen_comparison_equal,
 	[ACTION_EXPLAIN] = open_page,
-	[ACTION_METRICS] = open_metrics,
+	[ACTION_METRICS] = navigate_metrics,
 	[ACTION_EVIDENCE] = open_page,
 	[ACTION_HELP] = open_page,
-	[ACTION_NEXT_TAB] = change_tab,
-	[ACTION_PREVIOUS_TAB] = change_tab,
-	[ACTION_NUMBERED_TAB] = change_tab,
+	[ACTION_NEXT_TAB] = navigate_tab,
+	[ACTION_PREVIOUS_TAB] = navigate_tab,
+	[ACTION_NUMBERED_TAB] = navigate_tab,
 	[ACTION_SORT_CPU] = sort_by,
 	[ACTION_SORT_LOST] = sort_by,
 	[ACTION_SORT_MEMORY] = sort_by,
 	[ACTION_SORT_READ_WRITE] = sort_by,
 	[ACTION_SORT_ALLOCATED] = sort_by,
 	[ACTION_SORT_NAME] = sort_by,
-	[ACTION_SORT_LEFT] = sort_neighbour,
-	[ACTION_SORT_RIGHT] = sort_neighbour,
+	[ACTION_SORT_LEFT] = navigate_sort_neighbour,
+	[ACTION_SORT_RIGHT] = navigate_sort_neighbour,
 	[ACTION_REVERSE] = navigate_reverse,
 	[ACTION_KERNEL_THREADS] = navigate_kernel_threads,
 	[ACTION_HEAP] = toggle_heap,

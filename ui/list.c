@@ -7,27 +7,17 @@
 
 #include "base/memory.h"
 
-#include "list_layout.h"
-
 void list_reset(struct list *list)
 {
-	list_release(list);
-	memset(list, 0, sizeof(*list));
+	free(list->key);
+	free(list->widths);
+	*list = (struct list){0};
 }
 
 void list_reset_columns(struct list *list)
 {
 	list->mark = list->first = 0;
 	list->width_count = SIZE_MAX;
-}
-
-void list_release(struct list *list)
-{
-	free(list->key);
-	free(list->widths);
-	list->key = NULL;
-	list->widths = NULL;
-	list->width_count = 0;
 }
 
 static size_t row_count(const struct list *list)
@@ -131,35 +121,17 @@ void list_select(struct list *list, const char *key, size_t key_length)
 	select_row(list, found);
 }
 
-void list_move(struct list *list, long rows)
+void list_move(struct list *list, enum action action)
 {
-	if (rows < 0 && (size_t)-rows > list->selected)
-		rows = -(long)list->selected;
-	list->moved = true;
-	select_row(list, list->selected + (size_t)rows);
-}
+	/* one row stays in sight */
+	size_t page = list->page > 1 ? list->page - 1 : 1;
 
-void list_move_pages(struct list *list, long pages)
-{
-	size_t rows = list->page > 1 ? list->page - 1 : 1;
-
-	if (pages < 0)
-		list->top -= list->top < rows ? list->top : rows;
-	else
-		list->top += rows;
-	list_move(list, pages < 0 ? -(long)rows : (long)rows);
-}
-
-void list_move_first(struct list *list)
-{
-	select_row(list, 0);
-	list->moved = false;
-}
-
-void list_move_last(struct list *list)
-{
-	list->moved = true;
-	select_row(list, SIZE_MAX);
+	if (action == ACTION_PAGE_UP)
+		list->top -= list->top < page ? list->top : page;
+	else if (action == ACTION_PAGE_DOWN)
+		list->top += page;
+	select_row(list, key_moved_row(action, list->selected, row_count(list), page));
+	list->moved = action != ACTION_FIRST;
 }
 
 bool list_mark_left(struct list *list)
@@ -178,35 +150,4 @@ void list_mark_right(struct list *list)
 {
 	if (list->table != NULL && list->mark < list->table->column_count)
 		list->mark++;
-}
-
-/* Rows scroll only as far as the cursor needs. */
-static void scroll(struct list *list, size_t page)
-{
-	size_t count = row_count(list);
-
-	list->page = page;
-	if (list->selected < list->top)
-		list->top = list->selected;
-	if (page != 0 && list->selected >= list->top + page)
-		list->top = list->selected - page + 1;
-	if (list->top + page > count)
-		list->top = count > page ? count - page : 0;
-}
-
-int list_draw(struct list *list, const struct list_style *style)
-{
-	struct list_layout layout;
-
-	if (list->table == NULL || style->height < 1)
-		return style->y;
-	scroll(list, (size_t)(style->height - 1));
-	if (style->fill != NULL)
-		style->fill(style->context, list->top, list->page);
-	list_layout_make(&layout, list, style);
-	list_layout_draw_titles(&layout);
-	for (size_t i = 0; i < list->page && list->top + i < row_count(list); i++)
-		list_layout_draw_row(&layout, style->y + 1 + (int)i, list->top + i);
-	list_layout_release(&layout);
-	return style->y + 1 + (int)(list->selected - list->top);
 }

@@ -7,6 +7,8 @@
 
 #include "table/table.h"
 
+#include "ui/terminal/keys.h"
+
 /*
  * The one widget that shows a table. The cursor belongs to the key of a row and stays on it when the table is
  * sorted again; if the row is gone, it stays on the same line. A zeroed struct is an empty list.
@@ -42,7 +44,7 @@ struct list_style {
 	void *context;
 };
 
-/* Forgets cursor, scrolling and widths: another view. */
+/* Frees what the list owns and forgets cursor, scrolling and widths; the list is empty then. */
 void list_reset(struct list *list);
 
 /* Forgets the mark, sideways scrolling and widths: other columns over the same rows. */
@@ -54,15 +56,8 @@ void list_set_table(struct list *list, const struct table *table);
 /* Puts the cursor on the row of that key, if there is one. */
 void list_select(struct list *list, const char *key, size_t key_length);
 
-/* Moves the cursor by rows, up when negative. */
-void list_move(struct list *list, long rows);
-
-/* Moves cursor and rows by pages, one row staying in sight; up when negative. */
-void list_move_pages(struct list *list, long pages);
-
-/* To the first and to the last row. */
-void list_move_first(struct list *list);
-void list_move_last(struct list *list);
+/* Moves the cursor by one of the actions that move rows, and the rows with it by pages. */
+void list_move(struct list *list, enum action action);
 
 /* Moves the column mark. Returns false when the name is marked already. */
 bool list_mark_left(struct list *list);
@@ -76,8 +71,5 @@ size_t list_column(const struct list *list);
 
 /* Draws titles and rows. Returns the screen row of the cursor. */
 int list_draw(struct list *list, const struct list_style *style);
-
-/* Frees what the list owns; not its table. */
-void list_release(struct list *list);
 
 #endif

@@ -55,7 +55,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	/* the first numbers sort the rows for the first time: a cursor that nobody moved belongs to none of
 	 * them */
 	if (session_round_count(ui->session) == 2 && !ui->list.moved)
-		list_move_first(&ui->list);
+		list_move(&ui->list, ACTION_FIRST);
 	screen_metrics_refresh(ui);
 	screen_pages_refresh(ui);
 	ui->quit |= rounds_done(ui);
@@ -63,42 +63,30 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 
 static void take_event(struct ui *ui, struct ui_event *event)
 {
-	switch (event->kind) {
-	case UI_EVENT_ROUND:
-	case UI_EVENT_BASE:
+	if (event->snapshot != NULL)
 		take_round(ui, event->snapshot, event->kind == UI_EVENT_BASE);
-		break;
-	case UI_EVENT_SAVED:
+	else
 		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
-			       event->is_error ? "" : "saved ", event->message);
-		break;
-	case UI_EVENT_MESSAGE:
-		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);
-		break;
-	case UI_EVENT_NONE:
-		break;
-	}
+			       event->kind == UI_EVENT_SAVED && !event->is_error ? "saved " : "",
+			       event->message);
 	free(event->message);
 }
 
 static void take_events(struct ui *ui)
 {
-	struct ui_event event = {0};
+	struct ui_event event;
 
-	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event))
 		take_event(ui, &event);
-		memset(&event, 0, sizeof(event));
-	}
 }
 
 static void take_files(struct ui *ui)
 {
-	struct ui_event event = {0};
+	struct ui_event event;
 
 	while (ui->host->receive_file(ui->host->file_context, &event)) {
 		screen_comparison_take_file(ui, event.snapshot, event.message);
 		free(event.message);
-		memset(&event, 0, sizeof(event));
 	}
 }
 
@@ -171,27 +159,18 @@ static bool terminal_is_gone(const struct loop *loop)
 		(POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-static void draw_frame(struct ui *ui)
-{
-	if (ui->suspend) {
-		ui->suspend = false;
-		terminal_suspend();
-		screen_list_refresh(ui);
-	}
-	if (ui->repaint) {
-		ui->repaint = false;
-		terminal_repaint();
-	}
-	screen_draw(ui);
-}
-
 /* Runs until there is a reason to end; returns 0 or the signal to die by. */
 static int run(struct loop *loop)
 {
 	struct ui *ui = loop->ui;
 
 	while (!ui->quit && loop->deadly_signal == 0) {
-		draw_frame(ui);
+		if (ui->suspend) {
+			ui->suspend = false;
+			terminal_suspend();
+			screen_list_refresh(ui);
+		}
+		screen_draw(ui);
 		if (poll(loop->waits, WAIT_COUNT, -1) < 0 && errno != EINTR)
 			return SIGHUP;
 		take_signals(loop);
@@ -216,7 +195,7 @@ static void release_ui(struct ui *ui)
 		filter_release(ui->outer_filters[i]);
 	screen_comparison_release(ui);
 	view_release(&ui->view);
-	list_release(&ui->list);
+	list_reset(&ui->list);
 	table_release(ui->table);
 	pager_release(&ui->pager);
 	prompt_release(&ui->prompt);

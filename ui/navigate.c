@@ -24,23 +24,6 @@ void navigate_tell_needs(struct ui *ui)
 	ui->host->set_needs(ui->host->context, needed, cgroup_records, smaps);
 }
 
-/* In another order: a cursor that nobody moved stays on top of it. */
-static void refresh_order(struct ui *ui)
-{
-	screen_list_refresh(ui);
-	if (!ui->list.moved)
-		list_move_first(&ui->list);
-}
-
-/* Another set of columns over the same rows. */
-static void change_columns(struct ui *ui)
-{
-	ui->all_columns = false;
-	list_reset_columns(&ui->list);
-	refresh_order(ui);
-	navigate_tell_needs(ui);
-}
-
 void navigate_change_rows(struct ui *ui)
 {
 	ui->all_columns = false;
@@ -51,7 +34,16 @@ void navigate_change_rows(struct ui *ui)
 
 void navigate_change_cells(struct ui *ui)
 {
-	refresh_order(ui);
+	screen_list_refresh(ui);
+	/* a cursor that nobody moved stays on top of another order */
+	if (!ui->list.moved)
+		list_move(&ui->list, ACTION_FIRST);
+	navigate_tell_needs(ui);
+}
+
+void navigate_metrics(struct ui *ui)
+{
+	screen_metrics_open(ui);
 	navigate_tell_needs(ui);
 }
 
@@ -83,8 +75,7 @@ void navigate_open(struct ui *ui)
 		return;
 	}
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
-		screen_metrics_open(ui);
-		navigate_tell_needs(ui);
+		navigate_metrics(ui);
 		return;
 	}
 	if (!open_row(ui, row, false))
@@ -109,18 +100,17 @@ static void select_left(struct ui *ui, enum column focus, const char *key, size_
 	buffer_release(&row_key);
 }
 
-void navigate_back(struct ui *ui)
+bool navigate_back(struct ui *ui)
 {
 	char *key = NULL;
 	size_t key_length = 0, deep = ui->view.step_count;
 	enum column focus = ui->view.focus;
 
 	if (!view_close(&ui->view, &key, &key_length)) {
-		if (focus != COLUMN_COUNT)
-			navigate_focus(ui, COLUMN_COUNT);
-		else if (ui->host->receive != NULL)
-			screen_comparison_leave(ui);
-		return;
+		if (focus == COLUMN_COUNT)
+			return false;
+		navigate_focus(ui, COLUMN_COUNT);
+		return true;
 	}
 	ui->view.focus = ui->outer_focus[ui->view.step_count];
 	filter_release(ui->view.filter);
@@ -133,6 +123,7 @@ void navigate_back(struct ui *ui)
 	navigate_change_rows(ui);
 	select_left(ui, focus, key, key_length);
 	free(key);
+	return true;
 }
 
 void navigate_axis(struct ui *ui)
@@ -174,18 +165,29 @@ void navigate_names(struct ui *ui)
 	navigate_change_rows(ui);
 }
 
-void navigate_tab(struct ui *ui, enum tab tab)
+/* The tab that a key asks for; TAB_COUNT for none. */
+static enum tab asked_tab(const struct ui *ui)
 {
-	if (tab >= TAB_COUNT)
+	enum tab tab = 0;
+
+	if (ui->action != ACTION_NUMBERED_TAB)
+		return (ui->view.tab + (ui->action == ACTION_NEXT_TAB ? 1 : TAB_COUNT - 1)) % TAB_COUNT;
+	while (tab < TAB_COUNT && tab_digit(tab) != ui->key - '0')
+		tab++;
+	return tab;
+}
+
+void navigate_tab(struct ui *ui)
+{
+	enum tab tab = asked_tab(ui);
+
+	if (tab == TAB_COUNT)
 		return;
 	view_set_tab(&ui->view, tab);
 	ui->view.focus = COLUMN_COUNT;
-	change_columns(ui);
-}
-
-void navigate_next_tab(struct ui *ui, int step)
-{
-	navigate_tab(ui, (enum tab)(((int)ui->view.tab + step + TAB_COUNT) % TAB_COUNT));
+	ui->all_columns = false;
+	list_reset_columns(&ui->list);
+	navigate_change_cells(ui);
 }
 
 void navigate_kernel_threads(struct ui *ui)
@@ -224,12 +226,12 @@ void navigate_focus(struct ui *ui, enum column column)
 	navigate_change_rows(ui);
 }
 
-void navigate_sort_neighbour(struct ui *ui, int step)
+void navigate_sort_neighbour(struct ui *ui)
 {
 	const struct table *table = ui->table;
 	long column = table->sort_column == SIZE_MAX ? -1 : (long)table->sort_column;
 
-	column += step;
+	column += ui->action == ACTION_SORT_LEFT ? -1 : 1;
 	if (column >= -1 && column < (long)table->column_count)
 		navigate_sort(ui, column == -1 ? COLUMN_COUNT : table->columns[column].column);
 }

@@ -69,14 +69,12 @@ void pager_add_format(struct pager *pager, enum style style, const char *format,
 		  &(struct pager_line){.text = text, .length = (size_t)length, .style = style, .indent = 2});
 }
 
-void pager_scroll(struct pager *pager, long rows)
+void pager_move(struct pager *pager, enum action action)
 {
-	if (rows < 0 && (size_t)-rows > pager->top)
-		pager->top = 0;
-	else
-		pager->top += (size_t)rows;
-	if (pager->top > pager->rows)
-		pager->top = pager->rows;
+	/* one row stays in sight */
+	size_t page = pager->page > 1 ? pager->page - 1 : 1;
+
+	pager->top = key_moved_row(action, pager->top, pager->rows, page);
 }
 
 /* Bytes of `text` that one row of `width` cells takes; it breaks at a blank where there is one. */

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 
 #include "ui/terminal/draw.h"
+#include "ui/terminal/keys.h"
 
 /* Lines of text that scroll and wrap at blanks: help, evidence, explanations. A zeroed struct is empty. */
 struct pager {
@@ -39,8 +40,8 @@ void pager_add_lines(struct pager *pager, enum style style, const char *text, si
 void pager_add_format(struct pager *pager, enum style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Scrolls by rows, up when negative; pager_draw() keeps it inside the text. */
-void pager_scroll(struct pager *pager, long rows);
+/* Scrolls by one of the actions that move rows; pager_draw() keeps it inside the text. */
+void pager_move(struct pager *pager, enum action action);
 
 /* Rows the text takes when it is `width` cells wide. */
 size_t pager_rows(const struct pager *pager, int width);

@@ -52,8 +52,8 @@ struct prompt_use {
 struct content {
 	enum axis first_axis; /* that groups begin with; AXIS_ALL is there only where it is the first */
 	struct table *(*make_table)(struct ui *ui);
-	void (*fill)(struct ui *ui, size_t first, size_t count); /* cells of rows of ui->table */
-	struct table *(*make_metrics)(struct ui *ui);            /* of ui->metrics_key; NULL: it is gone */
+	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
+	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
 	/* What a view needs to be read. */
 	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
@@ -62,13 +62,13 @@ struct content {
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
 	int (*header_lines)(struct ui *ui); /* at most */
 	void (*draw_header)(struct ui *ui, int lines);
-	void (*draw_note)(struct ui *ui, int y); /* what there is to say of the row under the cursor */
+	void (*draw_note)(struct ui *ui, int y); /* on the row under the cursor; NULL: there is none */
 	void (*make_evidence)(struct ui *ui);    /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
 	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
 	void (*change_mode)(struct ui *ui);
-	void (*sort_key)(struct ui *ui, enum column column); /* a key that stands for a column */
-	void (*set_base)(struct ui *ui);
+	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
+	const char *why_no_base;                              /* where it does not offer one */
 	bool (*can_report)(const struct ui *ui);
 	int (*write_report)(struct ui *ui, const char *path, struct error *error);
 };
@@ -122,7 +122,6 @@ struct ui {
 	bool header_hidden;
 	bool paused;
 	bool heap_off; /* the allocator probe, by its key */
-	bool repaint;
 	bool suspend;
 	bool quit;
 };
@@ -132,10 +131,10 @@ struct area {
 	int y, height, width;
 };
 
-/* --- screen.c: the frame --- */
+/* --- list.c, list_draw.c, pager.c and prompt.c have headers of their own; of what follows, each file calls
+ * only files above it, or others through `ui->content`. --- */
 
-/* Draws one frame. */
-void screen_draw(struct ui *ui);
+/* --- screen_bottom.c: the last lines --- */
 
 /* Where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
@@ -144,10 +143,14 @@ unsigned int screen_place(const struct ui *ui);
 void screen_message(struct ui *ui, enum style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* --- screen_header.c --- */
+/* Lets the user type a text that begins as `text`. */
+void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text);
 
-/* Draws the first `lines` of the three header lines of a session from row 0. */
-void screen_header_draw(struct ui *ui, int lines);
+/* How many lines there are. */
+int screen_bottom_lines(void);
+
+/* Draws prompt, message and hints; returns the cell of the prompt's cursor. */
+int screen_bottom_draw(struct ui *ui);
 
 /* --- screen_list.c: groups and threads --- */
 
@@ -160,7 +163,93 @@ int screen_list_draw(struct ui *ui, struct area area);
 /* The title of the first column for the view: "PROCESS". Static storage. */
 const char *screen_list_name_title(const struct view *view);
 
-/* --- screen_comparison.c: two snapshots side by side --- */
+/* --- screen_metrics.c: all metrics of one row --- */
+
+void screen_metrics_open(struct ui *ui);
+void screen_metrics_close(struct ui *ui);
+void screen_metrics_refresh(struct ui *ui);
+int screen_metrics_draw(struct ui *ui, struct area area);
+
+/* --- navigate.c: changes of the view --- */
+
+/* Other rows: the cursor has no row to stay on. */
+void navigate_change_rows(struct ui *ui);
+
+/* The same rows in another order or with other numbers. */
+void navigate_change_cells(struct ui *ui);
+
+/* Only the metrics of a column, or again all of the tab's. */
+void navigate_focus(struct ui *ui, enum column column);
+
+void navigate_open(struct ui *ui);
+
+/* Returns false when there is nothing to go back to. */
+bool navigate_back(struct ui *ui);
+
+/* All metrics of the row under the cursor. */
+void navigate_metrics(struct ui *ui);
+
+void navigate_axis(struct ui *ui);
+void navigate_names(struct ui *ui);
+void navigate_tab(struct ui *ui); /* by ui->action and ui->key */
+void navigate_kernel_threads(struct ui *ui);
+void navigate_right(struct ui *ui);
+
+/* Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. */
+void navigate_sort(struct ui *ui, unsigned int column);
+void navigate_sort_neighbour(struct ui *ui); /* by ui->action */
+void navigate_reverse(struct ui *ui);
+
+/* Takes the text of the filter prompt; keeps the prompt open and says why when it is not valid. */
+void navigate_filter(struct ui *ui, const char *text);
+
+/* Tells the host which sources the view needs. */
+void navigate_tell_needs(struct ui *ui);
+
+/* --- screen_sort.c: the sort menu --- */
+
+/* What a column of a table is, by its id; NULL of one that is in no table of columns. */
+const char *screen_sort_description(unsigned int column);
+
+void screen_sort_open(struct ui *ui);
+void screen_sort_move(struct ui *ui); /* by ui->action */
+void screen_sort_choose(struct ui *ui);
+int screen_sort_draw(struct ui *ui, struct area area);
+
+/* --- screen_evidence.c --- */
+
+/* Adds the evidence of a snapshot to ui->pager, see evidence.h. */
+void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns,
+			 uint64_t ended);
+
+/* --- screen_pages.c: texts --- */
+
+/* Opens a page that is not the sort menu. */
+void screen_pages_open(struct ui *ui, enum overlay page);
+
+/* Makes the text of the open page again after a round or a change of size. */
+void screen_pages_refresh(struct ui *ui);
+
+/* Draws the open page; an explanation does not cover the row of the cursor. */
+void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
+
+/* --- screen_header.c --- */
+
+/* Draws the first `lines` of the three header lines of a session, from row 0. */
+void screen_header_draw(struct ui *ui, int lines);
+
+/* --- screen_comparison_header.c --- */
+
+/* The name of a side: its file's without the directory, or "now". */
+const char *screen_comparison_side_name(const struct ui *ui, enum diff_side side);
+
+/* As the members of struct content. */
+int screen_comparison_header_lines(struct ui *ui);
+void screen_comparison_header_draw(struct ui *ui, int lines);
+
+/* --- screen_session.c: content_of_session --- */
+
+/* --- screen_comparison.c: two snapshots side by side, content_of_comparison --- */
 
 /* Begins with the comparison that the options ask for. */
 void screen_comparison_begin(struct ui *ui);
@@ -182,73 +271,10 @@ void screen_comparison_equal(struct ui *ui);
 
 void screen_comparison_release(struct ui *ui);
 
-/* --- prompt, actions.c --- */
+/* --- screen.c: the frame --- */
 
-void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text);
-
-/* --- screen_metrics.c: all metrics of one row --- */
-
-void screen_metrics_open(struct ui *ui);
-void screen_metrics_close(struct ui *ui);
-void screen_metrics_refresh(struct ui *ui);
-int screen_metrics_draw(struct ui *ui, struct area area);
-
-/* --- screen_pages.c: texts --- */
-
-void screen_help_open(struct ui *ui);
-void screen_evidence_open(struct ui *ui);
-void screen_explain_open(struct ui *ui);
-
-/* Adds the evidence of a snapshot to ui->pager, see evidence.h (screen_evidence.c). */
-void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns,
-			 uint64_t ended);
-
-/* Makes the text of the open page again after a round or a change of size. */
-void screen_pages_refresh(struct ui *ui);
-
-/* Draws the open page; an explanation does not cover the row of the cursor. */
-void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
-
-/* --- screen_sort.c: the sort menu --- */
-
-/* What a column of a table is, by its id; NULL of one that is in no table of columns. */
-const char *screen_sort_description(unsigned int column);
-
-void screen_sort_open(struct ui *ui);
-void screen_sort_move(struct ui *ui); /* by ui->action */
-void screen_sort_choose(struct ui *ui);
-int screen_sort_draw(struct ui *ui, struct area area);
-
-/* --- navigate.c: changes of the view --- */
-
-/* Other rows: the cursor has no row to stay on. */
-void navigate_change_rows(struct ui *ui);
-
-/* The same rows in another order or with other numbers. */
-void navigate_change_cells(struct ui *ui);
-
-/* Only the metrics of a column, or again all of the tab's. */
-void navigate_focus(struct ui *ui, enum column column);
-
-void navigate_open(struct ui *ui);
-void navigate_back(struct ui *ui);
-void navigate_axis(struct ui *ui);
-void navigate_names(struct ui *ui);
-void navigate_tab(struct ui *ui, enum tab tab);
-void navigate_next_tab(struct ui *ui, int step);
-void navigate_kernel_threads(struct ui *ui);
-void navigate_right(struct ui *ui);
-
-/* Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. */
-void navigate_sort(struct ui *ui, unsigned int column);
-void navigate_sort_neighbour(struct ui *ui, int step);
-void navigate_reverse(struct ui *ui);
-
-/* Takes the text of the filter prompt; keeps the prompt open and says why when it is not valid. */
-void navigate_filter(struct ui *ui, const char *text);
-
-/* Tells the host which sources the view needs. */
-void navigate_tell_needs(struct ui *ui);
+/* Draws one frame. */
+void screen_draw(struct ui *ui);
 
 /* --- actions.c --- */
 

@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Two snapshots side by side: how one gets there and back, and what stands above and below their rows. */
+/* Two snapshots side by side: how one gets there and back, and what the screen shows of them. */
 #include "screen.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/number.h"
-
-enum {
-	SIDE_CELLS = 8, /* "before" and two blanks */
-	NAME_CELLS_MIN = 12,
-	ARROW_CELLS = 4,
-	STATE_CELLS_MAX = 28, /* "every 0.5s  change by thread" */
-	FULL_LINES = 3,       /* both sides and how they are related */
-};
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-/* The name of a side: its file's, or "now". */
-static const char *side_name(const struct ui *ui, enum diff_side side)
-{
-	bool of_before = (side == DIFF_BEFORE) != compare_is_swapped(ui->comparison);
-	const char *path = of_before ? ui->before_name : ui->options->file_name;
-
-	return path != NULL ? base_name(path) : "now";
-}
 
 /* --- entering and leaving --- */
 
@@ -178,7 +150,7 @@ void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const
 	free(ui->loading);
 	ui->loading = NULL;
 	screen_message(ui, STYLE_MESSAGE, "%s%scompared with %s; D goes back", message != NULL ? message : "",
-		       message != NULL ? ". " : "", side_name(ui, DIFF_BEFORE));
+		       message != NULL ? ". " : "", screen_comparison_side_name(ui, DIFF_BEFORE));
 }
 
 static bool needs_comparison(struct ui *ui)
@@ -231,8 +203,8 @@ static int write_report(struct ui *ui, const char *path, struct error *error)
 	const struct ui_comparison comparison = {
 		.before = compare_side(ui->comparison, DIFF_BEFORE),
 		.after = compare_side(ui->comparison, DIFF_AFTER),
-		.before_name = side_name(ui, DIFF_BEFORE),
-		.after_name = side_name(ui, DIFF_AFTER),
+		.before_name = screen_comparison_side_name(ui, DIFF_BEFORE),
+		.after_name = screen_comparison_side_name(ui, DIFF_AFTER),
 		.grouping = &ui->view.grouping,
 		.by_threads = compare_by_threads(ui->comparison),
 	};
@@ -242,197 +214,7 @@ static int write_report(struct ui *ui, const char *path, struct error *error)
 	return ui->host->write_comparison(ui->host->file_context, &comparison, path, error);
 }
 
-/* --- the header --- */
-
-static bool local_time(const struct snapshot *snapshot, struct tm *ret_local)
-{
-	time_t seconds = (time_t)(snapshot->captured_at_unix_ns / NS_PER_S);
-
-	return snapshot->captured_at_unix_ns != 0 && localtime_r(&seconds, ret_local) != NULL;
-}
-
-/* The clock, with the date where the sides are not of one day. */
-static void append_time(const struct ui *ui, const struct snapshot *snapshot, struct buffer *text)
-{
-	struct tm local, before, after;
-	char clock[32];
-	bool one_day = local_time(compare_side(ui->comparison, DIFF_BEFORE), &before) &&
-		       local_time(compare_side(ui->comparison, DIFF_AFTER), &after) &&
-		       before.tm_year == after.tm_year && before.tm_yday == after.tm_yday;
-
-	if (!local_time(snapshot, &local) ||
-	    strftime(clock, sizeof(clock), one_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &local) == 0)
-		snprintf(clock, sizeof(clock), "an unknown time");
-	buffer_append_text(text, clock);
-}
-
-static void append_facts(const struct ui *ui, const struct snapshot *snapshot, struct buffer *text)
-{
-	char count[28];
-
-	append_time(ui, snapshot, text);
-	buffer_append_format(text, "  %s thread%s", number_group_digits(snapshot->thread_count, count),
-			     snapshot->thread_count == 1 ? "" : "s");
-	if (snapshot->provenance.hostname != NULL)
-		buffer_append_format(text, "  %s", snapshot->provenance.hostname);
-}
-
-/* What is at the right of the first line: whose changes these are. Returns the cells left of it. */
-static int draw_state(const struct ui *ui, int y)
-{
-	const char *whose = compare_by_threads(ui->comparison) ? "change by thread" : "change by group";
-	int width = draw_screen_width(), x = width - (int)strlen(whose);
-	char every[32];
-
-	draw_string(y, x, (int)strlen(whose), STYLE_STRONG, whose);
-	if (ui->host->set_interval == NULL)
-		return x - 2;
-	snprintf(every, sizeof(every), ui->paused ? " PAUSED " : "every %gs",
-		 (double)ui->interval_ns / NS_PER_S);
-	x -= (int)strlen(every) + 2;
-	draw_string(y, x, (int)strlen(every), ui->paused ? STYLE_MESSAGE : STYLE_NORMAL, every);
-	return x - 2;
-}
-
-/* "before  NAME  14:02:10  1,284 threads  host": the name is cut where there is no room. */
-static void draw_side(const struct ui *ui, enum diff_side side, int y, int width)
-{
-	const char *name = side_name(ui, side);
-	struct buffer facts = {0};
-	int room, x = SIDE_CELLS;
-
-	append_facts(ui, compare_side(ui->comparison, side), &facts);
-	room = width - x - 2 - draw_width(facts.data, facts.length);
-	if (room < NAME_CELLS_MIN)
-		room = NAME_CELLS_MIN;
-	draw_string(y, 0, SIDE_CELLS, STYLE_DIM, side == DIFF_BEFORE ? "before" : "after");
-	x += draw_string(y, x, room, STYLE_STRONG, name) + 2;
-	draw_text(y, x, width - x, STYLE_NORMAL, facts.data, facts.length);
-	buffer_release(&facts);
-}
-
-/* Both names in one line, for a screen with few; whose changes these are only where there is room beside
- * them.
- */
-static void draw_names(const struct ui *ui, int y)
-{
-	const char *before = side_name(ui, DIFF_BEFORE);
-	const char *after = side_name(ui, DIFF_AFTER);
-	int width = draw_screen_width(), x = draw_width(before, strlen(before));
-	int room, after_cells = draw_width(after, strlen(after));
-
-	if (x + ARROW_CELLS + after_cells + 2 + STATE_CELLS_MAX <= width)
-		draw_state(ui, y);
-	/* the longer name is cut first */
-	room = width - ARROW_CELLS - after_cells;
-	if (room < (width - ARROW_CELLS) / 2)
-		room = (width - ARROW_CELLS) / 2;
-	x = draw_string(y, 0, room, STYLE_STRONG, before);
-	x += draw_string(y, x, ARROW_CELLS, STYLE_DIM, " -> ");
-	draw_string(y, x, width - x, STYLE_STRONG, after);
-}
-
-/* "6.0s", "14m47s", "3h05m", "12d" */
-static void append_distance(uint64_t distance_ns, struct buffer *text)
-{
-	uint64_t seconds = distance_ns / NS_PER_S;
-
-	if (seconds < 120)
-		screen_format_duration(text, (double)distance_ns);
-	else if (seconds < 2 * 3600)
-		buffer_append_format(text, "%um%02us", (unsigned int)(seconds / 60),
-				     (unsigned int)(seconds % 60));
-	else if (seconds < 48 * 3600)
-		buffer_append_format(text, "%uh%02um", (unsigned int)(seconds / 3600),
-				     (unsigned int)(seconds / 60 % 60));
-	else
-		buffer_append_format(text, "%llud", (unsigned long long)(seconds / (24 * 3600)));
-}
-
-/* How the sides are related. */
-static void draw_relation(struct ui *ui, int y)
-{
-	static const char *const boots[] = {[COMPARE_BOOT_ONE] = "one boot",
-					    [COMPARE_BOOT_OTHER] = "different boots",
-					    [COMPARE_BOOT_UNKNOWN] = "boot not known"};
-	uint64_t distance = compare_distance_ns(ui->comparison);
-	struct diff_match_count threads;
-	char same[28], came[28], gone[28];
-	struct buffer text = {0};
-
-	buffer_append_text(&text, boots[compare_boot(ui->comparison)]);
-	if (distance != 0) {
-		buffer_append_text(&text, ", ");
-		append_distance(distance, &text);
-		buffer_append_text(&text, " apart");
-	}
-	if (compare_count_threads(ui->comparison, &threads))
-		buffer_append_format(&text, ": %s threads the same, %s came, %s gone",
-				     number_group_digits(threads.same, same),
-				     number_group_digits(threads.came, came),
-				     number_group_digits(threads.went, gone));
-	draw_text(y, 0, draw_screen_width(), STYLE_NORMAL, text.data, text.length);
-	buffer_release(&text);
-}
-
-/* How many doubts are more than notes; `*ret_first` gets the first of them. */
-static size_t count_warnings(struct ui *ui, const char **ret_first)
-{
-	const struct comparability *doubts = compare_doubts(ui->comparison);
-	size_t count = 0;
-
-	for (size_t i = 0; doubts != NULL && i < doubts->count; i++) {
-		if (doubts->rows[i].severity == COMPARABILITY_WARNING && count++ == 0)
-			*ret_first = doubts->rows[i].text;
-	}
-	return count;
-}
-
-static void draw_warning(struct ui *ui, int y)
-{
-	const char *first = "";
-	size_t count = count_warnings(ui, &first);
-	int width = draw_screen_width(), cells;
-	char more[64];
-
-	snprintf(more, sizeof(more), count > 1 ? "(e: all %zu)" : "(e: more)", count);
-	cells = width - (int)strlen(more) - 1;
-	draw_string(y, 0, 2, STYLE_WAIT, "!");
-	draw_string(y, 2, cells - 2, STYLE_WAIT, first);
-	draw_right(y, 0, width, STYLE_KEY, more);
-}
-
-static int header_lines(struct ui *ui)
-{
-	const char *first;
-
-	return FULL_LINES + (count_warnings(ui, &first) != 0);
-}
-
-static void draw_header(struct ui *ui, int lines)
-{
-	bool doubtful = header_lines(ui) > FULL_LINES;
-	int y = 0;
-
-	if (lines < 1)
-		return;
-	if (session_now(ui->session) == NULL) {
-		draw_string(0, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
-		return;
-	}
-	if (lines >= FULL_LINES + doubtful) {
-		draw_side(ui, DIFF_BEFORE, y, draw_state(ui, y));
-		y++;
-		draw_side(ui, DIFF_AFTER, y++, draw_screen_width());
-	} else {
-		draw_names(ui, y++);
-	}
-	/* where there is room for one of them only, the doubt */
-	if (y < lines - doubtful)
-		draw_relation(ui, y++);
-	if (doubtful && y < lines)
-		draw_warning(ui, y);
-}
+/* --- below the list, and the evidence --- */
 
 static void draw_note(struct ui *ui, int y)
 {
@@ -448,14 +230,12 @@ static void draw_note(struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-/* --- the evidence --- */
-
 /* One side of a comparison. */
 static void add_side(struct ui *ui, enum diff_side side)
 {
 	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
 	pager_add_format(&ui->pager, STYLE_STRONG, "%s  %s", side == DIFF_BEFORE ? "BEFORE" : "AFTER",
-			 side_name(ui, side));
+			 screen_comparison_side_name(ui, side));
 	screen_evidence_add(ui, compare_side(ui->comparison, side), 0, 0);
 }
 
@@ -489,8 +269,10 @@ static struct table *make_table(struct ui *ui)
 	return compare_table(ui->comparison, &ui->view);
 }
 
-static void fill(struct ui *ui, size_t first, size_t count)
+static void fill(void *context, size_t first, size_t count)
 {
+	struct ui *ui = context;
+
 	compare_table_fill(ui->comparison, ui->table, first, count);
 }
 
@@ -528,17 +310,12 @@ static bool offers(const struct ui *ui, enum action action)
 }
 
 /* A column's key shows the changes of its metrics alone. */
-static void sort_key(struct ui *ui, enum column column)
+static void sort_key(struct ui *ui, unsigned int column)
 {
 	if (column != COLUMN_COUNT)
-		navigate_focus(ui, column);
+		navigate_focus(ui, (enum column)column);
 	else
 		navigate_sort(ui, column);
-}
-
-static void set_base(struct ui *ui)
-{
-	screen_message(ui, STYLE_MESSAGE, "a comparison counts from the file; D leaves it");
 }
 
 const struct content content_of_comparison = {
@@ -549,15 +326,15 @@ const struct content content_of_comparison = {
 	.explain = explain,
 	.needs = compare_needs,
 	.sort_columns = sort_columns,
-	.header_lines = header_lines,
-	.draw_header = draw_header,
+	.header_lines = screen_comparison_header_lines,
+	.draw_header = screen_comparison_header_draw,
 	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,
 	.change_mode = change_mode,
 	.sort_key = sort_key,
-	.set_base = set_base,
+	.why_no_base = "a comparison counts from the file; D leaves it",
 	.can_report = can_report,
 	.write_report = write_report,
 };

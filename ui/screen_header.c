@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/number.h"
@@ -13,6 +12,7 @@
 enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
+	CLOCK_BYTES = 32,
 	COST_CELLS = 14, /* "read in 99.9ms": room for any, so that a slower round changes nothing else */
 };
 
@@ -90,22 +90,16 @@ static int draw_right_end(const struct header_line *line, int y, int width)
 	return x;
 }
 
-static void format_clock(char text[static 16], uint64_t unix_ns)
+static void format_clock(char text[static CLOCK_BYTES], uint64_t unix_ns)
 {
-	time_t seconds = (time_t)(unix_ns / NS_PER_S);
-	struct tm local;
-
-	if (localtime_r(&seconds, &local) == NULL || strftime(text, 16, "%H:%M:%S", &local) == 0)
-		snprintf(text, 16, "--:--:--");
+	if (!clock_format_local(text, CLOCK_BYTES, "%H:%M:%S", unix_ns))
+		snprintf(text, CLOCK_BYTES, "--:--:--");
 }
 
-static void format_date(char text[static 32], uint64_t unix_ns)
+static void format_date(char text[static CLOCK_BYTES], uint64_t unix_ns)
 {
-	time_t seconds = (time_t)(unix_ns / NS_PER_S);
-	struct tm local;
-
-	if (localtime_r(&seconds, &local) == NULL || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local) == 0)
-		snprintf(text, 32, "an unknown time");
+	if (!clock_format_local(text, CLOCK_BYTES, "%Y-%m-%d %H:%M:%S", unix_ns))
+		snprintf(text, CLOCK_BYTES, "an unknown time");
 }
 
 static void add_uptime(struct header_line *line, uint64_t boottime_ns)
@@ -132,7 +126,7 @@ static void add_load(struct header_line *line, const struct provenance *provenan
 static void add_mode(struct header_line *line, const struct ui *ui)
 {
 	const struct snapshot *base = session_base(ui->session);
-	char clock[16];
+	char clock[CLOCK_BYTES];
 
 	if (ui->view.mode == VIEW_MODE_BASE && base != NULL) {
 		format_clock(clock, base->captured_at_unix_ns);
@@ -147,7 +141,7 @@ static void draw_where(struct ui *ui, int y)
 {
 	const struct snapshot *now = session_now(ui->session);
 	struct header_line left = {0}, right = {0};
-	char clock[32];
+	char clock[CLOCK_BYTES];
 
 	add(&left, STYLE_STRONG, "ctop");
 	if (ui->options->file_name != NULL) {

@@ -130,13 +130,6 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	return path->length != 0;
 }
 
-static void fill_rows(void *context, size_t first, size_t count)
-{
-	struct ui *ui = context;
-
-	ui->content->fill(ui, first, count);
-}
-
 int screen_list_draw(struct ui *ui, struct area area)
 {
 	struct buffer path = {0};
@@ -161,7 +154,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 							ui->view.grouping.axis == AXIS_CGROUP,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
-					   .fill = fill_rows,
+					   .fill = ui->content->fill,
 					   .context = ui,
 				   });
 	if (ui->table->row_count == 0)

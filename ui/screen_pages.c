@@ -165,14 +165,6 @@ static void explain_metric(struct ui *ui)
 	}
 }
 
-static void make_explanation(struct ui *ui)
-{
-	if (ui->metrics_open)
-		explain_metric(ui);
-	else
-		explain_cell(ui);
-}
-
 static void make_evidence(struct ui *ui)
 {
 	if (session_now(ui->session) != NULL)
@@ -183,33 +175,19 @@ static void make_evidence(struct ui *ui)
 
 /* --- opening and drawing --- */
 
-static void (*const makers[])(struct ui *) = {
-	[OVERLAY_HELP] = make_help,
-	[OVERLAY_EVIDENCE] = make_evidence,
-	[OVERLAY_EXPLAIN] = make_explanation,
-};
-
-static void open_page(struct ui *ui, enum overlay page)
+void screen_pages_open(struct ui *ui, enum overlay page)
 {
 	ui->overlay = page;
 	ui->pager.top = 0;
 	pager_clear(&ui->pager);
-	makers[page](ui);
-}
-
-void screen_help_open(struct ui *ui)
-{
-	open_page(ui, OVERLAY_HELP);
-}
-
-void screen_evidence_open(struct ui *ui)
-{
-	open_page(ui, OVERLAY_EVIDENCE);
-}
-
-void screen_explain_open(struct ui *ui)
-{
-	open_page(ui, OVERLAY_EXPLAIN);
+	if (page == OVERLAY_HELP)
+		make_help(ui);
+	else if (page == OVERLAY_EVIDENCE)
+		make_evidence(ui);
+	else if (ui->metrics_open)
+		explain_metric(ui);
+	else
+		explain_cell(ui);
 	if (ui->pager.count == 0) {
 		ui->overlay = OVERLAY_NONE;
 		screen_message(ui, STYLE_MESSAGE, "there is no number to explain");

@@ -11,8 +11,10 @@ static struct table *make_table(struct ui *ui)
 	return session_table(ui->session, &ui->view);
 }
 
-static void fill(struct ui *ui, size_t first, size_t count)
+static void fill(void *context, size_t first, size_t count)
 {
+	struct ui *ui = context;
+
 	session_table_fill(ui->session, &ui->view, ui->table, first, count);
 }
 
@@ -43,12 +45,6 @@ static int header_lines(struct ui *ui)
 {
 	(void)ui;
 	return HEADER_LINES;
-}
-
-static void draw_note(struct ui *ui, int y)
-{
-	(void)ui;
-	(void)y;
 }
 
 static void make_evidence(struct ui *ui)
@@ -92,22 +88,6 @@ static void change_mode(struct ui *ui)
 	navigate_change_cells(ui);
 }
 
-static void sort_key(struct ui *ui, enum column column)
-{
-	navigate_sort(ui, column);
-}
-
-static void set_base(struct ui *ui)
-{
-	if (ui->host->request_base == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "a file has no later round to count from");
-		return;
-	}
-	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
-	ui->message_pending = true;
-	ui->host->request_base(ui->host->context);
-}
-
 static bool can_report(const struct ui *ui)
 {
 	return ui->host->write_report != NULL;
@@ -128,13 +108,12 @@ const struct content content_of_session = {
 	.sort_columns = sort_columns,
 	.header_lines = header_lines,
 	.draw_header = screen_header_draw,
-	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,
 	.change_mode = change_mode,
-	.sort_key = sort_key,
-	.set_base = set_base,
+	.sort_key = navigate_sort,
+	.why_no_base = "a file has no later round to count from",
 	.can_report = can_report,
 	.write_report = write_report,
 };

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+enum {
+	PAGE_ROWS = 10, /* by which the menu is scrolled */
+};
+
 /* What rows can be sorted by: ids of columns, COLUMN_COUNT for the name, which is first. */
 struct sort_choices {
 	size_t count;
@@ -39,29 +43,7 @@ void screen_sort_open(struct ui *ui)
 
 void screen_sort_move(struct ui *ui)
 {
-	size_t count = find_choices(ui).count;
-	size_t page = 10;
-
-	switch (ui->action) {
-	case ACTION_UP:
-		ui->sort_choice -= ui->sort_choice != 0;
-		break;
-	case ACTION_DOWN:
-		ui->sort_choice += ui->sort_choice + 1 < count;
-		break;
-	case ACTION_PAGE_UP:
-		ui->sort_choice -= ui->sort_choice < page ? ui->sort_choice : page;
-		break;
-	case ACTION_PAGE_DOWN:
-		ui->sort_choice = ui->sort_choice + page < count ? ui->sort_choice + page : count - 1;
-		break;
-	case ACTION_FIRST:
-		ui->sort_choice = 0;
-		break;
-	default:
-		ui->sort_choice = count - 1;
-		break;
-	}
+	ui->sort_choice = key_moved_row(ui->action, ui->sort_choice, find_choices(ui).count - 1, PAGE_ROWS);
 }
 
 void screen_sort_choose(struct ui *ui)

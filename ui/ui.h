@@ -11,7 +11,6 @@
 
 /* What happened outside that the screen should know; handed over by ui_host.receive. */
 enum ui_event_kind {
-	UI_EVENT_NONE,
 	UI_EVENT_ROUND,   /* snapshot: a new round; the screen takes the reference over */
 	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
 	UI_EVENT_SAVED,   /* message: where the snapshot was saved, or why not */
@@ -40,13 +39,12 @@ struct ui_comparison {
 struct ui_host {
 	void *context;
 	int notify_fd; /* readable when receive() has something; -1 for none */
-	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing left */
+	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
 	void (*set_interval)(void *context, uint64_t interval_ns);
 	void (*set_paused)(void *context, bool paused);
 	void (*set_needs)(void *context, source_set needed, bool cgroup_records, bool smaps);
 	/* Switches the allocator probe; on at first. NULL: there is none. Asks for a round by itself. */
 	void (*set_heap)(void *context, bool on);
-	void (*request_round)(void *context);
 	void (*request_base)(void *context);
 	/*
 	 * Save: `shown` is the snapshot on the screen while paused (the host takes its own reference), NULL
@@ -60,9 +58,9 @@ struct ui_host {
 	int (*write_report)(void *context, const struct grouping_options *grouping, const char *path,
 			    struct error *error);
 	/*
-	 * Files to compare with. `request_file` reads one elsewhere; what came of it (a snapshot, which the
-	 * screen takes over, or a sentence) comes from `receive_file` once `file_fd` is readable. The last
-	 * request counts. All NULL: files cannot be compared with here.
+	 * Files to compare with. `request_file` reads one elsewhere; the result (a snapshot, which the screen
+	 * takes over, or a sentence) comes from `receive_file` once `file_fd` is readable. Only the last
+	 * request has a result. All NULL: files cannot be compared with here.
 	 */
 	void *file_context;
 	int file_fd;

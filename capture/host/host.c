@@ -142,7 +142,7 @@ static void read_sched_tunables(struct host_reader *reader, struct text_pairs *p
 }
 
 /* The ids of a list such as 0-3,8; false when an item is bad or an id comes twice. */
-static bool parse_ids(struct text list, struct cpu_set_pool *pool, uint32_t *ret_id)
+static bool parse_ids(struct text list, struct string_pool *pool, uint32_t *ret_id)
 {
 	size_t count = 0;
 	const char *next = list.data, *end = list.data + list.length;
@@ -161,22 +161,21 @@ static bool parse_ids(struct text list, struct cpu_set_pool *pool, uint32_t *ret
 	return count == cpu_set_count(pool, *ret_id);
 }
 
-static bool read_ids(struct host_reader *reader, const char *path, struct cpu_set_pool *pool,
-		     uint32_t *ret_id)
+static bool read_ids(struct host_reader *reader, const char *path, struct string_pool *pool, uint32_t *ret_id)
 {
 	struct text list = roots_read_text(reader->roots, ROOT_SYS, path, &reader->text);
 
 	return list.length != 0 && parse_ids(list, pool, ret_id);
 }
 
-static void read_governors(struct host_reader *reader, const struct cpu_set_pool *pool, uint32_t cpus,
+static void read_governors(struct host_reader *reader, const struct string_pool *pool, uint32_t cpus,
 			   struct text_pairs *pairs)
 {
 	for (size_t i = 0; i < cpu_set_count(pool, cpus); i++) {
 		char path[96], key[16];
 		struct text value;
 
-		snprintf(key, sizeof(key), "%u", (unsigned int)cpu_set_get(pool, cpus, i));
+		snprintf(key, sizeof(key), "%u", (unsigned int)cpu_set_cpus(pool, cpus)[i]);
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%s/cpufreq/scaling_governor", key);
 		value = roots_read_text(reader->roots, ROOT_SYS, path, &reader->text);
 		if (value.length != 0)
@@ -188,7 +187,7 @@ static void read_governors(struct host_reader *reader, const struct cpu_set_pool
 /* Online CPUs, NUMA nodes (those that exist; 1 where the kernel tells none) and governors. */
 static void read_topology(struct host_reader *reader, struct host *host)
 {
-	struct cpu_set_pool pool = {0};
+	struct string_pool pool = {0};
 	uint32_t cpus, nodes;
 
 	if (read_ids(reader, "devices/system/cpu/online", &pool, &cpus)) {
@@ -198,7 +197,7 @@ static void read_topology(struct host_reader *reader, struct host *host)
 		host->numa_nodes = (struct optional_u64){known ? cpu_set_count(&pool, nodes) : 1, true};
 		read_governors(reader, &pool, cpus, &host->cpufreq_governor);
 	}
-	cpu_set_release(&pool);
+	string_pool_release(&pool);
 }
 
 /* By uname(2) for this host, from the files for a saved one. */
@@ -257,13 +256,13 @@ void host_read_size(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
 	const struct meminfo_key total = {"MemTotal", &snapshot->host.total_memory_kib};
-	struct cpu_set_pool pool = {0};
+	struct string_pool pool = {0};
 	uint32_t cpus;
 
 	read_meminfo(roots, &reader.text, &total, 1);
 	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
 		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
-	cpu_set_release(&pool);
+	string_pool_release(&pool);
 	buffer_release(&reader.text);
 }
 
@@ -306,8 +305,7 @@ void host_read_provenance(const struct roots *roots, struct snapshot *snapshot)
 	provenance->program = "ctop " CTOP_VERSION;
 	provenance->boot_id = read_string(&reader, ROOT_PROC, "sys/kernel/random/boot_id");
 	provenance->hostname = read_string(&reader, ROOT_PROC, "sys/kernel/hostname");
-	provenance->uid = getuid();
-	provenance->uid_known = true;
+	provenance->uid = (struct optional_u64){getuid(), true};
 	read_capabilities(snapshot);
 	read_namespaces(roots, provenance);
 	for (size_t i = 0; i < ROOT_COUNT; i++) {

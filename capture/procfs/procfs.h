@@ -39,7 +39,7 @@ bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, si
  * there: they are printed while kernel.sched_schedstats is on. Only what follows the kernel's line of dashes
  * counts, since the name before it is printed raw and may contain newlines.
  */
-bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct cpu_set_pool *cpu_sets,
+bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct string_pool *cpu_sets,
 			const char *text, size_t length);
 
 /*

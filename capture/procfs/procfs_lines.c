@@ -92,7 +92,7 @@ static void read_uid(struct thread_reading *reading, struct text value)
 		reading->uid_known = true;
 }
 
-static void read_cpu_list(struct thread_reading *reading, struct cpu_set_pool *cpu_sets, enum metric metric,
+static void read_cpu_list(struct thread_reading *reading, struct string_pool *cpu_sets, enum metric metric,
 			  struct text value)
 {
 	uint32_t id;
@@ -105,7 +105,7 @@ static void read_cpu_list(struct thread_reading *reading, struct cpu_set_pool *c
 		thread_reading_set_bad(reading, metric);
 }
 
-bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct cpu_set_pool *cpu_sets,
+bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct string_pool *cpu_sets,
 			const char *text, size_t length)
 {
 	struct text rest = {text, length}, line, key, value;

@@ -10,7 +10,8 @@
 
 void buffer_reserve(struct buffer *buffer, size_t more)
 {
-	buffer->data = memory_grow(buffer->data, &buffer->capacity, buffer->length + more + 1, 1);
+	if (buffer->capacity - buffer->length <= more)
+		buffer->data = memory_grow(buffer->data, &buffer->capacity, buffer->length + more + 1, 1);
 }
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t length)

@@ -2,6 +2,8 @@
 #ifndef CTOP_CLOCK_H
 #define CTOP_CLOCK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -29,6 +31,16 @@ static inline uint64_t clock_ns(clockid_t clock)
 static inline struct timespec clock_timespec(uint64_t nanoseconds)
 {
 	return (struct timespec){(time_t)(nanoseconds / NS_PER_S), (long)(nanoseconds % NS_PER_S)};
+}
+
+/* A time since 1970 by the local clock, in a format of strftime(3). Returns false when it has none. */
+__attribute__((format(strftime, 3, 0))) static inline bool
+clock_format_local(char *text, size_t size, const char *format, uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	struct tm local;
+
+	return localtime_r(&seconds, &local) != NULL && strftime(text, size, format, &local) != 0;
 }
 
 #endif

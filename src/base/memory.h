@@ -25,6 +25,13 @@ void *memory_resize(void *pointer, size_t count, size_t size) __attribute__((ret
 void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
 	__attribute__((returns_nonnull));
 
+/*
+ * Appends an element, not initialised, to a dynamic array and gives a pointer to it, valid until the next
+ * one. The arguments are lvalues and are evaluated more than once.
+ */
+#define MEMORY_APPEND(items, count, capacity)                                                                \
+	((items) = memory_grow((items), &(capacity), (count) + 1, sizeof(*(items))), &(items)[(count)++])
+
 /* A copy of the NUL-terminated `text`. */
 char *memory_duplicate(const char *text) __attribute__((malloc, returns_nonnull));
 

@@ -42,30 +42,17 @@ bool number_parse_u32(const char *text, size_t length, uint32_t *ret_value)
 	return true;
 }
 
-bool number_parse_i64(const char *text, size_t length, int64_t *ret_value)
+bool number_parse_i32(const char *text, size_t length, int32_t *ret_value)
 {
 	bool negative = length != 0 && text[0] == '-';
 	uint64_t magnitude;
 
-	if (!negative) {
-		if (!number_parse_u64(text, length, &magnitude) || magnitude > INT64_MAX)
-			return false;
-		*ret_value = (int64_t)magnitude;
-		return true;
-	}
-	if (!parse_digits(text + 1, length - 1, &magnitude) || magnitude > (uint64_t)INT64_MAX + 1)
+	if (negative ? !parse_digits(text + 1, length - 1, &magnitude)
+		     : !number_parse_u64(text, length, &magnitude))
 		return false;
-	*ret_value = (int64_t)(0 - magnitude);
-	return true;
-}
-
-bool number_parse_i32(const char *text, size_t length, int32_t *ret_value)
-{
-	int64_t value;
-
-	if (!number_parse_i64(text, length, &value) || value < INT32_MIN || value > INT32_MAX)
+	if (magnitude > (uint64_t)INT32_MAX + negative)
 		return false;
-	*ret_value = (int32_t)value;
+	*ret_value = (int32_t)(negative ? -(int64_t)magnitude : (int64_t)magnitude);
 	return true;
 }
 

@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 /*
- * Strict decimal parsing of exactly `length` bytes: an optional leading '+' (and '-' for the signed forms),
+ * Strict decimal parsing of exactly `length` bytes: an optional leading '+' (or '-' for the signed form),
  * then one or more digits, nothing else. Returns false for anything else or a value out of range and leaves
  * `*ret_value` alone.
  */
 bool number_parse_u64(const char *text, size_t length, uint64_t *ret_value);
 bool number_parse_u32(const char *text, size_t length, uint32_t *ret_value);
-bool number_parse_i64(const char *text, size_t length, int64_t *ret_value);
 bool number_parse_i32(const char *text, size_t length, int32_t *ret_value);
 
 /* Sum and product that stop at UINT64_MAX. */

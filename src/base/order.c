@@ -12,7 +12,7 @@ int order_bytes(const char *left, size_t left_length, const char *right, size_t 
 	size_t shorter = left_length < right_length ? left_length : right_length;
 	int order = shorter != 0 ? memcmp(left, right, shorter) : 0;
 
-	return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
+	return order != 0 ? order : order_u64(left_length, right_length);
 }
 
 int order_numbers(double left, double right, bool ascending)

@@ -47,24 +47,20 @@ uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t l
 
 	if (length == 0)
 		return 0;
-	if (pool->count == 0) {
-		pool->entries = memory_grow(pool->entries, &pool->capacity, 1, sizeof(*pool->entries));
-		pool->entries[0] = empty_entry;
-		pool->count = 1;
-	}
+	if (pool->count == 0)
+		*MEMORY_APPEND(pool->entries, pool->count, pool->capacity) = empty_entry;
 	if ((pool->count + 1) * 2 > pool->slot_count)
 		enlarge(pool);
 	hash = hash_bytes(text, length);
 	slot = find_slot(pool, text, length, hash);
 	if (*slot != 0)
 		return *slot - 1;
-	pool->entries = memory_grow(pool->entries, &pool->capacity, pool->count + 1, sizeof(*pool->entries));
-	pool->entries[pool->count] = (struct string_pool_entry){
+	*MEMORY_APPEND(pool->entries, pool->count, pool->capacity) = (struct string_pool_entry){
 		arena_duplicate(&pool->arena, text, length),
 		(uint32_t)length,
 		hash,
 	};
-	*slot = (uint32_t)++pool->count;
+	*slot = (uint32_t)pool->count;
 	return *slot - 1;
 }
 

@@ -9,7 +9,8 @@
 
 /*
  * Distinct byte strings with small ids in the order of their first use; id 0 is always the empty string.
- * Strings may hold any byte but are also NUL-terminated. A zeroed struct is a valid pool.
+ * Strings may hold any byte, are also NUL-terminated, and (but for the empty one) aligned for any type. A
+ * zeroed struct is a valid pool.
  */
 struct string_pool {
 	struct arena arena;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "unicode.h"
 
+#include <limits.h>
 #include <string.h>
 #include <wchar.h>
+
+#define REPLACEMENT_CHARACTER "\xef\xbf\xbd" /* U+FFFD */
 
 size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar)
 {
@@ -44,29 +47,12 @@ size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar)
 
 void unicode_append(struct buffer *buffer, uint32_t scalar)
 {
-	char bytes[4];
-	size_t count;
+	static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
+	size_t more = scalar < 0x80 ? 0 : scalar < 0x800 ? 1 : scalar < 0x10000 ? 2 : 3;
 
-	if (scalar < 0x80) {
-		bytes[0] = (char)scalar;
-		count = 1;
-	} else if (scalar < 0x800) {
-		bytes[0] = (char)(0xc0 | scalar >> 6);
-		bytes[1] = (char)(0x80 | (scalar & 0x3f));
-		count = 2;
-	} else if (scalar < 0x10000) {
-		bytes[0] = (char)(0xe0 | scalar >> 12);
-		bytes[1] = (char)(0x80 | (scalar >> 6 & 0x3f));
-		bytes[2] = (char)(0x80 | (scalar & 0x3f));
-		count = 3;
-	} else {
-		bytes[0] = (char)(0xf0 | scalar >> 18);
-		bytes[1] = (char)(0x80 | (scalar >> 12 & 0x3f));
-		bytes[2] = (char)(0x80 | (scalar >> 6 & 0x3f));
-		bytes[3] = (char)(0x80 | (scalar & 0x3f));
-		count = 4;
-	}
-	buffer_append(buffer, bytes, count);
+	buffer_append_char(buffer, (char)(leads[more] | scalar >> 6 * more));
+	while (more-- != 0)
+		buffer_append_char(buffer, (char)(0x80 | (scalar >> 6 * more & 0x3f)));
 }
 
 bool unicode_is_valid(const char *text, size_t length)
@@ -96,19 +82,6 @@ bool unicode_is_white_space(uint32_t scalar)
 	       scalar == 0x2029 || scalar == 0x202f || scalar == 0x205f || scalar == 0x3000;
 }
 
-/* Start of the last character of a text that ends at `length`; an invalid tail counts byte by byte. */
-static size_t last_start(const char *text, size_t length)
-{
-	uint32_t scalar;
-
-	for (size_t back = 2; back <= 4 && back <= length; back++) {
-		if (((unsigned char)text[length - back] & 0xc0) == 0xc0)
-			return unicode_decode(text + length - back, back, &scalar) == back ? length - back
-											   : length - 1;
-	}
-	return length - 1;
-}
-
 size_t unicode_trim(const char **text, size_t length)
 {
 	uint32_t scalar;
@@ -122,10 +95,11 @@ size_t unicode_trim(const char **text, size_t length)
 		length -= used;
 	}
 	while (length != 0) {
-		size_t start = ((unsigned char)(*text)[length - 1] & 0x80) != 0 ? last_start(*text, length)
-										: length - 1;
+		size_t start = length - 1;
 
-		if (unicode_decode(*text + start, length - start, &scalar) == 0 ||
+		while (start != 0 && ((*text)[start] & 0xc0) == 0x80)
+			start--;
+		if (unicode_decode(*text + start, length - start, &scalar) != length - start ||
 		    !unicode_is_white_space(scalar))
 			break;
 		length = start;
@@ -133,38 +107,48 @@ size_t unicode_trim(const char **text, size_t length)
 	return length;
 }
 
-void unicode_append_valid(struct buffer *buffer, const char *text, size_t length)
+/* Appends the text; each invalid byte, and each character that is not `wanted`, becomes `replacement`. */
+static void append_wanted(struct buffer *buffer, const char *text, size_t length,
+			  bool (*wanted)(uint32_t scalar), const char *replacement)
 {
 	uint32_t scalar;
 
 	while (length != 0) {
 		size_t used = unicode_decode(text, length, &scalar);
 
-		if (used == 0) {
-			unicode_append(buffer, 0xfffd);
-			used = 1;
-		} else {
+		if (used == 0 || (wanted != NULL && !wanted(scalar)))
+			buffer_append_text(buffer, replacement);
+		else
 			buffer_append(buffer, text, used);
-		}
+		used = used != 0 ? used : 1;
 		text += used;
 		length -= used;
 	}
 }
 
-void unicode_append_without_nul(struct buffer *buffer, const char *text, size_t length)
+void unicode_append_valid(struct buffer *buffer, const char *text, size_t length)
 {
-	while (length != 0) {
-		const char *nul = memchr(text, '\0', length);
-		size_t plain = nul != NULL ? (size_t)(nul - text) : length;
+	append_wanted(buffer, text, length, NULL, REPLACEMENT_CHARACTER);
+}
 
-		buffer_append(buffer, text, plain);
-		if (nul != NULL) {
-			unicode_append(buffer, 0xfffd);
-			plain++;
-		}
-		text += plain;
-		length -= plain;
+char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_t length)
+{
+	struct buffer clean = {0};
+	const char *nul;
+	char *copy;
+
+	while (length != 0 && (nul = memchr(text, '\0', length)) != NULL) {
+		buffer_append(&clean, text, (size_t)(nul - text));
+		buffer_append_text(&clean, REPLACEMENT_CHARACTER);
+		length -= (size_t)(nul - text) + 1;
+		text = nul + 1;
 	}
+	if (clean.length == 0)
+		return arena_duplicate(arena, text, length);
+	buffer_append(&clean, text, length);
+	copy = arena_duplicate(arena, clean.data, clean.length);
+	buffer_release(&clean);
+	return copy;
 }
 
 static bool is_printable(uint32_t scalar)
@@ -180,20 +164,7 @@ static bool is_printable(uint32_t scalar)
 
 void unicode_append_printable(struct buffer *buffer, const char *text, size_t length, const char *replacement)
 {
-	uint32_t scalar;
-
-	while (length != 0) {
-		size_t used = unicode_decode(text, length, &scalar);
-
-		if (used == 0 || !is_printable(scalar)) {
-			buffer_append_text(buffer, replacement);
-			used = used != 0 ? used : 1;
-		} else {
-			buffer_append(buffer, text, used);
-		}
-		text += used;
-		length -= used;
-	}
+	append_wanted(buffer, text, length, is_printable, replacement);
 }
 
 static int scalar_width(uint32_t scalar)
@@ -205,17 +176,9 @@ static int scalar_width(uint32_t scalar)
 
 int unicode_width(const char *text, size_t length)
 {
-	uint32_t scalar;
-	int cells = 0;
+	int cells;
 
-	while (length != 0) {
-		size_t used = unicode_decode(text, length, &scalar);
-
-		cells += used != 0 ? scalar_width(scalar) : 1;
-		used = used != 0 ? used : 1;
-		text += used;
-		length -= used;
-	}
+	unicode_prefix(text, length, INT_MAX, &cells);
 	return cells;
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arena.h"
 #include "buffer.h"
 
 /*
@@ -33,8 +34,9 @@ size_t unicode_trim(const char **text, size_t length);
 /* Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD. */
 void unicode_append_valid(struct buffer *buffer, const char *text, size_t length);
 
-/* Appends `text` for readers that stop at a NUL: each NUL in it becomes U+FFFD. */
-void unicode_append_without_nul(struct buffer *buffer, const char *text, size_t length);
+/* A copy of `text`, owned by the arena, for readers that stop at a NUL: each NUL in it becomes U+FFFD. */
+char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_t length)
+	__attribute__((returns_nonnull));
 
 /*
  * Appends foreign text made safe for a terminal: invalid bytes, control characters (C0, DEL, C1), line and

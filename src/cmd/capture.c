@@ -28,7 +28,7 @@ struct capture_command_options {
 };
 
 /* How long a capture waits for executables whose allocation counters are being looked for. */
-static const uint64_t heap_patience_ns = UINT64_C(10000000000);
+#define HEAP_PATIENCE_NS (10 * NS_PER_S)
 
 /* How long it waits for the file to be written. */
 #define WRITE_PATIENCE_NS (30 * NS_PER_S)
@@ -38,6 +38,20 @@ static void set_defaults(void *options)
 	((struct capture_command_options *)options)->budget_seconds = -1;
 }
 
+static void append_count(struct buffer *line, const char *before, uint64_t count, const char *after)
+{
+	char digits[28];
+
+	buffer_append_format(line, "%s%s%s", before, number_group_digits(count, digits), after);
+}
+
+/* The same, but nothing for none. */
+static void append_some(struct buffer *line, const char *before, uint64_t count, const char *after)
+{
+	if (count != 0)
+		append_count(line, before, count, after);
+}
+
 /* "; io of 14 not permitted": a file that a thread does not have, as a kernel thread's memory, is no failure.
  */
 static void append_missed(struct buffer *line, const struct tally *tallies)
@@ -45,7 +59,6 @@ static void append_missed(struct buffer *line, const struct tally *tallies)
 	static const reason_id failures[] = {REASON_NOT_PERMITTED, REASON_OTHER_NAMESPACE, REASON_UNREADABLE,
 					     REASON_BAD_VALUE, REASON_OVER_BUDGET};
 	const char *separator = "; ";
-	char digits[28];
 
 	for (size_t source = 0; source < SOURCE_COUNT; source++) {
 		/* messages have a line of their own */
@@ -56,8 +69,9 @@ static void append_missed(struct buffer *line, const struct tally *tallies)
 
 			if (missed == 0)
 				continue;
-			buffer_append_format(line, "%s%s of %s %s", separator, sources[source].name,
-					     number_group_digits(missed, digits), reasons[failures[i]].words);
+			buffer_append_format(line, "%s%s of", separator, sources[source].name);
+			append_count(line, " ", missed, " ");
+			buffer_append_text(line, reasons[failures[i]].words);
 			separator = ", ";
 		}
 	}
@@ -65,20 +79,14 @@ static void append_missed(struct buffer *line, const struct tally *tallies)
 
 static void note_parsing(const struct snapshot *snapshot)
 {
-	const struct parse_summary *summary = &snapshot->parse_summary;
 	struct buffer line = {0};
-	char digits[28];
 
-	buffer_append_format(&line, "%s thread%s read", number_group_digits(snapshot->thread_count, digits),
-			     snapshot->thread_count == 1 ? "" : "s");
-	if (snapshot->provenance.ended != 0)
-		buffer_append_format(&line, ", %s ended meanwhile",
-				     number_group_digits(snapshot->provenance.ended, digits));
+	append_count(&line, "", snapshot->thread_count,
+		     snapshot->thread_count == 1 ? " thread read" : " threads read");
+	append_some(&line, ", ", snapshot->provenance.ended, " ended meanwhile");
 	if (snapshot->provenance.tallies != NULL)
 		append_missed(&line, snapshot->provenance.tallies);
-	if (summary->negative_dotted_values != 0)
-		buffer_append_format(&line, "; %s negative values",
-				     number_group_digits(summary->negative_dotted_values, digits));
+	append_some(&line, "; ", snapshot->parse_summary.negative_dotted_values, " negative values");
 	command_note("%s", line.data);
 	buffer_release(&line);
 }
@@ -88,17 +96,11 @@ static void note_taskstats(const struct snapshot *snapshot)
 	const struct taskstats_summary *summary = &snapshot->taskstats_summary;
 	const struct feature_result *feature = &snapshot->provenance.features[FEATURE_TASKSTATS];
 	struct buffer line = {0};
-	char digits[28];
 
-	buffer_append_format(&line, "taskstats: %s answered", number_group_digits(summary->ok_count, digits));
-	if (summary->eperm_count != 0)
-		buffer_append_format(&line, ", %s not permitted",
-				     number_group_digits(summary->eperm_count, digits));
-	if (summary->esrch_count != 0)
-		buffer_append_format(&line, ", %s ended", number_group_digits(summary->esrch_count, digits));
-	if (summary->other_err_count != 0)
-		buffer_append_format(&line, ", %s failed",
-				     number_group_digits(summary->other_err_count, digits));
+	append_count(&line, "taskstats: ", summary->ok_count, " answered");
+	append_some(&line, ", ", summary->eperm_count, " not permitted");
+	append_some(&line, ", ", summary->esrch_count, " ended");
+	append_some(&line, ", ", summary->other_err_count, " failed");
 	if (feature->state != FEATURE_STATE_ON)
 		buffer_append_format(&line, "; %s",
 				     feature->detail != NULL ? feature->detail
@@ -109,27 +111,22 @@ static void note_taskstats(const struct snapshot *snapshot)
 	buffer_release(&line);
 }
 
-/* Who has jemalloc, how many of their threads were read, and what kept us from the others. */
+/* Which processes have jemalloc, how many of their threads were read, and why the others were not. */
 static void note_probe(const struct snapshot *snapshot)
 {
 	const struct probe_summary *summary = &snapshot->probe_summary;
-	uint64_t unresolved = snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_BEING_RESOLVED];
 	struct buffer line = {0};
-	char digits[28];
 
-	buffer_append_format(&line, "jemalloc: %s of",
-			     number_group_digits(summary->jemalloc_detected, digits));
-	buffer_append_format(&line, " %s processes", number_group_digits(summary->tgids_walked, digits));
-	buffer_append_format(&line, ", %s threads read", number_group_digits(summary->probed_ok, digits));
-	if (summary->stopped != 0)
-		buffer_append_format(&line, ", %s stopped for it",
-				     number_group_digits(summary->stopped, digits));
-	if (summary->failed != 0)
-		buffer_append_format(&line, "; %s failed, mostly %s",
-				     number_group_digits(summary->failed, digits), summary->dominant_failure);
-	if (unresolved != 0)
-		buffer_append_format(&line, "; %s threads of executables that took too long to resolve",
-				     number_group_digits(unresolved, digits));
+	append_count(&line, "jemalloc: ", summary->jemalloc_detected, " of");
+	append_count(&line, " ", summary->tgids_walked, " processes");
+	append_count(&line, ", ", summary->probed_ok, " threads read");
+	append_some(&line, ", ", summary->stopped, " stopped for it");
+	if (summary->failed != 0) {
+		append_count(&line, "; ", summary->failed, " failed, mostly ");
+		buffer_append_text(&line, summary->dominant_failure);
+	}
+	append_some(&line, "; ", snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_BEING_RESOLVED],
+		    " threads of executables that took too long to resolve");
 	if (summary->privilege_dominant) {
 		const enum heap_tag tag = heap_tag_find(summary->dominant_failure);
 
@@ -137,7 +134,7 @@ static void note_probe(const struct snapshot *snapshot)
 		buffer_append_text(
 			&line, (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0 ? "; " : "; not permitted: ");
 		evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
-					       snapshot->provenance.uid == 0, &line);
+					       snapshot->provenance.uid.value == 0, &line);
 	}
 	command_note("%s", line.data);
 	buffer_release(&line);
@@ -167,7 +164,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	struct capture_options capture_options = {.scope = options->processes.items,
 						  .scope_count = options->processes.count,
 						  .allow_stop = options->heap.allow_stop,
-						  .heap_patience_ns = heap_patience_ns};
+						  .heap_patience_ns = HEAP_PATIENCE_NS};
 	uint64_t budget = UINT64_MAX;
 	struct capture *capture;
 	int result;
@@ -175,7 +172,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	for (size_t i = 0; i < ROOT_COUNT; i++)
 		capture_options.roots[i] = options->roots.roots[i];
 	if (options->budget_seconds >= 0)
-		budget = (uint64_t)(options->budget_seconds * 1e9);
+		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.resolver = heap_options_start(&options->heap);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {

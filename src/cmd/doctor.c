@@ -137,7 +137,7 @@ static int run(void *options, char **operands, int operand_count)
 {
 	const struct doctor_options *doctor = options;
 	struct feature_checks checks = {0};
-	struct output output;
+	struct output output = {0};
 	struct roots roots;
 	struct error error;
 
@@ -145,10 +145,6 @@ static int run(void *options, char **operands, int operand_count)
 	(void)operand_count;
 	if (roots_open(&roots, doctor->roots.roots, &error) < 0)
 		return command_failed(&error);
-	if (output_open(&output, NULL, true, &error) < 0) {
-		roots_close(&roots);
-		return command_failed(&error);
-	}
 	check(&checks, &roots, doctor->roots.roots);
 	if (doctor->format == DOCTOR_JSON)
 		print_json(&output.buffer, &roots, checks.results);
@@ -156,7 +152,7 @@ static int run(void *options, char **operands, int operand_count)
 		print_text(&output.buffer, &roots, checks.results);
 	feature_release(&checks);
 	roots_close(&roots);
-	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
+	return output_end(&output);
 }
 
 static const char *const formats[] = {

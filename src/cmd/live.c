@@ -15,7 +15,6 @@
 #include "process/child.h"
 #include "cmd/live/batch.h"
 #include "commands.h"
-#include "cmd/live/file_loader.h"
 #include "cmd/live/file_screen.h"
 #include "cmd/line/heap_options.h"
 #include "cmd/live/live_capture.h"
@@ -345,22 +344,6 @@ static int check_save_directory(const char *path, struct error *error)
 						: strerror(-result));
 }
 
-/* Files can be compared with what is there now. */
-static int show_live(struct session *session, const struct ui_host *capture, const struct ui_options *options,
-		     struct error *error)
-{
-	struct ui_host host = *capture;
-	struct file_loader *loader;
-	int result = file_loader_create(&loader, error);
-
-	if (result < 0)
-		return result;
-	file_loader_offer(loader, &host);
-	result = ui_run(session, &host, options, error);
-	file_loader_release(loader);
-	return result;
-}
-
 static int run_live(const struct live_options *options, const struct view *view)
 {
 	struct live_capture_options capture_options = {
@@ -389,7 +372,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 	if (result < 0)
 		return command_failed(&error);
 	session = session_create();
-	result = show_live(session, live_capture_host(live), &ui_options, &error);
+	result = file_screen_show(session, *live_capture_host(live), &ui_options, &error);
 	message = live_capture_stop(live, &is_error, &left_behind);
 	if (message != NULL)
 		command_note("%s%s", is_error ? "" : "saved ", message);

@@ -69,7 +69,6 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	const struct show_options *options = opaque;
 	struct tables_request request = {0};
 	struct snapshot *snapshot = NULL;
-	struct ctprof_notes notes = {0};
 	struct report_drawing drawing;
 	struct error error;
 	int status;
@@ -80,12 +79,12 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	report_options_warn(&options->report, &options->view, &request);
 	if (output_open(&drawing.output, options->report.output, true, &error) < 0)
 		return command_failed(&error);
-	if (ctprof_read(operands[0], options->report.max_bytes, &snapshot, &notes, &error) < 0) {
+	if (ctprof_read(operands[0], options->report.max_bytes, &snapshot, &error) < 0) {
 		output_abandon(&drawing.output);
 		return command_failed(&error);
 	}
-	if (notes.text[0] != '\0')
-		command_note("%s", notes.text);
+	if (snapshot->format_notes != NULL)
+		command_note("%s", snapshot->format_notes);
 	status = print_report(&drawing, options, &request, operands[0], snapshot);
 	snapshot_release(snapshot);
 	return status;

@@ -12,24 +12,21 @@
 #define CTPROF_REFERENCE_LIMIT ((uint64_t)256 << 20)
 #define CTPROF_DEFAULT_LIMIT   ((uint64_t)4 << 30)
 
-struct ctprof_notes {
-	char text[512]; /* what an older generation lacked and was defaulted, one sentence; "" for none */
-};
-
 /*
  * Reads a snapshot from an open descriptor (regular file, pipe or stdin; owned by the caller), streaming.
  * `name` is what error sentences call it. `max_bytes` bounds the JSON. On success `*ret_snapshot` has one
- * reference, owned by the caller. Errors: -EBADMSG not zstd, damaged or not a snapshot; -EFBIG over the cap;
- * -EISDIR; -EIO … each with a sentence that names the file, the place in it, and the remedy.
+ * reference, owned by the caller; its `format_notes` say what an older generation lacked. Errors: -EBADMSG
+ * not zstd, damaged or not a snapshot; -EFBIG over the cap; -EISDIR; -EIO … each with a sentence that names
+ * the file, the position in it, and the remedy.
  */
 int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
-			   struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes,
-			   struct error *error);
+			   struct snapshot **ret_snapshot, struct error *error);
 
-/* The same by path; "-" is stdin. Opened with the caller's own rights, O_NOCTTY, never blocking on a FIFO
- * without writer. */
-int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot,
-		struct ctprof_notes *ret_notes, struct error *error);
+/*
+ * The same by path; "-" is stdin. It is opened with the caller's own rights, does not become the controlling
+ * terminal, and a FIFO without a writer does not hold up the opening.
+ */
+int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot, struct error *error);
 
 /*
  * Writes a snapshot to an open descriptor: one zstd frame (level 1, checksum) around one JSON object, exactly

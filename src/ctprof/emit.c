@@ -5,13 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/unicode.h"
 #include "emitter.h"
-
-enum {
-	DIGITS_MAX = 20,
-};
 
 void emit_flush(struct emitter *emitter)
 {
@@ -21,14 +16,6 @@ void emit_flush(struct emitter *emitter)
 	if (emitter->result == 0)
 		emitter->result = emitter->sink(emitter->context, emitter->json.data, emitter->json.length);
 	buffer_clear(&emitter->json);
-}
-
-/* Room for `more` bytes; returns where they go. The caller adds what it used to the length. */
-static inline char *reserve(struct buffer *json, size_t more)
-{
-	if (json->capacity - json->length <= more)
-		buffer_reserve(json, more);
-	return json->data + json->length;
 }
 
 static inline bool needs_separator(const struct emitter *emitter)
@@ -49,27 +36,9 @@ void emit_separator(struct emitter *emitter)
 /* The name of a member, with the comma before it unless it is the first. */
 static inline void emit_prefix(struct emitter *emitter, const struct member *member)
 {
-	size_t first = !needs_separator(emitter);
+	size_t first = needs_separator(emitter) ? 0 : 1;
 
-	memcpy(reserve(&emitter->json, member->length), member->prefix + first, member->length - first);
-	emitter->json.length += member->length - first;
-}
-
-static void emit_number(struct emitter *emitter, uint64_t value)
-{
-	char *end = reserve(&emitter->json, DIGITS_MAX);
-	char digits[DIGITS_MAX];
-	size_t start = sizeof(digits);
-
-	if (value < 10) { /* most counters of most threads are 0 */
-		*end = (char)('0' + value);
-		emitter->json.length++;
-		return;
-	}
-	for (; value != 0; value /= 10)
-		digits[--start] = (char)('0' + value % 10);
-	memcpy(end, digits + start, sizeof(digits) - start);
-	emitter->json.length += sizeof(digits) - start;
+	buffer_append(&emitter->json, member->prefix + first, member->length - first);
 }
 
 static void emit_escape(struct buffer *json, unsigned char byte)
@@ -114,7 +83,7 @@ void emit_string(struct emitter *emitter, const char *text, size_t length)
 	buffer_append_char(json, '"');
 }
 
-static void emit_text(struct emitter *emitter, const char *text)
+void emit_text(struct emitter *emitter, const char *text)
 {
 	emit_string(emitter, text, strlen(text));
 }
@@ -146,7 +115,7 @@ static void emit_value(struct emitter *emitter, enum metric metric, uint64_t val
 	switch (metric_type(metric)->encoding) {
 	case METRIC_ENCODING_U64:
 	case METRIC_ENCODING_U32:
-		emit_number(emitter, value);
+		buffer_append_u64(&emitter->json, value);
 		break;
 	case METRIC_ENCODING_I32:
 		buffer_append_i64(&emitter->json, (int64_t)value);
@@ -179,8 +148,6 @@ static bool is_absent(const struct member *member, const char *target)
 		return !((const struct optional_u64 *)field)->present;
 	case MEMBER_OPTIONAL_I32:
 		return !((const struct optional_i32 *)field)->present;
-	case MEMBER_KNOWN_U64:
-		return !*(const bool *)(target + member->known);
 	case MEMBER_UID:
 		return *(const uint32_t *)field == UINT32_MAX;
 	case MEMBER_U64:
@@ -202,21 +169,20 @@ static void emit_scalar(struct emitter *emitter, const struct member *member, co
 		emit_value(emitter, member->metric, *(const uint64_t *)field);
 		break;
 	case MEMBER_U64:
-	case MEMBER_KNOWN_U64:
-		emit_number(emitter, *(const uint64_t *)field);
+		buffer_append_u64(&emitter->json, *(const uint64_t *)field);
 		break;
 	case MEMBER_OPTIONAL_U64:
-		emit_number(emitter, ((const struct optional_u64 *)field)->value);
+		buffer_append_u64(&emitter->json, ((const struct optional_u64 *)field)->value);
 		break;
 	case MEMBER_OPTIONAL_I32:
 		buffer_append_i64(&emitter->json, ((const struct optional_i32 *)field)->value);
 		break;
 	case MEMBER_U32:
 	case MEMBER_UID:
-		emit_number(emitter, *(const uint32_t *)field);
+		buffer_append_u64(&emitter->json, *(const uint32_t *)field);
 		break;
 	case MEMBER_U16:
-		emit_number(emitter, *(const uint16_t *)field);
+		buffer_append_u64(&emitter->json, *(const uint16_t *)field);
 		break;
 	case MEMBER_BOOLEAN:
 		emit_boolean(emitter, *(const bool *)field);
@@ -237,7 +203,7 @@ static void emit_scalar(struct emitter *emitter, const struct member *member, co
 		emit_text(emitter, reasons[*(const enum reason *)field].name);
 		break;
 	case MEMBER_VERSION:
-		emit_number(emitter, PROVENANCE_VERSION);
+		buffer_append_u64(&emitter->json, PROVENANCE_VERSION);
 		break;
 	default:
 		break;
@@ -299,6 +265,5 @@ int emit_snapshot(const struct snapshot *snapshot,
 	buffer_release(&emitter.json);
 	hash_map_release(&emitter.heap);
 	free(emitter.values.items);
-	free(emitter.pairs.items);
 	return emitter.result;
 }

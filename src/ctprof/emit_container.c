@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Writes arrays, objects with open keys, and the threads. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static void emit_name_of(struct emitter *emitter, const char *name)
 static void emit_named_text(struct emitter *emitter, const char *name, const char *text)
 {
 	emit_name_of(emitter, name);
-	emit_string(emitter, text, strlen(text));
+	emit_text(emitter, text);
 }
 
 static void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value)
@@ -54,18 +55,22 @@ static void emit_named_reason(struct emitter *emitter, const char *name, reason_
 	emit_named_text(emitter, name, snapshot_reason_name(emitter->snapshot, reason));
 }
 
-void emit_cpu_set(struct emitter *emitter, uint32_t id)
+static bool emit_u32_array(struct emitter *emitter, const uint32_t *numbers, size_t count)
 {
-	const struct cpu_set_pool *pool = &emitter->snapshot->cpu_sets;
-	size_t count = cpu_set_count(pool, id);
-
 	begin(emitter, '[');
 	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			buffer_append_char(&emitter->json, ',');
-		buffer_append_u64(&emitter->json, cpu_set_get(pool, id, i));
+		buffer_append_u64(&emitter->json, numbers[i]);
 	}
-	end(emitter, ']');
+	return end(emitter, ']');
+}
+
+void emit_cpu_set(struct emitter *emitter, uint32_t id)
+{
+	const struct string_pool *pool = &emitter->snapshot->cpu_sets;
+
+	emit_u32_array(emitter, cpu_set_cpus(pool, id), cpu_set_count(pool, id));
 }
 
 static int compare_key_values(const void *left, const void *right, void *emitter_pointer)
@@ -102,36 +107,13 @@ static bool emit_key_values(struct emitter *emitter, const struct key_values *va
 	return true;
 }
 
-static int compare_pairs(const void *left, const void *right)
+/* Pairs that are not empty, or that may be. */
+static bool emit_text_pairs(struct emitter *emitter, const struct text_pairs *pairs, bool may_be_empty)
 {
-	return strcmp(((const struct text_pair *)left)->key, ((const struct text_pair *)right)->key);
-}
-
-/* Decimal numbers: the shorter one is the smaller one. */
-static int compare_numbered_pairs(const void *left, const void *right)
-{
-	size_t a = strlen(((const struct text_pair *)left)->key);
-	size_t b = strlen(((const struct text_pair *)right)->key);
-
-	return a != b ? (a > b) - (a < b) : compare_pairs(left, right);
-}
-
-static void emit_text_pairs(struct emitter *emitter, const struct text_pairs *pairs,
-			    int (*compare)(const void *left, const void *right))
-{
-	emitter->pairs.items = memory_grow(emitter->pairs.items, &emitter->pairs.capacity, pairs->count,
-					   sizeof(*emitter->pairs.items));
-	if (pairs->count != 0)
-		memcpy(emitter->pairs.items, pairs->items, pairs->count * sizeof(*pairs->items));
-	qsort(emitter->pairs.items, pairs->count, sizeof(*pairs->items), compare);
 	begin(emitter, '{');
-	for (size_t i = 0; i < pairs->count; i++) {
-		const struct text_pair *pair = &emitter->pairs.items[i];
-
-		emit_foreign_key(emitter, pair->key, strlen(pair->key));
-		emit_string(emitter, pair->value, strlen(pair->value));
-	}
-	end(emitter, '}');
+	for (size_t i = 0; i < pairs->count; i++)
+		emit_named_text(emitter, pairs->items[i].key, pairs->items[i].value);
+	return (end(emitter, '}') || may_be_empty) && pairs->present;
 }
 
 static bool emit_numbers(struct emitter *emitter, const uint64_t *numbers, size_t count)
@@ -213,7 +195,7 @@ static bool emit_capabilities(struct emitter *emitter)
 	begin(emitter, '[');
 	for (size_t i = 0; i < provenance->capability_count; i++) {
 		emit_separator(emitter);
-		emit_string(emitter, provenance->capabilities[i], strlen(provenance->capabilities[i]));
+		emit_text(emitter, provenance->capabilities[i]);
 	}
 	return end(emitter, ']');
 }
@@ -222,12 +204,7 @@ static bool emit_scope(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
 
-	begin(emitter, '[');
-	for (size_t i = 0; i < provenance->scope_count; i++) {
-		emit_separator(emitter);
-		buffer_append_u64(&emitter->json, provenance->scope[i]);
-	}
-	return end(emitter, ']');
+	return emit_u32_array(emitter, provenance->scope, provenance->scope_count);
 }
 
 static bool emit_features(struct emitter *emitter)
@@ -270,13 +247,11 @@ static bool emit_missing(struct emitter *emitter)
 			emit_named_reason(emitter, metrics[i].name, snapshot->metric_reason[i]);
 	}
 	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
-		if (snapshot->pressure_missing[i] == REASON_READ)
-			continue;
-		emit_separator(emitter);
-		buffer_append_format(&emitter->json,
-				     "\"" PRESSURE_MISSING_PREFIX "%s\":", pressure_resource_names[i]);
-		emit_string(emitter, snapshot_reason_name(snapshot, snapshot->pressure_missing[i]),
-			    strlen(snapshot_reason_name(snapshot, snapshot->pressure_missing[i])));
+		char name[32];
+
+		snprintf(name, sizeof(name), PRESSURE_MISSING_PREFIX "%s", pressure_resource_names[i]);
+		if (snapshot->pressure_missing[i] != REASON_READ)
+			emit_named_reason(emitter, name, snapshot->pressure_missing[i]);
 	}
 	return end(emitter, '}');
 }
@@ -357,19 +332,14 @@ static bool emit_ages(struct emitter *emitter)
 bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
 {
 	const void *field = (const char *)target + member->offset;
-	const struct text_pairs *pairs;
 
 	switch (member->type) {
 	case MEMBER_KEY_VALUES:
 		return emit_key_values(emitter, field);
 	case MEMBER_TEXT_PAIRS:
-		pairs = field;
-		emit_text_pairs(emitter, pairs, compare_pairs);
-		return pairs->present;
+		return emit_text_pairs(emitter, field, true);
 	case MEMBER_NUMBERED_PAIRS:
-		pairs = field;
-		emit_text_pairs(emitter, pairs, compare_numbered_pairs);
-		return pairs->present && pairs->count != 0;
+		return emit_text_pairs(emitter, field, false);
 	case MEMBER_NUMBERS:
 		return *(const bool *)((const char *)target + member->known) &&
 		       emit_numbers(emitter, field, member->count);

@@ -25,10 +25,6 @@ struct emitter {
 		struct key_value *items;
 		size_t count, capacity;
 	} values;
-	struct {
-		struct text_pair *items;
-		size_t count, capacity;
-	} pairs;
 };
 
 /* Hands over what has gathered. To be called only where nothing of it may still be taken back. */
@@ -39,6 +35,7 @@ void emit_separator(struct emitter *emitter);
 
 /* A string; bytes that are no UTF-8 become U+FFFD. */
 void emit_string(struct emitter *emitter, const char *text, size_t length);
+void emit_text(struct emitter *emitter, const char *text);
 
 /* An object by its table, with its braces. */
 void emit_object(struct emitter *emitter, const struct object *object, const void *target);

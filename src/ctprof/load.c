@@ -410,7 +410,7 @@ static void release(struct loader *loader)
 }
 
 int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *context,
-		  struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes, struct error *error)
+		  struct snapshot **ret_snapshot, struct error *error)
 {
 	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
 	struct buffer path = {0};
@@ -428,7 +428,7 @@ int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *
 	} else if (loader->json.result < 0) {
 		result = loader->json.result;
 	} else if (result == 0) {
-		load_conclude(loader, ret_notes);
+		load_conclude(loader);
 		*ret_snapshot = loader->snapshot;
 		loader->snapshot = NULL;
 	}

@@ -6,19 +6,17 @@
 
 #include "base/error.h"
 #include "snapshot/snapshot.h"
-#include "ctprof.h"
 
 /*
  * From the JSON text of a snapshot to the snapshot. `fetch` hands over the next piece of the text, of any
  * size, which lives until the call after it: its length, 0 at the end, or a negative errno. Memory grows with
  * the threads that are kept, not with the text.
  *
- * On success `*ret_snapshot` has one reference, owned by the caller, and `*ret_notes` (may
- * be NULL) says what an older
- * generation lacked. Returns -EBADMSG with a sentence that names the byte of the text and the member
- * ("byte 812: threads[12].nice must be …"), or what `fetch` failed with, and `error` is left alone then.
+ * On success `*ret_snapshot` has one reference, owned by the caller. Returns -EBADMSG with a sentence that
+ * names the byte of the text and the member ("byte 812: threads[12].nice must be …"), or what `fetch` failed
+ * with, and `error` is left alone then.
  */
 int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *context,
-		  struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes, struct error *error);
+		  struct snapshot **ret_snapshot, struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From the records that were read to the columns of the snapshot, and what the file lacked. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +149,7 @@ static void append_part(struct buffer *text, const char *part)
 	buffer_append_text(text, part);
 }
 
-static void describe_notes(const struct loader *loader, struct ctprof_notes *notes)
+static void describe_notes(const struct loader *loader)
 {
 	struct lacking lacking = find_lacking(loader);
 	struct buffer text = {0};
@@ -173,20 +172,18 @@ static void describe_notes(const struct loader *loader, struct ctprof_notes *not
 	}
 	if (loader->notes.older_state)
 		append_part(&text, "state \"?\" is read as unknown");
-	if (notes != NULL)
-		snprintf(notes->text, sizeof(notes->text), "%s", text.data != NULL ? text.data : "");
 	if (text.length != 0)
 		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
 								 text.length);
 	buffer_release(&text);
 }
 
-void load_conclude(struct loader *loader, struct ctprof_notes *ret_notes)
+void load_conclude(struct loader *loader)
 {
 	apply_reasons(loader);
 	apply_ages(loader);
 	apply_heap(loader);
 	mark_metrics_not_in_file(loader);
-	describe_notes(loader, ret_notes);
+	describe_notes(loader);
 	snapshot_finish(loader->snapshot);
 }

@@ -98,7 +98,7 @@ static bool load_text_entry(struct loader *loader, struct frame *frame, const st
 {
 	if (!load_element_string(loader, scalar))
 		return false;
-	add_entry(loader, frame)->text = load_text(loader, scalar->text, scalar->length);
+	add_entry(loader, frame)->text = load_text(loader, scalar);
 	return true;
 }
 
@@ -235,7 +235,7 @@ static bool load_named_text(struct loader *loader, struct frame *frame, const st
 	if (!load_element_string(loader, scalar))
 		return false;
 	if (index != SIZE_MAX)
-		((const char **)frame->target)[index] = load_text(loader, scalar->text, scalar->length);
+		((const char **)frame->target)[index] = load_text(loader, scalar);
 	return true;
 }
 

@@ -15,17 +15,9 @@ static bool number_i32(const struct json_scalar *scalar, int32_t *ret_value)
 	return scalar->type == JSON_NUMBER && number_parse_i32(scalar->text, scalar->length, ret_value);
 }
 
-const char *load_text(struct loader *loader, const char *text, size_t length)
+const char *load_text(struct loader *loader, const struct json_scalar *scalar)
 {
-	struct buffer clean = {0};
-	const char *copy, *nul = memchr(text, '\0', length);
-
-	if (nul == NULL)
-		return arena_duplicate(&loader->snapshot->arena, text, length);
-	unicode_append_without_nul(&clean, text, length);
-	copy = arena_duplicate(&loader->snapshot->arena, clean.data, clean.length);
-	buffer_release(&clean);
-	return copy;
+	return unicode_duplicate_without_nul(&loader->snapshot->arena, scalar->text, scalar->length);
 }
 
 static bool character(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
@@ -131,7 +123,7 @@ static bool load_string(struct loader *loader, const struct member *member, void
 	if (scalar->type != JSON_STRING)
 		return false;
 	if (member->type == MEMBER_TEXT)
-		*(const char **)field = load_text(loader, scalar->text, scalar->length);
+		*(const char **)field = load_text(loader, scalar);
 	else if (member->type == MEMBER_NAME)
 		*(uint32_t *)field = intern(loader, scalar);
 	else if (member->type == MEMBER_FEATURE_STATE)
@@ -162,9 +154,6 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 	case MEMBER_VALUE:
 		return load_value(loader, metric_type(member->metric)->encoding, field, scalar);
 	case MEMBER_U64:
-		return load_number_u64(scalar, field);
-	case MEMBER_KNOWN_U64:
-		*(bool *)((char *)target + member->known) = true;
 		return load_number_u64(scalar, field);
 	case MEMBER_U16:
 	case MEMBER_U32:
@@ -215,7 +204,6 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_U16] = WHOLE_NUMBER "65535",
 	[MEMBER_BOOLEAN] = "true or false",
 	[MEMBER_FLAG] = "true or false",
-	[MEMBER_KNOWN_U64] = WHOLE_NUMBER "18446744073709551615",
 	[MEMBER_UID] = WHOLE_NUMBER "4294967295",
 	[MEMBER_OPTIONAL_U64] = WHOLE_NUMBER "18446744073709551615 or null",
 	[MEMBER_OPTIONAL_I32] = "a whole number from -2147483648 to 2147483647 or null",

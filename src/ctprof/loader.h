@@ -141,7 +141,7 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 }
 
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
-const char *load_text(struct loader *loader, const char *text, size_t length);
+const char *load_text(struct loader *loader, const struct json_scalar *scalar);
 
 /* How the elements of an open object or array are read, NULL for another type of member. */
 const struct container *load_container(const struct member *member);
@@ -152,7 +152,7 @@ void load_begin_thread(struct loader *loader);
 /* Spreads the record that was read over the columns of the snapshot. */
 void load_commit_thread(struct loader *loader);
 
-/* Brings what had to wait into the snapshot, and says what was defaulted. */
-void load_conclude(struct loader *loader, struct ctprof_notes *ret_notes);
+/* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
+void load_conclude(struct loader *loader);
 
 #endif

@@ -21,7 +21,6 @@ enum member_type {
 	MEMBER_U16,
 	MEMBER_BOOLEAN,
 	MEMBER_FLAG,         /* bit `bit` of a uint8_t; true or false */
-	MEMBER_KNOWN_U64,    /* uint64_t, and a bool at `known` that says whether it is there */
 	MEMBER_UID,          /* uint32_t, UINT32_MAX when unknown */
 	MEMBER_OPTIONAL_U64, /* struct optional_u64 */
 	MEMBER_OPTIONAL_I32,
@@ -74,7 +73,7 @@ struct member {
 	uint8_t flags;
 	enum member_type type;
 	uint16_t offset; /* of the field in the object's struct */
-	uint16_t known;  /* of the bool, MEMBER_KNOWN_U64 and MEMBER_NUMBERS */
+	uint16_t known;  /* of the bool, MEMBER_NUMBERS */
 	uint8_t bit;     /* MEMBER_FLAG */
 	uint8_t count;   /* of the array */
 	const char *const *names;

@@ -211,8 +211,7 @@ static int check_kind(int descriptor, const char *name, struct error *error)
 }
 
 int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
-			   struct snapshot **ret_snapshot, struct ctprof_notes *ret_notes,
-			   struct error *error)
+			   struct snapshot **ret_snapshot, struct error *error)
 {
 	struct reader reader = {.name = name, .descriptor = descriptor, .max_bytes = max_bytes};
 	struct error local;
@@ -228,7 +227,7 @@ int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
 	ZSTD_DCtx_setParameter(reader.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	reader.input_bytes = memory_allocate(STEP_BYTES);
 	reader.output = memory_allocate(STEP_BYTES);
-	result = load_snapshot(fetch_text, &reader, ret_snapshot, ret_notes, reader.error);
+	result = load_snapshot(fetch_text, &reader, ret_snapshot, reader.error);
 	if (result < 0 && !reader.failed)
 		refuse_content(&reader, result);
 	ZSTD_freeDStream(reader.stream);
@@ -259,18 +258,16 @@ static int open_for_reading(const char *path, struct error *error)
 	return descriptor;
 }
 
-int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot,
-		struct ctprof_notes *ret_notes, struct error *error)
+int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot, struct error *error)
 {
 	int descriptor, result;
 
 	if (strcmp(path, "-") == 0)
-		return ctprof_read_descriptor(STDIN_FILENO, "standard input", max_bytes, ret_snapshot,
-					      ret_notes, error);
+		return ctprof_read_descriptor(STDIN_FILENO, "standard input", max_bytes, ret_snapshot, error);
 	descriptor = open_for_reading(path, error);
 	if (descriptor < 0)
 		return descriptor;
-	result = ctprof_read_descriptor(descriptor, path, max_bytes, ret_snapshot, ret_notes, error);
+	result = ctprof_read_descriptor(descriptor, path, max_bytes, ret_snapshot, error);
 	close(descriptor);
 	return result;
 }

@@ -212,7 +212,6 @@ static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *c
 					  VALUE_READ;
 		if (!is_left_out(aggregation, thread, metric))
 			reduction->add(aggregation, aggregate, snapshot_value(snapshot, thread, metric));
-		aggregate->members++;
 		aggregate->read++;
 	}
 	for (size_t group = 0; group < aggregation->group_count; group++) {
@@ -232,7 +231,6 @@ static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregat
 		struct aggregate *aggregate = &column[aggregation->group_of_thread[thread]];
 		reason_id reason;
 
-		aggregate->members++;
 		switch (metric_reader_state(&reader, thread, &reason)) {
 		case VALUE_READ:
 			if (!is_left_out(aggregation, thread, metric)) {
@@ -302,7 +300,6 @@ static void merge(struct aggregation *aggregation, struct aggregate *into, const
 	}
 	if (into->unavailable == 0)
 		into->reason = from->reason;
-	into->members += from->members;
 	into->read += from->read;
 	into->unavailable += from->unavailable;
 	into->missing += from->missing;
@@ -329,9 +326,8 @@ void aggregation_merge(struct aggregation *aggregation, size_t into, size_t from
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		aggregation_forget(aggregation, (enum metric)i);
-	aggregation->merges = memory_grow(aggregation->merges, &aggregation->merge_capacity,
-					  aggregation->merge_count + 1, sizeof(*aggregation->merges));
-	aggregation->merges[aggregation->merge_count++] = (struct aggregation_merge){into, from};
+	*MEMORY_APPEND(aggregation->merges, aggregation->merge_count,
+		       aggregation->merge_capacity) = (struct aggregation_merge){into, from};
 }
 
 enum value_state aggregate_state(const struct aggregate *aggregate, reason_id *ret_reason)

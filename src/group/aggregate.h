@@ -20,9 +20,8 @@ struct aggregate_count {
 
 /* One metric of a group's threads taken together. */
 struct aggregate {
-	uint32_t members;     /* threads of the group */
-	uint32_t read;        /* of them with a value */
-	uint32_t unavailable; /* of them without one, with a reason; the rest has none to have (absent) */
+	uint32_t read;        /* threads of the group with a value */
+	uint32_t unavailable; /* those without one that should have it; for the others it is absent */
 	reason_id reason;     /* of the first that is unavailable */
 	uint64_t missing;     /* fingerprint of the set of unavailable threads, 0 for none */
 	union {
@@ -92,8 +91,7 @@ static inline struct aggregate *aggregation_get(struct aggregation *aggregation,
 	return &(column != NULL ? column : aggregation_reduce(aggregation, metric))[group];
 }
 
-/* Adds the group `from` to `into`, both of this aggregation: sums add, maxima and ranges widen, tallies join.
- */
+/* Adds the group `from` to `into`: sums add, maxima and ranges widen, tallies join. */
 void aggregation_merge(struct aggregation *aggregation, size_t into, size_t from);
 
 /* Whether there is a value, or it is absent, or unavailable (why: `*ret_reason`, may be NULL). */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "cgroup_key.h"
 
 /* Keys of memory.stat that say how much there is now; the others count events. */
@@ -207,7 +208,7 @@ static void merge_record(struct merge *merge, struct merged_cgroup *into, const 
 
 	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++) {
 		taken[i] = merge->by_flags || from->missing[i] == REASON_READ;
-		first[i] = into->members == into->unavailable[i];
+		first[i] = into->records == into->unavailable[i];
 		if (!taken[i] && into->unavailable[i]++ == 0)
 			into->reason[i] = from->missing[i];
 	}
@@ -222,7 +223,7 @@ static void merge_record(struct merge *merge, struct merged_cgroup *into, const 
 		if (taken[CGROUP_MEMBER_CPU_PRESSURE + i])
 			merge_pressure(&into->record, from, (enum pressure_resource)i);
 	}
-	into->members++;
+	into->records++;
 }
 
 struct keyed {
@@ -236,10 +237,10 @@ static int compare_records(const void *a, const void *b, void *context)
 {
 	const struct keyed *keyed = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	uint32_t left_key = keyed->key_of_record[left], right_key = keyed->key_of_record[right];
-	int order = string_pool_compare(&keyed->keys, left_key, right_key);
+	int order = string_pool_compare(&keyed->keys, keyed->key_of_record[left],
+					keyed->key_of_record[right]);
 
-	return order != 0 ? order : (left > right) - (left < right);
+	return order != 0 ? order : order_u64(left, right);
 }
 
 static void make_keys(struct keyed *keyed, const struct grouping_options *options)
@@ -275,28 +276,25 @@ struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 		.by_flags = by_flags || !snapshot->provenance.present,
 	};
 	struct keyed keyed = {.snapshot = snapshot};
-	uint32_t last_key = UINT32_MAX;
+	struct merged_cgroup *cgroup = NULL;
 
 	make_keys(&keyed, options);
 	result->items = memory_allocate_zero(snapshot->cgroup_count + 1, sizeof(*result->items));
 	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
 		uint32_t record = keyed.order[i];
 		uint32_t key = keyed.key_of_record[record];
-		struct merged_cgroup *cgroup;
 
-		if (key != last_key)
-			result->count++;
-		cgroup = &result->items[result->count - 1];
-		if (key != last_key) {
+		if (cgroup == NULL) {
+			cgroup = &result->items[result->count++];
 			cgroup->key_length = string_pool_length(&keyed.keys, key);
 			cgroup->key = arena_duplicate(&result->arena, string_pool_text(&keyed.keys, key),
 						      cgroup->key_length);
 		}
 		merge_record(&merge, cgroup, &snapshot->cgroups[record]);
-		last_key = key;
 		if (i + 1 < snapshot->cgroup_count && keyed.key_of_record[keyed.order[i + 1]] == key)
 			continue;
 		join_lists(&merge, &cgroup->record);
+		cgroup = NULL;
 	}
 	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++)
 		free(merge.lists[i].items);
@@ -319,10 +317,10 @@ enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgr
 				    reason_id *ret_reason)
 {
 	*ret_reason = cgroup->reason[member];
-	return cgroup->unavailable[member] == cgroup->members ? VALUE_UNAVAILABLE : VALUE_READ;
+	return cgroup->unavailable[member] == cgroup->records ? VALUE_UNAVAILABLE : VALUE_READ;
 }
 
 bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_member member)
 {
-	return cgroup->unavailable[member] != 0 && cgroup->unavailable[member] != cgroup->members;
+	return cgroup->unavailable[member] != 0 && cgroup->unavailable[member] != cgroup->records;
 }

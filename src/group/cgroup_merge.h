@@ -15,7 +15,7 @@ struct merged_cgroup {
 	const char *key;
 	size_t key_length;
 	struct cgroup_record record; /* path and missing have no meaning; keys of lists in byte order */
-	uint32_t members;            /* records in it */
+	uint32_t records;            /* in it */
 	uint32_t unavailable[CGROUP_MEMBER_COUNT]; /* of them, those where the member was not read */
 	reason_id reason[CGROUP_MEMBER_COUNT];     /* of the first such record */
 };

@@ -20,8 +20,8 @@ enum token_kind {
 struct token {
 	enum token_kind kind;
 	uint32_t character;
-	const uint32_t *members; /* of a class, into glob.pattern */
-	size_t member_count;
+	const uint32_t *set; /* of a class: what stands in its brackets, in glob.pattern */
+	size_t set_length;
 };
 
 struct glob {
@@ -84,8 +84,8 @@ static size_t parse_class(struct glob *glob, size_t i)
 		if (glob->pattern[end] != ']')
 			continue;
 		token = add_token(glob, negated ? TOKEN_NEGATED_CLASS : TOKEN_CLASS);
-		token->members = glob->pattern + first;
-		token->member_count = end - first;
+		token->set = glob->pattern + first;
+		token->set_length = end - first;
 		return end + 1;
 	}
 	return 0;
@@ -146,18 +146,13 @@ static bool class_holds(const struct token *token, uint32_t scalar)
 {
 	size_t i = 0;
 
-	while (i < token->member_count) {
-		const uint32_t *member = token->members + i;
+	while (i < token->set_length) {
+		bool is_range = i + 3 <= token->set_length && token->set[i + 1] == '-';
+		uint32_t first = token->set[i], last = is_range ? token->set[i + 2] : first;
 
-		if (i + 3 <= token->member_count && member[1] == '-') {
-			if (scalar >= member[0] && scalar <= member[2])
-				return true;
-			i += 3;
-		} else {
-			if (scalar == member[0])
-				return true;
-			i++;
-		}
+		if (scalar >= first && scalar <= last)
+			return true;
+		i += is_range ? 3 : 1;
 	}
 	return false;
 }

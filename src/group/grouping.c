@@ -106,21 +106,18 @@ static void count_votes(struct grouping_build *build)
 {
 	enum axis axis = build->options->axis;
 	size_t snapshot_count = build->grouping->snapshot_count;
+	size_t patterns_max = 1; /* one for each triple, and that of the empty name */
 
-	for (size_t s = 0; s < snapshot_count; s++) {
-		struct work *work = &build->work[s];
-
-		for (size_t i = 0; i < work->snapshot->triple_count; i++)
-			name_pattern(build, work, name_of_axis(&work->snapshot->triples[i], axis));
-	}
-	build->votes = memory_allocate_zero(build->patterns.count + 1, sizeof(*build->votes));
+	for (size_t s = 0; s < snapshot_count; s++)
+		patterns_max += build->work[s].snapshot->triple_count;
+	build->votes = memory_allocate_zero(patterns_max, sizeof(*build->votes));
 	for (size_t s = 0; s < snapshot_count; s++) {
 		struct work *work = &build->work[s];
 
 		for (size_t i = 0; i < work->snapshot->triple_count; i++) {
 			uint32_t name = name_of_axis(&work->snapshot->triples[i], axis);
 
-			build->votes[work->name_pattern[name]] += work->threads[i];
+			build->votes[name_pattern(build, work, name)] += work->threads[i];
 		}
 	}
 }

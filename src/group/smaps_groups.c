@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "cgroup_key.h"
 #include "pattern.h"
 
@@ -19,7 +20,7 @@ struct smaps_build {
 	struct buffer key, name;
 };
 
-/* The name of a leader's process, in build->name. */
+/* The name of a leader's process, in build->name, with its NUL. */
 static void make_name(struct smaps_build *build, uint32_t thread)
 {
 	const struct snapshot *snapshot = build->groups->snapshot;
@@ -35,8 +36,7 @@ static void make_name(struct smaps_build *build, uint32_t thread)
 				  string_pool_length(strings, triple->cgroup), &build->key);
 		if (build->rename != NULL)
 			build->rename(build->context, thread, &build->key);
-		if (build->key.length != 0)
-			buffer_append(&build->name, build->key.data, build->key.length);
+		buffer_append(&build->name, build->key.data, build->key.length);
 		buffer_append_char(&build->name, '\0');
 	}
 	if (build->options->keep_thread_names) {
@@ -45,28 +45,21 @@ static void make_name(struct smaps_build *build, uint32_t thread)
 	} else {
 		pattern_append(&build->name, process, length);
 	}
+	buffer_append_char(&build->name, '\0');
 }
 
 static uint32_t process_of(struct smaps_build *build, uint32_t thread)
 {
 	struct smaps_groups *groups = build->groups;
-	size_t known = groups->name_capacity;
-	uint32_t id;
+	uint32_t index;
 
 	make_name(build, thread);
-	id = string_pool_intern(&groups->names, build->name.data, build->name.length);
-	groups->process_of_name = memory_grow(groups->process_of_name, &groups->name_capacity, id + 1,
-					      sizeof(uint32_t));
-	if (groups->name_capacity > known)
-		memset(groups->process_of_name + known, 0xff,
-		       (groups->name_capacity - known) * sizeof(uint32_t));
-	if (groups->process_of_name[id] == UINT32_MAX) {
-		groups->processes = memory_grow(groups->processes, &groups->process_capacity,
-						groups->process_count + 1, sizeof(*groups->processes));
-		groups->processes[groups->process_count] = (struct smaps_process){.name = id};
-		groups->process_of_name[id] = (uint32_t)groups->process_count++;
-	}
-	return groups->process_of_name[id];
+	/* id 0 is the empty string, which no name with its NUL is */
+	index = string_pool_intern(&groups->names, build->name.data, build->name.length) - 1;
+	if (index == groups->process_count)
+		*MEMORY_APPEND(groups->processes, groups->process_count,
+			       groups->process_capacity) = (struct smaps_process){0};
+	return index;
 }
 
 static void add_field(struct smaps_groups *groups, uint32_t process, uint32_t key, uint64_t bytes)
@@ -75,11 +68,10 @@ static void add_field(struct smaps_groups *groups, uint32_t process, uint32_t ke
 	uint32_t index;
 
 	if (!hash_map_get(&groups->field_of, id, &index)) {
-		index = (uint32_t)groups->field_count++;
+		index = (uint32_t)groups->field_count;
 		hash_map_set(&groups->field_of, id, index);
-		groups->fields = memory_grow(groups->fields, &groups->field_capacity, groups->field_count,
-					     sizeof(struct smaps_field));
-		groups->fields[index] = (struct smaps_field){process, key, 0};
+		*MEMORY_APPEND(groups->fields, groups->field_count,
+			       groups->field_capacity) = (struct smaps_field){process, key, 0};
 	}
 	groups->fields[index].bytes = number_add_saturating(groups->fields[index].bytes, bytes);
 }
@@ -112,11 +104,9 @@ static void add_record(struct smaps_build *build, const struct smaps_record *rec
 static void note_missing(struct smaps_build *build)
 {
 	const struct snapshot *snapshot = build->groups->snapshot;
-	const reason_id *reasons_of_threads = snapshot->source_reason[SOURCE_SMAPS_ROLLUP];
-	reason_id default_reason = snapshot->default_reason[SOURCE_SMAPS_ROLLUP];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		reason_id reason = reasons_of_threads != NULL ? reasons_of_threads[i] : default_reason;
+		reason_id reason = snapshot_source_reason(snapshot, i, SOURCE_SMAPS_ROLLUP);
 		struct smaps_process *process;
 		uint32_t index;
 
@@ -136,13 +126,13 @@ static int compare_fields(const void *a, const void *b, void *context)
 	const struct smaps_field *left = a, *right = b;
 
 	if (left->process != right->process)
-		return left->process < right->process ? -1 : 1;
+		return order_u64(left->process, right->process);
 	return string_pool_compare(&groups->snapshot->strings, left->key, right->key);
 }
 
 static void order_fields(struct smaps_groups *groups)
 {
-	if (groups->field_count > 1)
+	if (groups->field_count != 0)
 		qsort_r(groups->fields, groups->field_count, sizeof(struct smaps_field), compare_fields,
 			groups);
 	for (size_t i = groups->field_count; i-- > 0;) {
@@ -182,7 +172,6 @@ void smaps_groups_release(struct smaps_groups *groups)
 		return;
 	string_pool_release(&groups->names);
 	hash_map_release(&groups->field_of);
-	free(groups->process_of_name);
 	free(groups->processes);
 	free(groups->fields);
 	free(groups);
@@ -190,17 +179,15 @@ void smaps_groups_release(struct smaps_groups *groups)
 
 const char *smaps_groups_name(const struct smaps_groups *groups, size_t process, size_t *ret_length)
 {
-	uint32_t name = groups->processes[process].name;
+	uint32_t name = (uint32_t)process + 1;
 
-	*ret_length = string_pool_length(&groups->names, name);
+	*ret_length = string_pool_length(&groups->names, name) - 1;
 	return string_pool_text(&groups->names, name);
 }
 
 size_t smaps_groups_find(const struct smaps_groups *groups, const char *name, size_t length)
 {
-	uint32_t id = string_pool_find(&groups->names, name, length);
+	uint32_t id = string_pool_find(&groups->names, name, length + 1);
 
-	if (id == UINT32_MAX || id >= groups->name_capacity || groups->process_of_name[id] == UINT32_MAX)
-		return SIZE_MAX;
-	return groups->process_of_name[id];
+	return id == UINT32_MAX ? SIZE_MAX : id - 1;
 }

@@ -15,7 +15,6 @@ struct smaps_field {
 };
 
 struct smaps_process {
-	uint32_t name;        /* id in names */
 	uint64_t rss, pss;    /* bytes */
 	uint32_t records;     /* leaders with a map */
 	uint32_t unavailable; /* leaders whose map was not read */
@@ -25,9 +24,7 @@ struct smaps_process {
 
 struct smaps_groups {
 	const struct snapshot *snapshot;
-	struct string_pool names;  /* on AXIS_ALL the key of the cgroup, NUL, the name */
-	uint32_t *process_of_name; /* by id in names, UINT32_MAX for none */
-	size_t name_capacity;
+	struct string_pool names; /* in the order of the processes, from id 1 on; each with its NUL */
 	struct smaps_process *processes;
 	size_t process_count, process_capacity;
 	struct smaps_field *fields; /* by process, then in byte order of their keys */
@@ -48,10 +45,10 @@ struct smaps_groups *smaps_groups_create(const struct snapshot *snapshot,
 					 smaps_groups_rename *rename, void *context);
 void smaps_groups_release(struct smaps_groups *groups);
 
-/* The name of a process, NUL-terminated; on AXIS_ALL with a NUL in it. */
+/* The name of a process, NUL-terminated; on AXIS_ALL the key of its cgroup, NUL, the name. */
 const char *smaps_groups_name(const struct smaps_groups *groups, size_t process, size_t *ret_length);
 
-/* The process of that name, or SIZE_MAX. */
+/* The process of that name, which is NUL-terminated, or SIZE_MAX. */
 size_t smaps_groups_find(const struct smaps_groups *groups, const char *name, size_t length);
 
 #endif

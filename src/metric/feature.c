@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "feature.h"
 
-#include <string.h>
+#include "name.h"
 
 const char *const feature_state_names[] = {
 	[FEATURE_STATE_UNKNOWN] = "unknown",
@@ -30,11 +30,5 @@ enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], e
 
 enum feature feature_find(const char *name, size_t length)
 {
-	size_t i;
-
-	for (i = 0; i < FEATURE_COUNT; i++) {
-		if (strlen(features[i].name) == length && memcmp(features[i].name, name, length) == 0)
-			break;
-	}
-	return (enum feature)i;
+	return (enum feature)name_find(features, FEATURE_COUNT, sizeof(features[0]), name, length);
 }

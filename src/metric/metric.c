@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "metric.h"
 
-#include <string.h>
+#include "name.h"
+
+#define TYPE(id, name, aggregation, kind, reduction, ladder, encoding)                                       \
+	[METRIC_TYPE_##id] = {                                                                               \
+		name,                                                                                        \
+		aggregation,                                                                                 \
+		METRIC_KIND_##kind,                                                                          \
+		METRIC_REDUCTION_##reduction,                                                                \
+		LADDER_##ladder,                                                                             \
+		METRIC_ENCODING_##encoding,                                                                  \
+	}
 
 const struct metric_type_entry metric_types[METRIC_TYPE_TOTAL] = {
-	[METRIC_TYPE_COUNT] = {"count", "SumCount", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM,
-			       LADDER_UNITLESS, METRIC_ENCODING_U64},
-	[METRIC_TYPE_NS] = {"ns", "SumNs", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM, LADDER_NS,
-			    METRIC_ENCODING_U64},
-	[METRIC_TYPE_TICKS] = {"ticks", "SumTicks", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM, LADDER_TICKS,
-			       METRIC_ENCODING_U64},
-	[METRIC_TYPE_BYTES] = {"bytes", "SumBytes", METRIC_KIND_COUNTER, METRIC_REDUCTION_SUM, LADDER_BYTES,
-			       METRIC_ENCODING_U64},
-	[METRIC_TYPE_PEAK_NS] = {"peak-ns", "MaxPeak", METRIC_KIND_PEAK, METRIC_REDUCTION_MAXIMUM, LADDER_NS,
-				 METRIC_ENCODING_U64},
-	[METRIC_TYPE_PEAK_BYTES] = {"peak-bytes", "MaxPeakBytes", METRIC_KIND_PEAK, METRIC_REDUCTION_MAXIMUM,
-				    LADDER_BYTES, METRIC_ENCODING_U64},
-	[METRIC_TYPE_GAUGE_NS] = {"gauge-ns", "MaxGaugeNs", METRIC_KIND_GAUGE, METRIC_REDUCTION_MAXIMUM,
-				  LADDER_NS, METRIC_ENCODING_U64},
-	[METRIC_TYPE_GAUGE_COUNT] = {"gauge-count", "MaxGaugeCount", METRIC_KIND_GAUGE,
-				     METRIC_REDUCTION_MAXIMUM, LADDER_UNITLESS, METRIC_ENCODING_U64},
-	[METRIC_TYPE_ORDINAL_I32] = {"ordinal-i32", "RangeI32", METRIC_KIND_ORDINAL, METRIC_REDUCTION_RANGE,
-				     LADDER_NONE, METRIC_ENCODING_I32},
-	[METRIC_TYPE_ORDINAL_U32] = {"ordinal-u32", "RangeU32", METRIC_KIND_ORDINAL, METRIC_REDUCTION_RANGE,
-				     LADDER_NONE, METRIC_ENCODING_U32},
-	[METRIC_TYPE_CATEGORY] = {"categorical", "Mode", METRIC_KIND_CATEGORY, METRIC_REDUCTION_MODE,
-				  LADDER_NONE, METRIC_ENCODING_STRING},
-	[METRIC_TYPE_CHARACTER] = {"char", "ModeChar", METRIC_KIND_CATEGORY, METRIC_REDUCTION_MODE,
-				   LADDER_NONE, METRIC_ENCODING_CHARACTER},
-	[METRIC_TYPE_BOOLEAN] = {"bool", "ModeBool", METRIC_KIND_CATEGORY, METRIC_REDUCTION_MODE, LADDER_NONE,
-				 METRIC_ENCODING_BOOLEAN},
-	[METRIC_TYPE_AFFINITY] = {"affinity", "Affinity", METRIC_KIND_SET, METRIC_REDUCTION_AFFINITY,
-				  LADDER_NONE, METRIC_ENCODING_CPU_SET},
+	TYPE(COUNT, "count", "SumCount", COUNTER, SUM, UNITLESS, U64),
+	TYPE(NS, "ns", "SumNs", COUNTER, SUM, NS, U64),
+	TYPE(TICKS, "ticks", "SumTicks", COUNTER, SUM, TICKS, U64),
+	TYPE(BYTES, "bytes", "SumBytes", COUNTER, SUM, BYTES, U64),
+	TYPE(PEAK_NS, "peak-ns", "MaxPeak", PEAK, MAXIMUM, NS, U64),
+	TYPE(PEAK_BYTES, "peak-bytes", "MaxPeakBytes", PEAK, MAXIMUM, BYTES, U64),
+	TYPE(GAUGE_NS, "gauge-ns", "MaxGaugeNs", GAUGE, MAXIMUM, NS, U64),
+	TYPE(GAUGE_COUNT, "gauge-count", "MaxGaugeCount", GAUGE, MAXIMUM, UNITLESS, U64),
+	TYPE(ORDINAL_I32, "ordinal-i32", "RangeI32", ORDINAL, RANGE, NONE, I32),
+	TYPE(ORDINAL_U32, "ordinal-u32", "RangeU32", ORDINAL, RANGE, NONE, U32),
+	TYPE(CATEGORY, "categorical", "Mode", CATEGORY, MODE, NONE, STRING),
+	TYPE(CHARACTER, "char", "ModeChar", CATEGORY, MODE, NONE, CHARACTER),
+	TYPE(BOOLEAN, "bool", "ModeBool", CATEGORY, MODE, NONE, BOOLEAN),
+	TYPE(AFFINITY, "affinity", "Affinity", SET, AFFINITY, NONE, CPU_SET),
 };
 
 const struct metric_entry metrics[METRIC_COUNT] = {
@@ -99,21 +95,13 @@ const struct derived_entry derived_metrics[DERIVED_COUNT] = {
 
 enum metric metric_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (strlen(metrics[i].name) == length && memcmp(metrics[i].name, name, length) == 0)
-			return (enum metric)i;
-	}
-	return METRIC_NONE;
+	return (enum metric)name_find(metrics, METRIC_COUNT, sizeof(metrics[0]), name, length);
 }
 
 enum derived derived_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < DERIVED_COUNT; i++) {
-		if (strlen(derived_metrics[i].name) == length &&
-		    memcmp(derived_metrics[i].name, name, length) == 0)
-			return (enum derived)i;
-	}
-	return DERIVED_NONE;
+	return (enum derived)name_find(derived_metrics, DERIVED_COUNT, sizeof(derived_metrics[0]), name,
+				       length);
 }
 
 static bool quotient(double numerator, double denominator, double *ret_value)
@@ -124,14 +112,13 @@ static bool quotient(double numerator, double denominator, double *ret_value)
 	return true;
 }
 
-static bool sum_with_largest(const double inputs[], size_t count, double *ret_value)
+static double sum_with_largest(const double inputs[], size_t count)
 {
 	double sum = 0.0;
 
 	for (size_t i = 0; i + 2 < count; i++)
 		sum += inputs[i];
-	*ret_value = sum + (inputs[count - 2] > inputs[count - 1] ? inputs[count - 2] : inputs[count - 1]);
-	return true;
+	return sum + (inputs[count - 2] > inputs[count - 1] ? inputs[count - 2] : inputs[count - 1]);
 }
 
 bool derived_compute(enum derived derived, const double inputs[], double *ret_value)
@@ -147,7 +134,8 @@ bool derived_compute(enum derived derived, const double inputs[], double *ret_va
 		*ret_value = inputs[0] - inputs[1];
 		return true;
 	case DERIVED_SUM_WITH_LARGEST:
-		return sum_with_largest(inputs, entry->input_count, ret_value);
+		*ret_value = sum_with_largest(inputs, entry->input_count);
+		return true;
 	}
 	return false;
 }

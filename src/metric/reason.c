@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "reason.h"
 
-#include <string.h>
+#include "name.h"
 
 const struct reason_entry reasons[REASON_COUNT] = {
 	[REASON_READ] = {"read", "read"},
@@ -12,11 +12,5 @@ const struct reason_entry reasons[REASON_COUNT] = {
 
 enum reason reason_find(const char *name, size_t length)
 {
-	size_t i;
-
-	for (i = 0; i < REASON_COUNT; i++) {
-		if (strlen(reasons[i].name) == length && memcmp(reasons[i].name, name, length) == 0)
-			break;
-	}
-	return (enum reason)i;
+	return (enum reason)name_find(reasons, REASON_COUNT, sizeof(reasons[0]), name, length);
 }

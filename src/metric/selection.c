@@ -5,8 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "nearest.h"
 #include "base/unicode.h"
+#include "name.h"
+#include "nearest.h"
 
 enum {
 	WORD_MAX = 128, /* longer words name nothing */
@@ -102,29 +103,32 @@ int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bo
 	return 0;
 }
 
+/* Cuts white space off both ends; returns where the text begins then. */
+static const char *trim(char *text)
+{
+	const char *start = text;
+	size_t length = unicode_trim(&start, strlen(text));
+
+	text[(size_t)(start - text) + length] = '\0';
+	return start;
+}
+
 /* Cuts ":asc" or ":desc" off the word. */
 static int parse_direction(struct name_list *list, bool *ret_ascending, struct error *error)
 {
 	static const char *const directions[] = {"asc", "desc"};
 	char *colon = strchr(list->word, ':');
-	char *end;
-	const char *direction, *name;
-	size_t length;
+	const char *direction;
 
 	*ret_ascending = false;
 	if (colon == NULL)
 		return 0;
-	direction = colon + 1;
-	length = unicode_trim(&direction, strlen(direction));
-	end = list->word + (direction - list->word) + length;
-	*end = '\0';
+	*colon = '\0';
+	trim(list->word);
+	direction = trim(colon + 1);
 	*ret_ascending = strcasecmp(direction, "asc") == 0;
 	if (!*ret_ascending && strcasecmp(direction, "desc") != 0)
 		return nearest_refuse(error, "direction", direction, directions, 2);
-	*colon = '\0';
-	name = list->word;
-	length = unicode_trim(&name, strlen(name));
-	list->word[length] = '\0';
 	return 0;
 }
 
@@ -173,17 +177,15 @@ int selection_parse_columns(const char *text, const char *const *names, size_t n
 
 	*ret_count = 0;
 	while (next_word(&list)) {
-		size_t i = 0;
+		size_t column = name_find(names, name_count, sizeof(*names), list.word, strlen(list.word));
 
-		while (i < name_count && strcmp(list.word, names[i]) != 0)
-			i++;
-		if (i == name_count)
+		if (column == name_count)
 			return nearest_refuse(error, list.what, list.word, names, name_count);
-		for (size_t j = 0; j < *ret_count; j++) {
-			if (ret_columns[j] == i)
+		for (size_t i = 0; i < *ret_count; i++) {
+			if (ret_columns[i] == column)
 				return refuse_repeated(&list, error);
 		}
-		ret_columns[(*ret_count)++] = i;
+		ret_columns[(*ret_count)++] = column;
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "source.h"
 
-#include <string.h>
+#include "name.h"
 
 const struct source_entry sources[SOURCE_COUNT] = {
 #define SOURCE(id, name, part_of, file, flags, needs, rights, description)                                   \
@@ -23,9 +23,5 @@ source_set source_with_flags(unsigned int flags)
 
 enum source source_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if (strlen(sources[i].name) == length && memcmp(sources[i].name, name, length) == 0)
-			return (enum source)i;
-	}
-	return SOURCE_NONE;
+	return (enum source)name_find(sources, SOURCE_COUNT, sizeof(sources[0]), name, length);
 }

@@ -177,9 +177,9 @@ static void append_probe(const struct snapshot *snapshot, struct buffer *lines)
 	if (!probe->privilege_dominant)
 		return;
 	buffer_append_text(lines, "  not permitted: ");
-	evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
-				       snapshot->provenance.uid_known && snapshot->provenance.uid == 0,
-				       lines);
+	evidence_append_privilege_hint(
+		&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
+		snapshot->provenance.uid.present && snapshot->provenance.uid.value == 0, lines);
 	buffer_append_char(lines, '\n');
 }
 

@@ -143,7 +143,7 @@ static const char *how_found(const struct snapshot *now, const struct outcome *o
 
 static bool is_root(const struct snapshot *now)
 {
-	return now->provenance.uid_known && now->provenance.uid == 0;
+	return now->provenance.uid.present && now->provenance.uid.value == 0;
 }
 
 static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";

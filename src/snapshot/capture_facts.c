@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "capture_facts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -67,12 +68,6 @@ static void append_digits(struct buffer *buffer, uint64_t value)
 	buffer_append_text(buffer, number_group_digits(value, digits));
 }
 
-static void append_optional(struct buffer *buffer, struct optional_u64 number)
-{
-	if (number.present)
-		append_digits(buffer, number.value);
-}
-
 static void append_kib(struct buffer *buffer, struct optional_u64 kib)
 {
 	if (!kib.present)
@@ -87,14 +82,11 @@ static void append_text(struct buffer *buffer, const char *text)
 		buffer_append_text(buffer, text);
 }
 
-static void append_program(const struct snapshot *snapshot, struct buffer *buffer)
+/* " (why)" */
+static void append_reason(const struct snapshot *snapshot, struct buffer *buffer, enum reason reason)
 {
-	append_text(buffer, snapshot->provenance.program);
-}
-
-static void append_hostname(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->provenance.hostname);
+	if (reason != REASON_READ)
+		buffer_append_format(buffer, " (%s)", snapshot_reason_words(snapshot, (reason_id)reason));
 }
 
 static void append_kernel(const struct snapshot *snapshot, struct buffer *buffer)
@@ -105,26 +97,9 @@ static void append_kernel(const struct snapshot *snapshot, struct buffer *buffer
 	append_text(buffer, snapshot->host.kernel_release);
 }
 
-static void append_architecture(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.arch);
-}
-
 static void append_time(const struct snapshot *snapshot, struct buffer *buffer)
 {
 	capture_facts_append_time(buffer, snapshot->captured_at_unix_ns);
-}
-
-static void append_up(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	if (snapshot->provenance.boottime_ns != 0)
-		capture_facts_append_span(buffer, snapshot->provenance.boottime_ns);
-}
-
-static void append_duration(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	if (snapshot->provenance.duration_ns != 0)
-		capture_facts_append_span(buffer, snapshot->provenance.duration_ns);
 }
 
 /* What could not be read, by the features that are not wholly on and are no part of another such one. */
@@ -142,23 +117,11 @@ static void append_missing(const struct snapshot *snapshot, struct buffer *buffe
 			continue;
 		buffer_append_format(buffer, "%s%s%s", separator, features[i].words,
 				     partial ? ": partial" : "");
-		if (results[i].reason != REASON_READ)
-			buffer_append_format(buffer, " (%s)",
-					     snapshot_reason_words(snapshot, (reason_id)results[i].reason));
+		append_reason(snapshot, buffer, results[i].reason);
 		separator = ", ";
 	}
 	if (buffer->length == 0 && snapshot->provenance.present)
 		buffer_append_text(buffer, "nothing");
-}
-
-static void append_boot(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->provenance.boot_id);
-}
-
-static void append_threads(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_digits(buffer, snapshot->thread_count);
 }
 
 static void append_processes(const struct snapshot *snapshot, struct buffer *buffer)
@@ -171,17 +134,10 @@ static void append_processes(const struct snapshot *snapshot, struct buffer *buf
 	hash_map_release(&seen);
 }
 
-static void append_cgroups(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_digits(buffer, snapshot->cgroup_count);
-}
-
 static void append_user(const struct snapshot *snapshot, struct buffer *buffer)
 {
-	if (!snapshot->provenance.uid_known)
-		return;
-	buffer_append_text(buffer, "uid ");
-	buffer_append_u64(buffer, snapshot->provenance.uid);
+	if (snapshot->provenance.uid.present)
+		buffer_append_format(buffer, "uid %" PRIu64, snapshot->provenance.uid.value);
 }
 
 static void append_capabilities(const struct snapshot *snapshot, struct buffer *buffer)
@@ -232,31 +188,6 @@ static void append_load(const struct snapshot *snapshot, struct buffer *buffer)
 	}
 }
 
-static void append_memory_available(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_kib(buffer, snapshot->provenance.mem_available_kib);
-}
-
-static void append_cpu_model(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.cpu_model);
-}
-
-static void append_cpu_vendor(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.cpu_vendor);
-}
-
-static void append_cpus(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_optional(buffer, snapshot->host.online_cpus);
-}
-
-static void append_nodes(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_optional(buffer, snapshot->host.numa_nodes);
-}
-
 /* Governors with the number of their CPUs, in the order of their first CPU. */
 static void append_governors(const struct snapshot *snapshot, struct buffer *buffer)
 {
@@ -279,130 +210,136 @@ static void append_governors(const struct snapshot *snapshot, struct buffer *buf
 	}
 }
 
-static void append_memory(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_kib(buffer, snapshot->host.total_memory_kib);
-}
-
 static void append_huge_pages(const struct snapshot *snapshot, struct buffer *buffer)
 {
-	append_optional(buffer, snapshot->host.hugepages_total);
-	if (!snapshot->host.hugepages_total.present || !snapshot->host.hugepages_size_kib.present)
+	if (!snapshot->host.hugepages_total.present)
 		return;
-	buffer_append_text(buffer, " of ");
+	append_digits(buffer, snapshot->host.hugepages_total.value);
+	if (snapshot->host.hugepages_size_kib.present)
+		buffer_append_text(buffer, " of ");
 	append_kib(buffer, snapshot->host.hugepages_size_kib);
 }
 
-static void append_thp(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.thp_enabled);
-}
-
-static void append_thp_defrag(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.thp_defrag);
-}
-
-static void append_delayacct(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.task_delayacct);
-}
-
-static void append_xacct(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.config_task_xacct);
-}
-
-static void append_command_line(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	append_text(buffer, snapshot->host.kernel_cmdline);
-}
-
-static void append_sched_ext(const struct snapshot *snapshot, struct buffer *buffer)
-{
-	if (snapshot->sched_ext.present)
-		append_text(buffer, snapshot->sched_ext.state);
-}
+enum fact_kind {
+	FACT_TEXT,     /* const char *, NULL when not known */
+	FACT_COUNT,    /* size_t */
+	FACT_OPTIONAL, /* struct optional_u64 */
+	FACT_KIB,      /* the same, KiB */
+	FACT_SPAN,     /* uint64_t, ns; 0 when not known */
+	FACT_OTHER,    /* what `append` makes */
+};
 
 struct fact_entry {
 	const char *name;
 	unsigned int flags;
+	enum fact_kind kind;
+	size_t offset;                                                          /* in struct snapshot */
 	void (*append)(const struct snapshot *snapshot, struct buffer *buffer); /* nothing: not known */
 };
 
+#define FIELD(kind, field) FACT_##kind, .offset = offsetof(struct snapshot, field)
+
 static const struct fact_entry capture_entries[] = {
-	{"host", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, append_hostname},
-	{"kernel", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, append_kernel},
-	{"captured", CAPTURE_FACT_MAIN, append_time},
-	{"threads", CAPTURE_FACT_MAIN, append_threads},
-	{"processes", 0, append_processes},
-	{"cgroup records", 0, append_cgroups},
-	{"scope", CAPTURE_FACT_MAIN, append_scope},
-	{"user", CAPTURE_FACT_MAIN, append_user},
-	{"capabilities", CAPTURE_FACT_MAIN, append_capabilities},
-	{"program", CAPTURE_FACT_MAIN, append_program},
-	{"not readable", CAPTURE_FACT_MAIN, append_missing},
-	{"boot", 0, append_boot},
-	{"up for", 0, append_up},
-	{"read in", 0, append_duration},
-	{"ended while being read", 0, append_ended},
-	{"load average", 0, append_load},
-	{"memory available", 0, append_memory_available},
+	{"host", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, FIELD(TEXT, provenance.hostname)},
+	{"kernel", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, FACT_OTHER, .append = append_kernel},
+	{"captured", CAPTURE_FACT_MAIN, FACT_OTHER, .append = append_time},
+	{"threads", CAPTURE_FACT_MAIN, FIELD(COUNT, thread_count)},
+	{"processes", 0, FACT_OTHER, .append = append_processes},
+	{"cgroup records", 0, FIELD(COUNT, cgroup_count)},
+	{"scope", CAPTURE_FACT_MAIN, FACT_OTHER, .append = append_scope},
+	{"user", CAPTURE_FACT_MAIN, FACT_OTHER, .append = append_user},
+	{"capabilities", CAPTURE_FACT_MAIN, FACT_OTHER, .append = append_capabilities},
+	{"program", CAPTURE_FACT_MAIN, FIELD(TEXT, provenance.program)},
+	{"not readable", CAPTURE_FACT_MAIN, FACT_OTHER, .append = append_missing},
+	{"boot", 0, FIELD(TEXT, provenance.boot_id)},
+	{"up for", 0, FIELD(SPAN, provenance.boottime_ns)},
+	{"read in", 0, FIELD(SPAN, provenance.duration_ns)},
+	{"ended while being read", 0, FACT_OTHER, .append = append_ended},
+	{"load average", 0, FACT_OTHER, .append = append_load},
+	{"memory available", 0, FIELD(KIB, provenance.mem_available_kib)},
 };
 
 static const struct fact_entry host_entries[] = {
-	{"architecture", CAPTURE_FACT_HOST, append_architecture},
-	{"CPU model", CAPTURE_FACT_HOST, append_cpu_model},
-	{"CPU vendor", CAPTURE_FACT_HOST, append_cpu_vendor},
-	{"CPUs online", CAPTURE_FACT_HOST, append_cpus},
-	{"CPU governor", CAPTURE_FACT_HOST, append_governors},
-	{"NUMA nodes", CAPTURE_FACT_HOST, append_nodes},
-	{"memory", CAPTURE_FACT_HOST, append_memory},
-	{"huge pages", CAPTURE_FACT_HOST, append_huge_pages},
-	{"transparent huge pages", CAPTURE_FACT_HOST, append_thp},
-	{"huge page defragmentation", CAPTURE_FACT_HOST, append_thp_defrag},
-	{"task_delayacct", CAPTURE_FACT_HOST, append_delayacct},
-	{"CONFIG_TASK_XACCT", CAPTURE_FACT_HOST, append_xacct},
-	{"sched_ext", CAPTURE_FACT_HOST, append_sched_ext},
-	{"kernel command line", CAPTURE_FACT_HOST, append_command_line},
+	{"architecture", CAPTURE_FACT_HOST, FIELD(TEXT, host.arch)},
+	{"CPU model", CAPTURE_FACT_HOST, FIELD(TEXT, host.cpu_model)},
+	{"CPU vendor", CAPTURE_FACT_HOST, FIELD(TEXT, host.cpu_vendor)},
+	{"CPUs online", CAPTURE_FACT_HOST, FIELD(OPTIONAL, host.online_cpus)},
+	{"CPU governor", CAPTURE_FACT_HOST, FACT_OTHER, .append = append_governors},
+	{"NUMA nodes", CAPTURE_FACT_HOST, FIELD(OPTIONAL, host.numa_nodes)},
+	{"memory", CAPTURE_FACT_HOST, FIELD(KIB, host.total_memory_kib)},
+	{"huge pages", CAPTURE_FACT_HOST, FACT_OTHER, .append = append_huge_pages},
+	{"transparent huge pages", CAPTURE_FACT_HOST, FIELD(TEXT, host.thp_enabled)},
+	{"huge page defragmentation", CAPTURE_FACT_HOST, FIELD(TEXT, host.thp_defrag)},
+	{"task_delayacct", CAPTURE_FACT_HOST, FIELD(TEXT, host.task_delayacct)},
+	{"CONFIG_TASK_XACCT", CAPTURE_FACT_HOST, FIELD(TEXT, host.config_task_xacct)},
+	{"sched_ext", CAPTURE_FACT_HOST, FIELD(TEXT, sched_ext.state)},
+	{"kernel command line", CAPTURE_FACT_HOST, FIELD(TEXT, host.kernel_cmdline)},
 };
 
-/* Adds a fact of which at least one side has a text; the buffers are emptied. */
-static void add_fact(struct capture_facts *facts, const char *name, unsigned int flags,
-		     struct buffer texts[CAPTURE_FACTS_SIDES])
+static void append_entry(const struct fact_entry *entry, const struct snapshot *snapshot,
+			 struct buffer *buffer)
 {
-	struct capture_fact *fact;
+	const void *field = (const char *)snapshot + entry->offset;
+	const struct optional_u64 *optional = field;
 
-	if (texts[0].length != 0 || texts[1].length != 0) {
-		facts->items = memory_grow(facts->items, &facts->capacity, facts->count + 1,
-					   sizeof(*facts->items));
-		fact = &facts->items[facts->count++];
-		*fact = (struct capture_fact){.name = name, .flags = flags};
-		for (size_t side = 0; side < facts->sides; side++) {
-			if (texts[side].length != 0)
-				fact->value[side] = arena_duplicate(&facts->arena, texts[side].data,
-								    texts[side].length);
-		}
-		fact->differs = facts->sides == CAPTURE_FACTS_SIDES &&
-				(fact->value[0] == NULL || fact->value[1] == NULL ||
-				 strcmp(fact->value[0], fact->value[1]) != 0);
+	switch (entry->kind) {
+	case FACT_TEXT:
+		append_text(buffer, *(const char *const *)field);
+		break;
+	case FACT_COUNT:
+		append_digits(buffer, *(const size_t *)field);
+		break;
+	case FACT_OPTIONAL:
+		if (optional->present)
+			append_digits(buffer, optional->value);
+		break;
+	case FACT_KIB:
+		append_kib(buffer, *optional);
+		break;
+	case FACT_SPAN:
+		if (*(const uint64_t *)field != 0)
+			capture_facts_append_span(buffer, *(const uint64_t *)field);
+		break;
+	case FACT_OTHER:
+		entry->append(snapshot, buffer);
+		break;
 	}
-	buffer_clear(&texts[0]);
-	buffer_clear(&texts[1]);
 }
 
 struct building {
 	struct capture_facts *facts;
 	const struct snapshot *snapshots[CAPTURE_FACTS_SIDES];
-	struct buffer texts[CAPTURE_FACTS_SIDES];
+	struct buffer texts[CAPTURE_FACTS_SIDES]; /* of the fact that is being made */
 };
+
+/* Adds a fact of which at least one side has a text; the buffers are emptied. */
+static void add_fact(struct building *building, const char *name, unsigned int flags)
+{
+	struct capture_facts *facts = building->facts;
+	struct buffer *texts = building->texts;
+	struct capture_fact *fact;
+
+	if (texts[0].length == 0 && texts[1].length == 0)
+		return;
+	fact = MEMORY_APPEND(facts->items, facts->count, facts->capacity);
+	*fact = (struct capture_fact){.name = name, .flags = flags};
+	for (size_t side = 0; side < facts->sides; side++) {
+		if (texts[side].length != 0)
+			fact->value[side] = arena_duplicate(&facts->arena, texts[side].data,
+							    texts[side].length);
+		buffer_clear(&texts[side]);
+	}
+	fact->differs = facts->sides == CAPTURE_FACTS_SIDES &&
+			(fact->value[0] == NULL || fact->value[1] == NULL ||
+			 strcmp(fact->value[0], fact->value[1]) != 0);
+}
 
 static void add_entries(struct building *building, const struct fact_entry *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t side = 0; side < building->facts->sides; side++)
-			entries[i].append(building->snapshots[side], &building->texts[side]);
-		add_fact(building->facts, entries[i].name, entries[i].flags, building->texts);
+			append_entry(&entries[i], building->snapshots[side], &building->texts[side]);
+		add_fact(building, entries[i].name, entries[i].flags);
 	}
 }
 
@@ -416,12 +353,9 @@ static void add_features(struct building *building)
 			if (result->state == FEATURE_STATE_UNKNOWN)
 				continue;
 			buffer_append_text(&building->texts[side], feature_state_names[result->state]);
-			if (result->reason != REASON_READ)
-				buffer_append_format(
-					&building->texts[side], " (%s)",
-					snapshot_reason_words(snapshot, (reason_id)result->reason));
+			append_reason(snapshot, &building->texts[side], result->reason);
 		}
-		add_fact(building->facts, features[i].words, 0, building->texts);
+		add_fact(building, features[i].words, 0);
 	}
 }
 
@@ -434,9 +368,8 @@ static void add_namespaces(struct building *building)
 			if (number != 0)
 				buffer_append_u64(&building->texts[side], number);
 		}
-		add_fact(building->facts,
-			 arena_format(&building->facts->arena, "%s namespace", namespace_names[i]), 0,
-			 building->texts);
+		add_fact(building, arena_format(&building->facts->arena, "%s namespace", namespace_names[i]),
+			 0);
 	}
 }
 
@@ -445,8 +378,7 @@ static void add_roots(struct building *building)
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		for (size_t side = 0; side < building->facts->sides; side++)
 			append_text(&building->texts[side], building->snapshots[side]->provenance.roots[i]);
-		add_fact(building->facts, arena_format(&building->facts->arena, "%s root", root_names[i]), 0,
-			 building->texts);
+		add_fact(building, arena_format(&building->facts->arena, "%s root", root_names[i]), 0);
 	}
 }
 
@@ -473,8 +405,8 @@ static void add_tunables(struct building *building)
 			for (size_t other = side; other < building->facts->sides; other++)
 				append_text(&building->texts[other],
 					    find_pair(&building->snapshots[other]->host.sched_tunables, key));
-			add_fact(building->facts, arena_format(&building->facts->arena, "tunable %s", key),
-				 CAPTURE_FACT_HOST, building->texts);
+			add_fact(building, arena_format(&building->facts->arena, "tunable %s", key),
+				 CAPTURE_FACT_HOST);
 		}
 	}
 }

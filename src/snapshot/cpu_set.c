@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/unicode.h"
 
 enum {
@@ -23,35 +24,34 @@ struct ranges {
 	size_t capacity;
 };
 
-uint32_t cpu_set_intern(struct cpu_set_pool *pool, const uint32_t *cpus, size_t count)
+uint32_t cpu_set_intern(struct string_pool *pool, const uint32_t *cpus, size_t count)
 {
-	return string_pool_intern(&pool->pool, (const char *)cpus, count * sizeof(*cpus));
+	return string_pool_intern(pool, (const char *)cpus, count * sizeof(*cpus));
 }
 
-size_t cpu_set_count(const struct cpu_set_pool *pool, uint32_t id)
+size_t cpu_set_count(const struct string_pool *pool, uint32_t id)
 {
-	return string_pool_length(&pool->pool, id) / sizeof(uint32_t);
+	return string_pool_length(pool, id) / sizeof(uint32_t);
 }
 
-uint32_t cpu_set_get(const struct cpu_set_pool *pool, uint32_t id, size_t index)
+const uint32_t *cpu_set_cpus(const struct string_pool *pool, uint32_t id)
 {
-	uint32_t cpu;
-
-	memcpy(&cpu, string_pool_text(&pool->pool, id) + index * sizeof(cpu), sizeof(cpu));
-	return cpu;
+	/* the pool's arena aligns its strings for any type */
+	return id == 0 ? NULL : (const void *)string_pool_text(pool, id);
 }
 
-void cpu_set_append_ranges(const struct cpu_set_pool *pool, uint32_t id, struct buffer *buffer)
+void cpu_set_append_ranges(const struct string_pool *pool, uint32_t id, struct buffer *buffer)
 {
+	const uint32_t *cpus = cpu_set_cpus(pool, id);
 	size_t count = cpu_set_count(pool, id);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t first = cpu_set_get(pool, id, i);
+		uint32_t first = cpus[i];
 		uint32_t last = first;
 
 		if (i != 0)
 			buffer_append_char(buffer, ',');
-		while (i + 1 < count && last != UINT32_MAX && cpu_set_get(pool, id, i + 1) == last + 1) {
+		while (i + 1 < count && last != UINT32_MAX && cpus[i + 1] == last + 1) {
 			last++;
 			i++;
 		}
@@ -89,9 +89,8 @@ static bool parse_items(const char *text, size_t length, struct ranges *ranges)
 		item_length = unicode_trim(&item, item_length);
 		if (item_length == 0)
 			continue;
-		ranges->items = memory_grow(ranges->items, &ranges->capacity, ranges->count + 1,
-					    sizeof(*ranges->items));
-		if (!parse_item(item, item_length, &ranges->items[ranges->count++]))
+		if (!parse_item(item, item_length,
+				MEMORY_APPEND(ranges->items, ranges->count, ranges->capacity)))
 			return false;
 	}
 	return ranges->count != 0;
@@ -101,7 +100,7 @@ static int compare_ranges(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;
 
-	return (a->first > b->first) - (a->first < b->first);
+	return order_u64(a->first, b->first);
 }
 
 /* Sorts and joins ranges that overlap; returns the number of CPUs in them. */
@@ -124,7 +123,7 @@ static size_t join_ranges(struct ranges *ranges)
 	return total;
 }
 
-static uint32_t intern_ranges(struct cpu_set_pool *pool, const struct ranges *ranges, size_t total)
+static uint32_t intern_ranges(struct string_pool *pool, const struct ranges *ranges, size_t total)
 {
 	uint32_t *cpus = memory_allocate(total * sizeof(*cpus));
 	size_t count = 0;
@@ -141,7 +140,7 @@ static uint32_t intern_ranges(struct cpu_set_pool *pool, const struct ranges *ra
 	return id;
 }
 
-bool cpu_set_parse(struct cpu_set_pool *pool, const char *text, size_t length, uint32_t *ret_id)
+bool cpu_set_parse(struct string_pool *pool, const char *text, size_t length, uint32_t *ret_id)
 {
 	struct ranges ranges = {0};
 	bool valid = parse_items(text, length, &ranges);
@@ -155,9 +154,4 @@ bool cpu_set_parse(struct cpu_set_pool *pool, const char *text, size_t length, u
 	}
 	free(ranges.items);
 	return valid;
-}
-
-void cpu_set_release(struct cpu_set_pool *pool)
-{
-	string_pool_release(&pool->pool);
 }

@@ -10,25 +10,19 @@
 #include "base/string_pool.h"
 
 /*
- * Distinct CPU sets with small ids: the id is that of a string pool whose strings are the ids as an array of
- * uint32_t in file order (what a file says is kept as it is, sorted or not). Id 0 is the empty set.
- * A zeroed struct is a valid pool.
+ * Distinct CPU sets with small ids, in a string pool whose strings are the CPU ids as an array of uint32_t in
+ * file order (what a file says is kept as it is, sorted or not). Id 0 is the empty set.
  */
-struct cpu_set_pool {
-	struct string_pool pool;
-};
 
 /* Id of the set of `count` CPU ids, added when new. */
-uint32_t cpu_set_intern(struct cpu_set_pool *pool, const uint32_t *cpus, size_t count);
+uint32_t cpu_set_intern(struct string_pool *pool, const uint32_t *cpus, size_t count);
 
-/* The CPU ids (not aligned for direct use: copy with cpu_set_get()) and their number. */
-size_t cpu_set_count(const struct cpu_set_pool *pool, uint32_t id);
-
-/* The `index`-th CPU id of a set. */
-uint32_t cpu_set_get(const struct cpu_set_pool *pool, uint32_t id, size_t index);
+/* The CPU ids of a set, owned by the pool (NULL for the empty set), and their number. */
+const uint32_t *cpu_set_cpus(const struct string_pool *pool, uint32_t id);
+size_t cpu_set_count(const struct string_pool *pool, uint32_t id);
 
 /* Appends the set as ranges in file order: [0,1,4,5,7] as "0-1,4-5,7"; nothing for the empty set. */
-void cpu_set_append_ranges(const struct cpu_set_pool *pool, uint32_t id, struct buffer *buffer);
+void cpu_set_append_ranges(const struct string_pool *pool, uint32_t id, struct buffer *buffer);
 
 /*
  * Parses the kernel's list form, "0-3,8": items separated by ',', blanks around an item trimmed, empty items
@@ -36,8 +30,6 @@ void cpu_set_append_ranges(const struct cpu_set_pool *pool, uint32_t id, struct 
  * 1048576 CPUs in all or an empty result makes the whole list invalid: returns false. `*ret_id` gets the
  * set's id.
  */
-bool cpu_set_parse(struct cpu_set_pool *pool, const char *text, size_t length, uint32_t *ret_id);
-
-void cpu_set_release(struct cpu_set_pool *pool);
+bool cpu_set_parse(struct string_pool *pool, const char *text, size_t length, uint32_t *ret_id);
 
 #endif

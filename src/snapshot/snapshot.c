@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
+#include "metric/name.h"
 
 const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
 	[PRESSURE_CPU] = "cpu",
@@ -109,22 +109,28 @@ void snapshot_release(struct snapshot *snapshot)
 	}
 	free(snapshot->exceptions);
 	free(snapshot->triples);
-	free(snapshot->triple_slots);
 	free(snapshot->smaps);
 	free(snapshot->cgroups);
 	free(snapshot->unknown_reasons);
+	string_pool_release(&snapshot->triple_ids);
 	string_pool_release(&snapshot->strings);
-	cpu_set_release(&snapshot->cpu_sets);
+	string_pool_release(&snapshot->cpu_sets);
 	arena_release(&snapshot->arena);
 	free(snapshot);
 }
 
 /* Resizes a column of `size`-byte elements and zeroes what is new. */
-static void *enlarge_column(void *column, size_t old_capacity, size_t capacity, size_t size)
+static void *enlarge(void *column, size_t old_capacity, size_t capacity, size_t size)
 {
 	column = memory_resize(column, capacity, size);
 	memset((char *)column + old_capacity * size, 0, (capacity - old_capacity) * size);
 	return column;
+}
+
+/* The same for a column that a snapshot need not have. */
+static void *enlarge_optional(void *column, size_t old_capacity, size_t capacity, size_t size)
+{
+	return column != NULL ? enlarge(column, old_capacity, capacity, size) : NULL;
 }
 
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
@@ -133,29 +139,20 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 
 	if (capacity <= old)
 		return;
-	snapshot->tid = enlarge_column(snapshot->tid, old, capacity, sizeof(*snapshot->tid));
-	snapshot->tgid = enlarge_column(snapshot->tgid, old, capacity, sizeof(*snapshot->tgid));
-	snapshot->triple = enlarge_column(snapshot->triple, old, capacity, sizeof(*snapshot->triple));
-	snapshot->uid = enlarge_column(snapshot->uid, old, capacity, sizeof(*snapshot->uid));
-	snapshot->thread_flags = enlarge_column(snapshot->thread_flags, old, capacity,
-						sizeof(*snapshot->thread_flags));
-	snapshot->start_time = enlarge_column(snapshot->start_time, old, capacity,
-					      sizeof(*snapshot->start_time));
-	if (snapshot->stuck_ns != NULL)
-		snapshot->stuck_ns = enlarge_column(snapshot->stuck_ns, old, capacity,
-						    sizeof(*snapshot->stuck_ns));
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (snapshot->values[i] != NULL)
-			snapshot->values[i] = enlarge_column(snapshot->values[i], old, capacity,
-							     sizeof(uint64_t));
-	}
+	snapshot->tid = enlarge(snapshot->tid, old, capacity, sizeof(uint32_t));
+	snapshot->tgid = enlarge(snapshot->tgid, old, capacity, sizeof(uint32_t));
+	snapshot->triple = enlarge(snapshot->triple, old, capacity, sizeof(uint32_t));
+	snapshot->uid = enlarge(snapshot->uid, old, capacity, sizeof(uint32_t));
+	snapshot->thread_flags = enlarge(snapshot->thread_flags, old, capacity, sizeof(uint8_t));
+	snapshot->start_time = enlarge(snapshot->start_time, old, capacity, sizeof(uint64_t));
+	snapshot->stuck_ns = enlarge_optional(snapshot->stuck_ns, old, capacity, sizeof(uint64_t));
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		snapshot->values[i] = enlarge_optional(snapshot->values[i], old, capacity, sizeof(uint64_t));
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if (snapshot->source_reason[i] != NULL)
-			snapshot->source_reason[i] = enlarge_column(snapshot->source_reason[i], old, capacity,
-								    sizeof(reason_id));
-		if (snapshot->read_at[i] != NULL)
-			snapshot->read_at[i] = enlarge_column(snapshot->read_at[i], old, capacity,
-							      sizeof(uint64_t));
+		snapshot->source_reason[i] = enlarge_optional(snapshot->source_reason[i], old, capacity,
+							      sizeof(reason_id));
+		snapshot->read_at[i] = enlarge_optional(snapshot->read_at[i], old, capacity,
+							sizeof(uint64_t));
 	}
 	snapshot->thread_capacity = capacity;
 }
@@ -189,7 +186,7 @@ uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric)
 reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source)
 {
 	if (snapshot->source_reason[source] == NULL) {
-		reason_id *column = memory_allocate_zero(snapshot->thread_capacity, sizeof(*column));
+		reason_id *column = memory_allocate(snapshot->thread_capacity);
 
 		memset(column, snapshot->default_reason[source], snapshot->thread_capacity);
 		snapshot->source_reason[source] = column;
@@ -200,7 +197,7 @@ reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source)
 {
 	if (snapshot->read_at[source] == NULL) {
-		uint64_t *column = memory_allocate_zero(snapshot->thread_capacity, sizeof(*column));
+		uint64_t *column = memory_allocate(snapshot->thread_capacity * sizeof(*column));
 
 		for (size_t i = 0; i < snapshot->thread_capacity; i++)
 			column[i] = snapshot->provenance.boottime_ns;
@@ -209,71 +206,27 @@ uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source)
 	return snapshot->read_at[source];
 }
 
-static size_t triple_hash(struct triple triple)
-{
-	return (size_t)hash_u64(hash_u64(((uint64_t)triple.pcomm << 32) | triple.comm) ^ triple.cgroup);
-}
-
-static bool triple_equal(struct triple a, struct triple b)
-{
-	return a.pcomm == b.pcomm && a.comm == b.comm && a.cgroup == b.cgroup;
-}
-
-static void enlarge_triple_slots(struct snapshot *snapshot)
-{
-	size_t count = snapshot->triple_slot_count != 0 ? snapshot->triple_slot_count * 2 : FIRST_CAPACITY;
-
-	free(snapshot->triple_slots);
-	snapshot->triple_slots = memory_allocate_zero(count, sizeof(*snapshot->triple_slots));
-	snapshot->triple_slot_count = count;
-	for (size_t i = 0; i < snapshot->triple_count; i++) {
-		size_t slot = triple_hash(snapshot->triples[i]) & (count - 1);
-
-		while (snapshot->triple_slots[slot] != 0)
-			slot = (slot + 1) & (count - 1);
-		snapshot->triple_slots[slot] = (uint32_t)i + 1;
-	}
-}
-
-/* The slot of a triple, or the empty one where it would go. */
-static size_t triple_slot(const struct snapshot *snapshot, struct triple triple)
-{
-	size_t slot = triple_hash(triple) & (snapshot->triple_slot_count - 1);
-
-	while (snapshot->triple_slots[slot] != 0 &&
-	       !triple_equal(snapshot->triples[snapshot->triple_slots[slot] - 1], triple))
-		slot = (slot + 1) & (snapshot->triple_slot_count - 1);
-	return slot;
-}
-
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 {
-	size_t slot;
+	/* id 0 of a pool is the empty string: those of triples begin at 1 */
+	uint32_t id = string_pool_intern(&snapshot->triple_ids, (const char *)&triple, sizeof(triple)) - 1;
 
-	if ((snapshot->triple_count + 1) * 2 > snapshot->triple_slot_count)
-		enlarge_triple_slots(snapshot);
-	slot = triple_slot(snapshot, triple);
-	if (snapshot->triple_slots[slot] != 0)
-		return snapshot->triple_slots[slot] - 1;
-	snapshot->triples = memory_grow(snapshot->triples, &snapshot->triple_capacity,
-					snapshot->triple_count + 1, sizeof(*snapshot->triples));
-	snapshot->triples[snapshot->triple_count] = triple;
-	snapshot->triple_slots[slot] = (uint32_t)++snapshot->triple_count;
-	return snapshot->triple_slots[slot] - 1;
+	if (id == snapshot->triple_count)
+		*MEMORY_APPEND(snapshot->triples, snapshot->triple_count, snapshot->triple_capacity) = triple;
+	return id;
 }
 
 uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple)
 {
-	if (snapshot->triple_slot_count == 0)
-		return UINT32_MAX;
-	return snapshot->triple_slots[triple_slot(snapshot, triple)] - 1;
+	uint32_t id = string_pool_find(&snapshot->triple_ids, (const char *)&triple, sizeof(triple));
+
+	return id == UINT32_MAX ? UINT32_MAX : id - 1;
 }
 
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason)
 {
-	snapshot->exceptions = memory_grow(snapshot->exceptions, &snapshot->exception_capacity,
-					   snapshot->exception_count + 1, sizeof(*snapshot->exceptions));
-	snapshot->exceptions[snapshot->exception_count++] = (struct metric_exception){
+	*MEMORY_APPEND(snapshot->exceptions, snapshot->exception_count,
+		       snapshot->exception_capacity) = (struct metric_exception){
 		.thread = (uint32_t)thread,
 		.metric = (uint16_t)metric,
 		.reason = reason,
@@ -283,22 +236,18 @@ void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metri
 
 struct cgroup_record *snapshot_add_cgroup(struct snapshot *snapshot, uint32_t path)
 {
-	struct cgroup_record *record;
+	struct cgroup_record *record = MEMORY_APPEND(snapshot->cgroups, snapshot->cgroup_count,
+						     snapshot->cgroup_capacity);
 
-	snapshot->cgroups = memory_grow(snapshot->cgroups, &snapshot->cgroup_capacity,
-					snapshot->cgroup_count + 1, sizeof(*snapshot->cgroups));
-	record = &snapshot->cgroups[snapshot->cgroup_count++];
 	*record = (struct cgroup_record){.path = path, .max_period_us = DEFAULT_PERIOD_US};
 	return record;
 }
 
 struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread)
 {
-	struct smaps_record *record;
+	struct smaps_record *record = MEMORY_APPEND(snapshot->smaps, snapshot->smaps_count,
+						    snapshot->smaps_capacity);
 
-	snapshot->smaps = memory_grow(snapshot->smaps, &snapshot->smaps_capacity, snapshot->smaps_count + 1,
-				      sizeof(*snapshot->smaps));
-	record = &snapshot->smaps[snapshot->smaps_count++];
 	*record = (struct smaps_record){.thread = (uint32_t)thread};
 	return record;
 }
@@ -307,15 +256,12 @@ reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, si
 {
 	enum reason known = reason_find(name, length);
 	size_t count = snapshot->unknown_reason_count;
+	size_t unknown = name_find(snapshot->unknown_reasons, count, sizeof(char *), name, length);
 
 	if (known != REASON_COUNT)
 		return (reason_id)known;
-	for (size_t i = 0; i < count; i++) {
-		const char *unknown = snapshot->unknown_reasons[i];
-
-		if (strlen(unknown) == length && memcmp(unknown, name, length) == 0)
-			return (reason_id)(REASON_COUNT + i);
-	}
+	if (unknown != count)
+		return (reason_id)(REASON_COUNT + unknown);
 	if (REASON_COUNT + count > UINT8_MAX)
 		return REASON_UNREADABLE;
 	snapshot->unknown_reasons = memory_resize(snapshot->unknown_reasons, count + 1,

@@ -4,82 +4,77 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "snapshot.h"
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static uint64_t exception_key(const struct metric_exception *exception)
 {
 	return ((uint64_t)exception->thread << 16) | exception->metric;
 }
 
-/* The comparisons order equal keys by position: the sort is then stable whatever qsort_r() does. */
-static int compare_exceptions(const void *left, const void *right, void *snapshot_pointer)
-{
-	const struct snapshot *snapshot = snapshot_pointer;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = compare_u64(exception_key(&snapshot->exceptions[a]),
-				exception_key(&snapshot->exceptions[b]));
+/* The order of two elements of one list of the snapshot, by index; 0 when one repeats the other. */
+typedef int comparison(const struct snapshot *snapshot, size_t left, size_t right);
 
-	return order != 0 ? order : compare_u64(a, b);
+static int compare_exceptions(const struct snapshot *snapshot, size_t left, size_t right)
+{
+	return order_u64(exception_key(&snapshot->exceptions[left]),
+			 exception_key(&snapshot->exceptions[right]));
 }
 
-static int compare_cgroups(const void *left, const void *right, void *snapshot_pointer)
+static int compare_cgroups(const struct snapshot *snapshot, size_t left, size_t right)
 {
-	const struct snapshot *snapshot = snapshot_pointer;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = string_pool_compare(&snapshot->strings, snapshot->cgroups[a].path,
-					snapshot->cgroups[b].path);
-
-	return order != 0 ? order : compare_u64(a, b);
+	return string_pool_compare(&snapshot->strings, snapshot->cgroups[left].path,
+				   snapshot->cgroups[right].path);
 }
 
-static int compare_smaps(const void *left, const void *right, void *snapshot_pointer)
+static int compare_smaps(const struct snapshot *snapshot, size_t left, size_t right)
 {
-	const struct snapshot *snapshot = snapshot_pointer;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = compare_u64(snapshot->smaps[a].thread, snapshot->smaps[b].thread);
-
-	return order != 0 ? order : compare_u64(a, b);
+	return order_u64(snapshot->smaps[left].thread, snapshot->smaps[right].thread);
 }
 
-typedef int (*comparison)(const void *left, const void *right, void *snapshot);
+struct sorting {
+	const struct snapshot *snapshot;
+	comparison *compare;
+};
 
-static bool is_ascending(struct snapshot *snapshot, size_t count, comparison compare,
-			 bool (*same)(const struct snapshot *snapshot, size_t left, size_t right))
+/* Orders what is repeated by position: the sort is then stable whatever qsort_r() does. */
+static int compare_indices(const void *left, const void *right, void *sorting_pointer)
 {
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t previous = i - 1;
+	const struct sorting *sorting = sorting_pointer;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = sorting->compare(sorting->snapshot, a, b);
 
-		if (compare(&previous, &i, snapshot) > 0 || same(snapshot, previous, i))
+	return order != 0 ? order : order_u64(a, b);
+}
+
+static bool is_ascending(const struct snapshot *snapshot, size_t count, comparison *compare)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (compare(snapshot, i - 1, i) >= 0)
 			return false;
 	}
 	return true;
 }
 
-/* Sorts `count` elements of `size` bytes at `*elements` and keeps the last of those that are the same. */
-static void sort_elements(struct snapshot *snapshot, void *elements, size_t size, size_t *count,
-			  comparison compare,
-			  bool (*same)(const struct snapshot *snapshot, size_t left, size_t right))
+/* Sorts `count` elements of `size` bytes at `elements` and keeps the last of those that are repeated. */
+static void sort_elements(const struct snapshot *snapshot, void *elements, size_t size, size_t *count,
+			  comparison *compare)
 {
+	struct sorting sorting = {snapshot, compare};
 	size_t kept = 0;
 	uint32_t *order;
 	char *sorted;
 
-	if (is_ascending(snapshot, *count, compare, same))
+	if (is_ascending(snapshot, *count, compare))
 		return;
 	order = memory_allocate(*count * sizeof(*order));
 	sorted = memory_allocate(*count * size);
 	for (uint32_t i = 0; i < *count; i++)
 		order[i] = i;
-	qsort_r(order, *count, sizeof(*order), compare, snapshot);
+	qsort_r(order, *count, sizeof(*order), compare_indices, &sorting);
 	for (size_t i = 0; i < *count; i++) {
-		if (i + 1 < *count && same(snapshot, order[i], order[i + 1]))
-			continue;
-		memcpy(sorted + kept++ * size, (char *)elements + order[i] * size, size);
+		if (i + 1 == *count || compare(snapshot, order[i], order[i + 1]) != 0)
+			memcpy(sorted + kept++ * size, (char *)elements + order[i] * size, size);
 	}
 	memcpy(elements, sorted, kept * size);
 	*count = kept;
@@ -87,65 +82,40 @@ static void sort_elements(struct snapshot *snapshot, void *elements, size_t size
 	free(sorted);
 }
 
-static bool same_exception(const struct snapshot *snapshot, size_t left, size_t right)
-{
-	return exception_key(&snapshot->exceptions[left]) == exception_key(&snapshot->exceptions[right]);
-}
-
-static bool same_cgroup(const struct snapshot *snapshot, size_t left, size_t right)
-{
-	return snapshot->cgroups[left].path == snapshot->cgroups[right].path;
-}
-
-static bool same_smaps(const struct snapshot *snapshot, size_t left, size_t right)
-{
-	return snapshot->smaps[left].thread == snapshot->smaps[right].thread;
-}
-
 void snapshot_finish(struct snapshot *snapshot)
 {
 	sort_elements(snapshot, snapshot->exceptions, sizeof(*snapshot->exceptions),
-		      &snapshot->exception_count, compare_exceptions, same_exception);
+		      &snapshot->exception_count, compare_exceptions);
 	sort_elements(snapshot, snapshot->cgroups, sizeof(*snapshot->cgroups), &snapshot->cgroup_count,
-		      compare_cgroups, same_cgroup);
+		      compare_cgroups);
 	sort_elements(snapshot, snapshot->smaps, sizeof(*snapshot->smaps), &snapshot->smaps_count,
-		      compare_smaps, same_smaps);
+		      compare_smaps);
+}
+
+static int find_exception(const void *wanted, const void *element)
+{
+	return order_u64(*(const uint64_t *)wanted, exception_key(element));
 }
 
 const struct metric_exception *snapshot_find_exception(const struct snapshot *snapshot, size_t thread,
 						       enum metric metric)
 {
 	uint64_t wanted = ((uint64_t)thread << 16) | (uint64_t)metric;
-	size_t low = 0, high = snapshot->exception_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint64_t key = exception_key(&snapshot->exceptions[middle]);
+	if (snapshot->exception_count == 0)
+		return NULL;
+	return bsearch(&wanted, snapshot->exceptions, snapshot->exception_count,
+		       sizeof(*snapshot->exceptions), find_exception);
+}
 
-		if (key == wanted)
-			return &snapshot->exceptions[middle];
-		if (key < wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+static int find_smaps(const void *wanted, const void *element)
+{
+	return order_u64(*(const size_t *)wanted, ((const struct smaps_record *)element)->thread);
 }
 
 const struct smaps_record *snapshot_find_smaps(const struct snapshot *snapshot, size_t thread)
 {
-	size_t low = 0, high = snapshot->smaps_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct smaps_record *record = &snapshot->smaps[middle];
-
-		if (record->thread == thread)
-			return record;
-		if (record->thread < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	if (snapshot->smaps_count == 0)
+		return NULL;
+	return bsearch(&thread, snapshot->smaps, snapshot->smaps_count, sizeof(*snapshot->smaps), find_smaps);
 }

@@ -32,26 +32,6 @@ static bool has_other_policy(const struct snapshot *snapshot, size_t thread)
 	return true;
 }
 
-/* Whether the metric has no meaning for this kind of thread, read or not. */
-static bool does_not_apply(const struct snapshot *snapshot, size_t thread, enum metric metric,
-			   enum source source)
-{
-	const struct metric_entry *entry = &metrics[metric];
-
-	if ((snapshot->thread_flags[thread] & THREAD_KERNEL) && source != SOURCE_NONE &&
-	    (sources[source].flags & SOURCE_USER_ONLY))
-		return true;
-	if (entry->family == METRIC_FAMILY_LEADER && snapshot->tid[thread] != snapshot->tgid[thread])
-		return true;
-	return entry->tag == METRIC_TAG_FAIR_POLICY && has_other_policy(snapshot, thread);
-}
-
-static reason_id source_reason(const struct snapshot *snapshot, size_t thread, enum source source)
-{
-	return snapshot->source_reason[source] != NULL ? snapshot->source_reason[source][thread]
-						       : snapshot->default_reason[source];
-}
-
 /* Whether a source belongs to the thread at all. */
 static bool source_applies(const struct snapshot *snapshot, size_t thread, enum source source)
 {
@@ -62,11 +42,24 @@ static bool source_applies(const struct snapshot *snapshot, size_t thread, enum 
 	return (flags & SOURCE_LEADER_ONLY) == 0 || snapshot->tid[thread] == snapshot->tgid[thread];
 }
 
+/* Whether the metric has no meaning for this kind of thread, read or not. */
+static bool does_not_apply(const struct snapshot *snapshot, size_t thread, enum metric metric,
+			   enum source source)
+{
+	const struct metric_entry *entry = &metrics[metric];
+
+	if (source != SOURCE_NONE && !source_applies(snapshot, thread, source))
+		return true;
+	if (entry->family == METRIC_FAMILY_LEADER && snapshot->tid[thread] != snapshot->tgid[thread])
+		return true;
+	return entry->tag == METRIC_TAG_FAIR_POLICY && has_other_policy(snapshot, thread);
+}
+
 void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally)
 {
 	memset(ret_tally, 0, sizeof(*ret_tally));
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		reason_id reason = source_reason(snapshot, i, source);
+		reason_id reason = snapshot_source_reason(snapshot, i, source);
 
 		if (!source_applies(snapshot, i, source))
 			continue;
@@ -93,9 +86,9 @@ static reason_id value_reason(const struct snapshot *snapshot, size_t thread, en
 		return snapshot->metric_reason[metric];
 	if (source == SOURCE_NONE)
 		return REASON_READ;
-	reason = source_reason(snapshot, thread, source);
+	reason = snapshot_source_reason(snapshot, thread, source);
 	if (reason == REASON_READ && sources[source].part_of != SOURCE_NONE)
-		reason = source_reason(snapshot, thread, sources[source].part_of);
+		reason = snapshot_source_reason(snapshot, thread, sources[source].part_of);
 	return reason;
 }
 

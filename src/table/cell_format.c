@@ -114,7 +114,7 @@ void cell_format_mode(struct buffer *buffer, const char *text, size_t length, ui
 		buffer_append_format(buffer, " (%" PRIu64 "/%" PRIu64 ")", count, total);
 }
 
-void cell_format_affinity(struct buffer *buffer, const struct cpu_set_pool *sets, uint32_t fewest,
+void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets, uint32_t fewest,
 			  uint32_t most, bool uniform, uint32_t set)
 {
 	buffer_append_u64(buffer, fewest);

@@ -39,7 +39,7 @@ void cell_format_range(struct buffer *buffer, int64_t low, int64_t high);
 void cell_format_mode(struct buffer *buffer, const char *text, size_t length, uint64_t count, uint64_t total);
 
 /* "4 cpus (0-3)" when all members have one set, "4 cpus (mixed)" for sets of one size, "2-6 cpus (mixed)". */
-void cell_format_affinity(struct buffer *buffer, const struct cpu_set_pool *sets, uint32_t fewest,
+void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets, uint32_t fewest,
 			  uint32_t most, bool uniform, uint32_t set);
 
 /*

@@ -120,15 +120,7 @@ void table_build_finish(struct table_build *build, struct table *table)
 
 const char *table_build_text(struct table *table, const char *text, size_t length)
 {
-	struct buffer whole = {0};
-	const char *copy;
-
-	if (length == 0 || memchr(text, '\0', length) == NULL)
-		return arena_duplicate(&table->arena, text, length);
-	unicode_append_without_nul(&whole, text, length);
-	copy = arena_duplicate(&table->arena, whole.data, whole.length);
-	buffer_release(&whole);
-	return copy;
+	return unicode_duplicate_without_nul(&table->arena, text, length);
 }
 
 void table_build_set_text(struct table *table, struct cell *cell, const char *text, size_t length)

@@ -162,7 +162,7 @@ static void check_affinity(const struct snapshot *snapshot, long row)
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
 	assert_int_equal(cpu_set_count(&snapshot->cpu_sets, id), CPU_COUNT(&set));
 	for (size_t i = 0; i < cpu_set_count(&snapshot->cpu_sets, id); i++)
-		assert_true(CPU_ISSET(cpu_set_get(&snapshot->cpu_sets, id, i), &set));
+		assert_true(CPU_ISSET(cpu_set_cpus(&snapshot->cpu_sets, id)[i], &set));
 }
 
 static void check_cgroup(const struct snapshot *snapshot, long row)

@@ -449,7 +449,7 @@ static void test_provenance_of_this_host(void **state)
 	assert_int_equal(roots_open(&roots, paths, &error), 0);
 	host_read_provenance(&roots, snapshot);
 	assert_true(provenance->present);
-	assert_int_equal(provenance->uid, getuid());
+	assert_int_equal(provenance->uid.value, getuid());
 	assert_int_equal(strlen(provenance->boot_id), 36);
 	assert_string_equal(provenance->roots[ROOT_PROC], "/proc");
 	length = readlink("/proc/self/ns/pid", target, sizeof(target) - 1);

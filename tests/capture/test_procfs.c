@@ -266,7 +266,7 @@ static void test_status(void **state)
 		"Name:\tserver\nUmask:\t0022\nState:\tD (disk sleep)\nUid:\t1000\t0\t0\t0\n"
 		"Threads:\t3\nCpus_allowed:\tf\nCpus_allowed_list:\t3,0-2,1,2\n"
 		"voluntary_ctxt_switches:\t 5 \r\nnonvoluntary_ctxt_switches:\t6";
-	struct cpu_set_pool pool = {0};
+	struct string_pool pool = {0};
 	struct thread_reading reading;
 
 	(void)state;
@@ -298,7 +298,7 @@ static void test_status(void **state)
 	assert_bad(&reading, METRIC_CPU_AFFINITY);
 	assert_false(reading.uid_known);
 	assert_false(procfs_parse_lines(&reading, SOURCE_STATUS, &pool, "", 0));
-	cpu_set_release(&pool);
+	string_pool_release(&pool);
 }
 
 static void test_io(void **state)
@@ -593,7 +593,7 @@ static void test_mutations(void **state)
 		size_t length = strlen(original);
 		char *text = malloc(length + 1);
 		struct thread_reading reading;
-		struct cpu_set_pool pool = {0};
+		struct string_pool pool = {0};
 		struct string_pool strings = {0};
 		struct arena arena = {0};
 		struct key_values kib;
@@ -626,7 +626,7 @@ static void test_mutations(void **state)
 		free(text);
 		arena_release(&arena);
 		string_pool_release(&strings);
-		cpu_set_release(&pool);
+		string_pool_release(&pool);
 	}
 }
 

@@ -38,11 +38,10 @@ static bool is_parked(const struct snapshot *snapshot, size_t thread)
 
 static struct snapshot *read_snapshot(const char *path)
 {
-	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
-	if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+	if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &snapshot, &error) < 0)
 		fail_msg("%s", error.text);
 	return snapshot;
 }

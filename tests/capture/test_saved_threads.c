@@ -36,11 +36,10 @@ static bool is_parked(const struct snapshot *snapshot, size_t thread)
 static struct snapshot *read_reference(const char *directory)
 {
 	char *path = memory_format("%s/reference.ctprof.zst", directory);
-	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
-	if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error) < 0)
+	if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &snapshot, &error) < 0)
 		fail_msg("%s", error.text);
 	free(path);
 	return snapshot;
@@ -60,7 +59,7 @@ static void read_file(const char *directory, const struct snapshot *reference, s
 
 /* The reference's value of a metric in the form that the parsers give. */
 static uint64_t reference_value(const struct snapshot *reference, size_t thread, enum metric metric,
-				const struct thread_reading *reading, struct cpu_set_pool *cpu_sets)
+				const struct thread_reading *reading, struct string_pool *cpu_sets)
 {
 	uint64_t value = snapshot_value(reference, thread, metric);
 	char text[PROCFS_POLICY_NAME_SIZE];
@@ -84,7 +83,7 @@ static uint64_t reference_value(const struct snapshot *reference, size_t thread,
 
 /* Metrics that differ; `quiet` does not print them. */
 static unsigned int compare_metrics(const struct snapshot *reference, size_t thread,
-				    const struct thread_reading *reading, struct cpu_set_pool *cpu_sets,
+				    const struct thread_reading *reading, struct string_pool *cpu_sets,
 				    bool quiet)
 {
 	const source_set files = source_bit(SOURCE_STAT) | source_bit(SOURCE_SCHEDSTAT) |
@@ -165,7 +164,7 @@ static void compare_smaps(const struct snapshot *reference, size_t thread, const
 }
 
 static void parse_files(const char *directory, const struct snapshot *reference, size_t thread,
-			struct thread_reading *reading, struct cpu_set_pool *cpu_sets)
+			struct thread_reading *reading, struct string_pool *cpu_sets)
 {
 	struct buffer buffer = {0};
 
@@ -186,7 +185,7 @@ static void parse_files(const char *directory, const struct snapshot *reference,
 /* `stat` with one field more before the first that counts: every value then stands one field too far. */
 static unsigned int compare_shifted(const char *directory, const struct snapshot *reference, size_t thread)
 {
-	struct cpu_set_pool cpu_sets = {0};
+	struct string_pool cpu_sets = {0};
 	struct thread_reading reading;
 	struct buffer buffer = {0}, shifted = {0};
 	const char *end;
@@ -204,7 +203,7 @@ static unsigned int compare_shifted(const char *directory, const struct snapshot
 	differing = compare_metrics(reference, thread, &reading, &cpu_sets, true);
 	buffer_release(&buffer);
 	buffer_release(&shifted);
-	cpu_set_release(&cpu_sets);
+	string_pool_release(&cpu_sets);
 	return differing;
 }
 
@@ -214,7 +213,7 @@ static void test_parsers_equal_the_reference(void **state)
 	for (size_t i = 0; i < SAVED_HOST_COUNT; i++) {
 		char *directory = saved_host_unpack(saved_host_names[i]);
 		struct snapshot *reference = read_reference(directory);
-		struct cpu_set_pool cpu_sets = {0};
+		struct string_pool cpu_sets = {0};
 		unsigned int threads = 0, differing = 0;
 
 		for (size_t thread = 0; thread < reference->thread_count; thread++) {
@@ -232,7 +231,7 @@ static void test_parsers_equal_the_reference(void **state)
 		}
 		assert_int_equal(threads, PARKED_THREADS);
 		assert_int_equal(differing, 0);
-		cpu_set_release(&cpu_sets);
+		string_pool_release(&cpu_sets);
 		snapshot_release(reference);
 		tree_remove_directory(directory);
 		free(directory);

@@ -29,8 +29,8 @@ static void assert_sets_equal(const struct snapshot *left, uint32_t left_id, con
 
 	assert_int_equal(count, cpu_set_count(&right->cpu_sets, right_id));
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(cpu_set_get(&left->cpu_sets, left_id, i),
-				 cpu_set_get(&right->cpu_sets, right_id, i));
+		assert_int_equal(cpu_set_cpus(&left->cpu_sets, left_id)[i],
+				 cpu_set_cpus(&right->cpu_sets, right_id)[i]);
 }
 
 static void assert_values_equal(const struct snapshot *left, const struct snapshot *right, size_t thread,
@@ -259,8 +259,8 @@ static void assert_provenances_equal(const struct provenance *left, const struct
 	assert_texts_equal(left->boot_id, right->boot_id);
 	assert_true(left->boottime_ns == right->boottime_ns);
 	assert_true(left->duration_ns == right->duration_ns);
-	assert_int_equal(left->uid_known, right->uid_known);
-	assert_int_equal(left->uid, right->uid);
+	assert_int_equal(left->uid.present, right->uid.present);
+	assert_int_equal(left->uid.value, right->uid.value);
 	assert_int_equal(left->capability_count, right->capability_count);
 	for (size_t i = 0; i < left->capability_count; i++)
 		assert_string_equal(left->capabilities[i], right->capabilities[i]);

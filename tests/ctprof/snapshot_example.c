@@ -80,12 +80,10 @@ int example_compressed(const char *json, size_t length)
 	return descriptor;
 }
 
-int example_read(const char *json, size_t length, struct snapshot **ret_snapshot,
-		 struct ctprof_notes *ret_notes, struct error *error)
+int example_read(const char *json, size_t length, struct snapshot **ret_snapshot, struct error *error)
 {
 	int descriptor = example_compressed(json, length);
-	int result = ctprof_read_descriptor(descriptor, "example", CTPROF_DEFAULT_LIMIT, ret_snapshot,
-					    ret_notes, error);
+	int result = ctprof_read_descriptor(descriptor, "example", CTPROF_DEFAULT_LIMIT, ret_snapshot, error);
 
 	close(descriptor);
 	return result;
@@ -305,8 +303,7 @@ void example_add_knowledge(struct snapshot *snapshot)
 	provenance->boot_id = "4e2f";
 	provenance->boottime_ns = 5000;
 	provenance->duration_ns = 70;
-	provenance->uid = 0;
-	provenance->uid_known = true;
+	provenance->uid = (struct optional_u64){0, true};
 	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
 		provenance->namespaces[i] = 4026531836u + i;
 	provenance->roots[ROOT_PROC] = "/proc";

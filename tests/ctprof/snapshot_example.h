@@ -41,8 +41,7 @@ int example_file(const void *bytes, size_t length);
 int example_compressed(const char *json, size_t length);
 
 /* Compresses and reads the text; as ctprof_read_descriptor(), under the name "example". */
-int example_read(const char *json, size_t length, struct snapshot **ret_snapshot,
-		 struct ctprof_notes *ret_notes, struct error *error);
+int example_read(const char *json, size_t length, struct snapshot **ret_snapshot, struct error *error);
 
 /* A finished snapshot in which every member of the format has a value. */
 struct snapshot *example_snapshot(void);

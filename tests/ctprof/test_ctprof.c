@@ -80,7 +80,7 @@ static void refuse_path(const char *path, uint64_t limit, int result, const char
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
-	assert_int_equal(ctprof_read(path, limit, &snapshot, NULL, &error), result);
+	assert_int_equal(ctprof_read(path, limit, &snapshot, &error), result);
 	if (strstr(error.text, words) == NULL || strstr(error.text, path) == NULL)
 		fail_msg("\"%s\" does not say \"%s\" of %s", error.text, words, path);
 	assert_null(snapshot);
@@ -141,7 +141,7 @@ static void test_permission_denied(void **state)
 
 		if (setresuid(65534, 65534, 65534) < 0)
 			_exit(2);
-		if (ctprof_read(path, 1000, &snapshot, NULL, &error) != -EACCES)
+		if (ctprof_read(path, 1000, &snapshot, &error) != -EACCES)
 			_exit(3);
 		_exit(strstr(error.text, "cannot be read: Permission denied; ask its owner or root") == NULL);
 	}
@@ -216,8 +216,7 @@ static void read_bytes(const char *bytes, size_t length, int expected)
 	int descriptor = example_file(bytes, length);
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
-	int result = ctprof_read_descriptor(descriptor, "example", CTPROF_DEFAULT_LIMIT, &snapshot, NULL,
-					    &error);
+	int result = ctprof_read_descriptor(descriptor, "example", CTPROF_DEFAULT_LIMIT, &snapshot, &error);
 
 	if (result != expected)
 		fail_msg("%s: %d instead of %d at %zu bytes", error.text, result, expected, length);
@@ -255,8 +254,7 @@ static void test_flipped_bits(void **state)
 
 		bytes.data[i] = (char)(bytes.data[i] ^ (1 << (i % 8)));
 		descriptor = example_file(bytes.data, bytes.length);
-		if (ctprof_read_descriptor(descriptor, "flipped", CTPROF_DEFAULT_LIMIT, &snapshot, NULL,
-					   NULL) == 0)
+		if (ctprof_read_descriptor(descriptor, "flipped", CTPROF_DEFAULT_LIMIT, &snapshot, NULL) == 0)
 			assert_snapshots_equal(original, snapshot);
 		snapshot_release(snapshot);
 		close(descriptor);
@@ -295,7 +293,7 @@ static void test_limit(void **state)
 
 	(void)state;
 	create_file(path, bytes, compress(minimal, strlen(minimal), bytes, sizeof(bytes)));
-	assert_int_equal(ctprof_read(path, strlen(minimal), &snapshot, NULL, NULL), 0);
+	assert_int_equal(ctprof_read(path, strlen(minimal), &snapshot, NULL), 0);
 	snapshot_release(snapshot);
 	snapshot = NULL;
 	refuse_path(path, strlen(minimal) - 1, -EFBIG, "raise it with --max-bytes N");
@@ -304,7 +302,7 @@ static void test_limit(void **state)
 	large = memory_format("%800000s%s", "", minimal);
 	create_file(path, bytes, compress(large, strlen(large), bytes, sizeof(bytes)));
 	refuse_path(path, 700000, -EFBIG, "holds more than 700,000 bytes of JSON");
-	assert_int_equal(ctprof_read(path, strlen(large), &snapshot, NULL, NULL), 0);
+	assert_int_equal(ctprof_read(path, strlen(large), &snapshot, NULL), 0);
 	snapshot_release(snapshot);
 	free(large);
 	unlink(path);
@@ -318,9 +316,9 @@ static void test_standard_input(void **state)
 
 	(void)state;
 	assert_int_equal(dup2(descriptor, STDIN_FILENO), STDIN_FILENO);
-	assert_int_equal(ctprof_read("-", 1000, &snapshot, NULL, &error), 0);
+	assert_int_equal(ctprof_read("-", 1000, &snapshot, &error), 0);
 	snapshot_release(snapshot);
-	assert_int_equal(ctprof_read("-", 1000, &snapshot, NULL, &error), -EBADMSG);
+	assert_int_equal(ctprof_read("-", 1000, &snapshot, &error), -EBADMSG);
 	assert_string_equal(error.text,
 			    "standard input is empty; capture it again with `ctop capture -o FILE`");
 	dup2(saved, STDIN_FILENO);
@@ -347,7 +345,7 @@ static void test_mode_and_replacement(void **state)
 	assert_non_null(strstr(error.text, path));
 	refuse_path(path, 1000, -EBADMSG, "is not a snapshot");
 	assert_int_equal(ctprof_write(snapshot, path, true, NULL, &error), 0);
-	assert_int_equal(ctprof_read(path, CTPROF_DEFAULT_LIMIT, &copy, NULL, &error), 0);
+	assert_int_equal(ctprof_read(path, CTPROF_DEFAULT_LIMIT, &copy, &error), 0);
 	assert_snapshots_equal(snapshot, copy);
 	assert_int_equal(count_entries(), 1);
 	assert_int_equal(ctprof_write(snapshot, directory, true, NULL, &error), -EISDIR);

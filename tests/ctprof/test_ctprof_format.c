@@ -13,10 +13,10 @@
 
 /* Loads the text in pieces of `step` bytes. */
 static int load(const char *json, size_t length, size_t step, struct snapshot **ret_snapshot,
-		struct ctprof_notes *ret_notes, struct error *error)
+		struct error *error)
 {
 	struct json_pieces pieces = {.text = json, .length = length, .step = step};
-	int result = load_snapshot(json_pieces_fetch, &pieces, ret_snapshot, ret_notes, error);
+	int result = load_snapshot(json_pieces_fetch, &pieces, ret_snapshot, error);
 
 	free(pieces.piece);
 	return result;
@@ -35,7 +35,7 @@ static void refuse_bytes(const char *json, size_t length, const char *words)
 		struct snapshot *snapshot = NULL;
 		struct error error = {""};
 
-		assert_int_equal(load(json, length, steps[i], &snapshot, NULL, &error), -EBADMSG);
+		assert_int_equal(load(json, length, steps[i], &snapshot, &error), -EBADMSG);
 		if (strstr(error.text, words) == NULL)
 			fail_msg("\"%s\" does not say \"%s\"", error.text, words);
 		if (strncmp(error.text, "byte ", 5) != 0)
@@ -55,14 +55,14 @@ static struct snapshot *accept_with_notes(const char *json, const char *notes_wa
 	struct snapshot *snapshot = NULL;
 
 	for (size_t i = 0; i < STEPS; i++) {
-		struct ctprof_notes notes = {"unset"};
 		struct error error = {""};
 
 		snapshot_release(snapshot);
 		snapshot = NULL;
-		load(json, strlen(json), steps[i], &snapshot, &notes, &error);
+		load(json, strlen(json), steps[i], &snapshot, &error);
 		assert_string_equal(error.text, "");
-		assert_string_equal(notes.text, notes_wanted);
+		assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "",
+				    notes_wanted);
 	}
 	return snapshot;
 }
@@ -517,7 +517,7 @@ static void test_long_tokens(void **state)
 			struct snapshot *snapshot = NULL;
 			struct error error = {""};
 
-			assert_int_equal(load(json, strlen(json), step, &snapshot, NULL, &error),
+			assert_int_equal(load(json, strlen(json), step, &snapshot, &error),
 					 cases[i].allowed ? 0 : -EBADMSG);
 			assert_int_equal(strstr(error.text, "is longer than 1048576 bytes") == NULL,
 					 cases[i].allowed);
@@ -537,7 +537,7 @@ static void test_error_names_the_byte(void **state)
 	unsigned long byte;
 
 	(void)state;
-	assert_int_equal(load(json, strlen(json), 65536, &snapshot, NULL, &error), -EBADMSG);
+	assert_int_equal(load(json, strlen(json), 65536, &snapshot, &error), -EBADMSG);
 	byte = strtoul(error.text + strlen("byte "), NULL, 10);
 	assert_in_range(byte, (size_t)(strstr(json, "null") - json),
 			(size_t)(strstr(json, "null") - json) + strlen("null"));
@@ -600,8 +600,8 @@ static void test_short_cuts(void **state)
 		struct snapshot *snapshots[2] = {0};
 		struct error errors[2] = {{""}, {""}};
 
-		load(json, strlen(json), 1, &snapshots[0], NULL, &errors[0]);
-		load(json, strlen(json), strlen(json), &snapshots[1], NULL, &errors[1]);
+		load(json, strlen(json), 1, &snapshots[0], &errors[0]);
+		load(json, strlen(json), strlen(json), &snapshots[1], &errors[1]);
 		assert_string_equal(errors[0].text, errors[1].text);
 		assert_true((snapshots[0] == NULL) == (errors[0].text[0] != '\0'));
 		if (snapshots[0] != NULL)
@@ -643,7 +643,7 @@ static void test_records_of_all_kinds_in_turn(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct error error = {""};
 
-		load(text.data, text.length, i == 0 ? 100 : 50000, &snapshots[i], NULL, &error);
+		load(text.data, text.length, i == 0 ? 100 : 50000, &snapshots[i], &error);
 		assert_string_equal(error.text, "");
 		assert_int_equal(snapshots[i]->thread_count, 100);
 		for (size_t j = 0; j < 100; j++)
@@ -656,7 +656,7 @@ static void test_records_of_all_kinds_in_turn(void **state)
 		char *bad = example_replace(text.data, "\"tid\":77,", "\"tid\":-77,");
 		struct error error = {""};
 
-		assert_int_equal(load(bad, strlen(bad), i == 0 ? 100 : 50000, &snapshots[i], NULL, &error),
+		assert_int_equal(load(bad, strlen(bad), i == 0 ? 100 : 50000, &snapshots[i], &error),
 				 -EBADMSG);
 		assert_non_null(strstr(error.text, "threads[77].tid must be"));
 		free(bad);

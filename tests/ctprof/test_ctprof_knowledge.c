@@ -9,13 +9,12 @@
 
 static struct snapshot *read_text(const char *json, const char *notes_wanted)
 {
-	struct ctprof_notes notes = {"unset"};
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
-	example_read(json, strlen(json), &snapshot, &notes, &error);
+	example_read(json, strlen(json), &snapshot, &error);
 	assert_string_equal(error.text, "");
-	assert_string_equal(notes.text, notes_wanted);
+	assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "", notes_wanted);
 	return snapshot;
 }
 
@@ -181,7 +180,7 @@ static void test_wrong_types_are_refused(void **state)
 		struct snapshot *snapshot = NULL;
 		struct error error = {""};
 
-		assert_true(example_read(json, strlen(json), &snapshot, NULL, &error) < 0);
+		assert_true(example_read(json, strlen(json), &snapshot, &error) < 0);
 		assert_non_null(strstr(error.text, "ctop."));
 		assert_non_null(strstr(error.text, " must be "));
 		free(json);

@@ -24,14 +24,13 @@ static int write_to_memory(const struct snapshot *snapshot)
 
 static struct snapshot *read_back(int descriptor)
 {
-	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 
 	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
-	ctprof_read_descriptor(descriptor, "written", CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error);
+	ctprof_read_descriptor(descriptor, "written", CTPROF_DEFAULT_LIMIT, &snapshot, &error);
 	assert_string_equal(error.text, "");
-	assert_string_equal(notes.text, "");
+	assert_null(snapshot->format_notes);
 	return snapshot;
 }
 
@@ -184,7 +183,7 @@ static void test_complete_record(void **state)
 	int descriptor;
 
 	(void)state;
-	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL, NULL), 0);
+	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL), 0);
 	check_round_trip(snapshot);
 	descriptor = write_to_memory(snapshot);
 	strict_decompress(descriptor, &written);
@@ -239,7 +238,7 @@ static void test_maps_are_written_sorted(void **state)
 	int descriptor;
 
 	(void)state;
-	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL, NULL), 0);
+	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL), 0);
 	values = &snapshot->cgroups[0].memory_stat;
 	values->items = arena_allocate(&snapshot->arena, 2 * sizeof(*values->items));
 	values->count = 2;
@@ -262,13 +261,12 @@ static void test_reference_snapshots(void **state)
 	assert_int_equal(glob(TEST_DATA "/reference/snapshots/*.ctprof.zst", 0, NULL, &files), 0);
 	assert_int_equal(files.gl_pathc, 54);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		struct ctprof_notes notes;
 		struct snapshot *snapshot = NULL;
 		struct error error = {""};
 
-		ctprof_read(files.gl_pathv[i], CTPROF_DEFAULT_LIMIT, &snapshot, &notes, &error);
+		ctprof_read(files.gl_pathv[i], CTPROF_DEFAULT_LIMIT, &snapshot, &error);
 		assert_string_equal(error.text, "");
-		assert_string_equal(notes.text, "");
+		assert_null(snapshot->format_notes);
 		check_round_trip(snapshot);
 		snapshot_release(snapshot);
 	}

@@ -20,7 +20,7 @@ struct snapshot *pair_snapshot_open(uint64_t seconds, const struct pair_thread *
 	provenance->boot_id = "6a2f0c6e-0000-4000-8000-000000000001";
 	provenance->hostname = "first";
 	provenance->boottime_ns = seconds * NS_PER_S;
-	provenance->uid_known = true;
+	provenance->uid.present = true;
 	snapshot->captured_at_unix_ns = (UINT64_C(1767225600) + seconds) * NS_PER_S;
 	snapshot->host.present = true;
 	snapshot->host.kernel_name = "Linux";

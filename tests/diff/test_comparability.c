@@ -172,7 +172,7 @@ static void test_rights(void **state)
 	side[1]->provenance.capability_count = 3;
 	side[0]->provenance.capabilities = some + 2;
 	side[0]->provenance.capability_count = 1;
-	side[0]->provenance.uid = 1000;
+	side[0]->provenance.uid.value = 1000;
 	expect_row("warning other-user: other user, uid 1000 before and uid 0 after");
 	expect_row("warning other-capabilities: before was captured without net_admin, sys_ptrace: ");
 	assert_null(strstr(rows(), "after was captured without"));

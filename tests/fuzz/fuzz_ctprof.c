@@ -43,18 +43,15 @@ static ssize_t fetch(void *pieces_pointer, const char **ret_text)
 static struct snapshot *load(const char *text, size_t length, size_t step, struct error *error)
 {
 	struct pieces pieces = {.text = text, .length = length, .step = step};
-	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 
-	if (load_snapshot(fetch, &pieces, &snapshot, &notes, error) < 0 &&
-	    strncmp(error->text, "byte ", 5) != 0)
+	if (load_snapshot(fetch, &pieces, &snapshot, error) < 0 && strncmp(error->text, "byte ", 5) != 0)
 		abort();
 	return snapshot;
 }
 
 static struct snapshot *read_file(const uint8_t *data, size_t size)
 {
-	struct ctprof_notes notes;
 	struct snapshot *snapshot = NULL;
 	struct error error = {""};
 	int descriptor = memfd_create("fuzz", MFD_CLOEXEC);
@@ -62,7 +59,7 @@ static struct snapshot *read_file(const uint8_t *data, size_t size)
 	if (descriptor < 0 || file_write_all(descriptor, data, size) < 0 ||
 	    lseek(descriptor, 0, SEEK_SET) < 0)
 		abort();
-	if (ctprof_read_descriptor(descriptor, "fuzz", LIMIT, &snapshot, &notes, &error) < 0 &&
+	if (ctprof_read_descriptor(descriptor, "fuzz", LIMIT, &snapshot, &error) < 0 &&
 	    strlen(error.text) == 0)
 		abort();
 	close(descriptor);

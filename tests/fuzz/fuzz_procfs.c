@@ -32,10 +32,10 @@ static void parse_lists(const char *text, size_t length)
 
 static void parse_status(struct thread_reading *reading, const char *text, size_t length)
 {
-	struct cpu_set_pool sets = {0};
+	struct string_pool sets = {0};
 
 	procfs_parse_lines(reading, SOURCE_STATUS, &sets, text, length);
-	cpu_set_release(&sets);
+	string_pool_release(&sets);
 }
 
 static void parse_word(const char *text, size_t length, bool cgroup)

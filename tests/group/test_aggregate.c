@@ -165,7 +165,7 @@ static void test_unavailable_and_partial(void **state)
 	aggregate = aggregation_get(aggregation, 1, METRIC_RCHAR);
 	assert_int_equal(aggregate_state(aggregate, &reason), VALUE_UNAVAILABLE);
 	assert_int_equal(reason, REASON_ENDED);
-	assert_int_equal(aggregate->members, 2);
+	assert_int_equal(aggregate->read, 0);
 	assert_int_equal(aggregate->unavailable, 1);
 	assert_int_equal(aggregation_derive(aggregation, 1, DERIVED_DISK_IO_FRACTION).state,
 			 VALUE_UNAVAILABLE);
@@ -305,7 +305,7 @@ static void test_merge(void **state)
 	expect_text(aggregation, 0, METRIC_POLICY, "B (2/4)");
 	/* absent yields to the measured side */
 	expect_text(aggregation, 0, METRIC_ALLOCATED_BYTES, "9B");
-	assert_int_equal(aggregation_get(aggregation, 0, METRIC_NICE)->members, 4);
+	assert_int_equal(aggregation_get(aggregation, 0, METRIC_NICE)->read, 4);
 	aggregation_release(aggregation);
 	snapshot_release(snapshot);
 }

@@ -91,7 +91,7 @@ static void test_rules(void **state)
 	assert_int_equal(cgroups->count, 2);
 	assert_string_equal(cgroups->items[0].key, "/Alone");
 	assert_string_equal(cgroups->items[1].key, "/pod-{N}");
-	assert_int_equal(cgroups->items[1].members, 2);
+	assert_int_equal(cgroups->items[1].records, 2);
 	record = &cgroups->items[1].record;
 	assert_int_equal(record->usage_usec, 300);
 	assert_true(record->nr_throttled == UINT64_MAX);

@@ -127,11 +127,10 @@ static void test_real(void **state)
 
 	(void)state;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		struct ctprof_notes notes = {0};
 		char path[512];
 
 		snprintf(path, sizeof(path), "%s/real.%c.ctprof.zst", REFERENCE_DATA, side == 0 ? 'a' : 'b');
-		if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &drawing.snapshots[side], &notes, &error) < 0)
+		if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &drawing.snapshots[side], &error) < 0)
 			fail_msg("%s", error.text);
 	}
 	memset(drawing.request.sections, true, sizeof(drawing.request.sections));

@@ -246,7 +246,7 @@ static void test_state_by_flags(void **state)
 	snapshot_release(snapshot);
 }
 
-static void expect_ranges(struct cpu_set_pool *pool, uint32_t id, const char *expected)
+static void expect_ranges(struct string_pool *pool, uint32_t id, const char *expected)
 {
 	struct buffer buffer = {0};
 
@@ -279,7 +279,7 @@ static void test_cpu_set_parse(void **state)
 		{"1,x", NULL},
 		{"4294967295,0", "0,4294967295"},
 	};
-	struct cpu_set_pool pool = {0};
+	struct string_pool pool = {0};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -292,13 +292,13 @@ static void test_cpu_set_parse(void **state)
 		else
 			assert_int_equal(id, 99);
 	}
-	cpu_set_release(&pool);
+	string_pool_release(&pool);
 }
 
 static void test_cpu_set_keeps_file_order(void **state)
 {
 	static const uint32_t cpus[] = {5, 4, 0, 1, 1};
-	struct cpu_set_pool pool = {0};
+	struct string_pool pool = {0};
 	uint32_t id = cpu_set_intern(&pool, cpus, 5);
 
 	(void)state;
@@ -307,10 +307,10 @@ static void test_cpu_set_keeps_file_order(void **state)
 	assert_int_equal(cpu_set_intern(&pool, cpus, 5), id);
 	assert_int_equal(cpu_set_count(&pool, id), 5);
 	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(cpu_set_get(&pool, id, i), cpus[i]);
+		assert_int_equal(cpu_set_cpus(&pool, id)[i], cpus[i]);
 	expect_ranges(&pool, id, "5,4,0-1,1");
 	expect_ranges(&pool, 0, "");
-	cpu_set_release(&pool);
+	string_pool_release(&pool);
 }
 
 static void test_table(void **state)

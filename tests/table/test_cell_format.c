@@ -175,7 +175,7 @@ static void test_mode(void **state)
 
 static void test_affinity(void **state)
 {
-	struct cpu_set_pool sets = {0};
+	struct string_pool sets = {0};
 	struct buffer buffer = {0};
 	uint32_t all = cpu_set_intern(&sets, (const uint32_t[]){0, 1, 2, 3}, 4);
 	uint32_t some = cpu_set_intern(&sets, (const uint32_t[]){0, 2}, 2);
@@ -194,7 +194,7 @@ static void test_affinity(void **state)
 	expect(&buffer, "4 cpus (mixed)");
 	cell_format_affinity(&buffer, &sets, 2, 6, false, 0);
 	expect(&buffer, "2-6 cpus (mixed)");
-	cpu_set_release(&sets);
+	string_pool_release(&sets);
 }
 
 static struct optional_u64 number(uint64_t value)

@@ -149,6 +149,7 @@ static bool receive(void *context, struct ui_event *event)
 	ssize_t length;
 	char *newline;
 
+	*event = (struct ui_event){0};
 	while ((length = read(COMMANDS, bytes, sizeof(bytes))) > 0)
 		buffer_append(&host->received, bytes, (size_t)length);
 	while (!made && host->received.length != 0 &&

@@ -6,8 +6,13 @@
 #include "tests/cmocka_include.h"
 
 #include "ui/terminal/keys.h"
+#include "ui/terminal/terminal.h"
 
 #include "fake_program.h"
+
+enum {
+	CURSES_KEY_MAX = 0777 /* KEY_MAX of curses.h */
+};
 
 static const char up[] = "\033OA", down[] = "\033OB", right[] = "\033OC", left[] = "\033OD";
 
@@ -514,6 +519,27 @@ static void test_help_lists_every_key(void **state)
 	fake_quit(&pty);
 }
 
+static size_t count_names(const char *names)
+{
+	size_t count = 1;
+
+	for (; *names != '\0'; names++)
+		count += *names == ' ';
+	return count;
+}
+
+/* Keys, of all that a terminal may send, that ask for an action in a place. */
+static size_t count_keys(enum action action, unsigned int place)
+{
+	size_t count = 0;
+
+	for (int key = 0; key < 0x80; key++)
+		count += key_action(key, place) == action;
+	for (int key = KEY_FUNCTION; key <= KEY_FUNCTION + CURSES_KEY_MAX; key++)
+		count += key_action(key, place) == action;
+	return count;
+}
+
 /* Every key name of the table is known, and no key means two things in one place. */
 static void test_key_table(void **state)
 {
@@ -522,21 +548,13 @@ static void test_key_table(void **state)
 
 	(void)state;
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
-		const char *name = ui_keys[action].keys;
+		const struct key_entry *entry = &ui_keys[action];
 
-		assert_true(strlen(ui_keys[action].help) > 0);
-		while (*name != '\0') {
-			size_t length = strcspn(name, " ");
-			int key = key_code(name, length);
-
-			if (key < 0)
-				fail_msg("unknown key name in: %s", ui_keys[action].keys);
-			for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-				if ((ui_keys[action].where & places[i]) != 0)
-					assert_int_equal(key_action(key, places[i]), action);
-			}
-			name += length;
-			name += strspn(name, " ");
+		assert_true(strlen(entry->help) > 0);
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			if ((entry->where & places[i]) != 0 &&
+			    count_keys(action, places[i]) != count_names(entry->keys))
+				fail_msg("a key that is unknown or means something else in: %s", entry->keys);
 		}
 	}
 }

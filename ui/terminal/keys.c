@@ -36,7 +36,8 @@ static const struct {
 	{"Space", ' '},
 };
 
-int key_code(const char *name, size_t length)
+/* The code of a key's name ("F1", "Ctrl-L", "Enter", "x"; `length` bytes), or -1. */
+static int key_code(const char *name, size_t length)
 {
 	uint32_t number;
 
@@ -75,9 +76,19 @@ enum action key_action(int key, unsigned int place)
 	return ACTION_NONE;
 }
 
-int key_tab_index(int key)
+size_t key_moved_row(enum action action, size_t row, size_t last, size_t page)
 {
-	if (key == '0')
-		return 9;
-	return key >= '1' && key <= '9' ? key - '1' : -1;
+	size_t step = action == ACTION_UP || action == ACTION_DOWN ? 1 : page;
+
+	switch (action) {
+	case ACTION_FIRST:
+		return 0;
+	case ACTION_LAST:
+		return last;
+	case ACTION_UP:
+	case ACTION_PAGE_UP:
+		return row > step ? row - step : 0;
+	default:
+		return row + step < last ? row + step : last;
+	}
 }

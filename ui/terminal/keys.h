@@ -37,10 +37,7 @@ extern const struct key_entry ui_keys[ACTION_COUNT];
 /* The action of a key (see terminal_read_key()) where keys go at present, or ACTION_NONE. */
 enum action key_action(int key, unsigned int place);
 
-/* The code of a key's name ("F1", "Ctrl-L", "Enter", "x"; `length` bytes), or -1. */
-int key_code(const char *name, size_t length);
-
-/* The number of tabs' key: 0 for "1" … 9 for "0", -1 for other keys. */
-int key_tab_index(int key);
+/* The row of 0 to `last` that an action leads to from `row`: up, down, by pages, to the first or the last. */
+size_t key_moved_row(enum action action, size_t row, size_t last, size_t page);
 
 #endif

@@ -131,25 +131,17 @@ static int run(command_table commands, const struct command *command, char *cons
 
 static int print_version(void)
 {
-	struct error error;
-	struct output output;
+	struct output output = {0};
 
-	if (output_open(&output, NULL, true, &error) < 0)
-		return command_failed(&error);
 	buffer_append_text(&output.buffer, "ctop " CTOP_VERSION "\n");
-	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
-}
-
-static bool is_one_of(const char *word, const char *a, const char *b)
-{
-	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+	return output_end(&output);
 }
 
 int dispatch_run(command_table commands, int argc, char **argv)
 {
 	const struct command *command;
 
-	if (argc > 1 && is_one_of(argv[1], "-V", "--version"))
+	if (argc > 1 && (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0))
 		return print_version();
 	command = argc > 1 ? command_find(commands, argv[1]) : NULL;
 	if (command != NULL)

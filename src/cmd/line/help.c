@@ -103,14 +103,11 @@ static void append_program(struct buffer *buffer, command_table commands)
 
 int help_print(command_table commands, const struct command *command)
 {
-	struct output output;
-	struct error error;
+	struct output output = {0};
 
-	if (output_open(&output, NULL, true, &error) < 0)
-		return command_failed(&error);
 	if (command != NULL)
 		append_command(&output.buffer, command);
 	else
 		append_program(&output.buffer, commands);
-	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
+	return output_end(&output);
 }

@@ -14,7 +14,6 @@ enum {
 int output_open(struct output *output, const char *path, bool replace, struct error *error)
 {
 	*output = (struct output){.path = path};
-	output->file.descriptor = -1;
 	return path != NULL ? file_replacement_open(&output->file, path, 0666, replace, error) : 0;
 }
 
@@ -33,7 +32,7 @@ void output_flush(struct output *output)
 		write_out(output);
 }
 
-/* Some file systems tell of a full disk only at the close; a duplicate leaves stdout itself open. */
+/* Some file systems report a full disk only at close(2); closing a duplicate leaves stdout itself open. */
 static void check_stdout(struct output *output)
 {
 	int duplicate = dup(STDOUT_FILENO);
@@ -64,7 +63,8 @@ int output_close(struct output *output, struct error *error)
 void output_abandon(struct output *output)
 {
 	buffer_release(&output->buffer);
-	file_replacement_abandon(&output->file);
+	if (output->path != NULL)
+		file_replacement_abandon(&output->file);
 }
 
 int output_failed(const struct output *output, const struct error *error)
@@ -72,4 +72,11 @@ int output_failed(const struct output *output, const struct error *error)
 	if (output->path == NULL && output->status == -EPIPE)
 		return COMMAND_FAILED;
 	return command_failed(error);
+}
+
+int output_end(struct output *output)
+{
+	struct error error;
+
+	return output_close(output, &error) < 0 ? output_failed(output, &error) : COMMAND_DONE;
 }

@@ -10,7 +10,7 @@
 
 /*
  * Where a command prints: stdout, or a file that appears complete or not at all. What is appended to `buffer`
- * goes out with output_flush() and output_close().
+ * goes out with output_flush() and output_close(). A zeroed struct is stdout.
  */
 struct output {
 	struct buffer buffer;
@@ -42,5 +42,8 @@ void output_abandon(struct output *output);
  * reader just went away (`ctop show FILE | head`).
  */
 int output_failed(const struct output *output, const struct error *error);
+
+/* Closes the output; returns COMMAND_DONE, or output_failed(). */
+int output_end(struct output *output);
 
 #endif

@@ -13,7 +13,6 @@ struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
 	struct snapshot *snapshot;
-	struct ctprof_notes notes;
 	struct error error;
 	int result;
 };
@@ -22,8 +21,7 @@ static void *read_one(void *argument)
 {
 	struct file_reading *reading = argument;
 
-	reading->result = ctprof_read(reading->path, reading->max_bytes, &reading->snapshot, &reading->notes,
-				      &reading->error);
+	reading->result = ctprof_read(reading->path, reading->max_bytes, &reading->snapshot, &reading->error);
 	return NULL;
 }
 
@@ -66,8 +64,8 @@ int snapshot_pair_read(const char *const paths[2], uint64_t max_bytes, struct sn
 		return error_set(error, readings[i].result, "%s", readings[i].error.text);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		if (readings[i].notes.text[0] != '\0')
-			command_note("%s: %s", paths[i], readings[i].notes.text);
+		if (readings[i].snapshot->format_notes != NULL)
+			command_note("%s: %s", paths[i], readings[i].snapshot->format_notes);
 		ret_snapshots[i] = readings[i].snapshot;
 	}
 	return 0;

@@ -15,7 +15,7 @@
 #include "report/round.h"
 #include "session/session.h"
 
-/* Signals that end the rounds; the handler only notes them, and a capture under way sees the cancel flag. */
+/* Signals that end the rounds. The handler only records them; a capture under way sees the cancel flag. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signal_received;
 static atomic_bool cancelled;
@@ -30,7 +30,7 @@ enum {
  */
 #define HEAP_PATIENCE_NS (5 * NS_PER_S)
 
-/* How long the resolving of executables is served between two looks for a signal. */
+/* For how long the resolving of executables is served between two checks for a signal. */
 #define SERVE_SLICE_NS (20 * NS_PER_MS)
 
 /* What is put back when the rounds are over. */
@@ -45,12 +45,12 @@ struct signal_state {
 struct batch {
 	const struct batch_options *options;
 	struct capture *capture;
-	struct capture_round_options round; /* heap_patience_ns: of the next one only */
+	struct capture_round_options round; /* its heap_patience_ns is that of the first round only */
 	struct session *session;
 	struct report report;
 	struct buffer output;
 	struct signal_state signals;
-	bool slow_said;
+	bool slow_noted; /* that rounds take longer than the interval */
 };
 
 static void note_signal(int number)
@@ -59,8 +59,8 @@ static void note_signal(int number)
 	atomic_store(&cancelled, true);
 }
 
-/* The signals are blocked but while a capture runs, while we wait and while we write, so that none slips
- * through between. */
+/* The signals are blocked except while a capture runs and while ctop waits or writes, so that none is missed
+ * in between. */
 static void catch_signals(struct signal_state *state)
 {
 	struct sigaction action = {.sa_handler = note_signal};
@@ -110,7 +110,7 @@ static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (!resolving && now < deadline_ns)
 			left = clock_timespec(deadline_ns - now);
-		/* POLLERR tells of a pipe or socket without a reader (pipe(7)); the next write fails then */
+		/* POLLERR means a pipe or socket without a reader (pipe(7)); the next write fails then */
 		if (ppoll(&output, 1, &left, &batch->signals.mask) > 0)
 			return;
 	}
@@ -188,10 +188,10 @@ static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns)
 
 	if (now <= next)
 		return next;
-	if (!batch->slow_said)
+	if (!batch->slow_noted)
 		command_note("a round takes longer than the interval of %g s; rounds follow one another",
 			     (double)batch->options->interval_ns / 1e9);
-	batch->slow_said = true;
+	batch->slow_noted = true;
 	return now;
 }
 
@@ -242,7 +242,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 	if (signal_received != 0)
 		result = signal_received;
 	else if (result == -EPIPE)
-		result = SIGPIPE; /* what would have ended a program that does not look */
+		result = SIGPIPE; /* which would have ended a program that does not ignore it */
 	buffer_release(&batch.output);
 	session_release(batch.session);
 	capture_close(batch.capture);

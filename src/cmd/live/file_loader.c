@@ -18,9 +18,8 @@ struct file_loader {
 	int notify_fd;
 	/* Everything below is guarded by the lock. */
 	unsigned int references; /* the owner's and one of each thread */
-	uint64_t request;        /* number of the last one: results of others come too late */
-	bool has_result;
-	struct ui_event result;
+	uint64_t request;        /* number of the last one; results of others are dropped */
+	struct ui_event result;  /* zero while there is none */
 };
 
 struct loading {
@@ -33,7 +32,7 @@ static void discard(struct ui_event *event)
 {
 	snapshot_release(event->snapshot);
 	free(event->message);
-	memset(event, 0, sizeof(*event));
+	*event = (struct ui_event){0};
 }
 
 static void give_up(struct file_loader *loader)
@@ -51,21 +50,18 @@ static void give_up(struct file_loader *loader)
 	free(loader);
 }
 
-/* Hands a result over unless another file was asked for meanwhile. */
+/* Hands a result over, unless another file was asked for meanwhile. */
 static void finish(struct file_loader *loader, uint64_t request, struct ui_event event)
 {
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&loader->lock);
-	if (request == loader->request) {
-		discard(&loader->result);
+	if (request == loader->request)
 		loader->result = event;
-		loader->has_result = true;
-	} else {
+	else
 		discard(&event);
-	}
 	pthread_mutex_unlock(&loader->lock);
-	/* a full counter means that the reader has been told already */
+	/* a full counter is readable already */
 	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		abort();
 }
@@ -74,16 +70,15 @@ static void *load(void *argument)
 {
 	struct loading *loading = argument;
 	struct ui_event event = {.kind = UI_EVENT_MESSAGE};
-	struct ctprof_notes notes;
 	struct error error;
-	int result = ctprof_read(loading->path, CTPROF_DEFAULT_LIMIT, &event.snapshot, &notes, &error);
+	int result = ctprof_read(loading->path, CTPROF_DEFAULT_LIMIT, &event.snapshot, &error);
 
 	if (result < 0) {
 		event.snapshot = NULL;
 		event.is_error = true;
 		event.message = memory_duplicate(error.text);
-	} else if (notes.text[0] != '\0') {
-		event.message = memory_duplicate(notes.text);
+	} else if (event.snapshot->format_notes != NULL) {
+		event.message = memory_duplicate(event.snapshot->format_notes);
 	}
 	finish(loading->loader, loading->request, event);
 	give_up(loading->loader);
@@ -101,6 +96,7 @@ static void request_file(void *context, const char *path)
 	pthread_mutex_lock(&loader->lock);
 	loader->references++;
 	*loading = (struct loading){loader, ++loader->request, memory_duplicate(path)};
+	discard(&loader->result);
 	pthread_mutex_unlock(&loader->lock);
 	result = worker_start(NULL, load, loading);
 	if (result == 0)
@@ -120,18 +116,14 @@ static bool receive_file(void *context, struct ui_event *ret_event)
 {
 	struct file_loader *loader = context;
 	uint64_t count;
-	bool received;
 
 	if (read(loader->notify_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return false;
 	pthread_mutex_lock(&loader->lock);
-	received = loader->has_result;
-	if (received)
-		*ret_event = loader->result;
-	loader->has_result = false;
-	memset(&loader->result, 0, sizeof(loader->result));
+	*ret_event = loader->result;
+	loader->result = (struct ui_event){0};
 	pthread_mutex_unlock(&loader->lock);
-	return received;
+	return ret_event->snapshot != NULL || ret_event->message != NULL;
 }
 
 static int write_comparison(void *context, const struct ui_comparison *comparison, const char *path,

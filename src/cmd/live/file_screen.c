@@ -23,18 +23,16 @@ static int write_report(void *context, const struct grouping_options *grouping, 
 
 static int read_file(const char *path, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct ctprof_notes notes;
-	int result = ctprof_read(path, CTPROF_DEFAULT_LIMIT, ret_snapshot, &notes, error);
+	int result = ctprof_read(path, CTPROF_DEFAULT_LIMIT, ret_snapshot, error);
 
-	if (result == 0 && notes.text[0] != '\0')
-		command_note("%s", notes.text);
+	if (result == 0 && (*ret_snapshot)->format_notes != NULL)
+		command_note("%s", (*ret_snapshot)->format_notes);
 	return result;
 }
 
-static int show(struct session *session, struct shown_file *file, const struct ui_options *options,
-		struct error *error)
+int file_screen_show(struct session *session, struct ui_host host, const struct ui_options *options,
+		     struct error *error)
 {
-	struct ui_host host = {.context = file, .notify_fd = -1, .write_report = write_report};
 	struct file_loader *loader;
 	int result = file_loader_create(&loader, error);
 
@@ -50,6 +48,7 @@ int file_screen_run(const char *const *paths, size_t count, struct ui_options op
 {
 	struct snapshot *snapshots[2];
 	struct shown_file file = {.path = paths[count - 1]};
+	const struct ui_host host = {.context = &file, .notify_fd = -1, .write_report = write_report};
 	struct session *session;
 	int result = count == 2 ? snapshot_pair_read(paths, CTPROF_DEFAULT_LIMIT, snapshots, error)
 				: read_file(paths[0], &snapshots[0], error);
@@ -63,7 +62,7 @@ int file_screen_run(const char *const *paths, size_t count, struct ui_options op
 		options.before_name = paths[0];
 		options.before = snapshots[0];
 	}
-	result = show(session, &file, &options, error);
+	result = file_screen_show(session, host, &options, error);
 	session_release(session);
 	snapshot_release(options.before);
 	return result;

@@ -7,6 +7,10 @@
 #include "base/error.h"
 #include "ui/ui.h"
 
+/* ui_run() on a host that offers files to compare with besides. */
+int file_screen_show(struct session *session, struct ui_host host, const struct ui_options *options,
+		     struct error *error);
+
 /*
  * Shows one file on the screen, or the comparison of two: `paths` are before and after. Sets the names in
  * `options`. Returns what ui_run() does; a file that cannot be read is said before the screen comes up.

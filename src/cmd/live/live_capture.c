@@ -18,20 +18,20 @@
 #include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"
 
-/* The second round comes soon, so that the first deltas do not have to wait for a whole interval. */
-#define SECOND_ROUND_DELAY_NS (UINT64_C(300) * 1000 * 1000)
-/* All sources that may take long together, in a capture that the user waits for. */
-#define DEAR_BUDGET_NS NS_PER_S
-/* How long the resolving of executables is served without a look at what else is wanted. */
-#define SERVE_SLICE_NS (UINT64_C(20) * 1000 * 1000)
+/* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
+#define SECOND_ROUND_DELAY_NS (300 * NS_PER_MS)
+/* CPU time for all expensive sources together, in a capture that the user waits for. */
+#define EXPENSIVE_BUDGET_NS NS_PER_S
+/* For how long the resolving of executables is served before other requests are looked at. */
+#define SERVE_SLICE_NS (20 * NS_PER_MS)
 /*
- * How long the end of the program waits for a save: in all while somebody works on it, and while nobody does.
- * All threads together have to end before it.
+ * How long the program waits at its end for a save: in all, and while no thread uses CPU time for it. Without
+ * a save its threads have to end within END_PATIENCE_NS, all together.
  */
 #define SAVE_PATIENCE_NS (10 * NS_PER_S)
 #define IDLE_PATIENCE_NS (700 * NS_PER_MS)
 #define END_PATIENCE_NS  (900 * NS_PER_MS)
-/* CPU time by which somebody has worked on it since the last look. */
+/* The least CPU time since the last look that counts as work on the save. */
 #define WORK_NS NS_PER_MS
 
 enum {
@@ -60,9 +60,9 @@ struct live_capture {
 	struct error open_error;
 	uint64_t interval_ns;
 	bool paused;
-	bool heap_off; /* the allocator probe */
-	bool round_wanted, base_wanted;
-	bool needs_known; /* the screen has said what it shows: before that no round is of use */
+	bool heap_off;                  /* the allocator probe */
+	bool round_wanted, base_wanted; /* at once */
+	bool needs_known;               /* the screen has said what it shows; before that no round is taken */
 	struct capture_round_options needs;
 	enum save_state save_state;
 	struct snapshot *to_save; /* of SAVE_WRITING; owned by the save thread once it has begun */
@@ -78,13 +78,21 @@ static void event_discard(struct ui_event *event)
 	free(event->message);
 }
 
-/* A round nobody has looked at yet is replaced by the newer one: the screen needs only the newest. */
-static void drop_event(struct live_capture *live, size_t index)
+static struct ui_event remove_event(struct live_capture *live, size_t index)
 {
-	event_discard(&live->events[index]);
+	struct ui_event event = live->events[index];
+
 	live->event_count--;
 	memmove(&live->events[index], &live->events[index + 1],
 		(live->event_count - index) * sizeof(live->events[0]));
+	return event;
+}
+
+static void drop_event(struct live_capture *live, size_t index)
+{
+	struct ui_event event = remove_event(live, index);
+
+	event_discard(&event);
 }
 
 static void send_event(struct live_capture *live, struct ui_event event)
@@ -92,6 +100,7 @@ static void send_event(struct live_capture *live, struct ui_event event)
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&live->lock);
+	/* a round that the screen has not taken yet is replaced: it needs only the newest */
 	for (size_t i = 0; event.kind == UI_EVENT_ROUND && i < live->event_count; i++) {
 		if (live->events[i].kind == UI_EVENT_ROUND) {
 			drop_event(live, i);
@@ -102,7 +111,7 @@ static void send_event(struct live_capture *live, struct ui_event event)
 		drop_event(live, 0);
 	live->events[live->event_count++] = event;
 	pthread_mutex_unlock(&live->lock);
-	/* a full counter means that the reader has been told already */
+	/* a full counter is readable already */
 	if (write(live->host.notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		abort();
 }
@@ -122,7 +131,7 @@ static void set_save_state(struct live_capture *live, enum save_state state, str
 	pthread_mutex_unlock(&live->lock);
 }
 
-/* Says why a save came to nothing, and ends it. Takes the message over. */
+/* Ends a save that failed; the message, which is taken over, says why. */
 static void fail_save(struct live_capture *live, char *message)
 {
 	send_message(live, UI_EVENT_SAVED, message, true);
@@ -133,7 +142,7 @@ static void take_full(struct live_capture *live, struct capture *capture, bool f
 {
 	struct snapshot *snapshot;
 	struct error error;
-	int result = capture_full(capture, DEAR_BUDGET_NS, &live->cancel, &snapshot, &error);
+	int result = capture_full(capture, EXPENSIVE_BUDGET_NS, &live->cancel, &snapshot, &error);
 
 	if (result < 0 && for_base)
 		send_message(live, UI_EVENT_MESSAGE, memory_format("no base taken: %s", error.text), true);
@@ -159,8 +168,8 @@ static void take_round(struct live_capture *live, struct capture *capture,
 }
 
 /*
- * While executables are being resolved the wait is spent serving that, in slices so short that nobody who
- * wants a round notices. Called and returns with the lock held; false when nothing is being resolved.
+ * While executables are being resolved, the wait is spent serving that, in slices so short that no request is
+ * noticeably late. Called and returns with the lock held; false when nothing is being resolved.
  */
 static bool serve_heap(struct live_capture *live, struct capture *capture, uint64_t next_round)
 {
@@ -318,9 +327,7 @@ static bool host_receive(void *context, struct ui_event *ret_event)
 
 	pthread_mutex_lock(&live->lock);
 	if (live->event_count != 0) {
-		*ret_event = live->events[0];
-		live->event_count--;
-		memmove(&live->events[0], &live->events[1], live->event_count * sizeof(live->events[0]));
+		*ret_event = remove_event(live, 0);
 		found = true;
 	} else if (read(live->host.notify_fd, &counter, sizeof(counter)) < 0 && errno != EAGAIN) {
 		abort();
@@ -364,14 +371,6 @@ static void host_set_needs(void *context, source_set needed, bool cgroup_records
 	pthread_mutex_unlock(&live->lock);
 }
 
-static void wake(struct live_capture *live, bool *wanted)
-{
-	pthread_mutex_lock(&live->lock);
-	*wanted = true;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_mutex_unlock(&live->lock);
-}
-
 static void host_set_heap(void *context, bool on)
 {
 	struct live_capture *live = context;
@@ -383,18 +382,14 @@ static void host_set_heap(void *context, bool on)
 	pthread_mutex_unlock(&live->lock);
 }
 
-static void host_request_round(void *context)
-{
-	struct live_capture *live = context;
-
-	wake(live, &live->round_wanted);
-}
-
 static void host_request_base(void *context)
 {
 	struct live_capture *live = context;
 
-	wake(live, &live->base_wanted);
+	pthread_mutex_lock(&live->lock);
+	live->base_wanted = true;
+	pthread_cond_signal(&live->wake_capture);
+	pthread_mutex_unlock(&live->lock);
 }
 
 static void host_request_save(void *context, struct snapshot *shown)
@@ -410,7 +405,7 @@ static void host_request_save(void *context, struct snapshot *shown)
 		pthread_cond_signal(shown != NULL ? &live->wake_save : &live->wake_capture);
 	}
 	pthread_mutex_unlock(&live->lock);
-	/* what nobody has begun with is what is asked for now */
+	/* a save that has not begun saves what is asked for now */
 	if (before != SAVE_NONE && before != SAVE_WANTED)
 		send_message(live, UI_EVENT_SAVED,
 			     memory_duplicate("not saved: the previous snapshot is still being written"),
@@ -450,16 +445,16 @@ static int start_threads(struct live_capture *live)
 {
 	int result = worker_start(&live->save_thread, run_save, live);
 
-	if (result == 0) {
-		result = worker_start(&live->capture_thread, run_capture, live);
-		if (result < 0) {
-			pthread_mutex_lock(&live->lock);
-			live->stop = true;
-			pthread_cond_signal(&live->wake_save);
-			pthread_mutex_unlock(&live->lock);
-			pthread_join(live->save_thread, NULL);
-		}
-	}
+	if (result < 0)
+		return result;
+	result = worker_start(&live->capture_thread, run_capture, live);
+	if (result == 0)
+		return 0;
+	pthread_mutex_lock(&live->lock);
+	live->stop = true;
+	pthread_cond_signal(&live->wake_save);
+	pthread_mutex_unlock(&live->lock);
+	pthread_join(live->save_thread, NULL);
 	return result;
 }
 
@@ -485,7 +480,6 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.set_paused = host_set_paused,
 		.set_needs = host_set_needs,
 		.set_heap = options->capture.resolver != NULL ? host_set_heap : NULL,
-		.request_round = host_request_round,
 		.request_base = host_request_base,
 		.request_save = host_request_save,
 	};
@@ -517,7 +511,7 @@ const struct ui_host *live_capture_host(struct live_capture *live)
 	return &live->host;
 }
 
-/* What became of the last save that the screen did not show any more. */
+/* The result of the last save that the screen has not shown, or NULL. */
 static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 {
 	for (size_t i = live->event_count; i-- > 0;) {
@@ -537,13 +531,10 @@ static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 /* CPU time of the thread that works on the save. Called with the lock held. */
 static uint64_t save_work_ns(struct live_capture *live)
 {
+	pthread_t worker = live->save_state == SAVE_WRITING ? live->save_thread : live->capture_thread;
 	clockid_t clock;
 
-	return pthread_getcpuclockid(live->save_state == SAVE_WRITING ? live->save_thread
-								      : live->capture_thread,
-				     &clock) == 0
-		       ? clock_ns(clock)
-		       : 0;
+	return pthread_getcpuclockid(worker, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 /*
@@ -596,13 +587,13 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret
 	pthread_cond_signal(&live->wake_save);
 	pthread_mutex_unlock(&live->lock);
 	atomic_store(&live->cancel, true);
-	/* after a long save, or to see what a thread does that has just been told to end */
+	/* after a long save the threads, which were only now asked to end, still get a moment for it */
 	least_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS - IDLE_PATIENCE_NS;
 	if (deadline_ns < least_ns)
 		deadline_ns = least_ns;
 	ended = join_until(live->capture_thread, deadline_ns);
 	ended = join_until(live->save_thread, deadline_ns) && ended;
-	/* a thread that was left behind may still send something */
+	/* a thread that is left behind may still send events */
 	pthread_mutex_lock(&live->lock);
 	message = last_save_message(live, ret_is_error);
 	if (unsaved != SAVE_NONE && live->save_state == unsaved) {

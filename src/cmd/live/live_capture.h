@@ -12,7 +12,7 @@
 /*
  * The two threads behind the live screen: one captures rounds (the only one with effective capabilities), one
  * writes snapshots to disk (with the user's own rights), so that neither a slow host nor a slow disk delays a
- * key. Finished work comes back as ui events.
+ * key. Results come back as ui events.
  */
 struct live_capture;
 
@@ -34,11 +34,12 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 const struct ui_host *live_capture_host(struct live_capture *live);
 
 /*
- * Ends the threads. A save under way is finished first, as long as somebody works on it. A thread that hangs
- * in the kernel is left behind, so that all of this takes less than a second then; the process is about to
- * end, without exit(3) when `*ret_left_behind` says so: what looks at all threads there would wait for that
- * one. Returns the message of a save that the screen did not show any more, or of one that was given up
- * (owned by the caller, `*ret_is_error` tells its kind), or NULL.
+ * Ends the threads. A save under way is finished first, as long as a thread works on it. A thread that hangs
+ * in the kernel is left behind, so that this takes less than a second then. With `*ret_left_behind` the
+ * process has to end without exit(3): a leak checker, which stops all threads there, would wait for that one.
+ * Returns the message of a save that the screen has not shown, or of one that was given up (owned by the
+ * caller;
+ * `*ret_is_error` tells which), or NULL.
  */
 char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret_left_behind);
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -30,13 +29,10 @@ static void append_host(struct buffer *name, const char *hostname)
 
 static char *make_stem(const struct snapshot *snapshot, const char *directory)
 {
-	const time_t seconds = (time_t)(snapshot->captured_at_unix_ns / NS_PER_S);
 	struct buffer name = {0};
-	struct tm local;
 	char stamp[32] = "";
 
-	if (localtime_r(&seconds, &local) != NULL)
-		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+	clock_format_local(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", snapshot->captured_at_unix_ns);
 	if (directory != NULL)
 		buffer_append_format(&name, "%s/", directory);
 	buffer_append_text(&name, "ctop-");

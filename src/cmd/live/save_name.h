@@ -10,8 +10,7 @@
 /*
  * Writes a snapshot into `directory` (NULL: the working directory) under a name made of the host's name and
  * the local time of the capture, `ctop-HOST-20260131-140212.ctprof.zst`. An existing file is never replaced:
- * the next free
- * `-2`, `-3` … is taken. On success `*ret_path` is the path written, owned by the caller, and
+ * the next free `-2`, `-3` … is taken. On success `*ret_path` is the path written, owned by the caller, and
  * `*ret_json_bytes` the size of the JSON. Returns 0, or a negative errno with a sentence.
  */
 int save_name_write(const struct snapshot *snapshot, const char *directory, char **ret_path,

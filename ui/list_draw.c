@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "list_layout.h"
+/* How a list is drawn: where its columns are in one frame, and what is in their cells. */
+#include "list.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "view/column.h"
 #include "table/screen_format.h"
@@ -16,6 +18,15 @@ enum {
 	TEXT_CELLS_MIN = 8,
 	NAME_CELLS_STEP = 4, /* names widen by steps, so that one longer name moves the columns rarely */
 	TID_CELLS = 8,       /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
+};
+
+/* Where the parts of a list are in one frame. */
+struct layout {
+	struct list *list;
+	const struct list_style *style;
+	int name_x, name_width;
+	int *column_x;      /* by column, -1 where it is not shown */
+	struct buffer text; /* of the cell being drawn */
 };
 
 /* Numbers worth a look, in a style of their own from a value on. */
@@ -41,7 +52,7 @@ static const struct {
 	[ROW_MARK_LEFT] = {"x", STYLE_ALARM},  [ROW_MARK_RESTARTED] = {"!", STYLE_ALARM},
 };
 
-static void format_cell(struct list_layout *layout, const struct cell *cell, int width)
+static void format_cell(struct layout *layout, const struct cell *cell, int width)
 {
 	buffer_clear(&layout->text);
 	buffer_append_text(&layout->text, "");
@@ -51,7 +62,7 @@ static void format_cell(struct list_layout *layout, const struct cell *cell, int
 		screen_format_cell(&layout->text, cell, draw_marks());
 }
 
-static void measure_columns(struct list_layout *layout, size_t first_row, size_t end_row)
+static void measure_columns(struct layout *layout, size_t first_row, size_t end_row)
 {
 	struct list *list = layout->list;
 	const struct table *table = list->table;
@@ -75,7 +86,7 @@ static void measure_columns(struct list_layout *layout, size_t first_row, size_t
 	}
 }
 
-static void measure_names(struct list_layout *layout, size_t first_row, size_t end_row)
+static void measure_names(struct layout *layout, size_t first_row, size_t end_row)
 {
 	struct list *list = layout->list;
 	int widest = draw_width(layout->style->name_title, strlen(layout->style->name_title)) + 1;
@@ -102,7 +113,7 @@ static bool is_kept(const struct table *table, size_t column)
 }
 
 /* Chooses the columns that fit in `room` cells; returns the cells they take. */
-static int choose_columns(struct list_layout *layout, int room)
+static int choose_columns(struct layout *layout, int room)
 {
 	const struct list *list = layout->list;
 	const struct table *table = list->table;
@@ -127,7 +138,7 @@ static int choose_columns(struct list_layout *layout, int room)
 }
 
 /* The last column of texts takes what is left rather than leaving. */
-static int stretch_last_text(struct list_layout *layout, int room, int used)
+static int stretch_last_text(struct layout *layout, int room, int used)
 {
 	struct list *list = layout->list;
 	const struct table *table = list->table;
@@ -140,7 +151,7 @@ static int stretch_last_text(struct list_layout *layout, int room, int used)
 	return room;
 }
 
-static void place_columns(struct list_layout *layout, int x)
+static void place_columns(struct layout *layout, int x)
 {
 	const struct list *list = layout->list;
 
@@ -152,17 +163,17 @@ static void place_columns(struct list_layout *layout, int x)
 	}
 }
 
-void list_layout_make(struct list_layout *layout, struct list *list, const struct list_style *style)
+/*
+ * Places the columns: the name keeps at least 12 cells; the first column (if it counts threads) and the sort
+ * column are always shown, the others from list->first on as far as they fit. Widens list->widths by what the
+ * rows on the screen need.
+ */
+static void place(struct layout *layout, size_t end_row)
 {
-	const struct table *table = list->table;
-	size_t end_row = list->top + list->page < table->row_count ? list->top + list->page
-								   : table->row_count;
+	const struct list_style *style = layout->style;
+	struct list *list = layout->list;
 	int room, used;
 
-	memset(layout, 0, sizeof(*layout));
-	layout->list = list;
-	layout->style = style;
-	layout->column_x = memory_allocate_zero(table->column_count + 1, sizeof(*layout->column_x));
 	measure_columns(layout, list->top, end_row);
 	measure_names(layout, list->top, end_row);
 	layout->name_x = 1 + (style->thread_ids ? TID_CELLS : 0);
@@ -181,20 +192,25 @@ void list_layout_make(struct list_layout *layout, struct list *list, const struc
 	place_columns(layout, layout->name_x + layout->name_width);
 }
 
-void list_layout_release(struct list_layout *layout)
-{
-	free(layout->column_x);
-	buffer_release(&layout->text);
-}
-
-static enum style title_style(const struct list_layout *layout, size_t mark, bool sorted)
+static enum style title_style(const struct layout *layout, size_t mark, bool sorted)
 {
 	if (layout->list->mark == mark && mark != 0)
 		return STYLE_TITLE_MARKED;
 	return sorted ? STYLE_TITLE_SORTED : STYLE_TITLE;
 }
 
-void list_layout_draw_titles(struct list_layout *layout)
+/* The text, in its column. */
+static void draw_column(const struct layout *layout, int y, size_t column, enum style style)
+{
+	int x = layout->column_x[column], width = layout->list->widths[column].cells;
+
+	if (layout->list->table->columns[column].left)
+		draw_text(y, x, width, style, layout->text.data, layout->text.length);
+	else
+		draw_right(y, x, width, style, layout->text.data);
+}
+
+static void draw_titles(struct layout *layout)
 {
 	const struct list_style *style = layout->style;
 	const struct table *table = layout->list->table;
@@ -216,12 +232,7 @@ void list_layout_draw_titles(struct list_layout *layout)
 			continue;
 		buffer_clear(&layout->text);
 		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
-		if (column->left)
-			draw_string(style->y, layout->column_x[i], layout->list->widths[i].cells,
-				    title_style(layout, i + 1, sorted), layout->text.data);
-		else
-			draw_right(style->y, layout->column_x[i], layout->list->widths[i].cells,
-				   title_style(layout, i + 1, sorted), layout->text.data);
+		draw_column(layout, style->y, i, title_style(layout, i + 1, sorted));
 	}
 }
 
@@ -234,7 +245,7 @@ static double cell_number(const struct cell *cell)
 	return cell->form == CELL_FORM_REAL ? cell->value.real : 0;
 }
 
-static enum style cell_style(const struct list_layout *layout, size_t column, const struct cell *cell)
+static enum style cell_style(const struct layout *layout, size_t column, const struct cell *cell)
 {
 	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
 		return STYLE_DIM;
@@ -251,7 +262,7 @@ static enum style cell_style(const struct list_layout *layout, size_t column, co
 	return STYLE_NORMAL;
 }
 
-static void draw_name(struct list_layout *layout, int y, const struct table_row *row, enum style style)
+static void draw_name(struct layout *layout, int y, const struct table_row *row, enum style style)
 {
 	if (layout->style->cut_start)
 		draw_tail(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
@@ -260,7 +271,7 @@ static void draw_name(struct list_layout *layout, int y, const struct table_row 
 }
 
 /* Each stretch of equal signs in its own style. */
-static void draw_bar(const struct list_layout *layout, int y, int x)
+static void draw_bar(const struct layout *layout, int y, int x)
 {
 	const char *text = layout->text.data;
 
@@ -277,14 +288,12 @@ static void draw_bar(const struct list_layout *layout, int y, int x)
 	}
 }
 
-static void draw_cell(struct list_layout *layout, int y, const struct table_row *row, size_t column,
-		      bool selected)
+static void draw_cell(struct layout *layout, int y, const struct table_row *row, size_t column, bool selected)
 {
 	const struct list *list = layout->list;
-	int width = list->widths[column].cells;
 	enum style style;
 
-	format_cell(layout, &row->cells[column], width);
+	format_cell(layout, &row->cells[column], list->widths[column].cells);
 	style = cell_style(layout, column, &row->cells[column]);
 	if (row->mark == ROW_MARK_GONE)
 		style = STYLE_GONE;
@@ -292,13 +301,11 @@ static void draw_cell(struct list_layout *layout, int y, const struct table_row 
 		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
 	if (row->cells[column].state == CELL_VALUE && row->cells[column].form == CELL_FORM_BAR && !selected)
 		draw_bar(layout, y, layout->column_x[column]);
-	else if (list->table->columns[column].left)
-		draw_text(y, layout->column_x[column], width, style, layout->text.data, layout->text.length);
 	else
-		draw_right(y, layout->column_x[column], width, style, layout->text.data);
+		draw_column(layout, y, column, style);
 }
 
-void list_layout_draw_row(struct list_layout *layout, int y, size_t index)
+static void draw_row(struct layout *layout, int y, size_t index)
 {
 	const struct list *list = layout->list;
 	const struct table_row *row = &list->table->rows[index];
@@ -323,4 +330,40 @@ void list_layout_draw_row(struct list_layout *layout, int y, size_t index)
 		    (row->mark != ROW_MARK_GONE || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
+}
+
+/* Rows scroll only as far as the cursor needs. */
+static void scroll(struct list *list, size_t page)
+{
+	size_t count = list->table->row_count;
+
+	list->page = page;
+	if (list->selected < list->top)
+		list->top = list->selected;
+	if (page != 0 && list->selected >= list->top + page)
+		list->top = list->selected - page + 1;
+	if (list->top + page > count)
+		list->top = count > page ? count - page : 0;
+}
+
+int list_draw(struct list *list, const struct list_style *style)
+{
+	struct layout layout = {.list = list, .style = style};
+	size_t end_row;
+
+	if (list->table == NULL || style->height < 1)
+		return style->y;
+	scroll(list, (size_t)(style->height - 1));
+	end_row = list->top + list->page < list->table->row_count ? list->top + list->page
+								  : list->table->row_count;
+	if (style->fill != NULL)
+		style->fill(style->context, list->top, list->page);
+	layout.column_x = memory_allocate_zero(list->table->column_count + 1, sizeof(*layout.column_x));
+	place(&layout, end_row);
+	draw_titles(&layout);
+	for (size_t row = list->top; row < end_row; row++)
+		draw_row(&layout, style->y + 1 + (int)(row - list->top), row);
+	free(layout.column_x);
+	buffer_release(&layout.text);
+	return style->y + 1 + (int)(list->selected - list->top);
 }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The last lines: what is being typed, a message, and hints for keys. */
+#include "screen.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/terminal/terminal.h"
+
+enum {
+	MESSAGE_ROWS_MAX = 5,
+	/* below this height the message takes the place of the hints */
+	SEPARATE_MESSAGE_HEIGHT = 12,
+};
+
+unsigned int screen_place(const struct ui *ui)
+{
+	if (ui->prompting != NULL)
+		return PLACE_PROMPT;
+	if (ui->overlay == OVERLAY_SORT)
+		return PLACE_MENU;
+	if (ui->overlay != OVERLAY_NONE)
+		return PLACE_TEXT;
+	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
+}
+
+void screen_message(struct ui *ui, enum style style, const char *format, ...)
+{
+	va_list arguments;
+	char text[2048];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	buffer_clear(&ui->message);
+	buffer_append_text(&ui->message, text);
+	ui->message_style = style;
+	ui->message_pending = false;
+}
+
+void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text)
+{
+	ui->prompting = use;
+	prompt_set(&ui->prompt, text);
+	terminal_show_cursor(true);
+}
+
+/* Whether a hint keeps its place at the end of the line. */
+static bool is_pinned(enum action action)
+{
+	return *ui_keys[action].hint == '!';
+}
+
+/* Cells that the hint of an action takes: "key hint". */
+static int hint_width(enum action action)
+{
+	const struct key_entry *entry = &ui_keys[action];
+
+	return (int)strcspn(entry->keys, " ") + 1 + (int)strlen(entry->hint + is_pinned(action));
+}
+
+static int draw_hint(int y, int x, enum action action)
+{
+	const struct key_entry *entry = &ui_keys[action];
+	size_t key = strcspn(entry->keys, " ");
+
+	x += draw_text(y, x, (int)key, STYLE_KEY, entry->keys, key) + 1;
+	return x + draw_string(y, x, draw_screen_width(), STYLE_DIM, entry->hint + is_pinned(action));
+}
+
+/* Whether the host can do what an action asks for. */
+static bool is_possible(const struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_SAVE:
+		return ui->host->request_save != NULL || ui->host->write_report != NULL;
+	case ACTION_PAUSE:
+		return ui->host->set_paused != NULL;
+	default:
+		return ui->content->offers(ui, action);
+	}
+}
+
+static bool has_hint(const struct ui *ui, enum action action, unsigned int place, bool pinned)
+{
+	const struct key_entry *entry = &ui_keys[action];
+
+	return entry->hint != NULL && (entry->where & place) != 0 && is_pinned(action) == pinned &&
+	       is_possible(ui, action);
+}
+
+static void draw_hints(const struct ui *ui, int y)
+{
+	unsigned int place = screen_place(ui);
+	int width = draw_screen_width() - 1, x = 1;
+
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if (has_hint(ui, action, place, true))
+			width -= hint_width(action) + 2;
+	}
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if (has_hint(ui, action, place, false) && x + hint_width(action) <= width)
+			x = draw_hint(y, x, action) + 2;
+	}
+	for (enum action action = 0; action < ACTION_COUNT; action++) {
+		if (has_hint(ui, action, place, true))
+			x = draw_hint(y, x, action) + 2;
+	}
+}
+
+/* Draws the message with its last row at `y`; a long one takes the rows above it too. */
+static void draw_message(const struct ui *ui, int y)
+{
+	int width = draw_screen_width();
+	struct pager pager = {0};
+	struct buffer text = {0};
+	int rows;
+
+	buffer_append_char(&text, ' ');
+	buffer_append(&text, ui->message.data, ui->message.length);
+	buffer_append_char(&text, ' ');
+	if (draw_width(text.data, text.length) <= width) {
+		draw_text(y, 0, width, ui->message_style, text.data, text.length);
+	} else {
+		pager_add_lines(&pager, ui->message_style, ui->message.data, ui->message.length);
+		rows = (int)pager_rows(&pager, width - 2);
+		rows = rows < MESSAGE_ROWS_MAX ? rows : MESSAGE_ROWS_MAX;
+		for (int i = 0; i < rows; i++)
+			draw_fill(y - i, 0, width, ui->message_style);
+		pager_draw(&pager, y - rows + 1, 1, rows, width - 2);
+	}
+	pager_release(&pager);
+	buffer_release(&text);
+}
+
+/* The line being typed; while there is nothing in it, what could be. */
+static int draw_prompt(const struct ui *ui, int y)
+{
+	int width = draw_screen_width();
+	int cursor = prompt_draw(&ui->prompt, y, 0, width, ui->prompting->label);
+
+	if (ui->prompt.text.length == 0)
+		draw_string(y, cursor + 2, width - cursor - 2, STYLE_DIM, ui->prompting->example);
+	return cursor;
+}
+
+int screen_bottom_lines(void)
+{
+	return draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT ? 2 : 1;
+}
+
+int screen_bottom_draw(struct ui *ui)
+{
+	bool separate = screen_bottom_lines() == 2;
+	int height = draw_screen_height(), y = height - screen_bottom_lines();
+	int cursor = 0;
+
+	if (separate || (ui->prompting == NULL && ui->message.length == 0))
+		draw_hints(ui, height - 1);
+	if (ui->prompting != NULL) {
+		cursor = draw_prompt(ui, y);
+		/* what is wrong with the text stands above it */
+		if (ui->message.length != 0)
+			draw_message(ui, y - 1);
+	} else if (ui->message.length != 0) {
+		draw_message(ui, y);
+	} else if (separate && ui->content->draw_note != NULL && screen_place(ui) == PLACE_LIST) {
+		ui->content->draw_note(ui, y);
+	}
+	return cursor;
+}
