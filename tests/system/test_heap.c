@@ -3,11 +3,14 @@
  * Allocation counters of a real program with jemalloc (tests/targets/target.c), in captures and in `ctop -b`,
  * against what its threads count themselves with mallctl(3).
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,8 +60,8 @@ static void target_start(struct target *target, const char *mode, const char *th
 
 	if (strcmp(HEAP_TARGET, "") == 0)
 		skip_test("there is no libjemalloc to link with");
-	assert_int_equal(pipe(commands), 0);
-	assert_int_equal(pipe(answers), 0);
+	assert_int_equal(pipe2(commands, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(answers, O_CLOEXEC), 0);
 	target->child = fork();
 	assert_true(target->child >= 0);
 	if (target->child == 0) {
@@ -344,12 +347,226 @@ static void test_batch_tab(void **state)
 	target_end(&target);
 }
 
+/*
+ * Two processes that become programs which no ctop has seen before: copies of one with jemalloc, and of one
+ * without.
+ */
+struct newcomers {
+	struct target heap, plain;
+	char heap_name[16];
+};
+
+static void newcomers_start(struct newcomers *newcomers)
+{
+	target_start(&newcomers->heap, "park", "0", 0);
+	target_start(&newcomers->plain, "park", "0", 0);
+}
+
+static void become_copy(struct target *target, const char *name, const char *program, const char *arguments)
+{
+	const char *path = scratch_path(name);
+	size_t length;
+	char *bytes = read_file(program, &length);
+
+	assert_non_null(bytes);
+	write_file(path, bytes, length);
+	free(bytes);
+	assert_int_equal(chmod(path, 0755), 0);
+	fprintf(target->commands, "exec %s %s\n", path, arguments);
+	fflush(target->commands);
+}
+
+/* They are called kill_heap_SUFFIX and kill_plain_SUFFIX then. */
+static void newcomers_arrive(struct newcomers *newcomers, const char *suffix)
+{
+	char plain_name[16], line[32];
+
+	snprintf(newcomers->heap_name, sizeof(newcomers->heap_name), "kill_heap_%s", suffix);
+	snprintf(plain_name, sizeof(plain_name), "kill_plain_%s", suffix);
+	become_copy(&newcomers->heap, newcomers->heap_name, HEAP_TARGET, "park 2 100000");
+	become_copy(&newcomers->plain, plain_name, LOAD_PROGRAM, "1 2");
+	read_reports(&newcomers->heap);
+	assert_non_null(fgets(line, sizeof(line), newcomers->plain.answers));
+	assert_int_equal(strncmp(line, "ready", 5), 0);
+}
+
+static void newcomers_end(struct newcomers *newcomers)
+{
+	target_end(&newcomers->heap);
+	target_end(&newcomers->plain);
+}
+
+/* The row of a group in one round of JSON lines, up to the next row; "" where there is none. */
+static void copy_row(const char *round, const char *group, char *row, size_t size)
+{
+	char key[48];
+	const char *start, *end;
+
+	snprintf(key, sizeof(key), "\"group\":\"%s\"", group);
+	start = strstr(round, key);
+	row[0] = '\0';
+	if (start == NULL)
+		return;
+	end = strstr(start + strlen(key), "\"group\":");
+	snprintf(row, size, "%.*s", end != NULL ? (int)(end - start) : (int)strcspn(start, "\n"), start);
+}
+
+/* Whether the newest whole round shows the counters of a newcomer, to the byte, or is still looking for them.
+ */
+static bool is_counted(const char *output, const struct newcomers *newcomers)
+{
+	const char *end = strrchr(output, '\n'), *round = end;
+	char row[1024], expected[80];
+	uint64_t total = 0;
+
+	while (round != NULL && round > output && round[-1] != '\n')
+		round--;
+	if (round == NULL)
+		return false;
+	copy_row(round, newcomers->heap_name, row, sizeof(row));
+	for (size_t i = 0; i < newcomers->heap.count; i++)
+		total += newcomers->heap.reports[i].allocated;
+	snprintf(expected, sizeof(expected), "\"total_allocated_bytes\":{\"value\":%" PRIu64 ",", total);
+	return strstr(row, expected) != NULL && strstr(row, "\"heap_threads\":{\"value\":3,") != NULL;
+}
+
+/* Waits until the output from `start` on says `text`, or shows the counters of the newcomer. */
+static size_t wait_until(const struct running *running, size_t start, const char *text,
+			 const struct newcomers *newcomers)
+{
+	static char output[1 << 20];
+
+	for (int i = 0; i < 2000; i++) {
+		const ssize_t length = pread(running->output, output, sizeof(output) - 1, 0);
+
+		assert_true(length >= 0 && (size_t)length < sizeof(output) - 1);
+		output[length] = '\0';
+		if ((size_t)length > start &&
+		    (text != NULL ? strstr(output + start, text) != NULL : is_counted(output, newcomers)))
+			return (size_t)length;
+		usleep(10 * 1000);
+	}
+	fail_msg("after 20 s no %s in: %s", text != NULL ? text : newcomers->heap_name, output);
+	return 0;
+}
+
+/* A child of `parent` of that name (NULL: one that ended and was not collected), or 0. */
+static pid_t find_child(pid_t parent, const char *wanted)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	pid_t found = 0;
+
+	assert_non_null(proc);
+	while (found == 0 && (entry = readdir(proc)) != NULL) {
+		char path[300], name[17] = "", state = 0;
+		int pid = 0, above = 0;
+		FILE *stat;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		stat = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+		if (stat == NULL)
+			continue;
+		if (fscanf(stat, "%d (%16[^)]) %c %d", &pid, name, &state, &above) == 4 && above == parent &&
+		    (wanted != NULL ? strcmp(name, wanted) == 0 && state != 'Z' : state == 'Z'))
+			found = pid;
+		fclose(stat);
+	}
+	closedir(proc);
+	return found;
+}
+
+/* The resolver below a supervisor, once there is one that is not `before`. */
+static pid_t wait_for_resolver(pid_t supervisor, pid_t before)
+{
+	for (int i = 0; i < 1000; i++) {
+		const pid_t found = find_child(supervisor, "ctop-resolver");
+
+		if (found != 0 && found != before)
+			return found;
+		usleep(10 * 1000);
+	}
+	fail_msg("there is no resolver after 10 s");
+	return 0;
+}
+
+static void assert_no_zombie(pid_t parent)
+{
+	for (int i = 0; i < 500 && find_child(parent, NULL) != 0; i++)
+		usleep(10 * 1000);
+	assert_int_equal(find_child(parent, NULL), 0);
+}
+
+/*
+ * The resolver is killed, first with work before it and then without: the rounds go on, what it had before it
+ * is looked for again, what starts afterwards is found, and no program counts as one that cannot be read.
+ */
+static void test_resolver_killed(void **state)
+{
+	static const struct run_options options = {.timeout_s = 120};
+	struct newcomers before, during, after;
+	struct newcomers *const all[] = {&before, &during, &after};
+	const char *arguments[32] = {CTOP_PROGRAM, "-b",   "-n",        "25",
+				     "-d",         "0.4",  "-f",        "kill_",
+				     "--format",   "json", "--columns", "PROCS,SEEN,TOTAL"};
+	size_t count = 12, rounds = 0, start;
+	pid_t supervisor, resolver, second;
+	char pids[2 * 3][16];
+	struct running running;
+	struct run run;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		newcomers_start(all[i]);
+		snprintf(pids[2 * i], sizeof(pids[0]), "%d", all[i]->heap.child);
+		snprintf(pids[2 * i + 1], sizeof(pids[0]), "%d", all[i]->plain.child);
+		arguments[count++] = "-p";
+		arguments[count++] = pids[2 * i];
+		arguments[count++] = "-p";
+		arguments[count++] = pids[2 * i + 1];
+	}
+	newcomers_arrive(&before, "a");
+	run_start(&running, &options, arguments);
+	start = wait_until(&running, 0, NULL, &before);
+	supervisor = find_child(running.child, "ctop-supervisor");
+	assert_int_not_equal(supervisor, 0);
+	resolver = wait_for_resolver(supervisor, 0);
+
+	assert_int_equal(kill(resolver, SIGSTOP), 0);
+	newcomers_arrive(&during, "b");
+	wait_until(&running, start, "being-resolved", NULL);
+	assert_int_equal(kill(resolver, SIGKILL), 0);
+	second = wait_for_resolver(supervisor, resolver);
+	wait_until(&running, start, NULL, &during);
+	assert_int_equal(kill(second, SIGKILL), 0);
+	newcomers_arrive(&after, "c");
+	wait_until(&running, start, NULL, &after);
+	assert_no_zombie(running.child);
+	assert_no_zombie(supervisor);
+	assert_no_zombie(wait_for_resolver(supervisor, second));
+
+	run_finish(&running, &run, &options);
+	run_expect(&run, 0);
+	for (const char *line = run.output; (line = strchr(line, '\n')) != NULL; line++)
+		rounds++;
+	assert_int_equal(rounds, 25);
+	assert_null(strstr(run.output, "\"reason\":\"unreadable\""));
+	assert_true(is_counted(run.output, &before));
+	assert_true(is_counted(run.output, &during));
+	assert_true(is_counted(run.output, &after));
+	run_release(&run);
+	newcomers_end(&before);
+	newcomers_end(&during);
+	newcomers_end(&after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),    cmocka_unit_test(test_switched_off),
-		cmocka_unit_test(test_needs_stop), cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_batch),      cmocka_unit_test(test_batch_tab),
+		cmocka_unit_test(test_capture),         cmocka_unit_test(test_switched_off),
+		cmocka_unit_test(test_needs_stop),      cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_batch),           cmocka_unit_test(test_batch_tab),
+		cmocka_unit_test(test_resolver_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
