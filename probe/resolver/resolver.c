@@ -59,25 +59,23 @@ int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolv
 {
 	const pid_t program = getpid();
 	struct resolver_task task = {.work = work};
-	struct sandbox_filter *filter;
 	struct resolver *resolver;
 	int sockets[2];
 	pid_t supervisor;
-	int result = sandbox_filter_create(&filter, error);
+	int result = sandbox_filter_create(&task.filter, error);
 
 	if (result < 0)
 		return result;
-	task.filter = filter;
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0) {
 		result = error_set(error, -errno, "cannot create a socket: %s", strerror(errno));
-		sandbox_filter_release(filter);
+		seccomp_release(task.filter);
 		return result;
 	}
 	supervisor = fork();
 	if (supervisor == 0)
 		resolver_supervisor_run(sockets[1], program, &task);
 	result = -errno;
-	sandbox_filter_release(filter);
+	seccomp_release(task.filter);
 	close(sockets[1]);
 	if (supervisor < 0) {
 		close(sockets[0]);

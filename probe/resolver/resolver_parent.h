@@ -13,7 +13,7 @@ typedef void resolver_work(const struct resolve_source *source, struct resolutio
 
 /* What the processes that fork others pass on. */
 struct resolver_task {
-	const struct sandbox_filter *filter;
+	scmp_filter_ctx filter;
 	resolver_work *work;
 };
 

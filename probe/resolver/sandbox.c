@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <seccomp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "rights.h"
 
 #define MEBIBYTE ((rlim_t)1 << 20)
@@ -34,65 +30,33 @@ enum {
 	ADDRESS_SPACE_MEBIBYTES = 64 << 10,
 };
 
-/* The first argument of setrlimit(2). */
-#ifdef __GLIBC__
-typedef __rlimit_resource_t limited_resource;
-#else
-typedef int limited_resource;
-#endif
-
-struct sandbox_filter {
-	scmp_filter_ctx context;
-};
-
-static void close_range_inclusive(unsigned int first, unsigned int last)
-{
-	long open_max;
-
-	if (syscall(SYS_close_range, first, last, 0) == 0)
-		return;
-	/* before Linux 5.9 */
-	open_max = sysconf(_SC_OPEN_MAX);
-	for (unsigned int i = first; i <= last && (open_max < 0 || i < (unsigned long)open_max); i++)
-		close((int)i);
-}
-
-/* The least of the descriptors above `below`, or INT_MAX. */
-static int next_kept(const int *kept, size_t count, int below)
-{
-	int next = INT_MAX;
-
-	for (size_t i = 0; i < count; i++) {
-		if (kept[i] > below && kept[i] < next)
-			next = kept[i];
-	}
-	return next;
-}
-
 int sandbox_close_others(int *kept, size_t count)
 {
-	int null, below = -1;
+	const int first = STDERR_FILENO + 1, end = first + (int)count;
+	int null;
 
-	/* above the standard descriptors, and close-on-exec by the way */
+	/* out of the way of each other first */
 	for (size_t i = 0; i < count; i++) {
-		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
 		if (kept[i] < 0)
 			return -errno;
 	}
-	while (below != INT_MAX) {
-		const int next = next_kept(kept, count, below);
-
-		if (next > below + 1)
-			close_range_inclusive((unsigned int)below + 1,
-					      next == INT_MAX ? ~0U : (unsigned int)next - 1);
-		below = next;
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = dup3(kept[i], first + (int)i, O_CLOEXEC);
+		if (kept[i] < 0)
+			return -errno;
 	}
-	null = open("/dev/null", O_RDWR);
-	/* a chroot without /dev: the places must be taken all the same, by anything that goes nowhere */
+	closefrom(end);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* a chroot without /dev: 0, 1 and 2 must be in use all the same, by anything that goes nowhere */
 	if (null < 0)
-		null = memfd_create("null", 0);
-	if (null != STDIN_FILENO || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
-		return -EBADF;
+		null = memfd_create("null", MFD_CLOEXEC);
+	for (int i = STDIN_FILENO; i < first; i++) {
+		if (dup2(null, i) < 0)
+			return -errno;
+	}
+	if (null >= end)
+		close(null);
 	return 0;
 }
 
@@ -194,65 +158,50 @@ static int fill_filter(scmp_filter_ctx context)
 	return result;
 }
 
-int sandbox_filter_create(struct sandbox_filter **ret_filter, struct error *error)
+int sandbox_filter_create(scmp_filter_ctx *ret_filter, struct error *error)
 {
-	struct sandbox_filter *filter = memory_allocate(sizeof(*filter));
 	int result = -ENOMEM;
 
-	filter->context = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	if (filter->context != NULL)
-		result = fill_filter(filter->context);
-	if (result < 0) {
-		if (filter->context != NULL)
-			seccomp_release(filter->context);
-		free(filter);
-		return error_set(error, result, "cannot create a system call filter: %s", strerror(-result));
-	}
-	*ret_filter = filter;
-	return 0;
+	*ret_filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (*ret_filter != NULL)
+		result = fill_filter(*ret_filter);
+	if (result == 0)
+		return 0;
+	seccomp_release(*ret_filter);
+	return error_set(error, result, "cannot create a system call filter: %s", strerror(-result));
 }
 
-void sandbox_filter_release(struct sandbox_filter *filter)
-{
-	seccomp_release(filter->context);
-	free(filter);
-}
-
-static int limit(limited_resource resource, rlim_t soft, rlim_t hard)
-{
-	const struct rlimit value = {.rlim_cur = soft, .rlim_max = hard};
-	struct rlimit now;
-
-	if (getrlimit(resource, &now) == 0 && now.rlim_max < hard)
-		return 0; /* stricter already */
-	return setrlimit(resource, &value) < 0 ? -errno : 0;
-}
+static const struct {
+	int resource;
+	rlim_t soft, hard;
+} limits[] = {
+	{RLIMIT_CPU, SANDBOX_CPU_SECONDS, SANDBOX_CPU_SECONDS + 1},
+#if !ADDRESS_SANITIZER /* whose shadow memory is larger than any limit */
+	{RLIMIT_DATA, SANDBOX_DATA_MEBIBYTES *MEBIBYTE, SANDBOX_DATA_MEBIBYTES *MEBIBYTE},
+	{RLIMIT_AS, ADDRESS_SPACE_MEBIBYTES *MEBIBYTE, ADDRESS_SPACE_MEBIBYTES *MEBIBYTE},
+#endif
+	{RLIMIT_CORE, 0, 0},
+	{RLIMIT_FSIZE, 0, 0},
+	{RLIMIT_NPROC, 0, 0},
+	{RLIMIT_MEMLOCK, 0, 0},
+	{RLIMIT_NOFILE, SANDBOX_DESCRIPTORS, SANDBOX_DESCRIPTORS},
+};
 
 static int set_limits(void)
 {
-	int result = limit(RLIMIT_CPU, SANDBOX_CPU_SECONDS, SANDBOX_CPU_SECONDS + 1);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const struct rlimit value = {.rlim_cur = limits[i].soft, .rlim_max = limits[i].hard};
+		struct rlimit now;
 
-	/* the shadow memory of the address sanitizer is larger than any limit */
-	if (result == 0 && !ADDRESS_SANITIZER)
-		result = limit(RLIMIT_DATA, SANDBOX_DATA_MEBIBYTES * MEBIBYTE,
-			       SANDBOX_DATA_MEBIBYTES * MEBIBYTE);
-	if (result == 0 && !ADDRESS_SANITIZER)
-		result = limit(RLIMIT_AS, ADDRESS_SPACE_MEBIBYTES * MEBIBYTE,
-			       ADDRESS_SPACE_MEBIBYTES * MEBIBYTE);
-	if (result == 0)
-		result = limit(RLIMIT_CORE, 0, 0);
-	if (result == 0)
-		result = limit(RLIMIT_FSIZE, 0, 0);
-	if (result == 0)
-		result = limit(RLIMIT_NPROC, 0, 0);
-	if (result == 0)
-		result = limit(RLIMIT_MEMLOCK, 0, 0);
-	if (result == 0)
-		result = limit(RLIMIT_NOFILE, SANDBOX_DESCRIPTORS, SANDBOX_DESCRIPTORS);
-	return result;
+		if (getrlimit(limits[i].resource, &now) == 0 && now.rlim_max < limits[i].hard)
+			continue; /* stricter already */
+		if (setrlimit(limits[i].resource, &value) < 0)
+			return -errno;
+	}
+	return 0;
 }
 
-int sandbox_enter(const struct sandbox_filter *filter)
+int sandbox_enter(scmp_filter_ctx filter)
 {
 	int result;
 
@@ -262,7 +211,7 @@ int sandbox_enter(const struct sandbox_filter *filter)
 	if (result < 0)
 		return result;
 	/* abort(3), so that a failed assertion of a library says what it is */
-	result = seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+	result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 				  SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
-	return result < 0 ? result : seccomp_load(filter->context);
+	return result < 0 ? result : seccomp_load(filter);
 }

@@ -2,6 +2,7 @@
 #ifndef CTOP_PROBE_SANDBOX_H
 #define CTOP_PROBE_SANDBOX_H
 
+#include <seccomp.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -13,7 +14,8 @@
 
 /*
  * Closes every descriptor but the `count` in `kept` and puts /dev/null on 0, 1 and 2, so that nothing that is
- * printed can get into those. They move: `kept` is what they are now, above 2. Returns 0 or a negative errno.
+ * printed can get into those. The kept ones become 3, 4 and so on, as `kept` then says. Returns 0 or a
+ * negative errno.
  */
 int sandbox_close_others(int *kept, size_t count);
 
@@ -23,12 +25,11 @@ int sandbox_close_others(int *kept, size_t count);
  */
 int sandbox_drop_capabilities(void);
 
-/* The system calls of a child; made once, used by each. */
-struct sandbox_filter;
-
-/* Builds the filter. Returns 0 or a negative errno with a sentence. */
-int sandbox_filter_create(struct sandbox_filter **ret_filter, struct error *error);
-void sandbox_filter_release(struct sandbox_filter *filter);
+/*
+ * Builds the filter for the system calls of a child; each child uses the same. Ends with seccomp_release(3).
+ * Returns 0 or a negative errno with a sentence.
+ */
+int sandbox_filter_create(scmp_filter_ctx *ret_filter, struct error *error);
 
 /*
  * Locks this process in: limits of CPU time, memory and descriptors, not dumpable, and the filter, under
@@ -36,7 +37,7 @@ void sandbox_filter_release(struct sandbox_filter *filter);
  * A call that would open or look up a path fails with EACCES, as libraries try that on their own; any other
  * kills the process with SIGSYS. Returns 0 or a negative errno: then nothing untrusted may be parsed.
  */
-int sandbox_enter(const struct sandbox_filter *filter);
+int sandbox_enter(scmp_filter_ctx filter);
 
 enum {
 	SANDBOX_CPU_SECONDS = 10,
