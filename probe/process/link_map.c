@@ -62,23 +62,17 @@ static int read_memory(const struct link_reader *reader, uint64_t address, void 
 	return transfer_read(reader->pid, address, buffer, size, reader->calls);
 }
 
-/* An object in memory, by its program headers. */
-struct loaded_object {
-	uint64_t bias;    /* address in memory less address in the file */
-	uint64_t dynamic; /* address of its dynamic section, 0 for none */
-};
-
 /*
- * Reads `count` program headers at `address`. The bias follows from PT_PHDR or, with `base` not 0, from the
- * segment that begins the file and was mapped at `base`.
+ * Finds the dynamic section of an object in memory by its `count` program headers at `address`. How far it
+ * was moved follows from PT_PHDR or, with `base` not 0, from the segment that begins the file and was mapped
+ * at `base`. Returns 0 and its address, or a negative errno.
  */
 static int read_headers(const struct link_reader *reader, uint64_t address, uint64_t count, uint64_t base,
-			struct loaded_object *ret_object)
+			uint64_t *ret_dynamic)
 {
 	Elf64_Phdr headers[HEADERS_MAX];
-	struct loaded_object object = {0};
+	uint64_t bias = 0, dynamic = 0;
 	bool biased = false;
-	uint64_t dynamic = 0;
 	int r;
 
 	if (count == 0 || count > HEADERS_MAX)
@@ -89,24 +83,20 @@ static int read_headers(const struct link_reader *reader, uint64_t address, uint
 	for (uint64_t i = 0; i < count; i++) {
 		if (headers[i].p_type == PT_DYNAMIC)
 			dynamic = headers[i].p_vaddr;
-		if (base == 0 && headers[i].p_type == PT_PHDR) {
-			object.bias = address - headers[i].p_vaddr;
-			biased = true;
-		}
-		if (base != 0 && headers[i].p_type == PT_LOAD && headers[i].p_offset == 0) {
-			object.bias = base - headers[i].p_vaddr;
+		if (base == 0 ? headers[i].p_type == PT_PHDR
+			      : headers[i].p_type == PT_LOAD && headers[i].p_offset == 0) {
+			bias = (base == 0 ? address : base) - headers[i].p_vaddr;
 			biased = true;
 		}
 	}
 	if (!biased || dynamic == 0)
 		return -ENOENT;
-	object.dynamic = object.bias + dynamic;
-	*ret_object = object;
+	*ret_dynamic = bias + dynamic;
 	return 0;
 }
 
-/* The object that is mapped from its first byte on at `base`. */
-static int read_object(const struct link_reader *reader, uint64_t base, struct loaded_object *ret_object)
+/* The same for an object that is mapped from its first byte on at `base`. */
+static int read_object(const struct link_reader *reader, uint64_t base, uint64_t *ret_dynamic)
 {
 	Elf64_Ehdr header;
 	int r = read_memory(reader, base, &header, sizeof(header));
@@ -116,16 +106,15 @@ static int read_object(const struct link_reader *reader, uint64_t base, struct l
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_phentsize != sizeof(Elf64_Phdr))
 		return -ENOENT;
-	return read_headers(reader, base + header.e_phoff, header.e_phnum, base, ret_object);
+	return read_headers(reader, base + header.e_phoff, header.e_phnum, base, ret_dynamic);
 }
 
 /* The value of DT_DEBUG: address of struct r_debug, 0 where the linker has not put it yet. -ENOENT: none. */
-static int read_debug_address(const struct link_reader *reader, const struct loaded_object *object,
-			      uint64_t *ret_address)
+static int read_debug_address(const struct link_reader *reader, uint64_t dynamic, uint64_t *ret_address)
 {
 	for (uint64_t i = 0; i < DYNAMIC_MAX; i++) {
 		Elf64_Dyn entry;
-		const int r = read_memory(reader, object->dynamic + i * sizeof(entry), &entry, sizeof(entry));
+		const int r = read_memory(reader, dynamic + i * sizeof(entry), &entry, sizeof(entry));
 
 		if (r < 0)
 			return r;
@@ -146,17 +135,17 @@ static int read_debug_address(const struct link_reader *reader, const struct loa
 static int find_debug(const struct link_reader *reader, const struct auxiliary_vector *vector,
 		      const struct process_map *map, uint64_t *ret_address)
 {
-	struct loaded_object object;
+	uint64_t dynamic;
 	int r = -ENOENT;
 
 	if (vector->headers != 0 && vector->header_size == sizeof(Elf64_Phdr))
-		r = read_headers(reader, vector->headers, vector->header_count, 0, &object);
+		r = read_headers(reader, vector->headers, vector->header_count, 0, &dynamic);
 	if (r == 0)
-		r = read_debug_address(reader, &object, ret_address);
+		r = read_debug_address(reader, dynamic, ret_address);
 	for (size_t i = 0; i < map->count && (r == -ENOENT || r == -EFAULT); i++) {
-		r = read_object(reader, map->objects[i].first, &object);
+		r = read_object(reader, map->objects[i].first, &dynamic);
 		if (r == 0)
-			r = read_debug_address(reader, &object, ret_address);
+			r = read_debug_address(reader, dynamic, ret_address);
 	}
 	return r;
 }
@@ -189,9 +178,9 @@ static int find_link(const struct link_reader *reader, uint64_t debug, uint64_t 
 
 /*
  * Offsets that stand for "none yet" and "decided to be dynamic" (NO_TLS_OFFSET and FORCED_DYNAMIC_TLS_OFFSET
- * of glibc's include/link.h: 0 and -1, or -1 and -2 where 0 is a place).
+ * of glibc's include/link.h: 0 and -1, or -1 and -2 where 0 is a valid offset).
  */
-static bool is_place(uint64_t offset)
+static bool is_valid(uint64_t offset)
 {
 	return offset != 0 && offset < UINT64_MAX - 1;
 }
@@ -208,7 +197,7 @@ static int read_tls(const struct link_reader *reader, uint64_t link, const struc
 		return r;
 	if (tls.module == 0)
 		return -EAGAIN;
-	tls.is_static = is_place(tls.offset);
+	tls.is_static = is_valid(tls.offset);
 	*ret_tls = tls;
 	return 0;
 }
@@ -218,21 +207,20 @@ int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const st
 		      uint64_t *calls, struct error *error)
 {
 	const struct link_reader reader = {.pid = pid, .calls = calls};
-	struct loaded_object loaded;
-	uint64_t debug = 0, link = 0;
+	uint64_t dynamic, debug = 0, link = 0;
 	int r;
 
 	if (object >= map->count)
 		return error_set(error, -ENOENT, "its memory map changed while it was read");
 	if (!library->links_known)
 		return error_set(error, -ENOENT, "its C library does not describe its link map");
-	r = read_object(&reader, map->objects[object].first, &loaded);
+	r = read_object(&reader, map->objects[object].first, &dynamic);
 	if (r == 0)
 		r = find_debug(&reader, vector, map, &debug);
 	if (r == 0 && debug == 0)
 		r = -EAGAIN;
 	if (r == 0)
-		r = find_link(&reader, debug, loaded.dynamic, &link);
+		r = find_link(&reader, debug, dynamic, &link);
 	if (r == 0)
 		r = read_tls(&reader, link, library, ret_tls);
 	switch (r) {

@@ -24,93 +24,42 @@ struct mapping {
 	size_t path_length; /* 0: no file */
 };
 
-static const char *skip_blanks(const char *text, const char *end)
+/* Takes a number and the character that must stand behind it. */
+static bool take_number(const char **text, int base, char behind, uint64_t *ret_value)
 {
-	while (text < end && (*text == ' ' || *text == '\t'))
-		text++;
-	return text;
-}
+	char *end;
 
-/* Takes the word at `*text` and the blanks behind it. */
-static size_t take_word(const char **text, const char *end, const char **ret_word)
-{
-	const char *word = skip_blanks(*text, end);
-	const char *behind = word;
-
-	while (behind < end && *behind != ' ' && *behind != '\t')
-		behind++;
-	*text = behind;
-	*ret_word = word;
-	return (size_t)(behind - word);
-}
-
-static bool parse_number(const char *text, size_t length, unsigned int base, uint64_t *ret_value)
-{
-	uint64_t value = 0;
-
-	if (length == 0)
+	*ret_value = strtoull(*text, &end, base);
+	if (end == *text || *end != behind)
 		return false;
-	for (size_t i = 0; i < length; i++) {
-		unsigned int digit = 16;
-
-		if (text[i] >= '0' && text[i] <= '9')
-			digit = (unsigned int)(text[i] - '0');
-		else if (text[i] >= 'a' && text[i] <= 'f')
-			digit = (unsigned int)(text[i] - 'a') + 10;
-		if (digit >= base || __builtin_mul_overflow(value, (uint64_t)base, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)digit, &value))
-			return false;
-	}
-	*ret_value = value;
+	*text = end + 1;
 	return true;
-}
-
-/* Two hexadecimal numbers around a separator: a range, or the numbers of a device. */
-static bool parse_pair(const char *text, size_t length, char separator, uint64_t *ret_first,
-		       uint64_t *ret_second)
-{
-	const char *middle = memchr(text, separator, length);
-	size_t first_length;
-
-	if (middle == NULL)
-		return false;
-	first_length = (size_t)(middle - text);
-	return parse_number(text, first_length, 16, ret_first) &&
-	       parse_number(middle + 1, length - first_length - 1, 16, ret_second);
 }
 
 /*
  * "5583e6f7a000-5583e6f7b000 r-xp 00000000 fe:00 12345   /usr/bin/example" (show_map_vma() in
  * fs/proc/task_mmu.c). Only the first word of a path counts.
  */
-static bool parse_line(const char *line, const char *end, struct mapping *ret_mapping)
+static bool parse_line(const char *line, struct mapping *ret_mapping)
 {
-	uint64_t major = 0, minor = 0;
-	const char *word;
-	size_t length;
+	uint64_t major, minor;
+	char *end;
 
 	*ret_mapping = (struct mapping){0};
-	length = take_word(&line, end, &word);
-	if (!parse_pair(word, length, '-', &ret_mapping->start, &ret_mapping->end) ||
-	    ret_mapping->start >= ret_mapping->end)
+	if (!take_number(&line, 16, '-', &ret_mapping->start) ||
+	    !take_number(&line, 16, ' ', &ret_mapping->end) || ret_mapping->start >= ret_mapping->end ||
+	    strcspn(line, " \n") != strlen("r-xp"))
 		return false;
-	length = take_word(&line, end, &word);
-	ret_mapping->is_executable = memchr(word, 'x', length) != NULL;
-	length = take_word(&line, end, &word);
-	if (!parse_number(word, length, 16, &ret_mapping->offset))
-		return false;
-	length = take_word(&line, end, &word);
-	if (!parse_pair(word, length, ':', &major, &minor) || major > UINT32_MAX || minor > UINT32_MAX)
+	ret_mapping->is_executable = line[2] == 'x';
+	line += strlen("r-xp ");
+	if (!take_number(&line, 16, ' ', &ret_mapping->offset) || !take_number(&line, 16, ':', &major) ||
+	    !take_number(&line, 16, ' ', &minor))
 		return false;
 	ret_mapping->device = makedev((unsigned int)major, (unsigned int)minor);
-	length = take_word(&line, end, &word);
-	if (!parse_number(word, length, 10, &ret_mapping->inode))
-		return false;
-	length = take_word(&line, end, &word);
-	if (length > 0 && word[0] == '/') {
-		ret_mapping->path = word;
-		ret_mapping->path_length = length;
-	}
+	ret_mapping->inode = strtoull(line, &end, 10);
+	ret_mapping->path = end + strspn(end, " ");
+	if (ret_mapping->path[0] == '/')
+		ret_mapping->path_length = strcspn(ret_mapping->path, " \t\n");
 	return true;
 }
 
@@ -140,37 +89,30 @@ static void follow_run(struct file_run *run, const struct mapping *mapping)
 	*run = (struct file_run){mapping->device, mapping->inode, mapping->start};
 }
 
-static void parse_map(const struct buffer *text, uint64_t executable_device, uint64_t executable_inode,
+static void parse_map(const char *line, uint64_t executable_device, uint64_t executable_inode,
 		      struct process_map *map)
 {
-	const char *line = text->data;
-	const char *text_end = text->data + text->length;
 	struct file_run run = {0};
+	struct mapping mapping;
 	size_t capacity = 0;
 
-	while (line != NULL && line < text_end) {
-		const char *newline = memchr(line, '\n', (size_t)(text_end - line));
-		const char *end = newline != NULL ? newline : text_end;
-		struct mapping mapping;
-
-		if (parse_line(line, end, &mapping)) {
-			follow_run(&run, &mapping);
-			if (mapping.is_executable && mapping.path_length > 0 &&
-			    !(mapping.device == executable_device && mapping.inode == executable_inode) &&
-			    !is_known(map, mapping.device, mapping.inode)) {
-				map->objects = memory_grow(map->objects, &capacity, map->count + 1,
-							   sizeof(map->objects[0]));
-				map->objects[map->count++] = (struct mapped_object){
-					.path = memory_duplicate_bytes(mapping.path, mapping.path_length),
-					.start = mapping.start,
-					.end = mapping.end,
-					.first = run.first,
-					.device = mapping.device,
-					.inode = mapping.inode,
-				};
-			}
-		}
-		line = newline != NULL ? newline + 1 : NULL;
+	for (; line != NULL; line = strchr(line, '\n'), line += line != NULL) {
+		if (!parse_line(line, &mapping))
+			continue;
+		follow_run(&run, &mapping);
+		if (!mapping.is_executable || mapping.path_length == 0 ||
+		    (mapping.device == executable_device && mapping.inode == executable_inode) ||
+		    is_known(map, mapping.device, mapping.inode))
+			continue;
+		map->objects = memory_grow(map->objects, &capacity, map->count + 1, sizeof(map->objects[0]));
+		map->objects[map->count++] = (struct mapped_object){
+			.path = memory_duplicate_bytes(mapping.path, mapping.path_length),
+			.start = mapping.start,
+			.end = mapping.end,
+			.first = run.first,
+			.device = mapping.device,
+			.inode = mapping.inode,
+		};
 	}
 }
 
@@ -178,15 +120,15 @@ int process_map_read(int process_directory, dev_t executable_device, ino_t execu
 		     struct process_map *ret_map, struct error *error)
 {
 	struct buffer text = {0};
-	int result = file_read(process_directory, "maps", &text, MAP_BYTES_MAX);
+	const int result = file_read(process_directory, "maps", &text, MAP_BYTES_MAX);
 
 	*ret_map = (struct process_map){0};
 	if (result < 0)
 		error_set(error, result, "cannot read its memory map: %s", strerror(-result));
 	else
-		parse_map(&text, executable_device, executable_inode, ret_map);
+		parse_map(text.data, executable_device, executable_inode, ret_map);
 	buffer_release(&text);
-	return result < 0 ? result : 0;
+	return result;
 }
 
 void process_map_copy(const struct process_map *map, struct process_map *ret_copy)

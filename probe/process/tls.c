@@ -18,36 +18,25 @@ enum tls_variant tls_native_variant(void)
 #endif
 }
 
-int tls_round_up(uint64_t value, uint64_t alignment, uint64_t *ret_rounded)
-{
-	const uint64_t mask = alignment > 1 ? alignment - 1 : 0;
-	uint64_t sum;
-
-	if (__builtin_add_overflow(value, mask, &sum))
-		return -EOVERFLOW;
-	*ret_rounded = sum & ~mask;
-	return 0;
-}
-
 int tls_executable_distance(const struct tls_segment *segment, enum tls_variant variant,
 			    uint64_t *ret_distance)
 {
 	const uint64_t alignment = segment->alignment > 1 ? segment->alignment : 1;
-	uint64_t misalignment, sum, rounded;
+	const uint64_t mask = alignment - 1, misalignment = segment->address & mask;
+	uint64_t end;
 
-	if ((alignment & (alignment - 1)) != 0)
+	if ((alignment & mask) != 0)
 		return -EOVERFLOW;
-	misalignment = segment->address & (alignment - 1);
 	if (variant == TLS_VARIANT_1) {
-		/* the first place behind the two words of the TCB that keeps p_vaddr modulo p_align */
-		*ret_distance = TCB_SIZE_VARIANT_1 + ((misalignment - TCB_SIZE_VARIANT_1) & (alignment - 1));
+		/* the first address behind the two words of the TCB that keeps p_vaddr modulo p_align */
+		*ret_distance = TCB_SIZE_VARIANT_1 + ((misalignment - TCB_SIZE_VARIANT_1) & mask);
 		return 0;
 	}
-	/* the last place that ends at or below the thread pointer and keeps p_vaddr modulo p_align */
-	if (__builtin_add_overflow(segment->size, misalignment, &sum) ||
-	    tls_round_up(sum, alignment, &rounded) < 0)
+	/* the last one that ends at or below the thread pointer and keeps p_vaddr modulo p_align */
+	if (__builtin_add_overflow(segment->size, misalignment, &end) ||
+	    __builtin_add_overflow(end, mask, &end))
 		return -EOVERFLOW;
-	*ret_distance = -(rounded - misalignment);
+	*ret_distance = misalignment - (end & ~mask);
 	return 0;
 }
 

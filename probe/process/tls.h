@@ -19,9 +19,6 @@ enum tls_variant {
 /* The variant of the machine that this program is built for. */
 enum tls_variant tls_native_variant(void);
 
-/* (value + alignment - 1) rounded down to a multiple of max(alignment, 1), a power of two. -EOVERFLOW. */
-int tls_round_up(uint64_t value, uint64_t alignment, uint64_t *ret_rounded);
-
 /*
  * Distance of the executable's TLS image from the thread pointer: image = thread pointer + distance (modulo
  * 2^64, negative on variant II). The linker writes this distance into the code (local-exec accesses), so it
