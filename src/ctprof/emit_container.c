@@ -66,11 +66,12 @@ static bool emit_u32_array(struct emitter *emitter, const uint32_t *numbers, siz
 	return end(emitter, ']');
 }
 
-void emit_cpu_set(struct emitter *emitter, uint32_t id)
+static bool emit_cpu_set(struct emitter *emitter, uint64_t set)
 {
 	const struct string_pool *pool = &emitter->snapshot->cpu_sets;
 
-	emit_u32_array(emitter, cpu_set_cpus(pool, id), cpu_set_count(pool, id));
+	emit_u32_array(emitter, cpu_set_cpus(pool, (uint32_t)set), cpu_set_count(pool, (uint32_t)set));
+	return true;
 }
 
 static int compare_key_values(const void *left, const void *right, void *emitter_pointer)
@@ -334,6 +335,8 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 	const void *field = (const char *)target + member->offset;
 
 	switch (member->type) {
+	case MEMBER_CPU_SET:
+		return emit_cpu_set(emitter, *(const uint64_t *)field);
 	case MEMBER_KEY_VALUES:
 		return emit_key_values(emitter, field);
 	case MEMBER_TEXT_PAIRS:

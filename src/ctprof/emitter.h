@@ -43,9 +43,6 @@ void emit_object(struct emitter *emitter, const struct object *object, const voi
 /* The value of a member that is no scalar and no table's object; false when it is absent. */
 bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
 
-/* The array of CPU numbers of a set. */
-void emit_cpu_set(struct emitter *emitter, uint32_t id);
-
 /* Fills emitter->thread from the columns. Threads come in ascending order. */
 void emit_gather_thread(struct emitter *emitter, size_t thread);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Walks through the JSON text by the tables of members, with a stack of places for the error sentences. */
+/* Walks through the JSON text by the tables of members, with a stack of positions for the error sentences. */
 #include "load.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ static void append_shown(struct buffer *buffer, const char *text, size_t length)
 	buffer_append_text(buffer, cut ? "…\"" : "\"");
 }
 
-/* The present place: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
+/* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
 static void append_path(const struct loader *loader, struct buffer *buffer)
 {
 	size_t start = buffer->length;
@@ -47,25 +49,20 @@ static void append_path(const struct loader *loader, struct buffer *buffer)
 		buffer_append_text(buffer, "the snapshot");
 }
 
-/* Refuses the value at the present place: "byte 812: threads[12].nice WORDS". */
-static int refuse(struct loader *loader, const char *words)
+/* Refuses the value at the present position: "byte 812: threads[12].nice WORDS". */
+__attribute__((format(printf, 2, 3))) static int refuse(struct loader *loader, const char *format, ...)
 {
 	struct buffer path = {0};
+	char words[256];
+	va_list arguments;
 
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
 	append_path(loader, &path);
 	error_set(loader->error, -EBADMSG, "byte %" PRIu64 ": %s %s", json_reader_offset(&loader->json),
 		  path.data, words);
 	buffer_release(&path);
-	return -EBADMSG;
-}
-
-static int refuse_for(struct loader *loader, const char *wanted, const char *text, size_t length)
-{
-	struct buffer words = {0};
-
-	buffer_append_format(&words, "must be %s, not %.*s", wanted, (int)length, text);
-	refuse(loader, words.data);
-	buffer_release(&words);
 	return -EBADMSG;
 }
 
@@ -82,16 +79,14 @@ bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar,
 		buffer_append_text(&shown, scalar->boolean ? "true" : "false");
 	else
 		buffer_append_text(&shown, "null");
-	refuse_for(loader, wanted, shown.data, shown.length);
+	refuse(loader, "must be %s, not %s", wanted, shown.data);
 	buffer_release(&shown);
 	return false;
 }
 
 static int refuse_structure(struct loader *loader, enum json_type type, const char *wanted)
 {
-	const char *words = type == JSON_OBJECT ? "an object" : "an array";
-
-	return refuse_for(loader, wanted, words, strlen(words));
+	return refuse(loader, "must be %s, not %s", wanted, type == JSON_OBJECT ? "an object" : "an array");
 }
 
 static struct frame *push(struct loader *loader, void *target)
@@ -113,8 +108,10 @@ static int see_member(struct loader *loader, struct frame *frame, size_t index)
 	if (*seen & bit)
 		return refuse(loader, "stands there twice");
 	*seen |= bit;
-	if (frame->member->flags & MEMBER_OLDER)
+	if (frame->member->flags & MEMBER_OLDER) {
 		loader->notes.older = frame->member;
+		frame->is_older = true;
+	}
 	return 1;
 }
 
@@ -177,9 +174,7 @@ static bool allows_null(const struct member *member)
 /* Most threads of a host may run on the same CPUs: the text of the last set is tried first. */
 static bool take_last_set(struct loader *loader, const struct member *member, void *target)
 {
-	if (member->type != MEMBER_VALUE ||
-	    metric_type(member->metric)->encoding != METRIC_ENCODING_CPU_SET ||
-	    loader->last_set.text.length == 0 ||
+	if (member->type != MEMBER_CPU_SET || loader->last_set.text.length == 0 ||
 	    !json_reader_take_text(&loader->json, loader->last_set.text.data, loader->last_set.text.length))
 		return false;
 	*(uint64_t *)(void *)((char *)target + member->offset) = loader->last_set.id;
@@ -209,8 +204,8 @@ static int load_member(struct loader *loader, struct frame *frame)
 	}
 	if (member->type == MEMBER_OBJECT && type == JSON_OBJECT)
 		return load_object(loader, member->object, (char *)frame->target + member->offset);
-	container = load_container(member);
-	if (container == NULL || container->type != type)
+	container = &load_containers[member->type];
+	if (container->type != type)
 		return refuse_structure(loader, type, load_expectation(member));
 	return load_elements(loader, container, member, frame->target);
 }
@@ -227,9 +222,10 @@ static int load_element(struct loader *loader, struct frame *frame)
 	if (type != JSON_OBJECT && type != JSON_ARRAY) {
 		if (json_reader_scalar(&loader->json, &scalar) < 0)
 			return loader->json.result;
-		if (container->load_scalar == NULL)
-			return load_refuse_scalar(loader, &scalar, container->elements) - EBADMSG;
-		return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
+		if (container->load_scalar != NULL)
+			return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
+		load_refuse_scalar(loader, &scalar, container->elements);
+		return -EBADMSG;
 	}
 	if (container->element == NULL || type != JSON_OBJECT)
 		return refuse_structure(loader, type, container->elements);
@@ -239,7 +235,7 @@ static int load_element(struct loader *loader, struct frame *frame)
 	if (load_object(loader, container->element, target) < 0)
 		return -EBADMSG;
 	if (container->end_element != NULL)
-		container->end_element(loader, frame, frame + 1);
+		container->end_element(loader, frame + 1);
 	return 0;
 }
 
@@ -288,29 +284,10 @@ static void mark_needed(const struct object *object, uint64_t needed[])
 	}
 }
 
-static bool has_older_member(const struct frame *frame)
-{
-	for (size_t i = 0; i < frame->object->count; i++) {
-		if ((frame->object->members[i].flags & MEMBER_OLDER) && (frame->seen[i / 64] >> (i % 64) & 1))
-			return true;
-	}
-	return false;
-}
-
-static int refuse_lacking(struct loader *loader, const struct member *member)
-{
-	struct buffer words = {0};
-
-	buffer_append_format(&words, "lacks the member \"%s\"", member->name);
-	refuse(loader, words.data);
-	buffer_release(&words);
-	return -EBADMSG;
-}
-
 /* Looks which members of an object that ends did not come. */
 static int check_missing(struct loader *loader, struct frame *frame, const uint64_t needed[])
 {
-	bool older_form = frame->object->has_older_form && has_older_member(frame);
+	bool older_form = frame->object->has_older_form && frame->is_older;
 
 	frame->member = NULL;
 	for (size_t i = 0; i < frame->object->count; i++) {
@@ -319,7 +296,7 @@ static int check_missing(struct loader *loader, struct frame *frame, const uint6
 		if (!((needed[i / 64] & ~frame->seen[i / 64]) >> (i % 64) & 1))
 			continue;
 		if ((member->flags & MEMBER_REQUIRED) && !older_form)
-			return refuse_lacking(loader, member);
+			return refuse(loader, "lacks the member \"%s\"", member->name);
 		if (frame->object == &thread_object)
 			loader->notes.missing[i]++;
 		else if (!older_form)

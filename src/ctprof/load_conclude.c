@@ -7,21 +7,24 @@
 #include "base/memory.h"
 #include "loader.h"
 
-void load_begin_thread(struct loader *loader)
+void *load_begin_thread(struct loader *loader, struct frame *frame)
 {
+	(void)frame;
 	loader->thread = (struct thread_record){
 		.uid = UINT32_MAX,
 		.index = loader->snapshot->thread_count,
 		.values[METRIC_STATE] = '~',
 	};
+	return &loader->thread;
 }
 
-void load_commit_thread(struct loader *loader)
+void load_end_thread(struct loader *loader, const struct frame *element)
 {
 	const struct thread_record *record = &loader->thread;
 	struct snapshot *snapshot = loader->snapshot;
 	size_t thread = snapshot_add_thread(snapshot, record->tgid, record->tid);
 
+	(void)element;
 	snapshot->triple[thread] = snapshot_intern_triple(snapshot, record->names);
 	snapshot->uid[thread] = record->uid;
 	snapshot->thread_flags[thread] = record->flags;
@@ -34,13 +37,10 @@ void load_commit_thread(struct loader *loader)
 	}
 	if (record->smaps.count != 0)
 		snapshot_add_smaps(snapshot, thread)->kib = record->smaps;
-	if (record->layout != NULL) {
-		loader->layouts.items = memory_grow(loader->layouts.items, &loader->layouts.capacity,
-						    loader->layouts.count + 1,
-						    sizeof(*loader->layouts.items));
-		loader->layouts.items[loader->layouts.count++] = (struct pending_layout){
-			.tgid = record->tgid, .layout = record->layout};
-	}
+	if (record->layout != NULL)
+		*MEMORY_APPEND(loader->layouts.items, loader->layouts.count,
+			       loader->layouts.capacity) = (struct pending_layout){record->tgid,
+										   record->layout};
 }
 
 static void apply_reasons(struct loader *loader)
@@ -86,12 +86,9 @@ static void apply_heap(struct loader *loader)
 		if (hash_map_get(&known, pending->tgid, &unused))
 			continue;
 		hash_map_set(&known, pending->tgid, 0);
-		loader->heap.items = memory_grow(loader->heap.items, &loader->heap.capacity,
-						 loader->heap.count + 1, sizeof(*loader->heap.items));
-		loader->heap.items[loader->heap.count++] = (struct heap_process){
-			.tgid = pending->tgid,
-			.layout = pending->layout,
-		};
+		*MEMORY_APPEND(loader->heap.items, loader->heap.count,
+			       loader->heap.capacity) = (struct heap_process){.tgid = pending->tgid,
+									      .layout = pending->layout};
 	}
 	hash_map_release(&known);
 	if (loader->heap.count == 0)

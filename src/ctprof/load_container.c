@@ -4,17 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "loader.h"
-
-static size_t find_name(const struct member *member, const struct buffer *key)
-{
-	for (size_t i = 0; i < member->count; i++) {
-		if (strlen(member->names[i]) == key->length &&
-		    memcmp(member->names[i], key->data, key->length) == 0)
-			return i;
-	}
-	return SIZE_MAX;
-}
+#include "metric/name.h"
 
 static bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
 				uint64_t *ret_value)
@@ -79,9 +71,7 @@ static struct load_entry *add_entry(struct loader *loader, struct frame *frame)
 
 	if (frame->index == 0)
 		loader->entries.count = 0;
-	loader->entries.items = memory_grow(loader->entries.items, &loader->entries.capacity,
-					    loader->entries.count + 1, sizeof(*loader->entries.items));
-	entry = &loader->entries.items[loader->entries.count++];
+	entry = MEMORY_APPEND(loader->entries.items, loader->entries.count, loader->entries.capacity);
 	*entry = (struct load_entry){
 		.key = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length),
 		.index = (uint32_t)frame->index,
@@ -108,7 +98,7 @@ static int compare_entries(const void *left, const void *right, void *snapshot_p
 	const struct load_entry *a = left, *b = right;
 	int order = string_pool_compare(&snapshot->strings, a->key, b->key);
 
-	return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+	return order != 0 ? order : order_u64(a->index, b->index);
 }
 
 /* Decimal numbers: the shorter one is the smaller one. */
@@ -116,11 +106,10 @@ static int compare_numbered_entries(const void *left, const void *right, void *s
 {
 	const struct snapshot *snapshot = snapshot_pointer;
 	const struct load_entry *a = left, *b = right;
-	size_t a_length = string_pool_length(&snapshot->strings, a->key);
-	size_t b_length = string_pool_length(&snapshot->strings, b->key);
+	int order = order_u64(string_pool_length(&snapshot->strings, a->key),
+			      string_pool_length(&snapshot->strings, b->key));
 
-	return a_length != b_length ? (a_length > b_length) - (a_length < b_length)
-				    : compare_entries(left, right, snapshot_pointer);
+	return order != 0 ? order : compare_entries(left, right, snapshot_pointer);
 }
 
 /* Sorts the entries of the object that ends, unless they are sorted, and drops all but the last of a key. */
@@ -195,7 +184,7 @@ static void end_capabilities(struct loader *loader, struct frame *frame)
 		provenance->capabilities[i] = loader->entries.items[i].text;
 }
 
-/* Objects and arrays of a fixed size; what has no place is left out. */
+/* Objects and arrays of a fixed size; what is beyond it, or has an unknown name, is left out. */
 
 static bool load_number_slot(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
@@ -216,36 +205,23 @@ static void end_number_slots(struct loader *loader, struct frame *frame)
 	*(bool *)(object + frame->member->known) = frame->index >= frame->member->count;
 }
 
-static bool load_named_number(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static bool load_named(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
-	size_t index = find_name(frame->member, &frame->key);
-	uint64_t value;
+	const struct member *member = frame->member;
+	const size_t index = name_find(member->names, member->count, sizeof(char *), frame->key.data,
+				       frame->key.length);
+	uint64_t number = 0;
 
-	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+	if (member->type == MEMBER_NAMED_NUMBERS ? !load_element_number(loader, scalar, UINT64_MAX, &number)
+						 : !load_element_string(loader, scalar))
 		return false;
-	if (index != SIZE_MAX)
-		((uint64_t *)frame->target)[index] = value;
-	return true;
-}
-
-static bool load_named_text(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
-{
-	size_t index = find_name(frame->member, &frame->key);
-
-	if (!load_element_string(loader, scalar))
-		return false;
-	if (index != SIZE_MAX)
+	if (index == member->count)
+		return true;
+	if (member->type == MEMBER_NAMED_NUMBERS)
+		((uint64_t *)frame->target)[index] = number;
+	else if (member->type == MEMBER_NAMED_TEXTS)
 		((const char **)frame->target)[index] = load_text(loader, scalar);
-	return true;
-}
-
-static bool load_named_reason(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
-{
-	size_t index = find_name(frame->member, &frame->key);
-
-	if (!load_element_string(loader, scalar))
-		return false;
-	if (index != SIZE_MAX)
+	else
 		((reason_id *)frame->target)[index] = snapshot_reason_intern(loader->snapshot, scalar->text,
 									     scalar->length);
 	return true;
@@ -258,21 +234,7 @@ static bool load_missed(struct loader *loader, struct frame *frame, const struct
 	return load_element_number(loader, scalar, UINT64_MAX, &((uint64_t *)frame->target)[reason]);
 }
 
-/* Threads and cgroups. */
-
-static void *begin_thread(struct loader *loader, struct frame *frame)
-{
-	(void)frame;
-	load_begin_thread(loader);
-	return &loader->thread;
-}
-
-static void end_thread(struct loader *loader, struct frame *frame, const struct frame *element)
-{
-	(void)frame;
-	(void)element;
-	load_commit_thread(loader);
-}
+/* Cgroups. */
 
 static void *begin_cgroup(struct loader *loader, struct frame *frame)
 {
@@ -282,11 +244,10 @@ static void *begin_cgroup(struct loader *loader, struct frame *frame)
 }
 
 /* A flat record of an older generation has these two readings and no other. */
-static void end_cgroup(struct loader *loader, struct frame *frame, const struct frame *element)
+static void end_cgroup(struct loader *loader, const struct frame *element)
 {
 	struct cgroup_record *record = element->target;
 
-	(void)frame;
 	if ((element->seen[0] & 1) != 0)
 		return; /* has the first member of a nested record */
 	loader->notes.older_cgroup = true;
@@ -322,15 +283,11 @@ static bool load_source(struct loader *loader, struct frame *frame, const struct
 static enum pressure_resource find_pressure(const struct buffer *key)
 {
 	static const size_t prefix = sizeof(PRESSURE_MISSING_PREFIX) - 1;
-	size_t i = PRESSURE_RESOURCE_COUNT;
 
-	if (key->length > prefix && memcmp(key->data, PRESSURE_MISSING_PREFIX, prefix) == 0) {
-		for (i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
-			if (strcmp(pressure_resource_names[i], key->data + prefix) == 0)
-				break;
-		}
-	}
-	return (enum pressure_resource)i;
+	if (key->length <= prefix || memcmp(key->data, PRESSURE_MISSING_PREFIX, prefix) != 0)
+		return PRESSURE_RESOURCE_COUNT;
+	return (enum pressure_resource)name_find(pressure_resource_names, PRESSURE_RESOURCE_COUNT,
+						 sizeof(char *), key->data + prefix, key->length - prefix);
 }
 
 static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
@@ -361,9 +318,8 @@ static bool load_thread_missing(struct loader *loader, struct frame *frame, cons
 		return false;
 	if (source == SOURCE_NONE && metric == METRIC_NONE)
 		return true;
-	loader->reasons.items = memory_grow(loader->reasons.items, &loader->reasons.capacity,
-					    loader->reasons.count + 1, sizeof(*loader->reasons.items));
-	loader->reasons.items[loader->reasons.count++] = (struct pending_reason){
+	*MEMORY_APPEND(loader->reasons.items, loader->reasons.count,
+		       loader->reasons.capacity) = (struct pending_reason){
 		.thread = (uint32_t)loader->thread.index,
 		.key = (uint16_t)(source != SOURCE_NONE ? (size_t)source : SOURCE_COUNT + (size_t)metric),
 		.reason = snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length),
@@ -380,9 +336,7 @@ static bool load_age(struct loader *loader, struct frame *frame, const struct js
 		return false;
 	if (source == SOURCE_NONE)
 		return true;
-	loader->ages.items = memory_grow(loader->ages.items, &loader->ages.capacity, loader->ages.count + 1,
-					 sizeof(*loader->ages.items));
-	loader->ages.items[loader->ages.count++] = (struct pending_age){
+	*MEMORY_APPEND(loader->ages.items, loader->ages.count, loader->ages.capacity) = (struct pending_age){
 		.thread = (uint32_t)loader->thread.index,
 		.source = (uint16_t)source,
 		.age_ns = age,
@@ -405,21 +359,16 @@ static void *begin_tally(struct loader *loader, struct frame *frame)
 
 static void *begin_heap(struct loader *loader, struct frame *frame)
 {
+	struct heap_process *process = MEMORY_APPEND(loader->heap.items, loader->heap.count,
+						     loader->heap.capacity);
+
 	(void)frame;
-	loader->heap.items = memory_grow(loader->heap.items, &loader->heap.capacity, loader->heap.count + 1,
-					 sizeof(*loader->heap.items));
-	loader->heap.items[loader->heap.count] = (struct heap_process){0};
-	return &loader->heap.items[loader->heap.count++];
+	*process = (struct heap_process){0};
+	return process;
 }
 
-static const struct container cpu_set_container = {
-	JSON_ARRAY,
-	"a CPU number",
-	.load_scalar = load_u32,
-	.end = end_cpu_set,
-};
-
-static const struct container containers[MEMBER_TYPE_COUNT] = {
+const struct container load_containers[MEMBER_TYPE_COUNT] = {
+	[MEMBER_CPU_SET] = {JSON_ARRAY, "a CPU number", .load_scalar = load_u32, .end = end_cpu_set},
 	[MEMBER_KEY_VALUES] = {JSON_OBJECT, "a number", .load_scalar = load_number_entry,
 			       .end = end_key_values},
 	[MEMBER_TEXT_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
@@ -427,12 +376,12 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_NUMBERED_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
 				   .end = end_numbered_pairs},
 	[MEMBER_NUMBERS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot, .end = end_number_slots},
-	[MEMBER_NAMED_NUMBERS] = {JSON_OBJECT, "a number", .load_scalar = load_named_number},
-	[MEMBER_NAMED_TEXTS] = {JSON_OBJECT, "a string", .load_scalar = load_named_text},
-	[MEMBER_NAMED_REASONS] = {JSON_OBJECT, "a string", .load_scalar = load_named_reason},
+	[MEMBER_NAMED_NUMBERS] = {JSON_OBJECT, "a number", .load_scalar = load_named},
+	[MEMBER_NAMED_TEXTS] = {JSON_OBJECT, "a string", .load_scalar = load_named},
+	[MEMBER_NAMED_REASONS] = {JSON_OBJECT, "a string", .load_scalar = load_named},
 	[MEMBER_MISSED] = {JSON_OBJECT, "a number", .load_scalar = load_missed},
 	[MEMBER_THREADS] = {JSON_ARRAY, "a thread record", .element = &thread_object,
-			    .begin_element = begin_thread, .end_element = end_thread},
+			    .begin_element = load_begin_thread, .end_element = load_end_thread},
 	[MEMBER_CGROUPS] = {JSON_OBJECT, "a cgroup record", .element = &cgroup_object,
 			    .begin_element = begin_cgroup, .end_element = end_cgroup},
 	[MEMBER_CAPABILITIES] = {JSON_ARRAY, "a string", .load_scalar = load_text_entry,
@@ -447,12 +396,3 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 };
-
-const struct container *load_container(const struct member *member)
-{
-	const struct container *container = &containers[member->type];
-
-	if (member->type == MEMBER_VALUE && metric_type(member->metric)->encoding == METRIC_ENCODING_CPU_SET)
-		return &cpu_set_container;
-	return container->type != 0 ? container : NULL;
-}

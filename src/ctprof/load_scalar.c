@@ -4,6 +4,7 @@
 
 #include "base/unicode.h"
 #include "loader.h"
+#include "metric/name.h"
 
 static bool number_up_to(const struct json_scalar *scalar, uint64_t largest, uint64_t *ret_value)
 {
@@ -66,19 +67,17 @@ static bool load_value(struct loader *loader, enum metric_encoding encoding, uin
 		*value = scalar->boolean;
 		return scalar->type == JSON_BOOLEAN;
 	case METRIC_ENCODING_CPU_SET:
-		return false;
+		break; /* a container */
 	}
 	return false;
 }
 
 static enum feature_state feature_state(const struct json_scalar *scalar)
 {
-	for (int i = FEATURE_STATE_UNKNOWN; i <= FEATURE_STATE_OFF; i++) {
-		if (strlen(feature_state_names[i]) == scalar->length &&
-		    memcmp(feature_state_names[i], scalar->text, scalar->length) == 0)
-			return (enum feature_state)i;
-	}
-	return FEATURE_STATE_UNKNOWN;
+	size_t state = name_find(feature_state_names, FEATURE_STATE_OFF + 1, sizeof(char *), scalar->text,
+				 scalar->length);
+
+	return state <= FEATURE_STATE_OFF ? (enum feature_state)state : FEATURE_STATE_UNKNOWN;
 }
 
 static enum reason feature_reason(const struct json_scalar *scalar)
@@ -93,15 +92,12 @@ static bool load_narrow(const struct member *member, void *field, const struct j
 {
 	uint64_t value;
 
-	if (member->type == MEMBER_U16) {
-		if (!number_up_to(scalar, UINT16_MAX, &value))
-			return false;
-		*(uint16_t *)field = (uint16_t)value;
-		return true;
-	}
-	if (!number_up_to(scalar, UINT32_MAX, &value))
+	if (!number_up_to(scalar, member->type == MEMBER_U16 ? UINT16_MAX : UINT32_MAX, &value))
 		return false;
-	*(uint32_t *)field = (uint32_t)value;
+	if (member->type == MEMBER_U16)
+		*(uint16_t *)field = (uint16_t)value;
+	else
+		*(uint32_t *)field = (uint32_t)value;
 	return true;
 }
 
@@ -194,7 +190,6 @@ static const char *const encoding_words[] = {
 	[METRIC_ENCODING_STRING] = "a string",
 	[METRIC_ENCODING_CHARACTER] = "a string of one character",
 	[METRIC_ENCODING_BOOLEAN] = "true or false",
-	[METRIC_ENCODING_CPU_SET] = "an array of CPU numbers",
 };
 
 /* Types that are not named here are objects. */
@@ -212,6 +207,7 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_FEATURE_STATE] = "a string",
 	[MEMBER_FEATURE_REASON] = "a string",
 	[MEMBER_VERSION] = "a number",
+	[MEMBER_CPU_SET] = "an array of CPU numbers",
 	[MEMBER_NUMBERS] = "an array of numbers",
 	[MEMBER_THREADS] = "an array of thread records",
 	[MEMBER_CAPABILITIES] = "an array of strings",

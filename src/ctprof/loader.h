@@ -13,7 +13,7 @@
 #include "member.h"
 
 enum {
-	LOAD_DEPTH_MAX = 8, /* places in each other, by the tables */
+	LOAD_DEPTH_MAX = 8, /* objects and arrays in each other, by the tables */
 	LOAD_NAME_MAX = 64, /* longer than every member's name */
 };
 
@@ -29,12 +29,12 @@ struct container {
 	/* For elements that are objects: their members, the struct to fill (NULL: skip it), and what then. */
 	const struct object *element;
 	void *(*begin_element)(struct loader *loader, struct frame *frame);
-	void (*end_element)(struct loader *loader, struct frame *frame, const struct frame *element);
+	void (*end_element)(struct loader *loader, const struct frame *element);
 	/* Called when the container ends; may be NULL. */
 	void (*end)(struct loader *loader, struct frame *frame);
 };
 
-/* A place in the text: an object or array that has begun and not ended. */
+/* An object or array that has begun and not ended. */
 struct frame {
 	const struct object *object; /* NULL for a container */
 	const struct container *container;
@@ -42,6 +42,7 @@ struct frame {
 	const struct member *member; /* of an object: the one that was read last, NULL for an unknown one; of
 				      * a container: what holds it */
 	uint64_t seen[OBJECT_MEMBERS_MAX / 64];
+	bool is_older;     /* a member of an older generation was among them */
 	size_t next;       /* member that is expected next, as files are written */
 	size_t index;      /* of the element of an array */
 	struct buffer key; /* of the element of an open object */
@@ -78,7 +79,7 @@ struct loader {
 	struct snapshot *snapshot;
 	struct error *error; /* gets the sentence when a value is refused */
 	struct frame frames[LOAD_DEPTH_MAX];
-	size_t depth; /* frames in use; they stay where they are after a failure, and tell the place */
+	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
 
 	struct thread_record thread;
 	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
@@ -123,7 +124,7 @@ struct loader {
 	} notes;
 };
 
-/* Says that the value at the present place is of a wrong type or out of range: "must be WANTED, not …".
+/* Says that the value at the present position is of a wrong type or out of range: "must be WANTED, not …".
  * Returns false. */
 bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar, const char *wanted);
 
@@ -143,14 +144,14 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct loader *loader, const struct json_scalar *scalar);
 
-/* How the elements of an open object or array are read, NULL for another type of member. */
-const struct container *load_container(const struct member *member);
+/* How the elements of an open object or array are read; JSON_NULL is the type of any other member. */
+extern const struct container load_containers[MEMBER_TYPE_COUNT];
 
-/* Empties the record for the next thread. */
-void load_begin_thread(struct loader *loader);
+/* Empties the record for the next thread, and returns it. */
+void *load_begin_thread(struct loader *loader, struct frame *frame);
 
 /* Spreads the record that was read over the columns of the snapshot. */
-void load_commit_thread(struct loader *loader);
+void load_end_thread(struct loader *loader, const struct frame *element);
 
 /* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
 void load_conclude(struct loader *loader);

@@ -39,13 +39,13 @@ static const struct member thread_knowledge_members[] = {
 
 static const struct object thread_knowledge_object = OBJECT(thread_knowledge_members);
 
-/* In written order; the metrics' places among them stand in their own table. The first one stands for those
- * that no file holds. */
+/* In written order; the positions of the metrics among them stand in their own table. The first element is
+ * for those that no file holds. */
 static const struct member thread_members[] = {
 #define METRIC(id, text, position, metric_type, ...)                                                         \
 	[position] = {                                                                                       \
 		NAME(text),                                                                                  \
-		.type = MEMBER_VALUE,                                                                        \
+		.type = METRIC_TYPE_##metric_type == METRIC_TYPE_AFFINITY ? MEMBER_CPU_SET : MEMBER_VALUE,   \
 		.flags = METRIC_FLAGS(METRIC_TYPE_##metric_type),                                            \
 		.metric = METRIC_##id,                                                                       \
 		FIELD(thread_record, values[METRIC_##id]),                                                   \

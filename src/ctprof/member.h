@@ -10,7 +10,7 @@
 
 /*
  * What a snapshot file holds, as tables: for every kind of object its members in written order, each with its
- * type and its place in a struct. Reader and writer are driven by these tables and know no names.
+ * type and its offset in a struct. Reader and writer are driven by these tables and know no names.
  */
 
 /* Where a member's value lies and how it reads in JSON. */
@@ -29,10 +29,11 @@ enum member_type {
 	MEMBER_FEATURE_STATE,  /* enum feature_state; a string */
 	MEMBER_FEATURE_REASON, /* enum reason; a string */
 	MEMBER_VERSION,        /* no field: PROVENANCE_VERSION when written, ignored when read */
-	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric`; a CPU set is an array */
+	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric` */
 	MEMBER_LAST_SCALAR = MEMBER_VALUE,
 	/* Objects and arrays. */
-	MEMBER_OBJECT,         /* the struct at the place, by `object` */
+	MEMBER_OBJECT,         /* the struct that lies there, by `object` */
+	MEMBER_CPU_SET,        /* uint64_t, id in snapshot.cpu_sets; array of numbers */
 	MEMBER_KEY_VALUES,     /* struct key_values; object of numbers */
 	MEMBER_TEXT_PAIRS,     /* struct text_pairs; object of strings */
 	MEMBER_NUMBERED_PAIRS, /* the same, keys are decimal numbers in numerical order */
