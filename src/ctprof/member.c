@@ -14,15 +14,24 @@
 		.members = (table), .count = COUNT_OF(table), .present = offsetof(struct type_name, field)   \
 	}
 
+/* A member that is a field of the object's struct; one of the same name; one that is an object in turn. */
+#define MEMBER(type_name, text, member_type, flag, field)                                                    \
+	{                                                                                                    \
+		NAME(text), .type = MEMBER_##member_type, .flags = (flag), FIELD(type_name, field)           \
+	}
+#define SAME(type_name, member_type, flag, field) MEMBER(type_name, #field, member_type, flag, field)
+#define NESTED(type_name, text, flag, field, nested)                                                         \
+	{                                                                                                    \
+		NAME(text), .type = MEMBER_OBJECT, .flags = (flag), FIELD(type_name, field),                 \
+			    .object = &(nested)                                                              \
+	}
+
 /* Words and sets have no value that could stand for them when they are missing; of a state that is `~`. */
 #define METRIC_FLAGS(type)                                                                                   \
 	((type) == METRIC_TYPE_CATEGORY || (type) == METRIC_TYPE_AFFINITY ? MEMBER_REQUIRED                  \
 	 : (type) == METRIC_TYPE_CHARACTER                                ? 0                                \
 									  : MEMBER_DEFAULTED)
-#define THREAD(text, member_type, flag, field)                                                               \
-	{                                                                                                    \
-		NAME(text), .type = MEMBER_##member_type, .flags = (flag), FIELD(thread_record, field)       \
-	}
+#define THREAD(text, type, flag, field) MEMBER(thread_record, text, type, flag, field)
 #define THREAD_FLAG(text, flag, number)                                                                      \
 	{                                                                                                    \
 		NAME(text), .type = MEMBER_FLAG, .flags = (flag), FIELD(thread_record, flags),               \
@@ -73,29 +82,24 @@ const struct object thread_object = {
 	.members = thread_members + 1, .count = COUNT_OF(thread_members) - 1, .present = SIZE_MAX};
 
 static const struct member pressure_half_members[] = {
-	{NAME("avg10"), MEMBER_DEFAULTED, MEMBER_U16, FIELD(pressure_half, avg10)},
-	{NAME("avg60"), MEMBER_DEFAULTED, MEMBER_U16, FIELD(pressure_half, avg60)},
-	{NAME("avg300"), MEMBER_DEFAULTED, MEMBER_U16, FIELD(pressure_half, avg300)},
-	{NAME("total_usec"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(pressure_half, total_usec)},
+	SAME(pressure_half, U16, MEMBER_DEFAULTED, avg10),
+	SAME(pressure_half, U16, MEMBER_DEFAULTED, avg60),
+	SAME(pressure_half, U16, MEMBER_DEFAULTED, avg300),
+	SAME(pressure_half, U64, MEMBER_DEFAULTED, total_usec),
 };
 
 static const struct object pressure_half_object = OBJECT(pressure_half_members);
 
 /* Offsets in struct pressure, whose resources are all of one shape. */
 static const struct member pressure_resource_members[] = {
-	{NAME("some"), MEMBER_REQUIRED, MEMBER_OBJECT, FIELD(pressure, resource[0].some),
-	 .object = &pressure_half_object},
-	{NAME("full"), MEMBER_REQUIRED, MEMBER_OBJECT, FIELD(pressure, resource[0].full),
-	 .object = &pressure_half_object},
+	NESTED(pressure, "some", MEMBER_REQUIRED, resource[0].some, pressure_half_object),
+	NESTED(pressure, "full", MEMBER_REQUIRED, resource[0].full, pressure_half_object),
 };
 
 static const struct object pressure_resource_object = OBJECT(pressure_resource_members);
 
 #define RESOURCE(text, id)                                                                                   \
-	{                                                                                                    \
-		NAME(text), MEMBER_REQUIRED, MEMBER_OBJECT, FIELD(pressure, resource[PRESSURE_##id]),        \
-			.object = &pressure_resource_object                                                  \
-	}
+	NESTED(pressure, text, MEMBER_REQUIRED, resource[PRESSURE_##id], pressure_resource_object)
 
 static const struct member pressure_members[] = {
 	RESOURCE("cpu", CPU),
@@ -142,13 +146,12 @@ static const struct member cgroup_members[] = {
 	{NAME("cpu"), MEMBER_REQUIRED, MEMBER_OBJECT, .object = &cgroup_cpu_object},
 	{NAME("memory"), MEMBER_REQUIRED, MEMBER_OBJECT, .object = &cgroup_memory_object},
 	{NAME("pids"), MEMBER_REQUIRED, MEMBER_OBJECT, .object = &cgroup_pids_object},
-	{NAME("psi"), MEMBER_REQUIRED, MEMBER_OBJECT, FIELD(cgroup_record, pressure),
-	 .object = &pressure_object},
+	NESTED(cgroup_record, "psi", MEMBER_REQUIRED, pressure, pressure_object),
 	{NAME("ctop"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &cgroup_knowledge_object},
-	{NAME("cpu_usage_usec"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, usage_usec)},
-	{NAME("nr_throttled"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, nr_throttled)},
-	{NAME("throttled_usec"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, throttled_usec)},
-	{NAME("memory_current"), MEMBER_OLDER, MEMBER_U64, FIELD(cgroup_record, memory_current)},
+	MEMBER(cgroup_record, "cpu_usage_usec", U64, MEMBER_OLDER, usage_usec),
+	SAME(cgroup_record, U64, MEMBER_OLDER, nr_throttled),
+	SAME(cgroup_record, U64, MEMBER_OLDER, throttled_usec),
+	SAME(cgroup_record, U64, MEMBER_OLDER, memory_current),
 };
 
 const struct object cgroup_object = {
@@ -158,84 +161,77 @@ const struct object cgroup_object = {
 	.has_older_form = true,
 };
 
-#define HOST(text, member_type, field)                                                                       \
-	{                                                                                                    \
-		NAME(text), .flags = MEMBER_OMITTED, .type = MEMBER_##member_type, FIELD(host, field)        \
-	}
+#define HOST(type, field) SAME(host, type, MEMBER_OMITTED, field)
 
 /* Offsets in struct host. */
 static const struct member heap_state_members[] = {
-	HOST("active_bytes", OPTIONAL_U64, heap_state.active_bytes),
-	HOST("allocated_bytes", OPTIONAL_U64, heap_state.allocated_bytes),
-	HOST("resident_bytes", OPTIONAL_U64, heap_state.resident_bytes),
-	HOST("mapped_bytes", OPTIONAL_U64, heap_state.mapped_bytes),
-	HOST("narenas", OPTIONAL_U64, heap_state.narenas),
+	MEMBER(host, "active_bytes", OPTIONAL_U64, MEMBER_OMITTED, heap_state.active_bytes),
+	MEMBER(host, "allocated_bytes", OPTIONAL_U64, MEMBER_OMITTED, heap_state.allocated_bytes),
+	MEMBER(host, "resident_bytes", OPTIONAL_U64, MEMBER_OMITTED, heap_state.resident_bytes),
+	MEMBER(host, "mapped_bytes", OPTIONAL_U64, MEMBER_OMITTED, heap_state.mapped_bytes),
+	MEMBER(host, "narenas", OPTIONAL_U64, MEMBER_OMITTED, heap_state.narenas),
 };
 
 static const struct object heap_state_object = OPTIONAL_OBJECT(heap_state_members, host, heap_state.present);
 
 static const struct member host_members[] = {
-	HOST("cpu_model", TEXT, cpu_model),
-	HOST("cpu_vendor", TEXT, cpu_vendor),
-	HOST("total_memory_kib", OPTIONAL_U64, total_memory_kib),
-	HOST("hugepages_total", OPTIONAL_U64, hugepages_total),
-	HOST("hugepages_free", OPTIONAL_U64, hugepages_free),
-	HOST("hugepages_size_kib", OPTIONAL_U64, hugepages_size_kib),
-	HOST("thp_enabled", TEXT, thp_enabled),
-	HOST("thp_defrag", TEXT, thp_defrag),
-	HOST("sched_tunables", TEXT_PAIRS, sched_tunables),
-	HOST("online_cpus", OPTIONAL_U64, online_cpus),
-	HOST("numa_nodes", OPTIONAL_U64, numa_nodes),
-	HOST("cpufreq_governor", NUMBERED_PAIRS, cpufreq_governor),
-	HOST("kernel_name", TEXT, kernel_name),
-	HOST("kernel_release", TEXT, kernel_release),
-	HOST("arch", TEXT, arch),
-	HOST("kernel_cmdline", TEXT, kernel_cmdline),
-	HOST("task_delayacct", TEXT, task_delayacct),
-	HOST("config_task_xacct", TEXT, config_task_xacct),
+	HOST(TEXT, cpu_model),
+	HOST(TEXT, cpu_vendor),
+	HOST(OPTIONAL_U64, total_memory_kib),
+	HOST(OPTIONAL_U64, hugepages_total),
+	HOST(OPTIONAL_U64, hugepages_free),
+	HOST(OPTIONAL_U64, hugepages_size_kib),
+	HOST(TEXT, thp_enabled),
+	HOST(TEXT, thp_defrag),
+	HOST(TEXT_PAIRS, sched_tunables),
+	HOST(OPTIONAL_U64, online_cpus),
+	HOST(OPTIONAL_U64, numa_nodes),
+	HOST(NUMBERED_PAIRS, cpufreq_governor),
+	HOST(TEXT, kernel_name),
+	HOST(TEXT, kernel_release),
+	HOST(TEXT, arch),
+	HOST(TEXT, kernel_cmdline),
+	HOST(TEXT, task_delayacct),
+	HOST(TEXT, config_task_xacct),
 	{NAME("heap_state"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &heap_state_object},
-	{NAME("total_memory_kb"), MEMBER_OLDER, MEMBER_OPTIONAL_U64, FIELD(host, total_memory_kib)},
-	{NAME("hugepages_size_kb"), MEMBER_OLDER, MEMBER_OPTIONAL_U64, FIELD(host, hugepages_size_kib)},
+	MEMBER(host, "total_memory_kb", OPTIONAL_U64, MEMBER_OLDER, total_memory_kib),
+	MEMBER(host, "hugepages_size_kb", OPTIONAL_U64, MEMBER_OLDER, hugepages_size_kib),
 };
 
 static const struct object host_object = OPTIONAL_OBJECT(host_members, host, present);
 
 static const struct member probe_summary_members[] = {
-	{NAME("tgids_walked"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(probe_summary, tgids_walked)},
-	{NAME("jemalloc_detected"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(probe_summary, jemalloc_detected)},
-	{NAME("probed_ok"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(probe_summary, probed_ok)},
-	{NAME("failed"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(probe_summary, failed)},
-	{NAME("dominant_failure"), MEMBER_NULLABLE, MEMBER_TEXT, FIELD(probe_summary, dominant_failure)},
-	{NAME("privilege_dominant"), MEMBER_DEFAULTED, MEMBER_BOOLEAN,
-	 FIELD(probe_summary, privilege_dominant)},
+	SAME(probe_summary, U64, MEMBER_DEFAULTED, tgids_walked),
+	SAME(probe_summary, U64, MEMBER_DEFAULTED, jemalloc_detected),
+	SAME(probe_summary, U64, MEMBER_DEFAULTED, probed_ok),
+	SAME(probe_summary, U64, MEMBER_DEFAULTED, failed),
+	SAME(probe_summary, TEXT, MEMBER_NULLABLE, dominant_failure),
+	SAME(probe_summary, BOOLEAN, MEMBER_DEFAULTED, privilege_dominant),
 };
 
 static const struct member parse_summary_members[] = {
-	{NAME("tids_walked"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(parse_summary, tids_walked)},
-	{NAME("read_failures"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(parse_summary, read_failures)},
+	SAME(parse_summary, U64, MEMBER_DEFAULTED, tids_walked),
+	SAME(parse_summary, U64, MEMBER_DEFAULTED, read_failures),
 	{NAME("read_failures_by_file"), MEMBER_DEFAULTED, MEMBER_NAMED_NUMBERS,
 	 FIELD(parse_summary, read_failures_by_file), .names = parse_file_names, .count = PARSE_FILE_COUNT},
-	{NAME("dominant_read_failure"), MEMBER_NULLABLE, MEMBER_TEXT,
-	 FIELD(parse_summary, dominant_read_failure)},
-	{NAME("kernel_config_dominant"), MEMBER_DEFAULTED, MEMBER_BOOLEAN,
-	 FIELD(parse_summary, kernel_config_dominant)},
-	{NAME("negative_dotted_values"), MEMBER_DEFAULTED, MEMBER_U64,
-	 FIELD(parse_summary, negative_dotted_values)},
+	SAME(parse_summary, TEXT, MEMBER_NULLABLE, dominant_read_failure),
+	SAME(parse_summary, BOOLEAN, MEMBER_DEFAULTED, kernel_config_dominant),
+	SAME(parse_summary, U64, MEMBER_DEFAULTED, negative_dotted_values),
 };
 
 static const struct member taskstats_summary_members[] = {
-	{NAME("ok_count"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(taskstats_summary, ok_count)},
-	{NAME("eperm_count"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(taskstats_summary, eperm_count)},
-	{NAME("esrch_count"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(taskstats_summary, esrch_count)},
-	{NAME("other_err_count"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(taskstats_summary, other_err_count)},
+	SAME(taskstats_summary, U64, MEMBER_DEFAULTED, ok_count),
+	SAME(taskstats_summary, U64, MEMBER_DEFAULTED, eperm_count),
+	SAME(taskstats_summary, U64, MEMBER_DEFAULTED, esrch_count),
+	SAME(taskstats_summary, U64, MEMBER_DEFAULTED, other_err_count),
 };
 
 static const struct member sched_ext_members[] = {
-	{NAME("state"), MEMBER_REQUIRED, MEMBER_TEXT, FIELD(sched_ext, state)},
-	{NAME("switch_all"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(sched_ext, switch_all)},
-	{NAME("nr_rejected"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(sched_ext, nr_rejected)},
-	{NAME("hotplug_seq"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(sched_ext, hotplug_seq)},
-	{NAME("enable_seq"), MEMBER_DEFAULTED, MEMBER_U64, FIELD(sched_ext, enable_seq)},
+	SAME(sched_ext, TEXT, MEMBER_REQUIRED, state),
+	SAME(sched_ext, U64, MEMBER_DEFAULTED, switch_all),
+	SAME(sched_ext, U64, MEMBER_DEFAULTED, nr_rejected),
+	SAME(sched_ext, U64, MEMBER_DEFAULTED, hotplug_seq),
+	SAME(sched_ext, U64, MEMBER_DEFAULTED, enable_seq),
 };
 
 static const struct object probe_summary_object = OPTIONAL_OBJECT(probe_summary_members, probe_summary,
@@ -247,35 +243,32 @@ static const struct object taskstats_summary_object = OPTIONAL_OBJECT(taskstats_
 static const struct object sched_ext_object = OPTIONAL_OBJECT(sched_ext_members, sched_ext, present);
 
 static const struct member feature_members[] = {
-	{NAME("state"), 0, MEMBER_FEATURE_STATE, FIELD(feature_result, state)},
-	{NAME("reason"), MEMBER_OMITTED, MEMBER_FEATURE_REASON, FIELD(feature_result, reason)},
-	{NAME("detail"), MEMBER_OMITTED, MEMBER_TEXT, FIELD(feature_result, detail)},
-	{NAME("remedy"), MEMBER_OMITTED, MEMBER_TEXT, FIELD(feature_result, remedy)},
+	SAME(feature_result, FEATURE_STATE, 0, state),
+	SAME(feature_result, FEATURE_REASON, MEMBER_OMITTED, reason),
+	SAME(feature_result, TEXT, MEMBER_OMITTED, detail),
+	SAME(feature_result, TEXT, MEMBER_OMITTED, remedy),
 };
 
 const struct object feature_object = OBJECT(feature_members);
 
 static const struct member tally_members[] = {
-	{NAME("read"), 0, MEMBER_U64, FIELD(tally, read)},
-	{NAME("missed"), MEMBER_OMITTED, MEMBER_MISSED, FIELD(tally, missed)},
+	SAME(tally, U64, 0, read),
+	SAME(tally, MISSED, MEMBER_OMITTED, missed),
 };
 
 const struct object tally_object = OBJECT(tally_members);
 
 static const struct member heap_members[] = {
-	{NAME("tgid"), 0, MEMBER_U32, FIELD(heap_process, tgid)},
-	{NAME("layout"), MEMBER_OMITTED, MEMBER_TEXT, FIELD(heap_process, layout)},
-	{NAME("version"), MEMBER_OMITTED, MEMBER_TEXT, FIELD(heap_process, version)},
-	{NAME("tag"), MEMBER_OMITTED, MEMBER_TEXT, FIELD(heap_process, tag)},
-	{NAME("text"), MEMBER_OMITTED, MEMBER_TEXT, FIELD(heap_process, text)},
+	SAME(heap_process, U32, 0, tgid),
+	SAME(heap_process, TEXT, MEMBER_OMITTED, layout),
+	SAME(heap_process, TEXT, MEMBER_OMITTED, version),
+	SAME(heap_process, TEXT, MEMBER_OMITTED, tag),
+	SAME(heap_process, TEXT, MEMBER_OMITTED, text),
 };
 
 const struct object heap_object = OBJECT(heap_members);
 
-#define PROVENANCE(text, member_type, field)                                                                 \
-	{                                                                                                    \
-		NAME(text), .flags = MEMBER_OMITTED, .type = MEMBER_##member_type, FIELD(provenance, field)  \
-	}
+#define PROVENANCE(text, type, field) MEMBER(provenance, text, type, MEMBER_OMITTED, field)
 
 /* Offsets in struct provenance. */
 static const struct member provenance_host_members[] = {
@@ -316,21 +309,16 @@ static const struct member provenance_members[] = {
 static const struct object provenance_object = OPTIONAL_OBJECT(provenance_members, provenance, present);
 
 static const struct member snapshot_members[] = {
-	{NAME("captured_at_unix_ns"), MEMBER_REQUIRED, MEMBER_U64, FIELD(snapshot, captured_at_unix_ns)},
-	{NAME("ctop"), MEMBER_OMITTED, MEMBER_OBJECT, FIELD(snapshot, provenance),
-	 .object = &provenance_object},
-	{NAME("host"), MEMBER_NULLABLE, MEMBER_OBJECT, FIELD(snapshot, host), .object = &host_object},
+	SAME(snapshot, U64, MEMBER_REQUIRED, captured_at_unix_ns),
+	NESTED(snapshot, "ctop", MEMBER_OMITTED, provenance, provenance_object),
+	NESTED(snapshot, "host", MEMBER_NULLABLE, host, host_object),
 	{NAME("threads"), MEMBER_REQUIRED, MEMBER_THREADS},
 	{NAME("cgroup_stats"), MEMBER_REQUIRED, MEMBER_CGROUPS},
-	{NAME("probe_summary"), MEMBER_NULLABLE, MEMBER_OBJECT, FIELD(snapshot, probe_summary),
-	 .object = &probe_summary_object},
-	{NAME("parse_summary"), MEMBER_NULLABLE, MEMBER_OBJECT, FIELD(snapshot, parse_summary),
-	 .object = &parse_summary_object},
-	{NAME("taskstats_summary"), MEMBER_NULLABLE, MEMBER_OBJECT, FIELD(snapshot, taskstats_summary),
-	 .object = &taskstats_summary_object},
-	{NAME("psi"), MEMBER_REQUIRED, MEMBER_OBJECT, FIELD(snapshot, pressure), .object = &pressure_object},
-	{NAME("sched_ext"), MEMBER_NULLABLE, MEMBER_OBJECT, FIELD(snapshot, sched_ext),
-	 .object = &sched_ext_object},
+	NESTED(snapshot, "probe_summary", MEMBER_NULLABLE, probe_summary, probe_summary_object),
+	NESTED(snapshot, "parse_summary", MEMBER_NULLABLE, parse_summary, parse_summary_object),
+	NESTED(snapshot, "taskstats_summary", MEMBER_NULLABLE, taskstats_summary, taskstats_summary_object),
+	NESTED(snapshot, "psi", MEMBER_REQUIRED, pressure, pressure_object),
+	NESTED(snapshot, "sched_ext", MEMBER_NULLABLE, sched_ext, sched_ext_object),
 };
 
 const struct object snapshot_object = OBJECT(snapshot_members);
