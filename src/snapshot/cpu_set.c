@@ -11,17 +11,12 @@
 
 enum {
 	RANGE_CPUS_MAX = 65536,
-	SET_CPUS_MAX = 1 << 20, /* bounds the memory that a list of many long ranges can ask for */
+	LIST_CPUS_MAX = 1 << 20, /* bounds the memory that a list of many long ranges can ask for */
 };
 
-struct range {
-	uint32_t first, last;
-};
-
-struct ranges {
-	struct range *items;
-	size_t count;
-	size_t capacity;
+struct cpu_list {
+	uint32_t *items;
+	size_t count, capacity;
 };
 
 uint32_t cpu_set_intern(struct string_pool *pool, const uint32_t *cpus, size_t count)
@@ -63,20 +58,23 @@ void cpu_set_append_ranges(const struct string_pool *pool, uint32_t id, struct b
 	}
 }
 
-/* One item of a list, "8" or "0-3", without blanks. */
-static bool parse_item(const char *text, size_t length, struct range *ret_range)
+/* Appends the CPUs of one item of a list, "8" or "0-3", without blanks. */
+static bool append_item(struct cpu_list *cpus, const char *text, size_t length)
 {
 	const char *dash = memchr(text, '-', length);
 	const char *second = dash != NULL ? dash + 1 : text;
-	size_t first_length = dash != NULL ? (size_t)(dash - text) : length;
-	size_t second_length = length - (size_t)(second - text);
+	uint32_t first, last;
 
-	return number_parse_u32(text, first_length, &ret_range->first) &&
-	       number_parse_u32(second, second_length, &ret_range->last) &&
-	       ret_range->first <= ret_range->last && ret_range->last - ret_range->first < RANGE_CPUS_MAX;
+	if (!number_parse_u32(text, dash != NULL ? (size_t)(dash - text) : length, &first) ||
+	    !number_parse_u32(second, length - (size_t)(second - text), &last) || first > last ||
+	    last - first >= RANGE_CPUS_MAX || cpus->count + (last - first) >= LIST_CPUS_MAX)
+		return false;
+	for (uint32_t i = 0; i <= last - first; i++)
+		*MEMORY_APPEND(cpus->items, cpus->count, cpus->capacity) = first + i;
+	return true;
 }
 
-static bool parse_items(const char *text, size_t length, struct ranges *ranges)
+static bool append_items(struct cpu_list *cpus, const char *text, size_t length)
 {
 	const char *end = text + length;
 
@@ -87,71 +85,44 @@ static bool parse_items(const char *text, size_t length, struct ranges *ranges)
 
 		text += item_length + (comma != NULL);
 		item_length = unicode_trim(&item, item_length);
-		if (item_length == 0)
-			continue;
-		if (!parse_item(item, item_length,
-				MEMORY_APPEND(ranges->items, ranges->count, ranges->capacity)))
+		if (item_length != 0 && !append_item(cpus, item, item_length))
 			return false;
 	}
-	return ranges->count != 0;
+	return cpus->count != 0;
 }
 
-static int compare_ranges(const void *left, const void *right)
+static int compare_cpus(const void *left, const void *right)
 {
-	const struct range *a = left, *b = right;
-
-	return order_u64(a->first, b->first);
+	return order_u64(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-/* Sorts and joins ranges that overlap; returns the number of CPUs in them. */
-static size_t join_ranges(struct ranges *ranges)
+/* Sorts the CPUs, as the kernel prints them, and keeps each once. */
+static void sort_cpus(struct cpu_list *cpus)
 {
-	size_t kept = 0, total = 0;
+	size_t kept = 1;
 
-	qsort(ranges->items, ranges->count, sizeof(*ranges->items), compare_ranges);
-	for (size_t i = 1; i < ranges->count; i++) {
-		struct range *previous = &ranges->items[kept], next = ranges->items[i];
-
-		if (next.first > previous->last)
-			ranges->items[++kept] = next;
-		else if (next.last > previous->last)
-			previous->last = next.last;
+	while (kept < cpus->count && cpus->items[kept - 1] < cpus->items[kept])
+		kept++;
+	if (kept == cpus->count)
+		return;
+	qsort(cpus->items, cpus->count, sizeof(*cpus->items), compare_cpus);
+	kept = 1;
+	for (size_t i = 1; i < cpus->count; i++) {
+		if (cpus->items[i] != cpus->items[kept - 1])
+			cpus->items[kept++] = cpus->items[i];
 	}
-	ranges->count = kept + 1;
-	for (size_t i = 0; i < ranges->count; i++)
-		total += (size_t)(ranges->items[i].last - ranges->items[i].first) + 1;
-	return total;
-}
-
-static uint32_t intern_ranges(struct string_pool *pool, const struct ranges *ranges, size_t total)
-{
-	uint32_t *cpus = memory_allocate(total * sizeof(*cpus));
-	size_t count = 0;
-	uint32_t id;
-
-	for (size_t i = 0; i < ranges->count; i++) {
-		size_t length = (size_t)(ranges->items[i].last - ranges->items[i].first) + 1;
-
-		for (size_t j = 0; j < length; j++)
-			cpus[count++] = ranges->items[i].first + (uint32_t)j;
-	}
-	id = cpu_set_intern(pool, cpus, count);
-	free(cpus);
-	return id;
+	cpus->count = kept;
 }
 
 bool cpu_set_parse(struct string_pool *pool, const char *text, size_t length, uint32_t *ret_id)
 {
-	struct ranges ranges = {0};
-	bool valid = parse_items(text, length, &ranges);
+	struct cpu_list cpus = {0};
+	bool valid = append_items(&cpus, text, length);
 
 	if (valid) {
-		size_t total = join_ranges(&ranges);
-
-		valid = total <= SET_CPUS_MAX;
-		if (valid)
-			*ret_id = intern_ranges(pool, &ranges, total);
+		sort_cpus(&cpus);
+		*ret_id = cpu_set_intern(pool, cpus.items, cpus.count);
 	}
-	free(ranges.items);
+	free(cpus.items);
 	return valid;
 }

@@ -27,8 +27,8 @@ void cpu_set_append_ranges(const struct string_pool *pool, uint32_t id, struct b
 /*
  * Parses the kernel's list form, "0-3,8": items separated by ',', blanks around an item trimmed, empty items
  * skipped, sorted and deduplicated. A bad item, a reversed range, a range of more than 65536 CPUs, more than
- * 1048576 CPUs in all or an empty result makes the whole list invalid: returns false. `*ret_id` gets the
- * set's id.
+ * 1048576 CPUs in all items or an empty result makes the whole list invalid: returns false. `*ret_id` gets
+ * the set's id.
  */
 bool cpu_set_parse(struct string_pool *pool, const char *text, size_t length, uint32_t *ret_id);
 
