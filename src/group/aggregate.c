@@ -10,10 +10,6 @@
 #include "base/number.h"
 #include "base/unicode.h"
 
-enum {
-	TALLY_SEARCH_MAX = 8 /* categories; real hosts have fewer, a hostile file one for each thread */
-};
-
 /* A reduction: takes a thread's value in (the first one finds a zeroed union), joins two groups. */
 struct reduction {
 	void (*add)(struct aggregation *aggregation, struct aggregate *aggregate, uint64_t value);
@@ -71,44 +67,15 @@ static uint64_t category_key(const struct aggregation *aggregation, const struct
 	return (uint64_t)(aggregate - aggregation->columns[aggregation->reducing].aggregates) << 32 | value;
 }
 
-/* The index of a category in a tally, or its count when it is new: few are searched, many hashed. */
-static uint32_t find_category(const struct aggregation *aggregation, const struct aggregate *aggregate,
-			      uint64_t value)
-{
-	uint32_t count = aggregate->value.tally.count;
-	uint32_t i;
-
-	if (count > TALLY_SEARCH_MAX)
-		return hash_map_get(&aggregation->categories, category_key(aggregation, aggregate, value), &i)
-			       ? i
-			       : count;
-	for (i = 0; i < count; i++) {
-		if (aggregate->value.tally.counts[i].value == value)
-			break;
-	}
-	return i;
-}
-
-/* Hashes the categories of a tally from where they have become too many to look through. */
-static void note_category(struct aggregation *aggregation, const struct aggregate *aggregate)
-{
-	uint32_t count = aggregate->value.tally.count;
-
-	if (count <= TALLY_SEARCH_MAX)
-		return;
-	for (uint32_t i = count == TALLY_SEARCH_MAX + 1 ? 0 : count - 1; i < count; i++)
-		hash_map_set(&aggregation->categories,
-			     category_key(aggregation, aggregate, aggregate->value.tally.counts[i].value), i);
-}
-
+/* A real host has few categories, a hostile file may have one for each thread: they are hashed. */
 static void count_category(struct aggregation *aggregation, struct aggregate *aggregate, uint64_t value,
 			   uint64_t threads)
 {
+	const uint64_t key = category_key(aggregation, aggregate, value);
 	struct aggregate_count *counts = aggregate->value.tally.counts;
-	uint32_t count = aggregate->value.tally.count;
-	uint32_t index = find_category(aggregation, aggregate, value);
+	uint32_t count = aggregate->value.tally.count, index;
 
-	if (index < count) {
+	if (hash_map_get(&aggregation->categories, key, &index)) {
 		counts[index].threads += threads;
 		return;
 	}
@@ -123,7 +90,7 @@ static void count_category(struct aggregation *aggregation, struct aggregate *ag
 	}
 	aggregate->value.tally.counts[count] = (struct aggregate_count){value, threads};
 	aggregate->value.tally.count++;
-	note_category(aggregation, aggregate);
+	hash_map_set(&aggregation->categories, key, count);
 }
 
 static void add_to_tally(struct aggregation *aggregation, struct aggregate *aggregate, uint64_t value)
@@ -311,7 +278,8 @@ struct aggregate *aggregation_reduce(struct aggregation *aggregation, enum metri
 
 	aggregation->columns[metric].aggregates = column;
 	aggregation->reducing = metric;
-	hash_map_clear(&aggregation->categories);
+	if (metric_type(metric)->reduction == METRIC_REDUCTION_MODE)
+		hash_map_clear(&aggregation->categories);
 	if (aggregation->by_flags)
 		reduce_by_flags(aggregation, column, metric);
 	else

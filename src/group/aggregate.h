@@ -57,8 +57,9 @@ struct aggregation {
 		struct aggregate *aggregates; /* one for each group; NULL until asked for */
 		struct arena tallies;
 	} columns[METRIC_COUNT];
-	enum metric reducing;       /* the column that is being made */
-	struct hash_map categories; /* index of a category in its tally where it has many */
+	enum metric reducing; /* the column that is being made */
+	struct hash_map
+		categories; /* index of each category in its tally, of the column that is being made */
 	struct aggregation_merge {
 		size_t into, from;
 	} * merges;

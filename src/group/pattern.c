@@ -28,18 +28,8 @@ static size_t separator_length(const char *text, size_t length)
 	uint32_t scalar;
 	size_t used;
 
-	switch (text[0]) {
-	case '.':
-	case '-':
-	case '_':
-	case '/':
-	case ':':
-	case '@':
-	case '+':
-	case '[':
-	case ']':
+	if (text[0] != '\0' && strchr(".-_/:@+[]", text[0]) != NULL)
 		return 1;
-	}
 	if (is_letter(text[0]) || is_digit(text[0]))
 		return 0;
 	used = unicode_decode(text, length, &scalar);
