@@ -16,14 +16,3 @@ int error_set(struct error *error, int negative_errno, const char *format, ...)
 	va_end(arguments);
 	return negative_errno;
 }
-
-int error_prefix(struct error *error, int negative_errno, const char *prefix)
-{
-	struct error old;
-
-	if (error == NULL)
-		return negative_errno;
-	old = *error;
-	snprintf(error->text, sizeof(error->text), "%.300s: %.3700s", prefix, old.text);
-	return negative_errno;
-}

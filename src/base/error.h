@@ -16,8 +16,4 @@ struct error {
 int error_set(struct error *error, int negative_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts "<prefix>: " before the sentence that `error` (may be NULL) already holds and returns
- * `negative_errno`. */
-int error_prefix(struct error *error, int negative_errno, const char *prefix);
-
 #endif

@@ -49,11 +49,9 @@ static int refuse(const char *text, struct error *error, const char *complaint)
 
 static int prefix_rule(const char *text, int status, struct error *error)
 {
-	char *prefix = memory_format("rule '%s'", text);
+	struct error cause = *error;
 
-	status = error_prefix(error, status, prefix);
-	free(prefix);
-	return status;
+	return error_set(error, status, "rule '%.293s': %.3700s", text, cause.text);
 }
 
 static bool has_number(enum metric metric)

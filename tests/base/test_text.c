@@ -196,8 +196,6 @@ static void carries_sentences(void **state)
 	(void)state;
 	assert_int_equal(error_set(&error, -EINVAL, "%s: no such axis", "pcom"), -EINVAL);
 	assert_string_equal(error.text, "pcom: no such axis");
-	assert_int_equal(error_prefix(&error, -EIO, "a.ctprof.zst"), -EIO);
-	assert_string_equal(error.text, "a.ctprof.zst: pcom: no such axis");
 	assert_int_equal(error_set(NULL, -ENOENT, "nobody listens"), -ENOENT);
 }
 
