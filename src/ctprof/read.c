@@ -128,9 +128,6 @@ static int read_step(struct reader *reader)
 
 		if (count < 0 && errno == EINTR)
 			continue;
-		if (count < 0 && errno == EISDIR)
-			return error_set(reader->error, -EISDIR,
-					 "%s is a directory; name a snapshot file in it", reader->name);
 		if (count < 0)
 			return error_set(reader->error, -errno, "cannot read %s: %s", reader->name,
 					 strerror(errno));
