@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/unicode.h"
-#include "emitter.h"
 
 void emit_flush(struct emitter *emitter)
 {

@@ -2,8 +2,9 @@
 #ifndef CTOP_EMIT_H
 #define CTOP_EMIT_H
 
-#include <stddef.h>
-
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "member.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -12,5 +13,47 @@
  */
 int emit_snapshot(const struct snapshot *snapshot,
 		  int (*sink)(void *context, const char *text, size_t length), void *context);
+
+/* From here on: the inside of an emitter, shared by the emit*.c files only. */
+
+struct emitter {
+	const struct snapshot *snapshot;
+	struct buffer json; /* not yet handed to the sink */
+	char last;          /* byte before the buffer */
+	int (*sink)(void *context, const char *text, size_t length);
+	void *context;
+	int result; /* the first failure of the sink */
+
+	struct thread_record thread;
+	reason_id usual_reason[SOURCE_COUNT]; /* of most threads: goes to the top level */
+	size_t next_exception, next_smaps;    /* of the threads that are still to come */
+	struct hash_map heap;                 /* tgid to index in provenance.heap */
+	struct {
+		struct key_value *items;
+		size_t count, capacity;
+	} values;
+};
+
+/* Hands over what has gathered. To be called only where nothing of it may still be taken back. */
+void emit_flush(struct emitter *emitter);
+
+/* A ',' unless an object or array has just begun. */
+void emit_separator(struct emitter *emitter);
+
+/* A string; bytes that are no UTF-8 become U+FFFD. */
+void emit_string(struct emitter *emitter, const char *text, size_t length);
+void emit_text(struct emitter *emitter, const char *text);
+
+/* An object by its table, with its braces. */
+void emit_object(struct emitter *emitter, const struct object *object, const void *target);
+
+/* The value of a member that is no scalar and no table's object; false when it is absent. */
+bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
+
+/* Fills emitter->thread from the columns. Threads come in ascending order. */
+void emit_gather_thread(struct emitter *emitter, size_t thread);
+
+/* Fills what is needed before the first thread: the usual reasons, the index of the heap's processes. */
+void emit_prepare(struct emitter *emitter);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "emitter.h"
+#include "emit.h"
 
 enum {
 	FLUSH_BYTES = 64 * 1024,

@@ -2,7 +2,7 @@
 /* From the columns of a snapshot to the records of its threads. */
 #include <string.h>
 
-#include "emitter.h"
+#include "emit.h"
 
 /* The layout that needs no mark: it was read from the program's own debug data. */
 #define ORDINARY_LAYOUT "dwarf"

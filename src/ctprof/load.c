@@ -11,7 +11,6 @@
 
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "loader.h"
 
 enum {
 	SHOWN_BYTES = 60, /* of a foreign text in an error sentence */

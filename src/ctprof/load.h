@@ -2,9 +2,14 @@
 #ifndef CTOP_LOAD_H
 #define CTOP_LOAD_H
 
+#include <string.h>
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/number.h"
+#include "json_reader.h"
+#include "member.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -18,5 +23,151 @@
  */
 int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *context,
 		  struct snapshot **ret_snapshot, struct error *error);
+
+/* From here on: the inside of a loader, shared by the load*.c files only. */
+
+enum {
+	LOAD_DEPTH_MAX = 8, /* objects and arrays in each other, by the tables */
+	LOAD_NAME_MAX = 64, /* longer than every member's name */
+};
+
+struct frame;
+struct loader;
+
+/* An object with open keys, or an array: how its elements are read. */
+struct container {
+	enum json_type type;
+	const char *elements; /* what they must be, for the error sentence */
+	/* Called for an element that is no object; false when it is refused. NULL: they must be objects. */
+	bool (*load_scalar)(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+	/* For elements that are objects: their members, the struct to fill (NULL: skip it), and what then. */
+	const struct object *element;
+	void *(*begin_element)(struct loader *loader, struct frame *frame);
+	void (*end_element)(struct loader *loader, const struct frame *element);
+	/* Called when the container ends; may be NULL. */
+	void (*end)(struct loader *loader, struct frame *frame);
+};
+
+/* An object or array that has begun and not ended. */
+struct frame {
+	const struct object *object; /* NULL for a container */
+	const struct container *container;
+	void *target;                /* the object's struct; the field of a container */
+	const struct member *member; /* of an object: the one that was read last, NULL for an unknown one; of
+				      * a container: what holds it */
+	uint64_t seen[OBJECT_MEMBERS_MAX / 64];
+	bool is_older;     /* a member of an older generation was among them */
+	size_t next;       /* member that is expected next, as files are written */
+	size_t index;      /* of the element of an array */
+	struct buffer key; /* of the element of an open object */
+};
+
+/* An element of an object with open keys until the object ends. */
+struct load_entry {
+	uint32_t key; /* id in snapshot.strings */
+	uint32_t index;
+	uint64_t value;
+	const char *text;
+};
+
+/* What a thread's own `missing` says; kept until the top level is known, which may stand behind. */
+struct pending_reason {
+	uint32_t thread;
+	uint16_t key; /* a source, or SOURCE_COUNT + a metric */
+	reason_id reason;
+};
+
+struct pending_age {
+	uint32_t thread;
+	uint16_t source;
+	uint64_t age_ns;
+};
+
+struct pending_layout {
+	uint32_t tgid;
+	const char *layout; /* owned by the snapshot */
+};
+
+struct loader {
+	struct json_reader json;
+	struct snapshot *snapshot;
+	struct error *error; /* gets the sentence when a value is refused */
+	struct frame frames[LOAD_DEPTH_MAX];
+	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
+
+	struct thread_record thread;
+	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
+	bool thread_is_plain[OBJECT_MEMBERS_MAX + 1];    /* values that are any uint64_t: nearly all */
+
+	struct {
+		uint32_t *items;
+		size_t capacity;
+	} numbers; /* of a CPU set, of the scope */
+	struct {
+		struct buffer text; /* "[0,1,2]" */
+		uint64_t id;
+	} last_set;
+	struct {
+		struct load_entry *items;
+		size_t count, capacity;
+	} entries; /* of an object with open keys, of the capabilities */
+
+	struct {
+		struct pending_reason *items;
+		size_t count, capacity;
+	} reasons;
+	struct {
+		struct pending_age *items;
+		size_t count, capacity;
+	} ages;
+	struct {
+		struct pending_layout *items;
+		size_t count, capacity;
+	} layouts;
+	struct {
+		struct heap_process *items;
+		size_t count, capacity;
+	} heap;
+
+	struct {
+		size_t missing[OBJECT_MEMBERS_MAX]; /* threads without this member of thread_object */
+		const struct member *other;         /* a member that another object lacks */
+		const struct member *older;         /* a name of an older generation that stood there */
+		bool older_state;
+		bool older_cgroup;
+	} notes;
+};
+
+/* Says that the value at the present position is of a wrong type or out of range: "must be WANTED, not …".
+ * Returns false. */
+bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar, const char *wanted);
+
+/* Stores a scalar in the field of `member` in the struct at `target`, or refuses one of a wrong type. */
+bool load_scalar(struct loader *loader, const struct member *member, void *target,
+		 const struct json_scalar *scalar);
+
+/* What a member must be, in words. */
+const char *load_expectation(const struct member *member);
+
+/* Reads a number as the format wants it: digits only, in range. */
+static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value)
+{
+	return scalar->type == JSON_NUMBER && number_parse_u64(scalar->text, scalar->length, ret_value);
+}
+
+/* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
+const char *load_text(struct loader *loader, const struct json_scalar *scalar);
+
+/* How the elements of an open object or array are read; JSON_NULL is the type of any other member. */
+extern const struct container load_containers[MEMBER_TYPE_COUNT];
+
+/* Empties the record for the next thread, and returns it. */
+void *load_begin_thread(struct loader *loader, struct frame *frame);
+
+/* Spreads the record that was read over the columns of the snapshot. */
+void load_end_thread(struct loader *loader, const struct frame *element);
+
+/* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
+void load_conclude(struct loader *loader);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "loader.h"
+#include "load.h"
 
 void *load_begin_thread(struct loader *loader, struct frame *frame)
 {

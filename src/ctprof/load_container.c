@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "loader.h"
+#include "load.h"
 #include "metric/name.h"
 
 static bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/unicode.h"
-#include "loader.h"
+#include "load.h"
 #include "metric/name.h"
 
 static bool number_up_to(const struct json_scalar *scalar, uint64_t largest, uint64_t *ret_value)
