@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* How many elements an array has; not for a pointer. */
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /*
  * Allocation that never returns NULL: when the system has no memory left, the handler set by
  * memory_set_failure_handler() runs (it restores the terminal) and the process exits with status 1 after one

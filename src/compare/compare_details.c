@@ -8,7 +8,6 @@
 
 #include "base/number.h"
 #include "view/column_table.h"
-#include "diff/diff_internal.h"
 #include "session/explain.h"
 
 /* --- all metrics --- */
@@ -284,13 +283,13 @@ static void append_name(const struct compare_subjects *subjects, size_t subject,
 	const struct diff_pair *pair;
 	const char *process, *renamed;
 
-	if (subjects->join == NULL || diff_options(subjects->join->diff)->grouping.axis != AXIS_ALL) {
+	if (subjects->join == NULL || subjects->join->diff->options.grouping.axis != AXIS_ALL) {
 		struct compare_label label = compare_subject_label(subjects, subject);
 
 		buffer_append(buffer, label.text, label.length);
 		return;
 	}
-	pair = diff_pair(subjects->join->diff, subject);
+	pair = &subjects->join->diff->pairs[subject];
 	process = pair->key + strlen(pair->key) + 1;
 	renamed = compare_subject_cgroup(subjects, subject, DIFF_BEFORE);
 	if (renamed != NULL)

@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff/diff_internal.h"
 
 static struct compare_join *find_join(struct comparison *comparison, const struct buffer *signature)
 {
@@ -69,12 +68,12 @@ static void label_parts(const struct diff *diff, const struct diff_pair *pair, s
 
 static void make_labels(struct compare_join *join, enum axis axis)
 {
-	size_t count = diff_pair_count(join->diff);
+	size_t count = join->diff->pair_count;
 	struct buffer text = {0};
 
 	join->labels = memory_allocate_zero(count + 1, sizeof(*join->labels));
 	for (size_t i = 0; i < count; i++) {
-		const struct diff_pair *pair = diff_pair(join->diff, i);
+		const struct diff_pair *pair = &join->diff->pairs[i];
 
 		if (axis != AXIS_ALL) {
 			join->labels[i] = (struct compare_label){pair->key, pair->key_length};

@@ -10,8 +10,8 @@ static void collect(const struct compare_join *join, enum diff_side side, const 
 {
 	*shown = (struct shown){
 		.now = snapshot,
-		.row_count = diff_pair_count(join->diff),
-		.by_cgroup = diff_options(join->diff)->grouping.axis == AXIS_CGROUP,
+		.row_count = join->diff->pair_count,
+		.by_cgroup = join->diff->options.grouping.axis == AXIS_CGROUP,
 	};
 	shown_reserve(shown, snapshot->thread_count, shown->row_count);
 	for (uint32_t i = 0; i < snapshot->thread_count; i++) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diff/diff_internal.h"
 
 static void add_thread(struct compare_subjects *subjects, uint32_t before, uint32_t after)
 {
@@ -49,7 +48,7 @@ void compare_subjects_collect(struct comparison *comparison, const struct view *
 		return;
 	}
 	subjects->join = compare_join_of(comparison, view, view->grouping.axis, view->step_count);
-	subjects->count = diff_pair_count(subjects->join->diff);
+	subjects->count = subjects->join->diff->pair_count;
 }
 
 const struct snapshot *compare_subject_thread(const struct compare_subjects *subjects, size_t subject,
@@ -71,7 +70,7 @@ const char *compare_subject_key(const struct compare_subjects *subjects, size_t 
 	uint32_t thread;
 
 	if (subjects->join != NULL) {
-		const struct diff_pair *pair = diff_pair(subjects->join->diff, subject);
+		const struct diff_pair *pair = &subjects->join->diff->pairs[subject];
 
 		*ret_length = pair->key_length;
 		return pair->key;
@@ -120,7 +119,7 @@ uint32_t compare_subject_threads(const struct compare_subjects *subjects, size_t
 {
 	side = compare_inside(subjects->comparison, side);
 	if (subjects->join != NULL)
-		return diff_pair(subjects->join->diff, subject)->threads[side];
+		return subjects->join->diff->pairs[subject].threads[side];
 	return subjects->threads[subject].index[side] != COMPARE_NONE;
 }
 
@@ -172,7 +171,7 @@ const char *compare_subject_cgroup(const struct compare_subjects *subjects, size
 
 	if (subjects->join == NULL)
 		return NULL;
-	pair = diff_pair(subjects->join->diff, subject);
+	pair = &subjects->join->diff->pairs[subject];
 	if (pair->kind != DIFF_PAIR_FUDGED)
 		return NULL;
 	/* the first of three parts */

@@ -7,7 +7,6 @@
 
 #include "table/cell_format.h"
 #include "view/column_table.h"
-#include "diff/diff_internal.h"
 #include "table/screen_format.h"
 
 /* --- values of threads --- */
@@ -147,7 +146,7 @@ static struct diff_value record_value(const struct compare_subjects *subjects, s
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		value.side[side] = (struct diff_side_value){.state = VALUE_ABSENT};
-		if (diff_pair(subjects->join->diff, subject)->threads[side] != 0)
+		if (subjects->join->diff->pairs[subject].threads[side] != 0)
 			value.side[side] = compare_record_side(subjects, subject, column,
 							       (enum diff_side)side);
 	}
@@ -175,7 +174,7 @@ struct diff_value compare_value(const struct compare_subjects *subjects, size_t 
 	else if (subjects->join == NULL)
 		value = thread_value(subjects, &subjects->threads[subject], column);
 	else
-		value = group_value(subjects->join->diff, diff_pair(subjects->join->diff, subject), column);
+		value = group_value(subjects->join->diff, &subjects->join->diff->pairs[subject], column);
 	differs = value.differs;
 	if (compare_is_counter(column) && compare_by_threads(subjects->comparison))
 		begin_at_zero(subjects, subject, &value);
@@ -246,9 +245,9 @@ static void group_cell(const struct compare_subjects *subjects, size_t subject, 
 		       enum diff_side side, double number, struct arena *arena, struct cell *cell)
 {
 	const struct diff *diff = subjects->join->diff;
-	struct aggregation *aggregation = diff_aggregation(diff, side);
-	const struct aggregate *aggregate = aggregation_get(aggregation,
-							    diff_pair(diff, subject)->group[side], metric);
+	struct aggregation *aggregation = diff->aggregations[side];
+	const struct aggregate *aggregate = aggregation_get(aggregation, diff->pairs[subject].group[side],
+							    metric);
 
 	switch (metric_type(metric)->reduction) {
 	case METRIC_REDUCTION_RANGE:

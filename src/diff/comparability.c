@@ -5,17 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "diff.h"
 #include "snapshot/capture_facts.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-enum {
-	BEFORE,
-	AFTER,
-	SIDES,
-};
-
-static const char *const side_names[SIDES] = {"before", "after"};
 
 const char *const comparability_severity_names[COMPARABILITY_SEVERITY_COUNT] = {
 	[COMPARABILITY_NOTE] = "note",
@@ -25,11 +16,11 @@ const char *const comparability_severity_names[COMPARABILITY_SEVERITY_COUNT] = {
 /* The two captures, and the rows made of them so far. */
 struct examination {
 	struct comparability *result;
-	const struct snapshot *side[SIDES];
+	const struct snapshot *side[DIFF_SIDE_COUNT];
 	const struct capture_facts *facts;
 	struct buffer text; /* scratch of a sentence */
 	bool same_boot;
-	bool known[SIDES]; /* it has `ctop` objects */
+	bool known[DIFF_SIDE_COUNT]; /* it has `ctop` objects */
 };
 
 /* Puts a row behind those that are as severe. */
@@ -63,7 +54,8 @@ static const struct capture_fact *find_difference(const struct examination *exam
 {
 	const struct capture_fact *fact = capture_facts_find(examination->facts, name);
 
-	return fact != NULL && fact->differs && fact->value[BEFORE] != NULL && fact->value[AFTER] != NULL
+	return fact != NULL && fact->differs && fact->value[DIFF_BEFORE] != NULL &&
+			       fact->value[DIFF_AFTER] != NULL
 		       ? fact
 		       : NULL;
 }
@@ -94,8 +86,8 @@ int64_t comparability_interval(const struct snapshot *before, const struct snaps
 
 static void examine_time(struct examination *examination)
 {
-	const struct snapshot *before = examination->side[BEFORE];
-	const struct snapshot *after = examination->side[AFTER];
+	const struct snapshot *before = examination->side[DIFF_BEFORE];
+	const struct snapshot *after = examination->side[DIFF_AFTER];
 	int64_t interval = comparability_interval(before, after);
 	struct buffer *text = &examination->text;
 
@@ -125,12 +117,13 @@ static void examine_time(struct examination *examination)
 
 static void examine_threads(struct examination *examination)
 {
-	static const char *const consequences[SIDES] = {"every group looks new", "every group looks gone"};
+	static const char *const consequences[DIFF_SIDE_COUNT] = {"every group looks new",
+								  "every group looks gone"};
 
-	for (size_t side = 0; side < SIDES; side++) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (examination->side[side]->thread_count != 0)
 			continue;
-		buffer_append_format(&examination->text, "%s has no threads: %s", side_names[side],
+		buffer_append_format(&examination->text, "%s has no threads: %s", diff_side_names[side],
 				     consequences[side]);
 		add_row(examination, COMPARABILITY_WARNING, "empty");
 	}
@@ -140,15 +133,15 @@ static void examine_host(struct examination *examination)
 {
 	const struct capture_fact *host = find_difference(examination, "host");
 	const struct capture_fact *kernel = find_difference(examination, "kernel");
-	const char *first = examination->side[BEFORE]->provenance.boot_id;
-	const char *second = examination->side[AFTER]->provenance.boot_id;
+	const char *first = examination->side[DIFF_BEFORE]->provenance.boot_id;
+	const char *second = examination->side[DIFF_AFTER]->provenance.boot_id;
 	struct buffer *text = &examination->text;
 
 	if (host != NULL && !examination->same_boot) {
 		buffer_append_format(text,
 				     "other host, %s in before and %s in after: differences between the "
 				     "hosts count as changes",
-				     host->value[BEFORE], host->value[AFTER]);
+				     host->value[DIFF_BEFORE], host->value[DIFF_AFTER]);
 		add_row(examination, COMPARABILITY_WARNING, "other-host");
 	} else if (first != NULL && second != NULL && !examination->same_boot) {
 		buffer_append_text(text, "other boot: the counters started again from zero, so this "
@@ -159,7 +152,7 @@ static void examine_host(struct examination *examination)
 		buffer_append_format(text,
 				     "other kernel, %s in before and %s in after: a counter may count "
 				     "something else, or be in one of them only",
-				     kernel->value[BEFORE], kernel->value[AFTER]);
+				     kernel->value[DIFF_BEFORE], kernel->value[DIFF_AFTER]);
 		add_row(examination, COMPARABILITY_WARNING, "other-kernel");
 	}
 }
@@ -173,9 +166,9 @@ static void examine_host_facts(struct examination *examination)
 	for (size_t i = 0; i < examination->facts->count; i++) {
 		const struct capture_fact *fact = &examination->facts->items[i];
 
-		if ((fact->flags & CAPTURE_FACT_HOST) == 0 || !fact->differs || fact->value[BEFORE] == NULL ||
-		    fact->value[AFTER] == NULL || strcmp(fact->name, "host") == 0 ||
-		    strcmp(fact->name, "kernel") == 0)
+		if ((fact->flags & CAPTURE_FACT_HOST) == 0 || !fact->differs ||
+		    fact->value[DIFF_BEFORE] == NULL || fact->value[DIFF_AFTER] == NULL ||
+		    strcmp(fact->name, "host") == 0 || strcmp(fact->name, "kernel") == 0)
 			continue;
 		if (text->length == 0) {
 			buffer_append_text(text, "the host has changed: ");
@@ -234,7 +227,8 @@ static void add_lost_feature(struct examination *examination, enum feature featu
 	const struct snapshot *snapshot = examination->side[off];
 	const struct feature_result *result = &snapshot->provenance.features[feature];
 
-	buffer_append_format(&examination->text, "%s: off in %s", features[feature].words, side_names[off]);
+	buffer_append_format(&examination->text, "%s: off in %s", features[feature].words,
+			     diff_side_names[off]);
 	if (result->reason != REASON_READ)
 		buffer_append_format(&examination->text, " (%s)",
 				     snapshot_reason_words(snapshot, (reason_id)result->reason));
@@ -247,10 +241,10 @@ static source_set examine_features(struct examination *examination)
 {
 	source_set explained = 0;
 
-	for (size_t i = 0; i < COUNT(feature_losses); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(feature_losses); i++) {
 		const enum feature feature = feature_losses[i].feature;
 
-		for (size_t off = 0; off < SIDES; off++) {
+		for (size_t off = 0; off < DIFF_SIDE_COUNT; off++) {
 			const struct feature_result *there = examination->side[1 - off]->provenance.features;
 			const struct feature_result *here = examination->side[off]->provenance.features;
 
@@ -270,20 +264,20 @@ static source_set examine_features(struct examination *examination)
 static void examine_sources(struct examination *examination, source_set explained)
 {
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		const reason_id missed[SIDES] = {examination->side[BEFORE]->default_reason[i],
-						 examination->side[AFTER]->default_reason[i]};
+		const reason_id missed[DIFF_SIDE_COUNT] = {examination->side[DIFF_BEFORE]->default_reason[i],
+							   examination->side[DIFF_AFTER]->default_reason[i]};
 		const enum source part_of = sources[i].part_of;
-		size_t missing = missed[BEFORE] != REASON_READ ? BEFORE : AFTER;
+		size_t missing = missed[DIFF_BEFORE] != REASON_READ ? DIFF_BEFORE : DIFF_AFTER;
 
-		if ((explained & source_bit((enum source)i)) != 0 || !examination->known[BEFORE] ||
-		    !examination->known[AFTER] ||
-		    (missed[BEFORE] == REASON_READ) == (missed[AFTER] == REASON_READ))
+		if ((explained & source_bit((enum source)i)) != 0 || !examination->known[DIFF_BEFORE] ||
+		    !examination->known[DIFF_AFTER] ||
+		    (missed[DIFF_BEFORE] == REASON_READ) == (missed[DIFF_AFTER] == REASON_READ))
 			continue;
 		if (part_of != SOURCE_NONE &&
 		    examination->side[missing]->default_reason[part_of] != REASON_READ)
 			continue;
 		buffer_append_format(&examination->text, "%s was not read in %s (%s): %s have no change",
-				     sources[i].name, side_names[missing],
+				     sources[i].name, diff_side_names[missing],
 				     snapshot_reason_words(examination->side[missing], missed[missing]),
 				     sources[i].description);
 		/* a round of the live screen reads what is looked at, and that is no fault of the host */
@@ -306,22 +300,22 @@ static void examine_flags(struct examination *examination)
 		{THREAD_XACCT_ACTIVE, "highest memory use"},
 		{THREAD_JEMALLOC_MEASURED, "allocations"},
 	};
-	unsigned int any[SIDES] = {0, 0};
+	unsigned int any[DIFF_SIDE_COUNT] = {0, 0};
 
-	for (size_t side = 0; side < SIDES; side++) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		for (size_t i = 0; i < examination->side[side]->thread_count; i++)
 			any[side] |= examination->side[side]->thread_flags[i];
 		if (examination->side[side]->thread_count == 0)
 			return;
 	}
-	for (size_t i = 0; i < COUNT(flags); i++) {
-		size_t missing = (any[BEFORE] & flags[i].flag) == 0 ? BEFORE : AFTER;
+	for (size_t i = 0; i < ARRAY_COUNT(flags); i++) {
+		size_t missing = (any[DIFF_BEFORE] & flags[i].flag) == 0 ? DIFF_BEFORE : DIFF_AFTER;
 
-		if ((any[BEFORE] & flags[i].flag) == (any[AFTER] & flags[i].flag))
+		if ((any[DIFF_BEFORE] & flags[i].flag) == (any[DIFF_AFTER] & flags[i].flag))
 			continue;
 		buffer_append_format(&examination->text,
 				     "no thread of %s had its %s measured: they have no change",
-				     side_names[missing], flags[i].lost);
+				     diff_side_names[missing], flags[i].lost);
 		add_row(examination, COMPARABILITY_WARNING, "not-measured");
 		if (flags[i].flag == THREAD_TASKSTATS_MEASURED)
 			return; /* the other flags but the last are its parts */
@@ -360,22 +354,23 @@ static void examine_rights(struct examination *examination)
 		buffer_append_format(text,
 				     "other user, %s before and %s after: what only one of them may read has "
 				     "no change",
-				     find_difference(examination, "user")->value[BEFORE],
-				     find_difference(examination, "user")->value[AFTER]);
+				     find_difference(examination, "user")->value[DIFF_BEFORE],
+				     find_difference(examination, "user")->value[DIFF_AFTER]);
 		add_row(examination, COMPARABILITY_WARNING, "other-user");
 	}
-	for (size_t lacking = 0; lacking < SIDES; lacking++) {
+	for (size_t lacking = 0; lacking < DIFF_SIDE_COUNT; lacking++) {
 		const struct provenance *here = &examination->side[lacking]->provenance;
 		const struct provenance *there = &examination->side[1 - lacking]->provenance;
 		size_t count = 0;
 
 		if (!here->present || !there->present)
 			continue;
-		for (size_t i = 0; i < COUNT(reading_capabilities); i++) {
+		for (size_t i = 0; i < ARRAY_COUNT(reading_capabilities); i++) {
 			if (may_read_by(here, i) || !may_read_by(there, i))
 				continue;
 			if (count++ == 0)
-				buffer_append_format(text, "%s was captured without ", side_names[lacking]);
+				buffer_append_format(text, "%s was captured without ",
+						     diff_side_names[lacking]);
 			else
 				buffer_append_text(text, ", ");
 			buffer_append_text(text, reading_capabilities[i].name);
@@ -405,10 +400,10 @@ static const struct {
 
 static void examine_namespaces(struct examination *examination)
 {
-	for (size_t i = 0; i < COUNT(namespace_rows); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(namespace_rows); i++) {
 		const enum namespace_kind kind = namespace_rows[i].kind;
-		const uint64_t first = examination->side[BEFORE]->provenance.namespaces[kind];
-		const uint64_t second = examination->side[AFTER]->provenance.namespaces[kind];
+		const uint64_t first = examination->side[DIFF_BEFORE]->provenance.namespaces[kind];
+		const uint64_t second = examination->side[DIFF_AFTER]->provenance.namespaces[kind];
 		const uint64_t initial = namespace_rows[i].initial;
 
 		if (first == 0 || second == 0 || first == second)
@@ -429,12 +424,12 @@ static void examine_scope(struct examination *examination)
 		buffer_append_format(&examination->text,
 				     "other scope (-p), %s in before and %s in after: what one left out "
 				     "looks gone or new",
-				     scope->value[BEFORE], scope->value[AFTER]);
+				     scope->value[DIFF_BEFORE], scope->value[DIFF_AFTER]);
 		add_row(examination, COMPARABILITY_WARNING, "other-scope");
 	}
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		const char *first = examination->side[BEFORE]->provenance.roots[i];
-		const char *second = examination->side[AFTER]->provenance.roots[i];
+		const char *first = examination->side[DIFF_BEFORE]->provenance.roots[i];
+		const char *second = examination->side[DIFF_AFTER]->provenance.roots[i];
 
 		if (first == NULL || second == NULL || strcmp(first, second) == 0)
 			continue;
@@ -452,20 +447,21 @@ static void examine_format(struct examination *examination)
 	const struct capture_fact *program = find_difference(examination, "program");
 	struct buffer *text = &examination->text;
 
-	if (!examination->known[BEFORE] && !examination->known[AFTER]) {
+	if (!examination->known[DIFF_BEFORE] && !examination->known[DIFF_AFTER]) {
 		buffer_append_text(text, "neither file records the boot, privileges and scope of its "
 					 "capture: only flags say what was measured");
 		add_row(examination, COMPARABILITY_NOTE, "no-provenance");
-	} else if (examination->known[BEFORE] != examination->known[AFTER]) {
-		buffer_append_format(text,
-				     "%s was written by another program: only its flags say what was "
-				     "measured, and a zero in it may be a value that was not read",
-				     side_names[examination->known[BEFORE] ? AFTER : BEFORE]);
+	} else if (examination->known[DIFF_BEFORE] != examination->known[DIFF_AFTER]) {
+		buffer_append_format(
+			text,
+			"%s was written by another program: only its flags say what was "
+			"measured, and a zero in it may be a value that was not read",
+			diff_side_names[examination->known[DIFF_BEFORE] ? DIFF_AFTER : DIFF_BEFORE]);
 		add_row(examination, COMPARABILITY_WARNING, "no-provenance");
 	} else if (program != NULL) {
 		buffer_append_format(text,
 				     "written by %s and by %s: they may read the kernel in different ways",
-				     program->value[BEFORE], program->value[AFTER]);
+				     program->value[DIFF_BEFORE], program->value[DIFF_AFTER]);
 		add_row(examination, COMPARABILITY_NOTE, "other-program");
 	}
 }
@@ -473,16 +469,17 @@ static void examine_format(struct examination *examination)
 /* Generations of the format: what one lacked reads as zero or is not there. */
 static void examine_generations(struct examination *examination)
 {
-	const char *notes[SIDES] = {examination->side[BEFORE]->format_notes,
-				    examination->side[AFTER]->format_notes};
+	const char *notes[DIFF_SIDE_COUNT] = {examination->side[DIFF_BEFORE]->format_notes,
+					      examination->side[DIFF_AFTER]->format_notes};
 
-	if (notes[BEFORE] != NULL && notes[AFTER] != NULL && strcmp(notes[BEFORE], notes[AFTER]) == 0)
+	if (notes[DIFF_BEFORE] != NULL && notes[DIFF_AFTER] != NULL &&
+	    strcmp(notes[DIFF_BEFORE], notes[DIFF_AFTER]) == 0)
 		return;
-	for (size_t side = 0; side < SIDES; side++) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (notes[side] == NULL)
 			continue;
 		buffer_append_format(&examination->text, "other generation of the format, %s: %s",
-				     side_names[side], notes[side]);
+				     diff_side_names[side], notes[side]);
 		add_row(examination, COMPARABILITY_WARNING, "other-generation");
 	}
 }
@@ -501,7 +498,7 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 	examine_time(&examination);
 	examine_threads(&examination);
 	examine_host(&examination);
-	if (examination.known[BEFORE] && examination.known[AFTER])
+	if (examination.known[DIFF_BEFORE] && examination.known[DIFF_AFTER])
 		examine_sources(&examination, examine_features(&examination));
 	else
 		examine_flags(&examination);

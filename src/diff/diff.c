@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "diff_internal.h"
+
+const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
 
 /* The group of a thread, by its own names or those of the thread it has become. */
 static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t thread)
@@ -210,31 +211,6 @@ void diff_release(struct diff *diff)
 	free(diff);
 }
 
-const struct snapshot *diff_snapshot(const struct diff *diff, enum diff_side side)
-{
-	return diff->snapshots[side];
-}
-
-const struct diff_options *diff_options(const struct diff *diff)
-{
-	return &diff->options;
-}
-
-size_t diff_pair_count(const struct diff *diff)
-{
-	return diff->pair_count;
-}
-
-const struct diff_pair *diff_pair(const struct diff *diff, size_t index)
-{
-	return &diff->pairs[index];
-}
-
-size_t diff_kind_count(const struct diff *diff, enum diff_pair_kind kind)
-{
-	return diff->kind_count[kind];
-}
-
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread)
 {
 	return diff->pair_of_group[side][find_group(diff, side, thread)];
@@ -250,6 +226,13 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 		return diff->pair_of_group[DIFF_BEFORE][group];
 	return diff->threads[DIFF_AFTER][group].count != 0 ? diff->pair_of_group[DIFF_AFTER][group]
 							   : SIZE_MAX;
+}
+
+const char *diff_thread_part(const struct diff_pair *pair)
+{
+	const char *process = pair->key + strlen(pair->key) + 1;
+
+	return process + strlen(process) + 1;
 }
 
 void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)
@@ -281,19 +264,4 @@ void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
 		buffer_append_text(buffer, " | ");
 		part = nul + 1;
 	}
-}
-
-struct aggregation *diff_aggregation(const struct diff *diff, enum diff_side side)
-{
-	return diff->aggregations[side];
-}
-
-size_t diff_rename_count(const struct diff *diff)
-{
-	return diff->rename_count;
-}
-
-const struct diff_rename *diff_rename(const struct diff *diff, size_t index)
-{
-	return &diff->renames[index];
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "group/aggregate.h"
 #include "group/grouping.h"
 #include "snapshot/snapshot.h"
@@ -21,11 +22,14 @@ enum diff_side {
 	DIFF_SIDE_COUNT,
 };
 
+extern const char *const diff_side_names[DIFF_SIDE_COUNT]; /* "before" "after" */
+
 enum diff_pair_kind {
 	DIFF_PAIR_MATCHED,     /* one key on both sides */
 	DIFF_PAIR_FUDGED,      /* its cgroup has another name in after; key and label are those of before */
 	DIFF_PAIR_ONLY_BEFORE, /* an orphan: the other side has no threads, every change is absent */
 	DIFF_PAIR_ONLY_AFTER,
+	DIFF_PAIR_KIND_COUNT,
 };
 
 struct diff_options {
@@ -74,7 +78,34 @@ struct diff_rename {
 	size_t only_count[DIFF_SIDE_COUNT];
 };
 
-struct diff;
+/* Read-only once created, but for the aggregations, which make a metric's aggregates when they are asked for.
+ */
+struct diff {
+	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before NULL where there is only one */
+	struct diff_options options;
+	struct grouping *grouping; /* of both together */
+	/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates
+	 * merged. */
+	struct aggregation *aggregations[DIFF_SIDE_COUNT];
+	struct diff_pair *pairs; /* in ascending byte order of their keys, which are distinct */
+	size_t pair_count;
+	size_t kind_count[DIFF_PAIR_KIND_COUNT]; /* how many pairs are of a kind */
+	struct diff_rename *renames;             /* in byte order of their paths in after */
+	size_t rename_count;
+	/* From here on for the files of this room. */
+	struct diff_threads {
+		uint32_t count;
+		uint32_t started; /* of them with a known start */
+		uint64_t start_sum;
+	} * threads[DIFF_SIDE_COUNT]; /* per group */
+	/*
+	 * The group of before that a group of after is joined with, itself where it has no other name,
+	 * UINT32_MAX for an orphan; only of groups that have threads in after.
+	 */
+	uint32_t *partner;
+	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
+	struct arena arena; /* texts of the renames */
+};
 
 /*
  * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result;
@@ -84,17 +115,6 @@ struct diff;
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
 			 const struct diff_options *options);
 void diff_release(struct diff *diff);
-
-/* NULL where there is none. */
-const struct snapshot *diff_snapshot(const struct diff *diff, enum diff_side side);
-const struct diff_options *diff_options(const struct diff *diff);
-
-/* The pairs in ascending byte order of their keys, which are distinct. */
-size_t diff_pair_count(const struct diff *diff);
-const struct diff_pair *diff_pair(const struct diff *diff, size_t index);
-
-/* How many pairs are of a kind. */
-size_t diff_kind_count(const struct diff *diff, enum diff_pair_kind kind);
 
 /* The pair that a thread of a side (index in its snapshot) belongs to. */
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
@@ -111,12 +131,8 @@ void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 /* That mark alone, nothing for other pairs. */
 void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
 
-/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates merged. */
-struct aggregation *diff_aggregation(const struct diff *diff, enum diff_side side);
-
-/* The renamed cgroups, in byte order of their paths in after. */
-size_t diff_rename_count(const struct diff *diff);
-const struct diff_rename *diff_rename(const struct diff *diff, size_t index);
+/* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
+const char *diff_thread_part(const struct diff_pair *pair);
 
 /* What one side has. */
 struct diff_side_value {
@@ -149,9 +165,17 @@ struct diff_value {
 struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric);
 struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived);
 
+/* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
+ * the caller's. */
+void diff_value_conclude(struct diff_value *value, bool is_ratio);
+
 /* The text of a metric of one side as a report cell, without a mark for partial values; only where that side
  * has a value. */
 void diff_append_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric,
 			enum diff_side side, struct buffer *buffer);
+
+/* Finds cgroups of the orphans that have a new name and sets the partners of their groups; for diff_create().
+ */
+void diff_find_renames(struct diff *diff);
 
 #endif

@@ -35,7 +35,6 @@ static void find_mates(struct diff_match *match)
 
 static int check_boot(const struct snapshot *before, const struct snapshot *after, struct error *error)
 {
-	static const char *const names[] = {"before", "after"};
 	const struct snapshot *const snapshots[] = {before, after};
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
@@ -44,7 +43,7 @@ static int check_boot(const struct snapshot *before, const struct snapshot *afte
 				error, -EINVAL,
 				"threads cannot be matched: the file of %s does not tell the boot it "
 				"was captured in; compare by groups",
-				names[side]);
+				diff_side_names[side]);
 	}
 	if (!comparability_same_boot(before, after))
 		return error_set(error, -EINVAL,
@@ -111,15 +110,15 @@ void diff_match_describe(const struct diff_match *match, bool by_thread, struct 
 
 struct diff_match_count *diff_match_count(const struct diff_match *match, const struct diff *diff)
 {
-	struct diff_match_count *counts = memory_allocate_zero(diff_pair_count(diff) + 1, sizeof(*counts));
+	struct diff_match_count *counts = memory_allocate_zero(diff->pair_count + 1, sizeof(*counts));
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const enum diff_side other = side == DIFF_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
 
 		for (size_t i = 0; i < match->snapshots[side]->thread_count; i++) {
 			const uint32_t mate = match->mate[side][i];
-			const bool *members = diff_options(diff)->members[side];
-			const bool *others = diff_options(diff)->members[other];
+			const bool *members = diff->options.members[side];
+			const bool *others = diff->options.members[other];
 			size_t pair;
 			bool stayed;
 

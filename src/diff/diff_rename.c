@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff_internal.h"
+#include "diff.h"
 #include "group/pattern.h"
 
 enum {

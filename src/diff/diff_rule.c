@@ -12,8 +12,6 @@
 #include "metric/quantity.h"
 #include "base/unicode.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The longer ones first: `>=` begins with `>`. */
 static const struct {
 	const char *text;
@@ -154,7 +152,7 @@ static int parse_limit(struct diff_rule *rule, struct part text, struct error *e
 
 static int parse_condition(struct diff_rule *rule, struct part text, struct error *error)
 {
-	for (size_t i = 0; i < COUNT(operators); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(operators); i++) {
 		const size_t length = strlen(operators[i].text);
 
 		if (text.length < length || memcmp(text.start, operators[i].text, length) != 0)

@@ -44,7 +44,7 @@ static bool matches(const struct judgement *judgement, const struct diff_pair *p
 	struct buffer whole = {0};
 	bool found = false;
 
-	if (diff_options(judgement->diff)->grouping.axis != AXIS_ALL)
+	if (judgement->diff->options.grouping.axis != AXIS_ALL)
 		return part_matches(glob, pair->key, end);
 	for (const char *part = pair->key; part != NULL && !found;) {
 		const char *nul = memchr(part, '\0', (size_t)(end - part));
@@ -65,8 +65,8 @@ static struct diff_value take_value(const struct judgement *judgement, size_t pa
 	const struct diff_rule *rule = judgement->rule;
 
 	if (rule->metric != METRIC_NONE)
-		return diff_metric(judgement->diff, diff_pair(judgement->diff, pair), rule->metric);
-	return diff_derived(judgement->diff, diff_pair(judgement->diff, pair), rule->derived);
+		return diff_metric(judgement->diff, &judgement->diff->pairs[pair], rule->metric);
+	return diff_derived(judgement->diff, &judgement->diff->pairs[pair], rule->derived);
 }
 
 /* From 0 there is no change but 0 itself that a percentage could hold. */
@@ -169,11 +169,11 @@ static void append_measurement(struct judgement *judgement, size_t pair)
 	const struct diff_value value = take_value(judgement, pair);
 	struct buffer *text = &judgement->text;
 
-	diff_append_label(diff_pair(judgement->diff, pair), text);
+	diff_append_label(&judgement->diff->pairs[pair], text);
 	if (rule->of_after) {
 		buffer_append_text(text, " has ");
 		if (rule->metric != METRIC_NONE)
-			diff_append_metric(judgement->diff, diff_pair(judgement->diff, pair), rule->metric,
+			diff_append_metric(judgement->diff, &judgement->diff->pairs[pair], rule->metric,
 					   DIFF_AFTER, text);
 		else
 			cell_format_derived(text, value.side[DIFF_AFTER].number,
@@ -192,15 +192,13 @@ static void append_measurement(struct judgement *judgement, size_t pair)
 
 static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id reason, enum diff_side side)
 {
-	static const char *const sides[DIFF_SIDE_COUNT] = {"before", "after"};
-
 	if (judgement->unavailable++ >= NAMED_GROUPS)
 		return;
 	begin_text(judgement);
 	buffer_append_text(&judgement->text, "cannot be judged, ");
-	diff_append_label(diff_pair(judgement->diff, pair), &judgement->text);
-	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", sides[side],
-			     snapshot_reason_words(diff_snapshot(judgement->diff, side), reason));
+	diff_append_label(&judgement->diff->pairs[pair], &judgement->text);
+	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
+			     snapshot_reason_words(judgement->diff->snapshots[side], reason));
 	add_outcome(judgement, true);
 }
 
@@ -276,8 +274,8 @@ void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
 {
 	struct judgement judgement = {.rule = rule, .diff = diff, .outcomes = outcomes};
 
-	for (size_t i = 0; i < diff_pair_count(diff); i++) {
-		if (matches(&judgement, diff_pair(diff, i)))
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (matches(&judgement, &diff->pairs[i]))
 			judge_pair(&judgement, i);
 	}
 	if (judgement.unavailable > NAMED_GROUPS) {

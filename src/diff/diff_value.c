@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "diff_internal.h"
+#include "diff.h"
 #include "table/cell_format.h"
 
 /* What the change may say, from what the sides have. */

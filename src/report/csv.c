@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report_format.h"
+#include "table/cell_format.h"
 
 static bool is_formula(const char *text, size_t length)
 {
@@ -16,8 +17,8 @@ static bool is_formula(const char *text, size_t length)
 
 static bool needs_quotes(const char *text, size_t length)
 {
-	return memchr(text, ',', length) != NULL || memchr(text, '"', length) != NULL ||
-	       memchr(text, '\n', length) != NULL || memchr(text, '\r', length) != NULL;
+	return length != 0 && (memchr(text, ',', length) != NULL || memchr(text, '"', length) != NULL ||
+			       memchr(text, '\n', length) != NULL || memchr(text, '\r', length) != NULL);
 }
 
 void report_append_csv_field(const struct report *report, const char *text, size_t length, bool foreign)
@@ -53,8 +54,6 @@ static size_t measured_count(const struct table *table)
 	return count;
 }
 
-static const char *const side_names[] = {"before", "after"};
-
 static void draw_header(const struct report *report, const struct table *table)
 {
 	static const char *const extra[] = {"unit", "state", "reason"};
@@ -66,7 +65,7 @@ static void draw_header(const struct report *report, const struct table *table)
 			buffer_append_text(out, i + side != 0 ? "," : "");
 			append_text(report, table->columns[i].name);
 			if (table->columns[i].sides)
-				buffer_append_format(out, "_%s", side_names[side]);
+				buffer_append_format(out, "_%s", diff_side_names[side]);
 		}
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
@@ -84,7 +83,7 @@ static void draw_header(const struct report *report, const struct table *table)
 
 static void draw_cell(const struct report *report, const struct cell *cell)
 {
-	if (cell->state == CELL_VALUE && !report_append_number(report->out, cell) && cell->text != NULL)
+	if (cell->state == CELL_VALUE && !cell_format_number(report->out, cell) && cell->text != NULL)
 		report_append_csv_field(report, cell->text, strlen(cell->text), cell->form == CELL_FORM_TEXT);
 }
 

@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 #include "html_page.h"
 #include "report_format.h"
+#include "table/cell_format.h"
 
 /* Appends foreign text: control characters and what XML does not allow become U+FFFD, markup is escaped. */
 static void append_text(struct buffer *out, const char *text, size_t length)
@@ -30,7 +32,7 @@ static void append_text(struct buffer *out, const char *text, size_t length)
 		uint32_t scalar = 0;
 		size_t used = unicode_decode(safe.data + i, safe.length - i, &scalar);
 
-		for (size_t j = 0; j < sizeof(escapes) / sizeof(escapes[0]); j++) {
+		for (size_t j = 0; j < ARRAY_COUNT(escapes); j++) {
 			if (escapes[j].scalar == scalar)
 				escape = escapes[j].text;
 		}
@@ -63,10 +65,10 @@ static void append_classes(struct buffer *out, const struct table_column *column
 	if (!has_sign)
 		return;
 	*ret_signed = true;
-	if (cell->value.real != 0)
-		*ret_moved = true;
-	if (cell->value.real != 0)
-		buffer_append_text(out, cell->value.real > 0 ? " up" : " down");
+	if (cell->value.real == 0)
+		return;
+	*ret_moved = true;
+	buffer_append_text(out, cell->value.real > 0 ? " up" : " down");
 }
 
 /* What a cell with both sides is sorted by: the second side, the first where there is no other. */
@@ -98,7 +100,7 @@ static void append_sort_value(struct buffer *out, const struct cell *cell)
 	if (cell->form == CELL_FORM_SIDES)
 		number.value.real = sides_number(cell);
 	buffer_append_text(out, " data-v=\"");
-	if (report_append_number(out, cell) || report_append_number(out, &number)) {
+	if (cell_format_number(out, cell) || cell_format_number(out, &number)) {
 		buffer_append_char(out, '"');
 		return;
 	}
@@ -111,7 +113,7 @@ static void append_cell(struct report *report, const struct table_column *column
 {
 	const char *reason = report_reason_words(report, cell);
 	struct buffer *out = report->out;
-	struct buffer value = {0};
+	struct buffer printed = {0};
 
 	report_note_reason(report, cell);
 	buffer_append_text(out, "<td class=\"");
@@ -124,24 +126,10 @@ static void append_cell(struct report *report, const struct table_column *column
 		buffer_append_char(out, '"');
 	}
 	buffer_append_char(out, '>');
-	switch (cell->state) {
-	case CELL_EMPTY:
-		break;
-	case CELL_ABSENT:
-		buffer_append_char(out, '-');
-		break;
-	case CELL_UNAVAILABLE:
-		buffer_append_text(out, "·");
-		break;
-	case CELL_VALUE:
-		buffer_append_text(out, report_has_partial_mark(cell) ? "≥" : "");
-		report_append_value(&value, cell);
-		if (value.length != 0)
-			append_text(out, value.data, value.length);
-		break;
-	}
+	cell_format_cell(&printed, cell);
+	append_text(out, printed.data, printed.length);
 	buffer_append_text(out, "</td>");
-	buffer_release(&value);
+	buffer_release(&printed);
 }
 
 /* A row; one whose changes are all zero has a class of its own, by which it can be hidden. */
@@ -196,7 +184,7 @@ static void draw_table(struct report *report, const struct table *table)
 	if (table->more)
 		return;
 	buffer_append_text(out, "</tbody></table>\n");
-	left_out = table->row_total > table->row_count ? table->row_total - table->row_count : 0;
+	left_out = table->row_total - table->row_count;
 	if (left_out != 0)
 		buffer_append_format(out,
 				     "<p class=\"more\">%s more row%s left out (--limit 0 prints all)</p>\n",
@@ -258,11 +246,8 @@ static void append_facts_table(struct buffer *out, const struct table *table)
 
 static void append_facts(struct report *report)
 {
-	struct capture_facts *facts = report->before != NULL
-					      ? capture_facts_create(report->before, report->snapshot)
-					      : capture_facts_create(report->snapshot, NULL);
-	struct table *main_facts = report_create_facts(facts, REPORT_FACTS_MAIN);
-	struct table *others = report_create_facts(facts, REPORT_FACTS_OTHERS);
+	struct table *main_facts = report_create_facts(report, REPORT_FACTS_MAIN);
+	struct table *others = report_create_facts(report, REPORT_FACTS_OTHERS);
 
 	append_facts_table(report->out, main_facts);
 	if (others->row_count != 0) {
@@ -273,7 +258,6 @@ static void append_facts(struct report *report)
 	}
 	table_release(main_facts);
 	table_release(others);
-	capture_facts_release(facts);
 }
 
 static void append_title(const struct report *report, const struct report_subject *subject,

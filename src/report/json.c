@@ -4,12 +4,20 @@
 
 #include "json_text.h"
 #include "report_format.h"
+#include "snapshot/capture_facts.h"
+#include "table/cell_format.h"
 
 static void append_member(struct buffer *out, const char *name, const char *text)
 {
 	json_append_text(out, name);
 	buffer_append_char(out, ':');
 	json_append_text(out, text);
+}
+
+static void append_next(struct buffer *out, const char *name, const char *text)
+{
+	buffer_append_char(out, ',');
+	append_member(out, name, text);
 }
 
 static void append_capture(struct buffer *out, const char *file, const struct snapshot *snapshot)
@@ -29,10 +37,8 @@ static void append_facts(struct buffer *out, const struct snapshot *before, cons
 
 		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
 		append_member(out, "name", fact->name);
-		buffer_append_char(out, ',');
-		append_member(out, "before", fact->value[0]);
-		buffer_append_char(out, ',');
-		append_member(out, "after", fact->value[1]);
+		append_next(out, "before", fact->value[0]);
+		append_next(out, "after", fact->value[1]);
 		buffer_append_format(out, ",\"differs\":%s}", fact->differs ? "true" : "false");
 	}
 	buffer_append_char(out, ']');
@@ -47,10 +53,8 @@ static void append_comparability(struct buffer *out, const struct comparability 
 
 		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
 		append_member(out, "severity", comparability_severity_names[row->severity]);
-		buffer_append_char(out, ',');
-		append_member(out, "id", row->id);
-		buffer_append_char(out, ',');
-		append_member(out, "text", row->text);
+		append_next(out, "id", row->id);
+		append_next(out, "text", row->text);
 		buffer_append_char(out, '}');
 	}
 	buffer_append_char(out, ']');
@@ -90,15 +94,13 @@ static void begin(struct report *report, const struct report_subject *subject)
 
 	buffer_append_char(out, '{');
 	append_member(out, "program", "ctop " CTOP_VERSION);
-	buffer_append_char(out, ',');
-	append_member(out, "command", subject->command);
+	append_next(out, "command", subject->command);
 	if (report->before != NULL) {
 		append_comparison(report, subject);
 	} else if (report->snapshot != NULL) {
 		buffer_append_char(out, ',');
 		append_capture(out, subject->file, report->snapshot);
-		buffer_append_char(out, ',');
-		append_member(out, "group_by", subject->group_by);
+		append_next(out, "group_by", subject->group_by);
 	}
 	buffer_append_text(out, ",\"tables\":[");
 }
@@ -127,7 +129,7 @@ static void append_value(struct buffer *out, const struct cell *cell)
 				     cell->value.range.high);
 	else if (cell->form == CELL_FORM_SIDES)
 		append_sides(out, cell);
-	else if (!report_append_number(out, cell))
+	else if (!cell_format_number(out, cell))
 		json_append_text(out, cell->text != NULL ? cell->text : "");
 }
 
@@ -138,18 +140,12 @@ static void append_measured(struct report *report, const struct cell *cell)
 
 	buffer_append_text(out, "{\"value\":");
 	append_value(out, cell);
-	buffer_append_char(out, ',');
-	append_member(out, "unit", unit_names[cell->unit]);
-	buffer_append_char(out, ',');
-	append_member(out, "state", report_state_name(cell));
-	if (reason != NULL) {
-		buffer_append_char(out, ',');
-		append_member(out, "reason", reason);
-	}
-	if (cell->state == CELL_VALUE && cell->text != NULL) {
-		buffer_append_char(out, ',');
-		append_member(out, "text", cell->text);
-	}
+	append_next(out, "unit", unit_names[cell->unit]);
+	append_next(out, "state", report_state_name(cell));
+	if (reason != NULL)
+		append_next(out, "reason", reason);
+	if (cell->state == CELL_VALUE && cell->text != NULL)
+		append_next(out, "text", cell->text);
 	buffer_append_char(out, '}');
 }
 

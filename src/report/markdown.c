@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
+#include "table/cell_format.h"
 
 /* Whether the text reads as itself outside a code span, too. */
 static bool is_plain(const char *text, size_t length)
@@ -143,26 +144,11 @@ static void append_sentence(struct buffer *out, const char *text)
 static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,
 			struct buffer *scratch)
 {
-	struct buffer *out = report->out;
-
 	report_note_reason(report, cell);
-	switch (cell->state) {
-	case CELL_EMPTY:
-		break;
-	case CELL_ABSENT:
-		buffer_append_char(out, '-');
-		break;
-	case CELL_UNAVAILABLE:
-		buffer_append_text(out, "·");
-		break;
-	case CELL_VALUE:
-		buffer_append_text(out, report_has_partial_mark(cell) ? "≥" : "");
-		buffer_clear(scratch);
-		report_append_value(scratch, cell);
-		if (scratch->length != 0)
-			append_text(out, scratch->data, scratch->length, column->left, true);
-		break;
-	}
+	buffer_clear(scratch);
+	cell_format_cell(scratch, cell);
+	append_text(report->out, scratch->data, scratch->length, column->left && cell->state == CELL_VALUE,
+		    true);
 }
 
 static void draw_header(const struct report *report, const struct table *table)
@@ -214,7 +200,7 @@ static void draw_table(struct report *report, const struct table *table)
 		draw_header(report, table);
 	}
 	draw_rows(report, table);
-	left_out = table->row_total > table->row_count ? table->row_total - table->row_count : 0;
+	left_out = table->row_total - table->row_count;
 	if (!table->more && left_out != 0)
 		buffer_append_format(out, "\n%s more row%s left out (`--limit 0` prints all)\n",
 				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
@@ -243,10 +229,7 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 /* The main facts; a mark leads those that differ. */
 static void append_facts(struct report *report)
 {
-	struct capture_facts *facts = report->before != NULL
-					      ? capture_facts_create(report->before, report->snapshot)
-					      : capture_facts_create(report->snapshot, NULL);
-	struct table *table = report_create_facts(facts, REPORT_FACTS_MAIN);
+	struct table *table = report_create_facts(report, REPORT_FACTS_MAIN);
 	struct buffer *out = report->out;
 
 	draw_header(report, table);
@@ -263,7 +246,6 @@ static void append_facts(struct report *report)
 		buffer_append_text(out, " |\n");
 	}
 	table_release(table);
-	capture_facts_release(facts);
 }
 
 static void append_file(struct buffer *out, const char *file)

@@ -2,13 +2,12 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/unicode.h"
 #include "report_format.h"
+#include "snapshot/capture_facts.h"
+#include "table/cell_format.h"
 
 const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
 #define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = #name,
@@ -91,7 +90,8 @@ const char *report_reason_words(const struct report *report, const struct cell *
 void report_note_reason(struct report *report, const struct cell *cell)
 {
 	/* a text with both sides has its marks within */
-	bool marked = report_has_partial_mark(cell) || (cell->form == CELL_FORM_SIDES && has_reason(cell));
+	bool marked = cell_format_has_partial_mark(cell) ||
+		      (cell->form == CELL_FORM_SIDES && has_reason(cell));
 
 	if (cell->state == CELL_UNAVAILABLE || marked)
 		report->reasons[cell->reason_of_before][cell->reason] = true;
@@ -136,9 +136,18 @@ static bool is_wanted(const struct capture_fact *fact, enum report_facts which)
 	return is_main == (which == REPORT_FACTS_MAIN);
 }
 
-struct table *report_create_facts(const struct capture_facts *facts, enum report_facts which)
+static struct cell copy_text(struct table *table, const char *text)
+{
+	return text != NULL ? cell_of_text(arena_duplicate(&table->arena, text, strlen(text)))
+			    : (struct cell){.state = CELL_ABSENT};
+}
+
+struct table *report_create_facts(const struct report *report, enum report_facts which)
 {
 	static const char *const names[] = {"fact", "before", "after"};
+	struct capture_facts *facts = report->before != NULL
+					      ? capture_facts_create(report->before, report->snapshot)
+					      : capture_facts_create(report->snapshot, NULL);
 	struct table *table = table_create("host-context", 1 + facts->sides);
 
 	for (size_t i = 0; i <= facts->sides; i++) {
@@ -153,44 +162,12 @@ struct table *report_create_facts(const struct capture_facts *facts, enum report
 			continue;
 		row = table_add_row(table);
 		row->mark = fact->differs ? ROW_MARK_MOVER : ROW_MARK_NONE;
-		row->cells[0] = (struct cell){.state = CELL_VALUE, .text = fact->name};
+		row->cells[0] = copy_text(table, fact->name);
 		for (size_t side = 0; side < facts->sides; side++)
-			row->cells[1 + side] = (struct cell){
-				.state = fact->value[side] != NULL ? CELL_VALUE : CELL_ABSENT,
-				.text = fact->value[side],
-			};
+			row->cells[1 + side] = copy_text(table, fact->value[side]);
 	}
+	capture_facts_release(facts);
 	return table;
-}
-
-bool report_has_partial_mark(const struct cell *cell)
-{
-	return cell->state == CELL_VALUE && cell->partial &&
-	       (cell->form == CELL_FORM_INTEGER || cell->form == CELL_FORM_REAL);
-}
-
-static void append_real(struct buffer *buffer, double value)
-{
-	char text[40];
-
-	/* the fewest digits that read back as the same number */
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (strtod(text, NULL) != value)
-		snprintf(text, sizeof(text), "%.17g", value);
-	buffer_append_text(buffer, text);
-}
-
-bool report_append_number(struct buffer *buffer, const struct cell *cell)
-{
-	if (cell->form == CELL_FORM_INTEGER) {
-		buffer_append_u64(buffer, cell->value.integer);
-		return true;
-	}
-	if (cell->form == CELL_FORM_REAL && isfinite(cell->value.real)) {
-		append_real(buffer, cell->value.real);
-		return true;
-	}
-	return false;
 }
 
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side)
@@ -202,7 +179,7 @@ bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t s
 		buffer_append_u64(buffer, cell->value.sides.number[side].integer);
 		return true;
 	case CELL_SIDE_REAL:
-		append_real(buffer, cell->value.sides.number[side].real);
+		cell_format_real(buffer, cell->value.sides.number[side].real);
 		return true;
 	case CELL_SIDE_UNLIMITED:
 		buffer_append_text(buffer, "max");
@@ -242,12 +219,4 @@ void report_append_name(const struct report *report, const char *text, size_t le
 		text += used;
 		length -= used;
 	}
-}
-
-void report_append_value(struct buffer *buffer, const struct cell *cell)
-{
-	if (cell->text != NULL)
-		buffer_append_text(buffer, cell->text);
-	else
-		report_append_number(buffer, cell);
 }

@@ -2,7 +2,6 @@
 #ifndef CTOP_REPORT_FORMAT_H
 #define CTOP_REPORT_FORMAT_H
 
-#include "snapshot/capture_facts.h"
 #include "report.h"
 
 /* What a format draws; NULL if it draws nothing. For the report room only. */
@@ -40,16 +39,12 @@ enum report_facts {
 };
 
 /* The facts as a table "host-context": fact, before, after (of one capture: fact, capture); a fact that
- * differs has the row mark ROW_MARK_MOVER. Its texts are those of `facts`. The caller releases it. */
-struct table *report_create_facts(const struct capture_facts *facts, enum report_facts which);
-
-/* Whether the cell's printed form carries the mark of partial values: amounts do, ranges and sets do not. */
-bool report_has_partial_mark(const struct cell *cell);
+ * differs has the row mark ROW_MARK_MOVER. The caller releases it. */
+struct table *report_create_facts(const struct report *report, enum report_facts which);
 
 /*
  * Appends a text to the report as a field of TSV (without the blanks at its ends; tab, newline and backslash
- * as
- * `\t`, `\n`, `\\`) or of CSV (RFC 4180, in quotes where it must be; with `csv_safe` a ' stands before a
+ * as `\t`, `\n`, `\\`) or of CSV (RFC 4180, in quotes where it must be; with `csv_safe` a ' stands before a
  * `foreign` text that a spreadsheet would take for a formula).
  */
 void report_append_tsv_field(const struct report *report, const char *text, size_t length);
@@ -62,13 +57,8 @@ void report_append_csv_field(const struct report *report, const char *text, size
  */
 void report_append_name(const struct report *report, const char *text, size_t length, const char *kept);
 
-/* Appends the printed form of a value: the cell's text, or its number. */
-void report_append_value(struct buffer *buffer, const struct cell *cell);
-
-/* Appends the number of a cell with all its digits; false (nothing appended) for cells that hold a text. */
-bool report_append_number(struct buffer *buffer, const struct cell *cell);
-
-/* The same for one side of a cell with both: "max" for a limit that is not set, false where there is none. */
+/* Appends the number of one side of a cell with both: "max" for a limit that is not set, false where there is
+ * none. */
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
 
 #endif

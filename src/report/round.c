@@ -10,6 +10,7 @@
 #include "base/unicode.h"
 #include "json_text.h"
 #include "report_format.h"
+#include "table/cell_format.h"
 #include "table/screen_format.h"
 #include "view/column.h"
 
@@ -135,17 +136,17 @@ static void append_blanks(struct buffer *buffer, int count)
 /* A text in `width` cells, on the left or the right, with a blank before. */
 static void append_aligned(struct buffer *buffer, const struct buffer *text, int width, bool left, bool last)
 {
-	int used = unicode_width(text->data != NULL ? text->data : "", text->length);
+	int used = unicode_width(text->data, text->length);
 
 	buffer_append_char(buffer, ' ');
 	if (!left)
 		append_blanks(buffer, width - used);
-	buffer_append(buffer, text->data != NULL ? text->data : "", text->length);
+	buffer_append(buffer, text->data, text->length);
 	if (left && !last)
 		append_blanks(buffer, width - used);
 }
 
-/* How wide the names and each column are in this round; the caller frees nothing. */
+/* The width of the widest name of this round. */
 static int name_width(const struct drawing *drawing, const char *heading)
 {
 	struct buffer text = {0};
@@ -192,15 +193,15 @@ static void append_text_row(const struct drawing *drawing, const struct table_ro
 
 	buffer_append_char(buffer, marks[row->mark]);
 	append_label(drawing, row, &text);
-	buffer_append(buffer, text.data != NULL ? text.data : "", text.length);
-	append_blanks(buffer, width - unicode_width(text.data != NULL ? text.data : "", text.length));
+	buffer_append(buffer, text.data, text.length);
+	append_blanks(buffer, width - unicode_width(text.data, text.length));
 	for (size_t c = 0; c < drawing->table->column_count; c++) {
 		const struct table_column *column = &drawing->table->columns[c];
 
 		buffer_clear(&text);
 		buffer_clear(&plain);
 		screen_format_cell(&text, &row->cells[c], drawing->marks);
-		append_shown(drawing, &plain, text.data != NULL ? text.data : "", text.length);
+		append_shown(drawing, &plain, text.data, text.length);
 		append_aligned(buffer, &plain, column->width, column->left,
 			       c + 1 == drawing->table->column_count);
 	}
@@ -262,11 +263,7 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 		append_real(buffer, cell->value.real);
 		return;
 	case CELL_FORM_RANGE:
-		buffer_append_i64(buffer, cell->value.range.low);
-		if (cell->value.range.high == cell->value.range.low)
-			return;
-		buffer_append_text(buffer, "..");
-		buffer_append_i64(buffer, cell->value.range.high);
+		cell_format_range(buffer, cell->value.range.low, cell->value.range.high);
 		return;
 	case CELL_FORM_BAR:
 		append_shares(buffer, cell);
@@ -326,8 +323,7 @@ static void append_separated_row(const struct drawing *drawing, const struct tab
 		buffer_clear(&text);
 		if (row->cells[c].state == CELL_VALUE)
 			append_raw(&text, &row->cells[c]);
-		append_field(drawing, text.data != NULL ? text.data : "", text.length,
-			     row->cells[c].form == CELL_FORM_TEXT);
+		append_field(drawing, text.data, text.length, row->cells[c].form == CELL_FORM_TEXT);
 	}
 	buffer_append_char(drawing->buffer, '\n');
 	buffer_release(&text);

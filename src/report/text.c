@@ -7,6 +7,8 @@
 #include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
+#include "snapshot/capture_facts.h"
+#include "table/cell_format.h"
 
 enum {
 	LEFT_COLUMN_MAX = 56, /* cells; a longer name moves the rest of its own row */
@@ -33,7 +35,7 @@ static void append_ascii(struct buffer *buffer, const char *text, size_t length)
 		size_t used = unicode_decode(text, length, &scalar);
 		const char *ascii = "?";
 
-		for (size_t i = 0; i < sizeof(substitutes) / sizeof(substitutes[0]); i++) {
+		for (size_t i = 0; i < ARRAY_COUNT(substitutes); i++) {
 			if (substitutes[i].scalar == scalar)
 				ascii = substitutes[i].ascii;
 		}
@@ -63,33 +65,13 @@ static void append_text(const struct report *report, struct buffer *buffer, cons
 /* The printed form of a cell, into the emptied `buffer`; returns its width in cells. */
 static int print_cell(const struct report *report, struct buffer *buffer, const struct cell *cell)
 {
-	struct buffer raw = {0};
-	int width;
+	struct buffer printed = {0};
 
 	buffer_clear(buffer);
-	switch (cell->state) {
-	case CELL_EMPTY:
-		return 0;
-	case CELL_ABSENT:
-		buffer_append_char(buffer, '-');
-		return 1;
-	case CELL_UNAVAILABLE:
-		append_text(report, buffer, "·");
-		return 1;
-	case CELL_VALUE:
-		break;
-	}
-	if (report_has_partial_mark(cell))
-		append_text(report, buffer, "≥");
-	if (cell->text != NULL) {
-		append_text(report, buffer, cell->text);
-	} else {
-		report_append_value(&raw, cell);
-		buffer_append(buffer, raw.data, raw.length);
-		buffer_release(&raw);
-	}
-	width = buffer->length != 0 ? unicode_width(buffer->data, buffer->length) : 0;
-	return width;
+	cell_format_cell(&printed, cell);
+	append_safe(report, buffer, printed.data, printed.length);
+	buffer_release(&printed);
+	return unicode_width(buffer->data, buffer->length);
 }
 
 static int *measure_columns(struct report *report, const struct table *table, struct buffer *scratch)
@@ -124,8 +106,7 @@ static void append_column(struct buffer *out, const char *text, size_t length, i
 {
 	if (!left)
 		append_blanks(out, column_width - width);
-	if (length != 0)
-		buffer_append(out, text, length);
+	buffer_append(out, text, length);
 	if (left && !last)
 		append_blanks(out, column_width - width);
 	if (!last)
@@ -297,8 +278,7 @@ static void append_banner(const struct report *report, const struct report_subje
 
 static void begin_comparison(struct report *report, const struct report_subject *subject)
 {
-	struct capture_facts *facts = capture_facts_create(report->before, report->snapshot);
-	struct table *table = report_create_facts(facts, REPORT_FACTS_HOST_DIFFERENCES);
+	struct table *table = report_create_facts(report, REPORT_FACTS_HOST_DIFFERENCES);
 
 	append_side(report, "before", subject->before_file, report->before);
 	append_side(report, "after", subject->file, report->snapshot);
@@ -306,7 +286,6 @@ static void begin_comparison(struct report *report, const struct report_subject 
 	if (table->row_count != 0)
 		draw_table(report, table);
 	table_release(table);
-	capture_facts_release(facts);
 }
 
 static void begin(struct report *report, const struct report_subject *subject)

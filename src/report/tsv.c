@@ -4,6 +4,7 @@
 
 #include "base/unicode.h"
 #include "report_format.h"
+#include "table/cell_format.h"
 
 void report_append_tsv_field(const struct report *report, const char *text, size_t length)
 {
@@ -21,30 +22,6 @@ void report_append_tsv_field(const struct report *report, const char *text, size
 		buffer_append_text(report->out, *text == '\t' ? "\\t" : *text == '\n' ? "\\n" : "\\\\");
 		text++;
 		length--;
-	}
-}
-
-static void append_cell(const struct report *report, const struct cell *cell, struct buffer *scratch)
-{
-	struct buffer *out = report->out;
-
-	switch (cell->state) {
-	case CELL_EMPTY:
-		break;
-	case CELL_ABSENT:
-		buffer_append_char(out, '-');
-		break;
-	case CELL_UNAVAILABLE:
-		buffer_append_text(out, "·");
-		break;
-	case CELL_VALUE:
-		if (report_has_partial_mark(cell))
-			buffer_append_text(out, "≥");
-		buffer_clear(scratch);
-		report_append_value(scratch, cell);
-		if (scratch->length != 0)
-			report_append_tsv_field(report, scratch->data, scratch->length);
-		break;
 	}
 }
 
@@ -72,7 +49,9 @@ static void draw_table(struct report *report, const struct table *table)
 		for (size_t i = 0; i < table->column_count; i++) {
 			if (i != 0)
 				buffer_append_char(out, '\t');
-			append_cell(report, &table->rows[row].cells[i], &scratch);
+			buffer_clear(&scratch);
+			cell_format_cell(&scratch, &table->rows[row].cells[i]);
+			report_append_tsv_field(report, scratch.data, scratch.length);
 		}
 		buffer_append_char(out, '\n');
 	}

@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 struct ladder_step {
 	double threshold; /* in base units */
@@ -84,13 +85,8 @@ void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder
 
 void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio)
 {
-	const struct ladder_step *step = find_step(ladder, fabs(delta));
-
-	if (is_ratio)
-		buffer_append_format(buffer, "%+.3f", delta + 0.0);
-	else
-		buffer_append_format(buffer, "%+.*f%s", is_base(ladder, step) ? 2 : 3,
-				     delta / step->threshold + 0.0, step->unit);
+	buffer_append_text(buffer, delta >= 0 ? "+" : "");
+	cell_format_derived(buffer, delta, ladder, is_ratio);
 }
 
 void cell_format_percent(struct buffer *buffer, double fraction)
@@ -157,7 +153,7 @@ static void append_mode(const struct aggregation *aggregation, const struct aggr
 	struct buffer mode = {0};
 	uint64_t threads = aggregate_mode(aggregation, aggregate, metric, &mode);
 
-	cell_format_mode(text, mode.data != NULL ? mode.data : "", mode.length, threads, aggregate->read);
+	cell_format_mode(text, mode.data, mode.length, threads, aggregate->read);
 	buffer_release(&mode);
 }
 
@@ -181,6 +177,54 @@ void cell_format_aggregate(struct buffer *text, const struct aggregation *aggreg
 		cell_format_affinity(text, &aggregation->snapshot->cpu_sets, aggregate->value.affinity.fewest,
 				     aggregate->value.affinity.most, aggregate->value.affinity.uniform,
 				     aggregate->value.affinity.set);
+		break;
+	}
+}
+
+bool cell_format_has_partial_mark(const struct cell *cell)
+{
+	return cell->state == CELL_VALUE && cell->partial &&
+	       (cell->form == CELL_FORM_INTEGER || cell->form == CELL_FORM_REAL);
+}
+
+void cell_format_real(struct buffer *buffer, double value)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (strtod(text, NULL) != value)
+		snprintf(text, sizeof(text), "%.17g", value);
+	buffer_append_text(buffer, text);
+}
+
+bool cell_format_number(struct buffer *buffer, const struct cell *cell)
+{
+	if (cell->form == CELL_FORM_INTEGER)
+		buffer_append_u64(buffer, cell->value.integer);
+	else if (cell->form == CELL_FORM_REAL && isfinite(cell->value.real))
+		cell_format_real(buffer, cell->value.real);
+	else
+		return false;
+	return true;
+}
+
+void cell_format_cell(struct buffer *buffer, const struct cell *cell)
+{
+	switch (cell->state) {
+	case CELL_EMPTY:
+		break;
+	case CELL_ABSENT:
+		buffer_append_char(buffer, '-');
+		break;
+	case CELL_UNAVAILABLE:
+		buffer_append_text(buffer, "·");
+		break;
+	case CELL_VALUE:
+		buffer_append_text(buffer, cell_format_has_partial_mark(cell) ? "≥" : "");
+		if (cell->text != NULL)
+			buffer_append_text(buffer, cell->text);
+		else
+			cell_format_number(buffer, cell);
 		break;
 	}
 }

@@ -8,8 +8,8 @@
 #include "snapshot/cpu_set.h"
 #include "metric/metric.h"
 #include "snapshot/snapshot.h"
-#include "table.h"
 #include "group/aggregate.h"
+#include "table.h"
 
 /*
  * The reference's formats, for reports: a ladder step chosen before rounding, three decimals above the base
@@ -57,5 +57,19 @@ void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum la
 
 /* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us);
+
+/* Whether the printed form of a cell carries the mark of partial values: amounts do, ranges and sets do not.
+ */
+bool cell_format_has_partial_mark(const struct cell *cell);
+
+/* The number of a cell with all its digits; false (nothing appended) for cells that hold a text. */
+bool cell_format_number(struct buffer *buffer, const struct cell *cell);
+
+/* The fewest digits that read back as the same number. */
+void cell_format_real(struct buffer *buffer, double value);
+
+/* What reports print of a cell: its text, else its number, with a mark where it is partial; "-" when absent,
+ * a centred dot when unavailable. */
+void cell_format_cell(struct buffer *buffer, const struct cell *cell);
 
 #endif

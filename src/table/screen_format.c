@@ -2,8 +2,8 @@
 #include "screen_format.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "cell_format.h"
 
 const struct screen_marks screen_marks_utf8 = {"·", "…", "≥", "\xef\xbf\xbd", "~"};
 const struct screen_marks screen_marks_ascii = {"?", "...", ">", "?", "~"};
@@ -155,15 +155,6 @@ static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 		buffer_append_char(buffer, '+');
 }
 
-static void append_range(struct buffer *buffer, const struct cell *cell)
-{
-	buffer_append_i64(buffer, cell->value.range.low);
-	if (cell->value.range.high == cell->value.range.low)
-		return;
-	buffer_append_text(buffer, "..");
-	buffer_append_i64(buffer, cell->value.range.high);
-}
-
 static void append_value(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
 {
 	if (cell->text != NULL) {
@@ -179,7 +170,7 @@ static void append_value(struct buffer *buffer, const struct cell *cell, const s
 		append_cell_number(buffer, cell, marks);
 		return;
 	case CELL_FORM_RANGE:
-		append_range(buffer, cell);
+		cell_format_range(buffer, cell->value.range.low, cell->value.range.high);
 		return;
 	case CELL_FORM_BAR:
 		screen_format_bar(buffer, cell, SCREEN_BAR_CELLS);

@@ -2,31 +2,23 @@
 #include "metric_tables.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "table/cell_format.h"
+#include "base/memory.h"
 #include "metric/metric.h"
+#include "table/cell_format.h"
 
-static const char *const metric_columns[] = {
-	"order", "name", "type", "aggregation", "unit", "class", "needs", "section", "source", "description",
+static const struct table_column metric_columns[] = {
+	{.name = "order"},        {"name", .left = true},
+	{"type", .left = true},   {"aggregation", .left = true},
+	{"unit", .left = true},   {"class", .left = true},
+	{"needs", .left = true},  {"section", .left = true},
+	{"source", .left = true}, {"description", .left = true},
 };
 
-static const char *const derived_columns[] = {
-	"order", "name", "unit", "section", "formula", "description",
+static const struct table_column derived_columns[] = {
+	{.name = "order"},         {"name", .left = true},    {"unit", .left = true},
+	{"section", .left = true}, {"formula", .left = true}, {"description", .left = true},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct table *create(const char *section, const char *const *columns, size_t count)
-{
-	struct table *table = table_create(section, count);
-
-	for (size_t i = 0; i < count; i++) {
-		table->columns[i].name = table->columns[i].title = columns[i];
-		table->columns[i].left = i != 0;
-	}
-	return table;
-}
 
 static struct table_row *add_row(struct table *table)
 {
@@ -61,7 +53,7 @@ static const char *source_text(struct arena *arena, const struct metric_entry *e
 
 struct table *metric_tables_metrics(void)
 {
-	struct table *table = create("metrics", metric_columns, COUNT(metric_columns));
+	struct table *table = table_create_with("metrics", metric_columns, ARRAY_COUNT(metric_columns));
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_entry *entry = &metrics[i];
@@ -83,7 +75,7 @@ struct table *metric_tables_metrics(void)
 
 struct table *metric_tables_derived(void)
 {
-	struct table *table = create("derived", derived_columns, COUNT(derived_columns));
+	struct table *table = table_create_with("derived", derived_columns, ARRAY_COUNT(derived_columns));
 
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		const struct derived_entry *entry = &derived_metrics[i];

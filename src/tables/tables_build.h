@@ -2,33 +2,59 @@
 #ifndef CTOP_TABLES_BUILD_H
 #define CTOP_TABLES_BUILD_H
 
-#include "table/table_build.h"
+#include "base/buffer.h"
+#include "diff/diff_tree.h"
 #include "tables.h"
 
 /* What the builders of tables share; for this room only. Of one snapshot the side before has nothing. */
 
 struct tables_build {
-	struct table_build base;
 	const struct diff *diff;
 	const struct tables_request *request;
-	size_t first_side; /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
+	void (*emit)(void *context, const struct table *table);
+	void *context;
+	struct buffer text; /* scratch for the text of a cell */
+	size_t first_side;  /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
 	bool is_comparison;
 	bool by_flags[DIFF_SIDE_COUNT];  /* asked for, or all that the snapshot has */
 	struct diff_match_count *counts; /* of the pairs, by index; NULL without a match */
 };
 
-/* --- tables_cell.c: a metric, a derived metric, both sides of one, how it changed --- */
+/* --- tables.c: rows, handed over when there are many --- */
 
-void tables_cell_set_metric(struct table_build *build, struct table *table, struct cell *cell,
+/* A row to fill, or NULL when the limit is reached: it is then only counted. */
+struct table_row *tables_add_row(struct tables_build *build, struct table *table);
+
+/* Hands over the rows made so far once there are many; returns the table for those that follow. The section
+ * must be static. */
+struct table *tables_continue(struct tables_build *build, struct table *table);
+
+/* Hands the table over if it has rows, and releases it. */
+void tables_finish(struct tables_build *build, struct table *table);
+
+/* --- tables_cell.c: a text, a number, a metric, a derived metric, both sides of one, how it changed --- */
+
+/* Takes build->text, the printed form, over into the cell; each NUL in it becomes U+FFFD. */
+void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell);
+
+/* A text, copied likewise. */
+void tables_cell_set_text(struct table *table, struct cell *cell, const char *text, size_t length);
+void tables_cell_set_integer(struct tables_build *build, struct table *table, struct cell *cell,
+			     uint64_t value, enum ladder ladder);
+
+/* Marks a cell, whose unit stands, by the state of its value; true when there is one to print. */
+bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reason);
+
+void tables_cell_set_metric(struct tables_build *build, struct table *table, struct cell *cell,
 			    struct aggregation *aggregation, size_t group, enum metric metric);
-void tables_cell_set_derived(struct table_build *build, struct table *table, struct cell *cell,
+void tables_cell_set_derived(struct tables_build *build, struct table *table, struct cell *cell,
 			     struct aggregation *aggregation, size_t group, enum derived derived);
 
 /* Both sides with the arrow between, their numbers as they are. */
 void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
 			  const struct cell sides[DIFF_SIDE_COUNT], const char *arrow);
 
-/* Marks a cell of the change by its state; true when there is a change to print. */
+/* The same as tables_cell_begin() for the change. */
 bool tables_cell_begin_change(struct cell *cell, const struct diff_value *value);
 
 void tables_cell_set_count(struct cell *cell, uint64_t count);
@@ -52,6 +78,15 @@ struct tables_row {
 /* An empty table with the columns of groups that are asked for, the group's under this header. */
 struct table *tables_row_create_table(const struct tables_build *build, const char *section,
 				      const char *group);
+
+/* The name of a pair for a row of it: in a tree, where cgroup and process stand above, the mark and the
+ * thread. */
+void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
+			     struct buffer *label);
+
+/* Adds a row for each line of the tree, those of headings filled; ret_rows[id] is the index of a leaf's row.
+ */
+void tables_row_add_tree(struct table *table, const struct diff_tree *tree, size_t ret_rows[]);
 
 /* Fills the cells of a row of such a table. */
 void tables_row_fill(struct tables_build *build, struct table *table, size_t row,
@@ -84,7 +119,7 @@ struct tables_side {
 
 /* An empty table whose measured columns have both sides of a comparison. */
 struct table *tables_sides_create_table(const struct tables_build *build, const char *section,
-					const struct table_build_columns *columns);
+					const struct table_column columns[], size_t column_count);
 
 /* The number, or "a → b (delta)"; absent when no side has anything. */
 void tables_sides_set(struct tables_build *build, struct table *table, struct cell *cell,
@@ -98,11 +133,10 @@ void tables_sides_set_limit(struct tables_build *build, struct table *table, str
 void tables_sides_set_texts(struct tables_build *build, struct table *table, struct cell *cell,
 			    const char *before, const char *after);
 
-/* What a side knows of a resource's pressure. */
+/* What a side knows of a resource's pressure: without its record, or without the numbers in it. */
 struct tables_pressure {
 	const struct pressure *pressure; /* NULL: it has no record */
-	bool unavailable, partial;
-	reason_id reason;
+	struct tables_side side;
 };
 
 /* Whether a resource has anything to say on a side. */

@@ -1,25 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cells of groups: a metric, a derived metric, both sides of one, how it changed. */
-
+/* Cells: a text, a number, a metric, a derived metric, both sides of one, how it changed. */
 #include <math.h>
 #include <string.h>
 
+#include "base/unicode.h"
 #include "table/cell_format.h"
 #include "tables_build.h"
 
-/* Marks a cell by the state of its value; true when there is one to print. */
-static bool begin_cell(struct cell *cell, enum value_state state, reason_id reason)
+void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell)
 {
-	cell->sort = NAN;
+	cell->text = unicode_duplicate_without_nul(&table->arena, build->text.data, build->text.length);
+	buffer_clear(&build->text);
+}
+
+void tables_cell_set_text(struct table *table, struct cell *cell, const char *text, size_t length)
+{
+	*cell = cell_of_text(unicode_duplicate_without_nul(&table->arena, text, length));
+}
+
+void tables_cell_set_integer(struct tables_build *build, struct table *table, struct cell *cell,
+			     uint64_t value, enum ladder ladder)
+{
 	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_INTEGER;
+	cell->unit = cell_format_unit(ladder);
+	cell->value.integer = value;
+	cell->sort = (double)value;
+	cell_format_value(&build->text, value, ladder);
+	tables_cell_take_text(build, table, cell);
+}
+
+bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reason)
+{
+	static const enum cell_state states[] = {
+		[VALUE_READ] = CELL_VALUE,
+		[VALUE_ABSENT] = CELL_ABSENT,
+		[VALUE_UNAVAILABLE] = CELL_UNAVAILABLE,
+	};
+
+	cell->sort = NAN;
+	cell->state = states[state];
 	if (state == VALUE_UNAVAILABLE)
-		table_build_set_unavailable(cell, reason, cell->unit);
-	else if (state == VALUE_ABSENT)
-		cell->state = CELL_ABSENT;
+		cell->reason = reason;
 	return state == VALUE_READ;
 }
 
-void tables_cell_set_metric(struct table_build *build, struct table *table, struct cell *cell,
+void tables_cell_set_metric(struct tables_build *build, struct table *table, struct cell *cell,
 			    struct aggregation *aggregation, size_t group, enum metric metric)
 {
 	const struct aggregate *aggregate = aggregation_get(aggregation, group, metric);
@@ -28,7 +54,7 @@ void tables_cell_set_metric(struct table_build *build, struct table *table, stru
 	enum value_state state = aggregate_state(aggregate, &reason);
 
 	cell->unit = cell_format_unit(type->ladder);
-	if (!begin_cell(cell, state, reason))
+	if (!tables_cell_begin(cell, state, reason))
 		return;
 	cell->partial = aggregate_is_partial(aggregate);
 	cell->reason = cell->partial ? reason : REASON_READ;
@@ -42,51 +68,24 @@ void tables_cell_set_metric(struct table_build *build, struct table *table, stru
 		cell->value.range.high = aggregate->value.range.high;
 	}
 	cell_format_aggregate(&build->text, aggregation, aggregate, metric);
-	table_build_take_text(build, table, cell);
+	tables_cell_take_text(build, table, cell);
 }
 
-static enum unit derived_unit(enum derived derived)
-{
-	const struct derived_entry *entry = &derived_metrics[derived];
-
-	return entry->is_ratio ? UNIT_RATIO : cell_format_unit(entry->ladder);
-}
-
-void tables_cell_set_derived(struct table_build *build, struct table *table, struct cell *cell,
+void tables_cell_set_derived(struct tables_build *build, struct table *table, struct cell *cell,
 			     struct aggregation *aggregation, size_t group, enum derived derived)
 {
 	const struct derived_entry *entry = &derived_metrics[derived];
 	struct aggregate_derived result = aggregation_derive(aggregation, group, derived);
 
-	cell->unit = derived_unit(derived);
-	if (!begin_cell(cell, result.state, result.reason))
+	cell->unit = entry->is_ratio ? UNIT_RATIO : cell_format_unit(entry->ladder);
+	if (!tables_cell_begin(cell, result.state, result.reason))
 		return;
 	cell->form = CELL_FORM_REAL;
 	cell->partial = result.partial;
 	cell->value.real = result.value;
 	cell->sort = result.value;
 	cell_format_derived(&build->text, result.value, entry->ladder, entry->is_ratio);
-	table_build_take_text(build, table, cell);
-}
-
-/* Appends what a cell prints. */
-static void append_cell(struct buffer *text, const struct cell *cell)
-{
-	switch (cell->state) {
-	case CELL_EMPTY:
-		break;
-	case CELL_ABSENT:
-		buffer_append_char(text, '-');
-		break;
-	case CELL_UNAVAILABLE:
-		buffer_append_text(text, "·");
-		break;
-	case CELL_VALUE:
-		if (cell->partial && (cell->form == CELL_FORM_INTEGER || cell->form == CELL_FORM_REAL))
-			buffer_append_text(text, "≥");
-		buffer_append_text(text, cell->text);
-		break;
-	}
+	tables_cell_take_text(build, table, cell);
 }
 
 void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
@@ -112,28 +111,16 @@ void tables_cell_set_both(struct tables_build *build, struct table *table, struc
 			cell->value.sides.number[side].real = from->value.real;
 		}
 	}
-	append_cell(&build->base.text, &sides[DIFF_BEFORE]);
-	buffer_append_text(&build->base.text, arrow);
-	append_cell(&build->base.text, &sides[DIFF_AFTER]);
-	table_build_take_text(&build->base, table, cell);
+	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
+	buffer_append_text(&build->text, arrow);
+	cell_format_cell(&build->text, &sides[DIFF_AFTER]);
+	tables_cell_take_text(build, table, cell);
 }
 
 bool tables_cell_begin_change(struct cell *cell, const struct diff_value *value)
 {
-	cell->sort = NAN;
 	cell->reason_of_before = value->reason_side == DIFF_BEFORE;
-	switch (value->state) {
-	case VALUE_UNAVAILABLE:
-		table_build_set_unavailable(cell, value->reason, cell->unit);
-		return false;
-	case VALUE_ABSENT:
-		cell->state = CELL_ABSENT;
-		return false;
-	case VALUE_READ:
-		break;
-	}
-	cell->state = CELL_VALUE;
-	return true;
+	return tables_cell_begin(cell, value->state, value->reason);
 }
 
 void tables_cell_set_count(struct cell *cell, uint64_t count)

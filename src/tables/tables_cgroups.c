@@ -9,6 +9,42 @@
 #include "group/cgroup_merge.h"
 #include "tables_build.h"
 
+static const struct table_column stats_columns[] = {
+	{"cgroup", .left = true},
+	{"cpu_usage_usec", .measured = true},
+	{"nr_throttled", .measured = true},
+	{"throttled_usec", .measured = true},
+	{"memory_current", .measured = true},
+};
+
+static const struct table_column limits_columns[] = {
+	{"cgroup", .left = true},          {"cpu.max", .measured = true},
+	{"cpu.weight", .measured = true},  {"memory.max", .measured = true},
+	{"memory.high", .measured = true}, {"pids.current", .measured = true},
+	{"pids.max", .measured = true},
+};
+
+enum {
+	LIST_COLUMNS = 3
+};
+
+static const struct table_column memory_stat_columns[LIST_COLUMNS] = {
+	{"cgroup", .left = true},
+	{"key", .left = true},
+	{"value", .measured = true},
+};
+
+static const struct table_column memory_events_columns[LIST_COLUMNS] = {
+	{"cgroup", .left = true},
+	{"event", .left = true},
+	{"count", .measured = true},
+};
+
+static const struct table_column pressure_columns[] = {
+	{"cgroup", .left = true},    {"row", .left = true},        {"avg10", .measured = true},
+	{"avg60", .measured = true}, {"avg300", .measured = true}, {"total", .measured = true},
+};
+
 /* The records of one key on both sides, NULL where there is none. */
 struct cgroup_pair {
 	const struct merged_cgroup *side[DIFF_SIDE_COUNT];
@@ -116,12 +152,12 @@ static void set_numbers(struct cgroups *tables, struct table *table, struct cell
 
 static struct table_row *add_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair)
 {
-	struct table_row *row = table_build_add_row(&tables->build->base, table);
+	struct table_row *row = tables_add_row(tables->build, table);
 	const struct merged_cgroup *cgroup = any_side(pair);
 
 	if (row == NULL)
 		return NULL;
-	table_build_set_text(table, &row->cells[0], cgroup->key, cgroup->key_length);
+	tables_cell_set_text(table, &row->cells[0], cgroup->key, cgroup->key_length);
 	row->key = row->label = row->cells[0].text;
 	row->key_length = row->label_length = cgroup->key_length;
 	return row;
@@ -130,7 +166,7 @@ static struct table_row *add_row(struct cgroups *tables, struct table *table, co
 static void build_stats(struct cgroups *tables)
 {
 	struct table *table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_STATS].name,
-							&cgroup_stats_columns);
+							stats_columns, ARRAY_COUNT(stats_columns));
 
 	for (size_t i = 0; i < tables->count; i++) {
 		struct table_row *row = add_row(tables, table, &tables->pairs[i]);
@@ -138,7 +174,7 @@ static void build_stats(struct cgroups *tables)
 		if (row != NULL)
 			set_numbers(tables, table, &row->cells[1], &tables->pairs[i], SECTION_CGROUP_STATS);
 	}
-	table_build_finish(&tables->build->base, table);
+	tables_finish(tables->build, table);
 }
 
 static bool has_limit(const struct merged_cgroup *cgroup)
@@ -172,7 +208,7 @@ static void set_cpu_limit(struct cgroups *tables, struct table *table, struct ce
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
 
 	if (!tables->build->is_comparison && side.unavailable) {
-		table_build_set_unavailable(cell, side.reason, UNIT_NONE);
+		tables_cell_begin(cell, VALUE_UNAVAILABLE, side.reason);
 		return;
 	}
 	for (size_t i = tables->build->first_side; i < DIFF_SIDE_COUNT; i++)
@@ -190,7 +226,7 @@ static void set_cpu_limit(struct cgroups *tables, struct table *table, struct ce
 static void build_limits(struct cgroups *tables)
 {
 	struct table *table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_LIMITS].name,
-							&cgroup_limits_columns);
+							limits_columns, ARRAY_COUNT(limits_columns));
 
 	table->columns[1].sides = false; /* cpu.max is a text */
 	for (size_t i = 0; i < tables->count; i++) {
@@ -205,7 +241,7 @@ static void build_limits(struct cgroups *tables)
 		set_cpu_limit(tables, table, &row->cells[1], pair);
 		set_numbers(tables, table, &row->cells[2], pair, SECTION_CGROUP_LIMITS);
 	}
-	table_build_finish(&tables->build->base, table);
+	tables_finish(tables->build, table);
 }
 
 static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum cgroup_member member)
@@ -229,7 +265,7 @@ static bool next_item(const struct cgroups *tables, const struct key_values *con
 	int order = 0;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct snapshot *snapshot = diff_snapshot(tables->build->diff, (enum diff_side)side);
+		const struct snapshot *snapshot = tables->build->diff->snapshots[side];
 
 		ret_items[side] = NULL;
 		if (next[side] == lists[side]->count)
@@ -274,7 +310,7 @@ static void add_list_row(struct cgroups *tables, struct table *table, const stru
 		if (items[side] == NULL)
 			sides[side].kind = CELL_SIDE_NONE;
 	}
-	table_build_set_text(table, &row->cells[1], key, key_length);
+	tables_cell_set_text(table, &row->cells[1], key, key_length);
 	tables_sides_set(tables->build, table, &row->cells[2], sides, LADDER_UNITLESS);
 }
 
@@ -308,35 +344,28 @@ static void add_list(struct cgroups *tables, struct table *table, const struct c
 	}
 }
 
-static void build_list(struct cgroups *tables, enum section section,
-		       const struct table_build_columns *columns, enum cgroup_member member)
+static void build_list(struct cgroups *tables, enum section section, const struct table_column columns[],
+		       enum cgroup_member member)
 {
-	struct table *table = tables_sides_create_table(tables->build, sections[section].name, columns);
+	struct table *table = tables_sides_create_table(tables->build, sections[section].name, columns,
+							LIST_COLUMNS);
 
 	for (size_t i = 0; i < tables->count; i++)
 		add_list(tables, table, &tables->pairs[i], member);
-	table_build_finish(&tables->build->base, table);
-}
-
-/* The member of a record that holds the pressure of a resource; both enumerations have one order. */
-static enum cgroup_member pressure_member(enum pressure_resource resource)
-{
-	return (enum cgroup_member)(CGROUP_MEMBER_CPU_PRESSURE + (int)resource);
+	tables_finish(tables->build, table);
 }
 
 static void make_pressure(const struct cgroup_pair *pair, enum pressure_resource resource,
 			  struct tables_pressure sides[DIFF_SIDE_COUNT])
 {
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		const struct tables_side side = begin_side(pair->side[i], pressure_member(resource));
+	/* both enumerations have one order */
+	const enum cgroup_member member = (enum cgroup_member)(CGROUP_MEMBER_CPU_PRESSURE + (int)resource);
 
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
 		sides[i] = (struct tables_pressure){
 			.pressure = pair->side[i] != NULL ? &pair->side[i]->record.pressure : NULL,
-			.unavailable = side.unavailable,
-			.partial = side.partial,
-			.reason = side.reason,
+			.side = begin_side(pair->side[i], member),
 		};
-	}
 }
 
 /* A resource none of whose numbers says anything is left out. */
@@ -374,12 +403,13 @@ static void build_pressure(struct cgroups *tables, enum pressure_resource resour
 
 	if (!has_pressure(tables, resource))
 		return;
-	table = tables_sides_create_table(tables->build, NULL, &cgroup_pressure_columns);
+	table = tables_sides_create_table(tables->build, NULL, pressure_columns,
+					  ARRAY_COUNT(pressure_columns));
 	table->section = arena_format(&table->arena, "%s %s", sections[SECTION_PRESSURE].name,
 				      pressure_resource_names[resource]);
 	for (size_t i = 0; i < tables->count; i++)
 		add_pressure_rows(tables, table, &tables->pairs[i], resource);
-	table_build_finish(&tables->build->base, table);
+	tables_finish(tables->build, table);
 }
 
 void tables_cgroups(struct tables_build *build)
@@ -388,18 +418,17 @@ void tables_cgroups(struct tables_build *build)
 	struct cgroups tables = {.build = build};
 
 	for (size_t i = build->first_side; i < DIFF_SIDE_COUNT; i++)
-		tables.cgroups[i] = cgroup_merge_create(diff_snapshot(build->diff, (enum diff_side)i),
-							&diff_options(build->diff)->grouping,
-							build->by_flags[i]);
+		tables.cgroups[i] = cgroup_merge_create(build->diff->snapshots[i],
+							&build->diff->options.grouping, build->by_flags[i]);
 	join_cgroups(&tables);
 	if (wanted[SECTION_CGROUP_STATS])
 		build_stats(&tables);
 	if (wanted[SECTION_CGROUP_LIMITS])
 		build_limits(&tables);
 	if (wanted[SECTION_MEMORY_STAT])
-		build_list(&tables, SECTION_MEMORY_STAT, &memory_stat_columns, CGROUP_MEMBER_MEMORY_STAT);
+		build_list(&tables, SECTION_MEMORY_STAT, memory_stat_columns, CGROUP_MEMBER_MEMORY_STAT);
 	if (wanted[SECTION_MEMORY_EVENTS])
-		build_list(&tables, SECTION_MEMORY_EVENTS, &memory_events_columns,
+		build_list(&tables, SECTION_MEMORY_EVENTS, memory_events_columns,
 			   CGROUP_MEMBER_MEMORY_EVENTS);
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);

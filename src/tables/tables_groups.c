@@ -5,9 +5,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff/diff_internal.h"
 #include "tables_rank.h"
-#include "diff/diff_tree.h"
 
 struct group_table {
 	struct tables_build *build;
@@ -21,41 +19,23 @@ struct group_table {
 static void make_sides(struct group_table *groups, struct tables_row *content, struct tables_subject subject)
 {
 	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++) {
-		struct aggregation *aggregation = diff_aggregation(groups->build->diff, (enum diff_side)i);
+		struct aggregation *aggregation = groups->build->diff->aggregations[i];
 		size_t group = content->pair->group[i];
 
 		if (subject.metric != METRIC_NONE)
-			tables_cell_set_metric(&groups->build->base, groups->table, &content->sides[i],
-					       aggregation, group, subject.metric);
+			tables_cell_set_metric(groups->build, groups->table, &content->sides[i], aggregation,
+					       group, subject.metric);
 		else
-			tables_cell_set_derived(&groups->build->base, groups->table, &content->sides[i],
-						aggregation, group, subject.derived);
+			tables_cell_set_derived(groups->build, groups->table, &content->sides[i], aggregation,
+						group, subject.derived);
 	}
-}
-
-/* In a tree the cgroup and the process stand above: what is left is the mark and the thread. */
-static void append_label(const struct group_table *groups, const struct diff_pair *pair, struct buffer *label)
-{
-	const char *thread;
-
-	if (!groups->build->is_comparison) {
-		buffer_append(label, pair->key, pair->key_length);
-		return;
-	}
-	if (!groups->is_tree) {
-		diff_append_label(pair, label);
-		return;
-	}
-	thread = diff_thread_part(pair);
-	diff_append_mark(pair, label);
-	buffer_append(label, thread, (size_t)(pair->key + pair->key_length - thread));
 }
 
 static void fill_row(struct group_table *groups, size_t index, const struct tables_ranked *row,
 		     struct buffer *label)
 {
 	const struct tables_subject subject = groups->subjects[row->subject];
-	const struct diff_pair *pair = diff_pair(groups->build->diff, row->pair);
+	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
 	const bool is_derived = subject.metric == METRIC_NONE;
 	struct tables_row content = {
 		.pair = pair,
@@ -69,8 +49,8 @@ static void fill_row(struct group_table *groups, size_t index, const struct tabl
 	};
 
 	buffer_clear(label);
-	append_label(groups, pair, label);
-	content.label = label->data != NULL ? label->data : "";
+	tables_row_append_label(groups->build, pair, groups->is_tree, label);
+	content.label = label->data;
 	content.label_length = label->length;
 	make_sides(groups, &content, subject);
 	groups->table->rows[index].key = pair->key;
@@ -87,7 +67,7 @@ static void add_flat(struct group_table *groups, const struct tables_ranking *ra
 
 	for (size_t i = 0; i < ranking->count; i++) {
 		if (!filled_later)
-			groups->table = table_build_continue(&groups->build->base, groups->table);
+			groups->table = tables_continue(groups->build, groups->table);
 		table_add_row(groups->table);
 		row_of_line[i] = groups->table->row_count - 1;
 		if (!filled_later)
@@ -99,25 +79,10 @@ static void add_flat(struct group_table *groups, const struct tables_ranking *ra
 static void add_tree(struct group_table *groups, const struct tables_ranking *ranking, size_t *row_of_line)
 {
 	struct diff_tree *tree = diff_tree_create();
-	struct diff_tree_line *lines;
-	size_t count;
 
 	for (size_t i = 0; i < ranking->count; i++)
-		diff_tree_add(tree, diff_pair(groups->build->diff, ranking->rows[i].pair), i);
-	lines = diff_tree_lines(tree, &count);
-	for (size_t i = 0; i < count; i++) {
-		struct table_row *row = table_add_row(groups->table);
-
-		row->depth = lines[i].depth;
-		if (lines[i].heading == NULL) {
-			row_of_line[lines[i].id] = groups->table->row_count - 1;
-			continue;
-		}
-		row->heading = true;
-		table_build_set_text(groups->table, &row->cells[0], lines[i].heading,
-				     lines[i].heading_length);
-	}
-	free(lines);
+		diff_tree_add(tree, &groups->build->diff->pairs[ranking->rows[i].pair], i);
+	tables_row_add_tree(groups->table, tree, row_of_line);
 	diff_tree_release(tree);
 }
 
@@ -160,7 +125,7 @@ static void add_rows(struct group_table *groups, const uint32_t *pairs, size_t p
 
 static void begin_table(struct group_table *groups)
 {
-	enum axis axis = diff_options(groups->build->diff)->grouping.axis;
+	enum axis axis = groups->build->diff->options.grouping.axis;
 
 	groups->table = tables_row_create_table(groups->build, groups->section, axes[axis].header);
 	groups->is_tree = groups->build->request->layout && axis == AXIS_ALL &&
@@ -186,7 +151,7 @@ static int compare_by_parent(const void *a, const void *b, void *context)
 {
 	const struct diff *diff = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	int order = compare_parents(diff_pair(diff, left), diff_pair(diff, right));
+	int order = compare_parents(&diff->pairs[left], &diff->pairs[right]);
 
 	return order != 0 ? order : (left > right) - (left < right);
 }
@@ -201,13 +166,13 @@ static void add_by_parent(struct group_table *groups, uint32_t *pairs, size_t pa
 	if (pair_count > 1)
 		qsort_r(pairs, pair_count, sizeof(*pairs), compare_by_parent, (void *)diff);
 	for (size_t first = 0; first < pair_count; first = end) {
-		const struct diff_pair *pair = diff_pair(diff, pairs[first]);
+		const struct diff_pair *pair = &diff->pairs[pairs[first]];
 
 		for (end = first + 1;
-		     end < pair_count && compare_parents(pair, diff_pair(diff, pairs[end])) == 0; end++)
+		     end < pair_count && compare_parents(pair, &diff->pairs[pairs[end]]) == 0; end++)
 			;
 		if (separate && first != 0) {
-			table_build_finish(&groups->build->base, groups->table);
+			tables_finish(groups->build, groups->table);
 			begin_table(groups);
 		}
 		if (separate)
@@ -222,7 +187,7 @@ static void build_table(struct tables_build *build, const char *section,
 			const struct tables_subject *subjects, size_t subject_count, bool by_parent)
 {
 	struct group_table groups = {build, NULL, section, subjects, subject_count, false};
-	size_t pair_count = diff_pair_count(build->diff);
+	size_t pair_count = build->diff->pair_count;
 	uint32_t *pairs = memory_allocate_zero(pair_count + 1, sizeof(*pairs));
 
 	for (size_t i = 0; i < pair_count; i++)
@@ -232,39 +197,25 @@ static void build_table(struct tables_build *build, const char *section,
 		add_by_parent(&groups, pairs, pair_count);
 	else
 		add_rows(&groups, pairs, pair_count);
-	table_build_finish(&build->base, groups.table);
+	tables_finish(build, groups.table);
 	free(pairs);
 }
 
-static void build_primary(struct tables_build *build)
+void tables_groups(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
-	struct tables_subject subjects[METRIC_COUNT];
-	size_t count = 0;
+	const bool by_parent = build->is_comparison && build->diff->options.grouping.axis == AXIS_CGROUP;
+	struct tables_subject subjects[METRIC_COUNT], derived[DERIVED_COUNT];
+	size_t count = 0, derived_count = 0;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (request->metrics[i] && request->sections[metrics[i].section])
 			subjects[count++] = (struct tables_subject){(enum metric)i, DERIVED_NONE};
 	}
-	build_table(build, sections[SECTION_PRIMARY].name, subjects, count,
-		    build->is_comparison && diff_options(build->diff)->grouping.axis == AXIS_CGROUP);
-}
-
-static void build_derived(struct tables_build *build)
-{
-	const struct tables_request *request = build->request;
-	struct tables_subject subjects[DERIVED_COUNT];
-	size_t count = 0;
-
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		if (request->derived[i] && request->sections[derived_metrics[i].section])
-			subjects[count++] = (struct tables_subject){METRIC_NONE, (enum derived)i};
+			derived[derived_count++] = (struct tables_subject){METRIC_NONE, (enum derived)i};
 	}
-	build_table(build, sections[SECTION_DERIVED].name, subjects, count, false);
-}
-
-void tables_groups(struct tables_build *build)
-{
-	build_primary(build);
-	build_derived(build);
+	build_table(build, sections[SECTION_PRIMARY].name, subjects, count, by_parent);
+	build_table(build, sections[SECTION_DERIVED].name, derived, derived_count, false);
 }

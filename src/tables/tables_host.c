@@ -2,7 +2,15 @@
 /* The tables of the whole host: pressure and sched_ext. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "tables_build.h"
+
+static const struct table_column pressure_columns[] = {
+	{"row", .left = true},        {"avg10", .measured = true}, {"avg60", .measured = true},
+	{"avg300", .measured = true}, {"total", .measured = true},
+};
+
+static const struct table_column sched_ext_columns[] = {{"attr", .left = true}, {"value", .measured = true}};
 
 void tables_host_pressure(struct tables_build *build)
 {
@@ -13,37 +21,34 @@ void tables_host_pressure(struct tables_build *build)
 		bool any = false;
 
 		for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
-			const struct snapshot *snapshot = diff_snapshot(build->diff, (enum diff_side)side);
+			const struct snapshot *snapshot = build->diff->snapshots[side];
 
 			sides[side].pressure = &snapshot->pressure;
 			if (!build->by_flags[side])
-				sides[side].reason = snapshot->pressure_missing[i];
-			sides[side].unavailable = sides[side].reason != REASON_READ;
+				sides[side].side.reason = snapshot->pressure_missing[i];
+			sides[side].side.unavailable = sides[side].side.reason != REASON_READ;
 			any = any || tables_sides_has_pressure(&sides[side], resource);
 		}
 		if (!any) /* a resource that says nothing is left out */
 			continue;
-		table = tables_sides_create_table(build, NULL, &host_pressure_columns);
+		table = tables_sides_create_table(build, NULL, pressure_columns,
+						  ARRAY_COUNT(pressure_columns));
 		table->section = arena_format(&table->arena, "%s %s", sections[SECTION_HOST_PRESSURE].name,
 					      pressure_resource_names[i]);
 		for (int full = 0; full < 2; full++) {
-			struct table_row *row = table_build_add_row(&build->base, table);
+			struct table_row *row = tables_add_row(build, table);
 
 			if (row != NULL)
 				tables_sides_set_pressure(build, table, row->cells, full, resource, sides);
 		}
-		table_build_finish(&build->base, table);
+		tables_finish(build, table);
 	}
 }
-
-enum {
-	SCHED_EXT_NUMBERS = 4
-};
 
 static const struct {
 	const char *name;
 	size_t offset;
-} sched_ext_numbers[SCHED_EXT_NUMBERS] = {
+} sched_ext_numbers[] = {
 	{"switch_all", offsetof(struct sched_ext, switch_all)},
 	{"nr_rejected", offsetof(struct sched_ext, nr_rejected)},
 	{"hotplug_seq", offsetof(struct sched_ext, hotplug_seq)},
@@ -71,7 +76,7 @@ static bool sched_ext_differs(const struct sched_ext *before, const struct sched
 		return true;
 	if (!before->present)
 		return false;
-	for (size_t i = 0; i < SCHED_EXT_NUMBERS; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(sched_ext_numbers); i++) {
 		if (sched_ext_number(before, i) != sched_ext_number(after, i))
 			return true;
 	}
@@ -81,11 +86,11 @@ static bool sched_ext_differs(const struct sched_ext *before, const struct sched
 
 static void add_state(struct tables_build *build, struct table *table, const char *before, const char *after)
 {
-	struct table_row *row = table_build_add_row(&build->base, table);
+	struct table_row *row = tables_add_row(build, table);
 
 	if (row == NULL)
 		return;
-	table_build_set_text(table, &row->cells[0], "state", strlen("state"));
+	row->cells[0] = cell_of_text("state");
 	if (!build->is_comparison && strcmp(after, "-") == 0)
 		row->cells[1].state = CELL_ABSENT;
 	else
@@ -96,26 +101,26 @@ static void add_state(struct tables_build *build, struct table *table, const cha
 void tables_host_sched_ext(struct tables_build *build)
 {
 	static const struct sched_ext none;
-	const struct snapshot *before = diff_snapshot(build->diff, DIFF_BEFORE);
+	const struct snapshot *before = build->diff->snapshots[DIFF_BEFORE];
 	const struct sched_ext *const both[DIFF_SIDE_COUNT] = {
 		before != NULL ? &before->sched_ext : &none,
-		&diff_snapshot(build->diff, DIFF_AFTER)->sched_ext,
+		&build->diff->snapshots[DIFF_AFTER]->sched_ext,
 	};
 	struct table *table;
 
 	/* what is there differs from nothing */
 	if (!sched_ext_differs(both[DIFF_BEFORE], both[DIFF_AFTER]))
 		return;
-	table = table_build_create(sections[SECTION_SCHED_EXT].name, &sched_ext_columns);
+	table = table_create_with(sections[SECTION_SCHED_EXT].name, sched_ext_columns,
+				  ARRAY_COUNT(sched_ext_columns));
 	add_state(build, table, sched_ext_state(both[DIFF_BEFORE]), sched_ext_state(both[DIFF_AFTER]));
-	for (size_t i = 0; i < SCHED_EXT_NUMBERS; i++) {
-		struct table_row *row = table_build_add_row(&build->base, table);
+	for (size_t i = 0; i < ARRAY_COUNT(sched_ext_numbers); i++) {
+		struct table_row *row = tables_add_row(build, table);
 		struct tables_side sides[DIFF_SIDE_COUNT] = {0};
 
 		if (row == NULL)
 			continue;
-		table_build_set_text(table, &row->cells[0], sched_ext_numbers[i].name,
-				     strlen(sched_ext_numbers[i].name));
+		row->cells[0] = cell_of_text(sched_ext_numbers[i].name);
 		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 			if (!both[side]->present)
 				continue;
@@ -124,5 +129,5 @@ void tables_host_sched_ext(struct tables_build *build)
 		}
 		tables_sides_set(build, table, &row->cells[1], sides, LADDER_UNITLESS);
 	}
-	table_build_finish(&build->base, table);
+	tables_finish(build, table);
 }

@@ -6,25 +6,21 @@
 
 #include "base/memory.h"
 #include "tables_build.h"
-#include "diff/diff_internal.h"
 #include "diff/diff_tree.h"
 
-static const struct table_build_columns rename_columns = {
-	{
-		{"baseline", .left = true},
-		{"candidate", .left = true},
-		{"baseline_root", .left = true},
-		{"candidate_root", .left = true},
-		{"overlap", .left = false},
-		{"jaccard", .left = false},
-		{"cascaded", .left = false},
-		{"baseline_only", .left = true},
-		{"candidate_only", .left = true},
-	},
-	9,
+static const struct table_column rename_columns[] = {
+	{"baseline", .left = true},
+	{"candidate", .left = true},
+	{"baseline_root", .left = true},
+	{"candidate_root", .left = true},
+	{.name = "overlap"},
+	{.name = "jaccard"},
+	{.name = "cascaded"},
+	{"baseline_only", .left = true},
+	{"candidate_only", .left = true},
 };
 
-static const struct table_build_columns orphan_columns = {{{"group", .left = true}}, 1};
+static const struct table_column orphan_columns[] = {{"group", .left = true}};
 
 static void set_ratio(struct tables_build *build, struct table *table, struct cell *cell, double ratio)
 {
@@ -35,15 +31,15 @@ static void set_ratio(struct tables_build *build, struct table *table, struct ce
 		.value.real = ratio * 100.0,
 		.sort = ratio * 100.0,
 	};
-	buffer_append_format(&build->base.text, "%.1f%%", ratio * 100.0);
-	table_build_take_text(&build->base, table, cell);
+	buffer_append_format(&build->text, "%.1f%%", ratio * 100.0);
+	tables_cell_take_text(build, table, cell);
 }
 
 /* "process:thread, process:thread" */
 static void set_types(struct tables_build *build, struct table *table, struct cell *cell,
 		      const struct diff_type *types, size_t count)
 {
-	struct buffer *text = &build->base.text;
+	struct buffer *text = &build->text;
 
 	cell->state = CELL_VALUE;
 	cell->sort = NAN;
@@ -53,19 +49,19 @@ static void set_types(struct tables_build *build, struct table *table, struct ce
 		buffer_append_char(text, ':');
 		buffer_append_text(text, types[i].thread);
 	}
-	table_build_take_text(&build->base, table, cell);
+	tables_cell_take_text(build, table, cell);
 }
 
 void tables_renames(struct tables_build *build)
 {
-	struct table *table = table_build_create("fudged", &rename_columns);
-	size_t count = diff_rename_count(build->diff);
+	struct table *table = table_create_with("fudged", rename_columns, ARRAY_COUNT(rename_columns));
+	size_t count = build->diff->rename_count;
 
 	table->heading = arena_format(&table->arena, "Fudged cgroup matches (%zu pair%s)", count,
 				      count == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++) {
-		const struct diff_rename *rename = diff_rename(build->diff, i);
-		struct table_row *row = table_build_add_row(&build->base, table);
+		const struct diff_rename *rename = &build->diff->renames[i];
+		struct table_row *row = tables_add_row(build, table);
 
 		if (row == NULL)
 			continue;
@@ -79,89 +75,70 @@ void tables_renames(struct tables_build *build)
 		set_ratio(build, table, &row->cells[5], rename->ratio);
 		tables_cell_set_count(&row->cells[6], rename->cascaded);
 	}
-	table_build_finish(&build->base, table);
+	tables_finish(build, table);
 }
 
-struct orphans {
-	struct tables_build *build;
-	struct table *table;
-	uint32_t *pairs; /* in byte order of their keys, as many as the limit lets through */
-	size_t count;
-};
-
-static void add_flat(struct orphans *orphans)
+static void fill_row(struct tables_build *build, struct table *table, struct table_row *row,
+		     const struct diff_pair *pair, bool in_tree)
 {
-	struct buffer label = {0};
-
-	for (size_t i = 0; i < orphans->count; i++) {
-		const struct diff_pair *pair = diff_pair(orphans->build->diff, orphans->pairs[i]);
-		struct table_row *row;
-
-		orphans->table = table_build_continue(&orphans->build->base, orphans->table);
-		row = table_add_row(orphans->table);
-		buffer_clear(&label);
-		diff_append_label(pair, &label);
-		table_build_set_text(orphans->table, &row->cells[0], label.data != NULL ? label.data : "",
-				     label.length);
-		row->key = pair->key;
-		row->key_length = pair->key_length;
-	}
-	buffer_release(&label);
+	tables_row_append_label(build, pair, in_tree, &build->text);
+	row->cells[0].state = CELL_VALUE;
+	tables_cell_take_text(build, table, &row->cells[0]);
+	row->key = pair->key;
+	row->key_length = pair->key_length;
 }
 
-static void add_tree(struct orphans *orphans)
+/* Rows for some pairs, one below the other, handed over in pieces when they are many. */
+static struct table *add_flat(struct tables_build *build, struct table *table, const uint32_t *pairs,
+			      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		table = tables_continue(build, table);
+		fill_row(build, table, table_add_row(table), &build->diff->pairs[pairs[i]], false);
+	}
+	return table;
+}
+
+static void add_tree(struct tables_build *build, struct table *table, const uint32_t *pairs, size_t count)
 {
 	struct diff_tree *tree = diff_tree_create();
-	struct diff_tree_line *lines;
-	size_t count;
+	size_t *rows = memory_allocate_zero(count + 1, sizeof(*rows));
 
-	for (size_t i = 0; i < orphans->count; i++)
-		diff_tree_add(tree, diff_pair(orphans->build->diff, orphans->pairs[i]), i);
-	lines = diff_tree_lines(tree, &count);
-	for (size_t i = 0; i < count; i++) {
-		struct table_row *row = table_add_row(orphans->table);
-		const struct diff_pair *pair;
-		const char *thread;
-
-		row->depth = lines[i].depth;
-		row->heading = lines[i].heading != NULL;
-		if (row->heading) {
-			table_build_set_text(orphans->table, &row->cells[0], lines[i].heading,
-					     lines[i].heading_length);
-			continue;
-		}
-		pair = diff_pair(orphans->build->diff, orphans->pairs[lines[i].id]);
-		thread = diff_thread_part(pair);
-		table_build_set_text(orphans->table, &row->cells[0], thread,
-				     (size_t)(pair->key + pair->key_length - thread));
-	}
-	free(lines);
+	for (size_t i = 0; i < count; i++)
+		diff_tree_add(tree, &build->diff->pairs[pairs[i]], i);
+	tables_row_add_tree(table, tree, rows);
+	for (size_t i = 0; i < count; i++)
+		fill_row(build, table, &table->rows[rows[i]], &build->diff->pairs[pairs[i]], true);
+	free(rows);
 	diff_tree_release(tree);
 }
 
 static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, const char *section,
 			  enum diff_side side)
 {
-	size_t total = diff_kind_count(build->diff, kind), limit = build->request->limit;
-	struct orphans orphans = {.build = build, .table = table_build_create(section, &orphan_columns)};
+	const struct diff *diff = build->diff;
+	const size_t total = diff->kind_count[kind], limit = build->request->limit;
+	struct table *table = table_create_with(section, orphan_columns, ARRAY_COUNT(orphan_columns));
+	/* in byte order of their keys, as many as the limit lets through */
+	uint32_t *pairs = memory_allocate_zero(total + 1, sizeof(*pairs));
 	const char *name = build->request->names[side];
+	size_t count = 0;
 
-	orphans.table->heading = arena_format(
-		&orphans.table->arena, "%zu group%s only in %s%s%s%s", total, total == 1 ? "" : "s",
-		side == DIFF_BEFORE ? "baseline" : "candidate", name != NULL ? " (" : "",
-		name != NULL ? name : "", name != NULL ? ")" : "");
-	orphans.pairs = memory_allocate_zero(total + 1, sizeof(*orphans.pairs));
-	for (size_t i = 0; i < diff_pair_count(build->diff); i++) {
-		if (diff_pair(build->diff, i)->kind == kind && (limit == 0 || orphans.count < limit))
-			orphans.pairs[orphans.count++] = (uint32_t)i;
+	table->heading = arena_format(&table->arena, "%zu group%s only in %s%s%s%s", total,
+				      total == 1 ? "" : "s", side == DIFF_BEFORE ? "baseline" : "candidate",
+				      name != NULL ? " (" : "", name != NULL ? name : "",
+				      name != NULL ? ")" : "");
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (diff->pairs[i].kind == kind && (limit == 0 || count < limit))
+			pairs[count++] = (uint32_t)i;
 	}
-	if (build->request->layout && diff_options(build->diff)->grouping.axis == AXIS_ALL)
-		add_tree(&orphans);
+	if (build->request->layout && diff->options.grouping.axis == AXIS_ALL)
+		add_tree(build, table, pairs, count);
 	else
-		add_flat(&orphans);
-	orphans.table->row_total = orphans.table->row_count + total - orphans.count;
-	table_build_finish(&build->base, orphans.table);
-	free(orphans.pairs);
+		table = add_flat(build, table, pairs, count);
+	table->row_total = table->row_count + total - count;
+	tables_finish(build, table);
+	free(pairs);
 }
 
 void tables_orphans(struct tables_build *build)

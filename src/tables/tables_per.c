@@ -21,8 +21,7 @@ static const enum unit units_per_second[UNIT_TOTAL] = {
 static const struct diff_match_count *find_counts(const struct tables_build *build,
 						  const struct diff_pair *pair)
 {
-	return build->counts != NULL && pair != NULL ? &build->counts[pair - diff_pair(build->diff, 0)]
-						     : NULL;
+	return build->counts != NULL && pair != NULL ? &build->counts[pair - build->diff->pairs] : NULL;
 }
 
 void tables_per_set_count(const struct tables_build *build, struct cell *cell, const struct diff_pair *pair,
@@ -61,18 +60,14 @@ void tables_per_set_second(struct tables_build *build, struct table *table, stru
 	if (!is_counter(content->metric) || interval_ns == 0 || value->state == VALUE_ABSENT)
 		return;
 	cell->unit = units_per_second[content->sides[DIFF_BEFORE].unit];
-	if (value->state == VALUE_UNAVAILABLE) {
-		table_build_set_unavailable(cell, value->reason, cell->unit);
-		cell->reason_of_before = value->reason_side == DIFF_BEFORE;
+	if (!tables_cell_begin_change(cell, value))
 		return;
-	}
-	cell->state = CELL_VALUE;
 	cell->form = CELL_FORM_REAL;
 	cell->value.real = value->delta / ((double)interval_ns / 1e9);
 	cell->sort = cell->value.real;
-	cell_format_delta(&build->base.text, cell->value.real, content->ladder);
-	buffer_append_text(&build->base.text, "/s");
-	table_build_take_text(&build->base, table, cell);
+	cell_format_delta(&build->text, cell->value.real, content->ladder);
+	buffer_append_text(&build->text, "/s");
+	tables_cell_take_text(build, table, cell);
 }
 
 /* The threads whose numbers are in a side's sum. */
@@ -81,7 +76,7 @@ static uint32_t summed_threads(const struct tables_build *build, const struct di
 {
 	const struct diff_match_count *counts = find_counts(build, pair);
 
-	if (diff_options(build->diff)->successor == NULL || counts == NULL)
+	if (build->diff->options.successor == NULL || counts == NULL)
 		return pair->threads[side];
 	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
 }
@@ -108,8 +103,8 @@ void tables_per_set_thread(struct tables_build *build, struct table *table, stru
 		}
 		quotient->form = CELL_FORM_REAL;
 		quotient->value.real = (double)content->sides[side].value.integer / threads;
-		cell_format_derived(&build->base.text, quotient->value.real, content->ladder, false);
-		table_build_take_text(&build->base, table, quotient);
+		cell_format_derived(&build->text, quotient->value.real, content->ladder, false);
+		tables_cell_take_text(build, table, quotient);
 	}
 	tables_cell_set_both(build, table, cell, sides, " → ");
 }

@@ -13,8 +13,8 @@ enum {
 
 bool tables_rank_forgets(const struct tables_build *build)
 {
-	return build->request->limit != 0 && diff_pair_count(build->diff) > PAIRS_MAX &&
-	       diff_options(build->diff)->grouping.axis != AXIS_CGROUP;
+	return build->request->limit != 0 && build->diff->pair_count > PAIRS_MAX &&
+	       build->diff->options.grouping.axis != AXIS_CGROUP;
 }
 
 struct diff_value tables_subject_value(const struct diff *diff, const struct diff_pair *pair,
@@ -27,8 +27,8 @@ struct diff_value tables_subject_value(const struct diff *diff, const struct dif
 void tables_rank_forget(const struct diff *diff)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		for (size_t i = 0; i < METRIC_COUNT && diff_snapshot(diff, (enum diff_side)side) != NULL; i++)
-			aggregation_forget(diff_aggregation(diff, (enum diff_side)side), (enum metric)i);
+		for (size_t i = 0; i < METRIC_COUNT && diff->snapshots[side] != NULL; i++)
+			aggregation_forget(diff->aggregations[side], (enum metric)i);
 	}
 }
 
@@ -82,7 +82,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 
 	for (size_t i = 0; i < subject_count; i++) {
 		for (size_t j = 0; j < pair_count; j++) {
-			const struct diff_pair *pair = diff_pair(build->diff, pairs[j]);
+			const struct diff_pair *pair = &build->diff->pairs[pairs[j]];
 			struct tables_ranked row = {.pair = pairs[j], .subject = (uint32_t)i};
 
 			if (!has_rows(build, pair))
@@ -152,7 +152,7 @@ static void compute_values(const struct tables_build *build, struct pair_order *
 		struct tables_subject subject = {key->metric, key->derived};
 
 		for (size_t j = 0; j < pair_count; j++) {
-			const struct diff_pair *pair = diff_pair(build->diff, order->pairs[j]);
+			const struct diff_pair *pair = &build->diff->pairs[order->pairs[j]];
 
 			order->values[j * key_count + i] = sort_value(build, pair, subject);
 		}
@@ -177,7 +177,7 @@ static struct tables_ranking rank_by_keys(const struct tables_build *build, cons
 		qsort_r(sorted, pair_count, sizeof(*sorted), compare_pairs, &order);
 	for (size_t i = 0; i < pair_count; i++) {
 		uint32_t index = pairs[sorted[i]];
-		const struct diff_pair *pair = diff_pair(build->diff, index);
+		const struct diff_pair *pair = &build->diff->pairs[index];
 
 		for (size_t j = 0; has_rows(build, pair) && j < subject_count; j++) {
 			ranking.total++;

@@ -1,10 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns and rows of the tables of groups. */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/cell_format.h"
 #include "tables_build.h"
+
+enum {
+	COLUMNS_MAX = TABLES_COLUMN_SORT + 1
+};
+
+/*
+ * The columns of group tables: what --columns calls one, its header (NULL where the table has its own), and
+ * how many snapshots a report with it has, 0 for any.
+ */
+static const struct {
+	const char *word;
+	struct table_column column;
+	size_t sides;
+} group_columns[] = {
+	[TABLES_COLUMN_GROUP] = {"group", {NULL, .left = true}, 0},
+	[TABLES_COLUMN_THREADS] = {"threads", {"threads", .sides = true}, 0},
+	[TABLES_COLUMN_METRIC] = {"metric", {"metric", .left = true}, 0},
+	[TABLES_COLUMN_VALUE] = {"value", {"value", .measured = true}, 1},
+	[TABLES_COLUMN_BASELINE] = {"baseline", {"baseline", .measured = true}, 2},
+	[TABLES_COLUMN_CANDIDATE] = {"candidate", {"candidate", .measured = true}, 2},
+	[TABLES_COLUMN_DELTA] = {"delta", {"delta", .measured = true}, 2},
+	[TABLES_COLUMN_PERCENT] = {"%", {"%", .measured = true}, 2},
+	[TABLES_COLUMN_ARROW] = {"arrow", {"value", .measured = true}, 2},
+	[TABLES_COLUMN_TAGS] = {"tags", {"tags", .left = true}, 0},
+	[TABLES_COLUMN_UPTIME] = {"uptime", {.name = "%uptime"}, 0},
+	[TABLES_COLUMN_SAME] = {"same", {.name = "same"}, 2},
+	[TABLES_COLUMN_CAME] = {"came", {.name = "came"}, 2},
+	[TABLES_COLUMN_WENT] = {"went", {.name = "went"}, 2},
+	[TABLES_COLUMN_PER_SECOND] = {"per-second", {"per-second", .measured = true}, 2},
+	[TABLES_COLUMN_PER_THREAD] = {"per-thread", {"per-thread", .measured = true, .sides = true}, 2},
+	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2},
+};
 
 const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1] = {
 	[TABLES_DISPLAY_ARROW] = "arrow",           [TABLES_DISPLAY_FULL] = "full",
@@ -29,8 +63,37 @@ static const struct {
 	[TABLES_DISPLAY_PERCENT_ONLY] = {{TABLES_COLUMN_PERCENT}, 1},
 };
 
+int tables_parse_columns(const char *text, size_t side_count, struct tables_request *request,
+			 struct error *error)
+{
+	const char *names[TABLES_COLUMN_COUNT];
+	enum tables_column offered[TABLES_COLUMN_COUNT];
+	size_t chosen[TABLES_COLUMN_COUNT], count = 0;
+	bool has[TABLES_COLUMN_COUNT] = {false};
+	int status;
+
+	for (size_t i = 0; i < TABLES_COLUMN_COUNT; i++) {
+		if (group_columns[i].sides != 0 && group_columns[i].sides != side_count)
+			continue;
+		offered[count] = (enum tables_column)i;
+		names[count++] = group_columns[i].word;
+	}
+	status = selection_parse_columns(text, names, count, chosen, &request->column_count, error);
+	for (size_t i = 0; status == 0 && i < request->column_count; i++) {
+		request->columns[i] = offered[chosen[i]];
+		has[request->columns[i]] = true;
+	}
+	/* the arrow shows both sides: beside one of them it would say the same thing twice */
+	if (status == 0 && has[TABLES_COLUMN_ARROW] &&
+	    (has[TABLES_COLUMN_BASELINE] || has[TABLES_COLUMN_CANDIDATE]))
+		return error_set(
+			error, -EINVAL,
+			"column arrow already shows baseline and candidate: leave one or the other out");
+	return status;
+}
+
 /* Appends columns that are not there yet. */
-static size_t add_columns(enum tables_column columns[TABLE_BUILD_COLUMNS_MAX], size_t count,
+static size_t add_columns(enum tables_column columns[COLUMNS_MAX], size_t count,
 			  const enum tables_column *more, size_t more_count)
 {
 	for (size_t i = 0; i < more_count; i++) {
@@ -44,8 +107,7 @@ static size_t add_columns(enum tables_column columns[TABLE_BUILD_COLUMNS_MAX], s
 	return count;
 }
 
-static size_t list_columns(const struct tables_build *build,
-			   enum tables_column columns[TABLE_BUILD_COLUMNS_MAX])
+static size_t list_columns(const struct tables_build *build, enum tables_column columns[COLUMNS_MAX])
 {
 	static const enum tables_column first[] = {TABLES_COLUMN_GROUP, TABLES_COLUMN_THREADS};
 	static const enum tables_column counts[] = {TABLES_COLUMN_SAME, TABLES_COLUMN_CAME,
@@ -79,47 +141,64 @@ static size_t list_columns(const struct tables_build *build,
 struct table *tables_row_create_table(const struct tables_build *build, const char *section,
 				      const char *group)
 {
-	const struct sort_key *sort = &build->request->sort.items[0];
-	const struct table_build_column specs[] = {
-		[TABLES_COLUMN_GROUP] = {group, .left = true},
-		[TABLES_COLUMN_THREADS] = {"threads", .left = false},
-		[TABLES_COLUMN_METRIC] = {"metric", .left = true},
-		[TABLES_COLUMN_VALUE] = {"value", .measured = true},
-		[TABLES_COLUMN_BASELINE] = {"baseline", .measured = true},
-		[TABLES_COLUMN_CANDIDATE] = {"candidate", .measured = true},
-		[TABLES_COLUMN_DELTA] = {"delta", .measured = true},
-		[TABLES_COLUMN_PERCENT] = {"%", .measured = true},
-		[TABLES_COLUMN_ARROW] = {"value", .measured = true},
-		[TABLES_COLUMN_TAGS] = {"tags", .left = true},
-		[TABLES_COLUMN_UPTIME] = {"%uptime", .left = false},
-		[TABLES_COLUMN_SAME] = {"same", .left = false},
-		[TABLES_COLUMN_CAME] = {"came", .left = false},
-		[TABLES_COLUMN_WENT] = {"went", .left = false},
-		[TABLES_COLUMN_PER_SECOND] = {"per-second", .measured = true},
-		[TABLES_COLUMN_PER_THREAD] = {"per-thread", .measured = true},
-		[TABLES_COLUMN_SORT] = {sort->metric != METRIC_NONE ? metrics[sort->metric].name : "",
-					.left = false},
-	};
-	enum tables_column columns[TABLE_BUILD_COLUMNS_MAX];
-	struct table_build_columns chosen = {.count = list_columns(build, columns)};
-	struct table *table;
+	enum tables_column columns[COLUMNS_MAX];
+	const size_t count = list_columns(build, columns);
+	struct table *table = table_create(section, count);
 
-	for (size_t i = 0; i < chosen.count; i++)
-		chosen.items[i] = specs[columns[i]];
-	table = table_build_create(section, &chosen);
-	for (size_t i = 0; i < chosen.count; i++) {
-		table->columns[i].column = (unsigned int)columns[i];
-		table->columns[i].sides = build->is_comparison && (columns[i] == TABLES_COLUMN_THREADS ||
-								   columns[i] == TABLES_COLUMN_PER_THREAD);
+	for (size_t i = 0; i < count; i++) {
+		struct table_column *column = &table->columns[i];
+
+		*column = group_columns[columns[i]].column;
+		column->column = (unsigned int)columns[i];
+		column->sides = column->sides && build->is_comparison;
+		if (columns[i] == TABLES_COLUMN_GROUP)
+			column->name = group;
+		if (columns[i] == TABLES_COLUMN_SORT)
+			column->name = metrics[build->request->sort.items[0].metric].name;
 	}
 	return table;
+}
+
+void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
+			     struct buffer *label)
+{
+	const char *thread;
+
+	if (!build->is_comparison) {
+		buffer_append(label, pair->key, pair->key_length);
+	} else if (!in_tree) {
+		diff_append_label(pair, label);
+	} else {
+		thread = diff_thread_part(pair);
+		diff_append_mark(pair, label);
+		buffer_append(label, thread, (size_t)(pair->key + pair->key_length - thread));
+	}
+}
+
+void tables_row_add_tree(struct table *table, const struct diff_tree *tree, size_t ret_rows[])
+{
+	size_t count;
+	struct diff_tree_line *lines = diff_tree_lines(tree, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct table_row *row = table_add_row(table);
+
+		row->depth = lines[i].depth;
+		row->heading = lines[i].heading != NULL;
+		if (row->heading)
+			tables_cell_set_text(table, &row->cells[0], lines[i].heading,
+					     lines[i].heading_length);
+		else
+			ret_rows[lines[i].id] = table->row_count - 1;
+	}
+	free(lines);
 }
 
 static void set_delta(struct tables_build *build, struct table *table, struct cell *cell,
 		      const struct tables_row *content)
 {
 	const struct diff_value *value = &content->value;
-	struct buffer *text = &build->base.text;
+	struct buffer *text = &build->text;
 
 	cell->unit = content->sides[DIFF_BEFORE].unit;
 	if (!tables_cell_begin_change(cell, value))
@@ -135,7 +214,7 @@ static void set_delta(struct tables_build *build, struct table *table, struct ce
 		cell_format_derived_delta(text, value->delta, content->ladder, content->is_ratio);
 	else
 		cell_format_delta(text, value->delta, content->ladder);
-	table_build_take_text(&build->base, table, cell);
+	tables_cell_take_text(build, table, cell);
 }
 
 /*
@@ -146,9 +225,9 @@ static void append_percent(struct tables_build *build, const struct diff_value *
 {
 	if (build->by_flags[DIFF_BEFORE] && build->by_flags[DIFF_AFTER] && value->fraction == 0 &&
 	    value->side[DIFF_BEFORE].number < 0)
-		buffer_append_text(&build->base.text, "-0.0%");
+		buffer_append_text(&build->text, "-0.0%");
 	else
-		cell_format_percent(&build->base.text, value->fraction);
+		cell_format_percent(&build->text, value->fraction);
 }
 
 static void set_percent(struct tables_build *build, struct table *table, struct cell *cell,
@@ -167,13 +246,13 @@ static void set_percent(struct tables_build *build, struct table *table, struct 
 	cell->value.real = value->fraction * 100.0;
 	cell->sort = cell->value.real;
 	append_percent(build, value);
-	table_build_take_text(&build->base, table, cell);
+	tables_cell_take_text(build, table, cell);
 }
 
 static void set_threads(struct tables_build *build, struct table *table, struct cell *cell,
 			const struct diff_pair *pair)
 {
-	struct buffer *text = &build->base.text;
+	struct buffer *text = &build->text;
 
 	if (pair == NULL)
 		return;
@@ -192,7 +271,7 @@ static void set_threads(struct tables_build *build, struct table *table, struct 
 		buffer_append_text(text, "→");
 		buffer_append_u64(text, pair->threads[DIFF_AFTER]);
 	}
-	table_build_take_text(&build->base, table, cell);
+	tables_cell_take_text(build, table, cell);
 }
 
 static void set_uptime(struct tables_build *build, struct table *table, struct cell *cell,
@@ -206,8 +285,8 @@ static void set_uptime(struct tables_build *build, struct table *table, struct c
 	cell->form = CELL_FORM_REAL;
 	cell->unit = UNIT_PERCENT;
 	cell->value.real = pair->uptime;
-	buffer_append_format(&build->base.text, "%.0f%%", pair->uptime);
-	table_build_take_text(&build->base, table, cell);
+	buffer_append_format(&build->text, "%.0f%%", pair->uptime);
+	tables_cell_take_text(build, table, cell);
 }
 
 /* "b→c (+x.x%)" of the metric by which the groups are sorted. */
@@ -221,18 +300,17 @@ static void set_sort(struct tables_build *build, struct table *table, struct cel
 	if (pair == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		tables_cell_set_metric(&build->base, table, &sides[side],
-				       diff_aggregation(build->diff, (enum diff_side)side), pair->group[side],
-				       metric);
+		tables_cell_set_metric(build, table, &sides[side], build->diff->aggregations[side],
+				       pair->group[side], metric);
 	value = diff_metric(build->diff, pair, metric);
 	tables_cell_set_both(build, table, cell, sides, "→");
 	if (!value.has_fraction)
 		return;
-	buffer_append_text(&build->base.text, cell->text);
-	buffer_append_text(&build->base.text, " (");
+	buffer_append_text(&build->text, cell->text);
+	buffer_append_text(&build->text, " (");
 	append_percent(build, &value);
-	buffer_append_char(&build->base.text, ')');
-	table_build_take_text(&build->base, table, cell);
+	buffer_append_char(&build->text, ')');
+	tables_cell_take_text(build, table, cell);
 }
 
 /* Appends "[cfs-only] [SCHEDSTATS]": the scheduler class, then the kernel options. */
@@ -251,20 +329,12 @@ static void append_tags(struct buffer *buffer, enum metric metric)
 	}
 }
 
-static void set_tags(struct tables_build *build, struct table *table, struct cell *cell, enum metric metric)
-{
-	cell->state = CELL_VALUE;
-	if (metric != METRIC_NONE)
-		append_tags(&build->base.text, metric);
-	table_build_take_text(&build->base, table, cell);
-}
-
 static void fill_cell(struct tables_build *build, struct table *table, struct cell *cell,
 		      enum tables_column column, const struct tables_row *content)
 {
 	switch (column) {
 	case TABLES_COLUMN_GROUP:
-		table_build_set_text(table, cell, content->label, content->label_length);
+		tables_cell_set_text(table, cell, content->label, content->label_length);
 		break;
 	case TABLES_COLUMN_THREADS:
 		set_threads(build, table, cell, content->pair);
@@ -290,7 +360,10 @@ static void fill_cell(struct tables_build *build, struct table *table, struct ce
 		tables_cell_set_both(build, table, cell, content->sides, " → ");
 		break;
 	case TABLES_COLUMN_TAGS:
-		set_tags(build, table, cell, content->metric);
+		cell->state = CELL_VALUE;
+		if (content->metric != METRIC_NONE)
+			append_tags(&build->text, content->metric);
+		tables_cell_take_text(build, table, cell);
 		break;
 	case TABLES_COLUMN_UPTIME:
 		set_uptime(build, table, cell, content->pair);

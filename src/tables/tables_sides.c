@@ -83,39 +83,33 @@ static void set_numbers(struct cell *cell, const struct tables_side sides[DIFF_S
 static void set_value(struct tables_build *build, struct table *table, struct cell *cell,
 		      const struct tables_side *side, enum ladder ladder)
 {
+	const enum value_state state = side->unavailable              ? VALUE_UNAVAILABLE
+				       : side->kind == CELL_SIDE_NONE ? VALUE_ABSENT
+								      : VALUE_READ;
+
 	cell->unit = side->kind == CELL_SIDE_REAL ? UNIT_PERCENT : cell_format_unit(ladder);
-	if (side->unavailable) {
-		table_build_set_unavailable(cell, side->reason, cell->unit);
+	if (!tables_cell_begin(cell, state, side->reason))
 		return;
-	}
 	cell->partial = side->partial;
 	cell->reason = side->partial ? side->reason : REASON_READ;
-	switch (side->kind) {
-	case CELL_SIDE_NONE:
-		cell->state = CELL_ABSENT;
-		break;
-	case CELL_SIDE_INTEGER:
-		table_build_set_integer(&build->base, table, cell, side->number, ladder);
-		break;
-	case CELL_SIDE_REAL:
-		cell->state = CELL_VALUE;
+	if (side->kind == CELL_SIDE_INTEGER) {
+		tables_cell_set_integer(build, table, cell, side->number, ladder);
+	} else if (side->kind == CELL_SIDE_REAL) {
 		cell->form = CELL_FORM_REAL;
 		cell->value.real = cell->sort = (double)side->number / 100.0;
-		cell_format_pressure(&build->base.text, (uint32_t)side->number);
-		table_build_take_text(&build->base, table, cell);
-		break;
-	case CELL_SIDE_UNLIMITED:
-		table_build_set_text(table, cell, "max", strlen("max"));
-		break;
+		cell_format_pressure(&build->text, (uint32_t)side->number);
+		tables_cell_take_text(build, table, cell);
+	} else {
+		cell->text = "max";
 	}
 }
 
 struct table *tables_sides_create_table(const struct tables_build *build, const char *section,
-					const struct table_build_columns *columns)
+					const struct table_column columns[], size_t column_count)
 {
-	struct table *table = table_build_create(section, columns);
+	struct table *table = table_create_with(section, columns, column_count);
 
-	for (size_t i = 0; i < table->column_count; i++)
+	for (size_t i = 0; i < column_count; i++)
 		table->columns[i].sides = build->is_comparison && table->columns[i].measured;
 	return table;
 }
@@ -123,7 +117,7 @@ struct table *tables_sides_create_table(const struct tables_build *build, const 
 void tables_sides_set(struct tables_build *build, struct table *table, struct cell *cell,
 		      const struct tables_side sides[DIFF_SIDE_COUNT], enum ladder ladder)
 {
-	struct buffer *text = &build->base.text;
+	struct buffer *text = &build->text;
 
 	if (!build->is_comparison) {
 		set_value(build, table, cell, &sides[DIFF_AFTER], ladder);
@@ -138,17 +132,17 @@ void tables_sides_set(struct tables_build *build, struct table *table, struct ce
 	buffer_append_text(text, " → ");
 	append_side(text, &sides[DIFF_AFTER], ladder);
 	append_delta(text, sides, ladder);
-	table_build_take_text(&build->base, table, cell);
+	tables_cell_take_text(build, table, cell);
 }
 
 void tables_sides_set_texts(struct tables_build *build, struct table *table, struct cell *cell,
 			    const char *before, const char *after)
 {
 	cell->state = CELL_VALUE;
-	buffer_append_text(&build->base.text, before);
+	buffer_append_text(&build->text, before);
 	if (strcmp(before, after) != 0)
-		buffer_append_format(&build->base.text, " → %s", after);
-	table_build_take_text(&build->base, table, cell);
+		buffer_append_format(&build->text, " → %s", after);
+	tables_cell_take_text(build, table, cell);
 }
 
 void tables_sides_set_limit(struct tables_build *build, struct table *table, struct cell *cell,
@@ -168,43 +162,43 @@ void tables_sides_set_limit(struct tables_build *build, struct table *table, str
 		buffer_release(&texts[side]);
 }
 
+static bool is_zero(const struct pressure_half *half)
+{
+	return (half->avg10 | half->avg60 | half->avg300) == 0 && half->total_usec == 0;
+}
+
 bool tables_sides_has_pressure(const struct tables_pressure *side, enum pressure_resource resource)
 {
-	if (side->unavailable)
-		return side->reason != REASON_NOT_IN_KERNEL;
-	return side->pressure != NULL && !table_build_pressure_is_zero(side->pressure, resource);
+	if (side->side.unavailable)
+		return side->side.reason != REASON_NOT_IN_KERNEL;
+	return side->pressure != NULL && !(is_zero(&side->pressure->resource[resource].some) &&
+					   is_zero(&side->pressure->resource[resource].full));
 }
 
 void tables_sides_set_pressure(struct tables_build *build, struct table *table, struct cell *first, bool full,
 			       enum pressure_resource resource,
 			       const struct tables_pressure sides[DIFF_SIDE_COUNT])
 {
-	static const enum cell_side_kind kinds[] = {CELL_SIDE_REAL, CELL_SIDE_REAL, CELL_SIDE_REAL,
-						    CELL_SIDE_INTEGER};
-	struct tables_side cells[4][DIFF_SIDE_COUNT] = {0};
+	struct tables_side cells[4][DIFF_SIDE_COUNT];
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct tables_pressure *from = &sides[side];
-		const struct pressure_half *half = NULL;
+		const struct pressure *pressure = sides[side].pressure;
+		struct pressure_half half = {0};
 
-		if (from->pressure != NULL)
-			half = full ? &from->pressure->resource[resource].full
-				    : &from->pressure->resource[resource].some;
-		for (size_t i = 0; i < 4; i++)
-			cells[i][side] = (struct tables_side){
-				.kind = half != NULL ? kinds[i] : CELL_SIDE_NONE,
-				.unavailable = from->unavailable,
-				.partial = from->partial,
-				.reason = from->reason,
-			};
-		if (half == NULL)
-			continue;
-		cells[0][side].number = half->avg10;
-		cells[1][side].number = half->avg60;
-		cells[2][side].number = half->avg300;
-		cells[3][side].number = half->total_usec;
+		if (pressure != NULL)
+			half = full ? pressure->resource[resource].full : pressure->resource[resource].some;
+		for (size_t i = 0; i < 4; i++) {
+			cells[i][side] = sides[side].side;
+			cells[i][side].kind = pressure == NULL ? CELL_SIDE_NONE
+					      : i < 3          ? CELL_SIDE_REAL
+							       : CELL_SIDE_INTEGER;
+		}
+		cells[0][side].number = half.avg10;
+		cells[1][side].number = half.avg60;
+		cells[2][side].number = half.avg300;
+		cells[3][side].number = half.total_usec;
 	}
-	table_build_set_text(table, &first[0], full ? "full" : "some", strlen("full"));
+	first[0] = cell_of_text(full ? "full" : "some");
 	for (size_t i = 0; i < 4; i++)
 		tables_sides_set(build, table, &first[1 + i], cells[i], LADDER_US);
 }

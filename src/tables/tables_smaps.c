@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The table of smaps_rollup: memory by kind, summed over the processes of one name. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/unicode.h"
 #include "tables_build.h"
-#include "diff/diff_internal.h"
 #include "group/smaps_groups.h"
 
 /* A process of one or both sides, SIZE_MAX where it is not. */
@@ -29,7 +28,7 @@ static void rename_cgroup(void *context, uint32_t thread, struct buffer *cgroup)
 {
 	const struct smaps_table *smaps = context;
 	const struct diff *diff = smaps->build->diff;
-	const struct diff_pair *pair = diff_pair(diff, diff_pair_of_thread(diff, DIFF_AFTER, thread));
+	const struct diff_pair *pair = &diff->pairs[diff_pair_of_thread(diff, DIFF_AFTER, thread)];
 
 	if (pair->kind != DIFF_PAIR_FUDGED)
 		return;
@@ -42,9 +41,9 @@ static void collect(struct smaps_table *smaps)
 	const struct diff *diff = smaps->build->diff;
 
 	for (size_t side = smaps->build->first_side; side < DIFF_SIDE_COUNT; side++)
-		smaps->groups[side] = smaps_groups_create(
-			diff_snapshot(diff, (enum diff_side)side), &diff_options(diff)->grouping,
-			smaps->build->by_flags[side], side == DIFF_AFTER ? rename_cgroup : NULL, smaps);
+		smaps->groups[side] = smaps_groups_create(diff->snapshots[side], &diff->options.grouping,
+							  smaps->build->by_flags[side],
+							  side == DIFF_AFTER ? rename_cgroup : NULL, smaps);
 }
 
 static void add_pair(struct smaps_table *smaps, size_t before, size_t after)
@@ -125,18 +124,14 @@ static void set_side(struct smaps_table *smaps, const struct process_pair *pair,
 	cell->unit = UNIT_BYTES;
 	value->reason = incomplete ? process->reason : REASON_READ;
 	if (field != NULL) {
-		table_build_set_integer(&smaps->build->base, smaps->table, cell, field->bytes, LADDER_BYTES);
+		tables_cell_set_integer(smaps->build, smaps->table, cell, field->bytes, LADDER_BYTES);
 		value->has_number = true;
 		value->number = (double)field->bytes;
 		value->partial = cell->partial = incomplete;
 		cell->reason = value->reason;
-	} else if (incomplete) {
-		value->state = VALUE_UNAVAILABLE;
-		table_build_set_unavailable(cell, value->reason, UNIT_BYTES);
 	} else {
-		value->state = VALUE_ABSENT;
-		cell->state = CELL_ABSENT;
-		cell->sort = NAN;
+		value->state = incomplete ? VALUE_UNAVAILABLE : VALUE_ABSENT;
+		tables_cell_begin(cell, value->state, value->reason);
 	}
 }
 
@@ -144,7 +139,7 @@ static void add_row(struct smaps_table *smaps, const struct process_pair *pair, 
 		    size_t label_length, const char *key, size_t key_length,
 		    const struct smaps_field *const fields[DIFF_SIDE_COUNT])
 {
-	struct table_row *row = table_build_add_row(&smaps->build->base, smaps->table);
+	struct table_row *row = tables_add_row(smaps->build, smaps->table);
 	struct tables_row content = {
 		.label = label,
 		.label_length = label_length,
@@ -154,7 +149,7 @@ static void add_row(struct smaps_table *smaps, const struct process_pair *pair, 
 
 	if (row == NULL)
 		return;
-	content.name = table_build_text(smaps->table, key, key_length);
+	content.name = unicode_duplicate_without_nul(&smaps->table->arena, key, key_length);
 	for (size_t side = smaps->build->first_side; side < DIFF_SIDE_COUNT; side++)
 		set_side(smaps, pair, (enum diff_side)side, fields[side], &content);
 	diff_value_conclude(&content.value, false);
@@ -233,19 +228,20 @@ static void add_unread(struct smaps_table *smaps, const struct process_pair *pai
 
 static struct table *create_table(const struct smaps_table *smaps)
 {
-	static const struct table_build_columns columns = {
-		{{"process", .left = true}, {"key", .left = true}, {"value", .measured = true}},
-		3,
+	static const struct table_column columns[] = {
+		{"process", .left = true},
+		{"key", .left = true},
+		{"value", .measured = true},
 	};
 	static const enum tables_column ids[] = {TABLES_COLUMN_GROUP, TABLES_COLUMN_METRIC,
 						 TABLES_COLUMN_VALUE};
-	const enum axis axis = diff_options(smaps->build->diff)->grouping.axis;
+	const enum axis axis = smaps->build->diff->options.grouping.axis;
 	struct table *table;
 
 	if (smaps->build->is_comparison)
 		return tables_row_create_table(smaps->build, sections[SECTION_SMAPS_ROLLUP].name,
 					       axes[axis == AXIS_ALL ? AXIS_ALL : AXIS_PROCESS].header);
-	table = table_build_create(sections[SECTION_SMAPS_ROLLUP].name, &columns);
+	table = table_create_with(sections[SECTION_SMAPS_ROLLUP].name, columns, ARRAY_COUNT(columns));
 	for (size_t i = 0; i < table->column_count; i++)
 		table->columns[i].column = ids[i];
 	return table;
@@ -253,7 +249,7 @@ static struct table *create_table(const struct smaps_table *smaps)
 
 static void build_table(struct smaps_table *smaps)
 {
-	const bool is_all = diff_options(smaps->build->diff)->grouping.axis == AXIS_ALL;
+	const bool is_all = smaps->build->diff->options.grouping.axis == AXIS_ALL;
 	struct buffer label = {0};
 
 	smaps->table = create_table(smaps);
@@ -272,7 +268,7 @@ static void build_table(struct smaps_table *smaps)
 		if (!smaps->build->is_comparison)
 			add_unread(smaps, &smaps->pairs[i], label.data, label.length);
 	}
-	table_build_finish(&smaps->build->base, smaps->table);
+	tables_finish(smaps->build, smaps->table);
 	buffer_release(&label);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The threads that came between two captures of one boot, and those that went. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,17 +17,14 @@ enum thread_column {
 	THREAD_COLUMN_RUN_TIME,
 };
 
-static const struct table_build_columns thread_columns = {
-	{
-		{"group", .left = true},
-		{"pid", .left = false},
-		{"tid", .left = false},
-		{"process", .left = true},
-		{"thread", .left = true},
-		{"cgroup", .left = true},
-		{"run_time_ns", .measured = true},
-	},
-	7,
+static const struct table_column thread_columns[] = {
+	[THREAD_COLUMN_GROUP] = {"group", .left = true},
+	[THREAD_COLUMN_PID] = {.name = "pid"},
+	[THREAD_COLUMN_TID] = {.name = "tid"},
+	[THREAD_COLUMN_PROCESS] = {"process", .left = true},
+	[THREAD_COLUMN_THREAD] = {"thread", .left = true},
+	[THREAD_COLUMN_CGROUP] = {"cgroup", .left = true},
+	[THREAD_COLUMN_RUN_TIME] = {"run_time_ns", .measured = true},
 };
 
 struct listed {
@@ -72,41 +68,34 @@ static struct listed *collect(const struct diff_match *match, enum diff_side sid
 
 static void set_name(const struct snapshot *snapshot, struct table *table, struct cell *cell, uint32_t id)
 {
-	table_build_set_text(table, cell, snapshot_text(snapshot, id),
+	tables_cell_set_text(table, cell, snapshot_text(snapshot, id),
 			     string_pool_length(&snapshot->strings, id));
 }
 
 static void set_run_time(struct tables_build *build, struct table *table, struct cell *cell, size_t thread,
 			 enum diff_side side)
 {
-	const struct snapshot *snapshot = diff_snapshot(build->diff, side);
+	const struct snapshot *snapshot = build->diff->snapshots[side];
 	reason_id reason;
+	const enum value_state state = snapshot_value_state(snapshot, thread, METRIC_RUN_TIME_NS,
+							    build->by_flags[side], &reason);
 
-	switch (snapshot_value_state(snapshot, thread, METRIC_RUN_TIME_NS, build->by_flags[side], &reason)) {
-	case VALUE_READ:
-		table_build_set_integer(&build->base, table, cell,
+	cell->unit = UNIT_NS;
+	if (tables_cell_begin(cell, state, reason))
+		tables_cell_set_integer(build, table, cell,
 					snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS), LADDER_NS);
-		break;
-	case VALUE_ABSENT:
-		*cell = (struct cell){.state = CELL_ABSENT, .unit = UNIT_NS, .sort = NAN};
-		break;
-	case VALUE_UNAVAILABLE:
-		table_build_set_unavailable(cell, reason, UNIT_NS);
-		cell->reason_of_before = side == DIFF_BEFORE;
-		break;
-	}
+	cell->reason_of_before = side == DIFF_BEFORE;
 }
 
 static void fill_row(struct tables_build *build, struct table *table, struct cell *cells, size_t thread,
 		     enum diff_side side)
 {
-	const struct snapshot *snapshot = diff_snapshot(build->diff, side);
+	const struct snapshot *snapshot = build->diff->snapshots[side];
 	const struct triple *names = &snapshot->triples[snapshot->triple[thread]];
 	struct buffer label = {0};
 
-	diff_append_label(diff_pair(build->diff, diff_pair_of_thread(build->diff, side, thread)), &label);
-	table_build_set_text(table, &cells[THREAD_COLUMN_GROUP], label.data != NULL ? label.data : "",
-			     label.length);
+	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)], &label);
+	tables_cell_set_text(table, &cells[THREAD_COLUMN_GROUP], label.data, label.length);
 	tables_cell_set_count(&cells[THREAD_COLUMN_PID], snapshot->tgid[thread]);
 	tables_cell_set_count(&cells[THREAD_COLUMN_TID], snapshot->tid[thread]);
 	set_name(snapshot, table, &cells[THREAD_COLUMN_PROCESS], names->pcomm);
@@ -119,7 +108,7 @@ static void fill_row(struct tables_build *build, struct table *table, struct cel
 static void build_threads(struct tables_build *build, enum diff_side side, const char *section,
 			  const char *heading)
 {
-	struct table *table = table_build_create(section, &thread_columns);
+	struct table *table = table_create_with(section, thread_columns, ARRAY_COUNT(thread_columns));
 	size_t count;
 	struct listed *listed = collect(build->request->match, side, &count);
 
@@ -127,12 +116,12 @@ static void build_threads(struct tables_build *build, enum diff_side side, const
 	for (size_t i = 0; i < count; i++) {
 		struct table_row *row;
 
-		table = table_build_continue(&build->base, table);
-		row = table_build_add_row(&build->base, table);
+		table = tables_continue(build, table);
+		row = tables_add_row(build, table);
 		if (row != NULL)
 			fill_row(build, table, row->cells, listed[i].thread, side);
 	}
-	table_build_finish(&build->base, table);
+	tables_finish(build, table);
 	free(listed);
 }
 

@@ -116,16 +116,16 @@ const struct diff_pair *diff_fixture_pair(const struct diff *diff, const char *l
 {
 	struct buffer text = {0};
 
-	for (size_t i = 0; i < diff_pair_count(diff); i++) {
+	for (size_t i = 0; i < diff->pair_count; i++) {
 		bool found;
 
 		buffer_clear(&text);
-		diff_append_label(diff_pair(diff, i), &text);
+		diff_append_label(&diff->pairs[i], &text);
 		found = strcmp(text.data != NULL ? text.data : "", label) == 0;
 		if (!found)
 			continue;
 		buffer_release(&text);
-		return diff_pair(diff, i);
+		return &diff->pairs[i];
 	}
 	fail_msg("no pair '%s'", label);
 	return NULL;

@@ -31,7 +31,7 @@ static void test_patterns_are_counted_over_both_sides(void **state)
 		diff_fixture_add(after, "/a", "p", (const char *[]){"worker-1", "worker-2", "worker-9"}[i],
 				 1);
 	diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	assert_int_equal(diff_pair_count(diff), 1);
+	assert_int_equal(diff->pair_count, 1);
 	pair = diff_fixture_pair(diff, "worker-{N}");
 	assert_int_equal(pair->kind, DIFF_PAIR_MATCHED);
 	assert_int_equal(pair->threads[DIFF_BEFORE], 1);
@@ -52,9 +52,9 @@ static void test_orphans(void **state)
 	diff_fixture_add(after, "/a", "came", "t", 1);
 	diff_fixture_add(after, "/a", "stays", "t", 1);
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	assert_int_equal(diff_kind_count(diff, DIFF_PAIR_MATCHED), 1);
-	assert_int_equal(diff_kind_count(diff, DIFF_PAIR_ONLY_BEFORE), 1);
-	assert_int_equal(diff_kind_count(diff, DIFF_PAIR_ONLY_AFTER), 1);
+	assert_int_equal(diff->kind_count[DIFF_PAIR_MATCHED], 1);
+	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_BEFORE], 1);
+	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_AFTER], 1);
 	pair = diff_fixture_pair(diff, "gone");
 	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_BEFORE);
 	assert_false(pair->has_uptime);
@@ -83,8 +83,8 @@ static void test_uptime(void **state)
 	}
 	diff = diff_fixture_compare(before, after, AXIS_THREAD_EXACT);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(diff_pair(diff, i)->has_uptime);
-		assert_true(diff_pair(diff, i)->uptime == uptimes[i]);
+		assert_true(diff->pairs[i].has_uptime);
+		assert_true(diff->pairs[i].uptime == uptimes[i]);
 	}
 	release(diff, before, after);
 }
@@ -105,7 +105,7 @@ static void test_changes(void **state)
 	diff_fixture_set(before, 0, METRIC_NICE, (uint64_t)-20);
 	diff_fixture_set(after, 0, METRIC_NICE, (uint64_t)-20);
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	pair = diff_pair(diff, 0);
+	pair = &diff->pairs[0];
 
 	value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
 	assert_true(value.has_delta && value.delta == 10);
@@ -146,7 +146,7 @@ static void test_ratios_have_no_percent(void **state)
 	diff_fixture_set(after, 0, METRIC_VOLUNTARY_CSW, 50);
 	diff_fixture_set(after, 0, METRIC_NONVOLUNTARY_CSW, 50);
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	value = diff_derived(diff, diff_pair(diff, 0), DERIVED_INVOLUNTARY_CSW_RATIO);
+	value = diff_derived(diff, &diff->pairs[0], DERIVED_INVOLUNTARY_CSW_RATIO);
 	assert_true(value.side[DIFF_BEFORE].number == 0.25 && value.side[DIFF_AFTER].number == 0.5);
 	assert_true(value.has_delta && value.delta == 0.25);
 	assert_false(value.has_fraction);
@@ -175,18 +175,18 @@ static void test_categories_compare_by_winner(void **state)
 		diff_fixture_set_text(after, i, METRIC_POLICY, i < 7 ? "SCHED_OTHER" : "SCHED_BATCH");
 	}
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	value = diff_metric(diff, diff_pair(diff, 0), METRIC_POLICY);
+	value = diff_metric(diff, &diff->pairs[0], METRIC_POLICY);
 	assert_true(value.is_category);
 	assert_int_equal(value.state, VALUE_READ);
 	assert_false(value.differs);
 	assert_false(value.has_delta);
-	diff_append_metric(diff, diff_pair(diff, 0), METRIC_POLICY, DIFF_AFTER, &text);
+	diff_append_metric(diff, &diff->pairs[0], METRIC_POLICY, DIFF_AFTER, &text);
 	assert_string_equal(text.data, "SCHED_OTHER (7/10)");
 	diff_release(diff);
 	for (size_t i = 0; i < 4; i++)
 		diff_fixture_set_text(after, i, METRIC_POLICY, "SCHED_BATCH");
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	assert_true(diff_metric(diff, diff_pair(diff, 0), METRIC_POLICY).differs);
+	assert_true(diff_metric(diff, &diff->pairs[0], METRIC_POLICY).differs);
 	buffer_release(&text);
 	release(diff, before, after);
 }
@@ -210,7 +210,7 @@ static void test_incomplete_sides_have_no_change(void **state)
 	}
 	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	value = diff_metric(diff, diff_pair(diff, 0), METRIC_RCHAR);
+	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.side[DIFF_BEFORE].state, VALUE_READ);
 	assert_true(value.side[DIFF_AFTER].partial);
 	assert_true(value.side[DIFF_AFTER].has_number && value.side[DIFF_AFTER].number == 30);
@@ -222,14 +222,14 @@ static void test_incomplete_sides_have_no_change(void **state)
 
 	/* the reference's cells: what is stored counts */
 	diff = diff_create(before, after, &by_flags);
-	value = diff_metric(diff, diff_pair(diff, 0), METRIC_RCHAR);
+	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.state, VALUE_READ);
 	assert_true(value.delta == 40);
 	diff_release(diff);
 
 	snapshot_source_reasons(after, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	value = diff_metric(diff, diff_pair(diff, 0), METRIC_RCHAR);
+	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.side[DIFF_AFTER].state, VALUE_UNAVAILABLE);
 	assert_int_equal(value.state, VALUE_UNAVAILABLE);
 	release(diff, before, after);
@@ -251,19 +251,19 @@ static void test_compared_with_itself_nothing_changed(void **state)
 		for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
 			struct diff *diff = diff_fixture_compare(snapshot, snapshot, (enum axis)axis);
 
-			assert_int_equal(diff_kind_count(diff, DIFF_PAIR_MATCHED), diff_pair_count(diff));
-			assert_int_equal(diff_rename_count(diff), 0);
-			for (size_t i = 0; i < diff_pair_count(diff); i++) {
+			assert_int_equal(diff->kind_count[DIFF_PAIR_MATCHED], diff->pair_count);
+			assert_int_equal(diff->rename_count, 0);
+			for (size_t i = 0; i < diff->pair_count; i++) {
 				for (size_t j = 0; j < METRIC_COUNT; j++) {
-					struct diff_value value = diff_metric(diff, diff_pair(diff, i),
+					struct diff_value value = diff_metric(diff, &diff->pairs[i],
 									      (enum metric)j);
 
 					assert_false(value.differs);
 					assert_true(value.delta == 0 && value.fraction == 0);
 				}
 				for (size_t j = 0; j < DERIVED_COUNT; j++)
-					assert_false(diff_derived(diff, diff_pair(diff, i), (enum derived)j)
-							     .differs);
+					assert_false(
+						diff_derived(diff, &diff->pairs[i], (enum derived)j).differs);
 			}
 			diff_release(diff);
 		}
@@ -296,10 +296,9 @@ static void test_swapped_sides_negate_changes(void **state)
 			struct diff *forth = diff_fixture_compare(before, after, (enum axis)axis);
 			struct diff *back = diff_fixture_compare(after, before, (enum axis)axis);
 
-			assert_int_equal(diff_pair_count(forth), diff_pair_count(back));
-			for (size_t i = 0; i < diff_pair_count(forth); i++) {
-				const struct diff_pair *pair = diff_pair(forth, i),
-						       *swapped = diff_pair(back, i);
+			assert_int_equal(forth->pair_count, back->pair_count);
+			for (size_t i = 0; i < forth->pair_count; i++) {
+				const struct diff_pair *pair = &forth->pairs[i], *swapped = &back->pairs[i];
 
 				assert_int_equal(pair->threads[DIFF_BEFORE], swapped->threads[DIFF_AFTER]);
 				for (size_t j = 0; j < METRIC_COUNT; j++)
@@ -332,16 +331,16 @@ static void test_groups_add_up_to_threads(void **state)
 				double groups = 0, single = 0;
 				size_t threads = 0;
 
-				for (size_t i = 0; i < diff_pair_count(diff); i++) {
-					const struct diff_pair *pair = diff_pair(diff, i);
+				for (size_t i = 0; i < diff->pair_count; i++) {
+					const struct diff_pair *pair = &diff->pairs[i];
 
 					groups +=
 						diff_metric(diff, pair, METRIC_RUN_TIME_NS).side[side].number;
 					threads += pair->threads[side];
 				}
 				for (size_t i = 0; i < THREADS; i++) {
-					const struct diff_pair *pair = diff_pair(
-						diff, diff_pair_of_thread(diff, (enum diff_side)side, i));
+					const struct diff_pair *pair = &diff->pairs[diff_pair_of_thread(
+						diff, (enum diff_side)side, i)];
 
 					assert_true(pair->threads[side] > 0);
 					single += (double)snapshot_value(snapshots[side], i,
@@ -366,13 +365,13 @@ static void test_keys_are_distinct_and_ascend(void **state)
 	for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
 		struct diff *diff = diff_fixture_compare(before, after, (enum axis)axis);
 
-		for (size_t i = 0; i < diff_pair_count(diff); i++) {
-			const struct diff_pair *pair = diff_pair(diff, i);
+		for (size_t i = 0; i < diff->pair_count; i++) {
+			const struct diff_pair *pair = &diff->pairs[i];
 
 			assert_int_equal(diff_find(diff, pair->key, pair->key_length), i);
 			if (i != 0)
-				assert_true(memcmp(diff_pair(diff, i - 1)->key, pair->key,
-						   pair->key_length + 1) < 0);
+				assert_true(memcmp(diff->pairs[i - 1].key, pair->key, pair->key_length + 1) <
+					    0);
 		}
 		diff_release(diff);
 	}

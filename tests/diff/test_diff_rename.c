@@ -40,8 +40,8 @@ static size_t count_renames(int before_end, int after_first, int after_end)
 	add_types(before, "/old", 0, before_end);
 	add_types(after, "/new", after_first, after_end);
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	count = diff_rename_count(diff);
-	assert_int_equal(diff_kind_count(diff, DIFF_PAIR_FUDGED) != 0, count != 0);
+	count = diff->rename_count;
+	assert_int_equal(diff->kind_count[DIFF_PAIR_FUDGED] != 0, count != 0);
 	release(diff, before, after);
 	return count;
 }
@@ -66,8 +66,8 @@ static void test_only_on_the_axis_of_all(void **state)
 	add_types(before, "/old", 0, 12);
 	add_types(after, "/new", 0, 12);
 	diff = diff_fixture_compare(before, after, AXIS_CGROUP);
-	assert_int_equal(diff_rename_count(diff), 0);
-	assert_int_equal(diff_kind_count(diff, DIFF_PAIR_ONLY_BEFORE), 1);
+	assert_int_equal(diff->rename_count, 0);
+	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_BEFORE], 1);
 	release(diff, before, after);
 }
 
@@ -83,7 +83,7 @@ static void test_kept_names(void **state)
 	add_types(after, "/new", 0, 12);
 	diff_fixture_add(after, "/new", "both", "t", 1);
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	assert_int_equal(diff_rename_count(diff), 0);
+	assert_int_equal(diff->rename_count, 0);
 	release(diff, before, after);
 }
 
@@ -102,8 +102,8 @@ static void test_roots_and_children(void **state)
 	diff_fixture_add(after, "/cg-beta/worker/sub", "kid", "t", 10);
 	diff_fixture_add(after, "/cg-betabet", "near", "t", 10);
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	assert_int_equal(diff_rename_count(diff), 1);
-	rename = diff_rename(diff, 0);
+	assert_int_equal(diff->rename_count, 1);
+	rename = &diff->renames[0];
 	assert_string_equal(rename->path[DIFF_BEFORE], "/cg-alpha/worker");
 	assert_string_equal(rename->root[DIFF_BEFORE], "/cg-alpha");
 	assert_string_equal(rename->root[DIFF_AFTER], "/cg-beta");
@@ -139,8 +139,8 @@ static void test_candidates_merge(void **state)
 	diff_fixture_add(after, "/new-a/sub", "kid", "t", 10);
 	diff_fixture_add(after, "/new-b/sub", "kid", "t", 10);
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	assert_int_equal(diff_rename_count(diff), 2);
-	assert_string_equal(diff_rename(diff, 0)->path[DIFF_AFTER], "/new-a");
+	assert_int_equal(diff->rename_count, 2);
+	assert_string_equal(diff->renames[0].path[DIFF_AFTER], "/new-a");
 	pair = diff_fixture_pair(diff, "[fudged: old] /old | server-gg | loop");
 	assert_int_equal(pair->candidates, 2);
 	assert_int_equal(pair->threads[DIFF_AFTER], 2);
@@ -163,8 +163,8 @@ static void test_ties(void **state)
 	add_types(before, "/first", 0, 12);
 	add_types(after, "/third", 0, 13); /* not the whole of either: the search goes on */
 	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	assert_int_equal(diff_rename_count(diff), 1);
-	assert_string_equal(diff_rename(diff, 0)->path[DIFF_BEFORE], "/first");
+	assert_int_equal(diff->rename_count, 1);
+	assert_string_equal(diff->renames[0].path[DIFF_BEFORE], "/first");
 	release(diff, before, after);
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "options.h"
 
 /*
@@ -36,8 +37,6 @@
  *		.run = doctor_run,
  *	};
  */
-
-#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Exit statuses of the process. */
 enum command_status {
