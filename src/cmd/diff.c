@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "metric/nearest.h"
 #include "commands.h"
-#include "cmd/line/diff_report.h"
-#include "cmd/line/snapshot_pair.h"
+#include "cmd/line/snapshot_files.h"
+#include "cmd/line/snapshot_report.h"
 
 /* What is compared with what. */
 enum diff_matching {
@@ -119,17 +119,6 @@ static void diff_set_defaults(void *options)
 	report_options_set_defaults(&diff->report, &diff->view);
 }
 
-static int make_request(const struct diff_command_options *options, char **files,
-			struct tables_request *request, struct error *error)
-{
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
-		request->names[i] = files[i];
-	request->display = (enum tables_display)options->display;
-	request->threads = options->match == DIFF_MATCHING_THREADS;
-	memcpy(request->per, options->per, sizeof(request->per));
-	return report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, request, error);
-}
-
 /* Cells of a line of the terminal that is printed to, 0 for none. */
 static int terminal_width(const struct diff_command_options *options)
 {
@@ -162,16 +151,16 @@ static void release_rules(struct diff_rule *rules, size_t count)
 	free(rules);
 }
 
-static int compare(struct diff_report *report, const struct diff_command_options *options,
-		   struct error *error)
+static int join(struct snapshot_report *report, const struct diff_command_options *options,
+		struct error *error)
 {
-	if (diff_report_match(report, error) < 0 && options->match == DIFF_MATCHING_THREADS)
+	if (snapshot_report_match(report, error) < 0 && options->match == DIFF_MATCHING_THREADS)
 		return -EINVAL;
 	if (options->per[TABLES_PER_SECOND] &&
 	    comparability_interval(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER]) == 0)
 		return error_set(error, -EINVAL,
 				 "the time between the captures is zero or unknown: leave out --per second");
-	diff_report_compare(report);
+	snapshot_report_join(report);
 	return 0;
 }
 
@@ -194,44 +183,33 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
-static int print_report(struct diff_report *report, struct report_drawing *drawing,
-			const struct diff_command_options *options)
-{
-	struct error error;
-
-	report_drawing_start(drawing, &options->report, &options->view);
-	drawing->report.wrap_width = options->wrap ? terminal_width(options) : 0;
-	tell_comparability(report->comparability, drawing->report.format);
-	if (diff_report_write(report, drawing, &error) < 0)
-		return output_failed(&drawing->output, &error);
-	return tell_rules(&report->outcomes);
-}
-
 /* Reads, compares and prints what the checked options ask for. */
-static int run(const struct diff_command_options *options, struct diff_report *report,
+static int run(const struct diff_command_options *options, struct snapshot_report *report,
 	       const struct diff_rule *rules)
 {
 	struct snapshot *snapshots[DIFF_SIDE_COUNT] = {NULL, NULL};
-	struct report_drawing drawing;
 	struct error error;
 	int status;
 
-	if (output_open(&drawing.output, options->report.output, true, &error) < 0)
+	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
-	status = snapshot_pair_read(report->request.names, options->report.max_bytes, snapshots, &error);
-	report->snapshots[DIFF_BEFORE] = snapshots[DIFF_BEFORE];
-	report->snapshots[DIFF_AFTER] = snapshots[DIFF_AFTER];
+	report->report.wrap_width = options->wrap ? terminal_width(options) : 0;
+	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes,
+				     snapshots, &error);
+	memcpy(report->snapshots, snapshots, sizeof(snapshots));
 	if (status == 0)
-		status = compare(report, options, &error);
-	if (status == 0) {
+		status = join(report, options, &error);
+	if (status < 0) {
+		output_abandon(&report->output);
+		status = command_failed(&error);
+	} else {
 		for (size_t i = 0; i < options->fail_if.count; i++)
 			diff_rule_judge(&rules[i], report->diff, &report->outcomes);
-		status = print_report(report, &drawing, options);
-	} else {
-		output_abandon(&drawing.output);
-		status = command_failed(&error);
+		tell_comparability(report->comparability, report->report.format);
+		status = snapshot_report_write(report, &error) < 0 ? output_failed(&report->output, &error)
+								   : tell_rules(&report->outcomes);
 	}
-	diff_report_release(report);
+	snapshot_report_release(report);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		snapshot_release(snapshots[side]);
 	return status;
@@ -240,11 +218,12 @@ static int run(const struct diff_command_options *options, struct diff_report *r
 static int diff_run(void *opaque, char **operands, int operand_count)
 {
 	const struct diff_command_options *options = opaque;
-	struct diff_report report = {
-		.how =
+	struct snapshot_report report = {
+		.request =
 			{
-				.grouping = view_options_grouping(&options->view),
-				.by_flags = options->report.reference,
+				.names = {operands[0], operands[1]},
+				.display = (enum tables_display)options->display,
+				.threads = options->match == DIFF_MATCHING_THREADS,
 			},
 	};
 	struct diff_rule *rules = NULL;
@@ -252,7 +231,9 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	int status;
 
 	(void)operand_count;
-	if (make_request(options, operands, &report.request, &error) < 0 ||
+	memcpy(report.request.per, options->per, sizeof(report.request.per));
+	if (report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
+				  &error) < 0 ||
 	    parse_rules(&options->fail_if, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {

@@ -44,23 +44,20 @@ static void draw(struct report *report, struct table *table)
 static int metrics_run(void *opaque, char **operands, int operand_count)
 {
 	const struct metrics_options *options = opaque;
+	struct output output = {0};
 	struct report report = {
 		.format = report_formats[options->format],
+		.out = &output.buffer,
 		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
 	};
-	struct output output;
-	struct error error;
 
 	(void)operands;
 	(void)operand_count;
-	if (output_open(&output, NULL, true, &error) < 0)
-		return command_failed(&error);
-	report.out = &output.buffer;
 	report_begin(&report, &(struct report_subject){.command = "metrics"});
 	draw(&report, metric_tables_metrics());
 	draw(&report, metric_tables_derived());
 	report_end(&report);
-	return output_close(&output, &error) < 0 ? output_failed(&output, &error) : COMMAND_DONE;
+	return output_end(&output);
 }
 
 const struct command metrics_command = {

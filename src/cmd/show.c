@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop show`: a saved snapshot as a report. */
 #include <errno.h>
-#include <string.h>
 
 #include "commands.h"
-#include "ctprof/ctprof.h"
-#include "cmd/line/report_options.h"
+#include "cmd/line/snapshot_files.h"
+#include "cmd/line/snapshot_report.h"
 
 struct show_options {
 	struct view_options view;
@@ -25,17 +24,6 @@ static void show_set_defaults(void *options)
 	report_options_set_defaults(&show->report, &show->view);
 }
 
-static int make_request(const struct show_options *options, struct tables_request *request,
-			struct error *error)
-{
-	int status = report_options_select(&options->report, &options->view, 1, request, error);
-
-	if (status == 0 && options->view.axis == AXIS_ALL)
-		status = error_set(error, -EINVAL,
-				   "show has no axis 'all'; valid: pcomm, cgroup, comm, comm-exact");
-	return status;
-}
-
 /* Whether the sections chosen can only make one table. */
 static bool makes_one_table(const struct tables_request *request)
 {
@@ -47,45 +35,35 @@ static bool makes_one_table(const struct tables_request *request)
 	       !request->sections[SECTION_PRESSURE] && !request->sections[SECTION_HOST_PRESSURE];
 }
 
-static int print_report(struct report_drawing *drawing, const struct show_options *options,
-			const struct tables_request *request, const char *file,
-			const struct snapshot *snapshot)
-{
-	const struct diff_options how = {
-		.grouping = view_options_grouping(&options->view),
-		.by_flags = options->report.reference,
-	};
-	struct error error;
-
-	report_drawing_start(drawing, &options->report, &options->view);
-	drawing->report.one_section = makes_one_table(request);
-	if (report_drawing_show(drawing, snapshot, file, &how, request, &error) < 0)
-		return output_failed(&drawing->output, &error);
-	return COMMAND_DONE;
-}
-
 static int show_run(void *opaque, char **operands, int operand_count)
 {
 	const struct show_options *options = opaque;
-	struct tables_request request = {0};
-	struct snapshot *snapshot = NULL;
-	struct report_drawing drawing;
+	struct snapshot_report report = {.request.names[DIFF_AFTER] = operands[0]};
+	struct snapshot *snapshot;
 	struct error error;
 	int status;
 
 	(void)operand_count;
-	if (make_request(options, &request, &error) < 0)
+	status = report_options_select(&options->report, &options->view, 1, &report.request, &error);
+	if (status == 0 && options->view.axis == AXIS_ALL)
+		status = error_set(&error, -EINVAL,
+				   "show has no axis 'all'; valid: pcomm, cgroup, comm, comm-exact");
+	if (status < 0)
 		return command_misused(&show_command, &error);
-	report_options_warn(&options->report, &options->view, &request);
-	if (output_open(&drawing.output, options->report.output, true, &error) < 0)
+	report_options_warn(&options->report, &options->view, &report.request);
+	if (snapshot_report_open(&report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
-	if (ctprof_read(operands[0], options->report.max_bytes, &snapshot, &error) < 0) {
-		output_abandon(&drawing.output);
+	if (snapshot_files_read(&report.request.names[DIFF_AFTER], 1, options->report.max_bytes, &snapshot,
+				&error) < 0) {
+		output_abandon(&report.output);
 		return command_failed(&error);
 	}
-	if (snapshot->format_notes != NULL)
-		command_note("%s", snapshot->format_notes);
-	status = print_report(&drawing, options, &request, operands[0], snapshot);
+	report.snapshots[DIFF_AFTER] = snapshot;
+	report.report.one_section = makes_one_table(&report.request);
+	snapshot_report_join(&report);
+	status = snapshot_report_write(&report, &error) < 0 ? output_failed(&report.output, &error)
+							    : COMMAND_DONE;
+	snapshot_report_release(&report);
 	snapshot_release(snapshot);
 	return status;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report_options.h"
 
-#include <langinfo.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "ctprof/ctprof.h"
+#include "report/report.h"
 
 enum {
 	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
@@ -119,59 +117,4 @@ void report_options_warn(const struct report_options *options, const struct view
 			command_note("section %s needs --group-by cgroup and is left out (the axis is %s)",
 				     sections[i].name, axes[view->axis].name);
 	}
-}
-
-void report_drawing_start(struct report_drawing *drawing, const struct report_options *options,
-			  const struct view_options *view)
-{
-	drawing->report = (struct report){
-		.format = (enum report_format)options->format,
-		.out = &drawing->output.buffer,
-		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
-		.csv_safe = view->csv_safe,
-	};
-}
-
-/* `context` is a struct report_drawing. */
-static void add_table(void *context, const struct table *table)
-{
-	struct report_drawing *drawing = context;
-	const enum report_format format = drawing->report.format;
-
-	report_table(&drawing->report, table);
-	if (table->row_total > table->row_count && !table->more &&
-	    (format == REPORT_FORMAT_TSV || format == REPORT_FORMAT_CSV))
-		command_note(table->row_total - table->row_count == 1
-				     ? "%zu row of section %s is left out by --limit"
-				     : "%zu rows of section %s are left out by --limit",
-			     table->row_total - table->row_count, table->section);
-	output_flush(&drawing->output);
-}
-
-int report_drawing_finish(struct report_drawing *drawing, const struct report_subject *subject,
-			  const struct diff *diff, const struct tables_request *request, struct error *error)
-{
-	report_begin(&drawing->report, subject);
-	tables_make(diff, request, add_table, drawing);
-	report_end(&drawing->report);
-	return output_close(&drawing->output, error);
-}
-
-int report_drawing_show(struct report_drawing *drawing, const struct snapshot *snapshot, const char *file,
-			const struct diff_options *how, const struct tables_request *request,
-			struct error *error)
-{
-	const struct report_subject subject = {
-		.command = "show",
-		.file = file,
-		.group_by = axes[how->grouping.axis].name,
-	};
-	struct diff *groups = diff_create(NULL, snapshot, how);
-	int result;
-
-	drawing->report.snapshot = snapshot;
-	result = report_drawing_finish(drawing, &subject, groups, request, error);
-	diff_release(groups);
-	return result;
 }

@@ -7,14 +7,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "metric/metric.h"
-#include "table/table.h"
-#include "output.h"
-#include "report/report.h"
 #include "tables/tables.h"
 #include "view_options.h"
 
-/* What `show` and `diff` have in common: the options of a report of saved snapshots, and its drawing. */
+/* The options of a report of saved snapshots, which `show` and `diff` have in common. */
 struct report_options {
 	const char *metrics, *sections; /* as written, NULL for all */
 	bool reference;
@@ -36,24 +32,5 @@ int report_options_select(const struct report_options *options, const struct vie
 /* Says on stderr which sections were asked for by name but need the cgroup axis. */
 void report_options_warn(const struct report_options *options, const struct view_options *view,
 			 const struct tables_request *request);
-
-/* A report on its way out. */
-struct report_drawing {
-	struct report report;
-	struct output output;
-};
-
-/* Fills `report` except for its subject; the output is open. */
-void report_drawing_start(struct report_drawing *drawing, const struct report_options *options,
-			  const struct view_options *view);
-
-/* Draws the tables of `request` with what stands around them, and closes the output, as output_close(). */
-int report_drawing_finish(struct report_drawing *drawing, const struct report_subject *subject,
-			  const struct diff *diff, const struct tables_request *request, struct error *error);
-
-/* The same of one snapshot: what `ctop show` prints. `file` is what the report calls it. */
-int report_drawing_show(struct report_drawing *drawing, const struct snapshot *snapshot, const char *file,
-			const struct diff_options *how, const struct tables_request *request,
-			struct error *error);
 
 #endif

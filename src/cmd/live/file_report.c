@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "cmd/line/diff_report.h"
+#include "cmd/line/snapshot_report.h"
 #include "process/child.h"
 
 /* How long a report's file system has to answer; within a second the screen ends when it is asked to. */
@@ -47,10 +47,9 @@ static bool answers(const char *path)
 	return result != -ETIMEDOUT;
 }
 
-/* Opens the file of a report in the format of its name; `request` is zeroed but for what concerns two sides.
- */
-static int begin(const char *path, uint64_t limit, size_t side_count, struct tables_request *request,
-		 struct report_drawing *drawing, struct error *error)
+/* Opens the file of a report in the format of its name; of the request what concerns two sides is set. */
+static int begin(struct snapshot_report *report, const char *path, uint64_t limit, size_t side_count,
+		 struct error *error)
 {
 	const struct view_options view = {.limit = limit};
 	struct report_options options = {.output = path};
@@ -66,50 +65,50 @@ static int begin(const char *path, uint64_t limit, size_t side_count, struct tab
 		return -EINVAL;
 	}
 	options.format = (int)format;
-	result = report_options_select(&options, &view, side_count, request, error);
+	result = report_options_select(&options, &view, side_count, &report->request, error);
 	if (result == 0 && !answers(path))
 		result = error_set(error, -ETIMEDOUT, "%s: not written: its file system does not answer",
 				   path);
-	if (result == 0)
-		result = output_open(&drawing->output, path, false, error);
-	if (result == 0)
-		report_drawing_start(drawing, &options, &view);
-	return result;
+	return result == 0 ? snapshot_report_open(report, &options, &view, false, error) : result;
 }
 
 int file_report_write(const struct snapshot *snapshot, const char *name,
 		      const struct grouping_options *grouping, const char *path, struct error *error)
 {
-	const struct diff_options how = {.grouping = *grouping};
-	struct tables_request request = {0};
-	struct report_drawing drawing;
-	int result = begin(path, 0, 1, &request, &drawing, error);
+	struct snapshot_report report = {
+		.request.names[DIFF_AFTER] = name,
+		.snapshots[DIFF_AFTER] = snapshot,
+	};
+	int result = begin(&report, path, 0, 1, error);
 
 	if (result < 0)
 		return result;
-	return report_drawing_show(&drawing, snapshot, name, &how, &request, error);
+	report.how.grouping = *grouping;
+	snapshot_report_join(&report);
+	result = snapshot_report_write(&report, error);
+	snapshot_report_release(&report);
+	return result;
 }
 
 int file_report_write_comparison(const struct ui_comparison *shown, const char *path, struct error *error)
 {
-	struct diff_report report = {
-		.snapshots = {shown->before, shown->after},
-		.how = {.grouping = *shown->grouping},
+	struct snapshot_report report = {
 		.request =
 			{
+				.names = {shown->before_name, shown->after_name},
 				.display = TABLES_DISPLAY_COUNT,
 				.threads = shown->by_threads,
-				.names = {shown->before_name, shown->after_name},
 			},
+		.snapshots = {shown->before, shown->after},
 	};
-	struct report_drawing drawing;
-	int result = begin(path, UINT64_MAX, DIFF_SIDE_COUNT, &report.request, &drawing, error);
+	int result = begin(&report, path, UINT64_MAX, DIFF_SIDE_COUNT, error);
 
 	if (result < 0)
 		return result;
-	diff_report_match(&report, NULL);
-	diff_report_compare(&report);
-	result = diff_report_write(&report, &drawing, error);
-	diff_report_release(&report);
+	report.how.grouping = *shown->grouping;
+	snapshot_report_match(&report, NULL);
+	snapshot_report_join(&report);
+	result = snapshot_report_write(&report, error);
+	snapshot_report_release(&report);
 	return result;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "file_screen.h"
 
-#include "cmd/line/command.h"
 #include "file_loader.h"
 #include "file_report.h"
-#include "cmd/line/snapshot_pair.h"
+#include "cmd/line/snapshot_files.h"
 #include "ctprof/ctprof.h"
 
 /* The file that is shown alone, or is after. */
@@ -19,15 +18,6 @@ static int write_report(void *context, const struct grouping_options *grouping, 
 	const struct shown_file *file = context;
 
 	return file_report_write(file->snapshot, file->path, grouping, path, error);
-}
-
-static int read_file(const char *path, struct snapshot **ret_snapshot, struct error *error)
-{
-	int result = ctprof_read(path, CTPROF_DEFAULT_LIMIT, ret_snapshot, error);
-
-	if (result == 0 && (*ret_snapshot)->format_notes != NULL)
-		command_note("%s", (*ret_snapshot)->format_notes);
-	return result;
 }
 
 int file_screen_show(struct session *session, struct ui_host host, const struct ui_options *options,
@@ -50,8 +40,7 @@ int file_screen_run(const char *const *paths, size_t count, struct ui_options op
 	struct shown_file file = {.path = paths[count - 1]};
 	const struct ui_host host = {.context = &file, .notify_fd = -1, .write_report = write_report};
 	struct session *session;
-	int result = count == 2 ? snapshot_pair_read(paths, CTPROF_DEFAULT_LIMIT, snapshots, error)
-				: read_file(paths[0], &snapshots[0], error);
+	int result = snapshot_files_read(paths, count, CTPROF_DEFAULT_LIMIT, snapshots, error);
 
 	if (result < 0)
 		return result;

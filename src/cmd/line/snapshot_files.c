@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "snapshot_pair.h"
+#include "snapshot_files.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -38,35 +38,34 @@ static void read_both(struct file_reading readings[2])
 		read_one(&readings[1]);
 }
 
-int snapshot_pair_read(const char *const paths[2], uint64_t max_bytes, struct snapshot *ret_snapshots[2],
-		       struct error *error)
+int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
+			struct snapshot *ret_snapshots[], struct error *error)
 {
-	struct file_reading readings[2] = {
-		{.path = paths[0], .max_bytes = max_bytes},
-		{.path = paths[1], .max_bytes = max_bytes},
-	};
-	const bool same = strcmp(paths[0], paths[1]) == 0;
+	struct file_reading readings[2] = {{.path = paths[0], .max_bytes = max_bytes}};
+	const bool same = count == 2 && strcmp(paths[0], paths[1]) == 0;
 
 	if (same && strcmp(paths[0], "-") == 0)
 		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
-	if (same) {
-		read_one(&readings[0]);
-		if (readings[0].result == 0)
-			readings[1].snapshot = snapshot_reference(readings[0].snapshot);
-	} else {
+	if (count == 2 && !same) {
+		readings[1] = (struct file_reading){.path = paths[1], .max_bytes = max_bytes};
 		read_both(readings);
+	} else {
+		read_one(&readings[0]);
 	}
-	for (size_t i = 0; i < 2; i++) {
+	if (same && readings[0].result == 0)
+		readings[1].snapshot = snapshot_reference(readings[0].snapshot);
+	for (size_t i = 0; i < count; i++) {
 		if (readings[i].result == 0)
 			continue;
 		snapshot_release(readings[0].snapshot);
 		snapshot_release(readings[1].snapshot);
 		return error_set(error, readings[i].result, "%s", readings[i].error.text);
 	}
-	for (size_t i = 0; i < 2; i++) {
-		if (readings[i].snapshot->format_notes != NULL)
-			command_note("%s: %s", paths[i], readings[i].snapshot->format_notes);
+	for (size_t i = 0; i < count; i++) {
 		ret_snapshots[i] = readings[i].snapshot;
+		if (ret_snapshots[i]->format_notes != NULL)
+			command_note("%s%s%s", count == 2 ? paths[i] : "", count == 2 ? ": " : "",
+				     ret_snapshots[i]->format_notes);
 	}
 	return 0;
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "snapshot_report.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
+			 const struct view_options *view, bool replace, struct error *error)
+{
+	report->how.grouping = view_options_grouping(view);
+	report->how.by_flags = options->reference;
+	report->report = (struct report){
+		.format = (enum report_format)options->format,
+		.out = &report->output.buffer,
+		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+		.csv_safe = view->csv_safe,
+	};
+	return output_open(&report->output, options->output, replace, error);
+}
+
+int snapshot_report_match(struct snapshot_report *report, struct error *error)
+{
+	const struct snapshot *const *snapshots = report->snapshots;
+	struct buffer text = {0};
+
+	report->comparability = comparability_create(snapshots[DIFF_BEFORE], snapshots[DIFF_AFTER]);
+	if (report->how.by_flags && !report->request.threads)
+		return 0;
+	report->match = diff_match_create(snapshots[DIFF_BEFORE], snapshots[DIFF_AFTER], error);
+	if (report->match == NULL) {
+		report->request.threads = false;
+		return -EINVAL;
+	}
+	diff_match_describe(report->match, report->request.threads, &text);
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "threads", text.data);
+	buffer_release(&text);
+	return 0;
+}
+
+void snapshot_report_join(struct snapshot_report *report)
+{
+	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
+	const struct snapshot *after = report->snapshots[DIFF_AFTER];
+	const int64_t interval = before != NULL ? comparability_interval(before, after) : 0;
+
+	if (report->request.threads)
+		diff_match_apply(report->match, &report->how);
+	report->diff = diff_create(before, after, &report->how);
+	report->request.match = report->match;
+	report->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
+}
+
+/* `context` is a struct snapshot_report. */
+static void draw_table(void *context, const struct table *table)
+{
+	struct snapshot_report *report = context;
+	const enum report_format format = report->report.format;
+
+	report_table(&report->report, table);
+	if (table->row_total > table->row_count && !table->more &&
+	    (format == REPORT_FORMAT_TSV || format == REPORT_FORMAT_CSV))
+		command_note(table->row_total - table->row_count == 1
+				     ? "%zu row of section %s is left out by --limit"
+				     : "%zu rows of section %s are left out by --limit",
+			     table->row_total - table->row_count, table->section);
+	output_flush(&report->output);
+}
+
+int snapshot_report_write(struct snapshot_report *report, struct error *error)
+{
+	const enum report_format format = report->report.format;
+	const bool is_comparison = report->snapshots[DIFF_BEFORE] != NULL;
+	const struct report_subject subject = {
+		.command = is_comparison ? "diff" : "show",
+		.before_file = report->request.names[DIFF_BEFORE],
+		.file = report->request.names[DIFF_AFTER],
+		.group_by = axes[report->how.grouping.axis].name,
+		.comparability = report->comparability,
+		.rules = report->outcomes.items,
+		.rule_count = report->outcomes.count,
+	};
+
+	if (report->request.display == TABLES_DISPLAY_COUNT)
+		report->request.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV
+						  ? TABLES_DISPLAY_ARROW
+						  : TABLES_DISPLAY_FULL;
+	report->request.layout = is_comparison && format == REPORT_FORMAT_TEXT;
+	report->report.before = report->snapshots[DIFF_BEFORE];
+	report->report.snapshot = report->snapshots[DIFF_AFTER];
+	report_begin(&report->report, &subject);
+	tables_make(report->diff, &report->request, draw_table, report);
+	report_end(&report->report);
+	return output_close(&report->output, error);
+}
+
+void snapshot_report_release(struct snapshot_report *report)
+{
+	diff_rule_outcomes_release(&report->outcomes);
+	comparability_release(report->comparability);
+	diff_release(report->diff);
+	diff_match_release(report->match);
+}
