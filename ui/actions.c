@@ -29,7 +29,7 @@ static void close_top(struct ui *ui)
 		return;
 	}
 	screen_metrics_close(ui);
-	navigate_tell_needs(ui);
+	navigate_tell_host(ui);
 }
 
 /* Leaves the row that was opened last; at the top, on a live screen, the comparison. */
@@ -121,26 +121,26 @@ static void set_base(struct ui *ui)
 
 static void toggle_pause(struct ui *ui)
 {
-	if (ui->host->set_paused == NULL) {
+	if (ui->host->change_settings == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "a file does not change");
 		return;
 	}
-	ui->paused = !ui->paused;
-	ui->host->set_paused(ui->host->context, ui->paused);
+	ui->settings.paused = !ui->settings.paused;
+	navigate_tell_host(ui);
 }
 
 static void toggle_heap(struct ui *ui)
 {
-	if (ui->host->set_heap == NULL) {
+	if (!ui->host->has_heap) {
 		screen_message(ui, STYLE_MESSAGE,
 			       ui->options->file_name != NULL
 				       ? "a file has what the allocator probe read at the time"
 				       : "ctop was started without the allocator probe (--no-heap)");
 		return;
 	}
-	ui->heap_off = !ui->heap_off;
-	ui->host->set_heap(ui->host->context, !ui->heap_off);
-	screen_message(ui, STYLE_MESSAGE, "allocator probe %s", ui->heap_off ? "off" : "on");
+	ui->settings.heap_off = !ui->settings.heap_off;
+	navigate_tell_host(ui);
+	screen_message(ui, STYLE_MESSAGE, "allocator probe %s", ui->settings.heap_off ? "off" : "on");
 }
 
 static void write_report(struct ui *ui, const char *path)
@@ -190,7 +190,8 @@ static void save(struct ui *ui)
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
 	ui->message_pending = true;
 	/* the host only counts one more reference; what is in a finished snapshot nobody changes */
-	ui->host->request_save(ui->host->context, ui->paused ? (struct snapshot *)(uintptr_t)now : NULL);
+	ui->host->request_save(ui->host->context,
+			       ui->settings.paused ? (struct snapshot *)(uintptr_t)now : NULL);
 }
 
 static void change_interval(struct ui *ui)
@@ -199,28 +200,28 @@ static void change_interval(struct ui *ui)
 	enum {
 		STEP_COUNT = sizeof(steps_ms) / sizeof(steps_ms[0]),
 	};
-	uint64_t chosen = ui->interval_ns;
+	uint64_t chosen = ui->settings.interval_ns;
 
-	if (ui->host->set_interval == NULL) {
+	if (ui->host->change_settings == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "a file has no interval");
 		return;
 	}
 	for (size_t i = 0; i < STEP_COUNT; i++) {
 		uint64_t longer = steps_ms[i] * NS_PER_MS, shorter = steps_ms[STEP_COUNT - 1 - i] * NS_PER_MS;
 
-		if (ui->action == ACTION_LONGER && longer > ui->interval_ns) {
+		if (ui->action == ACTION_LONGER && longer > ui->settings.interval_ns) {
 			chosen = longer;
 			break;
 		}
-		if (ui->action == ACTION_SHORTER && shorter < ui->interval_ns) {
+		if (ui->action == ACTION_SHORTER && shorter < ui->settings.interval_ns) {
 			chosen = shorter;
 			break;
 		}
 	}
-	if (chosen == ui->interval_ns)
+	if (chosen == ui->settings.interval_ns)
 		return;
-	ui->interval_ns = chosen;
-	ui->host->set_interval(ui->host->context, chosen);
+	ui->settings.interval_ns = chosen;
+	navigate_tell_host(ui);
 	screen_message(ui, STYLE_MESSAGE, "a round every %g s", (double)chosen / 1e9);
 }
 

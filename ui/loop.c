@@ -41,7 +41,7 @@ static bool rounds_done(const struct ui *ui)
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
 	/* while paused only what the user asked for changes the screen */
-	if (ui->paused && !is_base) {
+	if (ui->settings.paused && !is_base) {
 		snapshot_release(snapshot);
 		return;
 	}
@@ -111,7 +111,7 @@ static void take_size(struct ui *ui)
 	terminal_take_size();
 	screen_list_refresh(ui);
 	screen_pages_refresh(ui);
-	navigate_tell_needs(ui);
+	navigate_tell_host(ui);
 }
 
 static void take_signals(struct loop *loop)
@@ -211,7 +211,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 			.content = &content_of_session,
 			.host = host,
 			.options = options,
-			.interval_ns = options->interval_ns};
+			.settings.interval_ns = options->interval_ns};
 	struct loop loop = {.ui = &ui};
 	int signals, result;
 
@@ -237,7 +237,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (options->before != NULL)
 		screen_comparison_begin(&ui);
 	screen_list_refresh(&ui);
-	navigate_tell_needs(&ui);
+	navigate_tell_host(&ui);
 	prepare_waits(&loop, signals);
 	result = run(&loop);
 	terminal_close();

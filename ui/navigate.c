@@ -6,22 +6,21 @@
 
 #include "snapshot/snapshot.h"
 
-void navigate_tell_needs(struct ui *ui)
+void navigate_tell_host(struct ui *ui)
 {
-	source_set needed = 0;
-	bool cgroup_records = false, smaps = false;
+	struct ui_settings *settings = &ui->settings;
 
-	if (ui->host->set_needs == NULL)
+	if (ui->host->change_settings == NULL)
 		return;
-	ui->content->needs(&ui->view, &needed, &cgroup_records, &smaps);
+	ui->content->needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
 	/* the page of all metrics shows every source but the expensive ones */
 	if (ui->metrics_open) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
 			if ((sources[source].flags & SOURCE_EXPENSIVE) == 0)
-				needed |= source_bit(source);
+				settings->needed |= source_bit(source);
 		}
 	}
-	ui->host->set_needs(ui->host->context, needed, cgroup_records, smaps);
+	ui->host->change_settings(ui->host->context, settings);
 }
 
 void navigate_change_rows(struct ui *ui)
@@ -29,7 +28,7 @@ void navigate_change_rows(struct ui *ui)
 	ui->all_columns = false;
 	list_reset(&ui->list);
 	screen_list_refresh(ui);
-	navigate_tell_needs(ui);
+	navigate_tell_host(ui);
 }
 
 void navigate_change_cells(struct ui *ui)
@@ -38,13 +37,13 @@ void navigate_change_cells(struct ui *ui)
 	/* a cursor that nobody moved stays on top of another order */
 	if (!ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
-	navigate_tell_needs(ui);
+	navigate_tell_host(ui);
 }
 
 void navigate_metrics(struct ui *ui)
 {
 	screen_metrics_open(ui);
-	navigate_tell_needs(ui);
+	navigate_tell_host(ui);
 }
 
 /* Narrows to a row. Its filter belongs to the level that is left. */

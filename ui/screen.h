@@ -81,7 +81,7 @@ struct ui {
 	const struct content *content;
 	const struct ui_host *host;
 	const struct ui_options *options;
-	uint64_t interval_ns;
+	struct ui_settings settings;
 
 	struct view view;
 	struct filter *outer_filters[VIEW_STEPS_MAX]; /* of the levels left by opening a row; owned */
@@ -120,8 +120,6 @@ struct ui {
 	enum column outer_focus[VIEW_STEPS_MAX]; /* of the levels left by opening a row */
 
 	bool header_hidden;
-	bool paused;
-	bool heap_off; /* the allocator probe, by its key */
 	bool suspend;
 	bool quit;
 };
@@ -203,8 +201,8 @@ void navigate_reverse(struct ui *ui);
 /* Takes the text of the filter prompt; keeps the prompt open and says why when it is not valid. */
 void navigate_filter(struct ui *ui, const char *text);
 
-/* Tells the host which sources the view needs. */
-void navigate_tell_needs(struct ui *ui);
+/* Hands the settings to the host, with the sources that the view needs. */
+void navigate_tell_host(struct ui *ui);
 
 /* --- screen_sort.c: the sort menu --- */
 

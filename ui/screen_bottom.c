@@ -76,7 +76,7 @@ static bool is_possible(const struct ui *ui, enum action action)
 	case ACTION_SAVE:
 		return ui->host->request_save != NULL || ui->host->write_report != NULL;
 	case ACTION_PAUSE:
-		return ui->host->set_paused != NULL;
+		return ui->host->change_settings != NULL;
 	default:
 		return ui->content->offers(ui, action);
 	}

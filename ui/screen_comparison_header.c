@@ -67,12 +67,12 @@ static int draw_state(const struct ui *ui, int y)
 	char every[32];
 
 	draw_string(y, x, (int)strlen(whose), STYLE_STRONG, whose);
-	if (ui->host->set_interval == NULL)
+	if (ui->host->change_settings == NULL)
 		return x - 2;
-	snprintf(every, sizeof(every), ui->paused ? " PAUSED " : "every %gs",
-		 (double)ui->interval_ns / NS_PER_S);
+	snprintf(every, sizeof(every), ui->settings.paused ? " PAUSED " : "every %gs",
+		 (double)ui->settings.interval_ns / NS_PER_S);
 	x -= (int)strlen(every) + 2;
-	draw_string(y, x, (int)strlen(every), ui->paused ? STYLE_MESSAGE : STYLE_NORMAL, every);
+	draw_string(y, x, (int)strlen(every), ui->settings.paused ? STYLE_MESSAGE : STYLE_NORMAL, every);
 	return x - 2;
 }
 

@@ -159,10 +159,10 @@ static void draw_where(struct ui *ui, int y)
 	}
 	if (ui->options->file_name != NULL)
 		add(&right, STYLE_NORMAL, "file");
-	else if (ui->paused)
+	else if (ui->settings.paused)
 		add(&right, STYLE_MESSAGE, " PAUSED ");
 	else
-		add(&right, STYLE_NORMAL, "every %gs", (double)ui->interval_ns / NS_PER_S);
+		add(&right, STYLE_NORMAL, "every %gs", (double)ui->settings.interval_ns / NS_PER_S);
 	add_mode(&right, ui);
 	if (now != NULL) {
 		if (ui->options->file_name != NULL)
@@ -391,7 +391,7 @@ static void draw_data(struct ui *ui, int y)
 		return;
 	}
 	add_members(&line, ui);
-	if (ui->heap_off)
+	if (ui->settings.heap_off)
 		add(&line, STYLE_MESSAGE, "probe off (J)");
 	if (now->provenance.present)
 		add_missing(&line, &now->provenance);

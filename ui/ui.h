@@ -32,6 +32,15 @@ struct ui_comparison {
 	bool by_threads; /* changes are those of the same threads */
 };
 
+/* What the screen sets of a live capture. */
+struct ui_settings {
+	uint64_t interval_ns;
+	bool paused;
+	bool heap_off;     /* do not use the allocator probe */
+	source_set needed; /* by what is on the screen */
+	bool cgroup_records, smaps;
+};
+
 /*
  * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
  * an event. A NULL member means that this screen cannot do it (a file has no rounds): its key says so.
@@ -40,11 +49,10 @@ struct ui_host {
 	void *context;
 	int notify_fd; /* readable when receive() has something; -1 for none */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
-	void (*set_interval)(void *context, uint64_t interval_ns);
-	void (*set_paused)(void *context, bool paused);
-	void (*set_needs)(void *context, source_set needed, bool cgroup_records, bool smaps);
-	/* Switches the allocator probe; on at first. NULL: there is none. Asks for a round by itself. */
-	void (*set_heap)(void *context, bool on);
+	/* Other settings; a change of `heap_off` asks for a round by itself. The first come before any round.
+	 */
+	void (*change_settings)(void *context, const struct ui_settings *settings);
+	bool has_heap; /* an allocator probe */
 	void (*request_base)(void *context);
 	/*
 	 * Save: `shown` is the snapshot on the screen while paused (the host takes its own reference), NULL

@@ -348,11 +348,10 @@ static int run_live(const struct live_options *options, const struct view *view)
 {
 	struct live_capture_options capture_options = {
 		.capture = make_capture_options(options),
-		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		.save_directory = options->save_directory,
 	};
 	const struct ui_options ui_options = {
-		.interval_ns = capture_options.interval_ns,
+		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		.rounds = options->rounds,
 		.no_color = options->no_color,
 		.ascii = options->ascii,

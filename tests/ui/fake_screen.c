@@ -165,28 +165,22 @@ static bool receive(void *context, struct ui_event *event)
 	return made;
 }
 
-static void set_interval(void *context, uint64_t interval_ns)
+/* Says what changed; of needs, what they are. */
+static void change_settings(void *context, const struct ui_settings *settings)
 {
-	(void)context;
-	answer("interval %llu\n", (unsigned long long)interval_ns);
-}
+	static struct ui_settings before = {.interval_ns = 2000000000};
 
-static void set_paused(void *context, bool paused)
-{
 	(void)context;
-	answer("paused %d\n", paused);
-}
-
-static void set_needs(void *context, source_set needed, bool cgroup_records, bool smaps)
-{
-	(void)context;
-	answer("needs cgroups %d smaps %d sources %x\n", cgroup_records, smaps, needed);
-}
-
-static void set_heap(void *context, bool on)
-{
-	(void)context;
-	answer("heap %d\n", on);
+	if (settings->interval_ns != before.interval_ns)
+		answer("interval %llu\n", (unsigned long long)settings->interval_ns);
+	else if (settings->paused != before.paused)
+		answer("paused %d\n", settings->paused);
+	else if (settings->heap_off != before.heap_off)
+		answer("heap %d\n", !settings->heap_off);
+	else
+		answer("needs cgroups %d smaps %d sources %x\n", settings->cgroup_records, settings->smaps,
+		       settings->needed);
+	before = *settings;
 }
 
 static void request_base(void *context)
@@ -208,10 +202,8 @@ int main(int argc, char **argv)
 		.context = &host,
 		.notify_fd = COMMANDS,
 		.receive = receive,
-		.set_interval = set_interval,
-		.set_paused = set_paused,
-		.set_needs = set_needs,
-		.set_heap = set_heap,
+		.change_settings = change_settings,
+		.has_heap = true,
 		.request_base = request_base,
 		.request_save = request_save,
 	};

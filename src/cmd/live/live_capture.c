@@ -58,12 +58,9 @@ struct live_capture {
 	bool is_open;
 	int open_result;
 	struct error open_error;
-	uint64_t interval_ns;
-	bool paused;
-	bool heap_off;                  /* the allocator probe */
+	struct ui_settings settings;
+	bool settings_known;            /* before that no round is taken */
 	bool round_wanted, base_wanted; /* at once */
-	bool needs_known;               /* the screen has said what it shows; before that no round is taken */
-	struct capture_round_options needs;
 	enum save_state save_state;
 	struct snapshot *to_save; /* of SAVE_WRITING; owned by the save thread once it has begun */
 	struct ui_event events[EVENT_QUEUE_LENGTH];
@@ -154,12 +151,16 @@ static void take_full(struct live_capture *live, struct capture *capture, bool f
 		set_save_state(live, SAVE_WRITING, snapshot);
 }
 
-static void take_round(struct live_capture *live, struct capture *capture,
-		       const struct capture_round_options *options)
+static void take_round(struct live_capture *live, struct capture *capture, const struct ui_settings *settings)
 {
+	const struct capture_round_options options = {
+		.needed = settings->needed,
+		.cgroup_records = settings->cgroup_records,
+		.smaps = settings->smaps,
+	};
 	struct snapshot *snapshot;
 	struct error error;
-	int result = capture_round(capture, options, &live->cancel, &snapshot, &error);
+	int result = capture_round(capture, &options, &live->cancel, &snapshot, &error);
 
 	if (result == 0)
 		send_event(live, (struct ui_event){.kind = UI_EVENT_ROUND, .snapshot = snapshot});
@@ -189,8 +190,9 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 
 	while (!live->stop && !live->round_wanted && !live->base_wanted && live->save_state != SAVE_WANTED) {
 		struct timespec until = clock_timespec(next_round);
+		uint64_t soonest;
 
-		if (live->paused || !live->needs_known) {
+		if (live->settings.paused || !live->settings_known) {
 			pthread_cond_wait(&live->wake_capture, &live->lock);
 			continue;
 		}
@@ -201,9 +203,10 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 			continue;
 		}
 		pthread_cond_timedwait(&live->wake_capture, &live->lock, &until);
-		if (live->interval_ns != 0 && next_round > clock_ns(CLOCK_MONOTONIC) + live->interval_ns)
-			next_round = clock_ns(CLOCK_MONOTONIC) +
-				     live->interval_ns; /* the interval became shorter */
+		/* the interval may have become shorter */
+		soonest = clock_ns(CLOCK_MONOTONIC) + live->settings.interval_ns;
+		if (next_round > soonest)
+			next_round = soonest;
 	}
 	return !live->stop;
 }
@@ -214,34 +217,34 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 
 	pthread_mutex_lock(&live->lock);
 	while (wait_for_work(live, capture, next_round)) {
-		const struct capture_round_options needs = live->needs;
+		const struct ui_settings settings = live->settings;
 		const bool base = live->base_wanted, save = live->save_state == SAVE_WANTED;
 		const bool round = live->round_wanted || (!base && !save);
-		const bool heap_off = live->heap_off;
 
 		live->base_wanted = live->round_wanted = false;
 		if (save)
 			live->save_state = SAVE_CAPTURING;
 		pthread_mutex_unlock(&live->lock);
-		capture_switch_heap(capture, !heap_off);
+		capture_switch_heap(capture, !settings.heap_off);
 		if (save)
 			take_full(live, capture, false);
 		if (base)
 			take_full(live, capture, true);
 		if (round) {
-			take_round(live, capture, &needs);
+			take_round(live, capture, &settings);
 			rounds++;
 		}
 		pthread_mutex_lock(&live->lock);
 		if (round && rounds == 1) {
 			next_round = clock_ns(CLOCK_MONOTONIC) + SECOND_ROUND_DELAY_NS;
 		} else if (round) {
-			next_round += live->interval_ns;
+			const uint64_t now = clock_ns(CLOCK_MONOTONIC), interval = live->settings.interval_ns;
+
 			/* a round that took longer than the interval delays the next, it does not queue them
 			 */
-			if (next_round < clock_ns(CLOCK_MONOTONIC) ||
-			    next_round > clock_ns(CLOCK_MONOTONIC) + live->interval_ns)
-				next_round = clock_ns(CLOCK_MONOTONIC) + live->interval_ns;
+			next_round += interval;
+			if (next_round < now || next_round > now + interval)
+				next_round = now + interval;
 		}
 	}
 	pthread_mutex_unlock(&live->lock);
@@ -336,48 +339,14 @@ static bool host_receive(void *context, struct ui_event *ret_event)
 	return found;
 }
 
-static void host_set_interval(void *context, uint64_t interval_ns)
+static void host_change_settings(void *context, const struct ui_settings *settings)
 {
 	struct live_capture *live = context;
 
 	pthread_mutex_lock(&live->lock);
-	live->interval_ns = interval_ns;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_mutex_unlock(&live->lock);
-}
-
-static void host_set_paused(void *context, bool paused)
-{
-	struct live_capture *live = context;
-
-	pthread_mutex_lock(&live->lock);
-	live->paused = paused;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_mutex_unlock(&live->lock);
-}
-
-static void host_set_needs(void *context, source_set needed, bool cgroup_records, bool smaps)
-{
-	struct live_capture *live = context;
-
-	pthread_mutex_lock(&live->lock);
-	live->needs = (struct capture_round_options){
-		.needed = needed,
-		.cgroup_records = cgroup_records,
-		.smaps = smaps,
-	};
-	live->needs_known = true;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_mutex_unlock(&live->lock);
-}
-
-static void host_set_heap(void *context, bool on)
-{
-	struct live_capture *live = context;
-
-	pthread_mutex_lock(&live->lock);
-	live->heap_off = !on;
-	live->round_wanted = live->round_wanted || !live->paused;
+	live->round_wanted |= settings->heap_off != live->settings.heap_off && !settings->paused;
+	live->settings = *settings;
+	live->settings_known = true;
 	pthread_cond_signal(&live->wake_capture);
 	pthread_mutex_unlock(&live->lock);
 }
@@ -471,15 +440,12 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 	live = memory_allocate_zero(1, sizeof(*live));
 	live->options = *options;
 	live->options.capture.hurry = &live->hurry;
-	live->interval_ns = options->interval_ns;
 	live->host = (struct ui_host){
 		.context = live,
 		.notify_fd = notify_fd,
 		.receive = host_receive,
-		.set_interval = host_set_interval,
-		.set_paused = host_set_paused,
-		.set_needs = host_set_needs,
-		.set_heap = options->capture.resolver != NULL ? host_set_heap : NULL,
+		.change_settings = host_change_settings,
+		.has_heap = options->capture.resolver != NULL,
 		.request_base = host_request_base,
 		.request_save = host_request_save,
 	};

@@ -18,7 +18,6 @@ struct live_capture;
 
 struct live_capture_options {
 	struct capture_options capture;
-	uint64_t interval_ns;
 	const char *save_directory; /* NULL: the working directory */
 };
 
