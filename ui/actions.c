@@ -197,28 +197,22 @@ static void save(struct ui *ui)
 static void change_interval(struct ui *ui)
 {
 	static const uint64_t steps_ms[] = {500, 1000, 2000, 5000, 10000, 30000, 60000};
-	enum {
-		STEP_COUNT = sizeof(steps_ms) / sizeof(steps_ms[0]),
-	};
-	uint64_t chosen = ui->settings.interval_ns;
+	const uint64_t interval_ns = ui->settings.interval_ns;
+	uint64_t chosen = interval_ns;
 
 	if (ui->host->change_settings == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "a file has no interval");
 		return;
 	}
-	for (size_t i = 0; i < STEP_COUNT; i++) {
-		uint64_t longer = steps_ms[i] * NS_PER_MS, shorter = steps_ms[STEP_COUNT - 1 - i] * NS_PER_MS;
+	for (size_t i = 0; i < sizeof(steps_ms) / sizeof(steps_ms[0]); i++) {
+		uint64_t step = steps_ms[i] * NS_PER_MS;
 
-		if (ui->action == ACTION_LONGER && longer > ui->settings.interval_ns) {
-			chosen = longer;
-			break;
-		}
-		if (ui->action == ACTION_SHORTER && shorter < ui->settings.interval_ns) {
-			chosen = shorter;
-			break;
-		}
+		if (ui->action == ACTION_LONGER && step > interval_ns && chosen == interval_ns)
+			chosen = step;
+		else if (ui->action == ACTION_SHORTER && step < interval_ns)
+			chosen = step;
 	}
-	if (chosen == ui->settings.interval_ns)
+	if (chosen == interval_ns)
 		return;
 	ui->settings.interval_ns = chosen;
 	navigate_tell_host(ui);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/terminal/crash_guard.h"
 #include "screen.h"
 #include "ui/terminal/signal_pipe.h"
 #include "ui/terminal/stderr_capture.h"
@@ -191,8 +190,6 @@ static int run(struct loop *loop)
 static void release_ui(struct ui *ui)
 {
 	screen_metrics_close(ui);
-	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
-		filter_release(ui->outer_filters[i]);
 	screen_comparison_release(ui);
 	view_release(&ui->view);
 	list_reset(&ui->list);
@@ -241,7 +238,6 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	prepare_waits(&loop, signals);
 	result = run(&loop);
 	terminal_close();
-	crash_guard_clear();
 	stderr_capture_close(&loop.capture);
 	signal_pipe_close();
 	release_ui(&ui);

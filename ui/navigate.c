@@ -46,18 +46,12 @@ void navigate_metrics(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
-/* Narrows to a row. Its filter belongs to the level that is left. */
 static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 {
-	size_t level = ui->view.step_count;
-
 	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name))
 		return false;
-	ui->view.steps[level].automatic = automatic;
-	ui->outer_filters[level] = ui->view.filter;
-	ui->view.filter = NULL;
+	ui->view.steps[ui->view.step_count - 1].automatic = automatic;
 	/* of a comparison: who made this change; a record says nothing of the threads */
-	ui->outer_focus[level] = ui->view.focus;
 	ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
 	navigate_change_rows(ui);
 	return true;
@@ -102,7 +96,7 @@ static void select_left(struct ui *ui, enum column focus, const char *key, size_
 bool navigate_back(struct ui *ui)
 {
 	char *key = NULL;
-	size_t key_length = 0, deep = ui->view.step_count;
+	size_t key_length = 0;
 	enum column focus = ui->view.focus;
 
 	if (!view_close(&ui->view, &key, &key_length)) {
@@ -110,14 +104,6 @@ bool navigate_back(struct ui *ui)
 			return false;
 		navigate_focus(ui, COLUMN_COUNT);
 		return true;
-	}
-	ui->view.focus = ui->outer_focus[ui->view.step_count];
-	filter_release(ui->view.filter);
-	ui->view.filter = ui->outer_filters[ui->view.step_count];
-	ui->outer_filters[ui->view.step_count] = NULL;
-	for (size_t level = ui->view.step_count + 1; level < deep; level++) {
-		filter_release(ui->outer_filters[level]);
-		ui->outer_filters[level] = NULL;
 	}
 	navigate_change_rows(ui);
 	select_left(ui, focus, key, key_length);

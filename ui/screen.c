@@ -8,14 +8,12 @@ enum {
 	ROWS_WANTED = 9, /* the header gives up its lines so that this many are left for everything else */
 };
 
-static int header_lines(struct ui *ui)
+/* Draws the header; returns how many lines it takes. */
+static int draw_header(struct ui *ui)
 {
 	int lines = draw_screen_height() - ROWS_WANTED;
-	int most = ui->content->header_lines(ui);
 
-	if (ui->header_hidden)
-		return 0;
-	return lines < 1 ? 1 : lines > most ? most : lines;
+	return ui->header_hidden ? 0 : ui->content->draw_header(ui, lines > 1 ? lines : 1);
 }
 
 static void draw_too_small(void)
@@ -62,8 +60,7 @@ void screen_draw(struct ui *ui)
 		draw_end(0, 0);
 		return;
 	}
-	area.y = header_lines(ui);
-	ui->content->draw_header(ui, area.y);
+	area.y = draw_header(ui);
 	area.height = draw_screen_height() - area.y - bottom;
 	row = draw_body(ui, area);
 	cursor = screen_bottom_draw(ui);

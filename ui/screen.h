@@ -60,10 +60,9 @@ struct content {
 		      bool *ret_smaps);
 	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
-	int (*header_lines)(struct ui *ui); /* at most */
-	void (*draw_header)(struct ui *ui, int lines);
-	void (*draw_note)(struct ui *ui, int y); /* on the row under the cursor; NULL: there is none */
-	void (*make_evidence)(struct ui *ui);    /* into ui->pager, once there is a round */
+	int (*draw_header)(struct ui *ui, int lines); /* at most so many; returns how many it takes */
+	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor; NULL: there is none */
+	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
 	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
 	void (*change_mode)(struct ui *ui);
@@ -84,7 +83,6 @@ struct ui {
 	struct ui_settings settings;
 
 	struct view view;
-	struct filter *outer_filters[VIEW_STEPS_MAX]; /* of the levels left by opening a row; owned */
 	bool all_columns; /* the columns that the width leaves out were asked for with Right */
 	struct table *table;
 	struct list list;
@@ -116,8 +114,6 @@ struct ui {
 	char *before_name;      /* of the file that before is, NULL for none yet */
 	char *loading;          /* the file asked for, NULL for none */
 	struct view plain_view; /* what leaving the comparison goes back to */
-	struct filter *plain_filters[VIEW_STEPS_MAX];
-	enum column outer_focus[VIEW_STEPS_MAX]; /* of the levels left by opening a row */
 
 	bool header_hidden;
 	bool suspend;
@@ -233,17 +229,19 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* --- screen_header.c --- */
 
-/* Draws the first `lines` of the three header lines of a session, from row 0. */
-void screen_header_draw(struct ui *ui, int lines);
+/* The name of a file, without its directory. */
+const char *screen_file_name(const char *path);
+
+/* Draws up to `lines` of the three header lines of a session from row 0; returns how many. */
+int screen_header_draw(struct ui *ui, int lines);
 
 /* --- screen_comparison_header.c --- */
 
 /* The name of a side: its file's without the directory, or "now". */
 const char *screen_comparison_side_name(const struct ui *ui, enum diff_side side);
 
-/* As the members of struct content. */
-int screen_comparison_header_lines(struct ui *ui);
-void screen_comparison_header_draw(struct ui *ui, int lines);
+/* As draw_header of struct content. */
+int screen_comparison_header_draw(struct ui *ui, int lines);
 
 /* --- screen_session.c: content_of_session --- */
 

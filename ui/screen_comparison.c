@@ -24,6 +24,11 @@ static void reset_view(struct view *view)
 	view->sort_by_name = view->sort_ascending = false;
 	view->compare_sort = COMPARE_COLUMN_CHANGE;
 	view->focus = COLUMN_COUNT;
+	for (size_t i = 0; i < view->step_count; i++) {
+		filter_release(view->steps[i].filter);
+		view->steps[i].filter = NULL;
+		view->steps[i].focus = COLUMN_COUNT;
+	}
 	/* numbers of a filter mean rates or amounts of one snapshot */
 	if (view->filter != NULL && filter_column(view->filter, 0) != COLUMN_COUNT) {
 		filter_release(view->filter);
@@ -66,10 +71,6 @@ static void enter(struct ui *ui, struct snapshot *before, const char *before_nam
 	compare_with(ui, before);
 	set_before_name(ui, before_name);
 	ui->plain_view = ui->view;
-	memcpy(ui->plain_filters, ui->outer_filters, sizeof(ui->plain_filters));
-	memset(ui->outer_filters, 0, sizeof(ui->outer_filters));
-	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
-		ui->outer_focus[i] = COLUMN_COUNT;
 	view_copy(&ui->view, &ui->plain_view);
 	reset_view(&ui->view);
 	close_pages(ui);
@@ -84,12 +85,8 @@ void screen_comparison_leave(struct ui *ui)
 	ui->comparison = NULL;
 	ui->content = &content_of_session;
 	view_release(&ui->view);
-	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
-		filter_release(ui->outer_filters[i]);
 	ui->view = ui->plain_view;
-	memcpy(ui->outer_filters, ui->plain_filters, sizeof(ui->outer_filters));
-	memset(&ui->plain_view, 0, sizeof(ui->plain_view));
-	memset(ui->plain_filters, 0, sizeof(ui->plain_filters));
+	ui->plain_view = (struct view){0};
 	close_pages(ui);
 	navigate_change_rows(ui);
 }
@@ -98,8 +95,6 @@ void screen_comparison_release(struct ui *ui)
 {
 	compare_release(ui->comparison);
 	view_release(&ui->plain_view);
-	for (size_t i = 0; i < VIEW_STEPS_MAX; i++)
-		filter_release(ui->plain_filters[i]);
 	free(ui->before_name);
 	free(ui->loading);
 }
@@ -326,7 +321,6 @@ const struct content content_of_comparison = {
 	.explain = explain,
 	.needs = compare_needs,
 	.sort_columns = sort_columns,
-	.header_lines = screen_comparison_header_lines,
 	.draw_header = screen_comparison_header_draw,
 	.draw_note = draw_note,
 	.make_evidence = make_evidence,

@@ -18,19 +18,12 @@ enum {
 	FULL_LINES = 3, /* both sides and how they are related */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 const char *screen_comparison_side_name(const struct ui *ui, enum diff_side side)
 {
 	bool of_before = (side == DIFF_BEFORE) != compare_is_swapped(ui->comparison);
 	const char *path = of_before ? ui->before_name : ui->options->file_name;
 
-	return path != NULL ? base_name(path) : "now";
+	return path != NULL ? screen_file_name(path) : "now";
 }
 
 static bool format_time(char text[static TIME_BYTES], const char *format, const struct snapshot *snapshot)
@@ -184,25 +177,19 @@ static void draw_warning(struct ui *ui, int y)
 	draw_right(y, 0, width, STYLE_KEY, more);
 }
 
-int screen_comparison_header_lines(struct ui *ui)
+int screen_comparison_header_draw(struct ui *ui, int lines)
 {
 	const char *first;
-
-	return FULL_LINES + (count_warnings(ui, &first) != 0);
-}
-
-void screen_comparison_header_draw(struct ui *ui, int lines)
-{
-	bool doubtful = screen_comparison_header_lines(ui) > FULL_LINES;
+	bool doubtful = count_warnings(ui, &first) != 0;
 	int y = 0;
 
-	if (lines < 1)
-		return;
+	if (lines > FULL_LINES + doubtful)
+		lines = FULL_LINES + doubtful;
 	if (session_now(ui->session) == NULL) {
 		draw_string(0, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
-		return;
+		return lines;
 	}
-	if (lines >= FULL_LINES + doubtful) {
+	if (lines == FULL_LINES + doubtful) {
 		draw_side(ui, DIFF_BEFORE, y, draw_state(ui, y));
 		y++;
 		draw_side(ui, DIFF_AFTER, y++, draw_screen_width());
@@ -214,4 +201,5 @@ void screen_comparison_header_draw(struct ui *ui, int lines)
 		draw_relation(ui, y++);
 	if (doubtful && y < lines)
 		draw_warning(ui, y);
+	return lines;
 }

@@ -12,7 +12,7 @@
 enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
-	CLOCK_BYTES = 32,
+	TIME_BYTES = 32,
 	COST_CELLS = 14, /* "read in 99.9ms": room for any, so that a slower round changes nothing else */
 };
 
@@ -90,16 +90,19 @@ static int draw_right_end(const struct header_line *line, int y, int width)
 	return x;
 }
 
-static void format_clock(char text[static CLOCK_BYTES], uint64_t unix_ns)
+const char *screen_file_name(const char *path)
 {
-	if (!clock_format_local(text, CLOCK_BYTES, "%H:%M:%S", unix_ns))
-		snprintf(text, CLOCK_BYTES, "--:--:--");
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
 }
 
-static void format_date(char text[static CLOCK_BYTES], uint64_t unix_ns)
+/* A time by the local clock, with the date or without. */
+static const char *time_text(char text[static TIME_BYTES], uint64_t unix_ns, bool with_date)
 {
-	if (!clock_format_local(text, CLOCK_BYTES, "%Y-%m-%d %H:%M:%S", unix_ns))
-		snprintf(text, CLOCK_BYTES, "an unknown time");
+	if (!clock_format_local(text, TIME_BYTES, with_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", unix_ns))
+		snprintf(text, TIME_BYTES, with_date ? "an unknown time" : "--:--:--");
+	return text;
 }
 
 static void add_uptime(struct header_line *line, uint64_t boottime_ns)
@@ -126,28 +129,25 @@ static void add_load(struct header_line *line, const struct provenance *provenan
 static void add_mode(struct header_line *line, const struct ui *ui)
 {
 	const struct snapshot *base = session_base(ui->session);
-	char clock[CLOCK_BYTES];
+	char clock[TIME_BYTES];
 
-	if (ui->view.mode == VIEW_MODE_BASE && base != NULL) {
-		format_clock(clock, base->captured_at_unix_ns);
-		add(line, STYLE_STRONG, "since base %s", clock);
-	} else {
+	if (ui->view.mode == VIEW_MODE_BASE && base != NULL)
+		add(line, STYLE_STRONG, "since base %s", time_text(clock, base->captured_at_unix_ns, false));
+	else
 		add(line, STYLE_STRONG, "%s", view_mode_names[ui->view.mode]);
-	}
 }
 
 /* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
 static void draw_where(struct ui *ui, int y)
 {
 	const struct snapshot *now = session_now(ui->session);
+	const char *file = ui->options->file_name;
 	struct header_line left = {0}, right = {0};
-	char clock[CLOCK_BYTES];
+	char clock[TIME_BYTES];
 
 	add(&left, STYLE_STRONG, "ctop");
-	if (ui->options->file_name != NULL) {
-		const char *slash = strrchr(ui->options->file_name, '/');
-
-		add(&left, STYLE_STRONG, "%s", slash != NULL ? slash + 1 : ui->options->file_name);
+	if (file != NULL) {
+		add(&left, STYLE_STRONG, "%s", screen_file_name(file));
 		left.segments[left.count - 1].is_name = true;
 	}
 	if (now != NULL) {
@@ -157,20 +157,15 @@ static void draw_where(struct ui *ui, int y)
 			add_uptime(&left, now->provenance.boottime_ns);
 		add_load(&left, &now->provenance);
 	}
-	if (ui->options->file_name != NULL)
+	if (file != NULL)
 		add(&right, STYLE_NORMAL, "file");
 	else if (ui->settings.paused)
 		add(&right, STYLE_MESSAGE, " PAUSED ");
 	else
 		add(&right, STYLE_NORMAL, "every %gs", (double)ui->settings.interval_ns / NS_PER_S);
 	add_mode(&right, ui);
-	if (now != NULL) {
-		if (ui->options->file_name != NULL)
-			format_date(clock, now->captured_at_unix_ns);
-		else
-			format_clock(clock, now->captured_at_unix_ns);
-		add(&right, STYLE_NORMAL, "%s", clock);
-	}
+	if (now != NULL)
+		add(&right, STYLE_NORMAL, "%s", time_text(clock, now->captured_at_unix_ns, file != NULL));
 	draw_left(&left, y, draw_right_end(&right, y, draw_screen_width()));
 }
 
@@ -401,14 +396,14 @@ static void draw_data(struct ui *ui, int y)
 	draw_left(&line, y, draw_screen_width());
 }
 
-void screen_header_draw(struct ui *ui, int lines)
+int screen_header_draw(struct ui *ui, int lines)
 {
 	int y = 0;
 
-	if (lines >= 1)
-		draw_where(ui, y++);
+	draw_where(ui, y++);
 	if (lines >= 3)
 		draw_host(ui, y++);
 	if (lines >= 2)
-		draw_data(ui, y);
+		draw_data(ui, y++);
+	return y;
 }

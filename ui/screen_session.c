@@ -2,10 +2,6 @@
 /* The list of a session: the rounds of the live host, or one file. */
 #include "screen.h"
 
-enum {
-	HEADER_LINES = 3
-};
-
 static struct table *make_table(struct ui *ui)
 {
 	return session_table(ui->session, &ui->view);
@@ -39,12 +35,6 @@ static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_
 	for (size_t i = 0; i < count; i++)
 		columns[i] = of_tab[i];
 	return count;
-}
-
-static int header_lines(struct ui *ui)
-{
-	(void)ui;
-	return HEADER_LINES;
 }
 
 static void make_evidence(struct ui *ui)
@@ -106,7 +96,6 @@ const struct content content_of_session = {
 	.explain = explain,
 	.needs = view_needs,
 	.sort_columns = sort_columns,
-	.header_lines = header_lines,
 	.draw_header = screen_header_draw,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,

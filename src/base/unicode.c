@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "unicode.h"
 
+#include <langinfo.h>
 #include <limits.h>
 #include <string.h>
 #include <wchar.h>
@@ -43,6 +44,11 @@ size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar)
 		return 0;
 	*ret_scalar = scalar;
 	return count;
+}
+
+bool unicode_in_locale(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 void unicode_append(struct buffer *buffer, uint32_t scalar)

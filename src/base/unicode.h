@@ -16,6 +16,9 @@
  */
 size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar);
 
+/* Whether the current locale is one of UTF-8. */
+bool unicode_in_locale(void);
+
 /* Appends the UTF-8 form of a scalar value. */
 void unicode_append(struct buffer *buffer, uint32_t scalar);
 

@@ -2,7 +2,6 @@
 /* What runs when no command is named: the live screen, a file on the screen, or `-b`. */
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/unicode.h"
 #include "metric/nearest.h"
 #include "process/child.h"
 #include "cmd/live/batch.h"
@@ -402,7 +402,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.capture = make_capture_options(options),
 		.view = view,
 		.format = (enum report_format)options->format,
-		.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.ascii = options->ascii || !unicode_in_locale(),
 		.csv_safe = options->view.csv_safe,
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		/* where there is no terminal to watch, one table is what is wanted */

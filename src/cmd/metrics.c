@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop metrics`: what is counted, from where, and how a group is made of its threads. */
-#include <langinfo.h>
-#include <string.h>
-
+#include "base/unicode.h"
 #include "commands.h"
 #include "tables/metric_tables.h"
 #include "cmd/line/output.h"
@@ -48,7 +46,7 @@ static int metrics_run(void *opaque, char **operands, int operand_count)
 	struct report report = {
 		.format = report_formats[options->format],
 		.out = &output.buffer,
-		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.ascii = !unicode_in_locale(),
 	};
 
 	(void)operands;

@@ -36,8 +36,10 @@ void view_initialise(struct view *view)
 
 void view_release(struct view *view)
 {
-	for (size_t i = 0; i < view->step_count; i++)
+	for (size_t i = 0; i < view->step_count; i++) {
 		free(view->steps[i].key);
+		filter_release(view->steps[i].filter);
+	}
 	view->step_count = 0;
 	filter_release(view->filter);
 	view->filter = NULL;
@@ -50,13 +52,19 @@ void view_set_tab(struct view *view, enum tab tab)
 		view->sort = (enum column)tabs[tab].sort;
 }
 
+static struct filter *copy_filter(const struct filter *filter)
+{
+	return filter != NULL ? filter_parse(filter_text(filter), NULL) : NULL;
+}
+
 void view_copy(struct view *to, const struct view *from)
 {
 	*to = *from;
-	for (size_t i = 0; i < from->step_count; i++)
+	for (size_t i = 0; i < from->step_count; i++) {
 		to->steps[i].key = memory_duplicate_bytes(from->steps[i].key, from->steps[i].key_length);
-	if (from->filter != NULL)
-		to->filter = filter_parse(filter_text(from->filter), NULL);
+		to->steps[i].filter = copy_filter(from->steps[i].filter);
+	}
+	to->filter = copy_filter(from->filter);
 }
 
 void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer)
@@ -105,7 +113,10 @@ bool view_open(struct view *view, const char *key, size_t key_length)
 		.axis = view->grouping.axis,
 		.key = memory_duplicate_bytes(key, key_length),
 		.key_length = key_length,
+		.filter = view->filter,
+		.focus = view->focus,
 	};
+	view->filter = NULL;
 	advance(view);
 	return true;
 }
@@ -119,12 +130,15 @@ bool view_close(struct view *view, char **ret_key, size_t *ret_key_length)
 		return false;
 	do {
 		step = view->steps[--view->step_count];
+		filter_release(view->filter);
+		view->filter = step.filter;
 		automatic = step.automatic && view->step_count > 0;
 		if (automatic)
 			free(step.key);
 	} while (automatic);
 	view->grouping.axis = step.axis;
 	view->level = VIEW_LEVEL_GROUPS;
+	view->focus = step.focus;
 	if (ret_key_length != NULL)
 		*ret_key_length = step.key_length;
 	if (ret_key != NULL)

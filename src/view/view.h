@@ -52,6 +52,9 @@ struct view_step {
 	size_t key_length;
 	bool automatic; /* it was the only group there: view_close() leaves it together with the step before
 			 */
+	/* of the rows that were left */
+	struct filter *filter; /* owned by the view */
+	enum column focus;
 };
 
 /* Everything that determines a table. A plain value except for what view_release() frees. */
@@ -89,7 +92,7 @@ void view_release(struct view *view);
 /* Goes to a tab, and to its own sort column unless the user has chosen one. */
 void view_set_tab(struct view *view, enum tab tab);
 
-/* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filter. */
+/* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filters. */
 void view_copy(struct view *to, const struct view *from);
 
 /*
@@ -108,14 +111,14 @@ void view_append_signature(const struct view *view, enum axis axis, size_t step_
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
 
 /*
- * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, thread pattern, threads).
- * Returns false (nothing changed) on VIEW_LEVEL_THREADS.
+ * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, thread pattern, threads),
+ * without a filter. Returns false (nothing changed) on VIEW_LEVEL_THREADS.
  */
 bool view_open(struct view *view, const char *key, size_t key_length);
 
 /*
- * Undoes the last view_open(). Returns false at the top. `*ret_key` (may be NULL) gets the key of the group
- * that was left, owned by the caller.
+ * Undoes the last view_open(), filter and focus included. Returns false at the top. `*ret_key` (may be NULL)
+ * gets the key of the group that was left, owned by the caller.
  */
 bool view_close(struct view *view, char **ret_key, size_t *ret_key_length);
 

@@ -10,8 +10,6 @@
 #include "base/buffer.h"
 #include "base/unicode.h"
 
-#include "terminal.h"
-
 enum {
 	COLOR_NONE = -1,
 	TEXT_CELLS_MAX = 1024
@@ -40,7 +38,7 @@ void draw_initialise(bool no_color, bool ascii)
 		     start_color() == OK && use_default_colors() == OK;
 	for (short color = COLOR_BLACK; use_colors && color <= COLOR_WHITE; color++)
 		init_pair((short)(color + 1), color, -1);
-	utf8_frames = terminal_is_utf8() && !ascii;
+	utf8_frames = unicode_in_locale() && !ascii;
 	marks = utf8_frames ? &screen_marks_utf8 : &screen_marks_ascii;
 }
 
@@ -91,7 +89,7 @@ static wchar_t drawable(uint32_t scalar)
 	mbstate_t state = {0};
 
 	if (wcwidth((wchar_t)scalar) < 0 || wcrtomb(bytes, (wchar_t)scalar, &state) == (size_t)-1)
-		return terminal_is_utf8() ? L'\ufffd' : L'?';
+		return unicode_in_locale() ? L'\ufffd' : L'?';
 	return (wchar_t)scalar;
 }
 
@@ -115,7 +113,7 @@ static void put(int y, int x, const char *text, size_t length)
 static void make_printable(const char *text, size_t length)
 {
 	buffer_clear(&printable);
-	unicode_append_printable(&printable, text, length, terminal_is_utf8() ? "\xef\xbf\xbd" : "?");
+	unicode_append_printable(&printable, text, length, unicode_in_locale() ? "\xef\xbf\xbd" : "?");
 }
 
 int draw_width(const char *text, size_t length)
@@ -189,7 +187,7 @@ void draw_right(int y, int x, int cells, enum style style, const char *text)
 
 	if (width < cells)
 		x += cells - width;
-	draw_string(y, x, cells, style, text);
+	draw_text(y, x, cells, style, text, strlen(text));
 }
 
 void draw_fill(int y, int x, int cells, enum style style)

@@ -11,7 +11,7 @@ enum {
 	KEPT_BYTES_MAX = 16 << 10
 };
 
-bool stderr_capture_open(struct stderr_capture *capture)
+void stderr_capture_open(struct stderr_capture *capture)
 {
 	int ends[2];
 
@@ -19,17 +19,16 @@ bool stderr_capture_open(struct stderr_capture *capture)
 	capture->reader = capture->standard_error = -1;
 	capture->standard_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (capture->standard_error < 0)
-		return false;
+		return;
 	/* not blocking: a library that writes more than the pipe holds loses the rest and goes on */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		close(capture->standard_error);
 		capture->standard_error = -1;
-		return false;
+		return;
 	}
 	dup2(ends[1], STDERR_FILENO);
 	close(ends[1]);
 	capture->reader = ends[0];
-	return true;
 }
 
 static void keep(struct stderr_capture *capture, const char *bytes, size_t length)

@@ -16,8 +16,8 @@ struct stderr_capture {
 	struct buffer kept; /* the last few kilobytes, printed at the end */
 };
 
-/* Returns false (and changes nothing) when it cannot be set up; the screen works without it. */
-bool stderr_capture_open(struct stderr_capture *capture);
+/* Changes nothing where it cannot be set up: the screen works without it. */
+void stderr_capture_open(struct stderr_capture *capture);
 
 /* Takes what was written; returns true and its last line (not sanitised) when there is any. */
 bool stderr_capture_take(struct stderr_capture *capture, struct buffer *ret_line);

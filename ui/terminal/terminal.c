@@ -4,7 +4,6 @@
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,7 @@
 enum {
 	ESCAPE_DELAY_MS = 50,
 	RESET_BYTES_MAX = 256,
-	/* calls in a row, each after a poll() that promised input, that found none: the other end is closed
-	 */
+	/* calls in a row, each after poll() reported input, that found none: the other end is closed */
 	EMPTY_READS_MAX = 4
 };
 
@@ -190,6 +188,7 @@ void terminal_close(void)
 	if (terminal.output != NULL)
 		fclose(terminal.output);
 	memset(&terminal, 0, sizeof(terminal));
+	crash_guard_clear();
 }
 
 void terminal_guard(int standard_error, int captured_error)
@@ -214,21 +213,6 @@ int terminal_output(void)
 	return fileno(terminal.output);
 }
 
-/* One spelling for keys that terminals send in several ways. */
-static int normalised_key(int key)
-{
-	switch (key) {
-	case '\r':
-	case KEY_FUNCTION + KEY_ENTER:
-		return '\n';
-	case '\b':
-	case 0x7f:
-		return KEY_FUNCTION + KEY_BACKSPACE;
-	default:
-		return key;
-	}
-}
-
 enum terminal_key_result terminal_read_key(int *ret_key)
 {
 	wint_t typed;
@@ -238,17 +222,17 @@ enum terminal_key_result terminal_read_key(int *ret_key)
 	kind = get_wch(&typed);
 	if (kind != ERR) {
 		terminal.empty_reads = 0;
-		*ret_key = normalised_key(kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed);
+		*ret_key = kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed;
+		/* one code for keys that terminals send in several ways */
+		if (*ret_key == '\r' || *ret_key == KEY_FUNCTION + KEY_ENTER)
+			*ret_key = '\n';
+		else if (*ret_key == '\b' || *ret_key == 0x7f)
+			*ret_key = KEY_FUNCTION + KEY_BACKSPACE;
 		return TERMINAL_KEY;
 	}
 	if (errno == EIO || ++terminal.empty_reads > EMPTY_READS_MAX)
 		return TERMINAL_GONE;
 	return TERMINAL_NONE;
-}
-
-bool terminal_is_utf8(void)
-{
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 void terminal_take_size(void)
@@ -263,8 +247,7 @@ void terminal_take_size(void)
 	/* resize_term() rather than resizeterm(): no KEY_RESIZE, the loop knows */
 	if (is_term_resized(height, width))
 		resize_term(height, width);
-	/* also when the size is the one we know: it may have been another one in between, and cells are lost
-	 */
+	/* even if the size is the same: it may have been another in between, and then cells are lost */
 	clearok(curscr, TRUE);
 }
 

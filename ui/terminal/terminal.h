@@ -10,7 +10,7 @@
 
 /*
  * The terminal as the screen needs it: raw mode, keys, size, and its former state back on every way out.
- * There is one at a time (curses keeps it in globals). setlocale() is the caller's business.
+ * There is one at a time (curses keeps it in globals). The caller has called setlocale().
  */
 
 /* Function keys are KEY_FUNCTION + curses' KEY_ code; everything below is the Unicode scalar typed. */
@@ -32,7 +32,7 @@ int terminal_open(struct error *error);
  */
 void terminal_guard(int standard_error, int captured_error);
 
-/* Restores everything. Does nothing when not open. */
+/* Restores everything and disarms the guard. Does nothing when not open. */
 void terminal_close(void);
 
 /*
@@ -44,7 +44,7 @@ int terminal_output(void);
 
 enum terminal_key_result {
 	TERMINAL_KEY,  /* a key */
-	TERMINAL_NONE, /* nothing waits */
+	TERMINAL_NONE, /* there is no input */
 	TERMINAL_GONE, /* end of file or EIO: the terminal went away */
 };
 
@@ -53,9 +53,6 @@ enum terminal_key_result {
  * key. To be called until it returns TERMINAL_NONE, whenever poll() says that input is there.
  */
 enum terminal_key_result terminal_read_key(int *ret_key);
-
-/* Whether the codeset of the locale is UTF-8. */
-bool terminal_is_utf8(void);
 
 /* Takes the size the terminal has now. The next frame repaints everything. */
 void terminal_take_size(void);

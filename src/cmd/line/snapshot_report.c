@@ -2,10 +2,9 @@
 #include "snapshot_report.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/unicode.h"
 #include "command.h"
 
 int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
@@ -16,7 +15,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
 		.out = &report->output.buffer,
-		.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.ascii = !unicode_in_locale(),
 		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
 		.csv_safe = view->csv_safe,
 	};
