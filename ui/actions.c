@@ -189,7 +189,7 @@ static void save(struct ui *ui)
 	}
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
 	ui->message_pending = true;
-	/* the host only counts one more reference; what is in a finished snapshot nobody changes */
+	/* the host only counts one more reference: a finished snapshot does not change */
 	ui->host->request_save(ui->host->context,
 			       ui->settings.paused ? (struct snapshot *)(uintptr_t)now : NULL);
 }

@@ -105,7 +105,7 @@ void list_set_table(struct list *list, const struct table *table)
 		list->first = 0;
 	if (list->key != NULL)
 		found = find_key(list, list->key, list->key_length);
-	/* a cursor that nobody moved does not drag the rows along when its row sinks out of sight */
+	/* a cursor that the user has not moved does not scroll the rows when its row moves out of sight */
 	if (found != SIZE_MAX && !list->moved && list->page != 0 && found >= list->page)
 		found = 0;
 	select_row(list, found != SIZE_MAX ? found : list->selected);

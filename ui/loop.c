@@ -51,8 +51,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
 	}
 	screen_list_refresh(ui);
-	/* the first numbers sort the rows for the first time: a cursor that nobody moved belongs to none of
-	 * them */
+	/* the rows are sorted for the first time, so a cursor that was not moved goes to the first of them */
 	if (session_round_count(ui->session) == 2 && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
 	screen_metrics_refresh(ui);
@@ -195,7 +194,7 @@ static void release_ui(struct ui *ui)
 	list_reset(&ui->list);
 	table_release(ui->table);
 	pager_release(&ui->pager);
-	prompt_release(&ui->prompt);
+	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);
 	free(ui->explain_title);
 	draw_release();

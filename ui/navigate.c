@@ -34,7 +34,7 @@ void navigate_change_rows(struct ui *ui)
 void navigate_change_cells(struct ui *ui)
 {
 	screen_list_refresh(ui);
-	/* a cursor that nobody moved stays on top of another order */
+	/* in another order, a cursor that was not moved stays on top */
 	if (!ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
 	navigate_tell_host(ui);
@@ -51,7 +51,7 @@ static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name))
 		return false;
 	ui->view.steps[ui->view.step_count - 1].automatic = automatic;
-	/* of a comparison: who made this change; a record says nothing of the threads */
+	/* of a comparison: whose change this is; a record of a cgroup has none of threads */
 	ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
 	navigate_change_rows(ui);
 	return true;
@@ -73,7 +73,7 @@ void navigate_open(struct ui *ui)
 	}
 	if (!open_row(ui, row, false))
 		return;
-	/* a single group says nothing that its parent did not say */
+	/* a single group has the numbers of its parent */
 	while (ui->view.level == VIEW_LEVEL_GROUPS && ui->table->row_count == 1) {
 		if (!open_row(ui, &ui->table->rows[0], true))
 			return;

@@ -143,8 +143,3 @@ int prompt_draw(const struct prompt *prompt, int y, int x, int cells, const char
 		x += draw_width(prompt->text.data + start, prompt->cursor - start);
 	return x;
 }
-
-void prompt_release(struct prompt *prompt)
-{
-	buffer_release(&prompt->text);
-}

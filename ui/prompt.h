@@ -30,6 +30,4 @@ void prompt_edit(struct prompt *prompt, enum action action);
  */
 int prompt_draw(const struct prompt *prompt, int y, int x, int cells, const char *label);
 
-void prompt_release(struct prompt *prompt);
-
 #endif

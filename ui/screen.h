@@ -41,13 +41,13 @@ enum overlay {
 struct prompt_use {
 	const char *label;
 	const char *example; /* shown while nothing is typed */
-	/* Takes the text; sets ui->prompting to NULL if it is valid, otherwise says why not. */
+	/* Takes the text; sets ui->prompting to NULL if it is valid, otherwise shows why not. */
 	void (*accept)(struct ui *ui, const char *text);
 };
 
 /*
- * What the list is of: a session, or a comparison with its newest round. `ui->content` is the only thing that
- * tells them apart; nobody else asks whether there is a comparison.
+ * What the list is of: a session, or a comparison with its newest round. Only `ui->content`
+ * differs between them; nothing else asks whether there is a comparison.
  */
 struct content {
 	enum axis first_axis; /* that groups begin with; AXIS_ALL is there only where it is the first */
@@ -194,7 +194,7 @@ void navigate_sort(struct ui *ui, unsigned int column);
 void navigate_sort_neighbour(struct ui *ui); /* by ui->action */
 void navigate_reverse(struct ui *ui);
 
-/* Takes the text of the filter prompt; keeps the prompt open and says why when it is not valid. */
+/* Takes the text of the filter prompt; keeps the prompt open and shows why when it is not valid. */
 void navigate_filter(struct ui *ui, const char *text);
 
 /* Hands the settings to the host, with the sources that the view needs. */

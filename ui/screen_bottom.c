@@ -10,7 +10,7 @@
 
 enum {
 	MESSAGE_ROWS_MAX = 5,
-	/* below this height the message takes the place of the hints */
+	/* below this height the message is shown instead of the hints */
 	SEPARATE_MESSAGE_HEIGHT = 12,
 };
 
@@ -46,7 +46,7 @@ void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char 
 	terminal_show_cursor(true);
 }
 
-/* Whether a hint keeps its place at the end of the line. */
+/* Whether a hint is always shown, at the end of the line. */
 static bool is_pinned(enum action action)
 {
 	return *ui_keys[action].hint == '!';

@@ -219,7 +219,7 @@ static void draw_note(struct ui *ui, int y)
 	if (row == NULL)
 		return;
 	compare_append_note(ui->comparison, row, &text);
-	/* the end says more than the beginning of a path */
+	/* the end of a path is more useful than its beginning */
 	if (text.length != 0)
 		draw_tail(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
 	buffer_release(&text);

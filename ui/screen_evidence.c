@@ -98,7 +98,7 @@ static void add_remedy(struct pager *pager, const struct table_row *row, size_t 
 	buffer_release(&line);
 }
 
-/* A source that nobody needed, because an equal one was cheaper. */
+/* A source that was not needed, because an equivalent one is cheaper. */
 static bool is_unused(const struct table_row *row)
 {
 	return row->cells[0].form == CELL_FORM_INTEGER && row->cells[0].value.integer == 0 &&
@@ -207,7 +207,7 @@ static void add_features_on(struct pager *pager, const struct table *table)
 	buffer_release(&line);
 }
 
-/* What is missing, and why. A file of another program says nothing of features. */
+/* What is missing, and why. A file of another program has no features. */
 static void add_features_missing(struct pager *pager, const struct table *table,
 				 const struct table_row **rows)
 {

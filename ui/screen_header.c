@@ -13,7 +13,7 @@ enum {
 	SEGMENTS_MAX = 12,
 	SEGMENT_BYTES = 160,
 	TIME_BYTES = 32,
-	COST_CELLS = 14, /* "read in 99.9ms": room for any, so that a slower round changes nothing else */
+	COST_CELLS = 14, /* of "read in 99.9ms", so that a slower round changes nothing else on the line */
 };
 
 /* A line made of pieces; one that does not fit is left out whole, so that no number is cut; names are. */
@@ -306,10 +306,10 @@ static void add_members(struct header_line *line, const struct ui *ui)
 }
 
 /*
- * What a user would miss: not what comes with something else that is missing and said already, nor what this
- * kernel does not have and nothing would give, unless other things come with it.
+ * Whether to name a missing feature: not when it is missing because of another, which is named, nor when this
+ * kernel lacks it and there is no remedy, unless others depend on it.
  */
-static bool is_worth_a_word(const struct feature_result results[FEATURE_COUNT], enum feature feature)
+static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], enum feature feature)
 {
 	const struct feature_result *result = &results[feature];
 
@@ -329,7 +329,7 @@ static void format_missing(const struct provenance *provenance, size_t named, bo
 
 	text[0] = '\0';
 	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
-		if (!is_worth_a_word(provenance->features, feature) || ++found > named)
+		if (!is_worth_naming(provenance->features, feature) || ++found > named)
 			continue;
 		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used, "%s%s %s", used != 0 ? ", " : "",
 					 features[feature].name,

@@ -97,8 +97,14 @@ static void append_name(struct buffer *buffer, const char *name, size_t length)
 	}
 }
 
-/* The line that says what the rows were narrowed to, or what else is to be known of them; false for nothing.
- */
+/* Between two parts of the line. */
+static void append_gap(struct buffer *path)
+{
+	if (path->length != 0)
+		buffer_append_text(path, "   ");
+}
+
+/* What the rows were narrowed to, and what hides others; false when the line would be empty. */
 static bool make_path(const struct ui *ui, struct buffer *path)
 {
 	const struct view *view = &ui->view;
@@ -112,21 +118,27 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	if (view->step_count != 0)
 		buffer_append_text(path, view->level == VIEW_LEVEL_THREADS ? "threads"
 									   : axes[view->grouping.axis].word);
-	if (view->focus != COLUMN_COUNT)
-		buffer_append_format(path, "%s%s (Esc: all metrics)", path->length != 0 ? "   " : "",
-				     view->focus < COLUMN_COUNT ? column_title(view->focus, VIEW_MODE_TOTAL)
-								: column_name(view->focus));
+	if (view->focus != COLUMN_COUNT) {
+		append_gap(path);
+		buffer_append_text(path, view->focus < COLUMN_COUNT
+						 ? column_title(view->focus, VIEW_MODE_TOTAL)
+						 : column_name(view->focus));
+		buffer_append_text(path, " (Esc: all metrics)");
+	}
 	if (view->filter != NULL) {
-		buffer_append_text(path, path->length != 0 ? "   filter: " : "filter: ");
+		append_gap(path);
+		buffer_append_text(path, "filter: ");
 		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
 	}
-	if (view->hide_kernel_threads)
-		buffer_append_text(path,
-				   path->length != 0 ? "   kernel threads hidden" : "kernel threads hidden");
+	if (view->hide_kernel_threads) {
+		append_gap(path);
+		buffer_append_text(path, "kernel threads hidden");
+	}
 	if (view->tab == TAB_CGROUP &&
-	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
-		buffer_append_format(path, "%snumbers of cgroups: g changes the axis",
-				     path->length != 0 ? "   " : "");
+	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP)) {
+		append_gap(path);
+		buffer_append_text(path, "numbers of cgroups: g changes the axis");
+	}
 	return path->length != 0;
 }
 

@@ -43,7 +43,8 @@ struct ui_settings {
 
 /*
  * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
- * an event. A NULL member means that this screen cannot do it (a file has no rounds): its key says so.
+ * an event. A NULL pointer means that this screen cannot do it (a file has no rounds); its key then shows a
+ * message.
  */
 struct ui_host {
 	void *context;

@@ -140,7 +140,7 @@ static void note_probe(const struct snapshot *snapshot)
 	buffer_release(&line);
 }
 
-/* A capture without a single thread is a slip, not a snapshot. */
+/* A capture without a single thread, or without a process that was named, is a mistake, not a snapshot. */
 static int check_threads(const struct snapshot *snapshot, const struct option_numbers *processes,
 			 struct error *error)
 {

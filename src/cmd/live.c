@@ -261,7 +261,7 @@ static int set_columns(struct view *view, const char *names, enum column columns
 	return 0;
 }
 
-/* `axis` is what rows are grouped by when the user does not say. */
+/* `axis` is what rows are grouped by unless the user chooses. */
 static int make_view(const struct live_options *options, enum axis axis,
 		     enum column columns[LIVE_COLUMNS_MAX], struct view *view, struct error *error)
 {
@@ -299,18 +299,14 @@ static struct capture_options make_capture_options(const struct live_options *op
 	return capture;
 }
 
-/* Ends as the signal would have ended a program that does not catch it. */
-static void die_by_signal(int signal_number)
-{
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
-
-/* Exit status for what ui_run() and batch_run() return: 0, a deadly signal or a negative errno. */
+/* Exit status for what ui_run() and batch_run() return: 0, a deadly signal, which it raises, or a negative
+ * errno. */
 static int end(int result, const struct error *error)
 {
-	if (result > 0)
-		die_by_signal(result);
+	if (result > 0) {
+		signal(result, SIG_DFL);
+		raise(result);
+	}
 	return result < 0 ? command_failed(error) : COMMAND_DONE;
 }
 
@@ -326,7 +322,7 @@ static int look_at_directory(void *path, struct buffer *answer)
 	return access(path, W_OK | X_OK) < 0 ? -errno : 0;
 }
 
-/* Better said before the moment that was to be saved has passed. */
+/* Reported at the start rather than when the moment to be saved has passed. */
 static int check_save_directory(const char *path, struct error *error)
 {
 	struct buffer answer = {0};
@@ -407,7 +403,6 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		/* where there is no terminal to watch, one table is what is wanted */
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,
-		.output = STDOUT_FILENO,
 	};
 	struct error error;
 	source_set needed;
@@ -422,7 +417,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 	return end(result, &error);
 }
 
-/* A process that the user names and that is not there is a slip, not an empty table. */
+/* A process that the user names has to exist: an empty table would hide a mistyped number. */
 static int check_scope(const struct live_options *options, struct error *error)
 {
 	const char *proc = options->roots.roots[ROOT_PROC] != NULL ? options->roots.roots[ROOT_PROC]

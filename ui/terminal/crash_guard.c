@@ -11,9 +11,8 @@
 #include "base/memory.h"
 
 /*
- * Faults, and everything else that ends a process that does not expect it (signal(7)), but for what the
- * screen takes through its signal pipe. The real-time signals, whose numbers are known at run time only, come
- * after.
+ * Faults, and every other signal whose default ends a process (signal(7)), except those of the signal pipe.
+ * The real-time signals follow; their numbers are known at run time only.
  */
 static const int named_signals[] = {
 	SIGSEGV, SIGBUS,  SIGILL,    SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,    SIGUSR1, SIGUSR2,
@@ -43,7 +42,7 @@ static int guarded_signal(int index)
 	return index < NAMED_SIGNAL_COUNT ? named_signals[index] : SIGRTMIN + index - NAMED_SIGNAL_COUNT;
 }
 
-/* Write errors are not looked at: the process is dying and has nobody else to tell. */
+/* Write errors are ignored: the process is dying and cannot report them. */
 static void write_best_effort(int descriptor, const char *bytes, size_t length)
 {
 	while (length != 0) {

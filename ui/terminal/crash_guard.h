@@ -7,7 +7,7 @@
 
 /*
  * Restores the terminal when the program dies while the screen is up: by a fault, by any other signal that
- * ends a process (but for those of signal_pipe.h), abort(), exit() from elsewhere, or for lack of memory. The
+ * ends a process (except those of signal_pipe.h), abort(), exit() from elsewhere, or for lack of memory. The
  * signal then ends the process as if there had been no guard. One guard at a time, as there is one terminal.
  */
 struct crash_guard_state {

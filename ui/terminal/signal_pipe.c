@@ -55,11 +55,11 @@ int signal_pipe_open(struct error *error)
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < PIPED_SIGNAL_COUNT; i++) {
 		sigaction(piped_signals[i], &action, &former_actions[i]);
-		/* nohup(1) and the like: who ignores what would end us goes on ignoring it */
+		/* a deadly signal that was ignored stays so: nohup(1) */
 		if (former_actions[i].sa_handler == SIG_IGN && is_deadly(piped_signals[i]))
 			sigaction(piped_signals[i], &former_actions[i], NULL);
 	}
-	/* a write without a reader tells so by its result */
+	/* a write without a reader fails with EPIPE instead */
 	sigaction(SIGPIPE, &ignore, &former_pipe_action);
 	return ends[0];
 }
@@ -88,9 +88,9 @@ void signal_pipe_stop_process(void)
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGTSTP, &action, &handled);
-	/* the rest of the job first (a script that started us, our helpers); we ignore this one … */
+	/* first the other processes of the job (a script, helpers); this one ignores it … */
 	kill(0, SIGTSTP);
-	/* … and stop by one of our own, which is delivered before raise() returns */
+	/* … and then stops by a signal of its own, which is delivered before raise() returns */
 	action.sa_handler = SIG_DFL;
 	sigaction(SIGTSTP, &action, NULL);
 	raise(SIGTSTP);

@@ -20,7 +20,7 @@ void stderr_capture_open(struct stderr_capture *capture)
 	capture->standard_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (capture->standard_error < 0)
 		return;
-	/* not blocking: a library that writes more than the pipe holds loses the rest and goes on */
+	/* not blocking: of what a library writes, only as much as the pipe holds is kept */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
 		close(capture->standard_error);
 		capture->standard_error = -1;

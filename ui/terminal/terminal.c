@@ -101,8 +101,8 @@ static int start_curses(struct error *error)
 }
 
 /*
- * What terminals send besides what their description says: the other cursor key mode, and the Home and End of
- * consoles, when TERM does not quite fit (a session over ssh, inside a multiplexer).
+ * What terminals send besides what is in their description: the other cursor key mode, and the Home and End
+ * of consoles, when TERM does not quite fit (a session over ssh, inside a multiplexer).
  */
 static void define_more_keys(void)
 {

@@ -50,7 +50,7 @@ enum terminal_key_result {
 
 /*
  * Takes the next key without waiting, except for the 50 ms that distinguish Esc from the start of a function
- * key. To be called until it returns TERMINAL_NONE, whenever poll() says that input is there.
+ * key. Whenever poll() reports input it is to be called until it returns TERMINAL_NONE.
  */
 enum terminal_key_result terminal_read_key(int *ret_key);
 

@@ -10,7 +10,7 @@
 
 /*
  * What a command is. Each is one file of src/cmd with one `const struct command`, declared in cmd/commands.h
- *and listed in command_table.c; dispatch, option parsing, usage errors and help are made from it:
+ * and listed in command_table.c; dispatch, option parsing, usage errors and help are made from it:
  *
  *	struct doctor_options {
  *		int format;

@@ -29,7 +29,7 @@ static int check_operand_count(command_table commands, const struct command *com
 			 command->name != NULL ? " " : "", command->usage);
 }
 
-/* A word in a command's place that is neither a command nor a file is a slip of the pen. */
+/* A first word that is neither a command nor a file is a command's name misspelt. */
 static bool is_slip(command_table commands, const struct command *command, char **operands, int count)
 {
 	return command->name == NULL && count > 0 && command_find(commands, operands[0]) == NULL &&
@@ -37,12 +37,12 @@ static bool is_slip(command_table commands, const struct command *command, char 
 	       strchr(operands[0], '.') == NULL && access(operands[0], F_OK) != 0;
 }
 
-/* What was typed behind a command's name, as that command reads it. */
+/* What was typed after a command's name, as that command reads it. */
 struct command_words {
 	const struct command *command;
 	void *options;
 	char **words; /* operands first */
-	int operands; /* negative: `error` says what is wrong with the options */
+	int operands; /* negative: the options are wrong, see `error` */
 	bool help;
 	struct error error;
 };
@@ -70,7 +70,7 @@ static void release(struct command_words *reading)
 	free(reading->words);
 }
 
-/* The command that does it instead: of options that are not understood, one that understands them. */
+/* The command that runs instead. Where the options are invalid, that is one for which they are valid. */
 static const struct command *find_instead(command_table commands, const struct command_words *reading,
 					  char *const *typed, int count)
 {

@@ -17,8 +17,8 @@ extern const struct option_table heap_option_table;
 
 /*
  * Starts the resolver that the probe needs, before the first thread and before ncurses. NULL if the probe is
- * not wanted, or if it cannot be started: then a note on stderr says so and everything else is read all the
- * same. End it with resolver_stop().
+ * not wanted, or if it cannot be started, which is noted on stderr; everything else is read all the same. End
+ * it with resolver_stop().
  */
 struct resolver *heap_options_start(const struct heap_options *options);
 

@@ -6,7 +6,7 @@
 
 /*
  * Prints the help of a command, or of the whole program for NULL, to stdout; returns the exit status. It is
- * made from the table of commands and their option tables; nothing is said twice.
+ * made from the table of commands and their option tables.
  */
 int help_print(command_table commands, const struct command *command);
 

@@ -12,7 +12,7 @@
 #include "base/number.h"
 
 enum {
-	OPTIONS_MAX = 64 /* options of one command, for the list of names behind the nearest one */
+	OPTIONS_MAX = 64 /* options of one command, among which the nearest name is looked for */
 };
 
 struct parser {
@@ -170,7 +170,7 @@ static int set_value(const struct option_match *match, const char *value, struct
 	return -EINVAL;
 }
 
-/* The word behind an option whose value is not glued to it. */
+/* The next word, as the value of an option that is not joined to its own. */
 static int take_value(struct parser *parser, const struct option_match *match, const char **ret_value,
 		      struct error *error)
 {
@@ -203,8 +203,7 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 	return set_value(&match, value, error);
 }
 
-/* A word of letters: flags may be joined, and the rest of the word is the value of the first that takes one.
- */
+/* A word of letters: flags may be joined; what follows the first letter that takes a value is its value. */
 static int parse_letters(struct parser *parser, const char *word, bool *ret_help, struct error *error)
 {
 	for (const char *letter = word + 1; *letter != '\0'; letter++) {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 /*
- * Command line options as tables: a table says what an option is called, what it takes, where its value goes
+ * Command line options as tables: a table has what an option is called, what it takes, where its value goes
  * and what it is for. Parsing, help and the man page are made from it.
  */
 

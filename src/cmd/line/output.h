@@ -20,12 +20,12 @@ struct output {
 };
 
 /*
- * Opens stdout, or the file `path`, which takes the place of one that exists only with `replace` (else
- * -EEXIST). Returns 0, or a negative errno with a sentence.
+ * Opens stdout, or the file `path`; a file that exists is replaced only with `replace` (else -EEXIST).
+ * Returns 0, or a negative errno with a sentence.
  */
 int output_open(struct output *output, const char *path, bool replace, struct error *error);
 
-/* Writes the buffer out when it holds much; keeps the first error for output_close(). */
+/* Writes the buffer out when it is large; keeps the first error for output_close(). */
 void output_flush(struct output *output);
 
 /*

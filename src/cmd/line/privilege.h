@@ -13,7 +13,7 @@
  */
 
 /*
- * To be called first, before any thread: forgets what the environment says about terminals' descriptions
+ * To be called first, before any thread: forgets terminal descriptions of the environment
  * where the kernel gives the program more rights than its user has, and empties the effective set of this
  * thread (and so of those it creates) unless the real user is root, whose own rights are meant to count.
  * Returns 0 or a negative errno with a sentence.

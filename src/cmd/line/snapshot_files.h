@@ -10,7 +10,7 @@
 
 /*
  * Reads one snapshot file, or two at the same time, each of at most `max_bytes` of JSON; one of them may be
- * "-", and a file that is named twice is read once. Notes on stderr say what older generations lacked. On
+ * "-", and a file that is named twice is read once. Notes on stderr list what older generations lack. On
  * success the caller owns a reference to each. Returns 0, or a negative errno with a sentence that names the
  * file.
  */

@@ -8,7 +8,7 @@
 #include "options.h"
 #include "group/grouping.h"
 
-/* The options that say which table is wanted, shared by the live screen, `show` and `diff`. */
+/* The options that choose a table, shared by the live screen, `show` and `diff`. */
 struct view_options {
 	int axis; /* enum axis */
 	bool keep_thread_names, keep_cgroup_names;

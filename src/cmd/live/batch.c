@@ -76,7 +76,7 @@ static void catch_signals(struct signal_state *state)
 	sigprocmask(SIG_SETMASK, &state->blocking, NULL);
 	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++) {
 		sigaction(ending_signals[i], &action, &state->actions[i]);
-		/* what was ignored stays so: nohup(1) */
+		/* a signal that was ignored stays so: nohup(1) */
 		if (state->actions[i].sa_handler == SIG_IGN)
 			sigaction(ending_signals[i], &state->actions[i], NULL);
 	}
@@ -92,10 +92,10 @@ static void restore_signals(const struct signal_state *state)
 	sigprocmask(SIG_SETMASK, &state->old_mask, NULL);
 }
 
-/* Waits until the clock shows `deadline_ns`, a signal came, or nobody reads the output any more. */
+/* Waits until the clock shows `deadline_ns`, a signal arrives, or the output has no reader any more. */
 static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 {
-	struct pollfd output = {.fd = batch->options->output};
+	struct pollfd output = {.fd = STDOUT_FILENO};
 	bool resolving = true;
 
 	while (signal_received == 0) {
@@ -136,7 +136,7 @@ static int take_round(struct batch *batch, struct error *error)
  */
 static int write_output(struct batch *batch)
 {
-	struct pollfd output = {.fd = batch->options->output, .events = POLLOUT};
+	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 	const char *next = batch->output.data;
 	size_t left = batch->output.length;
 
@@ -228,7 +228,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 					 .out = &batch.output,
 					 .ascii = options->ascii,
 					 .csv_safe = options->csv_safe,
-					 .to_terminal = isatty(options->output) == 1},
+					 .to_terminal = isatty(STDOUT_FILENO) == 1},
 			      .round = {.only_needed = true, .heap_patience_ns = HEAP_PATIENCE_NS}};
 	int result = privilege_open_capture(&options->capture, &batch.capture, error);
 

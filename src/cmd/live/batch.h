@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "view/view.h"
 
-/* `ctop -b`: one table a round to a descriptor, without a screen. */
+/* `ctop -b`: a table each round to standard output, without a screen. */
 
 struct batch_options {
 	struct capture_options capture;
@@ -20,13 +20,12 @@ struct batch_options {
 	bool csv_safe;        /* as in struct report */
 	uint64_t interval_ns; /* between rounds */
 	uint64_t rounds;      /* tables to print, 0 for no end */
-	int output;           /* descriptor, STDOUT_FILENO as a rule */
 };
 
 /*
  * Prints a table every interval. Two readings come before the first table, an interval apart, so that it has
  * deltas already; VIEW_MODE_TOTAL needs one only. Reads only the sources that the columns, the sort order and
- * the filter need. A round that takes longer than the interval is said once on stderr.
+ * the filter need. The first round that takes longer than the interval is noted on stderr.
  *
  * Returns 0 when all rounds are printed; the number of the signal when SIGINT, SIGTERM or SIGHUP ended it, or
  * SIGPIPE when the reader of the output went away, for the caller to raise; else a negative errno with a

@@ -33,7 +33,7 @@ static int touch_directory(void *path, struct buffer *answer)
 	struct stat status;
 
 	(void)answer;
-	(void)lstat(path, &status); /* what is wrong there is said when the file is opened */
+	(void)lstat(path, &status); /* an error is reported when the file is opened */
 	return 0;
 }
 

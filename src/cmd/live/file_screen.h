@@ -13,7 +13,7 @@ int file_screen_show(struct session *session, struct ui_host host, const struct 
 
 /*
  * Shows one file on the screen, or the comparison of two: `paths` are before and after. Sets the names in
- * `options`. Returns what ui_run() does; a file that cannot be read is said before the screen comes up.
+ * `options`. Returns what ui_run() does; a file that cannot be read is reported before the screen comes up.
  */
 int file_screen_run(const char *const *paths, size_t count, struct ui_options options, struct error *error);
 

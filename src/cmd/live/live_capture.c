@@ -51,7 +51,7 @@ struct live_capture {
 	struct ui_host host;
 	pthread_t capture_thread, save_thread;
 	pthread_mutex_t lock;
-	pthread_cond_t wake_capture, wake_save, opened, save_ended;
+	pthread_cond_t changed; /* something that the lock guards */
 
 	/* Everything below is guarded by the lock. */
 	bool stop;
@@ -68,6 +68,13 @@ struct live_capture {
 	/* Not guarded: */
 	atomic_bool cancel, hurry; /* read by a capture under way */
 };
+
+/* Wakes whoever waits for a change of what the lock guards, and unlocks it. */
+static void unlock_changed(struct live_capture *live)
+{
+	pthread_cond_broadcast(&live->changed);
+	pthread_mutex_unlock(&live->lock);
+}
 
 static void event_discard(struct ui_event *event)
 {
@@ -124,8 +131,7 @@ static void set_save_state(struct live_capture *live, enum save_state state, str
 	pthread_mutex_lock(&live->lock);
 	live->save_state = state;
 	live->to_save = snapshot;
-	pthread_cond_signal(state == SAVE_WRITING ? &live->wake_save : &live->save_ended);
-	pthread_mutex_unlock(&live->lock);
+	unlock_changed(live);
 }
 
 /* Ends a save that failed; the message, which is taken over, says why. */
@@ -193,7 +199,7 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 		uint64_t soonest;
 
 		if (live->settings.paused || !live->settings_known) {
-			pthread_cond_wait(&live->wake_capture, &live->lock);
+			pthread_cond_wait(&live->changed, &live->lock);
 			continue;
 		}
 		if (clock_ns(CLOCK_MONOTONIC) >= next_round)
@@ -202,7 +208,7 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 			resolving = serve_heap(live, capture, next_round);
 			continue;
 		}
-		pthread_cond_timedwait(&live->wake_capture, &live->lock, &until);
+		pthread_cond_timedwait(&live->changed, &live->lock, &until);
 		/* the interval may have become shorter */
 		soonest = clock_ns(CLOCK_MONOTONIC) + live->settings.interval_ns;
 		if (next_round > soonest)
@@ -262,8 +268,7 @@ static void *run_capture(void *argument)
 	live->is_open = true;
 	live->open_result = result;
 	live->open_error = error;
-	pthread_cond_signal(&live->opened);
-	pthread_mutex_unlock(&live->lock);
+	unlock_changed(live);
 	if (result < 0)
 		return NULL;
 	capture_loop(live, capture);
@@ -309,7 +314,7 @@ static void *run_save(void *argument)
 		struct snapshot *snapshot = live->to_save;
 
 		if (snapshot == NULL) {
-			pthread_cond_wait(&live->wake_save, &live->lock);
+			pthread_cond_wait(&live->changed, &live->lock);
 			continue;
 		}
 		live->to_save = NULL;
@@ -347,8 +352,7 @@ static void host_change_settings(void *context, const struct ui_settings *settin
 	live->round_wanted |= settings->heap_off != live->settings.heap_off && !settings->paused;
 	live->settings = *settings;
 	live->settings_known = true;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_mutex_unlock(&live->lock);
+	unlock_changed(live);
 }
 
 static void host_request_base(void *context)
@@ -357,8 +361,7 @@ static void host_request_base(void *context)
 
 	pthread_mutex_lock(&live->lock);
 	live->base_wanted = true;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_mutex_unlock(&live->lock);
+	unlock_changed(live);
 }
 
 static void host_request_save(void *context, struct snapshot *shown)
@@ -371,27 +374,23 @@ static void host_request_save(void *context, struct snapshot *shown)
 	if (before == SAVE_NONE) {
 		live->save_state = shown != NULL ? SAVE_WRITING : SAVE_WANTED;
 		live->to_save = shown != NULL ? snapshot_reference(shown) : NULL;
-		pthread_cond_signal(shown != NULL ? &live->wake_save : &live->wake_capture);
 	}
-	pthread_mutex_unlock(&live->lock);
-	/* a save that has not begun saves what is asked for now */
+	unlock_changed(live);
+	/* a save that has not begun serves this request too */
 	if (before != SAVE_NONE && before != SAVE_WANTED)
 		send_message(live, UI_EVENT_SAVED,
 			     memory_duplicate("not saved: the previous snapshot is still being written"),
 			     true);
 }
 
-static void initialise_conditions(struct live_capture *live)
+static void initialise_lock(struct live_capture *live)
 {
 	pthread_condattr_t attributes;
 
 	pthread_mutex_init(&live->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&live->wake_capture, &attributes);
-	pthread_cond_init(&live->wake_save, &attributes);
-	pthread_cond_init(&live->opened, &attributes);
-	pthread_cond_init(&live->save_ended, &attributes);
+	pthread_cond_init(&live->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 }
 
@@ -401,10 +400,7 @@ static void release(struct live_capture *live)
 		event_discard(&live->events[i]);
 	snapshot_release(live->to_save);
 	close(live->host.notify_fd);
-	pthread_cond_destroy(&live->wake_capture);
-	pthread_cond_destroy(&live->wake_save);
-	pthread_cond_destroy(&live->opened);
-	pthread_cond_destroy(&live->save_ended);
+	pthread_cond_destroy(&live->changed);
 	pthread_mutex_destroy(&live->lock);
 	resolver_stop(live->options.capture.resolver);
 	free(live);
@@ -421,8 +417,7 @@ static int start_threads(struct live_capture *live)
 		return 0;
 	pthread_mutex_lock(&live->lock);
 	live->stop = true;
-	pthread_cond_signal(&live->wake_save);
-	pthread_mutex_unlock(&live->lock);
+	unlock_changed(live);
 	pthread_join(live->save_thread, NULL);
 	return result;
 }
@@ -449,7 +444,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.request_base = host_request_base,
 		.request_save = host_request_save,
 	};
-	initialise_conditions(live);
+	initialise_lock(live);
 	result = start_threads(live);
 	if (result < 0) {
 		release(live);
@@ -457,7 +452,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 	}
 	pthread_mutex_lock(&live->lock);
 	while (!live->is_open)
-		pthread_cond_wait(&live->opened, &live->lock);
+		pthread_cond_wait(&live->changed, &live->lock);
 	pthread_mutex_unlock(&live->lock);
 	if (live->open_result < 0) {
 		bool is_error, left_behind;
@@ -517,7 +512,7 @@ static void wait_for_save(struct live_capture *live)
 		const struct timespec until = clock_timespec(now + IDLE_PATIENCE_NS / 10);
 		uint64_t work_now;
 
-		pthread_cond_timedwait(&live->save_ended, &live->lock, &until);
+		pthread_cond_timedwait(&live->changed, &live->lock, &until);
 		now = clock_ns(CLOCK_MONOTONIC);
 		work_now = save_work_ns(live);
 		if (work_now < work || work_now - work >= WORK_NS) {
@@ -549,9 +544,7 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret
 	wait_for_save(live);
 	unsaved = live->save_state;
 	live->stop = true;
-	pthread_cond_signal(&live->wake_capture);
-	pthread_cond_signal(&live->wake_save);
-	pthread_mutex_unlock(&live->lock);
+	unlock_changed(live);
 	atomic_store(&live->cancel, true);
 	/* after a long save the threads, which were only now asked to end, still get a moment for it */
 	least_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS - IDLE_PATIENCE_NS;
