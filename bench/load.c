@@ -57,7 +57,7 @@ enum role {
 
 /* What one thread of one process is for; roles are dealt round over the processes, main threads stay parked.
  */
-struct place {
+struct duty {
 	const struct load *load;
 	enum role role;
 	uint32_t number;
@@ -113,12 +113,12 @@ static _Noreturn void play_io(void)
 }
 
 /* Wakes once an interval; the phases are spread over the interval, as those of unrelated timers are. */
-static _Noreturn void play_waking(const struct place *place)
+static _Noreturn void play_waking(const struct duty *duty)
 {
-	uint64_t interval = place->load->interval_ms * NS_PER_MS;
+	uint64_t interval = duty->load->interval_ms * NS_PER_MS;
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
-	next += place->number * (7919 * NS_PER_MS) % interval;
+	next += duty->number * (7919 * NS_PER_MS) % interval;
 	for (;;) {
 		sleep_until(next);
 		next += interval;
@@ -127,17 +127,17 @@ static _Noreturn void play_waking(const struct place *place)
 
 static void *play(void *argument)
 {
-	struct place place = *(struct place *)argument;
+	struct duty duty = *(struct duty *)argument;
 	char name[16];
 
 	snprintf(name, sizeof name, "%s-%u",
-		 place.role == ROLE_IO                                ? "io"
-		 : place.role == ROLE_BUSY || place.role == ROLE_SPIN ? "worker"
-								      : "mt",
-		 place.number);
+		 duty.role == ROLE_IO                               ? "io"
+		 : duty.role == ROLE_BUSY || duty.role == ROLE_SPIN ? "worker"
+								    : "mt",
+		 duty.number);
 	prctl(PR_SET_NAME, name);
-	pthread_barrier_wait(place.started);
-	switch (place.role) {
+	pthread_barrier_wait(duty.started);
+	switch (duty.role) {
 	case ROLE_BUSY:
 		play_busy();
 	case ROLE_SPIN:
@@ -145,7 +145,7 @@ static void *play(void *argument)
 	case ROLE_IO:
 		play_io();
 	case ROLE_WAKING:
-		play_waking(&place);
+		play_waking(&duty);
 	case ROLE_PARKED:
 		break;
 	}
@@ -183,27 +183,27 @@ static void small_stack(pthread_attr_t *attributes)
 
 static _Noreturn void run_process(const struct load *load, uint32_t process, int ready)
 {
-	struct place *places = calloc(load->threads, sizeof *places);
+	struct duty *duties = calloc(load->threads, sizeof *duties);
 	pthread_barrier_t started;
 	pthread_attr_t attributes;
 	char name[16];
 
-	if (!places)
+	if (!duties)
 		fail(ENOMEM, "cannot keep the list of threads");
 	snprintf(name, sizeof name, "load-%u", process);
 	prctl(PR_SET_NAME, name);
 	small_stack(&attributes);
 	pthread_barrier_init(&started, NULL, load->threads);
 	for (uint32_t thread = 1; thread < load->threads; thread++) {
-		struct place *place = &places[thread];
+		struct duty *duty = &duties[thread];
 		pthread_t id;
 		int number;
 
-		place->load = load;
-		place->started = &started;
-		place->number = (thread - 1) * load->processes + process;
-		place->role = role_of(load, place->number);
-		number = pthread_create(&id, &attributes, play, place);
+		duty->load = load;
+		duty->started = &started;
+		duty->number = (thread - 1) * load->processes + process;
+		duty->role = role_of(load, duty->number);
+		number = pthread_create(&id, &attributes, play, duty);
 		if (number)
 			fail(number, "cannot make a thread; kernel.threads-max, kernel.pid_max, ulimit -u or "
 				     "the pids cgroup may be too small");
@@ -333,11 +333,11 @@ static void usage(FILE *stream)
 	      stream);
 }
 
-static bool parse_number(const char *option, const char *text, uint32_t maximum, uint32_t *ret_value)
+static bool parse_number(const char *name, const char *text, uint32_t maximum, uint32_t *ret_value)
 {
 	if (number_parse_u32(text, strlen(text), ret_value) && *ret_value <= maximum)
 		return true;
-	fprintf(stderr, "load: %s: '%s' is not a number from 0 to %u\n", option, text, maximum);
+	fprintf(stderr, "load: %s: '%s' is not a number from 0 to %u\n", name, text, maximum);
 	return false;
 }
 
@@ -356,56 +356,43 @@ static bool parse_fraction(const char *text, double *ret_value)
 
 static bool parse_options(struct load *load, int argc, char **argv)
 {
-	enum {
-		BUSY = 256,
-		SPIN,
-		IO,
-		WAKING,
-		INTERVAL,
-		CHURN,
-		LIFE,
-		NEW_NAMES,
-		SECONDS
-	};
-	static const struct option options[] = {{"busy", required_argument, NULL, BUSY},
-						{"spin", required_argument, NULL, SPIN},
-						{"io", required_argument, NULL, IO},
-						{"waking", required_argument, NULL, WAKING},
-						{"churn", required_argument, NULL, CHURN},
-						{"interval-ms", required_argument, NULL, INTERVAL},
-						{"life-ms", required_argument, NULL, LIFE},
-						{"seconds", required_argument, NULL, SECONDS},
-						{"new-names", no_argument, NULL, NEW_NAMES},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	struct {
-		int option;
+	const struct {
 		const char *name;
 		uint32_t maximum;
 		uint32_t *value;
-	} numbers[] = {{BUSY, "--busy", MAXIMUM_THREADS, &load->busy},
-		       {SPIN, "--spin", MAXIMUM_THREADS, &load->spin},
-		       {IO, "--io", MAXIMUM_THREADS, &load->io},
-		       {INTERVAL, "--interval-ms", MAXIMUM_MILLISECONDS, &load->interval_ms},
-		       {CHURN, "--churn", MAXIMUM_CHURN_PER_S, &load->churn},
-		       {LIFE, "--life-ms", MAXIMUM_MILLISECONDS, &load->life_ms},
-		       {SECONDS, "--seconds", 86400, &load->seconds}};
-	int option;
+	} numbers[] = {{"--busy", MAXIMUM_THREADS, &load->busy},
+		       {"--spin", MAXIMUM_THREADS, &load->spin},
+		       {"--io", MAXIMUM_THREADS, &load->io},
+		       {"--interval-ms", MAXIMUM_MILLISECONDS, &load->interval_ms},
+		       {"--churn", MAXIMUM_CHURN_PER_S, &load->churn},
+		       {"--life-ms", MAXIMUM_MILLISECONDS, &load->life_ms},
+		       {"--seconds", 86400, &load->seconds}};
+	enum {
+		NUMBERS = sizeof numbers / sizeof *numbers,
+	};
+	struct option options[NUMBERS + 4] = {[NUMBERS] = {"waking", required_argument, NULL, 'w'},
+					      {"new-names", no_argument, NULL, 'n'},
+					      {"help", no_argument, NULL, 'h'}};
+	int option, index;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		bool good = option == WAKING && parse_fraction(optarg, &load->waking);
+	for (size_t i = 0; i < NUMBERS; i++)
+		options[i] = (struct option){numbers[i].name + 2, required_argument, NULL, 0};
+	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
+		bool good = true;
 
 		if (option == 'h') {
 			usage(stdout);
 			exit(EXIT_SUCCESS);
 		}
-		if (option == NEW_NAMES)
-			good = load->new_names = true;
-		for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-			if (numbers[i].option == option)
-				good = parse_number(numbers[i].name, optarg, numbers[i].maximum,
-						    numbers[i].value);
-		}
+		if (option == 'w')
+			good = parse_fraction(optarg, &load->waking);
+		else if (option == 'n')
+			load->new_names = true;
+		else if (option == 0)
+			good = parse_number(numbers[index].name, optarg, numbers[index].maximum,
+					    numbers[index].value);
+		else
+			good = false;
 		if (!good)
 			return false;
 	}

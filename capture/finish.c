@@ -64,14 +64,12 @@ static void read_host(struct round *round)
 	host_read_provenance(roots, snapshot);
 	copy_features(round);
 	copy_scope(round);
-	host_read_load(roots, &snapshot->provenance);
 	pressure_read(roots, round->capture->checks.results[FEATURE_PRESSURE].reason, snapshot);
 	sched_ext_read(roots, snapshot);
 	/* A saved tree tells nothing of the host it came from but what is in it. */
 	if (round->full && !round->capture->synthetic)
 		host_read(roots, &round->capture->checks, snapshot);
-	else
-		host_read_size(roots, snapshot);
+	host_read_load(roots, snapshot);
 }
 
 /*

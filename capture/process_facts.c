@@ -84,37 +84,33 @@ static bool threads_may_differ(struct round *round, const char *path, size_t len
 }
 
 /* Reads the path of a thread's cgroup into capture->text. */
-static enum reason read_cgroup_path(struct round *round, int tasks, uint32_t tid, const char **ret_path,
-				    size_t *ret_length)
+static enum reason read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path)
 {
 	struct buffer *text = &round->capture->text;
 	enum reason reason = thread_file_read_source(tasks, tid, SOURCE_CGROUP, text);
 
 	/* A host without cgroup v2 has no such line; then the path is empty and nothing failed. */
-	if (reason == REASON_READ && !procfs_parse_cgroup(text->data, text->length, ret_path, ret_length)) {
-		*ret_path = "";
-		*ret_length = 0;
-	}
+	if (reason == REASON_READ)
+		procfs_parse_cgroup(text->data, text->length, ret_path);
 	return reason;
 }
 
 static void read_process_cgroup(struct round *round, struct process *process, int tasks)
 {
-	const char *path;
-	size_t length;
+	struct text path;
 
-	process->cgroup_reason = (reason_id)read_cgroup_path(round, tasks, process->tgid, &path, &length);
+	process->cgroup_reason = (reason_id)read_cgroup_path(round, tasks, process->tgid, &path);
 	if (process->cgroup_reason != REASON_READ)
 		return;
-	if (process->cgroup == NULL || process->cgroup_length != length ||
-	    memcmp(process->cgroup, path, length) != 0) {
+	if (process->cgroup == NULL || process->cgroup_length != path.length ||
+	    memcmp(process->cgroup, path.data, path.length) != 0) {
 		free(process->cgroup);
-		process->cgroup = memory_duplicate_bytes(path, length);
-		process->cgroup_length = length;
+		process->cgroup = memory_duplicate_bytes(path.data, path.length);
+		process->cgroup_length = path.length;
 	}
 	process->cgroup_read_at = clock_ns(CLOCK_BOOTTIME);
 	process->threads_have_cgroups = process->row_count > 1 &&
-					threads_may_differ(round, process->cgroup, length);
+					threads_may_differ(round, process->cgroup, path.length);
 }
 
 /* The format counts per thread, and forgets the failures of those that ended. */
@@ -128,18 +124,17 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 {
 	struct snapshot *snapshot = round->snapshot;
 	enum reason reason;
-	const char *path;
-	size_t length;
+	struct text path;
 
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
-	reason = read_cgroup_path(round, tasks, snapshot->tid[row], &path, &length);
+	reason = read_cgroup_path(round, tasks, snapshot->tid[row], &path);
 	if (reason != REASON_READ) {
 		count_cgroup_failure(round, row);
 		if (reason != REASON_ENDED)
 			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
 		return;
 	}
-	round->cgroup[row] = string_pool_intern(&snapshot->strings, path, length);
+	round->cgroup[row] = string_pool_intern(&snapshot->strings, path.data, path.length);
 	snapshot->read_at[SOURCE_CGROUP][row] = round->now_ns;
 }
 
@@ -190,18 +185,23 @@ static const struct triple *previous_triple(const struct round *round, size_t ro
 	return &previous->triples[previous->triple[round->old_row[row]]];
 }
 
-/* The name of a process whose leader has no row. */
-static uint32_t read_process_name(struct round *round, const struct process *process)
+uint32_t round_read_name(struct round *round, int directory, uint32_t id)
 {
 	struct buffer *text = &round->capture->text;
-	const int proc = round->capture->roots.descriptor[ROOT_PROC];
-	const char *name;
-	size_t length;
+	struct text name;
 
-	if (thread_file_read_source(proc, process->tgid, SOURCE_COMM, text) != REASON_READ ||
-	    !procfs_parse_comm(text->data, text->length, &name, &length))
-		return 0;
-	return string_pool_intern(&round->snapshot->strings, name, length);
+	if (thread_file_read_source(directory, id, SOURCE_COMM, text) != REASON_READ ||
+	    !procfs_parse_comm(text->data, text->length, &name))
+		return UNKNOWN_TEXT;
+	return string_pool_intern(&round->snapshot->strings, name.data, name.length);
+}
+
+/* The name of a process whose leader has no row; it may have none any more. */
+static uint32_t read_process_name(struct round *round, const struct process *process)
+{
+	uint32_t name = round_read_name(round, round->capture->roots.descriptor[ROOT_PROC], process->tgid);
+
+	return name != UNKNOWN_TEXT ? name : 0;
 }
 
 static uint32_t comm_of(struct round *round, struct translation *translation, size_t row)

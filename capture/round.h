@@ -264,6 +264,9 @@ void round_drop_ended(struct round *round);
 
 /* process_facts.c: what threads have from their process: its name, its cgroup, its memory. */
 
+/* The string id of the name in `comm` of a thread (or process, below the proc root), or UNKNOWN_TEXT. */
+uint32_t round_read_name(struct round *round, int directory, uint32_t id);
+
 /* Names and cgroups of processes, then the triples of all rows. */
 void round_name_threads(struct round *round);
 

@@ -10,9 +10,8 @@
 static uint64_t count_runnable(struct capture *capture)
 {
 	struct buffer *buffer = &capture->text;
-	struct text rest, word = {NULL, 0};
+	struct text rest, word = {NULL, 0}, runnable, threads;
 	uint64_t running;
-	const char *slash;
 
 	if (roots_read(&capture->roots, ROOT_PROC, "loadavg", buffer) < 0)
 		return UINT64_MAX;
@@ -21,8 +20,8 @@ static uint64_t count_runnable(struct capture *capture)
 		if (!text_next_word(&rest, &word))
 			return UINT64_MAX;
 	}
-	slash = memchr(word.data, '/', word.length);
-	if (slash == NULL || !number_parse_u64(word.data, (size_t)(slash - word.data), &running))
+	if (!text_split(word, '/', &runnable, &threads) ||
+	    !number_parse_u64(runnable.data, runnable.length, &running))
 		return UINT64_MAX;
 	return running;
 }

@@ -123,20 +123,6 @@ static bool take_stat(struct round *round, size_t row)
 	return same;
 }
 
-/* Without stat: the name alone tells a living thread from one that ended (spec: ghost filter). */
-static bool read_name(struct round *round, size_t row, int tasks)
-{
-	struct buffer *text = &round->capture->text;
-	const char *name;
-	size_t length;
-
-	if (thread_file_read_source(tasks, round->snapshot->tid[row], SOURCE_COMM, text) != REASON_READ ||
-	    !procfs_parse_comm(text->data, text->length, &name, &length))
-		return false;
-	round->comm[row] = string_pool_intern(&round->snapshot->strings, name, length);
-	return true;
-}
-
 /* The mask of a thread, grown until the kernel's fits; its length in bytes, or a negative errno. */
 static long read_mask(struct capture *capture, uint32_t tid)
 {
@@ -201,13 +187,18 @@ static void read_affinity(struct round *round, size_t row, int tasks)
 static source_set identify(struct round *round, size_t row, int tasks)
 {
 	struct thread_state *state = &round->states[row];
+	uint32_t name;
 
 	if (round_read_file(round, row, tasks, SOURCE_STAT))
 		return take_stat(round, row) ? 0 : round->needed;
-	if (read_name(round, row, tasks))
+	/* the name alone tells a living thread from one that ended (spec: ghost filter) */
+	name = round_read_name(round, tasks, round->snapshot->tid[row]);
+	if (name != UNKNOWN_TEXT) {
+		round->comm[row] = name;
 		state->flags &= (uint8_t)~ROW_ENDED;
-	else if (round->full)
+	} else if (round->full) {
 		state->flags |= ROW_ENDED;
+	}
 	return 0;
 }
 

@@ -66,11 +66,14 @@ struct meminfo_key {
 };
 
 /* `Key: 123 kB`; a repeated key keeps its last good value. */
-static void parse_meminfo(struct text rest, const struct meminfo_key keys[], size_t count)
+static void read_meminfo(struct host_reader *reader, const struct meminfo_key keys[], size_t count)
 {
-	struct text line, key, value, word;
+	struct text rest, line, key, value, word;
 	uint64_t number;
 
+	if (roots_read(reader->roots, ROOT_PROC, "meminfo", &reader->text) < 0)
+		return;
+	rest = text_of(&reader->text);
 	while (text_next_line(&rest, &line)) {
 		if (!text_split(line, ':', &key, &value) || !text_next_unicode_word(&value, &word) ||
 		    !number_parse_u64(word.data, word.length, &number))
@@ -80,13 +83,6 @@ static void parse_meminfo(struct text rest, const struct meminfo_key keys[], siz
 				*keys[i].value = (struct optional_u64){number, true};
 		}
 	}
-}
-
-static void read_meminfo(const struct roots *roots, struct buffer *text, const struct meminfo_key keys[],
-			 size_t count)
-{
-	if (roots_read(roots, ROOT_PROC, "meminfo", text) == 0)
-		parse_meminfo(text_of(text), keys, count);
 }
 
 static void add_pair(struct snapshot *snapshot, struct text_pairs *pairs, struct text key, struct text value)
@@ -241,7 +237,7 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 
 	*host = (struct host){.present = true};
 	read_cpuinfo(&reader, host);
-	read_meminfo(roots, &reader.text, keys, sizeof(keys) / sizeof(keys[0]));
+	read_meminfo(&reader, keys, sizeof(keys) / sizeof(keys[0]));
 	host->thp_enabled = read_string(&reader, ROOT_SYS, "kernel/mm/transparent_hugepage/enabled");
 	host->thp_defrag = read_string(&reader, ROOT_SYS, "kernel/mm/transparent_hugepage/defrag");
 	read_sched_tunables(&reader, &host->sched_tunables);
@@ -249,20 +245,6 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 	read_kernel(&reader, host);
 	host->task_delayacct = delayacct_names[checks->task_delayacct];
 	host->config_task_xacct = option_names[checks->task_xacct];
-	buffer_release(&reader.text);
-}
-
-void host_read_size(const struct roots *roots, struct snapshot *snapshot)
-{
-	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
-	const struct meminfo_key total = {"MemTotal", &snapshot->host.total_memory_kib};
-	struct string_pool pool = {0};
-	uint32_t cpus;
-
-	read_meminfo(roots, &reader.text, &total, 1);
-	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
-		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
-	string_pool_release(&pool);
 	buffer_release(&reader.text);
 }
 
@@ -360,20 +342,24 @@ static void parse_loadavg(struct text rest, struct provenance *provenance)
 	provenance->load_known = true;
 }
 
-void host_read_load(const struct roots *roots, struct provenance *provenance)
+void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 {
-	const struct meminfo_key available = {"MemAvailable", &provenance->mem_available_kib};
-	struct buffer text = {0};
+	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
+	struct provenance *provenance = &snapshot->provenance;
+	const struct meminfo_key keys[] = {
+		{"MemAvailable", &provenance->mem_available_kib},
+		{"MemTotal", &snapshot->host.total_memory_kib},
+	};
+	struct string_pool pool = {0};
+	uint32_t cpus;
 
-	provenance->cpu_ticks_known = false;
-	provenance->load_known = false;
-	provenance->procs_running.present = false;
-	provenance->procs_blocked.present = false;
-	provenance->mem_available_kib.present = false;
-	if (roots_read(roots, ROOT_PROC, "stat", &text) == 0)
-		parse_stat(text_of(&text), provenance);
-	if (roots_read(roots, ROOT_PROC, "loadavg", &text) == 0)
-		parse_loadavg(text_of(&text), provenance);
-	read_meminfo(roots, &text, &available, 1);
-	buffer_release(&text);
+	if (roots_read(roots, ROOT_PROC, "stat", &reader.text) == 0)
+		parse_stat(text_of(&reader.text), provenance);
+	if (roots_read(roots, ROOT_PROC, "loadavg", &reader.text) == 0)
+		parse_loadavg(text_of(&reader.text), provenance);
+	read_meminfo(&reader, keys, sizeof(keys) / sizeof(keys[0]));
+	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
+		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
+	string_pool_release(&pool);
+	buffer_release(&reader.text);
 }

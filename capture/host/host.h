@@ -21,13 +21,10 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * What the load is relative to, for rounds that do not read all of the host's facts: online CPUs and total
- * memory. Sets these two members of snapshot->host and leaves host.present alone.
+ * What every round tells of the host: its load (CPU ticks, running and blocked tasks, load averages,
+ * available memory) into snapshot->provenance; and what that is relative to, online CPUs and total memory,
+ * into snapshot->host, whose `present` is left alone.
  */
-void host_read_size(const struct roots *roots, struct snapshot *snapshot);
-
-/* The load of the moment, for every round: CPU ticks, running and blocked tasks, load averages, available
- * memory. */
-void host_read_load(const struct roots *roots, struct provenance *provenance);
+void host_read_load(const struct roots *roots, struct snapshot *snapshot);
 
 #endif

@@ -29,7 +29,7 @@ static void set_member(struct pressure_half *half, struct text key, struct text 
 bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_some,
 		    struct pressure_half *ret_full)
 {
-	struct text rest = {text, length}, line, word;
+	struct text rest = {text, length}, line, word, key, value;
 	bool any = false;
 
 	*ret_some = (struct pressure_half){0};
@@ -47,14 +47,8 @@ bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_s
 			continue;
 		any = true;
 		while (text_next_unicode_word(&line, &word)) {
-			const char *equals = memchr(word.data, '=', word.length);
-			size_t before;
-
-			if (equals == NULL)
-				continue;
-			before = (size_t)(equals - word.data);
-			set_member(half, (struct text){word.data, before},
-				   (struct text){equals + 1, word.length - before - 1});
+			if (text_split(word, '=', &key, &value))
+				set_member(half, key, value);
 		}
 	}
 	return any;

@@ -10,6 +10,7 @@
 #include "base/string_pool.h"
 #include "snapshot/cpu_set.h"
 #include "snapshot/snapshot.h"
+#include "text_scan.h"
 #include "thread_reading.h"
 
 /*
@@ -46,10 +47,10 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
  * `cgroup`: the path of the unified hierarchy (line `0::`), pointing into `text`, white space at both ends
  * cut; empty and false when there is none.
  */
-bool procfs_parse_cgroup(const char *text, size_t length, const char **ret_path, size_t *ret_length);
+bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path);
 
 /* `comm`: the name, pointing into `text`, white space at both ends cut; false when it is empty. */
-bool procfs_parse_comm(const char *text, size_t length, const char **ret_name, size_t *ret_length);
+bool procfs_parse_comm(const char *text, size_t length, struct text *ret_name);
 
 enum {
 	PROCFS_POLICY_NAME_SIZE = 32

@@ -88,21 +88,16 @@ static enum outcome parse_value(enum metric_form form, struct text text, uint64_
 			return OUTCOME_BAD;
 		*ret_value = scalar;
 		return OUTCOME_VALUE;
-	case METRIC_FORM_BOOLEAN:
-		if (!number_parse_u64(text.data, text.length, ret_value))
-			return OUTCOME_BAD;
-		*ret_value = *ret_value != 0;
-		return OUTCOME_VALUE;
-	case METRIC_FORM_KIBIBYTES:
-		if (!number_parse_u64(text.data, text.length, ret_value))
-			return OUTCOME_BAD;
-		*ret_value = number_multiply_saturating(*ret_value, 1024);
-		return OUTCOME_VALUE;
-	case METRIC_FORM_DECIMAL:
-	case METRIC_FORM_CPU_LIST:
+	default:
 		break;
 	}
-	return number_parse_u64(text.data, text.length, ret_value) ? OUTCOME_VALUE : OUTCOME_BAD;
+	if (!number_parse_u64(text.data, text.length, ret_value))
+		return OUTCOME_BAD;
+	if (form == METRIC_FORM_BOOLEAN)
+		*ret_value = *ret_value != 0;
+	else if (form == METRIC_FORM_KIBIBYTES)
+		*ret_value = number_multiply_saturating(*ret_value, 1024);
+	return OUTCOME_VALUE;
 }
 
 void procfs_read_value(struct thread_reading *reading, const struct procfs_key *key, struct text value)

@@ -139,34 +139,25 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
 	return any;
 }
 
-bool procfs_parse_cgroup(const char *text, size_t length, const char **ret_path, size_t *ret_length)
+bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path)
 {
 	static const char unified[] = "0::"; /* hierarchy 0 without controllers: cgroups(7) */
+	const size_t prefix = sizeof(unified) - 1;
 	struct text rest = {text, length}, line;
 
 	while (text_next_line(&rest, &line)) {
-		struct text path;
-
 		if (!text_starts_with(line, unified))
 			continue;
-		path = text_trim(
-			(struct text){line.data + sizeof(unified) - 1, line.length - (sizeof(unified) - 1)});
-		if (path.length == 0)
-			continue;
-		*ret_path = path.data;
-		*ret_length = path.length;
-		return true;
+		*ret_path = text_trim((struct text){line.data + prefix, line.length - prefix});
+		if (ret_path->length != 0)
+			return true;
 	}
-	*ret_path = text;
-	*ret_length = 0;
+	*ret_path = (struct text){"", 0};
 	return false;
 }
 
-bool procfs_parse_comm(const char *text, size_t length, const char **ret_name, size_t *ret_length)
+bool procfs_parse_comm(const char *text, size_t length, struct text *ret_name)
 {
-	struct text name = text_trim((struct text){text, length});
-
-	*ret_name = name.data;
-	*ret_length = name.length;
-	return name.length != 0;
+	*ret_name = text_trim((struct text){text, length});
+	return ret_name->length != 0;
 }

@@ -390,7 +390,8 @@ static void test_host(void **state)
 
 static void test_load(void **state)
 {
-	struct provenance provenance = {0};
+	struct snapshot *snapshot = snapshot_create();
+	const struct provenance *provenance = &snapshot->provenance;
 	struct tree tree;
 
 	(void)state;
@@ -401,17 +402,18 @@ static void test_load(void **state)
 	tree_text(&tree, "proc/loadavg", "3.20 2.90 700.75 1/100 12\n");
 	tree_text(&tree, "proc/meminfo", "MemAvailable: 60 kB\n");
 	tree_open(&tree);
-	host_read_load(&tree.roots, &provenance);
-	assert_true(provenance.cpu_ticks_known);
-	assert_int_equal(provenance.cpu_ticks[0], 1);
-	assert_int_equal(provenance.cpu_ticks[7], 8);
-	assert_true(provenance.procs_running.present);
-	assert_int_equal(provenance.procs_running.value, 5);
-	assert_false(provenance.procs_blocked.present);
-	assert_true(provenance.load_known);
-	assert_int_equal(provenance.load_centi[0], 320);
-	assert_int_equal(provenance.load_centi[2], 70075);
-	assert_int_equal(provenance.mem_available_kib.value, 60);
+	host_read_load(&tree.roots, snapshot);
+	assert_true(provenance->cpu_ticks_known);
+	assert_int_equal(provenance->cpu_ticks[0], 1);
+	assert_int_equal(provenance->cpu_ticks[7], 8);
+	assert_true(provenance->procs_running.present);
+	assert_int_equal(provenance->procs_running.value, 5);
+	assert_false(provenance->procs_blocked.present);
+	assert_true(provenance->load_known);
+	assert_int_equal(provenance->load_centi[0], 320);
+	assert_int_equal(provenance->load_centi[2], 70075);
+	assert_int_equal(provenance->mem_available_kib.value, 60);
+	snapshot_release(snapshot);
 	tree_remove(&tree);
 }
 
@@ -426,7 +428,7 @@ static void test_size(void **state)
 	tree_text(&tree, "proc/meminfo", "MemTotal:  100 kB\nHugePages_Total: 1\n");
 	tree_text(&tree, "sys/devices/system/cpu/online", "0-1,10\n");
 	tree_open(&tree);
-	host_read_size(&tree.roots, snapshot);
+	host_read_load(&tree.roots, snapshot);
 	assert_int_equal(snapshot->host.total_memory_kib.value, 100);
 	assert_int_equal(snapshot->host.online_cpus.value, 3);
 	assert_false(snapshot->host.hugepages_total.present);

@@ -518,33 +518,31 @@ static void test_cgroup_path(void **state)
 		{"0::/trailing \xc2\xa0\n", "/trailing"},
 		{"0::/no-newline", "/no-newline"},
 	};
-	const char *path;
-	size_t length;
+	struct text path;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_true(procfs_parse_cgroup(cases[i].text, strlen(cases[i].text), &path, &length));
-		assert_int_equal(length, strlen(cases[i].path));
-		assert_memory_equal(path, cases[i].path, length);
+		assert_true(procfs_parse_cgroup(cases[i].text, strlen(cases[i].text), &path));
+		assert_int_equal(path.length, strlen(cases[i].path));
+		assert_memory_equal(path.data, cases[i].path, path.length);
 	}
-	assert_false(procfs_parse_cgroup("1:cpu:/x\n10::/y\n", 16, &path, &length));
-	assert_int_equal(length, 0);
-	assert_false(procfs_parse_cgroup("", 0, &path, &length));
+	assert_false(procfs_parse_cgroup("1:cpu:/x\n10::/y\n", 16, &path));
+	assert_int_equal(path.length, 0);
+	assert_false(procfs_parse_cgroup("", 0, &path));
 }
 
 static void test_comm(void **state)
 {
-	const char *name;
-	size_t length;
+	struct text name;
 
 	(void)state;
-	assert_true(procfs_parse_comm("worker-0\n", 9, &name, &length));
-	assert_int_equal(length, 8);
-	assert_true(procfs_parse_comm(" a b \n\n", 7, &name, &length));
-	assert_int_equal(length, 3);
-	assert_memory_equal(name, "a b", 3);
-	assert_false(procfs_parse_comm("\n", 1, &name, &length));
-	assert_false(procfs_parse_comm("", 0, &name, &length));
+	assert_true(procfs_parse_comm("worker-0\n", 9, &name));
+	assert_int_equal(name.length, 8);
+	assert_true(procfs_parse_comm(" a b \n\n", 7, &name));
+	assert_int_equal(name.length, 3);
+	assert_memory_equal(name.data, "a b", 3);
+	assert_false(procfs_parse_comm("\n", 1, &name));
+	assert_false(procfs_parse_comm("", 0, &name));
 }
 
 static void test_smaps_rollup(void **state)
@@ -597,8 +595,7 @@ static void test_mutations(void **state)
 		struct string_pool strings = {0};
 		struct arena arena = {0};
 		struct key_values kib;
-		const char *part;
-		size_t part_length;
+		struct text part;
 
 		assert_non_null(text);
 		memcpy(text, original, length);
@@ -618,8 +615,8 @@ static void test_mutations(void **state)
 		procfs_parse_lines(&reading, SOURCE_STATUS, &pool, text, length);
 		procfs_parse_lines(&reading, SOURCE_IO, NULL, text, length);
 		parse_sched(&reading, text, length);
-		procfs_parse_cgroup(text, length, &part, &part_length);
-		procfs_parse_comm(text, length, &part, &part_length);
+		procfs_parse_cgroup(text, length, &part);
+		procfs_parse_comm(text, length, &part);
 		key_values_parse(text, length, KEY_VALUES_COLON, &strings, &arena, &kib);
 		for (size_t i = 0; i < METRIC_SET_WORDS; i++)
 			assert_int_equal(reading.present.words[i] & reading.bad.words[i], 0);

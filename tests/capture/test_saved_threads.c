@@ -115,20 +115,19 @@ static void compare_names(const struct snapshot *reference, size_t thread,
 {
 	const struct triple *triple = &reference->triples[reference->triple[thread]];
 	struct buffer buffer = {0};
-	const char *text;
-	size_t length;
+	struct text text;
 
 	assert_int_equal(reading->start_time, reference->start_time[thread]);
 	assert_int_equal(reading->name_length, string_pool_length(&reference->strings, triple->comm));
 	assert_memory_equal(reading->name, snapshot_text(reference, triple->comm), reading->name_length);
 	read_file(directory, reference, thread, "comm", &buffer);
-	assert_true(procfs_parse_comm(buffer.data, buffer.length, &text, &length));
-	assert_int_equal(length, reading->name_length);
-	assert_memory_equal(text, reading->name, length);
+	assert_true(procfs_parse_comm(buffer.data, buffer.length, &text));
+	assert_int_equal(text.length, reading->name_length);
+	assert_memory_equal(text.data, reading->name, text.length);
 	read_file(directory, reference, thread, "cgroup", &buffer);
-	assert_true(procfs_parse_cgroup(buffer.data, buffer.length, &text, &length));
-	assert_int_equal(length, string_pool_length(&reference->strings, triple->cgroup));
-	assert_memory_equal(text, snapshot_text(reference, triple->cgroup), length);
+	assert_true(procfs_parse_cgroup(buffer.data, buffer.length, &text));
+	assert_int_equal(text.length, string_pool_length(&reference->strings, triple->cgroup));
+	assert_memory_equal(text.data, snapshot_text(reference, triple->cgroup), text.length);
 	buffer_release(&buffer);
 }
 

@@ -40,13 +40,13 @@ static void parse_status(struct thread_reading *reading, const char *text, size_
 
 static void parse_word(const char *text, size_t length, bool cgroup)
 {
-	const char *word = NULL;
-	size_t word_length = 0;
-	bool found = cgroup ? procfs_parse_cgroup(text, length, &word, &word_length)
-			    : procfs_parse_comm(text, length, &word, &word_length);
+	struct text word;
+	bool found = cgroup ? procfs_parse_cgroup(text, length, &word)
+			    : procfs_parse_comm(text, length, &word);
 
 	if (found)
-		require(word >= text && word_length <= length && word + word_length <= text + length);
+		require(word.data >= text && word.length <= length &&
+			word.data + word.length <= text + length);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
