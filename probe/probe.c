@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "probe/process/executable.h"
 #include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
@@ -21,7 +20,8 @@
 enum {
 	LINK_SIZE = 4096,
 	STAT_SIZE_MAX = 64 * 1024,
-	STAT_START_CODE = 26, /* fields of PROCESS/stat, proc_pid_stat(5) */
+	STAT_NAME = 2, /* fields of PROCESS/stat, proc_pid_stat(5) */
+	STAT_START_CODE = 26,
 	STAT_START_STACK = 28,
 	RECHECK_FIRST = 2,  /* a process that failed is looked at again at its second look … */
 	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
@@ -132,24 +132,17 @@ static void fail_process(struct known_process *process, enum heap_tag tag, const
 static void read_addresses(int process_directory, struct address_space *space)
 {
 	struct buffer text = {0};
-	const char *position = NULL;
+	const char *blank = NULL;
 
-	if (file_read(process_directory, "stat", &text, STAT_SIZE_MAX) == 0)
-		position = strrchr(text.data, ')');
-	if (position != NULL)
-		position++;
-	for (unsigned int field = 3; position != NULL && field <= STAT_START_STACK; field++) {
-		const char *end;
-
-		if (*position == ' ')
-			position++;
-		end = position + strcspn(position, " \n");
-		if (field == STAT_START_CODE)
-			number_parse_u64(position, (size_t)(end - position), &space->start_code);
-		if (field == STAT_START_STACK)
-			number_parse_u64(position, (size_t)(end - position), &space->start_stack);
-		position = *end == ' ' ? end : NULL;
+	if (file_read(process_directory, "stat", &text, STAT_SIZE_MAX) == 0 && text.length != 0)
+		blank = strrchr(text.data, ')');
+	for (unsigned int field = STAT_NAME; blank != NULL && field < STAT_START_STACK; field++) {
+		blank = strchr(blank + 1, ' ');
+		if (blank != NULL && field + 1 == STAT_START_CODE)
+			space->start_code = strtoull(blank, NULL, 10);
 	}
+	if (blank != NULL)
+		space->start_stack = strtoull(blank, NULL, 10);
 	buffer_release(&text);
 }
 

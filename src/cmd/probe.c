@@ -34,8 +34,8 @@
 
 enum {
 	STAT_BYTES_MAX = 4096,
-	STAT_START_TIME = 22, /* field numbers of proc_pid_stat(5) */
-	STAT_STATE = 3,       /* the first behind the name */
+	STAT_NAME = 2, /* field numbers of proc_pid_stat(5) */
+	STAT_START_TIME = 22,
 	COMMAND_APPEND_FAILED = 3,
 };
 
@@ -189,131 +189,120 @@ static int compare_tids(const void *left, const void *right)
 }
 
 /* Lists the threads by tid. Returns 0 or a negative errno. */
-static int list_threads(int directory, struct probe_thread **ret_threads, size_t *ret_count)
+static int list_threads(int directory, struct probe_snapshot *snapshot)
 {
-	DIR *task = file_open_directory(directory, "task");
-	struct probe_thread *threads = NULL;
-	size_t count = 0, capacity = 0;
+	const int descriptor = openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t capacity = 0;
 	struct dirent *entry;
+	DIR *task;
 	int result;
 
-	if (task == NULL)
+	if (descriptor < 0)
 		return -errno;
+	task = fdopendir(descriptor);
+	if (task == NULL) {
+		result = -errno;
+		close(descriptor);
+		return result;
+	}
 	while ((errno = 0, entry = readdir(task)) != NULL) {
 		uint32_t tid;
 
 		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &tid))
 			continue;
-		threads = memory_grow(threads, &capacity, count + 1, sizeof(threads[0]));
-		threads[count++] = (struct probe_thread){.tid = tid, .tag = HEAP_TAG_NONE};
+		snapshot->threads = memory_grow(snapshot->threads, &capacity, snapshot->count + 1,
+						sizeof(snapshot->threads[0]));
+		snapshot->threads[snapshot->count++] = (struct probe_thread){.tid = tid,
+									     .tag = HEAP_TAG_NONE};
 	}
 	result = -errno;
 	closedir(task);
-	if (result < 0) {
-		free(threads);
-		return result;
-	}
-	if (count != 0)
-		qsort(threads, count, sizeof(threads[0]), compare_tids);
-	*ret_threads = threads;
-	*ret_count = count;
-	return 0;
+	if (snapshot->count != 0)
+		qsort(snapshot->threads, snapshot->count, sizeof(snapshot->threads[0]), compare_tids);
+	return result;
 }
 
-/* Name and start time of a thread; both are left alone when it is gone. */
-static void read_stat(int directory, struct probe_thread *thread, struct probe_entry *entry)
+/* Sets the start time of a thread. Returns its name, owned by the caller, or NULL when it is gone. */
+static char *read_stat(int directory, struct probe_thread *thread)
 {
 	struct buffer text = {0};
-	const char *name, *name_end, *field;
-	char path[40];
+	const char *name, *name_end = NULL, *field;
+	char path[40], *copy = NULL;
 
 	snprintf(path, sizeof(path), "task/%" PRIu32 "/stat", thread->tid);
-	if (file_read(directory, path, &text, STAT_BYTES_MAX) < 0 || text.length == 0)
-		goto done;
 	/* a name may hold brackets, blanks and newlines: the last bracket of the file ends it */
-	name = strchr(text.data, '(');
-	name_end = strrchr(text.data, ')');
-	if (name == NULL || name_end == NULL || name_end < name)
-		goto done;
-	field = name_end + 1;
-	for (int number = STAT_STATE; number < STAT_START_TIME; number++) {
-		field += strspn(field, " ");
-		field += strcspn(field, " ");
-	}
-	field += strspn(field, " ");
-	if (!number_parse_u64(field, strcspn(field, " \n"), &entry->start_time))
-		goto done;
-	thread->start_time = entry->start_time;
-	entry->name = memory_duplicate_bytes(name + 1, (size_t)(name_end - name - 1));
-done:
+	if (file_read(directory, path, &text, STAT_BYTES_MAX) == 0 && text.length != 0)
+		name_end = strrchr(text.data, ')');
+	field = name_end;
+	for (int number = STAT_NAME; field != NULL && number < STAT_START_TIME; number++)
+		field = strchr(field + 1, ' ');
+	name = field != NULL ? strchr(text.data, '(') : NULL;
+	if (name != NULL && name < name_end &&
+	    number_parse_u64(field + 1, strcspn(field + 1, " \n"), &thread->start_time))
+		copy = memory_duplicate_bytes(name + 1, (size_t)(name_end - name - 1));
 	buffer_release(&text);
+	return copy;
 }
 
-/* Moves the results into the entries; those that were not reached when the run was stopped are left out. */
-static void take_results(struct probe_snapshot *snapshot, const struct probe_thread *threads, int result)
+/* Leaves out the threads that were not reached when the run was stopped. */
+static void drop_unreached(struct probe_snapshot *snapshot)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < snapshot->count; i++) {
-		struct probe_entry entry = snapshot->entries[i];
-
-		if (result == -EINTR && threads[i].tag == HEAP_TAG_NEEDS_STOP) {
-			free(entry.name);
+		if (snapshot->threads[i].tag == HEAP_TAG_NEEDS_STOP) {
+			free(snapshot->names[i]);
 			continue;
 		}
-		entry.tag = threads[i].tag;
-		entry.error_number = threads[i].error_number;
-		if (result < 0 && result != -EINTR && entry.tag == HEAP_TAG_NONE) {
-			entry.tag = HEAP_TAG_PROCESS_VM_READV;
-			entry.error_number = -result;
-		}
-		entry.allocated = threads[i].allocated;
-		entry.deallocated = threads[i].deallocated;
-		snapshot->entries[kept++] = entry;
+		snapshot->threads[kept] = snapshot->threads[i];
+		snapshot->names[kept++] = snapshot->names[i];
 	}
 	snapshot->count = kept;
 }
 
-static void read_threads(struct run *run, struct probe_snapshot *snapshot, struct probe_thread *threads,
-			 size_t count)
+static void read_threads(struct run *run, struct probe_snapshot *snapshot)
 {
+	const size_t listed = snapshot->count;
 	int result;
 
-	snapshot->entries = memory_allocate_zero(count + 1, sizeof(snapshot->entries[0]));
-	while (snapshot->count < count && probe_stop_flag == 0) {
-		const size_t i = snapshot->count++;
-
-		snapshot->entries[i].tid = threads[i].tid;
-		read_stat(run->directory, &threads[i], &snapshot->entries[i]);
-	}
-	if (snapshot->count < count)
+	snapshot->names = memory_allocate_zero(listed + 1, sizeof(snapshot->names[0]));
+	for (snapshot->count = 0; snapshot->count < listed && probe_stop_flag == 0; snapshot->count++)
+		snapshot->names[snapshot->count] = read_stat(run->directory,
+							     &snapshot->threads[snapshot->count]);
+	if (snapshot->count < listed)
 		run->record.interrupted = true;
 	if (snapshot->count == 0)
 		return;
-	result = probe_read(run->probe, run->process, threads, snapshot->count, &probe_stop_flag);
-	if (result == -EINTR)
+	result = probe_read(run->probe, run->process, snapshot->threads, snapshot->count, &probe_stop_flag);
+	if (result == -EINTR) {
 		run->record.interrupted = true;
-	take_results(snapshot, threads, result);
+		drop_unreached(snapshot);
+		return;
+	}
+	for (size_t i = 0; result < 0 && i < snapshot->count; i++) {
+		if (snapshot->threads[i].tag != HEAP_TAG_NONE)
+			continue;
+		snapshot->threads[i].tag = HEAP_TAG_PROCESS_VM_READV;
+		snapshot->threads[i].error_number = -result;
+	}
 }
 
 static int take_snapshot(struct run *run)
 {
-	struct probe_snapshot *snapshot;
-	struct probe_thread *threads = NULL;
-	size_t count = 0;
-	int result = list_threads(run->directory, &threads, &count);
+	struct probe_snapshot snapshot = {.unix_seconds = (int64_t)(clock_ns(CLOCK_REALTIME) / NS_PER_S),
+					  .elapsed_ns = clock_ns(CLOCK_MONOTONIC) - run->started_ns};
+	const int result = list_threads(run->directory, &snapshot);
 
-	if (result < 0)
+	if (result < 0) {
+		free(snapshot.threads);
 		return fatal(HEAP_TAG_TID_ENUMERATION_FAILURE,
 			     "the threads of process %" PRIu32 " cannot be listed: %s", run->record.pid,
 			     strerror(-result));
+	}
+	read_threads(run, &snapshot);
 	run->record.snapshots = memory_resize(run->record.snapshots, run->record.count + 1,
 					      sizeof(run->record.snapshots[0]));
-	snapshot = &run->record.snapshots[run->record.count++];
-	*snapshot = (struct probe_snapshot){.unix_seconds = (int64_t)(clock_ns(CLOCK_REALTIME) / NS_PER_S),
-					    .elapsed_ns = clock_ns(CLOCK_MONOTONIC) - run->started_ns};
-	read_threads(run, snapshot, threads, count);
-	free(threads);
+	run->record.snapshots[run->record.count++] = snapshot;
 	return 0;
 }
 
@@ -449,10 +438,7 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 	/* forks, so before there is a second thread */
 	if (resolver_start(&resolver, &error) < 0)
 		return command_failed(&error);
-	if (probe_stop_start(options->abort_after_ms, &error) < 0) {
-		resolver_stop(resolver);
-		return command_failed(&error);
-	}
+	probe_stop_start(options->abort_after_ms);
 	privilege_raise(own_roots);
 	if (probe_process(&run, resolver) == 0)
 		status = COMMAND_DONE;

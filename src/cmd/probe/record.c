@@ -16,8 +16,9 @@ void probe_record_release(struct probe_record *record)
 {
 	for (size_t i = 0; i < record->count; i++) {
 		for (size_t thread = 0; thread < record->snapshots[i].count; thread++)
-			free(record->snapshots[i].entries[thread].name);
-		free(record->snapshots[i].entries);
+			free(record->snapshots[i].names[thread]);
+		free(record->snapshots[i].names);
+		free(record->snapshots[i].threads);
 	}
 	free(record->snapshots);
 	free(record->version);
@@ -28,7 +29,7 @@ bool probe_record_all_failed(const struct probe_record *record)
 {
 	for (size_t i = 0; i < record->count; i++) {
 		for (size_t thread = 0; thread < record->snapshots[i].count; thread++) {
-			if (record->snapshots[i].entries[thread].tag == HEAP_TAG_NONE)
+			if (record->snapshots[i].threads[thread].tag == HEAP_TAG_NONE)
 				return false;
 		}
 	}
@@ -36,38 +37,38 @@ bool probe_record_all_failed(const struct probe_record *record)
 }
 
 /* "[ptrace-seize] could not be attached to: Operation not permitted" */
-static void append_failure(struct buffer *buffer, const struct probe_entry *entry)
+static void append_failure(struct buffer *buffer, const struct probe_thread *thread)
 {
-	buffer_append_text(buffer, heap_tags[entry->tag].words);
-	if (entry->error_number != 0)
-		buffer_append_format(buffer, ": %s", strerror(entry->error_number));
-	else if (heap_tags[entry->tag].remedy != NULL)
-		buffer_append_format(buffer, " (%s)", heap_tags[entry->tag].remedy);
+	buffer_append_text(buffer, heap_tags[thread->tag].words);
+	if (thread->error_number != 0)
+		buffer_append_format(buffer, ": %s", strerror(thread->error_number));
+	else if (heap_tags[thread->tag].remedy != NULL)
+		buffer_append_format(buffer, " (%s)", heap_tags[thread->tag].remedy);
 }
 
-static void append_json_entry(const struct probe_entry *entry, struct buffer *buffer)
+static void append_json_thread(const struct probe_thread *thread, const char *name, struct buffer *buffer)
 {
-	buffer_append_format(buffer, "        {\n          \"tid\": %" PRIu32, entry->tid);
-	if (entry->name != NULL) {
+	buffer_append_format(buffer, "        {\n          \"tid\": %" PRIu32, thread->tid);
+	if (name != NULL) {
 		buffer_append_text(buffer, ",\n          \"comm\": ");
-		json_append_text(buffer, entry->name);
+		json_append_text(buffer, name);
 		buffer_append_format(buffer, ",\n          \"start_time_jiffies\": %" PRIu64,
-				     entry->start_time);
+				     thread->start_time);
 	}
-	if (entry->tag == HEAP_TAG_NONE) {
+	if (thread->tag == HEAP_TAG_NONE) {
 		buffer_append_format(buffer,
 				     ",\n          \"allocated_bytes\": %" PRIu64
 				     ",\n          \"deallocated_bytes\": %" PRIu64,
-				     entry->allocated, entry->deallocated);
+				     thread->allocated, thread->deallocated);
 	} else {
 		struct buffer text = {0};
 
-		buffer_append_format(&text, "[%s] ", heap_tags[entry->tag].name);
-		append_failure(&text, entry);
+		buffer_append_format(&text, "[%s] ", heap_tags[thread->tag].name);
+		append_failure(&text, thread);
 		buffer_append_text(buffer, ",\n          \"error\": ");
 		json_append_text(buffer, text.data);
 		buffer_append_text(buffer, ",\n          \"error_kind\": ");
-		json_append_text(buffer, heap_tags[entry->tag].name);
+		json_append_text(buffer, heap_tags[thread->tag].name);
 		buffer_release(&text);
 	}
 	buffer_append_text(buffer, "\n        }");
@@ -81,7 +82,7 @@ static void append_json_snapshot(const struct probe_snapshot *snapshot, struct b
 			     snapshot->unix_seconds, snapshot->elapsed_ns);
 	for (size_t i = 0; i < snapshot->count; i++) {
 		buffer_append_text(buffer, i == 0 ? "\n" : ",\n");
-		append_json_entry(&snapshot->entries[i], buffer);
+		append_json_thread(&snapshot->threads[i], snapshot->names[i], buffer);
 	}
 	buffer_append_text(buffer, snapshot->count == 0 ? "]\n    }" : "\n      ]\n    }");
 }
@@ -112,22 +113,22 @@ void probe_record_append_json(const struct probe_record *record, struct buffer *
 	buffer_append_text(buffer, record->count == 0 ? "]\n}\n" : "\n  ]\n}\n");
 }
 
-static void append_thread(const struct probe_entry *entry, struct buffer *buffer)
+static void append_thread(const struct probe_thread *thread, const char *name, struct buffer *buffer)
 {
-	if (entry->tag != HEAP_TAG_NONE)
-		buffer_append_format(buffer, "warning: tid %" PRIu32, entry->tid);
+	if (thread->tag != HEAP_TAG_NONE)
+		buffer_append_format(buffer, "warning: tid %" PRIu32, thread->tid);
 	else
-		buffer_append_format(buffer, "tid=%" PRIu32, entry->tid);
-	if (entry->name != NULL) {
+		buffer_append_format(buffer, "tid=%" PRIu32, thread->tid);
+	if (name != NULL) {
 		buffer_append_text(buffer, " comm=");
-		unicode_append_printable(buffer, entry->name, strlen(entry->name), "?");
+		unicode_append_printable(buffer, name, strlen(name), "?");
 	}
-	if (entry->tag != HEAP_TAG_NONE) {
-		buffer_append_format(buffer, " [%s]: ", heap_tags[entry->tag].name);
-		append_failure(buffer, entry);
+	if (thread->tag != HEAP_TAG_NONE) {
+		buffer_append_format(buffer, " [%s]: ", heap_tags[thread->tag].name);
+		append_failure(buffer, thread);
 	} else {
 		buffer_append_format(buffer, " allocated_bytes=%" PRIu64 " deallocated_bytes=%" PRIu64,
-				     entry->allocated, entry->deallocated);
+				     thread->allocated, thread->deallocated);
 	}
 	buffer_append_char(buffer, '\n');
 }
@@ -142,9 +143,8 @@ void probe_record_append_text(const struct probe_record *record, struct buffer *
 		buffer_append_format(output, "--- snapshot %zu/%" PRIu64 " @ %" PRId64 "s ---\n", i + 1,
 				     record->wanted, snapshot->unix_seconds);
 		for (size_t thread = 0; thread < snapshot->count; thread++) {
-			const struct probe_entry *entry = &snapshot->entries[thread];
-
-			append_thread(entry, entry->tag == HEAP_TAG_NONE ? output : warnings);
+			append_thread(&snapshot->threads[thread], snapshot->names[thread],
+				      snapshot->threads[thread].tag == HEAP_TAG_NONE ? output : warnings);
 		}
 	}
 }

@@ -7,24 +7,16 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "base/heap_tag.h"
+#include "probe/probe.h"
 
 /* What `ctop probe` has read, and its two ways to say so. */
 
-/* A thread in one snapshot. */
-struct probe_entry {
-	uint32_t tid;
-	char *name;                      /* owned; NULL when its stat could not be read, like the next */
-	uint64_t start_time;             /* clock ticks since boot */
-	enum heap_tag tag;               /* HEAP_TAG_NONE: the counters hold */
-	int error_number;                /* errno behind the tag, 0 for none */
-	uint64_t allocated, deallocated; /* bytes */
-};
-
 struct probe_snapshot {
-	int64_t unix_seconds;        /* when it began */
-	uint64_t elapsed_ns;         /* since the run began */
-	struct probe_entry *entries; /* owned; by tid */
+	int64_t unix_seconds;         /* when it began */
+	uint64_t elapsed_ns;          /* since the run began */
+	struct probe_thread *threads; /* owned; by tid */
+	char **names; /* owned, as each is; NULL, and no start time, for a thread whose stat could not be read
+		       */
 	size_t count;
 };
 

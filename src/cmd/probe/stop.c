@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,90 +17,37 @@
 
 volatile int probe_stop_flag;
 
-/* The deadline's thread; `end` (an eventfd) is readable when it is not needed any more. */
-static struct {
-	bool running;
-	pthread_t thread;
-	pid_t process, main_thread;
-	uint64_t deadline_ms;
-	int end;
-} deadline;
+static char deadline_marker[80];
 
 static void set_flag(int number)
 {
-	(void)number;
+	const int before = errno;
+
 	probe_stop_flag = 1;
+	if (number == SIGALRM)
+		(void)file_write_all(STDERR_FILENO, deadline_marker, strlen(deadline_marker));
+	errno = before;
 }
 
-/* Does nothing but make the call under way return EINTR. */
-static void wake(int number)
+void probe_stop_start(uint64_t deadline_ms)
 {
-	(void)number;
-}
+	static const int signals[] = {SIGINT, SIGTERM, SIGALRM};
+	const struct sigaction stop = {.sa_handler = set_flag}; /* without SA_RESTART */
+	const struct timespec deadline = clock_timespec(deadline_ms * NS_PER_MS);
+	const struct itimerval timer = {.it_value = {deadline.tv_sec, deadline.tv_nsec / (long)NS_PER_US}};
 
-static void *watch(void *argument)
-{
-	struct pollfd end = {.fd = deadline.end, .events = POLLIN};
-	const struct timespec patience = clock_timespec(deadline.deadline_ms * NS_PER_MS);
-	char marker[80];
-
-	/* with all signals blocked here nothing but the end of time and the end of the run ends this */
-	if (ppoll(&end, 1, &patience, NULL) != 0)
-		return argument;
-	snprintf(marker, sizeof(marker), "ctop-probe-deadline: abort after %" PRIu64 "ms\n",
-		 deadline.deadline_ms);
-	file_write_all(STDERR_FILENO, marker, strlen(marker));
-	probe_stop_flag = 1;
-	syscall(SYS_tgkill, deadline.process, deadline.main_thread, SIGALRM);
-	return argument;
-}
-
-static int start_deadline(uint64_t deadline_ms, struct error *error)
-{
-	sigset_t all, before;
-	int result;
-
-	deadline.deadline_ms = deadline_ms;
-	deadline.process = getpid();
-	deadline.main_thread = gettid();
-	deadline.end = eventfd(0, EFD_CLOEXEC);
-	if (deadline.end < 0)
-		return error_set(error, -errno, "cannot create an eventfd: %s", strerror(errno));
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = pthread_create(&deadline.thread, NULL, watch, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (result != 0) {
-		close(deadline.end);
-		return error_set(error, -result, "cannot start a thread: %s", strerror(result));
-	}
-	deadline.running = true;
-	return 0;
-}
-
-int probe_stop_start(uint64_t deadline_ms, struct error *error)
-{
-	const struct sigaction stop = {.sa_handler = set_flag};
-	const struct sigaction alarm = {.sa_handler = wake};
-
-	probe_stop_flag = 0;
-	/* without SA_RESTART, all of them */
-	if (sigaction(SIGINT, &stop, NULL) < 0 || sigaction(SIGTERM, &stop, NULL) < 0 ||
-	    sigaction(SIGALRM, &alarm, NULL) < 0)
-		return error_set(error, -errno, "cannot install signal handlers: %s", strerror(errno));
-	return deadline_ms != 0 ? start_deadline(deadline_ms, error) : 0;
+	snprintf(deadline_marker, sizeof(deadline_marker), "ctop-probe-deadline: abort after %" PRIu64 "ms\n",
+		 deadline_ms);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &stop, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 void probe_stop_end(void)
 {
-	const uint64_t one = 1;
+	const struct itimerval none = {0};
 
-	if (!deadline.running)
-		return;
-	(void)!write(deadline.end, &one, sizeof(one));
-	pthread_join(deadline.thread, NULL);
-	close(deadline.end);
-	deadline.running = false;
+	setitimer(ITIMER_REAL, &none, NULL);
 }
 
 void probe_stop_sleep(uint64_t until_ns)
