@@ -41,45 +41,46 @@ static enum heap_tag memory_tag(int negative_errno)
 	}
 }
 
-bool attachment_parse_own_number(const char *status, uint32_t *ret_number, size_t *ret_namespaces)
+int attachment_read_own_number(int directory, const char *path, uint32_t *ret_number, size_t *ret_namespaces)
 {
-	const char *line = strstr(status, "\nNSpid:");
-	size_t namespaces = 0;
+	struct buffer status = {0};
+	const char *line = NULL;
 	unsigned long number = 0;
+	const int r = file_read(directory, path, &status, STATUS_SIZE_MAX);
 
-	if (line == NULL)
-		return false;
-	line += strlen("\nNSpid:");
-	while (*line == '\t' || *line == ' ') {
+	if (r == 0 && status.length != 0)
+		line = strstr(status.data, "\nNSpid:");
+	if (line != NULL)
+		line += strlen("\nNSpid:");
+	*ret_namespaces = 0;
+	while (line != NULL && line[0] == '\t' && line[1] >= '0' && line[1] <= '9') {
 		char *end;
 
 		number = strtoul(line, &end, 10);
-		if (end == line)
-			break;
-		namespaces++;
+		++*ret_namespaces;
 		line = end;
 	}
-	if (namespaces == 0 || number == 0 || number > INT32_MAX)
-		return false;
+	buffer_release(&status);
+	if (r < 0)
+		return r;
 	*ret_number = (uint32_t)number;
-	*ret_namespaces = namespaces;
-	return true;
+	return number != 0 && number <= INT32_MAX ? 0 : -ENODATA;
 }
 
 /* Keeps the directory where threads have other numbers inside. Kernels before 4.1 do not tell. */
 static int find_namespace(struct attachment *attachment, int process_directory)
 {
-	struct buffer status = {0};
 	uint32_t number;
 	size_t namespaces;
-	int r = file_read(process_directory, "status", &status, STATUS_SIZE_MAX);
+	int r = attachment_read_own_number(process_directory, "status", &number, &namespaces);
 
-	if (r == 0 && attachment_parse_own_number(status.data, &number, &namespaces) && namespaces > 1) {
+	if (r == -ENODATA || (r == 0 && namespaces == 1))
+		return 0;
+	if (r == 0) {
 		attachment->directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
 		if (attachment->directory < 0)
 			r = -errno;
 	}
-	buffer_release(&status);
 	return r;
 }
 
@@ -174,14 +175,10 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 		.tgid = tgid,
 		.symbol = layout->symbol,
 		.offset = layout->allocated,
+		.span = (uint32_t)(layout->deallocated - layout->allocated) + COUNTER_SIZE,
 		.c_library = resolution->c_library,
 		.directory = -1,
 	};
-	if (layout->deallocated <= layout->allocated ||
-	    layout->deallocated - layout->allocated > ATTACHMENT_SPAN_MAX - COUNTER_SIZE)
-		return fail(HEAP_TAG_DWARF_PARSE_FAILURE, ret_tag,
-			    error_set(error, -EINVAL, "its counters are in an order that no jemalloc has"));
-	attachment->span = (uint32_t)(layout->deallocated - layout->allocated) + COUNTER_SIZE;
 	r = auxiliary_vector_read(process_directory, &vector);
 	if (r == 0)
 		r = find_random(attachment, &vector, calls);
@@ -250,6 +247,13 @@ int attachment_counter_address(const struct attachment *attachment, pid_t pid, u
 		return r;
 	/* a block has no distance: it counts from itself, on any machine */
 	return tls_address(block, 0, TLS_VARIANT_1, attachment->symbol, attachment->offset, ret_address);
+}
+
+void attachment_take_counters(const struct attachment *attachment, const char *bytes, uint64_t *ret_allocated,
+			      uint64_t *ret_deallocated)
+{
+	memcpy(ret_allocated, bytes, COUNTER_SIZE);
+	memcpy(ret_deallocated, bytes + attachment->span - COUNTER_SIZE, COUNTER_SIZE);
 }
 
 bool attachment_has_thread(const struct attachment *attachment, uint32_t tid)

@@ -13,7 +13,6 @@
 
 enum {
 	ATTACHMENT_RANDOM_SIZE = 16, /* bytes at AT_RANDOM */
-	ATTACHMENT_SPAN_MAX = 4096,  /* bytes read of a thread: from one counter to the end of the other */
 	ATTACHMENT_ROBUST_MIN = 48,  /* bytes from thread pointer to robust list head on x86_64 */
 	ATTACHMENT_ROBUST_MAX = 4096,
 };
@@ -25,7 +24,7 @@ struct attachment {
 	uint64_t distance;       /* of the TLS image from the thread pointer, modulo 2^64 */
 	uint64_t module;         /* index in the DTV */
 	uint64_t symbol, offset; /* of the TLS symbol in the image, of the first counter in the symbol */
-	uint32_t span;           /* bytes from the first counter to the end of the second, its last 8 */
+	uint32_t span; /* bytes from the first counter to the end of the second; at most LAYOUT_SPAN_MAX */
 	struct c_library c_library;
 	/* Thread pointer = robust list head - robust_distance, modulo 2^64; once it is known. */
 	bool robust_known;
@@ -71,7 +70,14 @@ int attachment_counter_address(const struct attachment *attachment, pid_t pid, u
  */
 bool attachment_has_thread(const struct attachment *attachment, uint32_t tid);
 
-/* The last number of NSpid in the text of a status file: the thread's in its own pid namespace. */
-bool attachment_parse_own_number(const char *status, uint32_t *ret_number, size_t *ret_namespaces);
+/* The counters in the attachment's `span` bytes read from the first on. */
+void attachment_take_counters(const struct attachment *attachment, const char *bytes, uint64_t *ret_allocated,
+			      uint64_t *ret_deallocated);
+
+/*
+ * The number of a thread in its own pid namespace, the last in the line NSpid of its status file `path`, and
+ * in how many namespaces it has one. Returns 0 or a negative errno (-ENODATA where there is no such line).
+ */
+int attachment_read_own_number(int directory, const char *path, uint32_t *ret_number, size_t *ret_namespaces);
 
 #endif

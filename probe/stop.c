@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -100,7 +99,7 @@ static int wait_stopped(pid_t tid, int *ret_status)
 static void read_stopped(const struct attachment *attachment, struct stop_thread *thread)
 {
 	const pid_t tid = (pid_t)thread->tid;
-	char bytes[ATTACHMENT_SPAN_MAX];
+	char bytes[LAYOUT_SPAN_MAX];
 	uint64_t thread_pointer = 0, calls = 0;
 	int r = read_thread_pointer(tid, &thread_pointer);
 
@@ -123,9 +122,7 @@ static void read_stopped(const struct attachment *attachment, struct stop_thread
 		fail(thread, HEAP_TAG_PROCESS_VM_READV, -r);
 		return;
 	}
-	memcpy(&thread->allocated, bytes, sizeof(thread->allocated));
-	memcpy(&thread->deallocated, bytes + attachment->span - sizeof(thread->deallocated),
-	       sizeof(thread->deallocated));
+	attachment_take_counters(attachment, bytes, &thread->allocated, &thread->deallocated);
 	thread->has_address = true;
 	fail(thread, HEAP_TAG_NONE, 0);
 }
@@ -146,8 +143,8 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 		fail(thread, errno == EPERM ? refusal : HEAP_TAG_PTRACE_SEIZE, errno);
 		return true;
 	}
-	if (!attachment_has_thread(
-		    attachment, thread->tid)) { /* the number was used again; seizing alone stops nothing */
+	/* the number was used again; seizing alone stops nothing */
+	if (!attachment_has_thread(attachment, thread->tid)) {
 		fail(thread, HEAP_TAG_PTRACE_SEIZE, ESRCH);
 		return false;
 	}
@@ -206,79 +203,61 @@ static _Noreturn void helper_run(const struct attachment *attachment, struct sto
 
 /* From here on we are the caller again. */
 
-void stop_reap(struct stopper *stopper)
-{
-	if (stopper->unreaped != 0 && waitpid(stopper->unreaped, NULL, WNOHANG) != 0)
-		stopper->unreaped = 0;
-}
-
 /* Ends the helper; the exit of a process that waits in the kernel may have to wait too. */
-static void end_helper(struct stopper *stopper, pid_t helper)
+static void end_helper(struct child *helper)
 {
 	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + REAP_BOUND_MS * NS_PER_MS;
 	const struct timespec period = {.tv_nsec = NS_PER_MS};
 
-	kill(helper, SIGKILL);
-	stopper->unreaped = helper;
-	for (stop_reap(stopper); stopper->unreaped != 0 && clock_ns(CLOCK_MONOTONIC) < deadline;
-	     stop_reap(stopper))
+	child_kill(helper);
+	while (!child_reap(helper, NULL) && clock_ns(CLOCK_MONOTONIC) < deadline)
 		nanosleep(&period, NULL);
 }
 
-/*
- * Waits for the helper, whose end closes the other end of `descriptor`. Returns its exit status, -ETIMEDOUT
- * or -EINTR after ending it.
- */
-static int wait_helper(struct stopper *stopper, pid_t helper, int descriptor, const volatile int *stop_flag)
+/* Waits for the helper. Returns its exit status, -ETIMEDOUT or -EINTR after ending it. */
+static int wait_helper(struct child *helper, const volatile int *stop_flag)
 {
 	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + BATCH_BOUND_MS * NS_PER_MS;
 
 	for (;;) {
-		struct pollfd end = {.fd = descriptor};
+		struct pollfd end = {.fd = helper->handle, .events = POLLIN};
 		int status;
-		pid_t r;
 
 		poll(&end, 1, FLAG_PERIOD_MS);
-		r = waitpid(helper, &status, WNOHANG);
-		if (r == helper)
+		if (child_reap(helper, &status))
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-		if (r < 0 && errno != EINTR)
-			return 0; /* SIGCHLD is ignored here: the kernel has collected it */
 		if (stop_flag != NULL && *stop_flag != 0) {
-			end_helper(stopper, helper);
+			end_helper(helper);
 			return -EINTR;
 		}
 		if (clock_ns(CLOCK_MONOTONIC) >= deadline) {
-			end_helper(stopper, helper);
+			end_helper(helper);
 			return -ETIMEDOUT;
 		}
 	}
 }
 
 /* One helper for one batch. Returns what wait_helper() does, or a negative errno. */
-static int run_batch(struct stopper *stopper, const struct attachment *attachment, struct stop_batch *batch,
+static int run_batch(struct child *helper, const struct attachment *attachment, struct stop_batch *batch,
 		     const volatile int *stop_flag)
 {
 	const pid_t caller = getpid();
 	sigset_t all, before;
-	int ends[2], r;
-	pid_t helper;
+	pid_t pid;
+	int r;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
 	/* the helper is not to run our handlers */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	helper = fork();
-	r = helper < 0 ? -errno : 0;
-	if (helper == 0)
+	pid = fork();
+	r = pid < 0 ? -errno : 0;
+	if (pid == 0)
 		helper_run(attachment, batch, caller);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	close(ends[1]);
-	if (r == 0)
-		r = wait_helper(stopper, helper, ends[0], stop_flag);
-	close(ends[0]);
-	return r;
+	if (r < 0)
+		return r;
+	*helper = child_adopt(pid);
+	return wait_helper(helper, stop_flag);
 }
 
 /* Copies what the helper has done; returns how many threads that were, from the first on. */
@@ -301,7 +280,7 @@ static void give_up(struct stop_thread *threads, size_t count, int error_number)
 	}
 }
 
-static int read_all(struct stopper *stopper, const struct attachment *attachment, struct stop_batch *batch,
+static int read_all(struct child *helper, const struct attachment *attachment, struct stop_batch *batch,
 		    struct stop_thread *threads, size_t count, const volatile int *stop_flag, uint64_t *stops)
 {
 	size_t next = 0;
@@ -314,12 +293,11 @@ static int read_all(struct stopper *stopper, const struct attachment *attachment
 		batch->count = count - next < BATCH_MAX ? count - next : BATCH_MAX;
 		batch->stops = 0;
 		memcpy(batch->threads, &threads[next], batch->count * sizeof(threads[0]));
-		stop_reap(stopper);
-		if (stopper->unreaped != 0 || vain >= VAIN_MAX) {
+		if (!child_reap(helper, NULL) || vain >= VAIN_MAX) {
 			give_up(&threads[next], count - next, ETIMEDOUT);
 			break;
 		}
-		r = run_batch(stopper, attachment, batch, stop_flag);
+		r = run_batch(helper, attachment, batch, stop_flag);
 		*stops += batch->stops;
 		taken = take_results(batch, &threads[next]);
 		next += taken;
@@ -340,7 +318,7 @@ static int read_all(struct stopper *stopper, const struct attachment *attachment
 	return 0;
 }
 
-int stop_read(struct stopper *stopper, const struct attachment *attachment, struct stop_thread *threads,
+int stop_read(struct child *helper, const struct attachment *attachment, struct stop_thread *threads,
 	      size_t count, const volatile int *stop_flag, uint64_t *stops)
 {
 	struct stop_batch *batch = mmap(NULL, sizeof(*batch), PROT_READ | PROT_WRITE,
@@ -353,7 +331,7 @@ int stop_read(struct stopper *stopper, const struct attachment *attachment, stru
 		give_up(threads, count, errno);
 		return 0;
 	}
-	r = read_all(stopper, attachment, batch, threads, count, stop_flag, stops);
+	r = read_all(helper, attachment, batch, threads, count, stop_flag, stops);
 	munmap(batch, sizeof(*batch));
 	return r;
 }

@@ -9,6 +9,7 @@
 
 #include "attach.h"
 #include "base/heap_tag.h"
+#include "process/child.h"
 
 /*
  * Reading threads that have no other way by stopping each for a moment (ptrace(2)). Only a short-lived helper
@@ -29,20 +30,14 @@ struct stop_thread {
 	uint64_t allocated, deallocated;
 };
 
-/* The helper that was asked to end and has not ended: it waits in the kernel. */
-struct stopper {
-	pid_t unreaped; /* 0 for none; while there is one, nothing is stopped */
-};
-
 /*
  * Stops and reads `count` threads, one after the other, each for at most 250 ms. Gives up on the remaining
  * ones (tag waitpid) once several have not stopped in time. Counts the stopped ones into `*stops`. Returns 0,
  * or -EINTR when `stop_flag` (may be NULL) became non-zero: threads that were not reached are not `done`.
+ * `helper`, zeroed before the first call, is afterwards a helper that was asked to end and has not ended,
+ * because it waits in the kernel; while there is one, nothing is stopped.
  */
-int stop_read(struct stopper *stopper, const struct attachment *attachment, struct stop_thread *threads,
+int stop_read(struct child *helper, const struct attachment *attachment, struct stop_thread *threads,
 	      size_t count, const volatile int *stop_flag, uint64_t *stops);
-
-/* Collects the helper if it has ended, without waiting. */
-void stop_reap(struct stopper *stopper);
 
 #endif

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/buffer.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "thread_pointer.h"
 #include "probe/process/transfer.h"
@@ -21,7 +19,6 @@ enum {
 	BIRTH_WAITS = 3,                   /* for threads that have not registered their list yet */
 	BIRTH_WAIT_NS = 1000 * 1000,
 	LIVING_TRIES = 64, /* threads asked before a process counts as gone */
-	STATUS_SIZE_MAX = 64 * 1024,
 };
 
 _Static_assert(PROBE_BATCH + 1 == TRANSFER_MAX, "a batch and its mark fill a call");
@@ -96,7 +93,8 @@ void thread_reader_release(struct thread_reader *reader)
 {
 	struct thread_reader_memory *memory = reader->memory;
 
-	stop_reap(&reader->stopper);
+	if (!child_reap(&reader->stop_helper, NULL))
+		child_forget(&reader->stop_helper);
 	if (memory == NULL)
 		return;
 	free(memory->bytes);
@@ -231,16 +229,6 @@ static int run_transfer(struct reading *reading, size_t size)
 	return 0;
 }
 
-static void read_counters(const struct reading *reading, size_t position, uint64_t *ret_allocated,
-			  uint64_t *ret_deallocated)
-{
-	const char *bytes = reading->memory->bytes + position;
-
-	memcpy(ret_allocated, bytes, sizeof(*ret_allocated));
-	memcpy(ret_deallocated, bytes + reading->attachment->span - sizeof(*ret_deallocated),
-	       sizeof(*ret_deallocated));
-}
-
 static void add_cold(struct reading *reading, size_t thread)
 {
 	known_thread(reading, thread)->address = 0;
@@ -261,7 +249,8 @@ static int read_warm_batch(struct reading *reading)
 		const struct known_thread *known = known_thread(reading, thread);
 		uint64_t allocated, deallocated;
 
-		read_counters(reading, i * span, &allocated, &deallocated);
+		attachment_take_counters(reading->attachment, memory->bytes + i * span, &allocated,
+					 &deallocated);
 		/* counters only grow: else the memory belongs to another thread by now */
 		if (!memory->transfer.read[i] || (known->has_reading && (allocated < known->allocated ||
 									 deallocated < known->deallocated))) {
@@ -306,20 +295,16 @@ static int read_warm(struct reading *reading)
 /* The thread's number in its own pid namespace, which is the one that its C library keeps. */
 static int find_own_number(const struct reading *reading, uint32_t tid, uint32_t *ret_number)
 {
-	struct buffer status = {0};
 	size_t namespaces;
 	char path[64];
-	int r = 0;
+	int r;
 
 	*ret_number = tid;
 	if (reading->attachment->directory < 0)
 		return 0;
 	snprintf(path, sizeof(path), "task/%u/status", tid);
-	r = file_read(reading->attachment->directory, path, &status, STATUS_SIZE_MAX);
-	if (r == 0 && !attachment_parse_own_number(status.data, ret_number, &namespaces))
-		r = -ESRCH;
-	buffer_release(&status);
-	return r == -ENOENT ? -ESRCH : r;
+	r = attachment_read_own_number(reading->attachment->directory, path, ret_number, &namespaces);
+	return r == -ENOENT || r == -ENODATA ? -ESRCH : r;
 }
 
 /* A thread whose pointer nothing but a stop can tell, or that has ended. */
@@ -410,7 +395,8 @@ static int read_candidates(struct reading *reading, size_t count, size_t size)
 			fail(reading, candidate->thread, HEAP_TAG_PROCESS_VM_READV, EFAULT);
 			continue;
 		}
-		read_counters(reading, candidate->position, &allocated, &deallocated);
+		attachment_take_counters(reading->attachment, memory->bytes + candidate->position, &allocated,
+					 &deallocated);
 		known_thread(reading, candidate->thread)->address = candidate->address;
 		succeed(reading, candidate->thread, allocated, deallocated);
 	}
@@ -506,7 +492,7 @@ static int read_held(struct reading *reading)
 				    sizeof(memory->stops[0]));
 	for (size_t i = 0; i < reading->held_count; i++)
 		memory->stops[i] = (struct stop_thread){.tid = reading->threads[memory->held[i]].tid};
-	r = stop_read(&reading->reader->stopper, reading->attachment, memory->stops, reading->held_count,
+	r = stop_read(&reading->reader->stop_helper, reading->attachment, memory->stops, reading->held_count,
 		      reading->stop_flag, &reading->reader->counts.stops);
 	for (size_t i = 0; i < reading->held_count; i++)
 		take_stopped(reading, memory->held[i], &memory->stops[i]);

@@ -26,7 +26,7 @@ void known_threads_release(struct known_threads *known);
 /* Memory for reading, shared by all processes, and what one reading needs to know. */
 struct thread_reader {
 	bool allow_stop;
-	struct stopper stopper;
+	struct child stop_helper; /* stop_read() */
 	struct probe_counts counts;
 	struct thread_reader_memory *memory; /* owned */
 };

@@ -29,6 +29,9 @@ enum {
 	LAYOUT_EXECUTABLE = UINT32_MAX,
 	LAYOUT_VERSION_SIZE = 32,
 	LAYOUT_TEXT_SIZE = 512,
+	/* Bytes from one counter to the end of the other, which are read at once: 16 or 24 in all versions.
+	 */
+	LAYOUT_SPAN_MAX = 4096,
 };
 
 /* The PT_TLS segment of an object, as its program header says (bytes). */

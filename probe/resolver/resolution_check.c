@@ -6,7 +6,6 @@
 
 enum {
 	COUNTER_SIZE = 8,
-	COUNTER_SPAN_MAX = 4096,     /* both counters are read at once; in all versions 16 or 24 bytes */
 	PTHREAD_SIZE_MAX = 64 << 10, /* struct pthread of glibc: 2 to 3 KiB */
 	LINK_SIZE_MAX = 64 << 10,    /* struct link_map of glibc: 1 to 2 KiB */
 	DTV_ENTRY_SIZE_MAX = 64,
@@ -59,7 +58,7 @@ static bool layout_is_sound(const struct heap_layout *layout, uint32_t object_co
 	    !is_power_of_two_or_0(layout->tls.alignment) || layout->tls.alignment > TLS_SIZE_MAX)
 		return false;
 	if (layout->allocated >= layout->deallocated ||
-	    layout->deallocated - layout->allocated > COUNTER_SPAN_MAX - COUNTER_SIZE)
+	    layout->deallocated - layout->allocated > LAYOUT_SPAN_MAX - COUNTER_SIZE)
 		return false;
 	/* the whole of struct tsd_s is part of the image that PT_TLS describes */
 	return !__builtin_add_overflow(layout->symbol, layout->deallocated, &end) &&
