@@ -20,8 +20,8 @@
 #include "rights.h"
 
 enum {
-	PLACES_MAX = 2 * DEBUG_CANDIDATE_MAX +
-		     1, /* each below the root and on the host, and one in a cache */
+	/* each below the root and on the host, and one in a cache */
+	PLACES_MAX = 2 * DEBUG_CANDIDATE_MAX + 1,
 	OPEN_TRIES = 8, /* openat2(2): EAGAIN when a rename elsewhere interferes */
 };
 
@@ -47,28 +47,21 @@ struct file_identity {
 	ino_t inode;
 };
 
-int object_files_open(struct object_files *files, int process_directory, const char *executable_path,
-		      const struct process_map *map)
+void object_files_open(struct object_files *files, int process_directory, const char *executable_path,
+		       const struct process_map *map)
 {
-	*files = (struct object_files){.process_directory = -1, .root = -1};
-	files->process_directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
-	if (files->process_directory < 0)
-		return -errno;
-	files->root = openat(process_directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	files->executable_path = memory_duplicate(executable_path);
-	process_map_copy(map, &files->map);
-	return 0;
+	*files = (struct object_files){
+		.process_directory = process_directory,
+		.executable_path = executable_path,
+		.map = map,
+		.root = openat(process_directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
+	};
 }
 
 void object_files_close(struct object_files *files)
 {
-	if (files->process_directory >= 0)
-		close(files->process_directory);
 	if (files->root >= 0)
 		close(files->root);
-	free(files->executable_path);
-	process_map_release(&files->map);
-	*files = (struct object_files){.process_directory = -1, .root = -1};
 }
 
 static int open_path(int directory, const char *path, uint64_t resolve)
@@ -206,7 +199,7 @@ static int open_object(const struct object_files *files, uint32_t object)
 	int found;
 
 	if (object != LAYOUT_EXECUTABLE)
-		return open_library(files, &files->map.objects[object]);
+		return open_library(files, &files->map->objects[object]);
 	found = openat(files->process_directory, "exe", O_PATH | O_CLOEXEC);
 	return found < 0 ? -errno : open_regular(found);
 }
@@ -217,13 +210,13 @@ static void add_place(struct places *places, enum place_side side, char *path)
 	places->items[places->count++] = (struct place){side, path};
 }
 
-static void add_candidates(struct places *places, struct debug_candidates *candidates)
+/* Takes their paths over. */
+static void add_candidates(struct places *places, const struct debug_candidates *candidates)
 {
 	for (size_t i = 0; i < candidates->count; i++) {
 		add_place(places, PLACE_TARGET, memory_duplicate(candidates->paths[i]));
-		add_place(places, PLACE_HOST, memory_duplicate(candidates->paths[i]));
+		add_place(places, PLACE_HOST, candidates->paths[i]);
 	}
-	debug_candidates_release(candidates);
 }
 
 /* The cache that debuginfod's clients of this user have filled before (debuginfod_find_debuginfo(3)). */
@@ -247,7 +240,7 @@ static void find_places(const struct object_files *files, uint32_t object, enum 
 			const char *name, struct places *places)
 {
 	const char *path = object == LAYOUT_EXECUTABLE ? files->executable_path
-						       : files->map.objects[object].path;
+						       : files->map->objects[object].path;
 	struct debug_candidates candidates;
 
 	*places = (struct places){0};
@@ -291,7 +284,7 @@ int object_files_ask(const struct object_files *files, uint32_t object, uint32_t
 	struct places places;
 	int result;
 
-	if (file >= RESOLVE_FILE_COUNT || (object != LAYOUT_EXECUTABLE && object >= files->map.count))
+	if (file >= RESOLVE_FILE_COUNT || (object != LAYOUT_EXECUTABLE && object >= files->map->count))
 		return -EINVAL;
 	if (file == RESOLVE_FILE_OBJECT)
 		return ordinal == 0 ? open_object(files, object) : -ENOENT;

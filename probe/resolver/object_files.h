@@ -15,15 +15,15 @@
  * executable and its libraries, which are those that the process runs.
  */
 struct object_files {
+	/* The caller's, as resolver_submit() has them: */
 	int process_directory;
-	int root;              /* PROCESS/root, -1 where it may not be entered */
-	char *executable_path; /* text of the exe link */
-	struct process_map map;
+	const char *executable_path;
+	const struct process_map *map;
+	int root; /* PROCESS/root, -1 where it may not be entered */
 };
 
-/* Copies what it is given (resolver_submit()). Returns 0 or a negative errno. */
-int object_files_open(struct object_files *files, int process_directory, const char *executable_path,
-		      const struct process_map *map);
+void object_files_open(struct object_files *files, int process_directory, const char *executable_path,
+		       const struct process_map *map);
 void object_files_close(struct object_files *files);
 
 /* resolve_source.open() with unchecked arguments. */

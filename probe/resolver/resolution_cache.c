@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ enum {
 	UNHELD_MAX = 1024,      /* outcomes kept without a process */
 	CLEAN_MAX = 256 * 1024, /* files remembered to hold no jemalloc */
 	POLL_MS_MAX = 60 * 1000,
+	CPUS_UNKNOWN = 4, /* assumed then */
 };
 
 struct resolution_entry {
@@ -373,6 +375,28 @@ static void start_job(struct resolution_cache *cache, struct resolution_entry *e
 	entry->job = resolver_submit(cache->resolver, entry->directory, entry->path, &entry->map);
 }
 
+unsigned int resolution_headroom(unsigned int cpus, double load)
+{
+	const unsigned int bound = cpus / 2 + 1;
+	const double free_cpus = (double)cpus - load;
+
+	if (free_cpus < 1)
+		return 1;
+	return free_cpus < (double)bound ? (unsigned int)free_cpus : bound;
+}
+
+static unsigned int headroom_now(void)
+{
+	unsigned int cpus = CPUS_UNKNOWN;
+	double load = 0;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		cpus = (unsigned int)CPU_COUNT(&set);
+	(void)!getloadavg(&load, 1);
+	return resolution_headroom(cpus, load);
+}
+
 static void start_waiting(struct resolution_cache *cache)
 {
 	size_t running = 0, waiting = 0, allowed;
@@ -383,7 +407,7 @@ static void start_waiting(struct resolution_cache *cache)
 	}
 	if (waiting == running)
 		return;
-	allowed = resolver_headroom_now();
+	allowed = headroom_now();
 	for (size_t i = 0; i < cache->count && running < allowed; i++) {
 		struct resolution_entry *entry = cache->entries[i];
 
@@ -436,7 +460,7 @@ static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t
 					   sizeof(cache->polls[0]));
 		cache->polls[count++] = (struct pollfd){.fd = resolve_job_descriptor(job), .events = POLLIN};
 		deadline = resolve_job_deadline_ns(job);
-		if (deadline != 0 && deadline < until)
+		if (deadline < until)
 			until = deadline;
 	}
 	milliseconds = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;

@@ -55,6 +55,12 @@ void resolution_entry_result(const struct resolution_entry *entry, const struct 
  */
 size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_ns);
 
+/*
+ * How many resolutions may run at once so that they use only idle CPUs: the whole number of CPUs that `load`
+ * (runnable threads, mean of a minute) leaves free, at least 1 and at most one more than half of `cpus`.
+ */
+unsigned int resolution_headroom(unsigned int cpus, double load);
+
 /* Forgets outcomes that no process holds when there are very many. */
 void resolution_cache_trim(struct resolution_cache *cache);
 

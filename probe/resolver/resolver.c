@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "resolver_private.h"
+#include "resolver_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "resolution_check.h"
-#include "probe/dwarf/resolve.h"
-#include "resolver_message.h"
-#include "resolver_order.h"
 
 #define PATIENCE_NS (10 * NS_PER_S)
 
@@ -109,12 +106,6 @@ void resolver_tend(struct resolver *resolver)
 	take_news(resolver, MSG_DONTWAIT);
 	if (child_reap(&resolver->supervisor, NULL))
 		resolver->parent = 0;
-}
-
-pid_t resolver_parent_id(struct resolver *resolver)
-{
-	resolver_tend(resolver);
-	return resolver->parent;
 }
 
 bool resolver_owns(const struct resolver *resolver, pid_t process)
@@ -297,7 +288,7 @@ bool resolve_job_hangs_at_executable(const struct resolve_job *job)
 
 uint64_t resolve_job_deadline_ns(const struct resolve_job *job)
 {
-	return job->done ? 0 : job->deadline_ns;
+	return job->deadline_ns;
 }
 
 void resolve_job_release(struct resolve_job *job)

@@ -37,8 +37,7 @@ void resolver_stop(struct resolver *resolver);
 /* Whether a process is the supervisor or the resolver. */
 bool resolver_owns(const struct resolver *resolver, pid_t process);
 
-/* To be called now and then: takes note of a new resolver, and collects the supervisor where it was killed.
- */
+/* To be called now and then: takes note of a new resolver, and collects a supervisor that was killed. */
 void resolver_tend(struct resolver *resolver);
 
 /* One executable being resolved. */
@@ -65,23 +64,10 @@ bool resolve_job_hangs_at_executable(const struct resolve_job *job);
 /* Readable when resolve_job_poll() has something to do; -1 when the job is done. */
 int resolve_job_descriptor(const struct resolve_job *job);
 
-/* CLOCK_MONOTONIC ns at which the job is given up as worker-panic (poll then even without data); 0 when done.
- */
+/* CLOCK_MONOTONIC ns at which the job is given up as worker-panic: poll then even without data. */
 uint64_t resolve_job_deadline_ns(const struct resolve_job *job);
 
 /* Ends the job, its child too when it still runs. NULL is allowed. */
 void resolve_job_release(struct resolve_job *job);
-
-/*
- * How many jobs may run at once so that resolving uses only idle CPUs: the whole number of CPUs that `load`
- * (runnable threads, mean of a minute) leaves free, at least 1 and at most one more than half of `cpus`.
- */
-unsigned int resolver_headroom(unsigned int cpus, double load);
-
-/* The first word of /proc/loadavg; 0 when it is malformed. Expects LC_NUMERIC to be "C". */
-double resolver_parse_load(const char *text);
-
-/* resolver_headroom() of this host now. */
-unsigned int resolver_headroom_now(void);
 
 #endif

@@ -7,8 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "resolver_message.h"
-#include "resolver_parent.h"
+#include "resolver_process.h"
 
 /* What a child knows while it works. */
 struct asking {

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "probe/object/layout.h"
+#include "probe/process/process_map.h"
 #include "rights.h"
 
 /*
@@ -21,7 +22,7 @@ enum {
 /*
  * Program to supervisor: resolve an executable. With ORDER_JOB, the end of the job's socket that the
  * processes of the job have; ORDER_DIRECTORY, the directory of the process; ORDER_MAP, a file with the text
- * of its exe link and its memory map (resolver_order.h). Supervisor to resolver: with ORDER_JOB and
+ * of its exe link and its memory map (resolver_order_write()). Supervisor to resolver: with ORDER_JOB and
  * ORDER_FILES, the socket over which the child asks for files.
  */
 struct resolver_order {
@@ -100,6 +101,15 @@ int resolver_message_send(int socket, const void *message, size_t size, const in
  */
 ssize_t resolver_message_receive(int socket, void *message, size_t size, int *descriptors, size_t count,
 				 int flags);
+
+/*
+ * Writes what the opener of a job has to know of its process into a file without a name: too much for a
+ * message. Returns a descriptor or a negative errno.
+ */
+int resolver_order_write(const char *executable_path, const struct process_map *map);
+
+/* Reads it from the beginning; the caller frees both. Returns 0 or a negative errno. */
+int resolver_order_read(int descriptor, char **ret_executable_path, struct process_map *ret_map);
 
 /* Tells the program how a job ended; nobody is left to be told when that fails. */
 void resolver_message_send_ended(int socket, const struct resolver_ended *ended);

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include "object_files.h"
-#include "resolver_message.h"
-#include "resolver_order.h"
-#include "resolver_parent.h"
+#include "resolver_process.h"
 
 enum {
 	REQUESTS_MAX = 16384, /* of one child: a few a library */
@@ -82,17 +80,13 @@ int resolver_opener_run(int files, const int *descriptors, const struct resolver
 	struct object_files objects;
 	struct process_map map;
 	char *path;
-	int status, result = resolver_order_read(descriptors[ORDER_MAP], &path, &map);
+	int result = resolver_order_read(descriptors[ORDER_MAP], &path, &map);
 
 	if (result == 0 && map.count != order->object_count)
 		result = -EPROTO;
-	if (result == 0)
-		result = object_files_open(&objects, descriptors[ORDER_DIRECTORY], path, &map);
 	if (result < 0)
 		return refuse(job, "it could not be started: %s", strerror(-result));
-	status = serve(files, job, &objects);
-	object_files_close(&objects);
-	process_map_release(&map);
-	free(path);
-	return status;
+	/* all of it goes with the process */
+	object_files_open(&objects, descriptors[ORDER_DIRECTORY], path, &map);
+	return serve(files, job, &objects);
 }

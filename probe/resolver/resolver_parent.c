@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "resolver_parent.h"
+#include "resolver_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 
 #include "base/file.h"
 #include "resolver_jobs.h"
-#include "resolver_message.h"
 
 void resolver_bind(pid_t parent)
 {

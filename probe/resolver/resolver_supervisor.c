@@ -11,8 +11,7 @@
 
 #include "base/clock.h"
 #include "resolver_jobs.h"
-#include "resolver_message.h"
-#include "resolver_parent.h"
+#include "resolver_process.h"
 
 enum {
 	/* A resolver that is killed more often than that is left alone until the time is over. */
