@@ -28,10 +28,10 @@ struct walk {
 };
 
 /* Parses one file into a record; false when the text makes no sense. */
-typedef bool parse_member(struct walk *walk, struct cgroup_record *record, size_t offset);
+typedef bool parse_file(struct walk *walk, struct cgroup_record *record, size_t offset);
 
-struct cgroup_file {
-	parse_member *parse;
+struct cgroup_file_entry {
+	parse_file *parse;
 	size_t offset;
 	const char *controller; /* that creates the file; NULL for the core's */
 };
@@ -136,56 +136,55 @@ static bool parse_pressure(struct walk *walk, struct cgroup_record *record, size
 }
 
 #define AT(name) offsetof(struct cgroup_record, name)
-static const struct cgroup_file members[CGROUP_MEMBER_COUNT] = {
-	[CGROUP_MEMBER_CPU_STAT] = {parse_cpu_stat, 0, NULL},
-	[CGROUP_MEMBER_CPU_MAX] = {parse_cpu_max, 0, "cpu"},
-	[CGROUP_MEMBER_CPU_WEIGHT] = {parse_limit, AT(weight), "cpu"},
-	[CGROUP_MEMBER_CPU_WEIGHT_NICE] = {parse_i32, AT(weight_nice), "cpu"},
-	[CGROUP_MEMBER_MEMORY_CURRENT] = {parse_u64, AT(memory_current), "memory"},
-	[CGROUP_MEMBER_MEMORY_MAX] = {parse_limit, AT(memory_max), "memory"},
-	[CGROUP_MEMBER_MEMORY_HIGH] = {parse_limit, AT(memory_high), "memory"},
-	[CGROUP_MEMBER_MEMORY_LOW] = {parse_floor, AT(memory_low), "memory"},
-	[CGROUP_MEMBER_MEMORY_MIN] = {parse_floor, AT(memory_min), "memory"},
-	[CGROUP_MEMBER_MEMORY_STAT] = {parse_key_values, AT(memory_stat), "memory"},
-	[CGROUP_MEMBER_MEMORY_EVENTS] = {parse_key_values, AT(memory_events), "memory"},
-	[CGROUP_MEMBER_PIDS_CURRENT] = {parse_limit, AT(pids_current), "pids"},
-	[CGROUP_MEMBER_PIDS_MAX] = {parse_limit, AT(pids_max), "pids"},
-	[CGROUP_MEMBER_CPU_PRESSURE] = {parse_pressure, PRESSURE_CPU, NULL},
-	[CGROUP_MEMBER_MEMORY_PRESSURE] = {parse_pressure, PRESSURE_MEMORY, NULL},
-	[CGROUP_MEMBER_IO_PRESSURE] = {parse_pressure, PRESSURE_IO, NULL},
-	[CGROUP_MEMBER_IRQ_PRESSURE] = {parse_pressure, PRESSURE_IRQ, NULL},
+static const struct cgroup_file_entry files[CGROUP_FILE_COUNT] = {
+	[CGROUP_FILE_CPU_STAT] = {parse_cpu_stat, 0, NULL},
+	[CGROUP_FILE_CPU_MAX] = {parse_cpu_max, 0, "cpu"},
+	[CGROUP_FILE_CPU_WEIGHT] = {parse_limit, AT(weight), "cpu"},
+	[CGROUP_FILE_CPU_WEIGHT_NICE] = {parse_i32, AT(weight_nice), "cpu"},
+	[CGROUP_FILE_MEMORY_CURRENT] = {parse_u64, AT(memory_current), "memory"},
+	[CGROUP_FILE_MEMORY_MAX] = {parse_limit, AT(memory_max), "memory"},
+	[CGROUP_FILE_MEMORY_HIGH] = {parse_limit, AT(memory_high), "memory"},
+	[CGROUP_FILE_MEMORY_LOW] = {parse_floor, AT(memory_low), "memory"},
+	[CGROUP_FILE_MEMORY_MIN] = {parse_floor, AT(memory_min), "memory"},
+	[CGROUP_FILE_MEMORY_STAT] = {parse_key_values, AT(memory_stat), "memory"},
+	[CGROUP_FILE_MEMORY_EVENTS] = {parse_key_values, AT(memory_events), "memory"},
+	[CGROUP_FILE_PIDS_CURRENT] = {parse_limit, AT(pids_current), "pids"},
+	[CGROUP_FILE_PIDS_MAX] = {parse_limit, AT(pids_max), "pids"},
+	[CGROUP_FILE_CPU_PRESSURE] = {parse_pressure, PRESSURE_CPU, NULL},
+	[CGROUP_FILE_MEMORY_PRESSURE] = {parse_pressure, PRESSURE_MEMORY, NULL},
+	[CGROUP_FILE_IO_PRESSURE] = {parse_pressure, PRESSURE_IO, NULL},
+	[CGROUP_FILE_IRQ_PRESSURE] = {parse_pressure, PRESSURE_IRQ, NULL},
 };
 #undef AT
 
 /* Why a file that the kernel could print is not there. */
-static enum reason absence(const struct walk *walk, const struct cgroup_file *member)
+static enum reason absence(const struct walk *walk, const struct cgroup_file_entry *entry)
 {
-	if (member->parse == parse_pressure) {
-		enum reason host = (enum reason)walk->snapshot->pressure_missing[member->offset];
+	if (entry->parse == parse_pressure) {
+		enum reason host = (enum reason)walk->snapshot->pressure_missing[entry->offset];
 
 		/* the host has it: cgroup.pressure of this cgroup is 0 */
 		return host != REASON_READ ? host : REASON_SWITCHED_OFF;
 	}
-	if (member->controller != NULL &&
-	    !text_has_word(text_of(&walk->own_controllers), member->controller) &&
-	    text_has_word(text_of(&walk->controllers), member->controller))
+	if (entry->controller != NULL && !text_has_word(text_of(&walk->own_controllers), entry->controller) &&
+	    text_has_word(text_of(&walk->controllers), entry->controller))
 		return REASON_SWITCHED_OFF;
 	return REASON_NOT_IN_KERNEL;
 }
 
-static void read_members(struct walk *walk, int directory, struct cgroup_record *record)
+static void read_files(struct walk *walk, int directory, struct cgroup_record *record)
 {
 	if (file_read(directory, "cgroup.controllers", &walk->own_controllers, FILE_SIZE_MAX) < 0)
 		buffer_clear(&walk->own_controllers);
-	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++) {
-		int result = file_read(directory, cgroup_member_names[i], &walk->text, FILE_SIZE_MAX);
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
+		int result = file_read(directory, cgroup_file_names[i], &walk->text, FILE_SIZE_MAX);
 		enum reason reason = REASON_READ;
 
 		if (result == -ENOENT)
-			reason = absence(walk, &members[i]);
+			reason = absence(walk, &files[i]);
 		else if (result < 0)
 			reason = root_reason(result);
-		else if (!members[i].parse(walk, record, members[i].offset))
+		else if (!files[i].parse(walk, record, files[i].offset))
 			reason = REASON_BAD_VALUE;
 		record->missing[i] = (reason_id)reason;
 	}
@@ -193,7 +192,7 @@ static void read_members(struct walk *walk, int directory, struct cgroup_record 
 
 static void set_missing(struct cgroup_record *record, enum reason reason)
 {
-	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
 		record->missing[i] = (reason_id)reason;
 }
 
@@ -243,7 +242,7 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 	directory = cgroup_open(walk->roots, string_pool_text(strings, record->path),
 				string_pool_length(strings, record->path), O_RDONLY | O_DIRECTORY);
 	if (directory >= 0) {
-		read_members(walk, directory, record);
+		read_files(walk, directory, record);
 		close(directory);
 	} else {
 		/* removed, as the kernel's " (deleted)" at the end of the path tells */

@@ -251,10 +251,10 @@ static void end_cgroup(struct loader *loader, const struct frame *element)
 	if ((element->seen[0] & 1) != 0)
 		return; /* has the first member of a nested record */
 	loader->notes.older_cgroup = true;
-	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
 		record->missing[i] = REASON_NOT_IN_FILE;
-	record->missing[CGROUP_MEMBER_CPU_STAT] = REASON_READ;
-	record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_READ;
+	record->missing[CGROUP_FILE_CPU_STAT] = REASON_READ;
+	record->missing[CGROUP_FILE_MEMORY_CURRENT] = REASON_READ;
 }
 
 /* Parts of the `ctop` objects. */

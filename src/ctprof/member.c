@@ -131,7 +131,7 @@ static const struct member cgroup_fields[CGROUP_RECORD_FIELD_COUNT] = {
 
 static const struct member cgroup_knowledge_members[] = {
 	{NAME("missing"), MEMBER_OMITTED, MEMBER_NAMED_REASONS, FIELD(cgroup_record, missing),
-	 .names = cgroup_member_names, .count = CGROUP_MEMBER_COUNT},
+	 .names = cgroup_file_names, .count = CGROUP_FILE_COUNT},
 };
 
 static const struct object cgroup_cpu_object = CGROUP_OBJECT(0, CGROUP_RECORD_MEMORY_CURRENT);

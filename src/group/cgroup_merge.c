@@ -202,23 +202,23 @@ static void merge_field(struct merge *merge, struct cgroup_record *into, const s
 
 static void merge_record(struct merge *merge, struct merged_cgroup *into, const struct cgroup_record *from)
 {
-	bool taken[CGROUP_MEMBER_COUNT], first[CGROUP_MEMBER_COUNT];
+	bool taken[CGROUP_FILE_COUNT], first[CGROUP_FILE_COUNT];
 
-	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++) {
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
 		taken[i] = merge->by_flags || from->missing[i] == REASON_READ;
 		first[i] = into->records == into->unavailable[i];
 		if (!taken[i] && into->unavailable[i]++ == 0)
 			into->reason[i] = from->missing[i];
 	}
 	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
-		enum cgroup_member member = cgroup_record_fields[i].member;
+		enum cgroup_file file = cgroup_record_fields[i].file;
 
-		if (taken[member])
-			merge_field(merge, &into->record, from, (enum cgroup_record_field)i, first[member]);
+		if (taken[file])
+			merge_field(merge, &into->record, from, (enum cgroup_record_field)i, first[file]);
 	}
 	/* both enumerations list the resources in one order */
 	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
-		if (taken[CGROUP_MEMBER_CPU_PRESSURE + i])
+		if (taken[CGROUP_FILE_CPU_PRESSURE + i])
 			merge_pressure(&into->record, from, (enum pressure_resource)i);
 	}
 	into->records++;
@@ -311,14 +311,14 @@ void cgroup_merge_release(struct merged_cgroups *cgroups)
 	free(cgroups);
 }
 
-enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_member member,
+enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_file file,
 				    reason_id *ret_reason)
 {
-	*ret_reason = cgroup->reason[member];
-	return cgroup->unavailable[member] == cgroup->records ? VALUE_UNAVAILABLE : VALUE_READ;
+	*ret_reason = cgroup->reason[file];
+	return cgroup->unavailable[file] == cgroup->records ? VALUE_UNAVAILABLE : VALUE_READ;
 }
 
-bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_member member)
+bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_file file)
 {
-	return cgroup->unavailable[member] != 0 && cgroup->unavailable[member] != cgroup->records;
+	return cgroup->unavailable[file] != 0 && cgroup->unavailable[file] != cgroup->records;
 }

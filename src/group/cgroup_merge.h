@@ -16,8 +16,8 @@ struct merged_cgroup {
 	size_t key_length;
 	struct cgroup_record record; /* path and missing have no meaning; keys of lists in byte order */
 	uint32_t records;            /* in it */
-	uint32_t unavailable[CGROUP_MEMBER_COUNT]; /* of them, those where the member was not read */
-	reason_id reason[CGROUP_MEMBER_COUNT];     /* of the first such record */
+	uint32_t unavailable[CGROUP_FILE_COUNT]; /* of them, those where the file was not read */
+	reason_id reason[CGROUP_FILE_COUNT];     /* of the first such record */
 };
 
 /* All of a snapshot, ascending by the bytes of their keys. */
@@ -36,11 +36,11 @@ struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 					   const struct grouping_options *options, bool by_flags);
 void cgroup_merge_release(struct merged_cgroups *cgroups);
 
-/* Whether a member has a value, or why it has none (`*ret_reason`). */
-enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_member member,
+/* Whether the fields of a file have values, or why they have none (`*ret_reason`). */
+enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_file file,
 				    reason_id *ret_reason);
 
-/* Whether records are missing in a member's value. */
-bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_member member);
+/* Whether records are missing in those values. */
+bool cgroup_merge_is_partial(const struct merged_cgroup *cgroup, enum cgroup_file file);
 
 #endif

@@ -92,12 +92,12 @@ static struct field_value read_field(const struct cgroup_field_entry *field, con
 }
 
 /* The file of the kernel that it is read from; both enumerations of pressure have one order. */
-static enum cgroup_member member_of(const struct cgroup_field_entry *field)
+static enum cgroup_file file_of(const struct cgroup_field_entry *field)
 {
 	return field->from < CGROUP_RECORD_FIELD_COUNT
-		       ? cgroup_record_fields[field->from].member
-		       : (enum cgroup_member)(CGROUP_MEMBER_CPU_PRESSURE + field->from -
-					      CGROUP_RECORD_FIELD_COUNT);
+		       ? cgroup_record_fields[field->from].file
+		       : (enum cgroup_file)(CGROUP_FILE_CPU_PRESSURE + field->from -
+					    CGROUP_RECORD_FIELD_COUNT);
 }
 
 /* Whether the cgroups of a group add up; else the largest counts, and one without a limit leaves it without.
@@ -200,8 +200,8 @@ static uint16_t take_change(const struct span *span, const struct cgroup_field_e
 	if (span->from->cgroup_count == 0 || (before == NULL && settled))
 		return REASON_NOT_READ;
 	if (before != NULL) {
-		if (before->missing[member_of(field)] != REASON_READ)
-			return before->missing[member_of(field)];
+		if (before->missing[file_of(field)] != REASON_READ)
+			return before->missing[file_of(field)];
 		start = read_field(field, span->from, before).value;
 	}
 	if (*value < start)
@@ -221,7 +221,7 @@ static void add_record(const struct span *span, const struct cgroup_field_entry 
 		       struct accumulator *accumulator)
 {
 	struct field_value value = read_field(field, span->now, record);
-	uint16_t reason = record->missing[member_of(field)];
+	uint16_t reason = record->missing[file_of(field)];
 
 	if (reason == REASON_READ && field->kind != CGROUP_FIELD_GAUGE)
 		reason = take_change(span, field, before, settled, &value.value);

@@ -15,11 +15,11 @@ const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
 };
 
 const struct cgroup_record_entry cgroup_record_fields[CGROUP_RECORD_FIELD_COUNT] = {
-#define CGROUP_FIELD(id, field, type, name, merge, member, section, limit, ladder)                           \
+#define CGROUP_FIELD(id, field, type, name, merge, file, section, limit, ladder)                             \
 	{offsetof(struct cgroup_record, field),                                                              \
 	 CGROUP_TYPE_##type,                                                                                 \
 	 CGROUP_MERGE_##merge,                                                                               \
-	 CGROUP_MEMBER_##member,                                                                             \
+	 CGROUP_FILE_##file,                                                                                 \
 	 SECTION_##section,                                                                                  \
 	 limit,                                                                                              \
 	 LADDER_##ladder},
@@ -27,24 +27,24 @@ const struct cgroup_record_entry cgroup_record_fields[CGROUP_RECORD_FIELD_COUNT]
 #undef CGROUP_FIELD
 };
 
-const char *const cgroup_member_names[CGROUP_MEMBER_COUNT] = {
-	[CGROUP_MEMBER_CPU_STAT] = "cpu.stat",
-	[CGROUP_MEMBER_CPU_MAX] = "cpu.max",
-	[CGROUP_MEMBER_CPU_WEIGHT] = "cpu.weight",
-	[CGROUP_MEMBER_CPU_WEIGHT_NICE] = "cpu.weight.nice",
-	[CGROUP_MEMBER_MEMORY_CURRENT] = "memory.current",
-	[CGROUP_MEMBER_MEMORY_MAX] = "memory.max",
-	[CGROUP_MEMBER_MEMORY_HIGH] = "memory.high",
-	[CGROUP_MEMBER_MEMORY_LOW] = "memory.low",
-	[CGROUP_MEMBER_MEMORY_MIN] = "memory.min",
-	[CGROUP_MEMBER_MEMORY_STAT] = "memory.stat",
-	[CGROUP_MEMBER_MEMORY_EVENTS] = "memory.events",
-	[CGROUP_MEMBER_PIDS_CURRENT] = "pids.current",
-	[CGROUP_MEMBER_PIDS_MAX] = "pids.max",
-	[CGROUP_MEMBER_CPU_PRESSURE] = "cpu.pressure",
-	[CGROUP_MEMBER_MEMORY_PRESSURE] = "memory.pressure",
-	[CGROUP_MEMBER_IO_PRESSURE] = "io.pressure",
-	[CGROUP_MEMBER_IRQ_PRESSURE] = "irq.pressure",
+const char *const cgroup_file_names[CGROUP_FILE_COUNT] = {
+	[CGROUP_FILE_CPU_STAT] = "cpu.stat",
+	[CGROUP_FILE_CPU_MAX] = "cpu.max",
+	[CGROUP_FILE_CPU_WEIGHT] = "cpu.weight",
+	[CGROUP_FILE_CPU_WEIGHT_NICE] = "cpu.weight.nice",
+	[CGROUP_FILE_MEMORY_CURRENT] = "memory.current",
+	[CGROUP_FILE_MEMORY_MAX] = "memory.max",
+	[CGROUP_FILE_MEMORY_HIGH] = "memory.high",
+	[CGROUP_FILE_MEMORY_LOW] = "memory.low",
+	[CGROUP_FILE_MEMORY_MIN] = "memory.min",
+	[CGROUP_FILE_MEMORY_STAT] = "memory.stat",
+	[CGROUP_FILE_MEMORY_EVENTS] = "memory.events",
+	[CGROUP_FILE_PIDS_CURRENT] = "pids.current",
+	[CGROUP_FILE_PIDS_MAX] = "pids.max",
+	[CGROUP_FILE_CPU_PRESSURE] = "cpu.pressure",
+	[CGROUP_FILE_MEMORY_PRESSURE] = "memory.pressure",
+	[CGROUP_FILE_IO_PRESSURE] = "io.pressure",
+	[CGROUP_FILE_IRQ_PRESSURE] = "irq.pressure",
 };
 
 const char *const parse_file_names[PARSE_FILE_COUNT] = {

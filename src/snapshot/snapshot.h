@@ -81,29 +81,29 @@ struct optional_i32 {
 	bool present;
 };
 
-/* Members of a cgroup record that `missing` can name: CGROUP_MEMBER(id, file name). */
-enum cgroup_member {
-	CGROUP_MEMBER_CPU_STAT,
-	CGROUP_MEMBER_CPU_MAX,
-	CGROUP_MEMBER_CPU_WEIGHT,
-	CGROUP_MEMBER_CPU_WEIGHT_NICE,
-	CGROUP_MEMBER_MEMORY_CURRENT,
-	CGROUP_MEMBER_MEMORY_MAX,
-	CGROUP_MEMBER_MEMORY_HIGH,
-	CGROUP_MEMBER_MEMORY_LOW,
-	CGROUP_MEMBER_MEMORY_MIN,
-	CGROUP_MEMBER_MEMORY_STAT,
-	CGROUP_MEMBER_MEMORY_EVENTS,
-	CGROUP_MEMBER_PIDS_CURRENT,
-	CGROUP_MEMBER_PIDS_MAX,
-	CGROUP_MEMBER_CPU_PRESSURE,
-	CGROUP_MEMBER_MEMORY_PRESSURE,
-	CGROUP_MEMBER_IO_PRESSURE,
-	CGROUP_MEMBER_IRQ_PRESSURE,
-	CGROUP_MEMBER_COUNT,
+/* The files of the kernel that a cgroup record is read from; `missing` is by them. */
+enum cgroup_file {
+	CGROUP_FILE_CPU_STAT,
+	CGROUP_FILE_CPU_MAX,
+	CGROUP_FILE_CPU_WEIGHT,
+	CGROUP_FILE_CPU_WEIGHT_NICE,
+	CGROUP_FILE_MEMORY_CURRENT,
+	CGROUP_FILE_MEMORY_MAX,
+	CGROUP_FILE_MEMORY_HIGH,
+	CGROUP_FILE_MEMORY_LOW,
+	CGROUP_FILE_MEMORY_MIN,
+	CGROUP_FILE_MEMORY_STAT,
+	CGROUP_FILE_MEMORY_EVENTS,
+	CGROUP_FILE_PIDS_CURRENT,
+	CGROUP_FILE_PIDS_MAX,
+	CGROUP_FILE_CPU_PRESSURE,
+	CGROUP_FILE_MEMORY_PRESSURE,
+	CGROUP_FILE_IO_PRESSURE,
+	CGROUP_FILE_IRQ_PRESSURE,
+	CGROUP_FILE_COUNT,
 };
 
-extern const char *const cgroup_member_names[CGROUP_MEMBER_COUNT]; /* "cpu.stat", "memory.current" … */
+extern const char *const cgroup_file_names[CGROUP_FILE_COUNT]; /* "cpu.stat", "memory.current" … */
 
 enum cgroup_type {
 	CGROUP_TYPE_U64,
@@ -139,16 +139,16 @@ struct cgroup_record {
 #include "cgroup_field.def"
 #undef CGROUP_FIELD
 	struct pressure pressure;
-	reason_id missing[CGROUP_MEMBER_COUNT]; /* REASON_READ where it was read */
+	reason_id missing[CGROUP_FILE_COUNT]; /* REASON_READ where it was read */
 };
 
 struct cgroup_record_entry {
 	size_t offset; /* in struct cgroup_record */
 	enum cgroup_type type;
 	enum cgroup_merge merge;
-	enum cgroup_member member; /* that it is read from */
-	enum section section;      /* of reports, SECTION_COUNT for none */
-	bool limit;                /* there is none where it is not set */
+	enum cgroup_file file; /* that it is read from */
+	enum section section;  /* of reports, SECTION_COUNT for none */
+	bool limit;            /* there is none where it is not set */
 	enum ladder ladder;
 };
 

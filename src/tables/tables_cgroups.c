@@ -85,15 +85,15 @@ static const struct merged_cgroup *any_side(const struct cgroup_pair *pair)
 	return pair->side[DIFF_BEFORE] != NULL ? pair->side[DIFF_BEFORE] : pair->side[DIFF_AFTER];
 }
 
-/* A member of one side without its number; it has none to have where there is no record. */
-static struct tables_side begin_side(const struct merged_cgroup *cgroup, enum cgroup_member member)
+/* A file of one side without its number; it has none to have where there is no record. */
+static struct tables_side begin_side(const struct merged_cgroup *cgroup, enum cgroup_file file)
 {
 	struct tables_side side = {.kind = CELL_SIDE_NONE};
 
 	if (cgroup == NULL)
 		return side;
-	side.unavailable = cgroup_merge_state(cgroup, member, &side.reason) == VALUE_UNAVAILABLE;
-	side.partial = cgroup_merge_is_partial(cgroup, member);
+	side.unavailable = cgroup_merge_state(cgroup, file, &side.reason) == VALUE_UNAVAILABLE;
+	side.partial = cgroup_merge_is_partial(cgroup, file);
 	if (!side.unavailable)
 		side.kind = CELL_SIDE_INTEGER;
 	return side;
@@ -115,7 +115,7 @@ static struct optional_u64 number_of(const struct cgroup_record *record,
 static struct tables_side make_side(const struct merged_cgroup *cgroup,
 				    const struct cgroup_record_entry *field)
 {
-	struct tables_side side = begin_side(cgroup, field->member);
+	struct tables_side side = begin_side(cgroup, field->file);
 	struct optional_u64 number = {0};
 
 	if (cgroup != NULL)
@@ -191,7 +191,7 @@ static bool has_limit(const struct merged_cgroup *cgroup)
 
 static void append_cpu_limit(struct buffer *text, const struct merged_cgroup *cgroup)
 {
-	struct tables_side side = begin_side(cgroup, CGROUP_MEMBER_CPU_MAX);
+	struct tables_side side = begin_side(cgroup, CGROUP_FILE_CPU_MAX);
 
 	if (side.unavailable)
 		buffer_append_text(text, "·");
@@ -204,7 +204,7 @@ static void append_cpu_limit(struct buffer *text, const struct merged_cgroup *cg
 static void set_cpu_limit(struct cgroups *tables, struct table *table, struct cell *cell,
 			  const struct cgroup_pair *pair)
 {
-	const struct tables_side side = begin_side(pair->side[DIFF_AFTER], CGROUP_MEMBER_CPU_MAX);
+	const struct tables_side side = begin_side(pair->side[DIFF_AFTER], CGROUP_FILE_CPU_MAX);
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
 
 	if (!tables->build->is_comparison && side.unavailable) {
@@ -244,14 +244,13 @@ static void build_limits(struct cgroups *tables)
 	tables_finish(tables->build, table);
 }
 
-static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum cgroup_member member)
+static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum cgroup_file file)
 {
 	static const struct key_values none;
 
 	if (cgroup == NULL)
 		return &none;
-	return member == CGROUP_MEMBER_MEMORY_STAT ? &cgroup->record.memory_stat
-						   : &cgroup->record.memory_events;
+	return file == CGROUP_FILE_MEMORY_STAT ? &cgroup->record.memory_stat : &cgroup->record.memory_events;
 }
 
 /* The next key of both lists, in byte order, with its item on each side or NULL. False at the end. */
@@ -296,7 +295,7 @@ static bool next_item(const struct cgroups *tables, const struct key_values *con
 
 /* A row for an item that is on one side or both; `key` may hold a NUL. */
 static void add_list_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
-			 enum cgroup_member member, const char *key, size_t key_length,
+			 enum cgroup_file file, const char *key, size_t key_length,
 			 const struct key_value *const items[DIFF_SIDE_COUNT])
 {
 	struct table_row *row = add_row(tables, table, pair);
@@ -305,7 +304,7 @@ static void add_list_row(struct cgroups *tables, struct table *table, const stru
 	if (row == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		sides[side] = begin_side(pair->side[side], member);
+		sides[side] = begin_side(pair->side[side], file);
 		sides[side].number = items[side] != NULL ? items[side]->value : 0;
 		if (items[side] == NULL)
 			sides[side].kind = CELL_SIDE_NONE;
@@ -317,7 +316,7 @@ static void add_list_row(struct cgroups *tables, struct table *table, const stru
 /* One row for each key that differs, of one snapshot that is not zero; one with the file's name where a side
  * was not read. */
 static void add_list(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
-		     enum cgroup_member member)
+		     enum cgroup_file file)
 {
 	const struct key_values *lists[DIFF_SIDE_COUNT];
 	uint32_t next[DIFF_SIDE_COUNT] = {0};
@@ -326,12 +325,11 @@ static void add_list(struct cgroups *tables, struct table *table, const struct c
 	size_t length;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		lists[side] = list_of(pair->side[side], member);
-		if (!begin_side(pair->side[side], member).unavailable)
+		lists[side] = list_of(pair->side[side], file);
+		if (!begin_side(pair->side[side], file).unavailable)
 			continue;
-		add_list_row(tables, table, pair, member, cgroup_member_names[member],
-			     strlen(cgroup_member_names[member]),
-			     (const struct key_value *const[]){NULL, NULL});
+		add_list_row(tables, table, pair, file, cgroup_file_names[file],
+			     strlen(cgroup_file_names[file]), (const struct key_value *const[]){NULL, NULL});
 		return;
 	}
 	while (next_item(tables, lists, next, items, &key, &length)) {
@@ -340,18 +338,18 @@ static void add_list(struct cgroups *tables, struct table *table, const struct c
 		const bool on_both = items[DIFF_BEFORE] != NULL && items[DIFF_AFTER] != NULL;
 
 		if (before != after || (tables->build->is_comparison && !on_both))
-			add_list_row(tables, table, pair, member, key, length, items);
+			add_list_row(tables, table, pair, file, key, length, items);
 	}
 }
 
 static void build_list(struct cgroups *tables, enum section section, const struct table_column columns[],
-		       enum cgroup_member member)
+		       enum cgroup_file file)
 {
 	struct table *table = tables_sides_create_table(tables->build, sections[section].name, columns,
 							LIST_COLUMNS);
 
 	for (size_t i = 0; i < tables->count; i++)
-		add_list(tables, table, &tables->pairs[i], member);
+		add_list(tables, table, &tables->pairs[i], file);
 	tables_finish(tables->build, table);
 }
 
@@ -359,12 +357,12 @@ static void make_pressure(const struct cgroup_pair *pair, enum pressure_resource
 			  struct tables_pressure sides[DIFF_SIDE_COUNT])
 {
 	/* both enumerations have one order */
-	const enum cgroup_member member = (enum cgroup_member)(CGROUP_MEMBER_CPU_PRESSURE + (int)resource);
+	const enum cgroup_file file = (enum cgroup_file)(CGROUP_FILE_CPU_PRESSURE + (int)resource);
 
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
 		sides[i] = (struct tables_pressure){
 			.pressure = pair->side[i] != NULL ? &pair->side[i]->record.pressure : NULL,
-			.side = begin_side(pair->side[i], member),
+			.side = begin_side(pair->side[i], file),
 		};
 }
 
@@ -426,10 +424,9 @@ void tables_cgroups(struct tables_build *build)
 	if (wanted[SECTION_CGROUP_LIMITS])
 		build_limits(&tables);
 	if (wanted[SECTION_MEMORY_STAT])
-		build_list(&tables, SECTION_MEMORY_STAT, memory_stat_columns, CGROUP_MEMBER_MEMORY_STAT);
+		build_list(&tables, SECTION_MEMORY_STAT, memory_stat_columns, CGROUP_FILE_MEMORY_STAT);
 	if (wanted[SECTION_MEMORY_EVENTS])
-		build_list(&tables, SECTION_MEMORY_EVENTS, memory_events_columns,
-			   CGROUP_MEMBER_MEMORY_EVENTS);
+		build_list(&tables, SECTION_MEMORY_EVENTS, memory_events_columns, CGROUP_FILE_MEMORY_EVENTS);
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);
 	cgroup_merge_release(tables.cgroups[DIFF_BEFORE]);

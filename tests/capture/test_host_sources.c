@@ -146,19 +146,19 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(record->weight_nice.value, -3);
 	assert_int_equal(record->pids_current.value, 4);
 	assert_false(record->pids_max.present);
-	assert_int_equal(record->missing[CGROUP_MEMBER_PIDS_MAX], REASON_READ);
-	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_FILE_PIDS_MAX], REASON_READ);
+	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_SWITCHED_OFF);
 	assert_int_equal(record->pressure.resource[PRESSURE_IO].full.total_usec, 8);
-	assert_int_equal(record->missing[CGROUP_MEMBER_IO_PRESSURE], REASON_READ);
-	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_PRESSURE], REASON_SWITCHED_OFF);
-	assert_int_equal(record->missing[CGROUP_MEMBER_CPU_PRESSURE], REASON_NOT_IN_KERNEL);
+	assert_int_equal(record->missing[CGROUP_FILE_IO_PRESSURE], REASON_READ);
+	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_PRESSURE], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_FILE_CPU_PRESSURE], REASON_NOT_IN_KERNEL);
 
 	record = record_of(snapshot, "/bad");
-	assert_int_equal(record->missing[CGROUP_MEMBER_CPU_MAX], REASON_BAD_VALUE);
+	assert_int_equal(record->missing[CGROUP_FILE_CPU_MAX], REASON_BAD_VALUE);
 	assert_false(record->max_quota_us.present);
 	assert_int_equal(record->max_period_us, 100000);
-	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_BAD_VALUE);
-	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_MAX], REASON_BAD_VALUE);
+	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_BAD_VALUE);
+	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_MAX], REASON_BAD_VALUE);
 	assert_false(record->memory_max.present);
 	assert_true(record->memory_low.present);
 	assert_true(record->memory_low.value == UINT64_MAX);
@@ -167,11 +167,11 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(record->memory_events.count, 2);
 	assert_int_equal(record->memory_events.items[0].value, 4);
 	assert_int_equal(record->memory_events.items[1].value, 2);
-	assert_int_equal(record->missing[CGROUP_MEMBER_PIDS_MAX], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_FILE_PIDS_MAX], REASON_SWITCHED_OFF);
 
 	record = record_of(snapshot, "/");
 	assert_int_equal(record->usage_usec, 1);
-	assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
+	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
 	assert_int_equal(record_of(snapshot, "//a")->usage_usec, 11);
 	assert_int_equal(record_of(snapshot, "/../x")->missing[0], REASON_OTHER_NAMESPACE);
 	assert_int_equal(record_of(snapshot, "/gone (deleted)")->missing[0], REASON_UNREADABLE);
@@ -232,9 +232,9 @@ static void test_cgroup_budget(void **state)
 	tree_text(&tree, "cgroup/b/cpu.stat", "usage_usec 1\n");
 	tree_open(&tree);
 	cgroup_read_records(&tree.roots, over_after_one, &asked, snapshot);
-	assert_int_equal(record_of(snapshot, "/a")->missing[CGROUP_MEMBER_CPU_STAT], REASON_READ);
-	assert_int_equal(record_of(snapshot, "/b")->missing[CGROUP_MEMBER_CPU_STAT], REASON_OVER_BUDGET);
-	assert_int_equal(record_of(snapshot, "/c")->missing[CGROUP_MEMBER_CPU_STAT], REASON_OVER_BUDGET);
+	assert_int_equal(record_of(snapshot, "/a")->missing[CGROUP_FILE_CPU_STAT], REASON_READ);
+	assert_int_equal(record_of(snapshot, "/b")->missing[CGROUP_FILE_CPU_STAT], REASON_OVER_BUDGET);
+	assert_int_equal(record_of(snapshot, "/c")->missing[CGROUP_FILE_CPU_STAT], REASON_OVER_BUDGET);
 	assert_int_equal(asked, 2);
 	snapshot_release(snapshot);
 	tree_remove(&tree);
@@ -525,7 +525,7 @@ static void test_saved_hosts(void **state)
 		assert_true(record->pressure.resource[PRESSURE_CPU].full.total_usec > 0);
 		record = record_of(snapshot, "/");
 		assert_true(record->usage_usec > 0);
-		assert_int_equal(record->missing[CGROUP_MEMBER_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
+		assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
 		feature_release(&checks);
 		roots_close(&roots);
 		snapshot_release(snapshot);

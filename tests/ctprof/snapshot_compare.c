@@ -139,7 +139,7 @@ static void assert_cgroups_equal(const struct snapshot *left, const struct snaps
 	assert_u64_equal(&a->pids_current, &b->pids_current);
 	assert_u64_equal(&a->pids_max, &b->pids_max);
 	assert_pressure_equal(&a->pressure, &b->pressure);
-	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
 		assert_string_equal(snapshot_reason_name(left, a->missing[i]),
 				    snapshot_reason_name(right, b->missing[i]));
 }

@@ -262,8 +262,8 @@ static void add_states(struct snapshot *snapshot)
 	snapshot_add_exception(snapshot, 0, METRIC_RCHAR, REASON_READ);
 	snapshot_add_exception(snapshot, 0, METRIC_IRQ_DELAY_COUNT, REASON_READ);
 	snapshot->pressure_missing[PRESSURE_IRQ] = REASON_NOT_IN_KERNEL;
-	snapshot->cgroups[0].missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
-	snapshot->cgroups[0].missing[CGROUP_MEMBER_IRQ_PRESSURE] = moon;
+	snapshot->cgroups[0].missing[CGROUP_FILE_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
+	snapshot->cgroups[0].missing[CGROUP_FILE_IRQ_PRESSURE] = moon;
 	snapshot_read_times(snapshot, SOURCE_SCHED)[1] = 1000;
 	snapshot_read_times(snapshot, SOURCE_DELAYS)[3] = 1;
 	snapshot->thread_flags[0] |= THREAD_KERNEL;

@@ -257,8 +257,8 @@ static void test_older_cgroups_and_host(void **state)
 	assert_int_equal(snapshot->cgroups[0].throttled_usec, 3);
 	assert_int_equal(snapshot->cgroups[0].memory_current, 4);
 	assert_int_equal(snapshot->cgroups[0].max_period_us, 100000);
-	assert_int_equal(snapshot->cgroups[0].missing[CGROUP_MEMBER_CPU_STAT], REASON_READ);
-	assert_int_equal(snapshot->cgroups[0].missing[CGROUP_MEMBER_PIDS_MAX], REASON_NOT_IN_FILE);
+	assert_int_equal(snapshot->cgroups[0].missing[CGROUP_FILE_CPU_STAT], REASON_READ);
+	assert_int_equal(snapshot->cgroups[0].missing[CGROUP_FILE_PIDS_MAX], REASON_NOT_IN_FILE);
 	snapshot_release(snapshot);
 	json = example_replace(EXAMPLE_SNAPSHOT("", ""), "ns\":1",
 			       "ns\":1,\"host\":{\"total_memory_kb\":5,\"hugepages_size_kb\":6}");

@@ -149,34 +149,34 @@ static void test_members_not_read(void **state)
 	record = add_record(snapshot, "/pod-1");
 	record->memory_current = 77;
 	record->memory_max = number(9);
-	record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
-	record->missing[CGROUP_MEMBER_PIDS_MAX] = REASON_UNREADABLE;
-	record->missing[CGROUP_MEMBER_MEMORY_HIGH] = REASON_UNREADABLE;
+	record->missing[CGROUP_FILE_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
+	record->missing[CGROUP_FILE_PIDS_MAX] = REASON_UNREADABLE;
+	record->missing[CGROUP_FILE_MEMORY_HIGH] = REASON_UNREADABLE;
 	record = add_record(snapshot, "/pod-2");
 	record->memory_current = 10;
 	record->memory_high = number(4);
-	record->missing[CGROUP_MEMBER_PIDS_MAX] = REASON_ENDED;
-	record->missing[CGROUP_MEMBER_MEMORY_MAX] = REASON_ENDED;
+	record->missing[CGROUP_FILE_PIDS_MAX] = REASON_ENDED;
+	record->missing[CGROUP_FILE_MEMORY_MAX] = REASON_ENDED;
 	snapshot_finish(snapshot);
 	cgroups = cgroup_merge_create(snapshot, &by_cgroup, false);
 	assert_int_equal(cgroups->items[0].record.memory_current, 10);
-	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_MEMBER_MEMORY_CURRENT, &reason),
+	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_FILE_MEMORY_CURRENT, &reason),
 			 VALUE_READ);
-	assert_true(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_MEMBER_MEMORY_CURRENT));
+	assert_true(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_FILE_MEMORY_CURRENT));
 	assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_MEMBER_PIDS_MAX, &reason),
+	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_FILE_PIDS_MAX, &reason),
 			 VALUE_UNAVAILABLE);
 	assert_int_equal(reason, REASON_UNREADABLE);
-	assert_false(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_MEMBER_PIDS_MAX));
+	assert_false(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_FILE_PIDS_MAX));
 	/* the limit of the one that was read, whichever it is */
 	assert_int_equal(cgroups->items[0].record.memory_max.value, 9);
 	assert_int_equal(cgroups->items[0].record.memory_high.value, 4);
-	assert_false(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_MEMBER_CPU_STAT));
+	assert_false(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_FILE_CPU_STAT));
 	cgroup_merge_release(cgroups);
 
 	cgroups = cgroup_merge_create(snapshot, &by_cgroup, true);
 	assert_int_equal(cgroups->items[0].record.memory_current, 77);
-	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_MEMBER_PIDS_MAX, &reason), VALUE_READ);
+	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_FILE_PIDS_MAX, &reason), VALUE_READ);
 	cgroup_merge_release(cgroups);
 	snapshot_release(snapshot);
 }

@@ -46,9 +46,9 @@ static void add_cgroup(struct snapshot *snapshot, const char *path, uint64_t usa
 
 	record->usage_usec = usage;
 	record->memory_current = current;
-	record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = current_missing;
-	record->missing[CGROUP_MEMBER_MEMORY_EVENTS] = current_missing;
-	record->missing[CGROUP_MEMBER_CPU_PRESSURE] = current_missing;
+	record->missing[CGROUP_FILE_MEMORY_CURRENT] = current_missing;
+	record->missing[CGROUP_FILE_MEMORY_EVENTS] = current_missing;
+	record->missing[CGROUP_FILE_CPU_PRESSURE] = current_missing;
 	record->pressure.resource[PRESSURE_CPU].some.avg10 = current_missing == REASON_READ ? 1859 : 0;
 	record->weight = (struct optional_u64){100, true};
 }

@@ -274,7 +274,7 @@ static void fill_cgroups(struct snapshot *snapshot, int round)
 		if (i != 2)
 			add_event(snapshot, record, "oom_kill", 4 + (uint64_t)round);
 		if (i == 2)
-			record->missing[CGROUP_MEMBER_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
+			record->missing[CGROUP_FILE_MEMORY_CURRENT] = REASON_NOT_IN_KERNEL;
 	}
 }
 

@@ -342,8 +342,8 @@ static void test_table(void **state)
 static void test_name_tables_are_whole(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < CGROUP_MEMBER_COUNT; i++)
-		assert_non_null(cgroup_member_names[i]);
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
+		assert_non_null(cgroup_file_names[i]);
 	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++)
 		assert_non_null(pressure_resource_names[i]);
 	for (size_t i = 0; i < PARSE_FILE_COUNT; i++)
