@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * A well-mixed hash of `length` bytes, keyed with a secret of this process: who chooses the names cannot
- * choose them so that they collide, and nothing that is printed or ordered may depend on it.
+ * A well-mixed hash of `length` bytes, keyed with a secret of this process so that nobody can choose names
+ * that collide. It differs from run to run: nothing that is printed or ordered may depend on it.
  */
 uint32_t hash_bytes(const void *bytes, size_t length);
 

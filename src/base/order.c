@@ -56,7 +56,7 @@ static void select_first(char *items, size_t count, size_t size, size_t first, o
 				break;
 			swap(items + i * size, items + j * size, size);
 		}
-		/* up to j none stands behind the pivot, from there on none before it */
+		/* items up to j are not above the pivot, those behind it not below */
 		if (first <= j + 1)
 			high = j + 1;
 		else

@@ -25,7 +25,7 @@ typedef int order_compare(const void *left, const void *right, void *context);
 /*
  * Moves the `first` smallest items of an array of `count`, sorted, to its front; the others follow in any
  * order. Costs the sorting of those alone and a few comparisons for each of the others. `first` may be larger
- * than `count`; equal items come in any order, so `compare` should leave none.
+ * than `count`; equal items come in any order, so `compare` should tell all apart.
  */
 void order_first(void *items, size_t count, size_t size, size_t first, order_compare *compare, void *context);
 

@@ -22,7 +22,7 @@ static inline bool needs_separator(const struct emitter *emitter)
 	const struct buffer *json = &emitter->json;
 	char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
 
-	/* strings end in '"': these three are always the text's own */
+	/* a string ends in '"', so these three are never part of one */
 	return before != '{' && before != '[' && before != ':';
 }
 
@@ -133,7 +133,7 @@ static void emit_value(struct emitter *emitter, enum metric metric, uint64_t val
 	}
 }
 
-/* Whether a scalar has nothing to say; those that are not MEMBER_OMITTED have null or a value for that. */
+/* Whether a scalar is absent. In the file null or a value says so, unless it is MEMBER_OMITTED. */
 static bool is_absent(const struct member *member, const char *target)
 {
 	const void *field = target + member->offset;

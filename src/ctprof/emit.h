@@ -34,7 +34,7 @@ struct emitter {
 	} values;
 };
 
-/* Hands over what has gathered. To be called only where nothing of it may still be taken back. */
+/* Hands the text so far to the sink; to be called only where none of it may still be taken back. */
 void emit_flush(struct emitter *emitter);
 
 /* A ',' unless an object or array has just begun. */

@@ -199,7 +199,7 @@ static int take_other(struct json_reader *reader, size_t keep)
 	return bound_text(reader, keep);
 }
 
-/* Behind the quote. Nearly every string stands in one piece as it is, and nothing is copied. */
+/* Behind the quote. Nearly every string is whole and has no escapes, and nothing is copied. */
 static int take_string(struct json_reader *reader, size_t keep, const char **ret_text, size_t *ret_length)
 {
 	const char *start = reader->next;

@@ -34,7 +34,7 @@ enum json_type {
 struct json_scalar {
 	enum json_type type;
 	bool boolean;
-	const char *text; /* of a number all digits as they stand there; of a string without its escapes */
+	const char *text; /* a number as it is written; a string with its escapes replaced */
 	size_t length;
 };
 
@@ -46,7 +46,7 @@ struct json_reader {
 	 * or a negative errno, with which every function of the reader then returns. */
 	ssize_t (*fetch)(void *context, const char **ret_text);
 	void *context;
-	struct buffer text; /* of a string or number that does not stand in one piece as it is */
+	struct buffer text; /* of a string or number that is cut by a piece or has escapes */
 	bool fresh;         /* an object or array has just begun: no comma comes before its first value */
 	int result;         /* the first failure: nothing can be read after it */
 	const char *damage; /* for -EBADMSG: what is wrong with the text, part of a sentence */
@@ -84,15 +84,15 @@ int json_reader_element(struct json_reader *reader);
 /* Takes the value that comes, whatever it is, and checks it. */
 int json_reader_skip(struct json_reader *reader);
 
-/* Sees that nothing follows the value that was read. */
+/* Checks that nothing follows the value that was read. */
 int json_reader_finish(struct json_reader *reader);
 
-/* Bytes of the text taken so far; where the damage stands when there is one. */
+/* Bytes of the text taken so far: where the damage is, if there is any. */
 uint64_t json_reader_offset(const struct json_reader *reader);
 
 void json_reader_release(struct json_reader *reader);
 
-/* Whether two texts of one length are equal. Too many are short ones to call memcmp() for each. */
+/* Whether two texts of one length are equal. Most are so short that calls of memcmp() would cost more. */
 static inline bool json_is_equal(const char *left, const char *right, size_t length)
 {
 	uint64_t a, b;
@@ -120,9 +120,9 @@ static inline bool json_reader_take_text(struct json_reader *reader, const char 
 }
 
 /*
- * Short cut for what nearly all of our files is: takes a member that is not the first of its object, whose
- * `prefix` is `,"NAME":`, and whose value is a whole number of at most 19 digits, which always fit. False,
- * and nothing is taken, when anything else comes, or the piece at hand may end too early to tell.
+ * Short cut for what makes up nearly all of our files: takes a member that is not the first of its object,
+ * whose `prefix` is `,"NAME":`, and whose value is a whole number of at most 19 digits, which always fit.
+ * False, and nothing is taken, when anything else comes, or the piece at hand may end too early to tell.
  */
 static inline bool json_reader_take_number(struct json_reader *reader, const char *prefix, size_t length,
 					   uint64_t *ret_value)

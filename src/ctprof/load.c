@@ -283,7 +283,7 @@ static void mark_needed(const struct object *object, uint64_t needed[])
 	}
 }
 
-/* Looks which members of an object that ends did not come. */
+/* Refuses or notes what an object lacks, at its end. */
 static int check_missing(struct loader *loader, struct frame *frame, const uint64_t needed[])
 {
 	bool older_form = frame->object->has_older_form && frame->is_older;

@@ -70,7 +70,7 @@ struct load_entry {
 	const char *text;
 };
 
-/* What a thread's own `missing` says; kept until the top level is known, which may stand behind. */
+/* What a thread's own `missing` says; kept until the top level is known, which may come later. */
 struct pending_reason {
 	uint32_t thread;
 	uint16_t key; /* a source, or SOURCE_COUNT + a metric */

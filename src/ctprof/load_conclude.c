@@ -71,7 +71,7 @@ static void apply_ages(struct loader *loader)
 	}
 }
 
-/* The processes of `heap`, and those that only their threads' `layout` tells of. */
+/* The processes of `heap`, and those known only from the `layout` of their threads. */
 static void apply_heap(struct loader *loader)
 {
 	struct provenance *provenance = &loader->snapshot->provenance;
@@ -99,7 +99,7 @@ static void apply_heap(struct loader *loader)
 	memcpy(provenance->heap, loader->heap.items, loader->heap.count * sizeof(*provenance->heap));
 }
 
-/* A metric that no thread of the file has is not zero but not there. */
+/* A metric that no thread of the file has is unavailable, not zero. */
 static void mark_metrics_not_in_file(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;

@@ -69,7 +69,7 @@ enum {
 
 struct member {
 	const char *name;
-	const char *prefix; /* `,"NAME":`, what stands before its value unless it is the first member */
+	const char *prefix; /* `,"NAME":`, what comes before its value unless it is the first member */
 	uint8_t length;     /* of the prefix */
 	uint8_t flags;
 	enum member_type type;
@@ -89,11 +89,11 @@ struct object {
 	bool has_older_form; /* members of an older generation may stand for required ones */
 };
 
-/* A thread as it stands in the file: gathered from the columns, or to be spread over them. */
+/* A thread as it is in the file: gathered from the columns, or to be spread over them. */
 struct thread_record {
 	uint32_t tid, tgid, uid;
 	struct triple names;
-	const char *layout; /* of its allocator, NULL when there is none to be told */
+	const char *layout; /* of its allocator, NULL when there is nothing to say */
 	uint8_t flags;
 	uint64_t start_time;
 	struct key_values smaps;

@@ -259,7 +259,7 @@ static void merge(struct aggregation *aggregation, struct aggregate *into, const
 {
 	const struct reduction *reduction = &reductions[metric_type(aggregation->reducing)->reduction];
 
-	/* A side without a value has a zeroed or, by flags, an unmeasured one: it yields. */
+	/* A side without a value holds zeros or, by flags, what was not measured: the other one counts. */
 	if (from->read != 0) {
 		if (into->read == 0)
 			memset(&into->value, 0, sizeof(into->value));
@@ -385,7 +385,7 @@ uint64_t aggregate_mode(const struct aggregation *aggregation, const struct aggr
 	return most;
 }
 
-/* What the inputs of a derived metric leave of it: absent before unavailable before read. */
+/* The state that its inputs give a derived metric: absent before unavailable before read. */
 static struct aggregate_derived inputs_state(struct aggregation *aggregation, size_t group,
 					     const struct derived_entry *entry, double inputs[])
 {
@@ -421,7 +421,7 @@ struct aggregate_derived aggregation_derive(struct aggregation *aggregation, siz
 	if (result.state != VALUE_READ)
 		return result;
 	if (entry->operation == DERIVED_DIFFERENCE && result.partial) {
-		/* Neither a bound nor a ratio of like parts: nothing honest can be said. */
+		/* This difference would be neither a bound nor a ratio of like parts. */
 		result.state = VALUE_UNAVAILABLE;
 		result.reason = aggregation_get(aggregation, group, entry->inputs[0])->reason;
 		return result;

@@ -23,7 +23,7 @@ void cgroup_key_rules_release(struct cgroup_key_rules *rules)
 	*rules = (struct cgroup_key_rules){0};
 }
 
-/* The first glob that matches the whole path takes its place. */
+/* Replaces the path with the first glob that matches all of it. */
 static void flatten(const struct cgroup_key_rules *rules, const char **path, size_t *length)
 {
 	for (size_t i = 0; i < rules->options->flatten_count; i++) {

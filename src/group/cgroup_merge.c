@@ -148,7 +148,7 @@ static void merge_number(enum cgroup_merge merge, uint64_t *into, uint64_t from)
 		*into = *into < from ? *into : from;
 }
 
-/* A number that may not be there: what one adds to others is what it has, a limit that one lacks is lacking.
+/* A sum is of the numbers that are there; a limit or floor is there only where every record has one.
  */
 static void merge_optional(enum cgroup_merge merge, struct optional_u64 *into, struct optional_u64 from)
 {

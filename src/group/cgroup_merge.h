@@ -29,7 +29,7 @@ struct merged_cgroups {
 
 /*
  * Merges the cgroup records of `snapshot` by key: amounts are added, of present values the larger is taken,
- * and there is no limit if one of them has none. Members that were not read stay out, unless `by_flags` takes
+ * and there is no limit if one of them has none. Files that were not read stay out, unless `by_flags` takes
  * what is stored. The snapshot must outlive the result; the caller releases it.
  */
 struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,

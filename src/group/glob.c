@@ -12,7 +12,7 @@ enum token_kind {
 	TOKEN_CHARACTER,
 	TOKEN_ANY,        /* ? */
 	TOKEN_SEQUENCE,   /* * */
-	TOKEN_COMPONENTS, /* ** with the slash behind it: nothing, text up to a slash, or all the rest */
+	TOKEN_COMPONENTS, /* ** with the slash behind it: nothing, text up to a slash, or all that follows */
 	TOKEN_CLASS,
 	TOKEN_NEGATED_CLASS,
 };
@@ -203,7 +203,7 @@ static void step(const struct glob *glob, const bool before[], bool after[], uin
 	}
 }
 
-/* At the end of the text a `**` may have taken all of the rest. */
+/* At the end of the text a `**` may have taken all that was left. */
 static bool is_accepting(const struct glob *glob, bool states[])
 {
 	for (size_t i = 0; i < glob->token_count; i++) {

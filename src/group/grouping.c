@@ -38,7 +38,7 @@ struct grouping {
 struct work {
 	const struct snapshot *snapshot;
 	uint64_t *threads;      /* per triple */
-	uint32_t *name_pattern; /* per string id + 0: id in build.patterns, UINT32_MAX until needed */
+	uint32_t *name_pattern; /* per string id: id in build.patterns, UINT32_MAX until needed */
 	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
 };
 
@@ -122,7 +122,7 @@ static void count_votes(struct grouping_build *build)
 	}
 }
 
-/* Whether a pattern replaces the names it stands for; in a live session it stays one once it was. */
+/* Whether a pattern replaces the names it stands for; in a live session one that did so once remains. */
 static bool is_shared(struct grouping_build *build, uint32_t pattern)
 {
 	const char *text = string_pool_text(&build->patterns, pattern);

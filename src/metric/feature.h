@@ -27,7 +27,7 @@ extern const char *const feature_state_names[]; /* "unknown", "on", "partial", "
 struct feature_entry {
 	const char *name;
 	const char *words;
-	enum feature part_of; /* without it this one cannot be; FEATURE_NONE when it stands alone */
+	enum feature part_of; /* without which this one cannot be, or FEATURE_NONE */
 };
 
 extern const struct feature_entry features[FEATURE_COUNT];

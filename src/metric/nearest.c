@@ -70,7 +70,7 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 			best = candidates[i];
 		}
 	}
-	/* more than a third of the word wrong is no slip any more */
+	/* with more than a third of the word wrong it is no typing error */
 	if (best_distance <= 2 + 2 * (unsigned int)(length / 3))
 		return best;
 	for (size_t i = 0; i < count; i++) {

@@ -73,7 +73,7 @@ size_t quantity_parse_number(const char *text, size_t length, double *ret_number
 	return i;
 }
 
-/* A tick is a unit of what the kernel counts in ticks alone. */
+/* Ticks are a unit only of what the kernel counts in ticks. */
 static bool fits(enum ladder ladder, size_t unit)
 {
 	return units[unit].kind == ladders[ladder].kind &&

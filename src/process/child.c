@@ -63,7 +63,8 @@ void child_end(struct child *child)
 	child_forget(child);
 }
 
-/* Whoever reads what this program prints is not to wait for a copy that hangs. Returns `kept`, moved. */
+/* Closes all descriptors but `kept`: a reader of this program's output must not wait for a copy that hangs.
+ * Returns where `kept` is then. */
 static int close_others(int kept)
 {
 	const int null = open("/dev/null", O_RDWR);
@@ -138,7 +139,7 @@ int child_call(child_work *work, void *context, uint64_t patience_ns, struct buf
 		result = read_answer(ends[0], deadline_ns, &text);
 		if (result == 0 && text.length < sizeof(result))
 			result = -ECHILD;
-		/* one that hangs may do so for good: it is left to the kernel */
+		/* a copy that hangs may never end: it is left to the kernel */
 		if (result == -ETIMEDOUT)
 			child_kill(&child);
 		else

@@ -34,16 +34,16 @@ void child_end(struct child *child);
 typedef int child_work(void *context, struct buffer *answer);
 
 /*
- * Does `work` in a forked copy of this process: a call that may hang in the kernel, as all do that touch a
- * file system whose server is gone, so that no signal ends it. The copy has no descriptors but /dev/null, and
+ * Does `work` in a forked copy of this process: a call that may hang in the kernel where no signal ends it,
+ * as every call may on a file system whose server is gone. The copy has no descriptors but /dev/null, and
  * ends with the thread that calls. Returns what the work does, -ETIMEDOUT when it is not done after
  * `patience_ns` (then it is killed), -ECHILD when it was killed, or why there was no copy. While other
- * threads run, work may not allocate memory: one of them may hold a lock of the allocator in the moment of
- * the copy.
+ * threads run, `work` must not allocate memory: one of them may have held a lock of the allocator when the
+ * copy was made.
  */
 int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer);
 
-/* Closes the handle of one that is collected otherwise, or by nobody. */
+/* Closes the handle of a child that is collected elsewhere, or not at all. */
 void child_forget(struct child *child);
 
 #endif

@@ -102,7 +102,8 @@ static void append_time(const struct snapshot *snapshot, struct buffer *buffer)
 	capture_facts_append_time(buffer, snapshot->captured_at_unix_ns);
 }
 
-/* What could not be read, by the features that are not wholly on and are no part of another such one. */
+/* What could not be read: the features that are off or partial, but for those that are part of one that is
+ * off. */
 static void append_missing(const struct snapshot *snapshot, struct buffer *buffer)
 {
 	const struct feature_result *results = snapshot->provenance.features;

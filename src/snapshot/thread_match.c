@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+/* The scheduler's clock runs off CLOCK_BOOTTIME by less than one part in so many. */
 enum {
-	CLOCK_DRIFT =
-		1024 /* the scheduler's clock runs off CLOCK_BOOTTIME by less than one part of so many */
+	CLOCK_DRIFT = 1024
 };
 
 static int compare_identity(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
@@ -25,7 +25,7 @@ static int compare_threads(const void *a, const void *b, void *context)
 	return compare_identity(context, *(const uint32_t *)a, context, *(const uint32_t *)b);
 }
 
-/* The threads ascending by identity; NULL when they stand so already, as captured ones do. */
+/* The threads ascending by identity; NULL when they are in that order already, as captured ones are. */
 static uint32_t *order_threads(const struct snapshot *snapshot)
 {
 	uint32_t *order;
@@ -54,7 +54,8 @@ static uint64_t longest_between(const struct snapshot *now, uint32_t thread, con
 	return from != 0 && to > from ? to - from : 0;
 }
 
-/* Whether a thread of `now` has run for longer since it was this one of `before` than any thread can have. */
+/* Whether the run time grew by more than a thread can run between the two readings: it is another thread
+ * then. */
 static bool is_another(const struct snapshot *now, uint32_t thread, const struct snapshot *before,
 		       uint32_t old)
 {

@@ -4,9 +4,9 @@
 
 #include "snapshot.h"
 
-/* What a thread was in an older snapshot of the same boot, when it is none of its threads. */
+/* What is known of a thread that an older snapshot of the same boot does not have. */
 enum {
-	THREAD_BORN = UINT32_MAX,        /* it did not exist: its counters began at zero since */
+	THREAD_BORN = UINT32_MAX,        /* it did not exist yet: its counters began at zero after that */
 	THREAD_UNKNOWN = UINT32_MAX - 1, /* it existed, but there is no reading of it */
 };
 
