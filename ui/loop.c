@@ -223,10 +223,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	stderr_capture_open(&loop.capture);
 	terminal_guard(loop.capture.standard_error, loop.capture.reader);
 	draw_initialise(options->no_color, options->ascii);
-	if (options->view != NULL)
-		view_copy(&ui.view, options->view);
-	else
-		view_initialise(&ui.view);
+	view_copy(&ui.view, options->view);
 	if (options->file_name != NULL)
 		ui.view.mode = VIEW_MODE_TOTAL;
 	terminal_take_size();

@@ -8,14 +8,6 @@ enum {
 	ROWS_WANTED = 9, /* the header gives up its lines so that this many are left for everything else */
 };
 
-/* Draws the header; returns how many lines it takes. */
-static int draw_header(struct ui *ui)
-{
-	int lines = draw_screen_height() - ROWS_WANTED;
-
-	return ui->header_hidden ? 0 : ui->content->draw_header(ui, lines > 1 ? lines : 1);
-}
-
 static void draw_too_small(void)
 {
 	char text[128];
@@ -35,11 +27,11 @@ static void draw_too_small(void)
 /* Draws what fills the screen between header and bottom; returns the row of the cursor. */
 static int draw_body(struct ui *ui, struct area area)
 {
-	int row = area.y;
+	int row;
 
 	if (ui->overlay == OVERLAY_HELP || ui->overlay == OVERLAY_EVIDENCE) {
-		screen_pages_draw(ui, area, row);
-		return row;
+		screen_pages_draw(ui, area, area.y);
+		return area.y;
 	}
 	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
@@ -52,7 +44,8 @@ static int draw_body(struct ui *ui, struct area area)
 void screen_draw(struct ui *ui)
 {
 	struct area area = {.width = draw_screen_width()};
-	int row, cursor, bottom = screen_bottom_lines();
+	int header = draw_screen_height() - ROWS_WANTED, bottom = screen_bottom_lines();
+	int row, cursor;
 
 	draw_begin();
 	if (draw_screen_width() < SCREEN_WIDTH_MIN || draw_screen_height() < SCREEN_HEIGHT_MIN) {
@@ -60,7 +53,8 @@ void screen_draw(struct ui *ui)
 		draw_end(0, 0);
 		return;
 	}
-	area.y = draw_header(ui);
+	if (!ui->header_hidden)
+		area.y = ui->content->draw_header(ui, header > 1 ? header : 1);
 	area.height = draw_screen_height() - area.y - bottom;
 	row = draw_body(ui, area);
 	cursor = screen_bottom_draw(ui);

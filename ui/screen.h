@@ -125,8 +125,7 @@ struct area {
 	int y, height, width;
 };
 
-/* --- list.c, list_draw.c, pager.c and prompt.c have headers of their own; of what follows, each file calls
- * only files above it, or others through `ui->content`. --- */
+/* Each of the files below calls only files above it, and others through `ui->content`. */
 
 /* --- screen_bottom.c: the last lines --- */
 

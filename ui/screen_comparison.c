@@ -10,14 +10,6 @@
 
 /* --- entering and leaving --- */
 
-static void set_before_name(struct ui *ui, const char *name)
-{
-	char *copy = memory_duplicate(name);
-
-	free(ui->before_name);
-	ui->before_name = copy;
-}
-
 /* The order, metrics and rows that a comparison begins with. */
 static void reset_view(struct view *view)
 {
@@ -42,39 +34,30 @@ static void close_pages(struct ui *ui)
 	screen_metrics_close(ui);
 }
 
-static void compare_with(struct ui *ui, struct snapshot *before)
-{
-	ui->comparison = compare_create(before);
-	ui->content = &content_of_comparison;
-	compare_set_after(ui->comparison, session_now(ui->session));
-}
-
 void screen_comparison_take_round(struct ui *ui)
 {
 	if (ui->comparison != NULL)
 		compare_set_after(ui->comparison, session_now(ui->session));
 }
 
-void screen_comparison_begin(struct ui *ui)
+/* Goes to the comparison with `before`, which is taken over, from a file of that name. */
+static void enter(struct ui *ui, struct snapshot *before, const char *before_name)
 {
-	compare_with(ui, snapshot_reference(ui->options->before));
-	set_before_name(ui, ui->options->before_name);
+	ui->comparison = compare_create(before);
+	ui->content = &content_of_comparison;
+	compare_set_after(ui->comparison, session_now(ui->session));
+	free(ui->before_name);
+	ui->before_name = memory_duplicate(before_name);
 	view_copy(&ui->plain_view, &ui->view);
-	if (ui->plain_view.grouping.axis == AXIS_ALL)
-		ui->plain_view.grouping.axis = AXIS_PROCESS;
 	reset_view(&ui->view);
 }
 
-/* Goes from the view of the session to the comparison with a file of that name as before. */
-static void enter(struct ui *ui, struct snapshot *before, const char *before_name)
+void screen_comparison_begin(struct ui *ui)
 {
-	compare_with(ui, before);
-	set_before_name(ui, before_name);
-	ui->plain_view = ui->view;
-	view_copy(&ui->view, &ui->plain_view);
-	reset_view(&ui->view);
-	close_pages(ui);
-	navigate_change_rows(ui);
+	enter(ui, snapshot_reference(ui->options->before), ui->options->before_name);
+	/* one file has no groups of all together */
+	if (ui->plain_view.grouping.axis == AXIS_ALL)
+		ui->plain_view.grouping.axis = AXIS_PROCESS;
 }
 
 void screen_comparison_leave(struct ui *ui)
@@ -142,6 +125,8 @@ void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const
 	}
 	screen_comparison_leave(ui);
 	enter(ui, snapshot, ui->loading);
+	close_pages(ui);
+	navigate_change_rows(ui);
 	free(ui->loading);
 	ui->loading = NULL;
 	screen_message(ui, STYLE_MESSAGE, "%s%scompared with %s; D goes back", message != NULL ? message : "",

@@ -208,10 +208,12 @@ int main(int argc, char **argv)
 		.request_save = request_save,
 	};
 	const struct ui_host file = {.notify_fd = -1};
-	struct ui_options options = {.interval_ns = 2000000000};
+	struct view view;
+	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
 	struct error error = {0};
 	int result;
 
+	view_initialise(&view);
 	for (int i = 1; i < argc; i++) {
 		options.no_color |= strcmp(argv[i], "--no-color") == 0;
 		options.ascii |= strcmp(argv[i], "--ascii") == 0;
