@@ -18,18 +18,14 @@ enum {
 
 void debug_trace_add(struct debug_trace *trace, const char *format, ...)
 {
-	const size_t room = sizeof(trace->text) - trace->length;
-	const char *separator = trace->length > 0 ? "; " : "";
+	const size_t length = strlen(trace->text);
 	char attempt[LAYOUT_TEXT_SIZE];
 	va_list arguments;
-	int written;
 
 	va_start(arguments, format);
 	vsnprintf(attempt, sizeof(attempt), format, arguments);
 	va_end(arguments);
-	written = snprintf(trace->text + trace->length, room, "%s%s", separator, attempt);
-	if (written > 0)
-		trace->length += (size_t)written < room ? (size_t)written : room - 1;
+	snprintf(trace->text + length, sizeof(trace->text) - length, "%s%s", length > 0 ? "; " : "", attempt);
 }
 
 /* Names of the files that are asked for, as the user is told. */
@@ -91,11 +87,11 @@ static bool is_same_build(const struct elf_object *object, const struct elf_obje
 	return problem == NULL;
 }
 
-static int open_file(const struct debug_search *search, enum resolve_file kind, const char *name,
-		     uint32_t ordinal, struct elf_object *ret_file, struct error *error)
+int debug_file_open(const struct resolve_source *source, uint32_t object, enum resolve_file kind,
+		    const char *name, uint32_t ordinal, struct elf_object *ret_file, struct error *error)
 {
-	const int descriptor = search->source->open(search->source->context, search->number, kind,
-						    name[0] != '\0' ? name : NULL, ordinal);
+	const int descriptor = source->open(source->context, object, kind, name[0] != '\0' ? name : NULL,
+					    ordinal);
 	int result;
 
 	if (descriptor < 0)
@@ -104,6 +100,12 @@ static int open_file(const struct debug_search *search, enum resolve_file kind, 
 	close(descriptor);
 	/* -ENOENT would end the search for candidates */
 	return result == -ENOENT ? -ENOEXEC : result;
+}
+
+static int open_file(const struct debug_search *search, enum resolve_file kind, const char *name,
+		     uint32_t ordinal, struct elf_object *ret_file, struct error *error)
+{
+	return debug_file_open(search->source, search->number, kind, name, ordinal, ret_file, error);
 }
 
 /* Opens the next separate debug file that is of the same build. Returns its kind, or RESOLVE_FILE_COUNT. */
@@ -296,9 +298,4 @@ int debug_data_find_members(struct debug_search *search, const struct jemalloc_s
 	if (!has_names && try_file(search, search->object, RESOLVE_FILE_OBJECT, symbols, ret_members) == 0)
 		return 0;
 	return -ENOENT;
-}
-
-void debug_search_release(struct debug_search *search)
-{
-	elf_object_release(&search->separate);
 }

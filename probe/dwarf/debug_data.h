@@ -9,10 +9,16 @@
 
 /* The debug data of one object of a process, wherever it is kept. */
 
+/*
+ * Opens a file of an object by source->open(), `name` being "" for one without a name. Returns 0 or a
+ * negative errno with a sentence: -ENOENT only where there are no more candidates.
+ */
+int debug_file_open(const struct resolve_source *source, uint32_t object, enum resolve_file kind,
+		    const char *name, uint32_t ordinal, struct elf_object *ret_file, struct error *error);
+
 /* What was tried, for the user: attempts separated by "; ", cut where the text is full. */
 struct debug_trace {
 	char text[LAYOUT_TEXT_SIZE];
-	size_t length;
 };
 
 void debug_trace_add(struct debug_trace *trace, const char *format, ...)
@@ -24,7 +30,7 @@ struct debug_search {
 	struct elf_object *object;
 	struct dwarf_limit *limit;
 	struct debug_trace *trace;
-	struct elf_object separate; /* the debug file that gave the symbols, when it was needed for them */
+	struct elf_object separate; /* the debug file that gave the symbols, where one was needed; owned */
 };
 
 /*
@@ -43,7 +49,5 @@ int debug_data_find_members(struct debug_search *search, const struct jemalloc_s
 /* Are the offsets in order and within the thread storage of the object? */
 bool debug_data_members_fit(const struct elf_object *object, const struct jemalloc_symbols *symbols,
 			    const struct tsd_members *members);
-
-void debug_search_release(struct debug_search *search);
 
 #endif

@@ -254,20 +254,6 @@ static int walk_type_units(struct elf_object *package, struct dwarf_limit *limit
 	return -ENOENT;
 }
 
-static bool names_occur(struct elf_object *package)
-{
-	static const enum elf_section_id sections[] = {ELF_SECTION_STR_DWO, ELF_SECTION_INFO_DWO,
-						       ELF_SECTION_TYPES_DWO};
-	struct byte_range content;
-
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		if (elf_object_section(package, sections[i], &content, NULL) == 0 &&
-		    dwarf_names_occur(content))
-			return true;
-	}
-	return false;
-}
-
 int dwarf_package_search(struct elf_object *package, struct elf_object *skeletons,
 			 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 			 struct tsd_members *ret_members, struct error *error)
@@ -288,9 +274,9 @@ int dwarf_package_search(struct elf_object *package, struct elf_object *skeleton
 		result = error_set(error, -EBADMSG, "no index of units");
 	} else {
 		result = walk_skeletons(package, &index, list, count, true, limit, ret_members);
-		if (result == -ENOENT && names_occur(package))
+		if (result == -ENOENT && dwarf_names_occur(package))
 			result = walk_skeletons(package, &index, list, count, false, limit, ret_members);
-		if (result == -ENOENT && names_occur(package))
+		if (result == -ENOENT && dwarf_names_occur(package))
 			result = walk_type_units(package, limit, ret_members);
 		if (result < 0)
 			error_set(error, result,

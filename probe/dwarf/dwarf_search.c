@@ -41,23 +41,25 @@ int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image
 	return dwarf_image_open(image, sections, count, error);
 }
 
-bool dwarf_names_occur(struct byte_range strings)
+/* Every spelling of the first member ends in the same letters. */
+static bool holds_name(struct byte_range strings)
 {
 	static const char ending[] = "thread_allocated";
 
 	return strings.size > 0 && memmem(strings.data, strings.size, ending, sizeof(ending)) != NULL;
 }
 
-/* Looks through the names, in the strings first: they are far fewer bytes than the entries. */
-static bool names_occur(struct elf_object *object)
+bool dwarf_names_occur(struct elf_object *object)
 {
-	static const enum elf_section_id sections[] = {ELF_SECTION_STR, ELF_SECTION_LINE_STR,
-						       ELF_SECTION_INFO, ELF_SECTION_TYPES};
+	/* strings first: they are far fewer bytes than the entries */
+	static const enum elf_section_id sections[] = {
+		ELF_SECTION_STR,     ELF_SECTION_LINE_STR, ELF_SECTION_INFO,      ELF_SECTION_TYPES,
+		ELF_SECTION_STR_DWO, ELF_SECTION_INFO_DWO, ELF_SECTION_TYPES_DWO,
+	};
 	struct byte_range content;
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		if (elf_object_section(object, sections[i], &content, NULL) == 0 &&
-		    dwarf_names_occur(content))
+		if (elf_object_section(object, sections[i], &content, NULL) == 0 && holds_name(content))
 			return true;
 	}
 	return false;
@@ -133,6 +135,12 @@ bool dwarf_unit_is_likely(Dwarf_Die *unit, const struct jemalloc_symbols *symbol
 	return false;
 }
 
+/* An object, or the common debug file of its package. */
+struct searched_file {
+	struct elf_object *object;
+	struct dwarf_image image;
+};
+
 /*
  * One set of .debug_pubtypes (DWARF 4, 6.1.1): unit length, version, offset and length of the unit in
  * .debug_info, then pairs of an offset in the unit and a name, up to an offset of 0. Calls libdw for the unit
@@ -170,13 +178,13 @@ static int try_pubtypes_set(Dwarf *dwarf, const unsigned char *at, const unsigne
 	return -ENOENT;
 }
 
-static int try_pubtypes(struct elf_object *object, Dwarf *dwarf, struct dwarf_limit *limit,
+static int try_pubtypes(const struct searched_file *file, struct dwarf_limit *limit,
 			struct tsd_members *ret_members)
 {
 	struct byte_range names;
 	const unsigned char *at, *end;
 
-	if (elf_object_section(object, ELF_SECTION_PUBTYPES, &names, NULL) < 0)
+	if (elf_object_section(file->object, ELF_SECTION_PUBTYPES, &names, NULL) < 0)
 		return -ENOENT;
 	at = names.data;
 	end = names.data + names.size;
@@ -197,7 +205,7 @@ static int try_pubtypes(struct elf_object *object, Dwarf *dwarf, struct dwarf_li
 		}
 		if (length > (size_t)(end - at))
 			break;
-		if (try_pubtypes_set(dwarf, at, at + length, is_64, limit, ret_members) == 0)
+		if (try_pubtypes_set(file->image.dwarf, at, at + length, is_64, limit, ret_members) == 0)
 			return 0;
 		at += length;
 	}
@@ -261,16 +269,16 @@ static int walk_all_units(Dwarf *dwarf, struct dwarf_limit *limit, struct tsd_me
  * The units whose bytes hold the offset of `name` in .debug_str, as an attribute of form DW_FORM_strp does: a
  * pass over the bytes is several times faster than one over the entries, and chance hits cost one unit each.
  */
-static int try_units_with_name(struct elf_object *object, Dwarf *dwarf, const char *name,
-			       struct dwarf_limit *limit, struct tsd_members *ret_members)
+static int try_units_with_name(const struct searched_file *file, const char *name, struct dwarf_limit *limit,
+			       struct tsd_members *ret_members)
 {
 	struct byte_range strings, entries;
 	const unsigned char *text, *at, *end;
 	Dwarf_Off tried = 0;
 	uint32_t offset;
 
-	if (elf_object_section(object, ELF_SECTION_STR, &strings, NULL) < 0 ||
-	    elf_object_section(object, ELF_SECTION_INFO, &entries, NULL) < 0)
+	if (elf_object_section(file->object, ELF_SECTION_STR, &strings, NULL) < 0 ||
+	    elf_object_section(file->object, ELF_SECTION_INFO, &entries, NULL) < 0)
 		return -ENOENT;
 	text = memmem(strings.data, strings.size, name, strlen(name) + 1);
 	if (text == NULL || text - strings.data > UINT32_MAX)
@@ -284,7 +292,7 @@ static int try_units_with_name(struct elf_object *object, Dwarf *dwarf, const ch
 		at = memmem(at, (size_t)(end - at), &offset, sizeof(offset));
 		if (at == NULL)
 			return -ENOENT;
-		if (dwarf_offdie(dwarf, (Dwarf_Off)(at - entries.data), &entry) != NULL &&
+		if (dwarf_offdie(file->image.dwarf, (Dwarf_Off)(at - entries.data), &entry) != NULL &&
 		    dwarf_diecu(&entry, &unit, NULL, NULL) != NULL && dwarf_dieoffset(&unit) != tried) {
 			tried = dwarf_dieoffset(&unit);
 			if (try_unit(&unit, limit, ret_members) == 0)
@@ -295,49 +303,38 @@ static int try_units_with_name(struct elf_object *object, Dwarf *dwarf, const ch
 	return -ENOENT;
 }
 
-static int try_referring_units(struct elf_object *object, Dwarf *dwarf, struct dwarf_limit *limit,
+static int try_referring_units(const struct searched_file *file, struct dwarf_limit *limit,
 			       struct tsd_members *ret_members)
 {
 	for (size_t i = 0; i < TSD_MEMBER_SPELLINGS; i++) {
-		if (try_units_with_name(object, dwarf, tsd_member_allocated(i), limit, ret_members) == 0)
+		if (try_units_with_name(file, tsd_member_allocated(i), limit, ret_members) == 0)
 			return 0;
 	}
 	return -ENOENT;
 }
 
-static int search_directly(struct elf_object *object, Dwarf *dwarf, const struct jemalloc_symbols *symbols,
-			   struct dwarf_limit *limit, struct tsd_members *ret_members)
+static int search_files(const struct searched_file *files, size_t count,
+			const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
+			struct tsd_members *ret_members, struct error *error)
 {
-	if (try_pubtypes(object, dwarf, limit, ret_members) == 0)
-		return 0;
-	return try_likely_units(dwarf, symbols, limit, ret_members);
-}
+	bool has_names = false;
+	int result = -ENOENT;
 
-/* An object and, where it has one, the common debug file of its package. */
-struct image_pair {
-	struct elf_object *object, *alternate;
-	struct dwarf_image image, alternate_image;
-};
-
-static int search_pair(struct image_pair *pair, const struct jemalloc_symbols *symbols,
-		       struct dwarf_limit *limit, struct tsd_members *ret_members, struct error *error)
-{
-	const bool has_alternate = pair->alternate_image.dwarf != NULL;
-	int result;
-
-	if (search_directly(pair->object, pair->image.dwarf, symbols, limit, ret_members) == 0 ||
-	    (has_alternate &&
-	     search_directly(pair->alternate, pair->alternate_image.dwarf, symbols, limit, ret_members) == 0))
-		return 0;
-	if (!names_occur(pair->object) && !(has_alternate && names_occur(pair->alternate)))
+	for (size_t i = 0; i < count; i++) {
+		if (try_pubtypes(&files[i], limit, ret_members) == 0 ||
+		    try_likely_units(files[i].image.dwarf, symbols, limit, ret_members) == 0)
+			return 0;
+	}
+	for (size_t i = 0; i < count && !has_names; i++)
+		has_names = dwarf_names_occur(files[i].object);
+	if (!has_names)
 		return error_set(error, -ENOENT, "no struct tsd_s");
-	if (try_referring_units(pair->object, pair->image.dwarf, limit, ret_members) == 0 ||
-	    (has_alternate &&
-	     try_referring_units(pair->alternate, pair->alternate_image.dwarf, limit, ret_members) == 0))
-		return 0;
-	result = walk_all_units(pair->image.dwarf, limit, ret_members, error);
-	if (result < 0 && result != -ETIME && has_alternate)
-		result = walk_all_units(pair->alternate_image.dwarf, limit, ret_members, error);
+	for (size_t i = 0; i < count; i++) {
+		if (try_referring_units(&files[i], limit, ret_members) == 0)
+			return 0;
+	}
+	for (size_t i = 0; i < count && result < 0 && result != -ETIME; i++)
+		result = walk_all_units(files[i].image.dwarf, limit, ret_members, error);
 	return result;
 }
 
@@ -347,14 +344,15 @@ static bool is_worth_unpacking(struct elf_object *object)
 	struct byte_range strings;
 
 	return object->sections[ELF_SECTION_INFO].packing == ELF_PACKING_NONE ||
-	       elf_object_section(object, ELF_SECTION_STR, &strings, NULL) < 0 || dwarf_names_occur(strings);
+	       elf_object_section(object, ELF_SECTION_STR, &strings, NULL) < 0 || holds_name(strings);
 }
 
 int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 		 struct tsd_members *ret_members, struct error *error)
 {
-	struct image_pair pair = {.object = object, .alternate = alternate};
+	struct searched_file files[] = {{.object = object}, {.object = alternate}};
+	size_t count = 1;
 	struct byte_range content;
 	int result;
 
@@ -362,13 +360,15 @@ int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		return error_set(error, -ENOENT, "no struct tsd_s");
 	result = elf_object_section(object, ELF_SECTION_INFO, &content, error);
 	if (result == 0)
-		result = dwarf_object_image_open(object, &pair.image, error);
+		result = dwarf_object_image_open(object, &files[0].image, error);
 	if (result < 0)
 		return result;
-	if (alternate != NULL && dwarf_object_image_open(alternate, &pair.alternate_image, NULL) == 0)
-		dwarf_setalt(pair.image.dwarf, pair.alternate_image.dwarf);
-	result = search_pair(&pair, symbols, limit, ret_members, error);
-	dwarf_image_release(&pair.image);
-	dwarf_image_release(&pair.alternate_image);
+	if (alternate != NULL && dwarf_object_image_open(alternate, &files[1].image, NULL) == 0) {
+		dwarf_setalt(files[0].image.dwarf, files[1].image.dwarf);
+		count = 2;
+	}
+	result = search_files(files, count, symbols, limit, ret_members, error);
+	dwarf_image_release(&files[0].image);
+	dwarf_image_release(&files[1].image);
 	return result;
 }

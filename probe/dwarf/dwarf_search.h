@@ -14,8 +14,8 @@
 /* Makes an image of the object's own sections; ends with dwarf_image_release(). 0 or a negative errno. */
 int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error);
 
-/* Do the names of the members occur in these strings at all? Every spelling ends in the same letters. */
-bool dwarf_names_occur(struct byte_range strings);
+/* Do the names of the members occur in an object, or a package, at all? */
+bool dwarf_names_occur(struct elf_object *object);
 
 /*
  * Searches the debug data in `object`: the units that .debug_pubtypes names, then those of jemalloc's

@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "probe/object/c_library.h"
@@ -38,14 +37,7 @@ enum finding {
 static int open_object(const struct resolve_run *run, uint32_t number, struct elf_object *ret_object,
 		       struct error *error)
 {
-	const int descriptor = run->source->open(run->source->context, number, RESOLVE_FILE_OBJECT, NULL, 0);
-	int result;
-
-	if (descriptor < 0)
-		return error_set(error, descriptor, "%s", strerror(-descriptor));
-	result = elf_object_open(ret_object, descriptor, error);
-	close(descriptor);
-	return result;
+	return debug_file_open(run->source, number, RESOLVE_FILE_OBJECT, "", 0, ret_object, error);
 }
 
 static void keep_layout(struct resolve_run *run, const struct debug_search *search,
@@ -164,7 +156,7 @@ static enum finding look_at(struct resolve_run *run, uint32_t number, struct elf
 		finding = find_offsets(run, &search, &symbols);
 	else
 		finding = find_without_symbol(run, &search);
-	debug_search_release(&search);
+	elf_object_release(&search.separate);
 	return finding;
 }
 

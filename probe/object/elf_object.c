@@ -52,17 +52,13 @@ const char *elf_section_name(enum elf_section_id id)
 /* ".zdebug_info" is ".debug_info" with its own header, as GNU tools wrote it before SHF_COMPRESSED. */
 static enum elf_section_id section_find(const char *name, bool *ret_is_old_zlib)
 {
-	const bool is_old_zlib = strncmp(name, ".zdebug_", 8) == 0;
+	const size_t dot = strlen("."), prefix = strlen(".z");
 	size_t id = 0;
 
-	*ret_is_old_zlib = is_old_zlib;
-	if (is_old_zlib) {
-		while (id < ELF_SECTION_COUNT && strcmp(section_names[id] + 1, name + 2) != 0)
-			id++;
-	} else {
-		while (id < ELF_SECTION_COUNT && strcmp(section_names[id], name) != 0)
-			id++;
-	}
+	*ret_is_old_zlib = strncmp(name, ".zdebug_", 8) == 0;
+	while (id < ELF_SECTION_COUNT && strcmp(section_names[id], name) != 0 &&
+	       !(*ret_is_old_zlib && strcmp(section_names[id] + dot, name + prefix) == 0))
+		id++;
 	return (enum elf_section_id)id;
 }
 
