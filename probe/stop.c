@@ -95,7 +95,7 @@ static int wait_stopped(pid_t tid, int *ret_status)
 	}
 }
 
-/* The thread stands: finds and reads its counters. */
+/* Finds and reads the counters of a thread that has stopped. */
 static void read_stopped(const struct attachment *attachment, struct stop_thread *thread)
 {
 	const pid_t tid = (pid_t)thread->tid;
@@ -201,7 +201,7 @@ static _Noreturn void helper_run(const struct attachment *attachment, struct sto
 	_exit(0);
 }
 
-/* From here on we are the caller again. */
+/* From here on everything runs in the caller. */
 
 /* Ends the helper; the exit of a process that waits in the kernel may have to wait too. */
 static void end_helper(struct child *helper)
@@ -309,7 +309,7 @@ static int read_all(struct child *helper, const struct attachment *attachment, s
 			give_up(&threads[next], count - next, -r);
 			break;
 		}
-		/* what a helper did not get over must not be asked of the next one */
+		/* the thread that this helper did not get past is not given to the next one */
 		if (next < count && (r == -ETIMEDOUT || taken == 0)) {
 			give_up(&threads[next++], 1, ETIMEDOUT);
 			vain++;

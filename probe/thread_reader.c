@@ -133,7 +133,7 @@ static uint32_t find_known(struct known_threads *known, const struct probe_threa
  */
 static void forget_old(struct known_threads *known, size_t asked)
 {
-	/* by those that stayed last time: with every thread short-lived, the count would outgrow itself */
+	/* by the threads kept last time: by all that are known, it would grow with short-lived ones */
 	const uint64_t patience = FORGET_ROUNDS * (uint64_t)(known->stayed > asked ? known->stayed : asked);
 	size_t kept = 0;
 
@@ -192,7 +192,7 @@ static int fail_all(struct reading *reading, int negative_errno)
 	return negative_errno;
 }
 
-/* Any thread of a process serves to read it by; the leader may have ended before the others. */
+/* A process can be read through any of its threads; the leader may have ended before the others. */
 static int run_through_living(struct reading *reading)
 {
 	struct thread_reader_memory *memory = reading->memory;

@@ -28,7 +28,7 @@ void debug_trace_add(struct debug_trace *trace, const char *format, ...)
 	snprintf(trace->text + length, sizeof(trace->text) - length, "%s%s", length > 0 ? "; " : "", attempt);
 }
 
-/* Names of the files that are asked for, as the user is told. */
+/* Names of the files that are asked for, for the user. */
 static const char *const file_words[RESOLVE_FILE_COUNT] = {
 	[RESOLVE_FILE_OBJECT] = "own debug data", [RESOLVE_FILE_PACKAGE] = ".dwp",
 	[RESOLVE_FILE_DEBUGINFO] = ".debuginfo",  [RESOLVE_FILE_DEBUG] = ".debug",

@@ -288,7 +288,7 @@ int object_files_ask(const struct object_files *files, uint32_t object, uint32_t
 		return -EINVAL;
 	if (file == RESOLVE_FILE_OBJECT)
 		return ordinal == 0 ? open_object(files, object) : -ENOENT;
-	/* named by the target, or by the user: neither gets at what the user himself could not open */
+	/* these are named by the target or by the user, so only what the user may open is opened */
 	result = rights_lower(&before);
 	if (result < 0)
 		return result;

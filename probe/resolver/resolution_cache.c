@@ -65,7 +65,7 @@ struct resolution_cache *resolution_cache_create(struct resolver *resolver)
 	return cache;
 }
 
-/* Lets go of what only one that waits needs. */
+/* Releases what only an entry that waits needs. */
 static void end_waiting(struct resolution_entry *entry, enum resolution_state state)
 {
 	resolve_job_release(entry->job);

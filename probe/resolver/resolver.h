@@ -12,12 +12,12 @@
 #include "probe/process/process_map.h"
 
 /*
- * Untrusted executables are resolved by processes that are not ours to lose. A supervisor is forked before
- * any thread or terminal exists. It forks the resolver, which gives up every right (no new privileges, no
- * capabilities) and forks a child for each executable, that besides locks itself in (seccomp filter, limits)
- * and then runs resolve(). A child holds no descriptors but sockets. It asks for files, and a process that
- * the supervisor forks for each executable, the opener, checks and opens them: opening a file hangs for as
- * long as its file system does.
+ * Untrusted executables are resolved in processes of their own, which may crash or hang. A supervisor is
+ * forked before any thread or terminal exists. It forks the resolver, which gives up every right (no new
+ * privileges, no capabilities) and forks a child for each executable. The child also locks itself in (seccomp
+ * filter, limits) and then runs resolve(). It holds no descriptors but sockets and asks for files. A process
+ * that the supervisor forks for each executable, the opener, checks and opens them, since opening a file
+ * hangs for as long as its file system does.
  *
  * Whatever happens in there, a crash, a loop or a malformed answer, comes back as the tag worker-panic; a
  * file system that does not answer as file-system-hangs; the end of the resolver itself, which is forked

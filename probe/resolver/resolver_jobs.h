@@ -25,7 +25,7 @@ struct resolver_job {
 };
 
 struct resolver_jobs {
-	int control, signals; /* whence orders come; a signalfd(2) for SIGCHLD */
+	int control, signals; /* the socket that orders come from; a signalfd(2) for SIGCHLD */
 	struct resolver_job items[RESOLVER_JOBS_MAX];
 	size_t count;
 };

@@ -46,7 +46,7 @@ struct resolver_news {
 
 enum resolver_message_kind {
 	RESOLVER_MESSAGE_OPEN = 1, /* child to opener: asks for a file */
-	RESOLVER_MESSAGE_RESULT,   /* child to opener to program, or opener: the last word */
+	RESOLVER_MESSAGE_RESULT,   /* child to opener to program, or from the opener alone */
 	RESOLVER_MESSAGE_ENDED,    /* resolver or supervisor to program: how the child ended */
 };
 
@@ -111,7 +111,7 @@ int resolver_order_write(const char *executable_path, const struct process_map *
 /* Reads it from the beginning; the caller frees both. Returns 0 or a negative errno. */
 int resolver_order_read(int descriptor, char **ret_executable_path, struct process_map *ret_map);
 
-/* Tells the program how a job ended; nobody is left to be told when that fails. */
+/* Tells the program how a job ended. A failure is ignored: then the program is gone, or gave the job up. */
 void resolver_message_send_ended(int socket, const struct resolver_ended *ended);
 
 #endif

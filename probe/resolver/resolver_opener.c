@@ -13,7 +13,7 @@ enum {
 	REQUESTS_MAX = 16384, /* of one child: a few a library */
 };
 
-/* The last word on a job whose child misbehaves. Returns the exit status. */
+/* Ends a job whose child misbehaves with a result that says so. Returns the exit status. */
 static int refuse(int job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(int job, const char *format, ...)

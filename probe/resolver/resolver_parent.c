@@ -82,7 +82,7 @@ void resolver_parent_run(int control, pid_t supervisor, const struct resolver_ta
 	prctl(PR_SET_NAME, "ctop-resolver", 0, 0, 0);
 	if (sandbox_close_others(&control, 1) < 0)
 		_exit(EXIT_FAILURE);
-	/* A debug file that needs too much memory must not cost anybody else his life (proc(5)). */
+	/* Where a debug file needs too much memory, no other process is to be killed for it (proc(5)). */
 	score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (score >= 0) {
 		(void)file_write_all(score, "1000", strlen("1000"));
@@ -90,7 +90,7 @@ void resolver_parent_run(int control, pid_t supervisor, const struct resolver_ta
 	}
 	if (sandbox_drop_capabilities() < 0)
 		_exit(EXIT_FAILURE);
-	/* Besides the end of the socket; after the capabilities, whose change may clear it. */
+	/* For when the socket does not end; after the capabilities, whose change may clear it. */
 	resolver_bind(supervisor);
 	if (resolver_jobs_open(&jobs, control) < 0)
 		_exit(EXIT_FAILURE);

@@ -147,7 +147,7 @@ static void take_order(struct supervisor *supervisor)
 	}
 }
 
-/* The resolver was killed, and all children with it: their jobs are to know, and others to go on. */
+/* The resolver was killed, and all children with it: tells their jobs, and starts another. */
 static void replace_resolver(struct supervisor *supervisor)
 {
 	close(supervisor->resolver_control);

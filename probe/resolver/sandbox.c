@@ -35,7 +35,7 @@ int sandbox_close_others(int *kept, size_t count)
 	const int first = STDERR_FILENO + 1, end = first + (int)count;
 	int null;
 
-	/* out of the way of each other first */
+	/* first to numbers above those that they get, so that none is overwritten */
 	for (size_t i = 0; i < count; i++) {
 		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
 		if (kept[i] < 0)
@@ -126,7 +126,7 @@ static const struct limited_call limited_calls[] = {
 	/* libelf asks whether its descriptor is one */
 	{SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFL},
 	{SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFD},
-	/* last words, to /dev/null */
+	/* what a library says before it aborts, to /dev/null */
 	{SCMP_SYS(write), 0, UINT32_MAX, STDERR_FILENO},
 	{SCMP_SYS(writev), 0, UINT32_MAX, STDERR_FILENO},
 };
@@ -172,7 +172,7 @@ int sandbox_filter_create(scmp_filter_ctx *ret_filter, struct error *error)
 }
 
 static const struct {
-	int resource;
+	unsigned int resource; /* of setrlimit(2) */
 	rlim_t soft, hard;
 } limits[] = {
 	{RLIMIT_CPU, SANDBOX_CPU_SECONDS, SANDBOX_CPU_SECONDS + 1},

@@ -9,11 +9,12 @@
 /*
  * Appends what was probed to a test result: a JSON object whose "metrics" array gets one more element,
  *
- *	{"payload_index": N, "metrics": [{"name": …, "value": …, "unit": …, "polarity": …}, …], "exit_code":
- *…}
+ *	{"payload_index": N,
+ *	 "metrics": [{"name": …, "value": …, "unit": …, "polarity": …}, …],
+ *	 "exit_code": …}
  *
  * with a metric for every number of the document `json`, named by its dotted path. Everything else in the
- * file stays as it is, byte for byte. A lock file beside it (flock(2) on PATH.lock) keeps two of us apart;
+ * file stays as it is, byte for byte. A lock file beside it (flock(2) on PATH.lock) keeps two runs apart;
  * the file is replaced as a whole. Where `path` is a symbolic link, all of this is about its target.
  *
  * `stop_flag` non-zero ends the wait for the lock. Returns 0 or a negative errno with a sentence; the file is
