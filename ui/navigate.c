@@ -95,11 +95,11 @@ static void select_left(struct ui *ui, enum column focus, const char *key, size_
 
 bool navigate_back(struct ui *ui)
 {
-	char *key = NULL;
-	size_t key_length = 0;
+	size_t key_length;
 	enum column focus = ui->view.focus;
+	char *key = view_close(&ui->view, &key_length);
 
-	if (!view_close(&ui->view, &key, &key_length)) {
+	if (key == NULL) {
 		if (focus == COLUMN_COUNT)
 			return false;
 		navigate_focus(ui, COLUMN_COUNT);

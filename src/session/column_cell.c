@@ -8,7 +8,7 @@
 #include "base/unicode.h"
 #include "view/column_table.h"
 
-/* 2^64: what an unsigned amount is kept below when it comes out of a double. */
+/* 2^64: a double from here on does not fit into an unsigned amount. */
 static const double integer_limit = 18446744073709551616.0;
 
 static bool is_rate(const struct column_entry *entry, enum view_mode mode)
@@ -96,7 +96,7 @@ static void set_real(struct cell *cell, double value)
 	cell->sort = value;
 }
 
-/* The state that the counts say; false when there is no value. */
+/* Sets the state by what was read and missed; false when there is no value. */
 static bool set_state(const struct accumulator *accumulator, struct cell *cell)
 {
 	cell->sort = NAN;
@@ -163,7 +163,7 @@ static void make_ratio(const struct column_entry *entry, const struct accumulato
 	set_real(cell, entry->unit == UNIT_PERCENT ? value * 100.0 : value);
 }
 
-/* A word, with a '*' where not all have it. */
+/* A word, with a '*' where not all threads have it. */
 static void set_word(const char *word, bool differs, struct arena *arena, struct cell *cell)
 {
 	cell->form = CELL_FORM_TEXT;
@@ -183,18 +183,23 @@ static void make_integer(const struct accumulator *accumulator, struct cell *cel
 	cell->rose = accumulator->rose;
 }
 
-static void make_affinity(const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
+static void set_range(const struct accumulator *accumulator, struct cell *cell)
+{
+	cell->form = CELL_FORM_RANGE;
+	cell->value.range.low = accumulator->range.low;
+	cell->value.range.high = accumulator->range.high;
+	cell->sort = (double)accumulator->range.high;
+}
+
+static void set_affinity(const struct accumulator *accumulator, struct arena *arena, struct cell *cell)
 {
 	long long low = accumulator->range.low, high = accumulator->range.high;
 	const char *mark = accumulator->differs ? "*" : "";
 
-	cell->form = CELL_FORM_RANGE;
+	set_range(accumulator, cell);
 	cell->unanimous = !accumulator->differs;
-	cell->value.range.low = low;
-	cell->value.range.high = high;
 	cell->text = low == high ? arena_format(arena, "%lld%s", low, mark)
 				 : arena_format(arena, "%lld-%lld%s", low, high, mark);
-	cell->sort = (double)high;
 }
 
 static void make_present(const struct snapshot *now, enum metric metric,
@@ -206,17 +211,14 @@ static void make_present(const struct snapshot *now, enum metric metric,
 		return;
 	switch (metric_type(metric)->reduction) {
 	case METRIC_REDUCTION_RANGE:
-		cell->form = CELL_FORM_RANGE;
-		cell->value.range.low = accumulator->range.low;
-		cell->value.range.high = accumulator->range.high;
-		cell->sort = (double)accumulator->range.high;
+		set_range(accumulator, cell);
 		return;
 	case METRIC_REDUCTION_MODE:
 		set_word(category_text(now, metric, accumulator->present, letter), accumulator->differs,
 			 arena, cell);
 		return;
 	case METRIC_REDUCTION_AFFINITY:
-		make_affinity(accumulator, arena, cell);
+		set_affinity(accumulator, arena, cell);
 		return;
 	default:
 		make_integer(accumulator, cell);

@@ -137,34 +137,28 @@ static const struct cgroup_record *find_before(const struct snapshot *now, uint3
 	return NULL;
 }
 
-/* The row of each path id of the newest snapshot, UINT32_MAX where there is none. */
-static uint32_t *rows_of_paths(const struct shown *shown)
-{
-	const struct snapshot *now = shown->now;
-	uint32_t *rows = memory_allocate((now->strings.count + 1) * sizeof(*rows));
+/* What the threads shown say of the cgroup of a path. */
+struct path_threads {
+	uint32_t row; /* UINT32_MAX where it has none */
+	bool settled; /* some of them were there at the other side of the span already */
+};
 
-	memset(rows, 0xff, (now->strings.count + 1) * sizeof(*rows));
-	for (size_t k = 0; k < shown->count; k++)
-		rows[now->triples[now->triple[shown->threads[k]]].cgroup] = shown->row_of[k];
-	return rows;
-}
-
-/*
- * What a cgroup without a record on the other side counts from: only those with threads have records, so that
- * it may have been there. It is new when all its threads are, else its past is unknown.
- */
-static bool *find_settled(const struct span *span, const struct shown *shown)
+/* By path id of the newest snapshot; the caller frees them. */
+static struct path_threads *collect_paths(const struct span *span, const struct shown *shown)
 {
 	const struct snapshot *now = span->now;
-	bool *settled = memory_allocate_zero(now->strings.count + 1, sizeof(*settled));
+	struct path_threads *paths = memory_allocate((now->strings.count + 1) * sizeof(*paths));
 
-	for (size_t k = 0; span->from != NULL && k < shown->count; k++) {
+	for (size_t i = 0; i < now->strings.count; i++)
+		paths[i] = (struct path_threads){.row = UINT32_MAX};
+	for (size_t k = 0; k < shown->count; k++) {
 		uint32_t thread = shown->threads[k];
+		struct path_threads *path = &paths[now->triples[now->triple[thread]].cgroup];
 
-		if (span->from_of[thread] != THREAD_BORN)
-			settled[now->triples[now->triple[thread]].cgroup] = true;
+		path->row = shown->row_of[k];
+		path->settled |= span->from != NULL && span->from_of[thread] != THREAD_BORN;
 	}
-	return settled;
+	return paths;
 }
 
 static void merge_value(const struct cgroup_field_entry *field, struct field_value value,
@@ -183,9 +177,9 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
 }
 
 /*
- * Makes of a counter its difference to the other side. A cgroup that has no record there counts from zero,
- * or, when it has `settled` threads, older than that, is unavailable. Returns REASON_READ or why there is
- * none.
+ * Makes of a counter its difference to the other side. A cgroup without a record there may have been there
+ * without threads: it counts from zero when all its threads are new, else its past is not known. Returns
+ * REASON_READ, or why there is no difference.
  */
 static uint16_t take_change(const struct span *span, const struct cgroup_field_entry *field,
 			    const struct cgroup_record *before, bool settled, double *value)
@@ -246,26 +240,23 @@ void reduce_cgroup(const struct span *span, const struct shown *shown, const str
 {
 	const struct cgroup_field_entry *field = &cgroup_fields[column_entry(values->column)->inputs[0]];
 	const struct snapshot *now = span->now;
+	struct path_threads *paths;
 	uint32_t index = 0;
-	uint32_t *rows;
-	bool *settled;
 
 	if (!shown->by_cgroup)
 		return;
 	for (size_t row = 0; now->cgroup_count == 0 && row < shown->row_count; row++)
 		accumulator_miss(&values->accumulators[row], reason_without_records(span));
-	rows = rows_of_paths(shown);
-	settled = find_settled(span, shown);
+	paths = collect_paths(span, shown);
 	for (uint32_t i = 0; i < now->cgroup_count; i++) {
 		const struct cgroup_record *before = span->from != NULL
 							     ? find_before(now, i, span->from, &index)
 							     : NULL;
-		uint32_t path = now->cgroups[i].path;
+		const struct path_threads *path = &paths[now->cgroups[i].path];
 
-		if (rows[path] != UINT32_MAX)
-			add_record(span, field, &now->cgroups[i], before, settled[path],
-				   &values->accumulators[rows[path]]);
+		if (path->row != UINT32_MAX)
+			add_record(span, field, &now->cgroups[i], before, path->settled,
+				   &values->accumulators[path->row]);
 	}
-	free(rows);
-	free(settled);
+	free(paths);
 }

@@ -104,7 +104,7 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
 
 /* --- order --- */
 
-/* Names upwards, then thread ids: total, whatever the values. */
+/* By name, then by thread id: a total order, whatever the values. */
 static int compare_names(const struct ordered_row *a, const struct ordered_row *b)
 {
 	/* names of a snapshot are stored once: threads of one name share it */
@@ -218,6 +218,18 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	return rows;
 }
 
+/* Makes the cells of a row of `shown`. */
+static void add_cells(struct table_work *work, size_t shown_row, struct table_row *row)
+{
+	table_add_cells(work->table, row);
+	for (size_t i = 0; i < work->table->column_count; i++) {
+		enum column column = (enum column)work->table->columns[i].column;
+
+		column_cell(&work->shown, values_of(work, column, work->view->mode), shown_row,
+			    &work->table->arena, &row->cells[i]);
+	}
+}
+
 static struct cell gone_cell(enum column column)
 {
 	if (column == COLUMN_THR)
@@ -246,14 +258,13 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	}
 	if (row->thread != UINT32_MAX && work->view->cells_on_demand)
 		return;
-	table_add_cells(work->table, row);
-	for (size_t i = 0; i < work->column_count; i++) {
-		if (gone)
-			row->cells[i] = gone_cell(work->columns[i]);
-		else
-			column_cell(&work->shown, values_of(work, work->columns[i], work->view->mode),
-				    ordered->row, arena, &row->cells[i]);
+	if (!gone) {
+		add_cells(work, ordered->row, row);
+		return;
 	}
+	table_add_cells(work->table, row);
+	for (size_t i = 0; i < work->column_count; i++)
+		row->cells[i] = gone_cell(work->columns[i]);
 }
 
 static void fill_table(struct table_work *work)
@@ -273,6 +284,15 @@ static void fill_table(struct table_work *work)
 	free(rows);
 }
 
+static void release_work(struct table_work *work)
+{
+	for (size_t i = 0; i < work->value_count; i++)
+		free(work->values[i].accumulators);
+	free(work->values);
+	buffer_release(&work->key);
+	shown_release(&work->shown);
+}
+
 struct table *session_table(struct session *session, const struct view *view)
 {
 	struct table_work work = {.session = session, .view = view};
@@ -286,11 +306,7 @@ struct table *session_table(struct session *session, const struct view *view)
 		return work.table;
 	session_collect(session, view, NULL, 0, false, &work.shown);
 	fill_table(&work);
-	for (size_t i = 0; i < work.value_count; i++)
-		free(work.values[i].accumulators);
-	free(work.values);
-	buffer_release(&work.key);
-	shown_release(&work.shown);
+	release_work(&work);
 	return work.table;
 }
 
@@ -309,27 +325,15 @@ static void collect_unmade(const struct snapshot *now, const struct table *table
 void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
 			size_t count)
 {
+	struct table_work work = {.session = session, .view = view, .table = table};
 	size_t end = count < table->row_count - first ? first + count : table->row_count, row = 0;
-	const struct span span = session_span(session, view->mode);
-	struct column_values *values;
-	struct shown shown;
 
 	if (first >= table->row_count)
 		return;
-	collect_unmade(session->now, table, first, end, &shown);
-	values = memory_allocate_zero(table->column_count + 1, sizeof(*values));
-	for (size_t i = 0; shown.row_count != 0 && i < table->column_count; i++)
-		reduce_column(&span, &shown, (enum column)table->columns[i].column, &values[i]);
+	collect_unmade(session->now, table, first, end, &work.shown);
 	for (size_t i = first; i < end; i++) {
-		if (table->rows[i].cells != NULL)
-			continue;
-		table_add_cells(table, &table->rows[i]);
-		for (size_t k = 0; k < table->column_count; k++)
-			column_cell(&shown, &values[k], row, &table->arena, &table->rows[i].cells[k]);
-		row++;
+		if (table->rows[i].cells == NULL)
+			add_cells(&work, row++, &table->rows[i]);
 	}
-	for (size_t i = 0; i < table->column_count; i++)
-		free(values[i].accumulators);
-	free(values);
-	shown_release(&shown);
+	release_work(&work);
 }

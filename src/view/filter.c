@@ -37,12 +37,6 @@ enum literal_kind {
 	LITERAL_WORD,
 };
 
-struct literal {
-	enum literal_kind kind;
-	double value;
-	char *word; /* owned */
-};
-
 enum term_kind {
 	TERM_TEXT,
 	TERM_REGEX,
@@ -53,12 +47,14 @@ struct term {
 	enum term_kind kind;
 	bool negated;
 	bool ignore_case; /* of TERM_TEXT */
-	char *text;       /* of TERM_TEXT, owned */
+	char *text;       /* of TERM_TEXT and LITERAL_WORD, owned */
 	regex_t regex;    /* of TERM_REGEX */
+	/* of TERM_COMPARISON: */
 	enum column column;
 	bool as_rate;
 	enum comparison comparison;
-	struct literal literal;
+	enum literal_kind literal;
+	double number;
 };
 
 struct filter {
@@ -77,11 +73,10 @@ static bool has_capital(const char *text)
 	return false;
 }
 
-static struct term *add_term(struct filter *filter, enum term_kind kind)
+static void add_term(struct filter *filter, const struct term *term)
 {
-	filter->terms = memory_grow(filter->terms, &filter->capacity, filter->count + 1, sizeof(struct term));
-	filter->terms[filter->count] = (struct term){.kind = kind};
-	return &filter->terms[filter->count++];
+	filter->terms = memory_grow(filter->terms, &filter->capacity, filter->count + 1, sizeof(*term));
+	filter->terms[filter->count++] = *term;
 }
 
 /* Of shares of time and of what is a share anyway. */
@@ -109,32 +104,31 @@ static int refuse_number(const char *text, enum column column, const char *name,
 	return result;
 }
 
-/* Number and unit; what is not a number is a word, which only = compares. */
-static int parse_literal(const char *text, enum comparison comparison, enum column column, const char *name,
-			 struct literal *literal, struct error *error)
+/* Sets what a comparison is with: number and unit; what is not a number is a word, which only = compares. */
+static int parse_literal(const char *text, const char *name, struct term *term, struct error *error)
 {
-	const size_t length = quantity_parse_number(text, strlen(text), &literal->value);
+	const enum ladder ladder = column_ladder(term->column);
+	const size_t length = quantity_parse_number(text, strlen(text), &term->number);
 	const char *unit = text + length + strspn(text + length, " ");
 	double factor;
 
 	if (length != 0) {
-		if (strcmp(unit, "%") == 0 && takes_percent(column)) {
-			literal->kind = LITERAL_PERCENT;
+		if (strcmp(unit, "%") == 0 && takes_percent(term->column)) {
+			term->literal = LITERAL_PERCENT;
 			return 0;
 		}
-		if (!quantity_find_unit(column_ladder(column), unit, strlen(unit), &factor) ||
-		    !isfinite(literal->value * factor))
-			return refuse_number(text, column, name, error);
-		literal->kind = *unit != '\0' && column_ladder(column) == LADDER_NS ? LITERAL_TIME
-										    : LITERAL_NUMBER;
-		literal->value *= factor;
+		if (!quantity_find_unit(ladder, unit, strlen(unit), &factor) ||
+		    !isfinite(term->number * factor))
+			return refuse_number(text, term->column, name, error);
+		term->literal = *unit != '\0' && ladder == LADDER_NS ? LITERAL_TIME : LITERAL_NUMBER;
+		term->number *= factor;
 		return 0;
 	}
-	if (comparison != COMPARISON_EQUAL || *text == '\0')
+	if (term->comparison != COMPARISON_EQUAL || *text == '\0')
 		return error_set(error, -EINVAL, "%s needs a number after it, as in cpu%% > 50",
-				 comparison_signs[comparison]);
-	literal->kind = LITERAL_WORD;
-	literal->word = memory_duplicate(text);
+				 comparison_signs[term->comparison]);
+	term->literal = LITERAL_WORD;
+	term->text = memory_duplicate(text);
 	return 0;
 }
 
@@ -170,24 +164,19 @@ static int parse_comparison(struct filter *filter, const char *text, const char 
 	char *name = trimmed(text, (size_t)(sign - text));
 	const char *behind = sign + strlen(comparison_signs[comparison]);
 	char *value = trimmed(behind, strlen(behind));
-	enum column column = column_find(name);
-	struct literal literal = {0};
-	int result;
+	size_t length = strlen(name);
+	struct term term = {
+		.kind = TERM_COMPARISON,
+		.column = column_find(name),
+		.comparison = comparison,
+	};
+	int result = term.column == COLUMN_COUNT ? column_refuse(name, error)
+						 : parse_literal(value, name, &term, error);
 
-	if (column == COLUMN_COUNT) {
-		result = column_refuse(name, error);
-	} else {
-		result = parse_literal(value, comparison, column, name, &literal, error);
-		if (result == 0) {
-			struct term *term = add_term(filter, TERM_COMPARISON);
-			size_t length = strlen(name);
-
-			term->column = column;
-			term->comparison = comparison;
-			term->literal = literal;
-			term->as_rate = literal.kind == LITERAL_PERCENT || name[length - 1] == '%' ||
-					(length > 2 && strcasecmp(name + length - 2, "/s") == 0);
-		}
+	if (result == 0) {
+		term.as_rate = term.literal == LITERAL_PERCENT || name[length - 1] == '%' ||
+			       (length > 2 && strcasecmp(name + length - 2, "/s") == 0);
+		add_term(filter, &term);
 	}
 	free(name);
 	free(value);
@@ -196,19 +185,16 @@ static int parse_comparison(struct filter *filter, const char *text, const char 
 
 static int parse_regex(struct filter *filter, const char *pattern, bool negated, struct error *error)
 {
-	regex_t regex;
+	struct term term = {.kind = TERM_REGEX, .negated = negated};
 	char reason[128];
 	int flags = REG_EXTENDED | REG_NOSUB | (has_capital(pattern) ? 0 : REG_ICASE);
-	int result = regcomp(&regex, pattern, flags);
-	struct term *term;
+	int result = regcomp(&term.regex, pattern, flags);
 
 	if (result != 0) {
-		regerror(result, &regex, reason, sizeof(reason));
+		regerror(result, &term.regex, reason, sizeof(reason));
 		return error_set(error, -EINVAL, "/%s/ is not a regular expression: %s", pattern, reason);
 	}
-	term = add_term(filter, TERM_REGEX);
-	term->negated = negated;
-	term->regex = regex;
+	add_term(filter, &term);
 	return 0;
 }
 
@@ -217,7 +203,7 @@ static int parse_plain(struct filter *filter, const char *text, struct error *er
 	enum comparison comparison;
 	const char *sign = find_comparison(text, &comparison);
 	bool negated = text[0] == '!';
-	struct term *term;
+	struct term term = {.kind = TERM_TEXT, .negated = negated};
 
 	if (sign != NULL)
 		return parse_comparison(filter, text, sign, comparison, error);
@@ -226,10 +212,9 @@ static int parse_plain(struct filter *filter, const char *text, struct error *er
 	if (text[negated] == '\0')
 		return error_set(error, -EINVAL,
 				 "an empty filter; type part of a name, /regex/ or cpu%% > 50");
-	term = add_term(filter, TERM_TEXT);
-	term->negated = negated;
-	term->text = memory_duplicate(text + negated);
-	term->ignore_case = !has_capital(term->text);
+	term.text = memory_duplicate(text + negated);
+	term.ignore_case = !has_capital(term.text);
+	add_term(filter, &term);
 	return 0;
 }
 
@@ -307,7 +292,6 @@ void filter_release(struct filter *filter)
 		struct term *term = &filter->terms[i];
 
 		free(term->text);
-		free(term->literal.word);
 		if (term->kind == TERM_REGEX)
 			regfree(&term->regex);
 	}
@@ -357,17 +341,17 @@ static bool regex_matches(const struct term *term, const char *label, size_t len
 	return matches;
 }
 
-/* The literal in the unit of the cell. */
-static double literal_value(const struct literal *literal, enum unit unit)
+/* The number compared with in the unit of the cell. */
+static double number_in(const struct term *term, enum unit unit)
 {
-	if (literal->kind == LITERAL_TIME && unit == UNIT_PERCENT)
-		return literal->value / NS_PER_S * 100.0;
-	if (literal->kind == LITERAL_PERCENT && unit == UNIT_RATIO)
-		return literal->value / 100.0;
-	return literal->value;
+	if (term->literal == LITERAL_TIME && unit == UNIT_PERCENT)
+		return term->number / NS_PER_S * 100.0;
+	if (term->literal == LITERAL_PERCENT && unit == UNIT_RATIO)
+		return term->number / 100.0;
+	return term->number;
 }
 
-/* Compares what lies between low and high; equal means that the value is among it. */
+/* Compares a range, low to high; it equals each value in it. */
 static bool compare(double low, double high, enum comparison comparison, double value)
 {
 	switch (comparison) {
@@ -379,15 +363,12 @@ static bool compare(double low, double high, enum comparison comparison, double 
 		return high > value;
 	case COMPARISON_LESS:
 		return low < value;
-	case COMPARISON_EQUAL:
+	default:
 		return low <= value && value <= high;
-	case COMPARISON_COUNT:
-		break;
 	}
-	return false;
 }
 
-/* A word, with or without the mark that not all members agree. */
+/* A word, with or without the mark that not all threads agree. */
 static bool word_matches(const struct cell *cell, const char *word)
 {
 	size_t length;
@@ -406,8 +387,8 @@ static bool comparison_matches(const struct term *term, const struct cell *cell)
 
 	if (cell == NULL || cell->state != CELL_VALUE)
 		return false;
-	if (term->literal.kind == LITERAL_WORD)
-		return word_matches(cell, term->literal.word);
+	if (term->literal == LITERAL_WORD)
+		return word_matches(cell, term->text);
 	switch (cell->form) {
 	case CELL_FORM_INTEGER:
 		low = high = (double)cell->value.integer;
@@ -422,12 +403,11 @@ static bool comparison_matches(const struct term *term, const struct cell *cell)
 	default:
 		return false;
 	}
-	return compare(low, high, term->comparison, literal_value(&term->literal, cell->unit));
+	return compare(low, high, term->comparison, number_in(term, cell->unit));
 }
 
 static bool term_matches(const struct term *term, const char *label, size_t label_length,
-			 const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),
-			 void *context)
+			 filter_cell_of *cell_of, void *context)
 {
 	switch (term->kind) {
 	case TERM_TEXT:
@@ -441,8 +421,7 @@ static bool term_matches(const struct term *term, const char *label, size_t labe
 }
 
 bool filter_matches(const struct filter *filter, const char *label, size_t label_length,
-		    const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),
-		    void *context)
+		    filter_cell_of *cell_of, void *context)
 {
 	for (size_t i = 0; i < filter->count; i++) {
 		if (!term_matches(&filter->terms[i], label, label_length, cell_of, context))

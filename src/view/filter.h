@@ -34,12 +34,11 @@ const char *filter_text(const struct filter *filter);
  * last. */
 enum column filter_column(const struct filter *filter, size_t index);
 
-/*
- * Whether a row matches. `cell_of` gives the cell of a column, as a rate or in the view's mode, valid during
- * the call; NULL for none. A cell without a number satisfies no comparison.
- */
+/* The cell of a column, as a rate or in the view's mode, valid until the next one; NULL for none. */
+typedef const struct cell *filter_cell_of(void *context, enum column column, bool as_rate);
+
+/* Whether a row matches. A cell without a number satisfies no comparison. */
 bool filter_matches(const struct filter *filter, const char *label, size_t label_length,
-		    const struct cell *(*cell_of)(void *context, enum column column, bool as_rate),
-		    void *context);
+		    filter_cell_of *cell_of, void *context);
 
 #endif

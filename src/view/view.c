@@ -121,31 +121,26 @@ bool view_open(struct view *view, const char *key, size_t key_length)
 	return true;
 }
 
-bool view_close(struct view *view, char **ret_key, size_t *ret_key_length)
+char *view_close(struct view *view, size_t *ret_key_length)
 {
-	struct view_step step;
+	struct view_step left;
 	bool automatic;
 
 	if (view->step_count == 0)
-		return false;
+		return NULL;
 	do {
-		step = view->steps[--view->step_count];
+		left = view->steps[--view->step_count];
 		filter_release(view->filter);
-		view->filter = step.filter;
-		automatic = step.automatic && view->step_count > 0;
+		view->filter = left.filter;
+		automatic = left.automatic && view->step_count > 0;
 		if (automatic)
-			free(step.key);
+			free(left.key);
 	} while (automatic);
-	view->grouping.axis = step.axis;
+	view->grouping.axis = left.axis;
 	view->level = VIEW_LEVEL_GROUPS;
-	view->focus = step.focus;
-	if (ret_key_length != NULL)
-		*ret_key_length = step.key_length;
-	if (ret_key != NULL)
-		*ret_key = step.key;
-	else
-		free(step.key);
-	return true;
+	view->focus = left.focus;
+	*ret_key_length = left.key_length;
+	return left.key;
 }
 
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])

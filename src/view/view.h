@@ -117,9 +117,9 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
 bool view_open(struct view *view, const char *key, size_t key_length);
 
 /*
- * Undoes the last view_open(), filter and focus included. Returns false at the top. `*ret_key` (may be NULL)
- * gets the key of the group that was left, owned by the caller.
+ * Undoes the last view_open(), filter and focus included: the key of the group that was left, owned by the
+ * caller; NULL at the top.
  */
-bool view_close(struct view *view, char **ret_key, size_t *ret_key_length);
+char *view_close(struct view *view, size_t *ret_key_length);
 
 #endif

@@ -155,12 +155,14 @@ static void test_narrowing(void **state)
 	assert_string_equal(table->rows[0].key, "13:100");
 	assert_int_equal(table->rows[1].tid, 12);
 	table_release(table);
-	assert_true(view_close(&view, &key, &length));
+	key = view_close(&view, &length);
 	assert_string_equal(key, "cpu-{N}");
 	free(key);
 	assert_int_equal(view.step_count, 1);
-	assert_true(view_close(&view, NULL, NULL));
-	assert_false(view_close(&view, NULL, NULL));
+	key = view_close(&view, &length);
+	assert_non_null(key);
+	free(key);
+	assert_null(view_close(&view, &length));
 	view_release(&view);
 	session_release(session);
 }

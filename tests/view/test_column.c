@@ -297,14 +297,14 @@ static void test_close(void **state)
 	assert_true(view_open(&view, "only", 4));
 	view.steps[1].automatic = true;
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
-	assert_true(view_close(&view, &key, &length));
+	key = view_close(&view, &length);
 	assert_string_equal(key, "p");
 	assert_int_equal(length, 1);
 	free(key);
 	assert_int_equal(view.step_count, 0);
 	assert_int_equal(view.level, VIEW_LEVEL_GROUPS);
 	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
-	assert_false(view_close(&view, NULL, NULL));
+	assert_null(view_close(&view, &length));
 	view_release(&view);
 }
 
