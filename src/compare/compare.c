@@ -51,7 +51,6 @@ static void forget(struct comparison *comparison)
 		compare_join_release(&comparison->joins[i]);
 	diff_match_release(comparison->match);
 	comparison->match = NULL;
-	comparison->matched = false;
 	forget_doubts(comparison);
 }
 
@@ -65,7 +64,7 @@ void compare_release(struct comparison *comparison)
 	free(comparison);
 }
 
-/* Captures of other boots, or of one moment, have no order of their own: that in which they came. */
+/* Captures of different boots, or of one moment, have no order of their own but that in which they came. */
 static bool is_earlier(const struct snapshot *after, const struct snapshot *before)
 {
 	return comparability_same_boot(before, after) && comparability_interval(before, after) < 0;
@@ -83,6 +82,8 @@ void compare_set_after(struct comparison *comparison, const struct snapshot *aft
 	comparison->sides[comparison->after_is_earlier] = before;
 	comparison->sides[!comparison->after_is_earlier] = snapshot_reference(
 		(struct snapshot *)(uintptr_t)after);
+	comparison->match = diff_match_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER],
+					      NULL);
 }
 
 void compare_swap(struct comparison *comparison)
@@ -131,24 +132,14 @@ uint64_t compare_distance_ns(const struct comparison *comparison)
 	return (uint64_t)(interval < 0 ? -interval : interval);
 }
 
-const struct diff_match *compare_match(struct comparison *comparison)
+bool compare_by_threads(const struct comparison *comparison)
 {
-	if (!comparison->matched && comparison->sides[DIFF_AFTER] != NULL) {
-		comparison->match = diff_match_create(comparison->sides[DIFF_BEFORE],
-						      comparison->sides[DIFF_AFTER], NULL);
-		comparison->matched = true;
-	}
-	return comparison->match;
-}
-
-bool compare_by_threads(struct comparison *comparison)
-{
-	return !comparison->by_groups && compare_match(comparison) != NULL;
+	return !comparison->by_groups && comparison->match != NULL;
 }
 
 int compare_set_by_threads(struct comparison *comparison, bool by_threads, struct error *error)
 {
-	if (by_threads && compare_match(comparison) == NULL)
+	if (by_threads && comparison->match == NULL)
 		return error_set(
 			error, -EINVAL, "%s",
 			"threads cannot be told apart: the captures are not known to be of one boot; "
@@ -157,9 +148,9 @@ int compare_set_by_threads(struct comparison *comparison, bool by_threads, struc
 	return 0;
 }
 
-bool compare_count_threads(struct comparison *comparison, struct diff_match_count *ret_threads)
+bool compare_count_threads(const struct comparison *comparison, struct diff_match_count *ret_threads)
 {
-	const struct diff_match *match = compare_match(comparison);
+	const struct diff_match *match = comparison->match;
 
 	if (match == NULL)
 		return false;

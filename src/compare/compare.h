@@ -13,10 +13,10 @@
  * Its rows are a metric of a group or thread, with both sides and the change; opening a row narrows to its
  * group and to its metric. Not safe for several threads: it belongs to the one that draws.
  *
- * A row that no change is known of, or that did not change, is left out unless view.equal_rows. By default
- * rows stand by how much of the change there was: that of a counter as part of all changes of this metric,
- * with an allowance for what a quiet host does anyway, so that no lone page fault stands before a second of
- * waiting. What has no total (peaks, gauges, ratios) stands behind the counters that moved most.
+ * A row whose change is not known, or that did not change, is left out unless view.equal_rows. By default
+ * rows are sorted by the weight of their change: that of a counter as part of all changes of this metric,
+ * with an allowance for what a quiet host does anyway, so that a single page fault does not come before a
+ * second of waiting. What has no total (peaks, gauges, ratios) comes after the counters that moved most.
  */
 struct comparison;
 
@@ -59,7 +59,7 @@ const struct snapshot *compare_side(const struct comparison *comparison, enum di
  * those that started in between (see diff_match.h), rather than that of the groups' sums. So it is from the
  * start where both captures are of one boot.
  */
-bool compare_by_threads(struct comparison *comparison);
+bool compare_by_threads(const struct comparison *comparison);
 
 /* Changes that; -EINVAL with a sentence where threads cannot be matched. */
 int compare_set_by_threads(struct comparison *comparison, bool by_threads, struct error *error);
@@ -73,7 +73,7 @@ const struct comparability *compare_doubts(struct comparison *comparison);
 uint64_t compare_distance_ns(const struct comparison *comparison);
 
 /* Counts the threads of both sides, of after only and of before only; false unless they are of one boot. */
-bool compare_count_threads(struct comparison *comparison, struct diff_match_count *ret_threads);
+bool compare_count_threads(const struct comparison *comparison, struct diff_match_count *ret_threads);
 
 /* --- compare_metric.c --- */
 

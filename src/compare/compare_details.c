@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What stands behind a row of a comparison: all of its metrics, one number explained, who its threads are. */
+/* What stands behind a row of a comparison: all of its metrics, one number explained, which threads it has.
+ */
 #include "compare_internal.h"
 
 #include <math.h>

@@ -50,8 +50,7 @@ struct comparison {
 	bool swapped;                            /* the first snapshot is shown as after */
 	bool after_is_earlier;                   /* the snapshot that came second is DIFF_BEFORE of `sides` */
 	bool by_groups;                          /* the user wants the changes of groups */
-	bool matched;                            /* it was tried to make `match` */
-	struct diff_match *match;                /* NULL unless one boot */
+	struct diff_match *match;                /* which threads are the same; NULL unless of one boot */
 	struct compare_join joins[COMPARE_JOINS_KEPT];
 	uint64_t clock;
 	struct comparability *doubts;  /* made when it is asked for */
@@ -67,9 +66,6 @@ static inline enum diff_side compare_inside(const struct comparison *comparison,
 
 	return (enum diff_side)((shown == DIFF_AFTER) != flipped);
 }
-
-/* Which threads are the same; NULL unless the sides are of one boot. */
-const struct diff_match *compare_match(struct comparison *comparison);
 
 /* Free what these own; all of it is zero then. */
 void compare_join_release(struct compare_join *join);

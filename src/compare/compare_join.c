@@ -124,11 +124,11 @@ struct compare_join *compare_join_of(struct comparison *comparison, const struct
 	join->signature = signature;
 	memcpy(join->inside, inside, sizeof(inside));
 	if (compare_by_threads(comparison))
-		diff_match_apply(compare_match(comparison), &options);
+		diff_match_apply(comparison->match, &options);
 	join->diff = diff_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER], &options);
 	join->used = ++comparison->clock;
-	if (compare_match(comparison) != NULL)
-		join->counts = diff_match_count(compare_match(comparison), join->diff);
+	if (comparison->match != NULL)
+		join->counts = diff_match_count(comparison->match, join->diff);
 	make_labels(join, axis);
 	return join;
 }

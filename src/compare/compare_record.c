@@ -45,20 +45,16 @@ struct diff_side_value compare_record_side(const struct compare_subjects *subjec
 	const struct column_values *values = reduce(subjects->comparison->sides[side], subjects->join, side,
 						    column);
 	const struct accumulator *accumulator = &values->accumulators[subject * values->stride];
-	struct diff_side_value result = {.state = VALUE_ABSENT};
+	const bool read = accumulator->read != 0, missed = accumulator->missed != 0;
 
 	/* without a limit, or without anything of the kind */
-	if (accumulator->differs || (accumulator->read == 0 && accumulator->missed == 0))
-		return result;
-	if (accumulator->read == 0) {
-		result.state = VALUE_UNAVAILABLE;
-		result.reason = (reason_id)accumulator->reason;
-		return result;
-	}
-	result.state = VALUE_READ;
-	result.partial = accumulator->missed != 0;
-	result.reason = result.partial ? (reason_id)accumulator->reason : REASON_READ;
-	result.has_number = true;
-	result.number = accumulator->sum.first;
-	return result;
+	if (accumulator->differs || (!read && !missed))
+		return (struct diff_side_value){.state = VALUE_ABSENT};
+	return (struct diff_side_value){
+		.state = read ? VALUE_READ : VALUE_UNAVAILABLE,
+		.reason = (reason_id)accumulator->reason,
+		.partial = read && missed,
+		.has_number = read,
+		.number = read ? accumulator->sum.first : 0,
+	};
 }

@@ -50,8 +50,8 @@ static bool has_total(enum column metric)
 	       metric == compare_column_of(METRIC_THREAD_COUNT);
 }
 
-/* How many seconds of a quiet host are between the sides; captures of years apart are not compared by the
- * noise between them. */
+/* How many seconds of a quiet host lie between the sides; at most an hour, so that the allowance does not
+ * hide what changed between captures that are far apart. */
 static double allowance_seconds(const struct comparison *comparison)
 {
 	double seconds = (double)compare_distance_ns(comparison) / NS_PER_S;
@@ -71,7 +71,7 @@ static double amount_of(const struct diff_value *value, enum row_mark mark)
 	return 0;
 }
 
-/* Of what has no total: its part of the larger side. */
+/* The score of what has no total: its part of the larger side. */
 static double score_alone(const struct diff_value *value, double amount, enum column metric)
 {
 	double larger = 0;
@@ -85,7 +85,7 @@ static double score_alone(const struct diff_value *value, double amount, enum co
 	return larger != 0 ? WEIGHT_OF_NUMBER * fmin(1, amount / larger) : 0;
 }
 
-/* Of a counter: its part of all changes of it. */
+/* The score of a counter: its part of all changes of that counter. */
 static double score_in_total(const struct ranking *ranking, double amount, size_t metric)
 {
 	enum ladder ladder = compare_ladder(ranking->metrics[metric]);
@@ -99,7 +99,7 @@ static double score_in_total(const struct ranking *ranking, double amount, size_
 
 /* --- filter --- */
 
-/* The change of a metric of the subject, of all metrics of a column together. */
+/* The change of a column in the subject: that of all its metrics together. */
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
 	struct ranking *ranking = context;
@@ -217,7 +217,8 @@ static int compare_labels(const struct ranking *ranking, const struct compare_ro
 	return order != 0 ? order : a->subject < b->subject ? -1 : 1;
 }
 
-/* Total, whatever the values: by what was asked for, then by the weight of the change, name and metric. */
+/* A total order, whatever the values: by what was asked for, then by the weight of the change, name and
+ * metric. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct ranking *ranking = context;

@@ -16,7 +16,7 @@ static void add_thread(struct compare_subjects *subjects, uint32_t before, uint3
 static void collect_threads(struct comparison *comparison, const struct view *view,
 			    struct compare_subjects *subjects)
 {
-	const struct diff_match *match = compare_match(comparison);
+	const struct diff_match *match = comparison->match;
 	const size_t before_count = comparison->sides[DIFF_BEFORE]->thread_count;
 	const size_t after_count = comparison->sides[DIFF_AFTER]->thread_count;
 	bool *before = compare_threads_inside(comparison, view, view->step_count, DIFF_BEFORE);

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 enum {
-	ROWS_MAX = 100000, /* of a table: what nobody scrolls through need not be kept in memory */
+	ROWS_MAX = 100000, /* of a table: nobody scrolls further, so that no more are kept */
 	METRIC_CELLS_NARROW = 12,
 	METRIC_CELLS = 20,
 	METRIC_CELLS_WIDE = 28,

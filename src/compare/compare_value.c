@@ -120,8 +120,8 @@ static struct diff_value group_value(const struct diff *diff, const struct diff_
 }
 
 /*
- * Where the changes are those of threads: what started since before began at zero, and of what went nobody
- * knows what it did.
+ * Where the changes are those of threads: what started since before began at zero, and what a thread that
+ * went did after before is not known.
  */
 static void begin_at_zero(const struct compare_subjects *subjects, size_t subject, struct diff_value *value)
 {
@@ -131,8 +131,7 @@ static void begin_at_zero(const struct compare_subjects *subjects, size_t subjec
 
 	if (!in_before && value->side[DIFF_AFTER].state == VALUE_READ &&
 	    (subjects->join != NULL ||
-	     compare_match(subjects->comparison)
-		     ->counted[DIFF_AFTER][subjects->threads[subject].index[DIFF_AFTER]]))
+	     subjects->comparison->match->counted[DIFF_AFTER][subjects->threads[subject].index[DIFF_AFTER]]))
 		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
 	if (!in_after && subjects->join != NULL && value->side[DIFF_BEFORE].state == VALUE_READ)
 		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_UNAVAILABLE,
@@ -208,12 +207,12 @@ static void set_number(double number, enum unit unit, struct cell *cell)
 	}
 }
 
-static void set_range(const struct aggregate *aggregate, struct cell *cell)
+static void set_range(int64_t low, int64_t high, struct cell *cell)
 {
 	cell->state = CELL_VALUE;
 	cell->form = CELL_FORM_RANGE;
-	cell->value.range.low = aggregate->value.range.low;
-	cell->value.range.high = aggregate->value.range.high;
+	cell->value.range.low = low;
+	cell->value.range.high = high;
 }
 
 /* The commonest word, with a '*' where not all threads have it. */
@@ -241,8 +240,9 @@ static void set_cpus(const struct aggregate *aggregate, struct arena *arena, str
 		 cell);
 }
 
-static void group_cell(const struct compare_subjects *subjects, size_t subject, enum metric metric,
-		       enum diff_side side, double number, struct arena *arena, struct cell *cell)
+/* Sets what stands for the number of a group in some metrics: a range, a word, CPUs. */
+static void set_group(const struct compare_subjects *subjects, size_t subject, enum metric metric,
+		      enum diff_side side, struct arena *arena, struct cell *cell)
 {
 	const struct diff *diff = subjects->join->diff;
 	struct aggregation *aggregation = diff->aggregations[side];
@@ -251,38 +251,31 @@ static void group_cell(const struct compare_subjects *subjects, size_t subject, 
 
 	switch (metric_type(metric)->reduction) {
 	case METRIC_REDUCTION_RANGE:
-		set_range(aggregate, cell);
-		return;
+		set_range(aggregate->value.range.low, aggregate->value.range.high, cell);
+		break;
 	case METRIC_REDUCTION_MODE:
 		set_mode(aggregation, aggregate, metric, arena, cell);
-		return;
+		break;
 	case METRIC_REDUCTION_AFFINITY:
 		set_cpus(aggregate, arena, cell);
-		return;
+		break;
 	default:
-		set_number(number, cell_format_unit(metric_type(metric)->ladder), cell);
+		break;
 	}
 }
 
-static void thread_cell(const struct compare_subjects *subjects, size_t subject, enum metric metric,
-			enum diff_side side, double number, struct arena *arena, struct cell *cell)
+/* The same for a thread. */
+static void set_thread(const struct compare_subjects *subjects, size_t subject, enum metric metric,
+		       enum diff_side side, struct arena *arena, struct cell *cell)
 {
 	const struct snapshot *snapshot = subjects->comparison->sides[side];
-	uint32_t thread = subjects->threads[subject].index[side];
+	uint64_t value = snapshot_value(snapshot, subjects->threads[subject].index[side], metric);
 	char letter[5];
 
-	if (metric_type(metric)->reduction != METRIC_REDUCTION_MODE) {
-		set_number(number, cell_format_unit(metric_type(metric)->ladder), cell);
-		if (metric_type(metric)->reduction == METRIC_REDUCTION_RANGE) {
-			cell->form = CELL_FORM_RANGE;
-			cell->value.range.low = cell->value.range.high = (int64_t)number;
-		}
-		return;
-	}
-	set_text(arena_format(
-			 arena, "%s",
-			 category_text(snapshot, metric, snapshot_value(snapshot, thread, metric), letter)),
-		 cell);
+	if (metric_type(metric)->reduction == METRIC_REDUCTION_MODE)
+		set_text(arena_format(arena, "%s", category_text(snapshot, metric, value, letter)), cell);
+	else if (metric_type(metric)->reduction == METRIC_REDUCTION_RANGE)
+		set_range((int64_t)value, (int64_t)value, cell);
 }
 
 void compare_side_cell(const struct compare_subjects *subjects, size_t subject, enum column metric,
@@ -301,16 +294,17 @@ void compare_side_cell(const struct compare_subjects *subjects, size_t subject, 
 	if (own->state != VALUE_READ)
 		return;
 	side = compare_inside(subjects->comparison, side);
-	if (compare_is_derived(metric) || compare_is_record(metric))
-		set_number(own->number, compare_unit(metric), ret_cell);
-	else if (subjects->join != NULL)
-		group_cell(subjects, subject, compare_metric_of(metric), side, own->number, arena, ret_cell);
-	else
-		thread_cell(subjects, subject, compare_metric_of(metric), side, own->number, arena, ret_cell);
+	set_number(own->number, compare_unit(metric), ret_cell);
 	ret_cell->partial = own->partial;
+	if (compare_is_derived(metric) || compare_is_record(metric))
+		return;
+	if (subjects->join != NULL)
+		set_group(subjects, subject, compare_metric_of(metric), side, arena, ret_cell);
+	else
+		set_thread(subjects, subject, compare_metric_of(metric), side, arena, ret_cell);
 }
 
-/* What a change that is not known looks like. */
+/* Sets the state of a change that is not known. */
 static void set_unknown(const struct diff_value *value, struct cell *cell)
 {
 	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};

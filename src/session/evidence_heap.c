@@ -68,7 +68,7 @@ static enum heap_tag tag_of(const struct heap_process *process)
 	return process->tag != NULL ? heap_tag_find(process->tag) : HEAP_TAG_NONE;
 }
 
-/* What lacks privilege has one row: it has nothing to do with the process. */
+/* What was not read for lack of privilege has one row: the reason is not in the process. */
 static bool belongs(const struct outcome *outcome, const struct outcome *item)
 {
 	const struct heap_process *a = outcome->process, *b = item->process;
@@ -148,39 +148,30 @@ static bool is_root(const struct snapshot *now)
 
 static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";
 
-void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text)
+/* Whether more privilege would let the probe read the processes that it may not. */
+static bool lacks_privilege(const struct feature_result *feature)
 {
-	if (feature->state == FEATURE_STATE_ON) {
-		buffer_append_text(
-			text, "no privilege is missing; a security module or a user namespace forbids it");
-		return;
-	}
-	if (feature->state != FEATURE_STATE_UNKNOWN && feature->remedy == NULL) {
-		buffer_append_text(text, feature->detail != NULL ? feature->detail
-								 : reasons[feature->reason].words);
-		return;
-	}
-	if (root) {
-		buffer_append_text(text, root_remedy);
-		return;
-	}
-	buffer_append_format(text, "run as root, or %s",
-			     feature->remedy != NULL ? feature->remedy : "give ctop CAP_SYS_PTRACE");
-	/* where Yama forbids nothing it has nothing to be set to */
-	if (feature->state != FEATURE_STATE_PARTIAL)
-		buffer_append_text(text, ", or set kernel.yama.ptrace_scope to 0");
+	return feature->state == FEATURE_STATE_UNKNOWN ||
+	       (feature->state != FEATURE_STATE_ON && feature->remedy != NULL);
 }
 
-/* The remedy of a tag that is for lack of privilege, where it would help. */
-static const char *privilege_remedy(const struct snapshot *now, enum heap_tag tag)
+void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text)
 {
-	const struct feature_result *feature = &now->provenance.features[FEATURE_PROCESS_MEMORY];
-
 	if (feature->state == FEATURE_STATE_ON)
-		return NULL;
-	if (feature->state != FEATURE_STATE_UNKNOWN && feature->remedy == NULL)
-		return NULL;
-	return is_root(now) ? root_remedy : heap_tags[tag].remedy;
+		buffer_append_text(
+			text, "no privilege is missing; a security module or a user namespace forbids it");
+	else if (!lacks_privilege(feature))
+		buffer_append_text(text, feature->detail != NULL ? feature->detail
+								 : reasons[feature->reason].words);
+	else if (root)
+		buffer_append_text(text, root_remedy);
+	else
+		/* partial means that Yama forbids nothing: its switch would not help */
+		buffer_append_format(text, "run as root, or %s%s",
+				     feature->remedy != NULL ? feature->remedy : "give ctop CAP_SYS_PTRACE",
+				     feature->state != FEATURE_STATE_PARTIAL
+					     ? ", or set kernel.yama.ptrace_scope to 0"
+					     : "");
 }
 
 static const char *remedy_of(const struct snapshot *now, const struct outcome *outcome)
@@ -194,8 +185,13 @@ static const char *remedy_of(const struct snapshot *now, const struct outcome *o
 								: HEAP_TAG_NONE;
 	if (tag >= HEAP_TAG_COUNT)
 		return "-";
-	remedy = (heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0 ? privilege_remedy(now, tag)
-								  : heap_tags[tag].remedy;
+	remedy = heap_tags[tag].remedy;
+	if ((heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) == 0)
+		return remedy != NULL ? remedy : "-";
+	if (!lacks_privilege(&now->provenance.features[FEATURE_PROCESS_MEMORY]))
+		return "-";
+	if (is_root(now))
+		return root_remedy;
 	return remedy != NULL ? remedy : "-";
 }
 

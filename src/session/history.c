@@ -22,7 +22,7 @@ static void clear_generation(struct history_generation *generation)
 	hash_map_clear(&generation->index);
 }
 
-/* Notes which view the history belongs to from here on; another one's is forgotten. */
+/* Makes it the history of a view: what it has of another one is forgotten. */
 static void follow_view(struct history *history, const struct view *view)
 {
 	struct buffer signature = {0};
@@ -91,30 +91,29 @@ static void note_row(struct history_generation *now, const struct shown *shown, 
 
 /* The largest rises so far, largest first. */
 struct movers {
-	size_t rows[MOVERS];
-	double rises[MOVERS];
+	struct mover {
+		size_t row;
+		double rise;
+	} items[MOVERS];
 	size_t count;
 };
 
 static void consider(struct movers *movers, size_t row, double before, double now)
 {
 	double rise = now - before;
-	size_t rank;
+	size_t rank = movers->count;
 
 	if (!(rise > 0.0) || now < before * mover_ratio)
 		return;
-	for (rank = movers->count; rank > 0 && movers->rises[rank - 1] < rise; rank--) {
-		if (rank < MOVERS) {
-			movers->rises[rank] = movers->rises[rank - 1];
-			movers->rows[rank] = movers->rows[rank - 1];
-		}
-	}
-	if (rank >= MOVERS)
+	while (rank > 0 && movers->items[rank - 1].rise < rise)
+		rank--;
+	if (rank == MOVERS)
 		return;
-	movers->rises[rank] = rise;
-	movers->rows[rank] = row;
 	if (movers->count < MOVERS)
 		movers->count++;
+	for (size_t i = movers->count - 1; i > rank; i--)
+		movers->items[i] = movers->items[i - 1];
+	movers->items[rank] = (struct mover){row, rise};
 }
 
 unsigned char *history_update(struct history *history, uint64_t round, const struct view *view,
@@ -142,7 +141,7 @@ unsigned char *history_update(struct history *history, uint64_t round, const str
 		consider(&movers, row, history->before.rows[old].sort, sort_values[row]);
 	}
 	for (size_t i = 0; i < movers.count; i++)
-		marks[movers.rows[i]] = ROW_MARK_MOVER;
+		marks[movers.items[i].row] = ROW_MARK_MOVER;
 	history->now.round = round;
 	return marks;
 }

@@ -201,12 +201,12 @@ static void add_largest(const struct span *span, struct accumulator *accumulator
 		accumulator->rose |= has_risen(span, thread, metric, value);
 }
 
-static void add_range(struct accumulator *accumulator, int64_t low, int64_t high)
+static void extend_range(struct accumulator *accumulator, int64_t value)
 {
-	if (accumulator->read == 0 || low < accumulator->range.low)
-		accumulator->range.low = low;
-	if (accumulator->read == 0 || high > accumulator->range.high)
-		accumulator->range.high = high;
+	if (accumulator->read == 0 || value < accumulator->range.low)
+		accumulator->range.low = value;
+	if (accumulator->read == 0 || value > accumulator->range.high)
+		accumulator->range.high = value;
 }
 
 /* The first value, and whether another one follows. */
@@ -276,13 +276,6 @@ static void elect_categories(const struct shown *shown, const struct column_valu
 	free(pairs);
 }
 
-static void add_set(const struct snapshot *now, struct accumulator *accumulator, uint64_t set)
-{
-	int64_t count = (int64_t)cpu_set_count(&now->cpu_sets, (uint32_t)set);
-
-	add_range(accumulator, count, count);
-}
-
 static void reduce_present(const struct span *span, const struct shown *shown,
 			   const struct column_values *values, enum metric metric)
 {
@@ -306,7 +299,7 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 			continue;
 		switch (kind) {
 		case METRIC_REDUCTION_RANGE:
-			add_range(accumulator, (int64_t)value, (int64_t)value);
+			extend_range(accumulator, (int64_t)value);
 			break;
 		case METRIC_REDUCTION_MODE:
 			add_category(accumulator, value);
@@ -315,7 +308,7 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 			if (accumulator->read == 0)
 				first_sets[shown->row_of[k]] = value;
 			accumulator->differs |= first_sets[shown->row_of[k]] != value;
-			add_set(now, accumulator, value);
+			extend_range(accumulator, (int64_t)cpu_set_count(&now->cpu_sets, (uint32_t)value));
 			break;
 		default:
 			add_largest(span, accumulator, thread, metric, value);

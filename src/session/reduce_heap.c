@@ -17,15 +17,6 @@ struct process_part {
 	double live;      /* allocated less released, of those read */
 };
 
-static int compare_parts(const void *a, const void *b)
-{
-	const struct process_part *left = a, *right = b;
-
-	if (left->row != right->row)
-		return left->row < right->row ? -1 : 1;
-	return (left->tgid > right->tgid) - (left->tgid < right->tgid);
-}
-
 static void add_thread(const struct snapshot *now, uint32_t thread, struct process_part *part)
 {
 	reason_id reason;
@@ -46,38 +37,26 @@ static void add_thread(const struct snapshot *now, uint32_t thread, struct proce
 	}
 }
 
-static void join_part(struct process_part *part, const struct process_part *other)
-{
-	part->shown += other->shown;
-	part->read += other->read;
-	part->live += other->live;
-	if (other->missed != 0)
-		part->reason = other->reason;
-	part->missed += other->missed;
-}
-
 /* The processes of each row, one part for each; the caller frees them. */
-static struct process_part *collect_parts(const struct snapshot *now, const struct shown *shown,
-					  size_t *ret_count)
+static struct process_part *collect_parts(const struct shown *shown, size_t *ret_count)
 {
 	struct process_part *parts = memory_allocate((shown->count + 1) * sizeof(*parts));
-	size_t count = 0, kept = 0;
+	struct hash_map index_of = {0}; /* by row and tgid */
+	uint32_t count = 0, index;
 
 	for (size_t k = 0; k < shown->count; k++) {
-		uint32_t row = shown->row_of[k], tgid = now->tgid[shown->threads[k]];
+		uint32_t row = shown->row_of[k], tgid = shown->now->tgid[shown->threads[k]];
+		uint64_t key = (uint64_t)row << 32 | tgid;
 
-		if (count == 0 || parts[count - 1].row != row || parts[count - 1].tgid != tgid)
-			parts[count++] = (struct process_part){.row = row, .tgid = tgid};
-		add_thread(now, shown->threads[k], &parts[count - 1]);
+		if (!hash_map_get(&index_of, key, &index)) {
+			index = count++;
+			hash_map_set(&index_of, key, index);
+			parts[index] = (struct process_part){.row = row, .tgid = tgid};
+		}
+		add_thread(shown->now, shown->threads[k], &parts[index]);
 	}
-	qsort(parts, count, sizeof(*parts), compare_parts);
-	for (size_t i = 0; i < count; i++) {
-		if (kept != 0 && compare_parts(&parts[kept - 1], &parts[i]) == 0)
-			join_part(&parts[kept - 1], &parts[i]);
-		else
-			parts[kept++] = parts[i];
-	}
-	*ret_count = kept;
+	hash_map_release(&index_of);
+	*ret_count = count;
 	return parts;
 }
 
@@ -160,7 +139,7 @@ void reduce_heap(const struct shown *shown, const struct column_values *values)
 	struct process_part *parts;
 	size_t count;
 
-	parts = collect_parts(now, shown, &count);
+	parts = collect_parts(shown, &count);
 	if (field == HEAP_FIELD_LIVE)
 		count_threads(now, &threads);
 	for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rounds, the base and who is who between them. */
+/* Rounds, the base, and which thread is which between them. */
 #include "session_internal.h"
 
 #include <stdlib.h>

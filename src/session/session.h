@@ -27,10 +27,9 @@ void session_release(struct session *session);
 struct session *session_create_file(struct snapshot *snapshot);
 
 /*
- * Takes over one reference to a finished snapshot as the newest round. The first one becomes the base. What
- * threads that are gone since the last round did since the base is folded into one record per triple
- * (bounded; beyond it into
- * `(other)`), from their last reading.
+ * Takes over one reference to a finished snapshot as the newest round. The first one becomes the base.
+ * Threads that are gone since the last round are folded into one record per triple, with what they did since
+ * the base as last read (bounded; what is beyond the bound goes into `(other)`).
  */
 void session_add_round(struct session *session, struct snapshot *snapshot);
 

@@ -38,28 +38,30 @@ static const char *unit_word(enum column column, const struct cell *cell)
 }
 
 /* The number with all of its digits. */
-static void append_exact_value(struct explanation *explanation)
+static void append_exact_value(const struct explanation *explanation)
 {
+	struct buffer *lines = explanation->lines;
 	struct column_values values;
 	struct arena arena = {0};
 	struct cell cell;
+	const char *at_least;
 	char digits[28];
 
 	reduce_column(&explanation->span, &explanation->shown, explanation->column, &values);
 	column_cell(&explanation->shown, &values, 0, &arena, &cell);
+	at_least = cell.partial ? "at least " : "";
 	if (cell.state == CELL_UNAVAILABLE)
-		buffer_append_format(explanation->lines, "Unavailable: %s.\n",
+		buffer_append_format(lines, "Unavailable: %s.\n",
 				     snapshot_reason_words(explanation->span.now, cell.reason));
 	else if (cell.state == CELL_ABSENT)
-		buffer_append_text(explanation->lines,
-				   "Does not apply here, or there is nothing to divide by.\n");
+		buffer_append_text(lines, "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
-		buffer_append_format(explanation->lines, "Value: %s%s%s\n", cell.partial ? "at least " : "",
+		buffer_append_format(lines, "Value: %s%s%s\n", at_least,
 				     number_group_digits(cell.value.integer, digits),
 				     unit_word(explanation->column, &cell));
 	else if (cell.form == CELL_FORM_REAL)
-		buffer_append_format(explanation->lines, "Value: %s%.3f%s\n", cell.partial ? "at least " : "",
-				     cell.value.real, unit_word(explanation->column, &cell));
+		buffer_append_format(lines, "Value: %s%.3f%s\n", at_least, cell.value.real,
+				     unit_word(explanation->column, &cell));
 	free(values.accumulators);
 	arena_release(&arena);
 }
