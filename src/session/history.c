@@ -57,36 +57,30 @@ static void begin_round(struct history *history, uint64_t round, const struct vi
 		clear_generation(&history->before);
 }
 
-static uint64_t row_hash(const struct shown *shown, size_t row)
+/* A row to be noted; its key is that of the grouping. */
+static struct history_row describe_row(const struct shown *shown, size_t row, double sort)
 {
-	const char *key;
-	size_t length;
+	const uint32_t of = shown->row_group[row];
+	struct history_row described = {.thread = UINT32_MAX, .sort = sort};
 
 	if (shown->by_thread) {
-		uint32_t thread = shown->row_group[row];
-
-		return hash_u64(hash_u64(shown->now->tid[thread]) ^ shown->now->start_time[thread]);
+		described.thread = of;
+		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
+	} else {
+		described.key = grouping_key(shown->grouping, of, &described.key_length);
+		described.hash = ((uint64_t)hash_bytes(described.key, described.key_length) << 32) |
+				 (uint32_t)described.key_length;
 	}
-	key = grouping_key(shown->grouping, shown->row_group[row], &length);
-	return ((uint64_t)hash_bytes(key, length) << 32) | (uint32_t)length;
+	return described;
 }
 
-static void note_row(struct history_generation *now, const struct shown *shown, size_t row, uint64_t hash,
-		     double sort)
+static void note_row(struct history_generation *now, struct history_row row)
 {
-	struct history_row *noted;
-
+	if (row.key != NULL)
+		row.key = arena_duplicate(&now->arena, row.key, row.key_length);
+	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
 	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
-	noted = &now->rows[now->count];
-	*noted = (struct history_row){.hash = hash, .thread = UINT32_MAX, .sort = sort};
-	if (shown->by_thread) {
-		noted->thread = shown->row_group[row];
-	} else {
-		const char *key = grouping_key(shown->grouping, shown->row_group[row], &noted->key_length);
-
-		noted->key = arena_duplicate(&now->arena, key, noted->key_length);
-	}
-	hash_map_set(&now->index, hash, (uint32_t)now->count++);
+	now->rows[now->count++] = row;
 }
 
 /* The largest rises so far, largest first. */
@@ -126,14 +120,14 @@ unsigned char *history_update(struct history *history, uint64_t round, const str
 	begin_round(history, round, view);
 	note = history->now.round != round;
 	for (size_t row = 0; row < shown->row_count; row++) {
-		uint64_t hash = row_hash(shown, row);
+		struct history_row described = describe_row(shown, row, sort_values[row]);
 		uint32_t old;
 
 		if (note)
-			note_row(&history->now, shown, row, hash, sort_values[row]);
+			note_row(&history->now, described);
 		if (history->before.round == 0)
 			continue;
-		if (!hash_map_get(&history->before.index, hash, &old)) {
+		if (!hash_map_get(&history->before.index, described.hash, &old)) {
 			marks[row] = ROW_MARK_NEW;
 			continue;
 		}

@@ -158,9 +158,9 @@ struct tally_item {
 
 static int compare_values(const void *a, const void *b)
 {
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+	const struct tally_item *left = a, *right = b;
 
-	return (left > right) - (left < right);
+	return (left->value > right->value) - (left->value < right->value);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -169,7 +169,7 @@ static int compare_counts(const void *a, const void *b)
 
 	if (left->count != right->count)
 		return left->count > right->count ? -1 : 1;
-	return (left->value > right->value) - (left->value < right->value);
+	return compare_values(a, b);
 }
 
 static void append_tally_item(const struct snapshot *now, enum metric metric, const struct tally_item *item,
@@ -191,28 +191,27 @@ static void append_tally_item(const struct snapshot *now, enum metric metric, co
 static void append_tally(struct explanation *explanation, enum metric metric)
 {
 	const struct snapshot *now = explanation->span.now;
-	uint64_t *values = memory_allocate((explanation->shown.count + 1) * sizeof(*values));
 	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
-	size_t value_count = 0, count = 0;
+	size_t read = 0, count = 0;
 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		uint32_t thread = explanation->shown.threads[k];
 
 		if (snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
-			values[value_count++] = snapshot_value(now, thread, metric);
+			items[read++] = (struct tally_item){snapshot_value(now, thread, metric), 1};
 	}
-	qsort(values, value_count, sizeof(*values), compare_values);
-	for (size_t i = 0; i < value_count; i++) {
-		if (count == 0 || items[count - 1].value != values[i])
-			items[count++] = (struct tally_item){values[i], 0};
-		items[count - 1].count++;
+	qsort(items, read, sizeof(*items), compare_values);
+	for (size_t i = 0; i < read; i++) {
+		if (count != 0 && items[count - 1].value == items[i].value)
+			items[count - 1].count++;
+		else
+			items[count++] = items[i];
 	}
 	qsort(items, count, sizeof(*items), compare_counts);
 	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++)
 		append_tally_item(now, metric, &items[i], explanation->lines);
 	if (count > TALLY_SHOWN)
 		buffer_append_format(explanation->lines, "  and %zu more\n", count - TALLY_SHOWN);
-	free(values);
 	free(items);
 }
 
