@@ -220,3 +220,19 @@ void report_append_name(const struct report *report, const char *text, size_t le
 		length -= used;
 	}
 }
+
+void report_append_blanks(struct buffer *buffer, int count)
+{
+	if (count > 0)
+		buffer_append_format(buffer, "%*s", count, "");
+}
+
+void report_append_aligned(struct buffer *buffer, const char *text, size_t length, int used, int width,
+			   bool left, bool last)
+{
+	if (!left)
+		report_append_blanks(buffer, width - used);
+	buffer_append(buffer, text, length);
+	if (left && !last)
+		report_append_blanks(buffer, width - used);
+}

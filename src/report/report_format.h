@@ -61,4 +61,11 @@ void report_append_name(const struct report *report, const char *text, size_t le
  * none. */
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
 
+/* Appends blanks; none for a negative count. */
+void report_append_blanks(struct buffer *buffer, int count);
+
+/* Appends a text that takes `used` cells in a column of `width`; nothing behind the last one of a line. */
+void report_append_aligned(struct buffer *buffer, const char *text, size_t length, int used, int width,
+			   bool left, bool last);
+
 #endif

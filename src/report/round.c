@@ -14,16 +14,6 @@
 #include "table/screen_format.h"
 #include "view/column.h"
 
-/* A round being drawn. */
-struct drawing {
-	struct report *report;
-	struct buffer *buffer; /* of the report */
-	const struct view *view;
-	const struct table *table;
-	const struct screen_marks *marks;
-	uint64_t interval_ns;
-};
-
 enum {
 	NAMES_MAX = 3,
 	NAMES_OF_IDS = 2, /* the names of a thread's row that are numbers: tid, tgid */
@@ -34,6 +24,17 @@ struct names {
 	const char *items[NAMES_MAX];
 	size_t count;
 	size_t ids; /* how many of them are numbers */
+};
+
+/* A round being drawn. */
+struct drawing {
+	struct report *report;
+	struct buffer *buffer; /* of the report */
+	const struct view *view;
+	struct names names;
+	const struct table *table;
+	const struct screen_marks *marks;
+	uint64_t interval_ns;
 };
 
 static struct names find_names(const struct view *view)
@@ -113,11 +114,11 @@ static void append_shown(const struct drawing *drawing, struct buffer *buffer, c
 /* The name of a row as text shows it. */
 static void append_label(const struct drawing *drawing, const struct table_row *row, struct buffer *buffer)
 {
-	const struct names names = find_names(drawing->view);
+	const struct names *names = &drawing->names;
 
-	if (names.ids != 0)
+	if (names->ids != 0)
 		buffer_append_format(buffer, "%-7u ", row->tid);
-	for (size_t i = 0; i + names.ids < names.count; i++) {
+	for (size_t i = 0; i + names->ids < names->count; i++) {
 		size_t length;
 		const char *text = label_part(row, i, &length);
 
@@ -127,23 +128,15 @@ static void append_label(const struct drawing *drawing, const struct table_row *
 	}
 }
 
-static void append_blanks(struct buffer *buffer, int count)
+/* A cell of the table as text, with a blank before it. */
+static void append_column(const struct drawing *drawing, size_t column, const char *text, size_t length)
 {
-	if (count > 0)
-		buffer_append_format(buffer, "%*s", count, "");
-}
+	const struct table_column *columns = drawing->table->columns;
 
-/* A text in `width` cells, on the left or the right, with a blank before. */
-static void append_aligned(struct buffer *buffer, const struct buffer *text, int width, bool left, bool last)
-{
-	int used = unicode_width(text->data, text->length);
-
-	buffer_append_char(buffer, ' ');
-	if (!left)
-		append_blanks(buffer, width - used);
-	buffer_append(buffer, text->data, text->length);
-	if (left && !last)
-		append_blanks(buffer, width - used);
+	buffer_append_char(drawing->buffer, ' ');
+	report_append_aligned(drawing->buffer, text, length, unicode_width(text, length),
+			      columns[column].width, columns[column].left,
+			      column + 1 == drawing->table->column_count);
 }
 
 /* The width of the widest name of this round. */
@@ -166,60 +159,45 @@ static int name_width(const struct drawing *drawing, const char *heading)
 
 static void append_titles(const struct drawing *drawing, const char *heading, int width)
 {
-	struct buffer *buffer = drawing->buffer;
-	struct buffer text = {0};
+	const struct table *table = drawing->table;
 
-	buffer_append_char(buffer, ' ');
-	buffer_append_text(buffer, heading);
-	append_blanks(buffer, width - (int)strlen(heading));
-	for (size_t c = 0; c < drawing->table->column_count; c++) {
-		const struct table_column *column = &drawing->table->columns[c];
-
-		buffer_clear(&text);
-		buffer_append_text(&text, column->title);
-		append_aligned(buffer, &text, column->width, column->left,
-			       c + 1 == drawing->table->column_count);
-	}
-	buffer_append_char(buffer, '\n');
-	buffer_release(&text);
+	buffer_append_format(drawing->buffer, " %-*s", width, heading);
+	for (size_t i = 0; i < table->column_count; i++)
+		append_column(drawing, i, table->columns[i].title, strlen(table->columns[i].title));
+	buffer_append_char(drawing->buffer, '\n');
 }
 
 static void append_text_row(const struct drawing *drawing, const struct table_row *row, int width)
 {
 	static const char marks[] = {
 		[ROW_MARK_NONE] = ' ', [ROW_MARK_NEW] = '+', [ROW_MARK_GONE] = 'x', [ROW_MARK_MOVER] = '^'};
-	struct buffer *buffer = drawing->buffer;
 	struct buffer text = {0}, plain = {0};
 
-	buffer_append_char(buffer, marks[row->mark]);
+	buffer_append_char(drawing->buffer, marks[row->mark]);
 	append_label(drawing, row, &text);
-	buffer_append(buffer, text.data, text.length);
-	append_blanks(buffer, width - unicode_width(text.data, text.length));
-	for (size_t c = 0; c < drawing->table->column_count; c++) {
-		const struct table_column *column = &drawing->table->columns[c];
-
+	report_append_aligned(drawing->buffer, text.data, text.length, unicode_width(text.data, text.length),
+			      width, true, false);
+	for (size_t i = 0; i < drawing->table->column_count; i++) {
 		buffer_clear(&text);
 		buffer_clear(&plain);
-		screen_format_cell(&text, &row->cells[c], drawing->marks);
+		screen_format_cell(&text, &row->cells[i], drawing->marks);
 		append_shown(drawing, &plain, text.data, text.length);
-		append_aligned(buffer, &plain, column->width, column->left,
-			       c + 1 == drawing->table->column_count);
+		append_column(drawing, i, plain.data, plain.length);
 	}
-	buffer_append_char(buffer, '\n');
+	buffer_append_char(drawing->buffer, '\n');
 	buffer_release(&text);
 	buffer_release(&plain);
 }
 
 static void draw_text(const struct drawing *drawing)
 {
-	bool by_thread = drawing->view->level == VIEW_LEVEL_THREADS;
 	struct buffer heading = {0};
 	int width;
 
 	if (drawing->report->table_count != 0)
 		buffer_append_char(drawing->buffer, '\n');
 	append_heading(drawing);
-	if (by_thread)
+	if (drawing->view->level == VIEW_LEVEL_THREADS)
 		buffer_append_text(&heading, "TID     THREAD");
 	else
 		for (const char *c = axes[drawing->view->grouping.axis].word; *c != '\0'; c++)
@@ -290,11 +268,11 @@ static void append_field(const struct drawing *drawing, const char *text, size_t
 
 static void append_header(const struct drawing *drawing)
 {
-	const struct names names = find_names(drawing->view);
+	const struct names *names = &drawing->names;
 
 	buffer_append_text(drawing->buffer, "time_unix_ns");
-	for (size_t i = 0; i < names.count; i++)
-		append_field(drawing, names.items[i], strlen(names.items[i]), false);
+	for (size_t i = 0; i < names->count; i++)
+		append_field(drawing, names->items[i], strlen(names->items[i]), false);
 	for (size_t c = 0; c < drawing->table->column_count; c++)
 		append_field(drawing, drawing->table->columns[c].name,
 			     strlen(drawing->table->columns[c].name), false);
@@ -303,18 +281,18 @@ static void append_header(const struct drawing *drawing)
 
 static void append_separated_row(const struct drawing *drawing, const struct table_row *row)
 {
-	const struct names names = find_names(drawing->view);
+	const struct names *names = &drawing->names;
 	struct buffer text = {0};
 
 	buffer_append_u64(drawing->buffer, drawing->report->snapshot->captured_at_unix_ns);
-	for (size_t i = 0; i < names.count; i++) {
-		if (i < names.ids) {
+	for (size_t i = 0; i < names->count; i++) {
+		if (i < names->ids) {
 			buffer_append_format(drawing->buffer, "%c%" PRIu32,
 					     drawing->report->format == REPORT_FORMAT_CSV ? ',' : '\t',
 					     i == 0 ? row->tid : row->tgid);
 		} else {
 			size_t length;
-			const char *part = label_part(row, i - names.ids, &length);
+			const char *part = label_part(row, i - names->ids, &length);
 
 			append_field(drawing, part, length, true);
 		}
@@ -386,16 +364,16 @@ static void append_json_cell(const struct drawing *drawing, const struct table_c
 
 static void append_json_row(const struct drawing *drawing, const struct table_row *row)
 {
-	const struct names names = find_names(drawing->view);
+	const struct names *names = &drawing->names;
 	struct buffer *buffer = drawing->buffer;
 
-	for (size_t i = 0; i < names.count; i++) {
-		buffer_append_format(buffer, "%c\"%s\":", i > 0 ? ',' : '{', names.items[i]);
-		if (i < names.ids) {
+	for (size_t i = 0; i < names->count; i++) {
+		buffer_append_format(buffer, "%c\"%s\":", i > 0 ? ',' : '{', names->items[i]);
+		if (i < names->ids) {
 			buffer_append_u64(buffer, i == 0 ? row->tid : row->tgid);
 		} else {
 			size_t length;
-			const char *part = label_part(row, i - names.ids, &length);
+			const char *part = label_part(row, i - names->ids, &length);
 
 			json_append_string(buffer, part, length);
 		}
@@ -432,6 +410,7 @@ void report_round(struct report *report, const struct report_round *round)
 		.report = report,
 		.buffer = report->out,
 		.view = round->view,
+		.names = find_names(round->view),
 		.table = round->table,
 		.marks = report->ascii ? &screen_marks_ascii : &screen_marks_utf8,
 		.interval_ns = round->interval_ns,

@@ -94,25 +94,6 @@ static int *measure_columns(struct report *report, const struct table *table, st
 	return widths;
 }
 
-static void append_blanks(struct buffer *out, int count)
-{
-	if (count > 0)
-		buffer_append_format(out, "%*s", count, "");
-}
-
-/* Appends a cell of `width` cells; blanks at the end of a line are left out. */
-static void append_column(struct buffer *out, const char *text, size_t length, int width, int column_width,
-			  bool left, bool last)
-{
-	if (!left)
-		append_blanks(out, column_width - width);
-	buffer_append(out, text, length);
-	if (left && !last)
-		append_blanks(out, column_width - width);
-	if (!last)
-		append_blanks(out, GAP);
-}
-
 /* Takes from the widest columns of names what the lines are too long by. */
 static void narrow_columns(const struct table *table, int wrap_width, int widths[])
 {
@@ -140,8 +121,9 @@ static void draw_header(struct buffer *out, const struct table *table, const int
 	for (size_t i = 0; i < table->column_count; i++) {
 		const char *name = table->columns[i].name;
 
-		append_column(out, name, strlen(name), unicode_width(name, strlen(name)), widths[i],
-			      table->columns[i].left, i + 1 == table->column_count);
+		report_append_aligned(out, name, strlen(name), unicode_width(name, strlen(name)), widths[i],
+				      table->columns[i].left, i + 1 == table->column_count);
+		report_append_blanks(out, i + 1 == table->column_count ? 0 : GAP);
 	}
 	buffer_append_char(out, '\n');
 }
@@ -157,7 +139,7 @@ static bool draw_line(struct report *report, const struct table *table, const st
 	size_t column_count = row->heading ? 1 : table->column_count;
 	bool more = false;
 
-	append_blanks(report->out, indent);
+	report_append_blanks(report->out, indent);
 	for (size_t i = 0; i < column_count; i++) {
 		int width = print_cell(report, scratch, &row->cells[i]);
 		int room = (row->heading ? report->wrap_width : widths[i]) - (i == 0 ? indent : 0);
@@ -173,8 +155,9 @@ static bool draw_line(struct report *report, const struct table *table, const st
 			length = 0;
 			width = 0;
 		}
-		append_column(report->out, scratch->data + start, length, width, room, table->columns[i].left,
-			      i + 1 == column_count);
+		report_append_aligned(report->out, scratch->data + start, length, width, room,
+				      table->columns[i].left, i + 1 == column_count);
+		report_append_blanks(report->out, i + 1 == column_count ? 0 : GAP);
 	}
 	while (report->out->length != 0 && report->out->data[report->out->length - 1] == ' ')
 		report->out->length--;

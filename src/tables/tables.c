@@ -40,13 +40,6 @@ void tables_finish(struct tables_build *build, struct table *table)
 	table_release(table);
 }
 
-/* Sections that stand at another place in a comparison. */
-static void make_smaps(struct tables_build *build, bool comparison)
-{
-	if (build->request->sections[SECTION_SMAPS_ROLLUP] && build->is_comparison == comparison)
-		tables_smaps(build);
-}
-
 void tables_make(const struct diff *diff, const struct tables_request *request,
 		 void (*emit)(void *context, const struct table *table), void *context)
 {
@@ -65,12 +58,14 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 	if (request->match != NULL)
 		build.counts = diff_match_count(request->match, diff);
 	tables_groups(&build);
-	make_smaps(&build, true);
+	if (is_comparison && request->sections[SECTION_SMAPS_ROLLUP])
+		tables_smaps(&build);
 	if (diff->options.grouping.axis == AXIS_CGROUP)
 		tables_cgroups(&build);
 	if (request->sections[SECTION_HOST_PRESSURE])
 		tables_host_pressure(&build);
-	make_smaps(&build, false);
+	if (!is_comparison && request->sections[SECTION_SMAPS_ROLLUP])
+		tables_smaps(&build);
 	if (request->sections[SECTION_SCHED_EXT])
 		tables_host_sched_ext(&build);
 	if (is_comparison) {

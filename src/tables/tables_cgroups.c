@@ -85,7 +85,7 @@ static const struct merged_cgroup *any_side(const struct cgroup_pair *pair)
 	return pair->side[DIFF_BEFORE] != NULL ? pair->side[DIFF_BEFORE] : pair->side[DIFF_AFTER];
 }
 
-/* A file of one side without its number; it has none to have where there is no record. */
+/* What is known of a file's value on one side, without its number; nothing where there is no record. */
 static struct tables_side begin_side(const struct merged_cgroup *cgroup, enum cgroup_file file)
 {
 	struct tables_side side = {.kind = CELL_SIDE_NONE};
@@ -126,27 +126,23 @@ static struct tables_side make_side(const struct merged_cgroup *cgroup,
 	return side;
 }
 
-static void set_number(struct cgroups *tables, struct table *table, struct cell *cell,
-		       const struct cgroup_pair *pair, const struct cgroup_record_entry *field)
-{
-	const struct tables_side sides[DIFF_SIDE_COUNT] = {
-		make_side(pair->side[DIFF_BEFORE], field),
-		make_side(pair->side[DIFF_AFTER], field),
-	};
-
-	if (field->limit)
-		tables_sides_set_limit(tables->build, table, cell, sides, field->ladder);
-	else
-		tables_sides_set(tables->build, table, cell, sides, field->ladder);
-}
-
 /* Fills the cells from `cell` on with the fields that a section has a column for. */
 static void set_numbers(struct cgroups *tables, struct table *table, struct cell *cell,
 			const struct cgroup_pair *pair, enum section section)
 {
 	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
-		if (cgroup_record_fields[i].section == section)
-			set_number(tables, table, cell++, pair, &cgroup_record_fields[i]);
+		const struct cgroup_record_entry *field = &cgroup_record_fields[i];
+		const struct tables_side sides[DIFF_SIDE_COUNT] = {
+			make_side(pair->side[DIFF_BEFORE], field),
+			make_side(pair->side[DIFF_AFTER], field),
+		};
+
+		if (field->section != section)
+			continue;
+		if (field->limit)
+			tables_sides_set_limit(tables->build, table, cell++, sides, field->ladder);
+		else
+			tables_sides_set(tables->build, table, cell++, sides, field->ladder);
 	}
 }
 
@@ -253,44 +249,18 @@ static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum
 	return file == CGROUP_FILE_MEMORY_STAT ? &cgroup->record.memory_stat : &cgroup->record.memory_events;
 }
 
-/* The next key of both lists, in byte order, with its item on each side or NULL. False at the end. */
-static bool next_item(const struct cgroups *tables, const struct key_values *const lists[DIFF_SIDE_COUNT],
-		      uint32_t next[DIFF_SIDE_COUNT], const struct key_value *ret_items[DIFF_SIDE_COUNT],
-		      const char **ret_key, size_t *ret_length)
+/* By the bytes of their keys; NULL is the end of a list. */
+static int compare_items(const struct cgroups *tables, const struct key_value *before,
+			 const struct key_value *after)
 {
-	const char *keys[DIFF_SIDE_COUNT] = {NULL, NULL};
-	size_t lengths[DIFF_SIDE_COUNT] = {0, 0};
-	size_t first = DIFF_BEFORE;
-	int order = 0;
+	const struct snapshot *const *snapshots = tables->build->diff->snapshots;
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct snapshot *snapshot = tables->build->diff->snapshots[side];
-
-		ret_items[side] = NULL;
-		if (next[side] == lists[side]->count)
-			continue;
-		ret_items[side] = &lists[side]->items[next[side]];
-		keys[side] = snapshot_text(snapshot, ret_items[side]->key);
-		lengths[side] = string_pool_length(&snapshot->strings, ret_items[side]->key);
-	}
-	if (keys[DIFF_BEFORE] == NULL && keys[DIFF_AFTER] == NULL)
-		return false;
-	if (keys[DIFF_BEFORE] != NULL && keys[DIFF_AFTER] != NULL)
-		order = order_bytes(keys[DIFF_BEFORE], lengths[DIFF_BEFORE], keys[DIFF_AFTER],
-				    lengths[DIFF_AFTER]);
-	else
-		order = keys[DIFF_BEFORE] != NULL ? -1 : 1;
-	if (order < 0) {
-		ret_items[DIFF_AFTER] = NULL;
-	} else if (order > 0) {
-		ret_items[DIFF_BEFORE] = NULL;
-		first = DIFF_AFTER;
-	}
-	next[DIFF_BEFORE] += order <= 0;
-	next[DIFF_AFTER] += order >= 0;
-	*ret_key = keys[first];
-	*ret_length = lengths[first];
-	return true;
+	if (before == NULL || after == NULL)
+		return before == NULL ? 1 : -1;
+	return order_bytes(snapshot_text(snapshots[DIFF_BEFORE], before->key),
+			   string_pool_length(&snapshots[DIFF_BEFORE]->strings, before->key),
+			   snapshot_text(snapshots[DIFF_AFTER], after->key),
+			   string_pool_length(&snapshots[DIFF_AFTER]->strings, after->key));
 }
 
 /* A row for an item that is on one side or both; `key` may hold a NUL. */
@@ -318,27 +288,33 @@ static void add_list_row(struct cgroups *tables, struct table *table, const stru
 static void add_list(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
 		     enum cgroup_file file)
 {
-	const struct key_values *lists[DIFF_SIDE_COUNT];
-	uint32_t next[DIFF_SIDE_COUNT] = {0};
-	const struct key_value *items[DIFF_SIDE_COUNT];
-	const char *key;
-	size_t length;
+	const struct key_values *before = list_of(pair->side[DIFF_BEFORE], file);
+	const struct key_values *after = list_of(pair->side[DIFF_AFTER], file);
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		lists[side] = list_of(pair->side[side], file);
 		if (!begin_side(pair->side[side], file).unavailable)
 			continue;
 		add_list_row(tables, table, pair, file, cgroup_file_names[file],
 			     strlen(cgroup_file_names[file]), (const struct key_value *const[]){NULL, NULL});
 		return;
 	}
-	while (next_item(tables, lists, next, items, &key, &length)) {
-		const uint64_t before = items[DIFF_BEFORE] != NULL ? items[DIFF_BEFORE]->value : 0;
-		const uint64_t after = items[DIFF_AFTER] != NULL ? items[DIFF_AFTER]->value : 0;
-		const bool on_both = items[DIFF_BEFORE] != NULL && items[DIFF_AFTER] != NULL;
+	for (uint32_t i = 0, j = 0; i < before->count || j < after->count;) {
+		const struct key_value *left = i < before->count ? &before->items[i] : NULL;
+		const struct key_value *right = j < after->count ? &after->items[j] : NULL;
+		const int order = compare_items(tables, left, right);
+		const struct snapshot *snapshot =
+			tables->build->diff->snapshots[order <= 0 ? DIFF_BEFORE : DIFF_AFTER];
+		const uint32_t key = order <= 0 ? left->key : right->key;
 
-		if (before != after || (tables->build->is_comparison && !on_both))
-			add_list_row(tables, table, pair, file, key, length, items);
+		i += order <= 0;
+		j += order >= 0;
+		if (tables->build->is_comparison ? order == 0 && left->value == right->value
+						 : right->value == 0)
+			continue;
+		add_list_row(tables, table, pair, file, snapshot_text(snapshot, key),
+			     string_pool_length(&snapshot->strings, key),
+			     (const struct key_value *const[]){order <= 0 ? left : NULL,
+							       order >= 0 ? right : NULL});
 	}
 }
 

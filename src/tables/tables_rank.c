@@ -59,6 +59,12 @@ struct best {
 	struct tables_ranked last; /* of the best when full: what comes after it has no chance */
 };
 
+static void cut(struct best *best)
+{
+	order_first(best->rows, best->count, sizeof(*best->rows), best->limit, compare_rows, NULL);
+	best->count = best->limit;
+}
+
 static void offer(struct best *best, struct tables_ranked row)
 {
 	if (best->full && compare_rows(&row, &best->last, NULL) > 0)
@@ -67,8 +73,7 @@ static void offer(struct best *best, struct tables_ranked row)
 	best->rows[best->count++] = row;
 	if (best->limit == 0 || best->count / 2 < best->limit)
 		return;
-	order_first(best->rows, best->count, sizeof(*best->rows), best->limit, compare_rows, NULL);
-	best->count = best->limit;
+	cut(best);
 	best->last = best->rows[best->limit - 1];
 	best->full = true;
 }
@@ -94,10 +99,8 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 		if (tables_rank_forgets(build))
 			tables_rank_forget(build->diff);
 	}
-	if (best.limit != 0 && best.count > best.limit) {
-		order_first(best.rows, best.count, sizeof(*best.rows), best.limit, compare_rows, NULL);
-		best.count = best.limit;
-	}
+	if (best.limit != 0 && best.count > best.limit)
+		cut(&best);
 	best = (struct best){.rows = best.rows, .count = best.count, .capacity = best.capacity};
 	for (size_t i = 0; i < renamed.count; i++)
 		offer(&best, renamed.rows[i]);

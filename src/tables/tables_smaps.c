@@ -46,24 +46,27 @@ static void collect(struct smaps_table *smaps)
 							  side == DIFF_AFTER ? rename_cgroup : NULL, smaps);
 }
 
+/* The process of a pair on one side; where it is not, one without anything. */
+static const struct smaps_process *process_of(const struct smaps_table *smaps,
+					      const struct process_pair *pair, enum diff_side side)
+{
+	static const struct smaps_process none;
+
+	return pair->process[side] != SIZE_MAX ? &smaps->groups[side]->processes[pair->process[side]] : &none;
+}
+
 static void add_pair(struct smaps_table *smaps, size_t before, size_t after)
 {
 	struct process_pair *pair = &smaps->pairs[smaps->count++];
-	const struct smaps_process *processes[DIFF_SIDE_COUNT] = {NULL, NULL};
-	uint64_t rss[DIFF_SIDE_COUNT] = {0, 0};
+	uint64_t before_rss, after_rss;
 
 	*pair = (struct process_pair){.process = {before, after}};
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		if (pair->process[side] == SIZE_MAX)
-			continue;
-		processes[side] = &smaps->groups[side]->processes[pair->process[side]];
-		rss[side] = processes[side]->rss;
-	}
-	pair->weight[0] = rss[DIFF_AFTER] > rss[DIFF_BEFORE] ? rss[DIFF_AFTER] - rss[DIFF_BEFORE]
-							     : rss[DIFF_BEFORE] - rss[DIFF_AFTER];
-	pair->weight[1] = rss[DIFF_AFTER] > rss[DIFF_BEFORE] ? rss[DIFF_AFTER] : rss[DIFF_BEFORE];
+	before_rss = process_of(smaps, pair, DIFF_BEFORE)->rss;
+	after_rss = process_of(smaps, pair, DIFF_AFTER)->rss;
+	pair->weight[0] = after_rss > before_rss ? after_rss - before_rss : before_rss - after_rss;
+	pair->weight[1] = after_rss > before_rss ? after_rss : before_rss;
 	if (!smaps->build->is_comparison)
-		pair->weight[1] = processes[DIFF_AFTER]->pss;
+		pair->weight[1] = process_of(smaps, pair, DIFF_AFTER)->pss;
 }
 
 static void join_processes(struct smaps_table *smaps)
@@ -114,10 +117,8 @@ static int compare_pairs(const void *a, const void *b, void *context)
 static void set_side(struct smaps_table *smaps, const struct process_pair *pair, enum diff_side side,
 		     const struct smaps_field *field, struct tables_row *content)
 {
-	const size_t index = pair->process[side];
-	const struct smaps_process *process = index != SIZE_MAX ? &smaps->groups[side]->processes[index]
-								: NULL;
-	const bool incomplete = process != NULL && process->unavailable != 0;
+	const struct smaps_process *process = process_of(smaps, pair, side);
+	const bool incomplete = process->unavailable != 0;
 	struct diff_side_value *value = &content->value.side[side];
 	struct cell *cell = &content->sides[side];
 
@@ -156,49 +157,38 @@ static void add_row(struct smaps_table *smaps, const struct process_pair *pair, 
 	tables_row_fill(smaps->build, smaps->table, smaps->table->row_count - 1, &content);
 }
 
-/* The fields of a process on one side, in byte order of their keys. */
-static const struct smaps_field *fields_of(const struct smaps_table *smaps, const struct process_pair *pair,
-					   enum diff_side side, size_t *ret_count)
+/* The next field of a process on one side, in byte order of their keys, and its key; NULL at the end. */
+static const struct smaps_field *field_of(const struct smaps_table *smaps,
+					  const struct smaps_process *process, enum diff_side side,
+					  size_t next, const char **ret_key, size_t *ret_length)
 {
-	size_t index = pair->process[side];
-	const struct smaps_process *process;
+	const struct smaps_groups *groups = smaps->groups[side];
+	const struct smaps_field *field;
 
-	*ret_count = 0;
-	if (index == SIZE_MAX)
+	if (next == process->end)
 		return NULL;
-	process = &smaps->groups[side]->processes[index];
-	*ret_count = process->end - process->first;
-	return *ret_count != 0 ? &smaps->groups[side]->fields[process->first] : NULL;
-}
-
-static const char *key_of(const struct smaps_table *smaps, enum diff_side side,
-			  const struct smaps_field *field, size_t *ret_length)
-{
-	const struct snapshot *snapshot = smaps->groups[side]->snapshot;
-
-	*ret_length = string_pool_length(&snapshot->strings, field->key);
-	return snapshot_text(snapshot, field->key);
+	field = &groups->fields[next];
+	*ret_key = snapshot_text(groups->snapshot, field->key);
+	*ret_length = string_pool_length(&groups->snapshot->strings, field->key);
+	return field;
 }
 
 /* A row for each field that differs, of one snapshot that is not zero. */
 static void add_process(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
 			size_t label_length)
 {
-	size_t before_count, after_count;
-	const struct smaps_field *before = fields_of(smaps, pair, DIFF_BEFORE, &before_count);
-	const struct smaps_field *after = fields_of(smaps, pair, DIFF_AFTER, &after_count);
+	const struct smaps_process *before = process_of(smaps, pair, DIFF_BEFORE);
+	const struct smaps_process *after = process_of(smaps, pair, DIFF_AFTER);
 
-	for (size_t i = 0, j = 0; i < before_count || j < after_count;) {
-		const struct smaps_field *left = i < before_count ? &before[i] : NULL;
-		const struct smaps_field *right = j < after_count ? &after[j] : NULL;
+	for (size_t i = before->first, j = after->first; i < before->end || j < after->end;) {
 		const char *left_key = NULL, *right_key = NULL;
 		size_t left_length = 0, right_length = 0;
+		const struct smaps_field *left = field_of(smaps, before, DIFF_BEFORE, i, &left_key,
+							  &left_length);
+		const struct smaps_field *right = field_of(smaps, after, DIFF_AFTER, j, &right_key,
+							   &right_length);
 		int order = left == NULL ? 1 : -1;
 
-		if (left != NULL)
-			left_key = key_of(smaps, DIFF_BEFORE, left, &left_length);
-		if (right != NULL)
-			right_key = key_of(smaps, DIFF_AFTER, right, &right_length);
 		if (left != NULL && right != NULL)
 			order = order_bytes(left_key, left_length, right_key, right_length);
 		i += order <= 0;
@@ -217,8 +207,7 @@ static void add_process(struct smaps_table *smaps, const struct process_pair *pa
 static void add_unread(struct smaps_table *smaps, const struct process_pair *pair, const char *label,
 		       size_t label_length)
 {
-	const struct smaps_process *process =
-		&smaps->groups[DIFF_AFTER]->processes[pair->process[DIFF_AFTER]];
+	const struct smaps_process *process = process_of(smaps, pair, DIFF_AFTER);
 	const char *file = sources[SOURCE_SMAPS_ROLLUP].name;
 
 	if (process->records == 0 && process->unavailable != 0)
