@@ -134,6 +134,16 @@ void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
 /* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
 const char *diff_thread_part(const struct diff_pair *pair);
 
+/* What a row or a rule is about: a metric, or a derived metric when that is METRIC_NONE. */
+struct diff_measure {
+	enum metric metric;
+	enum derived derived;
+};
+
+const char *diff_measure_name(struct diff_measure measure);
+enum ladder diff_measure_ladder(struct diff_measure measure);
+bool diff_measure_is_ratio(struct diff_measure measure);
+
 /* What one side has. */
 struct diff_side_value {
 	enum value_state state; /* absent where the side has no group */
@@ -162,17 +172,14 @@ struct diff_value {
 	double sort;       /* |fraction|, else |delta| * 1e9, else -INFINITY: the larger, the further up */
 };
 
+struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
+			       struct diff_measure measure);
 struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric);
 struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived);
 
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);
-
-/* The text of a metric of one side as a report cell, without a mark for partial values; only where that side
- * has a value. */
-void diff_append_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric,
-			enum diff_side side, struct buffer *buffer);
 
 /* Finds cgroups of the orphans that have a new name and sets the partners of their groups; for diff_create().
  */

@@ -45,13 +45,6 @@ static int refuse(const char *text, struct error *error, const char *complaint)
 			 text, complaint);
 }
 
-static int prefix_rule(const char *text, int status, struct error *error)
-{
-	struct error cause = *error;
-
-	return error_set(error, status, "rule '%.293s': %.3700s", text, cause.text);
-}
-
 static bool has_number(enum metric metric)
 {
 	return metric_type(metric)->reduction != METRIC_REDUCTION_MODE;
@@ -59,18 +52,19 @@ static bool has_number(enum metric metric)
 
 static int parse_metric(struct diff_rule *rule, struct part name, struct error *error)
 {
+	const enum metric metric = metric_find(name.start, name.length);
+	const enum derived derived = derived_find(name.start, name.length);
 	const char *names[METRIC_COUNT + (size_t)DERIVED_COUNT];
+	struct error cause;
 	size_t count = 0;
 	char *word;
-	int status;
 
-	rule->metric = metric_find(name.start, name.length);
-	rule->derived = derived_find(name.start, name.length);
-	if (rule->derived != DERIVED_NONE || (rule->metric != METRIC_NONE && has_number(rule->metric)))
+	rule->measure = (struct diff_measure){metric, derived};
+	if (derived != DERIVED_NONE || (metric != METRIC_NONE && has_number(metric)))
 		return 0;
-	if (rule->metric != METRIC_NONE)
+	if (metric != METRIC_NONE)
 		return error_set(error, -EINVAL, "rule '%s': %s is a category and has no number to compare",
-				 rule->text, metrics[rule->metric].name);
+				 rule->text, metrics[metric].name);
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (has_number((enum metric)i))
 			names[count++] = metrics[i].name;
@@ -78,25 +72,9 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 	for (size_t i = 0; i < DERIVED_COUNT; i++)
 		names[count++] = derived_metrics[i].name;
 	word = memory_duplicate_bytes(name.start, name.length);
-	status = prefix_rule(rule->text, nearest_refuse(error, "metric", word, names, count), error);
+	nearest_refuse(&cause, "metric", word, names, count);
 	free(word);
-	return status;
-}
-
-static enum ladder rule_ladder(const struct diff_rule *rule)
-{
-	return rule->metric != METRIC_NONE ? metric_type(rule->metric)->ladder
-					   : derived_metrics[rule->derived].ladder;
-}
-
-static bool is_ratio(const struct diff_rule *rule)
-{
-	return rule->metric == METRIC_NONE && derived_metrics[rule->derived].is_ratio;
-}
-
-static const char *rule_metric_name(const struct diff_rule *rule)
-{
-	return rule->metric != METRIC_NONE ? metrics[rule->metric].name : derived_metrics[rule->derived].name;
+	return error_set(error, -EINVAL, "rule '%.293s': %.3700s", rule->text, cause.text);
 }
 
 static int parse_percent(struct diff_rule *rule, struct error *error)
@@ -107,11 +85,11 @@ static int parse_percent(struct diff_rule *rule, struct error *error)
 				 "rule '%s': a percentage is of the change, and after: means the second "
 				 "file's own value",
 				 rule->text);
-	if (is_ratio(rule))
+	if (diff_measure_is_ratio(rule->measure))
 		return error_set(error, -EINVAL,
 				 "rule '%s': %s is a ratio and has no change in percent; give the change "
 				 "itself, 0.1",
-				 rule->text, rule_metric_name(rule));
+				 rule->text, diff_measure_name(rule->measure));
 	return 0;
 }
 
@@ -120,11 +98,12 @@ static int refuse_unit(const struct diff_rule *rule, struct part unit, struct er
 	struct buffer valid = {0};
 	int status;
 
-	quantity_append_units(rule_ladder(rule), &valid);
+	quantity_append_units(diff_measure_ladder(rule->measure), &valid);
 	status = error_set(error, -EINVAL, "rule '%s': unknown unit '%.*s', %s is %s; valid: %s%s",
-			   rule->text, (int)unit.length, unit.start, rule_metric_name(rule),
-			   quantity_words(rule_ladder(rule)), valid.length != 0 ? valid.data : "",
-			   is_ratio(rule) ? "no unit" : "%");
+			   rule->text, (int)unit.length, unit.start, diff_measure_name(rule->measure),
+			   quantity_words(diff_measure_ladder(rule->measure)),
+			   valid.length != 0 ? valid.data : "",
+			   diff_measure_is_ratio(rule->measure) ? "no unit" : "%");
 	buffer_release(&valid);
 	return status;
 }
@@ -142,7 +121,7 @@ static int parse_limit(struct diff_rule *rule, struct part text, struct error *e
 
 		if (status < 0)
 			return status;
-	} else if (quantity_find_unit(rule_ladder(rule), unit.start, unit.length, &factor)) {
+	} else if (quantity_find_unit(diff_measure_ladder(rule->measure), unit.start, unit.length, &factor)) {
 		rule->limit *= factor;
 	} else {
 		return refuse_unit(rule, unit, error);
@@ -193,8 +172,8 @@ int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *
 {
 	int status;
 
-	*ret_rule = (struct diff_rule){
-		.text = memory_duplicate(text), .metric = METRIC_NONE, .derived = DERIVED_NONE};
+	*ret_rule = (struct diff_rule){.text = memory_duplicate(text),
+				       .measure = {METRIC_NONE, DERIVED_NONE}};
 	status = parse(ret_rule, error);
 	if (status < 0)
 		diff_rule_release(ret_rule);

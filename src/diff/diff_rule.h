@@ -32,9 +32,8 @@ enum diff_rule_comparison {
 struct diff_rule {
 	char *text; /* as the user wrote it, owned */
 	bool of_after;
-	enum metric metric;   /* METRIC_NONE: `derived` */
-	enum derived derived; /* DERIVED_NONE: `metric` */
-	struct glob *glob;    /* owned */
+	struct diff_measure measure;
+	struct glob *glob; /* owned */
 	enum diff_rule_comparison comparison;
 	bool percent; /* `limit` is of the change as a part of before, in percent */
 	double limit; /* in the metric's base unit */

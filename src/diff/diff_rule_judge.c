@@ -13,15 +13,15 @@ enum {
 	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
 };
 
-/* How a rule has fared so far. */
+/* What is known of a rule so far. */
 struct judgement {
 	const struct diff_rule *rule;
 	const struct diff *diff;
 	struct diff_rule_outcomes *outcomes;
 	struct buffer text; /* scratch */
 	size_t judged;      /* matching groups with a number */
-	size_t absent;      /* without one to have */
-	size_t unavailable; /* without one for a reason */
+	size_t absent;      /* to which it does not apply */
+	size_t unavailable; /* whose number is unavailable */
 	size_t nearest;     /* pair that comes nearest to breaking it, of those judged */
 	double nearest_number;
 	struct offender {
@@ -58,15 +58,6 @@ static bool matches(const struct judgement *judgement, const struct diff_pair *p
 	found = found || glob_matches(glob, whole.data, whole.length);
 	buffer_release(&whole);
 	return found;
-}
-
-static struct diff_value take_value(const struct judgement *judgement, size_t pair)
-{
-	const struct diff_rule *rule = judgement->rule;
-
-	if (rule->metric != METRIC_NONE)
-		return diff_metric(judgement->diff, &judgement->diff->pairs[pair], rule->metric);
-	return diff_derived(judgement->diff, &judgement->diff->pairs[pair], rule->derived);
 }
 
 /* From 0 there is no change but 0 itself that a percentage could hold. */
@@ -153,37 +144,30 @@ static void add_outcome(struct judgement *judgement, bool broken)
 	outcomes->broken |= broken;
 }
 
-static void append_delta(const struct diff_rule *rule, struct buffer *text, double delta)
-{
-	if (rule->metric != METRIC_NONE)
-		cell_format_delta(text, delta, metric_type(rule->metric)->ladder);
-	else
-		cell_format_derived_delta(text, delta, derived_metrics[rule->derived].ladder,
-					  derived_metrics[rule->derived].is_ratio);
-}
-
 /* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */
-static void append_measurement(struct judgement *judgement, size_t pair)
+static void append_measurement(struct judgement *judgement, size_t index)
 {
 	const struct diff_rule *rule = judgement->rule;
-	const struct diff_value value = take_value(judgement, pair);
+	const struct diff_pair *pair = &judgement->diff->pairs[index];
+	const struct diff_value value = diff_measure(judgement->diff, pair, rule->measure);
+	struct aggregation *after = judgement->diff->aggregations[DIFF_AFTER];
+	const enum metric metric = rule->measure.metric;
+	const enum ladder ladder = diff_measure_ladder(rule->measure);
+	const bool is_ratio = diff_measure_is_ratio(rule->measure);
 	struct buffer *text = &judgement->text;
 
-	diff_append_label(&judgement->diff->pairs[pair], text);
-	if (rule->of_after) {
-		buffer_append_text(text, " has ");
-		if (rule->metric != METRIC_NONE)
-			diff_append_metric(judgement->diff, &judgement->diff->pairs[pair], rule->metric,
-					   DIFF_AFTER, text);
-		else
-			cell_format_derived(text, value.side[DIFF_AFTER].number,
-					    derived_metrics[rule->derived].ladder,
-					    derived_metrics[rule->derived].is_ratio);
-		return;
-	}
-	buffer_append_text(text, " changed by ");
-	append_delta(rule, text, value.delta);
-	if (value.has_fraction) {
+	diff_append_label(pair, text);
+	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
+	if (rule->of_after && metric != METRIC_NONE)
+		cell_format_aggregate(text, after, aggregation_get(after, pair->group[DIFF_AFTER], metric),
+				      metric);
+	else if (rule->of_after)
+		cell_format_derived(text, value.side[DIFF_AFTER].number, ladder, is_ratio);
+	else if (metric != METRIC_NONE)
+		cell_format_delta(text, value.delta, ladder);
+	else
+		cell_format_derived_delta(text, value.delta, ladder, is_ratio);
+	if (!rule->of_after && value.has_fraction) {
 		buffer_append_text(text, " (");
 		cell_format_percent(text, value.fraction);
 		buffer_append_char(text, ')');
@@ -204,8 +188,9 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 
 static void judge_pair(struct judgement *judgement, size_t pair)
 {
-	const struct diff_value value = take_value(judgement, pair);
 	const struct diff_rule *rule = judgement->rule;
+	const struct diff_value value = diff_measure(judgement->diff, &judgement->diff->pairs[pair],
+						     rule->measure);
 	enum value_state state;
 	enum diff_side side;
 	reason_id reason;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "diff.h"
-#include "table/cell_format.h"
 
 /* What the change may say, from what the sides have. */
 static void conclude_state(struct diff_value *value)
@@ -112,11 +111,26 @@ struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *
 	return value;
 }
 
-void diff_append_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric,
-			enum diff_side side, struct buffer *buffer)
+struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
+			       struct diff_measure measure)
 {
-	struct aggregation *aggregation = diff->aggregations[side];
+	return measure.metric != METRIC_NONE ? diff_metric(diff, pair, measure.metric)
+					     : diff_derived(diff, pair, measure.derived);
+}
 
-	cell_format_aggregate(buffer, aggregation, aggregation_get(aggregation, pair->group[side], metric),
-			      metric);
+const char *diff_measure_name(struct diff_measure measure)
+{
+	return measure.metric != METRIC_NONE ? metrics[measure.metric].name
+					     : derived_metrics[measure.derived].name;
+}
+
+enum ladder diff_measure_ladder(struct diff_measure measure)
+{
+	return measure.metric != METRIC_NONE ? metric_type(measure.metric)->ladder
+					     : derived_metrics[measure.derived].ladder;
+}
+
+bool diff_measure_is_ratio(struct diff_measure measure)
+{
+	return measure.metric == METRIC_NONE && derived_metrics[measure.derived].is_ratio;
 }

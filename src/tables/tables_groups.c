@@ -11,12 +11,12 @@ struct group_table {
 	struct tables_build *build;
 	struct table *table;
 	const char *section;
-	const struct tables_subject *subjects;
+	const struct diff_measure *subjects;
 	size_t subject_count;
 	bool is_tree;
 };
 
-static void make_sides(struct group_table *groups, struct tables_row *content, struct tables_subject subject)
+static void make_sides(struct group_table *groups, struct tables_row *content, struct diff_measure subject)
 {
 	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++) {
 		struct aggregation *aggregation = groups->build->diff->aggregations[i];
@@ -34,18 +34,16 @@ static void make_sides(struct group_table *groups, struct tables_row *content, s
 static void fill_row(struct group_table *groups, size_t index, const struct tables_ranked *row,
 		     struct buffer *label)
 {
-	const struct tables_subject subject = groups->subjects[row->subject];
+	const struct diff_measure subject = groups->subjects[row->subject];
 	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
-	const bool is_derived = subject.metric == METRIC_NONE;
 	struct tables_row content = {
 		.pair = pair,
-		.name = is_derived ? derived_metrics[subject.derived].name : metrics[subject.metric].name,
+		.name = diff_measure_name(subject),
 		.metric = subject.metric,
-		.value = tables_subject_value(groups->build->diff, pair, subject),
-		.ladder = is_derived ? derived_metrics[subject.derived].ladder
-				     : metric_type(subject.metric)->ladder,
-		.is_derived = is_derived,
-		.is_ratio = is_derived && derived_metrics[subject.derived].is_ratio,
+		.value = diff_measure(groups->build->diff, pair, subject),
+		.ladder = diff_measure_ladder(subject),
+		.is_derived = subject.metric == METRIC_NONE,
+		.is_ratio = diff_measure_is_ratio(subject),
 	};
 
 	buffer_clear(label);
@@ -183,8 +181,8 @@ static void add_by_parent(struct group_table *groups, uint32_t *pairs, size_t pa
 	}
 }
 
-static void build_table(struct tables_build *build, const char *section,
-			const struct tables_subject *subjects, size_t subject_count, bool by_parent)
+static void build_table(struct tables_build *build, const char *section, const struct diff_measure *subjects,
+			size_t subject_count, bool by_parent)
 {
 	struct group_table groups = {build, NULL, section, subjects, subject_count, false};
 	size_t pair_count = build->diff->pair_count;
@@ -205,16 +203,16 @@ void tables_groups(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
 	const bool by_parent = build->is_comparison && build->diff->options.grouping.axis == AXIS_CGROUP;
-	struct tables_subject subjects[METRIC_COUNT], derived[DERIVED_COUNT];
+	struct diff_measure subjects[METRIC_COUNT], derived[DERIVED_COUNT];
 	size_t count = 0, derived_count = 0;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (request->metrics[i] && request->sections[metrics[i].section])
-			subjects[count++] = (struct tables_subject){(enum metric)i, DERIVED_NONE};
+			subjects[count++] = (struct diff_measure){(enum metric)i, DERIVED_NONE};
 	}
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		if (request->derived[i] && request->sections[derived_metrics[i].section])
-			derived[derived_count++] = (struct tables_subject){METRIC_NONE, (enum derived)i};
+			derived[derived_count++] = (struct diff_measure){METRIC_NONE, (enum derived)i};
 	}
 	build_table(build, sections[SECTION_PRIMARY].name, subjects, count, by_parent);
 	build_table(build, sections[SECTION_DERIVED].name, derived, derived_count, false);

@@ -17,13 +17,6 @@ bool tables_rank_forgets(const struct tables_build *build)
 	       build->diff->options.grouping.axis != AXIS_CGROUP;
 }
 
-struct diff_value tables_subject_value(const struct diff *diff, const struct diff_pair *pair,
-				       struct tables_subject subject)
-{
-	return subject.metric != METRIC_NONE ? diff_metric(diff, pair, subject.metric)
-					     : diff_derived(diff, pair, subject.derived);
-}
-
 void tables_rank_forget(const struct diff *diff)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
@@ -79,7 +72,7 @@ static void offer(struct best *best, struct tables_ranked row)
 }
 
 static struct tables_ranking rank_by_change(const struct tables_build *build, const uint32_t *pairs,
-					    size_t pair_count, const struct tables_subject *subjects,
+					    size_t pair_count, const struct diff_measure *subjects,
 					    size_t subject_count)
 {
 	struct best best = {.limit = build->request->limit}, renamed = {0};
@@ -92,7 +85,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 
 			if (!has_rows(build, pair))
 				continue;
-			row.sort = tables_subject_value(build->diff, pair, subjects[i]).sort;
+			row.sort = diff_measure(build->diff, pair, subjects[i]).sort;
 			offer(pair->kind == DIFF_PAIR_FUDGED ? &renamed : &best, row);
 			ranking.total++;
 		}
@@ -119,9 +112,9 @@ struct pair_order {
 
 /* What a pair is ordered by: the change, or the value of one snapshot. */
 static double sort_value(const struct tables_build *build, const struct diff_pair *pair,
-			 struct tables_subject subject)
+			 struct diff_measure subject)
 {
-	const struct diff_value value = tables_subject_value(build->diff, pair, subject);
+	const struct diff_value value = diff_measure(build->diff, pair, subject);
 
 	if (build->is_comparison)
 		return value.has_delta ? value.delta : (double)NAN;
@@ -152,7 +145,7 @@ static void compute_values(const struct tables_build *build, struct pair_order *
 
 	for (size_t i = 0; i < key_count; i++) {
 		const struct sort_key *key = &order->sort->items[i];
-		struct tables_subject subject = {key->metric, key->derived};
+		struct diff_measure subject = {key->metric, key->derived};
 
 		for (size_t j = 0; j < pair_count; j++) {
 			const struct diff_pair *pair = &build->diff->pairs[order->pairs[j]];
@@ -200,7 +193,7 @@ static struct tables_ranking rank_by_keys(const struct tables_build *build, cons
 }
 
 struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-				  const struct tables_subject *subjects, size_t subject_count)
+				  const struct diff_measure *subjects, size_t subject_count)
 {
 	if (build->request->sort.count != 0 || !build->is_comparison)
 		return rank_by_keys(build, pairs, pair_count, subject_count);

@@ -6,12 +6,6 @@
 
 /* Which rows a group table has, and in which order; for this room only. */
 
-/* What a row is about: a metric, or a derived metric when that is METRIC_NONE. */
-struct tables_subject {
-	enum metric metric;
-	enum derived derived;
-};
-
 struct tables_ranked {
 	double sort;
 	uint32_t pair;
@@ -27,10 +21,6 @@ struct tables_ranking {
 /* Whether the aggregates of a metric are released as soon as they have been used. */
 bool tables_rank_forgets(const struct tables_build *build);
 
-/* The change of a subject. */
-struct diff_value tables_subject_value(const struct diff *diff, const struct diff_pair *pair,
-				       struct tables_subject subject);
-
 /* Frees the columns of aggregates of both sides. */
 void tables_rank_forget(const struct diff *diff);
 
@@ -41,6 +31,6 @@ void tables_rank_forget(const struct diff *diff);
  * cuts. The caller frees `rows`.
  */
 struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-				  const struct tables_subject *subjects, size_t subject_count);
+				  const struct diff_measure *subjects, size_t subject_count);
 
 #endif

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "diff_fixture.h"
+#include "table/cell_format.h"
 
 static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
 {
@@ -180,7 +181,9 @@ static void test_categories_compare_by_winner(void **state)
 	assert_int_equal(value.state, VALUE_READ);
 	assert_false(value.differs);
 	assert_false(value.has_delta);
-	diff_append_metric(diff, &diff->pairs[0], METRIC_POLICY, DIFF_AFTER, &text);
+	cell_format_aggregate(&text, diff->aggregations[DIFF_AFTER],
+			      aggregation_get(diff->aggregations[DIFF_AFTER], 0, METRIC_POLICY),
+			      METRIC_POLICY);
 	assert_string_equal(text.data, "SCHED_OTHER (7/10)");
 	diff_release(diff);
 	for (size_t i = 0; i < 4; i++)
