@@ -164,7 +164,8 @@ static int join(struct snapshot_report *report, const struct diff_command_option
 	return 0;
 }
 
-/* What stands on top of other formats goes to stderr where the output is for programs that read rows. */
+/* Other formats begin with this. In TSV and CSV, which programs read row by row, it goes to stderr instead.
+ */
 static void tell_comparability(const struct comparability *comparability, enum report_format format)
 {
 	if (format != REPORT_FORMAT_TSV && format != REPORT_FORMAT_CSV)

@@ -157,7 +157,7 @@ static void examine_host(struct examination *examination)
 	}
 }
 
-/* What the host is like, but for its name and kernel. */
+/* The facts of the host, except its name and kernel. */
 static void examine_host_facts(struct examination *examination)
 {
 	struct buffer *text = &examination->text;
@@ -280,7 +280,7 @@ static void examine_sources(struct examination *examination, source_set explaine
 				     sources[i].name, diff_side_names[missing],
 				     snapshot_reason_words(examination->side[missing], missed[missing]),
 				     sources[i].description);
-		/* a round of the live screen reads what is looked at, and that is no fault of the host */
+		/* a round of the live screen reads only what is shown: nothing is wrong with the host */
 		add_row(examination,
 			missed[missing] == REASON_NOT_READ ? COMPARABILITY_NOTE : COMPARABILITY_WARNING,
 			"missing-source");
@@ -383,7 +383,7 @@ static void examine_rights(struct examination *examination)
 }
 
 /*
- * Numbers of namespaces mean something within a boot only, but for those that every boot starts with
+ * Numbers of namespaces mean something within one boot only, except those that every boot starts with
  * (linux/proc_ns.h, PROC_*_INIT_INO; 0 where there is no such number).
  */
 static const struct {

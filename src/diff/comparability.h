@@ -34,13 +34,13 @@ struct comparability {
 
 /*
  * Examines what is known of both captures: order, boot, host, kernel, hardware, what was readable on one side
- * only, with which rights, in which namespaces, of which processes, written by which program, and how long
- * lies between them. For files without `ctop` objects only their flags and their host object speak. Nothing
- * of the snapshots is kept. The caller releases the result with comparability_release().
+ * only, with which rights, in which namespaces, of which processes, written by which program, and the time
+ * between them. Of files without `ctop` objects only the flags and the host object are known. Nothing of the
+ * snapshots is kept. The caller releases the result with comparability_release().
  */
 struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after);
 
-/* Adds what the caller knows besides; `id` is static, `text` copied. Warnings stand before notes. */
+/* Adds a row of the caller's; `id` is static, `text` is copied. Warnings come before notes. */
 void comparability_add(struct comparability *comparability, enum comparability_severity severity,
 		       const char *id, const char *text);
 

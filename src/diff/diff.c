@@ -39,7 +39,7 @@ static void count_threads(struct diff *diff, enum diff_side side)
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		uint32_t group = find_group(diff, side, i);
 
-		/* those that do not count have a group of their own behind all others */
+		/* threads that do not count share one more group, behind all others */
 		if (members != NULL && !members[i])
 			group = (uint32_t)group_count;
 		group_of_thread[i] = group;
@@ -151,7 +151,7 @@ static uint64_t lifetime(uint64_t now, const struct diff_pair *pair)
 	return now > pair->start_time[DIFF_AFTER] ? now - pair->start_time[DIFF_AFTER] : 0;
 }
 
-/* How long the threads of after have been there, as part of the longest. */
+/* The lifetime of the groups of after, as a percentage of the longest. */
 static void compute_uptimes(struct diff *diff)
 {
 	const struct snapshot *after = diff->snapshots[DIFF_AFTER];
@@ -247,21 +247,20 @@ void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)
 	buffer_append_text(buffer, "] ");
 }
 
-void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
+void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 {
-	const char *part = pair->key, *end = pair->key + pair->key_length;
+	const char *part = pair->key, *end = pair->key + pair->key_length, *nul;
 
-	diff_append_mark(pair, buffer);
-	for (;;) {
-		size_t length = (size_t)(end - part);
-		const char *nul = memchr(part, '\0', length);
-
-		if (nul == NULL) {
-			buffer_append(buffer, part, length);
-			return;
-		}
+	while ((nul = memchr(part, '\0', (size_t)(end - part))) != NULL) {
 		buffer_append(buffer, part, (size_t)(nul - part));
 		buffer_append_text(buffer, " | ");
 		part = nul + 1;
 	}
+	buffer_append(buffer, part, (size_t)(end - part));
+}
+
+void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
+{
+	diff_append_mark(pair, buffer);
+	diff_append_key(pair, buffer);
 }

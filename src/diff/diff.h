@@ -108,8 +108,8 @@ struct diff {
 };
 
 /*
- * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result;
- * names are grouped over both together. `before` may be NULL: then these are the groups of one snapshot,
+ * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result.
+ * Names are grouped over both together. `before` may be NULL: then these are the groups of one snapshot,
  * pairs of DIFF_PAIR_ONLY_AFTER. The caller releases it with diff_release().
  */
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
@@ -122,14 +122,15 @@ size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t 
 /* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before. */
 size_t diff_find(const struct diff *diff, const char *key, size_t length);
 
-/*
- * Appends the pair's name for people: the key, on AXIS_ALL "cgroup | process | thread", and before it
- * "[fudged: LEAF] " ("[fudged] " without a leaf) where that is what it is. Bytes as read, not sanitised.
+/* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Bytes as read, not sanitised.
  */
-void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
+void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
-/* That mark alone, nothing for other pairs. */
+/* Appends "[fudged: LEAF] " for a pair of a renamed cgroup ("[fudged] " without a leaf), else nothing. */
 void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
+
+/* Appends the mark and the key. */
+void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 
 /* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
 const char *diff_thread_part(const struct diff_pair *pair);

@@ -32,10 +32,10 @@ struct diff_match *diff_match_create(const struct snapshot *before, const struct
 void diff_match_release(struct diff_match *match);
 
 /*
- * Makes a comparison with these options take the changes of counters from the same threads: a thread that has
- * another name or cgroup in after counts with all it did there, one that came counts from zero, one that went
- * adds nothing, since what it did after before is not known. Everything else is compared as it is. `match`
- * must outlive the comparison.
+ * Makes a comparison with these options take the changes of counters from the same threads: a thread with
+ * another name or cgroup in after counts there with all that it did, one that came counts from zero, and one
+ * that went adds nothing, since what it did since before is not known. Everything else is compared as without
+ * it. `match` must outlive the comparison.
  */
 void diff_match_apply(const struct diff_match *match, struct diff_options *options);
 

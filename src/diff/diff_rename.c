@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Finds cgroups that were renamed between two snapshots: orphans of both sides whose cgroups run much the
- * same types of threads are joined, and what hangs below the renamed part of the path along with them.
+ * same types of threads are joined, and with them the cgroups below the renamed part of the path.
  */
 #include <stdlib.h>
 #include <string.h>

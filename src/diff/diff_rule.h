@@ -17,9 +17,9 @@
  *
  * A rule is broken by a group whose change (after - before) is OP the LIMIT; with `after:` it is the value of
  * the second file that counts, with a LIMIT in percent the change relative to before (any growth from 0 is
- *above every limit). GROUP-GLOB (see glob.h) matches the whole name of a group; on AXIS_ALL the whole "cgroup
- *| process | thread" or any one of the three. OP is `>`, `>=`, `<` or `<=`. LIMIT is an amount as quantity.h
- *has it, in the metric's own unit unless it has one.
+ * above every limit). GROUP-GLOB (see glob.h) matches the whole name of a group, on AXIS_ALL also any one of
+ * its three parts (see diff_append_key()). OP is `>`, `>=`, `<` or `<=`. LIMIT is an amount as in quantity.h,
+ * in the metric's own unit unless it has one.
  */
 
 enum diff_rule_comparison {
@@ -68,7 +68,7 @@ struct diff_rule_outcomes {
 
 /*
  * Judges a rule and appends its outcomes: the worst groups that break it, each with its number, and how many
- * more do; else one outcome that the rule is kept. It is broken, too, where a matching group's number is
+ * more do; else one outcome that the rule is kept. It is also broken where a matching group's number is
  * unavailable, where none of the matching groups has one, and where no group matches. Groups without a number
  * are mentioned and break nothing as long as another group has one.
  */

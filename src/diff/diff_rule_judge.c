@@ -31,32 +31,21 @@ struct judgement {
 	size_t offender_count;     /* of all, beyond NAMED_GROUPS too */
 };
 
-static bool part_matches(const struct glob *glob, const char *part, const char *end)
-{
-	return glob_matches(glob, part, (size_t)(end - part));
-}
-
 /* The key; on AXIS_ALL its three parts as they are printed, or any of them. */
 static bool matches(const struct judgement *judgement, const struct diff_pair *pair)
 {
 	const struct glob *glob = judgement->rule->glob;
 	const char *end = pair->key + pair->key_length;
 	struct buffer whole = {0};
-	bool found = false;
+	bool found;
 
 	if (judgement->diff->options.grouping.axis != AXIS_ALL)
-		return part_matches(glob, pair->key, end);
-	for (const char *part = pair->key; part != NULL && !found;) {
-		const char *nul = memchr(part, '\0', (size_t)(end - part));
-		const char *part_end = nul != NULL ? nul : end;
-
-		found = part_matches(glob, part, part_end);
-		buffer_append(&whole, part, (size_t)(part_end - part));
-		buffer_append_text(&whole, nul != NULL ? " | " : "");
-		part = nul != NULL ? nul + 1 : NULL;
-	}
-	found = found || glob_matches(glob, whole.data, whole.length);
+		return glob_matches(glob, pair->key, pair->key_length);
+	diff_append_key(pair, &whole);
+	found = glob_matches(glob, whole.data, whole.length);
 	buffer_release(&whole);
+	for (const char *part = pair->key; !found && part <= end; part += strlen(part) + 1)
+		found = glob_matches(glob, part, strlen(part));
 	return found;
 }
 

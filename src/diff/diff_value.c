@@ -2,11 +2,11 @@
 /* A metric of both sides of a pair, and its change. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
+#include "base/order.h"
 #include "diff.h"
 
-/* What the change may say, from what the sides have. */
+/* The state of the change, by those of the sides. */
 static void conclude_state(struct diff_value *value)
 {
 	value->state = VALUE_READ;
@@ -58,9 +58,8 @@ static bool modes_differ(const struct diff *diff, const struct diff_pair *pair, 
 		aggregate_mode(aggregation, aggregation_get(aggregation, pair->group[side], metric), metric,
 			       &texts[side]);
 	}
-	differ = texts[DIFF_BEFORE].length != texts[DIFF_AFTER].length ||
-		 (texts[DIFF_BEFORE].length != 0 &&
-		  memcmp(texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data, texts[DIFF_BEFORE].length) != 0);
+	differ = order_bytes(texts[DIFF_BEFORE].data, texts[DIFF_BEFORE].length, texts[DIFF_AFTER].data,
+			     texts[DIFF_AFTER].length) != 0;
 	buffer_release(&texts[DIFF_BEFORE]);
 	buffer_release(&texts[DIFF_AFTER]);
 	return differ;

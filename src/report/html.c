@@ -50,7 +50,7 @@ static void append(struct buffer *out, const char *text)
 	append_text(out, text, strlen(text));
 }
 
-/* The classes of a cell; `*ret_signed` whether it is a change with a sign, `*ret_moved` that it is not 0. */
+/* Appends the classes of a cell. Sets `*ret_signed` for a change with a sign, `*ret_moved` if it is not 0. */
 static void append_classes(struct buffer *out, const struct table_column *column, const struct cell *cell,
 			   bool *ret_signed, bool *ret_moved)
 {
@@ -218,7 +218,7 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 	buffer_append_text(out, "</ul>\n");
 }
 
-/* A table of facts; those that differ have a mark besides their colour. */
+/* A table of facts; those that differ are marked by a sign and a colour. */
 static void append_facts_table(struct buffer *out, const struct table *table)
 {
 	buffer_append_text(out, "<table class=\"facts\">\n<thead><tr>");

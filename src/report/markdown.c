@@ -11,7 +11,7 @@
 #include "report_format.h"
 #include "table/cell_format.h"
 
-/* Whether the text reads as itself outside a code span, too. */
+/* Whether the text stays as it is outside a code span. */
 static bool is_plain(const char *text, size_t length)
 {
 	static const char harmless[] = " .,;%()/";
@@ -60,7 +60,7 @@ static bool has_escaped_bar(const char *text, size_t length)
 	return memmem(text, length, "\\|", 2) != NULL;
 }
 
-/* Appends a code span in which nothing but letters and digits stands for itself. */
+/* Appends a code span in which everything but letters, digits and blanks is written as an entity. */
 static void append_code_element(struct buffer *out, const char *text, size_t length)
 {
 	buffer_append_text(out, "<code>");
@@ -76,8 +76,8 @@ static void append_code_element(struct buffer *out, const char *text, size_t len
 }
 
 /*
- * Appends a code span. Its fence is longer than any in the text; a blank that parts text and fence is no part
- * of it where both ends have one. In tables a `|` must be escaped even there.
+ * Appends a code span. Its fence is longer than any in the text. A blank between text and fence is not shown
+ * when there is one at both ends. In tables even a `|` in a code span must be escaped.
  */
 static void append_code(struct buffer *out, const char *text, size_t length, bool in_table)
 {
@@ -116,9 +116,9 @@ static void append_text(struct buffer *out, const char *text, size_t length, boo
 }
 
 /*
- * Appends a sentence of ours with foreign names in it: what Markdown or HTML would take for its own is
- * written so that it stays text. A backslash keeps marks from meaning anything; an entity keeps `@` and `:`
- * from naming a person or an address, and `<` and `&` from being HTML.
+ * Appends a sentence of ours that holds foreign names, escaped so that Markdown and HTML take all of it as
+ * text: marks by a backslash; by an entity `@` and `#`, which would mention somebody or an issue, the `:` of
+ * an address, and `<` and `&`.
  */
 static void append_sentence(struct buffer *out, const char *text)
 {

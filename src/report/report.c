@@ -54,17 +54,14 @@ void report_end(struct report *report)
 
 const char *report_state_name(const struct cell *cell)
 {
-	switch (cell->state) {
-	case CELL_VALUE:
-		return cell->partial ? "partial" : "ok";
-	case CELL_ABSENT:
-		return "absent";
-	case CELL_UNAVAILABLE:
-		return "unavailable";
-	case CELL_EMPTY:
-		break;
-	}
-	return "";
+	static const char *const names[] = {
+		[CELL_EMPTY] = "",
+		[CELL_VALUE] = "ok",
+		[CELL_ABSENT] = "absent",
+		[CELL_UNAVAILABLE] = "unavailable",
+	};
+
+	return cell->state == CELL_VALUE && cell->partial ? "partial" : names[cell->state];
 }
 
 static bool has_reason(const struct cell *cell)

@@ -26,7 +26,7 @@ extern const char
 	*const report_format_names[REPORT_FORMAT_COUNT + 1];         /* NULL at the end, for option tables */
 extern const char *const report_format_endings[REPORT_FORMAT_COUNT]; /* ".txt" */
 
-/* Rows of a table that a format prints unless told otherwise, 0 for all. */
+/* The default limit of rows of a table, 0 for all. */
 extern const size_t report_default_limits[REPORT_FORMAT_COUNT];
 
 /* What a report is about. */
@@ -37,7 +37,7 @@ struct report_subject {
 	/* Of a comparison; NULL and 0 for others. */
 	const char *before_file;                   /* the first of the two, `file` is the second */
 	const struct comparability *comparability; /* the banner */
-	const struct diff_rule_outcome *rules;     /* what came of them */
+	const struct diff_rule_outcome *rules;     /* the outcomes of rules */
 	size_t rule_count;
 };
 
@@ -48,8 +48,8 @@ struct report {
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
-	int wrap_width;   /* text only: names go on in the next line so that lines have this width; 0: they do
-			   * not */
+	int wrap_width;   /* text only: lines no wider than this, long names go on in the next one; 0: no
+			   * wrapping */
 	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD */
 	bool csv_safe;    /* csv: no name begins as a formula does */
 	bool one_section; /* csv only: leave the section's name out */
@@ -58,13 +58,13 @@ struct report {
 	bool partial;                   /* a partial cell was drawn as text */
 };
 
-/* Draws what stands before the tables; `subject` is not needed any more afterwards. */
+/* Draws what comes before the tables. `subject` is not kept. */
 void report_begin(struct report *report, const struct report_subject *subject);
 
 /* Draws a table, or the next piece of one (not as text). Text and JSON mention rows that a limit has cut. */
 void report_table(struct report *report, const struct table *table);
 
-/* Draws what stands after the tables. */
+/* Draws what comes after the tables. */
 void report_end(struct report *report);
 
 #endif

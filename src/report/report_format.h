@@ -31,7 +31,7 @@ void report_note_reason(struct report *report, const struct cell *cell);
  * nothing when there were none. Names of reasons in it are as read. */
 void report_append_legend(const struct report *report, struct buffer *buffer);
 
-/* Which facts of the captures are wanted. */
+/* A choice of the facts of the captures. */
 enum report_facts {
 	REPORT_FACTS_HOST_DIFFERENCES, /* those of the host that differ */
 	REPORT_FACTS_MAIN,             /* the main ones, and those of the host that differ */

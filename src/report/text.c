@@ -11,13 +11,13 @@
 #include "table/cell_format.h"
 
 enum {
-	LEFT_COLUMN_MAX = 56, /* cells; a longer name moves the rest of its own row */
-	LEFT_COLUMN_MIN = 12, /* what wrapping leaves of one */
+	LEFT_COLUMN_MAX = 56, /* cells; a longer name shifts the cells to its right */
+	LEFT_COLUMN_MIN = 12, /* cells that wrapping leaves to a column of names */
 	GAP = 2,              /* blanks between columns */
 	INDENT = 2,           /* blanks for each level of a tree */
 };
 
-/* What stands for characters of ours on a terminal without UTF-8. */
+/* What replaces the characters that ctop itself prints on a terminal without UTF-8. */
 static const struct {
 	uint32_t scalar;
 	const char *ascii;
@@ -94,7 +94,7 @@ static int *measure_columns(struct report *report, const struct table *table, st
 	return widths;
 }
 
-/* Takes from the widest columns of names what the lines are too long by. */
+/* Narrows the widest columns of names until the lines fit. */
 static void narrow_columns(const struct table *table, int wrap_width, int widths[])
 {
 	int excess = -wrap_width - GAP;
@@ -129,8 +129,8 @@ static void draw_header(struct buffer *out, const struct table *table, const int
 }
 
 /*
- * Draws one line of a row: of names what fits behind the bytes that `done` has of each column (NULL: all of
- * them). Returns whether something is left.
+ * Draws one line of a row. Of a name it draws what fits, from byte `done` of its column on, and moves that;
+ * with `done` NULL it draws all. Returns whether another line is needed.
  */
 static bool draw_line(struct report *report, const struct table *table, const struct table_row *row,
 		      const int widths[], size_t done[], struct buffer *scratch)

@@ -25,7 +25,7 @@ enum tables_column {
 	TABLES_COLUMN_ARROW,
 	TABLES_COLUMN_TAGS,
 	TABLES_COLUMN_UPTIME, /* absent in one snapshot */
-	TABLES_COLUMN_SAME,   /* of diff_match_count(); absent without a match. These are of two, too */
+	TABLES_COLUMN_SAME,   /* of diff_match_count(), of two snapshots; absent without a match */
 	TABLES_COLUMN_CAME,
 	TABLES_COLUMN_WENT,
 	TABLES_COLUMN_PER_SECOND,
@@ -47,7 +47,7 @@ enum tables_display {
 /* "arrow", "full", "delta-only", "no-pct", "pct-only", NULL: as in `--display-format`. */
 extern const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1];
 
-/* By what numbers of a comparison are divided in columns of their own. */
+/* What the numbers of a comparison can be divided by, each in a column of its own. */
 enum tables_per {
 	TABLES_PER_SECOND, /* the change of a counter, by the interval */
 	TABLES_PER_THREAD, /* the value of a sum on each side, by its threads */
@@ -57,7 +57,7 @@ enum tables_per {
 /* "second", "thread", NULL: as in `--per`. */
 extern const char *const tables_per_names[TABLES_PER_COUNT + 1];
 
-/* Which report is wanted. */
+/* What a report shows. */
 struct tables_request {
 	bool sections[SECTION_COUNT]; /* those that need the cgroup axis are left out on others */
 	bool metrics[METRIC_COUNT];
@@ -70,10 +70,10 @@ struct tables_request {
 	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
 	/* of a comparison only: */
 	enum tables_display display;
-	bool per[TABLES_PER_COUNT];     /* columns besides those */
+	bool per[TABLES_PER_COUNT];     /* further columns */
 	uint64_t interval_ns;           /* between the captures; 0 when it is not known */
-	const struct diff_match *match; /* of the threads: with the default columns those of its counts
-					 * are shown, too; NULL for none */
+	const struct diff_match *match; /* of the threads, whose counts are among the default columns; NULL
+					 * for none */
 	bool threads;                   /* list the threads that came and went; needs `match` */
 	bool layout;                    /* for people: AXIS_ALL as a tree, each parent a table of its own */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */

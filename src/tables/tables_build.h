@@ -37,7 +37,7 @@ void tables_finish(struct tables_build *build, struct table *table);
 /* Takes build->text, the printed form, over into the cell; each NUL in it becomes U+FFFD. */
 void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell);
 
-/* A text, copied likewise. */
+/* A copy of a text; each NUL in it becomes U+FFFD, since cells end at one. */
 void tables_cell_set_text(struct table *table, struct cell *cell, const char *text, size_t length);
 void tables_cell_set_integer(struct tables_build *build, struct table *table, struct cell *cell,
 			     uint64_t value, enum ladder ladder);
@@ -50,7 +50,7 @@ void tables_cell_set_metric(struct tables_build *build, struct table *table, str
 void tables_cell_set_derived(struct tables_build *build, struct table *table, struct cell *cell,
 			     struct aggregation *aggregation, size_t group, enum derived derived);
 
-/* Both sides with the arrow between, their numbers as they are. */
+/* Both sides with an arrow between; their numbers stay as they are. */
 void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
 			  const struct cell sides[DIFF_SIDE_COUNT], const char *arrow);
 
@@ -129,7 +129,7 @@ void tables_sides_set(struct tables_build *build, struct table *table, struct ce
 void tables_sides_set_limit(struct tables_build *build, struct table *table, struct cell *cell,
 			    const struct tables_side sides[DIFF_SIDE_COUNT], enum ladder ladder);
 
-/* Texts of both sides, likewise one where they are equal. */
+/* The texts of both sides, or one where they are equal. */
 void tables_sides_set_texts(struct tables_build *build, struct table *table, struct cell *cell,
 			    const char *before, const char *after);
 
@@ -139,7 +139,7 @@ struct tables_pressure {
 	struct tables_side side;
 };
 
-/* Whether a resource has anything to say on a side. */
+/* Whether any number of a resource on a side is not zero, or could not be read. */
 bool tables_sides_has_pressure(const struct tables_pressure *side, enum pressure_resource resource);
 
 /* A row `some` or `full`: cells from `first` on are row, avg10, avg60, avg300, total. */

@@ -342,7 +342,7 @@ static void make_pressure(const struct cgroup_pair *pair, enum pressure_resource
 		};
 }
 
-/* A resource none of whose numbers says anything is left out. */
+/* Whether any cgroup has a number of the resource that is not zero, or could not be read. */
 static bool has_pressure(const struct cgroups *tables, enum pressure_resource resource)
 {
 	for (size_t i = 0; i < tables->count; i++) {

@@ -130,7 +130,7 @@ static void begin_table(struct group_table *groups)
 			  groups->table->columns[0].column == TABLES_COLUMN_GROUP;
 }
 
-/* The text before the last '/', "/" of what stands right below it; empty without one. */
+/* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
 static size_t parent_length(const struct diff_pair *pair)
 {
 	const char *slash = strrchr(pair->key, '/');

@@ -29,7 +29,7 @@ void tables_host_pressure(struct tables_build *build)
 			sides[side].side.unavailable = sides[side].side.reason != REASON_READ;
 			any = any || tables_sides_has_pressure(&sides[side], resource);
 		}
-		if (!any) /* a resource that says nothing is left out */
+		if (!any)
 			continue;
 		table = tables_sides_create_table(build, NULL, pressure_columns,
 						  ARRAY_COUNT(pressure_columns));

@@ -218,8 +218,8 @@ static void set_delta(struct tables_build *build, struct table *table, struct ce
 }
 
 /*
- * The reference prints no change of a negative number as "-0.0%": so do we where its cells are wanted, that
- * is where the flags of the format decide on both sides, and nowhere else.
+ * The reference prints "-0.0%" for a negative number that did not change. So do we, but only where its cells
+ * are printed: where the flags of the format decide on both sides.
  */
 static void append_percent(struct tables_build *build, const struct diff_value *value)
 {
