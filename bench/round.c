@@ -90,7 +90,7 @@ static void batch_round(struct walk *walk)
 	take_round(walk, true);
 }
 
-/* What the screen reads: the rest too, within the budget. */
+/* What the screen reads: also what is not needed, within the budget. */
 static void live_round(struct walk *walk)
 {
 	take_round(walk, false);

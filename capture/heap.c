@@ -14,8 +14,8 @@
 
 enum {
 	BATCH = PROBE_BATCH,
-	BATCH_WITH_STOPS =
-		32, /* each may take a quarter of a second: between two batches we can be cancelled */
+	/* each stop may take a quarter of a second, and only between two batches can we be cancelled */
+	BATCH_WITH_STOPS = 32,
 	YOUNG_NS = NS_PER_S,
 	RESOLUTION_TRIES = 10,
 	SERVE_EVERY = 16, /* processes between two answers to what the resolving children ask */
@@ -78,8 +78,8 @@ enum reason heap_default_reason(const struct capture *capture)
 	return is_on(capture) ? REASON_NOT_READ : REASON_SWITCHED_OFF;
 }
 
-/* While it is off nothing is known of anybody: neither from before nor, when it is switched on again, from
- * now. */
+/* While the probe is off, what it found before is forgotten, so that it begins anew when it is switched on.
+ */
 void heap_begin(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;
@@ -423,7 +423,7 @@ int heap_read(struct round *round)
 		result = read_processes(round);
 	if (result < 0)
 		return result;
-	/* what nobody asked for in as many rounds as it takes to ask for all is gone */
+	/* a process that was not looked at in a whole rotation has ended */
 	heap->window = result > 0 ? heap->window + 1 : 0;
 	if (heap->window == ROTATION_ROUNDS) {
 		probe_drop_unseen(heap->probe);

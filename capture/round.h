@@ -37,7 +37,7 @@ enum {
 	ROW_ENDED = 1 << 2,      /* ended while it was read: its row goes */
 	ROW_IDENTIFIED = 1 << 3, /* name and start time were read */
 	ROW_SUSPECT = 1 << 4,    /* may be another thread under a number used again */
-	ROW_DELAYED = 1 << 5,    /* has a non-zero count of a delay that needs the switch */
+	ROW_DELAYED = 1 << 5,    /* has counted a delay that needs the switch */
 	ROW_ODD = 1 << 6,        /* has metric exceptions */
 	ROW_WAITED = 1 << 7,     /* its wait for a CPU grew; it need not have run */
 };

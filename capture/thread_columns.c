@@ -75,7 +75,7 @@ static void note_exception(struct round *round, size_t row, enum metric metric, 
 	round->states[row].flags |= ROW_ODD;
 }
 
-/* A text without a line of the metric: of interest only where other threads have it. */
+/* Whether it is worth noting that the file has no line of the metric: where other threads have one. */
 static bool is_missing(const struct round *round, size_t row, enum metric metric)
 {
 	const struct snapshot *snapshot = round->snapshot;

@@ -30,12 +30,6 @@ struct intake {
 	uint64_t now_us; /* CLOCK_MONOTONIC */
 };
 
-static const enum metric delay_counts[] = {
-	METRIC_BLKIO_DELAY_COUNT,     METRIC_SWAPIN_DELAY_COUNT,  METRIC_FREEPAGES_DELAY_COUNT,
-	METRIC_THRASHING_DELAY_COUNT, METRIC_COMPACT_DELAY_COUNT, METRIC_WPCOPY_DELAY_COUNT,
-	METRIC_IRQ_DELAY_COUNT,
-};
-
 /*
  * A thread that waits for a CPU may be moved to another one: sched_info_dequeue() of kernel/sched/stats.h
  * adds the wait so far. It has not run, and so is stuck as before.
@@ -84,30 +78,23 @@ static void take_identity(struct thread_state *state, const struct taskstats_rep
 	}
 }
 
-static void store_metrics(struct round *round, size_t row, const struct taskstats_reply *reply,
+/* Stores what the reply carries of a source; returns whether any of it is not 0. */
+static bool store_metrics(struct round *round, size_t row, const struct taskstats_reply *reply,
 			  enum source source)
 {
 	const struct capture *capture = round->capture;
 	const struct metric_list *list = &capture->fills[source];
+	bool any = false;
 
 	for (size_t i = 0; i < list->count; i++) {
 		enum metric metric = (enum metric)list->metrics[i];
+		uint64_t value = taskstats_metric_value(reply->layout, reply->stats, metric,
+							capture->member[metric]);
 
-		round_store(
-			round, row, metric,
-			taskstats_metric_value(reply->layout, reply->stats, metric, capture->member[metric]));
+		round_store(round, row, metric, value);
+		any |= value != 0;
 	}
-}
-
-static void note_delays(struct round *round, size_t row)
-{
-	struct thread_state *state = &round->states[row];
-
-	state->flags &= (uint8_t)~ROW_DELAYED;
-	for (size_t i = 0; i < sizeof(delay_counts) / sizeof(delay_counts[0]); i++) {
-		if (snapshot_value(round->snapshot, row, delay_counts[i]) != 0)
-			state->flags |= ROW_DELAYED;
-	}
+	return any;
 }
 
 static void count_reply(struct taskstats_summary *summary, int error)
@@ -193,9 +180,10 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	if ((state->flags & (ROW_MOVED | ROW_WAITED | ROW_SUSPECT)) == 0 && !round->full)
 		return;
 	store_metrics(round, row, reply, SOURCE_TASKSTATS);
-	store_metrics(round, row, reply, SOURCE_DELAYS);
+	state->flags &= (uint8_t)~ROW_DELAYED;
+	if (store_metrics(round, row, reply, SOURCE_DELAYS))
+		state->flags |= ROW_DELAYED;
 	snapshot->uid[row] = (uint32_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_UID);
-	note_delays(round, row);
 }
 
 static int read_taskstats(struct round *round)
@@ -268,7 +256,7 @@ static void mark_stale(struct round *round)
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		struct thread_state *state = &round->states[row];
 
-		/* what runs on without a tick moves although its counters do not */
+		/* on a CPU without ticks a thread runs on while its counters stand still */
 		if ((state->flags & (ROW_MOVED | ROW_WAITED)) != 0 || state->state == 'R')
 			state->stale |= standing;
 		state->stale &= ~state->refused;

@@ -224,7 +224,7 @@ void round_read_thread(struct round *round, size_t row, int tasks, source_set wa
 
 		if ((wanted & source_bit(source)) == 0 || !is_plain_file(source))
 			continue;
-		/* Only the file keeps the I/O of a kernel thread. */
+		/* The I/O of a kernel thread is kept in files only, for which all is read. */
 		if (!round->full && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0 &&
 		    (sources[source].flags & SOURCE_USER_ONLY) != 0)
 			round_apply_failure(round, row, source, REASON_READ);

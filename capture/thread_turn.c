@@ -29,9 +29,8 @@ static source_set choose_files(struct round *round, const struct process *proces
 	bool runnable = state->state == 'R' || state->state == 'D';
 	source_set wanted;
 
-	if (is_due(round, round->snapshot->tid[row])) {
+	if (is_due(round, round->snapshot->tid[row]))
 		state->stale |= round->rotated | (round->needed & stat) | state->refused;
-	}
 	wanted = state->stale & round->needed;
 	if (tells_other_count(round, process, row))
 		wanted |= round->needed & stat;
@@ -63,7 +62,7 @@ int round_read_needed(struct round *round)
 
 			if (wanted != 0)
 				round_read_thread(round, row, tasks, wanted);
-			/* another process under this number, whose directory had not stayed open */
+			/* the number was used again, which only a directory that stays open shows earlier */
 			if (process->cgroup != NULL && round->snapshot->tid[row] == process->tgid &&
 			    (round->states[row].flags & ROW_NEW) != 0)
 				process_forget(process);
