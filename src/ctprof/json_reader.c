@@ -364,7 +364,8 @@ int json_reader_type(struct json_reader *reader, enum json_type *ret_type)
 	}
 }
 
-/* Takes a scalar of which as much text is kept as is wanted. */
+/* Takes a scalar, of which at most `keep` bytes of text are kept; of an object or array, takes only the type.
+ */
 static int take_scalar(struct json_reader *reader, size_t keep, struct json_scalar *ret_scalar)
 {
 	*ret_scalar = (struct json_scalar){.text = ""};
@@ -382,7 +383,7 @@ static int take_scalar(struct json_reader *reader, size_t keep, struct json_scal
 	case JSON_NULL:
 		return take_word(reader, "null");
 	default:
-		return refuse(reader, "an object or array stands there");
+		return 0;
 	}
 }
 
@@ -448,22 +449,19 @@ int json_reader_element(struct json_reader *reader)
 
 static int skip_value(struct json_reader *reader, unsigned int depth)
 {
-	struct json_scalar scalar;
-	enum json_type type;
+	struct json_scalar value;
 	const char *name;
 	size_t length;
 	int more;
 
-	if (json_reader_type(reader, &type) < 0)
+	if (take_scalar(reader, 0, &value) < 0 || (value.type != JSON_OBJECT && value.type != JSON_ARRAY))
 		return reader->result;
-	if (type != JSON_OBJECT && type != JSON_ARRAY)
-		return take_scalar(reader, 0, &scalar);
 	if (depth == JSON_SKIP_DEPTH_MAX)
 		return refuse(reader, "more than 127 objects and arrays lie in each other");
 	json_reader_enter(reader);
 	for (;;) {
-		more = type == JSON_OBJECT ? json_reader_member(reader, 0, &name, &length)
-					   : json_reader_element(reader);
+		more = value.type == JSON_OBJECT ? json_reader_member(reader, 0, &name, &length)
+						 : json_reader_element(reader);
 		if (more <= 0)
 			return more;
 		if (skip_value(reader, depth + 1) < 0)

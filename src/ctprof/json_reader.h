@@ -30,7 +30,7 @@ enum json_type {
 	JSON_ARRAY,
 };
 
-/* A value that is neither object nor array. The text of a number or string lives until the next call. */
+/* A value, if it is neither object nor array. The text of a number or string lives until the next call. */
 struct json_scalar {
 	enum json_type type;
 	bool boolean;
@@ -64,12 +64,13 @@ void json_reader_begin(struct json_reader *reader, const char *text, size_t leng
 /* The type of the value that comes, by its first character; takes nothing but the blanks before it. */
 int json_reader_type(struct json_reader *reader, enum json_type *ret_type);
 
-/* Takes the value that comes, which is no object and no array. */
+/*
+ * Takes the value that comes if it is a scalar. Of an object or array it tells the type and takes nothing: go
+ * on with json_reader_enter().
+ */
 int json_reader_scalar(struct json_reader *reader, struct json_scalar *ret_scalar);
 
-/* Takes the bracket of the object or array that comes, by json_reader_type(). Then come its members or
- * elements.
- */
+/* Takes the bracket of the object or array that comes. Then come its members or elements. */
 void json_reader_enter(struct json_reader *reader);
 
 /*

@@ -65,27 +65,28 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct loader *loader, c
 	return -EBADMSG;
 }
 
-bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar, const char *wanted)
+bool load_refuse(struct loader *loader, const struct json_scalar *value, const char *wanted)
 {
 	struct buffer shown = {0};
 
-	if (scalar->type == JSON_NUMBER)
-		buffer_append(&shown, scalar->text,
-			      scalar->length < SHOWN_BYTES ? scalar->length : SHOWN_BYTES);
-	else if (scalar->type == JSON_STRING)
-		append_shown(&shown, scalar->text, scalar->length);
-	else if (scalar->type == JSON_BOOLEAN)
-		buffer_append_text(&shown, scalar->boolean ? "true" : "false");
+	if (value->type == JSON_NUMBER)
+		buffer_append(&shown, value->text, value->length < SHOWN_BYTES ? value->length : SHOWN_BYTES);
+	else if (value->type == JSON_STRING)
+		append_shown(&shown, value->text, value->length);
+	else if (value->type == JSON_BOOLEAN)
+		buffer_append_text(&shown, value->boolean ? "true" : "false");
 	else
-		buffer_append_text(&shown, "null");
+		buffer_append_text(&shown, value->type == JSON_OBJECT  ? "an object"
+					   : value->type == JSON_ARRAY ? "an array"
+								       : "null");
 	refuse(loader, "must be %s, not %s", wanted, shown.data);
 	buffer_release(&shown);
 	return false;
 }
 
-static int refuse_structure(struct loader *loader, enum json_type type, const char *wanted)
+static bool is_scalar(const struct json_scalar *value)
 {
-	return refuse(loader, "must be %s, not %s", wanted, type == JSON_OBJECT ? "an object" : "an array");
+	return value->type != JSON_OBJECT && value->type != JSON_ARRAY;
 }
 
 static struct frame *push(struct loader *loader, void *target)
@@ -186,26 +187,25 @@ static int load_member(struct loader *loader, struct frame *frame)
 	const struct member *member = frame->member;
 	const struct container *container;
 	struct json_scalar scalar;
-	enum json_type type;
 
 	if (member == NULL)
 		return json_reader_skip(&loader->json);
 	if (take_last_set(loader, member, frame->target))
 		return 0;
-	if (json_reader_type(&loader->json, &type) < 0)
+	if (json_reader_scalar(&loader->json, &scalar) < 0)
 		return loader->json.result;
-	if (type != JSON_OBJECT && type != JSON_ARRAY) {
-		if (json_reader_scalar(&loader->json, &scalar) < 0)
-			return loader->json.result;
+	if (is_scalar(&scalar)) {
 		if (scalar.type == JSON_NULL && allows_null(member))
 			return 0;
 		return load_scalar(loader, member, frame->target, &scalar) ? 0 : -EBADMSG;
 	}
-	if (member->type == MEMBER_OBJECT && type == JSON_OBJECT)
+	if (member->type == MEMBER_OBJECT && scalar.type == JSON_OBJECT)
 		return load_object(loader, member->object, (char *)frame->target + member->offset);
 	container = &load_containers[member->type];
-	if (container->type != type)
-		return refuse_structure(loader, type, load_expectation(member));
+	if (container->type != scalar.type) {
+		load_refuse(loader, &scalar, load_expectation(member));
+		return -EBADMSG;
+	}
 	return load_elements(loader, container, member, frame->target);
 }
 
@@ -213,21 +213,16 @@ static int load_element(struct loader *loader, struct frame *frame)
 {
 	const struct container *container = frame->container;
 	struct json_scalar scalar;
-	enum json_type type;
 	void *target;
 
-	if (json_reader_type(&loader->json, &type) < 0)
+	if (json_reader_scalar(&loader->json, &scalar) < 0)
 		return loader->json.result;
-	if (type != JSON_OBJECT && type != JSON_ARRAY) {
-		if (json_reader_scalar(&loader->json, &scalar) < 0)
-			return loader->json.result;
-		if (container->load_scalar != NULL)
-			return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
-		load_refuse_scalar(loader, &scalar, container->elements);
+	if (container->load_scalar != NULL && is_scalar(&scalar))
+		return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
+	if (container->element == NULL || scalar.type != JSON_OBJECT) {
+		load_refuse(loader, &scalar, container->elements);
 		return -EBADMSG;
 	}
-	if (container->element == NULL || type != JSON_OBJECT)
-		return refuse_structure(loader, type, container->elements);
 	target = container->begin_element(loader, frame);
 	if (target == NULL)
 		return json_reader_skip(&loader->json);
@@ -341,15 +336,11 @@ static int load_object(struct loader *loader, const struct object *object, void 
 static int load_text_of_snapshot(struct loader *loader)
 {
 	struct json_scalar scalar;
-	enum json_type type;
 
-	if (json_reader_type(&loader->json, &type) < 0)
+	if (json_reader_scalar(&loader->json, &scalar) < 0)
 		return loader->json.result;
-	if (type == JSON_ARRAY)
-		return refuse_structure(loader, type, "an object");
-	if (type != JSON_OBJECT) {
-		if (json_reader_scalar(&loader->json, &scalar) == 0)
-			load_refuse_scalar(loader, &scalar, "an object");
+	if (scalar.type != JSON_OBJECT) {
+		load_refuse(loader, &scalar, "an object");
 		return -EBADMSG;
 	}
 	if (load_object(loader, &snapshot_object, loader->snapshot) < 0)

@@ -140,7 +140,7 @@ struct loader {
 
 /* Says that the value at the present position is of a wrong type or out of range: "must be WANTED, not …".
  * Returns false. */
-bool load_refuse_scalar(struct loader *loader, const struct json_scalar *scalar, const char *wanted);
+bool load_refuse(struct loader *loader, const struct json_scalar *value, const char *wanted);
 
 /* Stores a scalar in the field of `member` in the struct at `target`, or refuses one of a wrong type. */
 bool load_scalar(struct loader *loader, const struct member *member, void *target,

@@ -13,14 +13,14 @@ static bool load_element_number(struct loader *loader, const struct json_scalar 
 {
 	if (load_number_u64(scalar, ret_value) && *ret_value <= largest)
 		return true;
-	return load_refuse_scalar(loader, scalar,
-				  largest == UINT32_MAX ? "a whole number from 0 to 4294967295"
-							: "a whole number from 0 to 18446744073709551615");
+	return load_refuse(loader, scalar,
+			   largest == UINT32_MAX ? "a whole number from 0 to 4294967295"
+						 : "a whole number from 0 to 18446744073709551615");
 }
 
 static bool load_element_string(struct loader *loader, const struct json_scalar *scalar)
 {
-	return scalar->type == JSON_STRING || load_refuse_scalar(loader, scalar, "a string");
+	return scalar->type == JSON_STRING || load_refuse(loader, scalar, "a string");
 }
 
 /* CPU sets and the scope: arrays of numbers. */

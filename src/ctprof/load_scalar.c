@@ -177,8 +177,7 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 bool load_scalar(struct loader *loader, const struct member *member, void *target,
 		 const struct json_scalar *scalar)
 {
-	return store(loader, member, target, scalar) ||
-	       load_refuse_scalar(loader, scalar, load_expectation(member));
+	return store(loader, member, target, scalar) || load_refuse(loader, scalar, load_expectation(member));
 }
 
 #define WHOLE_NUMBER "a whole number from 0 to "
