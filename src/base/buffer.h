@@ -31,8 +31,7 @@ void buffer_append_list(struct buffer *buffer, const char *const *words, size_t 
 /* Empties the buffer and keeps its memory. */
 void buffer_clear(struct buffer *buffer);
 
-/* Hands the NUL-terminated content to the caller, who frees it; the buffer is empty afterwards. Never NULL.
- */
+/* Hands the NUL-terminated content to the caller, who frees it; the buffer is then empty. Never NULL. */
 char *buffer_steal(struct buffer *buffer) __attribute__((returns_nonnull));
 
 void buffer_release(struct buffer *buffer);

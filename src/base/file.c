@@ -235,8 +235,7 @@ static int link_unnamed(const struct file_replacement *replacement, const char *
 		       : 0;
 }
 
-/* link(2) never replaces, so a new file gets its final name at once; to replace one it needs another first.
- */
+/* link(2) never replaces: a new file gets its final name at once, one that replaces needs another first. */
 static int name_unnamed(struct file_replacement *replacement)
 {
 	int result = -EEXIST;

@@ -33,11 +33,9 @@ static void enlarge(struct string_pool *pool)
 	pool->slots = memory_allocate_zero(count, sizeof(*pool->slots));
 	pool->slot_count = count;
 	for (size_t i = 1; i < pool->count; i++) {
-		size_t slot = pool->entries[i].hash & (count - 1);
+		const struct string_pool_entry *entry = &pool->entries[i];
 
-		while (pool->slots[slot] != 0)
-			slot = (slot + 1) & (count - 1);
-		pool->slots[slot] = (uint32_t)i + 1;
+		*find_slot(pool, entry->text, entry->length, entry->hash) = (uint32_t)i + 1;
 	}
 }
 

@@ -30,8 +30,7 @@ bool unicode_is_control(uint32_t scalar);
 /* The White_Space property (what Rust's char::is_whitespace tests). */
 bool unicode_is_white_space(uint32_t scalar);
 
-/* The part of the text without white space (Unicode) at both ends: moves `*text` and returns the new length.
- */
+/* Leaves out white space (Unicode) at both ends of the text: moves `*text` and returns the new length. */
 size_t unicode_trim(const char **text, size_t length);
 
 /* Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD. */

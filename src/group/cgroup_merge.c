@@ -148,8 +148,7 @@ static void merge_number(enum cgroup_merge merge, uint64_t *into, uint64_t from)
 		*into = *into < from ? *into : from;
 }
 
-/* A sum is of the numbers that are there; a limit or floor is there only where every record has one.
- */
+/* A sum is of the numbers that are there; a limit or floor is there only if every record has one. */
 static void merge_optional(enum cgroup_merge merge, struct optional_u64 *into, struct optional_u64 from)
 {
 	into->present = merge == CGROUP_MERGE_SUM ? into->present || from.present

@@ -69,8 +69,7 @@ size_t grouping_count(const struct grouping *grouping);
 /* Group of a triple of the `snapshot`-th snapshot. */
 uint32_t grouping_of_triple(const struct grouping *grouping, size_t snapshot, uint32_t triple);
 
-/* Key of a group: bytes, NUL-terminated; on AXIS_ALL three parts with a NUL between. Owned by the grouping.
- */
+/* Key of a group, NUL-terminated, owned by the grouping; on AXIS_ALL three parts with a NUL between. */
 const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t *ret_length);
 
 /* Group whose key is these bytes, or UINT32_MAX. */

@@ -14,8 +14,7 @@
  * Percent is the business of the caller.
  */
 
-/* Length of the decimal number (sign, digits, point, digits) at the start of the text, 0 where there is none.
- */
+/* Length of the decimal number (sign, digits, point, digits) at the start of the text, 0 for none. */
 size_t quantity_parse_number(const char *text, size_t length, double *ret_number);
 
 /* What the unit multiplies by to give the base unit of the ladder; 1 for none. False when it does not fit. */

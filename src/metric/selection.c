@@ -85,10 +85,8 @@ int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bo
 {
 	struct name_list list = {.rest = text, .what = "metric"};
 
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		ret_metrics[i] = text == NULL;
-	for (size_t i = 0; i < DERIVED_COUNT; i++)
-		ret_derived[i] = text == NULL;
+	memset(ret_metrics, text == NULL, METRIC_COUNT * sizeof(*ret_metrics));
+	memset(ret_derived, text == NULL, DERIVED_COUNT * sizeof(*ret_derived));
 	while (next_word(&list)) {
 		enum metric metric = metric_find(list.word, strlen(list.word));
 		enum derived derived = derived_find(list.word, strlen(list.word));
