@@ -26,8 +26,7 @@ static int fail(enum heap_tag tag, enum heap_tag *ret_tag, int r)
 	return r;
 }
 
-/* The tag of a process whose memory cannot be read. */
-static enum heap_tag memory_tag(int negative_errno)
+enum heap_tag attachment_failure_tag(int negative_errno, enum heap_tag otherwise)
 {
 	switch (negative_errno) {
 	case -EPERM:
@@ -37,7 +36,7 @@ static enum heap_tag memory_tag(int negative_errno)
 	case -ENOENT:
 		return HEAP_TAG_PID_MISSING;
 	default:
-		return HEAP_TAG_PROCESS_VM_READV;
+		return otherwise;
 	}
 }
 
@@ -159,7 +158,7 @@ static int find_storage(struct attachment *attachment, const struct auxiliary_ve
 	}
 	r = find_library_storage(attachment, vector, map, layout->object, calls, error);
 	if (r == -EPERM || r == -ESRCH)
-		return fail(memory_tag(r), ret_tag, r);
+		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag, r);
 	return r == 0 ? 0 : fail(HEAP_TAG_JEMALLOC_IN_DSO, ret_tag, r);
 }
 
@@ -183,14 +182,16 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 	if (r == 0)
 		r = find_random(attachment, &vector, calls);
 	if (r < 0)
-		return fail(memory_tag(r), ret_tag, error_set(error, r, "its memory: %s", strerror(-r)));
+		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag,
+			    error_set(error, r, "its memory: %s", strerror(-r)));
 	find_robust_distance(attachment);
 	r = find_storage(attachment, &vector, layout, map, calls, ret_tag, error);
 	if (r < 0)
 		return r;
 	r = find_namespace(attachment, process_directory);
 	if (r < 0)
-		return fail(memory_tag(r), ret_tag, error_set(error, r, "its status: %s", strerror(-r)));
+		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag,
+			    error_set(error, r, "its status: %s", strerror(-r)));
 	return 0;
 }
 

@@ -50,6 +50,9 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 		    const struct resolution *resolution, const struct process_map *map, uint64_t *calls,
 		    enum heap_tag *ret_tag, struct error *error);
 
+/* The tag of a process of which something could not be read; `otherwise` for reasons without a tag. */
+enum heap_tag attachment_failure_tag(int negative_errno, enum heap_tag otherwise);
+
 /* Sets the distance between robust list head and thread pointer if it can be one in struct pthread. */
 void attachment_set_robust_distance(struct attachment *attachment, uint64_t distance);
 

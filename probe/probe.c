@@ -191,16 +191,6 @@ static void fail_link(struct known_process *process, int process_directory, int 
 		fail_process(process, HEAP_TAG_READLINK_FAILURE, "");
 }
 
-static void fail_map(struct known_process *process, int r, const char *text)
-{
-	if (r == -EACCES || r == -EPERM)
-		fail_process(process, HEAP_TAG_NOT_PERMITTED, text);
-	else if (r == -ESRCH || r == -ENOENT)
-		fail_process(process, HEAP_TAG_PID_MISSING, text);
-	else
-		fail_process(process, HEAP_TAG_MAPS_READ_FAILURE, text);
-}
-
 /* Begins with the program that the process runs now. */
 static void begin(struct probe *probe, struct known_process *process, int process_directory)
 {
@@ -222,7 +212,7 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 	link[length] = '\0';
 	r = process_map_read(process_directory, executable.device, executable.inode, &process->map, &error);
 	if (r < 0) {
-		fail_map(process, r, error.text);
+		fail_process(process, attachment_failure_tag(r, HEAP_TAG_MAPS_READ_FAILURE), error.text);
 		return;
 	}
 	process->resolution = resolution_cache_find(probe->resolutions, process_directory, link, &executable,

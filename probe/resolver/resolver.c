@@ -42,11 +42,11 @@ struct resolve_job {
 /* What the supervisor tells, as far as it is there; with `flags` 0 waits for it. */
 static void take_news(struct resolver *resolver, int flags)
 {
-	struct resolver_news news;
+	pid_t parent;
 
-	while (resolver_message_receive(resolver->control, &news, sizeof(news), NULL, 0, flags) ==
-	       (ssize_t)sizeof(news)) {
-		resolver->parent = news.resolver;
+	while (resolver_message_receive(resolver->control, &parent, sizeof(parent), NULL, 0, flags) ==
+	       (ssize_t)sizeof(parent)) {
+		resolver->parent = parent;
 		flags = MSG_DONTWAIT;
 	}
 }

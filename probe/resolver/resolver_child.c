@@ -18,8 +18,7 @@ struct asking {
 /* Takes an answer and its descriptor; returns the descriptor or a negative errno. */
 static int take_answer(int files)
 {
-	struct resolver_answer answer;
-	int descriptor;
+	int answer, descriptor;
 	const ssize_t received = resolver_message_receive(files, &answer, sizeof(answer), &descriptor, 1, 0);
 
 	if (received == -EAGAIN)
@@ -27,8 +26,8 @@ static int take_answer(int files)
 	/* whoever wanted the result is gone */
 	if (received != (ssize_t)sizeof(answer))
 		_exit(EXIT_FAILURE);
-	if (answer.result < 0)
-		return answer.result;
+	if (answer < 0)
+		return answer;
 	return descriptor >= 0 ? descriptor : -EMFILE; /* no room for it here: unix(7), MSG_CTRUNC */
 }
 

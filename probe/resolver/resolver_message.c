@@ -90,12 +90,10 @@ ssize_t resolver_message_receive(int socket, void *message, size_t size, int *de
 	return received;
 }
 
-void resolver_message_send_ended(int socket, const struct resolver_ended *ended)
+void resolver_message_send_ended(int socket, struct resolver_ended ended)
 {
-	struct resolver_ended message = *ended;
-
-	message.kind = RESOLVER_MESSAGE_ENDED;
-	(void)resolver_message_send(socket, &message, sizeof(message), NULL, 0, MSG_DONTWAIT);
+	ended.kind = RESOLVER_MESSAGE_ENDED;
+	(void)resolver_message_send(socket, &ended, sizeof(ended), NULL, 0, MSG_DONTWAIT);
 }
 
 /* The number of objects, the objects as they lie in memory, then the paths, each with its NUL. */

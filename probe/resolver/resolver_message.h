@@ -23,7 +23,8 @@ enum {
  * Program to supervisor: resolve an executable. With ORDER_JOB, the end of the job's socket that the
  * processes of the job have; ORDER_DIRECTORY, the directory of the process; ORDER_MAP, a file with the text
  * of its exe link and its memory map (resolver_order_write()). Supervisor to resolver: with ORDER_JOB and
- * ORDER_FILES, the socket over which the child asks for files.
+ * ORDER_FILES, the socket over which the child asks for files. Supervisor to program, over the same socket: a
+ * pid_t, the process id that the resolver has now.
  */
 struct resolver_order {
 	uint32_t object_count; /* libraries that can be asked for */
@@ -39,15 +40,11 @@ enum {
 	ORDER_RESOLVER_DESCRIPTORS = ORDER_MAP,
 };
 
-/* Supervisor to program: the resolver has this process id now. */
-struct resolver_news {
-	pid_t resolver;
-};
-
 enum resolver_message_kind {
-	RESOLVER_MESSAGE_OPEN = 1, /* child to opener: asks for a file */
-	RESOLVER_MESSAGE_RESULT,   /* child to opener to program, or from the opener alone */
-	RESOLVER_MESSAGE_ENDED,    /* resolver or supervisor to program: how the child ended */
+	/* child to opener: asks for a file; answered by an int, 0 and a descriptor or a negative errno */
+	RESOLVER_MESSAGE_OPEN = 1,
+	RESOLVER_MESSAGE_RESULT, /* child to opener to program, or from the opener alone */
+	RESOLVER_MESSAGE_ENDED,  /* resolver or supervisor to program: how the child ended */
 };
 
 /* The arguments of resolve_source.open(). */
@@ -82,11 +79,6 @@ enum {
 	CHILD_LIBRARY_HANGS = 4,
 };
 
-/* To the child, with a descriptor when `result` is 0. */
-struct resolver_answer {
-	int32_t result; /* 0 or a negative errno */
-};
-
 /*
  * Sends a message and `count` descriptors; with MSG_DONTWAIT in `flags` it never waits. Returns 0 or a
  * negative errno. Like the next, allocates nothing and makes no call but sendmsg(2).
@@ -112,6 +104,6 @@ int resolver_order_write(const char *executable_path, const struct process_map *
 int resolver_order_read(int descriptor, char **ret_executable_path, struct process_map *ret_map);
 
 /* Tells the program how a job ended. A failure is ignored: then the program is gone, or gave the job up. */
-void resolver_message_send_ended(int socket, const struct resolver_ended *ended);
+void resolver_message_send_ended(int socket, struct resolver_ended ended);
 
 #endif

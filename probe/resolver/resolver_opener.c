@@ -34,15 +34,12 @@ static int refuse(int job, const char *format, ...)
 /* Returns 0 or a negative errno of the answer. */
 static int answer(int files, const struct object_files *objects, const struct resolver_open *request)
 {
-	struct resolver_answer message = {0};
-	int descriptor = -EINVAL;
-	int result;
+	int descriptor = -EINVAL, message, result;
 
 	if (memchr(request->name, '\0', sizeof(request->name)) != NULL)
 		descriptor = object_files_ask(objects, request->object, request->file, request->name,
 					      request->ordinal);
-	if (descriptor < 0)
-		message.result = descriptor;
+	message = descriptor < 0 ? descriptor : 0;
 	result = resolver_message_send(files, &message, sizeof(message), &descriptor, descriptor >= 0, 0);
 	/* this may hang as well as the open: some file systems ask their server at a close */
 	if (descriptor >= 0)

@@ -58,7 +58,7 @@ static void take_order(struct resolver_jobs *jobs, const struct resolver_task *t
 	if (pid > 0)
 		return;
 	resolver_message_send_ended(descriptors[ORDER_JOB],
-				    &(struct resolver_ended){.error_number = (int32_t)-pid});
+				    (struct resolver_ended){.error_number = (int32_t)-pid});
 	close(descriptors[ORDER_JOB]);
 }
 
@@ -69,7 +69,7 @@ static void reap_children(struct resolver_jobs *jobs)
 	while (resolver_jobs_reap(jobs, &socket, &status) != 0) {
 		if (socket < 0)
 			continue;
-		resolver_message_send_ended(socket, &(struct resolver_ended){.wait_status = status});
+		resolver_message_send_ended(socket, (struct resolver_ended){.wait_status = status});
 		close(socket);
 	}
 }

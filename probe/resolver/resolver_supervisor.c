@@ -32,7 +32,6 @@ struct supervisor {
 static bool start_resolver(struct supervisor *supervisor)
 {
 	const pid_t self = getpid();
-	struct resolver_news news;
 	int sockets[2];
 	pid_t pid;
 
@@ -48,8 +47,7 @@ static bool start_resolver(struct supervisor *supervisor)
 	}
 	supervisor->resolver = pid;
 	supervisor->resolver_control = sockets[0];
-	news.resolver = pid;
-	(void)resolver_message_send(supervisor->openers.control, &news, sizeof(news), NULL, 0, MSG_DONTWAIT);
+	(void)resolver_message_send(supervisor->openers.control, &pid, sizeof(pid), NULL, 0, MSG_DONTWAIT);
 	return true;
 }
 
@@ -67,8 +65,8 @@ static bool restart_resolver(struct supervisor *supervisor)
 
 static void end_job(int socket, int error_number)
 {
-	resolver_message_send_ended(socket, &(struct resolver_ended){.without_resolver = error_number == 0,
-								     .error_number = error_number});
+	resolver_message_send_ended(socket, (struct resolver_ended){.without_resolver = error_number == 0,
+								    .error_number = error_number});
 }
 
 /* What the fork leaves to the opener; `files` and the descriptors of the order are the only ones it keeps. */
