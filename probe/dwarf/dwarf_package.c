@@ -17,29 +17,17 @@ enum {
 	SKELETONS_MAX = 1000000,
 };
 
-/* Numbers of the columns, the same in both formats as far as they are used (DW_SECT_…). */
-struct column_section {
-	uint32_t number;
-	enum elf_section_id id;
+/* The sections by column number (DW_SECT_…), the same in both formats; 0 for those not needed. */
+static const enum elf_section_id column_sections[] = {
+	[1] = ELF_SECTION_INFO_DWO,
+	[2] = ELF_SECTION_TYPES_DWO,
+	[3] = ELF_SECTION_ABBREV_DWO,
+	[6] = ELF_SECTION_STR_OFFSETS_DWO,
 };
 
-static const struct column_section column_sections[] = {
-	{1, ELF_SECTION_INFO_DWO},
-	{2, ELF_SECTION_TYPES_DWO},
-	{3, ELF_SECTION_ABBREV_DWO},
-	{6, ELF_SECTION_STR_OFFSETS_DWO},
+enum {
+	COLUMN_NUMBERS = sizeof(column_sections) / sizeof(column_sections[0]),
 };
-
-static bool find_column_section(uint32_t number, enum elf_section_id *ret_id)
-{
-	for (size_t i = 0; i < sizeof(column_sections) / sizeof(column_sections[0]); i++) {
-		if (column_sections[i].number == number) {
-			*ret_id = column_sections[i].id;
-			return true;
-		}
-	}
-	return false;
-}
 
 /* .debug_cu_index or .debug_tu_index: a hash table from unit ids to rows, and the rows' slices of sections.
  */
@@ -128,9 +116,11 @@ static size_t cut_row(struct elf_object *package, const struct package_index *in
 	for (uint32_t column = 0; column < index->columns; column++) {
 		const uint64_t cell = (uint64_t)row * index->columns + column;
 		const uint32_t offset = word_at(index->offsets, cell), size = word_at(index->sizes, cell);
+		const uint32_t number = word_at(index->heads, column);
 		struct dwarf_section *section = &sections[count];
 
-		if (!find_column_section(word_at(index->heads, column), &section->id) ||
+		section->id = number < COLUMN_NUMBERS ? column_sections[number] : 0;
+		if (section->id == 0 ||
 		    elf_object_section(package, section->id, &section->content, NULL) < 0 ||
 		    offset > section->content.size || size > section->content.size - offset)
 			continue;

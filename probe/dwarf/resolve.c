@@ -65,7 +65,6 @@ static bool find_known_build(const struct debug_search *search, bool has_symbol,
 			     struct jemalloc_symbols *symbols, struct tsd_members *ret_members)
 {
 	const struct elf_object *object = search->object;
-	const bool is_library = search->number != LAYOUT_EXECUTABLE;
 	char version[LAYOUT_VERSION_SIZE];
 	const struct known_build *build;
 
@@ -75,11 +74,9 @@ static bool find_known_build(const struct debug_search *search, bool has_symbol,
 				 has_symbol && symbols->size > 0 ? symbols->size : object->tls.size);
 	if (build == NULL)
 		return false;
-	if (!has_symbol) {
-		symbols->value = 0;
-		symbols->size = build->size;
-	}
-	if (!has_symbol && is_library) {
+	if (!has_symbol)
+		*symbols = (struct jemalloc_symbols){.size = build->size};
+	if (!has_symbol && search->number != LAYOUT_EXECUTABLE) {
 		const struct elf_relocation reference = elf_object_relocations(object, RELOCATION_STATIC_TLS);
 
 		if (reference.count != 1 || reference.symbol != 0 || reference.addend != 0 ||

@@ -41,8 +41,6 @@ int auxiliary_vector_read(int process_directory, struct auxiliary_vector *ret_ve
 		case AT_RANDOM:
 			vector.random = entry.a_un.a_val;
 			break;
-		default:
-			break;
 		}
 	}
 	buffer_release(&text);
