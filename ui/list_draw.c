@@ -29,7 +29,7 @@ struct layout {
 	struct buffer text; /* of the cell being drawn */
 };
 
-/* Numbers worth a look, in a style of their own from a value on. */
+/* Numbers that have a style of their own from a value on. */
 static const struct {
 	enum column column;
 	enum unit unit;
@@ -91,7 +91,7 @@ static void measure_names(struct layout *layout, size_t first_row, size_t end_ro
 	struct list *list = layout->list;
 	int widest = draw_width(layout->style->name_title, strlen(layout->style->name_title)) + 1;
 
-	/* from the start, so that scrolling moves no column */
+	/* from the first frame, so that scrolling moves no column */
 	if (layout->style->name_cells > widest)
 		widest = layout->style->name_cells;
 	for (size_t row = first_row; row < end_row; row++) {
@@ -105,7 +105,7 @@ static void measure_names(struct layout *layout, size_t first_row, size_t end_ro
 		list->name_width = widest;
 }
 
-/* Columns that stay whatever the width: threads, and the one that the rows are sorted by. */
+/* Columns that are shown at any width: threads, and the one that the rows are sorted by. */
 static bool is_kept(const struct table *table, size_t column)
 {
 	return table->columns[column].column == COLUMN_THR || table->columns[column].stays ||
@@ -137,7 +137,7 @@ static int choose_columns(struct layout *layout, int room)
 	return used;
 }
 
-/* The last column of texts takes what is left rather than leaving. */
+/* The last column, if it is one of texts, is cut to the cells that are left rather than left out. */
 static int stretch_last_text(struct layout *layout, int room, int used)
 {
 	struct list *list = layout->list;
@@ -254,7 +254,7 @@ static enum style cell_style(const struct layout *layout, size_t column, const s
 		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
 			return highlights[i].style;
 	}
-	/* a change, which has its sign */
+	/* a change begins with its sign */
 	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '+')
 		return STYLE_ROSE;
 	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '-')
@@ -325,7 +325,7 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	}
 	draw_name(layout, y, row, name_style);
 	for (size_t i = 0; i < list->table->column_count; i++) {
-		/* a row that is gone has nothing unavailable to explain */
+		/* of a row that is gone only values are shown */
 		if (layout->column_x[i] >= 0 &&
 		    (row->mark != ROW_MARK_GONE || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);

@@ -15,7 +15,7 @@
 /* What the loop waits for. */
 enum {
 	WAIT_KEYS,
-	WAIT_SCREEN, /* only whether it is still there */
+	WAIT_SCREEN, /* for POLLHUP and POLLERR alone */
 	WAIT_SIGNALS,
 	WAIT_HOST,
 	WAIT_FILES,
@@ -39,7 +39,7 @@ static bool rounds_done(const struct ui *ui)
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
-	/* while paused only what the user asked for changes the screen */
+	/* while paused, only a round that the user asked for changes the screen */
 	if (ui->settings.paused && !is_base) {
 		snapshot_release(snapshot);
 		return;
@@ -157,7 +157,7 @@ static bool terminal_is_gone(const struct loop *loop)
 		(POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-/* Runs until there is a reason to end; returns 0 or the signal to die by. */
+/* Runs until the screen ends; returns 0, or the signal that ended it. */
 static int run(struct loop *loop)
 {
 	struct ui *ui = loop->ui;
@@ -211,7 +211,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	struct loop loop = {.ui = &ui};
 	int signals, result;
 
-	/* before curses, which would otherwise install handlers of its own for some of them */
+	/* before curses, which installs handlers only for signals that have none */
 	signals = signal_pipe_open(error);
 	if (signals < 0)
 		return signals;

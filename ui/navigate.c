@@ -113,7 +113,7 @@ bool navigate_back(struct ui *ui)
 
 void navigate_axis(struct ui *ui)
 {
-	/* all together joins renamed cgroups, which only a comparison does */
+	/* AXIS_ALL joins renamed cgroups, which only a comparison does */
 	static const enum axis axis_order[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD};
 	const enum axis *order = axis_order + (ui->content->first_axis == axis_order[0] ? 0 : 1);
 	const size_t order_count = sizeof(axis_order) / sizeof(axis_order[0]) - (size_t)(order - axis_order);
@@ -196,7 +196,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 
 	view->sort_by_name = column == COLUMN_COUNT;
 	view->sort_chosen = true;
-	/* words read from A on, numbers from the largest down */
+	/* words from A on, numbers from the largest down */
 	view->sort_ascending = view->sort_by_name || column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC);
 	if (column >= COLUMN_TOTAL)
 		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);

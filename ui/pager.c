@@ -105,7 +105,7 @@ static void draw_row(const struct pager_line *line, size_t offset, size_t length
 		draw_text(y, x + used, width - used, line->style, line->text + offset + head, length - head);
 }
 
-/* The indent of the rows after the first; one that leaves no room for words is a short one. */
+/* The indent of the rows after the first; a short one where it would leave no room for words. */
 static int row_indent(const struct pager_line *line, int width)
 {
 	int most = width - WORDS_CELLS_MIN;

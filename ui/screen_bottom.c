@@ -134,7 +134,7 @@ static void draw_message(const struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-/* The line being typed; while there is nothing in it, what could be. */
+/* The line being typed; while it is empty, an example. */
 static int draw_prompt(const struct ui *ui, int y)
 {
 	int width = draw_screen_width();
@@ -160,7 +160,7 @@ int screen_bottom_draw(struct ui *ui)
 		draw_hints(ui, height - 1);
 	if (ui->prompting != NULL) {
 		cursor = draw_prompt(ui, y);
-		/* what is wrong with the text stands above it */
+		/* an error in the text stands above it */
 		if (ui->message.length != 0)
 			draw_message(ui, y - 1);
 	} else if (ui->message.length != 0) {

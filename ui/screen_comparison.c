@@ -21,7 +21,7 @@ static void reset_view(struct view *view)
 		view->steps[i].filter = NULL;
 		view->steps[i].focus = COLUMN_COUNT;
 	}
-	/* numbers of a filter mean rates or amounts of one snapshot */
+	/* a filter with numbers is one of rates or amounts of one snapshot */
 	if (view->filter != NULL && filter_column(view->filter, 0) != COLUMN_COUNT) {
 		filter_release(view->filter);
 		view->filter = NULL;
@@ -55,7 +55,7 @@ static void enter(struct ui *ui, struct snapshot *before, const char *before_nam
 void screen_comparison_begin(struct ui *ui)
 {
 	enter(ui, snapshot_reference(ui->options->before), ui->options->before_name);
-	/* one file has no groups of all together */
+	/* a single file is not grouped by AXIS_ALL */
 	if (ui->plain_view.grouping.axis == AXIS_ALL)
 		ui->plain_view.grouping.axis = AXIS_PROCESS;
 }
@@ -119,7 +119,7 @@ void screen_comparison_toggle(struct ui *ui)
 void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *message)
 {
 	if (snapshot == NULL) {
-		/* the path stays for the next try */
+		/* ui->loading stays: the prompt offers it again */
 		screen_message(ui, STYLE_ERROR, "%s", message);
 		return;
 	}
@@ -219,7 +219,7 @@ static void add_side(struct ui *ui, enum diff_side side)
 	screen_evidence_add(ui, compare_side(ui->comparison, side), 0, 0);
 }
 
-/* What keeps the sides from being compared, then how good each of them is. */
+/* What makes the sides hard to compare, then the evidence of each. */
 static void make_evidence(struct ui *ui)
 {
 	const struct comparability *doubts = compare_doubts(ui->comparison);
@@ -289,7 +289,7 @@ static bool offers(const struct ui *ui, enum action action)
 	return action != ACTION_COMPARE && action != ACTION_BASE;
 }
 
-/* A column's key shows the changes of its metrics alone. */
+/* The key of a column shows only the changes of its metrics. */
 static void sort_key(struct ui *ui, unsigned int column)
 {
 	if (column != COLUMN_COUNT)

@@ -52,7 +52,8 @@ static void append_facts(const struct ui *ui, const struct snapshot *snapshot, s
 		buffer_append_format(text, "  %s", snapshot->provenance.hostname);
 }
 
-/* What is at the right of the first line: whose changes these are. Returns the cells left of it. */
+/* At the right of the first line: the interval, and whether changes are those of threads or of groups.
+ * Returns the cells left of it. */
 static int draw_state(const struct ui *ui, int y)
 {
 	const char *whose = compare_by_threads(ui->comparison) ? "change by thread" : "change by group";
@@ -150,7 +151,7 @@ static void draw_relation(struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-/* How many doubts are more than notes; `*ret_first` gets the first of them. */
+/* How many doubts are warnings; `*ret_first` gets the first of them. */
 static size_t count_warnings(struct ui *ui, const char **ret_first)
 {
 	const struct comparability *doubts = compare_doubts(ui->comparison);
@@ -196,7 +197,7 @@ int screen_comparison_header_draw(struct ui *ui, int lines)
 	} else {
 		draw_names(ui, y++);
 	}
-	/* where there is room for one of them only, the doubt */
+	/* where there is room for one of the two lines only, the doubt */
 	if (y < lines - doubtful)
 		draw_relation(ui, y++);
 	if (doubtful && y < lines)

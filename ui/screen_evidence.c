@@ -188,7 +188,7 @@ static bool has_state(const struct table_row *row, enum feature_state state)
 	return row->cells[0].text != NULL && strcmp(row->cells[0].text, feature_state_names[state]) == 0;
 }
 
-/* What is there needs no more than its name. */
+/* Features that are on, by name alone. */
 static void add_features_on(struct pager *pager, const struct table *table)
 {
 	struct buffer line = {0};

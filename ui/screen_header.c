@@ -16,7 +16,7 @@ enum {
 	COST_CELLS = 14, /* of "read in 99.9ms", so that a slower round changes nothing else on the line */
 };
 
-/* A line made of pieces; one that does not fit is left out whole, so that no number is cut; names are. */
+/* A line made of pieces. One that does not fit is left out, so that no number is cut; only names are cut. */
 struct header_line {
 	struct header_segment {
 		enum style style;
@@ -228,7 +228,7 @@ static double pressure_percent(const struct snapshot *now, const struct snapshot
 	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
 	if (span_ns == 0 || some->total_usec < before->pressure.resource[resource].some.total_usec)
 		return (double)some->avg10 / 100;
-	/* the file was read a little before or after the clock */
+	/* the clock was read a little before or after the file */
 	return fmin(100, (double)(some->total_usec - before->pressure.resource[resource].some.total_usec) *
 				 1e5 / (double)span_ns);
 }
@@ -284,7 +284,7 @@ static void draw_host(struct ui *ui, int y)
 	draw_left(&line, y, draw_screen_width());
 }
 
-static void add_members(struct header_line *line, const struct ui *ui)
+static void add_threads(struct header_line *line, const struct ui *ui)
 {
 	const struct view *view = &ui->view;
 	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
@@ -345,7 +345,7 @@ static void format_missing(const struct provenance *provenance, size_t named, bo
 		snprintf(text + used, SEGMENT_BYTES - used, brief ? " (e)" : " (e: why)");
 }
 
-/* By name as far as there is room beside the cost. */
+/* Names as many missing features as there is room for beside the cost. */
 static void add_missing(struct header_line *line, const struct provenance *provenance)
 {
 	static const struct {
@@ -375,7 +375,7 @@ static void add_cost(struct header_line *line, const struct snapshot *now)
 	buffer_release(&text);
 }
 
-/* How many, and how good the data is. */
+/* How many threads and groups, what is missing, what the round cost. */
 static void draw_data(struct ui *ui, int y)
 {
 	const struct snapshot *now = session_now(ui->session);
@@ -385,7 +385,7 @@ static void draw_data(struct ui *ui, int y)
 		draw_string(y, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
 		return;
 	}
-	add_members(&line, ui);
+	add_threads(&line, ui);
 	if (ui->settings.heap_off)
 		add(&line, STYLE_MESSAGE, "probe off (J)");
 	if (now->provenance.present)

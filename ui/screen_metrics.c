@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 enum {
-	METRIC_CELLS = 28, /* nr_failed_migrations_running: numbers and sources leave before a name is cut */
+	METRIC_CELLS = 28, /* nr_failed_migrations_running: columns are left out before a name is cut */
 };
 
 void screen_metrics_open(struct ui *ui)

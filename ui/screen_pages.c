@@ -101,7 +101,7 @@ static void make_help(struct ui *ui)
 
 /* --- explanation --- */
 
-/* The column that `i` explains: the marked one, or that of the order when the name is marked. */
+/* The column that `i` explains: the marked one, or the sort column when the name is marked. */
 static size_t explained_column(const struct ui *ui)
 {
 	size_t column = list_column(&ui->list);
@@ -122,7 +122,7 @@ static void explain_cell(struct ui *ui)
 	if (row == NULL || column >= ui->table->column_count)
 		return;
 	free(ui->explain_title);
-	/* a row that is of one metric has its name before that of the group */
+	/* the key of a row of one metric begins with the metric's name */
 	ui->explain_title = memory_format("%s of %.*s",
 					  row->key_name != 0 ? row->key : ui->table->columns[column].title,
 					  (int)row->label_length, row->label);
@@ -215,7 +215,8 @@ static void draw_page(struct ui *ui, struct area area, const char *title)
 	}
 }
 
-/* The explanation lies over the rows in a box of its own size, away from the row of the cursor. */
+/* The explanation is in a box over the rows, as high as its text, that does not cover the row of the cursor.
+ */
 static void draw_explanation(struct ui *ui, struct area area, int cursor_row)
 {
 	int width = area.width < 84 ? area.width : 84;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-	PAGE_ROWS = 10, /* by which the menu is scrolled */
+	PAGE_ROWS = 10, /* that PgUp and PgDn move by */
 };
 
 /* What rows can be sorted by: ids of columns, COLUMN_COUNT for the name, which is first. */

@@ -45,7 +45,7 @@ static void append_count(struct buffer *line, const char *before, uint64_t count
 	buffer_append_format(line, "%s%s%s", before, number_group_digits(count, digits), after);
 }
 
-/* The same, but nothing for none. */
+/* The same, but nothing when the count is 0. */
 static void append_some(struct buffer *line, const char *before, uint64_t count, const char *after)
 {
 	if (count != 0)
@@ -204,7 +204,7 @@ static int write_file(void *context, struct buffer *answer)
 	return result;
 }
 
-/* Writes the file without hanging for good where its file system does. */
+/* Writes the file; does not hang where its file system does. */
 static int write_patiently(const struct snapshot *snapshot, const char *path, uint64_t *ret_json_bytes,
 			   struct error *error)
 {

@@ -68,7 +68,7 @@ static void print_feature(struct buffer *buffer, const struct feature_entry *ent
 		buffer_append_format(&why, "%s%s", why.length != 0 ? ": " : "", result->detail);
 	if (why.length != 0)
 		append_wrapped(buffer, why.data);
-	/* in one piece, to be copied */
+	/* on one line, so that it can be copied */
 	if (result->remedy != NULL) {
 		buffer_append_format(buffer, "%*sremedy: ", STATE_WIDTH, "");
 		unicode_append_printable(buffer, result->remedy, strlen(result->remedy), "?");
@@ -124,7 +124,7 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 	buffer_append_text(buffer, "]}\n");
 }
 
-/* With the rights that a capture has, which the check must see. */
+/* Checks with the rights that a capture has. */
 static void check(struct feature_checks *checks, const struct roots *roots,
 		  const char *const named[static ROOT_COUNT])
 {

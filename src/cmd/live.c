@@ -401,7 +401,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.ascii = options->ascii || !unicode_in_locale(),
 		.csv_safe = options->view.csv_safe,
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
-		/* where there is no terminal to watch, one table is what is wanted */
+		/* without -b, where there is no terminal, one table is printed */
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,
 	};
 	struct error error;

@@ -22,7 +22,7 @@ static const int named_signals[] = {
 enum {
 	NAMED_SIGNAL_COUNT = sizeof(named_signals) / sizeof(named_signals[0]),
 	GUARDED_SIGNALS_MAX = NAMED_SIGNAL_COUNT + _NSIG,
-	/* room for a handler although the ordinary stack may be what ran out */
+	/* for the handler: the ordinary stack may have run out */
 	ALTERNATE_STACK_BYTES = 64 << 10
 };
 
@@ -82,7 +82,7 @@ void crash_guard_restore(void)
 	show_captured_error();
 }
 
-/* The former action (a core dump, a sanitizer's report) sees the signal when this handler has returned. */
+/* The former action (a core dump, a sanitizer's report) gets the signal once this handler has returned. */
 static void handle_crash(int signal_number)
 {
 	int saved_errno = errno;
@@ -112,7 +112,7 @@ void crash_guard_set(const struct crash_guard_state *new_state)
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < guarded_signal_count(); i++) {
 		sigaction(guarded_signal(i), &action, &former_actions[i]);
-		/* what the caller ignores stays ignored */
+		/* a signal that was ignored stays so */
 		if (former_actions[i].sa_handler == SIG_IGN)
 			sigaction(guarded_signal(i), &former_actions[i], NULL);
 	}

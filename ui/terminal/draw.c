@@ -165,7 +165,7 @@ int draw_tail(int y, int x, int cells, enum style style, const char *text, size_
 	width = draw_width(text, length);
 	if (width <= cells)
 		return draw_text(y, x, cells, style, text, length);
-	/* a wide character at the cut gives one cell more than needed away */
+	/* where a wide character is cut, one cell stays unused */
 	skipped = unicode_prefix(printable.data, printable.length, width - cells + 1, &used);
 	while (skipped < printable.length && width - used > cells - 1) {
 		uint32_t scalar = 0;

@@ -38,7 +38,7 @@ static void handle_signal(int signal_number)
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
 	}
-	/* a full pipe already wakes the loop, and a deadly signal is remembered beside it */
+	/* a full pipe wakes the loop already, and a deadly signal is in pending_deadly */
 	written = write(ends[1], &byte, 1);
 	(void)written;
 	errno = saved_errno;

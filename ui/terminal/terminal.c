@@ -244,7 +244,7 @@ void terminal_take_size(void)
 		return;
 	height = size.ws_row;
 	width = size.ws_col;
-	/* resize_term() rather than resizeterm(): no KEY_RESIZE, the loop knows */
+	/* resize_term(), since resizeterm() sends KEY_RESIZE, and the loop knows already */
 	if (is_term_resized(height, width))
 		resize_term(height, width);
 	/* even if the size is the same: it may have been another in between, and then cells are lost */

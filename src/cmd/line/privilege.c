@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* The first opens no file, so a tree that the user names cannot lead it anywhere. */
+/* The first opens no file, so it may be effective for a tree that the user names. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
 
 enum {
@@ -112,7 +112,7 @@ void privilege_raise(const char *const roots[static ROOT_COUNT])
 {
 	if (getuid() == 0)
 		return;
-	/* capturing goes on without them; what is then unavailable carries its reason */
+	/* without them less can be read, with the reason in the snapshot */
 	(void)set_effective(capture_capabilities,
 			    has_named_root(roots) ? CAPABILITIES_NAMED_ROOTS : CAPABILITIES_OWN_ROOTS);
 }

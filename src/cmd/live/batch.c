@@ -33,7 +33,7 @@ enum {
 /* For how long the resolving of executables is served between two checks for a signal. */
 #define SERVE_SLICE_NS (20 * NS_PER_MS)
 
-/* What is put back when the rounds are over. */
+/* The former signal actions and masks, restored after the rounds. */
 struct signal_state {
 	struct sigaction actions[ENDING_SIGNAL_COUNT];
 	struct sigaction pipe_action;
@@ -181,7 +181,7 @@ static int print_round(struct batch *batch, struct error *error)
 		       : result;
 }
 
-/* The time of the next round: kept whatever a round took, unless it took longer than the interval. */
+/* The time of the next round: an interval after the last one was due, or at once when that has passed. */
 static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns)
 {
 	uint64_t next = deadline_ns + batch->options->interval_ns, now = clock_ns(CLOCK_MONOTONIC);

@@ -9,7 +9,7 @@
 #include "cmd/line/snapshot_report.h"
 #include "process/child.h"
 
-/* How long a report's file system has to answer; within a second the screen ends when it is asked to. */
+/* How long a report's file system has to answer: less than the second in which the screen ends on request. */
 #define ANSWER_PATIENCE_NS (800 * NS_PER_MS)
 
 static bool find_format(const char *path, enum report_format *ret_format)

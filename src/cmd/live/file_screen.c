@@ -6,7 +6,7 @@
 #include "cmd/line/snapshot_files.h"
 #include "ctprof/ctprof.h"
 
-/* The file that is shown alone, or is after. */
+/* The file that is shown alone, or as the later one of two. */
 struct shown_file {
 	const char *path;
 	const struct snapshot *snapshot;

@@ -189,7 +189,7 @@ static bool serve_heap(struct live_capture *live, struct capture *capture, uint6
 	return left != 0;
 }
 
-/* Waits for the next thing to do; false at the end. Called and returns with the lock held. */
+/* Waits until there is something to do; false at the end. Called and returns with the lock held. */
 static bool wait_for_work(struct live_capture *live, struct capture *capture, uint64_t next_round)
 {
 	bool resolving = true;
@@ -276,7 +276,7 @@ static void *run_capture(void *argument)
 	return NULL;
 }
 
-/* The screen has one line, so the reason must not stand behind a long name. */
+/* A message is one line on the screen, so the reason must not come after a long name. */
 static char *describe_failed_save(const char *directory, const char *reason)
 {
 	static const char suffix[] = ".ctprof.zst: ";
