@@ -118,6 +118,9 @@ bool compare_split_key(const char *key, size_t key_length, enum column *ret_metr
 struct compare_join *compare_join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				     size_t step_count);
 
+/* Whether a thread of a side belongs to a pair. */
+bool compare_join_has(const struct compare_join *join, size_t pair, enum diff_side side, size_t thread);
+
 /* Which threads of a side are inside the first `step_count` steps of a view, by index; NULL for all. The
  * caller frees it. */
 bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,

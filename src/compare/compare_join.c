@@ -20,6 +20,12 @@ static struct compare_join *find_join(struct comparison *comparison, const struc
 	return NULL;
 }
 
+bool compare_join_has(const struct compare_join *join, size_t pair, enum diff_side side, size_t thread)
+{
+	return (join->inside[side] == NULL || join->inside[side][thread]) &&
+	       diff_pair_of_thread(join->diff, side, thread) == pair;
+}
+
 /* A step counts by the groups of its own axis, so that renamed cgroups stay together. */
 bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
 			     enum diff_side side)
@@ -42,8 +48,7 @@ bool *compare_threads_inside(struct comparison *comparison, const struct view *v
 	join = compare_join_of(comparison, view, step->axis, step_count - 1);
 	pair = diff_find(join->diff, step->key, step->key_length);
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		inside[i] = pair != SIZE_MAX && (join->inside[side] == NULL || join->inside[side][i]) &&
-			    diff_pair_of_thread(join->diff, side, i) == pair;
+		inside[i] = compare_join_has(join, pair, side, i);
 	return inside;
 }
 

@@ -126,13 +126,9 @@ uint32_t compare_subject_threads(const struct compare_subjects *subjects, size_t
 bool compare_subject_has(const struct compare_subjects *subjects, size_t subject, enum diff_side side,
 			 size_t thread)
 {
-	const struct compare_join *join = subjects->join;
-
 	side = compare_inside(subjects->comparison, side);
-	if (join == NULL)
-		return subjects->threads[subject].index[side] == thread;
-	return (join->inside[side] == NULL || join->inside[side][thread]) &&
-	       diff_pair_of_thread(join->diff, side, thread) == subject;
+	return subjects->join != NULL ? compare_join_has(subjects->join, subject, side, thread)
+				      : subjects->threads[subject].index[side] == thread;
 }
 
 bool compare_subject_same(const struct compare_subjects *subjects, size_t subject,

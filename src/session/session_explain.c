@@ -231,7 +231,7 @@ static void append_heap_processes(struct explanation *explanation)
 {
 	const struct snapshot *now = explanation->span.now;
 	uint32_t last = UINT32_MAX;
-	size_t listed = 0, count = 0;
+	size_t count = 0;
 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		uint32_t thread = explanation->shown.threads[k], tgid = now->tgid[thread];
@@ -243,13 +243,12 @@ static void append_heap_processes(struct explanation *explanation)
 		process = reduce_find_heap(now, tgid);
 		if (process == NULL || process->layout == NULL || ++count > TALLY_SHOWN)
 			continue;
-		listed++;
 		buffer_append_format(explanation->lines, "process %" PRIu32 ": jemalloc%s%s, %s\n", tgid,
 				     process->version != NULL ? " " : "",
 				     process->version != NULL ? process->version : "", process->layout);
 	}
-	if (count > listed)
-		buffer_append_format(explanation->lines, "and %zu more\n", count - listed);
+	if (count > TALLY_SHOWN)
+		buffer_append_format(explanation->lines, "and %zu more\n", count - TALLY_SHOWN);
 }
 
 /* A column of the probe counts what the threads' counters give. */
