@@ -151,21 +151,7 @@ static void release_rules(struct diff_rule *rules, size_t count)
 	free(rules);
 }
 
-static int join(struct snapshot_report *report, const struct diff_command_options *options,
-		struct error *error)
-{
-	if (snapshot_report_match(report, error) < 0 && options->match == DIFF_MATCHING_THREADS)
-		return -EINVAL;
-	if (options->per[TABLES_PER_SECOND] &&
-	    comparability_interval(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER]) == 0)
-		return error_set(error, -EINVAL,
-				 "the time between the captures is zero or unknown: leave out --per second");
-	snapshot_report_join(report);
-	return 0;
-}
-
-/* Other formats begin with this. In TSV and CSV, which programs read row by row, it goes to stderr instead.
- */
+/* Other formats begin with this; TSV and CSV are for programs that read rows, and so it goes to stderr. */
 static void tell_comparability(const struct comparability *comparability, enum report_format format)
 {
 	if (format != REPORT_FORMAT_TSV && format != REPORT_FORMAT_CSV)
@@ -198,8 +184,13 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes,
 				     snapshots, &error);
 	memcpy(report->snapshots, snapshots, sizeof(snapshots));
-	if (status == 0)
-		status = join(report, options, &error);
+	if (status == 0 && snapshot_report_join(report, &error) < 0 &&
+	    options->match == DIFF_MATCHING_THREADS)
+		status = -EINVAL;
+	else if (status == 0 && options->per[TABLES_PER_SECOND] && report->request.interval_ns == 0)
+		status = error_set(
+			&error, -EINVAL,
+			"the time between the captures is zero or unknown: leave out --per second");
 	if (status < 0) {
 		output_abandon(&report->output);
 		status = command_failed(&error);

@@ -60,7 +60,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	}
 	report.snapshots[DIFF_AFTER] = snapshot;
 	report.report.one_section = makes_one_table(&report.request);
-	snapshot_report_join(&report);
+	snapshot_report_join(&report, NULL);
 	status = snapshot_report_write(&report, &error) < 0 ? output_failed(&report.output, &error)
 							    : COMMAND_DONE;
 	snapshot_report_release(&report);

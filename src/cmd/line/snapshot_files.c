@@ -25,35 +25,27 @@ static void *read_one(void *argument)
 	return NULL;
 }
 
-/* The second file in a thread of its own while this one reads the first. */
-static void read_both(struct file_reading readings[2])
-{
-	pthread_t thread;
-	bool is_threaded = pthread_create(&thread, NULL, read_one, &readings[1]) == 0;
-
-	read_one(&readings[0]);
-	if (is_threaded)
-		pthread_join(thread, NULL);
-	else
-		read_one(&readings[1]);
-}
-
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
 			struct snapshot *ret_snapshots[], struct error *error)
 {
 	struct file_reading readings[2] = {{.path = paths[0], .max_bytes = max_bytes}};
 	const bool same = count == 2 && strcmp(paths[0], paths[1]) == 0;
+	bool is_threaded = false;
+	pthread_t thread;
 
 	if (same && strcmp(paths[0], "-") == 0)
 		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
 	if (count == 2 && !same) {
 		readings[1] = (struct file_reading){.path = paths[1], .max_bytes = max_bytes};
-		read_both(readings);
-	} else {
-		read_one(&readings[0]);
+		is_threaded = pthread_create(&thread, NULL, read_one, &readings[1]) == 0;
 	}
-	if (same && readings[0].result == 0)
+	read_one(&readings[0]);
+	if (is_threaded)
+		pthread_join(thread, NULL);
+	else if (same && readings[0].result == 0)
 		readings[1].snapshot = snapshot_reference(readings[0].snapshot);
+	else if (count == 2 && !same)
+		read_one(&readings[1]);
 	for (size_t i = 0; i < count; i++) {
 		if (readings[i].result == 0)
 			continue;

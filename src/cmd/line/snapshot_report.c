@@ -22,15 +22,12 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	return output_open(&report->output, options->output, replace, error);
 }
 
-int snapshot_report_match(struct snapshot_report *report, struct error *error)
+static int match_threads(struct snapshot_report *report, struct error *error)
 {
-	const struct snapshot *const *snapshots = report->snapshots;
 	struct buffer text = {0};
 
-	report->comparability = comparability_create(snapshots[DIFF_BEFORE], snapshots[DIFF_AFTER]);
-	if (report->how.by_flags && !report->request.threads)
-		return 0;
-	report->match = diff_match_create(snapshots[DIFF_BEFORE], snapshots[DIFF_AFTER], error);
+	report->match = diff_match_create(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER],
+					  error);
 	if (report->match == NULL) {
 		report->request.threads = false;
 		return -EINVAL;
@@ -41,17 +38,26 @@ int snapshot_report_match(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
-void snapshot_report_join(struct snapshot_report *report)
+int snapshot_report_join(struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
 	const struct snapshot *after = report->snapshots[DIFF_AFTER];
-	const int64_t interval = before != NULL ? comparability_interval(before, after) : 0;
+	int result = 0;
 
+	if (before != NULL) {
+		const int64_t interval = comparability_interval(before, after);
+
+		report->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
+		report->comparability = comparability_create(before, after);
+		/* cells of the reference need the match only where changes are those of threads */
+		if (!report->how.by_flags || report->request.threads)
+			result = match_threads(report, error);
+	}
 	if (report->request.threads)
 		diff_match_apply(report->match, &report->how);
-	report->diff = diff_create(before, after, &report->how);
 	report->request.match = report->match;
-	report->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
+	report->diff = diff_create(before, after, &report->how);
+	return result;
 }
 
 /* `context` is a struct snapshot_report. */

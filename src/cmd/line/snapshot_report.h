@@ -11,9 +11,8 @@
 
 /*
  * A report of one snapshot, or of two that are compared: what `ctop show` and `ctop diff` print, and the
- * screen writes to a file. The caller sets `request` and, before the snapshots are joined, `snapshots`;
- * everything else is zero at first. It calls the functions in their order, snapshot_report_match() only for
- * two.
+ * screen writes to a file. The caller sets `request` and, before they are joined, `snapshots`; everything
+ * else is zero at first. The functions are called in their order.
  */
 struct snapshot_report {
 	/* `names`: of the files; `threads`: changes are those of the same threads; `display` may be
@@ -38,13 +37,10 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 			 const struct view_options *view, bool replace, struct error *error);
 
 /*
- * Finds what makes the two hard to compare, and the threads that are in both; cells of the reference need
- * those only with `threads`. Returns 0, or -EINVAL with a sentence: threads cannot be matched, and changes
- * will be those of groups.
+ * Groups the snapshots; of two it also finds what makes them hard to compare, and the threads that are in
+ * both. Returns 0, or -EINVAL with a sentence: threads cannot be matched, and changes are those of groups.
  */
-int snapshot_report_match(struct snapshot_report *report, struct error *error);
-
-void snapshot_report_join(struct snapshot_report *report);
+int snapshot_report_join(struct snapshot_report *report, struct error *error);
 
 /* Draws everything and closes the output, as output_close(). */
 int snapshot_report_write(struct snapshot_report *report, struct error *error);

@@ -84,7 +84,7 @@ int file_report_write(const struct snapshot *snapshot, const char *name,
 	if (result < 0)
 		return result;
 	report.how.grouping = *grouping;
-	snapshot_report_join(&report);
+	snapshot_report_join(&report, NULL);
 	result = snapshot_report_write(&report, error);
 	snapshot_report_release(&report);
 	return result;
@@ -106,8 +106,7 @@ int file_report_write_comparison(const struct ui_comparison *shown, const char *
 	if (result < 0)
 		return result;
 	report.how.grouping = *shown->grouping;
-	snapshot_report_match(&report, NULL);
-	snapshot_report_join(&report);
+	snapshot_report_join(&report, NULL);
 	result = snapshot_report_write(&report, error);
 	snapshot_report_release(&report);
 	return result;
