@@ -89,23 +89,19 @@ static double sides_number(const struct cell *cell)
 	return NAN;
 }
 
-/* The number that the column is sorted by, of texts none. */
+/* Appends the number that the column is sorted by; texts have none. */
 static void append_sort_value(struct buffer *out, const struct cell *cell)
 {
 	struct cell number = {.form = CELL_FORM_REAL, .value.real = cell->sort};
-	const size_t start = out->length;
+	struct buffer digits = {0};
 
 	if (cell->state != CELL_VALUE || cell->form == CELL_FORM_TEXT)
 		return;
 	if (cell->form == CELL_FORM_SIDES)
 		number.value.real = sides_number(cell);
-	buffer_append_text(out, " data-v=\"");
-	if (cell_format_number(out, cell) || cell_format_number(out, &number)) {
-		buffer_append_char(out, '"');
-		return;
-	}
-	out->length = start;
-	out->data[start] = '\0';
+	if (cell_format_number(&digits, cell) || cell_format_number(&digits, &number))
+		buffer_append_format(out, " data-v=\"%s\"", digits.data);
+	buffer_release(&digits);
 }
 
 static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,

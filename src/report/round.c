@@ -14,16 +14,11 @@
 #include "table/screen_format.h"
 #include "view/column.h"
 
-enum {
-	NAMES_MAX = 3,
-	NAMES_OF_IDS = 2, /* the names of a thread's row that are numbers: tid, tgid */
-};
-
-/* What the columns are called that name a row: one, the three parts of AXIS_ALL, or those of a thread. */
+/* The columns that name a row: one, the three parts of AXIS_ALL, or those of a thread. */
 struct names {
-	const char *items[NAMES_MAX];
+	const char *items[3];
 	size_t count;
-	size_t ids; /* how many of them are numbers */
+	size_t ids; /* how many of them, from the first on, are numbers */
 };
 
 /* A round being drawn. */
@@ -40,13 +35,13 @@ struct drawing {
 static struct names find_names(const struct view *view)
 {
 	if (view->level == VIEW_LEVEL_THREADS)
-		return (struct names){{"tid", "tgid", "thread"}, 3, NAMES_OF_IDS};
+		return (struct names){{"tid", "tgid", "thread"}, 3, 2};
 	if (view->grouping.axis == AXIS_ALL)
 		return (struct names){{"cgroup", "process", "thread"}, 3, 0};
 	return (struct names){{"group"}, 1, 0};
 }
 
-/* The `part`-th piece of a label whose pieces stand with NULs between. */
+/* One of the parts of a label, which are separated by NULs. */
 static const char *label_part(const struct table_row *row, size_t part, size_t *ret_length)
 {
 	const char *text = row->label, *end = row->label + row->label_length;
@@ -65,7 +60,7 @@ static const char *label_part(const struct table_row *row, size_t part, size_t *
 
 /* --- text --- */
 
-/* When, how much, over which span. */
+/* Appends the line above the titles: the time, the counts and the span. */
 static void append_heading(const struct drawing *drawing)
 {
 	const struct snapshot *now = drawing->report->snapshot;
@@ -92,8 +87,7 @@ static void append_heading(const struct drawing *drawing)
 	buffer_append_char(buffer, '\n');
 }
 
-/* Text of the host as the terminal of this locale shows it: all printable, all ASCII where it knows no more.
- */
+/* Appends text of the host as the terminal can show it: printable, and ASCII if that is all it knows. */
 static void append_shown(const struct drawing *drawing, struct buffer *buffer, const char *text,
 			 size_t length)
 {
@@ -404,16 +398,17 @@ static void draw_json(const struct drawing *drawing)
 	buffer_append_text(buffer, "]}\n");
 }
 
-void report_round(struct report *report, const struct report_round *round)
+void report_round(struct report *report, const struct view *view, const struct table *table,
+		  uint64_t interval_ns)
 {
 	const struct drawing drawing = {
 		.report = report,
 		.buffer = report->out,
-		.view = round->view,
-		.names = find_names(round->view),
-		.table = round->table,
+		.view = view,
+		.names = find_names(view),
+		.table = table,
 		.marks = report->ascii ? &screen_marks_ascii : &screen_marks_utf8,
-		.interval_ns = round->interval_ns,
+		.interval_ns = interval_ns,
 	};
 
 	if (report->format == REPORT_FORMAT_JSON)

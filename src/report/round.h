@@ -5,15 +5,10 @@
 #include "report.h"
 #include "view/view.h"
 
-/* A round of a live capture: the table of a view. The snapshot is that of the report. */
-struct report_round {
-	const struct view *view;
-	const struct table *table;
-	uint64_t interval_ns; /* since the round before, 0 for none */
-};
-
 /*
- * Draws a round, on its own: what `ctop -b` prints. The report's format is one of
+ * Draws a round of a live capture, the table of a view, on its own: what `ctop -b` prints. The snapshot is
+ * that of the report; `interval_ns` is the time since the round before, 0 for none. The report's format is
+ * one of
  *
  * - text: a line about the round, the column titles and a line a row, names fit for a terminal; an empty line
  *   between rounds.
@@ -23,6 +18,7 @@ struct report_round {
  *
  * Nothing but text depends on the locale.
  */
-void report_round(struct report *report, const struct report_round *round);
+void report_round(struct report *report, const struct view *view, const struct table *table,
+		  uint64_t interval_ns);
 
 #endif

@@ -68,7 +68,7 @@ static void assert_output(struct view *view, enum report_format format, bool fir
 	report.table_count = first ? 0 : 1;
 	view->hide_gone = true;
 	table = session_table(session, view);
-	report_round(&report, &(struct report_round){view, table, session_interval_ns(session)});
+	report_round(&report, view, table, session_interval_ns(session));
 	table_release(table);
 	assert_string_equal(output.data, expected);
 	buffer_release(&output);
