@@ -111,13 +111,11 @@ static bool parse_limit(struct walk *walk, struct cgroup_record *record, size_t 
 static bool parse_floor(struct walk *walk, struct cgroup_record *record, size_t offset)
 {
 	struct optional_u64 *value = (struct optional_u64 *)((char *)record + offset);
-	struct text text = trimmed(walk);
+	bool good = parse_limit(walk, record, offset);
 
-	if (text_equals(text, "max"))
+	if (good && !value->present)
 		*value = (struct optional_u64){UINT64_MAX, true};
-	else
-		value->present = number_parse_u64(text.data, text.length, &value->value);
-	return value->present;
+	return good;
 }
 
 static bool parse_key_values(struct walk *walk, struct cgroup_record *record, size_t offset)

@@ -273,32 +273,21 @@ struct query_batch {
 };
 
 /*
- * The request that a message answers, or batch->in_flight. Answers come in order, but some may have been
- * dropped; a message of an earlier batch, late because that one was given up, is none of ours.
+ * Answers come in order, but some may have been dropped: the sequence number tells the request. A message of
+ * an earlier batch, late because that one was given up, is none of ours.
  */
-static size_t find_request(const struct query_batch *batch, const unsigned char *bytes, size_t length)
+static void take_reply(struct query_batch *batch, const unsigned char *bytes, size_t length)
 {
+	struct taskstats_connection *taskstats = batch->taskstats;
+	struct taskstats_reply reply;
 	struct nlmsghdr header;
 	uint32_t index;
 
 	if (length < sizeof(header))
-		return batch->in_flight;
+		return;
 	memcpy(&header, bytes, sizeof(header));
 	index = header.nlmsg_seq - batch->first_sequence;
 	if (index >= batch->in_flight || batch->answered[index])
-		return batch->in_flight;
-	return index;
-}
-
-static void take_reply(struct query_batch *batch, size_t slot)
-{
-	struct taskstats_connection *taskstats = batch->taskstats;
-	const unsigned char *bytes = taskstats->replies[slot];
-	size_t length = taskstats->messages[slot].msg_len;
-	size_t index = find_request(batch, bytes, length);
-	struct taskstats_reply reply;
-
-	if (index == batch->in_flight)
 		return;
 	take_message(taskstats, bytes, length, batch->tids[batch->pending[index]], &reply);
 	if (reply.error == -EPERM)
@@ -352,7 +341,7 @@ static void receive_replies(struct query_batch *batch)
 		if (result <= 0)
 			break;
 		for (size_t slot = 0; slot < (size_t)result; slot++)
-			take_reply(batch, slot);
+			take_reply(batch, taskstats->replies[slot], taskstats->messages[slot].msg_len);
 		received += (size_t)result;
 	}
 }
