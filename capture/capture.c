@@ -301,7 +301,7 @@ static void begin(struct round *round)
 	intern_policies(snapshot);
 	round->previous = round->full ? NULL : capture->previous;
 	heap_choose_use(round);
-	round->rotated = source_with_flags(SOURCE_PER_THREAD) & ~source_with_flags(SOURCE_STANDS);
+	round->rotated = source_with_flags(SOURCE_PER_THREAD) & ~source_with_flags(SOURCE_OF_ACTIVITY);
 	round->needed = readable(capture, round->needed);
 	round->extra = readable(capture, round->extra) & ~round->needed;
 	round->all_states = capture->runnable.look_at_all;

@@ -251,14 +251,14 @@ static int read_schedstats(struct round *round)
 
 static void mark_stale(struct round *round)
 {
-	const source_set standing = source_with_flags(SOURCE_STANDS);
+	const source_set of_activity = source_with_flags(SOURCE_OF_ACTIVITY);
 
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		struct thread_state *state = &round->states[row];
 
 		/* on a CPU without ticks a thread runs on while its counters stand still */
 		if ((state->flags & (ROW_MOVED | ROW_WAITED)) != 0 || state->state == 'R')
-			state->stale |= standing;
+			state->stale |= of_activity;
 		state->stale &= ~state->refused;
 	}
 }

@@ -138,7 +138,7 @@ void round_confirm_still(struct round *round)
 		enum source source = (enum source)i;
 		uint64_t *read_at = snapshot->read_at[source];
 
-		if ((sources[source].flags & SOURCE_STANDS) == 0)
+		if ((sources[source].flags & SOURCE_OF_ACTIVITY) == 0)
 			continue;
 		for (size_t row = 0; row < snapshot->thread_count; row++) {
 			if ((round->states[row].stale & source_bit(source)) == 0 &&
