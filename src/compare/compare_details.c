@@ -70,18 +70,6 @@ static void add_metric_row(const struct compare_subjects *subjects, size_t subje
 		source_text(subjects->comparison, metric, &value, &table->arena));
 }
 
-/* The subject of a row's key and its metric; SIZE_MAX when it is gone. */
-static size_t find(const struct compare_subjects *subjects, const char *key, size_t key_length,
-		   enum column *ret_metric)
-{
-	const char *subject;
-	size_t length;
-
-	if (!compare_split_key(key, key_length, ret_metric, &subject, &length))
-		return SIZE_MAX;
-	return compare_subjects_find(subjects, subject, length);
-}
-
 struct table *compare_metric_table(struct comparison *comparison, const struct view *view, const char *key,
 				   size_t key_length)
 {
@@ -93,7 +81,7 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 	if (comparison->sides[DIFF_AFTER] == NULL)
 		return NULL;
 	compare_subjects_collect(comparison, view, &subjects);
-	subject = find(&subjects, key, key_length, &metric);
+	subject = compare_find_row(&subjects, key, key_length, &metric);
 	if (subject != SIZE_MAX) {
 		table = table_create_with(NULL, metric_columns, CELL_COUNT);
 		for (enum column i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
@@ -266,7 +254,7 @@ void compare_explain(struct comparison *comparison, const struct view *view, con
 	if (comparison->sides[DIFF_AFTER] == NULL)
 		return;
 	compare_subjects_collect(comparison, view, &subjects);
-	subject = find(&subjects, key, key_length, &metric);
+	subject = compare_find_row(&subjects, key, key_length, &metric);
 	if (subject == SIZE_MAX) {
 		buffer_append_text(lines, "This row is gone.\n");
 	} else {

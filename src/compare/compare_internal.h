@@ -107,9 +107,9 @@ bool compare_is_counter(enum column column);
 enum unit compare_unit(enum column column);
 enum ladder compare_ladder(enum column column);
 
-/* The metric and the subject that a row's key is made of; false when it is not one. */
-bool compare_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,
-		       size_t *ret_subject_length);
+/* The subject that the key of a row names, and its metric; SIZE_MAX when it is gone. */
+size_t compare_find_row(const struct compare_subjects *subjects, const char *key, size_t key_length,
+			enum column *ret_metric);
 
 /* --- compare_join.c --- */
 

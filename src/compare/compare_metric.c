@@ -148,22 +148,18 @@ void compare_append_key(enum column metric, const char *subject, size_t subject_
 	buffer_append(buffer, subject, subject_length);
 }
 
-bool compare_split_key(const char *key, size_t key_length, enum column *ret_metric, const char **ret_subject,
-		       size_t *ret_subject_length)
+size_t compare_find_row(const struct compare_subjects *subjects, const char *key, size_t key_length,
+			enum column *ret_metric)
 {
 	const char *end = memchr(key, '\0', key_length);
 
-	if (end == NULL)
-		return false;
-	*ret_subject = end + 1;
-	*ret_subject_length = key_length - (size_t)(end + 1 - key);
-	for (enum column column = 0; column < COLUMN_TOTAL; column++) {
+	for (enum column column = 0; end != NULL && column < COLUMN_TOTAL; column++) {
 		bool has_rows = column > COLUMN_COUNT || compare_is_record(column);
 
 		if (has_rows && strcmp(column_name(column), key) == 0) {
 			*ret_metric = column;
-			return true;
+			return compare_subjects_find(subjects, end + 1, key_length - (size_t)(end + 1 - key));
 		}
 	}
-	return false;
+	return SIZE_MAX;
 }
