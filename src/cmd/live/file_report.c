@@ -47,9 +47,9 @@ static bool answers(const char *path)
 	return result != -ETIMEDOUT;
 }
 
-/* Opens the file of a report in the format of its name; of the request what concerns two sides is set. */
-static int begin(struct snapshot_report *report, const char *path, uint64_t limit, size_t side_count,
-		 struct error *error)
+/* Writes the report to a new file in the format of its name; `limit` is that of struct view_options. */
+static int write_report(struct snapshot_report *report, const struct grouping_options *grouping,
+			size_t side_count, uint64_t limit, const char *path, struct error *error)
 {
 	const struct view_options view = {.limit = limit};
 	struct report_options options = {.output = path};
@@ -69,7 +69,15 @@ static int begin(struct snapshot_report *report, const char *path, uint64_t limi
 	if (result == 0 && !answers(path))
 		result = error_set(error, -ETIMEDOUT, "%s: not written: its file system does not answer",
 				   path);
-	return result == 0 ? snapshot_report_open(report, &options, &view, false, error) : result;
+	if (result == 0)
+		result = snapshot_report_open(report, &options, &view, false, error);
+	if (result < 0)
+		return result;
+	report->how.grouping = *grouping;
+	snapshot_report_join(report, NULL);
+	result = snapshot_report_write(report, error);
+	snapshot_report_release(report);
+	return result;
 }
 
 int file_report_write(const struct snapshot *snapshot, const char *name,
@@ -79,15 +87,8 @@ int file_report_write(const struct snapshot *snapshot, const char *name,
 		.request.names[DIFF_AFTER] = name,
 		.snapshots[DIFF_AFTER] = snapshot,
 	};
-	int result = begin(&report, path, 0, 1, error);
 
-	if (result < 0)
-		return result;
-	report.how.grouping = *grouping;
-	snapshot_report_join(&report, NULL);
-	result = snapshot_report_write(&report, error);
-	snapshot_report_release(&report);
-	return result;
+	return write_report(&report, grouping, 1, 0, path, error);
 }
 
 int file_report_write_comparison(const struct ui_comparison *shown, const char *path, struct error *error)
@@ -101,13 +102,6 @@ int file_report_write_comparison(const struct ui_comparison *shown, const char *
 			},
 		.snapshots = {shown->before, shown->after},
 	};
-	int result = begin(&report, path, UINT64_MAX, DIFF_SIDE_COUNT, error);
 
-	if (result < 0)
-		return result;
-	report.how.grouping = *shown->grouping;
-	snapshot_report_join(&report, NULL);
-	result = snapshot_report_write(&report, error);
-	snapshot_report_release(&report);
-	return result;
+	return write_report(&report, shown->grouping, DIFF_SIDE_COUNT, UINT64_MAX, path, error);
 }
