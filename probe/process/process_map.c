@@ -96,7 +96,11 @@ static void parse_map(const char *line, uint64_t executable_device, uint64_t exe
 	struct mapping mapping;
 	size_t capacity = 0;
 
-	for (; line != NULL; line = strchr(line, '\n'), line += line != NULL) {
+	for (const char *next = line; next != NULL;) {
+		line = next;
+		next = strchr(line, '\n');
+		if (next != NULL)
+			next++;
 		if (!parse_line(line, &mapping))
 			continue;
 		follow_run(&run, &mapping);
