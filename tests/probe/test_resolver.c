@@ -477,11 +477,13 @@ static bool has_zombie_now(pid_t pid)
 /* The same for good. */
 static bool keeps_zombie(struct resolver *resolver, pid_t pid)
 {
-	for (int i = 0; i < 200 && has_zombie_now(pid); i++) {
+	for (int i = 0; i < 200; i++) {
+		if (!has_zombie_now(pid))
+			return false;
 		usleep(10 * 1000);
 		resolver_tend(resolver);
 	}
-	return has_zombie_now(pid);
+	return true;
 }
 
 static pid_t parent_of(pid_t pid)
