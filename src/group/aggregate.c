@@ -274,8 +274,11 @@ static void merge(struct aggregation *aggregation, struct aggregate *into, const
 
 struct aggregate *aggregation_reduce(struct aggregation *aggregation, enum metric metric)
 {
-	struct aggregate *column = memory_allocate_zero(aggregation->group_count + 1, sizeof(*column));
+	const size_t count = aggregation->group_count + 1;
+	struct aggregate *column = memory_resize(NULL, count, sizeof(*column));
 
+	/* Not calloc(3): of many groups, pages that are read first would be mapped twice. */
+	memset(column, 0, count * sizeof(*column));
 	aggregation->columns[metric].aggregates = column;
 	aggregation->reducing = metric;
 	if (metric_type(metric)->reduction == METRIC_REDUCTION_MODE)

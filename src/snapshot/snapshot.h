@@ -341,7 +341,7 @@ struct snapshot {
 	struct triple *triples;
 	size_t triple_count;
 	size_t triple_capacity;
-	struct string_pool triple_ids; /* their bytes, in the same order; of snapshot.c */
+	struct string_pool triple_ids; /* their bytes, in the same order; until snapshot_finish() */
 
 	struct smaps_record *smaps; /* ascending by thread */
 	size_t smaps_count;
@@ -401,10 +401,10 @@ static inline reason_id snapshot_source_reason(const struct snapshot *snapshot, 
 /* The time column of a source, made (filled with boottime_ns) when it does not exist yet. */
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
 
-/* Id of the triple of these three string ids, added when new. */
+/* Id of the triple of these three string ids, added when new; not for a finished snapshot. */
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);
 
-/* Id of a triple that is there already, or UINT32_MAX. */
+/* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
 uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple);
 
 /* Notes that `metric` of `thread` has its own state. Any order; snapshot_finish() sorts. */
@@ -416,8 +416,10 @@ struct cgroup_record *snapshot_add_cgroup(struct snapshot *snapshot, uint32_t pa
 /* Appends an empty smaps record of a leader and returns it; valid until the next one. */
 struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread);
 
-/* Sorts exceptions, cgroups and smaps records; of those that are repeated the last is kept. To be called
- * once, at the end. */
+/*
+ * Sorts exceptions, cgroups and smaps records; of those that are repeated the last is kept. Frees what only
+ * adding needs. To be called once, at the end.
+ */
 void snapshot_finish(struct snapshot *snapshot);
 
 /*

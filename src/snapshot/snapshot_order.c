@@ -90,6 +90,7 @@ void snapshot_finish(struct snapshot *snapshot)
 		      compare_cgroups);
 	sort_elements(snapshot, snapshot->smaps, sizeof(*snapshot->smaps), &snapshot->smaps_count,
 		      compare_smaps);
+	string_pool_release(&snapshot->triple_ids);
 }
 
 static int find_exception(const void *wanted, const void *element)
