@@ -64,8 +64,7 @@ static uint64_t read_process(int proc, const char *pid)
 	return threads;
 }
 
-/* Opens, reads and closes stat, io and sched of every thread, and does nothing with them; CPU us per thread.
- */
+/* Opens, reads and closes stat, io and sched of every thread, nothing else; CPU us per thread. */
 static double files_floor(void)
 {
 	double start = clock_us(CLOCK_THREAD_CPUTIME_ID);

@@ -55,8 +55,7 @@ enum role {
 	ROLE_PARKED
 };
 
-/* What one thread of one process is for; the processes get roles in turn, and main threads stay parked.
- */
+/* What one thread of one process is for: processes get roles in turn, main threads stay parked. */
 struct duty {
 	const struct load *load;
 	enum role role;

@@ -30,8 +30,7 @@ struct bench_options {
 	uint32_t runs;    /* at most RUNS_MAX */
 };
 
-/* Takes the options that `usage` names. Ends the benchmark after --help and, with status 2, for wrong ones.
- */
+/* Takes the options that `usage` names. Ends the program after --help and, with status 2, for wrong ones. */
 void bench_options_parse(struct bench_options *options, const char *usage, int argc, char **argv);
 
 /* What `clock` shows, in microseconds. */

@@ -78,8 +78,7 @@ enum reason heap_default_reason(const struct capture *capture)
 	return is_on(capture) ? REASON_NOT_READ : REASON_SWITCHED_OFF;
 }
 
-/* While the probe is off, what it found before is forgotten, so that it begins anew when it is switched on.
- */
+/* While the probe is off, what it found is forgotten, so that it begins anew when switched on. */
 void heap_begin(struct round *round)
 {
 	struct snapshot *snapshot = round->snapshot;

@@ -17,8 +17,7 @@ struct resolver;
 void heap_open(struct capture *capture, struct resolver *resolver);
 void heap_close(struct heap *heap);
 
-/* What a round reads of it, of sources that are needed or wanted while the budget lasts; sets heap_is_on too.
- */
+/* What a round reads of it: what is needed, or wanted while the budget lasts; sets heap_is_on too. */
 void heap_choose_use(struct round *round);
 
 /* The reason of what is not read in this round. */

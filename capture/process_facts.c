@@ -17,8 +17,7 @@
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
 
-/* Whether PATH/cgroup.type says that threads may be spread over the cgroups below (cgroup-v2.rst, "Threads").
- */
+/* Whether PATH/cgroup.type lets threads be spread over the cgroups below (cgroup-v2.rst, "Threads"). */
 static bool is_threaded(int directory, const char *path, struct buffer *text)
 {
 	struct text type;

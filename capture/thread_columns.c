@@ -195,8 +195,7 @@ static void carry_sources(struct round *round)
 	}
 }
 
-/* Ids of policies beyond the known names, which all snapshots number alike, and of CPU sets are translated.
- */
+/* Translates ids of CPU sets, and of policies beyond the known names, which all snapshots number alike. */
 static void translate_ids(struct round *round)
 {
 	const struct snapshot *previous = round->previous;

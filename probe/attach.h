@@ -35,8 +35,7 @@ struct attachment {
 	 */
 	uint64_t random_address;
 	unsigned char random[ATTACHMENT_RANDOM_SIZE];
-	/* The process's directory where its threads have other numbers in their own pid namespace, else -1.
-	 */
+	/* The process's directory if its threads have other numbers in their pid namespace, else -1. */
 	int directory;
 };
 

@@ -59,23 +59,19 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	ui->quit |= rounds_done(ui);
 }
 
-static void take_event(struct ui *ui, struct ui_event *event)
-{
-	if (event->snapshot != NULL)
-		take_round(ui, event->snapshot, event->kind == UI_EVENT_BASE);
-	else
-		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
-			       event->kind == UI_EVENT_SAVED && !event->is_error ? "saved " : "",
-			       event->message);
-	free(event->message);
-}
-
 static void take_events(struct ui *ui)
 {
 	struct ui_event event;
 
-	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event))
-		take_event(ui, &event);
+	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+		if (event.snapshot != NULL)
+			take_round(ui, event.snapshot, event.kind == UI_EVENT_BASE);
+		else
+			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
+				       event.kind == UI_EVENT_SAVED && !event.is_error ? "saved " : "",
+				       event.message);
+		free(event.message);
+	}
 }
 
 static void take_files(struct ui *ui)

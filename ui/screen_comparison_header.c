@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What stands above the rows of a comparison: both sides, how they are related, and what speaks against it.
- */
+/* Above the rows of a comparison: both sides, how they are related, and what speaks against it. */
 #include "screen.h"
 
 #include <stdio.h>

@@ -215,8 +215,7 @@ static void draw_page(struct ui *ui, struct area area, const char *title)
 	}
 }
 
-/* The explanation is in a box over the rows, as high as its text, that does not cover the row of the cursor.
- */
+/* The explanation is in a box as high as its text, over rows other than that of the cursor. */
 static void draw_explanation(struct ui *ui, struct area area, int cursor_row)
 {
 	int width = area.width < 84 ? area.width : 84;

@@ -50,8 +50,7 @@ struct ui_host {
 	void *context;
 	int notify_fd; /* readable when receive() has something; -1 for none */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
-	/* Other settings; a change of `heap_off` asks for a round by itself. The first come before any round.
-	 */
+	/* Other settings; a change of `heap_off` asks for a round. The first come before any round. */
 	void (*change_settings)(void *context, const struct ui_settings *settings);
 	bool has_heap; /* an allocator probe */
 	void (*request_base)(void *context);

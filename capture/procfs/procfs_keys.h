@@ -5,8 +5,7 @@
 #include "text_scan.h"
 #include "thread_reading.h"
 
-/* The keys of one file of `key: value` lines and the metrics they fill, a hash table made from metrics.def.
- */
+/* The keys of one file of `key: value` lines and the metrics they fill: a hash table from metrics.def. */
 
 enum {
 	PROCFS_KEY_SLOTS = 128, /* a power of two, at least twice the keys of any one file */

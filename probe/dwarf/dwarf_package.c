@@ -29,8 +29,7 @@ enum {
 	COLUMN_NUMBERS = sizeof(column_sections) / sizeof(column_sections[0]),
 };
 
-/* .debug_cu_index or .debug_tu_index: a hash table from unit ids to rows, and the rows' slices of sections.
- */
+/* .debug_cu_index or .debug_tu_index: a hash table from unit ids to rows, and the slices of each row. */
 struct package_index {
 	uint32_t columns, rows, slots;
 	const unsigned char *ids;     /* one u64 a slot */

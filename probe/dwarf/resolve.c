@@ -116,8 +116,7 @@ static enum finding find_offsets(struct resolve_run *run, struct debug_search *s
 	return FINDING_LAYOUT;
 }
 
-/* The object has no symbol of jemalloc, in no file: it may be a known build, or export jemalloc's interface.
- */
+/* No file has a symbol of jemalloc for the object: it may be a known build, or export its interface. */
 static enum finding find_without_symbol(struct resolve_run *run, const struct debug_search *search)
 {
 	struct jemalloc_symbols symbols = {0};

@@ -140,8 +140,7 @@ bool elf_object_build_id(const struct elf_object *object, char ret_text[static E
 bool elf_object_debuglink(const struct elf_object *object, char ret_name[static ELF_LINK_NAME_SIZE],
 			  uint32_t *ret_crc);
 
-/* The last component of the name in .gnu_debugaltlink, and the build id behind it. False when there is none.
- */
+/* The last component of the name in .gnu_debugaltlink, and the build id behind it. False without one. */
 bool elf_object_debugaltlink(const struct elf_object *object, char ret_name[static ELF_LINK_NAME_SIZE],
 			     char ret_build_id[static ELF_BUILD_ID_TEXT_SIZE]);
 

@@ -29,8 +29,7 @@ enum {
 	LAYOUT_EXECUTABLE = UINT32_MAX,
 	LAYOUT_VERSION_SIZE = 32,
 	LAYOUT_TEXT_SIZE = 512,
-	/* Bytes from one counter to the end of the other, which are read at once: 16 or 24 in all versions.
-	 */
+	/* Bytes from one counter to the end of the other, read at once: 16 or 24 in all versions. */
 	LAYOUT_SPAN_MAX = 4096,
 };
 
@@ -52,8 +51,7 @@ struct heap_layout {
 		deallocated; /* offsets of the counters in struct tsd_s; allocated < deallocated */
 };
 
-/* What a C library says about its own threads (symbols _thread_db_*: offsets in struct pthread and others).
- */
+/* What a C library says about its threads (symbols _thread_db_*: offsets in struct pthread and others). */
 enum c_library_kind {
 	C_LIBRARY_UNKNOWN,
 	C_LIBRARY_GLIBC,

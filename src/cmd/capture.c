@@ -52,8 +52,7 @@ static void append_some(struct buffer *line, const char *before, uint64_t count,
 		append_count(line, before, count, after);
 }
 
-/* "; io of 14 not permitted": a file that a thread does not have, as a kernel thread's memory, is no failure.
- */
+/* "; io of 14 not permitted": what a thread does not have, as a kernel thread's memory, is no failure. */
 static void append_missed(struct buffer *line, const struct tally *tallies)
 {
 	static const reason_id failures[] = {REASON_NOT_PERMITTED, REASON_OTHER_NAMESPACE, REASON_UNREADABLE,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What stands behind a row of a comparison: all of its metrics, one number explained, which threads it has.
- */
+/* The details of a row of a comparison: all of its metrics, one number explained, its threads. */
 #include "compare_internal.h"
 
 #include <math.h>

@@ -113,8 +113,7 @@ size_t compare_find_row(const struct compare_subjects *subjects, const char *key
 
 /* --- compare_join.c --- */
 
-/* The join of an axis inside the first `step_count` steps of a view; valid until COMPARE_JOINS_KEPT others.
- */
+/* The join of an axis in the first `step_count` steps of a view; valid until COMPARE_JOINS_KEPT others. */
 struct compare_join *compare_join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				     size_t step_count);
 

@@ -61,8 +61,7 @@ const struct snapshot *compare_subject_thread(const struct compare_subjects *sub
 	return subjects->comparison->sides[side];
 }
 
-/* A thread that is in before only has a '-' at its end: on another boot its numbers may be those of another.
- */
+/* The key of a thread of before only ends in '-': on another boot, its numbers may be another thread's. */
 const char *compare_subject_key(const struct compare_subjects *subjects, size_t subject,
 				struct buffer *buffer, size_t *ret_length)
 {

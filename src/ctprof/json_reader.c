@@ -364,8 +364,7 @@ int json_reader_type(struct json_reader *reader, enum json_type *ret_type)
 	}
 }
 
-/* Takes a scalar, of which at most `keep` bytes of text are kept; of an object or array, takes only the type.
- */
+/* Takes a scalar and keeps at most `keep` bytes of its text; of an object or array, takes only the type. */
 static int take_scalar(struct json_reader *reader, size_t keep, struct json_scalar *ret_scalar)
 {
 	*ret_scalar = (struct json_scalar){.text = ""};

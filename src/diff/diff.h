@@ -78,8 +78,7 @@ struct diff_rename {
 	size_t only_count[DIFF_SIDE_COUNT];
 };
 
-/* Read-only once created, but for the aggregations, which make a metric's aggregates when they are asked for.
- */
+/* Read-only once created, but for the aggregations, which reduce a metric when it is asked for. */
 struct diff {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before NULL where there is only one */
 	struct diff_options options;
@@ -122,8 +121,7 @@ size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t 
 /* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before. */
 size_t diff_find(const struct diff *diff, const char *key, size_t length);
 
-/* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Bytes as read, not sanitised.
- */
+/* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
 /* Appends "[fudged: LEAF] " for a pair of a renamed cgroup ("[fudged] " without a leaf), else nothing. */
@@ -182,8 +180,7 @@ struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);
 
-/* Finds cgroups of the orphans that have a new name and sets the partners of their groups; for diff_create().
- */
+/* Finds the orphans' cgroups that have a new name, sets the partners of their groups; for diff_create(). */
 void diff_find_renames(struct diff *diff);
 
 #endif

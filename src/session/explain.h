@@ -11,8 +11,7 @@
 /* Appends what a metric counts and from where a snapshot has it. */
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines);
 
-/* What stands behind a number with all of its digits, with a blank before it; nothing behind a plain count.
- */
+/* The unit behind a number with all of its digits, with a blank before it; nothing for a plain count. */
 const char *explain_unit(enum unit unit);
 
 /* Of a thread: REASON_READ, SPAN_ABSENT or why its value is unavailable. */

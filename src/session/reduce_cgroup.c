@@ -100,8 +100,7 @@ static enum cgroup_file file_of(const struct cgroup_field_entry *field)
 					    CGROUP_RECORD_FIELD_COUNT);
 }
 
-/* Whether the cgroups of a group add up; else the largest counts, and one without a limit leaves it without.
- */
+/* Whether the cgroups of a group add up; if not, the largest counts, and one without limit above all. */
 static bool is_sum(const struct cgroup_field_entry *field)
 {
 	return field->from >= CGROUP_RECORD_FIELD_COUNT ||

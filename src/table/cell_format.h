@@ -58,8 +58,7 @@ void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum la
 /* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us);
 
-/* Whether the printed form of a cell carries the mark of partial values: amounts do, ranges and sets do not.
- */
+/* Whether a printed cell carries the mark of partial values: amounts do, ranges and sets do not. */
 bool cell_format_has_partial_mark(const struct cell *cell);
 
 /* The number of a cell with all its digits; false (nothing appended) for cells that hold a text. */

@@ -84,8 +84,7 @@ struct table *tables_row_create_table(const struct tables_build *build, const ch
 void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
 			     struct buffer *label);
 
-/* Adds a row for each line of the tree, those of headings filled; ret_rows[id] is the index of a leaf's row.
- */
+/* Adds a row for each line of the tree and fills headings; ret_rows[id] is the index of a leaf's row. */
 void tables_row_add_tree(struct table *table, const struct diff_tree *tree, size_t ret_rows[]);
 
 /* Fills the cells of a row of such a table. */

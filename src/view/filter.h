@@ -21,8 +21,7 @@
  */
 struct filter;
 
-/* Parses; returns NULL with a sentence that says what is wrong and lists what is valid, nearest name first.
- */
+/* Parses; NULL with a sentence that says what is wrong and lists what is valid, nearest name first. */
 struct filter *filter_parse(const char *text, struct error *error);
 
 void filter_release(struct filter *filter);

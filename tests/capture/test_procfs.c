@@ -282,7 +282,8 @@ static void test_status(void **state)
 	assert_true(metric_set_has(&reading.present, METRIC_CPU_AFFINITY));
 	assert_int_equal(cpu_set_count(&pool, (uint32_t)reading.value[METRIC_CPU_AFFINITY]), 4);
 
-	/* the last line wins, also when it makes no sense; unknown keys and lines without a key are left out
+	/*
+	 * the last line wins, also when it makes no sense; unknown keys and lines without a key are left out
 	 */
 	begin(&reading);
 	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL,

@@ -249,7 +249,8 @@ static void add_states(struct snapshot *snapshot)
 	static const char unknown[] = "moon-phase";
 	reason_id moon = snapshot_reason_intern(snapshot, unknown, sizeof(unknown) - 1);
 
-	/* one source that nobody has, one that most lack, one that one lacks, each with a thread that differs
+	/*
+	 * one source that nobody has, one that most lack, one that one lacks, each with a thread that differs
 	 */
 	snapshot->default_reason[SOURCE_SMAPS_ROLLUP] = REASON_OVER_BUDGET;
 	memcpy(snapshot_source_reasons(snapshot, SOURCE_IO),

@@ -29,7 +29,8 @@ static void release(struct diff *diff, struct snapshot *before, struct snapshot 
 	snapshot_release(after);
 }
 
-/* How many pairs of cgroups are joined whose types are those below `before_end`, and from `after_first` on.
+/*
+ * How many pairs of cgroups are joined whose types are those below `before_end`, and from `after_first` on.
  */
 static size_t count_renames(int before_end, int after_first, int after_end)
 {

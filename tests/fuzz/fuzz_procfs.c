@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The parsers of /proc/PID/task/TID: names in these files are a stranger's bytes. The first byte chooses one.
+/*
+ * The parsers of /proc/PID/task/TID: names in these files are a stranger's bytes. The first byte chooses one.
  */
 #include <stddef.h>
 #include <stdint.h>

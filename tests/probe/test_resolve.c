@@ -396,7 +396,8 @@ static void test_packages(void **state)
 		skip();
 }
 
-/* Compresses the .debug_… sections of a program with zstd, as newer linkers do (gABI, "Compressed Sections").
+/*
+ * Compresses the .debug_… sections of a program with zstd, as newer linkers do (gABI, "Compressed Sections").
  */
 static void compress_sections(const char *path, uint64_t claimed_more)
 {

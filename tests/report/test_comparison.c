@@ -145,7 +145,8 @@ enum {
 	SINCE = (PAIR_BEFORE_S + 5) * 100,
 };
 
-/* A pool restarted and grown, one that has begun to wait, a name that is markup, a thread that is unreadable.
+/*
+ * A pool restarted and grown, one that has begun to wait, a name that is markup, a thread that is unreadable.
  */
 static const struct pair_thread before[] = {
 	{"/a.slice", "app", "pool-1", 10, 11, EARLY, 900000000, 1000, 0, REASON_READ},

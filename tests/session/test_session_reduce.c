@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How columns are made of threads: sums, ratios, present values, what is unavailable and what does not apply.
+/*
+ * How columns are made of threads: sums, ratios, present values, what is unavailable and what does not apply.
  */
 #include "session_fixture.h"
 
@@ -162,7 +163,8 @@ static void test_frozen(void **state)
 	session_release(session);
 }
 
-/* Ratios: unmarked when both inputs miss the same threads, else unavailable; nothing to divide by is absent.
+/*
+ * Ratios: unmarked when both inputs miss the same threads, else unavailable; nothing to divide by is absent.
  */
 static void fill_ratios(struct snapshot *snapshot, int round)
 {

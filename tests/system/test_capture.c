@@ -105,7 +105,8 @@ static void test_run_queue(void **state)
 		yajl_val thread = snapshot_thread(snapshot, own[i].tid);
 		yajl_val cpus = json_member(thread, "cpu_affinity");
 
-		/* a hypervisor's time is neither; waits before and after the burst are not in its own count
+		/*
+		 * a hypervisor's time is neither; waits before and after the burst are not in its own count
 		 */
 		assert_between("wait_time_ns", json_u64(thread, "wait_time_ns"), own[i].wait_ns * 8 / 10,
 			       own[i].wait_ns + 100000000);

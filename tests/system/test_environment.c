@@ -89,7 +89,8 @@ static void test_batch_not_root(void **state)
 	run_release(&run);
 }
 
-/* What ended threads leave behind is bounded, whatever their names: peak memory of a short and of a long run.
+/*
+ * What ended threads leave behind is bounded, whatever their names: peak memory of a short and of a long run.
  */
 static void test_bounded_memory(void **state)
 {

@@ -411,7 +411,8 @@ static void copy_row(const char *round, const char *group, char *row, size_t siz
 	snprintf(row, size, "%.*s", end != NULL ? (int)(end - start) : (int)strcspn(start, "\n"), start);
 }
 
-/* Whether the newest whole round shows the counters of a newcomer, to the byte, or is still looking for them.
+/*
+ * Whether the newest whole round shows the counters of a newcomer, to the byte, or is still looking for them.
  */
 static bool is_counted(const char *output, const struct newcomers *newcomers)
 {

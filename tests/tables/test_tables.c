@@ -265,7 +265,8 @@ static void add_memory(struct snapshot *snapshot, size_t thread, uint64_t kib)
 	record->kib.count = 1;
 }
 
-/* Twelve types of threads, enough for a cgroup to be known by them; the first has memory where it is not 0.
+/*
+ * Twelve types of threads, enough for a cgroup to be known by them; the first has memory where it is not 0.
  */
 static void add_types(struct snapshot *snapshot, const char *cgroup, char letter, uint64_t kib)
 {

@@ -246,7 +246,8 @@ static void *run_thread(void *argument)
 	return NULL;
 }
 
-/* Allocates as thread 0 and reports; before that, in modes with children, the family below does so and stays.
+/*
+ * Allocates as thread 0 and reports; before that, in modes with children, the family below does so and stays.
  */
 static void report_family(int generation)
 {

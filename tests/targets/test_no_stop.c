@@ -32,7 +32,8 @@ static const char *number_of(int number)
 	return text;
 }
 
-/* Runs ctop with such arguments under strace(1); returns the ptrace calls of it and of its children, as text.
+/*
+ * Runs ctop with such arguments under strace(1); returns the ptrace calls of it and of its children, as text.
  */
 static char *traced_calls(const char *const *arguments)
 {

@@ -350,7 +350,8 @@ static void test_stopped_program(void **state)
 	target_end(&target);
 }
 
-/* A thread in D stops neither in time nor ever; when it wakes up nobody may hold it, though ctop still runs.
+/*
+ * A thread in D stops neither in time nor ever; when it wakes up nobody may hold it, though ctop still runs.
  */
 static void test_vfork_parent(void **state)
 {

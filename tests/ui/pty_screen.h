@@ -85,7 +85,8 @@ void pty_resize(struct pty_screen *pty, int rows, int columns);
 /* Text of a row, without blanks at its end; in one of four static buffers. */
 const char *pty_row(struct pty_screen *pty, int row);
 
-/* First row that contains the text, -1 for none; `*ret_column` (may be NULL) gets the cell where it starts.
+/*
+ * First row that contains the text, -1 for none; `*ret_column` (may be NULL) gets the cell where it starts.
  */
 int pty_find(struct pty_screen *pty, const char *text, int *ret_column);
 

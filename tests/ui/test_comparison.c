@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The comparison on the screen: two captures of this host's threads around a change, and files of all kinds.
+/*
+ * The comparison on the screen: two captures of this host's threads around a change, and files of all kinds.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -422,7 +423,8 @@ static bool has_new_thread(struct pty_screen *pty, const void *context)
 	return search->found != 0;
 }
 
-/* A fault in the thread that reads a file: the terminal comes back. Its writer gives nothing, so it is there.
+/*
+ * A fault in the thread that reads a file: the terminal comes back. Its writer gives nothing, so it is there.
  */
 static void test_fault_while_loading(void **state)
 {

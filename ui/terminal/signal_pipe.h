@@ -29,8 +29,7 @@ int signal_pipe_open(struct error *error);
 /* Collects what arrived; never blocks. */
 struct signal_news signal_pipe_take(void);
 
-/* Stops the process as an unhandled SIGTSTP would, its process group with it; returns when it is continued.
- */
+/* Stops the process group as an unhandled SIGTSTP would; returns when it is continued. */
 void signal_pipe_stop_process(void);
 
 /* Puts the former actions back. */

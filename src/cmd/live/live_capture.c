@@ -246,8 +246,7 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 		} else if (round) {
 			const uint64_t now = clock_ns(CLOCK_MONOTONIC), interval = live->settings.interval_ns;
 
-			/* a round that took longer than the interval delays the next, it does not queue them
-			 */
+			/* a round longer than the interval delays the next instead of queueing it */
 			next_round += interval;
 			if (next_round < now || next_round > now + interval)
 				next_round = now + interval;
