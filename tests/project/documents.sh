@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The documents name what exists: each file in backticks (but for the pages that add some), and on the page of walks each function in its file.
+# The documents name what exists: each file in backticks (but for the pages that add some), each function, and on the
+# page of walks each function in its file.
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/sources.sh"
@@ -22,6 +23,12 @@ findings=$(for page in README.md CONTRIBUTING.md docs/*.md; do
         done
 done)
 result "the files that documents name exist" "$findings"
+
+# shellcheck disable=SC2016
+findings=$(grep -ohE '`[a-z0-9_]+\(\)`' README.md CONTRIBUTING.md docs/*.md | tr -d '`()' | sort -u | while read -r function; do
+    grep -rqE "\\b$function\\(" --include='*.[ch]' src capture probe ui tests || echo "$function()"
+done)
+result "the functions that documents name exist" "$findings"
 
 # shellcheck disable=SC2016
 rows=$(sed -n 's/^| `\([a-z0-9_]*\)()` | `\([a-z0-9_/.]*\)` |.*/\1 \2/p' docs/walks.md)
