@@ -20,7 +20,7 @@ struct tables_build {
 	struct diff_match_count *counts; /* of the pairs, by index; NULL without a match */
 };
 
-/* --- tables.c: rows, handed over when there are many --- */
+/* --- tables_emit.c: rows, handed over when there are many --- */
 
 /* A row to fill, or NULL when the limit is reached: it is then only counted. */
 struct table_row *tables_add_row(struct tables_build *build, struct table *table);
