@@ -389,10 +389,11 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 			      .heap_wait_ns = options->heap_patience_ns,
 			      .budget_ns = FIRST_ROUND_BUDGET_NS};
 
-	if (!options->only_needed) {
-		round.needed |= source_bit(SOURCE_STAT);
+	if (!options->only_needed)
 		round.extra = (source_set)~0U;
-	}
+	/* what taskstats tells of every thread, its name, comes from stat otherwise: an exec changes it */
+	if (!options->only_needed || capture->taskstats == NULL)
+		round.needed |= source_bit(SOURCE_STAT);
 	if (capture->budget_percent < 0) {
 		round.extra = 0;
 		round.budget_ns = 0;
