@@ -501,6 +501,34 @@ static void assert_no_zombie(pid_t parent)
 	fail_msg("process %d does not collect its child %d", parent, find_child(parent, NULL));
 }
 
+/* Without taskstats, which has the name, and with columns that need no file that has it. */
+static void test_batch_new_name(void **state)
+{
+	static const struct run_options options = {.user = NOBODY};
+	struct running running;
+	struct target target;
+	struct run run;
+	char pid[16];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip_test("needs root to become another user");
+	target_start(&target, "park", "0", 0);
+	snprintf(pid, sizeof(pid), "%d", target.child);
+	run_start(&running, &options,
+		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "4", "-d", "0.5", "-p", pid, "--format", "tsv",
+				   "--columns", "SEEN", NULL});
+	run_wait_for_lines(&running, 1);
+	become_copy(&target, "another_name", HEAP_TARGET, "park 0 1000");
+	read_reports(&target);
+	run_finish(&running, &run, &options);
+	run_expect(&run, 0);
+	assert_non_null(strstr(run.output, "heap_target"));
+	assert_non_null(strstr(run.output, "another_name"));
+	run_release(&run);
+	target_end(&target);
+}
+
 /*
  * The resolver is killed, first with work before it and then without: the rounds go on, what it had before it
  * is looked for again, what starts afterwards is found, and no program counts as one that cannot be read.
@@ -567,10 +595,10 @@ static void test_resolver_killed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),         cmocka_unit_test(test_switched_off),
-		cmocka_unit_test(test_needs_stop),      cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_batch),           cmocka_unit_test(test_batch_tab),
-		cmocka_unit_test(test_resolver_killed),
+		cmocka_unit_test(test_capture),        cmocka_unit_test(test_switched_off),
+		cmocka_unit_test(test_needs_stop),     cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_batch),          cmocka_unit_test(test_batch_tab),
+		cmocka_unit_test(test_batch_new_name), cmocka_unit_test(test_resolver_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
