@@ -275,6 +275,11 @@ static void keep(struct round *round)
 {
 	struct capture *capture = round->capture;
 
+	if (round->previous != NULL) {
+		round->snapshot->carried_serial = round->previous->serial;
+		round->snapshot->carried_row = round->old_row;
+		round->old_row = NULL;
+	}
 	snapshot_release(capture->previous);
 	free(capture->states);
 	capture->previous = snapshot_reference(round->snapshot);

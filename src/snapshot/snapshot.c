@@ -75,9 +75,11 @@ enum {
 
 struct snapshot *snapshot_create(void)
 {
+	static atomic_uint_fast64_t serials;
 	struct snapshot *snapshot = memory_allocate_zero(1, sizeof(*snapshot));
 
 	atomic_init(&snapshot->references, 1);
+	snapshot->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		snapshot->metric_source[i] = metrics[i].source;
 	return snapshot;
@@ -94,6 +96,8 @@ void snapshot_release(struct snapshot *snapshot)
 	if (snapshot == NULL ||
 	    atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) != 1)
 		return;
+	free(snapshot->carried_row);
+	free(snapshot->moved);
 	free(snapshot->tid);
 	free(snapshot->tgid);
 	free(snapshot->triple);

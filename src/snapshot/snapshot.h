@@ -313,6 +313,23 @@ struct snapshot {
 	struct string_pool strings;
 	struct string_pool cpu_sets;
 
+	/* Of this process, from 1 on: no two snapshots have the same. Not in files, like the six after it. */
+	uint64_t serial;
+	/*
+	 * How the threads of a live round stand to those of an earlier one: `carried_serial` is that of the
+	 * earlier, 0 for none. `carried_row` has the index there of each thread, UINT32_MAX for none; it
+	 * ascends, and the process, id and start time of the two are the same (whether one thread took over
+	 * what another was is for thread_match() to find). With `moved_known`, `moved` lists, ascending, the
+	 * threads without such an index and all of which a value, a state, a reason or a flag is another one
+	 * (stuck_ns, ages and reading times apart): the others hold what they held, an id in a pool standing
+	 * for the same text.
+	 */
+	uint64_t carried_serial;
+	uint32_t *carried_row; /* NULL where carried_serial is 0 */
+	uint32_t *moved;
+	size_t moved_count;
+	bool moved_known;
+
 	uint64_t captured_at_unix_ns;
 	struct provenance provenance;
 
@@ -364,7 +381,7 @@ struct snapshot {
 	size_t unknown_reason_count;
 };
 
-/* An empty snapshot with one reference. */
+/* An empty snapshot with one reference and a serial of its own. Safe from any thread. */
 struct snapshot *snapshot_create(void);
 
 /* One more reference to a finished snapshot; returns it. Safe from any thread. */

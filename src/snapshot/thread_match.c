@@ -79,16 +79,60 @@ static uint32_t without_match(const struct snapshot *now, uint32_t thread, const
 										       : THREAD_UNKNOWN;
 }
 
-uint32_t *thread_match(const struct snapshot *now, const struct snapshot *before, bool *seen, bool *replaced)
+/* What is found out, and of which two snapshots. */
+struct matching {
+	const struct snapshot *now, *before;
+	uint32_t *match;
+	bool *seen, *replaced; /* `replaced` may be NULL */
+};
+
+/* Notes that a thread is the one at `old`, unless it took over what that one was. */
+static void settle(const struct matching *matching, uint32_t thread, uint32_t old)
 {
-	uint32_t *match = memory_allocate((now->thread_count + 1) * sizeof(*match));
+	const bool another = is_another(matching->now, thread, matching->before, old);
+
+	matching->match[thread] = another ? THREAD_UNKNOWN : old;
+	matching->seen[old] = !another;
+	if (matching->replaced != NULL)
+		matching->replaced[thread] = another;
+}
+
+/* By what the capture knows. The run time of what did not move did not grow. */
+static void match_carried(const struct matching *matching)
+{
+	const struct snapshot *now = matching->now, *before = matching->before;
+
+	for (uint32_t i = 0; i < now->thread_count; i++) {
+		const uint32_t old = now->carried_row[i];
+
+		if (old == UINT32_MAX) {
+			matching->match[i] = without_match(now, i, before);
+		} else if (now->moved_known) {
+			matching->match[i] = old;
+			matching->seen[old] = true;
+		} else {
+			settle(matching, i, old);
+		}
+	}
+	for (size_t i = 0; now->moved_known && i < now->moved_count; i++) {
+		const uint32_t old = now->carried_row[now->moved[i]];
+
+		if (old != UINT32_MAX)
+			settle(matching, now->moved[i], old);
+	}
+}
+
+/* By identity, both in that order. */
+static void match_identities(const struct matching *matching)
+{
+	const struct snapshot *now = matching->now, *before = matching->before;
 	uint32_t *now_order = order_threads(now), *before_order = order_threads(before);
 	uint32_t j = 0;
 
 	for (uint32_t n = 0; n < now->thread_count; n++) {
 		uint32_t i = now_order != NULL ? now_order[n] : n;
 
-		match[i] = without_match(now, i, before);
+		matching->match[i] = without_match(now, i, before);
 		for (; j < before->thread_count; j++) {
 			uint32_t old = before_order != NULL ? before_order[j] : j;
 			int order = compare_identity(before, old, now, i);
@@ -98,18 +142,27 @@ uint32_t *thread_match(const struct snapshot *now, const struct snapshot *before
 			if (order > 0)
 				break;
 			j++;
-			if (is_another(now, i, before, old)) {
-				match[i] = THREAD_UNKNOWN;
-				if (replaced != NULL)
-					replaced[i] = true;
-				break;
-			}
-			match[i] = old;
-			seen[old] = true;
+			settle(matching, i, old);
 			break;
 		}
 	}
 	free(now_order);
 	free(before_order);
-	return match;
+}
+
+uint32_t *thread_match(const struct snapshot *now, const struct snapshot *before, bool *seen, bool *replaced)
+{
+	const struct matching matching = {
+		.now = now,
+		.before = before,
+		.match = memory_allocate((now->thread_count + 1) * sizeof(uint32_t)),
+		.seen = seen,
+		.replaced = replaced,
+	};
+
+	if (now->carried_serial == before->serial)
+		match_carried(&matching);
+	else
+		match_identities(&matching);
+	return matching.match;
 }

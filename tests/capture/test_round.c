@@ -411,6 +411,18 @@ static pid_t fork_as(pid_t number)
 	return child;
 }
 
+/* The thread at its number in `before` has its index there where it is the same one, else none. */
+static void expect_carried(const struct snapshot *before, const struct snapshot *round)
+{
+	assert_int_equal(round->carried_serial, before->serial);
+	for (size_t row = 0; row < round->thread_count; row++) {
+		long old = live_row(before, round->tgid[row], round->tid[row]);
+		bool same = old >= 0 && before->start_time[old] == round->start_time[row];
+
+		assert_int_equal(round->carried_row[row], same ? (uint32_t)old : UINT32_MAX);
+	}
+}
+
 /* Another process under the number of one that was seen: nothing of the first one stays. */
 static void test_reused_number(void **state)
 {
@@ -437,6 +449,7 @@ static void test_reused_number(void **state)
 	bare = live_round_needed(capture, source_bit(SOURCE_STAT));
 	assert_int_equal(live_reason(bare, 0, METRIC_MINFLT), REASON_READ);
 	assert_int_equal(live_reason(bare, 0, METRIC_WCHAR), REASON_NOT_READ);
+	expect_carried(before, bare);
 	snapshot_release(bare);
 	after = live_round(capture);
 	row = live_row(after, scope, scope);
@@ -696,6 +709,7 @@ static void test_thread_count_of_a_still_leader(void **state)
 	pid_t child = live_start(run_multiplying, NULL);
 	uint32_t scope = (uint32_t)child;
 	struct capture *capture = live_open(&scope, 1);
+	struct snapshot *before = live_full(capture);
 
 	(void)state;
 	for (int i = 0; i < ROTATION; i++) {
@@ -703,9 +717,12 @@ static void test_thread_count_of_a_still_leader(void **state)
 		long row = live_row(round, scope, scope);
 
 		assert_true(snapshot_value(round, (size_t)row, METRIC_NR_THREADS) >= round->thread_count);
-		snapshot_release(round);
+		expect_carried(before, round);
+		snapshot_release(before);
+		before = round;
 		live_sleep_ms(50);
 	}
+	snapshot_release(before);
 	live_end(child);
 	capture_close(capture);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "snapshot/thread_match.h"
 
 enum {
@@ -136,6 +137,47 @@ static void test_the_time_is_that_between_the_readings(void **state)
 	assert_false(is_itself(3100));
 }
 
+/* What a capture says of its rows is taken up, and the clock decides about those that moved all the same. */
+static void test_carried_rows(void **state)
+{
+	static const uint32_t rows[] = {0, UINT32_MAX, 2, 3, UINT32_MAX}, moved[] = {1, 3, 4};
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		add(before, 10, 10 + i, EARLY, 5);
+	add(now, 10, 10, EARLY, 5);
+	add(now, 10, 11, SINCE, 5); /* its number was used again */
+	add(now, 10, 12, EARLY, 5);
+	add(now, 10, 13, EARLY, 24000);
+	add(now, 10, 14, EARLY, 5);
+	now->carried_serial = before->serial;
+	now->carried_row = memory_allocate(sizeof(rows));
+	memcpy(now->carried_row, rows, sizeof(rows));
+	now->moved = memory_allocate(sizeof(moved));
+	memcpy(now->moved, moved, sizeof(moved));
+	now->moved_count = sizeof(moved) / sizeof(moved[0]);
+	for (int known = 0; known < 2; known++) {
+		memset(seen, 0, sizeof(seen));
+		find();
+		assert_int_equal(match[0], 0);
+		assert_int_equal(match[1], THREAD_BORN);
+		assert_int_equal(match[2], 2);
+		assert_int_equal(match[3], THREAD_UNKNOWN);
+		assert_int_equal(match[4], THREAD_UNKNOWN);
+		assert_true(seen[0] && !seen[1] && seen[2] && !seen[3]);
+		assert_true(replaced[3] && !replaced[1]);
+		now->moved_known = true;
+	}
+	/* of another snapshot than the one that was carried they say nothing */
+	now->carried_serial = now->serial + 1;
+	now->carried_row[0] = UINT32_MAX;
+	memset(seen, 0, sizeof(seen));
+	find();
+	assert_int_equal(match[0], 0);
+	assert_int_equal(match[3], THREAD_UNKNOWN);
+	assert_true(seen[0] && seen[2]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +185,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_more_than_it_can_have_run, open_both, close_both),
 		cmocka_unit_test_setup_teardown(test_the_time_is_that_between_the_readings, open_both,
 						close_both),
+		cmocka_unit_test_setup_teardown(test_carried_rows, open_both, close_both),
 	};
 
 	return cmocka_run_group_tests_name("thread_match", tests, NULL, NULL);
