@@ -24,7 +24,7 @@ process="$object probe/process"
 dwarf="$process probe/dwarf"
 resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
-capture="$snapshot $probe capture/procfs capture/host capture/taskstats"
+capture="$snapshot $probe capture/procfs capture/host capture/taskstats capture/bpf"
 
 line="$ui src/ctprof $capture capture src/cmd/line"
 live="$line ui/terminal ui"
@@ -51,6 +51,7 @@ probe: $resolver
 capture/procfs: $snapshot
 capture/host: $snapshot capture/procfs
 capture/taskstats: $snapshot
+capture/bpf: $metric
 capture: $capture
 ui/terminal: $compare
 ui: $ui ui/terminal

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The room where ctop was built without BPF. */
+#include "bpf_object.h"
+#include "bpf_tasks.h"
+
+#include <errno.h>
+
+struct feature_result bpf_check(void)
+{
+	return (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_NOT_BUILT,
+		.detail = "built without BPF; that needs libbpf, clang and bpftool",
+	};
+}
+
+struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct feature_result *ret_result)
+{
+	(void)task_count;
+	(void)arena;
+	*ret_result = bpf_check();
+	return NULL;
+}
+
+void bpf_tasks_close(struct bpf_tasks *tasks)
+{
+	(void)tasks;
+}
+
+int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+		   struct bpf_pass *ret_pass)
+{
+	(void)tasks;
+	(void)parts;
+	(void)cancel;
+	(void)ret_pass;
+	return -ENOSYS;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf_object.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+
+enum {
+	MESSAGE_SIZE = 256,
+	SMALL_FILE = 4096,
+};
+
+/* The first line that told of a failure since the last object was opened; objects are loaded one at a time.
+ */
+static char first_message[MESSAGE_SIZE];
+
+static const char types_path[] = "/sys/kernel/btf/vmlinux";
+
+static struct feature_result off(enum reason reason, const char *detail, const char *remedy)
+{
+	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
+}
+
+static bool is_effective(cap_t state, cap_value_t capability)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return cap_get_flag(state, capability, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET;
+}
+
+static bool has_capabilities(void)
+{
+	cap_t state = cap_get_proc();
+	bool result = state != NULL && is_effective(state, CAP_BPF) && is_effective(state, CAP_PERFMON);
+
+	cap_free(state);
+	return result;
+}
+
+/* The initial user namespace maps all ids to themselves: user_namespaces(7). */
+static bool in_initial_user_namespace(void)
+{
+	struct buffer text = {0};
+	unsigned int inside, outside, count;
+	bool initial = file_read(AT_FDCWD, "/proc/self/uid_map", &text, SMALL_FILE) < 0 ||
+		       sscanf(text.data, "%u %u %u", &inside, &outside, &count) != 3 ||
+		       (inside == 0 && outside == 0 && count == UINT32_MAX);
+
+	buffer_release(&text);
+	return initial;
+}
+
+struct feature_result bpf_check(void)
+{
+	if (access(types_path, R_OK) != 0)
+		return off(REASON_NOT_IN_KERNEL,
+			   "no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF), or /sys is not mounted",
+			   NULL);
+	if (!in_initial_user_namespace())
+		return off(REASON_NOT_PERMITTED,
+			   "needs the initial user namespace; run ctop outside of the container", NULL);
+	if (getauxval(AT_SECURE) != 0)
+		return off(REASON_NOT_PERMITTED,
+			   "not with file capabilities, which would show every user the memory addresses and "
+			   "I/O of all; run ctop as root",
+			   NULL);
+	if (!has_capabilities())
+		return off(REASON_NOT_PERMITTED, "needs CAP_BPF and CAP_PERFMON; run ctop as root", NULL);
+	return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
+}
+
+static int keep_message(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	char *end;
+
+	if (level != LIBBPF_WARN || first_message[0] != '\0')
+		return 0;
+	vsnprintf(first_message, sizeof(first_message), format, arguments);
+	end = strchr(first_message, '\n');
+	if (end != NULL)
+		*end = '\0';
+	return 0;
+}
+
+void bpf_object_listen(void)
+{
+	first_message[0] = '\0';
+	libbpf_set_print(keep_message);
+}
+
+/* Lockdown refuses programs in its strictest mode: security/lockdown, kernel_lockdown(7). */
+static bool is_locked_down(void)
+{
+	struct buffer text = {0};
+	bool locked = file_read(AT_FDCWD, "/sys/kernel/security/lockdown", &text, SMALL_FILE) == 0 &&
+		      text.length != 0 && strstr(text.data, "[none]") == NULL;
+
+	buffer_release(&text);
+	return locked;
+}
+
+struct feature_result bpf_object_load_checked(struct bpf_object_skeleton *skeleton, int opened,
+					      struct arena *arena)
+{
+	int result = opened == 0 ? bpf_object__load_skeleton(skeleton) : opened;
+	const char *words;
+
+	if (result == 0)
+		return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
+	if (result == -EPERM && is_locked_down())
+		return off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))", NULL);
+	words = arena_format(arena, "the kernel refused the program: %s%s%s", strerror(-result),
+			     first_message[0] != '\0' ? "; " : "", first_message);
+	return off(result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL, words,
+		   NULL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf_tasks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "bpf_object.h"
+#include "clock.skel.h"
+#include "task_iterator.skel.h"
+#include "task_walk.skel.h"
+
+enum {
+	READ_SIZE = 32 * 1024,   /* what an iterator returns at most: PAGE_SIZE << 3, kernel/bpf/bpf_iter.c */
+	PARTS_TASKS_MAX = 65536, /* beyond, the parts are read by the iterator: their room is always taken */
+	SPARE_TASKS = 1024,
+	WORD_BITS = 64,
+};
+
+/* A map that is an array of one part, and where it is mapped. */
+struct part_room {
+	const unsigned char *start; /* NULL: not mapped */
+	size_t size;                /* in bytes */
+	size_t stride;
+};
+
+struct bpf_tasks {
+	struct task_iterator *iterator;
+	struct bpf_link *link;
+	struct task_walk *walk; /* NULL: there is none */
+	struct clock *clock;    /* NULL: there is none */
+	size_t room;            /* tasks that the walk has room for, and with parts */
+	size_t room_with_parts;
+	struct part_room records, delays, statistics;
+	unsigned char *bytes; /* of the iterator */
+	size_t bytes_size;
+};
+
+/* Words of a CPU mask that can hold a CPU of this host. */
+static uint32_t mask_words(void)
+{
+	int count = libbpf_num_possible_cpus();
+
+	return count > 0 ? ((uint32_t)count + WORD_BITS - 1) / WORD_BITS : 1;
+}
+
+/* --- loading --- */
+
+static void open_iterator(struct bpf_tasks *tasks, struct arena *arena, struct feature_result *ret_result)
+{
+	int result = 0;
+
+	bpf_object_listen();
+	tasks->iterator = task_iterator__open();
+	if (tasks->iterator == NULL)
+		result = -errno;
+	else
+		tasks->iterator->rodata->mask_words = mask_words();
+	*ret_result = bpf_object_load_checked(tasks->iterator != NULL ? tasks->iterator->skeleton : NULL,
+					      result, arena);
+	if (ret_result->state != FEATURE_STATE_ON)
+		return;
+	tasks->link = bpf_program__attach_iter(tasks->iterator->progs.dump_task, NULL);
+	if (tasks->link == NULL)
+		*ret_result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_NOT_IN_KERNEL,
+			.detail = "the kernel refused an iterator over tasks",
+		};
+}
+
+static bool map_room(const struct bpf_map *map, struct part_room *room)
+{
+	size_t size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	void *start = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (start == MAP_FAILED)
+		return false;
+	*room = (struct part_room){start, size, bpf_map__value_size(map)};
+	return true;
+}
+
+static void unmap_room(struct part_room *room)
+{
+	if (room->start != NULL)
+		munmap((void *)(uintptr_t)room->start, room->size);
+	*room = (struct part_room){0};
+}
+
+static void close_walk(struct bpf_tasks *tasks)
+{
+	unmap_room(&tasks->records);
+	unmap_room(&tasks->delays);
+	unmap_room(&tasks->statistics);
+	task_walk__destroy(tasks->walk);
+	tasks->walk = NULL;
+}
+
+/* Where it cannot be loaded the iterator does it all. */
+static void open_walk(struct bpf_tasks *tasks, size_t task_count)
+{
+	struct task_walk *walk;
+
+	bpf_object_listen();
+	walk = tasks->walk = task_walk__open();
+	if (walk == NULL)
+		return;
+	tasks->room = task_count + task_count / 4 + SPARE_TASKS;
+	tasks->room_with_parts = tasks->room <= PARTS_TASKS_MAX ? tasks->room : 1;
+	walk->rodata->mask_words = mask_words();
+	if (bpf_map__set_max_entries(walk->maps.records, (uint32_t)tasks->room) != 0 ||
+	    bpf_map__set_max_entries(walk->maps.delays, (uint32_t)tasks->room_with_parts) != 0 ||
+	    bpf_map__set_max_entries(walk->maps.statistics, (uint32_t)tasks->room_with_parts) != 0 ||
+	    task_walk__load(walk) != 0 || !map_room(walk->maps.records, &tasks->records) ||
+	    !map_room(walk->maps.delays, &tasks->delays) ||
+	    !map_room(walk->maps.statistics, &tasks->statistics))
+		close_walk(tasks);
+}
+
+static void open_clock(struct bpf_tasks *tasks)
+{
+	bpf_object_listen();
+	tasks->clock = clock__open_and_load();
+}
+
+struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct feature_result *ret_result)
+{
+	struct bpf_tasks *tasks;
+
+	*ret_result = bpf_check();
+	if (ret_result->state != FEATURE_STATE_ON)
+		return NULL;
+	tasks = memory_allocate_zero(1, sizeof(*tasks));
+	open_iterator(tasks, arena, ret_result);
+	if (ret_result->state != FEATURE_STATE_ON) {
+		bpf_tasks_close(tasks);
+		return NULL;
+	}
+	open_walk(tasks, task_count);
+	open_clock(tasks);
+	return tasks;
+}
+
+void bpf_tasks_close(struct bpf_tasks *tasks)
+{
+	if (tasks == NULL)
+		return;
+	close_walk(tasks);
+	bpf_link__destroy(tasks->link);
+	task_iterator__destroy(tasks->iterator);
+	clock__destroy(tasks->clock);
+	free(tasks->bytes);
+	free(tasks);
+}
+
+/* --- reading --- */
+
+static int run_program(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+}
+
+/*
+ * Where the scheduler's clock stands now: it is behind CLOCK_MONOTONIC by what the program sees just after
+ * its caller has slept. A sleep of no length does.
+ */
+static uint64_t read_clock(const struct bpf_tasks *tasks)
+{
+	const struct timespec moment = {.tv_nsec = 1};
+	const struct clock__bss *seen;
+
+	if (tasks->clock == NULL)
+		return 0;
+	seen = tasks->clock->bss;
+	nanosleep(&moment, NULL);
+	if (run_program(tasks->clock->progs.read_clock) != 0 || seen->queue_clock == 0)
+		return 0;
+	return seen->queue_clock + (clock_ns(CLOCK_MONOTONIC) - seen->monotonic_clock);
+}
+
+/* False when there was no room for all. */
+static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass *pass)
+{
+	struct task_walk *walk = tasks->walk;
+
+	walk->bss->parts = parts;
+	if (run_program(walk->progs.walk_tasks) != 0 || walk->bss->full != 0 || walk->bss->task_count == 0)
+		return false;
+	*pass = (struct bpf_pass){
+		.count = walk->bss->task_count,
+		.kernel = walk->bss->task_kernel,
+		.records = tasks->records.start,
+		.record_stride = tasks->records.stride,
+		.delays_stride = tasks->delays.stride,
+		.statistics_stride = tasks->statistics.stride,
+		.in_one_run = true,
+	};
+	if ((parts & TASK_PART_DELAYS) != 0)
+		pass->delays = tasks->delays.start;
+	if ((parts & TASK_PART_STATISTICS) != 0)
+		pass->statistics = tasks->statistics.start;
+	return true;
+}
+
+/* Reads all that the iterator hands over into tasks->bytes; returns its length, or a negative errno. */
+static ssize_t read_iterator(struct bpf_tasks *tasks, int descriptor, const atomic_bool *cancel)
+{
+	size_t length = 0;
+
+	for (;;) {
+		ssize_t count;
+
+		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+			return -ECANCELED;
+		tasks->bytes = memory_grow(tasks->bytes, &tasks->bytes_size, length + READ_SIZE, 1);
+		count = read(descriptor, tasks->bytes + length, READ_SIZE);
+		if (count == 0)
+			return (ssize_t)length;
+		/* so many tasks at a time are looked at without one that is shown: bpf_seq_read() */
+		if (count < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (count > 0)
+			length += (size_t)count;
+	}
+}
+
+static int iterate_tasks(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+			 struct bpf_pass *pass)
+{
+	size_t delays = (parts & TASK_PART_DELAYS) != 0 ? sizeof(struct task_delays) : 0;
+	size_t statistics = (parts & TASK_PART_STATISTICS) != 0 ? sizeof(struct task_statistics) : 0;
+	size_t stride = sizeof(struct task_record) + delays + statistics;
+	int descriptor;
+	ssize_t length;
+
+	tasks->iterator->bss->parts = parts;
+	descriptor = bpf_iter_create(bpf_link__fd(tasks->link));
+	if (descriptor < 0)
+		return -errno;
+	length = read_iterator(tasks, descriptor, cancel);
+	close(descriptor);
+	if (length < 0)
+		return (int)length;
+	*pass = (struct bpf_pass){
+		.count = (size_t)length / stride,
+		.kernel = tasks->iterator->bss->task_kernel,
+		.records = tasks->bytes,
+		.record_stride = stride,
+		.delays_stride = stride,
+		.statistics_stride = stride,
+	};
+	if (delays != 0)
+		pass->delays = tasks->bytes + sizeof(struct task_record);
+	if (statistics != 0)
+		pass->statistics = tasks->bytes + sizeof(struct task_record) + delays;
+	return (size_t)length % stride == 0 ? 0 : -EIO;
+}
+
+int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+		   struct bpf_pass *ret_pass)
+{
+	uint64_t begin = clock_ns(CLOCK_BOOTTIME);
+	int result = 0;
+
+	if (tasks->walk == NULL || !walk_tasks(tasks, parts, ret_pass))
+		result = iterate_tasks(tasks, parts, cancel, ret_pass);
+	if (result < 0)
+		return result;
+	ret_pass->begin_ns = begin;
+	ret_pass->end_ns = clock_ns(CLOCK_BOOTTIME);
+	ret_pass->clock_ns = read_clock(tasks);
+	return 0;
+}

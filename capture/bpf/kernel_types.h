@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BPF_KERNEL_TYPES_H
+#define CTOP_BPF_KERNEL_TYPES_H
+
+/*
+ * The members of kernel structures that the BPF programs read. Only names count: libbpf finds each member in
+ * the BTF of the running kernel when a program is loaded. It fits the width of unsigned members alone, so a
+ * member whose width differs between kernels is unsigned here whatever it is there. Members that not every
+ * kernel has are asked for by bpf_core_field_exists() first. Sources: include/linux/sched.h,
+ * include/linux/mm_types.h, include/linux/delayacct.h, kernel/sched/sched.h.
+ */
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct cpumask {
+	unsigned long bits[1]; /* as many as CONFIG_NR_CPUS needs */
+};
+
+struct rq {
+	__u64 clock, clock_task;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	__u64 exec_start, sum_exec_runtime, nr_migrations, slice;
+	struct cfs_rq *cfs_rq;
+};
+
+struct sched_ext_entity {
+	__u32 flags;
+};
+
+struct sched_info {
+	unsigned long pcount;
+	__u64 run_delay, max_run_delay, min_run_delay, last_arrival, last_queued;
+};
+
+struct sched_statistics {
+	__u64 wait_max, wait_count, wait_sum;
+	__u64 iowait_count, iowait_sum;
+	__u64 sleep_max;
+	__s64 sum_sleep_runtime;
+	__u64 block_max;
+	__s64 sum_block_runtime;
+	__s64 exec_max;
+	__u64 slice_max;
+	__u64 nr_failed_migrations_affine, nr_failed_migrations_running, nr_failed_migrations_hot;
+	__u64 nr_forced_migrations;
+	__u64 nr_wakeups, nr_wakeups_sync, nr_wakeups_migrate, nr_wakeups_local, nr_wakeups_remote;
+	__u64 nr_wakeups_affine, nr_wakeups_affine_attempts;
+	__u64 core_forceidle_sum;
+};
+
+struct prev_cputime {
+	__u64 utime, stime;
+};
+
+struct task_io_accounting {
+	__u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
+};
+
+#define TASK_DELAY(name)                                                                                     \
+	__u64 name##_delay, name##_delay_max, name##_delay_min;                                              \
+	__u32 name##_count
+
+struct task_delay_info {
+	TASK_DELAY(blkio);
+	TASK_DELAY(swapin);
+	TASK_DELAY(freepages);
+	TASK_DELAY(thrashing);
+	TASK_DELAY(compact);
+	TASK_DELAY(wpcopy);
+	TASK_DELAY(irq);
+};
+
+struct percpu_counter {
+	__s64 count;
+};
+
+struct mm_struct {
+	unsigned long hiwater_rss, hiwater_vm, total_vm; /* pages */
+	struct percpu_counter rss_stat[4];
+};
+
+/* Before 6.2. */
+struct atomic_long {
+	long counter;
+};
+
+struct mm_rss_stat___atomic {
+	struct atomic_long count[4];
+};
+
+struct mm_struct___atomic {
+	struct mm_rss_stat___atomic rss_stat;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct cred {
+	struct {
+		__u32 val;
+	} uid;
+};
+
+struct signal_struct {
+	unsigned int nr_threads;
+};
+
+struct thread_info {
+	__u32 cpu;
+};
+
+struct user_fpsimd_words {
+	unsigned long tp_value;
+};
+
+struct thread_struct {
+	unsigned long fsbase;        /* x86 */
+	struct user_fpsimd_words uw; /* arm64 */
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	unsigned int on_cpu;
+	unsigned int prio, static_prio, rt_priority;
+	struct sched_entity se;
+	struct sched_ext_entity scx;
+	struct sched_statistics stats;
+	unsigned int policy;
+	struct cpumask cpus_mask;
+	struct sched_info sched_info;
+	struct mm_struct *mm;
+	unsigned int exit_state;
+	unsigned int pid, tgid;
+	__u64 utime, stime;
+	struct prev_cputime prev_cputime;
+	unsigned long nvcsw, nivcsw;
+	__u64 start_boottime;
+	unsigned long min_flt, maj_flt;
+	struct cred *real_cred;
+	char comm[16];
+	struct signal_struct *signal;
+	struct task_io_accounting ioac;
+	struct css_set *cgroups;
+	struct task_delay_info *delays;
+	struct thread_struct thread;
+};
+
+#pragma clang attribute pop
+
+#endif

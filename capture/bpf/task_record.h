@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BPF_TASK_RECORD_H
+#define CTOP_BPF_TASK_RECORD_H
+
+#include <linux/types.h>
+
+/*
+ * What the BPF programs hand over of a task: as the kernel keeps it, to be turned into what procfs and
+ * taskstats print of it (capture/task_decode.c). A record is a struct task_record, then what was asked for of
+ * the rest, in this order. Times are ns.
+ */
+
+/* What is asked for; the parts behind struct task_record. */
+enum {
+	TASK_PART_DELAYS = 1 << 0,     /* struct task_delays */
+	TASK_PART_STATISTICS = 1 << 1, /* struct task_statistics */
+};
+
+/* Flags of a record. */
+enum {
+	TASK_RUNNING = 1 << 0,    /* on a CPU */
+	TASK_HAS_DELAYS = 1 << 1, /* delay accounting has a record of it */
+	TASK_HAS_MEMORY = 1 << 2, /* it has an address space of its own */
+	TASK_EXT = 1 << 3,        /* sched_ext schedules it */
+};
+
+/* Facts about this kernel, the same in every record: task_kernel of the objects. */
+enum {
+	TASK_KERNEL_SLICE = 1 << 0,           /* se.slice */
+	TASK_KERNEL_EXT = 1 << 1,             /* sched_ext */
+	TASK_KERNEL_IO = 1 << 2,              /* CONFIG_TASK_IO_ACCOUNTING */
+	TASK_KERNEL_CHARS = 1 << 3,           /* CONFIG_TASK_XACCT */
+	TASK_KERNEL_DELAYS = 1 << 4,          /* CONFIG_TASK_DELAY_ACCT */
+	TASK_KERNEL_STATISTICS = 1 << 5,      /* CONFIG_SCHEDSTATS */
+	TASK_KERNEL_RUN_DELAY_RANGE = 1 << 6, /* max_run_delay, min_run_delay */
+	TASK_KERNEL_DELAY_RANGES = 1 << 7,    /* …_delay_max, …_delay_min */
+	TASK_KERNEL_IRQ_DELAY = 1 << 8,
+	TASK_KERNEL_FORCE_IDLE = 1 << 9, /* CONFIG_SCHED_CORE */
+	TASK_KERNEL_WPCOPY_DELAY = 1 << 10,
+};
+
+enum {
+	TASK_COMM_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
+};
+
+struct task_record {
+	__u64 task; /* address of the structure: no two tasks that live share it */
+	__u64 start_boottime;
+	__u32 tgid, tid; /* in the initial pid namespace */
+	char comm[TASK_COMM_SIZE];
+	__u64 cgroup;         /* id of its cgroup of the default hierarchy (v2) */
+	__u64 cpus;           /* hash of cpus_mask */
+	__u64 thread_pointer; /* 0 where the architecture is not known */
+	__u64 run_time, run_delay, timeslices;
+	__u64 voluntary, nonvoluntary;
+	__u64 migrations, slice;
+	__u64 minor_faults, major_faults;
+	__u64 user_time, system_time, previous_user_time, previous_system_time; /* not scaled */
+	__u64 last_queued;  /* clock of its run queue; 0 while it does not wait for a CPU */
+	__u64 last_arrival; /* the same clock */
+	__u64 exec_start;   /* the run queue's task clock, when its run time was last brought up to date */
+	__u64 io[7];        /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
+	__u64 hiwater_rss, hiwater_vm; /* pages */
+	__u32 task_flags;              /* PF_… of include/linux/sched.h */
+	__u32 state, exit_state;
+	__u32 uid;
+	__u32 cpu, thread_count;
+	__u32 policy, rt_priority;
+	__s32 priority; /* as stat prints it */
+	__s32 nice;
+	__u32 flags; /* TASK_… */
+	__u32 reserved;
+	/* What changes while a task stands still; not compared. */
+	__u64 clock_lag; /* by which the task clock of its run queue is behind the clock */
+};
+
+enum task_delay {
+	TASK_DELAY_BLKIO,
+	TASK_DELAY_SWAPIN,
+	TASK_DELAY_FREEPAGES,
+	TASK_DELAY_THRASHING,
+	TASK_DELAY_COMPACT,
+	TASK_DELAY_WPCOPY,
+	TASK_DELAY_IRQ,
+	TASK_DELAY_COUNT,
+};
+
+struct task_delays {
+	__u64 run_delay_max, run_delay_min;
+	struct {
+		__u64 count, total, max, min;
+	} of[TASK_DELAY_COUNT];
+};
+
+struct task_statistics {
+	__u64 wait_max, wait_count, wait_sum;
+	__u64 iowait_count, iowait_sum;
+	__u64 sleep_max, sum_sleep_runtime;
+	__u64 block_max, sum_block_runtime;
+	__u64 exec_max, slice_max;
+	__u64 nr_failed_migrations_affine, nr_failed_migrations_running, nr_failed_migrations_hot;
+	__u64 nr_forced_migrations;
+	__u64 nr_wakeups, nr_wakeups_sync, nr_wakeups_migrate, nr_wakeups_local, nr_wakeups_remote;
+	__u64 nr_wakeups_affine, nr_wakeups_affine_attempts;
+	__u64 core_forceidle_sum;
+};
+
+/* A record with all parts. */
+struct task_whole {
+	struct task_record record;
+	struct task_delays delays;
+	struct task_statistics statistics;
+};
+
+#endif
