@@ -105,6 +105,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->thread_flags);
 	free(snapshot->start_time);
 	free(snapshot->stuck_ns);
+	free(snapshot->waiting_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		free(snapshot->values[i]);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -150,6 +151,7 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 	snapshot->thread_flags = enlarge(snapshot->thread_flags, old, capacity, sizeof(uint8_t));
 	snapshot->start_time = enlarge(snapshot->start_time, old, capacity, sizeof(uint64_t));
 	snapshot->stuck_ns = enlarge_optional(snapshot->stuck_ns, old, capacity, sizeof(uint64_t));
+	snapshot->waiting_ns = enlarge_optional(snapshot->waiting_ns, old, capacity, sizeof(uint64_t));
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		snapshot->values[i] = enlarge_optional(snapshot->values[i], old, capacity, sizeof(uint64_t));
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {

@@ -321,8 +321,8 @@ struct snapshot {
 	 * ascends, and the process, id and start time of the two are the same (whether one thread took over
 	 * what another was is for thread_match() to find). With `moved_known`, `moved` lists, ascending, the
 	 * threads without such an index and all of which a value, a state, a reason or a flag is another one
-	 * (stuck_ns, ages and reading times apart): the others hold what they held, an id in a pool standing
-	 * for the same text.
+	 * (stuck_ns, waiting_ns, ages and reading times apart): the others hold what they held, an id in a
+	 * pool standing for the same text.
 	 */
 	uint64_t carried_serial;
 	uint32_t *carried_row; /* NULL where carried_serial is 0 */
@@ -347,6 +347,13 @@ struct snapshot {
 	reason_id default_reason[SOURCE_COUNT];
 	uint64_t *read_at[SOURCE_COUNT]; /* CLOCK_BOOTTIME ns of each reading; NULL: all at boottime_ns */
 	uint64_t *stuck_ns;              /* how long runnable without running or in D; NULL when not known */
+	/*
+	 * How long the present wait of each thread had lasted when its values were read: for a CPU
+	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I, T ...); 0 while it runs. NULL: not
+	 * known, as from /proc, where `stuck_ns` has a lower bound. With it `stuck_ns` is the same for what
+	 * waits for a CPU or is in D, and 0 for all others.
+	 */
+	uint64_t *waiting_ns;
 
 	reason_id metric_reason[METRIC_COUNT];   /* for all threads; REASON_READ: what the source says */
 	enum source metric_source[METRIC_COUNT]; /* which of two equivalent sources filled it */
