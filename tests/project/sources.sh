@@ -10,6 +10,7 @@ failures=0
 source_files()
 {
     (cd "$root" && find . -path ./.git -prune -o -path './build*' -prune -o -path './.cache' -prune -o \
+        -type d -exec test -d '{}/meson-private' ';' -prune -o \
         -type f -print | sed 's#^\./##' | LC_ALL=C sort)
 }
 
