@@ -42,7 +42,8 @@ static uint32_t record_index(struct ended *ended, const struct snapshot *snapsho
 	return snapshot_intern_triple(ended->names, names);
 }
 
-static struct ended_record *find_record(struct ended *ended, const struct snapshot *snapshot, uint32_t thread)
+/* Index of the record of a thread, made when it is new; records may move. */
+static uint32_t find_record(struct ended *ended, const struct snapshot *snapshot, uint32_t thread)
 {
 	uint32_t index;
 
@@ -54,7 +55,7 @@ static struct ended_record *find_record(struct ended *ended, const struct snapsh
 					     sizeof(*ended->records));
 		ended->records[ended->count++] = (struct ended_record){0};
 	}
-	return &ended->records[index];
+	return index;
 }
 
 static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, uint64_t amount)
@@ -67,36 +68,72 @@ static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, 
 	}
 }
 
-void ended_fold(struct ended *ended, const struct span *span, uint32_t thread)
+/* The larger of two waits of a thread that overlap, once one of them is known. */
+struct overlap {
+	bool known;
+	uint64_t largest;
+};
+
+/* Threads that are folded, each with its record. */
+struct folding {
+	const uint32_t *threads;
+	uint32_t *records;
+	struct overlap *overlaps;
+	size_t count;
+};
+
+/* Adds a counter of the threads to their records. */
+static void fold_metric(const struct ended *ended, const struct span *span, const struct folding *folding,
+			enum metric metric)
 {
-	struct ended_record *record = find_record(ended, span->now, thread);
-	uint16_t overlap = SPAN_ABSENT;
-	uint64_t largest = 0;
+	const struct span_counter counter = span_counter_of(span, metric);
+	const bool overlaps = metric == METRIC_SWAPIN_DELAY_TOTAL_NS ||
+			      metric == METRIC_THRASHING_DELAY_TOTAL_NS;
 
-	ended->threads++;
-	record->threads++;
-	for (int m = 0; m < METRIC_COUNT; m++) {
-		enum metric metric = (enum metric)m;
-		struct span_counter counter;
+	for (size_t i = 0; i < folding->count; i++) {
+		struct ended_record *record = &ended->records[folding->records[i]];
+		struct overlap *overlap = &folding->overlaps[i];
 		uint64_t amount = 0, elapsed;
-		uint16_t state;
+		const uint16_t state = span_change(&counter, folding->threads[i], &amount, &elapsed);
 
-		if (metric_type(metric)->kind != METRIC_KIND_COUNTER || metric == METRIC_THREAD_COUNT)
-			continue;
-		counter = span_counter_of(span, metric);
-		state = span_change(&counter, thread, &amount, &elapsed);
 		fold_slot(record, metric, state, amount);
 		/* swap-in and thrashing overlap: the larger counts, thread by thread */
-		if (metric != METRIC_SWAPIN_DELAY_TOTAL_NS && metric != METRIC_THRASHING_DELAY_TOTAL_NS)
+		if (!overlaps)
 			continue;
 		if (state == REASON_READ) {
-			overlap = REASON_READ;
-			largest = amount > largest ? amount : largest;
+			overlap->known = true;
+			overlap->largest = amount > overlap->largest ? amount : overlap->largest;
 		} else {
 			fold_slot(record, ENDED_SLOT_OVERLAP, state, 0);
 		}
 	}
-	fold_slot(record, ENDED_SLOT_OVERLAP, overlap, largest);
+}
+
+void ended_fold(struct ended *ended, const struct span *span, const uint32_t *threads, size_t count)
+{
+	const struct folding folding = {
+		.threads = threads,
+		.records = memory_allocate((count + 1) * sizeof(uint32_t)),
+		.overlaps = memory_allocate_zero(count + 1, sizeof(struct overlap)),
+		.count = count,
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		folding.records[i] = find_record(ended, span->now, threads[i]);
+		ended->records[folding.records[i]].threads++;
+	}
+	ended->threads += count;
+	for (int i = 0; i < METRIC_COUNT && count != 0; i++) {
+		if (metric_type((enum metric)i)->kind == METRIC_KIND_COUNTER && i != METRIC_THREAD_COUNT)
+			fold_metric(ended, span, &folding, (enum metric)i);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (folding.overlaps[i].known)
+			fold_slot(&ended->records[folding.records[i]], ENDED_SLOT_OVERLAP, REASON_READ,
+				  folding.overlaps[i].largest);
+	}
+	free(folding.records);
+	free(folding.overlaps);
 }
 
 void ended_clear(struct ended *ended)

@@ -30,8 +30,8 @@ struct ended {
 	uint64_t threads;
 };
 
-/* Adds what `thread` of `span->now` did since the base. */
-void ended_fold(struct ended *ended, const struct span *span, uint32_t thread);
+/* Adds what these threads of `span->now` did since the base. */
+void ended_fold(struct ended *ended, const struct span *span, const uint32_t *threads, size_t count);
 
 void ended_clear(struct ended *ended);
 

@@ -23,6 +23,61 @@ static size_t ended_count(const struct span *span, const struct shown *shown)
 	return span->ended != NULL && shown->ended_row_of != NULL ? span->ended->count : 0;
 }
 
+/* --- threads by threads, or by what moved --- */
+
+/* Adds a thread to the accumulator of its row. */
+typedef void add_function(const void *work, uint32_t thread, struct accumulator *accumulator);
+
+/* Adds threads that stand still as often as there are: they did nothing, and have a state. */
+static void add_copies(struct accumulator *accumulator, const struct accumulator *one, uint32_t count)
+{
+	accumulator->read += one->read * count;
+	accumulator->missed += one->missed * count;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = one->reason;
+	accumulator->partial |= one->partial;
+	accumulator->differs |= one->differs;
+}
+
+/* Whether columns of these counters have to touch only what moved. */
+static bool follows_movers(const struct span *span, const struct shown *shown,
+			   const struct span_counter counters[], size_t count)
+{
+	if (span->still == NULL || span->still != shown->still)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!span_counter_is_even(&counters[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds all threads to the accumulators from `accumulators` on, which are those of the first row. Groups that
+ * stand still take their turn with their first threads: of several reasons the first one counts.
+ */
+static inline void add_threads(const struct shown *shown, struct accumulator *accumulators, size_t stride,
+			       bool only_movers, add_function *add, const void *work)
+{
+	size_t next = 0;
+
+	for (size_t k = 0; !only_movers && k < shown->count; k++)
+		add(work, shown->threads[k], &accumulators[shown->row_of[k] * stride]);
+	for (size_t i = 0; only_movers && i <= shown->mover_count; i++) {
+		const uint32_t k = i < shown->mover_count ? shown->movers[i] : UINT32_MAX;
+
+		for (; next < shown->still_count && shown->still_groups[next].first < k; next++) {
+			const struct still_group *group = &shown->still_groups[next];
+			struct accumulator one = {0};
+
+			add(work, shown->threads[group->first], &one);
+			add_copies(&accumulators[shown->row_of[group->first] * stride], &one, group->count);
+		}
+		if (k != UINT32_MAX)
+			add(work, shown->threads[k], &accumulators[shown->row_of[k] * stride]);
+	}
+}
+
 /* --- sums of counters --- */
 
 /* What is added up: all inputs, or the last two as the larger of them. */
@@ -48,9 +103,16 @@ static void add_amount(struct accumulator *accumulator, const struct sum *sum, d
 	}
 }
 
-static void add_thread(const struct span_counter counters[], uint32_t thread, const struct sum *sum,
-		       struct accumulator *accumulator)
+/* A sum and the counters of its inputs. */
+struct sum_work {
+	const struct sum *sum;
+	struct span_counter counters[COLUMN_INPUTS_MAX];
+};
+
+static void add_thread(const void *work_pointer, uint32_t thread, struct accumulator *accumulator)
 {
+	const struct sum_work *work = work_pointer;
+	const struct sum *sum = work->sum;
 	size_t plain = sum->overlap ? sum->count - 2 : sum->count;
 	double amount = 0.0, largest = 0.0;
 	uint16_t reason = REASON_READ;
@@ -58,7 +120,7 @@ static void add_thread(const struct span_counter counters[], uint32_t thread, co
 
 	for (size_t i = 0; i < sum->count; i++) {
 		double value;
-		uint16_t state = span_value(&counters[i], thread, sum->as_rate, &value);
+		uint16_t state = span_value(&work->counters[i], thread, sum->as_rate, &value);
 
 		if (state == REASON_READ) {
 			read = true;
@@ -96,13 +158,12 @@ static void add_ended(const struct ended_record *record, const struct sum *sum,
 static void reduce_sum(const struct span *span, const struct shown *shown, const struct column_values *values,
 		       const struct sum *sum)
 {
-	struct span_counter counters[COLUMN_INPUTS_MAX];
+	struct sum_work work = {.sum = sum};
 
 	for (size_t i = 0; i < sum->count; i++)
-		counters[i] = span_counter_of(span, (enum metric)sum->inputs[i]);
-	for (size_t k = 0; k < shown->count; k++)
-		add_thread(counters, shown->threads[k], sum,
-			   accumulator_of(values, shown->row_of[k]) + sum->share);
+		work.counters[i] = span_counter_of(span, (enum metric)sum->inputs[i]);
+	add_threads(shown, values->accumulators + sum->share, values->stride,
+		    follows_movers(span, shown, work.counters, sum->count), add_thread, &work);
 	for (size_t i = 0; !sum->as_rate && i < ended_count(span, shown); i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)
 			add_ended(&span->ended->records[i], sum,
@@ -111,6 +172,11 @@ static void reduce_sum(const struct span *span, const struct shown *shown, const
 }
 
 /* --- two counters side by side: ratios and differences --- */
+
+struct both_work {
+	struct span_counter counters[2];
+	bool as_rate;
+};
 
 static void add_both(struct accumulator *accumulator, const uint16_t states[2], const double amounts[2])
 {
@@ -128,6 +194,17 @@ static void add_both(struct accumulator *accumulator, const uint16_t states[2], 
 			return;
 		}
 	}
+}
+
+static void add_thread_to_both(const void *work_pointer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct both_work *work = work_pointer;
+	double amounts[2];
+	uint16_t states[2];
+
+	for (size_t i = 0; i < 2; i++)
+		states[i] = span_value(&work->counters[i], thread, work->as_rate, &amounts[i]);
+	add_both(accumulator, states, amounts);
 }
 
 static void add_ended_both(struct accumulator *accumulator, const struct ended_record *record,
@@ -151,18 +228,14 @@ static void reduce_both(const struct span *span, const struct shown *shown,
 			const struct column_values *values, bool as_rate)
 {
 	const int *inputs = column_entry(values->column)->inputs;
-	const struct span_counter first = span_counter_of(span, (enum metric)inputs[0]);
-	const struct span_counter second = span_counter_of(span, (enum metric)inputs[1]);
+	const struct both_work work = {
+		.counters = {span_counter_of(span, (enum metric)inputs[0]),
+			     span_counter_of(span, (enum metric)inputs[1])},
+		.as_rate = as_rate,
+	};
 
-	for (size_t k = 0; k < shown->count; k++) {
-		double amounts[2];
-		uint16_t states[2] = {
-			span_value(&first, shown->threads[k], as_rate, &amounts[0]),
-			span_value(&second, shown->threads[k], as_rate, &amounts[1]),
-		};
-
-		add_both(accumulator_of(values, shown->row_of[k]), states, amounts);
-	}
+	add_threads(shown, values->accumulators, values->stride,
+		    follows_movers(span, shown, work.counters, 2), add_thread_to_both, &work);
 	for (size_t i = 0; i < ended_count(span, shown); i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)
 			add_ended_both(accumulator_of(values, shown->ended_row_of[i]),

@@ -40,6 +40,8 @@ void session_release(struct session *session)
 	ended_clear(&session->ended);
 	free(session->previous_of);
 	free(session->base_of);
+	free(session->still);
+	free(session->base_still);
 	snapshot_release(session->now);
 	snapshot_release(session->previous);
 	snapshot_release(session->base);
@@ -57,6 +59,42 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 	return base_of;
 }
 
+/*
+ * Which threads of the new round are as they were in the one before; NULL where the capture does not say.
+ * Readings that have a state of their own are not compared: their threads never stand still.
+ */
+static bool *find_still(const struct snapshot *snapshot, const struct snapshot *before,
+			const uint32_t *previous_of)
+{
+	bool *still;
+
+	if (!snapshot->moved_known || snapshot->carried_serial != before->serial)
+		return NULL;
+	still = memory_allocate(snapshot->thread_count + 1);
+	memset(still, true, snapshot->thread_count);
+	for (size_t i = 0; i < snapshot->moved_count; i++)
+		still[snapshot->moved[i]] = false;
+	for (size_t i = 0; i < snapshot->exception_count; i++)
+		still[snapshot->exceptions[i].thread] = false;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		still[i] &= previous_of[i] < THREAD_UNKNOWN;
+	return still;
+}
+
+/* Which of them stood still ever since the base. */
+static bool *follow_still(const struct session *session, const bool *still, const uint32_t *previous_of,
+			  size_t count)
+{
+	bool *base_still;
+
+	if (still == NULL || session->base_still == NULL)
+		return NULL;
+	base_still = memory_allocate(count + 1);
+	for (size_t i = 0; i < count; i++)
+		base_still[i] = still[i] && session->base_still[previous_of[i]];
+	return base_still;
+}
+
 /* Folds the threads of the round before that are not in the new one. */
 static void fold_ended(struct session *session, const bool *seen)
 {
@@ -67,16 +105,21 @@ static void fold_ended(struct session *session, const bool *seen)
 		.mode = VIEW_MODE_BASE,
 	};
 
+	uint32_t *threads = NULL;
+	size_t count = 0, capacity = 0;
+
 	for (uint32_t i = 0; i < session->now->thread_count; i++) {
 		if (!seen[i])
-			ended_fold(&session->ended, &span, i);
+			*MEMORY_APPEND(threads, count, capacity) = i;
 	}
+	ended_fold(&session->ended, &span, threads, count);
+	free(threads);
 }
 
 void session_add_round(struct session *session, struct snapshot *snapshot)
 {
 	uint32_t *previous_of, *base_of;
-	bool *seen;
+	bool *seen, *still, *base_still;
 
 	forget_groupings(session);
 	session->rounds++;
@@ -90,10 +133,16 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
 	fold_ended(session, seen);
 	free(seen);
+	still = find_still(snapshot, session->now, previous_of);
+	base_still = follow_still(session, still, previous_of, snapshot->thread_count);
 	free(session->previous_of);
 	free(session->base_of);
+	free(session->still);
+	free(session->base_still);
 	session->previous_of = previous_of;
 	session->base_of = base_of;
+	session->still = still;
+	session->base_still = base_still;
 	snapshot_release(session->previous);
 	session->previous = session->now;
 	session->now = snapshot;
@@ -111,6 +160,9 @@ void session_set_base(struct session *session)
 	session->base_of = memory_allocate((session->now->thread_count + 1) * sizeof(*session->base_of));
 	for (uint32_t i = 0; i < session->now->thread_count; i++)
 		session->base_of[i] = i;
+	free(session->base_still);
+	session->base_still = memory_allocate(session->now->thread_count + 1);
+	memset(session->base_still, true, session->now->thread_count);
 }
 
 const struct snapshot *session_now(const struct session *session)
@@ -163,6 +215,7 @@ struct span session_span(const struct session *session, enum view_mode mode)
 		return span;
 	span.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
 	span.from_of = mode == VIEW_MODE_BASE ? session->base_of : session->previous_of;
+	span.still = mode == VIEW_MODE_BASE ? session->base_still : session->still;
 	return span;
 }
 

@@ -28,6 +28,8 @@ struct session {
 	struct snapshot *now, *previous, *base; /* a reference each */
 	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_… */
 	uint32_t *base_of;                      /* [now]: index in base, or THREAD_… */
+	bool *still;                            /* [now]: as in previous; NULL: not known */
+	bool *base_still;                       /* [now]: as in base; NULL: not known */
 	uint64_t rounds;
 	bool is_file;
 	struct pattern_memory patterns;

@@ -104,6 +104,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 		     bool with_ended, struct shown *shown)
 {
 	struct selection selection = {.session = session, .view = view, .sides = {session->now}};
+	const bool *still;
 
 	*shown = (struct shown){.now = session->now, .by_thread = view->level == VIEW_LEVEL_THREADS};
 	if ((with_ended || view->mode == VIEW_MODE_BASE) && !shown->by_thread)
@@ -120,6 +121,9 @@ void session_collect(struct session *session, const struct view *view, const cha
 		if (key != NULL)
 			narrow(&selection, view->grouping.axis, key, key_length);
 		collect_groups(&selection, shown);
+		still = session_span(session, view->mode).still;
+		if (still != NULL)
+			shown_gather_still(shown, still);
 	}
 	free(selection.allowed[0]);
 	free(selection.allowed[1]);

@@ -2,6 +2,7 @@
 #include "shown.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -20,7 +21,77 @@ void shown_release(struct shown *shown)
 	free(shown->ended_row_of);
 	free(shown->row_threads);
 	free(shown->row_group);
+	free(shown->movers);
+	free(shown->still_groups);
 	*shown = (struct shown){0};
+}
+
+/* What threads of one snapshot may differ in. */
+struct likeness {
+	const uint8_t *flags;
+	const reason_id *reasons[SOURCE_COUNT];
+	size_t count;
+};
+
+static struct likeness likeness_of(const struct snapshot *now)
+{
+	struct likeness likeness = {.flags = now->thread_flags};
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (now->source_reason[i] != NULL)
+			likeness.reasons[likeness.count++] = now->source_reason[i];
+	}
+	return likeness;
+}
+
+static bool are_alike(const struct likeness *likeness, uint32_t a, uint32_t b)
+{
+	if (likeness->flags[a] != likeness->flags[b])
+		return false;
+	for (size_t i = 0; i < likeness->count; i++) {
+		if (likeness->reasons[i][a] != likeness->reasons[i][b])
+			return false;
+	}
+	return true;
+}
+
+/* The group of a thread among those of its row, UINT32_MAX when none is like it. */
+static uint32_t find_alike(const struct shown *shown, const struct likeness *likeness, uint32_t group,
+			   uint32_t thread)
+{
+	while (group != UINT32_MAX &&
+	       !are_alike(likeness, shown->threads[shown->still_groups[group].first], thread))
+		group = shown->still_groups[group].next;
+	return group;
+}
+
+void shown_gather_still(struct shown *shown, const bool *still)
+{
+	const struct likeness likeness = likeness_of(shown->now);
+	uint32_t *group_of = memory_allocate((shown->row_count + 1) * sizeof(*group_of));
+	size_t capacity = 0;
+
+	shown->still = still;
+	shown->movers = memory_allocate((shown->count + 1) * sizeof(*shown->movers));
+	memset(group_of, 0xff, shown->row_count * sizeof(*group_of));
+	for (uint32_t k = 0; k < shown->count; k++) {
+		const uint32_t thread = shown->threads[k], row = shown->row_of[k];
+		uint32_t group;
+
+		if (!still[thread]) {
+			shown->movers[shown->mover_count++] = k;
+			continue;
+		}
+		group = find_alike(shown, &likeness, group_of[row], thread);
+		if (group == UINT32_MAX) {
+			group = (uint32_t)shown->still_count;
+			*MEMORY_APPEND(shown->still_groups, shown->still_count,
+				       capacity) = (struct still_group){.first = k, .next = group_of[row]};
+			group_of[row] = group;
+		}
+		shown->still_groups[group].count++;
+	}
+	free(group_of);
 }
 
 void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread)

@@ -20,6 +20,19 @@ struct shown {
 	bool by_thread;
 	const struct grouping *grouping; /* of the rows; NULL when `by_thread` */
 	bool by_cgroup;                  /* rows are cgroups */
+	/* Of shown_gather_still(): */
+	const bool *still; /* of which span; NULL: nothing was gathered */
+	uint32_t *movers;  /* indices in `threads`, ascending, of those that do not stand still */
+	size_t mover_count;
+	struct still_group *still_groups; /* ascending by their first threads */
+	size_t still_count;
+};
+
+/* Threads of one row that stand still and are alike in all that decides whether a counter was read. */
+struct still_group {
+	uint32_t first; /* index in `threads` of the first of them */
+	uint32_t count;
+	uint32_t next; /* another group of the row, UINT32_MAX for none */
 };
 
 /* Makes room for so many threads and rows; to be released. */
@@ -33,6 +46,13 @@ static inline void shown_add(struct shown *shown, uint32_t thread, uint32_t row)
 	shown->row_of[shown->count++] = row;
 	shown->row_threads[row]++;
 }
+
+/*
+ * Parts the threads into those that moved and groups of those that did not, by `still` of a span over the
+ * same threads. What stands still adds nothing to the sum of a counter and only has to be counted: so the
+ * columns of a table touch a row as often as it has movers.
+ */
+void shown_gather_still(struct shown *shown, const bool *still);
 
 /* Appends the key of a thread, "TID:START". */
 void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread);

@@ -39,6 +39,16 @@ struct span_counter span_counter_of(const struct span *span, enum metric metric)
 	return counter;
 }
 
+bool span_counter_is_even(const struct span_counter *counter)
+{
+	const enum source source = counter->now.snapshot->metric_source[counter->now.metric];
+	const struct metric_entry *entry = &metrics[counter->now.metric];
+
+	return counter->now.read_at == NULL && counter->from.read_at == NULL &&
+	       entry->family != METRIC_FAMILY_LEADER && entry->tag != METRIC_TAG_FAIR_POLICY &&
+	       (source == SOURCE_NONE || (sources[source].flags & SOURCE_LEADER_ONLY) == 0);
+}
+
 static uint16_t lifetime(const struct metric_reader *now, uint32_t thread, uint16_t state,
 			 uint64_t *ret_amount, uint64_t *ret_elapsed_ns)
 {

@@ -12,7 +12,12 @@ struct span {
 	const struct snapshot *from; /* NULL: nothing to count from, or VIEW_MODE_TOTAL */
 	const uint32_t *from_of;     /* [now]: index in `from`, or THREAD_… */
 	reason_id missing;           /* why there is no `from` */
-	const struct ended *ended;   /* threads that ended since `from` and count; NULL: none do */
+	/*
+	 * [now]: whether a thread is as it was in `from` in all that is not time; NULL: not known. See
+	 * snapshot.moved.
+	 */
+	const bool *still;
+	const struct ended *ended; /* threads that ended since `from` and count; NULL: none do */
 	enum view_mode mode;
 };
 
@@ -36,6 +41,12 @@ struct span_counter {
 };
 
 struct span_counter span_counter_of(const struct span *span, enum metric metric);
+
+/*
+ * Whether threads that stand still and are alike (shown_gather_still()) have one state in this counter: then
+ * what span_change() says of one of them it says of all.
+ */
+bool span_counter_is_even(const struct span_counter *counter);
 
 /*
  * The change in one thread, in the unit of the metric, and the time between the two readings; in
