@@ -2,6 +2,7 @@
 #ifndef CTOP_JSON_READER_H
 #define CTOP_JSON_READER_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,28 +121,77 @@ static inline bool json_reader_take_text(struct json_reader *reader, const char 
 	return true;
 }
 
-/*
- * Short cut for what makes up nearly all of our files: takes a member that is not the first of its object,
- * whose `prefix` is `,"NAME":`, and whose value is a whole number of at most 19 digits, which always fit.
- * False, and nothing is taken, when anything else comes, or the piece at hand may end too early to tell.
- */
-static inline bool json_reader_take_number(struct json_reader *reader, const char *prefix, size_t length,
-					   uint64_t *ret_value)
+/* How many bytes at the beginning of two texts are equal, of at most `length`. */
+static inline size_t json_count_equal(const char *left, const char *right, size_t length)
 {
-	enum {
-		DIGITS_MAX = 19
-	};
-	const char *digits = reader->next + length, *text = digits;
-	uint64_t value = 0;
+	size_t count = 0;
+	uint64_t a, b;
 
-	if ((size_t)(reader->end - reader->next) < length + DIGITS_MAX + 1 || reader->fresh ||
-	    !json_is_equal(reader->next, prefix, length))
+	for (; count + sizeof(a) <= length; count += sizeof(a)) {
+		memcpy(&a, left + count, sizeof(a));
+		memcpy(&b, right + count, sizeof(b));
+		if (a != b)
+			return count + (size_t)__builtin_ctzll(le64toh(a ^ b)) / 8;
+	}
+	while (count < length && left[count] == right[count])
+		count++;
+	return count;
+}
+
+enum {
+	JSON_DIGITS_MAX = 19, /* that always fit a uint64_t */
+};
+
+/*
+ * The digits at the beginning of a text of at least JSON_DIGITS_MAX + 1 bytes: how many, at most that, and
+ * the number that they are. Eight at a time: their values lie in the bytes of a word, which are joined to
+ * pairs, fours and all eight.
+ */
+static inline size_t json_parse_digits(const char *text, uint64_t *ret_value)
+{
+	static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+	uint64_t value = 0, word, other;
+	size_t count = 0, digits = 8;
+
+	while (digits == 8 && count + 8 <= JSON_DIGITS_MAX) {
+		memcpy(&word, text + count, sizeof(word));
+		word = le64toh(word) ^ 0x3030303030303030u;
+		/* a bit is set in the bytes that are above 9: exact up to the first of them */
+		other = (word | (word + 0x7676767676767676u)) & 0x8080808080808080u;
+		digits = other != 0 ? (size_t)__builtin_ctzll(other) / 8 : 8;
+		if (digits == 0)
+			break;
+		word <<= 64 - 8 * digits;
+		word = word * 10 + (word >> 8);
+		word = ((word & 0x000000ff000000ffu) * 0x000f424000000064u +
+			((word >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >>
+		       32;
+		value = value * powers[digits] + word;
+		count += digits;
+	}
+	while (digits == 8 && count < JSON_DIGITS_MAX && (unsigned char)(text[count] - '0') <= 9)
+		value = value * 10 + (unsigned char)(text[count++] - '0');
+	*ret_value = value;
+	return count;
+}
+
+/*
+ * Short cut: takes the whole number that stands `offset` bytes ahead and what comes before it, where it has
+ * at most JSON_DIGITS_MAX digits and a comma or } follows. False, and nothing is taken, when anything else
+ * comes, or the piece at hand may end too early to tell.
+ */
+static inline bool json_reader_take_number(struct json_reader *reader, size_t offset, uint64_t *ret_value)
+{
+	const char *text = reader->next + offset;
+	uint64_t value;
+	size_t count;
+
+	if ((size_t)(reader->end - reader->next) < offset + JSON_DIGITS_MAX + 1)
 		return false;
-	while (text < digits + DIGITS_MAX && (unsigned char)(*text - '0') <= 9)
-		value = value * 10 + (unsigned char)(*text++ - '0');
-	if ((*text != ',' && *text != '}') || text == digits || (*digits == '0' && text - digits > 1))
+	count = json_parse_digits(text, &value);
+	if (count == 0 || (*text == '0' && count > 1) || (text[count] != ',' && text[count] != '}'))
 		return false;
-	reader->next = text;
+	reader->next = text + count;
 	*ret_value = value;
 	return true;
 }

@@ -115,24 +115,6 @@ static int see_member(struct loader *loader, struct frame *frame, size_t index)
 	return 1;
 }
 
-/* Members that are expected next and are plain numbers: most of a thread's record. */
-static void take_numbers(struct loader *loader, struct frame *frame)
-{
-	const struct object *object = frame->object;
-
-	for (; loader->thread_is_plain[frame->next]; frame->next++) {
-		const struct member *member = &object->members[frame->next];
-		uint64_t *seen = &frame->seen[frame->next / 64], bit = (uint64_t)1 << (frame->next % 64);
-
-		if ((*seen & bit) ||
-		    !json_reader_take_number(&loader->json, member->prefix, member->length,
-					     (uint64_t *)(void *)((char *)frame->target + member->offset)))
-			break;
-		*seen |= bit;
-		frame->member = member;
-	}
-}
-
 /* Takes the name of the next member: 1 when there is one, 0 at the end of the object. */
 static int next_member(struct loader *loader, struct frame *frame)
 {
@@ -142,13 +124,18 @@ static int next_member(struct loader *loader, struct frame *frame)
 	size_t length;
 	int more;
 
-	if (object == &thread_object)
-		take_numbers(loader, frame);
+	if (object == &thread_object) {
+		load_short_cut(loader, frame);
+		load_short_cut_begin(loader);
+	}
 	/* members mostly come in written order */
 	expected = &object->members[frame->next];
-	if (frame->next < object->count && !loader->json.fresh &&
-	    json_reader_take_text(&loader->json, expected->prefix, expected->length))
+	if (frame->next < object->count &&
+	    json_reader_take_text(&loader->json, expected->prefix + loader->json.fresh,
+				  expected->length - loader->json.fresh)) {
+		loader->json.fresh = false;
 		return see_member(loader, frame, frame->next);
+	}
 	more = json_reader_member(&loader->json, LOAD_NAME_MAX, &name, &length);
 	if (more <= 0)
 		return more;
@@ -326,6 +313,8 @@ static int load_object(struct loader *loader, const struct object *object, void 
 	while ((more = next_member(loader, frame)) > 0) {
 		if (load_member(loader, frame) < 0)
 			return -EBADMSG;
+		if (object == &thread_object)
+			load_short_cut_end(loader, frame);
 	}
 	if (more < 0 || end_object(loader, frame) < 0)
 		return -EBADMSG;
@@ -352,12 +341,7 @@ static void initialise(struct loader *loader)
 {
 	loader->snapshot = snapshot_create();
 	mark_needed(&thread_object, loader->thread_needed);
-	for (size_t i = 0; i < thread_object.count; i++) {
-		const struct member *member = &thread_object.members[i];
-
-		loader->thread_is_plain[i] = member->type == MEMBER_VALUE &&
-					     metric_type(member->metric)->encoding == METRIC_ENCODING_U64;
-	}
+	load_short_cuts_prepare(&loader->short_cuts);
 }
 
 static void release(struct loader *loader)
@@ -367,6 +351,7 @@ static void release(struct loader *loader)
 	for (size_t i = 0; i < LOAD_DEPTH_MAX; i++)
 		buffer_release(&loader->frames[i].key);
 	buffer_release(&loader->last_set.text);
+	load_short_cuts_release(&loader->short_cuts);
 	free(loader->numbers.items);
 	free(loader->entries.items);
 	free(loader->reasons.items);

@@ -9,13 +9,33 @@
 
 void *load_begin_thread(struct loader *loader, struct frame *frame)
 {
+	struct thread_record *record = &loader->thread;
+
 	(void)frame;
-	loader->thread = (struct thread_record){
-		.uid = UINT32_MAX,
-		.index = loader->snapshot->thread_count,
-		.values[METRIC_STATE] = '~',
-	};
-	return &loader->thread;
+	/* the values were zeroed when the thread before was spread */
+	memset(record, 0, offsetof(struct thread_record, values));
+	record->uid = UINT32_MAX;
+	record->index = loader->snapshot->thread_count;
+	record->values[METRIC_STATE] = '~';
+	loader->touched[0] = METRIC_STATE;
+	loader->touched_count = 1;
+	return record;
+}
+
+/* Only what the file had is written, and columns are zeroed when they are made. */
+static void spread_values(struct loader *loader, size_t thread)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	for (size_t i = 0; i < loader->touched_count; i++) {
+		enum metric metric = (enum metric)loader->touched[i];
+		uint64_t value = loader->thread.values[metric];
+
+		if (value == 0)
+			continue;
+		loader->thread.values[metric] = 0;
+		snapshot_column(snapshot, metric)[thread] = value;
+	}
 }
 
 void load_end_thread(struct loader *loader, const struct frame *element)
@@ -29,12 +49,7 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 	snapshot->uid[thread] = record->uid;
 	snapshot->thread_flags[thread] = record->flags;
 	snapshot->start_time[thread] = record->start_time;
-	for (size_t i = METRIC_THREAD_COUNT + 1; i < METRIC_COUNT; i++) {
-		if (snapshot->values[i] != NULL)
-			snapshot->values[i][thread] = record->values[i];
-		else if (record->values[i] != 0)
-			snapshot_column(snapshot, (enum metric)i)[thread] = record->values[i];
-	}
+	spread_values(loader, thread);
 	if (record->smaps.count != 0)
 		snapshot_add_smaps(snapshot, thread)->kib = record->smaps;
 	if (record->layout != NULL)

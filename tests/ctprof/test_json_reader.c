@@ -229,12 +229,50 @@ static void test_failing_fetch(void **state)
 	}
 }
 
+/* The short cut for numbers takes those, and only those, that the grammar and 19 digits allow. */
+static void test_short_cut_for_numbers(void **state)
+{
+	static const char *const digits = "98765432101234567890123";
+
+	(void)state;
+	for (size_t length = 0; length <= 22; length++) {
+		for (int following = 1; following < 256; following++) {
+			for (size_t zeros = 0; zeros < 2; zeros++) {
+				struct json_reader reader;
+				uint64_t value = 7, wanted;
+				size_t count = length + zeros;
+				bool is_digit = following >= '0' && following <= '9';
+				char *text = memory_format("ab%.*s%.*s%c%s", (int)zeros, "0", (int)length,
+							   digits, following, "}}}}}}}}}}}}}}}}}}}}");
+				bool fits = count >= 1 && count + is_digit <= JSON_DIGITS_MAX &&
+					    (zeros == 0 || count + is_digit == 1);
+				bool good = fits && (is_digit || following == ',' || following == '}');
+				bool taken;
+
+				if (is_digit && count == 0)
+					good = true;
+				wanted = strtoull(text + 2, NULL, 10);
+				json_reader_begin(&reader, text, strlen(text), NULL, NULL);
+				taken = json_reader_take_number(&reader, 2, &value);
+				assert_int_equal(taken, good);
+				assert_int_equal(value, good ? wanted : 7);
+				assert_ptr_equal(reader.next, good ? text + 2 + count + is_digit : text);
+				free(text);
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_public_cases), cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_values),       cmocka_unit_test(test_memory_for_what_is_skipped),
-		cmocka_unit_test(test_long_texts),   cmocka_unit_test(test_failing_fetch),
+		cmocka_unit_test(test_public_cases),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_memory_for_what_is_skipped),
+		cmocka_unit_test(test_long_texts),
+		cmocka_unit_test(test_failing_fetch),
+		cmocka_unit_test(test_short_cut_for_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
