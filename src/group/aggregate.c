@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "snapshot/metric_reader.h"
 #include "base/order.h"
 #include "base/number.h"
 #include "base/unicode.h"
+
+enum {
+	FIRST_CATEGORIES = 4, /* of an aggregate, that are looked for one by one */
+};
 
 /* A reduction: takes a thread's value in (the first one finds a zeroed union), joins two groups. */
 struct reduction {
@@ -75,7 +78,14 @@ static void count_category(struct aggregation *aggregation, struct aggregate *ag
 	struct aggregate_count *counts = aggregate->value.tally.counts;
 	uint32_t count = aggregate->value.tally.count, index;
 
-	if (hash_map_get(&aggregation->categories, key, &index)) {
+	/* nearly all threads of a group have one of a few */
+	for (uint32_t i = 0; i < count && i < FIRST_CATEGORIES; i++) {
+		if (counts[i].value == value) {
+			counts[i].threads += threads;
+			return;
+		}
+	}
+	if (count >= FIRST_CATEGORIES && hash_map_get(&aggregation->categories, key, &index)) {
 		counts[index].threads += threads;
 		return;
 	}
@@ -90,7 +100,8 @@ static void count_category(struct aggregation *aggregation, struct aggregate *ag
 	}
 	aggregate->value.tally.counts[count] = (struct aggregate_count){value, threads};
 	aggregate->value.tally.count++;
-	hash_map_set(&aggregation->categories, key, count);
+	if (count >= FIRST_CATEGORIES)
+		hash_map_set(&aggregation->categories, key, count);
 }
 
 static void add_to_tally(struct aggregation *aggregation, struct aggregate *aggregate, uint64_t value)
@@ -162,11 +173,14 @@ static bool is_left_out(const struct aggregation *aggregation, size_t thread, en
 	       metric_type(metric)->kind == METRIC_KIND_COUNTER && metric != METRIC_THREAD_COUNT;
 }
 
-/* By flags every stored value counts, and a group none of whose threads was measured has none. */
-static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *column, enum metric metric)
+/*
+ * By flags every stored value counts, and a group none of whose threads was measured has none. Without
+ * `reduction` only the threads are counted.
+ */
+static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *column, enum metric metric,
+			    const struct reduction *reduction)
 {
 	const uint32_t *group_of_thread = aggregation->group_of_thread;
-	const struct reduction *reduction = &reductions[metric_type(metric)->reduction];
 	const struct snapshot *snapshot = aggregation->snapshot;
 	bool *measured = memory_allocate_zero(aggregation->group_count + 1, sizeof(*measured));
 
@@ -177,7 +191,7 @@ static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *c
 		if (!measured[group])
 			measured[group] = snapshot_value_state(snapshot, thread, metric, true, NULL) ==
 					  VALUE_READ;
-		if (!is_left_out(aggregation, thread, metric))
+		if (reduction != NULL && !is_left_out(aggregation, thread, metric))
 			reduction->add(aggregation, aggregate, snapshot_value(snapshot, thread, metric));
 		aggregate->read++;
 	}
@@ -188,18 +202,23 @@ static void reduce_by_flags(struct aggregation *aggregation, struct aggregate *c
 	free(measured);
 }
 
-static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregate *column, enum metric metric)
+/* By knowledge only values that were read count. Without `reduction` only the threads are counted. */
+static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregate *column,
+				const struct metric_reader *reader, const struct reduction *reduction)
 {
-	const struct reduction *reduction = &reductions[metric_type(metric)->reduction];
 	const struct snapshot *snapshot = aggregation->snapshot;
-	const struct metric_reader reader = metric_reader_of(snapshot, metric);
+	const enum metric metric = reader->metric;
 
 	for (size_t thread = 0; thread < snapshot->thread_count; thread++) {
 		struct aggregate *aggregate = &column[aggregation->group_of_thread[thread]];
 		reason_id reason;
 
-		switch (metric_reader_state(&reader, thread, &reason)) {
+		switch (metric_reader_state(reader, thread, &reason)) {
 		case VALUE_READ:
+			if (reduction == NULL) {
+				aggregate->read++;
+				break;
+			}
 			if (!is_left_out(aggregation, thread, metric)) {
 				reduction->add(aggregation, aggregate,
 					       snapshot_value(snapshot, thread, metric));
@@ -216,6 +235,69 @@ static void reduce_by_knowledge(struct aggregation *aggregation, struct aggregat
 		case VALUE_ABSENT:
 			break;
 		}
+	}
+}
+
+/* What the states of a metric follow from; false when it must be asked thread by thread. */
+static bool find_rule(const struct aggregation *aggregation, const struct metric_reader *reader,
+		      struct aggregation_rule *ret_rule)
+{
+	const enum metric_reduction reduction = metric_type(reader->metric)->reduction;
+
+	*ret_rule = (struct aggregation_rule){
+		.by_flags = aggregation->by_flags,
+		.family = metrics[reader->metric].family,
+		.states = reader->states,
+	};
+	return (reduction == METRIC_REDUCTION_SUM || reduction == METRIC_REDUCTION_MAXIMUM) &&
+	       aggregation->counted == NULL && reader->metric != METRIC_THREAD_COUNT &&
+	       (aggregation->by_flags || reader->states.plain);
+}
+
+static bool rules_are_equal(const struct aggregation_rule *left, const struct aggregation_rule *right)
+{
+	return left->by_flags ? left->family == right->family
+			      : metric_states_equal(&left->states, &right->states);
+}
+
+/* Counts the threads with a value, by what says so for other metrics as well. */
+static void count_states(struct aggregation *aggregation, const struct metric_reader *reader,
+			 const struct aggregation_rule *rule)
+{
+	const size_t size = (aggregation->group_count + 1) * sizeof(*aggregation->states);
+
+	if (aggregation->states == NULL)
+		aggregation->states = memory_allocate(size);
+	memset(aggregation->states, 0, size);
+	aggregation->states_rule = *rule;
+	if (rule->by_flags)
+		reduce_by_flags(aggregation, aggregation->states, reader->metric, NULL);
+	else
+		reduce_by_knowledge(aggregation, aggregation->states, reader, NULL);
+}
+
+/* A metric that adds up or of which the largest counts: a 0 changes neither. */
+static void reduce_by_rule(struct aggregation *aggregation, struct aggregate *column,
+			   const struct metric_reader *reader)
+{
+	const bool is_sum = metric_type(reader->metric)->reduction == METRIC_REDUCTION_SUM;
+	const uint32_t *group_of_thread = aggregation->group_of_thread;
+	const size_t count = aggregation->snapshot->thread_count;
+
+	memcpy(column, aggregation->states, (aggregation->group_count + 1) * sizeof(*column));
+	for (size_t thread = 0; reader->values != NULL && thread < count; thread++) {
+		const uint64_t value = reader->values[thread];
+		struct aggregate *aggregate;
+		reason_id reason;
+
+		if (value == 0 ||
+		    (!aggregation->by_flags && metric_reader_state(reader, thread, &reason) != VALUE_READ))
+			continue;
+		aggregate = &column[group_of_thread[thread]];
+		if (is_sum)
+			add_to_sum(aggregation, aggregate, value);
+		else
+			add_to_maximum(aggregation, aggregate, value);
 	}
 }
 
@@ -241,6 +323,8 @@ void aggregation_release(struct aggregation *aggregation)
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		aggregation_forget(aggregation, (enum metric)i);
 	hash_map_release(&aggregation->categories);
+	free(aggregation->states);
+	free(aggregation->spare);
 	free(aggregation->group_of_thread);
 	free(aggregation->merges);
 	free(aggregation);
@@ -250,7 +334,10 @@ void aggregation_forget(struct aggregation *aggregation, enum metric metric)
 {
 	struct aggregation_column *column = &aggregation->columns[metric];
 
-	free(column->aggregates);
+	if (column->aggregates != NULL) {
+		free(aggregation->spare);
+		aggregation->spare = column->aggregates;
+	}
 	column->aggregates = NULL;
 	arena_release(&column->tallies);
 }
@@ -274,19 +361,29 @@ static void merge(struct aggregation *aggregation, struct aggregate *into, const
 
 struct aggregate *aggregation_reduce(struct aggregation *aggregation, enum metric metric)
 {
-	const size_t count = aggregation->group_count + 1;
-	struct aggregate *column = memory_resize(NULL, count, sizeof(*column));
+	const size_t size = (aggregation->group_count + 1) * sizeof(struct aggregate);
+	const struct reduction *reduction = &reductions[metric_type(metric)->reduction];
+	const struct metric_reader reader = metric_reader_of(aggregation->snapshot, metric);
+	struct aggregate *column = aggregation->spare != NULL ? aggregation->spare : memory_allocate(size);
+	struct aggregation_rule rule;
 
-	/* Not calloc(3): of many groups, pages that are read first would be mapped twice. */
-	memset(column, 0, count * sizeof(*column));
+	aggregation->spare = NULL;
 	aggregation->columns[metric].aggregates = column;
 	aggregation->reducing = metric;
 	if (metric_type(metric)->reduction == METRIC_REDUCTION_MODE)
 		hash_map_clear(&aggregation->categories);
-	if (aggregation->by_flags)
-		reduce_by_flags(aggregation, column, metric);
-	else
-		reduce_by_knowledge(aggregation, column, metric);
+	if (find_rule(aggregation, &reader, &rule)) {
+		if (aggregation->states == NULL || !rules_are_equal(&aggregation->states_rule, &rule))
+			count_states(aggregation, &reader, &rule);
+		reduce_by_rule(aggregation, column, &reader);
+	} else {
+		/* Not calloc(3): of many groups, pages that are read first would be mapped twice. */
+		memset(column, 0, size);
+		if (aggregation->by_flags)
+			reduce_by_flags(aggregation, column, metric, reduction);
+		else
+			reduce_by_knowledge(aggregation, column, &reader, reduction);
+	}
 	for (size_t i = 0; i < aggregation->merge_count; i++)
 		merge(aggregation, &column[aggregation->merges[i].into],
 		      &column[aggregation->merges[i].from]);

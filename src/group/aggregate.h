@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "metric/metric.h"
+#include "snapshot/metric_reader.h"
 #include "snapshot/snapshot.h"
 
 /* How often a category occurs; `value` as the snapshot's column holds it. */
@@ -58,6 +59,17 @@ struct aggregation {
 		struct arena tallies;
 	} columns[METRIC_COUNT];
 	enum metric reducing; /* the column that is being made */
+	/*
+	 * Which threads have a value is the same for all metrics of a source. What it comes to for each
+	 * group, with empty values, is kept for the metrics that follow; NULL for none yet.
+	 */
+	struct aggregate *states;
+	struct aggregation_rule {
+		bool by_flags;
+		enum metric_family family;   /* by flags */
+		struct metric_states states; /* by knowledge */
+	} states_rule;
+	struct aggregate *spare; /* a column that was forgotten: its pages are there already; or NULL */
 	struct hash_map
 		categories; /* index of each category in its tally, of the column that is being made */
 	struct aggregation_merge {

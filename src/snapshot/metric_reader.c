@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "metric_reader.h"
 
-static bool is_plain(const struct snapshot *snapshot, enum metric metric)
+#include <string.h>
+
+static struct metric_states states_of(const struct snapshot *snapshot, enum metric metric)
 {
 	const struct metric_entry *entry = &metrics[metric];
+	enum source source = snapshot->metric_source[metric];
+	struct metric_states states = {
+		.plain = metric != METRIC_THREAD_COUNT && snapshot->provenance.present &&
+			 !snapshot->metric_has_exceptions[metric],
+		.leader_only = entry->family == METRIC_FAMILY_LEADER,
+		.flags = entry->family == METRIC_FAMILY_JEMALLOC ? THREAD_JEMALLOC_MEASURED : 0,
+		.fair_only = entry->tag == METRIC_TAG_FAIR_POLICY,
+	};
 
-	return metric != METRIC_THREAD_COUNT && snapshot->provenance.present &&
-	       !snapshot->metric_has_exceptions[metric] && snapshot->metric_reason[metric] == REASON_READ &&
-	       entry->family != METRIC_FAMILY_LEADER && entry->family != METRIC_FAMILY_JEMALLOC &&
-	       entry->tag != METRIC_TAG_FAIR_POLICY && snapshot->metric_source[metric] != SOURCE_NONE;
+	for (size_t i = 0; i < FAIR_POLICY_COUNT && states.fair_only; i++)
+		states.fair_policies[i] = string_pool_find(&snapshot->strings, snapshot_fair_policies[i],
+							   strlen(snapshot_fair_policies[i]));
+	if (source != SOURCE_NONE) {
+		states.user_only = (sources[source].flags & SOURCE_USER_ONLY) != 0;
+		states.leader_only |= (sources[source].flags & SOURCE_LEADER_ONLY) != 0;
+	}
+	if (snapshot->metric_reason[metric] != REASON_READ) {
+		states.default_reasons[0] = snapshot->metric_reason[metric];
+		return states;
+	}
+	for (size_t i = 0; i < 2 && source != SOURCE_NONE; i++) {
+		states.reasons[i] = snapshot->source_reason[source];
+		states.default_reasons[i] = snapshot->default_reason[source];
+		source = sources[source].part_of;
+	}
+	return states;
 }
 
 struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric)
@@ -16,20 +39,37 @@ struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metr
 	struct metric_reader reader = {
 		.snapshot = snapshot,
 		.metric = metric,
-		.plain = is_plain(snapshot, metric),
+		.states = states_of(snapshot, metric),
 		.values = snapshot->values[metric],
 	};
 	enum source source = snapshot->metric_source[metric];
 
-	if (source == SOURCE_NONE)
-		return reader;
-	reader.user_only = (sources[source].flags & SOURCE_USER_ONLY) != 0;
-	for (size_t i = 0; i < 2 && source != SOURCE_NONE; i++) {
-		reader.reasons[i] = snapshot->source_reason[source];
-		reader.default_reasons[i] = snapshot->default_reason[source];
-		if (reader.read_at == NULL)
-			reader.read_at = snapshot->read_at[source];
+	for (size_t i = 0; i < 2 && source != SOURCE_NONE && reader.read_at == NULL; i++) {
+		reader.read_at = snapshot->read_at[source];
 		source = sources[source].part_of;
 	}
 	return reader;
+}
+
+bool metric_states_equal(const struct metric_states *left, const struct metric_states *right)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (left->reasons[i] != right->reasons[i] ||
+		    left->default_reasons[i] != right->default_reasons[i])
+			return false;
+	}
+	return left->plain && right->plain && left->user_only == right->user_only &&
+	       left->leader_only == right->leader_only && left->flags == right->flags &&
+	       left->fair_only == right->fair_only;
+}
+
+bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread)
+{
+	uint32_t policy = (uint32_t)snapshot_value(reader->snapshot, thread, METRIC_POLICY);
+
+	for (size_t i = 0; i < FAIR_POLICY_COUNT; i++) {
+		if (policy == 0 || policy == reader->states.fair_policies[i])
+			return false;
+	}
+	return true;
 }

@@ -4,19 +4,23 @@
 
 #include "snapshot.h"
 
-/*
- * One metric of a snapshot, looked up once for many threads. `plain` says that the state of a thread follows
- * from its source alone, so that the general rules of snapshot_value_state() need not be asked thread by
- * thread.
- */
-struct metric_reader {
-	const struct snapshot *snapshot;
-	enum metric metric;
-	bool plain;
-	bool user_only;
+/* What the state of a metric of a thread follows from, where it has no exceptions. */
+struct metric_states {
+	bool plain; /* all of it is here: snapshot_value_state() need not be asked thread by thread */
+	bool user_only, leader_only;
+	uint8_t flags; /* bits of thread_flags without which there was nothing to read */
 	/* of the source, and of the one it is part of; NULL: `default_reasons` */
 	const reason_id *reasons[2];
 	reason_id default_reasons[2];
+	bool fair_only;
+	uint32_t fair_policies[FAIR_POLICY_COUNT]; /* ids of strings, UINT32_MAX for one that is none */
+};
+
+/* One metric of a snapshot, looked up once for many threads. */
+struct metric_reader {
+	const struct snapshot *snapshot;
+	enum metric metric;
+	struct metric_states states;
 	const uint64_t *values;  /* NULL: all 0 */
 	const uint64_t *read_at; /* NULL: `boottime_ns` of the snapshot */
 };
@@ -24,22 +28,36 @@ struct metric_reader {
 /* Of any metric but METRIC_THREAD_COUNT; valid as long as the snapshot. */
 struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric);
 
+/* Whether the same becomes of every thread by both. */
+bool metric_states_equal(const struct metric_states *left, const struct metric_states *right);
+
+/* Whether the thread has a policy, and none of the fair class. */
+bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread);
+
 /* As snapshot_value_state() without `by_flags`. */
 static inline enum value_state metric_reader_state(const struct metric_reader *reader, size_t thread,
 						   reason_id *ret_reason)
 {
+	const struct metric_states *states = &reader->states;
+	const struct snapshot *snapshot = reader->snapshot;
 	reason_id reason;
 
-	if (!reader->plain)
-		return snapshot_value_state(reader->snapshot, thread, reader->metric, false, ret_reason);
+	if (!states->plain)
+		return snapshot_value_state(snapshot, thread, reader->metric, false, ret_reason);
 	*ret_reason = REASON_READ;
-	if (reader->user_only && (reader->snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
+	if (states->user_only && (snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
 		return VALUE_ABSENT;
-	reason = reader->reasons[0] != NULL ? reader->reasons[0][thread] : reader->default_reasons[0];
+	if (states->leader_only && snapshot->tid[thread] != snapshot->tgid[thread])
+		return VALUE_ABSENT;
+	if (states->fair_only && metric_reader_has_other_policy(reader, thread))
+		return VALUE_ABSENT;
+	reason = states->reasons[0] != NULL ? states->reasons[0][thread] : states->default_reasons[0];
 	if (reason == REASON_READ)
-		reason = reader->reasons[1] != NULL ? reader->reasons[1][thread] : reader->default_reasons[1];
+		reason = states->reasons[1] != NULL ? states->reasons[1][thread] : states->default_reasons[1];
 	*ret_reason = reason;
-	return reason == REASON_READ ? VALUE_READ : VALUE_UNAVAILABLE;
+	if (reason != REASON_READ)
+		return VALUE_UNAVAILABLE;
+	return (snapshot->thread_flags[thread] & states->flags) == states->flags ? VALUE_READ : VALUE_ABSENT;
 }
 
 static inline uint64_t metric_reader_value(const struct metric_reader *reader, size_t thread)

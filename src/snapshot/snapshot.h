@@ -459,6 +459,13 @@ void snapshot_tally(const struct snapshot *snapshot, enum source source, struct 
 const char *snapshot_reason_name(const struct snapshot *snapshot, reason_id reason);
 const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id reason);
 
+enum {
+	FAIR_POLICY_COUNT = 3,
+};
+
+/* Policies whose threads the fair class or a sched_ext scheduler gives a slice (kernel/sched/debug.c). */
+extern const char *const snapshot_fair_policies[FAIR_POLICY_COUNT];
+
 /* Whether a value is there, does not apply, or is unavailable and why. */
 enum value_state {
 	VALUE_READ,

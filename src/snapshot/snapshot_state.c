@@ -2,6 +2,7 @@
 /* Whether a value of a snapshot is there, does not apply, or is unavailable. */
 #include <string.h>
 
+#include "base/order.h"
 #include "snapshot.h"
 
 /* Flags of the file format that must all be set for a family to count as measured. */
@@ -14,19 +15,19 @@ static const uint8_t family_flags[] = {
 	[METRIC_FAMILY_JEMALLOC] = THREAD_JEMALLOC_MEASURED,
 };
 
-/* Policies whose threads the fair class or a sched_ext scheduler gives a slice (kernel/sched/debug.c). */
-static const char *const fair_policies[] = {"SCHED_OTHER", "SCHED_BATCH", "SCHED_EXT"};
+const char *const snapshot_fair_policies[FAIR_POLICY_COUNT] = {"SCHED_OTHER", "SCHED_BATCH", "SCHED_EXT"};
 
 static bool has_other_policy(const struct snapshot *snapshot, size_t thread)
 {
 	uint32_t policy = (uint32_t)snapshot_value(snapshot, thread, METRIC_POLICY);
-	const char *name;
 
 	if (policy == 0)
 		return false;
-	name = snapshot_text(snapshot, policy);
-	for (size_t i = 0; i < sizeof(fair_policies) / sizeof(fair_policies[0]); i++) {
-		if (strcmp(name, fair_policies[i]) == 0)
+	for (size_t i = 0; i < FAIR_POLICY_COUNT; i++) {
+		const char *name = snapshot_fair_policies[i];
+
+		if (order_bytes(string_pool_text(&snapshot->strings, policy),
+				string_pool_length(&snapshot->strings, policy), name, strlen(name)) == 0)
 			return false;
 	}
 	return true;

@@ -357,6 +357,65 @@ static void test_many_categories(void **state)
 	snapshot_release(snapshot);
 }
 
+/* A thread and its metrics that differ from those beside it. */
+static void add_mixed_thread(struct snapshot *snapshot, uint32_t number)
+{
+	size_t thread = snapshot_add_thread(snapshot, number / 3, number);
+
+	snapshot->thread_flags[thread] = (uint8_t)(number * 37 % 64);
+	snapshot_source_reasons(snapshot, SOURCE_IO)[thread] = number % 7 == 0 ? REASON_ENDED : REASON_READ;
+	if (number % 11 == 0)
+		snapshot_add_exception(snapshot, thread, METRIC_MINFLT, REASON_BAD_VALUE);
+	for (size_t metric = METRIC_THREAD_COUNT + 1; metric < METRIC_COUNT; metric++) {
+		if (metric_type((enum metric)metric)->encoding == METRIC_ENCODING_U64 && metric % 5 != 0)
+			snapshot_column(snapshot, (enum metric)metric)[thread] = number * metric % 4;
+	}
+}
+
+/* What one metric leaves behind for the next, and a column for another, changes nothing. */
+static void test_metrics_one_after_the_other(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	uint32_t group_of_thread[200];
+	bool counted[200];
+
+	(void)state;
+	snapshot->provenance.present = true;
+	snapshot->default_reason[SOURCE_TASKSTATS] = REASON_NOT_PERMITTED;
+	for (uint32_t i = 0; i < 200; i++) {
+		add_mixed_thread(snapshot, i);
+		group_of_thread[i] = i * i % 17;
+		counted[i] = true;
+	}
+	snapshot_finish(snapshot);
+	for (int by_flags = 0; by_flags < 2; by_flags++) {
+		struct aggregation *many = aggregation_create(snapshot, group_of_thread, 17, by_flags);
+
+		for (size_t i = 0; i < METRIC_COUNT; i++) {
+			enum metric metric = (enum metric)i;
+			struct aggregation *one = aggregation_create(snapshot, group_of_thread, 17, by_flags);
+
+			one->counted = counted; /* all, thread by thread */
+			for (size_t group = 0; group < 17; group++) {
+				const struct aggregate *left = aggregation_get(many, group, metric);
+				const struct aggregate *right = aggregation_get(one, group, metric);
+
+				assert_int_equal(left->read, right->read);
+				assert_int_equal(left->unavailable, right->unavailable);
+				assert_int_equal(left->reason, right->reason);
+				assert_true(left->missing == right->missing);
+				if (metric_type(metric)->encoding == METRIC_ENCODING_U64)
+					assert_true(left->value.number == right->value.number);
+			}
+			if (i % 3 == 0)
+				aggregation_forget(many, metric);
+			aggregation_release(one);
+		}
+		aggregation_release(many);
+	}
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_merge_of_equal_affinities),
 		cmocka_unit_test(test_many_categories),
+		cmocka_unit_test(test_metrics_one_after_the_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
