@@ -27,15 +27,18 @@ static uint32_t *find_slot(const struct string_pool *pool, const char *text, siz
 
 static void enlarge(struct string_pool *pool)
 {
-	size_t count = pool->slot_count != 0 ? pool->slot_count * 2 : 64;
+	size_t count = pool->slot_count != 0 ? pool->slot_count * 2 : 64, mask = count - 1;
 
 	free(pool->slots);
 	pool->slots = memory_allocate_zero(count, sizeof(*pool->slots));
 	pool->slot_count = count;
 	for (size_t i = 1; i < pool->count; i++) {
-		const struct string_pool_entry *entry = &pool->entries[i];
+		size_t slot = pool->entries[i].hash & mask;
 
-		*find_slot(pool, entry->text, entry->length, entry->hash) = (uint32_t)i + 1;
+		/* all are distinct: there is nothing to compare */
+		while (pool->slots[slot] != 0)
+			slot = (slot + 1) & mask;
+		pool->slots[slot] = (uint32_t)i + 1;
 	}
 }
 

@@ -361,14 +361,15 @@ static void release(struct loader *loader)
 	free(loader);
 }
 
-int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *context,
-		  struct snapshot **ret_snapshot, struct error *error)
+int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), double (*progress)(void *context),
+		  void *context, struct snapshot **ret_snapshot, struct error *error)
 {
 	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
 	struct buffer path = {0};
 	int result;
 
 	loader->error = error;
+	loader->progress = progress;
 	json_reader_begin(&loader->json, "", 0, fetch, context);
 	initialise(loader);
 	result = load_text_of_snapshot(loader);

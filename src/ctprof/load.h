@@ -14,15 +14,16 @@
 
 /*
  * From the JSON text of a snapshot to the snapshot. `fetch` hands over the next piece of the text, of any
- * size, which lives until the call after it: its length, 0 at the end, or a negative errno. Memory grows with
- * the threads that are kept, not with the text.
+ * size, which lives until the call after it: its length, 0 at the end, or a negative errno. `progress` says
+ * about which part of the text has been handed over, from 0 to 1, 0 where that is not known; it may be NULL.
+ * Memory grows with the threads that are kept, not with the text.
  *
  * On success `*ret_snapshot` has one reference, owned by the caller. Returns -EBADMSG with a sentence that
  * names the byte of the text and the member ("byte 812: threads[12].nice must be …"), or what `fetch` failed
  * with, and `error` is left alone then.
  */
-int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), void *context,
-		  struct snapshot **ret_snapshot, struct error *error);
+int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), double (*progress)(void *context),
+		  void *context, struct snapshot **ret_snapshot, struct error *error);
 
 /* From here on: the inside of a loader, shared by the load*.c files only. */
 
@@ -122,6 +123,7 @@ struct load_short_cuts {
 
 struct loader {
 	struct json_reader json;
+	double (*progress)(void *context); /* of json.context; see load_snapshot() */
 	struct snapshot *snapshot;
 	struct error *error; /* gets the sentence when a value is refused */
 	struct frame frames[LOAD_DEPTH_MAX];

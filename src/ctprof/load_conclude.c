@@ -7,6 +7,11 @@
 #include "base/memory.h"
 #include "load.h"
 
+enum {
+	FIRST_ESTIMATE = 1024, /* threads after which the rest is estimated by them */
+	LARGEST_GROWTH = 64,
+};
+
 void *load_begin_thread(struct loader *loader, struct frame *frame)
 {
 	struct thread_record *record = &loader->thread;
@@ -20,6 +25,25 @@ void *load_begin_thread(struct loader *loader, struct frame *frame)
 	loader->touched[0] = METRIC_STATE;
 	loader->touched_count = 1;
 	return record;
+}
+
+/*
+ * Makes room for the threads that come, so that columns are moved once: as many as the part of the file that
+ * was read had. The estimate may be wrong by far and is made again where it was too low.
+ */
+static void make_room(struct loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+	const size_t count = snapshot->thread_count;
+	double progress, expected;
+
+	if (count != snapshot->thread_capacity || count < FIRST_ESTIMATE || loader->progress == NULL)
+		return;
+	progress = loader->progress(loader->json.context);
+	expected = progress > 0 ? (double)count / progress * 1.02 : 0;
+	if (expected > (double)count * LARGEST_GROWTH)
+		expected = (double)count * LARGEST_GROWTH;
+	snapshot_reserve(snapshot, (size_t)expected);
 }
 
 /* Only what the file had is written, and columns are zeroed when they are made. */
@@ -42,9 +66,11 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 {
 	const struct thread_record *record = &loader->thread;
 	struct snapshot *snapshot = loader->snapshot;
-	size_t thread = snapshot_add_thread(snapshot, record->tgid, record->tid);
+	size_t thread;
 
 	(void)element;
+	make_room(loader);
+	thread = snapshot_add_thread(snapshot, record->tgid, record->tid);
 	snapshot->triple[thread] = snapshot_intern_triple(snapshot, record->names);
 	snapshot->uid[thread] = record->uid;
 	snapshot->thread_flags[thread] = record->flags;

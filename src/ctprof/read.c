@@ -33,6 +33,7 @@ struct reader {
 	ZSTD_inBuffer input;
 	char *input_bytes, *output; /* STEP_BYTES each */
 	uint64_t file_bytes;        /* read so far */
+	uint64_t file_size;         /* 0 for what is no file */
 	uint64_t json_bytes;        /* decompressed so far */
 	bool in_frame;              /* the last frame has not ended */
 	bool pending;               /* the decoder may hold more output than the buffer took */
@@ -193,7 +194,16 @@ static ssize_t fetch_text(void *reader_pointer, const char **ret_text)
 	return length;
 }
 
-static int check_kind(int descriptor, const char *name, struct error *error)
+static double progress(void *reader_pointer)
+{
+	const struct reader *reader = reader_pointer;
+	const uint64_t left = reader->input.size - reader->input.pos;
+
+	return reader->file_size != 0 ? (double)(reader->file_bytes - left) / (double)reader->file_size : 0;
+}
+
+/* Checks that there is something to read, and tells the size of a file. */
+static int check_kind(int descriptor, const char *name, uint64_t *ret_size, struct error *error)
 {
 	struct stat status;
 
@@ -204,6 +214,7 @@ static int check_kind(int descriptor, const char *name, struct error *error)
 	if (isatty(descriptor))
 		return error_set(error, -EINVAL, "%s is a terminal; name a snapshot file or redirect one",
 				 name);
+	*ret_size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
 	return 0;
 }
 
@@ -215,7 +226,7 @@ int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
 	int result;
 
 	reader.error = error != NULL ? error : &local;
-	result = check_kind(descriptor, name, reader.error);
+	result = check_kind(descriptor, name, &reader.file_size, reader.error);
 	if (result < 0)
 		return result;
 	reader.stream = ZSTD_createDStream();
@@ -224,7 +235,7 @@ int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
 	ZSTD_DCtx_setParameter(reader.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	reader.input_bytes = memory_allocate(STEP_BYTES);
 	reader.output = memory_allocate(STEP_BYTES);
-	result = load_snapshot(fetch_text, &reader, ret_snapshot, reader.error);
+	result = load_snapshot(fetch_text, progress, &reader, ret_snapshot, reader.error);
 	if (result < 0 && !reader.failed)
 		refuse_content(&reader, result);
 	ZSTD_freeDStream(reader.stream);

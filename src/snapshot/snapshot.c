@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "metric/name.h"
 
@@ -117,19 +118,22 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->smaps);
 	free(snapshot->cgroups);
 	free(snapshot->unknown_reasons);
-	string_pool_release(&snapshot->triple_ids);
+	free(snapshot->triple_slots);
 	string_pool_release(&snapshot->strings);
 	string_pool_release(&snapshot->cpu_sets);
 	arena_release(&snapshot->arena);
 	free(snapshot);
 }
 
-/* Resizes a column of `size`-byte elements and zeroes what is new. */
+/* A larger column of `size`-byte elements. What is new is zero, and of a large one takes no memory yet. */
 static void *enlarge(void *column, size_t old_capacity, size_t capacity, size_t size)
 {
-	column = memory_resize(column, capacity, size);
-	memset((char *)column + old_capacity * size, 0, (capacity - old_capacity) * size);
-	return column;
+	void *larger = memory_allocate_zero(capacity, size);
+
+	if (column != NULL)
+		memcpy(larger, column, old_capacity * size);
+	free(column);
+	return larger;
 }
 
 /* The same for a column that a snapshot need not have. */
@@ -212,21 +216,52 @@ uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source)
 	return snapshot->read_at[source];
 }
 
+static bool triples_are_equal(const struct triple *left, const struct triple *right)
+{
+	return left->pcomm == right->pcomm && left->comm == right->comm && left->cgroup == right->cgroup;
+}
+
+/* Where the triple stands in the hash table, or belongs. */
+static uint32_t *find_triple_slot(const struct snapshot *snapshot, const struct triple *triple)
+{
+	size_t mask = snapshot->triple_slot_count - 1, i = hash_bytes(triple, sizeof(*triple)) & mask;
+
+	while (snapshot->triple_slots[i] != 0 &&
+	       !triples_are_equal(&snapshot->triples[snapshot->triple_slots[i] - 1], triple))
+		i = (i + 1) & mask;
+	return &snapshot->triple_slots[i];
+}
+
+static void enlarge_triple_slots(struct snapshot *snapshot)
+{
+	size_t count = snapshot->triple_slot_count != 0 ? snapshot->triple_slot_count * 2 : FIRST_CAPACITY;
+
+	free(snapshot->triple_slots);
+	snapshot->triple_slots = memory_allocate_zero(count, sizeof(*snapshot->triple_slots));
+	snapshot->triple_slot_count = count;
+	for (size_t i = 0; i < snapshot->triple_count; i++)
+		*find_triple_slot(snapshot, &snapshot->triples[i]) = (uint32_t)i + 1;
+}
+
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 {
-	/* id 0 of a pool is the empty string: those of triples begin at 1 */
-	uint32_t id = string_pool_intern(&snapshot->triple_ids, (const char *)&triple, sizeof(triple)) - 1;
+	uint32_t *slot;
 
-	if (id == snapshot->triple_count)
+	if ((snapshot->triple_count + 1) * 2 > snapshot->triple_slot_count)
+		enlarge_triple_slots(snapshot);
+	slot = find_triple_slot(snapshot, &triple);
+	if (*slot == 0) {
 		*MEMORY_APPEND(snapshot->triples, snapshot->triple_count, snapshot->triple_capacity) = triple;
-	return id;
+		*slot = (uint32_t)snapshot->triple_count;
+	}
+	return *slot - 1;
 }
 
 uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple)
 {
-	uint32_t id = string_pool_find(&snapshot->triple_ids, (const char *)&triple, sizeof(triple));
+	uint32_t slot = snapshot->triple_slot_count != 0 ? *find_triple_slot(snapshot, &triple) : 0;
 
-	return id == UINT32_MAX ? UINT32_MAX : id - 1;
+	return slot != 0 ? slot - 1 : UINT32_MAX;
 }
 
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason)

@@ -365,7 +365,8 @@ struct snapshot {
 	struct triple *triples;
 	size_t triple_count;
 	size_t triple_capacity;
-	struct string_pool triple_ids; /* their bytes, in the same order; until snapshot_finish() */
+	uint32_t *triple_slots; /* hash table of index + 1; until snapshot_finish() */
+	size_t triple_slot_count;
 
 	struct smaps_record *smaps; /* ascending by thread */
 	size_t smaps_count;

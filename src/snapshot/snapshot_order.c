@@ -90,7 +90,9 @@ void snapshot_finish(struct snapshot *snapshot)
 		      compare_cgroups);
 	sort_elements(snapshot, snapshot->smaps, sizeof(*snapshot->smaps), &snapshot->smaps_count,
 		      compare_smaps);
-	string_pool_release(&snapshot->triple_ids);
+	free(snapshot->triple_slots);
+	snapshot->triple_slots = NULL;
+	snapshot->triple_slot_count = 0;
 }
 
 static int find_exception(const void *wanted, const void *element)

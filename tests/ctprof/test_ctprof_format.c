@@ -16,7 +16,7 @@ static int load(const char *json, size_t length, size_t step, struct snapshot **
 		struct error *error)
 {
 	struct json_pieces pieces = {.text = json, .length = length, .step = step};
-	int result = load_snapshot(json_pieces_fetch, &pieces, ret_snapshot, error);
+	int result = load_snapshot(json_pieces_fetch, NULL, &pieces, ret_snapshot, error);
 
 	free(pieces.piece);
 	return result;

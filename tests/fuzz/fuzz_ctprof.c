@@ -45,7 +45,8 @@ static struct snapshot *load(const char *text, size_t length, size_t step, struc
 	struct pieces pieces = {.text = text, .length = length, .step = step};
 	struct snapshot *snapshot = NULL;
 
-	if (load_snapshot(fetch, &pieces, &snapshot, error) < 0 && strncmp(error->text, "byte ", 5) != 0)
+	if (load_snapshot(fetch, NULL, &pieces, &snapshot, error) < 0 &&
+	    strncmp(error->text, "byte ", 5) != 0)
 		abort();
 	return snapshot;
 }
