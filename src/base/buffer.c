@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "number.h"
 
 void buffer_reserve(struct buffer *buffer, size_t more)
 {
@@ -59,14 +60,9 @@ void buffer_append_format(struct buffer *buffer, const char *format, ...)
 
 void buffer_append_u64(struct buffer *buffer, uint64_t value)
 {
-	char digits[20];
-	size_t start = sizeof(digits);
-
-	do {
-		digits[--start] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value != 0);
-	buffer_append(buffer, digits + start, sizeof(digits) - start);
+	buffer_reserve(buffer, NUMBER_DIGITS_MAX);
+	buffer->length += number_write_u64(value, buffer->data + buffer->length);
+	buffer->data[buffer->length] = '\0';
 }
 
 void buffer_append_i64(struct buffer *buffer, int64_t value)

@@ -56,6 +56,61 @@ bool number_parse_i32(const char *text, size_t length, int32_t *ret_value)
 	return true;
 }
 
+/* "00" to "99": a division by 100 gives two digits. */
+#define TEN(tens) tens "0" tens "1" tens "2" tens "3" tens "4" tens "5" tens "6" tens "7" tens "8" tens "9"
+static const char pairs[] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8")
+	TEN("9");
+#undef TEN
+
+static size_t count_digits(uint64_t value)
+{
+	/* by n: the least number of n + 1 digits */
+	static const uint64_t powers[NUMBER_DIGITS_MAX] = {
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000u,
+	};
+	/* 1233 / 4096 is a little more than the decimal logarithm of 2 */
+	size_t guess = (size_t)(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
+
+	return guess + (value >= powers[guess]);
+}
+
+size_t number_write_u64(uint64_t value, char text[static NUMBER_DIGITS_MAX])
+{
+	size_t length, end;
+
+	if (value < 10) {
+		text[0] = (char)('0' + value);
+		return 1;
+	}
+	length = count_digits(value);
+	for (end = length; end >= 2; end -= 2) {
+		memcpy(text + end - 2, pairs + value % 100 * 2, 2);
+		value /= 100;
+	}
+	if (end != 0)
+		text[0] = (char)('0' + value);
+	return length;
+}
+
 char *number_group_digits(uint64_t value, char text[static 28])
 {
 	char reversed[28];

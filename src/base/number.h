@@ -30,6 +30,13 @@ static inline uint64_t number_multiply_saturating(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+enum {
+	NUMBER_DIGITS_MAX = 20 /* of a uint64_t */
+};
+
+/* Writes the decimal digits of `value` to `text`, without a NUL, and returns how many they are. */
+size_t number_write_u64(uint64_t value, char text[static NUMBER_DIGITS_MAX]);
+
 /*
  * Writes `value` with a ',' between groups of three digits into `text` (28 bytes suffice) and returns `text`.
  * Independent of the locale.

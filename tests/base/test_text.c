@@ -2,8 +2,10 @@
 #include "tests/cmocka_include.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +85,45 @@ static void groups_digits(void **state)
 	assert_string_equal(number_group_digits(999, text), "999");
 	assert_string_equal(number_group_digits(1284, text), "1,284");
 	assert_string_equal(number_group_digits(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
+/* A number is written as printf(3) writes it, into no more bytes than it has digits. */
+static void assert_written(uint64_t value)
+{
+	char expected[NUMBER_DIGITS_MAX + 1], text[NUMBER_DIGITS_MAX + 1];
+	size_t length = (size_t)snprintf(expected, sizeof(expected), "%" PRIu64, value);
+
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(number_write_u64(value, text), length);
+	assert_memory_equal(text, expected, length);
+	for (size_t i = length; i < sizeof(text); i++)
+		assert_int_equal(text[i], 'x');
+}
+
+static void writes_numbers(void **state)
+{
+	uint64_t power = 1, random = 88172645463325252u;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100000; i++)
+		assert_written(i);
+	for (int i = 0; i < NUMBER_DIGITS_MAX; i++, power *= 10) {
+		assert_written(power - 1);
+		assert_written(power);
+		assert_written(power + 1);
+	}
+	for (int i = 0; i < 64; i++) {
+		assert_written((UINT64_C(1) << i) - 1);
+		assert_written(UINT64_C(1) << i);
+		assert_written(UINT64_MAX >> i);
+	}
+	/* of every length, by xorshift */
+	for (int i = 0; i < 100000; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		assert_written(random >> i % 64);
+	}
 }
 
 static void refuses_invalid_utf8(void **state)
@@ -206,6 +247,7 @@ int main(void)
 		cmocka_unit_test(parses_signed_limits),
 		cmocka_unit_test(saturates),
 		cmocka_unit_test(groups_digits),
+		cmocka_unit_test(writes_numbers),
 		cmocka_unit_test(refuses_invalid_utf8),
 		cmocka_unit_test(every_scalar_survives_encoding),
 		cmocka_unit_test(trims_unicode_white_space),
