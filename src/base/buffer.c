@@ -9,10 +9,9 @@
 #include "memory.h"
 #include "number.h"
 
-void buffer_reserve(struct buffer *buffer, size_t more)
+void buffer_enlarge(struct buffer *buffer, size_t more)
 {
-	if (buffer->capacity - buffer->length <= more)
-		buffer->data = memory_grow(buffer->data, &buffer->capacity, buffer->length + more + 1, 1);
+	buffer->data = memory_grow(buffer->data, &buffer->capacity, buffer->length + more + 1, 1);
 }
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t length)
@@ -31,7 +30,9 @@ void buffer_append_text(struct buffer *buffer, const char *text)
 
 void buffer_append_char(struct buffer *buffer, char character)
 {
-	buffer_append(buffer, &character, 1);
+	buffer_reserve(buffer, 1);
+	buffer->data[buffer->length++] = character;
+	buffer->data[buffer->length] = '\0';
 }
 
 void buffer_append_format(struct buffer *buffer, const char *format, ...)

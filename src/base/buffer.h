@@ -12,8 +12,15 @@ struct buffer {
 	size_t capacity;
 };
 
+/* The slow half of buffer_reserve(). */
+void buffer_enlarge(struct buffer *buffer, size_t more);
+
 /* Makes room for `more` bytes behind `length` (and the NUL) without changing the content. */
-void buffer_reserve(struct buffer *buffer, size_t more);
+static inline void buffer_reserve(struct buffer *buffer, size_t more)
+{
+	if (buffer->capacity - buffer->length <= more)
+		buffer_enlarge(buffer, more);
+}
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_append_text(struct buffer *buffer, const char *text);

@@ -58,12 +58,10 @@ static bool is_plain(unsigned char byte)
 	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-void emit_string(struct emitter *emitter, const char *text, size_t length)
+static void emit_special(struct buffer *json, const char *text, size_t length)
 {
-	struct buffer *json = &emitter->json;
 	size_t i = 0;
 
-	buffer_append_char(json, '"');
 	while (i < length) {
 		size_t start = i;
 
@@ -79,6 +77,21 @@ void emit_string(struct emitter *emitter, const char *text, size_t length)
 		else if (i < length)
 			emit_escape(json, (unsigned char)text[i++]);
 	}
+}
+
+void emit_string(struct emitter *emitter, const char *text, size_t length)
+{
+	struct buffer *json = &emitter->json;
+	size_t plain = 0;
+
+	while (plain < length && is_plain((unsigned char)text[plain]))
+		plain++;
+	buffer_reserve(json, plain + strlen("\"\""));
+	json->data[json->length++] = '"';
+	memcpy(json->data + json->length, text, plain);
+	json->length += plain;
+	if (plain != length)
+		emit_special(json, text + plain, length - plain);
 	buffer_append_char(json, '"');
 }
 
@@ -219,8 +232,9 @@ static bool emit_nested(struct emitter *emitter, const struct member *member, co
 	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
 }
 
-static void emit_member(struct emitter *emitter, const struct member *member, const char *target)
+void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
 {
+	const char *target = target_pointer;
 	size_t start = emitter->json.length;
 	bool present = true;
 

@@ -16,6 +16,11 @@ int emit_snapshot(const struct snapshot *snapshot,
 
 /* From here on: the inside of an emitter, shared by the emit*.c files only. */
 
+struct emit_column {
+	const uint64_t *values;
+	enum metric metric;
+};
+
 struct emitter {
 	const struct snapshot *snapshot;
 	struct buffer json; /* not yet handed to the sink */
@@ -24,7 +29,8 @@ struct emitter {
 	void *context;
 	int result; /* the first failure of the sink */
 
-	struct thread_record thread;
+	struct emit_column columns[METRIC_COUNT]; /* those that exist */
+	size_t column_count;
 	reason_id usual_reason[SOURCE_COUNT]; /* of most threads: goes to the top level */
 	size_t next_exception, next_smaps;    /* of the threads that are still to come */
 	struct hash_map heap;                 /* tgid to index in provenance.heap */
@@ -50,10 +56,16 @@ void emit_object(struct emitter *emitter, const struct object *object, const voi
 /* The value of a member that is no scalar and no table's object; false when it is absent. */
 bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
 
-/* Fills emitter->thread from the columns. Threads come in ascending order. */
-void emit_gather_thread(struct emitter *emitter, size_t thread);
+/* A member with its name and the comma before it, unless it is absent and to be omitted then. */
+void emit_member(struct emitter *emitter, const struct member *member, const void *target);
 
-/* Fills what is needed before the first thread: the usual reasons, the index of the heap's processes. */
+/* All threads, with commas between them. */
+void emit_threads(struct emitter *emitter);
+
+/* Fills the record, whose values of metrics without a column are 0. Threads come in ascending order. */
+void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record);
+
+/* Fills what is needed before the first thread: columns, usual reasons, the index of the heap's processes. */
 void emit_prepare(struct emitter *emitter);
 
 #endif

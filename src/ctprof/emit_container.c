@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writes arrays, objects with open keys, and the threads. */
+/* Writes arrays and objects with open keys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,16 +157,10 @@ static bool emit_missed(struct emitter *emitter, const uint64_t *missed)
 	return end(emitter, '}');
 }
 
-static bool emit_threads(struct emitter *emitter)
+static bool emit_thread_array(struct emitter *emitter)
 {
 	begin(emitter, '[');
-	for (size_t i = 0; i < emitter->snapshot->thread_count; i++) {
-		emit_separator(emitter);
-		emit_gather_thread(emitter, i);
-		emit_object(emitter, &thread_object, &emitter->thread);
-		if (emitter->json.length >= FLUSH_BYTES)
-			emit_flush(emitter);
-	}
+	emit_threads(emitter);
 	end(emitter, ']');
 	return true;
 }
@@ -293,10 +287,9 @@ static bool emit_heap(struct emitter *emitter)
 }
 
 /* Of each source what differs from most threads, then the metrics with a state of their own. */
-static bool emit_thread_missing(struct emitter *emitter)
+static bool emit_thread_missing(struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
-	size_t thread = emitter->thread.index;
 
 	begin(emitter, '{');
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -316,11 +309,10 @@ static bool emit_thread_missing(struct emitter *emitter)
 }
 
 /* Readings from before the capture began; the others count as made at its beginning. */
-static bool emit_ages(struct emitter *emitter)
+static bool emit_ages(struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 	uint64_t now = snapshot->provenance.boottime_ns;
-	size_t thread = emitter->thread.index;
 
 	begin(emitter, '{');
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -353,7 +345,7 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 	case MEMBER_MISSED:
 		return emit_missed(emitter, field);
 	case MEMBER_THREADS:
-		return emit_threads(emitter);
+		return emit_thread_array(emitter);
 	case MEMBER_CGROUPS:
 		return emit_cgroups(emitter);
 	case MEMBER_CAPABILITIES:
@@ -371,9 +363,9 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 	case MEMBER_HEAP:
 		return emit_heap(emitter);
 	case MEMBER_THREAD_MISSING:
-		return emit_thread_missing(emitter);
+		return emit_thread_missing(emitter, *(const size_t *)field);
 	case MEMBER_AGES:
-		return emit_ages(emitter);
+		return emit_ages(emitter, *(const size_t *)field);
 	default:
 		return false;
 	}

@@ -31,6 +31,11 @@ void emit_prepare(struct emitter *emitter)
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		emitter->usual_reason[i] = find_usual_reason(emitter->snapshot, (enum source)i);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (emitter->snapshot->values[i] != NULL)
+			emitter->columns[emitter->column_count++] = (struct emit_column){
+				emitter->snapshot->values[i], (enum metric)i};
+	}
 	for (size_t i = 0; i < provenance->heap_count; i++)
 		hash_map_set(&emitter->heap, provenance->heap[i].tgid, (uint32_t)i);
 }
@@ -61,10 +66,9 @@ static struct key_values find_smaps(struct emitter *emitter, size_t thread)
 	return (struct key_values){0};
 }
 
-void emit_gather_thread(struct emitter *emitter, size_t thread)
+void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
-	struct thread_record *record = &emitter->thread;
 
 	record->index = thread;
 	record->tid = snapshot->tid[thread];
@@ -75,6 +79,6 @@ void emit_gather_thread(struct emitter *emitter, size_t thread)
 	record->start_time = snapshot->start_time[thread];
 	record->smaps = find_smaps(emitter, thread);
 	record->layout = find_layout(emitter, thread);
-	for (size_t i = METRIC_THREAD_COUNT + 1; i < METRIC_COUNT; i++)
-		record->values[i] = snapshot_value(snapshot, thread, (enum metric)i);
+	for (size_t i = 0; i < emitter->column_count; i++)
+		record->values[emitter->columns[i].metric] = emitter->columns[i].values[thread];
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cmocka_include.h"
 #include "snapshot_compare.h"
 #include "snapshot_example.h"
@@ -253,6 +254,208 @@ static void test_maps_are_written_sorted(void **state)
 	close(descriptor);
 }
 
+enum {
+	SIMILAR_THREADS = 200,
+	SIMILAR_PROCESS = 10, /* threads of each */
+};
+
+/* By xorshift, below `limit`. */
+static uint64_t random_below(uint64_t limit)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % limit;
+}
+
+static uint32_t random_name(struct snapshot *snapshot)
+{
+	static const char *const names[] = {"", "worker", "quo\"te\\", "f\u00fcnf",
+					    "a/longer name/of more words"};
+	const char *name = names[random_below(ARRAY_COUNT(names))];
+
+	return string_pool_intern(&snapshot->strings, name, strlen(name));
+}
+
+static uint64_t random_value(struct snapshot *snapshot, enum metric metric)
+{
+	static const uint32_t cpus[] = {0, 1, 2, 63, 64, 255};
+
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_U64:
+		return random_below(UINT64_MAX) >> random_below(64);
+	case METRIC_ENCODING_U32:
+		return random_below(UINT32_MAX);
+	case METRIC_ENCODING_I32:
+		return (uint64_t)((int64_t)random_below(UINT32_MAX) + INT32_MIN);
+	case METRIC_ENCODING_STRING:
+		return random_name(snapshot);
+	case METRIC_ENCODING_CHARACTER:
+		return 'A' + random_below(26);
+	case METRIC_ENCODING_BOOLEAN:
+		return random_below(2);
+	case METRIC_ENCODING_CPU_SET:
+		return cpu_set_intern(&snapshot->cpu_sets, cpus, random_below(ARRAY_COUNT(cpus)));
+	}
+	return 0;
+}
+
+/* What of a thread only the `ctop` objects hold. */
+static void add_random_knowledge(struct snapshot *snapshot, size_t thread)
+{
+	static const reason_id known[] = {REASON_READ, REASON_NOT_PERMITTED, REASON_ENDED};
+	static const enum source sources_of_times[] = {SOURCE_SCHED, SOURCE_IO, SOURCE_STATUS};
+
+	for (size_t i = 0; i < ARRAY_COUNT(sources_of_times); i++) {
+		uint64_t *times = snapshot_read_times(snapshot, sources_of_times[i]);
+		reason_id *column = snapshot_source_reasons(snapshot, sources_of_times[i]);
+		bool again = thread != 0 && random_below(8) != 0;
+
+		if (again)
+			times[thread] = times[thread - 1];
+		else if (random_below(2) == 0)
+			times[thread] = random_below(snapshot->provenance.boottime_ns);
+		again = thread != 0 && random_below(16) != 0;
+		column[thread] = again ? column[thread - 1] : known[random_below(ARRAY_COUNT(known))];
+	}
+	if (random_below(6) == 0)
+		snapshot_add_exception(snapshot, thread, METRIC_WAIT_SUM, REASON_BAD_VALUE);
+	snapshot->uid[thread] = random_below(6) == 0 ? (uint32_t)random_below(3) - 1 : snapshot->uid[thread];
+}
+
+/* Of each column of the threads, `probability` of 16 times the value of the thread before it. */
+static struct snapshot *similar_threads(uint64_t probability, bool knowledge)
+{
+	static const char *const keys[] = {"Pss", "Rss"};
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->provenance.present = knowledge;
+	snapshot->provenance.boottime_ns = knowledge ? 1000000 : 0;
+	for (uint32_t i = 0; i < SIMILAR_THREADS; i++) {
+		size_t thread = snapshot_add_thread(snapshot, i / SIMILAR_PROCESS, i);
+		bool again = thread != 0 && random_below(16) < probability;
+
+		snapshot->triple[thread] = again ? snapshot->triple[thread - 1]
+						 : snapshot_intern_triple(
+							   snapshot, (struct triple){random_name(snapshot),
+										     random_name(snapshot),
+										     random_name(snapshot)});
+		snapshot->uid[thread] = again ? snapshot->uid[thread - 1] : UINT32_MAX;
+		snapshot->thread_flags[thread] =
+			again ? snapshot->thread_flags[thread - 1]
+			      : (uint8_t)(random_below(64) & ~(uint64_t)(knowledge ? 0 : THREAD_KERNEL));
+		snapshot->start_time[thread] = again ? snapshot->start_time[thread - 1]
+						     : random_below(UINT64_MAX);
+		for (size_t j = METRIC_THREAD_COUNT + 1; j < METRIC_COUNT; j++) {
+			uint64_t *column = snapshot_column(snapshot, (enum metric)j);
+
+			again = thread != 0 && random_below(16) < probability;
+			column[thread] = again ? column[thread - 1] : random_value(snapshot, (enum metric)j);
+		}
+		if (random_below(3) == 0) {
+			struct key_value *items = arena_allocate(&snapshot->arena, 2 * sizeof(*items));
+
+			for (size_t j = 0; j < 2; j++)
+				items[j] = (struct key_value){
+					string_pool_intern(&snapshot->strings, keys[j], strlen(keys[j])),
+					random_below(1000)};
+			snapshot_add_smaps(snapshot, thread)->kib = (struct key_values){items, 2};
+		}
+		if (knowledge)
+			add_random_knowledge(snapshot, thread);
+	}
+	return snapshot;
+}
+
+/* What was read after the capture began counts as read then, at whatever time. */
+static void check_later_times(struct snapshot *snapshot)
+{
+	uint64_t *times = snapshot_read_times(snapshot, SOURCE_SCHED);
+	struct buffer json = {0}, json_later = {0};
+	int descriptor = write_to_memory(snapshot);
+
+	strict_decompress(descriptor, &json);
+	close(descriptor);
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (times[i] == snapshot->provenance.boottime_ns)
+			times[i] += i;
+	}
+	descriptor = write_to_memory(snapshot);
+	strict_decompress(descriptor, &json_later);
+	assert_string_equal(json.data, json_later.data);
+	close(descriptor);
+	buffer_release(&json);
+	buffer_release(&json_later);
+}
+
+/* What the writer takes over from the thread before is what this thread has, also across pieces of output. */
+static void test_threads_like_those_before(void **state)
+{
+	static const uint64_t probabilities[] = {0, 8, 15, 16};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_COUNT(probabilities); i++) {
+		struct snapshot *snapshot = similar_threads(probabilities[i / 2], i % 2 != 0);
+
+		snapshot_finish(snapshot);
+		check_round_trip(snapshot);
+		check_later_times(snapshot);
+		snapshot_release(snapshot);
+	}
+}
+
+/* Threads whose `ctop` objects differ in nothing but how their allocator was found. */
+static void test_layouts(void **state)
+{
+	static const char with_layout[] = "\"ctop\":{\"layout\":\"known-build\"}";
+	struct heap_process heap = {.tgid = 8, .layout = "known-build"};
+	struct snapshot *snapshot = snapshot_create();
+	struct buffer json = {0};
+	size_t found = 0;
+	int descriptor;
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++) {
+		size_t thread = snapshot_add_thread(snapshot, 7 + i / 2, i);
+
+		snapshot->thread_flags[thread] = THREAD_JEMALLOC_MEASURED;
+		snapshot->triple[thread] = snapshot_intern_triple(snapshot, (struct triple){0, 0, 0});
+	}
+	snapshot->provenance.present = true;
+	snapshot->provenance.heap = &heap;
+	snapshot->provenance.heap_count = 1;
+	snapshot_finish(snapshot);
+	descriptor = write_to_memory(snapshot);
+	strict_decompress(descriptor, &json);
+	assert_strict(json.data, json.length);
+	for (const char *at = json.data; (at = strstr(at, with_layout)) != NULL; at++)
+		found++;
+	assert_int_equal(found, 2);
+	buffer_release(&json);
+	snapshot_release(snapshot);
+	close(descriptor);
+}
+
+/* A record that is longer than the writer's buffer, and the ones beside it. */
+static void test_long_record(void **state)
+{
+	struct snapshot *snapshot = similar_threads(15, true);
+	char *name = memory_allocate(200000);
+	uint32_t id;
+
+	(void)state;
+	memset(name, 'n', 200000);
+	id = string_pool_intern(&snapshot->strings, name, 200000);
+	snapshot->triple[100] = snapshot_intern_triple(snapshot, (struct triple){0, id, 0});
+	snapshot->triple[101] = snapshot->triple[100];
+	snapshot_finish(snapshot);
+	check_round_trip(snapshot);
+	snapshot_release(snapshot);
+	free(name);
+}
+
 static void test_reference_snapshots(void **state)
 {
 	glob_t files;
@@ -321,6 +524,9 @@ int main(void)
 		cmocka_unit_test(test_complete_record),
 		cmocka_unit_test(test_names_that_are_no_utf8),
 		cmocka_unit_test(test_maps_are_written_sorted),
+		cmocka_unit_test(test_threads_like_those_before),
+		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_long_record),
 		cmocka_unit_test(test_reference_snapshots),
 	};
 
