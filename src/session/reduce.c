@@ -314,15 +314,27 @@ static bool comes_first(const struct snapshot *snapshot, enum metric metric, uin
 	       0;
 }
 
+static bool any_differs(const struct shown *shown, const struct column_values *values)
+{
+	for (size_t row = 0; row < shown->row_count; row++) {
+		if (accumulator_of(values, row)->differs)
+			return true;
+	}
+	return false;
+}
+
 /* Finds the commonest value of the rows whose threads do not agree. */
 static void elect_categories(const struct shown *shown, const struct column_values *values,
 			     enum metric metric)
 {
 	const struct snapshot *now = shown->now;
-	struct row_value *pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
+	struct row_value *pairs;
 	size_t count = 0, most = 0;
 	uint32_t row = UINT32_MAX;
 
+	if (!any_differs(shown, values))
+		return;
+	pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
 	for (size_t k = 0; k < shown->count; k++) {
 		uint32_t thread = shown->threads[k];
 
@@ -355,7 +367,8 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 	const struct snapshot *now = shown->now;
 	const struct metric_reader reader = metric_reader_of(now, metric);
 	enum metric_reduction kind = metric_type(metric)->reduction;
-	uint64_t *first_sets = NULL;
+	uint64_t *first_sets = NULL, set = 0;
+	int64_t cpus = 0; /* in `set` */
 
 	if (kind == METRIC_REDUCTION_AFFINITY)
 		first_sets = memory_allocate_zero(shown->row_count + 1, sizeof(*first_sets));
@@ -381,7 +394,11 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 			if (accumulator->read == 0)
 				first_sets[shown->row_of[k]] = value;
 			accumulator->differs |= first_sets[shown->row_of[k]] != value;
-			extend_range(accumulator, (int64_t)cpu_set_count(&now->cpu_sets, (uint32_t)value));
+			if (cpus == 0 || set != value) {
+				set = value;
+				cpus = (int64_t)cpu_set_count(&now->cpu_sets, (uint32_t)set);
+			}
+			extend_range(accumulator, cpus);
 			break;
 		default:
 			add_largest(span, accumulator, thread, metric, value);

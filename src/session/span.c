@@ -34,8 +34,14 @@ struct span_counter span_counter_of(const struct span *span, enum metric metric)
 		.scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1,
 	};
 
-	if (span->from != NULL)
-		counter.from = metric_reader_of(span->from, metric);
+	counter.of_life = span->mode == VIEW_MODE_TOTAL;
+	counter.even = counter.now.even && counter.of_life;
+	if (span->from == NULL || counter.of_life)
+		return counter;
+	counter.from = metric_reader_of(span->from, metric);
+	counter.elapsed_ns = since(span->now->provenance.boottime_ns, span->from->provenance.boottime_ns);
+	counter.even = counter.now.even && counter.from.even && counter.now.read_at == NULL &&
+		       counter.from.read_at == NULL && counter.elapsed_ns != 0 && !counter.frozen;
 	return counter;
 }
 
@@ -99,7 +105,8 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 	return REASON_READ;
 }
 
-uint16_t span_value(const struct span_counter *counter, uint32_t thread, bool as_rate, double *ret_value)
+uint16_t span_value_of_any(const struct span_counter *counter, uint32_t thread, bool as_rate,
+			   double *ret_value)
 {
 	uint64_t amount = 0, elapsed = 0;
 	uint16_t state = span_change(counter, thread, &amount, &elapsed);

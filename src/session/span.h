@@ -37,6 +37,9 @@ struct span_counter {
 	const struct span *span;
 	struct metric_reader now, from;
 	bool frozen;
+	bool even;    /* all threads that it applies to were read on both sides, all `elapsed_ns` apart */
+	bool of_life; /* in VIEW_MODE_TOTAL; there is one side only */
+	uint64_t elapsed_ns;
 	double scale; /* ns of a tick, else 1 */
 };
 
@@ -56,7 +59,36 @@ bool span_counter_is_even(const struct span_counter *counter);
 uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64_t *ret_amount,
 		     uint64_t *ret_elapsed_ns);
 
+/* For span_value(): what is not among the usual cases. */
+uint16_t span_value_of_any(const struct span_counter *counter, uint32_t thread, bool as_rate,
+			   double *ret_value);
+
 /* The same as a number: an amount (ticks as ns), or per second when `as_rate`. */
-uint16_t span_value(const struct span_counter *counter, uint32_t thread, bool as_rate, double *ret_value);
+static inline uint16_t span_value(const struct span_counter *counter, uint32_t thread, bool as_rate,
+				  double *ret_value)
+{
+	uint64_t value, before;
+	uint32_t other;
+
+	if (!counter->even || (as_rate && counter->of_life))
+		return span_value_of_any(counter, thread, as_rate, ret_value);
+	if (!metric_reader_applies(&counter->now, thread))
+		return SPAN_ABSENT;
+	value = metric_reader_value(&counter->now, thread);
+	if (counter->of_life) {
+		*ret_value = (double)value * counter->scale;
+		return REASON_READ;
+	}
+	other = counter->span->from_of[thread];
+	if (other >= THREAD_UNKNOWN || !metric_reader_applies(&counter->from, other))
+		return span_value_of_any(counter, thread, as_rate, ret_value);
+	before = metric_reader_value(&counter->from, other);
+	if (value < before)
+		return REASON_WENT_BACKWARDS;
+	*ret_value = (double)(value - before) * counter->scale;
+	if (as_rate)
+		*ret_value = *ret_value * 1e9 / (double)counter->elapsed_ns;
+	return REASON_READ;
+}
 
 #endif

@@ -34,6 +34,16 @@ static struct metric_states states_of(const struct snapshot *snapshot, enum metr
 	return states;
 }
 
+/* Whether a thread was read follows from its flags alone. */
+static bool is_even(const struct metric_states *states)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (states->reasons[i] != NULL || states->default_reasons[i] != REASON_READ)
+			return false;
+	}
+	return states->plain && !states->leader_only && !states->fair_only;
+}
+
 struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric)
 {
 	struct metric_reader reader = {
@@ -44,6 +54,9 @@ struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metr
 	};
 	enum source source = snapshot->metric_source[metric];
 
+	reader.flags_needed = reader.states.flags;
+	reader.flags_refused = reader.states.user_only ? THREAD_KERNEL : 0;
+	reader.even = is_even(&reader.states);
 	for (size_t i = 0; i < 2 && source != SOURCE_NONE && reader.read_at == NULL; i++) {
 		reader.read_at = snapshot->read_at[source];
 		source = sources[source].part_of;

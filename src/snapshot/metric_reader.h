@@ -21,6 +21,9 @@ struct metric_reader {
 	const struct snapshot *snapshot;
 	enum metric metric;
 	struct metric_states states;
+	bool even; /* every thread that it applies to by its flags was read */
+	/* flags without which a thread does not have the metric, and those that it must not have */
+	uint8_t flags_needed, flags_refused;
 	const uint64_t *values;  /* NULL: all 0 */
 	const uint64_t *read_at; /* NULL: `boottime_ns` of the snapshot */
 };
@@ -34,6 +37,14 @@ bool metric_states_equal(const struct metric_states *left, const struct metric_s
 /* Whether the thread has a policy, and none of the fair class. */
 bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread);
 
+/* Whether a thread has the metric by its flags. */
+static inline bool metric_reader_applies(const struct metric_reader *reader, size_t thread)
+{
+	const uint8_t asked = reader->flags_needed | reader->flags_refused;
+
+	return asked == 0 || (reader->snapshot->thread_flags[thread] & asked) == reader->flags_needed;
+}
+
 /* As snapshot_value_state() without `by_flags`. */
 static inline enum value_state metric_reader_state(const struct metric_reader *reader, size_t thread,
 						   reason_id *ret_reason)
@@ -42,6 +53,10 @@ static inline enum value_state metric_reader_state(const struct metric_reader *r
 	const struct snapshot *snapshot = reader->snapshot;
 	reason_id reason;
 
+	if (reader->even) {
+		*ret_reason = REASON_READ;
+		return metric_reader_applies(reader, thread) ? VALUE_READ : VALUE_ABSENT;
+	}
 	if (!states->plain)
 		return snapshot_value_state(snapshot, thread, reader->metric, false, ret_reason);
 	*ret_reason = REASON_READ;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "session/span.h"
 #include "session_fixture.h"
-#include "snapshot/thread_match.h"
 
 enum {
 	THREADS_MAX = 120,
@@ -422,6 +422,44 @@ static void expect_same_views(struct session *const sessions[2])
 	}
 }
 
+/* What is looked up once for many threads says of each what the general rules say. */
+static void expect_same_readings(const struct session *session)
+{
+	const struct snapshot *now = session_now(session), *before = session_previous(session);
+	bool *seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
+	struct span span = {.now = now, .from = before, .from_of = thread_match(now, before, seen, NULL)};
+
+	for (int i = METRIC_THREAD_COUNT + 1; i < METRIC_COUNT; i++) {
+		const struct metric_reader reader = metric_reader_of(now, (enum metric)i);
+
+		for (uint32_t thread = 0; thread < now->thread_count; thread++) {
+			reason_id reason, expected_reason;
+			enum value_state state = metric_reader_state(&reader, thread, &reason);
+
+			assert_int_equal(state, snapshot_value_state(now, thread, (enum metric)i, false,
+								     &expected_reason));
+			assert_int_equal(reason, expected_reason);
+		}
+	}
+	for (int i = VIEW_MODE_COUNT; i < METRIC_COUNT * VIEW_MODE_COUNT; i++) {
+		struct span_counter counter;
+
+		span.mode = (enum view_mode)(i % VIEW_MODE_COUNT);
+		counter = span_counter_of(&span, (enum metric)(i / VIEW_MODE_COUNT));
+		for (uint32_t thread = 0; thread < now->thread_count; thread++) {
+			const bool as_rate = span.mode == VIEW_MODE_RATE;
+			double value, expected = 0.0;
+			uint16_t state = span_value(&counter, thread, as_rate, &value);
+
+			assert_int_equal(state, span_value_of_any(&counter, thread, as_rate, &expected));
+			if (state == REASON_READ)
+				assert_memory_equal(&value, &expected, sizeof(value));
+		}
+	}
+	free((void *)span.from_of);
+	free(seen);
+}
+
 static void test_tables_are_the_same(void **state)
 {
 	(void)state;
@@ -451,6 +489,8 @@ static void test_tables_are_the_same(void **state)
 				session_set_base(sessions[1]);
 			}
 			assert_int_equal(session_ended_count(sessions[0]), session_ended_count(sessions[1]));
+			if (round != 0)
+				expect_same_readings(sessions[0]);
 			expect_same_views(sessions);
 			advance(&world);
 		}
