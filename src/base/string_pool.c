@@ -10,19 +10,23 @@
 
 static const struct string_pool_entry empty_entry = {"", 0, 0};
 
-static uint32_t *find_slot(const struct string_pool *pool, const char *text, size_t length, uint32_t hash)
+static struct string_pool_slot *find_slot(const struct string_pool *pool, const char *text, size_t length,
+					  uint32_t hash)
 {
 	size_t mask = pool->slot_count - 1;
-	size_t i = hash & mask;
 
-	while (pool->slots[i] != 0) {
-		const struct string_pool_entry *entry = &pool->entries[pool->slots[i] - 1];
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
+		struct string_pool_slot *slot = &pool->slots[i];
+		const struct string_pool_entry *entry;
 
-		if (entry->hash == hash && entry->length == length && memcmp(entry->text, text, length) == 0)
-			break;
-		i = (i + 1) & mask;
+		if (slot->entry == 0)
+			return slot;
+		if (slot->hash != hash)
+			continue;
+		entry = &pool->entries[slot->entry - 1];
+		if (entry->length == length && memcmp(entry->text, text, length) == 0)
+			return slot;
 	}
-	return &pool->slots[i];
 }
 
 static void enlarge(struct string_pool *pool)
@@ -36,15 +40,16 @@ static void enlarge(struct string_pool *pool)
 		size_t slot = pool->entries[i].hash & mask;
 
 		/* all are distinct: there is nothing to compare */
-		while (pool->slots[slot] != 0)
+		while (pool->slots[slot].entry != 0)
 			slot = (slot + 1) & mask;
-		pool->slots[slot] = (uint32_t)i + 1;
+		pool->slots[slot] = (struct string_pool_slot){pool->entries[i].hash, (uint32_t)i + 1};
 	}
 }
 
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length)
 {
-	uint32_t hash, *slot;
+	struct string_pool_slot *slot;
+	uint32_t hash;
 
 	if (length == 0)
 		return 0;
@@ -54,27 +59,25 @@ uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t l
 		enlarge(pool);
 	hash = hash_bytes(text, length);
 	slot = find_slot(pool, text, length, hash);
-	if (*slot != 0)
-		return *slot - 1;
+	if (slot->entry != 0)
+		return slot->entry - 1;
 	*MEMORY_APPEND(pool->entries, pool->count, pool->capacity) = (struct string_pool_entry){
 		arena_duplicate(&pool->arena, text, length),
 		(uint32_t)length,
 		hash,
 	};
-	*slot = (uint32_t)pool->count;
-	return *slot - 1;
+	*slot = (struct string_pool_slot){hash, (uint32_t)pool->count};
+	return slot->entry - 1;
 }
 
 uint32_t string_pool_find(const struct string_pool *pool, const char *text, size_t length)
 {
-	uint32_t slot;
-
 	if (length == 0)
 		return 0;
 	if (pool->slot_count == 0)
 		return UINT32_MAX;
-	slot = *find_slot(pool, text, length, hash_bytes(text, length));
-	return slot != 0 ? slot - 1 : UINT32_MAX;
+	/* one less than the 0 of an empty slot is UINT32_MAX */
+	return find_slot(pool, text, length, hash_bytes(text, length))->entry - 1;
 }
 
 const char *string_pool_text(const struct string_pool *pool, uint32_t id)

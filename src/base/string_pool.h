@@ -17,8 +17,13 @@ struct string_pool {
 	struct string_pool_entry *entries;
 	size_t count;
 	size_t capacity;
-	uint32_t *slots; /* hash table of entry index + 1 */
+	struct string_pool_slot *slots; /* hash table */
 	size_t slot_count;
+};
+
+struct string_pool_slot {
+	uint32_t hash;  /* of the entry: one that differs need not be looked at */
+	uint32_t entry; /* its index + 1, 0 for none */
 };
 
 struct string_pool_entry {
