@@ -276,29 +276,61 @@ static void count_states(struct aggregation *aggregation, const struct metric_re
 		reduce_by_knowledge(aggregation, aggregation->states, reader, NULL);
 }
 
-/* A metric that adds up or of which the largest counts: a 0 changes neither. */
-static void reduce_by_rule(struct aggregation *aggregation, struct aggregate *column,
-			   const struct metric_reader *reader)
+/* Adds the values of threads that all count. Those of one group mostly follow each other. */
+static void reduce_values(const struct aggregation *aggregation, struct aggregate *column,
+			  const uint64_t *values, bool is_sum)
 {
-	const bool is_sum = metric_type(reader->metric)->reduction == METRIC_REDUCTION_SUM;
 	const uint32_t *group_of_thread = aggregation->group_of_thread;
 	const size_t count = aggregation->snapshot->thread_count;
 
-	memcpy(column, aggregation->states, (aggregation->group_count + 1) * sizeof(*column));
-	for (size_t thread = 0; reader->values != NULL && thread < count; thread++) {
+	for (size_t thread = 0; thread < count;) {
+		const uint32_t group = group_of_thread[thread];
+		uint64_t number = column[group].value.number;
+
+		if (is_sum) {
+			for (; thread < count && group_of_thread[thread] == group; thread++)
+				number = number_add_saturating(number, values[thread]);
+		} else {
+			for (; thread < count && group_of_thread[thread] == group; thread++)
+				number = values[thread] > number ? values[thread] : number;
+		}
+		column[group].value.number = number;
+	}
+}
+
+/* The same where a thread counts only if its value was read: a 0 changes nothing, read or not. */
+static void reduce_values_read(struct aggregation *aggregation, struct aggregate *column,
+			       const struct metric_reader *reader, bool is_sum)
+{
+	const uint32_t *group_of_thread = aggregation->group_of_thread;
+	const size_t count = aggregation->snapshot->thread_count;
+
+	for (size_t thread = 0; thread < count; thread++) {
 		const uint64_t value = reader->values[thread];
-		struct aggregate *aggregate;
+		struct aggregate *aggregate = &column[group_of_thread[thread]];
 		reason_id reason;
 
-		if (value == 0 ||
-		    (!aggregation->by_flags && metric_reader_state(reader, thread, &reason) != VALUE_READ))
+		if (value == 0 || metric_reader_state(reader, thread, &reason) != VALUE_READ)
 			continue;
-		aggregate = &column[group_of_thread[thread]];
 		if (is_sum)
 			add_to_sum(aggregation, aggregate, value);
 		else
 			add_to_maximum(aggregation, aggregate, value);
 	}
+}
+
+static void reduce_by_rule(struct aggregation *aggregation, struct aggregate *column,
+			   const struct metric_reader *reader)
+{
+	const bool is_sum = metric_type(reader->metric)->reduction == METRIC_REDUCTION_SUM;
+
+	memcpy(column, aggregation->states, (aggregation->group_count + 1) * sizeof(*column));
+	if (reader->values == NULL)
+		return;
+	if (aggregation->by_flags || metric_states_are_read(&reader->states))
+		reduce_values(aggregation, column, reader->values, is_sum);
+	else
+		reduce_values_read(aggregation, column, reader, is_sum);
 }
 
 struct aggregation *aggregation_create(const struct snapshot *snapshot, const uint32_t *group_of_thread,

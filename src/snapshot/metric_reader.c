@@ -76,6 +76,13 @@ bool metric_states_equal(const struct metric_states *left, const struct metric_s
 	       left->fair_only == right->fair_only;
 }
 
+bool metric_states_are_read(const struct metric_states *states)
+{
+	return states->plain && !states->user_only && !states->leader_only && states->flags == 0 &&
+	       !states->fair_only && states->reasons[0] == NULL && states->reasons[1] == NULL &&
+	       states->default_reasons[0] == REASON_READ && states->default_reasons[1] == REASON_READ;
+}
+
 bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread)
 {
 	uint32_t policy = (uint32_t)snapshot_value(reader->snapshot, thread, METRIC_POLICY);

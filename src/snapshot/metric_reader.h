@@ -34,6 +34,9 @@ struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metr
 /* Whether the same becomes of every thread by both. */
 bool metric_states_equal(const struct metric_states *left, const struct metric_states *right);
 
+/* Whether every thread has a value by them. */
+bool metric_states_are_read(const struct metric_states *states);
+
 /* Whether the thread has a policy, and none of the fair class. */
 bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread);
 
