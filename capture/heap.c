@@ -90,10 +90,9 @@ void heap_begin(struct round *round)
 		round_forget_heap(round, row);
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i].heap = NULL;
-	free(snapshot->values[METRIC_ALLOCATED_BYTES]);
-	free(snapshot->values[METRIC_DEALLOCATED_BYTES]);
+	snapshot_drop_column(snapshot, METRIC_ALLOCATED_BYTES);
+	snapshot_drop_column(snapshot, METRIC_DEALLOCATED_BYTES);
 	free(snapshot->source_reason[SOURCE_JEMALLOC]);
-	snapshot->values[METRIC_ALLOCATED_BYTES] = snapshot->values[METRIC_DEALLOCATED_BYTES] = NULL;
 	snapshot->source_reason[SOURCE_JEMALLOC] = NULL;
 }
 

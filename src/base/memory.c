@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void (*failure_handler)(void);
@@ -54,6 +55,24 @@ void *memory_resize(void *pointer, size_t count, size_t size)
 	if (resized == NULL)
 		fail();
 	return resized;
+}
+
+void *memory_map(size_t size)
+{
+	void *pointer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
+
+	if (pointer == MAP_FAILED)
+		return NULL;
+	/* advice: a kernel without them refuses it, and nothing is lost */
+	madvise(pointer, size, MADV_HUGEPAGE);
+	return pointer;
+}
+
+void memory_unmap(void *pointer, size_t size)
+{
+	if (pointer != NULL)
+		munmap(pointer, size);
 }
 
 void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)

@@ -9,6 +9,8 @@
 
 enum {
 	FIRST_ESTIMATE = 1024, /* threads after which the rest is estimated by them */
+	GOOD_ESTIMATE = 8192,  /* and again, where there are many more */
+	THREADS_AHEAD = 100,   /* about as many may be decompressed already and not here yet */
 	LARGEST_GROWTH = 64,
 };
 
@@ -27,23 +29,43 @@ void *load_begin_thread(struct loader *loader, struct frame *frame)
 	return record;
 }
 
+/* The threads that a capture of ctop says it read; 0 where it does not. */
+static double tallied_threads(const struct snapshot *snapshot)
+{
+	const struct tally *tallies = snapshot->provenance.tallies;
+	double threads = 0;
+
+	if (tallies == NULL)
+		return 0;
+	for (size_t i = 0; i < ARRAY_COUNT(tallies->missed); i++)
+		threads += (double)tallies[SOURCE_STAT].missed[i];
+	return threads + (double)tallies[SOURCE_STAT].read;
+}
+
 /*
- * Makes room for the threads that come, so that columns are moved once: as many as the part of the file that
- * was read had. The estimate may be wrong by far and is made again where it was too low.
+ * Makes room for the threads that come, so that columns are moved once or twice: as many as the part of the
+ * file that was read had, or what the file itself says if that may be. What is too little is estimated again.
  */
 static void make_room(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;
-	const size_t count = snapshot->thread_count;
+	const double count = (double)snapshot->thread_count, tallied = tallied_threads(snapshot);
 	double progress, expected;
 
-	if (count != snapshot->thread_capacity || count < FIRST_ESTIMATE || loader->progress == NULL)
+	if (snapshot->thread_count != snapshot->thread_capacity || count < FIRST_ESTIMATE ||
+	    loader->progress == NULL)
 		return;
 	progress = loader->progress(loader->json.context);
-	expected = progress > 0 ? (double)count / progress * 1.02 : 0;
-	if (expected > (double)count * LARGEST_GROWTH)
-		expected = (double)count * LARGEST_GROWTH;
-	snapshot_reserve(snapshot, (size_t)expected);
+	expected = progress > 0 ? (count + THREADS_AHEAD) / progress : 0;
+	if (tallied > count && tallied > expected / 2 && tallied < expected * 2)
+		expected = tallied;
+	else if (count < GOOD_ESTIMATE && expected > GOOD_ESTIMATE * 2)
+		expected = GOOD_ESTIMATE;
+	else
+		expected *= 1.05;
+	if (expected > count * LARGEST_GROWTH)
+		expected = count * LARGEST_GROWTH;
+	snapshot_expect(snapshot, (size_t)expected);
 }
 
 /* Only what the file had is written, and columns are zeroed when they are made. */

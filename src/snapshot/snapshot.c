@@ -71,6 +71,8 @@ const char *const root_names[ROOT_COUNT] = {
 
 enum {
 	FIRST_CAPACITY = 64,
+	SPACE_THREADS_MIN = 4096, /* whose columns lie in one space */
+	CACHE_LINE_BYTES = 64,
 	DEFAULT_PERIOD_US = 100000, /* of cpu.max where it says nothing (kernel/sched/core.c) */
 };
 
@@ -108,7 +110,8 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->stuck_ns);
 	free(snapshot->waiting_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		free(snapshot->values[i]);
+		snapshot_drop_column(snapshot, (enum metric)i);
+	memory_unmap(snapshot->space.bytes, snapshot->space.size);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		free(snapshot->source_reason[i]);
 		free(snapshot->read_at[i]);
@@ -142,7 +145,57 @@ static void *enlarge_optional(void *column, size_t old_capacity, size_t capacity
 	return column != NULL ? enlarge(column, old_capacity, capacity, size) : NULL;
 }
 
-void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
+static bool is_in_space(const struct snapshot *snapshot, const uint64_t *values)
+{
+	const char *bytes = (const char *)values;
+
+	return snapshot->space.bytes != NULL && bytes >= snapshot->space.bytes &&
+	       bytes < snapshot->space.bytes + snapshot->space.size;
+}
+
+/* Bytes of a column in a space. They begin at different offsets in a page: the values of one thread would
+ * otherwise take the place of each other in the cache. */
+static size_t column_bytes(size_t capacity)
+{
+	return (capacity * sizeof(uint64_t) + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES +
+	       CACHE_LINE_BYTES;
+}
+
+/* A column of values, zeroed. */
+static uint64_t *new_values(struct snapshot *snapshot, size_t capacity)
+{
+	char *values = snapshot->space.bytes;
+
+	if (values == NULL || snapshot->space.size - snapshot->space.used < column_bytes(capacity))
+		return memory_allocate_zero(capacity, sizeof(uint64_t));
+	values += snapshot->space.used;
+	snapshot->space.used += column_bytes(capacity);
+	return (uint64_t *)(void *)values;
+}
+
+/* Moves the columns of values to larger ones, in one space where it is wanted and there is room. */
+static void enlarge_values(struct snapshot *snapshot, size_t capacity, bool in_space)
+{
+	const struct snapshot old = *snapshot;
+
+	snapshot->space.bytes = NULL;
+	if (in_space) {
+		snapshot->space.size = METRIC_COUNT * column_bytes(capacity);
+		snapshot->space.used = 0;
+		snapshot->space.bytes = memory_map(snapshot->space.size);
+	}
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (old.values[i] == NULL)
+			continue;
+		snapshot->values[i] = new_values(snapshot, capacity);
+		memcpy(snapshot->values[i], old.values[i], old.thread_capacity * sizeof(uint64_t));
+		if (!is_in_space(&old, old.values[i]))
+			free(old.values[i]);
+	}
+	memory_unmap(old.space.bytes, old.space.size);
+}
+
+static void reserve(struct snapshot *snapshot, size_t capacity, bool in_space)
 {
 	size_t old = snapshot->thread_capacity;
 
@@ -155,9 +208,7 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 	snapshot->thread_flags = enlarge(snapshot->thread_flags, old, capacity, sizeof(uint8_t));
 	snapshot->start_time = enlarge(snapshot->start_time, old, capacity, sizeof(uint64_t));
 	snapshot->stuck_ns = enlarge_optional(snapshot->stuck_ns, old, capacity, sizeof(uint64_t));
-	snapshot->waiting_ns = enlarge_optional(snapshot->waiting_ns, old, capacity, sizeof(uint64_t));
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		snapshot->values[i] = enlarge_optional(snapshot->values[i], old, capacity, sizeof(uint64_t));
+	enlarge_values(snapshot, capacity, in_space);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		snapshot->source_reason[i] = enlarge_optional(snapshot->source_reason[i], old, capacity,
 							      sizeof(reason_id));
@@ -165,6 +216,16 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 							sizeof(uint64_t));
 	}
 	snapshot->thread_capacity = capacity;
+}
+
+void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
+{
+	reserve(snapshot, capacity, false);
+}
+
+void snapshot_expect(struct snapshot *snapshot, size_t threads)
+{
+	reserve(snapshot, threads, threads >= SPACE_THREADS_MIN);
 }
 
 size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
@@ -189,8 +250,15 @@ size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t ti
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric)
 {
 	if (snapshot->values[metric] == NULL)
-		snapshot->values[metric] = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+		snapshot->values[metric] = new_values(snapshot, snapshot->thread_capacity);
 	return snapshot->values[metric];
+}
+
+void snapshot_drop_column(struct snapshot *snapshot, enum metric metric)
+{
+	if (!is_in_space(snapshot, snapshot->values[metric]))
+		free(snapshot->values[metric]);
+	snapshot->values[metric] = NULL;
 }
 
 reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source)
@@ -232,36 +300,67 @@ static uint32_t *find_triple_slot(const struct snapshot *snapshot, const struct 
 	return &snapshot->triple_slots[i];
 }
 
-static void enlarge_triple_slots(struct snapshot *snapshot)
+/* Brings all triples into the hash table; most hosts hardly ever need it. */
+static void hash_triples(struct snapshot *snapshot)
 {
-	size_t count = snapshot->triple_slot_count != 0 ? snapshot->triple_slot_count * 2 : FIRST_CAPACITY;
+	size_t count = snapshot->triple_slot_count != 0 ? snapshot->triple_slot_count : FIRST_CAPACITY;
 
-	free(snapshot->triple_slots);
-	snapshot->triple_slots = memory_allocate_zero(count, sizeof(*snapshot->triple_slots));
-	snapshot->triple_slot_count = count;
-	for (size_t i = 0; i < snapshot->triple_count; i++)
-		*find_triple_slot(snapshot, &snapshot->triples[i]) = (uint32_t)i + 1;
+	while (snapshot->triple_count * 2 > count)
+		count *= 2;
+	if (count != snapshot->triple_slot_count) {
+		free(snapshot->triple_slots);
+		snapshot->triple_slots = memory_allocate_zero(count, sizeof(*snapshot->triple_slots));
+		snapshot->triple_slot_count = count;
+		snapshot->triples_hashed = 0;
+	}
+	for (; snapshot->triples_hashed < snapshot->triple_count; snapshot->triples_hashed++)
+		*find_triple_slot(snapshot, &snapshot->triples[snapshot->triples_hashed]) =
+			(uint32_t)snapshot->triples_hashed + 1;
+}
+
+static uint32_t highest_string(const struct triple *triple)
+{
+	uint32_t highest = triple->pcomm > triple->comm ? triple->pcomm : triple->comm;
+
+	return highest > triple->cgroup ? highest : triple->cgroup;
+}
+
+/* The triple that was interned last or that came behind it: processes have threads of the same names. */
+static bool follows_last(const struct snapshot *snapshot, const struct triple *triple, uint32_t *ret_id)
+{
+	for (*ret_id = snapshot->triple_last; *ret_id < snapshot->triple_last + 2; ++*ret_id) {
+		if (*ret_id < snapshot->triple_count &&
+		    triples_are_equal(&snapshot->triples[*ret_id], triple))
+			return true;
+	}
+	return false;
 }
 
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 {
-	uint32_t *slot;
+	uint32_t id;
 
-	if ((snapshot->triple_count + 1) * 2 > snapshot->triple_slot_count)
-		enlarge_triple_slots(snapshot);
-	slot = find_triple_slot(snapshot, &triple);
-	if (*slot == 0) {
-		*MEMORY_APPEND(snapshot->triples, snapshot->triple_count, snapshot->triple_capacity) = triple;
-		*slot = (uint32_t)snapshot->triple_count;
+	if (follows_last(snapshot, &triple, &id))
+		return snapshot->triple_last = id;
+	/* one with a string that none has is new */
+	if (snapshot->triple_count == 0 || highest_string(&triple) > snapshot->triple_highest) {
+		id = UINT32_MAX;
+		snapshot->triple_highest = highest_string(&triple);
+	} else {
+		hash_triples(snapshot);
+		id = *find_triple_slot(snapshot, &triple) - 1;
 	}
-	return *slot - 1;
+	if (id == UINT32_MAX) {
+		id = (uint32_t)snapshot->triple_count;
+		*MEMORY_APPEND(snapshot->triples, snapshot->triple_count, snapshot->triple_capacity) = triple;
+	}
+	return snapshot->triple_last = id;
 }
 
-uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple)
+uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple)
 {
-	uint32_t slot = snapshot->triple_slot_count != 0 ? *find_triple_slot(snapshot, &triple) : 0;
-
-	return slot != 0 ? slot - 1 : UINT32_MAX;
+	hash_triples(snapshot);
+	return *find_triple_slot(snapshot, &triple) - 1;
 }
 
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason)

@@ -343,6 +343,11 @@ struct snapshot {
 	uint8_t *thread_flags;
 	uint64_t *start_time;           /* USER_HZ ticks since boot */
 	uint64_t *values[METRIC_COUNT]; /* NULL: no thread has a value other than 0; see metric_encoding */
+	/* Of many threads the columns of values lie in one space: few pages, which are mapped at once. */
+	struct {
+		char *bytes; /* NULL: every column was allocated by itself */
+		size_t size, used;
+	} space;
 	reason_id *source_reason[SOURCE_COUNT]; /* per thread; NULL: every thread has default_reason */
 	reason_id default_reason[SOURCE_COUNT];
 	uint64_t *read_at[SOURCE_COUNT]; /* CLOCK_BOOTTIME ns of each reading; NULL: all at boottime_ns */
@@ -365,8 +370,12 @@ struct snapshot {
 	struct triple *triples;
 	size_t triple_count;
 	size_t triple_capacity;
-	uint32_t *triple_slots; /* hash table of index + 1; until snapshot_finish() */
+	/* Until snapshot_finish(): */
+	uint32_t *triple_slots; /* hash table of index + 1 */
 	size_t triple_slot_count;
+	size_t triples_hashed;   /* of them are in it: the first ones */
+	uint32_t triple_last;    /* that was interned */
+	uint32_t triple_highest; /* string id of any triple */
 
 	struct smaps_record *smaps; /* ascending by thread */
 	size_t smaps_count;
@@ -402,6 +411,12 @@ void snapshot_release(struct snapshot *snapshot);
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
 
 /*
+ * The same for a number of threads that is known or estimated well, before they are added: columns of values
+ * that come later have their room too, and are mapped in large pages where the system has them.
+ */
+void snapshot_expect(struct snapshot *snapshot, size_t threads);
+
+/*
  * Appends a thread whose columns are all zero, triple 0, uid UINT32_MAX, the default_reason of every source,
  * read at boottime_ns; returns its index. Amortised constant time. Columns may move: pointers into them are
  * stale afterwards unless snapshot_reserve() made room.
@@ -411,6 +426,9 @@ size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t ti
 /* The column of a metric, made (zeroed, thread_capacity long) when it does not exist yet. Not for
  * thread_count. */
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
+
+/* Forgets the column of a metric: no thread has a value. */
+void snapshot_drop_column(struct snapshot *snapshot, enum metric metric);
 
 /* The reason column of a source, made (filled with its default_reason) when it does not exist yet. */
 reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source);
@@ -430,7 +448,7 @@ uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);
 
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
-uint32_t snapshot_find_triple(const struct snapshot *snapshot, struct triple triple);
+uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple);
 
 /* Notes that `metric` of `thread` has its own state. Any order; snapshot_finish() sorts. */
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason);

@@ -92,7 +92,7 @@ void snapshot_finish(struct snapshot *snapshot)
 		      compare_smaps);
 	free(snapshot->triple_slots);
 	snapshot->triple_slots = NULL;
-	snapshot->triple_slot_count = 0;
+	snapshot->triple_slot_count = snapshot->triples_hashed = 0;
 }
 
 static int find_exception(const void *wanted, const void *element)

@@ -48,6 +48,42 @@ static void test_threads_keep_their_columns(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Columns keep their values wherever they lie, and are zeroed when they are made again. */
+static void test_expected_threads(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	const size_t count = 9000;
+
+	(void)state;
+	snapshot_add_thread(snapshot, 1, 1);
+	snapshot_column(snapshot, METRIC_MINFLT)[0] = 5;
+	for (size_t expected = 4500; expected <= count; expected *= 2) {
+		snapshot_expect(snapshot, expected);
+		assert_int_equal(snapshot->thread_capacity, expected);
+		for (uint32_t i = (uint32_t)snapshot->thread_count; i < expected; i++)
+			snapshot_column(snapshot, METRIC_MINFLT)[snapshot_add_thread(snapshot, 1, i)] = i;
+		snapshot_column(snapshot, METRIC_MAJFLT)[expected - 1] = expected;
+	}
+	assert_int_equal(snapshot->values[METRIC_MINFLT][0], 5);
+	for (size_t i = 1; i < count; i++)
+		assert_int_equal(snapshot->values[METRIC_MINFLT][i], i);
+	assert_int_equal(snapshot->values[METRIC_MAJFLT][4499], 4500);
+	assert_int_equal(snapshot->values[METRIC_MAJFLT][count - 1], count);
+	/* more columns than there are metrics: the last ones lie elsewhere */
+	for (size_t i = 0; i < 2 * METRIC_COUNT; i++) {
+		snapshot_drop_column(snapshot, METRIC_MAJFLT);
+		assert_null(snapshot->values[METRIC_MAJFLT]);
+		assert_int_equal(snapshot_column(snapshot, METRIC_MAJFLT)[count - 1], 0);
+		memset(snapshot->values[METRIC_MAJFLT], 0xff, count * sizeof(uint64_t));
+	}
+	assert_int_equal(snapshot->values[METRIC_MINFLT][count - 1], count - 1);
+	snapshot_add_thread(snapshot, 1, 1);
+	assert_int_equal(snapshot->values[METRIC_MAJFLT][0], UINT64_MAX);
+	assert_int_equal(snapshot->values[METRIC_MAJFLT][count], 0);
+	assert_int_equal(snapshot->values[METRIC_MINFLT][count - 1], count - 1);
+	snapshot_release(snapshot);
+}
+
 static void test_references(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -70,6 +106,21 @@ static void test_triples_are_distinct(void **state)
 	for (uint32_t i = 0; i < 500; i++)
 		assert_int_equal(snapshot_intern_triple(snapshot, (struct triple){i, i + 1, i / 2}), i);
 	assert_int_equal(snapshot->triple_count, 500);
+	/* in another order, and new ones of strings that are there */
+	for (uint32_t i = 0; i < 500; i++) {
+		uint32_t j = i * 7 % 500;
+
+		assert_int_equal(snapshot_intern_triple(snapshot, (struct triple){j, j + 1, j / 2}), j);
+		assert_int_equal(snapshot_find_triple(snapshot, (struct triple){j, j + 1, j}),
+				 j == 0 ? 0 : UINT32_MAX);
+	}
+	for (uint32_t i = 1; i < 500; i++)
+		assert_int_equal(snapshot_intern_triple(snapshot, (struct triple){i, i + 1, i}), 499 + i);
+	for (uint32_t i = 1; i < 500; i++) {
+		assert_int_equal(snapshot_find_triple(snapshot, (struct triple){i, i + 1, i}), 499 + i);
+		assert_int_equal(snapshot_find_triple(snapshot, (struct triple){i, i + 1, i / 2}), i);
+	}
+	assert_int_equal(snapshot->triple_count, 999);
 	snapshot_release(snapshot);
 }
 
@@ -407,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_keep_their_columns),
+		cmocka_unit_test(test_expected_threads),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_triples_are_distinct),
 		cmocka_unit_test(test_finish_sorts_and_keeps_the_last),
