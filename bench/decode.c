@@ -125,7 +125,7 @@ static struct measurement measure_checking(int file)
 	return measure_unpacking(file, true);
 }
 
-/* Compresses the JSON as the writer does, from memory to memory. */
+/* Compresses the JSON at the writer's level, from memory to memory. */
 static struct measurement measure_compression(int file)
 {
 	static char input[STEP_BYTES], output[STEP_BYTES];
