@@ -51,7 +51,7 @@ static int open_taskstats(struct capture *capture)
 static void check_features(struct capture *capture, int answers)
 {
 	capture->taskstats_reason = (reason_id)root_reason(answers);
-	feature_check_all(&capture->checks, &capture->roots, answers);
+	feature_check_all(&capture->checks, &capture->roots, answers, &capture->passes.result);
 	capture->counters_in_taskstats = capture->taskstats != NULL &&
 					 capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF;
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
@@ -110,6 +110,37 @@ static int check_scope(struct capture *capture, struct error *error)
 	return 0;
 }
 
+/* Opens what threads are read from; passes carry all that taskstats would. */
+static int open_backend(struct capture *capture, const struct capture_options *options, struct error *error)
+{
+	struct task_passes *passes = &capture->passes;
+	int result;
+
+	if (options->backend == CAPTURE_BACKEND_PROCFS)
+		passes->result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_SWITCHED_OFF,
+			.detail = "switched off with --backend procfs",
+		};
+	else
+		passes_open(capture);
+	if (passes->tasks != NULL) {
+		check_features(capture, 0);
+		return 0;
+	}
+	if (options->backend == CAPTURE_BACKEND_BPF)
+		return error_set(error, -ENOTSUP, "threads cannot be read by BPF: %s", passes->result.detail);
+	if (options->saved_taskstats != NULL) {
+		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
+		if (result < 0)
+			return result;
+	} else {
+		result = open_taskstats(capture);
+	}
+	check_features(capture, result);
+	return 0;
+}
+
 static int open_sources(struct capture *capture, const struct capture_options *options, struct error *error)
 {
 	int result = roots_open(&capture->roots, options->roots, error);
@@ -126,14 +157,9 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	capture->run_time_lag_ns = find_run_time_lag(capture);
-	if (options->saved_taskstats != NULL) {
-		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
-		if (result < 0)
-			return result;
-	} else {
-		result = open_taskstats(capture);
-	}
-	check_features(capture, result);
+	result = open_backend(capture, options, error);
+	if (result < 0)
+		return result;
 	capture->heap.allow_stop = options->allow_stop;
 	capture->heap.patience_ns = options->heap_patience_ns;
 	capture->heap.hurry = options->hurry;
@@ -192,6 +218,7 @@ void capture_close(struct capture *capture)
 	process_list_release(&capture->processes);
 	heap_close(&capture->heap);
 	taskstats_close(capture->taskstats);
+	passes_close(&capture->passes);
 	feature_release(&capture->checks);
 	roots_close(&capture->roots);
 	snapshot_release(capture->previous);
@@ -240,7 +267,8 @@ static void set_default_reasons(struct round *round)
 
 	reason[SOURCE_JEMALLOC] = (reason_id)heap_default_reason(capture);
 	reason[SOURCE_SMAPS_ROLLUP] = round->smaps ? REASON_READ : REASON_NOT_READ;
-	for (size_t i = 0; i < SOURCE_COUNT && capture->taskstats == NULL; i++) {
+	for (size_t i = 0; i < SOURCE_COUNT && capture->taskstats == NULL && capture->passes.tasks == NULL;
+	     i++) {
 		if (source_is_of((enum source)i, SOURCE_TASKSTATS))
 			reason[i] = capture->taskstats_reason;
 	}
@@ -285,7 +313,7 @@ static void keep(struct round *round)
 	capture->previous = snapshot_reference(round->snapshot);
 	capture->states = round->states;
 	capture->rows_are_current = !capture->synthetic && capture->roots.own_namespace &&
-				    capture->counters_in_taskstats;
+				    capture->counters_in_taskstats && capture->passes.tasks == NULL;
 	capture->last_started_ns = round->snapshot->provenance.boottime_ns;
 }
 
@@ -307,16 +335,18 @@ static void begin(struct round *round)
 	round->previous = round->full ? NULL : capture->previous;
 	heap_choose_use(round);
 	round->rotated = source_with_flags(SOURCE_PER_THREAD) & ~source_with_flags(SOURCE_OF_ACTIVITY);
+	round->asked = round->needed | round->extra;
 	round->needed = readable(capture, round->needed);
 	round->extra = readable(capture, round->extra) & ~round->needed;
 	round->all_states = capture->runnable.look_at_all;
 	round->runnable = UINT64_MAX;
-	round->watches_runnable = capture->roots.initial_pid_namespace && capture->scope == NULL &&
-				  (round->needed & source_bit(SOURCE_STAT)) != 0;
+	round->watches_runnable = capture->passes.tasks == NULL && capture->roots.initial_pid_namespace &&
+				  capture->scope == NULL && (round->needed & source_bit(SOURCE_STAT)) != 0;
 	runnable_look(round);
 }
 
-static int run(struct round *round)
+/* Thread by thread, from procfs and taskstats. */
+static int read_threads(struct round *round)
 {
 	int result = round_list_threads(round);
 
@@ -338,8 +368,32 @@ static int run(struct round *round)
 	round_drop_ended(round);
 	round_confirm_still(round);
 	runnable_watch(round);
+	return 0;
+}
+
+/* All threads at once. */
+static int read_pass(struct round *round)
+{
+	int result = round_read_pass(round);
+
+	if (result == 0)
+		result = heap_read(round);
+	if (result == 0)
+		round_settle_pass(round);
+	return result;
+}
+
+static int run(struct round *round)
+{
+	bool by_pass = round->capture->passes.tasks != NULL;
+	int result = by_pass ? read_pass(round) : read_threads(round);
+
+	if (result < 0)
+		return result;
 	round_name_threads(round);
 	round_finish(round);
+	if (by_pass)
+		round_list_moved(round);
 	return round_is_cancelled(round) ? -ECANCELED : 0;
 }
 
@@ -397,7 +451,7 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 	if (!options->only_needed)
 		round.extra = (source_set)~0U;
 	/* what taskstats tells of every thread, its name, comes from stat otherwise: an exec changes it */
-	if (!options->only_needed || capture->taskstats == NULL)
+	if (!options->only_needed || (capture->taskstats == NULL && capture->passes.tasks == NULL))
 		round.needed |= source_bit(SOURCE_STAT);
 	if (capture->budget_percent < 0) {
 		round.extra = 0;

@@ -15,11 +15,21 @@
  */
 
 struct resolver;
+struct roots;
+
+/* How threads are read: all of them in one pass of a BPF program, or thread by thread from procfs and
+ * taskstats. */
+enum capture_backend {
+	CAPTURE_BACKEND_AUTOMATIC, /* by BPF where that works */
+	CAPTURE_BACKEND_BPF,
+	CAPTURE_BACKEND_PROCFS,
+};
 
 struct capture_options {
 	const char *roots[ROOT_COUNT]; /* NULL: /proc, /sys, the cgroup2 mount of ROOT/self/mountinfo */
 	const uint32_t *scope;         /* only these process ids are read; NULL for all */
 	size_t scope_count;
+	enum capture_backend backend;
 	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
 	/*
 	 * The allocator probe's resolver of executables, owned by the caller, which outlives the capture.
@@ -40,7 +50,9 @@ struct capture;
 
 /*
  * Checks features and opens what stays open, with the caller's rights. Returns 0 or a negative errno with a
- * sentence: -EINVAL for a root without processes and for a scope that names a thread which is no process.
+ * sentence: -EINVAL for a root without processes and for a scope that names a thread which is no process,
+ * -ENOTSUP when CAPTURE_BACKEND_BPF was asked for and cannot be had. The capabilities that BPF needs
+ * (CAP_BPF, CAP_PERFMON) are not needed afterwards.
  */
 int capture_open(const struct capture_options *options, struct capture **ret_capture, struct error *error);
 void capture_close(struct capture *capture);
@@ -79,6 +91,12 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
  * processes ask for files, and rounds do not wait for them. Returns how many are left.
  */
 size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);
+
+/*
+ * Whether a capture of these roots would read threads by BPF: tries it, and tells why not in words that
+ * `arena` owns.
+ */
+void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
 
 /* Switches the allocator probe (on at first, where there is one) for the captures to come. */
 void capture_switch_heap(struct capture *capture, bool on);

@@ -100,10 +100,13 @@ static void explain_delays(struct round *round)
 	const struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	enum task_delayacct state = capture->checks.task_delayacct;
+	const bool by_pass = capture->passes.tasks != NULL; /* which sees who has a record */
 	uint64_t first;
 	reason_id *reason;
 
-	if (capture->taskstats == NULL)
+	if (capture->taskstats == NULL && !by_pass)
+		return;
+	if (by_pass && snapshot->default_reason[SOURCE_DELAYS] == REASON_NOT_READ)
 		return;
 	if (state == TASK_DELAYACCT_CONFIG_OFF) {
 		/* a query that failed has made a column, which says of the others that they were read */
@@ -112,7 +115,7 @@ static void explain_delays(struct round *round)
 		snapshot->default_reason[SOURCE_DELAYS] = REASON_NOT_IN_KERNEL;
 		return;
 	}
-	first = state == TASK_DELAYACCT_ON ? first_counted_tick(round) : UINT64_MAX;
+	first = state == TASK_DELAYACCT_ON && !by_pass ? first_counted_tick(round) : UINT64_MAX;
 	reason = snapshot_source_reasons(snapshot, SOURCE_DELAYS);
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		if ((snapshot->thread_flags[row] & THREAD_TASKSTATS_MEASURED) == 0)
@@ -132,7 +135,7 @@ static void explain_hiwater(struct round *round)
 	enum reason absent = round->capture->checks.results[FEATURE_XACCT].reason;
 	reason_id *reason;
 
-	if (round->capture->taskstats == NULL)
+	if (round->capture->taskstats == NULL && round->capture->passes.tasks == NULL)
 		return;
 	reason = snapshot_source_reasons(snapshot, SOURCE_HIWATER);
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
@@ -271,7 +274,7 @@ void round_finish(struct round *round)
 		summarize_parsing(round);
 		summarize_taskstats(round);
 	}
-	if ((round->needed & source_bit(SOURCE_STAT)) == 0) {
+	if ((round->needed & source_bit(SOURCE_STAT)) == 0 && round->capture->passes.tasks == NULL) {
 		free(snapshot->stuck_ns);
 		snapshot->stuck_ns = NULL;
 	}

@@ -82,8 +82,7 @@ static bool threads_may_differ(struct round *round, const char *path, size_t len
 	return known != 0;
 }
 
-/* Reads the path of a thread's cgroup into capture->text. */
-static enum reason read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path)
+enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path)
 {
 	struct buffer *text = &round->capture->text;
 	enum reason reason = thread_file_read_source(tasks, tid, SOURCE_CGROUP, text);
@@ -98,7 +97,7 @@ static void read_process_cgroup(struct round *round, struct process *process, in
 {
 	struct text path;
 
-	process->cgroup_reason = (reason_id)read_cgroup_path(round, tasks, process->tgid, &path);
+	process->cgroup_reason = (reason_id)round_read_cgroup_path(round, tasks, process->tgid, &path);
 	if (process->cgroup_reason != REASON_READ)
 		return;
 	if (process->cgroup == NULL || process->cgroup_length != path.length ||
@@ -126,7 +125,7 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 	struct text path;
 
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
-	reason = read_cgroup_path(round, tasks, snapshot->tid[row], &path);
+	reason = round_read_cgroup_path(round, tasks, snapshot->tid[row], &path);
 	if (reason != REASON_READ) {
 		count_cgroup_failure(round, row);
 		if (reason != REASON_ENDED)

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "capture/bpf/bpf_tasks.h"
 #include "capture/host/feature.h"
 #include "snapshot/snapshot.h"
 #include "capture/procfs/process_list.h"
@@ -40,6 +41,7 @@ enum {
 	ROW_DELAYED = 1 << 5,    /* has counted a delay that needs the switch */
 	ROW_ODD = 1 << 6,        /* has metric exceptions */
 	ROW_WAITED = 1 << 7,     /* its wait for a CPU grew; it need not have run */
+	ROW_CHANGED = 1 << 8,    /* a cell differs from the previous snapshot; kept by passes only */
 };
 
 /* The counters that show whether a thread ran. */
@@ -47,9 +49,19 @@ struct thread_counters {
 	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns;
 };
 
+/* What a pass saw of a task, to tell whether it changed. */
+struct thread_seen {
+	uint64_t task;        /* address of its structure */
+	uint64_t fingerprint; /* of all that was read */
+	uint64_t cgroup;      /* id */
+};
+
 /* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */
 struct thread_state {
-	struct thread_counters counters; /* of the last reading */
+	union {
+		struct thread_counters counters; /* of the last reading */
+		struct thread_seen seen;         /* where threads are read in passes */
+	};
 	uint64_t start_us;      /* by ac_etime, CLOCK_MONOTONIC us: the same for one thread but for jitter */
 	uint64_t blocked_since; /* CLOCK_BOOTTIME ns of the first reading that found it runnable or in D,
 				   with nothing counted since; 0 when it is neither */
@@ -58,8 +70,8 @@ struct thread_state {
 	char name[TASK_NAME_SIZE]; /* ac_comm */
 	uint8_t policy, nice;      /* ac_sched, ac_nice */
 	char state;                /* 0 until read */
-	uint8_t flags;
-	uint8_t heap_failure; /* 1 + enum heap_tag of the probe's last try; 0 where it did not fail */
+	uint8_t heap_failure;      /* 1 + enum heap_tag of the probe's last try; 0 where it did not fail */
+	uint16_t flags;
 };
 
 /* Metrics that a source fills, by metric_source of the snapshots of this capture. */
@@ -92,6 +104,42 @@ enum heap_use {
 	HEAP_USE_NEEDED,
 };
 
+/* A set of CPUs by the hash that passes carry. */
+struct known_cpus {
+	uint64_t hash;
+	uint32_t *cpus; /* owned */
+	size_t count;
+	uint64_t round; /* of the capture, in which `id` was made */
+	uint32_t id;    /* in the pool of that round's snapshot */
+};
+
+/* A cgroup by its id. */
+struct known_cgroup {
+	uint64_t id;
+	char *path; /* owned; NULL where it could not be read */
+	size_t length;
+	reason_id reason;
+	uint64_t round; /* of the capture, in which `text` was made, or the reading failed */
+	uint32_t text;  /* in the strings of that round's snapshot */
+};
+
+/*
+ * Reading threads in passes of a BPF program (pass.c) instead of from procfs and taskstats.
+ */
+struct task_passes {
+	struct bpf_tasks *tasks; /* NULL: there are none */
+	struct feature_result result;
+	struct arena arena; /* of the words of the result */
+	bool sees_others;   /* I/O and thread pointers of other users' processes may be shown */
+	uint32_t parts;     /* of the last pass */
+	struct known_cpus *cpus;
+	size_t cpus_count, cpus_capacity;
+	struct known_cgroup *cgroups;
+	size_t cgroup_count, cgroup_capacity;
+	struct hash_map cgroup_index;
+	uint64_t cpus_checked; /* round in which the sets were read last */
+};
+
 /*
  * Whether threads are runnable without having been seen so (nr_running of the host against the states read).
  */
@@ -118,6 +166,7 @@ struct capture {
 	struct metric_list fills[SOURCE_COUNT];
 	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
 
+	struct task_passes passes;
 	struct heap heap;
 	struct process_list processes;
 	struct metric_set seen; /* metrics that some text had */
@@ -152,6 +201,7 @@ struct round {
 	enum heap_use heap;         /* what it reads */
 	uint64_t heap_wait_ns;      /* how long to wait for it */
 	size_t looked;              /* processes that it examined in advance */
+	source_set asked;           /* all that is wanted, as it was asked for */
 	bool all_states;            /* every thread's state is read */
 	source_set rotated;         /* read per thread, and may change while it does not run */
 	source_set needed;          /* read for every thread that is stale in them */
@@ -197,6 +247,24 @@ static inline bool round_is_over_budget(const struct round *round)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->cpu_start_ns > round->budget_ns;
 }
 
+/*
+ * pass.c: all threads of a round, every number of them, by one pass of a BPF program. Opens what it
+ * needs, with the rights of the caller; without it threads are read by the files below.
+ */
+void passes_open(struct capture *capture);
+void passes_close(struct task_passes *passes);
+
+/* Lists the threads and fills their rows, as the steps from round_list_threads() on do. Returns 0 or a
+ * negative errno. */
+int round_read_pass(struct round *round);
+
+/* What the snapshot says of metrics that this kernel lacks, and of what stood still; before round_finish().
+ */
+void round_settle_pass(struct round *round);
+
+/* Lists the threads that changed since the previous snapshot; behind round_finish(). */
+void round_list_moved(struct round *round);
+
 /* thread_rows.c: which threads a round has, and what their rows hold before anything is read. */
 
 /* Lists processes and threads into the snapshot. Returns 0 or a negative errno. */
@@ -205,8 +273,14 @@ int round_list_threads(struct round *round);
 /* Makes the arrays parallel to the rows; for threads in the previous snapshot they start as copies. */
 void round_make_rows(struct round *round);
 
+/* The row of each thread in the previous snapshot, by process and id. */
+void round_match_rows(struct round *round);
+
 /* Gives the numbers of threads that did not run the present time. */
 void round_confirm_still(struct round *round);
+
+/* The file format's flags of a thread whose counters were read, by its rules. */
+uint8_t round_measured_flags(const struct feature_checks *checks);
 
 /*
  * thread_counters.c: the counters that show which threads ran, from one taskstats message each, else from one
@@ -230,6 +304,12 @@ int round_read_extra(struct round *round);
 /* Reads these sources of a thread. */
 void round_read_thread(struct round *round, size_t row, int tasks, source_set wanted);
 
+/*
+ * The CPUs that a thread may run on, by system call, as an id of the snapshot's pool. Returns 0 or a negative
+ * errno.
+ */
+int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
+
 /* Reads one file into capture->text and from there into the row. False when that failed, which is noted. */
 bool round_read_file(struct round *round, size_t row, int tasks, enum source source);
 
@@ -240,6 +320,9 @@ void capture_choose_sources(struct capture *capture);
 
 /* Marks every source of new rows as not read, with the reason that holds until it is. */
 void round_expect_sources(struct round *round, size_t first, size_t count);
+
+/* The id of a policy's name in the strings of the snapshot; its column holds such ids. */
+uint64_t round_policy_text(struct round *round, int64_t policy);
 
 /* Copies what the previous snapshot holds for the rows that it already had. */
 void round_carry_over(struct round *round);
@@ -266,6 +349,12 @@ void round_drop_ended(struct round *round);
 
 /* The string id of the name in `comm` of a thread (or process, below the proc root), or UNKNOWN_TEXT. */
 uint32_t round_read_name(struct round *round, int directory, uint32_t id);
+
+/*
+ * Reads the path of a thread's cgroup into capture->text, where `*ret_path` points. `tasks` is the task
+ * directory of its process.
+ */
+enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path);
 
 /* Names and cgroups of processes, then the triples of all rows. */
 void round_name_threads(struct round *round);

@@ -61,10 +61,10 @@ void round_store(struct round *round, size_t row, enum metric metric, uint64_t v
 	column[row] = value;
 }
 
-static uint64_t policy_text(struct round *round, uint64_t policy)
+uint64_t round_policy_text(struct round *round, int64_t policy)
 {
 	char text[PROCFS_POLICY_NAME_SIZE];
-	const char *name = procfs_policy_name((int64_t)policy, text);
+	const char *name = procfs_policy_name(policy, text);
 
 	return string_pool_intern(&round->snapshot->strings, name, strlen(name));
 }
@@ -99,7 +99,7 @@ static void apply_metrics(struct round *round, size_t row, enum source source)
 			metric_set_add(&round->capture->seen, metric);
 			value = reading->value[metric];
 			if (metric == METRIC_POLICY)
-				value = policy_text(round, value);
+				value = round_policy_text(round, (int64_t)value);
 			if (odd && round->previous != NULL)
 				note_exception(round, row, metric, REASON_READ);
 		} else if (metric_set_has(&reading->bad, metric)) {
@@ -115,6 +115,7 @@ static void note_read(struct round *round, size_t row, enum source source)
 {
 	struct snapshot *snapshot = round->snapshot;
 
+	round->states[row].flags |= ROW_CHANGED;
 	if (snapshot->source_reason[source] != NULL || snapshot->default_reason[source] != REASON_READ)
 		snapshot_source_reasons(snapshot, source)[row] = REASON_READ;
 	if (snapshot->read_at[source] != NULL)
@@ -141,6 +142,7 @@ void round_apply_failure(struct round *round, size_t row, enum source source, en
 {
 	const struct metric_list *list = &round->capture->fills[source];
 
+	round->states[row].flags |= ROW_CHANGED;
 	snapshot_source_reasons(round->snapshot, source)[row] = (reason_id)reason;
 	for (size_t i = 0; i < list->count; i++)
 		round_store(round, row, (enum metric)list->metrics[i], 0);
@@ -318,7 +320,7 @@ void round_reset_row(struct round *round, size_t row)
 	state->blocked_since = 0;
 	state->state = 0;
 	state->flags |= ROW_NEW | ROW_MOVED;
-	state->flags &= (uint8_t) ~(ROW_SUSPECT | ROW_IDENTIFIED);
+	state->flags &= (uint16_t) ~(ROW_SUSPECT | ROW_IDENTIFIED);
 }
 
 /* Moves the elements of a column (NULL: there is none) to their new rows. */

@@ -71,7 +71,7 @@ static void take_identity(struct thread_state *state, const struct taskstats_rep
 	if (state->policy != policy || state->nice != nice ||
 	    memcmp(state->name, name, TASK_NAME_SIZE) != 0) {
 		state->flags |= ROW_MOVED;
-		state->flags &= (uint8_t)~ROW_IDENTIFIED;
+		state->flags &= (uint16_t)~ROW_IDENTIFIED;
 		state->policy = policy;
 		state->nice = nice;
 		memcpy(state->name, name, TASK_NAME_SIZE);
@@ -115,8 +115,7 @@ static void count_reply(struct taskstats_summary *summary, int error)
 	}
 }
 
-/* Flags of the file format, by its rules; only for threads whose query succeeded. */
-static uint8_t measured_flags(const struct feature_checks *checks)
+uint8_t round_measured_flags(const struct feature_checks *checks)
 {
 	unsigned int flags = THREAD_TASKSTATS_MEASURED;
 
@@ -174,13 +173,13 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	}
 	snapshot->read_at[SOURCE_TASKSTATS][row] = round->now_ns;
 	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & kept_flags) |
-						measured_flags(&round->capture->checks));
+						round_measured_flags(&round->capture->checks));
 	/* The address space grows by what other threads do. */
 	store_metrics(round, row, reply, SOURCE_HIWATER);
 	if ((state->flags & (ROW_MOVED | ROW_WAITED | ROW_SUSPECT)) == 0 && !round->full)
 		return;
 	store_metrics(round, row, reply, SOURCE_TASKSTATS);
-	state->flags &= (uint8_t)~ROW_DELAYED;
+	state->flags &= (uint16_t)~ROW_DELAYED;
 	if (store_metrics(round, row, reply, SOURCE_DELAYS))
 		state->flags |= ROW_DELAYED;
 	snapshot->uid[row] = (uint32_t)taskstats_number(layout, reply->stats, TASKSTATS_MEMBER_AC_UID);

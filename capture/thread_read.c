@@ -118,7 +118,7 @@ static bool take_stat(struct round *round, size_t row)
 		snapshot->thread_flags[row] |= THREAD_KERNEL;
 	round->comm[row] = string_pool_intern(&snapshot->strings, reading->name, reading->name_length);
 	state->flags |= ROW_IDENTIFIED;
-	state->flags &= (uint8_t)~ROW_SUSPECT;
+	state->flags &= (uint16_t)~ROW_SUSPECT;
 	note_state(round, row, (char)reading->value[METRIC_STATE]);
 	return same;
 }
@@ -162,22 +162,32 @@ static uint32_t intern_mask(struct round *round, size_t length)
 	return round->last_mask_id;
 }
 
+int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id)
+{
+	long length = read_mask(round->capture, tid);
+
+	if (length <= 0)
+		return length < 0 ? (int)length : -ENODATA;
+	*ret_id = intern_mask(round, (size_t)length);
+	return 0;
+}
+
 /* By system call; where that is refused or empty, from status. */
 static void read_affinity(struct round *round, size_t row, int tasks)
 {
 	struct thread_reading *reading = &round->reading;
-	long length = read_mask(round->capture, round->snapshot->tid[row]);
-	uint32_t id = length > 0 ? intern_mask(round, (size_t)length) : 0;
+	uint32_t id = 0;
+	int result = round_read_cpus(round, round->snapshot->tid[row], &id);
 
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
-	if (length == -ESRCH) {
+	if (result == -ESRCH) {
 		fail(round, row, SOURCE_AFFINITY, REASON_ENDED);
 		return;
 	}
 	if (id != 0)
 		thread_reading_set(reading, METRIC_CPU_AFFINITY, id);
 	else if (!round_read_file(round, row, tasks, SOURCE_STATUS)) {
-		round_apply_failure(round, row, SOURCE_AFFINITY, root_reason((int)length));
+		round_apply_failure(round, row, SOURCE_AFFINITY, root_reason(result));
 		return;
 	}
 	round_apply(round, row, SOURCE_AFFINITY);
@@ -195,7 +205,7 @@ static source_set identify(struct round *round, size_t row, int tasks)
 	name = round_read_name(round, tasks, round->snapshot->tid[row]);
 	if (name != UNKNOWN_TEXT) {
 		round->comm[row] = name;
-		state->flags &= (uint8_t)~ROW_ENDED;
+		state->flags &= (uint16_t)~ROW_ENDED;
 	} else if (round->full) {
 		state->flags |= ROW_ENDED;
 	}

@@ -54,8 +54,8 @@ int round_list_threads(struct round *round)
 	return 0;
 }
 
-/* The row of the same thread in the previous snapshot; both ascend by process and thread. */
-static void match_rows(struct round *round)
+/* Both snapshots ascend by process and thread. */
+void round_match_rows(struct round *round)
 {
 	const struct snapshot *previous = round->capture->previous;
 	const struct snapshot *snapshot = round->snapshot;
@@ -119,7 +119,7 @@ void round_make_rows(struct round *round)
 	round->comm = memory_allocate((count + 1) * sizeof(*round->comm));
 	round->cgroup = memory_allocate((count + 1) * sizeof(*round->cgroup));
 	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(*snapshot->stuck_ns));
-	match_rows(round);
+	round_match_rows(round);
 	begin_states(round);
 	make_read_times(snapshot);
 	round_expect_sources(round, 0, count);

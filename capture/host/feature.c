@@ -55,8 +55,21 @@ static enum kernel_option option_state(const struct checker *checker, const char
 	return kernel_config_find(checker->config.data, checker->config.length, option);
 }
 
+static struct feature_result check_passes(struct checker *checker)
+{
+	if (checker->checks->passes.state == FEATURE_STATE_UNKNOWN)
+		return off(REASON_NOT_READ, NULL, NULL);
+	return checker->checks->passes;
+}
+
 static struct feature_result check_taskstats(struct checker *checker)
 {
+	if (checker->checks->passes.state == FEATURE_STATE_ON) {
+		struct feature_result result = feature_on;
+
+		result.detail = "the same numbers come by BPF";
+		return result;
+	}
 	switch (checker->checks->taskstats_result) {
 	case 0:
 		return feature_on;
@@ -182,7 +195,7 @@ static struct feature_result check_access(const struct checker *checker, uint64_
 
 static struct feature_result check_others_io(struct checker *checker)
 {
-	if (has_capability(checker, CAP_DAC_OVERRIDE))
+	if (has_capability(checker, CAP_DAC_OVERRIDE) || checker->checks->passes.state == FEATURE_STATE_ON)
 		return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE),
 				    "only our own processes; needs CAP_SYS_PTRACE");
 	return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH),
@@ -308,6 +321,7 @@ static struct feature_result check_process_memory(struct checker *checker)
 }
 
 static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct checker *) = {
+	[FEATURE_PASSES] = check_passes,
 	[FEATURE_TASKSTATS] = check_taskstats,
 	[FEATURE_DELAYS] = check_delays,
 	[FEATURE_IRQ_DELAY] = check_irq_delay,
@@ -404,7 +418,8 @@ static void read_task_delayacct(struct feature_checks *checks, const struct root
 		checks->delayacct_on_since_ns = after;
 }
 
-void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result)
+void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result,
+		       const struct feature_result *passes)
 {
 	struct checker checker = {.checks = checks, .roots = roots};
 
@@ -412,6 +427,8 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 	if (kernel_config_read(roots, &checker.config) < 0)
 		buffer_clear(&checker.config);
 	checks->taskstats_result = taskstats_result;
+	if (passes != NULL)
+		checks->passes = *passes;
 	checks->capabilities = feature_capabilities();
 	checks->initial_user_namespace = in_initial_user_namespace(roots, &checker.text);
 	checks->setcap_command = setcap_command(&checks->arena);

@@ -21,7 +21,8 @@ enum task_delayacct {
 struct feature_checks {
 	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by `arena` */
 	struct arena arena;
-	int taskstats_result; /* as given to feature_check_all() */
+	int taskstats_result;         /* as given to feature_check_all(), like the next */
+	struct feature_result passes; /* whether threads are read by BPF */
 
 	enum task_delayacct task_delayacct; /* kernel.task_delayacct, as last read */
 	/*
@@ -40,9 +41,12 @@ struct feature_checks {
 /*
  * Checks every feature; writes nothing anywhere and asks nothing of other processes. `taskstats_result` is
  * what taskstats_probe() said: 0, -EPERM, -ENOENT, or -EXDEV when it was not asked because the proc root is
- * not ours (other-namespace). The caller releases with feature_release().
+ * not ours (other-namespace). `passes` says whether threads are read by BPF, which brings what taskstats
+ * would; NULL when it was not tried. Its texts live at least as long as the checks. The caller releases with
+ * feature_release().
  */
-void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result);
+void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result,
+		       const struct feature_result *passes);
 
 /*
  * Reads the switches that may change while we run (kernel.task_delayacct, kernel.sched_schedstats, Yama's

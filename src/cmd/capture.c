@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "capture/capture.h"
 #include "commands.h"
+#include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
 #include "session/evidence.h"
 #include "ctprof/ctprof.h"
@@ -25,6 +26,7 @@ struct capture_command_options {
 	double budget_seconds; /* negative: no bound */
 	struct root_options roots;
 	struct heap_options heap;
+	struct backend_options backend;
 };
 
 /* How long a capture waits for executables whose allocation counters are being looked for. */
@@ -162,6 +164,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 {
 	struct capture_options capture_options = {.scope = options->processes.items,
 						  .scope_count = options->processes.count,
+						  .backend = (enum capture_backend)options->backend.backend,
 						  .allow_stop = options->heap.allow_stop,
 						  .heap_patience_ns = HEAP_PATIENCE_NS};
 	uint64_t budget = UINT64_MAX;
@@ -305,6 +308,7 @@ static const struct option_table own_table = {"Options", own_options, ARRAY_COUN
 
 static const struct option_table_use tables[] = {
 	{&own_table, 0},
+	{&backend_option_table, offsetof(struct capture_command_options, backend)},
 	{&heap_option_table, offsetof(struct capture_command_options, heap)},
 	{&root_option_table, offsetof(struct capture_command_options, roots)},
 };

@@ -5,6 +5,7 @@
 
 #include "report/json_text.h"
 #include "base/unicode.h"
+#include "capture/capture.h"
 #include "capture/host/feature.h"
 #include "capture/taskstats/taskstats.h"
 #include "commands.h"
@@ -126,10 +127,13 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 
 /* Checks with the rights that a capture has. */
 static void check(struct feature_checks *checks, const struct roots *roots,
-		  const char *const named[static ROOT_COUNT])
+		  const char *const named[static ROOT_COUNT], struct arena *arena)
 {
+	struct feature_result passes;
+
 	privilege_raise(named);
-	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV);
+	capture_check_passes(roots, arena, &passes);
+	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
 	privilege_lower();
 }
 
@@ -137,6 +141,7 @@ static int run(void *options, char **operands, int operand_count)
 {
 	const struct doctor_options *doctor = options;
 	struct feature_checks checks = {0};
+	struct arena arena = {0};
 	struct output output = {0};
 	struct roots roots;
 	struct error error;
@@ -145,12 +150,13 @@ static int run(void *options, char **operands, int operand_count)
 	(void)operand_count;
 	if (roots_open(&roots, doctor->roots.roots, &error) < 0)
 		return command_failed(&error);
-	check(&checks, &roots, doctor->roots.roots);
+	check(&checks, &roots, doctor->roots.roots, &arena);
 	if (doctor->format == DOCTOR_JSON)
 		print_json(&output.buffer, &roots, checks.results);
 	else
 		print_text(&output.buffer, &roots, checks.results);
 	feature_release(&checks);
+	arena_release(&arena);
 	roots_close(&roots);
 	return output_end(&output);
 }

@@ -16,6 +16,7 @@
 #include "cmd/live/batch.h"
 #include "commands.h"
 #include "cmd/live/file_screen.h"
+#include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
 #include "cmd/live/live_capture.h"
 #include "cmd/line/view_options.h"
@@ -47,6 +48,7 @@ struct live_options {
 	const char *save_directory;
 	bool no_color, ascii;
 	struct heap_options heap;
+	struct backend_options backend;
 };
 
 static void set_defaults(void *options)
@@ -199,6 +201,7 @@ static const struct option_table live_option_table = {"Live", live_option_list,
 static const struct option_table_use tables[] = {
 	{&live_option_table, 0},
 	{&view_option_table, offsetof(struct live_options, view)},
+	{&backend_option_table, offsetof(struct live_options, backend)},
 	{&heap_option_table, offsetof(struct live_options, heap)},
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
@@ -290,6 +293,7 @@ static struct capture_options make_capture_options(const struct live_options *op
 	struct capture_options capture = {
 		.scope = options->scope.items,
 		.scope_count = options->scope.count,
+		.backend = (enum capture_backend)options->backend.backend,
 		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
 		.allow_stop = options->heap.allow_stop,
 		.heap_patience_ns = HEAP_PATIENCE_NS,

@@ -100,7 +100,7 @@ static char *find_missing_privilege(void)
 	struct error error;
 
 	if (roots_open(&roots, own_roots, &error) == 0) {
-		feature_check_all(&checks, &roots, -EXDEV);
+		feature_check_all(&checks, &roots, -EXDEV, NULL);
 		roots_close(&roots);
 	}
 	evidence_append_privilege_hint(&checks.results[FEATURE_PROCESS_MEMORY], getuid() == 0, &hint);

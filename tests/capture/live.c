@@ -16,9 +16,38 @@
 
 #include "capture/taskstats/taskstats.h"
 
+enum capture_backend live_backend = CAPTURE_BACKEND_PROCFS;
+
+static void test_bpf(void **state)
+{
+	struct capture_options options = {.backend = CAPTURE_BACKEND_BPF};
+	struct capture *capture;
+	struct error error;
+
+	(void)state;
+	if (capture_open(&options, &capture, &error) < 0) {
+		print_message("SKIP: %s\n", error.text);
+		skip();
+	}
+	capture_close(capture);
+	live_backend = CAPTURE_BACKEND_BPF;
+}
+
+bool live_choose_bpf(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_bpf)};
+
+	return cmocka_run_group_tests_name("BPF", tests, NULL, NULL) == 0 &&
+	       live_backend == CAPTURE_BACKEND_BPF;
+}
+
 struct capture *live_open(const uint32_t *scope, size_t count)
 {
-	struct capture_options options = {.scope = scope, .scope_count = count};
+	struct capture_options options = {
+		.scope = scope,
+		.scope_count = count,
+		.backend = live_backend,
+	};
 	struct capture *capture;
 	struct error error;
 

@@ -15,6 +15,13 @@ enum {
 	LIVE_NO_ROW = -1
 };
 
+/* How live_open() reads threads; procfs at first. */
+extern enum capture_backend live_backend;
+
+/* From here on live_open() reads threads by BPF. False where that does not work, which counts as a skipped
+ * case. */
+bool live_choose_bpf(void);
+
 /* A capture of these processes only (0 processes: of all). */
 struct capture *live_open(const uint32_t *scope, size_t count);
 

@@ -481,7 +481,8 @@ static void test_scope_of_a_thread(void **state)
 {
 	volatile pid_t tid = 0;
 	uint32_t scope;
-	struct capture_options options = {.scope = &scope, .scope_count = 1};
+	struct capture_options options = {
+		.scope = &scope, .scope_count = 1, .backend = CAPTURE_BACKEND_PROCFS};
 	struct capture *capture;
 	struct error error;
 	pthread_t thread;

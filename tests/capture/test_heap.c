@@ -464,7 +464,10 @@ static void test_without_probe(void **state)
 static void test_own_process(void **state)
 {
 	const uint32_t own = (uint32_t)getpid();
-	struct capture_options options = {.scope = &own, .scope_count = 1, .resolver = fake_resolver()};
+	struct capture_options options = {.scope = &own,
+					  .scope_count = 1,
+					  .backend = CAPTURE_BACKEND_PROCFS,
+					  .resolver = fake_resolver()};
 	struct snapshot *snapshot;
 	struct capture *capture;
 	struct error error;

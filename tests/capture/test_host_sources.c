@@ -348,7 +348,7 @@ static void test_host(void **state)
 	tree_text(&tree, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
 	write_gzip(&tree, "# CONFIG_TASK_XACCT is not set\n", 0, "");
 	tree_open(&tree);
-	feature_check_all(&checks, &tree.roots, -EXDEV);
+	feature_check_all(&checks, &tree.roots, -EXDEV, NULL);
 	host_read(&tree.roots, &checks, snapshot);
 	assert_string_equal(host->cpu_vendor, "AuthenticAMD");
 	assert_string_equal(host->cpu_model, "A CPU");
@@ -492,7 +492,7 @@ static void test_saved_hosts(void **state)
 		const struct cgroup_record *record;
 
 		assert_int_equal(roots_open(&roots, paths, &error), 0);
-		feature_check_all(&checks, &roots, 0);
+		feature_check_all(&checks, &roots, 0, NULL);
 		assert_int_equal(checks.results[FEATURE_DELAYS].state, FEATURE_STATE_ON);
 		assert_int_equal(checks.results[FEATURE_SCHEDSTATS].state, FEATURE_STATE_ON);
 		assert_int_equal(checks.results[FEATURE_SCHED_INFO].state, FEATURE_STATE_ON);

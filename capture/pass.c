@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "pass.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "capture.h"
+#include "heap.h"
+
+enum {
+	FLAG_KERNEL = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
+};
+
+/* A thread that waits for a CPU, or in D, is stuck after this time, or after a whole interval if that is
+ * shorter. */
+#define STUCK_AFTER_NS (500 * NS_PER_MS)
+
+/* Sources that a pass fills for every thread. */
+static const enum source whole_sources[] = {
+	SOURCE_STAT,       SOURCE_SCHEDSTAT, SOURCE_STATUS, SOURCE_SCHED,   SOURCE_AFFINITY, SOURCE_TASKSTATS,
+	SOURCE_SCHEDSTATS, SOURCE_IO,        SOURCE_DELAYS, SOURCE_HIWATER, SOURCE_CGROUP};
+
+/* --- opening --- */
+
+/* Threads of the whole host: the last number of the fourth word, "running/all" (proc_loadavg(5)). */
+static size_t count_threads(struct capture *capture)
+{
+	struct text rest = roots_read_text(&capture->roots, ROOT_PROC, "loadavg", &capture->text);
+	struct text word = {NULL, 0}, running, all;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		if (!text_next_word(&rest, &word))
+			return 0;
+	}
+	if (!text_split(word, '/', &running, &all) || !number_parse_u64(all.data, all.length, &count))
+		return 0;
+	return count;
+}
+
+/* Records carry ids of the initial pid namespace, and the ids of this procfs must be those. */
+static struct bpf_tasks *open_tasks(const struct roots *roots, size_t task_count, struct arena *arena,
+				    struct feature_result *ret_result)
+{
+	if (roots->own_namespace && roots->initial_pid_namespace)
+		return bpf_tasks_open(task_count, arena, ret_result);
+	*ret_result = (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_OTHER_NAMESPACE,
+		.detail = "only with the procfs of the initial pid namespace",
+	};
+	return NULL;
+}
+
+void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
+{
+	bpf_tasks_close(open_tasks(roots, 0, arena, ret_result));
+}
+
+void passes_open(struct capture *capture)
+{
+	struct task_passes *passes = &capture->passes;
+
+	passes->tasks = open_tasks(&capture->roots, count_threads(capture), &passes->arena, &passes->result);
+	/* programs see what ptrace(2) would refuse us */
+	passes->sees_others = (feature_capabilities() >> CAP_SYS_PTRACE & 1) != 0;
+}
+
+void passes_close(struct task_passes *passes)
+{
+	bpf_tasks_close(passes->tasks);
+	for (size_t i = 0; i < passes->cpus_count; i++)
+		free(passes->cpus[i].cpus);
+	for (size_t i = 0; i < passes->cgroup_count; i++)
+		free(passes->cgroups[i].path);
+	free(passes->cpus);
+	free(passes->cgroups);
+	hash_map_release(&passes->cgroup_index);
+	arena_release(&passes->arena);
+	*passes = (struct task_passes){0};
+}
+
+/* --- numbers --- */
+
+/* What was read of a source is said for all threads at once. */
+static void set_source(struct snapshot *snapshot, enum source source, enum reason reason)
+{
+	free(snapshot->source_reason[source]);
+	snapshot->source_reason[source] = NULL;
+	snapshot->default_reason[source] = (reason_id)reason;
+}
+
+static void set_sources(struct intake *intake)
+{
+	struct round *round = intake->round;
+	struct snapshot *snapshot = round->snapshot;
+	enum reason statistics = round->capture->checks.results[FEATURE_SCHEDSTATS].reason;
+
+	for (size_t i = 0; i < sizeof(whole_sources) / sizeof(whole_sources[0]); i++) {
+		enum source source = whole_sources[i];
+
+		if (source != SOURCE_IO || intake->with_io)
+			set_source(snapshot, source, REASON_READ);
+	}
+	if (statistics == REASON_READ && intake->pass.statistics == NULL)
+		statistics = REASON_NOT_READ;
+	set_source(snapshot, SOURCE_SCHEDSTATS, statistics);
+	if (intake->pass.delays == NULL)
+		set_source(snapshot, SOURCE_DELAYS, REASON_NOT_READ);
+}
+
+static bool has_delays(const struct task_parts *parts, bool switched_on)
+{
+	if ((parts->record->flags & TASK_HAS_DELAYS) == 0 || parts->delays == NULL)
+		return false;
+	for (size_t i = 0; i < TASK_DELAY_COUNT && !switched_on; i++) {
+		if (parts->delays->of[i].count != 0)
+			return true;
+	}
+	return switched_on;
+}
+
+/* What the last snapshot showed of the task. */
+static struct task_times shown_times(const struct round *round, size_t row)
+{
+	const struct snapshot *last = round->capture->previous;
+	uint32_t old = round->old_row[row];
+
+	if (old == NO_ROW)
+		return (struct task_times){0};
+	return (struct task_times){snapshot_value(last, old, METRIC_UTIME_CLOCK_TICKS),
+				   snapshot_value(last, old, METRIC_STIME_CLOCK_TICKS)};
+}
+
+static void decode_row(struct intake *intake, size_t row, const struct task_parts *parts)
+{
+	struct round *round = intake->round;
+	struct snapshot *snapshot = round->snapshot;
+	const struct feature_checks *checks = &round->capture->checks;
+	struct thread_state *state = &round->states[row];
+	const struct task_record *record = parts->record;
+	bool kernel = (record->task_flags & FLAG_KERNEL) != 0;
+
+	task_decode(&intake->columns, row, parts, intake->with_io, shown_times(round, row));
+	intake_store_policy(intake, row);
+	intake_store_cpus(intake, row);
+	snapshot->start_time[row] = record->start_boottime / NS_PER_TICK;
+	snapshot->uid[row] = record->uid;
+	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) |
+						round_measured_flags(checks) | (kernel ? THREAD_KERNEL : 0));
+	state->state = task_state_letter(record);
+	state->flags |= ROW_IDENTIFIED | ROW_MOVED | ROW_CHANGED;
+	state->flags &= (uint16_t)~ROW_DELAYED;
+	if (has_delays(parts, checks->task_delayacct == TASK_DELAYACCT_ON))
+		state->flags |= ROW_DELAYED;
+	state->stale |= source_with_flags(SOURCE_OF_ACTIVITY);
+}
+
+/* For how long a thread has been waiting needs no reading but the clock. */
+static void store_wait(struct intake *intake, size_t row, const struct task_record *record)
+{
+	struct thread_state *state = &intake->round->states[row];
+	bool queued;
+	uint64_t waiting = task_waiting_ns(record, intake->pass.clock_ns, &queued);
+
+	if ((queued || state->state == 'D') && waiting >= intake->stuck_after_ns)
+		intake->round->snapshot->stuck_ns[row] = waiting;
+	if (queued || state->state == 'D' || (record->flags & TASK_RUNNING) != 0)
+		state->flags |= ROW_MOVED | ROW_CHANGED;
+}
+
+static void fill_row(struct intake *intake, struct process *process, size_t row)
+{
+	struct thread_state *state = &intake->round->states[row];
+	const struct task_parts parts = task_parts_of(&intake->pass, intake->order[row]);
+	uint64_t fingerprint = task_fingerprint(&parts);
+	bool changed = intake->all || (state->flags & ROW_NEW) != 0 || state->seen.fingerprint != fingerprint;
+
+	state->seen = (struct thread_seen){parts.record->task, fingerprint, parts.record->cgroup};
+	if (changed)
+		decode_row(intake, row, &parts);
+	store_wait(intake, row, parts.record);
+	intake_store_name(intake, process, row, changed);
+}
+
+/* All threads of a process carry its name: they change with it. */
+static void mark_renamed(struct round *round, const struct process *process)
+{
+	size_t leader = round_leader_row(round, process);
+
+	if (round->comm[leader] == UNKNOWN_TEXT || round->snapshot->tid[leader] != process->tgid)
+		return;
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
+		round->states[row].flags |= ROW_CHANGED;
+}
+
+static int fill_rows(struct intake *intake)
+{
+	struct round *round = intake->round;
+	struct process_list *list = &round->capture->processes;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct process *process = &list->items[i];
+		size_t end = process->first_row + process->row_count;
+
+		if (round_is_cancelled(round))
+			return -ECANCELED;
+		if (process->row_count == 0)
+			continue;
+		if (process->cgroup != NULL &&
+		    (round->states[round_leader_row(round, process)].flags & ROW_NEW) != 0)
+			process_forget(process); /* the number was used again */
+		for (size_t row = process->first_row; row < end; row++)
+			fill_row(intake, process, row);
+		mark_renamed(round, process);
+		intake_store_cgroups(intake, process);
+		if (round->heap == HEAP_USE_NEEDED && round->heap_wait_ns != 0)
+			heap_look_ahead(round, process, process_list_tasks(list, process));
+		process_list_done(process);
+	}
+	return 0;
+}
+
+/* What a pass does not carry, or may not show, is read from procfs, where the kernel decides. */
+static int read_files(struct round *round, source_set files)
+{
+	source_set extra = round->extra;
+	uint64_t budget_ns = round->budget_ns;
+	int result;
+
+	round->extra = (round->needed | extra) & files;
+	if ((round->needed & files) != 0)
+		round->budget_ns = UINT64_MAX;
+	result = round_read_extra(round);
+	round->extra = extra;
+	round->budget_ns = budget_ns;
+	return result;
+}
+
+/* Files with a metric that records do not have. */
+static source_set files_besides(const struct intake *intake)
+{
+	const struct capture *capture = intake->round->capture;
+	source_set files = intake->with_io ? 0 : source_bit(SOURCE_IO);
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source source = capture->metric_source[i];
+
+		if (source != SOURCE_NONE && (sources[source].flags & SOURCE_PER_THREAD) != 0 &&
+		    !task_decodes((enum metric)i))
+			files |= source_bit(source_whole(source));
+	}
+	return files;
+}
+
+/* --- the round --- */
+
+/* Delays and the scheduler's statistics are read where they are wanted; the rest is in every record. */
+static uint32_t wanted_parts(const struct round *round)
+{
+	const source_set delays = source_bit(SOURCE_DELAYS) | source_bit(SOURCE_TASKSTATS);
+	const source_set statistics = source_bit(SOURCE_SCHEDSTATS);
+	uint32_t parts = 0;
+
+	if ((round->asked & delays) != 0 &&
+	    round->capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF)
+		parts |= TASK_PART_DELAYS;
+	if ((round->asked & statistics) != 0 &&
+	    round->capture->checks.results[FEATURE_SCHEDSTATS].reason == REASON_READ)
+		parts |= TASK_PART_STATISTICS;
+	return parts;
+}
+
+static int take_pass(struct intake *intake)
+{
+	struct round *round = intake->round;
+	struct task_passes *passes = &round->capture->passes;
+	uint32_t parts = wanted_parts(round);
+	int result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
+
+	if (result < 0)
+		return result;
+	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;
+	intake->with_io = passes->sees_others;
+	intake->stuck_after_ns = STUCK_AFTER_NS;
+	if (round->capture->previous != NULL &&
+	    intake->pass.begin_ns - round->capture->last_started_ns < STUCK_AFTER_NS)
+		intake->stuck_after_ns = intake->pass.begin_ns - round->capture->last_started_ns;
+	intake->all = round->full || round->previous == NULL || parts != passes->parts;
+	passes->parts = parts;
+	intake_make_rows(intake);
+	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
+	set_sources(intake);
+	intake->all |= intake_recheck_cpus(intake);
+	intake->columns = task_columns_of(round->snapshot);
+	result = fill_rows(intake);
+	return result < 0 ? result : read_files(round, files_besides(intake));
+}
+
+int round_read_pass(struct round *round)
+{
+	struct intake intake = {.round = round};
+	int result = take_pass(&intake);
+
+	if (result == 0) {
+		for (size_t i = 0; i < METRIC_COUNT; i++) {
+			if (task_kernel_has(intake.pass.kernel, (enum metric)i))
+				metric_set_add(&round->capture->seen, (enum metric)i);
+		}
+	}
+	free(intake.order);
+	return result;
+}
+
+static void explain_metrics(struct round *round)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (round->capture->member[i] != TASKSTATS_MEMBER_NONE &&
+		    !metric_set_has(&round->capture->seen, (enum metric)i))
+			round->snapshot->metric_reason[i] = REASON_NOT_IN_KERNEL;
+	}
+}
+
+/* Allocation counters are read when a thread has run; those of the others are as good as new. */
+static void confirm_still(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+	uint64_t *read_at = snapshot->read_at[SOURCE_JEMALLOC];
+
+	for (size_t row = 0; read_at != NULL && row < snapshot->thread_count; row++) {
+		if ((round->states[row].stale & source_bit(SOURCE_JEMALLOC)) == 0)
+			read_at[row] = snapshot->provenance.boottime_ns;
+	}
+}
+
+void round_settle_pass(struct round *round)
+{
+	explain_metrics(round);
+	confirm_still(round);
+}
+
+/* Marks the rows for which a source has another reason than before; false when it is another one for all. */
+static bool compare_reasons(struct round *round, enum source source)
+{
+	const struct snapshot *snapshot = round->snapshot, *previous = round->previous;
+
+	if (snapshot->source_reason[source] == NULL && previous->source_reason[source] == NULL)
+		return snapshot->default_reason[source] == previous->default_reason[source];
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (round->old_row[row] != NO_ROW &&
+		    snapshot_source_reason(snapshot, row, source) !=
+			    snapshot_source_reason(previous, round->old_row[row], source))
+			round->states[row].flags |= ROW_CHANGED;
+	}
+	return true;
+}
+
+void round_list_moved(struct round *round)
+{
+	struct snapshot *snapshot = round->snapshot;
+	const struct snapshot *previous = round->previous;
+	bool known = previous != NULL;
+
+	for (size_t i = 0; known && i < SOURCE_COUNT; i++)
+		known = compare_reasons(round, (enum source)i);
+	if (!known ||
+	    memcmp(snapshot->metric_reason, previous->metric_reason, sizeof(snapshot->metric_reason)) != 0)
+		return;
+	snapshot->moved_known = true;
+	snapshot->moved = memory_allocate((snapshot->thread_count + 1) * sizeof(*snapshot->moved));
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if ((round->states[row].flags & (ROW_CHANGED | ROW_ODD)) != 0)
+			snapshot->moved[snapshot->moved_count++] = (uint32_t)row;
+	}
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "task_decode.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* States of include/linux/sched.h. */
+enum {
+	STATE_SLEEPING = 0x02,    /* TASK_UNINTERRUPTIBLE */
+	STATE_NO_LOAD = 0x400,    /* TASK_NOLOAD: with the one before it is TASK_IDLE */
+	STATE_LOCK_WAIT = 0x1000, /* TASK_RTLOCK_WAIT */
+	STATE_FROZEN = 0x8000,    /* TASK_FROZEN */
+	STATE_REPORTED = 0x7f,    /* TASK_REPORT */
+};
+
+/* Policies of include/uapi/linux/sched.h that fair_policy() of kernel/sched/sched.h knows. */
+enum {
+	POLICY_NORMAL = 0,
+	POLICY_BATCH = 3,
+	POLICY_EXT = 7,
+};
+
+/* Numbers that are handed on as they are. */
+enum part {
+	PART_RECORD,
+	PART_DELAYS,
+	PART_STATISTICS,
+	PART_IO, /* of the record */
+};
+
+struct plain_number {
+	enum metric metric;
+	enum part part;
+	uint16_t offset; /* of a u64 */
+	uint32_t kernel; /* TASK_KERNEL_… that it needs */
+};
+
+#define RECORD(metric, member, kernel)                                                                       \
+	{                                                                                                    \
+		METRIC_##metric, PART_RECORD, offsetof(struct task_record, member), kernel                   \
+	}
+#define IO(metric, index, kernel)                                                                            \
+	{                                                                                                    \
+		METRIC_##metric, PART_IO, offsetof(struct task_record, io[index]), kernel                    \
+	}
+#define STATISTIC(metric, member, kernel)                                                                    \
+	{                                                                                                    \
+		METRIC_##metric, PART_STATISTICS, offsetof(struct task_statistics, member),                  \
+			TASK_KERNEL_STATISTICS | (kernel)                                                    \
+	}
+#define DELAY_MEMBER(metric, index, member, kernel)                                                          \
+	{                                                                                                    \
+		METRIC_##metric, PART_DELAYS, offsetof(struct task_delays, of[TASK_DELAY_##index].member),   \
+			TASK_KERNEL_DELAYS | (kernel)                                                        \
+	}
+#define DELAY(name, kernel)                                                                                  \
+	DELAY_MEMBER(name##_DELAY_COUNT, name, count, kernel),                                               \
+		DELAY_MEMBER(name##_DELAY_TOTAL_NS, name, total, kernel),                                    \
+		DELAY_MEMBER(name##_DELAY_MAX_NS, name, max, (kernel) | TASK_KERNEL_DELAY_RANGES),           \
+		DELAY_MEMBER(name##_DELAY_MIN_NS, name, min, (kernel) | TASK_KERNEL_DELAY_RANGES)
+
+static const struct plain_number plain_numbers[] = {
+	RECORD(RUN_TIME_NS, run_time, 0),
+	RECORD(WAIT_TIME_NS, run_delay, 0),
+	RECORD(TIMESLICES, timeslices, 0),
+	RECORD(VOLUNTARY_CSW, voluntary, 0),
+	RECORD(NONVOLUNTARY_CSW, nonvoluntary, 0),
+	RECORD(NR_MIGRATIONS, migrations, 0),
+	RECORD(MINFLT, minor_faults, 0),
+	RECORD(MAJFLT, major_faults, 0),
+	/* __delayacct_add_tsk() of kernel/delayacct.c */
+	RECORD(CPU_DELAY_COUNT, timeslices, TASK_KERNEL_DELAYS),
+	RECORD(CPU_DELAY_TOTAL_NS, run_delay, TASK_KERNEL_DELAYS),
+	{METRIC_CPU_DELAY_MAX_NS, PART_DELAYS, offsetof(struct task_delays, run_delay_max),
+	 TASK_KERNEL_DELAYS | TASK_KERNEL_RUN_DELAY_RANGE},
+	{METRIC_CPU_DELAY_MIN_NS, PART_DELAYS, offsetof(struct task_delays, run_delay_min),
+	 TASK_KERNEL_DELAYS | TASK_KERNEL_RUN_DELAY_RANGE},
+	DELAY(BLKIO, 0),
+	DELAY(SWAPIN, 0),
+	DELAY(FREEPAGES, 0),
+	DELAY(THRASHING, 0),
+	DELAY(COMPACT, 0),
+	DELAY(WPCOPY, TASK_KERNEL_WPCOPY_DELAY),
+	DELAY(IRQ, TASK_KERNEL_IRQ_DELAY),
+	/* do_io_accounting() of fs/proc/base.c */
+	IO(RCHAR, 0, TASK_KERNEL_CHARS),
+	IO(WCHAR, 1, TASK_KERNEL_CHARS),
+	IO(SYSCR, 2, TASK_KERNEL_CHARS),
+	IO(SYSCW, 3, TASK_KERNEL_CHARS),
+	IO(READ_BYTES, 4, TASK_KERNEL_IO),
+	IO(WRITE_BYTES, 5, TASK_KERNEL_IO),
+	IO(CANCELLED_WRITE_BYTES, 6, TASK_KERNEL_IO),
+	/* proc_sched_show_task() of kernel/sched/debug.c */
+	STATISTIC(NR_WAKEUPS, nr_wakeups, 0),
+	STATISTIC(NR_WAKEUPS_LOCAL, nr_wakeups_local, 0),
+	STATISTIC(NR_WAKEUPS_REMOTE, nr_wakeups_remote, 0),
+	STATISTIC(NR_WAKEUPS_SYNC, nr_wakeups_sync, 0),
+	STATISTIC(NR_WAKEUPS_MIGRATE, nr_wakeups_migrate, 0),
+	STATISTIC(NR_WAKEUPS_AFFINE, nr_wakeups_affine, 0),
+	STATISTIC(NR_WAKEUPS_AFFINE_ATTEMPTS, nr_wakeups_affine_attempts, 0),
+	STATISTIC(NR_FORCED_MIGRATIONS, nr_forced_migrations, 0),
+	STATISTIC(NR_FAILED_MIGRATIONS_AFFINE, nr_failed_migrations_affine, 0),
+	STATISTIC(NR_FAILED_MIGRATIONS_RUNNING, nr_failed_migrations_running, 0),
+	STATISTIC(NR_FAILED_MIGRATIONS_HOT, nr_failed_migrations_hot, 0),
+	STATISTIC(WAIT_SUM, wait_sum, 0),
+	STATISTIC(WAIT_COUNT, wait_count, 0),
+	STATISTIC(WAIT_MAX, wait_max, 0),
+	STATISTIC(VOLUNTARY_SLEEP_NS, sum_sleep_runtime, 0),
+	STATISTIC(SLEEP_MAX, sleep_max, 0),
+	STATISTIC(BLOCK_SUM, sum_block_runtime, 0),
+	STATISTIC(BLOCK_MAX, block_max, 0),
+	STATISTIC(IOWAIT_SUM, iowait_sum, 0),
+	STATISTIC(IOWAIT_COUNT, iowait_count, 0),
+	STATISTIC(EXEC_MAX, exec_max, 0),
+	STATISTIC(SLICE_MAX, slice_max, 0),
+	STATISTIC(CORE_FORCEIDLE_SUM, core_forceidle_sum, TASK_KERNEL_FORCE_IDLE),
+};
+
+enum {
+	PLAIN_NUMBER_COUNT = sizeof(plain_numbers) / sizeof(plain_numbers[0])
+};
+
+/* The others, decoded by hand, and what they need. */
+static const struct {
+	enum metric metric;
+	uint32_t kernel;
+} other_numbers[] = {
+	{METRIC_POLICY, 0},
+	{METRIC_NICE, 0},
+	{METRIC_PRIORITY, 0},
+	{METRIC_RT_PRIORITY, 0},
+	{METRIC_CPU_AFFINITY, 0},
+	{METRIC_PROCESSOR, 0},
+	{METRIC_STATE, 0},
+	{METRIC_EXT_ENABLED, TASK_KERNEL_EXT},
+	{METRIC_NR_THREADS, 0},
+	{METRIC_FAIR_SLICE_NS, TASK_KERNEL_SLICE},
+	{METRIC_UTIME_CLOCK_TICKS, 0},
+	{METRIC_STIME_CLOCK_TICKS, 0},
+	{METRIC_HIWATER_RSS_BYTES, TASK_KERNEL_CHARS},
+	{METRIC_HIWATER_VM_BYTES, TASK_KERNEL_CHARS},
+};
+
+struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index)
+{
+	struct task_parts parts = {.record = bpf_pass_record(pass, index)};
+
+	if (pass->delays != NULL)
+		parts.delays = (const void *)(pass->delays + index * pass->delays_stride);
+	if (pass->statistics != NULL)
+		parts.statistics = (const void *)(pass->statistics + index * pass->statistics_stride);
+	return parts;
+}
+
+struct task_columns task_columns_of(struct snapshot *snapshot)
+{
+	struct task_columns columns = {.snapshot = snapshot, .page_size = (uint64_t)sysconf(_SC_PAGESIZE)};
+
+	memcpy(columns.columns, snapshot->values, sizeof(columns.columns));
+	return columns;
+}
+
+void task_columns_store(struct task_columns *columns, size_t row, enum metric metric, uint64_t value)
+{
+	if (columns->columns[metric] == NULL) {
+		if (value == 0)
+			return;
+		columns->columns[metric] = snapshot_column(columns->snapshot, metric);
+	}
+	columns->columns[metric][row] = value;
+}
+
+/* What a metric needs of the kernel, or NULL when records do not have it. */
+static const uint32_t *find_needs(enum metric metric)
+{
+	for (size_t i = 0; i < PLAIN_NUMBER_COUNT; i++) {
+		if (plain_numbers[i].metric == metric)
+			return &plain_numbers[i].kernel;
+	}
+	for (size_t i = 0; i < sizeof(other_numbers) / sizeof(other_numbers[0]); i++) {
+		if (other_numbers[i].metric == metric)
+			return &other_numbers[i].kernel;
+	}
+	return NULL;
+}
+
+bool task_decodes(enum metric metric)
+{
+	return find_needs(metric) != NULL;
+}
+
+bool task_kernel_has(uint32_t kernel, enum metric metric)
+{
+	const uint32_t *needs = find_needs(metric);
+
+	return needs != NULL && (kernel & *needs) == *needs;
+}
+
+char task_state_letter(const struct task_record *record)
+{
+	static const char letters[] = "RSDTtXZPI";
+	uint32_t state = (record->state | record->exit_state) & STATE_REPORTED;
+	unsigned int index = 0;
+
+	if ((record->state & (STATE_SLEEPING | STATE_NO_LOAD)) == (STATE_SLEEPING | STATE_NO_LOAD))
+		return 'I';
+	if ((record->state & (STATE_LOCK_WAIT | STATE_FROZEN)) != 0)
+		state = STATE_SLEEPING;
+	while (state != 0) {
+		state >>= 1;
+		index++;
+	}
+	return letters[index];
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * User and system time as procfs and taskstats show them: cputime_adjust() of kernel/sched/cputime.c divides
+ * the precise run time by the shares that the ticks saw, and never lets either fall. It remembers what it
+ * showed; what we showed is not known to it.
+ */
+static struct task_times scale_times(const struct task_record *record, struct task_times shown)
+{
+	const uint64_t run = record->run_time, sampled = record->user_time + record->system_time;
+	uint64_t last_user = larger(record->previous_user_time, shown.user * NS_PER_TICK);
+	uint64_t last_system = larger(record->previous_system_time, shown.system * NS_PER_TICK);
+	uint64_t user, system = 0;
+
+	if (last_user + last_system >= run)
+		return (struct task_times){last_user / NS_PER_TICK, last_system / NS_PER_TICK};
+	if (record->system_time != 0)
+		system = (uint64_t)((unsigned __int128)record->system_time * run / sampled);
+	system = larger(system < run ? system : run, last_system);
+	user = run - system;
+	if (user < last_user) {
+		user = last_user;
+		system = run - user;
+	}
+	return (struct task_times){user / NS_PER_TICK, system / NS_PER_TICK};
+}
+
+static bool has_fair_policy(uint32_t policy)
+{
+	return policy == POLICY_NORMAL || policy == POLICY_BATCH || policy == POLICY_EXT;
+}
+
+static uint64_t read_u64(const void *part, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)part + offset, sizeof(value));
+	return value;
+}
+
+static void decode_plain(struct task_columns *columns, size_t row, const struct task_parts *parts,
+			 bool with_io)
+{
+	const void *const bytes[] = {
+		[PART_RECORD] = parts->record,
+		[PART_DELAYS] = parts->delays,
+		[PART_STATISTICS] = parts->statistics,
+		[PART_IO] = with_io ? parts->record : NULL,
+	};
+
+	for (size_t i = 0; i < PLAIN_NUMBER_COUNT; i++) {
+		const struct plain_number *number = &plain_numbers[i];
+
+		if (bytes[number->part] != NULL)
+			task_columns_store(columns, row, number->metric,
+					   read_u64(bytes[number->part], number->offset));
+	}
+}
+
+void task_decode(struct task_columns *columns, size_t row, const struct task_parts *parts, bool with_io,
+		 struct task_times shown)
+{
+	const struct task_record *record = parts->record;
+	bool leader = record->tid == record->tgid;
+	struct task_times times = scale_times(record, shown);
+
+	decode_plain(columns, row, parts, with_io);
+	task_columns_store(columns, row, METRIC_UTIME_CLOCK_TICKS, times.user);
+	task_columns_store(columns, row, METRIC_STIME_CLOCK_TICKS, times.system);
+	task_columns_store(columns, row, METRIC_NICE, (uint64_t)(int64_t)record->nice);
+	task_columns_store(columns, row, METRIC_PRIORITY, (uint64_t)(int64_t)record->priority);
+	task_columns_store(columns, row, METRIC_RT_PRIORITY, record->rt_priority);
+	task_columns_store(columns, row, METRIC_PROCESSOR, record->cpu);
+	task_columns_store(columns, row, METRIC_STATE, (unsigned char)task_state_letter(record));
+	task_columns_store(columns, row, METRIC_EXT_ENABLED, (record->flags & TASK_EXT) != 0);
+	task_columns_store(columns, row, METRIC_NR_THREADS, leader ? record->thread_count : 0);
+	task_columns_store(columns, row, METRIC_FAIR_SLICE_NS,
+			   has_fair_policy(record->policy) ? record->slice : 0);
+	task_columns_store(columns, row, METRIC_HIWATER_RSS_BYTES, record->hiwater_rss * columns->page_size);
+	task_columns_store(columns, row, METRIC_HIWATER_VM_BYTES, record->hiwater_vm * columns->page_size);
+}
+
+uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bool *ret_queued)
+{
+	uint64_t task_clock = clock_ns > record->clock_lag ? clock_ns - record->clock_lag : 0;
+
+	*ret_queued = false;
+	if (clock_ns == 0 || (record->flags & TASK_RUNNING) != 0 || record->exit_state != 0)
+		return 0;
+	/* sched_info_enqueue() and sched_info_arrive() of kernel/sched/stats.h */
+	if (record->last_queued != 0) {
+		*ret_queued = true;
+		return clock_ns > record->last_queued ? clock_ns - record->last_queued : 0;
+	}
+	/* update_curr() of its class has noted when it last left the CPU */
+	return record->exec_start != 0 && task_clock > record->exec_start ? task_clock - record->exec_start
+									  : 0;
+}
+
+/* Any change of one word changes the result; of several, all but never not. */
+static uint64_t mix_words(uint64_t hash, const void *bytes, size_t size)
+{
+	uint64_t lanes[4] = {hash, ~hash, hash + 1, hash ^ 0x9e3779b97f4a7c15};
+	size_t i = 0;
+
+	for (; i + sizeof(lanes) <= size; i += sizeof(lanes)) {
+		for (size_t lane = 0; lane < 4; lane++)
+			lanes[lane] = ((lanes[lane] << 5 | lanes[lane] >> 59) ^
+				       read_u64(bytes, i + lane * sizeof(uint64_t))) *
+				      0x517cc1b727220a95;
+	}
+	for (; i < size; i += sizeof(uint64_t))
+		lanes[0] = ((lanes[0] << 5 | lanes[0] >> 59) ^ read_u64(bytes, i)) * 0x517cc1b727220a95;
+	for (size_t lane = 1; lane < 4; lane++)
+		lanes[0] = ((lanes[0] << 23 | lanes[0] >> 41) ^ lanes[lane]) * 0x9e3779b97f4a7c15;
+	return lanes[0];
+}
+
+uint64_t task_fingerprint(const struct task_parts *parts)
+{
+	uint64_t hash = mix_words(1, parts->record, offsetof(struct task_record, clock_lag));
+
+	if (parts->delays != NULL)
+		hash = mix_words(hash, parts->delays, sizeof(*parts->delays));
+	if (parts->statistics != NULL)
+		hash = mix_words(hash, parts->statistics, sizeof(*parts->statistics));
+	return hash;
+}

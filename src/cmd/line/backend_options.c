@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "backend_options.h"
+
+#include "base/memory.h"
+#include "capture/capture.h"
+
+static const char *const names[] = {
+	[CAPTURE_BACKEND_AUTOMATIC] = "auto",
+	[CAPTURE_BACKEND_BPF] = "bpf",
+	[CAPTURE_BACKEND_PROCFS] = "procfs",
+	NULL,
+};
+
+static const struct option list[] = {
+	{
+		.name = "backend",
+		.kind = OPTION_CHOICE,
+		.value_name = "BACKEND",
+		.offset = offsetof(struct backend_options, backend),
+		.choices = names,
+		.description =
+			"read all threads in one pass (bpf; as root), or each from its files (procfs); "
+			"default auto: bpf where it works, which `ctop doctor` tells",
+	},
+};
+
+const struct option_table backend_option_table = {"Reading", list, ARRAY_COUNT(list)};

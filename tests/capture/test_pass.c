@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All threads in one pass of a BPF program: the same numbers as procfs and taskstats, and which threads
+ * moved. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "capture/task_decode.h"
+#include "live.h"
+
+enum {
+	PARKED = 500,
+	CHANGED = 3, /* threads that are changed between two rounds */
+};
+
+/* --- equal to procfs --- */
+
+/* Shared with the children: threads that are ready, whose turn it is, who has had his. */
+static atomic_uint *ready;
+
+static void *park(void *argument)
+{
+	char name[16], text[4096];
+	uintptr_t index = (uintptr_t)argument;
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	cpu_set_t first;
+
+	/* as different from each other as a thread can make itself */
+	snprintf(name, sizeof(name), "parked %u", (unsigned int)index % 16);
+	pthread_setname_np(pthread_self(), name);
+	memset(text, 0, sizeof(text));
+	for (uintptr_t i = 0; i < index % 8; i++) {
+		if (write(null, text, sizeof(text)) < 0)
+			_exit(1);
+		munmap(mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+			    -1, 0),
+		       65536);
+		live_sleep_ms(1);
+	}
+	close(null);
+	live_spin_ms((unsigned int)index % 32);
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), (int)(index % 20));
+	if (index % 5 == 1) {
+		CPU_ZERO(&first);
+		CPU_SET(0, &first);
+		sched_setaffinity(0, sizeof(first), &first);
+	}
+	if (index % 5 == 2)
+		sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
+	if (index % 5 == 3)
+		sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+	if (index % 50 == 4)
+		sched_setscheduler(0, SCHED_FIFO,
+				   &(struct sched_param){.sched_priority = 1 + (int)index % 9});
+	atomic_fetch_add(ready, 1);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void run_parked(void *argument)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	(void)argument;
+	prctl(PR_SET_NAME, "parked");
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	for (uintptr_t i = 0; i < PARKED; i++) {
+		if (pthread_create(&thread, &attributes, park, (void *)i) != 0)
+			_exit(1);
+	}
+}
+
+static pid_t start(void (*body)(void *argument))
+{
+	for (size_t i = 0; i < 3; i++)
+		atomic_store(&ready[i], 0);
+	return live_start(body, NULL);
+}
+
+static bool is_ready(unsigned int count)
+{
+	for (int i = 0; i < 1000 && atomic_load(ready) < count; i++)
+		live_sleep_ms(20);
+	return atomic_load(ready) == count;
+}
+
+/* Neither ran nor changed between the two readings. */
+static bool stood_still(const struct snapshot *a, long i, const struct snapshot *b, long j)
+{
+	static const enum metric metrics_of_activity[] = {METRIC_RUN_TIME_NS, METRIC_TIMESLICES,
+							  METRIC_VOLUNTARY_CSW, METRIC_NONVOLUNTARY_CSW};
+
+	if (a->start_time[i] != b->start_time[j])
+		return false;
+	for (size_t k = 0; k < sizeof(metrics_of_activity) / sizeof(metrics_of_activity[0]); k++) {
+		if (snapshot_value(a, (size_t)i, metrics_of_activity[k]) !=
+		    snapshot_value(b, (size_t)j, metrics_of_activity[k]))
+			return false;
+	}
+	return true;
+}
+
+static void expect_equal_value(const struct snapshot *a, long i, const struct snapshot *b, long j,
+			       enum metric metric)
+{
+	uint64_t left = snapshot_value(a, (size_t)i, metric), right = snapshot_value(b, (size_t)j, metric);
+	struct buffer left_text = {0}, right_text = {0};
+	reason_id left_reason, right_reason;
+	enum value_state left_state = snapshot_value_state(a, (size_t)i, metric, false, &left_reason);
+	enum value_state right_state = snapshot_value_state(b, (size_t)j, metric, false, &right_reason);
+
+	if (left_state != right_state || left_reason != right_reason)
+		fail_msg("%s of %u %s: state %d %s, by BPF %d %s", metrics[metric].name, a->tid[i],
+			 live_comm(a, i), (int)left_state, snapshot_reason_name(a, left_reason),
+			 (int)right_state, snapshot_reason_name(b, right_reason));
+	if (left_state != VALUE_READ)
+		return;
+	if (metric == METRIC_POLICY) {
+		assert_string_equal(snapshot_text(a, (uint32_t)left), snapshot_text(b, (uint32_t)right));
+	} else if (metric == METRIC_CPU_AFFINITY) {
+		cpu_set_append_ranges(&a->cpu_sets, (uint32_t)left, &left_text);
+		cpu_set_append_ranges(&b->cpu_sets, (uint32_t)right, &right_text);
+		assert_string_equal(left_text.data, right_text.data);
+	} else if (left != right) {
+		fail_msg("%s of %u %s: %llu, by BPF %llu", metrics[metric].name, a->tid[i], live_comm(a, i),
+			 (unsigned long long)left, (unsigned long long)right);
+	}
+	buffer_release(&left_text);
+	buffer_release(&right_text);
+}
+
+static void expect_equal_thread(const struct snapshot *a, long i, const struct snapshot *b, long j)
+{
+	assert_int_equal(a->uid[i], b->uid[j]);
+	assert_int_equal(a->thread_flags[i], b->thread_flags[j]);
+	assert_string_equal(live_comm(a, i), live_comm(b, j));
+	assert_string_equal(live_pcomm(a, i), live_pcomm(b, j));
+	assert_string_equal(live_cgroup(a, i), live_cgroup(b, j));
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++)
+		expect_equal_value(a, i, b, j, (enum metric)metric);
+}
+
+/* Threads of the whole host that stood still between the two captures; all of a process that is parked do. */
+static void test_equals_procfs(void **state)
+{
+	pid_t child = start(run_parked);
+	struct capture *by_files, *by_bpf;
+	struct snapshot *files, *bpf;
+	size_t equal = 0, parked = 0;
+
+	(void)state;
+	assert_true(is_ready(PARKED));
+	live_backend = CAPTURE_BACKEND_PROCFS;
+	by_files = live_open(NULL, 0);
+	live_backend = CAPTURE_BACKEND_BPF;
+	by_bpf = live_open(NULL, 0);
+	live_sleep_ms(50);
+	files = live_full(by_files);
+	bpf = live_full(by_bpf);
+	for (size_t i = 0; i < files->thread_count; i++) {
+		long j = live_row(bpf, files->tgid[i], files->tid[i]);
+
+		if (j < 0 || !stood_still(files, (long)i, bpf, j) ||
+		    snapshot_value(files, i, METRIC_STATE) == 'R' ||
+		    snapshot_value(bpf, (size_t)j, METRIC_STATE) == 'R')
+			continue;
+		expect_equal_thread(files, (long)i, bpf, j);
+		equal++;
+		parked += files->tgid[i] == (uint32_t)child;
+	}
+	assert_int_equal(parked, PARKED + 1);
+	assert_true(equal > parked);
+	assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
+	assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
+	snapshot_release(files);
+	snapshot_release(bpf);
+	capture_close(by_files);
+	capture_close(by_bpf);
+	live_end(child);
+}
+
+/* --- which threads moved --- */
+
+/* Thread 0 runs, 1 changes its name, 2 its nice value, each when it is told to; the others stand still. */
+static void *change(void *argument)
+{
+	uintptr_t index = (uintptr_t)argument;
+
+	atomic_fetch_add(ready, 1);
+	while (atomic_load(&ready[1]) != index + 1)
+		syscall(SYS_futex, &ready[1], 0 /* FUTEX_WAIT */, atomic_load(&ready[1]), NULL, NULL, 0);
+	if (index == 0)
+		live_spin_ms(5);
+	if (index == 1)
+		pthread_setname_np(pthread_self(), "renamed");
+	if (index == 2)
+		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 7);
+	atomic_store(&ready[2], (unsigned int)index + 1);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void run_changing(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	for (uintptr_t i = 0; i < CHANGED; i++) {
+		if (pthread_create(&thread, NULL, change, (void *)i) != 0)
+			_exit(1);
+	}
+	for (uintptr_t i = 0; i < PARKED / 10; i++) {
+		if (pthread_create(&thread, NULL, park, (void *)(i * 8)) != 0)
+			_exit(1);
+	}
+}
+
+static bool has_moved(const struct snapshot *snapshot, long row)
+{
+	for (size_t i = 0; i < snapshot->moved_count; i++) {
+		if (snapshot->moved[i] == (uint32_t)row)
+			return true;
+	}
+	return false;
+}
+
+/* What is not listed as moved holds what it held. */
+static void expect_moved_complete(const struct snapshot *before, const struct snapshot *round)
+{
+	assert_true(round->moved_known);
+	assert_int_equal(round->carried_serial, before->serial);
+	for (size_t i = 0; i < round->moved_count; i++)
+		assert_true(i == 0 || round->moved[i] > round->moved[i - 1]);
+	for (size_t row = 0; row < round->thread_count; row++) {
+		if (has_moved(round, (long)row))
+			continue;
+		assert_int_not_equal(round->carried_row[row], UINT32_MAX);
+		expect_equal_thread(before, round->carried_row[row], round, (long)row);
+	}
+}
+
+/* The first round in which no thread has moved. */
+static struct snapshot *settle(struct capture *capture)
+{
+	struct snapshot *round = live_round(capture);
+
+	for (int i = 0; i < 100 && (!round->moved_known || round->moved_count != 0); i++) {
+		snapshot_release(round);
+		live_sleep_ms(20);
+		round = live_round(capture);
+	}
+	assert_int_equal(round->moved_count, 0);
+	return round;
+}
+
+static void test_movers(void **state)
+{
+	pid_t child = start(run_changing);
+	uint32_t scope = (uint32_t)child;
+	struct capture *capture = live_open(&scope, 1);
+	struct snapshot *before;
+
+	(void)state;
+	assert_true(is_ready(CHANGED + PARKED / 10));
+	before = settle(capture);
+	for (unsigned int turn = 1; turn <= CHANGED; turn++) {
+		struct snapshot *round;
+
+		atomic_store(&ready[1], turn);
+		syscall(SYS_futex, &ready[1], 1 /* FUTEX_WAKE */, CHANGED, NULL, NULL, 0);
+		for (int i = 0; i < 500 && atomic_load(&ready[2]) != turn; i++)
+			live_sleep_ms(2);
+		live_sleep_ms(20);
+		round = live_round(capture);
+		expect_moved_complete(before, round);
+		/* the threads were made in this order */
+		assert_true(has_moved(round, (long)turn));
+		assert_in_range(round->moved_count, 1, CHANGED);
+		snapshot_release(before);
+		before = round;
+	}
+	assert_string_equal(live_comm(before, 2), "renamed");
+	assert_int_equal(snapshot_value(before, 3, METRIC_NICE), 7);
+	snapshot_release(before);
+	snapshot_release(settle(capture));
+	capture_close(capture);
+	live_end(child);
+}
+
+/* --- another task under the same number --- */
+
+static void *execute(void *argument)
+{
+	static char program[] = "/bin/sleep", seconds[] = "1000";
+	char *arguments[] = {program, seconds, NULL};
+
+	live_spin_ms(300);
+	execv(arguments[0], arguments);
+	return argument;
+}
+
+static void run_executing(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	if (pthread_create(&thread, NULL, execute, NULL) != 0)
+		_exit(1);
+}
+
+/* A thread that is not the leader takes the leader's number over: it is not the thread that was there before.
+ */
+static void test_exec_by_a_thread(void **state)
+{
+	pid_t child = start(run_executing);
+	uint32_t scope = (uint32_t)child;
+	struct capture *capture = live_open(&scope, 1);
+	struct snapshot *before = live_round(capture), *after;
+
+	(void)state;
+	assert_int_equal(before->thread_count, 2);
+	assert_true(live_wait_for_name(child, "sleep"));
+	after = live_round(capture);
+	assert_int_equal(after->thread_count, 1);
+	assert_int_equal(after->start_time[0], before->start_time[0]);
+	assert_int_equal(after->carried_row[0], UINT32_MAX);
+	assert_true(has_moved(after, 0));
+	assert_string_equal(live_comm(after, 0), "sleep");
+	snapshot_release(before);
+	snapshot_release(after);
+	capture_close(capture);
+	live_end(child);
+}
+
+/* --- decoding --- */
+
+static struct task_record record_of_times(uint64_t run, uint64_t user, uint64_t system)
+{
+	return (struct task_record){.run_time = run * NS_PER_TICK,
+				    .user_time = user * NS_PER_TICK,
+				    .system_time = system * NS_PER_TICK};
+}
+
+static void expect_times(const struct task_record *record, struct task_times shown, uint64_t user,
+			 uint64_t system)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct task_parts parts = {.record = record};
+	struct task_columns columns;
+
+	snapshot_add_thread(snapshot, 1, 1);
+	columns = task_columns_of(snapshot);
+	task_decode(&columns, 0, &parts, true, shown);
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_UTIME_CLOCK_TICKS), user);
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_STIME_CLOCK_TICKS), system);
+	snapshot_release(snapshot);
+}
+
+static void test_times(void **state)
+{
+	const struct task_times none = {0};
+	struct task_record record = record_of_times(100, 30, 10);
+
+	(void)state;
+	expect_times(&record, none, 75, 25);
+	/* what was shown before does not fall, and the sum stays the run time */
+	expect_times(&record, (struct task_times){80, 10}, 80, 20);
+	expect_times(&record, (struct task_times){50, 40}, 60, 40);
+	record.previous_user_time = 90 * NS_PER_TICK;
+	expect_times(&record, none, 90, 10);
+	record.previous_system_time = 10 * NS_PER_TICK;
+	expect_times(&record, none, 90, 10);
+	record = record_of_times(100, 0, 0);
+	expect_times(&record, none, 100, 0);
+	record = record_of_times(100, 0, 3);
+	expect_times(&record, none, 0, 100);
+	record = record_of_times(UINT64_C(1) << 30, UINT64_C(1) << 29, UINT64_C(3) << 29);
+	expect_times(&record, none, UINT64_C(1) << 28, UINT64_C(3) << 28);
+}
+
+static void test_states(void **state)
+{
+	static const struct {
+		uint32_t state, exit_state;
+		char letter;
+	} cases[] = {{0, 0, 'R'},      {1, 0, 'S'},      {2, 0, 'D'},       {4, 0, 'T'},     {8, 0, 't'},
+		     {0, 0x10, 'X'},   {0, 0x20, 'Z'},   {0x40, 0, 'P'},    {0x402, 0, 'I'}, {0x102, 0, 'D'},
+		     {0x8000, 0, 'D'}, {0x1000, 0, 'D'}, {0x80, 0x20, 'Z'}, {0x2001, 0, 'S'}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct task_record record = {.state = cases[i].state, .exit_state = cases[i].exit_state};
+
+		assert_int_equal(task_state_letter(&record), cases[i].letter);
+	}
+}
+
+static void test_waits(void **state)
+{
+	struct task_record record = {.last_queued = 700, .exec_start = 300};
+	bool queued;
+
+	(void)state;
+	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 300);
+	assert_true(queued);
+	assert_int_equal(task_waiting_ns(&record, 0, &queued), 0);
+	assert_int_equal(task_waiting_ns(&record, 600, &queued), 0); /* queued after the clock was read */
+	record.flags = TASK_RUNNING;
+	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 0);
+	assert_false(queued);
+	record = (struct task_record){.state = 1, .exec_start = 300, .clock_lag = 200};
+	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500);
+	assert_false(queued);
+}
+
+/* Any change of any byte but the lag is seen. */
+static void test_fingerprint(void **state)
+{
+	struct task_whole whole;
+	struct task_parts parts = {&whole.record, &whole.delays, &whole.statistics};
+	unsigned char *bytes = (unsigned char *)&whole;
+	uint64_t first;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(whole); i++)
+		bytes[i] = (unsigned char)(i * 37);
+	first = task_fingerprint(&parts);
+	for (size_t i = 0; i < sizeof(whole); i++) {
+		bool lag = i >= offsetof(struct task_record, clock_lag) && i < sizeof(whole.record);
+
+		bytes[i] ^= 1;
+		assert_int_equal(task_fingerprint(&parts) != first, !lag);
+		bytes[i] ^= 1;
+	}
+	assert_int_equal(task_fingerprint(&parts), first);
+}
+
+int main(void)
+{
+	const struct CMUnitTest by_bpf[] = {
+		cmocka_unit_test(test_equals_procfs),
+		cmocka_unit_test(test_movers),
+		cmocka_unit_test(test_exec_by_a_thread),
+	};
+	const struct CMUnitTest pure[] = {
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_fingerprint),
+	};
+	int failures = cmocka_run_group_tests_name("decoding", pure, NULL, NULL);
+
+	ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (ready == MAP_FAILED)
+		return 1;
+	if (live_choose_bpf())
+		failures += cmocka_run_group_tests_name("passes", by_bpf, NULL, NULL);
+	return failures;
+}
