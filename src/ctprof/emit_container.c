@@ -322,6 +322,14 @@ static bool emit_ages(struct emitter *emitter, size_t thread)
 	return end(emitter, '}');
 }
 
+static bool emit_waits(struct emitter *emitter)
+{
+	if (emitter->snapshot->waiting_ns == NULL)
+		return false;
+	emit_text(emitter, MEMBER_WAITS_UNDER_WAY);
+	return true;
+}
+
 bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
 {
 	const void *field = (const char *)target + member->offset;
@@ -362,6 +370,8 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 		return emit_tallies(emitter);
 	case MEMBER_HEAP:
 		return emit_heap(emitter);
+	case MEMBER_WAITS:
+		return emit_waits(emitter);
 	case MEMBER_THREAD_MISSING:
 		return emit_thread_missing(emitter, *(const size_t *)field);
 	case MEMBER_AGES:

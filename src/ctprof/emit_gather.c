@@ -77,6 +77,7 @@ void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_re
 	record->names = snapshot->triples[snapshot->triple[thread]];
 	record->flags = snapshot->thread_flags[thread];
 	record->start_time = snapshot->start_time[thread];
+	record->waiting_ns = snapshot->waiting_ns != NULL ? snapshot->waiting_ns[thread] : 0;
 	record->smaps = find_smaps(emitter, thread);
 	record->layout = find_layout(emitter, thread);
 	for (size_t i = 0; i < emitter->column_count; i++)

@@ -130,6 +130,7 @@ struct loader {
 	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
 
 	struct thread_record thread;
+	bool knows_waits; /* `waits` says so; before that is known, values are kept in the column */
 	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
 	uint8_t touched[OBJECT_MEMBERS_MAX];             /* metrics of which `thread` may have a value */
 	size_t touched_count;

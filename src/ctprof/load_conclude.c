@@ -98,6 +98,10 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 	snapshot->thread_flags[thread] = record->flags;
 	snapshot->start_time[thread] = record->start_time;
 	spread_values(loader, thread);
+	if (record->waiting_ns != 0 && snapshot->waiting_ns == NULL)
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	if (snapshot->waiting_ns != NULL)
+		snapshot->waiting_ns[thread] = record->waiting_ns;
 	if (record->smaps.count != 0)
 		snapshot_add_smaps(snapshot, thread)->kib = record->smaps;
 	if (record->layout != NULL)
@@ -131,6 +135,28 @@ static void apply_ages(struct loader *loader)
 		uint64_t *times = snapshot_read_times(loader->snapshot, (enum source)pending->source);
 
 		times[pending->thread] = pending->age_ns < now ? now - pending->age_ns : 0;
+	}
+}
+
+/* How long threads have been waiting, where the file says that it knows; of waits for a CPU and in D twice.
+ */
+static void apply_waits(struct loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	if (!loader->knows_waits) {
+		free(snapshot->waiting_ns);
+		snapshot->waiting_ns = NULL;
+		return;
+	}
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	if (snapshot->waiting_ns == NULL)
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint64_t state = snapshot_value(snapshot, i, METRIC_STATE);
+
+		if (state == 'R' || state == 'D')
+			snapshot->stuck_ns[i] = snapshot->waiting_ns[i];
 	}
 }
 
@@ -242,6 +268,7 @@ void load_conclude(struct loader *loader)
 {
 	apply_reasons(loader);
 	apply_ages(loader);
+	apply_waits(loader);
 	apply_heap(loader);
 	mark_metrics_not_in_file(loader);
 	describe_notes(loader);

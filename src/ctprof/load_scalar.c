@@ -169,6 +169,10 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 		return load_string(loader, member, field, scalar);
 	case MEMBER_VERSION:
 		return scalar->type == JSON_NUMBER;
+	case MEMBER_WAITS:
+		loader->knows_waits = scalar->type == JSON_STRING &&
+				      json_is_equal(MEMBER_WAITS_UNDER_WAY, scalar->text, scalar->length);
+		return scalar->type == JSON_STRING;
 	default:
 		return false;
 	}
@@ -206,6 +210,7 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_FEATURE_STATE] = "a string",
 	[MEMBER_FEATURE_REASON] = "a string",
 	[MEMBER_VERSION] = "a number",
+	[MEMBER_WAITS] = "a string",
 	[MEMBER_CPU_SET] = "an array of CPU numbers",
 	[MEMBER_NUMBERS] = "an array of numbers",
 	[MEMBER_THREADS] = "an array of thread records",

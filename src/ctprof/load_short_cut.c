@@ -228,8 +228,8 @@ static bool describe(const struct loader *loader, const struct member *member, s
 	case MEMBER_OBJECT:
 		memo->value = record->uid;
 		memo->flags = record->flags & THREAD_KERNEL;
-		return record->layout == NULL && loader->reasons.count == cuts->reason_count &&
-		       loader->ages.count == cuts->age_count;
+		return record->layout == NULL && record->waiting_ns == 0 &&
+		       loader->reasons.count == cuts->reason_count && loader->ages.count == cuts->age_count;
 	default:
 		return false;
 	}

@@ -43,6 +43,7 @@ static const struct member thread_knowledge_members[] = {
 	THREAD("uid", UID, MEMBER_OMITTED, uid),
 	THREAD("missing", THREAD_MISSING, MEMBER_OMITTED, index),
 	THREAD("age_ns", AGES, MEMBER_OMITTED, index),
+	THREAD("waiting_ns", U64, MEMBER_OMITTED, waiting_ns),
 	THREAD("layout", TEXT, MEMBER_OMITTED, layout),
 };
 
@@ -302,6 +303,7 @@ static const struct member provenance_members[] = {
 	PROVENANCE("missing", MISSING, present),
 	PROVENANCE("tallies", TALLIES, tallies),
 	PROVENANCE("ended", U64, ended),
+	PROVENANCE("waits", WAITS, present),
 	PROVENANCE("heap", HEAP, heap),
 	{NAME("host"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &provenance_host_object},
 };

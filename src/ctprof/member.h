@@ -53,6 +53,7 @@ enum member_type {
 	MEMBER_MISSING,
 	MEMBER_TALLIES,
 	MEMBER_HEAP,
+	MEMBER_WAITS, /* no field: a string, written where the snapshot has waiting_ns */
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
 	MEMBER_AGES,
@@ -96,6 +97,7 @@ struct thread_record {
 	const char *layout; /* of its allocator, NULL when there is nothing to say */
 	uint8_t flags;
 	uint64_t start_time;
+	uint64_t waiting_ns;
 	struct key_values smaps;
 	size_t index; /* in the snapshot */
 	uint64_t values[METRIC_COUNT];
@@ -112,6 +114,9 @@ enum {
 	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };
+
+/* What `waits` says of a file whose threads have a `waiting_ns` where it is not 0. */
+#define MEMBER_WAITS_UNDER_WAY "under-way"
 
 /* Pressure resources in the keys of `missing`, "psi.irq". */
 #define PRESSURE_MISSING_PREFIX "psi."

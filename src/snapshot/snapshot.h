@@ -322,7 +322,7 @@ struct snapshot {
 	 * what another was is for thread_match() to find). With `moved_known`, `moved` lists, ascending, the
 	 * threads without such an index and all of which a value, a state, a reason or a flag is another one
 	 * (stuck_ns, waiting_ns, ages and reading times apart): the others hold what they held, an id in a
-	 * pool standing for the same text.
+	 * pool standing for the same text. A thread that waits for a CPU in either is always among them.
 	 */
 	uint64_t carried_serial;
 	uint32_t *carried_row; /* NULL where carried_serial is 0 */
@@ -506,6 +506,18 @@ static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t th
 	if (metric == METRIC_THREAD_COUNT)
 		return 1;
 	return snapshot->values[metric] != NULL ? snapshot->values[metric][thread] : 0;
+}
+
+/*
+ * How long a thread has been waiting for a CPU in its present wait, which no counter of such waits shows
+ * before it ends (sched_info_arrive() in kernel/sched/stats.h); 0 where it does not wait, or nothing is known
+ * of it.
+ */
+static inline uint64_t snapshot_wait_under_way(const struct snapshot *snapshot, size_t thread)
+{
+	return snapshot->waiting_ns != NULL && snapshot_value(snapshot, thread, METRIC_STATE) == 'R'
+		       ? snapshot->waiting_ns[thread]
+		       : 0;
 }
 
 /* The exception for a metric of a thread, or NULL. */

@@ -77,6 +77,9 @@ static void assert_threads_equal(const struct snapshot *left, const struct snaps
 	assert_int_equal(left->uid[thread], right->uid[thread]);
 	assert_int_equal(left->thread_flags[thread], right->thread_flags[thread]);
 	assert_true(left->start_time[thread] == right->start_time[thread]);
+	assert_int_equal(left->waiting_ns != NULL, right->waiting_ns != NULL);
+	if (left->waiting_ns != NULL)
+		assert_true(left->waiting_ns[thread] == right->waiting_ns[thread]);
 	assert_ids_equal(left, left_names->pcomm, right, right_names->pcomm);
 	assert_ids_equal(left, left_names->comm, right, right_names->comm);
 	assert_ids_equal(left, left_names->cgroup, right, right_names->cgroup);

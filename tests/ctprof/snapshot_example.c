@@ -267,6 +267,9 @@ static void add_states(struct snapshot *snapshot)
 	snapshot->cgroups[0].missing[CGROUP_FILE_IRQ_PRESSURE] = moon;
 	snapshot_read_times(snapshot, SOURCE_SCHED)[1] = 1000;
 	snapshot_read_times(snapshot, SOURCE_DELAYS)[3] = 1;
+	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot->waiting_ns[0] = 4200000001;
+	snapshot->waiting_ns[3] = UINT64_MAX;
 	snapshot->thread_flags[0] |= THREAD_KERNEL;
 	snapshot->uid[1] = 1000;
 	snapshot->uid[2] = 0;

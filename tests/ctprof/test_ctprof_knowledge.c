@@ -18,7 +18,8 @@ static struct snapshot *read_text(const char *json, const char *notes_wanted)
 	return snapshot;
 }
 
-/* The complete record, twice, as tid 1 and 2 of process 1; `first` and `second` go into their `ctop`. */
+/* The complete record, twice, as tid 1 (in S) and 2 (in R) of process 1; `first` and `second` go into their
+ * `ctop`. */
 static char *two_threads(const char *first, const char *second)
 {
 	const char *extras[] = {first, second};
@@ -28,11 +29,14 @@ static char *two_threads(const char *first, const char *second)
 		char *numbered = example_replace(example_record, "\"tid\":1234,\"tgid\":1200",
 						 i == 0 ? "\"tid\":1,\"tgid\":1" : "\"tid\":2,\"tgid\":1");
 		char *ctop = memory_format("\"jemalloc_measured\":true,\"ctop\":{%s}}", extras[i]);
-		char *record = example_replace(numbered, "\"jemalloc_measured\":true}", ctop);
+		char *complete = example_replace(numbered, "\"jemalloc_measured\":true}", ctop);
+		char *record = example_replace(complete, "\"state\":\"S\"",
+					       i == 0 ? "\"state\":\"S\"" : "\"state\":\"R\"");
 
 		buffer_append_text(&text, i == 0 ? "" : ",");
 		buffer_append_text(&text, record);
 		free(record);
+		free(complete);
 		free(ctop);
 		free(numbered);
 	}
@@ -150,6 +154,27 @@ static void test_threads_and_cgroups(void **state)
 	assert_int_equal(snapshot->provenance.heap[1].tgid, 1);
 	assert_string_equal(snapshot->provenance.heap[1].layout, "known-build");
 	expect(snapshot, 0, METRIC_RCHAR, VALUE_ABSENT, REASON_READ);
+	snapshot_release(snapshot);
+}
+
+/* Waits are known where the file says so at its top; those for a CPU and in D count as stuck. */
+static void test_waits(void **state)
+{
+	struct snapshot *snapshot = read_knowledge("\"waits\":\"under-way\"", "\"waiting_ns\":7",
+						   "\"waiting_ns\":8");
+
+	(void)state;
+	assert_true(snapshot->waiting_ns[0] == 7 && snapshot->stuck_ns[0] == 0);
+	assert_int_equal(snapshot_wait_under_way(snapshot, 0), 0);
+	assert_true(snapshot->waiting_ns[1] == 8 && snapshot->stuck_ns[1] == 8);
+	assert_int_equal(snapshot_wait_under_way(snapshot, 1), 8);
+	snapshot_release(snapshot);
+	snapshot = read_knowledge("\"waits\":\"under-way\"", "", "");
+	assert_non_null(snapshot->waiting_ns);
+	snapshot_release(snapshot);
+	snapshot = read_knowledge("\"waits\":\"otherwise\"", "\"waiting_ns\":7", "");
+	assert_null(snapshot->waiting_ns);
+	assert_null(snapshot->stuck_ns);
 	snapshot_release(snapshot);
 }
 
@@ -275,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_missing_becomes_state),
 		cmocka_unit_test(test_unknown_names_are_ignored_and_reasons_kept),
 		cmocka_unit_test(test_threads_and_cgroups),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_wrong_types_are_refused),
 		cmocka_unit_test(test_foreign_files_go_by_flags),
 		cmocka_unit_test(test_older_threads),

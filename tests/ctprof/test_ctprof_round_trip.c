@@ -83,6 +83,26 @@ static void test_everything_of_ctop(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Threads that differ in nothing but how long they have been waiting. */
+static void test_waits(void **state)
+{
+	static const uint64_t waits[] = {0, 1, 2, 2, 0};
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	snapshot->provenance.present = true;
+	for (uint32_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		snapshot_add_thread(snapshot, 10, 10 + i);
+		snapshot_column(snapshot, METRIC_STATE)[i] = 'S';
+	}
+	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	memcpy(snapshot->waiting_ns, waits, sizeof(waits));
+	snapshot_intern_triple(snapshot, (struct triple){0});
+	snapshot_finish(snapshot);
+	check_round_trip(snapshot);
+	snapshot_release(snapshot);
+}
+
 static void test_empty_snapshot(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -127,17 +147,21 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"\"io\":{\"read\":1,\"missed\":{\"not-permitted\":2,\"ended\":1}}",
 		"\"jemalloc\":{\"read\":0,\"missed\":{\"needs-stop\":9}}",
 		"\"ended\":3",
+		"\"waits\":\"under-way\"",
 		"\"heap\":[{\"tgid\":12,\"layout\":\"known-build\",\"version\":\"5.3.0\"},"
 		"{\"tgid\":10,\"tag\":\"dwarf-parse-failure\",\"text\":\"no\"}]",
 		"\"host\":{\"hostname\":\"host\",\"cpu_ticks\":[0,1,2,3,4,5,6,7],\"procs_running\":5,"
 		"\"procs_blocked\":0,\"load_centi\":[320,0,0],\"mem_available_kib\":6}",
-		/* threads: the first differs in nothing but two metrics that were read all the same */
-		"\"ctop\":{\"kernel\":true,\"missing\":{\"rchar\":\"read\",\"irq_delay_count\":\"read\"}}",
+		/* threads: the first differs in nothing but two metrics that were read all the same, and
+		   waits */
+		"\"ctop\":{\"kernel\":true,\"missing\":{\"rchar\":\"read\",\"irq_delay_count\":\"read\"},"
+		"\"waiting_ns\":4200000001}",
 		"\"ctop\":{\"uid\":1000,\"age_ns\":{\"sched\":4000}}",
 		"\"ctop\":{\"uid\":0,\"missing\":{\"io\":\"read\",\"sched\":\"ended\"},\"layout\":\"known-"
 		"build\"}",
 		"\"ctop\":{\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\"},"
-		"\"age_ns\":{\"delays\":4999},\"layout\":\"known-build\"}",
+		"\"age_ns\":{\"delays\":4999},\"waiting_ns\":18446744073709551615,\"layout\":\"known-"
+		"build\"}",
 		/* the cgroup that lacks something */
 		"\"ctop\":{\"missing\":{\"memory.current\":\"not-in-kernel\",\"irq.pressure\":\"moon-phase\"}"
 		"}",
@@ -518,6 +542,7 @@ int main(void)
 		cmocka_unit_test(test_strict_reader_refuses),
 		cmocka_unit_test(test_everything_of_the_format),
 		cmocka_unit_test(test_everything_of_ctop),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_empty_snapshot),
 		cmocka_unit_test(test_every_member_of_ctop_is_written),
 		cmocka_unit_test(test_second_round_trip),
