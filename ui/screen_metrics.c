@@ -66,6 +66,9 @@ int screen_metrics_draw(struct ui *ui, struct area area)
 	if (ui->metrics_gone)
 		draw_string(area.y, used + 2, area.width - used - 2, STYLE_ALARM,
 			    "gone; these are its last numbers");
+	else if (ui->metrics_table != NULL && ui->metrics_table->heading != NULL)
+		draw_string(area.y, used + 2, area.width - used - 2, STYLE_NORMAL,
+			    ui->metrics_table->heading);
 	return list_draw(&ui->metrics_list, &(struct list_style){
 						    .y = area.y + 1,
 						    .height = area.height - 1,

@@ -160,6 +160,12 @@ static inline const struct metric_type_entry *metric_type(enum metric metric)
 	return &metric_types[metrics[metric].type];
 }
 
+/* Whether a counter is of waits for a CPU: sched_info.run_delay of the kernel, charged when a wait ends. */
+static inline bool metric_is_run_queue_wait(enum metric metric)
+{
+	return metric == METRIC_WAIT_TIME_NS || metric == METRIC_CPU_DELAY_TOTAL_NS;
+}
+
 /* The metric of that name (`length` bytes), or METRIC_NONE. Exact and case-sensitive. */
 enum metric metric_find(const char *name, size_t length);
 

@@ -12,7 +12,7 @@
 #include "report_format.h"
 #include "table/cell_format.h"
 #include "table/screen_format.h"
-#include "view/column.h"
+#include "view/column_table.h"
 
 /* The columns that name a row: one, the three parts of AXIS_ALL, or those of a thread. */
 struct names {
@@ -30,7 +30,18 @@ struct drawing {
 	const struct table *table;
 	const struct screen_marks *marks;
 	uint64_t interval_ns;
+	const char *waits; /* how the waits for a CPU are counted; NULL: no column counts any */
 };
+
+/* Whether waits for a CPU count as far as they have gone, or when they end. */
+static const char *waits_word(const struct snapshot *now, const struct table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (column_counts_waits((enum column)table->columns[i].column))
+			return now->waiting_ns != NULL ? "under-way" : "ended";
+	}
+	return NULL;
+}
 
 static struct names find_names(const struct view *view)
 {
@@ -84,6 +95,9 @@ static void append_heading(const struct drawing *drawing)
 		buffer_append_text(buffer, " over ");
 		screen_format_duration(buffer, (double)interval);
 	}
+	if (drawing->waits != NULL)
+		buffer_append_text(buffer, now->waiting_ns != NULL ? "  with waits under way"
+								   : "  with waits that ended");
 	buffer_append_char(buffer, '\n');
 }
 
@@ -270,6 +284,8 @@ static void append_header(const struct drawing *drawing)
 	for (size_t c = 0; c < drawing->table->column_count; c++)
 		append_field(drawing, drawing->table->columns[c].name,
 			     strlen(drawing->table->columns[c].name), false);
+	if (drawing->waits != NULL)
+		append_field(drawing, "waits", strlen("waits"), false);
 	buffer_append_char(drawing->buffer, '\n');
 }
 
@@ -297,6 +313,8 @@ static void append_separated_row(const struct drawing *drawing, const struct tab
 			append_raw(&text, &row->cells[c]);
 		append_field(drawing, text.data, text.length, row->cells[c].form == CELL_FORM_TEXT);
 	}
+	if (drawing->waits != NULL)
+		append_field(drawing, drawing->waits, strlen(drawing->waits), false);
 	buffer_append_char(drawing->buffer, '\n');
 	buffer_release(&text);
 }
@@ -386,10 +404,12 @@ static void draw_json(const struct drawing *drawing)
 	struct buffer *buffer = drawing->buffer;
 
 	buffer_append_format(buffer,
-			     "{\"time_unix_ns\":%" PRIu64 ",\"interval_ns\":%" PRIu64
-			     ",\"mode\":\"%s\",\"rows\":[",
+			     "{\"time_unix_ns\":%" PRIu64 ",\"interval_ns\":%" PRIu64 ",\"mode\":\"%s\"",
 			     drawing->report->snapshot->captured_at_unix_ns, drawing->interval_ns,
 			     view_mode_names[drawing->view->mode]);
+	if (drawing->waits != NULL)
+		buffer_append_format(buffer, ",\"waits\":\"%s\"", drawing->waits);
+	buffer_append_text(buffer, ",\"rows\":[");
 	for (size_t i = 0; i < drawing->table->row_count; i++) {
 		if (i > 0)
 			buffer_append_char(buffer, ',');
@@ -409,6 +429,7 @@ void report_round(struct report *report, const struct view *view, const struct t
 		.table = table,
 		.marks = report->ascii ? &screen_marks_ascii : &screen_marks_utf8,
 		.interval_ns = interval_ns,
+		.waits = waits_word(report->snapshot, table),
 	};
 
 	if (report->format == REPORT_FORMAT_JSON)

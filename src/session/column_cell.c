@@ -183,6 +183,20 @@ static void make_integer(const struct accumulator *accumulator, struct cell *cel
 	cell->rose = accumulator->rose;
 }
 
+/* A lower bound of nothing is no more than nothing known. */
+static void make_waiting(const struct accumulator *accumulator, struct cell *cell)
+{
+	make_integer(accumulator, cell);
+	if (cell->state != CELL_VALUE)
+		return;
+	cell->partial |= accumulator->partial;
+	if (cell->partial && accumulator->present == 0) {
+		cell->state = CELL_UNAVAILABLE;
+		cell->reason = (reason_id)accumulator->reason;
+		cell->sort = NAN;
+	}
+}
+
 static void set_range(const struct accumulator *accumulator, struct cell *cell)
 {
 	cell->form = CELL_FORM_RANGE;
@@ -326,6 +340,10 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 	case COLUMN_OPERATION_STUCK:
 	case COLUMN_OPERATION_AGE:
 		make_integer(accumulator, ret_cell);
+		return;
+	case COLUMN_OPERATION_WAITING:
+	case COLUMN_OPERATION_LONG:
+		make_waiting(accumulator, ret_cell);
 		return;
 	case COLUMN_OPERATION_BAR:
 		make_bar(accumulator, shown->row_threads[row], ret_cell);

@@ -215,6 +215,9 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 			     ended == 1 ? " thread ended since the base\n"
 					: " threads ended since the base\n",
 			     lines);
+	buffer_append_text(lines, snapshot->waiting_ns != NULL
+					  ? "WAITS  for a CPU count as far as they have gone\n"
+					  : "WAITS  count when they end; STUCK shows those that go on\n");
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(&snapshot->taskstats_summary, lines);

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "span.h"
+#include "table/screen_format.h"
 
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
 {
@@ -67,4 +68,43 @@ void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SP
 	if (by_state[SPAN_ABSENT] != 0)
 		buffer_append_format(lines, "  %s to which %s\n",
 				     number_group_digits(by_state[SPAN_ABSENT], text), absent);
+}
+
+static const char *wait_words(uint64_t state)
+{
+	switch (state) {
+	case 'R':
+		return "waits for a CPU";
+	case 'D':
+		return "in uninterruptible sleep";
+	case 'S':
+	case 'I':
+		return "asleep";
+	case 'T':
+	case 't':
+		return "stopped";
+	default:
+		return NULL;
+	}
+}
+
+void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer *text)
+{
+	const bool exact = snapshot->waiting_ns != NULL;
+	const uint64_t *ages = exact ? snapshot->waiting_ns : snapshot->stuck_ns;
+	const uint64_t state = snapshot_value(snapshot, thread, METRIC_STATE);
+	const uint64_t age = ages != NULL ? ages[thread] : 0;
+	const char *words = wait_words(state);
+
+	if (words == NULL || explain_state(snapshot, thread, METRIC_STATE) != REASON_READ)
+		return;
+	if (state == 'R' && age == 0) {
+		buffer_append_text(text, exact ? "running" : "running or waits for a CPU");
+		return;
+	}
+	buffer_append_text(text, words);
+	if (age == 0)
+		return;
+	buffer_append_text(text, exact ? " for " : " for at least ");
+	screen_format_duration(text, (double)age);
 }

@@ -22,4 +22,7 @@ uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metr
 void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SPAN_ABSENT + 1],
 		     const char *absent, struct buffer *lines);
 
+/* Appends what a thread does at present, and for how long where that is known: "waits for a CPU for 4.2s". */
+void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer *text);
+
 #endif

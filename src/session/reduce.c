@@ -228,12 +228,15 @@ static void reduce_both(const struct span *span, const struct shown *shown,
 			const struct column_values *values, bool as_rate)
 {
 	const int *inputs = column_entry(values->column)->inputs;
-	const struct both_work work = {
+	struct both_work work = {
 		.counters = {span_counter_of(span, (enum metric)inputs[0]),
 			     span_counter_of(span, (enum metric)inputs[1])},
 		.as_rate = as_rate,
 	};
 
+	/* a mean is one of the waits that were counted */
+	for (size_t i = 0; i < 2; i++)
+		work.counters[i].under_way &= column_counts_waits(values->column);
 	add_threads(shown, values->accumulators, values->stride,
 		    follows_movers(span, shown, work.counters, 2), add_thread_to_both, &work);
 	for (size_t i = 0; i < ended_count(span, shown); i++) {
@@ -416,7 +419,12 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 static void reduce_stuck(const struct span *span, const struct shown *shown,
 			 const struct column_values *values)
 {
-	const uint64_t *stuck_ns = span->now->stuck_ns;
+	const struct snapshot *now = span->now;
+	const uint64_t *stuck_ns = now->stuck_ns;
+	/* from /proc a thread has a stuck time only after it was seen twice */
+	const uint64_t least = now->waiting_ns == NULL  ? 1
+			       : span->interval_ns != 0 ? span->interval_ns
+							: COLUMN_LONG_WAIT_NS;
 
 	for (size_t k = 0; k < shown->count; k++) {
 		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
@@ -428,23 +436,96 @@ static void reduce_stuck(const struct span *span, const struct shown *shown,
 		}
 		stuck = stuck_ns[shown->threads[k]];
 		accumulator->read++;
-		accumulator->present += shown->by_thread ? stuck : stuck != 0;
+		if (stuck >= least)
+			accumulator->present += shown->by_thread ? stuck : 1;
 	}
 }
 
-/* What stuck threads lost, for sorting: the whole time of each. */
+/* How long the present wait of a thread has lasted. */
+struct present_wait {
+	uint64_t ns;
+	bool at_least; /* it may be longer */
+	uint16_t reason;
+};
+
+/* Sleep counts only of one thread: most threads of a group sleep, and nothing is wrong with that. */
+static struct present_wait find_wait(const struct span *span, const struct metric_reader *states,
+				     uint32_t thread, bool with_sleep)
+{
+	const struct snapshot *now = span->now;
+	const uint64_t state = metric_reader_value(states, thread);
+	const bool for_cpu_or_d = state == 'R' || state == 'D';
+	struct present_wait wait = {.reason = span_waits_missing(span)};
+	reason_id unread;
+
+	if (now->waiting_ns != NULL) {
+		wait.ns = for_cpu_or_d || with_sleep ? now->waiting_ns[thread] : 0;
+		wait.reason = REASON_READ;
+	} else if (now->stuck_ns == NULL) {
+		return wait;
+	} else if (metric_reader_state(states, thread, &unread) != VALUE_READ) {
+		wait.reason = unread;
+	} else if (for_cpu_or_d && now->stuck_ns[thread] != 0) {
+		wait = (struct present_wait){.ns = now->stuck_ns[thread], .at_least = true};
+	} else if (!for_cpu_or_d && !with_sleep) {
+		wait.reason = REASON_READ;
+	}
+	return wait;
+}
+
+static void reduce_waiting(const struct span *span, const struct shown *shown,
+			   const struct column_values *values, bool count_long)
+{
+	const struct metric_reader states = metric_reader_of(span->now, METRIC_STATE);
+
+	for (size_t k = 0; k < shown->count; k++) {
+		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
+		const struct present_wait wait = find_wait(span, &states, shown->threads[k],
+							   shown->by_thread);
+		const bool is_long = wait.ns >= COLUMN_LONG_WAIT_NS;
+
+		if (wait.reason != REASON_READ) {
+			accumulator_miss(accumulator, wait.reason);
+			continue;
+		}
+		accumulator->read++;
+		if (count_long)
+			accumulator->present += is_long;
+		else if (wait.ns > accumulator->present)
+			accumulator->present = wait.ns;
+		if (wait.at_least && !(count_long && is_long)) {
+			accumulator->partial = true;
+			accumulator->reason = REASON_OTHER_BACKEND;
+		}
+	}
+}
+
+/*
+ * What threads lost, for sorting, in waits that no counter shows: the whole time of each that is stuck. Where
+ * it is known how long waits have lasted, the sum has those for a CPU, and those in D add their part of the
+ * span.
+ */
 static void add_stuck_losses(const struct span *span, const struct shown *shown,
 			     const struct column_values *values)
 {
-	const struct snapshot *now = span->now;
+	const struct snapshot *now = span->now, *from = span->from;
+	const bool exact = span_knows_waits(span) && (from != NULL || span->mode == VIEW_MODE_TOTAL);
+	const double elapsed = exact && from != NULL &&
+					       now->provenance.boottime_ns > from->provenance.boottime_ns
+				       ? (double)(now->provenance.boottime_ns - from->provenance.boottime_ns)
+				       : 0;
 
 	for (size_t k = 0; now->stuck_ns != NULL && k < shown->count; k++) {
-		uint64_t stuck = now->stuck_ns[shown->threads[k]];
+		const uint32_t thread = shown->threads[k];
+		double lost = (double)now->stuck_ns[thread];
 
-		if (stuck != 0)
-			accumulator_of(values, shown->row_of[k])->sum.second += span->mode == VIEW_MODE_RATE
-											? 1e9
-											: (double)stuck;
+		if (lost == 0 || (exact && snapshot_wait_under_way(now, thread) != 0))
+			continue;
+		if (elapsed > 0 && lost > elapsed)
+			lost = elapsed;
+		if (span->mode == VIEW_MODE_RATE)
+			lost = elapsed > 0 ? lost * 1e9 / elapsed : 1e9;
+		accumulator_of(values, shown->row_of[k])->sum.second += lost;
 	}
 }
 
@@ -574,6 +655,10 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		break;
 	case COLUMN_OPERATION_STUCK:
 		reduce_stuck(span, shown, ret_values);
+		break;
+	case COLUMN_OPERATION_WAITING:
+	case COLUMN_OPERATION_LONG:
+		reduce_waiting(span, shown, ret_values, entry->operation == COLUMN_OPERATION_LONG);
 		break;
 	case COLUMN_OPERATION_AGE:
 		reduce_age(shown, ret_values);

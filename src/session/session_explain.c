@@ -32,7 +32,8 @@ static const char *unit_word(enum column column, const struct cell *cell)
 	enum column_operation operation = column_entry(column)->operation;
 
 	if (cell->unit == UNIT_COUNT &&
-	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK))
+	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK ||
+	     operation == COLUMN_OPERATION_LONG))
 		return cell->value.integer == 1 ? " thread" : " threads";
 	return explain_unit(cell->unit);
 }
@@ -280,6 +281,71 @@ static void append_smaps(struct explanation *explanation)
 	append_times("read at", now, &times, explanation->lines);
 }
 
+/* The threads that wait in one state, and for how long. */
+struct waits {
+	uint64_t count, sum, longest;
+};
+
+static void append_waits_of(const struct waits *waits, const char *what, struct buffer *lines)
+{
+	char text[28];
+
+	if (waits->count == 0)
+		return;
+	buffer_append_format(lines, "  %s %s, the longest for ", number_group_digits(waits->count, text),
+			     what);
+	screen_format_duration(lines, (double)waits->longest);
+	buffer_append_char(lines, '\n');
+}
+
+/* Who waits at present, or that it is not known. */
+static void append_waits(struct explanation *explanation)
+{
+	const struct span *span = &explanation->span;
+	struct waits for_cpu = {0}, in_d = {0}, asleep = {0};
+
+	if (!span_knows_waits(span)) {
+		buffer_append_format(explanation->lines,
+				     column_counts_waits(explanation->column)
+					     ? "Waits that have not ended are not counted: %s.\n"
+					     : "How long waits have lasted is not known (%s), only since "
+					       "when they were seen.\n",
+				     snapshot_reason_words(span->now, span_waits_missing(span)));
+		return;
+	}
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		const uint32_t thread = explanation->shown.threads[k];
+		const uint64_t state = snapshot_value(span->now, thread, METRIC_STATE);
+		const uint64_t age = span->now->waiting_ns[thread];
+		struct waits *waits = state == 'R' ? &for_cpu : state == 'D' ? &in_d : &asleep;
+
+		if (age == 0)
+			continue;
+		waits->count++;
+		waits->sum = number_add_saturating(waits->sum, age);
+		waits->longest = age > waits->longest ? age : waits->longest;
+	}
+	buffer_append_text(explanation->lines, "Waiting at present\n");
+	append_waits_of(&for_cpu, "for a CPU", explanation->lines);
+	append_waits_of(&in_d, "in uninterruptible sleep", explanation->lines);
+	append_waits_of(&asleep, "asleep", explanation->lines);
+	if (column_counts_waits(explanation->column) && for_cpu.sum != 0) {
+		buffer_append_text(explanation->lines, "  the waits for a CPU, ");
+		screen_format_duration(explanation->lines, (double)for_cpu.sum);
+		buffer_append_text(explanation->lines,
+				   " so far, are counted as far as they are in the span\n");
+	}
+}
+
+/* Whether a column is made of present waits, or counts them. */
+static bool is_of_waits(enum column column)
+{
+	const enum column_operation operation = column_entry(column)->operation;
+
+	return operation == COLUMN_OPERATION_STUCK || operation == COLUMN_OPERATION_WAITING ||
+	       operation == COLUMN_OPERATION_LONG || column_counts_waits(column);
+}
+
 static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = explanation->span.ended;
@@ -310,6 +376,7 @@ static void append_how(enum column column, struct buffer *lines)
 		       entry->operation == COLUMN_OPERATION_LOST;
 
 	if (entry->input_count < 2 || entry->operation == COLUMN_OPERATION_STUCK ||
+	    entry->operation == COLUMN_OPERATION_WAITING || entry->operation == COLUMN_OPERATION_LONG ||
 	    entry->operation == COLUMN_OPERATION_BAR)
 		return;
 	buffer_append_text(lines, "= ");
@@ -344,6 +411,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 		buffer_append_text(ret_lines, "This row is gone.\n");
 	} else {
 		append_exact_value(&explanation);
+		if (is_of_waits(explanation.column))
+			append_waits(&explanation);
 		for (size_t i = 0; column_has_metrics(explanation.column) && i < entry->input_count; i++)
 			append_metric(&explanation, (enum metric)entry->inputs[i]);
 		if (entry->operation == COLUMN_OPERATION_SMAPS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* All metrics of one row: now, in the interval, per second, since the base, and where they came from. */
 #include "session_internal.h"
+#include "explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,20 @@ static void add_metric_row(struct session *session, const struct shown *shown, e
 		source_text(session, column, &row->cells[CELL_NOW], &table->arena));
 }
 
+/* What a thread does at present; NULL for a group, and where it is not known. */
+static const char *wait_heading(const struct snapshot *now, const struct shown *shown, struct arena *arena)
+{
+	struct buffer text = {0};
+	const char *heading;
+
+	if (!shown->by_thread)
+		return NULL;
+	explain_wait(now, shown->threads[0], &text);
+	heading = text.length != 0 ? arena_duplicate(arena, text.data, text.length) : NULL;
+	buffer_release(&text);
+	return heading;
+}
+
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length)
 {
@@ -104,6 +119,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 		return NULL;
 	}
 	table = table_create_with(NULL, metric_columns, CELL_COUNT);
+	table->heading = wait_heading(session->now, &shown, &table->arena);
 	for (int i = 0; i < METRIC_COUNT; i++)
 		add_metric_row(session, &shown, column_of_metric((enum metric)i), table);
 	for (int i = 0; i < DERIVED_COUNT; i++)

@@ -31,6 +31,7 @@ struct span_counter span_counter_of(const struct span *span, enum metric metric)
 		.span = span,
 		.now = metric_reader_of(span->now, metric),
 		.frozen = is_frozen(span->now, metric),
+		.under_way = metric_is_run_queue_wait(metric) && span_knows_waits(span),
 		.scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1,
 	};
 
@@ -55,10 +56,14 @@ bool span_counter_is_even(const struct span_counter *counter)
 	       (source == SOURCE_NONE || (sources[source].flags & SOURCE_LEADER_ONLY) == 0);
 }
 
-static uint16_t lifetime(const struct metric_reader *now, uint32_t thread, uint16_t state,
+static uint16_t lifetime(const struct span_counter *counter, uint32_t thread, uint16_t state,
 			 uint64_t *ret_amount, uint64_t *ret_elapsed_ns)
 {
+	const struct metric_reader *now = &counter->now;
+
 	*ret_amount = metric_reader_value(now, thread);
+	if (counter->under_way)
+		*ret_amount = span_add_wait(counter, *ret_amount, thread, THREAD_UNKNOWN);
 	*ret_elapsed_ns = since(metric_reader_time(now, thread),
 				now->snapshot->start_time[thread] * NS_PER_TICK);
 	return state == REASON_SWITCHED_OFF && *ret_amount != 0 ? REASON_READ : state;
@@ -76,7 +81,7 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 	if (state == SPAN_ABSENT)
 		return state;
 	if (span->mode == VIEW_MODE_TOTAL)
-		return lifetime(now, thread, state, ret_amount, ret_elapsed_ns);
+		return lifetime(counter, thread, state, ret_amount, ret_elapsed_ns);
 	if (state != REASON_READ)
 		return state;
 	if (span->from == NULL)
@@ -88,7 +93,7 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 	if (other == THREAD_UNKNOWN)
 		return REASON_NOT_READ;
 	if (other == THREAD_BORN) {
-		*ret_amount = value;
+		*ret_amount = counter->under_way ? span_add_wait(counter, value, thread, other) : value;
 		*ret_elapsed_ns = since(metric_reader_time(now, thread), span->from->provenance.boottime_ns);
 		return REASON_READ;
 	}
@@ -102,6 +107,8 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 	if (value < before)
 		return REASON_WENT_BACKWARDS;
 	*ret_amount = value - before;
+	if (counter->under_way)
+		*ret_amount = span_add_wait(counter, *ret_amount, thread, other);
 	return REASON_READ;
 }
 

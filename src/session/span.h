@@ -2,6 +2,7 @@
 #ifndef CTOP_SPAN_H
 #define CTOP_SPAN_H
 
+#include "base/number.h"
 #include "snapshot/metric_reader.h"
 #include "snapshot/thread_match.h"
 #include "view/view.h"
@@ -18,6 +19,7 @@ struct span {
 	 */
 	const bool *still;
 	const struct ended *ended; /* threads that ended since `from` and count; NULL: none do */
+	uint64_t interval_ns;      /* between the last two rounds, in every mode; 0 before the second */
 	enum view_mode mode;
 };
 
@@ -25,6 +27,18 @@ struct span {
 static inline struct span span_of_life(const struct span *span)
 {
 	return (struct span){.now = span->now, .missing = span->missing, .mode = VIEW_MODE_TOTAL};
+}
+
+/* Whether it is known how long present waits have lasted, on both sides where there are two. */
+static inline bool span_knows_waits(const struct span *span)
+{
+	return span->now->waiting_ns != NULL && (span->from == NULL || span->from->waiting_ns != NULL);
+}
+
+/* Why it is not known how long they have lasted. */
+static inline reason_id span_waits_missing(const struct span *span)
+{
+	return span->now->provenance.present ? REASON_OTHER_BACKEND : REASON_NOT_IN_FILE;
 }
 
 /* State of a value beside the reason ids (REASON_READ: there). */
@@ -40,7 +54,8 @@ struct span_counter {
 	bool even;    /* all threads that it applies to were read on both sides, all `elapsed_ns` apart */
 	bool of_life; /* in VIEW_MODE_TOTAL; there is one side only */
 	uint64_t elapsed_ns;
-	double scale; /* ns of a tick, else 1 */
+	double scale;   /* ns of a tick, else 1 */
+	bool under_way; /* waits for a CPU count as far as they have gone, not only when they end */
 };
 
 struct span_counter span_counter_of(const struct span *span, enum metric metric);
@@ -59,6 +74,20 @@ bool span_counter_is_even(const struct span_counter *counter);
 uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64_t *ret_amount,
 		     uint64_t *ret_elapsed_ns);
 
+/*
+ * A change in a counter of waits for a CPU with the part of the present wait that is in the span. `other` is
+ * the thread in `from`, or THREAD_…; what was under way there is in the counter now, or still under way.
+ */
+static inline uint64_t span_add_wait(const struct span_counter *counter, uint64_t change, uint32_t thread,
+				     uint32_t other)
+{
+	const struct span *span = counter->span;
+	const uint64_t with_wait = number_add_saturating(change, snapshot_wait_under_way(span->now, thread));
+	const uint64_t before = other < THREAD_UNKNOWN ? snapshot_wait_under_way(span->from, other) : 0;
+
+	return with_wait > before ? with_wait - before : 0;
+}
+
 /* For span_value(): what is not among the usual cases. */
 uint16_t span_value_of_any(const struct span_counter *counter, uint32_t thread, bool as_rate,
 			   double *ret_value);
@@ -68,7 +97,7 @@ static inline uint16_t span_value(const struct span_counter *counter, uint32_t t
 				  double *ret_value)
 {
 	uint64_t value, before;
-	uint32_t other;
+	uint32_t other = THREAD_UNKNOWN;
 
 	if (!counter->even || (as_rate && counter->of_life))
 		return span_value_of_any(counter, thread, as_rate, ret_value);
@@ -76,6 +105,8 @@ static inline uint16_t span_value(const struct span_counter *counter, uint32_t t
 		return SPAN_ABSENT;
 	value = metric_reader_value(&counter->now, thread);
 	if (counter->of_life) {
+		if (counter->under_way)
+			value = span_add_wait(counter, value, thread, other);
 		*ret_value = (double)value * counter->scale;
 		return REASON_READ;
 	}
@@ -85,7 +116,10 @@ static inline uint16_t span_value(const struct span_counter *counter, uint32_t t
 	before = metric_reader_value(&counter->from, other);
 	if (value < before)
 		return REASON_WENT_BACKWARDS;
-	*ret_value = (double)(value - before) * counter->scale;
+	value -= before;
+	if (counter->under_way)
+		value = span_add_wait(counter, value, thread, other);
+	*ret_value = (double)value * counter->scale;
 	if (as_rate)
 		*ret_value = *ret_value * 1e9 / (double)counter->elapsed_ns;
 	return REASON_READ;

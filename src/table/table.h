@@ -139,7 +139,7 @@ struct table_row {
 struct table {
 	struct arena arena;
 	const char *section; /* "primary", "pressure cpu" … in reports; NULL on the screen */
-	const char *heading; /* of text reports where it is not the section's name, else NULL */
+	const char *heading; /* above it where it is not the section's name, else NULL */
 	struct table_column *columns;
 	size_t column_count;
 	struct table_row *rows;

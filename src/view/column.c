@@ -259,6 +259,20 @@ bool column_has_metrics(enum column column)
 	}
 }
 
+bool column_counts_waits(enum column column)
+{
+	const struct column_entry *entry = &entries[column];
+
+	/* a mean of finished waits is one of nothing else */
+	if (!column_has_metrics(column) || entry->operation == COLUMN_OPERATION_QUOTIENT)
+		return false;
+	for (size_t i = 0; i < entry->input_count; i++) {
+		if (metric_is_run_queue_wait((enum metric)entry->inputs[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Whether cells are words, ranges or sets. */
 static bool is_word(const struct column_entry *entry)
 {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "column.h"
 
 /*
@@ -24,6 +25,8 @@ enum column_operation {
 	COLUMN_OPERATION_LIFETIME,         /* sum of counters over the life of the threads, in every mode */
 	COLUMN_OPERATION_PRESENT,          /* the present value of what is no counter, reduced by its kind */
 	COLUMN_OPERATION_STUCK,            /* threads that are stuck, or how long one is */
+	COLUMN_OPERATION_WAITING,          /* the longest present wait */
+	COLUMN_OPERATION_LONG,             /* threads whose present wait is a long one */
 	COLUMN_OPERATION_AGE,              /* of the oldest thread */
 	COLUMN_OPERATION_BAR,              /* shares of the time of all threads */
 	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
@@ -69,6 +72,9 @@ enum {
 	COLUMN_INPUTS_MAX = 9
 };
 
+/* From when on a present wait for a CPU or in D is a long one; the description of LONG names it. */
+#define COLUMN_LONG_WAIT_NS NS_PER_S
+
 struct column_entry {
 	const char *name;
 	const char *rate_title, *amount_title;
@@ -97,5 +103,8 @@ enum ladder column_ladder(enum column column);
 
 /* Whether the inputs of a column are metrics. */
 bool column_has_metrics(enum column column);
+
+/* Whether the amounts of a column count waits for a CPU, as far as they have gone where that is known. */
+bool column_counts_waits(enum column column);
 
 #endif

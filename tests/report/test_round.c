@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "report/round.h"
 #include "session/session.h"
 
@@ -21,6 +22,9 @@ static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *na
 	snapshot->start_time[thread] = 100;
 	return thread;
 }
+
+/* Whether snapshots say how long threads have been waiting. */
+static bool knows_waits;
 
 static struct session *make_session(void)
 {
@@ -42,6 +46,11 @@ static struct session *make_session(void)
 		snapshot_source_reasons(snapshot, SOURCE_IO)[odd] = REASON_NOT_PERMITTED;
 		if (round == 0)
 			add_thread(snapshot, 12, "leaves");
+		if (knows_waits) {
+			snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity,
+								    sizeof(*snapshot->waiting_ns));
+			snapshot->waiting_ns[odd] = round * 500000000;
+		}
 		session_add_round(session, snapshot);
 	}
 	return session;
@@ -131,6 +140,41 @@ static void test_threads(void **state)
 		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S\n");
 }
 
+/* Where waits for a CPU are among the numbers it is said how they are counted. */
+static void test_waits(void **state)
+{
+	static const enum column with_waits[] = {COLUMN_RUNQ};
+	struct view view;
+
+	(void)state;
+	start_view(&view);
+	view.limit = 1;
+	view.columns = with_waits;
+	view.sort = COLUMN_RUNQ;
+	view.column_count = 1;
+	assert_output(&view, REPORT_FORMAT_TEXT, true,
+		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s  with waits that ended\n"
+		      " PROCESS       RUNQ%\n"
+		      " a,\"b\"?[1m?c?      0\n");
+	assert_output(&view, REPORT_FORMAT_CSV, true,
+		      "time_unix_ns,group,run_queue_percent,waits\n"
+		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",0,ended\n");
+	knows_waits = true;
+	assert_output(&view, REPORT_FORMAT_TEXT, true,
+		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s  with waits under way\n"
+		      " PROCESS       RUNQ%\n"
+		      " a,\"b\"?[1m?c?   25.0\n");
+	assert_output(&view, REPORT_FORMAT_TSV, true,
+		      "time_unix_ns\tgroup\trun_queue_percent\twaits\n"
+		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t25.000\tunder-way\n");
+	assert_output(
+		&view, REPORT_FORMAT_JSON, true,
+		"{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\","
+		"\"waits\":\"under-way\",\"rows\":[{\"group\":\"a,\\\"b\\\"\\u001b[1m\\tcé\",\"threads\":1,"
+		"\"run_queue_percent\":{\"value\":25.000,\"unit\":\"percent\",\"state\":\"ok\"}}]}\n");
+	knows_waits = false;
+}
+
 static void test_json(void **state)
 {
 	struct view view;
@@ -157,9 +201,8 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_separated),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_text),    cmocka_unit_test(test_separated),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_json),
 	};
 

@@ -36,12 +36,14 @@ static void test_tabs(void **state)
 	assert_titles(TAB_OVERVIEW, false, 80, none,
 		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 120, none,
-		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s");
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s "
+		      "LONG");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
-		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST AGE LOST% ALLOC/s");
+		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST WAITING AGE LOST% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
-		      "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE MAXTHR");
+		      "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
+		      "MAXTHR");
 	assert_titles(TAB_SCHED, false, 80, none, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
 	assert_titles(TAB_SCHED, true, 0, none,
 		      "POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL");

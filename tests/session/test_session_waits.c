@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Waits that have not ended: what counts of them in a span, for how long they have lasted, and what is not
+ * known. */
+#include "session_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "session/evidence.h"
+
+static void expect_near(double value, double expected)
+{
+	if (!(fabs(value - expected) < 0.001))
+		fail_msg("%g, not %g", value, expected);
+}
+
+/* What is known of a thread in a round. */
+struct reading {
+	char state;
+	uint64_t waited_ms;  /* by its counter, which is charged when a wait ends */
+	uint64_t waiting_ms; /* for how long the present wait has lasted */
+};
+
+/* Rounds 2 s apart, from 100 s after boot on. */
+static const struct reading of_starved[] = {
+	{'S', 1000, 60000}, /* sleep is no wait for a CPU */
+	{'R', 1000, 1500},  /* one has begun */
+	{'R', 1000, 3500},  /* it goes on */
+	{'R', 5500, 0},     /* it ended after 4500 ms, and the thread runs */
+	{'R', 5800, 200},   /* a short one, and another one has begun */
+	{'R', 5950, 0},     /* which ended before the time that was read of it */
+	{'D', 5950, 1900},  /* blocked */
+	{'D', 5950, 3900},  {'S', 5950, 10},
+};
+
+enum {
+	ROUNDS = sizeof(of_starved) / sizeof(of_starved[0])
+};
+
+static struct snapshot *make_round(size_t round, bool known)
+{
+	const struct reading *reading = &of_starved[round];
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * (double)round);
+	size_t runs = fixture_thread(snapshot, 10, 10, "app", "runs", 1);
+	size_t thread = fixture_thread(snapshot, 10, 11, "app", "starved", 1);
+
+	fixture_set(snapshot, runs, METRIC_STATE, 'R');
+	fixture_set(snapshot, runs, METRIC_RUN_TIME_NS, MS(2000 * (uint64_t)round));
+	fixture_set(snapshot, thread, METRIC_STATE, (uint64_t)reading->state);
+	fixture_set(snapshot, thread, METRIC_WAIT_TIME_NS, MS(reading->waited_ms));
+	fixture_set(snapshot, thread, METRIC_CPU_DELAY_TOTAL_NS, MS(reading->waited_ms));
+	fixture_set(snapshot, thread, METRIC_CPU_DELAY_COUNT, 10 + round);
+	if (known) {
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+		snapshot->waiting_ns[thread] = MS(reading->waiting_ms);
+		if (reading->state != 'S')
+			snapshot->stuck_ns[thread] = MS(reading->waiting_ms);
+	}
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static struct session *make_session(size_t rounds, bool known)
+{
+	struct session *session = session_create();
+
+	for (size_t i = 0; i < rounds; i++)
+		session_add_round(session, make_round(i, known));
+	return session;
+}
+
+/* The wait for a CPU in a mode, percent or ms, of the newest round: of the group and of its thread. */
+static void expect_waited(struct session *session, enum view_mode mode, double expected)
+{
+	const double unit = mode == VIEW_MODE_RATE ? 1 : 1e6;
+
+	for (int threads = 0; threads < 2; threads++) {
+		static const enum column columns[] = {COLUMN_RUNQ,
+						      COLUMN_METRICS + METRIC_CPU_DELAY_TOTAL_NS};
+		struct view view;
+		struct table *table;
+
+		view_initialise(&view);
+		view.mode = mode;
+		view.level = threads ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
+		view.columns = columns;
+		view.column_count = 2;
+		table = session_table(session, &view);
+		for (size_t i = 0; i < 2; i++) {
+			const struct cell *cell = fixture_cell(table, threads ? "starved" : "app",
+							       columns[i]);
+
+			assert_int_equal(cell->state, CELL_VALUE);
+			expect_near(cell->sort / unit, expected);
+		}
+		table_release(table);
+	}
+}
+
+/* A wait counts in the spans in which it took place, and the whole of it once. */
+static void test_waits_count_as_they_go(void **state)
+{
+	static const double percent[ROUNDS] = {NAN, 75, 100, 50, 25, 0, 0, 0, 0};
+	double sum = 0;
+
+	(void)state;
+	for (size_t i = 1; i < ROUNDS; i++) {
+		struct session *session = make_session(i + 1, true);
+
+		expect_waited(session, VIEW_MODE_RATE, percent[i]);
+		expect_waited(session, VIEW_MODE_INTERVAL, percent[i] * 20);
+		sum += percent[i] * 20;
+		if (i < 5) {
+			expect_waited(session, VIEW_MODE_BASE, sum);
+			expect_waited(session, VIEW_MODE_TOTAL, 1000 + sum);
+		}
+		session_release(session);
+	}
+}
+
+/* Where it is not known how long they have lasted they count when they end, whole. */
+static void test_waits_count_at_their_end(void **state)
+{
+	static const double percent[] = {NAN, 0, 0, 225, 15};
+
+	(void)state;
+	for (size_t i = 1; i < sizeof(percent) / sizeof(percent[0]); i++) {
+		struct session *session = make_session(i + 1, false);
+
+		expect_waited(session, VIEW_MODE_RATE, percent[i]);
+		session_release(session);
+	}
+}
+
+/* Of two rounds only one of which knows it, neither counts; a counter that goes backwards says nothing. */
+static void test_waits_of_one_side(void **state)
+{
+	struct session *session = make_session(2, false);
+	struct snapshot *snapshot = make_round(2, true);
+	struct table *table;
+
+	(void)state;
+	session_add_round(session, snapshot);
+	expect_waited(session, VIEW_MODE_RATE, 0);
+	snapshot = make_round(4, true);
+	fixture_set(snapshot, 1, METRIC_WAIT_TIME_NS, MS(999));
+	session_add_round(session, snapshot);
+	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	assert_true(fixture_cell(table, "app", COLUMN_RUNQ)->partial);
+	table_release(table);
+	session_release(session);
+}
+
+/* The mean of a wait is one of those that were counted. */
+static void test_mean(void **state)
+{
+	struct session *session = make_session(2, true);
+	struct table *table = fixture_table(session, TAB_ALL, VIEW_MODE_RATE);
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "app", column_of_derived(DERIVED_AVG_CPU_DELAY_NS)), "0");
+	assert_string_equal(fixture_shown(table, "app", column_of_derived(DERIVED_CPU_EFFICIENCY)), "0.57");
+	table_release(table);
+	session_release(session);
+}
+
+static void expect_shown(struct session *session, enum view_level level, enum column column,
+			 const char *expected)
+{
+	struct view view;
+	struct table *table;
+
+	view_initialise(&view);
+	view.level = level;
+	view.mode = session_previous(session) != NULL ? VIEW_MODE_RATE : VIEW_MODE_TOTAL;
+	view.columns = &column;
+	view.column_count = 1;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, level == VIEW_LEVEL_GROUPS ? "app" : "starved", column),
+			    expected);
+	table_release(table);
+}
+
+/* How long it is, of a thread whatever it waits for; a group has no sleep. */
+static void test_ages(void **state)
+{
+	struct session *session = make_session(1, true);
+
+	(void)state;
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "60.0s");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "0");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "0");
+	session_add_round(session, make_round(1, true));
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "1.5s");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "1.5s");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "1");
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "0"); /* not the whole interval */
+	session_add_round(session, make_round(2, true));
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "3.5s");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "1");
+	session_add_round(session, make_round(7, true));
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "3.9s");
+	session_release(session);
+	/* from the first look on */
+	session = session_create();
+	session_add_round(session, make_round(2, true));
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "3.5s");
+	session_release(session);
+}
+
+/* Without it the time over which a thread was seen stuck is a lower bound; nothing is known of the others. */
+static void test_lower_bounds(void **state)
+{
+	struct session *session = make_session(2, false);
+	struct snapshot *snapshot = make_round(2, false);
+
+	(void)state;
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot->stuck_ns[1] = MS(500);
+	session_add_round(session, snapshot);
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "≥500ms");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "≥500ms");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "·");
+	snapshot->stuck_ns[1] = MS(2500);
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "≥1"); /* the one that runs may wait */
+	snapshot->stuck_ns[1] = 0;
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "·");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "·");
+	fixture_set(snapshot, 1, METRIC_STATE, 'S');
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "·");
+	fixture_set(snapshot, 0, METRIC_STATE, 'S');
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "0");
+	session_release(session);
+}
+
+/* By what a row is sorted as its lost time: a wait for a CPU is in it already, one in D only as far as it is
+ * in the span. */
+static void test_lost(void **state)
+{
+	static const struct {
+		size_t rounds;
+		double value, sort;
+	} cases[] = {{3, 100, 100}, {7, 0, 95}, {8, 0, 100}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct session *session = make_session(cases[i].rounds, true);
+		struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+		const struct cell *cell = fixture_cell(table, "app", COLUMN_LOST);
+
+		expect_near(cell->value.real, cases[i].value);
+		expect_near(cell->sort, cases[i].sort);
+		table_release(table);
+		table = fixture_table(session, TAB_DELAY, VIEW_MODE_TOTAL);
+		cell = fixture_cell(table, "app", COLUMN_LOST);
+		expect_near(cell->sort / 1e6, (double)of_starved[cases[i].rounds - 1].waited_ms +
+						      (double)of_starved[cases[i].rounds - 1].waiting_ms);
+		table_release(table);
+		session_release(session);
+	}
+}
+
+static void expect_lines(struct session *session, enum column column, const char *expected)
+{
+	struct buffer lines = {0};
+	struct view view;
+
+	view_initialise(&view);
+	view.columns = &column;
+	view.column_count = 1;
+	session_explain(session, &view, "app", 3, 0, &lines);
+	if (strstr(lines.data, expected) == NULL)
+		fail_msg("'%s' is not in:\n%s", expected, lines.data);
+	buffer_release(&lines);
+}
+
+static void expect_heading(struct session *session, const char *key, const char *expected)
+{
+	struct view view;
+	struct table *table;
+
+	view_initialise(&view);
+	view.level = VIEW_LEVEL_THREADS;
+	table = session_metric_table(session, &view, key, strlen(key));
+	assert_string_equal(table->heading, expected);
+	table_release(table);
+}
+
+static void expect_evidence(struct session *session, const char *expected)
+{
+	struct buffer lines = {0};
+
+	evidence_append_lines(session_now(session), 0, 0, &lines);
+	assert_non_null(strstr(lines.data, expected));
+	buffer_release(&lines);
+}
+
+/* In words: of a number, of a thread, of the data. */
+static void test_words(void **state)
+{
+	struct session *session = make_session(3, true);
+
+	(void)state;
+	expect_lines(session, COLUMN_RUNQ,
+		     "Waiting at present\n  1 for a CPU, the longest for 3.5s\n"
+		     "  the waits for a CPU, 3.5s so far, are counted as far as they are in the span\n");
+	expect_lines(session, COLUMN_WAITING, "  1 for a CPU, the longest for 3.5s\nstate:");
+	expect_heading(session, "10:100", "running");
+	expect_heading(session, "11:100", "waits for a CPU for 3.5s");
+	expect_evidence(session, "WAITS  for a CPU count as far as they have gone\n");
+	session_add_round(session, make_round(7, true));
+	expect_heading(session, "11:100", "in uninterruptible sleep for 3.9s");
+	expect_lines(session, COLUMN_LONG, "Value: 1 thread\n");
+	session_release(session);
+	session = make_session(3, false);
+	expect_lines(session, COLUMN_RUNQ,
+		     "Waits that have not ended are not counted: not with this backend.\n");
+	expect_lines(session, COLUMN_WAITING, "Unavailable: not with this backend.\n");
+	expect_heading(session, "11:100", "running or waits for a CPU");
+	expect_evidence(session, "WAITS  count when they end");
+	session_release(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits_count_as_they_go),
+		cmocka_unit_test(test_waits_count_at_their_end),
+		cmocka_unit_test(test_waits_of_one_side),
+		cmocka_unit_test(test_mean),
+		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_lower_bounds),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
