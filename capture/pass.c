@@ -17,7 +17,6 @@ enum {
 
 /* A thread that waits for a CPU, or in D, is stuck after this time, or after a whole interval if that is
  * shorter. */
-#define STUCK_AFTER_NS (500 * NS_PER_MS)
 
 /* Sources that a pass fills for every thread. */
 static const enum source whole_sources[] = {
@@ -164,11 +163,16 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 static void store_wait(struct intake *intake, size_t row, const struct task_record *record)
 {
 	struct thread_state *state = &intake->round->states[row];
+	struct snapshot *snapshot = intake->round->snapshot;
 	bool queued;
 	uint64_t waiting = task_waiting_ns(record, intake->pass.clock_ns, &queued);
 
-	if ((queued || state->state == 'D') && waiting >= intake->stuck_after_ns)
-		intake->round->snapshot->stuck_ns[row] = waiting;
+	/* one that is about to be queued or to run does not wait as the kernel counts it */
+	if (snapshot->waiting_ns != NULL && (queued || state->state != 'R'))
+		snapshot->waiting_ns[row] = waiting;
+	if (snapshot->stuck_ns != NULL && (queued || state->state == 'D') &&
+	    waiting >= intake->stuck_after_ns)
+		snapshot->stuck_ns[row] = waiting;
 	if (queued || state->state == 'D' || (record->flags & TASK_RUNNING) != 0)
 		state->flags |= ROW_MOVED | ROW_CHANGED;
 }
@@ -286,9 +290,9 @@ static int take_pass(struct intake *intake)
 		return result;
 	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;
 	intake->with_io = passes->sees_others;
-	intake->stuck_after_ns = STUCK_AFTER_NS;
+	intake->stuck_after_ns = SNAPSHOT_STUCK_AFTER_NS;
 	if (round->capture->previous != NULL &&
-	    intake->pass.begin_ns - round->capture->last_started_ns < STUCK_AFTER_NS)
+	    intake->pass.begin_ns - round->capture->last_started_ns < SNAPSHOT_STUCK_AFTER_NS)
 		intake->stuck_after_ns = intake->pass.begin_ns - round->capture->last_started_ns;
 	intake->all = round->full || round->previous == NULL || parts != passes->parts;
 	passes->parts = parts;

@@ -187,7 +187,10 @@ static void begin_rows(struct intake *intake)
 	round->states = memory_allocate((count + 1) * sizeof(*round->states));
 	round->comm = memory_allocate((count + 1) * sizeof(*round->comm));
 	round->cgroup = memory_allocate((count + 1) * sizeof(*round->cgroup));
-	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(*snapshot->stuck_ns));
+	if (intake->pass.clock_ns != 0) {
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	}
 	round_match_rows(round);
 	begin_states(intake);
 	if (!intake->with_io)

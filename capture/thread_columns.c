@@ -343,6 +343,7 @@ static void compact_columns(struct round *round, const uint32_t *new_row)
 	compact(snapshot->thread_flags, sizeof(*snapshot->thread_flags), new_row, count);
 	compact(snapshot->start_time, sizeof(*snapshot->start_time), new_row, count);
 	compact(snapshot->stuck_ns, sizeof(*snapshot->stuck_ns), new_row, count);
+	compact(snapshot->waiting_ns, sizeof(*snapshot->waiting_ns), new_row, count);
 	compact(round->old_row, sizeof(*round->old_row), new_row, count);
 	compact(round->states, sizeof(*round->states), new_row, count);
 	compact(round->comm, sizeof(*round->comm), new_row, count);

@@ -155,7 +155,7 @@ static void apply_waits(struct loader *loader)
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		const uint64_t state = snapshot_value(snapshot, i, METRIC_STATE);
 
-		if (state == 'R' || state == 'D')
+		if ((state == 'R' || state == 'D') && snapshot->waiting_ns[i] >= SNAPSHOT_STUCK_AFTER_NS)
 			snapshot->stuck_ns[i] = snapshot->waiting_ns[i];
 	}
 }

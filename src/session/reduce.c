@@ -419,12 +419,7 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 static void reduce_stuck(const struct span *span, const struct shown *shown,
 			 const struct column_values *values)
 {
-	const struct snapshot *now = span->now;
-	const uint64_t *stuck_ns = now->stuck_ns;
-	/* from /proc a thread has a stuck time only after it was seen twice */
-	const uint64_t least = now->waiting_ns == NULL  ? 1
-			       : span->interval_ns != 0 ? span->interval_ns
-							: COLUMN_LONG_WAIT_NS;
+	const uint64_t *stuck_ns = span->now->stuck_ns;
 
 	for (size_t k = 0; k < shown->count; k++) {
 		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
@@ -436,8 +431,7 @@ static void reduce_stuck(const struct span *span, const struct shown *shown,
 		}
 		stuck = stuck_ns[shown->threads[k]];
 		accumulator->read++;
-		if (stuck >= least)
-			accumulator->present += shown->by_thread ? stuck : 1;
+		accumulator->present += shown->by_thread ? stuck : stuck != 0;
 	}
 }
 
@@ -519,7 +513,11 @@ static void add_stuck_losses(const struct span *span, const struct shown *shown,
 		const uint32_t thread = shown->threads[k];
 		double lost = (double)now->stuck_ns[thread];
 
-		if (lost == 0 || (exact && snapshot_wait_under_way(now, thread) != 0))
+		if (exact)
+			lost = snapshot_value(now, thread, METRIC_STATE) == 'D'
+				       ? (double)now->waiting_ns[thread]
+				       : 0;
+		if (lost == 0)
 			continue;
 		if (elapsed > 0 && lost > elapsed)
 			lost = elapsed;

@@ -209,7 +209,6 @@ struct span session_span(const struct session *session, enum view_mode mode)
 		.mode = mode,
 	};
 
-	span.interval_ns = session_interval_ns(session);
 	if (mode == VIEW_MODE_BASE)
 		span.ended = &session->ended;
 	if (session->previous == NULL || mode == VIEW_MODE_TOTAL)

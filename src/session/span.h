@@ -19,7 +19,6 @@ struct span {
 	 */
 	const bool *still;
 	const struct ended *ended; /* threads that ended since `from` and count; NULL: none do */
-	uint64_t interval_ns;      /* between the last two rounds, in every mode; 0 before the second */
 	enum view_mode mode;
 };
 

@@ -307,6 +307,9 @@ struct smaps_record {
 	struct key_values kib;
 };
 
+/* From when on a wait for a CPU or in D is more than the waits that threads have all the time. */
+#define SNAPSHOT_STUCK_AFTER_NS UINT64_C(500000000)
+
 struct snapshot {
 	atomic_uint references;
 	struct arena arena; /* strings and lists of this snapshot that are in no pool */
@@ -356,7 +359,8 @@ struct snapshot {
 	 * How long the present wait of each thread had lasted when its values were read: for a CPU
 	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I, T ...); 0 while it runs. NULL: not
 	 * known, as from /proc, where `stuck_ns` has a lower bound. With it `stuck_ns` is the same for what
-	 * waits for a CPU or is in D, and 0 for all others.
+	 * has been waiting for a CPU or in D for SNAPSHOT_STUCK_AFTER_NS, or the time since the round before
+	 * if that is shorter, and 0 for all others.
 	 */
 	uint64_t *waiting_ns;
 

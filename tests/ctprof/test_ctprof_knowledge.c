@@ -161,13 +161,13 @@ static void test_threads_and_cgroups(void **state)
 static void test_waits(void **state)
 {
 	struct snapshot *snapshot = read_knowledge("\"waits\":\"under-way\"", "\"waiting_ns\":7",
-						   "\"waiting_ns\":8");
+						   "\"waiting_ns\":500000000");
 
 	(void)state;
 	assert_true(snapshot->waiting_ns[0] == 7 && snapshot->stuck_ns[0] == 0);
 	assert_int_equal(snapshot_wait_under_way(snapshot, 0), 0);
-	assert_true(snapshot->waiting_ns[1] == 8 && snapshot->stuck_ns[1] == 8);
-	assert_int_equal(snapshot_wait_under_way(snapshot, 1), 8);
+	assert_true(snapshot->waiting_ns[1] == 500000000 && snapshot->stuck_ns[1] == 500000000);
+	assert_int_equal(snapshot_wait_under_way(snapshot, 1), 500000000);
 	snapshot_release(snapshot);
 	snapshot = read_knowledge("\"waits\":\"under-way\"", "", "");
 	assert_non_null(snapshot->waiting_ns);

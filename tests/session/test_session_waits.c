@@ -54,7 +54,7 @@ static struct snapshot *make_round(size_t round, bool known)
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 		snapshot->waiting_ns[thread] = MS(reading->waiting_ms);
-		if (reading->state != 'S')
+		if (reading->state != 'S' && MS(reading->waiting_ms) >= SNAPSHOT_STUCK_AFTER_NS)
 			snapshot->stuck_ns[thread] = MS(reading->waiting_ms);
 	}
 	snapshot_finish(snapshot);
@@ -195,7 +195,7 @@ static void test_ages(void **state)
 	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "1.5s");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "1.5s");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "1");
-	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "0"); /* not the whole interval */
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "1.5s");
 	session_add_round(session, make_round(2, true));
 	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "3.5s");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "1");
