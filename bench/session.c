@@ -4,6 +4,7 @@
  * what ended) and of making a table of it, for generated rounds of which a part of the threads moved and some
  * came and went. The same rounds are taken up once as if the capture had not said which threads moved.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,15 @@ static struct snapshot *next_round(const struct snapshot *before, size_t round,
 /* CPU time in ms of taking up a round, then of each table. */
 struct times {
 	double values[1 + LOOKINGS][RUNS_MAX];
+	size_t bytes; /* that the session and the newest round take in the end */
 };
+
+static size_t live_bytes(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
 
 static double cpu_ms(void)
 {
@@ -171,6 +180,7 @@ static void measure(size_t threads, size_t runs, const struct activity *activity
 {
 	for (size_t i = 0; i < LOOKINGS; i++) {
 		struct session *session = session_create();
+		const size_t bytes_before = live_bytes();
 		struct snapshot *before = first_round(threads, activity);
 
 		session_add_round(session, snapshot_reference(before));
@@ -190,6 +200,7 @@ static void measure(size_t threads, size_t runs, const struct activity *activity
 			times->values[0][round - 2] = between - start;
 			times->values[1 + i][round - 2] = end - between;
 		}
+		times->bytes = live_bytes() - bytes_before;
 		snapshot_release(before);
 		session_release(session);
 	}
@@ -206,6 +217,7 @@ static void report(size_t threads, size_t runs, const struct activity *activity)
 	for (size_t i = 0; i <= LOOKINGS; i++)
 		printf("%-20s %12.3f %12.3f\n", i == 0 ? "taking up" : lookings[i - 1].words,
 		       median(known.values[i], runs), median(unknown.values[i], runs));
+	printf("%-20s %12zu %12zu\n", "bytes a thread", known.bytes / threads, unknown.bytes / threads);
 }
 
 int main(int argc, char **argv)

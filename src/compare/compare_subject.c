@@ -76,7 +76,7 @@ const char *compare_subject_key(const struct compare_subjects *subjects, size_t 
 	}
 	buffer_clear(buffer);
 	snapshot = compare_subject_thread(subjects, subject, &thread);
-	shown_append_thread_key(buffer, snapshot, thread);
+	shown_append_thread_key(buffer, snapshot->tid[thread], snapshot->start_time[thread]);
 	if (snapshot == subjects->comparison->sides[DIFF_BEFORE])
 		buffer_append_char(buffer, '-');
 	*ret_length = buffer->length;

@@ -61,23 +61,26 @@ static void begin_round(struct history *history, uint64_t round, const struct vi
 static struct history_row describe_row(const struct shown *shown, size_t row, double sort)
 {
 	const uint32_t of = shown->row_group[row];
-	struct history_row described = {.thread = UINT32_MAX, .sort = sort};
+	struct history_row described = {.is_thread = shown->by_thread, .sort = sort};
 
 	if (shown->by_thread) {
-		described.thread = of;
+		described.thread.tid = shown->now->tid[of];
+		described.thread.tgid = shown->now->tgid[of];
+		described.thread.name = shown->now->triples[shown->now->triple[of]].comm;
+		described.thread.start_time = shown->now->start_time[of];
 		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
 	} else {
-		described.key = grouping_key(shown->grouping, of, &described.key_length);
-		described.hash = ((uint64_t)hash_bytes(described.key, described.key_length) << 32) |
-				 (uint32_t)described.key_length;
+		described.key.bytes = grouping_key(shown->grouping, of, &described.key.length);
+		described.hash = ((uint64_t)hash_bytes(described.key.bytes, described.key.length) << 32) |
+				 (uint32_t)described.key.length;
 	}
 	return described;
 }
 
 static void note_row(struct history_generation *now, struct history_row row)
 {
-	if (row.key != NULL)
-		row.key = arena_duplicate(&now->arena, row.key, row.key_length);
+	if (!row.is_thread)
+		row.key.bytes = arena_duplicate(&now->arena, row.key.bytes, row.key.length);
 	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
 	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
 	now->rows[now->count++] = row;

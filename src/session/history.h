@@ -13,9 +13,18 @@
 /* A row as it was when the table of a round was made. */
 struct history_row {
 	uint64_t hash;
-	const char *key; /* in the arena of the generation; NULL for a thread row */
-	size_t key_length;
-	uint32_t thread; /* index in that round's snapshot, else UINT32_MAX */
+	bool is_thread;
+	union {
+		struct {
+			const char *bytes; /* in the arena of the generation */
+			size_t length;
+		} key;
+		struct {
+			uint32_t tid, tgid;
+			uint32_t name; /* id of a string of that round's snapshot */
+			uint64_t start_time;
+		} thread;
+	};
 	double sort;
 	bool seen; /* found again in the round after */
 };

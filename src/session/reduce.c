@@ -258,7 +258,7 @@ static bool has_risen(const struct span *span, uint32_t thread, enum metric metr
 	other = span->from_of[thread];
 	if (other == THREAD_BORN)
 		return true;
-	return other != THREAD_UNKNOWN &&
+	return other != THREAD_UNKNOWN && other != THREAD_STILL &&
 	       snapshot_value_state(span->from, other, metric, false, NULL) == VALUE_READ &&
 	       value > snapshot_value(span->from, other, metric);
 }

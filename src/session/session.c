@@ -116,6 +116,62 @@ static void fold_ended(struct session *session, const bool *seen)
 	free(threads);
 }
 
+/* Whether what holds for all threads holds in both: then what stands still is the same in all that is asked.
+ */
+static bool agree(const struct snapshot *a, const struct snapshot *b)
+{
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (a->default_reason[i] != b->default_reason[i] ||
+		    (a->source_reason[i] == NULL) != (b->source_reason[i] == NULL) || a->read_at[i] != NULL ||
+		    b->read_at[i] != NULL)
+			return false;
+	}
+	return memcmp(a->metric_reason, b->metric_reason, sizeof(a->metric_reason)) == 0 &&
+	       memcmp(a->metric_source, b->metric_source, sizeof(a->metric_source)) == 0;
+}
+
+/* Gives up what the round before has of threads that stand still: it is what the newest has. */
+static void shrink_previous(struct session *session)
+{
+	struct snapshot *previous = session->previous;
+	const size_t count = session->now->thread_count;
+	size_t moved = 0;
+	bool *kept;
+	uint32_t *new_row;
+
+	if (session->still == NULL || snapshot_is_shared(previous) || !agree(session->now, previous))
+		return;
+	for (size_t i = 0; i < count; i++)
+		moved += !session->still[i];
+	if (moved > previous->thread_count / 2)
+		return; /* it would be copied for little */
+	kept = memory_allocate(previous->thread_count + 1);
+	memset(kept, true, previous->thread_count);
+	for (size_t i = 0; i < count; i++) {
+		if (session->still[i])
+			kept[session->previous_of[i]] = false;
+	}
+	new_row = snapshot_keep_rows(previous, kept);
+	for (size_t i = 0; i < count; i++) {
+		if (session->still[i])
+			session->previous_of[i] = THREAD_STILL;
+		else if (session->previous_of[i] < THREAD_STILL)
+			session->previous_of[i] = new_row[session->previous_of[i]];
+	}
+	free(new_row);
+	free(kept);
+}
+
+/* Of the base only what is counted from it is ever looked at, once it is no round of the screen's any more.
+ */
+static void shrink_base(struct session *session)
+{
+	if (!session->base_is_shrunk && !snapshot_is_shared(session->base)) {
+		snapshot_keep_changing(session->base);
+		session->base_is_shrunk = true;
+	}
+}
+
 void session_add_round(struct session *session, struct snapshot *snapshot)
 {
 	uint32_t *previous_of, *base_of;
@@ -146,6 +202,8 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	snapshot_release(session->previous);
 	session->previous = session->now;
 	session->now = snapshot;
+	shrink_previous(session);
+	shrink_base(session);
 }
 
 void session_set_base(struct session *session)
@@ -155,6 +213,7 @@ void session_set_base(struct session *session)
 	forget_groupings(session);
 	snapshot_release(session->base);
 	session->base = snapshot_reference(session->now);
+	session->base_is_shrunk = false;
 	ended_clear(&session->ended);
 	free(session->base_of);
 	session->base_of = memory_allocate((session->now->thread_count + 1) * sizeof(*session->base_of));

@@ -120,7 +120,10 @@ static void append_readings(struct explanation *explanation, enum metric metric)
 
 		if (snapshot_value_state(span->now, thread, metric, false, NULL) == VALUE_READ)
 			extend(&now, snapshot_read_time(span->now, thread, metric));
-		if (other < THREAD_UNKNOWN &&
+		if (other == THREAD_STILL &&
+		    snapshot_value_state(span->now, thread, metric, false, NULL) == VALUE_READ)
+			extend(&from, span->from->provenance.boottime_ns);
+		if (other < THREAD_STILL &&
 		    snapshot_value_state(span->from, other, metric, false, NULL) == VALUE_READ)
 			extend(&from, snapshot_read_time(span->from, other, metric));
 	}

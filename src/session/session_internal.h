@@ -26,8 +26,9 @@ struct cached_grouping {
 
 struct session {
 	struct snapshot *now, *previous, *base; /* a reference each */
-	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_… */
+	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_…, of a span */
 	uint32_t *base_of;                      /* [now]: index in base, or THREAD_… */
+	bool base_is_shrunk;                    /* it has no more than is counted from */
 	bool *still;                            /* [now]: as in previous; NULL: not known */
 	bool *base_still;                       /* [now]: as in base; NULL: not known */
 	uint64_t rounds;

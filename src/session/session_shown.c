@@ -90,7 +90,7 @@ static void collect_threads(const struct selection *selection, const char *key, 
 			continue;
 		if (key != NULL) {
 			buffer_clear(&own_key);
-			shown_append_thread_key(&own_key, now, i);
+			shown_append_thread_key(&own_key, now->tid[i], now->start_time[i]);
 			if (order_bytes(own_key.data, own_key.length, key, key_length) != 0)
 				continue;
 		}

@@ -33,10 +33,11 @@ struct ordered_row {
 	double sort;
 	const char *label;
 	size_t label_length;
-	uint32_t thread; /* index in the newest round, or in the one before when gone; UINT32_MAX for a group
-			  */
-	uint32_t tid;    /* 0 for a group */
-	size_t row;      /* of `shown`, or ROW_GONE */
+	bool is_thread;
+	uint32_t thread;    /* index in the newest round, UINT32_MAX for a group or what is gone */
+	uint32_t tid, tgid; /* 0 for a group */
+	uint64_t start_time;
+	size_t row; /* of `shown`, or ROW_GONE */
 	unsigned char mark;
 };
 
@@ -152,21 +153,25 @@ static double *sort_values(struct table_work *work)
 	return sorts;
 }
 
-static void set_thread(struct ordered_row *row, const struct snapshot *snapshot, uint32_t thread)
-{
-	row->thread = thread;
-	row->tid = snapshot->tid[thread];
-	row->label = shown_thread_name(snapshot, thread, &row->label_length);
-}
-
 static struct ordered_row living_row(const struct shown *shown, size_t index, double sort, unsigned char mark)
 {
-	struct ordered_row row = {.sort = sort, .thread = UINT32_MAX, .row = index, .mark = mark};
+	struct ordered_row row = {
+		.sort = sort,
+		.is_thread = shown->by_thread,
+		.thread = UINT32_MAX,
+		.row = index,
+		.mark = mark,
+	};
 
-	if (shown->by_thread)
-		set_thread(&row, shown->now, shown->row_group[index]);
-	else
+	if (shown->by_thread) {
+		row.thread = shown->row_group[index];
+		row.tid = shown->now->tid[row.thread];
+		row.tgid = shown->now->tgid[row.thread];
+		row.start_time = shown->now->start_time[row.thread];
+		row.label = shown_thread_name(shown->now, row.thread, &row.label_length);
+	} else {
 		row.label = grouping_key(shown->grouping, shown->row_group[index], &row.label_length);
+	}
 	return row;
 }
 
@@ -174,15 +179,22 @@ static struct ordered_row gone_row(const struct snapshot *previous, const struct
 {
 	struct ordered_row row = {
 		.sort = gone->sort,
-		.label = gone->key,
-		.label_length = gone->key_length,
+		.is_thread = gone->is_thread,
 		.thread = UINT32_MAX,
 		.row = ROW_GONE,
 		.mark = ROW_MARK_GONE,
 	};
 
-	if (gone->thread != UINT32_MAX)
-		set_thread(&row, previous, gone->thread);
+	if (gone->is_thread) {
+		row.tid = gone->thread.tid;
+		row.tgid = gone->thread.tgid;
+		row.start_time = gone->thread.start_time;
+		row.label = snapshot_text(previous, gone->thread.name);
+		row.label_length = string_pool_length(&previous->strings, gone->thread.name);
+	} else {
+		row.label = gone->key.bytes;
+		row.label_length = gone->key.length;
+	}
 	return row;
 }
 
@@ -240,21 +252,20 @@ static struct cell gone_cell(enum column column)
 static void fill_row(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
 {
 	const bool gone = ordered->row == ROW_GONE;
-	const struct snapshot *snapshot = gone ? work->session->previous : work->session->now;
 	struct arena *arena = &work->table->arena;
 
 	row->mark = (enum row_mark)ordered->mark;
 	row->label = row->key = arena_duplicate(arena, ordered->label, ordered->label_length);
 	row->label_length = row->key_length = ordered->label_length;
 	row->threads = gone ? 0 : work->shown.row_threads[ordered->row];
-	if (ordered->thread != UINT32_MAX) {
+	if (ordered->is_thread) {
 		buffer_clear(&work->key);
-		shown_append_thread_key(&work->key, snapshot, ordered->thread);
+		shown_append_thread_key(&work->key, ordered->tid, ordered->start_time);
 		row->key = arena_duplicate(arena, work->key.data, work->key.length);
 		row->key_length = work->key.length;
 		row->tid = ordered->tid;
-		row->tgid = snapshot->tgid[ordered->thread];
-		row->thread = gone ? UINT32_MAX : ordered->thread;
+		row->tgid = ordered->tgid;
+		row->thread = ordered->thread;
 	}
 	if (row->thread != UINT32_MAX && work->view->cells_on_demand)
 		return;

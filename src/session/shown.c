@@ -94,11 +94,11 @@ void shown_gather_still(struct shown *shown, const bool *still)
 	free(group_of);
 }
 
-void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread)
+void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start_time)
 {
-	buffer_append_u64(buffer, snapshot->tid[thread]);
+	buffer_append_u64(buffer, tid);
 	buffer_append_char(buffer, ':');
-	buffer_append_u64(buffer, snapshot->start_time[thread]);
+	buffer_append_u64(buffer, start_time);
 }
 
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)

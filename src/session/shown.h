@@ -55,7 +55,7 @@ static inline void shown_add(struct shown *shown, uint32_t thread, uint32_t row)
 void shown_gather_still(struct shown *shown, const bool *still);
 
 /* Appends the key of a thread, "TID:START". */
-void shown_append_thread_key(struct buffer *buffer, const struct snapshot *snapshot, uint32_t thread);
+void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start_time);
 
 /* Name of a thread as read. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);

@@ -97,6 +97,11 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 		*ret_elapsed_ns = since(metric_reader_time(now, thread), span->from->provenance.boottime_ns);
 		return REASON_READ;
 	}
+	if (other == THREAD_STILL) {
+		*ret_amount = 0;
+		*ret_elapsed_ns = counter->elapsed_ns; /* neither side has times of its own */
+		return *ret_elapsed_ns != 0 ? REASON_READ : REASON_NOT_READ;
+	}
 	state = read_state(from, other);
 	if (state != REASON_READ)
 		return state == SPAN_ABSENT ? REASON_NOT_READ : state;

@@ -7,11 +7,17 @@
 #include "snapshot/thread_match.h"
 #include "view/view.h"
 
+/* Beside what thread_match() says of a thread, in a span. */
+enum {
+	/* as it is now, in all that is not time: its row has been given up (see session_add_round()) */
+	THREAD_STILL = UINT32_MAX - 2,
+};
+
 /* Between which two readings values are taken. One snapshot alone has VIEW_MODE_TOTAL only. */
 struct span {
 	const struct snapshot *now;
 	const struct snapshot *from; /* NULL: nothing to count from, or VIEW_MODE_TOTAL */
-	const uint32_t *from_of;     /* [now]: index in `from`, or THREAD_… */
+	const uint32_t *from_of;     /* [now]: index in `from`, or THREAD_…, THREAD_STILL included */
 	reason_id missing;           /* why there is no `from` */
 	/*
 	 * [now]: whether a thread is as it was in `from` in all that is not time; NULL: not known. See
@@ -110,7 +116,7 @@ static inline uint16_t span_value(const struct span_counter *counter, uint32_t t
 		return REASON_READ;
 	}
 	other = counter->span->from_of[thread];
-	if (other >= THREAD_UNKNOWN || !metric_reader_applies(&counter->from, other))
+	if (other >= THREAD_STILL || !metric_reader_applies(&counter->from, other))
 		return span_value_of_any(counter, thread, as_rate, ret_value);
 	before = metric_reader_value(&counter->from, other);
 	if (value < before)

@@ -208,6 +208,7 @@ static void reserve(struct snapshot *snapshot, size_t capacity, bool in_space)
 	snapshot->thread_flags = enlarge(snapshot->thread_flags, old, capacity, sizeof(uint8_t));
 	snapshot->start_time = enlarge(snapshot->start_time, old, capacity, sizeof(uint64_t));
 	snapshot->stuck_ns = enlarge_optional(snapshot->stuck_ns, old, capacity, sizeof(uint64_t));
+	snapshot->waiting_ns = enlarge_optional(snapshot->waiting_ns, old, capacity, sizeof(uint64_t));
 	enlarge_values(snapshot, capacity, in_space);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		snapshot->source_reason[i] = enlarge_optional(snapshot->source_reason[i], old, capacity,

@@ -411,6 +411,22 @@ struct snapshot *snapshot_reference(struct snapshot *snapshot);
 /* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
 void snapshot_release(struct snapshot *snapshot);
 
+/* Whether anybody but the caller has a reference. */
+bool snapshot_is_shared(const struct snapshot *snapshot);
+
+/*
+ * Gives back, of a finished snapshot that is not shared, what is by thread of all rows but those that are
+ * `kept`; its names stay. Returns the new row of each old one, UINT32_MAX for none: the caller frees it. The
+ * snapshot has no serial afterwards.
+ */
+uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[]);
+
+/*
+ * Gives back, of a finished snapshot that is not shared, the columns of metrics that are neither counters nor
+ * peaks: of a snapshot to count from nobody asks for them. It has no serial afterwards.
+ */
+void snapshot_keep_changing(struct snapshot *snapshot);
+
 /* Makes room for `capacity` threads in every column that exists. New elements are zero. */
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
 

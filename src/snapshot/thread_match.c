@@ -160,7 +160,7 @@ uint32_t *thread_match(const struct snapshot *now, const struct snapshot *before
 		.replaced = replaced,
 	};
 
-	if (now->carried_serial == before->serial)
+	if (now->carried_serial != 0 && now->carried_serial == before->serial)
 		match_carried(&matching);
 	else
 		match_identities(&matching);

@@ -377,6 +377,19 @@ static const enum column *all_columns(size_t *ret_count)
 	return columns;
 }
 
+static void expect_same_explanation(struct session *const sessions[2], const struct view *view,
+				    const struct table_row *row, size_t column)
+{
+	struct buffer lines[2] = {{0}, {0}};
+
+	for (size_t s = 0; s < 2; s++)
+		session_explain(sessions[s], view, row->key, row->key_length, column, &lines[s]);
+	assert_int_equal(lines[0].length, lines[1].length);
+	assert_memory_equal(lines[0].data, lines[1].data, lines[0].length);
+	buffer_release(&lines[0]);
+	buffer_release(&lines[1]);
+}
+
 /* Both sessions are of the same rounds, [0] with what moved. */
 static void expect_same_view(struct session *const sessions[2], const struct view *view)
 {
@@ -391,6 +404,7 @@ static void expect_same_view(struct session *const sessions[2], const struct vie
 
 		for (size_t s = 0; s < 2; s++)
 			metrics_of[s] = session_metric_table(sessions[s], view, row->key, row->key_length);
+		expect_same_explanation(sessions, view, row, random_below(view->column_count));
 		assert_int_equal(metrics_of[0] == NULL, metrics_of[1] == NULL);
 		if (metrics_of[0] != NULL)
 			expect_same_table(metrics_of[0], metrics_of[1]);
@@ -466,7 +480,7 @@ static void test_tables_are_the_same(void **state)
 	for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
 		static struct world world;
 		struct session *const sessions[2] = {session_create(), session_create()};
-		struct snapshot *before = NULL;
+		struct snapshot *before = NULL, *whole[ROUNDS];
 
 		random_state = seed * UINT64_C(88172645463325252);
 		world = (struct world){.now_ns = 1000 * NS_PER_S};
@@ -475,27 +489,32 @@ static void test_tables_are_the_same(void **state)
 		for (size_t i = 0; i < SOURCE_COUNT; i++)
 			world.by_thread[i] = one_in(2);
 		for (int round = 0; round < ROUNDS; round++) {
-			struct snapshot *known = photograph(&world), *unknown = photograph(&world);
+			struct snapshot *known = photograph(&world);
+
+			whole[round] = photograph(&world);
 
 			if (before != NULL && !one_in(15)) /* a round that was not handed over */
 				say_moved(known, &world, before);
 			snapshot_finish(known);
-			snapshot_finish(unknown);
+			snapshot_finish(whole[round]);
 			before = known;
 			session_add_round(sessions[0], known);
-			session_add_round(sessions[1], unknown);
+			/* of what another one holds, too, the session gives nothing up */
+			session_add_round(sessions[1], snapshot_reference(whole[round]));
 			if (one_in(8)) {
 				session_set_base(sessions[0]);
 				session_set_base(sessions[1]);
 			}
 			assert_int_equal(session_ended_count(sessions[0]), session_ended_count(sessions[1]));
 			if (round != 0)
-				expect_same_readings(sessions[0]);
+				expect_same_readings(sessions[1]);
 			expect_same_views(sessions);
 			advance(&world);
 		}
 		session_release(sessions[0]);
 		session_release(sessions[1]);
+		for (int round = 0; round < ROUNDS; round++)
+			snapshot_release(whole[round]);
 	}
 }
 
@@ -522,6 +541,8 @@ static void test_times_of_their_own(void **state)
 		snapshot_finish(rounds[i]);
 		session_add_round(session, rounds[i]);
 	}
+	/* what it was read at is not what it is now */
+	assert_int_equal(session_previous(session)->thread_count, 2);
 	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
 	assert_true(fixture_cell(table, "web", COLUMN_CPU)->partial);
 	assert_false(fixture_cell(table, "web", COLUMN_BLKIO)->partial);
@@ -529,11 +550,47 @@ static void test_times_of_their_own(void **state)
 	session_release(session);
 }
 
+/* Of the round before what stands still is given up, unless it is the base or somebody else's. */
+static void test_still_rows_are_given_up(void **state)
+{
+	struct session *session = session_create();
+	struct snapshot *before = NULL, *held = NULL;
+	struct world world = {.now_ns = 1000 * NS_PER_S};
+
+	(void)state;
+	random_state = 1;
+	while (world.count < THREADS_MAX)
+		add_thread(&world);
+	for (size_t round = 0; round < 5; round++) {
+		struct snapshot *snapshot = photograph(&world);
+
+		if (before != NULL)
+			say_moved(snapshot, &world, before);
+		snapshot->exception_count = 0;
+		snapshot_finish(snapshot);
+		before = snapshot;
+		if (round == 2)
+			held = snapshot_reference(snapshot);
+		session_add_round(session, snapshot);
+		if (round != 0)
+			assert_int_equal(session_previous(session)->thread_count,
+					 round == 1 || round == 3 ? THREADS_MAX : 3);
+		for (uint32_t i = 0; i < world.count; i++) {
+			world.threads[i].row = i;
+			world.threads[i].moved = i < 3;
+		}
+		world.now_ns += 2 * NS_PER_S;
+	}
+	session_release(session);
+	snapshot_release(held);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables_are_the_same),
 		cmocka_unit_test(test_times_of_their_own),
+		cmocka_unit_test(test_still_rows_are_given_up),
 	};
 
 	return cmocka_run_group_tests_name("session_movers", tests, NULL, NULL);

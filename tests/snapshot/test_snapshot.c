@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "snapshot/metric_reader.h"
 #include "snapshot/snapshot.h"
 #include "table/table.h"
@@ -454,6 +456,87 @@ static void test_readers_say_what_the_rules_say(void **state)
 	snapshot_release(snapshot);
 }
 
+/* A snapshot of `count` threads with a value, a reason, a wait and, each third, an exception of their own. */
+static struct snapshot *own_values(uint32_t count, bool in_space)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	if (in_space)
+		snapshot_expect(snapshot, count);
+	snapshot_add_thread(snapshot, 1, 1);
+	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot_column(snapshot, METRIC_MINFLT)[0] = 1;
+	snapshot_column(snapshot, METRIC_NICE)[0] = 1;
+	snapshot_source_reasons(snapshot, SOURCE_IO)[0] = 1;
+	for (uint32_t i = 2; i <= count; i++) {
+		size_t thread = snapshot_add_thread(snapshot, 1, i);
+
+		snapshot->values[METRIC_MINFLT][thread] = i;
+		snapshot->values[METRIC_NICE][thread] = i;
+		snapshot->source_reason[SOURCE_IO][thread] = (reason_id)(i % 7);
+		snapshot->waiting_ns[thread] = i;
+		if (i % 3 == 0)
+			snapshot_add_exception(snapshot, thread, METRIC_MAJFLT, REASON_NOT_READ);
+		if (i % 5 == 0)
+			snapshot_add_smaps(snapshot, thread)->kib.count = i;
+	}
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static void expect_kept_rows(uint32_t count, bool in_space)
+{
+	struct snapshot *snapshot = own_values(count, in_space);
+	bool *kept = memory_allocate_zero(count, sizeof(*kept));
+	uint32_t *new_row, expected = 0;
+
+	for (uint32_t i = 0; i < count; i += 2)
+		kept[i] = true;
+	new_row = snapshot_keep_rows(snapshot, kept);
+	assert_int_equal(snapshot->thread_count, (count + 1) / 2);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t row = new_row[i];
+
+		assert_int_equal(row, i % 2 == 0 ? expected++ : UINT32_MAX);
+		if (row == UINT32_MAX)
+			continue;
+		assert_int_equal(snapshot->tid[row], i + 1);
+		assert_int_equal(snapshot_value(snapshot, row, METRIC_MINFLT), i + 1);
+		assert_int_equal(snapshot->waiting_ns[row], i == 0 ? 0 : i + 1);
+		assert_int_equal(snapshot_source_reason(snapshot, row, SOURCE_IO), (i + 1) % 7);
+		assert_int_equal(snapshot_find_exception(snapshot, row, METRIC_MAJFLT) != NULL,
+				 (i + 1) % 3 == 0);
+		assert_int_equal(snapshot_find_smaps(snapshot, row) != NULL, (i + 1) % 5 == 0);
+	}
+	free(new_row);
+	free(kept);
+	snapshot_release(snapshot);
+}
+
+static void test_rows_are_kept(void **state)
+{
+	(void)state;
+	expect_kept_rows(1, false);
+	expect_kept_rows(999, false);
+	expect_kept_rows(5000, true);
+}
+
+static void test_what_changes_is_kept(void **state)
+{
+	struct snapshot *snapshot = own_values(5000, true);
+
+	(void)state;
+	snapshot_keep_changing(snapshot);
+	assert_int_equal(snapshot_value(snapshot, 4000, METRIC_MINFLT), 4001);
+	assert_null(snapshot->values[METRIC_NICE]);
+	assert_int_equal(snapshot->serial, 0);
+	assert_false(snapshot_is_shared(snapshot));
+	snapshot_reference(snapshot);
+	assert_true(snapshot_is_shared(snapshot));
+	snapshot_release(snapshot);
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +555,8 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_name_tables_are_whole),
 		cmocka_unit_test(test_readers_say_what_the_rules_say),
+		cmocka_unit_test(test_rows_are_kept),
+		cmocka_unit_test(test_what_changes_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
