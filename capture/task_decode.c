@@ -107,7 +107,6 @@ static const struct plain_number plain_numbers[] = {
 	STATISTIC(WAIT_SUM, wait_sum, 0),
 	STATISTIC(WAIT_COUNT, wait_count, 0),
 	STATISTIC(WAIT_MAX, wait_max, 0),
-	STATISTIC(VOLUNTARY_SLEEP_NS, sum_sleep_runtime, 0),
 	STATISTIC(SLEEP_MAX, sleep_max, 0),
 	STATISTIC(BLOCK_SUM, sum_block_runtime, 0),
 	STATISTIC(BLOCK_MAX, block_max, 0),
@@ -139,6 +138,7 @@ static const struct {
 	{METRIC_FAIR_SLICE_NS, TASK_KERNEL_SLICE},
 	{METRIC_UTIME_CLOCK_TICKS, 0},
 	{METRIC_STIME_CLOCK_TICKS, 0},
+	{METRIC_VOLUNTARY_SLEEP_NS, TASK_KERNEL_STATISTICS},
 	{METRIC_HIWATER_RSS_BYTES, TASK_KERNEL_CHARS},
 	{METRIC_HIWATER_VM_BYTES, TASK_KERNEL_CHARS},
 };
@@ -277,6 +277,14 @@ static void decode_plain(struct task_columns *columns, size_t row, const struct 
 	}
 }
 
+/* The sum has the time in D in it: __update_stats_enqueue_sleeper() of kernel/sched/stats.c. */
+static uint64_t voluntary_sleep(const struct task_statistics *statistics)
+{
+	return statistics->sum_sleep_runtime > statistics->sum_block_runtime
+		       ? statistics->sum_sleep_runtime - statistics->sum_block_runtime
+		       : 0;
+}
+
 void task_decode(struct task_columns *columns, size_t row, const struct task_parts *parts, bool with_io,
 		 struct task_times shown)
 {
@@ -285,6 +293,9 @@ void task_decode(struct task_columns *columns, size_t row, const struct task_par
 	struct task_times times = scale_times(record, shown);
 
 	decode_plain(columns, row, parts, with_io);
+	if (parts->statistics != NULL)
+		task_columns_store(columns, row, METRIC_VOLUNTARY_SLEEP_NS,
+				   voluntary_sleep(parts->statistics));
 	task_columns_store(columns, row, METRIC_UTIME_CLOCK_TICKS, times.user);
 	task_columns_store(columns, row, METRIC_STIME_CLOCK_TICKS, times.system);
 	task_columns_store(columns, row, METRIC_NICE, (uint64_t)(int64_t)record->nice);

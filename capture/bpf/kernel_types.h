@@ -91,13 +91,9 @@ struct mm_struct {
 	struct percpu_counter rss_stat[4];
 };
 
-/* Before 6.2. */
-struct atomic_long {
-	long counter;
-};
-
+/* Before 6.2: an array of atomic_long_t. */
 struct mm_rss_stat___atomic {
-	struct atomic_long count[4];
+	long count;
 };
 
 struct mm_struct___atomic {

@@ -37,24 +37,24 @@ static __always_inline __u64 hash_cpus(const struct task_struct *task)
 	return hash;
 }
 
+static __always_inline __u64 positive(__s64 value)
+{
+	return value > 0 ? (__u64)value : 0;
+}
+
+/* File, anonymous and shared pages, not swap: get_mm_rss() of include/linux/mm.h. */
 static __always_inline __u64 resident_pages(const struct mm_struct *mm)
 {
 	const struct mm_struct___atomic *old = (const void *)mm;
-	__u64 pages = 0;
+	__s64 counts[4];
 
-	/* file, anonymous and shared pages, not swap: get_mm_rss() of include/linux/mm.h */
-	if (bpf_core_field_exists(mm->rss_stat[0].count)) {
-		__s64 file = mm->rss_stat[0].count, anonymous = mm->rss_stat[1].count,
-		      shared = mm->rss_stat[3].count;
-
-		pages = (file > 0 ? file : 0) + (anonymous > 0 ? anonymous : 0) + (shared > 0 ? shared : 0);
-	} else {
-		long file = old->rss_stat.count[0].counter, anonymous = old->rss_stat.count[1].counter,
-		     shared = old->rss_stat.count[3].counter;
-
-		pages = (file > 0 ? file : 0) + (anonymous > 0 ? anonymous : 0) + (shared > 0 ? shared : 0);
-	}
-	return pages;
+	if (bpf_core_field_exists(mm->rss_stat[0].count))
+		return positive(mm->rss_stat[0].count) + positive(mm->rss_stat[1].count) +
+		       positive(mm->rss_stat[3].count);
+	/* the verifier of 6.1 knows no way into an array of atomic_long_t */
+	if (bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0)
+		return 0;
+	return positive(counts[0]) + positive(counts[1]) + positive(counts[3]);
 }
 
 /* As xacct_add_tsk() of kernel/tsacct.c sees it: a kernel thread only borrows an address space. */

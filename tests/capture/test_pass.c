@@ -268,6 +268,10 @@ static struct snapshot *settle(struct capture *capture)
 		live_sleep_ms(20);
 		round = live_round(capture);
 	}
+	for (size_t i = 0; i < round->moved_count; i++)
+		print_message("%u %s still moves, in state %c\n", round->tid[round->moved[i]],
+			      live_comm(round, round->moved[i]),
+			      (char)snapshot_value(round, round->moved[i], METRIC_STATE));
 	assert_int_equal(round->moved_count, 0);
 	return round;
 }
@@ -313,6 +317,9 @@ static void *execute(void *argument)
 	static char program[] = "/bin/sleep", seconds[] = "1000";
 	char *arguments[] = {program, seconds, NULL};
 
+	atomic_fetch_add(ready, 1);
+	while (atomic_load(&ready[1]) == 0)
+		live_sleep_ms(5);
 	live_spin_ms(300);
 	execv(arguments[0], arguments);
 	return argument;
@@ -334,16 +341,19 @@ static void test_exec_by_a_thread(void **state)
 	pid_t child = start(run_executing);
 	uint32_t scope = (uint32_t)child;
 	struct capture *capture = live_open(&scope, 1);
-	struct snapshot *before = live_round(capture), *after;
+	struct snapshot *before, *after;
 
 	(void)state;
+	assert_true(is_ready(1));
+	before = live_round(capture);
 	assert_int_equal(before->thread_count, 2);
+	atomic_store(&ready[1], 1);
 	assert_true(live_wait_for_name(child, "sleep"));
 	after = live_round(capture);
 	assert_int_equal(after->thread_count, 1);
 	assert_int_equal(after->start_time[0], before->start_time[0]);
 	assert_int_equal(after->carried_row[0], UINT32_MAX);
-	assert_true(has_moved(after, 0));
+	assert_true(!after->moved_known || has_moved(after, 0));
 	assert_string_equal(live_comm(after, 0), "sleep");
 	snapshot_release(before);
 	snapshot_release(after);
