@@ -422,6 +422,7 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 		thread->read_calls = line_number(line, "read_calls");
 		thread->wait_ns = line_number(line, "wait_ns");
 		thread->copied_pages = line_number(line, "copied_pages");
+		thread->began_ns = line_number(line, "began_ns");
 	}
 	read_answer(worker, line, sizeof line);
 	worker->cpu_ns = line_number(line, "process_cpu_ns");

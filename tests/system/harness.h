@@ -94,7 +94,7 @@ struct worker_thread {
 	uint64_t cpu_ns, voluntary, involuntary, minor_faults, major_faults;
 	uint64_t written_bytes, read_bytes, storage_written_bytes, storage_read_bytes, write_calls,
 		read_calls;
-	uint64_t wait_ns, copied_pages;
+	uint64_t wait_ns, copied_pages, began_ns;
 };
 
 /* Starts the worker. False, with a printed reason, where the host does not allow it: then skip(). */

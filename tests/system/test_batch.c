@@ -283,6 +283,108 @@ static void test_stuck_blocked(void **state)
 	worker_end(&worker);
 }
 
+/* Skips the test where threads cannot be read by BPF. */
+static void need_bpf(void)
+{
+	const char *arguments[] = {"-b", "-n", "1", "--mode", "total", "--backend", "bpf", "-p", "1", NULL};
+	struct run run;
+
+	run_ctop(&run, NULL, arguments);
+	if (run.status != 0) {
+		print_message("SKIP: %s", run.errors);
+		run_release(&run);
+		skip();
+	}
+	run_release(&run);
+}
+
+/* The age of a wait that began when a thread of the worker did, in the round of that time. */
+static void assert_age(const struct round_lines *round, const char *group, const struct worker_thread *began,
+		       uint64_t tolerance_ns)
+{
+	/* both are below 2^61: whole microseconds are left of the difference of doubles */
+	double since = (number_of(round, group, "time_unix_ns") - (double)began->began_ns);
+
+	assert_true(since > 1e9);
+	assert_number(round, group, "waiting", (uint64_t)since - tolerance_ns,
+		      (uint64_t)since + tolerance_ns);
+}
+
+/* From the second round on a starved thread waits all the time, and it is known for how long. */
+static void test_wait_under_way(void **state)
+{
+	const char *arguments[] = {"fifo:10=starved", "fifo:20=hog", "park=sleeper", NULL};
+	const char *options[] = {"-d",        "1",
+				 "--backend", "bpf",
+				 "-g",        "thread-exact",
+				 "--columns", "THR,CPU%,RUNQ%,WAITING,LONG,STUCK",
+				 NULL};
+	static const struct run_options ordinary;
+	struct worker_thread threads[3];
+	struct worker worker;
+	struct round_lines round;
+	struct running running;
+	struct run run;
+
+	(void)state;
+	need_bpf();
+	if (!worker_start(&worker, arguments))
+		skip();
+	start_batch(&running, worker.pid, options);
+	run_finish(&running, &run, &ordinary);
+	worker_report(&worker, threads);
+	worker_end(&worker);
+	run_expect(&run, 0);
+	cut_last_round(run.output, &round);
+	assert_number(&round, "starved", "run_queue", 98, 102);
+	assert_number(&round, "starved", "stuck", 1, 1);
+	assert_number(&round, "starved", "long_waits", 1, 1);
+	/* the other one began when it took the CPU */
+	assert_age(&round, "starved", &threads[1], 5000000);
+	assert_number(&round, "hog", "stuck", 0, 0);
+	assert_number(&round, "sleeper", "waiting", 0, 0);
+	assert_number(&round, "sleeper", "run_queue", 0, 0);
+	assert_string_equal(cell_of(line_of(&round, "starved"), column_of(&round, "waits")), "under-way");
+	run_release(&run);
+}
+
+static void test_block_under_way(void **state)
+{
+	const char *arguments[] = {"vfork:4000=vfork-parent", "park=sleeper", NULL};
+	const char *options[] = {"-d",        "1",
+				 "--backend", "bpf",
+				 "-g",        "thread-exact",
+				 "--columns", "THR,RUNQ%,WAITING,LONG,STUCK,STATE",
+				 NULL};
+	static const struct run_options ordinary;
+	struct worker_thread threads[2];
+	struct worker worker;
+	struct round_lines round;
+	struct running running;
+	struct run run;
+
+	(void)state;
+	need_bpf();
+	if (!worker_start(&worker, arguments))
+		skip();
+	worker_go(&worker, false);
+	start_batch(&running, worker.pid, options);
+	run_finish(&running, &run, &ordinary);
+	worker_wait(&worker);
+	worker_report(&worker, threads);
+	worker_end(&worker);
+	run_expect(&run, 0);
+	cut_last_round(run.output, &round);
+	assert_string_equal(cell_of(line_of(&round, "vfork-parent"), column_of(&round, "state")), "D");
+	assert_number(&round, "vfork-parent", "stuck", 1, 1);
+	assert_number(&round, "vfork-parent", "long_waits", 1, 1);
+	assert_number(&round, "vfork-parent", "run_queue", 0, 1);
+	/* the clock of tasks stands still in interrupts and while the host does not run: by the lag of one
+	 * CPU */
+	assert_age(&round, "vfork-parent", &threads[0], 10000000);
+	run_release(&run);
+}
+
 /* A thread that ends in the interval is no error, and its row is not there any more. */
 static void test_ended_thread(void **state)
 {
@@ -396,10 +498,16 @@ static void test_every_tab(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interval),      cmocka_unit_test(test_percent),
-		cmocka_unit_test(test_storage),       cmocka_unit_test(test_stuck_starved),
-		cmocka_unit_test(test_stuck_blocked), cmocka_unit_test(test_ended_thread),
-		cmocka_unit_test(test_pool),          cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_percent),
+		cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_stuck_starved),
+		cmocka_unit_test(test_stuck_blocked),
+		cmocka_unit_test(test_wait_under_way),
+		cmocka_unit_test(test_block_under_way),
+		cmocka_unit_test(test_ended_thread),
+		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_json_lines),
 		cmocka_unit_test(test_every_tab),
 	};
 

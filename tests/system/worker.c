@@ -73,6 +73,7 @@ struct thread {
 	uint64_t minor_faults;
 	uint64_t major_faults;
 	uint64_t copied_pages;
+	uint64_t began_ns; /* its last work, CLOCK_REALTIME */
 };
 
 static int done; /* eventfd that adds up the finished threads */
@@ -347,9 +348,11 @@ static void *live(void *argument)
 	if (!find_ids(thread) || (thread->kind->prepare && !thread->kind->prepare(thread)))
 		thread->refused = true;
 	thread->prepared = true;
+	thread->began_ns = clock_ns(CLOCK_REALTIME);
 	if (thread->kind->at_once && !thread->refused)
 		thread->kind->work(thread);
 	while (counted_read(thread, thread->go, &one, sizeof one) == sizeof one) {
+		thread->began_ns = clock_ns(CLOCK_REALTIME);
 		thread->kind->work(thread);
 		count_usage(thread);
 		if (strcmp(thread->kind->name, "end") == 0) {
@@ -401,7 +404,7 @@ static void report(struct thread *threads, size_t count)
 		printf("thread %zu %d cpu_ns=%llu voluntary=%llu involuntary=%llu minor_faults=%llu "
 		       "major_faults=%llu written_bytes=%llu read_bytes=%llu storage_written_bytes=%llu "
 		       "storage_read_bytes=%llu write_calls=%llu read_calls=%llu wait_ns=%llu "
-		       "copied_pages=%llu\n",
+		       "copied_pages=%llu began_ns=%llu\n",
 		       i, thread->tid, (unsigned long long)cpu_ns, (unsigned long long)thread->voluntary,
 		       (unsigned long long)thread->involuntary, (unsigned long long)thread->minor_faults,
 		       (unsigned long long)thread->major_faults, (unsigned long long)thread->written_bytes,
@@ -409,7 +412,8 @@ static void report(struct thread *threads, size_t count)
 		       (unsigned long long)thread->storage_written_bytes,
 		       (unsigned long long)thread->storage_read_bytes,
 		       (unsigned long long)thread->write_calls, (unsigned long long)thread->read_calls,
-		       (unsigned long long)thread->wait_ns, (unsigned long long)thread->copied_pages);
+		       (unsigned long long)thread->wait_ns, (unsigned long long)thread->copied_pages,
+		       (unsigned long long)thread->began_ns);
 	}
 	printf("end process_cpu_ns=%llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 }
