@@ -29,13 +29,20 @@ static void test_threads_keep_their_columns(void **state)
 	snapshot_column(snapshot, METRIC_MINFLT)[0] = 5;
 	snapshot_source_reasons(snapshot, SOURCE_IO)[0] = REASON_READ;
 	snapshot_read_times(snapshot, SOURCE_STAT)[0] = 5;
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot->waiting_ns[0] = 6;
 	for (uint32_t i = 1; i < 1000; i++) {
 		assert_int_equal(snapshot_add_thread(snapshot, 10, 10 + i), i);
+		assert_int_equal(snapshot->stuck_ns[i], 0);
+		assert_int_equal(snapshot->waiting_ns[i], 0);
+		snapshot->stuck_ns[i] = snapshot->waiting_ns[i] = i;
 		assert_int_equal(snapshot->values[METRIC_MINFLT][i], 0);
 		snapshot->values[METRIC_MINFLT][i] = i;
 	}
 	assert_int_equal(snapshot->thread_count, 1000);
 	assert_true(snapshot->thread_capacity >= 1000);
+	assert_int_equal(snapshot->waiting_ns[0], 6);
 	assert_int_equal(snapshot_value(snapshot, 0, METRIC_MINFLT), 5);
 	assert_int_equal(snapshot_value(snapshot, 999, METRIC_MINFLT), 999);
 	assert_int_equal(snapshot_value(snapshot, 999, METRIC_MAJFLT), 0);
