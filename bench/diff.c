@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What `ctop diff` costs: wall and CPU time and peak memory for two generated snapshots, once with threads in
- * pools, as hosts have them, and once with a group for each thread, beside what the reference took elsewhere.
+ * pools, as hosts have them, and once with a group for each thread, beside what the reference took elsewhere;
+ * and what `ctop show` costs for one of them. With another program, both run in turn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,32 +68,42 @@ static void write_snapshot(const char *path, size_t threads, enum shape shape)
 	snapshot_release(snapshot);
 }
 
-/* Runs a comparison several times and prints what it costs. */
-static void measure(const char *what, const char *const *arguments, size_t runs, bool has_reference)
+/* Runs a command of ctop, which ends with NULL, several times and prints what it costs. */
+static void measure(const struct bench_options *options, const char *what, const char *const *command,
+		    bool has_reference)
 {
-	struct run_cost cost;
+	/* what tsv says on stderr about the captures is no part of the benchmark */
+	const char *arguments[PROGRAMS_MAX][16] = {
+		{"sh", "-c", "exec \"$@\" 2>/dev/null", "sh", options->ctop},
+		{"sh", "-c", "exec \"$@\" 2>/dev/null", "sh", options->other}};
+	const size_t programs = options->other != NULL ? 2 : 1;
+	struct run_cost costs[PROGRAMS_MAX];
 
-	if (!run_cost_of(&cost, arguments, runs))
-		fail("ctop diff has failed");
-	printf("%-22s %9.1f %9.1f %9.1f", what, cost.wall_ms, cost.cpu_ms, cost.peak_mib);
-	if (has_reference)
+	for (size_t i = 0; i < programs; i++) {
+		for (size_t j = 0; command[j] != NULL; j++)
+			arguments[i][5 + j] = command[j];
+	}
+	if (!run_costs_of(costs, (const char *const *const[]){arguments[0], arguments[1]}, programs,
+			  options->runs))
+		fail("ctop has failed");
+	printf("%-22s %9.1f %9.1f %9.1f", what, costs[0].wall_ms, costs[0].cpu_ms, costs[0].peak_mib);
+	if (programs == 2)
+		printf("   %.2f of the other's CPU time, %.2f of its memory",
+		       costs[0].cpu_ms / costs[1].cpu_ms, costs[0].peak_mib / costs[1].peak_mib);
+	else if (has_reference)
 		printf("   %.2f of its wall time (aim 0.7), %.2f of its memory (aim 0.5)",
-		       cost.wall_ms / REFERENCE_WALL_MS, cost.peak_mib / REFERENCE_PEAK_MIB);
+		       costs[0].wall_ms / REFERENCE_WALL_MS, costs[0].peak_mib / REFERENCE_PEAK_MIB);
 	putchar('\n');
 	fflush(stdout);
 }
 
-static void measure_shape(const char *ctop, enum shape shape, size_t threads, size_t runs)
+static void measure_shape(const struct bench_options *options, enum shape shape, size_t threads)
 {
 	char before[] = "/tmp/ctop-bench-XXXXXX", after[] = "/tmp/ctop-bench-XXXXXX";
 	int files[] = {mkstemp(before), mkstemp(after)};
-	/* what tsv says on stderr about the captures is no part of the benchmark */
-	const char *text[] = {"sh", "-c", "exec \"$@\" 2>/dev/null", "sh", ctop, "diff", before, after, NULL};
-	const char *whole[] = {"sh",   "-c",      "exec \"$@\" 2>/dev/null",
-			       "sh",   ctop,      "diff",
-			       before, after,     "--format",
-			       "tsv",  "--limit", "0",
-			       NULL};
+	const char *show[] = {"show", before, NULL};
+	const char *text[] = {"diff", before, after, NULL};
+	const char *whole[] = {"diff", before, after, "--format", "tsv", "--limit", "0", NULL};
 
 	if (files[0] < 0 || files[1] < 0)
 		fail_call("cannot make a file in /tmp");
@@ -101,14 +112,16 @@ static void measure_shape(const char *ctop, enum shape shape, size_t threads, si
 	write_snapshot(before, threads, shape);
 	write_snapshot(after, threads, shape);
 	printf("%zu threads, %s\n", threads, shape_names[shape]);
-	measure("  text, 500 rows", text, runs, threads == 10000 && shape == SHAPE_POOLS);
-	measure("  tsv, all rows", whole, runs, false);
+	measure(options, "  show, 500 rows", show, false);
+	measure(options, "  diff, 500 rows", text, threads == 10000 && shape == SHAPE_POOLS);
+	measure(options, "  diff, tsv, all rows", whole, false);
 	unlink(before);
 	unlink(after);
 }
 
-static const char usage[] = "usage: bench-diff [--short] [--ctop PROGRAM] [--runs N]\n"
+static const char usage[] = "usage: bench-diff [--short] [--ctop PROGRAM] [--other PROGRAM] [--runs N]\n"
 			    "  --short      1,000 threads, one run: only shows that it works\n"
+			    "  --other      an older ctop, run in turn with the other one\n"
 			    "  --runs N     of each command (5)\n";
 
 int main(int argc, char **argv)
@@ -119,9 +132,9 @@ int main(int argc, char **argv)
 	printf("%-22s %9s %9s %9s   median of %u runs; the reference was measured elsewhere, on two cores\n",
 	       "", "wall ms", "CPU ms", "peak MiB", options.runs);
 	for (int shape = 0; shape < SHAPE_COUNT; shape++) {
-		measure_shape(options.ctop, (enum shape)shape, options.threads, options.runs);
+		measure_shape(&options, (enum shape)shape, options.threads);
 		if (!options.is_short)
-			measure_shape(options.ctop, (enum shape)shape, 100000, options.runs);
+			measure_shape(&options, (enum shape)shape, 100000);
 	}
 	return EXIT_SUCCESS;
 }

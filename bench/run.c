@@ -59,6 +59,9 @@ static bool take_option(struct bench_options *options, int option)
 	case 'c':
 		options->ctop = optarg;
 		return true;
+	case 'o':
+		options->other = optarg;
+		return true;
 	case 'l':
 		options->load = optarg;
 		return true;
@@ -80,10 +83,15 @@ static bool is_named(const char *usage, const char *name)
 void bench_options_parse(struct bench_options *options, const char *usage, int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"short", no_argument, NULL, 's'},      {"ctop", required_argument, NULL, 'c'},
-		{"load", required_argument, NULL, 'l'}, {"threads", required_argument, NULL, 't'},
-		{"runs", required_argument, NULL, 'r'}, {"refreshes", required_argument, NULL, 'r'},
-		{"help", no_argument, NULL, 'h'},       {0},
+		{"short", no_argument, NULL, 's'},
+		{"ctop", required_argument, NULL, 'c'},
+		{"load", required_argument, NULL, 'l'},
+		{"threads", required_argument, NULL, 't'},
+		{"runs", required_argument, NULL, 'r'},
+		{"refreshes", required_argument, NULL, 'r'},
+		{"other", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	int option, index = 0;
 
@@ -201,32 +209,52 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+/* Runs a program once to its end. */
+static bool run_once(struct run_cost *cost, const char *const *arguments)
+{
+	double start = clock_us(CLOCK_MONOTONIC);
+	struct rusage usage;
+	int status;
+
+	if (wait4(start_quietly(arguments), &status, 0, &usage) < 0)
+		fail_call("cannot wait");
+	if (status != 0) {
+		fprintf(stderr, "%s: %s %s failed\n", program_invocation_short_name, arguments[0],
+			arguments[1]);
+		return false;
+	}
+	cost->wall_ms = (clock_us(CLOCK_MONOTONIC) - start) / 1e3;
+	cost->cpu_ms = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
+	cost->peak_mib = (double)usage.ru_maxrss / 1024;
+	return true;
+}
+
+bool run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs)
+{
+	double cpu[PROGRAMS_MAX][RUNS_MAX], wall[PROGRAMS_MAX][RUNS_MAX];
+
+	memset(costs, 0, count * sizeof(*costs));
+	for (size_t i = 0; i < runs * count; i++) {
+		const size_t program = i % count, run = i / count;
+		struct run_cost cost;
+
+		if (!run_once(&cost, programs[program]))
+			return false;
+		cpu[program][run] = cost.cpu_ms;
+		wall[program][run] = cost.wall_ms;
+		if (cost.peak_mib > costs[program].peak_mib)
+			costs[program].peak_mib = cost.peak_mib;
+	}
+	for (size_t program = 0; program < count; program++) {
+		costs[program].cpu_ms = median(cpu[program], runs);
+		costs[program].wall_ms = median(wall[program], runs);
+	}
+	return true;
+}
+
 bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t runs)
 {
-	double cpu[RUNS_MAX], wall[RUNS_MAX];
-
-	*cost = (struct run_cost){0};
-	for (size_t i = 0; i < runs; i++) {
-		double start = clock_us(CLOCK_MONOTONIC), peak_mib;
-		struct rusage usage;
-		int status;
-
-		if (wait4(start_quietly(arguments), &status, 0, &usage) < 0)
-			fail_call("cannot wait");
-		if (status != 0) {
-			fprintf(stderr, "%s: %s %s failed\n", program_invocation_short_name, arguments[0],
-				arguments[1]);
-			return false;
-		}
-		wall[i] = (clock_us(CLOCK_MONOTONIC) - start) / 1e3;
-		cpu[i] = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
-		peak_mib = (double)usage.ru_maxrss / 1024;
-		if (peak_mib > cost->peak_mib)
-			cost->peak_mib = peak_mib;
-	}
-	cost->cpu_ms = median(cpu, runs);
-	cost->wall_ms = median(wall, runs);
-	return true;
+	return run_costs_of(cost, &arguments, 1, runs);
 }
 
 /* Starts the program with its output on a pipe or terminal; returns our end. */

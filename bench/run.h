@@ -13,6 +13,7 @@
 
 enum {
 	RUNS_MAX = 100,
+	PROGRAMS_MAX = 2, /* that run in turn */
 };
 
 /* Ends the benchmark with a sentence. */
@@ -25,9 +26,10 @@ _Noreturn void fail_call(const char *what);
 struct bench_options {
 	bool is_short; /* 1,000 threads, one run: only shows that it works */
 	const char *ctop;
-	const char *load; /* only this one; NULL: all */
-	uint32_t threads; /* at least 100 when given */
-	uint32_t runs;    /* at most RUNS_MAX */
+	const char *other; /* a program to compare `ctop` with; NULL: none */
+	const char *load;  /* only this one; NULL: all */
+	uint32_t threads;  /* at least 100 when given */
+	uint32_t runs;     /* at most RUNS_MAX */
 };
 
 /* Takes the options that `usage` names. Ends the program after --help and, with status 2, for wrong ones. */
@@ -76,6 +78,10 @@ struct run_cost {
  * memory. False, with a message, when it fails.
  */
 bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t runs);
+
+/* The same for at most PROGRAMS_MAX programs that run in turn, so that what else the machine does meets all.
+ */
+bool run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs);
 
 struct refresh_cost {
 	size_t refreshes;       /* measured ones; 0: there is no such program */
