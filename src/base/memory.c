@@ -62,11 +62,9 @@ void *memory_map(size_t size)
 	void *pointer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			     -1, 0);
 
-	if (pointer == MAP_FAILED)
-		return NULL;
-	/* advice: a kernel without them refuses it, and nothing is lost */
-	madvise(pointer, size, MADV_HUGEPAGE);
-	return pointer;
+	/* Large pages are not asked for: in a virtual machine, memory that it never had may cost more to get
+	 * than small pages that were just freed, up to twice the system time of ctop diff. */
+	return pointer != MAP_FAILED ? pointer : NULL;
 }
 
 void memory_unmap(void *pointer, size_t size)

@@ -22,8 +22,8 @@ void *memory_allocate_zero(size_t count, size_t size)
 void *memory_resize(void *pointer, size_t count, size_t size) __attribute__((returns_nonnull));
 
 /*
- * `size` bytes, all zero, of which those that are never touched take no memory; where the system has large
- * pages it may use them. NULL where it has no room. To be released with memory_unmap() and the same size.
+ * `size` bytes, all zero, of which pages that are never touched take no memory. NULL where the system has no
+ * room. To be released with memory_unmap() and the same size.
  */
 void *memory_map(size_t size);
 void memory_unmap(void *pointer, size_t size);

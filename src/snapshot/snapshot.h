@@ -347,7 +347,7 @@ struct snapshot {
 	uint8_t *thread_flags;
 	uint64_t *start_time;           /* USER_HZ ticks since boot */
 	uint64_t *values[METRIC_COUNT]; /* NULL: no thread has a value other than 0; see metric_encoding */
-	/* Of many threads the columns of values lie in one space: few pages, which are mapped at once. */
+	/* Where the number of threads was expected the columns of values lie in one space. */
 	struct {
 		char *bytes; /* NULL: every column was allocated by itself */
 		size_t size, used;
@@ -434,7 +434,7 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
 
 /*
  * The same for a number of threads that is known or estimated well, before they are added: columns of values
- * that come later have their room too, and are mapped in large pages where the system has them.
+ * that come later have their room too.
  */
 void snapshot_expect(struct snapshot *snapshot, size_t threads);
 
