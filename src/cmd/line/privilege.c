@@ -13,13 +13,35 @@
 /* The first opens no file, so it may be effective for a tree that the user names. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
 
+/* What loading BPF programs takes besides; dropped for good when a capture has been opened. */
+static const cap_value_t loading_capabilities[] = {CAP_BPF, CAP_PERFMON};
+
+/* All that reading needs of root. */
+static const cap_value_t root_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
+						CAP_DAC_OVERRIDE};
+
 enum {
 	CAPABILITIES_OWN_ROOTS = sizeof(capture_capabilities) / sizeof(capture_capabilities[0]),
 	CAPABILITIES_NAMED_ROOTS = 1,
 };
 
-/* Sets the effective set to the named permitted capabilities: none when `count` is 0. */
-static int set_effective(const cap_value_t *wanted, size_t count)
+/* Makes those of the named capabilities effective that are permitted. */
+static int add_effective(cap_t state, const cap_value_t *wanted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		cap_flag_value_t permitted = CAP_CLEAR;
+
+		if (cap_get_flag(state, wanted[i], CAP_PERMITTED, &permitted) < 0 || permitted != CAP_SET)
+			continue;
+		if (cap_set_flag(state, CAP_EFFECTIVE, 1, &wanted[i], CAP_SET) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Sets the effective set to the named permitted capabilities (none when `count` is 0), and to those for
+ * loading. */
+static int set_effective(const cap_value_t *wanted, size_t count, bool loading)
 {
 	cap_t state = cap_get_proc();
 	int result = 0;
@@ -28,18 +50,42 @@ static int set_effective(const cap_value_t *wanted, size_t count)
 		return -errno;
 	if (cap_clear_flag(state, CAP_EFFECTIVE) < 0)
 		result = -errno;
-	for (size_t i = 0; result == 0 && i < count; i++) {
-		cap_flag_value_t permitted = CAP_CLEAR;
-
-		if (cap_get_flag(state, wanted[i], CAP_PERMITTED, &permitted) < 0 || permitted != CAP_SET)
-			continue;
-		if (cap_set_flag(state, CAP_EFFECTIVE, 1, &wanted[i], CAP_SET) < 0)
-			result = -errno;
-	}
+	if (result == 0)
+		result = add_effective(state, wanted, count);
+	if (result == 0 && loading)
+		result = add_effective(state, loading_capabilities, ARRAY_COUNT(loading_capabilities));
 	if (result == 0 && cap_set_proc(state) < 0)
 		result = -errno;
 	cap_free(state);
 	return result;
+}
+
+/* Root's own rights, all of them. */
+static void restore_effective(void)
+{
+	cap_t state = cap_get_proc();
+
+	if (state == NULL)
+		return;
+	for (cap_value_t i = 0; i <= cap_max_bits(); i++)
+		(void)add_effective(state, &i, 1);
+	(void)cap_set_proc(state);
+	cap_free(state);
+}
+
+/* This thread loads nothing any more. */
+static void drop_loading(void)
+{
+	cap_t state = cap_get_proc();
+
+	if (state == NULL)
+		return;
+	if (cap_set_flag(state, CAP_EFFECTIVE, ARRAY_COUNT(loading_capabilities), loading_capabilities,
+			 CAP_CLEAR) == 0 &&
+	    cap_set_flag(state, CAP_PERMITTED, ARRAY_COUNT(loading_capabilities), loading_capabilities,
+			 CAP_CLEAR) == 0)
+		(void)cap_set_proc(state);
+	cap_free(state);
 }
 
 static bool names_terminal_file(const char *variable)
@@ -92,7 +138,7 @@ int privilege_initialise(struct error *error)
 	forget_terminal_files();
 	if (getuid() == 0)
 		return 0;
-	result = set_effective(NULL, 0);
+	result = set_effective(NULL, 0, false);
 	if (result < 0)
 		return error_set(error, result, "cannot lower the capabilities of this process: %s",
 				 strerror(-result));
@@ -108,20 +154,25 @@ static bool has_named_root(const char *const roots[static ROOT_COUNT])
 	return false;
 }
 
+static size_t capability_count(const char *const roots[static ROOT_COUNT])
+{
+	return has_named_root(roots) ? CAPABILITIES_NAMED_ROOTS : CAPABILITIES_OWN_ROOTS;
+}
+
 void privilege_raise(const char *const roots[static ROOT_COUNT])
 {
 	if (getuid() == 0)
 		return;
 	/* without them less can be read, with the reason in the snapshot */
-	(void)set_effective(capture_capabilities,
-			    has_named_root(roots) ? CAPABILITIES_NAMED_ROOTS : CAPABILITIES_OWN_ROOTS);
+	(void)set_effective(capture_capabilities, capability_count(roots), !has_named_root(roots));
 }
 
 void privilege_lower(void)
 {
 	if (getuid() == 0)
-		return;
-	(void)set_effective(NULL, 0);
+		restore_effective();
+	else
+		(void)set_effective(NULL, 0, false);
 }
 
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
@@ -132,9 +183,15 @@ int privilege_open_capture(const struct capture_options *options, struct capture
 	if (!has_named_root(options->roots))
 		privilege_raise(options->roots);
 	result = capture_open(options, ret_capture, error);
-	if (result < 0)
+	if (result < 0) {
 		privilege_lower();
-	else
-		privilege_raise(options->roots);
-	return result;
+		return result;
+	}
+	if (getuid() == 0) {
+		(void)set_effective(root_capabilities, ARRAY_COUNT(root_capabilities), false);
+	} else {
+		(void)set_effective(capture_capabilities, capability_count(options->roots), false);
+		drop_loading();
+	}
+	return 0;
 }

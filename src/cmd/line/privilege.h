@@ -22,19 +22,21 @@ int privilege_initialise(struct error *error);
 
 /*
  * Makes effective in this thread what capturing needs and the permitted set holds: CAP_NET_ADMIN (taskstats),
- * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (files of other users' processes). Where the user names one of the
- * roots (NULL: not named) only the first: links in such a tree may lead to any file. Root keeps everything.
- * Failure leaves the thread as it was; the features then say what is missing.
+ * CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (files of other users' processes), CAP_BPF and CAP_PERFMON (loading
+ * programs). Where the user names one of the roots (NULL: not named) only the first: links in such a tree may
+ * lead to any file. Root keeps everything. Failure leaves the thread as it was; the features then say what is
+ * missing.
  */
 void privilege_raise(const char *const roots[static ROOT_COUNT]);
 
-/* Undoes privilege_raise() in this thread. */
+/* Undoes privilege_raise() and privilege_open_capture() in this thread. */
 void privilege_lower(void);
 
 /*
  * capture_open() with the rights it may have: roots that the user names are opened with the user's own
- * rights, everything else with those of privilege_raise(). On success they stay raised in this thread until
- * privilege_lower(); on failure they are lowered.
+ * rights, everything else with those of privilege_raise(). On success this thread has what reading needs
+ * until privilege_lower(), but not CAP_BPF and CAP_PERFMON, which it never gets again; root has no more than
+ * that either until then. On failure the rights are lowered.
  */
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error);
