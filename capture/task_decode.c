@@ -318,10 +318,14 @@ uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bo
 	*ret_queued = false;
 	if (clock_ns == 0 || (record->flags & TASK_RUNNING) != 0 || record->exit_state != 0)
 		return 0;
-	/* sched_info_enqueue() and sched_info_arrive() of kernel/sched/stats.h */
-	if (record->last_queued != 0) {
-		*ret_queued = true;
-		return clock_ns > record->last_queued ? clock_ns - record->last_queued : 0;
+	/*
+	 * sched_info_enqueue() and sched_info_arrive() of kernel/sched/stats.h. A thread that went to sleep
+	 * may stay on its queue for a while (sched_delayed of kernel/sched/fair.c) and be queued anew on
+	 * another CPU: it waits for none.
+	 */
+	if (record->state == 0) {
+		*ret_queued = record->last_queued != 0;
+		return *ret_queued && clock_ns > record->last_queued ? clock_ns - record->last_queued : 0;
 	}
 	/* update_curr() of its class has noted when it last left the CPU */
 	return record->exec_start != 0 && task_clock > record->exec_start ? task_clock - record->exec_start

@@ -315,6 +315,8 @@ static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], 
 
 	if (result->state != FEATURE_STATE_OFF && result->state != FEATURE_STATE_PARTIAL)
 		return false;
+	if (feature == FEATURE_PASSES)
+		return false; /* the cost says how threads were read */
 	if (feature_cause(results, feature) != feature)
 		return false;
 	return result->remedy != NULL || result->reason != REASON_NOT_IN_KERNEL ||
@@ -364,14 +366,21 @@ static void add_missing(struct header_line *line, const struct provenance *prove
 		add(line, STYLE_WAIT, "%s", text);
 }
 
+/* How threads were read, and how long it took. */
 static void add_cost(struct header_line *line, const struct snapshot *now)
 {
+	static const char *const ways[] = {
+		[FEATURE_STATE_UNKNOWN] = "read in",
+		[FEATURE_STATE_ON] = "bpf",
+		[FEATURE_STATE_PARTIAL] = "bpf",
+		[FEATURE_STATE_OFF] = "procfs",
+	};
 	struct buffer text = {0};
 
 	if (now->provenance.duration_ns == 0)
 		return;
 	screen_format_duration(&text, (double)now->provenance.duration_ns);
-	add(line, STYLE_DIM, "read in %s", text.data);
+	add(line, STYLE_DIM, "%s %s", ways[now->provenance.features[FEATURE_PASSES].state], text.data);
 	buffer_release(&text);
 }
 

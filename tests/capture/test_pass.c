@@ -440,6 +440,14 @@ static void test_waits(void **state)
 	record = (struct task_record){.state = 1, .exec_start = 300, .clock_lag = 200};
 	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500);
 	assert_false(queued);
+	/* asleep, but still on a queue to which it was moved */
+	record.last_queued = 900;
+	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500);
+	assert_false(queued);
+	/* about to be queued */
+	record = (struct task_record){.exec_start = 300};
+	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 0);
+	assert_false(queued);
 }
 
 /* Any change of any byte but the lag is seen. */
