@@ -195,7 +195,9 @@ static void begin_rows(struct intake *intake)
 	begin_states(intake);
 	if (!intake->with_io)
 		snapshot_read_times(snapshot, SOURCE_IO);
-	if (round->heap_is_on)
+	/* where there are counters that a budget may leave unread */
+	if (round->heap_is_on && round->previous != NULL &&
+	    round->previous->values[METRIC_ALLOCATED_BYTES] != NULL)
 		snapshot_read_times(snapshot, SOURCE_JEMALLOC);
 	round_expect_sources(round, 0, count);
 	if (round->previous != NULL)

@@ -235,7 +235,8 @@ static void test_rounds(void **state)
 	snapshot = live_round(scene.capture);
 	parked = (pid_t)snapshot->tid[row_of(snapshot, &scene, 1)];
 	moving = (pid_t)snapshot->tid[row_of(snapshot, &scene, 2)];
-	first_time = snapshot->read_at[SOURCE_JEMALLOC][row_of(snapshot, &scene, 1)];
+	first_time = snapshot_read_time(snapshot, (size_t)row_of(snapshot, &scene, 1),
+					METRIC_ALLOCATED_BYTES);
 	snapshot_release(snapshot);
 	assert_int_equal(fake_probe_reads(parked), 1);
 	assert_int_equal(fake_probe_reads(moving), 1);
@@ -248,7 +249,8 @@ static void test_rounds(void **state)
 	assert_int_equal(fake_probe_reads(moving), 1);
 	expect_counters(snapshot, row_of(snapshot, &scene, 1), 0, 0);
 	expect_counters(snapshot, row_of(snapshot, &scene, 2), 500, 20);
-	assert_true(snapshot->read_at[SOURCE_JEMALLOC][row_of(snapshot, &scene, 1)] > first_time);
+	assert_true(snapshot_read_time(snapshot, (size_t)row_of(snapshot, &scene, 1),
+				       METRIC_ALLOCATED_BYTES) > first_time);
 	assert_int_equal(snapshot->probe_summary.probed_ok, 3);
 	snapshot_release(snapshot);
 	/* nothing is looked at again in each round, everything is in ten */
