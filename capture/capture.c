@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "capture/latency/latency_watch.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/procfs/thread_file.h"
@@ -52,6 +53,7 @@ static void check_features(struct capture *capture, int answers)
 {
 	capture->taskstats_reason = (reason_id)root_reason(answers);
 	feature_check_all(&capture->checks, &capture->roots, answers, &capture->passes.result);
+	capture->checks.results[FEATURE_LATENCY] = capture->latency_result;
 	capture->counters_in_taskstats = capture->taskstats != NULL &&
 					 capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF;
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
@@ -157,6 +159,9 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	capture->run_time_lag_ns = find_run_time_lag(capture);
+	if (options->latency)
+		capture->latency = latency_watch_open(&capture->roots, capture->scope, capture->scope_count,
+						      &capture->arena, &capture->latency_result);
 	result = open_backend(capture, options, error);
 	if (result < 0)
 		return result;
@@ -217,6 +222,8 @@ void capture_close(struct capture *capture)
 		return;
 	process_list_release(&capture->processes);
 	heap_close(&capture->heap);
+	latency_watch_close(capture->latency);
+	arena_release(&capture->arena);
 	taskstats_close(capture->taskstats);
 	passes_close(&capture->passes);
 	feature_release(&capture->checks);
@@ -391,6 +398,8 @@ static int run(struct round *round)
 	if (result < 0)
 		return result;
 	round_name_threads(round);
+	if (round->capture->latency != NULL)
+		latency_watch_read(round->capture->latency, round->full, round->snapshot);
 	round_finish(round);
 	if (by_pass)
 		round_list_moved(round);
@@ -464,6 +473,19 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 	round.expensive_budget_ns = round.budget_ns > EXPENSIVE_BUDGET_LEAST_NS ? round.budget_ns
 										: EXPENSIVE_BUDGET_LEAST_NS;
 	return take(&round, ret_snapshot, error);
+}
+
+int capture_switch_latency(struct capture *capture, bool on)
+{
+	if (capture->latency == NULL)
+		return on ? -ENOTSUP : 0;
+	return latency_watch_switch(capture->latency, on);
+}
+
+void capture_return_latency(struct capture *capture, const struct snapshot *snapshot)
+{
+	if (capture->latency != NULL)
+		latency_watch_return(capture->latency, snapshot);
 }
 
 void capture_switch_heap(struct capture *capture, bool on)

@@ -37,6 +37,7 @@ struct capture_options {
 	 */
 	struct resolver *resolver;
 	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
+	bool latency;              /* capture_switch_latency() is to work */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
 	/*
@@ -97,6 +98,16 @@ size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);
  * `arena` owns.
  */
 void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
+
+/*
+ * Begins or ends measuring how long threads wait (off at first). From then on the snapshots of rounds have
+ * the waits since the round before, those of full captures all since measuring began. Returns 0 or a negative
+ * errno; -ENOTSUP where it cannot be measured, which the snapshot's FEATURE_LATENCY explains.
+ */
+int capture_switch_latency(struct capture *capture, bool on);
+
+/* Gives back what a round's snapshot that nobody has looked at says of waits: the next round has it too. */
+void capture_return_latency(struct capture *capture, const struct snapshot *snapshot);
 
 /* Switches the allocator probe (on at first, where there is one) for the captures to come. */
 void capture_switch_heap(struct capture *capture, bool on);

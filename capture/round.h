@@ -168,6 +168,9 @@ struct capture {
 
 	struct task_passes passes;
 	struct heap heap;
+	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
+	struct feature_result latency_result; /* why, in words that `arena` owns */
+	struct arena arena;
 	struct process_list processes;
 	struct metric_set seen; /* metrics that some text had */
 

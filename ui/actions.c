@@ -129,6 +129,22 @@ static void toggle_pause(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
+/* What was switched on is to be seen. */
+static void toggle_latency(struct ui *ui)
+{
+	if (!ui->host->has_latency) {
+		screen_message(ui, STYLE_MESSAGE, "a file has what was measured at the time (tab Latency)");
+		return;
+	}
+	ui->settings.latency = !ui->settings.latency;
+	screen_message(ui, STYLE_MESSAGE, "how long waits take is %s measured",
+		       ui->settings.latency ? "now" : "no longer");
+	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY)
+		navigate_to_tab(ui, TAB_LATENCY);
+	else
+		navigate_tell_host(ui);
+}
+
 static void toggle_heap(struct ui *ui)
 {
 	if (!ui->host->has_heap) {
@@ -305,6 +321,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_REVERSE] = navigate_reverse,
 	[ACTION_KERNEL_THREADS] = navigate_kernel_threads,
 	[ACTION_HEAP] = toggle_heap,
+	[ACTION_LATENCY] = toggle_latency,
 	[ACTION_LONGER] = change_interval,
 	[ACTION_SHORTER] = change_interval,
 	[ACTION_HEADER] = toggle_header,

@@ -203,7 +203,8 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 			.content = &content_of_session,
 			.host = host,
 			.options = options,
-			.settings.interval_ns = options->interval_ns};
+			.settings.interval_ns = options->interval_ns,
+			.settings.latency = options->latency};
 	struct loop loop = {.ui = &ui};
 	int signals, result;
 

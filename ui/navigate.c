@@ -166,8 +166,12 @@ void navigate_tab(struct ui *ui)
 {
 	enum tab tab = asked_tab(ui);
 
-	if (tab == TAB_COUNT)
-		return;
+	if (tab != TAB_COUNT)
+		navigate_to_tab(ui, tab);
+}
+
+void navigate_to_tab(struct ui *ui, enum tab tab)
+{
 	view_set_tab(&ui->view, tab);
 	ui->view.focus = COLUMN_COUNT;
 	ui->all_columns = false;

@@ -185,6 +185,7 @@ void navigate_metrics(struct ui *ui);
 void navigate_axis(struct ui *ui);
 void navigate_names(struct ui *ui);
 void navigate_tab(struct ui *ui); /* by ui->action and ui->key */
+void navigate_to_tab(struct ui *ui, enum tab tab);
 void navigate_kernel_threads(struct ui *ui);
 void navigate_right(struct ui *ui);
 

@@ -319,6 +319,9 @@ static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], 
 		return false; /* the cost says how threads were read */
 	if (feature_cause(results, feature) != feature)
 		return false;
+	/* nobody misses it before asking for it, and then its columns say why */
+	if (feature == FEATURE_LATENCY)
+		return false;
 	return result->remedy != NULL || result->reason != REASON_NOT_IN_KERNEL ||
 	       feature == FEATURE_TASKSTATS || feature == FEATURE_SCHED_INFO;
 }
@@ -384,6 +387,22 @@ static void add_cost(struct header_line *line, const struct snapshot *now)
 	buffer_release(&text);
 }
 
+/* That waits are measured and at least how much of one CPU that takes; on its tab, how to measure them. */
+static void add_latency(struct header_line *line, const struct ui *ui)
+{
+	const struct latency *latency = &session_now(ui->session)->latency;
+
+	if (ui->options->file_name != NULL)
+		return;
+	if (ui->settings.latency && latency->span_ns != 0 && !latency->is_whole)
+		add(line, STYLE_MESSAGE, "latency (l) %s%.2g%% of a CPU", draw_marks()->at_least,
+		    (double)latency->cost_ns * 100 / (double)latency->span_ns);
+	else if (ui->settings.latency)
+		add(line, STYLE_MESSAGE, "latency (l)");
+	else if (ui->view.tab == TAB_LATENCY)
+		add(line, STYLE_MESSAGE, "not measured: l begins");
+}
+
 /* How many threads and groups, what is missing, what the round cost. */
 static void draw_data(struct ui *ui, int y)
 {
@@ -397,6 +416,7 @@ static void draw_data(struct ui *ui, int y)
 	add_threads(&line, ui);
 	if (ui->settings.heap_off)
 		add(&line, STYLE_MESSAGE, "probe off (J)");
+	add_latency(&line, ui);
 	if (now->provenance.present)
 		add_missing(&line, &now->provenance);
 	else

@@ -37,6 +37,7 @@ struct ui_settings {
 	uint64_t interval_ns;
 	bool paused;
 	bool heap_off;     /* do not use the allocator probe */
+	bool latency;      /* measure how long waits take */
 	source_set needed; /* by what is on the screen */
 	bool cgroup_records, smaps;
 };
@@ -50,9 +51,11 @@ struct ui_host {
 	void *context;
 	int notify_fd; /* readable when receive() has something; -1 for none */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
-	/* Other settings; a change of `heap_off` asks for a round. The first come before any round. */
+	/* Other settings; a change of `heap_off` or `latency` asks for a round. The first come before any
+	 * round. */
 	void (*change_settings)(void *context, const struct ui_settings *settings);
-	bool has_heap; /* an allocator probe */
+	bool has_heap;    /* an allocator probe */
+	bool has_latency; /* how long waits take can be asked for */
 	void (*request_base)(void *context);
 	/*
 	 * Save: `shown` is the snapshot on the screen while paused (the host takes its own reference), NULL
@@ -87,6 +90,7 @@ struct ui_options {
 	uint64_t interval_ns;
 	uint64_t rounds; /* quit after so many, 0 for never */
 	bool no_color, ascii;
+	bool latency;            /* ui_settings.latency at first */
 	const struct view *view; /* to start with; copied */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The room where ctop was built without BPF. */
+#include "bpf_latency.h"
 #include "bpf_object.h"
 #include "bpf_tasks.h"
 
@@ -35,4 +36,35 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	(void)cancel;
 	(void)ret_pass;
 	return -ENOSYS;
+}
+
+struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
+				     struct feature_result *ret_result)
+{
+	(void)scope;
+	(void)scope_count;
+	(void)arena;
+	*ret_result = bpf_check();
+	return NULL;
+}
+
+void bpf_latency_close(struct bpf_latency *latency)
+{
+	(void)latency;
+}
+
+int bpf_latency_switch(struct bpf_latency *latency, bool on)
+{
+	(void)latency;
+	(void)on;
+	return -ENOSYS;
+}
+
+void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
+		      uint64_t *ret_events, uint64_t *ret_cost_ns)
+{
+	(void)latency;
+	(void)take;
+	(void)context;
+	*ret_events = *ret_cost_ns = 0;
 }

@@ -159,6 +159,7 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
+	struct task_struct *group_leader;
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
 	struct thread_struct thread;

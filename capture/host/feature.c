@@ -320,6 +320,13 @@ static struct feature_result check_process_memory(struct checker *checker)
 		       checker->checks->setcap_command);
 }
 
+/* Whoever loads what measures it knows. */
+static struct feature_result check_latency(struct checker *checker)
+{
+	(void)checker;
+	return (struct feature_result){.state = FEATURE_STATE_UNKNOWN};
+}
+
 static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct checker *) = {
 	[FEATURE_PASSES] = check_passes,
 	[FEATURE_TASKSTATS] = check_taskstats,
@@ -337,6 +344,7 @@ static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct ch
 	[FEATURE_PID_NAMESPACE] = check_pid_namespace,
 	[FEATURE_ALL_PROCESSES] = check_all_processes,
 	[FEATURE_PROCESS_MEMORY] = check_process_memory,
+	[FEATURE_LATENCY] = check_latency,
 };
 
 uint64_t feature_capabilities(void)

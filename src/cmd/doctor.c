@@ -7,6 +7,7 @@
 #include "base/unicode.h"
 #include "capture/capture.h"
 #include "capture/host/feature.h"
+#include "capture/latency/latency_watch.h"
 #include "capture/taskstats/taskstats.h"
 #include "commands.h"
 #include "cmd/line/output.h"
@@ -134,6 +135,7 @@ static void check(struct feature_checks *checks, const struct roots *roots,
 	privilege_raise(named);
 	capture_check_passes(roots, arena, &passes);
 	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
+	latency_watch_close(latency_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_LATENCY]));
 	privilege_lower();
 }
 

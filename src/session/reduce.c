@@ -579,6 +579,84 @@ static void reduce_smaps(const struct shown *shown, const struct column_values *
 	}
 }
 
+/* --- how long waits took --- */
+
+reason_id reduce_latency_missing(const struct span *span)
+{
+	const struct feature_result *feature = &span->now->provenance.features[FEATURE_LATENCY];
+
+	if (span->missing == REASON_NOT_IN_FILE)
+		return REASON_NOT_IN_FILE;
+	return feature->state == FEATURE_STATE_OFF ? (reason_id)feature->reason : REASON_SWITCHED_OFF;
+}
+
+static bool has_latency(const struct span *span, const struct shown *shown)
+{
+	return span->latency != NULL && span->latency->span_ns != 0 && shown->latency_row_of != NULL;
+}
+
+bool reduce_latency_row(const struct span *span, const struct shown *shown, size_t row,
+			enum latency_kind kind, struct latency_histogram *ret_histogram)
+{
+	*ret_histogram = (struct latency_histogram){0};
+	if (!has_latency(span, shown))
+		return false;
+	for (size_t i = 0; i < span->latency->count; i++) {
+		if (shown->latency_row_of[i] == row)
+			latency_merge(ret_histogram, &span->latency->records[i].of[kind]);
+	}
+	return true;
+}
+
+static double latency_value(const struct latency_histogram *histogram, enum latency_field field)
+{
+	switch (field) {
+	case LATENCY_FIELD_COUNT:
+		return (double)latency_count(histogram);
+	case LATENCY_FIELD_P50:
+		return latency_percentile(histogram, 0.5);
+	case LATENCY_FIELD_P99:
+		return latency_percentile(histogram, 0.99);
+	case LATENCY_FIELD_MAX:
+		return (double)histogram->max_ns;
+	}
+	return 0;
+}
+
+/* Where there was no wait there is no percentile either. */
+static void reduce_latency(const struct span *span, const struct shown *shown,
+			   const struct column_values *values)
+{
+	const struct column_entry *entry = column_entry(values->column);
+	const enum latency_field field = (enum latency_field)entry->inputs[1];
+	const bool as_rate = field == LATENCY_FIELD_COUNT && values->mode == VIEW_MODE_RATE;
+	struct latency_histogram *histograms;
+
+	if (shown->by_thread)
+		return;
+	for (size_t row = 0; !has_latency(span, shown) && row < shown->row_count; row++)
+		accumulator_miss(accumulator_of(values, row), reduce_latency_missing(span));
+	if (!has_latency(span, shown))
+		return;
+	histograms = memory_allocate_zero(shown->row_count + 1, sizeof(*histograms));
+	for (size_t i = 0; i < span->latency->count; i++) {
+		if (shown->latency_row_of[i] != UINT32_MAX)
+			latency_merge(&histograms[shown->latency_row_of[i]],
+				      &span->latency->records[i].of[entry->inputs[0]]);
+	}
+	for (size_t row = 0; row < shown->row_count; row++) {
+		struct accumulator *accumulator = accumulator_of(values, row);
+
+		if (field != LATENCY_FIELD_COUNT && latency_count(&histograms[row]) == 0)
+			continue;
+		accumulator->read++;
+		accumulator->sum.first = latency_value(&histograms[row], field);
+		if (as_rate)
+			accumulator->sum.first *= 1e9 / (double)span->latency->span_ns;
+	}
+	free(histograms);
+}
+
 static void reduce_bar(const struct span *span, const struct shown *shown, const struct column_values *values,
 		       const int *inputs)
 {
@@ -672,6 +750,9 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		break;
 	case COLUMN_OPERATION_HEAP:
 		reduce_heap(shown, ret_values);
+		break;
+	case COLUMN_OPERATION_LATENCY:
+		reduce_latency(span, shown, ret_values);
 		break;
 	}
 }

@@ -27,6 +27,13 @@ void reduce_cgroup(const struct span *span, const struct shown *shown, const str
  */
 void reduce_heap(const struct shown *shown, const struct column_values *values);
 
+/* Adds up how long waits of a kind took, of a row; false where that is not known. */
+bool reduce_latency_row(const struct span *span, const struct shown *shown, size_t row,
+			enum latency_kind kind, struct latency_histogram *ret_histogram);
+
+/* Why it is not known how long waits took. */
+reason_id reduce_latency_missing(const struct span *span);
+
 /* How the counters of a process were found, and what became of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
 

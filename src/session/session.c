@@ -38,6 +38,7 @@ void session_release(struct session *session)
 	pattern_memory_release(&session->patterns);
 	history_release(&session->history);
 	ended_clear(&session->ended);
+	latency_spans_release(&session->latency);
 	free(session->previous_of);
 	free(session->base_of);
 	free(session->still);
@@ -61,8 +62,7 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 
 /*
  * Which threads of the new round are as they were in the one before; NULL where the capture does not say.
- * Readings that have a state of their own are not compared: their threads never stand still, nor do those
- * that wait for a CPU.
+ * Readings that have a state of their own are not compared: their threads never stand still.
  */
 static bool *find_still(const struct snapshot *snapshot, const struct snapshot *before,
 			const uint32_t *previous_of)
@@ -77,9 +77,8 @@ static bool *find_still(const struct snapshot *snapshot, const struct snapshot *
 		still[snapshot->moved[i]] = false;
 	for (size_t i = 0; i < snapshot->exception_count; i++)
 		still[snapshot->exceptions[i].thread] = false;
-	/* a wait for a CPU counts as far as it has gone (span_add_wait()) */
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		still[i] &= previous_of[i] < THREAD_UNKNOWN && snapshot_wait_under_way(snapshot, i) == 0;
+		still[i] &= previous_of[i] < THREAD_UNKNOWN;
 	return still;
 }
 
@@ -181,6 +180,10 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 
 	forget_groupings(session);
 	session->rounds++;
+	if (session->is_file)
+		latency_spans_set_file(&session->latency, snapshot);
+	else
+		latency_spans_add_round(&session->latency, snapshot);
 	if (session->now == NULL) {
 		session->now = snapshot;
 		session_set_base(session);
@@ -217,6 +220,7 @@ void session_set_base(struct session *session)
 	session->base = snapshot_reference(session->now);
 	session->base_is_shrunk = false;
 	ended_clear(&session->ended);
+	latency_spans_set_base(&session->latency);
 	free(session->base_of);
 	session->base_of = memory_allocate((session->now->thread_count + 1) * sizeof(*session->base_of));
 	for (uint32_t i = 0; i < session->now->thread_count; i++)
@@ -262,11 +266,23 @@ uint64_t session_ended_count(const struct session *session)
 	return session->ended.threads;
 }
 
+static const struct latency *latency_of(const struct session *session, enum view_mode mode)
+{
+	if (session->latency.whole == NULL)
+		return NULL;
+	if (mode == VIEW_MODE_TOTAL)
+		return &session->latency.whole->latency;
+	if (session->is_file)
+		return NULL;
+	return mode == VIEW_MODE_BASE ? &session->latency.base : &session->latency.interval;
+}
+
 struct span session_span(const struct session *session, enum view_mode mode)
 {
 	struct span span = {
 		.now = session->now,
 		.missing = session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ,
+		.latency = latency_of(session, mode),
 		.mode = mode,
 	};
 

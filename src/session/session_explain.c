@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "latency/latency_text.h"
+#include "snapshot/capture_facts.h"
 #include "view/column_table.h"
 #include "table/screen_format.h"
 
@@ -349,6 +351,24 @@ static bool is_of_waits(enum column column)
 	       operation == COLUMN_OPERATION_LONG || column_counts_waits(column);
 }
 
+/* How the waits of the row are spread. */
+static void append_latency(struct explanation *explanation, const struct column_entry *entry)
+{
+	const struct span *span = &explanation->span;
+	struct latency_histogram histogram;
+	struct buffer duration = {0};
+
+	if (!reduce_latency_row(span, &explanation->shown, 0, (enum latency_kind)entry->inputs[0],
+				&histogram))
+		return;
+	capture_facts_append_span(&duration, span->latency->span_ns);
+	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
+			     entry->inputs[0] == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D",
+			     duration.data);
+	latency_append_text(&histogram, explanation->lines);
+	buffer_release(&duration);
+}
+
 static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = explanation->span.ended;
@@ -378,9 +398,9 @@ static void append_how(enum column column, struct buffer *lines)
 	bool overlap = entry->operation == COLUMN_OPERATION_SUM_WITH_LARGEST ||
 		       entry->operation == COLUMN_OPERATION_LOST;
 
-	if (entry->input_count < 2 || entry->operation == COLUMN_OPERATION_STUCK ||
-	    entry->operation == COLUMN_OPERATION_WAITING || entry->operation == COLUMN_OPERATION_LONG ||
-	    entry->operation == COLUMN_OPERATION_BAR)
+	if (entry->input_count < 2 || !column_has_metrics(column) ||
+	    entry->operation == COLUMN_OPERATION_STUCK || entry->operation == COLUMN_OPERATION_WAITING ||
+	    entry->operation == COLUMN_OPERATION_LONG || entry->operation == COLUMN_OPERATION_BAR)
 		return;
 	buffer_append_text(lines, "= ");
 	for (size_t i = 0; i < entry->input_count; i++) {
@@ -420,6 +440,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_metric(&explanation, (enum metric)entry->inputs[i]);
 		if (entry->operation == COLUMN_OPERATION_SMAPS)
 			append_smaps(&explanation);
+		if (entry->operation == COLUMN_OPERATION_LATENCY)
+			append_latency(&explanation, entry);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
 			append_heap(&explanation, entry);
 		append_ended(&explanation);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "history.h"
+#include "latency/latency_spans.h"
 #include "reduce.h"
 #include "session.h"
 
@@ -38,6 +39,7 @@ struct session {
 	uint64_t grouping_clock;
 	struct ended ended;
 	struct history history;
+	struct latency_spans latency;
 };
 
 /* --- session.c --- */

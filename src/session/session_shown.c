@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "view/view_names.h"
 
 /* What decides about triples: [0] of the newest round, [1] of ended threads. */
 struct selection {
@@ -100,6 +101,32 @@ static void collect_threads(const struct selection *selection, const char *key, 
 	buffer_release(&own_key);
 }
 
+/* Finds the rows of how long waits took, which is known by names only. */
+static void collect_latency(struct session *session, const struct view *view, const char *key,
+			    size_t key_length, struct shown *shown)
+{
+	const struct snapshot *whole = session->latency.whole;
+	uint32_t *rows; /* of each group */
+
+	if (shown->by_thread || whole == NULL || !view_needs_latency(view))
+		return;
+	shown->latency_row_of = view_group_names(view, key, key_length, whole, &session->patterns,
+						 shown->grouping);
+	rows = memory_allocate((grouping_count(shown->grouping) + 1) * sizeof(*rows));
+	memset(rows, 0xff, (grouping_count(shown->grouping) + 1) * sizeof(*rows));
+	for (uint32_t row = 0; row < shown->row_count; row++)
+		rows[shown->row_group[row]] = row;
+	for (size_t i = 0; i < whole->latency.count; i++) {
+		uint32_t *row_of = &shown->latency_row_of[i];
+
+		*row_of = *row_of == UINT32_MAX ||
+					  (view->hide_kernel_threads && whole->latency.records[i].is_kernel)
+				  ? UINT32_MAX
+				  : rows[*row_of];
+	}
+	free(rows);
+}
+
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     bool with_ended, struct shown *shown)
 {
@@ -125,6 +152,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 		if (still != NULL)
 			shown_gather_still(shown, still);
 	}
+	collect_latency(session, view, key, key_length, shown);
 	free(selection.allowed[0]);
 	free(selection.allowed[1]);
 }

@@ -19,6 +19,7 @@ void shown_release(struct shown *shown)
 	free(shown->threads);
 	free(shown->row_of);
 	free(shown->ended_row_of);
+	free(shown->latency_row_of);
 	free(shown->row_threads);
 	free(shown->row_group);
 	free(shown->movers);

@@ -15,6 +15,8 @@ struct shown {
 	/* The row of each ended record, UINT32_MAX for none; NULL: ended threads do not count. */
 	uint32_t *ended_row_of;
 	size_t row_count;
+	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
+	uint32_t *latency_row_of;
 	uint32_t *row_threads; /* living threads of each row */
 	uint32_t *row_group;   /* group of each row, or its thread index when `by_thread` */
 	bool by_thread;

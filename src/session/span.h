@@ -24,7 +24,8 @@ struct span {
 	 * snapshot.moved.
 	 */
 	const bool *still;
-	const struct ended *ended; /* threads that ended since `from` and count; NULL: none do */
+	const struct ended *ended;     /* threads that ended since `from` and count; NULL: none do */
+	const struct latency *latency; /* how long waits took; NULL or of no length: not measured */
 	enum view_mode mode;
 };
 

@@ -120,6 +120,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->triples);
 	free(snapshot->smaps);
 	free(snapshot->cgroups);
+	free(snapshot->latency.records);
 	free(snapshot->unknown_reasons);
 	free(snapshot->triple_slots);
 	string_pool_release(&snapshot->strings);

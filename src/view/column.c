@@ -253,6 +253,7 @@ bool column_has_metrics(enum column column)
 	case COLUMN_OPERATION_SMAPS:
 	case COLUMN_OPERATION_CGROUP:
 	case COLUMN_OPERATION_HEAP:
+	case COLUMN_OPERATION_LATENCY:
 		return false;
 	default:
 		return true;

@@ -32,6 +32,7 @@ enum column_operation {
 	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
 	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
+	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
 };
 
 /* Lines of smaps_rollup that have a column. */
@@ -66,6 +67,14 @@ enum heap_field {
 	HEAP_FIELD_THREADS,
 	HEAP_FIELD_LIVE,
 	HEAP_FIELD_LAYOUT,
+};
+
+/* What a column tells of how long waits took. */
+enum latency_field {
+	LATENCY_FIELD_COUNT,
+	LATENCY_FIELD_P50,
+	LATENCY_FIELD_P99,
+	LATENCY_FIELD_MAX,
 };
 
 enum {

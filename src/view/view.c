@@ -177,3 +177,24 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++)
 		add_needs(filter_column(view->filter, i), ret_sources, ret_cgroup_records, ret_smaps);
 }
+
+static bool is_latency(enum column column)
+{
+	return column_entry(column)->operation == COLUMN_OPERATION_LATENCY;
+}
+
+bool view_needs_latency(const struct view *view)
+{
+	enum column columns[COLUMN_TOTAL];
+	size_t count = view_columns(view, columns);
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_latency(columns[i]))
+			return true;
+	}
+	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
+		if (is_latency(filter_column(view->filter, i)))
+			return true;
+	}
+	return !view->sort_by_name && is_latency(view->sort);
+}

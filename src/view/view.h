@@ -101,6 +101,9 @@ void view_copy(struct view *to, const struct view *from);
  */
 void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
 
+/* Whether anything of the view is how long waits took: a column, the order or the filter. */
+bool view_needs_latency(const struct view *view);
+
 /*
  * Appends all that decides which threads are shown and how they are grouped, on an axis inside the first
  * `step_count` steps: bytes that are equal where it is the same.

@@ -15,7 +15,7 @@ group="$snapshot src/group"
 table="$group src/table"
 view="$table src/view"
 diff="$table src/diff"
-session="$view src/diff src/session"
+session="$view src/diff src/latency src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
 ui="$compare src/tables src/report"
@@ -24,7 +24,8 @@ process="$object probe/process"
 dwarf="$process probe/dwarf"
 resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
-capture="$snapshot $probe capture/procfs capture/host capture/taskstats capture/bpf"
+latency="$snapshot capture/procfs capture/host capture/bpf"
+capture="$latency $probe capture/taskstats capture/latency"
 
 line="$ui src/ctprof $capture capture src/cmd/line"
 live="$line ui/terminal ui"
@@ -39,7 +40,8 @@ src/group: $snapshot
 src/table: $group
 src/view: $table
 src/diff: $table
-src/session: $view src/diff
+src/latency: $table
+src/session: $view src/diff src/latency
 src/compare: $session
 src/tables: $diff
 src/report: $tables src/view
@@ -52,6 +54,7 @@ capture/procfs: $snapshot
 capture/host: $snapshot capture/procfs
 capture/taskstats: $snapshot
 capture/bpf: $metric
+capture/latency: $latency
 capture: $capture
 ui/terminal: $compare
 ui: $ui ui/terminal

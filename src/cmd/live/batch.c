@@ -233,6 +233,8 @@ int batch_run(const struct batch_options *options, struct error *error)
 
 	if (result < 0)
 		return result;
+	if (options->capture.latency && capture_switch_latency(batch.capture, true) < 0)
+		command_note("how long waits take is not measured; `ctop doctor` says why");
 	batch.session = session_create();
 	view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records, &batch.round.smaps);
 	catch_signals(&batch.signals);

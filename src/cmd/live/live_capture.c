@@ -65,6 +65,7 @@ struct live_capture {
 	struct snapshot *to_save; /* of SAVE_WRITING; owned by the save thread once it has begun */
 	struct ui_event events[EVENT_QUEUE_LENGTH];
 	size_t event_count;
+	bool latency_asked; /* of the capture thread alone: the last setting that it has seen */
 	/* Not guarded: */
 	atomic_bool cancel, hurry; /* read by a capture under way */
 };
@@ -99,18 +100,27 @@ static void drop_event(struct live_capture *live, size_t index)
 	event_discard(&event);
 }
 
+/* Takes back a round that the screen has not taken yet; NULL when there is none. */
+static struct snapshot *withdraw_round(struct live_capture *live)
+{
+	struct snapshot *snapshot = NULL;
+
+	pthread_mutex_lock(&live->lock);
+	for (size_t i = 0; i < live->event_count; i++) {
+		if (live->events[i].kind == UI_EVENT_ROUND) {
+			snapshot = remove_event(live, i).snapshot;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&live->lock);
+	return snapshot;
+}
+
 static void send_event(struct live_capture *live, struct ui_event event)
 {
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&live->lock);
-	/* a round that the screen has not taken yet is replaced: it needs only the newest */
-	for (size_t i = 0; event.kind == UI_EVENT_ROUND && i < live->event_count; i++) {
-		if (live->events[i].kind == UI_EVENT_ROUND) {
-			drop_event(live, i);
-			break;
-		}
-	}
 	if (live->event_count == EVENT_QUEUE_LENGTH)
 		drop_event(live, 0);
 	live->events[live->event_count++] = event;
@@ -164,10 +174,15 @@ static void take_round(struct live_capture *live, struct capture *capture, const
 		.cgroup_records = settings->cgroup_records,
 		.smaps = settings->smaps,
 	};
-	struct snapshot *snapshot;
+	struct snapshot *snapshot, *older;
 	struct error error;
 	int result = capture_round(capture, &options, &live->cancel, &snapshot, &error);
 
+	/* a round that the screen has not taken yet is replaced: it needs only the newest */
+	older = result == 0 ? withdraw_round(live) : NULL;
+	if (older != NULL)
+		capture_return_latency(capture, older);
+	snapshot_release(older);
 	if (result == 0)
 		send_event(live, (struct ui_event){.kind = UI_EVENT_ROUND, .snapshot = snapshot});
 	else if (result != -ECANCELED)
@@ -217,6 +232,20 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 	return !live->stop;
 }
 
+/* Where it cannot be switched on, the columns say why; a message comes once. */
+static void switch_latency(struct live_capture *live, struct capture *capture, bool on)
+{
+	int result = on != live->latency_asked ? capture_switch_latency(capture, on) : 0;
+
+	live->latency_asked = on;
+	if (result < 0)
+		send_message(live, UI_EVENT_MESSAGE,
+			     memory_format("how long waits take cannot be measured: %s (e: why)",
+					   result == -ENOTSUP ? "the kernel or the rights do not allow it"
+							      : strerror(-result)),
+			     true);
+}
+
 static void capture_loop(struct live_capture *live, struct capture *capture)
 {
 	uint64_t rounds = 0, next_round = clock_ns(CLOCK_MONOTONIC);
@@ -232,6 +261,7 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 			live->save_state = SAVE_CAPTURING;
 		pthread_mutex_unlock(&live->lock);
 		capture_switch_heap(capture, !settings.heap_off);
+		switch_latency(live, capture, settings.latency);
 		if (save)
 			take_full(live, capture, false);
 		if (base)
@@ -348,7 +378,9 @@ static void host_change_settings(void *context, const struct ui_settings *settin
 	struct live_capture *live = context;
 
 	pthread_mutex_lock(&live->lock);
-	live->round_wanted |= settings->heap_off != live->settings.heap_off && !settings->paused;
+	live->round_wanted |= (settings->heap_off != live->settings.heap_off ||
+			       settings->latency != live->settings.latency) &&
+			      !settings->paused;
 	live->settings = *settings;
 	live->settings_known = true;
 	unlock_changed(live);
@@ -440,6 +472,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.receive = host_receive,
 		.change_settings = host_change_settings,
 		.has_heap = options->capture.resolver != NULL,
+		.has_latency = true,
 		.request_base = host_request_base,
 		.request_save = host_request_save,
 	};

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf_latency.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "bpf_object.h"
+#include "latency.skel.h"
+
+enum {
+	SCARCE_SLOTS = LATENCY_SLOTS / 4, /* with fewer of them free, those without waits are taken back */
+	IDLE_READINGS = 30,               /* after so many readings without one */
+	FIRST_VERSION = 1,
+	PROGRAM_COUNT = 4,
+};
+
+/* What was read of a slot before: all shards together. */
+struct seen {
+	uint32_t buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS];
+	uint64_t sum[LATENCY_RECORD_KINDS];
+	uint32_t idle;   /* readings without a new wait */
+	bool is_leaving; /* no thread takes it any more; free with the next reading */
+};
+
+struct bpf_latency {
+	struct latency *object;
+	struct bpf_link *all_tasks;
+	struct bpf_link *links[PROGRAM_COUNT];
+	bool is_on;
+	uint32_t shard_count;
+	struct latency_slot *slots; /* mapped, as is the next */
+	struct latency_counts *counts;
+	struct seen *seen;
+	size_t free_count;
+	struct latency_cost *costs; /* a place for each possible CPU */
+	struct latency_cost cost;   /* as read before, all CPUs together */
+};
+
+static int possible_cpus(void)
+{
+	int count = libbpf_num_possible_cpus();
+
+	return count > 0 ? count : 1;
+}
+
+static void *map_array(const struct bpf_map *map)
+{
+	size_t size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return start != MAP_FAILED ? start : NULL;
+}
+
+static void unmap_array(void *start, const struct bpf_map *map)
+{
+	if (start != NULL)
+		munmap(start, (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map));
+}
+
+static void free_slot(struct bpf_latency *latency, uint32_t index)
+{
+	latency->slots[index].used = 0;
+	if (bpf_map_update_elem(bpf_map__fd(latency->object->maps.free_slots), NULL, &index, BPF_ANY) == 0)
+		latency->free_count++;
+}
+
+static void fill_maps(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
+{
+	const uint32_t one = 1;
+
+	latency->slots[LATENCY_SLOT_OTHER].used = 1;
+	for (uint32_t i = 0; i < LATENCY_SLOTS; i++) {
+		latency->slots[i].version = FIRST_VERSION;
+		if (i != LATENCY_SLOT_OTHER)
+			free_slot(latency, i);
+	}
+	for (size_t i = 0; i < scope_count; i++)
+		bpf_map_update_elem(bpf_map__fd(latency->object->maps.scope), &scope[i], &one, BPF_ANY);
+}
+
+/* Returns 0 or a negative errno. */
+static int open_object(struct bpf_latency *latency, size_t scope_count)
+{
+	struct latency *object;
+
+	bpf_object_listen();
+	object = latency->object = latency__open();
+	if (object == NULL)
+		return -errno;
+	while (latency->shard_count < LATENCY_SHARDS_MAX && (int)latency->shard_count < possible_cpus())
+		latency->shard_count *= 2;
+	object->rodata->shard_mask = latency->shard_count - 1;
+	object->rodata->scoped = scope_count != 0;
+	bpf_map__set_max_entries(object->maps.counts, LATENCY_SLOTS * latency->shard_count);
+	if (scope_count != 0)
+		bpf_map__set_max_entries(object->maps.scope, (uint32_t)scope_count);
+	return 0;
+}
+
+/* What is needed of a loaded object; false when the kernel refuses. */
+static bool make_ready(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
+{
+	struct latency *object = latency->object;
+
+	latency->all_tasks = bpf_program__attach_iter(object->progs.make_room_for_all, NULL);
+	latency->slots = map_array(object->maps.slots);
+	latency->counts = map_array(object->maps.counts);
+	if (latency->all_tasks == NULL || latency->slots == NULL || latency->counts == NULL)
+		return false;
+	latency->seen = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->seen));
+	latency->costs = memory_allocate_zero((size_t)possible_cpus(), sizeof(*latency->costs));
+	fill_maps(latency, scope, scope_count);
+	return true;
+}
+
+struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
+				     struct feature_result *ret_result)
+{
+	struct bpf_latency *latency;
+	int result;
+
+	*ret_result = bpf_check();
+	if (ret_result->state != FEATURE_STATE_ON)
+		return NULL;
+	latency = memory_allocate_zero(1, sizeof(*latency));
+	latency->shard_count = 1;
+	result = open_object(latency, scope_count);
+	*ret_result = bpf_object_load_checked(latency->object != NULL ? latency->object->skeleton : NULL,
+					      result, arena);
+	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency, scope, scope_count))
+		*ret_result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_NOT_IN_KERNEL,
+			.detail = "the kernel refused an iterator over tasks, or to map an array",
+		};
+	if (ret_result->state == FEATURE_STATE_ON)
+		return latency;
+	bpf_latency_close(latency);
+	return NULL;
+}
+
+static void detach(struct bpf_latency *latency)
+{
+	for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+		bpf_link__destroy(latency->links[i]);
+		latency->links[i] = NULL;
+	}
+	latency->is_on = false;
+}
+
+void bpf_latency_close(struct bpf_latency *latency)
+{
+	if (latency == NULL)
+		return;
+	detach(latency);
+	bpf_link__destroy(latency->all_tasks);
+	if (latency->object != NULL) {
+		unmap_array(latency->slots, latency->object->maps.slots);
+		unmap_array(latency->counts, latency->object->maps.counts);
+	}
+	latency__destroy(latency->object);
+	free(latency->seen);
+	free(latency->costs);
+	free(latency);
+}
+
+/* --- switching --- */
+
+/* Runs the program that makes room for the times of each thread. */
+static int make_room_for_all(const struct bpf_latency *latency)
+{
+	int descriptor = bpf_iter_create(bpf_link__fd(latency->all_tasks));
+	char text[8];
+	ssize_t count;
+
+	if (descriptor < 0)
+		return -errno;
+	do {
+		count = read(descriptor, text, sizeof(text));
+	} while (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)));
+	count = count < 0 ? -errno : 0;
+	close(descriptor);
+	return (int)count;
+}
+
+static int attach(struct bpf_latency *latency, size_t index, const struct bpf_program *program)
+{
+	latency->links[index] = bpf_program__attach(program);
+	return latency->links[index] != NULL ? 0 : -errno;
+}
+
+static int attach_all(struct bpf_latency *latency)
+{
+	struct latency *object = latency->object;
+	int result;
+
+	object->bss->since = clock_ns(CLOCK_MONOTONIC);
+	result = attach(latency, 0, object->progs.make_room);
+	if (result == 0)
+		result = make_room_for_all(latency);
+	if (result == 0)
+		result = attach(latency, 1, object->progs.count_wakeup);
+	if (result == 0)
+		result = attach(latency, 2, object->progs.count_new);
+	return result == 0 ? attach(latency, 3, object->progs.count_switch) : result;
+}
+
+static void take_nothing(void *context, const struct bpf_waits *waits)
+{
+	(void)context;
+	(void)waits;
+}
+
+int bpf_latency_switch(struct bpf_latency *latency, bool on)
+{
+	uint64_t events, cost;
+	int result;
+
+	if (on == latency->is_on)
+		return 0;
+	if (!on) {
+		detach(latency);
+		return 0;
+	}
+	/* what was counted before it was switched off */
+	bpf_latency_read(latency, take_nothing, NULL, &events, &cost);
+	result = attach_all(latency);
+	if (result < 0)
+		detach(latency);
+	else
+		latency->is_on = true;
+	return result;
+}
+
+/* --- reading --- */
+
+/* Adds up the shards of a slot: its counts since it was last read. False where there are none. */
+static bool read_counts(struct bpf_latency *latency, uint32_t index, uint32_t generation,
+			struct bpf_waits *waits)
+{
+	struct latency_counts *shards = &latency->counts[(size_t)index * latency->shard_count];
+	struct seen *seen = &latency->seen[index];
+	bool found = false;
+
+	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < LATENCY_RECORD_BUCKETS; i++) {
+			uint32_t count = 0;
+
+			for (uint32_t shard = 0; shard < latency->shard_count; shard++)
+				count += __atomic_load_n(&shards[shard].buckets[kind][i], __ATOMIC_RELAXED);
+			waits->buckets[kind][i] = count - seen->buckets[kind][i];
+			seen->buckets[kind][i] = count;
+			found |= waits->buckets[kind][i] != 0;
+		}
+		waits->longest[kind] = 0;
+		for (uint32_t shard = 0; shard < latency->shard_count; shard++) {
+			uint64_t longest = __atomic_exchange_n(&shards[shard].longest[generation][kind], 0,
+							       __ATOMIC_RELAXED);
+
+			sum += __atomic_load_n(&shards[shard].sum[kind], __ATOMIC_RELAXED);
+			if (longest > waits->longest[kind])
+				waits->longest[kind] = longest;
+		}
+		waits->sum[kind] = sum - seen->sum[kind];
+		seen->sum[kind] = sum;
+	}
+	return found;
+}
+
+/*
+ * Takes a slot back in two readings: first no thread finds it any more, and then, when all that were about to
+ * count a wait in it have done so, it is free.
+ */
+static void take_back(struct bpf_latency *latency, uint32_t index)
+{
+	struct latency_slot *slot = &latency->slots[index];
+	struct seen *seen = &latency->seen[index];
+
+	if (index == LATENCY_SLOT_OTHER)
+		return;
+	if (seen->is_leaving) {
+		seen->is_leaving = false;
+		seen->idle = 0;
+		free_slot(latency, index);
+	} else if (++seen->idle >= IDLE_READINGS && latency->free_count < SCARCE_SLOTS) {
+		seen->is_leaving = true;
+		bpf_map_delete_elem(bpf_map__fd(latency->object->maps.slot_of_names), &slot->names);
+		__atomic_add_fetch(&slot->version, 1, __ATOMIC_RELEASE);
+	}
+}
+
+static struct latency_cost read_costs(struct bpf_latency *latency)
+{
+	struct latency_cost all = {0};
+	const uint32_t zero = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(latency->object->maps.costs), &zero, latency->costs) != 0)
+		return latency->cost;
+	for (int i = 0; i < possible_cpus(); i++) {
+		all.events += latency->costs[i].events;
+		all.samples += latency->costs[i].samples;
+		all.sampled += latency->costs[i].sampled;
+	}
+	return all;
+}
+
+void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
+		      uint64_t *ret_events, uint64_t *ret_cost_ns)
+{
+	const uint32_t generation = latency->object->bss->generation & 1;
+	const struct latency_cost before = latency->cost;
+	uint64_t samples;
+	size_t used = 0;
+
+	__atomic_store_n(&latency->object->bss->generation, 1 - generation, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < LATENCY_SLOTS; i++) {
+		struct latency_slot *slot = &latency->slots[i];
+		struct bpf_waits waits;
+
+		if (__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) == 0)
+			continue;
+		used++;
+		if (!read_counts(latency, i, generation, &waits)) {
+			take_back(latency, i);
+			continue;
+		}
+		latency->seen[i].idle = 0;
+		waits.names = i != LATENCY_SLOT_OTHER ? &slot->names : NULL;
+		waits.tgid = slot->tgid;
+		waits.tid = slot->tid;
+		take(context, &waits);
+	}
+	latency->free_count = LATENCY_SLOTS - used;
+	/* threads that found no slot look for one again */
+	__atomic_add_fetch(&latency->slots[LATENCY_SLOT_OTHER].version, 1, __ATOMIC_RELEASE);
+	latency->cost = read_costs(latency);
+	*ret_events = latency->cost.events - before.events;
+	samples = latency->cost.samples - before.samples;
+	*ret_cost_ns = samples != 0 ? (uint64_t)((double)(latency->cost.sampled - before.sampled) /
+						 (double)samples * (double)*ret_events)
+				    : 0;
+}

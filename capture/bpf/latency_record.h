@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BPF_LATENCY_RECORD_H
+#define CTOP_BPF_LATENCY_RECORD_H
+
+#include <linux/types.h>
+
+/*
+ * What the programs that measure waits and those who read them share. Threads of one name, process name and
+ * cgroup share a slot: a number under which their waits are counted. A slot's counts stand in several shards,
+ * each for some of the CPUs, so that those of a large host do not wait for one another.
+ */
+
+enum {
+	LATENCY_SLOT_OTHER = 0, /* of all that found no slot left */
+	LATENCY_SLOTS = 4096,
+	LATENCY_SHARDS_MAX = 8,
+	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
+	LATENCY_RECORD_KINDS = 2,    /* run queue, D */
+	LATENCY_NAME_SIZE = 16,      /* TASK_COMM_LEN of include/linux/sched.h */
+	LATENCY_GENERATIONS = 2,
+};
+
+/* Whose waits. Padded by hand: it is the key of a map. */
+struct latency_names {
+	char process[LATENCY_NAME_SIZE]; /* of the leader */
+	char thread[LATENCY_NAME_SIZE];
+	__u64 cgroup; /* id of the cgroup of the default hierarchy (v2) */
+	__u64 kernel; /* 1 for kernel threads */
+};
+
+/* The counts of one slot in one shard. They only grow, but for `longest`. */
+struct latency_counts {
+	__u32 buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS]; /* [i]: from 2^i ns on; may wrap */
+	__u64 sum[LATENCY_RECORD_KINDS];                             /* ns */
+	__u64 longest[LATENCY_GENERATIONS][LATENCY_RECORD_KINDS];    /* ns, of one generation */
+};
+
+/* What is known of a slot. */
+struct latency_slot {
+	struct latency_names names;
+	__u32 version; /* changes when the slot is given to other names */
+	__u32 tgid;    /* of the thread that it was made for, in the initial pid namespace */
+	__u32 tid;
+	__u32 used; /* 0 while it has no names */
+};
+
+/* What measuring costs, on one CPU. */
+struct latency_cost {
+	__u64 events;
+	__u64 samples; /* of them, those that were timed */
+	__u64 sampled; /* ns in all of these */
+};
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a snapshot says of how long threads waited (docs/latency.md). */
+#include "latency_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "capture/bpf/bpf_latency.h"
+#include "capture/host/cgroup.h"
+
+_Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets are the same");
+_Static_assert((int)LATENCY_RECORD_KINDS == (int)LATENCY_KIND_COUNT, "the kinds are the same");
+
+enum {
+	KNOWN_CGROUPS_MAX = 16384, /* then they are learned anew */
+};
+
+static const char ended_name[] = "(ended)"; /* of a cgroup that is gone before its path was known */
+
+struct latency_watch {
+	struct bpf_latency *bpf;
+	const struct roots *roots;
+	bool is_on;
+	uint64_t read_at_ns; /* CLOCK_BOOTTIME */
+	/* Sums (latency_sums_add()) since it was switched on, and of what no live round has had yet. */
+	struct snapshot *whole, *pending;
+	struct string_pool cgroup_paths;
+	struct hash_map cgroup_of; /* by the id of a cgroup: id of its path in cgroup_paths */
+};
+
+struct latency_watch *latency_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
+					 struct arena *arena, struct feature_result *ret_result)
+{
+	struct bpf_latency *bpf;
+	struct latency_watch *watch;
+
+	*ret_result = (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_OTHER_NAMESPACE,
+		.detail = "only in the initial pid namespace",
+	};
+	/* ids are those of the initial one */
+	if (!roots->own_namespace || !roots->initial_pid_namespace)
+		return NULL;
+	bpf = bpf_latency_open(scope, scope_count, arena, ret_result);
+	if (bpf == NULL)
+		return NULL;
+	watch = memory_allocate_zero(1, sizeof(*watch));
+	watch->bpf = bpf;
+	watch->roots = roots;
+	return watch;
+}
+
+void latency_watch_close(struct latency_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	bpf_latency_close(watch->bpf);
+	snapshot_release(watch->whole);
+	snapshot_release(watch->pending);
+	string_pool_release(&watch->cgroup_paths);
+	hash_map_release(&watch->cgroup_of);
+	free(watch);
+}
+
+static void start_sums(struct snapshot **sums)
+{
+	snapshot_release(*sums);
+	*sums = snapshot_create();
+}
+
+int latency_watch_switch(struct latency_watch *watch, bool on)
+{
+	int result = on != watch->is_on ? bpf_latency_switch(watch->bpf, on) : 0;
+
+	if (result < 0 || on == watch->is_on)
+		return result;
+	watch->is_on = on;
+	watch->read_at_ns = clock_ns(CLOCK_BOOTTIME);
+	start_sums(&watch->whole);
+	start_sums(&watch->pending);
+	return 0;
+}
+
+void latency_watch_return(struct latency_watch *watch, const struct snapshot *snapshot)
+{
+	if (watch->is_on && !snapshot->latency.is_whole)
+		free(latency_sums_add(watch->pending, snapshot));
+}
+
+/* --- names --- */
+
+/* The id of a cgroup is the inode number of its directory: kernfs_node of include/linux/kernfs.h. */
+static void learn_cgroup(struct latency_watch *watch, const struct snapshot *snapshot, uint32_t path)
+{
+	const char *text = snapshot_text(snapshot, path);
+	size_t length = string_pool_length(&snapshot->strings, path);
+	int directory = cgroup_open(watch->roots, text, length, O_PATH);
+	struct stat status;
+
+	if (directory < 0)
+		return;
+	if (fstat(directory, &status) == 0)
+		hash_map_set(&watch->cgroup_of, status.st_ino,
+			     string_pool_intern(&watch->cgroup_paths, text, length));
+	close(directory);
+}
+
+/* Learns the ids of the cgroups that threads of this round are in. */
+static void learn_cgroups(struct latency_watch *watch, const struct snapshot *snapshot)
+{
+	bool *done = memory_allocate_zero(snapshot->strings.count + 1, sizeof(*done));
+
+	if (watch->cgroup_paths.count > KNOWN_CGROUPS_MAX) {
+		string_pool_release(&watch->cgroup_paths);
+		hash_map_clear(&watch->cgroup_of);
+	}
+	for (size_t i = 0; i < snapshot->triple_count; i++) {
+		uint32_t path = snapshot->triples[i].cgroup;
+
+		if (!done[path])
+			learn_cgroup(watch, snapshot, path);
+		done[path] = true;
+	}
+	free(done);
+}
+
+struct taking {
+	struct latency_watch *watch;
+	struct snapshot *snapshot;
+	bool learned;
+};
+
+static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char *name)
+{
+	return strncmp(snapshot_text(snapshot, id), name, strnlen(name, LATENCY_NAME_SIZE)) == 0;
+}
+
+/*
+ * The names of a thread in the snapshot that these waits are of; NULL when it is gone or has other names now.
+ * procfs writes behind the name of a worker of the kernel what it does (proc_task_name()).
+ */
+static const struct triple *find_names(const struct snapshot *snapshot, const struct bpf_waits *waits)
+{
+	size_t low = 0, high = snapshot->thread_count;
+	const struct triple *names;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshot->tgid[middle] < waits->tgid ||
+		    (snapshot->tgid[middle] == waits->tgid && snapshot->tid[middle] < waits->tid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == snapshot->thread_count || snapshot->tgid[low] != waits->tgid ||
+	    snapshot->tid[low] != waits->tid)
+		return NULL;
+	names = &snapshot->triples[snapshot->triple[low]];
+	return has_prefix(snapshot, names->pcomm, waits->names->process) &&
+			       has_prefix(snapshot, names->comm, waits->names->thread)
+		       ? names
+		       : NULL;
+}
+
+static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits, const struct triple *names)
+{
+	struct latency_watch *watch = taking->watch;
+	struct string_pool *strings = &taking->snapshot->strings;
+	uint32_t id;
+
+	if (!hash_map_get(&watch->cgroup_of, waits->names->cgroup, &id) && !taking->learned) {
+		learn_cgroups(watch, taking->snapshot);
+		taking->learned = true;
+	}
+	if (hash_map_get(&watch->cgroup_of, waits->names->cgroup, &id))
+		return string_pool_intern(strings, string_pool_text(&watch->cgroup_paths, id),
+					  string_pool_length(&watch->cgroup_paths, id));
+	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
+}
+
+static uint32_t intern_name(struct string_pool *strings, const char name[LATENCY_NAME_SIZE])
+{
+	return string_pool_intern(strings, name, strnlen(name, LATENCY_NAME_SIZE));
+}
+
+static void take(void *context, const struct bpf_waits *waits)
+{
+	struct taking *taking = context;
+	struct snapshot *snapshot = taking->snapshot;
+	struct string_pool *strings = &snapshot->strings;
+	const struct triple *names = NULL;
+	struct latency_record *record;
+	uint32_t pcomm, comm, cgroup;
+
+	if (waits->names == NULL) {
+		pcomm = comm = cgroup = string_pool_intern(strings, latency_other_name,
+							   strlen(latency_other_name));
+	} else {
+		const bool is_kernel = waits->names->kernel != 0;
+
+		names = find_names(snapshot, waits);
+		cgroup = find_cgroup(taking, waits, names);
+		pcomm = names != NULL && is_kernel ? names->pcomm
+						   : intern_name(strings, waits->names->process);
+		comm = names != NULL && is_kernel ? names->comm : intern_name(strings, waits->names->thread);
+	}
+	record = latency_add_record(snapshot, pcomm, comm, cgroup);
+	record->is_kernel = waits->names != NULL && waits->names->kernel != 0;
+	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
+		memcpy(record->of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
+		record->of[kind].sum_ns = waits->sum[kind];
+		record->of[kind].max_ns = waits->longest[kind];
+	}
+}
+
+/* --- rounds --- */
+
+/* Adds the records of sums to a snapshot that has none. */
+static void hand_over(const struct snapshot *sums, struct snapshot *snapshot)
+{
+	snapshot->latency.span_ns = sums->latency.span_ns;
+	snapshot->latency.events = sums->latency.events;
+	snapshot->latency.cost_ns = sums->latency.cost_ns;
+	for (size_t i = 0; i < sums->latency.count; i++) {
+		const struct latency_record *from = &sums->latency.records[i];
+		const uint32_t names[] = {from->pcomm, from->comm, from->cgroup};
+		uint32_t ids[3];
+		struct latency_record *record;
+
+		for (size_t k = 0; k < 3; k++)
+			ids[k] = string_pool_intern(&snapshot->strings, snapshot_text(sums, names[k]),
+						    string_pool_length(&sums->strings, names[k]));
+		record = latency_add_record(snapshot, ids[0], ids[1], ids[2]);
+		record->is_kernel = from->is_kernel;
+		memcpy(record->of, from->of, sizeof(from->of));
+	}
+}
+
+void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot *snapshot)
+{
+	struct latency *latency = &snapshot->latency;
+	struct taking taking = {.watch = watch, .snapshot = snapshot};
+	uint64_t now;
+
+	if (!watch->is_on)
+		return;
+	now = clock_ns(CLOCK_BOOTTIME);
+	bpf_latency_read(watch->bpf, take, &taking, &latency->events, &latency->cost_ns);
+	latency->span_ns = now - watch->read_at_ns;
+	watch->read_at_ns = now;
+	free(latency_sums_add(watch->whole, snapshot));
+	if (!whole && watch->pending->latency.span_ns == 0)
+		return; /* as it is */
+	free(latency_sums_add(watch->pending, snapshot));
+	latency->count = 0;
+	hand_over(whole ? watch->whole : watch->pending, snapshot);
+	latency->is_whole = whole;
+	if (!whole)
+		start_sums(&watch->pending);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LATENCY_SPANS_H
+#define CTOP_LATENCY_SPANS_H
+
+#include "snapshot/snapshot.h"
+
+/*
+ * How long waits took over the spans that a live session shows. All have the same records: record i of each
+ * is of triple i of `whole`. A zeroed struct is empty.
+ */
+struct latency_spans {
+	struct snapshot *whole; /* sums since measuring began (latency_sums_add()); NULL: nothing yet */
+	struct latency interval, base;
+};
+
+/* Adds a round, which is the new interval. A snapshot with all waits since measuring began changes nothing.
+ */
+void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot);
+
+/* Takes the waits of a file, which are the whole. */
+void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *snapshot);
+
+/* What is since the base begins anew. */
+void latency_spans_set_base(struct latency_spans *spans);
+
+void latency_spans_release(struct latency_spans *spans);
+
+#endif

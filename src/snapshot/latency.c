@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "latency.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "snapshot.h"
+
+const char *const latency_kind_names[LATENCY_KIND_COUNT] = {
+	[LATENCY_RUN_QUEUE] = "run_queue",
+	[LATENCY_BLOCKED] = "blocked",
+};
+
+const char latency_other_name[] = "(other)";
+
+size_t latency_bucket(uint64_t wait_ns)
+{
+	size_t bucket = 0;
+
+	while (wait_ns > 1 && bucket < LATENCY_BUCKETS - 1) {
+		wait_ns >>= 1;
+		bucket++;
+	}
+	return bucket;
+}
+
+uint64_t latency_bucket_start(size_t bucket)
+{
+	return bucket != 0 ? UINT64_C(1) << bucket : 0;
+}
+
+uint64_t latency_bucket_end(size_t bucket)
+{
+	return bucket < LATENCY_BUCKETS - 1 ? UINT64_C(1) << (bucket + 1) : UINT64_MAX;
+}
+
+uint64_t latency_count(const struct latency_histogram *histogram)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		count = number_add_saturating(count, histogram->buckets[i]);
+	return count;
+}
+
+void latency_merge(struct latency_histogram *histogram, const struct latency_histogram *more)
+{
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		histogram->buckets[i] = number_add_saturating(histogram->buckets[i], more->buckets[i]);
+	histogram->sum_ns = number_add_saturating(histogram->sum_ns, more->sum_ns);
+	if (more->max_ns > histogram->max_ns)
+		histogram->max_ns = more->max_ns;
+}
+
+double latency_percentile(const struct latency_histogram *histogram, double share)
+{
+	const double max = (double)histogram->max_ns;
+	const double wanted = share * (double)latency_count(histogram);
+	double before = 0;
+
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
+		const double here = (double)histogram->buckets[i];
+		double start, end, time;
+
+		if (here == 0 || before + here < wanted) {
+			before += here;
+			continue;
+		}
+		start = (double)latency_bucket_start(i);
+		end = (double)latency_bucket_end(i);
+		/* the longest wait bounds the bucket that it is in */
+		if (end > max && max >= start)
+			end = max;
+		time = start + (end - start) * ((wanted - before) / here);
+		return time < max ? time : max;
+	}
+	return 0;
+}
+
+struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
+					  uint32_t cgroup)
+{
+	struct latency *latency = &snapshot->latency;
+	struct latency_record *record = MEMORY_APPEND(latency->records, latency->count, latency->capacity);
+
+	*record = (struct latency_record){.pcomm = pcomm, .comm = comm, .cgroup = cgroup};
+	return record;
+}
+
+static uint32_t copy_name(struct snapshot *sums, const struct snapshot *from, uint32_t id)
+{
+	return string_pool_intern(&sums->strings, snapshot_text(from, id),
+				  string_pool_length(&from->strings, id));
+}
+
+/* Index of the record of the same names; past the bound, that of all others when it is new. */
+static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
+			    const struct latency_record *record)
+{
+	const size_t length = strlen(latency_other_name);
+	struct triple names;
+	uint32_t index, other;
+
+	if (sums->latency.count < LATENCY_RECORDS_MAX) {
+		names = (struct triple){copy_name(sums, from, record->pcomm),
+					copy_name(sums, from, record->comm),
+					copy_name(sums, from, record->cgroup)};
+		index = snapshot_intern_triple(sums, names);
+	} else {
+		/* names are only looked up, so that they do not grow either */
+		names = (struct triple){string_pool_find(&sums->strings, snapshot_text(from, record->pcomm),
+							 string_pool_length(&from->strings, record->pcomm)),
+					string_pool_find(&sums->strings, snapshot_text(from, record->comm),
+							 string_pool_length(&from->strings, record->comm)),
+					string_pool_find(&sums->strings, snapshot_text(from, record->cgroup),
+							 string_pool_length(&from->strings, record->cgroup))};
+		index = snapshot_find_triple(sums, names);
+		if (index == UINT32_MAX) {
+			other = string_pool_intern(&sums->strings, latency_other_name, length);
+			index = snapshot_intern_triple(sums, (struct triple){other, other, other});
+			names = sums->triples[index];
+		}
+	}
+	if (index == sums->latency.count)
+		latency_add_record(sums, names.pcomm, names.comm, names.cgroup)->is_kernel =
+			record->is_kernel;
+	return index;
+}
+
+uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapshot)
+{
+	struct latency *to = &sums->latency;
+	const struct latency *more = &snapshot->latency;
+	uint32_t *indices = memory_allocate((more->count + 1) * sizeof(*indices));
+
+	to->span_ns = number_add_saturating(to->span_ns, more->span_ns);
+	to->events = number_add_saturating(to->events, more->events);
+	to->cost_ns = number_add_saturating(to->cost_ns, more->cost_ns);
+	for (size_t i = 0; i < more->count; i++) {
+		struct latency_record *record;
+
+		indices[i] = find_record(sums, snapshot, &more->records[i]);
+		record = &to->records[indices[i]];
+		record->is_kernel &= more->records[i].is_kernel;
+		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+			latency_merge(&record->of[kind], &more->records[i].of[kind]);
+	}
+	return indices;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LATENCY_H
+#define CTOP_LATENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * How long waits took, of threads that have their names and their cgroup in common: for a CPU, and blocked in
+ * uninterruptible sleep (D). A wait is counted when it ends.
+ */
+
+struct snapshot;
+
+enum latency_kind {
+	LATENCY_RUN_QUEUE,
+	LATENCY_BLOCKED,
+	LATENCY_KIND_COUNT,
+};
+
+extern const char *const latency_kind_names[LATENCY_KIND_COUNT]; /* "run_queue", "blocked" */
+
+enum {
+	LATENCY_BUCKETS = 40,
+	LATENCY_RECORDS_MAX = 8192, /* of sums; what is beyond is put together under `(other)` */
+};
+
+/* The name of records that stand for what had no record of its own. */
+extern const char latency_other_name[];
+
+/*
+ * Waits by the highest bit of their time: bucket i has those from 2^i ns on and below 2^(i+1) ns, the first
+ * one also those of 0 ns, the last one (from 9 minutes on) all longer ones.
+ */
+struct latency_histogram {
+	uint64_t buckets[LATENCY_BUCKETS];
+	uint64_t sum_ns;
+	uint64_t max_ns; /* the longest wait */
+};
+
+struct latency_record {
+	uint32_t pcomm, comm, cgroup; /* ids in the strings of its snapshot, as in struct triple */
+	bool is_kernel;               /* of kernel threads only */
+	struct latency_histogram of[LATENCY_KIND_COUNT];
+};
+
+/* What a snapshot has of it. */
+struct latency {
+	/* Length of what was measured: of a live round since the round before, of a full capture and of a
+	 * file since measuring began. 0: not measured. */
+	uint64_t span_ns;
+	uint64_t events;                /* of the scheduler that were looked at in this time; 0: not known */
+	uint64_t cost_ns;               /* CPU time of measuring, as far as it is known */
+	bool is_whole;                  /* since measuring began */
+	struct latency_record *records; /* in no order; of sums: by the triple of the same index */
+	size_t count, capacity;
+};
+
+/* The bucket of a wait. */
+size_t latency_bucket(uint64_t wait_ns);
+
+/* The bounds of a bucket: the shortest wait in it, and the shortest in the next one. */
+uint64_t latency_bucket_start(size_t bucket);
+uint64_t latency_bucket_end(size_t bucket);
+
+/* How many waits there are. */
+uint64_t latency_count(const struct latency_histogram *histogram);
+
+/* Adds the waits of another one. */
+void latency_merge(struct latency_histogram *histogram, const struct latency_histogram *more);
+
+/*
+ * The time, ns, that `share` (0 to 1) of the waits did not exceed: the waits of a bucket are taken as spread
+ * evenly over it, so that it is in the same bucket as the exact one; never more than the longest wait. 0 when
+ * there are none.
+ */
+double latency_percentile(const struct latency_histogram *histogram, double share);
+
+/* A zeroed record of these names (ids in the snapshot's strings), valid until the next one. */
+struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
+					  uint32_t cgroup);
+
+/*
+ * Sums are a snapshot without threads, of which triple i is that of record i. Adds the records of another
+ * snapshot, which may be of any kind; bounded by LATENCY_RECORDS_MAX. Returns in which record each was put;
+ * the caller frees it.
+ */
+uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How long waits took, in rows, spans and texts. */
+#include "session_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct session *session;
+
+static void add_waits(struct snapshot *snapshot, const char *process, const char *thread, const char *cgroup,
+		      enum latency_kind kind, uint64_t wait, uint64_t count)
+{
+	struct latency_record *record = latency_add_record(
+		snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
+		string_pool_intern(&snapshot->strings, thread, strlen(thread)),
+		string_pool_intern(&snapshot->strings, cgroup, strlen(cgroup)));
+
+	record->of[kind].buckets[latency_bucket(wait)] = count;
+	record->of[kind].sum_ns = wait * count;
+	record->of[kind].max_ns = wait;
+}
+
+/* Two web workers in one cgroup, a pool in another; `round` counts from 0. */
+static struct snapshot *make_round(int round)
+{
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 10, 10, "web", "web", 5), "/a");
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 10, 11, "web", "worker-1", 5), "/a");
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 10, 12, "web", "worker-2", 5), "/a");
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 20, 20, "pool", "pool", 5), "/b");
+	return snapshot;
+}
+
+static void add_rounds(void)
+{
+	struct snapshot *first = make_round(0), *second = make_round(1);
+
+	first->latency.span_ns = MS(1000);
+	add_waits(first, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 1000000, 10);
+	snapshot_finish(first);
+	session_add_round(session, first);
+	second->latency.span_ns = MS(2000);
+	add_waits(second, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 5000, 150);
+	add_waits(second, "web", "worker-2", "/a", LATENCY_RUN_QUEUE, 70000, 50);
+	/* a thread that is gone */
+	add_waits(second, "web", "worker-7", "/a", LATENCY_RUN_QUEUE, 70000, 2);
+	add_waits(second, "pool", "pool", "/b", LATENCY_BLOCKED, 3000000, 4);
+	snapshot_finish(second);
+	session_add_round(session, second);
+}
+
+static int open_session(void **state)
+{
+	(void)state;
+	session = session_create();
+	return 0;
+}
+
+static int close_session(void **state)
+{
+	(void)state;
+	session_release(session);
+	return 0;
+}
+
+static double number(const struct table *table, const char *label, enum column column)
+{
+	const struct cell *cell = fixture_cell(table, label, column);
+
+	assert_int_equal(cell->state, CELL_VALUE);
+	return cell->form == CELL_FORM_INTEGER ? (double)cell->value.integer : cell->value.real;
+}
+
+static void test_interval(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds();
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	assert_true(number(table, "web", COLUMN_WAITS) == 101);
+	assert_true(number(table, "web", COLUMN_RQ50) >= 4096 && number(table, "web", COLUMN_RQ50) <= 8192);
+	assert_true(number(table, "web", COLUMN_RQ99) > 65536 && number(table, "web", COLUMN_RQ99) <= 70000);
+	assert_true(number(table, "web", COLUMN_RQMAX) == 70000);
+	assert_true(number(table, "web", COLUMN_DWAITS) == 0);
+	assert_int_equal(fixture_cell(table, "web", COLUMN_D99)->state, CELL_ABSENT);
+	assert_true(number(table, "pool", COLUMN_DWAITS) == 2);
+	assert_true(number(table, "pool", COLUMN_DMAX) == 3000000);
+	assert_int_equal(fixture_cell(table, "pool", COLUMN_RQ50)->state, CELL_ABSENT);
+	table_release(table);
+}
+
+/* Since the base, and in all: the first round counts in the latter alone. */
+static void test_spans(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds();
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_BASE);
+	assert_true(number(table, "web", COLUMN_WAITS) == 202);
+	table_release(table);
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	assert_true(number(table, "web", COLUMN_WAITS) == 212);
+	assert_true(number(table, "web", COLUMN_RQMAX) == 1000000);
+	table_release(table);
+	session_set_base(session);
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_BASE);
+	assert_int_equal(fixture_cell(table, "web", COLUMN_WAITS)->state, CELL_UNAVAILABLE);
+	table_release(table);
+}
+
+static struct table *table_of(enum axis axis, enum view_level level, const char *process)
+{
+	struct view view;
+	struct table *table;
+
+	view_initialise(&view);
+	view_set_tab(&view, TAB_LATENCY);
+	if (process != NULL)
+		assert_true(view_open(&view, process, strlen(process)));
+	view.grouping.axis = axis;
+	view.level = level;
+	view.mode = VIEW_MODE_INTERVAL;
+	table = session_table(session, &view);
+	view_release(&view);
+	return table;
+}
+
+/* A pattern of names has the waits of all its threads, also of those that are gone; so has a cgroup. */
+static void test_axes(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds();
+	table = table_of(AXIS_THREAD, VIEW_LEVEL_GROUPS, NULL);
+	assert_true(number(table, "worker-{N}", COLUMN_WAITS) == 202);
+	table_release(table);
+	table = table_of(AXIS_CGROUP, VIEW_LEVEL_GROUPS, NULL);
+	assert_true(number(table, "/a", COLUMN_WAITS) == 202);
+	assert_true(number(table, "/b", COLUMN_WAITS) == 0);
+	table_release(table);
+	table = table_of(AXIS_THREAD, VIEW_LEVEL_GROUPS, "web");
+	assert_true(number(table, "worker-{N}", COLUMN_WAITS) == 202);
+	assert_true(number(table, "web", COLUMN_WAITS) == 0);
+	table_release(table);
+	/* of single threads it is not known */
+	table = table_of(AXIS_PROCESS, VIEW_LEVEL_THREADS, NULL);
+	assert_int_equal(fixture_cell(table, "worker-1", COLUMN_WAITS)->state, CELL_ABSENT);
+	table_release(table);
+}
+
+static void test_not_measured(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	session_add_round(session, make_round(0));
+	session_add_round(session, make_round(1));
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	assert_int_equal(fixture_cell(table, "web", COLUMN_RQ99)->state, CELL_UNAVAILABLE);
+	assert_int_equal(fixture_cell(table, "web", COLUMN_RQ99)->reason, REASON_SWITCHED_OFF);
+	table_release(table);
+}
+
+/* What was measured before it was switched off is no interval any more. */
+static void test_switched_off(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds();
+	session_add_round(session, make_round(2));
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	assert_int_equal(fixture_cell(table, "web", COLUMN_WAITS)->state, CELL_UNAVAILABLE);
+	table_release(table);
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	assert_true(number(table, "web", COLUMN_WAITS) == 212);
+	table_release(table);
+}
+
+static void test_text(void **state)
+{
+	struct buffer lines = {0};
+	struct view view;
+	size_t column = 0;
+	enum column columns[COLUMN_TOTAL];
+
+	(void)state;
+	add_rounds();
+	view_initialise(&view);
+	view_set_tab(&view, TAB_LATENCY);
+	view.mode = VIEW_MODE_INTERVAL;
+	for (size_t count = view_columns(&view, columns); column < count; column++) {
+		if (columns[column] == COLUMN_RQ99)
+			break;
+	}
+	session_explain(session, &view, "web", 3, column, &lines);
+	assert_non_null(strstr(lines.data, "measured for 2.0 s"));
+	assert_non_null(strstr(lines.data, "202 waits, mean "));
+	assert_non_null(strstr(lines.data, "longest 70.0us"));
+	assert_non_null(strstr(lines.data, " 4.1us to  8.2us |####################################|"
+					   "         150  74.3%"));
+	for (const char *line = lines.data; *line != '\0'; line += strcspn(line, "\n") + 1) {
+		if (strstr(line, "|#") == line + 17)
+			assert_true(strcspn(line, "\n") <= 76);
+	}
+	view_release(&view);
+	buffer_release(&lines);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_interval, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_spans, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_axes, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_not_measured, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_switched_off, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_text, open_session, close_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/cmocka_include.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "snapshot/snapshot.h"
+
+static int order_waits(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void add_wait(struct latency_histogram *histogram, uint64_t wait)
+{
+	histogram->buckets[latency_bucket(wait)]++;
+	histogram->sum_ns += wait;
+	if (wait > histogram->max_ns)
+		histogram->max_ns = wait;
+}
+
+static void test_buckets(void **state)
+{
+	(void)state;
+	assert_int_equal(latency_bucket(0), 0);
+	assert_int_equal(latency_bucket(1), 0);
+	assert_int_equal(latency_bucket(2), 1);
+	assert_int_equal(latency_bucket(1023), 9);
+	assert_int_equal(latency_bucket(1024), 10);
+	assert_int_equal(latency_bucket(UINT64_MAX), LATENCY_BUCKETS - 1);
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
+		assert_int_equal(latency_bucket(latency_bucket_start(i)), i);
+		assert_int_equal(latency_bucket(latency_bucket_end(i) - 1), i);
+	}
+}
+
+/* Whatever the waits are, a percentile is in the bucket of the exact one. */
+static void test_percentiles(void **state)
+{
+	static const double shares[] = {0.01, 0.5, 0.9, 0.99, 0.999, 1.0};
+	enum {
+		COUNT = 5000
+	};
+	static uint64_t waits[COUNT];
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned int round = 0; round < 20; round++) {
+		struct latency_histogram histogram = {0};
+
+		for (size_t i = 0; i < COUNT; i++) {
+			random = random * 6364136223846793005U + 1442695040888963407U;
+			waits[i] = (random >> 33) >> (random >> 20 & 15 & (round | 1));
+			add_wait(&histogram, waits[i]);
+		}
+		qsort(waits, COUNT, sizeof(waits[0]), order_waits);
+		assert_int_equal(latency_count(&histogram), COUNT);
+		for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+			const uint64_t exact = waits[(size_t)(shares[i] * COUNT) - 1];
+			const double found = latency_percentile(&histogram, shares[i]);
+
+			assert_true(found >= (double)latency_bucket_start(latency_bucket(exact)));
+			assert_true(found <= (double)latency_bucket_end(latency_bucket(exact)));
+			assert_true(found <= (double)histogram.max_ns);
+		}
+		assert_true(latency_percentile(&histogram, 1.0) == (double)histogram.max_ns);
+	}
+}
+
+static void test_percentiles_of_few(void **state)
+{
+	struct latency_histogram histogram = {0};
+
+	(void)state;
+	assert_true(latency_percentile(&histogram, 0.99) == 0);
+	add_wait(&histogram, 5000);
+	assert_true(latency_percentile(&histogram, 1.0) == 5000);
+	assert_true(latency_percentile(&histogram, 0.5) > 4096 && latency_percentile(&histogram, 0.5) < 5000);
+	/* one long wait of a hundred is beyond the 99th */
+	for (size_t i = 0; i < 98; i++)
+		add_wait(&histogram, 3000);
+	add_wait(&histogram, 1000000);
+	assert_true(latency_percentile(&histogram, 0.98) <= 4096);
+	assert_true(latency_percentile(&histogram, 0.99) <= 8192);
+	assert_true(latency_percentile(&histogram, 0.995) > 500000);
+}
+
+static void add_record(struct snapshot *snapshot, const char *name, uint64_t wait)
+{
+	uint32_t id = string_pool_intern(&snapshot->strings, name, strlen(name));
+
+	add_wait(&latency_add_record(snapshot, id, id, id)->of[LATENCY_BLOCKED], wait);
+}
+
+static const struct latency_record *find(const struct snapshot *snapshot, const char *name)
+{
+	for (size_t i = 0; i < snapshot->latency.count; i++) {
+		if (strcmp(snapshot_text(snapshot, snapshot->latency.records[i].comm), name) == 0)
+			return &snapshot->latency.records[i];
+	}
+	return NULL;
+}
+
+static void test_sums(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *first = snapshot_create(), *second = snapshot_create();
+	uint32_t *indices;
+
+	(void)state;
+	first->latency.span_ns = 10;
+	second->latency.span_ns = 20;
+	add_record(first, "web", 100);
+	add_record(second, "pool", 7);
+	add_record(second, "web", 300);
+	free(latency_sums_add(sums, first));
+	indices = latency_sums_add(sums, second);
+	assert_int_equal(indices[0], 1);
+	assert_int_equal(indices[1], 0);
+	free(indices);
+	assert_int_equal(sums->latency.span_ns, 30);
+	assert_int_equal(sums->latency.count, 2);
+	assert_int_equal(sums->triple_count, 2);
+	assert_int_equal(latency_count(&find(sums, "web")->of[LATENCY_BLOCKED]), 2);
+	assert_int_equal(find(sums, "web")->of[LATENCY_BLOCKED].max_ns, 300);
+	assert_int_equal(find(sums, "web")->of[LATENCY_BLOCKED].sum_ns, 400);
+	assert_int_equal(find(sums, "pool")->of[LATENCY_BLOCKED].sum_ns, 7);
+	snapshot_release(sums);
+	snapshot_release(first);
+	snapshot_release(second);
+}
+
+/* Names without end do not take memory without end, and no wait is lost. */
+static void test_sums_are_bounded(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *more = snapshot_create();
+	uint64_t count = 0;
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < LATENCY_RECORDS_MAX + 100; i++) {
+		snprintf(name, sizeof(name), "name%zu", i);
+		add_record(more, name, 5);
+	}
+	free(latency_sums_add(sums, more));
+	free(latency_sums_add(sums, more));
+	assert_int_equal(sums->latency.count, LATENCY_RECORDS_MAX + 1);
+	assert_int_equal(latency_count(&find(sums, latency_other_name)->of[LATENCY_BLOCKED]), 200);
+	for (size_t i = 0; i < sums->latency.count; i++)
+		count += latency_count(&sums->latency.records[i].of[LATENCY_BLOCKED]);
+	assert_int_equal(count, 2 * (LATENCY_RECORDS_MAX + 100));
+	snapshot_release(sums);
+	snapshot_release(more);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_percentiles_of_few),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_sums_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `--latency` against a thread that measures how late it runs, and that nothing of it stays behind. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+#include "harness.h"
+
+#define NAME "lat-waker"
+
+enum {
+	SKIPPED = 77,
+	EDGE_US = 2000, /* from the end of a wait until the waiting thread has read the clock */
+};
+
+struct program {
+	pid_t child;
+	FILE *commands, *answers;
+};
+
+/* What the waker measured, ns. */
+struct lateness {
+	unsigned long long wakes, median, ninety_ninth, latest, blocked;
+};
+
+static void start(struct program *program)
+{
+	char line[64] = "";
+	int in[2], out[2];
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	program->child = fork();
+	if (program->child == 0) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		close(in[1]);
+		close(out[0]);
+		execl(WAKER_PROGRAM, WAKER_PROGRAM, NAME, (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	program->commands = fdopen(in[1], "w");
+	program->answers = fdopen(out[0], "r");
+	assert_non_null(fgets(line, sizeof line, program->answers));
+	assert_string_equal(line, "ready\n");
+}
+
+/* False where the waker could not do it. */
+static bool let_it_wake(struct program *program, struct lateness *lateness)
+{
+	char line[256] = "";
+
+	fputs("go\n", program->commands);
+	fflush(program->commands);
+	return fgets(line, sizeof line, program->answers) != NULL &&
+	       sscanf(line, "%llu %llu %llu %llu %llu", &lateness->wakes, &lateness->median,
+		      &lateness->ninety_ninth, &lateness->latest, &lateness->blocked) == 5;
+}
+
+/* Its exit status. */
+static int end(struct program *program)
+{
+	int status;
+
+	fclose(program->commands);
+	fclose(program->answers);
+	assert_int_equal(waitpid(program->child, &status, 0), program->child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool can_measure(void)
+{
+	static const char *const arguments[] = {"doctor", "--format", "json", NULL};
+	struct run run;
+	bool result;
+
+	run_ctop(&run, NULL, arguments);
+	run_expect(&run, 0);
+	result = strstr(run.output, "{\"name\":\"latency\",\"state\":\"on\"") != NULL;
+	if (!result)
+		print_message("ctop doctor: latency is not on\n");
+	run_release(&run);
+	return result;
+}
+
+static void expect_same_bucket(const char *what, double counted, double measured)
+{
+	print_message("%s: %.0f ns by ctop, %.0f ns by the waker\n", what, counted, measured);
+	/* the bucket of the wait alone, or that with the way back into the program */
+	if (floor(log2(counted)) != floor(log2(measured)) &&
+	    floor(log2(counted)) != floor(log2(measured - EDGE_US * 1e3)) &&
+	    (counted > measured || counted < measured - EDGE_US * 1e3))
+		fail_msg("%s: not in the same bucket", what);
+}
+
+/*
+ * ctop reads once before the waker begins and once when all is over, so that it counts exactly what the waker
+ * measures.
+ */
+static void test_waker(void **state)
+{
+	static const char *const arguments[] = {CTOP_PROGRAM,
+						"-b",
+						"--latency",
+						"-n",
+						"1",
+						"-d",
+						"7",
+						"--format",
+						"csv",
+						"--mode",
+						"interval",
+						"--columns",
+						"waits,p50,p99,rqmax,dwait,dmax",
+						"-f",
+						NAME,
+						NULL};
+	const struct run_options ordinary = {0};
+	double waits, median, ninety_ninth, latest, blocked, longest_blocked;
+	struct running running;
+	struct lateness lateness;
+	struct program waker;
+	struct run run;
+	const char *row;
+	int status;
+
+	(void)state;
+	if (!can_measure())
+		skip();
+	start(&waker);
+	run_start(&running, &ordinary, arguments);
+	sleep(2); /* until it has read once */
+	if (!let_it_wake(&waker, &lateness)) {
+		kill(running.child, SIGINT);
+		run_finish(&running, &run, &ordinary);
+		run_release(&run);
+		status = end(&waker);
+		assert_int_equal(status, SKIPPED);
+		print_message("no realtime policy is allowed\n");
+		skip();
+	}
+	run_finish(&running, &run, &ordinary);
+	run_expect(&run, 0);
+	end(&waker);
+	row = strstr(run.output, "," NAME ",");
+	assert_non_null(row);
+	assert_int_equal(sscanf(row, "," NAME ",%lf,%lf,%lf,%lf,%lf,%lf", &waits, &median, &ninety_ninth,
+				&latest, &blocked, &longest_blocked),
+			 6);
+	run_release(&run);
+	print_message("%.0f waits by ctop, %llu wakes\n", waits, lateness.wakes);
+	/* the waker waits for its turn now and then without having slept */
+	assert_true(waits >= (double)lateness.wakes);
+	assert_true(waits < 1.2 * (double)lateness.wakes);
+	expect_same_bucket("median", median, (double)lateness.median);
+	expect_same_bucket("99 of 100", ninety_ninth, (double)lateness.ninety_ninth);
+	expect_same_bucket("latest", latest, (double)lateness.latest);
+	assert_true(blocked >= 1);
+	expect_same_bucket("blocked", longest_blocked, (double)lateness.blocked);
+}
+
+static bool has_programs(void)
+{
+	const char *const arguments[] = {BPFTOOL, "prog", "show", "name", "count_switch", NULL};
+	const struct run_options ordinary = {0};
+	struct run run;
+	bool found;
+
+	run_program(&run, &ordinary, arguments);
+	found = strstr(run.output, "count_switch") != NULL;
+	run_release(&run);
+	return found;
+}
+
+/* What is killed takes its programs with it. */
+static void test_killed(void **state)
+{
+	static const char *const arguments[] = {CTOP_PROGRAM, "-b", "--latency", "-d",
+						"0.2",        "-t", "latency",   NULL};
+	const struct run_options ordinary = {0};
+	struct running running;
+	struct run run;
+
+	(void)state;
+	if (access(BPFTOOL, X_OK) != 0 || !can_measure() || has_programs())
+		skip();
+	run_start(&running, &ordinary, arguments);
+	sleep(2);
+	assert_true(has_programs());
+	kill(running.child, SIGKILL);
+	run_finish(&running, &run, &ordinary);
+	run_release(&run);
+	/* the kernel frees them a moment later */
+	for (int i = 0; has_programs() && i < 20; i++)
+		usleep(100000);
+	assert_false(has_programs());
+}
+
+/* An ordinary user is told why, and gets the rest. */
+static void test_not_permitted(void **state)
+{
+	static const char *const arguments[] = {"-b", "--latency", "-d",      "0.2", "-n",
+						"1",  "-t",        "latency", NULL};
+	const struct run_options options = {.user = 65534};
+	struct run run;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	run_ctop(&run, &options, arguments);
+	run_expect(&run, 0);
+	assert_non_null(strstr(run.errors, "how long waits take is not measured"));
+	run_release(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waker),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_not_permitted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

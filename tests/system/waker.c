@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * waker NAME: a thread that wakes at given times, on one CPU with a thread of a realtime policy that leaves
+ * it the CPU only now and then, and measures how late it runs; then it waits once for a child of vfork(2), in
+ * uninterruptible sleep. Prints "ready", begins when it gets a line, prints the number of wakes, how late the
+ * median, the 99th of a hundred and the latest were, and how long it waited for the child, all in ns, and
+ * ends with its standard input. Ends with status 77 where it may not set a realtime policy.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	WAKES = 1000,
+	PERIOD_NS = 2100000,
+	SPIN_NS = 6000000, /* of the other thread, and then as long asleep as it takes */
+	REST_NS = 3000000,
+	BLOCKED_MS = 200,
+	NS_PER_S = 1000000000,
+	SKIPPED = 77,
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_until(uint64_t time)
+{
+	const struct timespec until = {(time_t)(time / NS_PER_S), (long)(time % NS_PER_S)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* The process that takes the CPU away. */
+static pid_t start_other(void)
+{
+	const struct sched_param priority = {.sched_priority = 1};
+	pid_t child = fork();
+
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "waker-other");
+	if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+		_exit(SKIPPED);
+	for (;;) {
+		const uint64_t begin = now_ns();
+
+		while (now_ns() - begin < SPIN_NS)
+			;
+		sleep_until(now_ns() + REST_NS);
+	}
+}
+
+static int order_numbers(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void measure(uint64_t late[WAKES])
+{
+	uint64_t next = now_ns() + PERIOD_NS;
+
+	for (size_t i = 0; i < WAKES; i++) {
+		uint64_t now;
+
+		sleep_until(next);
+		now = now_ns();
+		late[i] = now > next ? now - next : 0;
+		next = now + PERIOD_NS;
+	}
+	qsort(late, WAKES, sizeof(late[0]), order_numbers);
+}
+
+/* The parent of a vfork(2) sleeps uninterruptibly until the child has ended: kernel_clone(). */
+static uint64_t block(void)
+{
+	const struct timespec pause = {0, BLOCKED_MS * 1000000L};
+	const uint64_t begin = now_ns();
+	pid_t child = vfork();
+
+	if (child == 0) {
+		nanosleep(&pause, NULL);
+		_exit(0);
+	}
+	return now_ns() - begin;
+}
+
+int main(int argc, char **argv)
+{
+	static uint64_t late[WAKES];
+	uint64_t blocked;
+	cpu_set_t cpu;
+	int status;
+	pid_t other;
+
+	if (argc != 2)
+		return 2;
+	prctl(PR_SET_NAME, argv[1]);
+	CPU_ZERO(&cpu);
+	CPU_SET((unsigned int)sched_getcpu(), &cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("ready\n");
+	if (getchar() == EOF)
+		return 1;
+	other = start_other();
+	measure(late);
+	kill(other, SIGKILL);
+	if (waitpid(other, &status, 0) == other && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	blocked = block();
+	printf("%d %llu %llu %llu %llu\n", WAKES, (unsigned long long)late[WAKES / 2 - 1],
+	       (unsigned long long)late[WAKES * 99 / 100 - 1], (unsigned long long)late[WAKES - 1],
+	       (unsigned long long)blocked);
+	while (getchar() != EOF)
+		;
+	return 0;
+}
