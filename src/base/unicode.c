@@ -113,6 +113,16 @@ size_t unicode_trim(const char **text, size_t length)
 	return length;
 }
 
+/* How many bytes at the beginning are printable ASCII. */
+static size_t plain_prefix(const char *text, size_t length)
+{
+	size_t count = 0;
+
+	while (count < length && text[count] >= ' ' && text[count] <= '~')
+		count++;
+	return count;
+}
+
 /* Appends the text; each invalid byte, and each character that is not `wanted`, becomes `replacement`. */
 static void append_wanted(struct buffer *buffer, const char *text, size_t length,
 			  bool (*wanted)(uint32_t scalar), const char *replacement)
@@ -120,8 +130,16 @@ static void append_wanted(struct buffer *buffer, const char *text, size_t length
 	uint32_t scalar;
 
 	while (length != 0) {
-		size_t used = unicode_decode(text, length, &scalar);
+		size_t used = plain_prefix(text, length);
 
+		/* nearly all there is, and wanted always */
+		if (used != 0) {
+			buffer_append(buffer, text, used);
+			text += used;
+			length -= used;
+			continue;
+		}
+		used = unicode_decode(text, length, &scalar);
 		if (used == 0 || (wanted != NULL && !wanted(scalar)))
 			buffer_append_text(buffer, replacement);
 		else
@@ -195,8 +213,9 @@ size_t unicode_prefix(const char *text, size_t length, int cells, int *ret_cells
 	int used_cells = 0;
 
 	while (taken < length) {
-		size_t used = unicode_decode(text + taken, length - taken, &scalar);
-		int width = used != 0 ? scalar_width(scalar) : 1;
+		const bool is_plain = text[taken] >= ' ' && text[taken] <= '~';
+		size_t used = is_plain ? 1 : unicode_decode(text + taken, length - taken, &scalar);
+		int width = used != 0 && !is_plain ? scalar_width(scalar) : 1;
 
 		if (used_cells + width > cells)
 			break;

@@ -49,12 +49,13 @@ static double tallied_threads(const struct snapshot *snapshot)
 static void make_room(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;
-	const double count = (double)snapshot->thread_count, tallied = tallied_threads(snapshot);
-	double progress, expected;
+	const double count = (double)snapshot->thread_count;
+	double progress, expected, tallied;
 
 	if (snapshot->thread_count != snapshot->thread_capacity || count < FIRST_ESTIMATE ||
 	    loader->progress == NULL)
 		return;
+	tallied = tallied_threads(snapshot);
 	progress = loader->progress(loader->json.context);
 	expected = progress > 0 ? (count + THREADS_AHEAD) / progress : 0;
 	if (tallied > count && tallied > expected / 2 && tallied < expected * 2)

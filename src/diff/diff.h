@@ -176,6 +176,9 @@ struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *
 struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric);
 struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived);
 
+/* What rows are sorted by alone, for those that may not be shown: `sort` of diff_measure(). */
+double diff_measure_sort(const struct diff *diff, const struct diff_pair *pair, struct diff_measure measure);
+
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);

@@ -65,14 +65,12 @@ static bool modes_differ(const struct diff *diff, const struct diff_pair *pair, 
 	return differ;
 }
 
-struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric)
+static void fill_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric,
+			struct diff_value *value)
 {
-	struct diff_value value = {
-		.is_category = metric_type(metric)->reduction == METRIC_REDUCTION_MODE,
-	};
-
+	value->is_category = metric_type(metric)->reduction == METRIC_REDUCTION_MODE;
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		struct diff_side_value *side = &value.side[i];
+		struct diff_side_value *side = &value->side[i];
 		const struct aggregate *aggregate;
 
 		if (pair->group[i] == UINT32_MAX) {
@@ -84,18 +82,16 @@ struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *p
 		side->partial = aggregate_is_partial(aggregate);
 		side->has_number = aggregate_number(aggregate, metric, &side->number);
 	}
-	diff_value_conclude(&value, false);
-	if (value.is_category && value.state == VALUE_READ)
-		value.differs = modes_differ(diff, pair, metric);
-	return value;
+	diff_value_conclude(value, false);
+	if (value->is_category && value->state == VALUE_READ)
+		value->differs = modes_differ(diff, pair, metric);
 }
 
-struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived)
+static void fill_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived,
+			 struct diff_value *value)
 {
-	struct diff_value value = {0};
-
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		struct diff_side_value *side = &value.side[i];
+		struct diff_side_value *side = &value->side[i];
 		struct aggregate_derived result = {.state = VALUE_ABSENT};
 
 		if (pair->group[i] != UINT32_MAX)
@@ -106,15 +102,48 @@ struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *
 		side->has_number = result.state == VALUE_READ;
 		side->number = side->has_number ? result.value : 0;
 	}
-	diff_value_conclude(&value, derived_metrics[derived].is_ratio);
+	diff_value_conclude(value, derived_metrics[derived].is_ratio);
+}
+
+struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric)
+{
+	struct diff_value value = {0};
+
+	fill_metric(diff, pair, metric, &value);
 	return value;
 }
 
 struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
 			       struct diff_measure measure)
 {
-	return measure.metric != METRIC_NONE ? diff_metric(diff, pair, measure.metric)
-					     : diff_derived(diff, pair, measure.derived);
+	struct diff_value value = {0};
+
+	if (measure.metric != METRIC_NONE)
+		fill_metric(diff, pair, measure.metric, &value);
+	else
+		fill_derived(diff, pair, measure.derived, &value);
+	return value;
+}
+
+double diff_measure_sort(const struct diff *diff, const struct diff_pair *pair, struct diff_measure measure)
+{
+	struct diff_value value = {0};
+
+	if (measure.metric == METRIC_NONE)
+		fill_derived(diff, pair, measure.derived, &value);
+	else if (metric_type(measure.metric)->reduction != METRIC_REDUCTION_MODE)
+		fill_metric(diff, pair, measure.metric, &value);
+	else
+		return -INFINITY; /* a category has no change to sort by */
+	return value.sort;
+}
+
+struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived)
+{
+	struct diff_value value = {0};
+
+	fill_derived(diff, pair, derived, &value);
+	return value;
 }
 
 const char *diff_measure_name(struct diff_measure measure)

@@ -430,20 +430,6 @@ void aggregation_merge(struct aggregation *aggregation, size_t into, size_t from
 		       aggregation->merge_capacity) = (struct aggregation_merge){into, from};
 }
 
-enum value_state aggregate_state(const struct aggregate *aggregate, reason_id *ret_reason)
-{
-	if (ret_reason != NULL)
-		*ret_reason = aggregate->unavailable != 0 ? aggregate->reason : REASON_READ;
-	if (aggregate->read != 0)
-		return VALUE_READ;
-	return aggregate->unavailable != 0 ? VALUE_UNAVAILABLE : VALUE_ABSENT;
-}
-
-bool aggregate_is_partial(const struct aggregate *aggregate)
-{
-	return aggregate->read != 0 && aggregate->unavailable != 0;
-}
-
 bool aggregate_number(const struct aggregate *aggregate, enum metric metric, double *ret_number)
 {
 	if (aggregate->read == 0)

@@ -108,10 +108,20 @@ static inline struct aggregate *aggregation_get(struct aggregation *aggregation,
 void aggregation_merge(struct aggregation *aggregation, size_t into, size_t from);
 
 /* Whether there is a value, or it is absent, or unavailable (why: `*ret_reason`, may be NULL). */
-enum value_state aggregate_state(const struct aggregate *aggregate, reason_id *ret_reason);
+static inline enum value_state aggregate_state(const struct aggregate *aggregate, reason_id *ret_reason)
+{
+	if (ret_reason != NULL)
+		*ret_reason = aggregate->unavailable != 0 ? aggregate->reason : REASON_READ;
+	if (aggregate->read != 0)
+		return VALUE_READ;
+	return aggregate->unavailable != 0 ? VALUE_UNAVAILABLE : VALUE_ABSENT;
+}
 
 /* Whether the value lacks threads that should be in it. */
-bool aggregate_is_partial(const struct aggregate *aggregate);
+static inline bool aggregate_is_partial(const struct aggregate *aggregate)
+{
+	return aggregate->read != 0 && aggregate->unavailable != 0;
+}
 
 /*
  * The number for deltas and sorting: the sum, the maximum, the middle of a range, of the CPU counts. False

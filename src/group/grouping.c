@@ -40,6 +40,17 @@ struct work {
 	uint64_t *threads;      /* per triple */
 	uint32_t *name_pattern; /* per string id: id in build.patterns, UINT32_MAX until needed */
 	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
+	uint32_t *key_of_name;  /* per string id, of an axis of one name: id in grouping.keys, the same */
+};
+
+enum {
+	RECENT_KEYS = 256,
+};
+
+/* A key of AXIS_ALL and what it is made of: ids in build.patterns. */
+struct recent_key {
+	uint32_t cgroup, pcomm, comm;
+	uint32_t key; /* UINT32_MAX for none yet */
 };
 
 struct grouping_build {
@@ -51,6 +62,8 @@ struct grouping_build {
 	struct work *work;
 	struct grouping *grouping;
 	struct buffer scratch;
+	struct buffer key;
+	struct recent_key recent[RECENT_KEYS];
 };
 
 static uint32_t *new_ids(size_t count)
@@ -138,54 +151,83 @@ static bool is_shared(struct grouping_build *build, uint32_t pattern)
 	return true;
 }
 
-static void append_pattern(struct grouping_build *build, uint32_t pattern, struct buffer *key)
+static void append_pattern(struct grouping_build *build, uint32_t pattern)
 {
-	buffer_append(key, string_pool_text(&build->patterns, pattern),
+	buffer_append(&build->key, string_pool_text(&build->patterns, pattern),
 		      string_pool_length(&build->patterns, pattern));
 }
 
-/* A name in the key of AXIS_ALL, which never reverts. */
-static void append_name(struct grouping_build *build, struct work *work, uint32_t name, struct buffer *key)
+static void append_name(struct grouping_build *build, const struct work *work, uint32_t name)
 {
 	const struct string_pool *strings = &work->snapshot->strings;
 
-	if (build->options->keep_thread_names)
-		buffer_append(key, string_pool_text(strings, name), string_pool_length(strings, name));
+	buffer_append(&build->key, string_pool_text(strings, name), string_pool_length(strings, name));
+}
+
+static uint32_t intern_key(struct grouping_build *build)
+{
+	return string_pool_intern(&build->grouping->keys, build->key.data, build->key.length);
+}
+
+/* The key of AXIS_ALL from three patterns. Threads of a pool have the same and mostly follow each other. */
+static uint32_t key_of_patterns(struct grouping_build *build, uint32_t cgroup, uint32_t pcomm, uint32_t comm)
+{
+	struct recent_key *recent = &build->recent[(cgroup * 31 + pcomm * 7 + comm) % RECENT_KEYS];
+
+	if (recent->key != UINT32_MAX && recent->cgroup == cgroup && recent->pcomm == pcomm &&
+	    recent->comm == comm)
+		return recent->key;
+	append_pattern(build, cgroup);
+	buffer_append_char(&build->key, '\0');
+	append_pattern(build, pcomm);
+	buffer_append_char(&build->key, '\0');
+	append_pattern(build, comm);
+	*recent = (struct recent_key){cgroup, pcomm, comm, intern_key(build)};
+	return recent->key;
+}
+
+/* Its parts never revert. */
+static uint32_t key_of_all(struct grouping_build *build, struct work *work, const struct triple *triple)
+{
+	const uint32_t cgroup = cgroup_key(build, work, triple->cgroup);
+
+	if (!build->options->keep_thread_names)
+		return key_of_patterns(build, cgroup, name_pattern(build, work, triple->pcomm),
+				       name_pattern(build, work, triple->comm));
+	append_pattern(build, cgroup);
+	buffer_append_char(&build->key, '\0');
+	append_name(build, work, triple->pcomm);
+	buffer_append_char(&build->key, '\0');
+	append_name(build, work, triple->comm);
+	return intern_key(build);
+}
+
+/* The key of an axis of one name, computed once per distinct string. */
+static uint32_t key_of_name(struct grouping_build *build, struct work *work, uint32_t name)
+{
+	if (work->key_of_name[name] != UINT32_MAX)
+		return work->key_of_name[name];
+	if (build->options->axis == AXIS_CGROUP)
+		append_pattern(build, cgroup_key(build, work, name));
+	else if (reverts_singletons(build->options) && is_shared(build, work->name_pattern[name]))
+		append_pattern(build, work->name_pattern[name]);
 	else
-		append_pattern(build, name_pattern(build, work, name), key);
+		append_name(build, work, name);
+	work->key_of_name[name] = intern_key(build);
+	return work->key_of_name[name];
 }
 
 static uint32_t key_of_triple(struct grouping_build *build, struct work *work, const struct triple *triple)
 {
-	const struct string_pool *strings = &work->snapshot->strings;
-	struct string_pool *keys = &build->grouping->keys;
-	enum axis axis = build->options->axis;
-	struct buffer key = {0};
-	uint32_t name, id;
-
-	switch (axis) {
-	case AXIS_CGROUP:
-		append_pattern(build, cgroup_key(build, work, triple->cgroup), &key);
-		break;
+	buffer_clear(&build->key);
+	switch (build->options->axis) {
 	case AXIS_ALL:
-		append_pattern(build, cgroup_key(build, work, triple->cgroup), &key);
-		buffer_append_char(&key, '\0');
-		append_name(build, work, triple->pcomm, &key);
-		buffer_append_char(&key, '\0');
-		append_name(build, work, triple->comm, &key);
-		break;
+		return key_of_all(build, work, triple);
+	case AXIS_CGROUP:
+		return key_of_name(build, work, triple->cgroup);
 	default:
-		name = name_of_axis(triple, axis);
-		if (reverts_singletons(build->options) && is_shared(build, work->name_pattern[name]))
-			append_pattern(build, work->name_pattern[name], &key);
-		else
-			buffer_append(&key, string_pool_text(strings, name),
-				      string_pool_length(strings, name));
-		break;
+		return key_of_name(build, work, name_of_axis(triple, build->options->axis));
 	}
-	id = string_pool_intern(keys, key.data, key.length);
-	buffer_release(&key);
-	return id;
 }
 
 static int compare_keys(const void *a, const void *b, void *context)
@@ -219,7 +261,7 @@ static void number_groups(struct grouping *grouping, const struct snapshot *cons
 	}
 }
 
-static void start_work(struct work *work, const struct snapshot *snapshot)
+static void start_work(struct work *work, const struct snapshot *snapshot, enum axis axis)
 {
 	work->snapshot = snapshot;
 	work->threads = memory_allocate_zero(snapshot->triple_count + 1, sizeof(*work->threads));
@@ -227,6 +269,7 @@ static void start_work(struct work *work, const struct snapshot *snapshot)
 		work->threads[snapshot->triple[i]]++;
 	work->name_pattern = new_ids(snapshot->strings.count);
 	work->cgroup_key = new_ids(snapshot->strings.count);
+	work->key_of_name = axis != AXIS_ALL ? new_ids(snapshot->strings.count) : NULL;
 }
 
 static void end_work(struct work *work)
@@ -234,6 +277,7 @@ static void end_work(struct work *work)
 	free(work->threads);
 	free(work->name_pattern);
 	free(work->cgroup_key);
+	free(work->key_of_name);
 }
 
 struct grouping *grouping_create(const struct grouping_options *options,
@@ -243,12 +287,13 @@ struct grouping *grouping_create(const struct grouping_options *options,
 	struct grouping *grouping = memory_allocate_zero(1, sizeof(*grouping));
 	struct grouping_build build = {.options = options, .memory = memory, .grouping = grouping};
 
+	memset(build.recent, 0xff, sizeof(build.recent));
 	grouping->snapshot_count = snapshot_count;
 	grouping->group_of_triple = memory_allocate_zero(snapshot_count + 1, sizeof(uint32_t *));
 	build.work = memory_allocate_zero(snapshot_count + 1, sizeof(*build.work));
 	cgroup_key_rules_initialise(&build.rules, options);
 	for (size_t s = 0; s < snapshot_count; s++)
-		start_work(&build.work[s], snapshots[s]);
+		start_work(&build.work[s], snapshots[s], options->axis);
 	if (reverts_singletons(options))
 		count_votes(&build);
 	for (size_t s = 0; s < snapshot_count; s++) {
@@ -263,6 +308,7 @@ struct grouping *grouping_create(const struct grouping_options *options,
 	cgroup_key_rules_release(&build.rules);
 	string_pool_release(&build.patterns);
 	buffer_release(&build.scratch);
+	buffer_release(&build.key);
 	free(build.votes);
 	free(build.work);
 	return grouping;

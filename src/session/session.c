@@ -62,7 +62,8 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 
 /*
  * Which threads of the new round are as they were in the one before; NULL where the capture does not say.
- * Readings that have a state of their own are not compared: their threads never stand still.
+ * Readings that have a state of their own are not compared: their threads never stand still, nor do those
+ * that wait for a CPU.
  */
 static bool *find_still(const struct snapshot *snapshot, const struct snapshot *before,
 			const uint32_t *previous_of)
@@ -77,8 +78,9 @@ static bool *find_still(const struct snapshot *snapshot, const struct snapshot *
 		still[snapshot->moved[i]] = false;
 	for (size_t i = 0; i < snapshot->exception_count; i++)
 		still[snapshot->exceptions[i].thread] = false;
+	/* a wait for a CPU counts as far as it has gone (span_add_wait()) */
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		still[i] &= previous_of[i] < THREAD_UNKNOWN;
+		still[i] &= previous_of[i] < THREAD_UNKNOWN && snapshot_wait_under_way(snapshot, i) == 0;
 	return still;
 }
 

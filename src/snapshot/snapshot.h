@@ -18,7 +18,8 @@
 
 /*
  * One capture of a host: threads by columns, cgroups, pressure, host facts, and for every value whether it
- * was read. Made by capture/ or by the file reader, immutable once handed over, shared by reference count.
+ * was read. Made by capture/ or by the file reader, immutable once handed over (but who alone holds it may
+ * shrink it), shared by reference count.
  */
 
 /* Bits of snapshot.thread_flags. The last five are the flags of the file format, written by its rules. */
@@ -425,7 +426,8 @@ uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[]);
 
 /*
  * Gives back, of a finished snapshot that is not shared, the columns of metrics that are neither counters nor
- * peaks: of a snapshot to count from nobody asks for them. It has no serial afterwards.
+ * peaks: of a snapshot to count from nobody asks for them, but for the state where waits under way are known.
+ * It has no serial afterwards.
  */
 void snapshot_keep_changing(struct snapshot *snapshot);
 

@@ -137,6 +137,9 @@ void snapshot_keep_changing(struct snapshot *snapshot)
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		enum metric_kind kind = metric_type((enum metric)i)->kind;
 
+		/* of the waits under way the state says what they are for */
+		if (i == METRIC_STATE && snapshot->waiting_ns != NULL)
+			continue;
 		if (kind != METRIC_KIND_COUNTER && kind != METRIC_KIND_PEAK)
 			snapshot_drop_column(snapshot, (enum metric)i);
 	}

@@ -85,7 +85,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 
 			if (!has_rows(build, pair))
 				continue;
-			row.sort = diff_measure(build->diff, pair, subjects[i]).sort;
+			row.sort = diff_measure_sort(build->diff, pair, subjects[i]);
 			offer(pair->kind == DIFF_PAIR_FUDGED ? &renamed : &best, row);
 			ranking.total++;
 		}

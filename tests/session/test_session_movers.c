@@ -31,7 +31,7 @@ struct thread {
 		enum metric metric; /* METRIC_COUNT: none */
 		reason_id reason;
 	} exceptions[EXCEPTIONS];
-	uint64_t stuck_ns;
+	uint64_t stuck_ns, waiting_ns;
 	uint32_t row; /* in the round before, UINT32_MAX when it is new */
 	bool moved;
 };
@@ -45,6 +45,7 @@ struct world {
 	bool by_thread[SOURCE_COUNT]; /* the reasons of the threads count, else `uniform` */
 	reason_id metric_reason[METRIC_COUNT];
 	bool delays_off, own_times;
+	bool knows_waits;
 };
 
 static uint64_t random_state;
@@ -234,6 +235,8 @@ static void advance(struct world *world)
 		if (one_in(part))
 			stir(world, thread);
 		thread->stuck_ns = thread->values[METRIC_STATE] == 'D' ? thread->stuck_ns + 2 * NS_PER_S : 0;
+		/* that a wait goes on is no move, and nothing says so when a short one is over */
+		thread->waiting_ns = one_in(3) ? 0 : thread->waiting_ns + 2 * NS_PER_S;
 	}
 	for (size_t i = random_below(5); i > 0 && world->count < THREADS_MAX; i--)
 		add_thread(world);
@@ -294,6 +297,8 @@ static void fill_thread(struct snapshot *snapshot, const struct world *world, si
 	snapshot->thread_flags[row] = thread->flags;
 	snapshot->uid[row] = thread->uid;
 	snapshot->stuck_ns[row] = thread->stuck_ns;
+	if (world->knows_waits)
+		snapshot->waiting_ns[row] = thread->waiting_ns;
 }
 
 static struct snapshot *photograph(const struct world *world)
@@ -311,6 +316,8 @@ static struct snapshot *photograph(const struct world *world)
 	fill_pools(snapshot, world, sets);
 	snapshot_reserve(snapshot, THREADS_MAX);
 	snapshot->stuck_ns = memory_allocate_zero(THREADS_MAX, sizeof(uint64_t));
+	if (world->knows_waits)
+		snapshot->waiting_ns = memory_allocate_zero(THREADS_MAX, sizeof(uint64_t));
 	for (size_t row = 0; row < world->count; row++) {
 		const struct thread *thread = &world->threads[row];
 
@@ -483,7 +490,7 @@ static void test_tables_are_the_same(void **state)
 		struct snapshot *before = NULL, *whole[ROUNDS];
 
 		random_state = seed * UINT64_C(88172645463325252);
-		world = (struct world){.now_ns = 1000 * NS_PER_S};
+		world = (struct world){.now_ns = 1000 * NS_PER_S, .knows_waits = seed % 3 != 0};
 		while (world.count < THREADS_MAX / 2)
 			add_thread(&world);
 		for (size_t i = 0; i < SOURCE_COUNT; i++)
