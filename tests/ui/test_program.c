@@ -97,6 +97,12 @@ static void test_live_finds_threads(void **state)
 	pty_type(&pty, "\r");
 	pty_wait_text(&pty, "run_time_ns");
 	pty_wait_text(&pty, "since base");
+	/* of one that sleeps: that it does */
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "since base");
+	pty_type(&pty, "\033[F\r");
+	pty_wait_text(&pty, "since base");
+	pty_wait_text(&pty, "  asleep");
 	quit(&pty);
 }
 
