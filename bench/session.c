@@ -65,6 +65,15 @@ static struct triple name_thread(struct snapshot *snapshot, unsigned int own_nam
 		intern(snapshot, "/system.slice/server-%zu.service", process % 100)};
 }
 
+/* All threads sleep, as nearly all do. */
+static void add_waits(struct snapshot *snapshot)
+{
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		snapshot->waiting_ns[i] = NS_PER_S;
+}
+
 static struct snapshot *first_round(size_t threads, const struct activity *activity)
 {
 	const struct generation wanted = {.threads = threads,
@@ -76,7 +85,7 @@ static struct snapshot *first_round(size_t threads, const struct activity *activ
 
 	snapshot->provenance.present = true;
 	snapshot->provenance.boottime_ns = FIRST_S * NS_PER_S;
-	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	add_waits(snapshot);
 	for (size_t i = 0; i < threads; i++)
 		snapshot->start_time[i] = i;
 	snapshot_finish(snapshot);
@@ -113,7 +122,7 @@ static struct snapshot *next_round(const struct snapshot *before, size_t round,
 	memcpy(snapshot->uid, before->uid, count * sizeof(*snapshot->uid));
 	memcpy(snapshot->start_time, before->start_time, count * sizeof(*snapshot->start_time));
 	memcpy(snapshot->thread_flags, before->thread_flags, count);
-	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	add_waits(snapshot);
 	for (size_t i = METRIC_THREAD_COUNT + 1; i < METRIC_COUNT; i++)
 		memcpy(snapshot_column(snapshot, (enum metric)i), before->values[i],
 		       count * sizeof(uint64_t));

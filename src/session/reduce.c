@@ -416,23 +416,33 @@ static void reduce_present(const struct span *span, const struct shown *shown,
 
 /* --- what is no metric --- */
 
-static void reduce_stuck(const struct span *span, const struct shown *shown,
-			 const struct column_values *values)
+/* Whether of the threads that stand still it is known that none waits for a CPU or is in D: see find_still().
+ */
+static bool sleeps_where_still(const struct span *span, const struct shown *shown)
 {
-	const uint64_t *stuck_ns = span->now->stuck_ns;
+	return span->still != NULL && span->still == shown->still && span->now->waiting_ns != NULL;
+}
 
-	for (size_t k = 0; k < shown->count; k++) {
-		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
-		uint64_t stuck;
+/* What the columns of present waits are made for. */
+struct waits_work {
+	const struct span *span;
+	struct metric_reader states;
+	bool by_thread, count_long;
+	bool exact;     /* waits for a CPU are in the sums */
+	double elapsed; /* in the span, ns; 0 when there is no other side, or not exact */
+};
 
-		if (stuck_ns == NULL) {
-			accumulator_miss(accumulator, span->missing);
-			continue;
-		}
-		stuck = stuck_ns[shown->threads[k]];
-		accumulator->read++;
-		accumulator->present += shown->by_thread ? stuck : stuck != 0;
+static void add_stuck(const void *work_pointer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct waits_work *work = work_pointer;
+	const uint64_t *stuck_ns = work->span->now->stuck_ns;
+
+	if (stuck_ns == NULL) {
+		accumulator_miss(accumulator, work->span->missing);
+		return;
 	}
+	accumulator->read++;
+	accumulator->present += work->by_thread ? stuck_ns[thread] : stuck_ns[thread] != 0;
 }
 
 /* How long the present wait of a thread has lasted. */
@@ -467,64 +477,64 @@ static struct present_wait find_wait(const struct span *span, const struct metri
 	return wait;
 }
 
-static void reduce_waiting(const struct span *span, const struct shown *shown,
-			   const struct column_values *values, bool count_long)
+static void add_waiting(const void *work_pointer, uint32_t thread, struct accumulator *accumulator)
 {
-	const struct metric_reader states = metric_reader_of(span->now, METRIC_STATE);
+	const struct waits_work *work = work_pointer;
+	const struct present_wait wait = find_wait(work->span, &work->states, thread, work->by_thread);
+	const bool is_long = wait.ns >= COLUMN_LONG_WAIT_NS;
 
-	for (size_t k = 0; k < shown->count; k++) {
-		struct accumulator *accumulator = accumulator_of(values, shown->row_of[k]);
-		const struct present_wait wait = find_wait(span, &states, shown->threads[k],
-							   shown->by_thread);
-		const bool is_long = wait.ns >= COLUMN_LONG_WAIT_NS;
-
-		if (wait.reason != REASON_READ) {
-			accumulator_miss(accumulator, wait.reason);
-			continue;
-		}
-		accumulator->read++;
-		if (count_long)
-			accumulator->present += is_long;
-		else if (wait.ns > accumulator->present)
-			accumulator->present = wait.ns;
-		if (wait.at_least && !(count_long && is_long)) {
-			accumulator->partial = true;
-			accumulator->reason = REASON_OTHER_BACKEND;
-		}
+	if (wait.reason != REASON_READ) {
+		accumulator_miss(accumulator, wait.reason);
+		return;
+	}
+	accumulator->read++;
+	if (work->count_long)
+		accumulator->present += is_long;
+	else if (wait.ns > accumulator->present)
+		accumulator->present = wait.ns;
+	if (wait.at_least && !(work->count_long && is_long)) {
+		accumulator->partial = true;
+		accumulator->reason = REASON_OTHER_BACKEND;
 	}
 }
 
 /*
- * What threads lost, for sorting, in waits that no counter shows: the whole time of each that is stuck. Where
- * it is known how long waits have lasted, the sum has those for a CPU, and those in D add their part of the
- * span.
+ * What a thread lost, for sorting, in a wait that no counter shows: the whole time if it is stuck. Where it
+ * is known how long waits have lasted, the sum has those for a CPU, and one in D adds its part of the span.
  */
-static void add_stuck_losses(const struct span *span, const struct shown *shown,
-			     const struct column_values *values)
+static void add_stuck_loss(const void *work_pointer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct waits_work *work = work_pointer;
+	const struct snapshot *now = work->span->now;
+	double lost = now->stuck_ns != NULL ? (double)now->stuck_ns[thread] : 0;
+
+	if (work->exact)
+		lost = metric_reader_value(&work->states, thread) == 'D' ? (double)now->waiting_ns[thread]
+									 : 0;
+	if (lost == 0)
+		return;
+	if (work->elapsed > 0 && lost > work->elapsed)
+		lost = work->elapsed;
+	if (work->span->mode == VIEW_MODE_RATE)
+		lost = work->elapsed > 0 ? lost * 1e9 / work->elapsed : 1e9;
+	accumulator->sum.second += lost;
+}
+
+static void reduce_waits(const struct span *span, const struct shown *shown,
+			 const struct column_values *values, add_function *add)
 {
 	const struct snapshot *now = span->now, *from = span->from;
-	const bool exact = span_knows_waits(span) && (from != NULL || span->mode == VIEW_MODE_TOTAL);
-	const double elapsed = exact && from != NULL &&
-					       now->provenance.boottime_ns > from->provenance.boottime_ns
-				       ? (double)(now->provenance.boottime_ns - from->provenance.boottime_ns)
-				       : 0;
+	struct waits_work work = {
+		.span = span,
+		.states = metric_reader_of(now, METRIC_STATE),
+		.by_thread = shown->by_thread,
+		.count_long = column_entry(values->column)->operation == COLUMN_OPERATION_LONG,
+		.exact = span_knows_waits(span) && (from != NULL || span->mode == VIEW_MODE_TOTAL),
+	};
 
-	for (size_t k = 0; now->stuck_ns != NULL && k < shown->count; k++) {
-		const uint32_t thread = shown->threads[k];
-		double lost = (double)now->stuck_ns[thread];
-
-		if (exact)
-			lost = snapshot_value(now, thread, METRIC_STATE) == 'D'
-				       ? (double)now->waiting_ns[thread]
-				       : 0;
-		if (lost == 0)
-			continue;
-		if (elapsed > 0 && lost > elapsed)
-			lost = elapsed;
-		if (span->mode == VIEW_MODE_RATE)
-			lost = elapsed > 0 ? lost * 1e9 / elapsed : 1e9;
-		accumulator_of(values, shown->row_of[k])->sum.second += lost;
-	}
+	if (work.exact && from != NULL && now->provenance.boottime_ns > from->provenance.boottime_ns)
+		work.elapsed = (double)(now->provenance.boottime_ns - from->provenance.boottime_ns);
+	add_threads(shown, values->accumulators, values->stride, sleeps_where_still(span, shown), add, &work);
 }
 
 static void reduce_age(const struct shown *shown, const struct column_values *values)
@@ -705,7 +715,7 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 	case COLUMN_OPERATION_THREADS:
 		break;
 	case COLUMN_OPERATION_LOST:
-		add_stuck_losses(span, shown, ret_values);
+		reduce_waits(span, shown, ret_values, add_stuck_loss);
 		reduce_sum(span, shown, ret_values, &sum);
 		break;
 	case COLUMN_OPERATION_SUM:
@@ -730,11 +740,11 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		reduce_present(span, shown, ret_values, (enum metric)entry->inputs[0]);
 		break;
 	case COLUMN_OPERATION_STUCK:
-		reduce_stuck(span, shown, ret_values);
+		reduce_waits(span, shown, ret_values, add_stuck);
 		break;
 	case COLUMN_OPERATION_WAITING:
 	case COLUMN_OPERATION_LONG:
-		reduce_waiting(span, shown, ret_values, entry->operation == COLUMN_OPERATION_LONG);
+		reduce_waits(span, shown, ret_values, add_waiting);
 		break;
 	case COLUMN_OPERATION_AGE:
 		reduce_age(shown, ret_values);

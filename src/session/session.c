@@ -63,7 +63,7 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 /*
  * Which threads of the new round are as they were in the one before; NULL where the capture does not say.
  * Readings that have a state of their own are not compared: their threads never stand still, nor do those
- * that wait for a CPU.
+ * that wait for a CPU or are in D.
  */
 static bool *find_still(const struct snapshot *snapshot, const struct snapshot *before,
 			const uint32_t *previous_of)
@@ -78,9 +78,10 @@ static bool *find_still(const struct snapshot *snapshot, const struct snapshot *
 		still[snapshot->moved[i]] = false;
 	for (size_t i = 0; i < snapshot->exception_count; i++)
 		still[snapshot->exceptions[i].thread] = false;
-	/* a wait for a CPU counts as far as it has gone (span_add_wait()) */
+	/* their waits go on: what they come to (span_add_wait()) and how long they are */
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		still[i] &= previous_of[i] < THREAD_UNKNOWN && snapshot_wait_under_way(snapshot, i) == 0;
+		still[i] &= previous_of[i] < THREAD_UNKNOWN && snapshot_wait_under_way(snapshot, i) == 0 &&
+			    snapshot_value(snapshot, i, METRIC_STATE) != 'D';
 	return still;
 }
 
