@@ -254,6 +254,7 @@ void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot
 	if (!watch->is_on)
 		return;
 	now = clock_ns(CLOCK_BOOTTIME);
+	latency->present = true;
 	bpf_latency_read(watch->bpf, take, &taking, &latency->events, &latency->cost_ns);
 	latency->span_ns = now - watch->read_at_ns;
 	watch->read_at_ns = now;

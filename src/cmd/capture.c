@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -23,7 +24,8 @@
 struct capture_command_options {
 	const char *output;
 	struct option_numbers processes;
-	double budget_seconds; /* negative: no bound */
+	double budget_seconds;  /* negative: no bound */
+	double latency_seconds; /* 0: not measured */
 	struct root_options roots;
 	struct heap_options heap;
 	struct backend_options backend;
@@ -159,6 +161,17 @@ static int check_threads(const struct snapshot *snapshot, const struct option_nu
 	return 0;
 }
 
+/* Measures for the time asked for how long waits take; what cannot be measured is said. */
+static void watch_latency(struct capture *capture, double seconds)
+{
+	const struct timespec time = clock_timespec((uint64_t)(seconds * NS_PER_S));
+
+	if (capture_switch_latency(capture, true) < 0)
+		command_note("how long waits take is not measured; `ctop doctor` says why");
+	else
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 static int take(const struct capture_command_options *options, struct snapshot **ret_snapshot,
 		struct error *error)
 {
@@ -166,6 +179,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 						  .scope_count = options->processes.count,
 						  .backend = (enum capture_backend)options->backend.backend,
 						  .allow_stop = options->heap.allow_stop,
+						  .latency = options->latency_seconds > 0,
 						  .heap_patience_ns = HEAP_PATIENCE_NS};
 	uint64_t budget = UINT64_MAX;
 	struct capture *capture;
@@ -178,6 +192,8 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	capture_options.resolver = heap_options_start(&options->heap);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {
+		if (options->latency_seconds > 0)
+			watch_latency(capture, options->latency_seconds);
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);
 		capture_close(capture);
 		privilege_lower();
@@ -292,6 +308,15 @@ static const struct option own_options[] = {
 		.minimum = 1,
 		.maximum = INT32_MAX,
 		.description = "only this process; may be given several times",
+	},
+	{
+		.name = "latency",
+		.kind = OPTION_REAL,
+		.value_name = "SEC",
+		.offset = offsetof(struct capture_command_options, latency_seconds),
+		.minimum = 0.1,
+		.maximum = 86400,
+		.description = "measure for so long before how long waits take (by BPF, as root)",
 	},
 	{
 		.name = "budget",

@@ -163,6 +163,8 @@ static bool is_absent(const struct member *member, const char *target)
 		return *(const uint32_t *)field == UINT32_MAX;
 	case MEMBER_U64:
 		return omitted && *(const uint64_t *)field == 0;
+	case MEMBER_BOOLEAN:
+		return omitted && !*(const bool *)field;
 	case MEMBER_FLAG:
 		return omitted && !(*(const uint8_t *)field & member->bit);
 	case MEMBER_FEATURE_REASON:

@@ -286,6 +286,26 @@ static bool emit_heap(struct emitter *emitter)
 	return end(emitter, ']');
 }
 
+static bool emit_latency_records(struct emitter *emitter)
+{
+	const struct latency *latency = &emitter->snapshot->latency;
+
+	begin(emitter, '[');
+	for (size_t i = 0; i < latency->count; i++) {
+		emit_separator(emitter);
+		emit_object(emitter, &latency_record_object, &latency->records[i]);
+	}
+	end(emitter, ']');
+	return true;
+}
+
+static bool emit_buckets(struct emitter *emitter, const uint64_t *buckets, size_t count)
+{
+	while (count != 0 && buckets[count - 1] == 0)
+		count--;
+	return emit_numbers(emitter, buckets, count);
+}
+
 /* Of each source what differs from most threads, then the metrics with a state of their own. */
 static bool emit_thread_missing(struct emitter *emitter, size_t thread)
 {
@@ -370,6 +390,10 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 		return emit_tallies(emitter);
 	case MEMBER_HEAP:
 		return emit_heap(emitter);
+	case MEMBER_LATENCY_RECORDS:
+		return emit_latency_records(emitter);
+	case MEMBER_BUCKETS:
+		return emit_buckets(emitter, field, member->count);
 	case MEMBER_WAITS:
 		return emit_waits(emitter);
 	case MEMBER_THREAD_MISSING:

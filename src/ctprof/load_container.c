@@ -367,6 +367,14 @@ static void *begin_heap(struct loader *loader, struct frame *frame)
 	return process;
 }
 
+/* As many as sums have (latency.h); more are left out. */
+static void *begin_latency_record(struct loader *loader, struct frame *frame)
+{
+	if (frame->index > LATENCY_RECORDS_MAX)
+		return NULL;
+	return latency_add_record(loader->snapshot, 0, 0, 0);
+}
+
 const struct container load_containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_CPU_SET] = {JSON_ARRAY, "a CPU number", .load_scalar = load_u32, .end = end_cpu_set},
 	[MEMBER_KEY_VALUES] = {JSON_OBJECT, "a number", .load_scalar = load_number_entry,
@@ -393,6 +401,9 @@ const struct container load_containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_missing},
 	[MEMBER_TALLIES] = {JSON_OBJECT, "an object", .element = &tally_object, .begin_element = begin_tally},
 	[MEMBER_HEAP] = {JSON_ARRAY, "an object", .element = &heap_object, .begin_element = begin_heap},
+	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .element = &latency_record_object,
+				    .begin_element = begin_latency_record},
+	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 };

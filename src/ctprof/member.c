@@ -269,6 +269,35 @@ static const struct member heap_members[] = {
 
 const struct object heap_object = OBJECT(heap_members);
 
+static const struct member latency_histogram_members[] = {
+	SAME(latency_histogram, U64, MEMBER_OMITTED, sum_ns),
+	SAME(latency_histogram, U64, MEMBER_OMITTED, max_ns),
+	{NAME("buckets"), MEMBER_OMITTED, MEMBER_BUCKETS, FIELD(latency_histogram, buckets),
+	 .count = LATENCY_BUCKETS},
+};
+
+static const struct object latency_histogram_object = OBJECT(latency_histogram_members);
+
+static const struct member latency_record_members[] = {
+	SAME(latency_record, NAME, 0, pcomm),
+	SAME(latency_record, NAME, 0, comm),
+	SAME(latency_record, NAME, 0, cgroup),
+	MEMBER(latency_record, "kernel", BOOLEAN, MEMBER_OMITTED, is_kernel),
+	NESTED(latency_record, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
+	NESTED(latency_record, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
+};
+
+const struct object latency_record_object = OBJECT(latency_record_members);
+
+static const struct member latency_members[] = {
+	SAME(latency, U64, MEMBER_OMITTED, span_ns),
+	SAME(latency, U64, MEMBER_OMITTED, events),
+	SAME(latency, U64, MEMBER_OMITTED, cost_ns),
+	{NAME("groups"), 0, MEMBER_LATENCY_RECORDS, FIELD(latency, records)},
+};
+
+static const struct object latency_object = OPTIONAL_OBJECT(latency_members, latency, present);
+
 #define PROVENANCE(text, type, field) MEMBER(provenance, text, type, MEMBER_OMITTED, field)
 
 /* Offsets in struct provenance. */
@@ -305,6 +334,10 @@ static const struct member provenance_members[] = {
 	PROVENANCE("ended", U64, ended),
 	PROVENANCE("waits", WAITS, present),
 	PROVENANCE("heap", HEAP, heap),
+	/* it lies behind the struct, in that of the snapshot */
+	{NAME("latency"), MEMBER_OMITTED, MEMBER_OBJECT,
+	 .offset = offsetof(struct snapshot, latency) - offsetof(struct snapshot, provenance),
+	 .object = &latency_object},
 	{NAME("host"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &provenance_host_object},
 };
 

@@ -53,10 +53,12 @@ enum member_type {
 	MEMBER_MISSING,
 	MEMBER_TALLIES,
 	MEMBER_HEAP,
-	MEMBER_WAITS, /* no field: a string, written where the snapshot has waiting_ns */
+	MEMBER_LATENCY_RECORDS, /* those of the snapshot; array of objects */
+	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
 	MEMBER_AGES,
+	MEMBER_BUCKETS, /* uint64_t[count], zeros at the end are left out; array of numbers */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -103,12 +105,13 @@ struct thread_record {
 	uint64_t values[METRIC_COUNT];
 };
 
-extern const struct object snapshot_object; /* of struct snapshot */
-extern const struct object thread_object;   /* of struct thread_record */
-extern const struct object cgroup_object;   /* of struct cgroup_record */
-extern const struct object feature_object;  /* of struct feature_result */
-extern const struct object tally_object;    /* of struct tally */
-extern const struct object heap_object;     /* of struct heap_process */
+extern const struct object snapshot_object;       /* of struct snapshot */
+extern const struct object thread_object;         /* of struct thread_record */
+extern const struct object cgroup_object;         /* of struct cgroup_record */
+extern const struct object feature_object;        /* of struct feature_result */
+extern const struct object tally_object;          /* of struct tally */
+extern const struct object heap_object;           /* of struct heap_process */
+extern const struct object latency_record_object; /* of struct latency_record */
 
 enum {
 	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */

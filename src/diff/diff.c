@@ -181,9 +181,10 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->snapshots[DIFF_BEFORE] = before;
 	diff->snapshots[DIFF_AFTER] = after;
 	diff->options = *options;
-	diff->grouping = before != NULL
-				 ? grouping_create(&options->grouping, diff->snapshots, DIFF_SIDE_COUNT, NULL)
-				 : grouping_create(&options->grouping, &after, 1, NULL);
+	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
+	diff->grouping = before != NULL ? grouping_create(&options->grouping, diff->snapshots,
+							  DIFF_SIDE_COUNT, diff->patterns)
+					: grouping_create(&options->grouping, &after, 1, diff->patterns);
 	count_threads(diff, DIFF_BEFORE);
 	count_threads(diff, DIFF_AFTER);
 	match_by_key(diff);
@@ -204,6 +205,8 @@ void diff_release(struct diff *diff)
 		free(diff->pair_of_group[side]);
 	}
 	grouping_release(diff->grouping);
+	pattern_memory_release(diff->patterns);
+	free(diff->patterns);
 	free(diff->partner);
 	free(diff->pairs);
 	free(diff->renames);

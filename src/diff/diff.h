@@ -82,7 +82,8 @@ struct diff_rename {
 struct diff {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before NULL where there is only one */
 	struct diff_options options;
-	struct grouping *grouping; /* of both together */
+	struct grouping *grouping;       /* of both together */
+	struct pattern_memory *patterns; /* that it has */
 	/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates
 	 * merged. */
 	struct aggregation *aggregations[DIFF_SIDE_COUNT];

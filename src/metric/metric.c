@@ -71,6 +71,7 @@ const struct section_entry sections[SECTION_COUNT] = {
 	[SECTION_HOST_PRESSURE] = {"host-pressure", false},
 	[SECTION_SMAPS_ROLLUP] = {"smaps-rollup", false},
 	[SECTION_SCHED_EXT] = {"sched-ext", false},
+	[SECTION_LATENCY] = {"latency", false},
 };
 
 #define UNWRAP(...) __VA_ARGS__

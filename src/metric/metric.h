@@ -125,6 +125,7 @@ enum section {
 	SECTION_HOST_PRESSURE,
 	SECTION_SMAPS_ROLLUP,
 	SECTION_SCHED_EXT,
+	SECTION_LATENCY, /* not in the reference */
 	SECTION_COUNT,
 };
 

@@ -47,8 +47,9 @@ struct latency_record {
 
 /* What a snapshot has of it. */
 struct latency {
+	bool present; /* it was measured */
 	/* Length of what was measured: of a live round since the round before, of a full capture and of a
-	 * file since measuring began. 0: not measured. */
+	 * file since measuring began. */
 	uint64_t span_ns;
 	uint64_t events;                /* of the scheduler that were looked at in this time; 0: not known */
 	uint64_t cost_ns;               /* CPU time of measuring, as far as it is known */

@@ -33,6 +33,8 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		tables_smaps(&build);
 	if (request->sections[SECTION_SCHED_EXT])
 		tables_host_sched_ext(&build);
+	if (request->sections[SECTION_LATENCY])
+		tables_latency(&build);
 	if (is_comparison) {
 		tables_renames(&build);
 		tables_orphans(&build);

@@ -153,6 +153,7 @@ void tables_smaps(struct tables_build *build);
 void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);
 void tables_host_sched_ext(struct tables_build *build);
+void tables_latency(struct tables_build *build);
 void tables_renames(struct tables_build *build);
 void tables_orphans(struct tables_build *build);
 void tables_threads(struct tables_build *build);

@@ -245,6 +245,36 @@ static void assert_heaps_equal(const struct provenance *left, const struct prove
 	}
 }
 
+static void assert_histograms_equal(const struct latency_histogram *left,
+				    const struct latency_histogram *right)
+{
+	assert_int_equal(left->sum_ns, right->sum_ns);
+	assert_int_equal(left->max_ns, right->max_ns);
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+		assert_int_equal(left->buckets[i], right->buckets[i]);
+}
+
+static void assert_latencies_equal(const struct snapshot *left, const struct snapshot *right)
+{
+	const struct latency *a = &left->latency, *b = &right->latency;
+
+	assert_int_equal(a->present, b->present);
+	assert_int_equal(a->span_ns, b->span_ns);
+	assert_int_equal(a->events, b->events);
+	assert_int_equal(a->cost_ns, b->cost_ns);
+	assert_int_equal(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct latency_record *c = &a->records[i], *d = &b->records[i];
+
+		assert_string_equal(snapshot_text(left, c->pcomm), snapshot_text(right, d->pcomm));
+		assert_string_equal(snapshot_text(left, c->comm), snapshot_text(right, d->comm));
+		assert_string_equal(snapshot_text(left, c->cgroup), snapshot_text(right, d->cgroup));
+		assert_int_equal(c->is_kernel, d->is_kernel);
+		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+			assert_histograms_equal(&c->of[kind], &d->of[kind]);
+	}
+}
+
 static void assert_features_equal(const struct provenance *left, const struct provenance *right)
 {
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
@@ -292,6 +322,7 @@ static void assert_provenances_equal(const struct provenance *left, const struct
 void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *right)
 {
 	assert_true(left->captured_at_unix_ns == right->captured_at_unix_ns);
+	assert_latencies_equal(left, right);
 	assert_int_equal(left->thread_count, right->thread_count);
 	for (size_t i = 0; i < left->thread_count; i++)
 		assert_threads_equal(left, right, i);

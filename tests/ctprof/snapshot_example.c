@@ -298,6 +298,27 @@ static void add_lists(struct snapshot *snapshot)
 	provenance->heap[1] = (struct heap_process){.tgid = 10, .tag = "dwarf-parse-failure", .text = "no"};
 }
 
+/* A user's threads that waited for a CPU, and kernel threads that were in D. */
+static void add_latency(struct snapshot *snapshot)
+{
+	const uint32_t first = string_pool_intern(&snapshot->strings, "pool", 4),
+		       second = string_pool_intern(&snapshot->strings, "kworker/0:1", 11);
+	struct latency *latency = &snapshot->latency;
+	struct latency_record *record = latency_add_record(snapshot, first, second, first);
+
+	latency->present = latency->is_whole = true;
+	latency->span_ns = 10000;
+	latency->events = 7;
+	latency->cost_ns = 900;
+	record->of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 12, .max_ns = 9};
+	record->of[LATENCY_RUN_QUEUE].buckets[1] = 1;
+	record->of[LATENCY_RUN_QUEUE].buckets[3] = 1;
+	record = latency_add_record(snapshot, second, second, first);
+	record->is_kernel = true;
+	record->of[LATENCY_BLOCKED] = (struct latency_histogram){.sum_ns = UINT64_MAX, .max_ns = UINT64_MAX};
+	record->of[LATENCY_BLOCKED].buckets[LATENCY_BUCKETS - 1] = UINT64_MAX;
+}
+
 void example_add_knowledge(struct snapshot *snapshot)
 {
 	struct provenance *provenance = &snapshot->provenance;
@@ -331,5 +352,6 @@ void example_add_knowledge(struct snapshot *snapshot)
 	provenance->load_known = true;
 	add_lists(snapshot);
 	add_states(snapshot);
+	add_latency(snapshot);
 	snapshot_finish(snapshot);
 }

@@ -178,6 +178,40 @@ static void test_waits(void **state)
 	snapshot_release(snapshot);
 }
 
+/* What is unknown is skipped, what lacks is 0, and more buckets or groups than there are make no harm. */
+static void test_latency(void **state)
+{
+	struct buffer text = {0};
+	struct snapshot *snapshot;
+
+	(void)state;
+	buffer_append_text(
+		&text, "\"latency\":{\"span_ns\":5,\"what\":[{}],\"groups\":[{\"comm\":\"a\",\"kernel\":true,"
+		       "\"blocked\":{\"buckets\":[0,2");
+	for (int i = 0; i < 100; i++)
+		buffer_append_text(&text, ",3");
+	buffer_append_text(&text, "]}}");
+	for (int i = 0; i < LATENCY_RECORDS_MAX + 50; i++)
+		buffer_append_text(&text, ",{}");
+	buffer_append_text(&text, "]}");
+	snapshot = read_knowledge(text.data, "", "");
+	assert_true(snapshot->latency.present);
+	assert_int_equal(snapshot->latency.span_ns, 5);
+	assert_int_equal(snapshot->latency.count, LATENCY_RECORDS_MAX + 1);
+	assert_string_equal(snapshot_text(snapshot, snapshot->latency.records[0].comm), "a");
+	assert_true(snapshot->latency.records[0].is_kernel);
+	assert_int_equal(snapshot->latency.records[0].of[LATENCY_BLOCKED].buckets[1], 2);
+	assert_int_equal(latency_count(&snapshot->latency.records[0].of[LATENCY_BLOCKED]),
+			 2 + 3 * (LATENCY_BUCKETS - 2));
+	assert_int_equal(latency_count(&snapshot->latency.records[0].of[LATENCY_RUN_QUEUE]), 0);
+	assert_int_equal(latency_count(&snapshot->latency.records[1].of[LATENCY_BLOCKED]), 0);
+	snapshot_release(snapshot);
+	buffer_release(&text);
+	snapshot = read_knowledge("", "", "");
+	assert_false(snapshot->latency.present);
+	snapshot_release(snapshot);
+}
+
 static void test_wrong_types_are_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -190,6 +224,10 @@ static void test_wrong_types_are_refused(void **state)
 		"\"features\":{\"delays\":1}",
 		"\"tallies\":{\"io\":{\"read\":-1}}",
 		"\"heap\":{}",
+		"\"latency\":[]",
+		"\"latency\":{\"span_ns\":-1}",
+		"\"latency\":{\"groups\":[{\"pcomm\":1}]}",
+		"\"latency\":{\"groups\":[{\"run_queue\":{\"buckets\":[\"1\"]}}]}",
 		"\"heap\":[1]",
 		"\"host\":{\"cpu_ticks\":[0.5]}",
 		"\"version\":\"1\"",
@@ -301,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_names_are_ignored_and_reasons_kept),
 		cmocka_unit_test(test_threads_and_cgroups),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_wrong_types_are_refused),
 		cmocka_unit_test(test_foreign_files_go_by_flags),
 		cmocka_unit_test(test_older_threads),

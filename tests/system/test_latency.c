@@ -111,7 +111,7 @@ static void test_waker(void **state)
 						"-n",
 						"1",
 						"-d",
-						"7",
+						"11",
 						"--format",
 						"csv",
 						"--mode",
@@ -202,6 +202,29 @@ static void test_killed(void **state)
 	assert_false(has_programs());
 }
 
+/* A capture has what was measured before it, of every thread that woke. */
+static void test_capture(void **state)
+{
+	const char *path = scratch_path("latency.ctprof.zst");
+	const char *const capture[] = {"capture", "--latency", "1", "-o", path, NULL};
+	const char *const show[] = {"show", path, "--sections", "latency", "--limit", "0", NULL};
+	struct run run;
+
+	(void)state;
+	if (!can_measure())
+		skip();
+	run_ctop(&run, NULL, capture);
+	run_expect(&run, 0);
+	run_release(&run);
+	run_ctop(&run, NULL, show);
+	run_expect(&run, 0);
+	assert_non_null(strstr(run.output, "## latency"));
+	assert_non_null(strstr(run.output, "run_queue_p99_ns"));
+	/* the kernel's own: it wakes many times a second while anything runs */
+	assert_non_null(strstr(run.output, "rcu_"));
+	run_release(&run);
+}
+
 /* An ordinary user is told why, and gets the rest. */
 static void test_not_permitted(void **state)
 {
@@ -224,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waker),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_not_permitted),
 	};
 

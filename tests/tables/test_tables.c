@@ -421,11 +421,76 @@ static void test_limit_cuts_the_end_off(void **state)
 	}
 }
 
+static void add_waits(struct snapshot *snapshot, const char *process, const char *thread, uint64_t wait,
+		      uint64_t count)
+{
+	struct latency_record *record = latency_add_record(
+		snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
+		string_pool_intern(&snapshot->strings, thread, strlen(thread)),
+		string_pool_intern(&snapshot->strings, "/a", 2));
+
+	snapshot->latency.present = true;
+	snapshot->latency.span_ns = 2000000000;
+	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(wait)] = count;
+	record->of[LATENCY_RUN_QUEUE].max_ns = wait;
+}
+
+static struct snapshot *open_with_waits(uint64_t worker_wait)
+{
+	struct snapshot *snapshot = diff_fixture_open();
+
+	snapshot->provenance.present = true;
+	diff_fixture_add(snapshot, "/a", "web", "worker-1", 1);
+	diff_fixture_add(snapshot, "/a", "web", "worker-2", 1);
+	diff_fixture_add(snapshot, "/a", "web", "main", 1);
+	add_waits(snapshot, "web", "worker-1", worker_wait, 10);
+	/* a thread that is gone, and a group that has none any more */
+	add_waits(snapshot, "web", "worker-3", 1000000, 2);
+	add_waits(snapshot, "gone", "gone", 1000000, 2);
+	add_waits(snapshot, "web", "main", 5000, 4);
+	return snapshot;
+}
+
+/* Percentiles of both sides and their change, the largest of the 99th first; what has no waits has no row. */
+static void test_latency(void **state)
+{
+	struct snapshot *before = open_with_waits(2000000), *after = open_with_waits(8000000);
+	struct diff *diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	struct tables_request request = make_request();
+
+	(void)state;
+	memset(request.sections, false, sizeof(request.sections));
+	request.sections[SECTION_LATENCY] = true;
+	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
+	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
+	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
+	expect(diff, &request,
+	       "# latency\n"
+	       "worker-{N}, run_queue_waits_per_s, 6 → 6\n"
+	       "worker-{N}, run_queue_p50_ns, 1.429ms → 5.717ms\n"
+	       "worker-{N}, run_queue_p90_ns, 1.886ms → 7.543ms\n"
+	       "worker-{N}, run_queue_p99_ns, 1.989ms → 7.954ms\n"
+	       "worker-{N}, run_queue_max_ns, 2.000ms → 8.000ms\n"
+	       "main, run_queue_waits_per_s, 2 → 2\n"
+	       "main, run_queue_p50_ns, 4.548µs → 4.548µs\n"
+	       "main, run_queue_p90_ns, 4.910µs → 4.910µs\n"
+	       "main, run_queue_p99_ns, 4.991µs → 4.991µs\n"
+	       "main, run_queue_max_ns, 5.000µs → 5.000µs\n");
+	/* one side that has not measured it has nothing to be compared with; nor has the reference */
+	before->latency.present = false;
+	expect(diff, &request, "");
+	before->latency.present = true;
+	diff->options.by_flags = true;
+	expect(diff, &request, "");
+	release(diff, before, after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_changed_most_comes_first),
 		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_parents),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_marks_of_what_is_not_known),

@@ -47,7 +47,7 @@ static const struct option list[] = {
 		.offset = offsetof(struct report_options, sections),
 		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
 			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
-			       "smaps-rollup, sched-ext",
+			       "smaps-rollup, sched-ext, latency",
 	},
 	{
 		.name = "reference",
