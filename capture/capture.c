@@ -342,6 +342,7 @@ static void begin(struct round *round)
 	round->previous = round->full ? NULL : capture->previous;
 	heap_choose_use(round);
 	round->rotated = source_with_flags(SOURCE_PER_THREAD) & ~source_with_flags(SOURCE_OF_ACTIVITY);
+	round->shown = round->needed;
 	round->asked = round->needed | round->extra;
 	round->needed = readable(capture, round->needed);
 	round->extra = readable(capture, round->extra) & ~round->needed;

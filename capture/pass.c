@@ -108,13 +108,13 @@ static void set_sources(struct intake *intake)
 	if (statistics == REASON_READ && intake->pass.statistics == NULL)
 		statistics = REASON_NOT_READ;
 	set_source(snapshot, SOURCE_SCHEDSTATS, statistics);
-	if (intake->pass.delays == NULL)
+	if (intake->pass.delays == NULL && round->capture->checks.task_delayacct == TASK_DELAYACCT_ON)
 		set_source(snapshot, SOURCE_DELAYS, REASON_NOT_READ);
 }
 
 static bool has_delays(const struct task_parts *parts, bool switched_on)
 {
-	if ((parts->record->flags & TASK_HAS_DELAYS) == 0 || parts->delays == NULL)
+	if ((parts->record->flags & TASK_HAS_DELAYS) == 0)
 		return false;
 	for (size_t i = 0; i < TASK_DELAY_COUNT && !switched_on; i++) {
 		if (parts->delays->of[i].count != 0)
@@ -153,9 +153,11 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 						round_measured_flags(checks) | (kernel ? THREAD_KERNEL : 0));
 	state->state = task_state_letter(record);
 	state->flags |= ROW_IDENTIFIED | ROW_MOVED | ROW_CHANGED;
-	state->flags &= (uint16_t)~ROW_DELAYED;
-	if (has_delays(parts, checks->task_delayacct == TASK_DELAYACCT_ON))
-		state->flags |= ROW_DELAYED;
+	if (parts->delays != NULL) {
+		state->flags &= (uint16_t)~ROW_DELAYED;
+		if (has_delays(parts, checks->task_delayacct == TASK_DELAYACCT_ON))
+			state->flags |= ROW_DELAYED;
+	}
 	state->stale |= source_with_flags(SOURCE_OF_ACTIVITY);
 }
 
@@ -263,18 +265,23 @@ static source_set files_besides(const struct intake *intake)
 
 /* --- the round --- */
 
-/* Delays and the scheduler's statistics are read where they are wanted; the rest is in every record. */
+/*
+ * Delays and the scheduler's statistics are read where they are wanted; the rest is in every record. While
+ * delay accounting is off, delays stand still, so that those of the last snapshot do; the extremes of the
+ * waits for a CPU, which come with them, do not.
+ */
 static uint32_t wanted_parts(const struct round *round)
 {
-	const source_set delays = source_bit(SOURCE_DELAYS) | source_bit(SOURCE_TASKSTATS);
-	const source_set statistics = source_bit(SOURCE_SCHEDSTATS);
+	const struct feature_checks *checks = &round->capture->checks;
+	bool delays_move = checks->task_delayacct == TASK_DELAYACCT_ON || round->previous == NULL;
 	uint32_t parts = 0;
 
-	if ((round->asked & delays) != 0 &&
-	    round->capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF)
+	if (checks->task_delayacct != TASK_DELAYACCT_CONFIG_OFF &&
+	    ((round->shown & source_bit(SOURCE_TASKSTATS)) != 0 ||
+	     ((round->asked & source_bit(SOURCE_DELAYS)) != 0 && delays_move)))
 		parts |= TASK_PART_DELAYS;
-	if ((round->asked & statistics) != 0 &&
-	    round->capture->checks.results[FEATURE_SCHEDSTATS].reason == REASON_READ)
+	if ((round->asked & source_bit(SOURCE_SCHEDSTATS)) != 0 &&
+	    checks->results[FEATURE_SCHEDSTATS].reason == REASON_READ)
 		parts |= TASK_PART_STATISTICS;
 	return parts;
 }
@@ -322,10 +329,16 @@ int round_read_pass(struct round *round)
 
 static void explain_metrics(struct round *round)
 {
+	const bool with_delays = (round->capture->passes.parts & TASK_PART_DELAYS) != 0;
+	reason_id *reason = round->snapshot->metric_reason;
+
+	/* they are in the same part of a record */
+	if (!with_delays)
+		reason[METRIC_CPU_DELAY_MAX_NS] = reason[METRIC_CPU_DELAY_MIN_NS] = REASON_NOT_READ;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (round->capture->member[i] != TASKSTATS_MEMBER_NONE &&
 		    !metric_set_has(&round->capture->seen, (enum metric)i))
-			round->snapshot->metric_reason[i] = REASON_NOT_IN_KERNEL;
+			reason[i] = REASON_NOT_IN_KERNEL;
 	}
 }
 

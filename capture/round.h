@@ -204,11 +204,12 @@ struct round {
 	enum heap_use heap;         /* what it reads */
 	uint64_t heap_wait_ns;      /* how long to wait for it */
 	size_t looked;              /* processes that it examined in advance */
-	source_set asked;           /* all that is wanted, as it was asked for */
-	bool all_states;            /* every thread's state is read */
-	source_set rotated;         /* read per thread, and may change while it does not run */
-	source_set needed;          /* read for every thread that is stale in them */
-	source_set extra;           /* the same while the budget lasts */
+	source_set shown,
+		asked;      /* what something shows, and that with all else wanted, as it was asked for */
+	bool all_states;    /* every thread's state is read */
+	source_set rotated; /* read per thread, and may change while it does not run */
+	source_set needed;  /* read for every thread that is stale in them */
+	source_set extra;   /* the same while the budget lasts */
 	uint64_t cpu_start_ns, budget_ns, expensive_budget_ns, expensive_start_ns;
 	uint64_t now_ns; /* CLOCK_BOOTTIME, of the reading under way */
 	bool watches_runnable;

@@ -35,6 +35,7 @@ struct bpf_tasks {
 	struct bpf_link *link;
 	struct task_walk *walk; /* NULL: there is none */
 	struct clock *clock;    /* NULL: there is none */
+	size_t expected;        /* tasks, by the last pass */
 	size_t room;            /* tasks that the walk has room for, and with parts */
 	size_t room_with_parts;
 	struct part_room records, delays, statistics;
@@ -137,6 +138,7 @@ struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct 
 	if (ret_result->state != FEATURE_STATE_ON)
 		return NULL;
 	tasks = memory_allocate_zero(1, sizeof(*tasks));
+	tasks->expected = task_count + SPARE_TASKS;
 	open_iterator(tasks, arena, ret_result);
 	if (ret_result->state != FEATURE_STATE_ON) {
 		bpf_tasks_close(tasks);
@@ -211,10 +213,17 @@ static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass 
 }
 
 /* Reads all that the iterator hands over into tasks->bytes; returns its length, or a negative errno. */
-static ssize_t read_iterator(struct bpf_tasks *tasks, int descriptor, const atomic_bool *cancel)
+static ssize_t read_iterator(struct bpf_tasks *tasks, int descriptor, size_t stride,
+			     const atomic_bool *cancel)
 {
-	size_t length = 0;
+	size_t length = 0, expected = tasks->expected * stride + READ_SIZE;
 
+	/* not by doubling, which would take up to twice the memory */
+	if (tasks->bytes_size < expected) {
+		free(tasks->bytes);
+		tasks->bytes = memory_allocate(expected);
+		tasks->bytes_size = expected;
+	}
 	for (;;) {
 		ssize_t count;
 
@@ -232,6 +241,13 @@ static ssize_t read_iterator(struct bpf_tasks *tasks, int descriptor, const atom
 	}
 }
 
+static void release_bytes(struct bpf_tasks *tasks)
+{
+	free(tasks->bytes);
+	tasks->bytes = NULL;
+	tasks->bytes_size = 0;
+}
+
 static int iterate_tasks(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
 			 struct bpf_pass *pass)
 {
@@ -245,7 +261,7 @@ static int iterate_tasks(struct bpf_tasks *tasks, uint32_t parts, const atomic_b
 	descriptor = bpf_iter_create(bpf_link__fd(tasks->link));
 	if (descriptor < 0)
 		return -errno;
-	length = read_iterator(tasks, descriptor, cancel);
+	length = read_iterator(tasks, descriptor, stride, cancel);
 	close(descriptor);
 	if (length < 0)
 		return (int)length;
@@ -270,10 +286,13 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	uint64_t begin = clock_ns(CLOCK_BOOTTIME);
 	int result = 0;
 
-	if (tasks->walk == NULL || !walk_tasks(tasks, parts, ret_pass))
+	if (tasks->walk != NULL && walk_tasks(tasks, parts, ret_pass))
+		release_bytes(tasks);
+	else
 		result = iterate_tasks(tasks, parts, cancel, ret_pass);
 	if (result < 0)
 		return result;
+	tasks->expected = ret_pass->count + SPARE_TASKS;
 	ret_pass->begin_ns = begin;
 	ret_pass->end_ns = clock_ns(CLOCK_BOOTTIME);
 	ret_pass->clock_ns = read_clock(tasks);
