@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "session/session.h"
 #include "compare/compare.h"
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 #include "view/view.h"
 
 #include "ui/terminal/draw.h"

@@ -14,7 +14,7 @@
 #include "commands.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 #include "ctprof/ctprof.h"
 #include "cmd/line/privilege.h"
 #include "probe/resolver/resolver.h"

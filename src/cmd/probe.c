@@ -20,7 +20,7 @@
 #include "base/number.h"
 #include "base/unicode.h"
 #include "capture/host/feature.h"
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 #include "probe/process/executable.h"
 #include "commands.h"
 #include "cmd/line/output.h"

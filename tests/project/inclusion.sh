@@ -15,7 +15,7 @@ group="$snapshot src/group"
 table="$group src/table"
 view="$table src/view"
 diff="$table src/diff"
-session="$view src/diff src/latency src/session"
+session="$view src/diff src/latency src/evidence src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
 ui="$compare src/tables src/report"
@@ -25,7 +25,7 @@ dwarf="$process probe/dwarf"
 resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
-capture="$latency $probe capture/taskstats capture/latency"
+capture="$latency $probe capture/taskstats capture/latency capture/ended"
 
 line="$ui src/ctprof $capture capture src/cmd/line"
 live="$line ui/terminal ui"
@@ -41,7 +41,8 @@ src/table: $group
 src/view: $table
 src/diff: $table
 src/latency: $table
-src/session: $view src/diff src/latency
+src/evidence: $table
+src/session: $view src/diff src/latency src/evidence
 src/compare: $session
 src/tables: $diff
 src/report: $tables src/view
@@ -55,6 +56,7 @@ capture/host: $snapshot capture/procfs
 capture/taskstats: $snapshot
 capture/bpf: $metric
 capture/latency: $latency
+capture/ended: $snapshot capture/bpf capture/procfs capture/host
 capture: $capture
 ui/terminal: $compare
 ui: $ui ui/terminal

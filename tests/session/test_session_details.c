@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What stands behind a row or a number: all metrics, explanations, evidence. */
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 #include "session_fixture.h"
 
 #include <string.h>

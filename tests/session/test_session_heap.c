@@ -2,7 +2,7 @@
 /* The Heap tab: what jemalloc programs allocate, and what is known of whom. */
 #include <string.h>
 
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 #include "session_fixture.h"
 
 static size_t add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, const char *process,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 
 static void expect_near(double value, double expected)
 {
