@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The room where ctop was built without BPF. */
+#include "bpf_exits.h"
 #include "bpf_latency.h"
 #include "bpf_object.h"
 #include "bpf_tasks.h"
@@ -67,4 +68,63 @@ void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void 
 	(void)take;
 	(void)context;
 	*ret_events = *ret_cost_ns = 0;
+}
+
+struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
+				 struct feature_result *ret_result)
+{
+	(void)scope;
+	(void)scope_count;
+	(void)arena;
+	*ret_result = bpf_check();
+	return NULL;
+}
+
+void bpf_exits_close(struct bpf_exits *exits)
+{
+	(void)exits;
+}
+
+void bpf_exits_set_known(struct bpf_exits *exits, uint64_t boottime_ns)
+{
+	(void)exits;
+	(void)boottime_ns;
+}
+
+int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
+			  size_t *ret_count)
+{
+	(void)exits;
+	(void)ret_groups;
+	(void)ret_count;
+	return -ENOSYS;
+}
+
+int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count)
+{
+	(void)exits;
+	(void)ret_items;
+	(void)ret_count;
+	return -ENOSYS;
+}
+
+bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
+		    struct exit_thread *ret_thread)
+{
+	(void)exits;
+	(void)identity;
+	(void)ret_thread;
+	return false;
+}
+
+uint32_t bpf_exits_kernel(const struct bpf_exits *exits)
+{
+	(void)exits;
+	return 0;
+}
+
+uint64_t bpf_exits_lost(const struct bpf_exits *exits)
+{
+	(void)exits;
+	return 0;
 }

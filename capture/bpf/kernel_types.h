@@ -150,6 +150,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned int exit_state;
 	unsigned int pid, tgid;
+	struct task_struct *group_leader;
 	__u64 utime, stime;
 	struct prev_cputime prev_cputime;
 	unsigned long nvcsw, nivcsw;
@@ -159,7 +160,6 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
-	struct task_struct *group_leader;
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
 	struct thread_struct thread;

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf_exits.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "bpf_object.h"
+#include "exits.skel.h"
+
+enum {
+	KEYS_MAX = 16384,  /* names and cgroups that were active lately */
+	TASKS_MAX = 65536, /* zombies, and known tasks that end in one interval */
+	BATCH = 256,
+};
+
+/* A key with its sum at the last reading. */
+struct known_sum {
+	struct bpf_exit_group last;
+	uint64_t reading; /* number of the reading at which it had grown last */
+};
+
+/* What a batch of entries is read into. */
+struct batch {
+	void *keys, *values;
+	size_t capacity;
+};
+
+struct bpf_exits {
+	struct exits *object;
+	struct known_sum *known;
+	size_t known_count, known_capacity;
+	struct hash_map index; /* hash of a key: its place in `known` */
+	uint64_t reading;
+	struct bpf_exit_group *groups;
+	size_t group_count, group_capacity;
+	struct bpf_exit_item *items;
+	size_t item_count, item_capacity;
+	struct batch batch;
+};
+
+_Static_assert(offsetof(struct exit_sum, threads) == sizeof(uint64_t), "the lock takes one word");
+
+static bool set_scope(const struct exits *object, const uint32_t *scope, size_t count)
+{
+	const uint8_t one = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(object->maps.scope), &scope[i], &one, BPF_ANY) != 0)
+			return false;
+	}
+	return true;
+}
+
+static struct exits *open_object(size_t scope_count, struct arena *arena, struct feature_result *ret_result)
+{
+	struct exits *object;
+	int result = 0;
+
+	bpf_object_listen();
+	object = exits__open();
+	if (object == NULL) {
+		result = -errno;
+	} else {
+		object->rodata->limited = scope_count != 0;
+		result = bpf_map__set_max_entries(object->maps.sums, KEYS_MAX);
+		if (result == 0)
+			result = bpf_map__set_max_entries(object->maps.threads, TASKS_MAX);
+	}
+	*ret_result = bpf_object_load_checked(object != NULL ? object->skeleton : NULL, result, arena);
+	return object;
+}
+
+struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
+				 struct feature_result *ret_result)
+{
+	struct bpf_exits *exits;
+
+	*ret_result = bpf_check();
+	if (ret_result->state != FEATURE_STATE_ON)
+		return NULL;
+	exits = memory_allocate_zero(1, sizeof(*exits));
+	exits->object = open_object(scope_count, arena, ret_result);
+	if (ret_result->state == FEATURE_STATE_ON &&
+	    (!set_scope(exits->object, scope, scope_count) || exits__attach(exits->object) != 0))
+		*ret_result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_NOT_IN_KERNEL,
+			.detail = "the kernel refused to call a program at the end of tasks",
+		};
+	if (ret_result->state == FEATURE_STATE_ON)
+		return exits;
+	bpf_exits_close(exits);
+	return NULL;
+}
+
+void bpf_exits_close(struct bpf_exits *exits)
+{
+	if (exits == NULL)
+		return;
+	exits__destroy(exits->object);
+	hash_map_release(&exits->index);
+	free(exits->known);
+	free(exits->groups);
+	free(exits->items);
+	free(exits->batch.keys);
+	free(exits->batch.values);
+	free(exits);
+}
+
+void bpf_exits_set_known(struct bpf_exits *exits, uint64_t boottime_ns)
+{
+	__atomic_store_n(&exits->object->bss->known_before, boottime_ns, __ATOMIC_SEQ_CST);
+}
+
+uint32_t bpf_exits_kernel(const struct bpf_exits *exits)
+{
+	return exits->object->bss->exit_kernel;
+}
+
+uint64_t bpf_exits_lost(const struct bpf_exits *exits)
+{
+	return exits->object->bss->lost;
+}
+
+/* Called with each entry of a map. */
+typedef void entry_function(struct bpf_exits *exits, const void *key, const void *value);
+
+/* Grows the room for a batch where the entries of one slot of the kernel's table do not fit. */
+static void make_room(struct batch *batch, const struct bpf_map *map, size_t entries)
+{
+	batch->capacity = entries;
+	batch->keys = memory_resize(batch->keys, entries, bpf_map__key_size(map));
+	batch->values = memory_resize(batch->values, entries, bpf_map__value_size(map));
+}
+
+/* Goes through a map, many entries at a time. Returns 0 or a negative errno. */
+static int read_map(struct bpf_exits *exits, const struct bpf_map *map, uint64_t flags, entry_function *add)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, options, .elem_flags = flags);
+	uint32_t position = 0;
+	bool first = true;
+
+	make_room(&exits->batch, map, BATCH);
+	for (;;) {
+		struct batch *batch = &exits->batch;
+		uint32_t count = (uint32_t)batch->capacity;
+		const char *key, *value;
+		int result = bpf_map_lookup_batch(bpf_map__fd(map), first ? NULL : &position, &position,
+						  batch->keys, batch->values, &count, &options);
+
+		if (result == -ENOSPC) {
+			make_room(batch, map, batch->capacity * 2);
+			continue;
+		}
+		if (result != 0 && result != -ENOENT)
+			return result;
+		key = batch->keys;
+		value = batch->values;
+		for (uint32_t i = 0; i < count; i++) {
+			add(exits, key, value);
+			key += bpf_map__key_size(map);
+			value += bpf_map__value_size(map);
+		}
+		if (result == -ENOENT)
+			return 0;
+		first = false;
+	}
+}
+
+/* --- sums --- */
+
+static bool is_of(const struct known_sum *known, const struct exit_key *key)
+{
+	return memcmp(&known->last.key, key, sizeof(*key)) == 0;
+}
+
+/* The sum of a key at the last reading; one of nothing, added, where it was not there. */
+static struct known_sum *find_known(struct bpf_exits *exits, const struct exit_key *key)
+{
+	uint64_t hash = hash_bytes(key, sizeof(*key));
+	struct known_sum *known;
+	uint32_t place;
+
+	/* keys with the same hash stand one after the other */
+	for (; hash_map_get(&exits->index, hash, &place); hash += UINT64_C(1) << 32) {
+		if (is_of(&exits->known[place], key))
+			return &exits->known[place];
+	}
+	hash_map_set(&exits->index, hash, (uint32_t)exits->known_count);
+	known = MEMORY_APPEND(exits->known, exits->known_count, exits->known_capacity);
+	*known = (struct known_sum){.last = {.key = *key}};
+	return known;
+}
+
+static struct exit_sum difference(const struct exit_sum *now, const struct exit_sum *before)
+{
+	struct exit_sum result = {
+		.threads = now->threads - before->threads,
+		.processes = now->processes - before->processes,
+		.delayed = now->delayed - before->delayed,
+	};
+
+	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
+		result.amounts[i] = now->amounts[i] - before->amounts[i];
+	return result;
+}
+
+static void add_sum(struct bpf_exits *exits, const void *key, const void *value)
+{
+	const struct exit_sum *sum = value;
+	struct known_sum *known = find_known(exits, key);
+
+	if (known->last.sum.threads != sum->threads)
+		*MEMORY_APPEND(exits->groups, exits->group_count,
+			       exits->group_capacity) = (struct bpf_exit_group){
+			known->last.key, difference(sum, &known->last.sum)};
+	else
+		return;
+	known->last.sum = *sum;
+	known->reading = exits->reading;
+}
+
+/*
+ * Removes the sums to which nothing was added between the last two readings: nobody adds to them now. What is
+ * removed all the same with something new in it counts.
+ */
+static void remove_idle(struct bpf_exits *exits)
+{
+	const int sums = bpf_map__fd(exits->object->maps.sums);
+	size_t kept = 0;
+
+	hash_map_clear(&exits->index);
+	for (size_t i = 0; i < exits->known_count; i++) {
+		struct known_sum known = exits->known[i];
+		struct exit_sum sum;
+
+		if (known.reading == exits->reading) {
+			exits->known[kept++] = known;
+			continue;
+		}
+		if (bpf_map_lookup_and_delete_elem_flags(sums, &known.last.key, &sum, BPF_F_LOCK) == 0 &&
+		    sum.threads != known.last.sum.threads)
+			*MEMORY_APPEND(exits->groups, exits->group_count,
+				       exits->group_capacity) = (struct bpf_exit_group){
+				known.last.key, difference(&sum, &known.last.sum)};
+	}
+	exits->known_count = 0;
+	for (size_t i = 0; i < kept; i++) {
+		struct known_sum known = exits->known[i];
+
+		*find_known(exits, &known.last.key) = known;
+	}
+}
+
+int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
+			  size_t *ret_count)
+{
+	int result;
+
+	exits->group_count = 0;
+	exits->reading++;
+	result = read_map(exits, exits->object->maps.sums, BPF_F_LOCK, add_sum);
+	if (result < 0)
+		return result;
+	remove_idle(exits);
+	*ret_groups = exits->groups;
+	*ret_count = exits->group_count;
+	return 0;
+}
+
+/* --- tasks --- */
+
+static void add_item(struct bpf_exits *exits, const void *key, const void *value)
+{
+	struct bpf_exit_item *item = MEMORY_APPEND(exits->items, exits->item_count, exits->item_capacity);
+
+	memcpy(&item->identity, key, sizeof(item->identity));
+	memcpy(&item->thread, value, sizeof(item->thread));
+}
+
+int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count)
+{
+	int result;
+
+	exits->item_count = 0;
+	result = read_map(exits, exits->object->maps.threads, 0, add_item);
+	if (result < 0)
+		return result;
+	*ret_items = exits->items;
+	*ret_count = exits->item_count;
+	return 0;
+}
+
+bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
+		    struct exit_thread *ret_thread)
+{
+	return bpf_map_lookup_and_delete_elem(bpf_map__fd(exits->object->maps.threads), identity,
+					      ret_thread) == 0;
+}

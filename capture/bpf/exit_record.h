@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BPF_EXIT_RECORD_H
+#define CTOP_BPF_EXIT_RECORD_H
+
+#include <linux/types.h>
+
+/* What the program that watches for ended tasks hands over (capture/bpf/exits.bpf.c). Times are ns. */
+
+/* What a task counted in its life. */
+enum exit_amount {
+	EXIT_RUN_TIME,
+	EXIT_RUN_DELAY,
+	EXIT_TIMESLICES,
+	EXIT_VOLUNTARY,
+	EXIT_NONVOLUNTARY,
+	EXIT_MIGRATIONS,
+	EXIT_MINOR_FAULTS,
+	EXIT_MAJOR_FAULTS,
+	EXIT_USER_TIME, /* as sampled by the clock's tick, like the next */
+	EXIT_SYSTEM_TIME,
+	EXIT_IO,                         /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
+	EXIT_DELAYS = EXIT_IO + 7,       /* count and total of each, in the order of EXIT_DELAY_… */
+	EXIT_AMOUNTS = EXIT_DELAYS + 14, /* how many there are */
+};
+
+/* Facts about this kernel: exit_kernel of the object. */
+enum {
+	EXIT_KERNEL_IO = 1 << 0,     /* CONFIG_TASK_IO_ACCOUNTING */
+	EXIT_KERNEL_CHARS = 1 << 1,  /* CONFIG_TASK_XACCT */
+	EXIT_KERNEL_DELAYS = 1 << 2, /* CONFIG_TASK_DELAY_ACCT */
+	EXIT_KERNEL_IRQ_DELAY = 1 << 3,
+	EXIT_KERNEL_WPCOPY_DELAY = 1 << 4,
+};
+
+/* By what tasks that nobody has seen are put together. */
+struct exit_key {
+	char process[16]; /* name of the leader */
+	char thread[16];
+	__u64 cgroup; /* id of the cgroup of the default hierarchy (v2) */
+	__u32 kernel; /* whether it is a kernel thread */
+	__u32 reserved;
+};
+
+/* Since the program was attached. */
+struct exit_sum {
+	__u64 lock; /* struct bpf_spin_lock, and padding */
+	__u64 threads;
+	__u64 processes; /* leaders among them */
+	__u64 delayed;   /* those of which delay accounting had a record */
+	__u64 amounts[EXIT_AMOUNTS];
+};
+
+/* Which task it was. */
+struct exit_identity {
+	__u64 start_boottime;
+	__u32 tgid, tid; /* in the initial pid namespace */
+};
+
+/* A task that has ended: of the time when it did, or, once the kernel has freed it, all of its life. */
+struct exit_thread {
+	struct exit_key key;
+	__u32 delayed, is_free;
+	__u64 previous_user_time, previous_system_time; /* prev_cputime, as for struct task_record */
+	__u64 amounts[EXIT_AMOUNTS];
+};
+
+#endif

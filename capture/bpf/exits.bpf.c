@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What tasks did in their lives. A task that ends can still be met by a round, as a zombie or while it closes
+ * its files, until release_task() of kernel/exit.c takes it out of the tables of the kernel. So it is counted
+ * when the kernel frees it (delayed_put_task_struct(), one grace period of RCU after the release): by then
+ * all that it did is there, and no round meets it any more. One that a round may know is noted when it ends,
+ * since its row may be gone before it is freed.
+ */
+#include <stdbool.h>
+
+#include "kernel_types.h"
+
+#include "exit_record.h"
+
+enum {
+	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
+	SCOPE_PROCESSES_MAX = 4096,
+};
+
+const volatile __u32 limited; /* only the processes in `scope` count */
+
+/*
+ * Tasks that started before this (CLOCK_BOOTTIME ns) may be known from a round and stay in `threads` for its
+ * reader. All ones while a round is under way.
+ */
+__u64 known_before;
+__u64 lost;        /* tasks for which there was no room */
+__u32 exit_kernel; /* EXIT_KERNEL_… */
+
+struct locked_sum {
+	struct bpf_spin_lock lock;
+	__u32 reserved;
+	__u64 threads, processes, delayed;
+	__u64 amounts[EXIT_AMOUNTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* set before loading */
+	__type(key, struct exit_key);
+	__type(value, struct locked_sum);
+} sums SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct exit_identity);
+	__type(value, struct exit_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, SCOPE_PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, __u8);
+} scope SEC(".maps");
+
+/* A new entry of `sums`, which is too large for the stack. */
+static const struct locked_sum empty_sum;
+
+static __always_inline __u32 kernel_facts(const struct task_struct *task)
+{
+	const struct task_delay_info *delays = NULL;
+	__u32 facts = 0;
+
+	if (bpf_core_field_exists(task->ioac.read_bytes))
+		facts |= EXIT_KERNEL_IO;
+	if (bpf_core_field_exists(task->ioac.rchar))
+		facts |= EXIT_KERNEL_CHARS;
+	if (bpf_core_field_exists(task->delays))
+		facts |= EXIT_KERNEL_DELAYS;
+	if (bpf_core_field_exists(delays->irq_delay))
+		facts |= EXIT_KERNEL_IRQ_DELAY;
+	if (bpf_core_field_exists(delays->wpcopy_delay))
+		facts |= EXIT_KERNEL_WPCOPY_DELAY;
+	return facts;
+}
+
+/* What a task that is on a CPU has run since its run time was last brought up to date, until the last tick.
+ */
+static __always_inline __u64 last_stretch(const struct task_struct *task)
+{
+	__u64 now, since = task->se.exec_start;
+
+	if (task->on_cpu == 0 || !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	now = task->se.cfs_rq->rq->clock_task;
+	return now > since ? now - since : 0;
+}
+
+#define FILL_DELAY(info, name)                                                                               \
+	do {                                                                                                 \
+		if (bpf_core_field_exists((info)->name##_delay)) {                                           \
+			next[0] = (info)->name##_count;                                                      \
+			next[1] = (info)->name##_delay;                                                      \
+		}                                                                                            \
+		next += 2;                                                                                   \
+	} while (0)
+
+/* Returns whether delay accounting has a record of the task. */
+static __always_inline bool fill_amounts(const struct task_struct *task, __u64 amounts[EXIT_AMOUNTS])
+{
+	const struct task_delay_info *info;
+	__u64 *next = amounts + EXIT_DELAYS;
+
+	amounts[EXIT_RUN_TIME] = task->se.sum_exec_runtime + last_stretch(task);
+	amounts[EXIT_RUN_DELAY] = task->sched_info.run_delay;
+	amounts[EXIT_TIMESLICES] = task->sched_info.pcount;
+	amounts[EXIT_VOLUNTARY] = task->nvcsw;
+	amounts[EXIT_NONVOLUNTARY] = task->nivcsw;
+	amounts[EXIT_MIGRATIONS] = task->se.nr_migrations;
+	amounts[EXIT_MINOR_FAULTS] = task->min_flt;
+	amounts[EXIT_MAJOR_FAULTS] = task->maj_flt;
+	amounts[EXIT_USER_TIME] = task->utime;
+	amounts[EXIT_SYSTEM_TIME] = task->stime;
+	if (bpf_core_field_exists(task->ioac.rchar)) {
+		amounts[EXIT_IO] = task->ioac.rchar;
+		amounts[EXIT_IO + 1] = task->ioac.wchar;
+		amounts[EXIT_IO + 2] = task->ioac.syscr;
+		amounts[EXIT_IO + 3] = task->ioac.syscw;
+	}
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		amounts[EXIT_IO + 4] = task->ioac.read_bytes;
+		amounts[EXIT_IO + 5] = task->ioac.write_bytes;
+		amounts[EXIT_IO + 6] = task->ioac.cancelled_write_bytes;
+	}
+	if (!bpf_core_field_exists(task->delays))
+		return false;
+	info = task->delays;
+	if (info == NULL)
+		return false;
+	FILL_DELAY(info, blkio);
+	FILL_DELAY(info, swapin);
+	FILL_DELAY(info, freepages);
+	FILL_DELAY(info, thrashing);
+	FILL_DELAY(info, compact);
+	FILL_DELAY(info, wpcopy);
+	FILL_DELAY(info, irq);
+	return true;
+}
+
+/*
+ * When the task is freed its leader may be free already, and its memory another task's: the name of the
+ * thread has to do then.
+ */
+static __always_inline void fill_key(const struct task_struct *task, struct exit_key *key)
+{
+	const struct task_struct *leader = task->group_leader;
+
+	__builtin_memcpy(key->thread, task->comm, sizeof(key->thread));
+	__builtin_memcpy(key->process, task->comm, sizeof(key->process));
+	if (leader->tgid == task->tgid)
+		__builtin_memcpy(key->process, leader->comm, sizeof(key->process));
+	key->cgroup = task->cgroups->dfl_cgrp->kn->id;
+	key->kernel = (task->flags & KERNEL_THREAD) != 0;
+}
+
+static __always_inline void fill_identity(const struct task_struct *task, struct exit_identity *identity)
+{
+	identity->start_boottime = task->start_boottime;
+	identity->tgid = task->tgid;
+	identity->tid = task->pid;
+}
+
+static __always_inline void fill_thread(const struct task_struct *task, struct exit_thread *thread)
+{
+	thread->delayed = fill_amounts(task, thread->amounts);
+	thread->previous_user_time = task->prev_cputime.utime;
+	thread->previous_system_time = task->prev_cputime.stime;
+}
+
+static __always_inline void note(const struct task_struct *task, const struct exit_identity *identity,
+				 bool is_free)
+{
+	struct exit_thread thread = {0};
+
+	fill_key(task, &thread.key);
+	fill_thread(task, &thread);
+	thread.is_free = is_free;
+	if (bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) != 0 && is_free)
+		__sync_fetch_and_add(&lost, 1);
+}
+
+static __always_inline void add_to_sum(const struct task_struct *task, const struct exit_key *key)
+{
+	__u64 amounts[EXIT_AMOUNTS] = {0};
+	bool delayed = fill_amounts(task, amounts), process = task->pid == task->tgid;
+	struct locked_sum *sum = bpf_map_lookup_elem(&sums, key);
+
+	if (sum == NULL) {
+		bpf_map_update_elem(&sums, key, &empty_sum, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&sums, key);
+	}
+	if (sum == NULL) {
+		__sync_fetch_and_add(&lost, 1);
+		return;
+	}
+	bpf_spin_lock(&sum->lock);
+	sum->threads++;
+	sum->processes += process;
+	sum->delayed += delayed;
+	for (int i = 0; i < EXIT_AMOUNTS; i++)
+		sum->amounts[i] += amounts[i];
+	bpf_spin_unlock(&sum->lock);
+}
+
+static __always_inline bool counts(const struct task_struct *task)
+{
+	__u32 process = task->tgid;
+
+	return limited == 0 || bpf_map_lookup_elem(&scope, &process) != NULL;
+}
+
+SEC("tp_btf/sched_process_free")
+int count_free(__u64 *context)
+{
+	const struct task_struct *task = (const struct task_struct *)context[0];
+	struct exit_identity identity;
+	struct exit_thread *noted;
+	struct exit_key key = {0};
+
+	if (!counts(task))
+		return 0;
+	if (exit_kernel == 0)
+		exit_kernel = kernel_facts(task);
+	if (task->start_boottime >= known_before) {
+		fill_key(task, &key);
+		add_to_sum(task, &key);
+		return 0;
+	}
+	fill_identity(task, &identity);
+	noted = bpf_map_lookup_elem(&threads, &identity);
+	if (noted == NULL) {
+		note(task, &identity, true);
+	} else {
+		fill_thread(task, noted);
+		noted->is_free = true;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int note_exit(__u64 *context)
+{
+	const struct task_struct *task = (const struct task_struct *)context[0];
+	struct exit_identity identity;
+
+	if (!counts(task) || task->start_boottime >= known_before)
+		return 0;
+	fill_identity(task, &identity);
+	note(task, &identity, false);
+	return 0;
+}
+
+const char program_license[] SEC("license") = "GPL";
