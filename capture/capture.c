@@ -54,6 +54,7 @@ static void check_features(struct capture *capture, int answers)
 	capture->taskstats_reason = (reason_id)root_reason(answers);
 	feature_check_all(&capture->checks, &capture->roots, answers, &capture->passes.result);
 	capture->checks.results[FEATURE_LATENCY] = capture->latency_result;
+	capture->checks.results[FEATURE_EXITS] = capture->ended_result;
 	capture->counters_in_taskstats = capture->taskstats != NULL &&
 					 capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF;
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
@@ -119,13 +120,16 @@ static int open_backend(struct capture *capture, const struct capture_options *o
 	int result;
 
 	if (options->backend == CAPTURE_BACKEND_PROCFS)
-		passes->result = (struct feature_result){
+		passes->result = capture->ended_result = (struct feature_result){
 			.state = FEATURE_STATE_OFF,
 			.reason = REASON_SWITCHED_OFF,
 			.detail = "switched off with --backend procfs",
 		};
 	else
 		passes_open(capture);
+	if (options->backend != CAPTURE_BACKEND_PROCFS)
+		capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
+						  &capture->arena, &capture->ended_result);
 	if (passes->tasks != NULL) {
 		check_features(capture, 0);
 		return 0;
@@ -221,6 +225,7 @@ void capture_close(struct capture *capture)
 	if (capture == NULL)
 		return;
 	process_list_release(&capture->processes);
+	ended_watch_close(capture->ended);
 	heap_close(&capture->heap);
 	latency_watch_close(capture->latency);
 	arena_release(&capture->arena);
@@ -336,6 +341,7 @@ static void begin(struct round *round)
 	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
 	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	snapshot->provenance.present = true;
+	ended_watch_begin(capture->ended);
 	recheck_switches(round);
 	set_default_reasons(round);
 	intern_policies(snapshot);
@@ -391,6 +397,19 @@ static int read_pass(struct round *round)
 	return result;
 }
 
+static void read_ended(struct round *round)
+{
+	const struct capture *capture = round->capture;
+	const struct ended_round ended = {
+		.roots = &capture->roots,
+		.checks = &capture->checks,
+		.snapshot = round->snapshot,
+		.previous = capture->previous,
+	};
+
+	round->snapshot->ended = ended_watch_read(capture->ended, &ended);
+}
+
 static int run(struct round *round)
 {
 	bool by_pass = round->capture->passes.tasks != NULL;
@@ -404,6 +423,7 @@ static int run(struct round *round)
 	round_finish(round);
 	if (by_pass)
 		round_list_moved(round);
+	read_ended(round);
 	return round_is_cancelled(round) ? -ECANCELED : 0;
 }
 

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "capture/bpf/bpf_tasks.h"
+#include "capture/ended/ended_watch.h"
 #include "capture/host/feature.h"
 #include "snapshot/snapshot.h"
 #include "capture/procfs/process_list.h"
@@ -171,6 +172,8 @@ struct capture {
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
 	struct arena arena;
+	struct ended_watch *ended;          /* NULL: what ends is not watched */
+	struct feature_result ended_result; /* why, in words that `arena` owns */
 	struct process_list processes;
 	struct metric_set seen; /* metrics that some text had */
 

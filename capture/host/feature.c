@@ -321,7 +321,7 @@ static struct feature_result check_process_memory(struct checker *checker)
 }
 
 /* Whoever loads what measures it knows. */
-static struct feature_result check_latency(struct checker *checker)
+static struct feature_result check_by_loading(struct checker *checker)
 {
 	(void)checker;
 	return (struct feature_result){.state = FEATURE_STATE_UNKNOWN};
@@ -344,7 +344,8 @@ static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct ch
 	[FEATURE_PID_NAMESPACE] = check_pid_namespace,
 	[FEATURE_ALL_PROCESSES] = check_all_processes,
 	[FEATURE_PROCESS_MEMORY] = check_process_memory,
-	[FEATURE_LATENCY] = check_latency,
+	[FEATURE_LATENCY] = check_by_loading,
+	[FEATURE_EXITS] = check_by_loading,
 };
 
 uint64_t feature_capabilities(void)

@@ -6,6 +6,7 @@
 #include "report/json_text.h"
 #include "base/unicode.h"
 #include "capture/capture.h"
+#include "capture/ended/ended_watch.h"
 #include "capture/host/feature.h"
 #include "capture/latency/latency_watch.h"
 #include "capture/taskstats/taskstats.h"
@@ -136,6 +137,7 @@ static void check(struct feature_checks *checks, const struct roots *roots,
 	capture_check_passes(roots, arena, &passes);
 	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
 	latency_watch_close(latency_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_LATENCY]));
+	ended_watch_close(ended_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_EXITS]));
 	privilege_lower();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "ended_set.h"
 #include "metric/name.h"
 
 const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
@@ -121,6 +122,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->smaps);
 	free(snapshot->cgroups);
 	free(snapshot->latency.records);
+	ended_set_release(snapshot->ended);
 	free(snapshot->unknown_reasons);
 	free(snapshot->triple_slots);
 	string_pool_release(&snapshot->strings);

@@ -392,6 +392,7 @@ struct snapshot {
 	size_t cgroup_capacity;
 
 	struct latency latency;
+	struct ended_set *ended;  /* what threads did that ended since the round before; NULL: not known */
 	struct pressure pressure; /* host-wide */
 	reason_id pressure_missing[PRESSURE_RESOURCE_COUNT];
 	struct sched_ext sched_ext;

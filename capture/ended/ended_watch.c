@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ended_watch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "capture/bpf/bpf_exits.h"
+#include "capture/procfs/text_scan.h"
+#include "snapshot/ended_set.h"
+
+enum {
+	FILE_ID_KERNFS = 0xfe, /* FILEID_KERNFS of include/linux/exportfs.h: the id is the handle */
+	CGROUPS_MAX = 65536,
+	/* A task that has ended is freed one grace period of RCU after its release; this is ample. */
+	FREE_LATE_NS = 60 * UINT64_C(1000000000),
+	TASK_NAME_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
+	TASK_NAME_ROOM = TASK_NAME_SIZE + 1,
+	NO_ROW = UINT32_MAX,
+};
+
+/* Where nobody can tell any more in which cgroup a task was: it was removed since. */
+static const char gone_cgroup[] = "(gone)";
+
+/* The amount of the kernel that each amount of a set is; user and system time are shared out anew. */
+static const struct {
+	enum exit_amount amount;
+	uint32_t needs; /* EXIT_KERNEL_… */
+} sources_of[ENDED_METRICS] = {
+	{EXIT_RUN_TIME, 0},
+	{EXIT_RUN_DELAY, 0},
+	{EXIT_TIMESLICES, 0},
+	{EXIT_VOLUNTARY, 0},
+	{EXIT_NONVOLUNTARY, 0},
+	{EXIT_MIGRATIONS, 0},
+	{EXIT_MINOR_FAULTS, 0},
+	{EXIT_MAJOR_FAULTS, 0},
+	{EXIT_USER_TIME, 0},
+	{EXIT_SYSTEM_TIME, 0},
+	{EXIT_IO, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 1, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 2, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 3, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 4, EXIT_KERNEL_IO},
+	{EXIT_IO + 5, EXIT_KERNEL_IO},
+	{EXIT_IO + 6, EXIT_KERNEL_IO},
+	{EXIT_TIMESLICES, EXIT_KERNEL_DELAYS},
+	{EXIT_RUN_DELAY, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 1, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 2, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 3, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 4, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 5, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 6, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 7, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 8, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 9, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 10, EXIT_KERNEL_WPCOPY_DELAY},
+	{EXIT_DELAYS + 11, EXIT_KERNEL_WPCOPY_DELAY},
+	{EXIT_DELAYS + 12, EXIT_KERNEL_IRQ_DELAY},
+	{EXIT_DELAYS + 13, EXIT_KERNEL_IRQ_DELAY},
+};
+
+/* A task that has ended, has no row any more and is not freed yet. */
+struct tracked_exit {
+	struct exit_identity identity;
+	uint64_t since_ns;            /* CLOCK_BOOTTIME of the round that found it so */
+	bool told, listed;            /* it was reported; it was listed in this round */
+	struct ended_amounts amounts; /* as reported */
+};
+
+/* A cgroup by the id of the kernel. */
+struct exit_cgroup {
+	uint64_t id;
+	char *path;
+};
+
+struct ended_watch {
+	struct bpf_exits *exits;
+	struct tracked_exit *tracked; /* that are not freed yet */
+	size_t tracked_count, tracked_capacity;
+	struct hash_map tracked_index;
+	struct exit_cgroup *cgroups; /* that were found by id */
+	size_t cgroup_count, cgroup_capacity;
+	struct hash_map cgroup_index;
+	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
+};
+
+/* The work of one round. */
+struct reading {
+	struct ended_watch *watch;
+	const struct ended_round *round;
+	const struct snapshot *previous; /* one of no threads for the first round */
+	struct ended_set *set;
+};
+
+struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
+				     struct arena *arena, struct feature_result *ret_result)
+{
+	struct ended_watch *watch;
+	struct bpf_exits *exits;
+
+	/* ids of the kernel have to be those of the proc root */
+	if (!roots->own_namespace || !roots->initial_pid_namespace) {
+		*ret_result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_OTHER_NAMESPACE,
+			.detail =
+				roots->is_procfs
+					? "needs the initial pid namespace; run ctop outside of the container"
+					: "the proc root is a saved tree",
+		};
+		return NULL;
+	}
+	exits = bpf_exits_open(scope, scope_count, arena, ret_result);
+	if (exits == NULL)
+		return NULL;
+	watch = memory_allocate_zero(1, sizeof(*watch));
+	watch->exits = exits;
+	return watch;
+}
+
+void ended_watch_close(struct ended_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	bpf_exits_close(watch->exits);
+	for (size_t i = 0; i < watch->cgroup_count; i++)
+		free(watch->cgroups[i].path);
+	free(watch->cgroups);
+	free(watch->tracked);
+	hash_map_release(&watch->tracked_index);
+	hash_map_release(&watch->cgroup_index);
+	free(watch);
+}
+
+void ended_watch_begin(struct ended_watch *watch)
+{
+	if (watch != NULL)
+		bpf_exits_set_known(watch->exits, UINT64_MAX);
+}
+
+/* --- names --- */
+
+/* The path of a cgroup in the file system that shows them, NULL where it is there no more. */
+static char *find_cgroup(const struct roots *roots, uint64_t id)
+{
+	union {
+		struct file_handle handle;
+		unsigned char bytes[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} request = {.handle = {.handle_bytes = sizeof(id), .handle_type = FILE_ID_KERNFS}};
+	const char *mount = roots->path[ROOT_CGROUP];
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+	int descriptor;
+
+	if (mount == NULL || strcmp(roots->cgroup_mount_root, "/") != 0)
+		return NULL;
+	memcpy(request.handle.f_handle, &id, sizeof(id));
+	descriptor = open_by_handle_at(roots->descriptor[ROOT_CGROUP], &request.handle,
+				       O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (descriptor < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	length = readlink(link, path, sizeof(path) - 1);
+	close(descriptor);
+	if (length < 0 || strncmp(path, mount, strlen(mount)) != 0)
+		return NULL;
+	path[length] = '\0';
+	return memory_duplicate(path[strlen(mount)] == '\0' ? "/" : path + strlen(mount));
+}
+
+static const char *cgroup_path(struct reading *reading, uint64_t id)
+{
+	struct ended_watch *watch = reading->watch;
+	struct exit_cgroup *cgroup;
+	uint32_t place;
+	char *path;
+
+	if (hash_map_get(&watch->cgroup_index, id, &place))
+		return watch->cgroups[place].path;
+	path = find_cgroup(reading->round->roots, id);
+	if (path == NULL || watch->cgroup_count == CGROUPS_MAX) {
+		free(path);
+		return gone_cgroup;
+	}
+	hash_map_set(&watch->cgroup_index, id, (uint32_t)watch->cgroup_count);
+	cgroup = MEMORY_APPEND(watch->cgroups, watch->cgroup_count, watch->cgroup_capacity);
+	*cgroup = (struct exit_cgroup){id, path};
+	return path;
+}
+
+static const char *name_text(char text[static TASK_NAME_ROOM], const char name[static TASK_NAME_SIZE])
+{
+	struct text trimmed = text_trim((struct text){name, strnlen(name, TASK_NAME_SIZE)});
+
+	memcpy(text, trimmed.data, trimmed.length);
+	text[trimmed.length] = '\0';
+	return text;
+}
+
+/* The names of a key in the set; a cgroup that is gone is where `row` was, of the round before. */
+static uint32_t triple_of(struct reading *reading, const struct exit_key *key, uint32_t row)
+{
+	const struct snapshot *previous = reading->previous;
+	char process[TASK_NAME_ROOM], thread[TASK_NAME_ROOM];
+	const char *cgroup = cgroup_path(reading, key->cgroup);
+
+	if (cgroup == gone_cgroup && row != NO_ROW)
+		cgroup = snapshot_text(previous, previous->triples[previous->triple[row]].cgroup);
+	return ended_set_triple(reading->set, name_text(process, key->process),
+				name_text(thread, key->thread), cgroup);
+}
+
+/* --- amounts --- */
+
+/*
+ * Shares the run time out as the clock's tick saw the two times, not less than what was told before:
+ * cputime_adjust() of kernel/sched/cputime.c.
+ */
+static void share_times(const __u64 amounts[static EXIT_AMOUNTS], uint64_t least_user, uint64_t least_system,
+			struct ended_amounts *ret)
+{
+	const uint64_t run = amounts[EXIT_RUN_TIME];
+	const uint64_t user = amounts[EXIT_USER_TIME], system = amounts[EXIT_SYSTEM_TIME];
+	uint64_t share = 0;
+
+	if (system != 0)
+		share = user == 0 ? run : (uint64_t)((double)run * (double)system / (double)(user + system));
+	if (share < least_system)
+		share = least_system;
+	if (share > run)
+		share = run;
+	if (run - share < least_user)
+		share = run > least_user ? run - least_user : 0;
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
+			ret->of[i] = (run - share + NS_PER_TICK / 2) / NS_PER_TICK;
+		else if (ended_metrics[i] == METRIC_STIME_CLOCK_TICKS)
+			ret->of[i] = (share + NS_PER_TICK / 2) / NS_PER_TICK;
+	}
+}
+
+static struct ended_amounts amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
+				       uint64_t least_user, uint64_t least_system)
+{
+	struct ended_amounts result = {.delayed = delayed};
+
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		result.of[i] = amounts[sources_of[i].amount];
+	share_times(amounts, least_user, least_system, &result);
+	return result;
+}
+
+static struct ended_amounts thread_amounts(const struct exit_thread *thread)
+{
+	return amounts_of(thread->amounts, thread->delayed, thread->previous_user_time,
+			  thread->previous_system_time);
+}
+
+/* Why amounts of a source are known of no ended thread, or REASON_READ. */
+static enum reason reason_of(const struct feature_checks *checks, enum source source)
+{
+	const struct feature_result *results = checks->results;
+
+	if (source == SOURCE_IO && results[FEATURE_OTHERS_IO].state != FEATURE_STATE_ON)
+		return REASON_NOT_PERMITTED;
+	if (source != SOURCE_DELAYS || checks->task_delayacct == TASK_DELAYACCT_ON)
+		return REASON_READ;
+	return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
+								   : REASON_SWITCHED_OFF;
+}
+
+static void set_reasons(struct reading *reading)
+{
+	uint32_t kernel = bpf_exits_kernel(reading->watch->exits);
+
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		enum source source = metrics[ended_metrics[i]].source;
+
+		reading->set->reasons[i] = (reason_id)((kernel & sources_of[i].needs) == sources_of[i].needs
+							       ? reason_of(reading->round->checks, source)
+							       : REASON_NOT_IN_KERNEL);
+	}
+}
+
+/* --- what was told --- */
+
+static void add_groups(struct reading *reading)
+{
+	const struct bpf_exit_group *groups;
+	size_t count;
+
+	if (bpf_exits_read_groups(reading->watch->exits, &groups, &count) < 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const struct exit_sum *sum = &groups[i].sum;
+		const struct ended_amounts amounts = amounts_of(sum->amounts, sum->delayed, 0, 0);
+		struct ended_group *group = ended_set_group(
+			reading->set, triple_of(reading, &groups[i].key, NO_ROW), groups[i].key.kernel != 0);
+
+		group->threads += sum->threads;
+		group->processes += sum->processes;
+		ended_amounts_add(&group->amounts, &amounts);
+	}
+}
+
+/* The row of a task in a snapshot, or NO_ROW. */
+static uint32_t find_row(const struct snapshot *snapshot, const struct exit_identity *identity)
+{
+	size_t low = 0, high = snapshot->thread_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshot->tgid[middle] < identity->tgid ||
+		    (snapshot->tgid[middle] == identity->tgid && snapshot->tid[middle] < identity->tid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < snapshot->thread_count && snapshot->tgid[low] == identity->tgid &&
+			       snapshot->tid[low] == identity->tid &&
+			       snapshot->start_time[low] == identity->start_boottime / NS_PER_TICK
+		       ? (uint32_t)low
+		       : NO_ROW;
+}
+
+static uint64_t tracking_key(const struct exit_identity *identity)
+{
+	return hash_u64(identity->start_boottime) + identity->tid;
+}
+
+static struct tracked_exit *find_tracked(struct ended_watch *watch, const struct exit_identity *identity)
+{
+	uint32_t place;
+
+	if (!hash_map_get(&watch->tracked_index, tracking_key(identity), &place) ||
+	    memcmp(&watch->tracked[place].identity, identity, sizeof(*identity)) != 0)
+		return NULL;
+	return &watch->tracked[place];
+}
+
+static struct tracked_exit *track(struct reading *reading, const struct exit_identity *identity)
+{
+	struct ended_watch *watch = reading->watch;
+	struct tracked_exit *tracked;
+
+	hash_map_set(&watch->tracked_index, tracking_key(identity), (uint32_t)watch->tracked_count);
+	tracked = MEMORY_APPEND(watch->tracked, watch->tracked_count, watch->tracked_capacity);
+	*tracked = (struct tracked_exit){
+		.identity = *identity,
+		.since_ns = reading->round->snapshot->provenance.boottime_ns,
+		.listed = true,
+	};
+	return tracked;
+}
+
+/* Forgets the tasks that are listed no more. */
+static void prune_tracked(struct ended_watch *watch)
+{
+	size_t kept = 0;
+
+	hash_map_clear(&watch->tracked_index);
+	for (size_t i = 0; i < watch->tracked_count; i++) {
+		if (!watch->tracked[i].listed)
+			continue;
+		watch->tracked[kept] = watch->tracked[i];
+		watch->tracked[kept].listed = false;
+		hash_map_set(&watch->tracked_index, tracking_key(&watch->tracked[kept].identity),
+			     (uint32_t)kept);
+		kept++;
+	}
+	watch->tracked_count = kept;
+}
+
+/* What a task did after it was reported. */
+static void add_rest(struct reading *reading, const struct exit_thread *thread,
+		     const struct ended_amounts *told)
+{
+	struct ended_amounts rest = thread_amounts(thread);
+	struct ended_group *group = ended_set_group(reading->set, triple_of(reading, &thread->key, NO_ROW),
+						    thread->key.kernel != 0);
+
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		rest.of[i] = rest.of[i] > told->of[i] ? rest.of[i] - told->of[i] : 0;
+	rest.delayed = 0;
+	ended_amounts_add(&group->amounts, &rest);
+}
+
+static void add_known(struct reading *reading, const struct bpf_exit_item *item, uint32_t row)
+{
+	bool kernel = item->thread.key.kernel != 0;
+	struct ended_thread *thread = ended_set_add_thread(
+		reading->set, triple_of(reading, &item->thread.key, row), kernel);
+
+	if (thread == NULL)
+		return;
+	thread->tgid = item->identity.tgid;
+	thread->tid = item->identity.tid;
+	thread->start_time = item->identity.start_boottime / NS_PER_TICK;
+	thread->amounts = thread_amounts(&item->thread);
+}
+
+/* One that is in no snapshot. It has to be young: an older one was missed, and what it did when is unknown.
+ */
+static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
+{
+	bool young = item->identity.start_boottime >= reading->watch->since_before;
+	struct ended_group *group = ended_set_group(
+		reading->set, triple_of(reading, &item->thread.key, NO_ROW), item->thread.key.kernel != 0);
+
+	group->threads++;
+	group->processes += item->identity.tid == item->identity.tgid;
+	if (young) {
+		const struct ended_amounts amounts = thread_amounts(&item->thread);
+
+		ended_amounts_add(&group->amounts, &amounts);
+	} else {
+		group->unknown++;
+	}
+}
+
+/* One that is freed: all that it did is known. */
+static void add_free(struct reading *reading, const struct bpf_exit_item *item, struct tracked_exit *tracked,
+		     uint32_t row)
+{
+	struct bpf_exit_item last = *item;
+
+	if (!bpf_exits_take(reading->watch->exits, &item->identity, &last.thread))
+		return;
+	if (tracked != NULL && tracked->told)
+		add_rest(reading, &last.thread, &tracked->amounts);
+	else if (row != NO_ROW)
+		add_known(reading, &last, row);
+	else
+		add_unknown(reading, &last);
+	if (tracked != NULL)
+		tracked->listed = false;
+}
+
+/*
+ * One that is not freed, but whose row is gone: reported now, with what it had done when it ended. Where
+ * there was no row it can wait, but not for ever.
+ */
+static void add_ending(struct reading *reading, const struct bpf_exit_item *item,
+		       struct tracked_exit *tracked, uint32_t row)
+{
+	uint64_t now_ns = reading->round->snapshot->provenance.boottime_ns;
+
+	if (tracked == NULL)
+		tracked = track(reading, &item->identity);
+	tracked->listed = true;
+	if (!tracked->told && row != NO_ROW) {
+		add_known(reading, item, row);
+		tracked->told = true;
+		tracked->amounts = thread_amounts(&item->thread);
+	} else if (now_ns > tracked->since_ns + FREE_LATE_NS) {
+		add_free(reading, item, tracked, row);
+	}
+}
+
+static void add_item(struct reading *reading, const struct bpf_exit_item *item)
+{
+	struct tracked_exit *tracked = find_tracked(reading->watch, &item->identity);
+	uint32_t row;
+
+	if (find_row(reading->round->snapshot, &item->identity) != NO_ROW)
+		return; /* its row goes in another round, and it with it */
+	row = find_row(reading->previous, &item->identity);
+	if (item->thread.is_free != 0)
+		add_free(reading, item, tracked, row);
+	else
+		add_ending(reading, item, tracked, row);
+}
+
+static void add_items(struct reading *reading)
+{
+	const struct bpf_exit_item *items;
+	size_t count;
+
+	if (bpf_exits_list(reading->watch->exits, &items, &count) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		add_item(reading, &items[i]);
+	prune_tracked(reading->watch);
+}
+
+struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round)
+{
+	static const struct snapshot nothing;
+	struct reading reading = {
+		.watch = watch,
+		.round = round,
+		.previous = round->previous != NULL ? round->previous : &nothing,
+	};
+
+	if (watch == NULL)
+		return NULL;
+	bpf_exits_set_known(watch->exits, clock_ns(CLOCK_BOOTTIME));
+	reading.set = ended_set_create();
+	set_reasons(&reading);
+	add_groups(&reading);
+	add_items(&reading);
+	watch->since_before = reading.previous->provenance.boottime_ns;
+	if (round->previous != NULL)
+		return reading.set;
+	/* before the first round nothing counts */
+	ended_set_release(reading.set);
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_ENDED_WATCH_H
+#define CTOP_ENDED_WATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "capture/host/feature.h"
+#include "capture/procfs/root.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * What threads did that ended between two rounds, as BPF programs tell it. Who was in the round before is
+ * listed with what it counted in its life; of who came and went between two rounds there are sums.
+ */
+struct ended_watch;
+
+/* One round, whose snapshot has all of its rows by now; nothing of it is kept. */
+struct ended_round {
+	const struct roots *roots;
+	const struct feature_checks *checks;
+	const struct snapshot *snapshot;
+	const struct snapshot *previous; /* the last that was taken, whatever for; NULL: this is the first */
+};
+
+/*
+ * Begins to watch all processes, or those of a `scope`. The rights that bpf_check() asks for are not needed
+ * afterwards. `*ret_result` is on, or tells why nothing is watched; its words are owned by `arena`. Returns
+ * the watch, to be ended with ended_watch_close(), or NULL.
+ */
+struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
+				     struct arena *arena, struct feature_result *ret_result);
+
+/* NULL is allowed in all calls: nothing is watched. */
+void ended_watch_close(struct ended_watch *watch);
+
+/* A round begins: whatever ends from now on may have been seen by it. */
+void ended_watch_begin(struct ended_watch *watch);
+
+/* What ended since the round before; owned by the caller. NULL when it is not known. */
+struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round);
+
+#endif

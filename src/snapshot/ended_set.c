@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ended_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+const enum metric ended_metrics[ENDED_METRICS] = {
+	METRIC_RUN_TIME_NS,
+	METRIC_WAIT_TIME_NS,
+	METRIC_TIMESLICES,
+	METRIC_VOLUNTARY_CSW,
+	METRIC_NONVOLUNTARY_CSW,
+	METRIC_NR_MIGRATIONS,
+	METRIC_MINFLT,
+	METRIC_MAJFLT,
+	METRIC_UTIME_CLOCK_TICKS,
+	METRIC_STIME_CLOCK_TICKS,
+	METRIC_RCHAR,
+	METRIC_WCHAR,
+	METRIC_SYSCR,
+	METRIC_SYSCW,
+	METRIC_READ_BYTES,
+	METRIC_WRITE_BYTES,
+	METRIC_CANCELLED_WRITE_BYTES,
+	METRIC_CPU_DELAY_COUNT,
+	METRIC_CPU_DELAY_TOTAL_NS,
+	METRIC_BLKIO_DELAY_COUNT,
+	METRIC_BLKIO_DELAY_TOTAL_NS,
+	METRIC_SWAPIN_DELAY_COUNT,
+	METRIC_SWAPIN_DELAY_TOTAL_NS,
+	METRIC_FREEPAGES_DELAY_COUNT,
+	METRIC_FREEPAGES_DELAY_TOTAL_NS,
+	METRIC_THRASHING_DELAY_COUNT,
+	METRIC_THRASHING_DELAY_TOTAL_NS,
+	METRIC_COMPACT_DELAY_COUNT,
+	METRIC_COMPACT_DELAY_TOTAL_NS,
+	METRIC_WPCOPY_DELAY_COUNT,
+	METRIC_WPCOPY_DELAY_TOTAL_NS,
+	METRIC_IRQ_DELAY_COUNT,
+	METRIC_IRQ_DELAY_TOTAL_NS,
+};
+
+/* What is beyond a bound is put together under this name. */
+static const char other_name[] = "(other)";
+
+struct ended_set *ended_set_create(void)
+{
+	struct ended_set *set = memory_allocate_zero(1, sizeof(*set));
+
+	set->names = snapshot_create();
+	return set;
+}
+
+void ended_set_release(struct ended_set *set)
+{
+	if (set == NULL)
+		return;
+	snapshot_release(set->names);
+	hash_map_release(&set->group_index);
+	free(set->groups);
+	free(set->threads);
+	free(set);
+}
+
+static uint32_t name_id(struct string_pool *pool, const char *name, bool add)
+{
+	return add ? string_pool_intern(pool, name, strlen(name))
+		   : string_pool_find(pool, name, strlen(name));
+}
+
+uint32_t ended_set_triple(struct ended_set *set, const char *process, const char *thread, const char *cgroup)
+{
+	struct string_pool *pool = &set->names->strings;
+	const bool add = set->names->triple_count < ENDED_GROUPS_MAX;
+	const struct triple triple = {
+		.pcomm = name_id(pool, process, add),
+		.comm = name_id(pool, thread, add),
+		.cgroup = name_id(pool, cgroup, add),
+	};
+	uint32_t id = add ? snapshot_intern_triple(set->names, triple)
+			  : snapshot_find_triple(set->names, triple);
+	uint32_t other;
+
+	if (id != UINT32_MAX)
+		return id;
+	other = name_id(pool, other_name, true);
+	return snapshot_intern_triple(set->names, (struct triple){other, other, other});
+}
+
+struct ended_group *ended_set_group(struct ended_set *set, uint32_t triple, bool kernel)
+{
+	const uint64_t key = (uint64_t)triple << 1 | kernel;
+	struct ended_group *group;
+	uint32_t place;
+
+	if (hash_map_get(&set->group_index, key, &place))
+		return &set->groups[place];
+	hash_map_set(&set->group_index, key, (uint32_t)set->group_count);
+	group = MEMORY_APPEND(set->groups, set->group_count, set->group_capacity);
+	*group = (struct ended_group){.triple = triple, .kernel = kernel};
+	return group;
+}
+
+struct ended_thread *ended_set_add_thread(struct ended_set *set, uint32_t triple, bool kernel)
+{
+	struct ended_thread *thread;
+
+	if (set->thread_count == ENDED_THREADS_MAX) {
+		struct ended_group *group = ended_set_group(set, triple, kernel);
+
+		group->threads++;
+		group->unknown++;
+		return NULL;
+	}
+	thread = MEMORY_APPEND(set->threads, set->thread_count, set->thread_capacity);
+	*thread = (struct ended_thread){.triple = triple, .kernel = kernel};
+	return thread;
+}
+
+void ended_amounts_add(struct ended_amounts *sum, const struct ended_amounts *amounts)
+{
+	sum->delayed += amounts->delayed;
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		sum->of[i] = number_add_saturating(sum->of[i], amounts->of[i]);
+}
+
+/* The triple of another set. */
+static uint32_t take_triple(struct ended_set *set, const struct ended_set *from, uint32_t triple)
+{
+	const struct snapshot *names = from->names;
+	const struct triple *ids = &names->triples[triple];
+
+	return ended_set_triple(set, snapshot_text(names, ids->pcomm), snapshot_text(names, ids->comm),
+				snapshot_text(names, ids->cgroup));
+}
+
+void ended_set_absorb(struct ended_set *set, const struct ended_set *from)
+{
+	for (size_t i = 0; i < from->group_count; i++) {
+		const struct ended_group *other = &from->groups[i];
+		struct ended_group *group = ended_set_group(set, take_triple(set, from, other->triple),
+							    other->kernel);
+
+		group->threads += other->threads;
+		group->processes += other->processes;
+		group->unknown += other->unknown;
+		ended_amounts_add(&group->amounts, &other->amounts);
+	}
+	for (size_t i = 0; i < from->thread_count; i++) {
+		const struct ended_thread *other = &from->threads[i];
+		uint32_t triple = take_triple(set, from, other->triple);
+		struct ended_thread *thread = ended_set_add_thread(set, triple, other->kernel);
+
+		if (thread == NULL)
+			continue;
+		*thread = *other;
+		thread->triple = triple;
+	}
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		if (set->reasons[i] == REASON_READ)
+			set->reasons[i] = from->reasons[i];
+	}
+}
