@@ -209,6 +209,16 @@ static void add_cpu(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_NORMAL, "cpu %.0f%%", share * 100);
 }
 
+/* Processes that end faster than anyone could look at them. */
+static void add_storm(struct header_line *line, const struct ui *ui)
+{
+	struct session_storm storm;
+
+	if (session_find_storm(ui->session, &storm) && storm.names[0] != NULL)
+		add(line, STYLE_WAIT, "storm: %.0f ended/s %s%s%s", storm.processes_per_s, storm.names[0],
+		    storm.names[1] != NULL ? ", " : "", storm.names[1] != NULL ? storm.names[1] : "");
+}
+
 static void add_count(struct header_line *line, const char *name, struct optional_u64 number)
 {
 	if (number.present)
@@ -277,6 +287,7 @@ static void draw_host(struct ui *ui, int y)
 	if (now == NULL)
 		return;
 	add_cpu(&line, ui);
+	add_storm(&line, ui);
 	add_count(&line, "runnable", now->provenance.procs_running);
 	add_count(&line, "blocked", now->provenance.procs_blocked);
 	add_pressure(&line, ui);

@@ -42,20 +42,27 @@ static uint32_t record_index(struct ended *ended, const struct snapshot *snapsho
 	return snapshot_intern_triple(ended->names, names);
 }
 
-/* Index of the record of a thread, made when it is new; records may move. */
-static uint32_t find_record(struct ended *ended, const struct snapshot *snapshot, uint32_t thread)
+/* Index of the record of a triple of a snapshot, made when it is new; records may move. */
+static uint32_t find_record(struct ended *ended, const struct snapshot *snapshot, uint32_t triple)
 {
 	uint32_t index;
 
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
-	index = record_index(ended, snapshot, &snapshot->triples[snapshot->triple[thread]]);
+	index = record_index(ended, snapshot, &snapshot->triples[triple]);
 	if (index == ended->count) {
 		ended->records = memory_grow(ended->records, &ended->capacity, ended->count + 1,
 					     sizeof(*ended->records));
-		ended->records[ended->count++] = (struct ended_record){0};
+		ended->records[ended->count++] = (struct ended_record){.kernel = true};
 	}
 	return index;
+}
+
+static void fold_missed(struct ended_record *record, size_t slot, uint16_t reason)
+{
+	record->states[slot] |= ENDED_MISSED;
+	if (record->reasons[slot] == REASON_READ)
+		record->reasons[slot] = (reason_id)reason;
 }
 
 static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, uint64_t amount)
@@ -64,9 +71,124 @@ static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, 
 		record->amounts[slot] = number_add_saturating(record->amounts[slot], amount);
 		record->states[slot] |= ENDED_COUNTED;
 	} else if (state != SPAN_ABSENT) {
-		record->states[slot] |= ENDED_MISSED;
+		fold_missed(record, slot, REASON_ENDED);
 	}
 }
+
+/* --- what threads told at their end --- */
+
+/* Which amount of an ended thread a metric is, or -1. */
+static int amount_of(enum metric metric)
+{
+	for (int i = 0; i < ENDED_METRICS; i++) {
+		if (ended_metrics[i] == metric)
+			return i;
+	}
+	return -1;
+}
+
+/* Why an amount is not known of threads of which `delayed` had a record of delays; REASON_READ where it is.
+ */
+static uint16_t amount_state(const struct ended_set *set, size_t amount, uint64_t delayed, uint64_t threads)
+{
+	if (set->reasons[amount] != REASON_READ)
+		return set->reasons[amount];
+	return metrics[ended_metrics[amount]].source == SOURCE_DELAYS && delayed < threads
+		       ? REASON_OFF_AT_FORK
+		       : REASON_READ;
+}
+
+/* Why a counter that no ended thread tells is not known of those that were never read. */
+static uint16_t untold_state(const struct snapshot *now, enum metric metric)
+{
+	const enum source source = now->metric_source[metric];
+
+	/* most programs have no jemalloc */
+	if (source == SOURCE_NONE || source == SOURCE_JEMALLOC)
+		return SPAN_ABSENT;
+	return now->default_reason[source] != REASON_READ ? now->default_reason[source] : REASON_ENDED;
+}
+
+static bool is_counter(int metric)
+{
+	return metric != METRIC_THREAD_COUNT && metric_type((enum metric)metric)->kind == METRIC_KIND_COUNTER;
+}
+
+/* Kernel threads have no I/O of their own. */
+static bool is_absent(enum metric metric, bool kernel)
+{
+	return kernel && metrics[metric].source == SOURCE_IO;
+}
+
+static void fold_amounts(struct ended_record *record, const struct ended_set *set,
+			 const struct ended_group *group, const struct snapshot *now)
+{
+	const struct ended_amounts *amounts = &group->amounts;
+	const bool some_known = group->threads == 0 || group->unknown < group->threads;
+	uint64_t overlap = 0;
+	uint16_t overlap_state = REASON_READ;
+
+	for (int i = 0; i < METRIC_COUNT; i++) {
+		const enum metric metric = (enum metric)i;
+		const int amount = is_counter(i) ? amount_of(metric) : -1;
+		uint16_t state;
+
+		if (!is_counter(i) || is_absent(metric, group->kernel))
+			continue;
+		state = amount >= 0 ? amount_state(set, (size_t)amount, amounts->delayed, group->threads)
+				    : untold_state(now, metric);
+		if (amount >= 0 && set->reasons[amount] == REASON_READ && some_known &&
+		    (state == REASON_READ || amounts->delayed != 0))
+			fold_slot(record, metric, REASON_READ, amounts->of[amount]);
+		if (state == REASON_READ && group->unknown != 0)
+			state = REASON_ENDED;
+		if (state != REASON_READ && state != SPAN_ABSENT)
+			fold_missed(record, metric, state);
+		if (metric != METRIC_SWAPIN_DELAY_TOTAL_NS && metric != METRIC_THRASHING_DELAY_TOTAL_NS)
+			continue;
+		overlap_state = state;
+		if (amount >= 0 && amounts->of[amount] > overlap)
+			overlap = amounts->of[amount];
+	}
+	if (overlap_state == REASON_READ || overlap != 0)
+		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap);
+	if (overlap_state != REASON_READ && overlap_state != SPAN_ABSENT)
+		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
+}
+
+void ended_add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
+		     const struct snapshot *now)
+{
+	uint32_t index = find_record(ended, set->names, group->triple);
+	struct ended_record *record = &ended->records[index];
+
+	record->threads += group->threads;
+	record->processes += group->processes;
+	record->born += group->threads;
+	record->kernel &= group->kernel;
+	ended->threads += group->threads;
+	ended->processes += group->processes;
+	fold_amounts(record, set, group, now);
+}
+
+void ended_add_thread(struct ended *ended, const struct ended_set *set, const struct ended_thread *thread,
+		      bool is_young, const struct snapshot *now)
+{
+	const struct ended_group group = {
+		.triple = thread->triple,
+		.kernel = thread->kernel,
+		.threads = 1,
+		.processes = thread->tid == thread->tgid,
+		.unknown = !is_young,
+		.amounts = thread->amounts,
+	};
+
+	ended_add_group(ended, set, &group, now);
+	if (!is_young)
+		ended->records[find_record(ended, set->names, thread->triple)].born--;
+}
+
+/* --- threads that were read --- */
 
 /* The larger of two waits of a thread that overlap, once one of them is known. */
 struct overlap {
@@ -76,27 +198,65 @@ struct overlap {
 
 /* Threads that are folded, each with its record. */
 struct folding {
-	const uint32_t *threads;
+	const struct span *span;
+	const struct ended_set *set;
+	const struct ended_row *rows;
 	uint32_t *records;
 	struct overlap *overlaps;
 	size_t count;
+	bool rest_counts;
 };
 
-/* Adds a counter of the threads to their records. */
-static void fold_metric(const struct ended *ended, const struct span *span, const struct folding *folding,
-			enum metric metric)
+/*
+ * What a thread counted within the span and after it; `amount` is its amount of the metric, -1 for none.
+ * Returns REASON_READ, SPAN_ABSENT or why it is not known; `*ret_amount` is then what is known.
+ */
+static uint16_t whole_change(const struct folding *folding, const struct span_counter *counter,
+			     const struct ended_row *row, int amount, uint64_t *ret_amount)
 {
-	const struct span_counter counter = span_counter_of(span, metric);
+	const struct span *span = folding->span;
+	uint64_t elapsed, last, seen;
+	uint16_t state, told;
+
+	*ret_amount = 0;
+	state = span_change(counter, row->thread, ret_amount, &elapsed);
+	if (amount < 0 || state == SPAN_ABSENT || !folding->rest_counts)
+		return state;
+	if (row->last == NULL)
+		return REASON_ENDED;
+	told = amount_state(folding->set, (size_t)amount, row->last->amounts.delayed, 1);
+	if (told != REASON_READ)
+		return told;
+	last = row->last->amounts.of[amount];
+	if (span->from_of[row->thread] == THREAD_BORN) {
+		*ret_amount = last;
+		return REASON_READ;
+	}
+	seen = metric_reader_value(&counter->now, row->thread);
+	if (counter->under_way) /* the present wait was counted as far as it had gone */
+		seen = number_add_saturating(seen, snapshot_wait_under_way(span->now, row->thread));
+	if (state == REASON_READ && last > seen)
+		*ret_amount += last - seen;
+	return state;
+}
+
+/* Adds a counter of the threads to their records. */
+static void fold_metric(const struct ended *ended, const struct folding *folding, enum metric metric)
+{
+	const struct span_counter counter = span_counter_of(folding->span, metric);
+	const int last = amount_of(metric);
 	const bool overlaps = metric == METRIC_SWAPIN_DELAY_TOTAL_NS ||
 			      metric == METRIC_THRASHING_DELAY_TOTAL_NS;
 
 	for (size_t i = 0; i < folding->count; i++) {
 		struct ended_record *record = &ended->records[folding->records[i]];
 		struct overlap *overlap = &folding->overlaps[i];
-		uint64_t amount = 0, elapsed;
-		const uint16_t state = span_change(&counter, folding->threads[i], &amount, &elapsed);
+		uint64_t amount;
+		const uint16_t state = whole_change(folding, &counter, &folding->rows[i], last, &amount);
 
 		fold_slot(record, metric, state, amount);
+		if (state == REASON_ENDED && amount != 0)
+			fold_slot(record, metric, REASON_READ, amount); /* as last read */
 		/* swap-in and thrashing overlap: the larger counts, thread by thread */
 		if (!overlaps)
 			continue;
@@ -109,23 +269,42 @@ static void fold_metric(const struct ended *ended, const struct span *span, cons
 	}
 }
 
-void ended_fold(struct ended *ended, const struct span *span, const uint32_t *threads, size_t count)
+/* The record of a thread: by the names that it had last. */
+static uint32_t record_of(struct ended *ended, const struct folding *folding, const struct ended_row *row)
+{
+	const struct snapshot *now = folding->span->now;
+	uint32_t index = row->last != NULL ? find_record(ended, folding->set->names, row->last->triple)
+					   : find_record(ended, now, now->triple[row->thread]);
+	struct ended_record *record = &ended->records[index];
+	const bool leader = now->tid[row->thread] == now->tgid[row->thread];
+
+	record->threads++;
+	record->processes += leader;
+	record->born += folding->span->from_of[row->thread] == THREAD_BORN;
+	record->kernel &= (now->thread_flags[row->thread] & THREAD_KERNEL) != 0;
+	ended->threads++;
+	ended->processes += leader;
+	return index;
+}
+
+void ended_fold(struct ended *ended, const struct span *span, const struct ended_set *set,
+		const struct ended_row *rows, size_t count, bool rest_counts)
 {
 	const struct folding folding = {
-		.threads = threads,
+		.span = span,
+		.set = set,
+		.rows = rows,
 		.records = memory_allocate((count + 1) * sizeof(uint32_t)),
 		.overlaps = memory_allocate_zero(count + 1, sizeof(struct overlap)),
 		.count = count,
+		.rest_counts = rest_counts,
 	};
 
-	for (size_t i = 0; i < count; i++) {
-		folding.records[i] = find_record(ended, span->now, threads[i]);
-		ended->records[folding.records[i]].threads++;
-	}
-	ended->threads += count;
+	for (size_t i = 0; i < count; i++)
+		folding.records[i] = record_of(ended, &folding, &rows[i]);
 	for (int i = 0; i < METRIC_COUNT && count != 0; i++) {
-		if (metric_type((enum metric)i)->kind == METRIC_KIND_COUNTER && i != METRIC_THREAD_COUNT)
-			fold_metric(ended, span, &folding, (enum metric)i);
+		if (is_counter(i))
+			fold_metric(ended, &folding, (enum metric)i);
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (folding.overlaps[i].known)

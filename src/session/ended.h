@@ -2,9 +2,10 @@
 #ifndef CTOP_ENDED_H
 #define CTOP_ENDED_H
 
+#include "snapshot/ended_set.h"
 #include "span.h"
 
-/* What threads that are gone did since the base: one record per triple, bounded. */
+/* What threads that are gone did within a span: one record per triple, bounded. */
 
 enum {
 	ENDED_COUNTED = 1 << 0, /* some thread had a value */
@@ -17,9 +18,12 @@ enum {
 };
 
 struct ended_record {
-	uint64_t threads;
+	/* Threads, leaders among them (as far as it is known), and threads that started within the span. */
+	uint64_t threads, processes, born;
+	bool kernel; /* kernel threads only */
 	uint64_t amounts[ENDED_SLOTS];
-	uint8_t states[ENDED_SLOTS]; /* ENDED_… */
+	uint8_t states[ENDED_SLOTS];    /* ENDED_… */
+	reason_id reasons[ENDED_SLOTS]; /* why some value was unavailable */
 };
 
 struct ended {
@@ -27,11 +31,31 @@ struct ended {
 	struct ended_record *records;
 	size_t count;
 	size_t capacity;
-	uint64_t threads;
+	uint64_t threads, processes;
 };
 
-/* Adds what these threads of `span->now` did since the base. */
-void ended_fold(struct ended *ended, const struct span *span, const uint32_t *threads, size_t count);
+/* A thread that is gone: its index in the last snapshot that has it, and what it told at its end, or NULL. */
+struct ended_row {
+	uint32_t thread;
+	const struct ended_thread *last;
+};
+
+/*
+ * Adds what these threads of `span->now` did within the span, which ends with that snapshot, and after it
+ * until their end: what came after it is known of those that told it, and unavailable of the others if
+ * `rest_counts`.
+ */
+void ended_fold(struct ended *ended, const struct span *span, const struct ended_set *set,
+		const struct ended_row *rows, size_t count, bool rest_counts);
+
+/* Adds a group of threads that started and ended within the span. `now` says why other counters are not
+ * known. */
+void ended_add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
+		     const struct snapshot *now);
+
+/* The same for one thread that told its end, and which `is_young`, or nothing of it is known. */
+void ended_add_thread(struct ended *ended, const struct ended_set *set, const struct ended_thread *thread,
+		      bool is_young, const struct snapshot *now);
 
 void ended_clear(struct ended *ended);
 

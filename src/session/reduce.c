@@ -17,10 +17,9 @@ static struct accumulator *accumulator_of(const struct column_values *values, si
 	return &values->accumulators[row * values->stride];
 }
 
-/* How many records of ended threads count. */
-static size_t ended_count(const struct span *span, const struct shown *shown)
+size_t reduce_ended_count(const struct span *span, const struct shown *shown)
 {
-	return span->ended != NULL && shown->ended_row_of != NULL ? span->ended->count : 0;
+	return span->ended != NULL && span->ended == shown->ended ? span->ended->count : 0;
 }
 
 /* --- threads by threads, or by what moved --- */
@@ -88,6 +87,7 @@ struct sum {
 	bool overlap;
 	bool whole; /* a thread with an input that is missing does not count: a derived metric */
 	bool as_rate;
+	bool living; /* ended threads do not count */
 };
 
 /* Adds what is known of a thread or record; `reason` says why something of it is missing. */
@@ -135,12 +135,18 @@ static void add_thread(const void *work_pointer, uint32_t thread, struct accumul
 	add_amount(accumulator, sum, amount + largest, read, reason);
 }
 
+double reduce_scale(const struct span *span, bool as_rate)
+{
+	return as_rate && span->elapsed_ns != 0 ? 1e9 / (double)span->elapsed_ns : 1.0;
+}
+
 /* Adds what ended threads of a triple did. */
-static void add_ended(const struct ended_record *record, const struct sum *sum,
+static void add_ended(const struct ended_record *record, const struct sum *sum, double rate,
 		      struct accumulator *accumulator)
 {
 	size_t plain = sum->overlap ? sum->count - 2 : sum->count;
 	uint8_t states = 0;
+	uint16_t reason = REASON_READ;
 	double amount = 0.0;
 
 	for (size_t i = 0; i < plain + sum->overlap; i++) {
@@ -150,9 +156,10 @@ static void add_ended(const struct ended_record *record, const struct sum *sum,
 
 		amount += (double)record->amounts[slot] * scale;
 		states |= record->states[slot];
+		if (reason == REASON_READ && (record->states[slot] & ENDED_MISSED) != 0)
+			reason = record->reasons[slot];
 	}
-	add_amount(accumulator, sum, amount, (states & ENDED_COUNTED) != 0,
-		   (states & ENDED_MISSED) != 0 ? REASON_ENDED : REASON_READ);
+	add_amount(accumulator, sum, amount * rate, (states & ENDED_COUNTED) != 0, reason);
 }
 
 static void reduce_sum(const struct span *span, const struct shown *shown, const struct column_values *values,
@@ -164,9 +171,9 @@ static void reduce_sum(const struct span *span, const struct shown *shown, const
 		work.counters[i] = span_counter_of(span, (enum metric)sum->inputs[i]);
 	add_threads(shown, values->accumulators + sum->share, values->stride,
 		    follows_movers(span, shown, work.counters, sum->count), add_thread, &work);
-	for (size_t i = 0; !sum->as_rate && i < ended_count(span, shown); i++) {
+	for (size_t i = 0; !sum->living && i < reduce_ended_count(span, shown); i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)
-			add_ended(&span->ended->records[i], sum,
+			add_ended(&span->ended->records[i], sum, reduce_scale(span, sum->as_rate),
 				  accumulator_of(values, shown->ended_row_of[i]) + sum->share);
 	}
 }
@@ -208,7 +215,7 @@ static void add_thread_to_both(const void *work_pointer, uint32_t thread, struct
 }
 
 static void add_ended_both(struct accumulator *accumulator, const struct ended_record *record,
-			   const int inputs[2])
+			   const int inputs[2], double rate)
 {
 	uint16_t states[2];
 	double amounts[2];
@@ -216,8 +223,8 @@ static void add_ended_both(struct accumulator *accumulator, const struct ended_r
 	for (size_t i = 0; i < 2; i++) {
 		uint8_t state = record->states[inputs[i]];
 
-		amounts[i] = (double)record->amounts[inputs[i]];
-		states[i] = (state & ENDED_MISSED) != 0    ? REASON_ENDED
+		amounts[i] = (double)record->amounts[inputs[i]] * rate;
+		states[i] = (state & ENDED_MISSED) != 0    ? record->reasons[inputs[i]]
 			    : (state & ENDED_COUNTED) != 0 ? REASON_READ
 							   : SPAN_ABSENT;
 	}
@@ -239,10 +246,10 @@ static void reduce_both(const struct span *span, const struct shown *shown,
 		work.counters[i].under_way &= column_counts_waits(values->column);
 	add_threads(shown, values->accumulators, values->stride,
 		    follows_movers(span, shown, work.counters, 2), add_thread_to_both, &work);
-	for (size_t i = 0; i < ended_count(span, shown); i++) {
+	for (size_t i = 0; i < reduce_ended_count(span, shown); i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)
 			add_ended_both(accumulator_of(values, shown->ended_row_of[i]),
-				       &span->ended->records[i], inputs);
+				       &span->ended->records[i], inputs, reduce_scale(span, as_rate));
 	}
 }
 
@@ -683,6 +690,7 @@ static void reduce_bar(const struct span *span, const struct shown *shown, const
 			.share = i,
 			.overlap = shares[i].overlap,
 			.as_rate = true,
+			.living = true,
 		};
 
 		reduce_sum(span, shown, values, &sum);
@@ -757,6 +765,9 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		break;
 	case COLUMN_OPERATION_CGROUP:
 		reduce_cgroup(span, shown, ret_values);
+		break;
+	case COLUMN_OPERATION_LIVES:
+		reduce_lives(span, shown, ret_values, entry->inputs[0]);
 		break;
 	case COLUMN_OPERATION_HEAP:
 		reduce_heap(shown, ret_values);

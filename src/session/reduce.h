@@ -40,6 +40,16 @@ const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uin
 /* Whether a column of cgroup records is a counter shown per second in VIEW_MODE_RATE. */
 bool reduce_cgroup_is_rate(int field);
 
+/* Reduces a column of lives (enum life_event), reduce_lives.c. */
+void reduce_lives(const struct span *span, const struct shown *shown, const struct column_values *values,
+		  int event);
+
+/* How many records of ended threads count. */
+size_t reduce_ended_count(const struct span *span, const struct shown *shown);
+
+/* By what amounts over a span have to be multiplied. */
+double reduce_scale(const struct span *span, bool as_rate);
+
 /* --- column_cell.c --- */
 
 /* Makes the cell of a row; its texts are in `arena`. */

@@ -8,6 +8,11 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+enum {
+	STORM_PROCESSES_PER_S = 100,
+	STORM_SHARE = 10, /* a name of at least one process in so many belongs to it */
+};
+
 struct session *session_create(void)
 {
 	return memory_allocate_zero(1, sizeof(struct session));
@@ -39,6 +44,7 @@ void session_release(struct session *session)
 	history_release(&session->history);
 	ended_clear(&session->ended);
 	latency_spans_release(&session->latency);
+	ended_clear(&session->ended_lately);
 	free(session->previous_of);
 	free(session->base_of);
 	free(session->still);
@@ -99,25 +105,109 @@ static bool *follow_still(const struct session *session, const bool *still, cons
 	return base_still;
 }
 
-/* Folds the threads of the round before that are not in the new one. */
-static void fold_ended(struct session *session, const bool *seen)
-{
-	const struct span span = {
-		.now = session->now,
-		.from = session->base,
-		.from_of = session->base_of,
-		.mode = VIEW_MODE_BASE,
-	};
+/* --- threads that ended --- */
 
-	uint32_t *threads = NULL;
-	size_t count = 0, capacity = 0;
+/* What ended between two rounds. */
+struct ending {
+	struct session *session;
+	const struct snapshot *now; /* the new round; that of the session is the one before */
+	struct ended_row *rows;     /* gone since */
+	size_t count;
+	struct span lately, since_base; /* until the round before */
+};
+
+static int compare_thread_and_row(const struct ended_thread *thread, const struct snapshot *snapshot,
+				  uint32_t row)
+{
+	if (thread->tgid != snapshot->tgid[row])
+		return thread->tgid < snapshot->tgid[row] ? -1 : 1;
+	if (thread->tid != snapshot->tid[row])
+		return thread->tid < snapshot->tid[row] ? -1 : 1;
+	return (thread->start_time > snapshot->start_time[row]) -
+	       (thread->start_time < snapshot->start_time[row]);
+}
+
+/* Which of the rows that are gone a thread was, or NULL. Rows of captures ascend by (tgid, tid). */
+static struct ended_row *find_ended(const struct ending *ending, const struct ended_thread *thread)
+{
+	size_t low = 0, high = ending->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order = compare_thread_and_row(thread, ending->session->now,
+							 ending->rows[middle].thread);
+
+		if (order == 0)
+			return &ending->rows[middle];
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Whether a thread that is in no round began after a snapshot was taken. */
+static bool started_since(const struct ended_thread *thread, const struct snapshot *snapshot)
+{
+	return thread->start_time >= snapshot->provenance.boottime_ns / NS_PER_TICK;
+}
+
+/* Adds what is told at their end by threads of which there is no row. */
+static void add_unread(const struct ending *ending, const struct ended_set *set)
+{
+	struct session *session = ending->session;
+
+	for (size_t i = 0; i < set->group_count; i++) {
+		ended_add_group(&session->ended_lately, set, &set->groups[i], ending->now);
+		ended_add_group(&session->ended, set, &set->groups[i], ending->now);
+	}
+	for (size_t i = 0; i < set->thread_count; i++) {
+		const struct ended_thread *thread = &set->threads[i];
+		struct ended_row *row = find_ended(ending, thread);
+
+		if (row != NULL) {
+			row->last = thread;
+			continue;
+		}
+		ended_add_thread(&session->ended_lately, set, thread, started_since(thread, session->now),
+				 ending->now);
+		ended_add_thread(&session->ended, set, thread, started_since(thread, session->base),
+				 ending->now);
+	}
+}
+
+static void fold_ended(struct session *session, const struct snapshot *now, const bool *seen)
+{
+	uint32_t *same = memory_allocate((session->now->thread_count + 1) * sizeof(*same));
+	struct ending ending = {
+		.session = session,
+		.now = now,
+		.lately = {.now = session->now,
+			   .from = session->now,
+			   .from_of = same,
+			   .mode = VIEW_MODE_INTERVAL},
+		.since_base = {.now = session->now,
+			       .from = session->base,
+			       .from_of = session->base_of,
+			       .mode = VIEW_MODE_BASE},
+	};
+	const struct ended_set *set = now->ended;
+	size_t capacity = 0;
 
 	for (uint32_t i = 0; i < session->now->thread_count; i++) {
+		same[i] = i;
 		if (!seen[i])
-			*MEMORY_APPEND(threads, count, capacity) = i;
+			*MEMORY_APPEND(ending.rows, ending.count, capacity) = (struct ended_row){.thread = i};
 	}
-	ended_fold(&session->ended, &span, threads, count);
-	free(threads);
+	ended_clear(&session->ended_lately);
+	if (set != NULL) {
+		add_unread(&ending, set);
+		ended_fold(&session->ended_lately, &ending.lately, set, ending.rows, ending.count, true);
+	}
+	ended_fold(&session->ended, &ending.since_base, set, ending.rows, ending.count, set != NULL);
+	free(ending.rows);
+	free(same);
 }
 
 /* Whether what holds for all threads holds in both: then what stands still is the same in all that is asked.
@@ -195,7 +285,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	seen = memory_allocate_zero(session->now->thread_count + 1, sizeof(*seen));
 	previous_of = thread_match(snapshot, session->now, seen, NULL);
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
-	fold_ended(session, seen);
+	fold_ended(session, snapshot, seen);
 	free(seen);
 	still = find_still(snapshot, session->now, previous_of);
 	base_still = follow_still(session, still, previous_of, snapshot->thread_count);
@@ -280,6 +370,51 @@ static const struct latency *latency_of(const struct session *session, enum view
 	return mode == VIEW_MODE_BASE ? &session->latency.base : &session->latency.interval;
 }
 
+const struct ended *session_ended(const struct session *session, enum view_mode mode)
+{
+	const struct ended *ended = mode == VIEW_MODE_BASE ? &session->ended : &session->ended_lately;
+
+	return mode != VIEW_MODE_TOTAL && ended->count != 0 ? ended : NULL;
+}
+
+bool session_find_storm(const struct session *session, struct session_storm *ret_storm)
+{
+	const struct ended *ended = &session->ended_lately;
+	const uint64_t interval_ns = session_interval_ns(session);
+	uint64_t *counts, most[2] = {0};
+
+	*ret_storm = (struct session_storm){0};
+	if (interval_ns == 0 || ended->names == NULL)
+		return false;
+	ret_storm->processes_per_s = (double)ended->processes * 1e9 / (double)interval_ns;
+	if (ret_storm->processes_per_s <= STORM_PROCESSES_PER_S)
+		return false;
+	counts = memory_allocate_zero(ended->names->strings.count + 1, sizeof(*counts));
+	for (size_t i = 0; i < ended->count; i++) {
+		const uint32_t name = ended->names->triples[i].pcomm;
+
+		counts[name] += ended->records[i].processes;
+	}
+	for (uint32_t name = 0; name < ended->names->strings.count; name++) {
+		const char *text = snapshot_text(ended->names, name);
+
+		if (counts[name] > most[0]) {
+			most[1] = most[0];
+			ret_storm->names[1] = ret_storm->names[0];
+			most[0] = counts[name];
+			ret_storm->names[0] = text;
+		} else if (counts[name] > most[1]) {
+			most[1] = counts[name];
+			ret_storm->names[1] = text;
+		}
+	}
+	free(counts);
+	/* what hardly takes part is not named */
+	if (most[1] < ended->processes / STORM_SHARE)
+		ret_storm->names[1] = NULL;
+	return true;
+}
+
 struct span session_span(const struct session *session, enum view_mode mode)
 {
 	struct span span = {
@@ -289,11 +424,11 @@ struct span session_span(const struct session *session, enum view_mode mode)
 		.mode = mode,
 	};
 
-	if (mode == VIEW_MODE_BASE)
-		span.ended = &session->ended;
+	span.ended = session_ended(session, mode);
 	if (session->previous == NULL || mode == VIEW_MODE_TOTAL)
 		return span;
 	span.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
+	span.elapsed_ns = session->now->provenance.boottime_ns - span.from->provenance.boottime_ns;
 	span.from_of = mode == VIEW_MODE_BASE ? session->base_of : session->previous_of;
 	span.still = mode == VIEW_MODE_BASE ? session->base_still : session->still;
 	return span;
@@ -307,16 +442,16 @@ static bool same_options(const struct grouping_options *a, const struct grouping
 }
 
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
-					bool with_ended)
+					const struct ended *ended)
 {
-	const struct snapshot *snapshots[2] = {session->now, session->ended.names};
+	const struct snapshot *snapshots[2] = {session->now, ended != NULL ? ended->names : NULL};
 	struct cached_grouping *oldest = &session->groupings[0];
 
 	session->grouping_clock++;
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		struct cached_grouping *cached = &session->groupings[i];
 
-		if (cached->grouping != NULL && cached->with_ended == with_ended &&
+		if (cached->grouping != NULL && cached->ended == ended &&
 		    same_options(&cached->options, options)) {
 			cached->used = session->grouping_clock;
 			return cached->grouping;
@@ -326,9 +461,9 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 	}
 	grouping_release(oldest->grouping);
 	*oldest = (struct cached_grouping){
-		.grouping = grouping_create(options, snapshots, with_ended ? 2 : 1, &session->patterns),
+		.grouping = grouping_create(options, snapshots, ended != NULL ? 2 : 1, &session->patterns),
 		.options = *options,
-		.with_ended = with_ended,
+		.ended = ended,
 		.used = session->grouping_clock,
 	};
 	return oldest->grouping;

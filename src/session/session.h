@@ -53,6 +53,15 @@ uint64_t session_interval_ns(const struct session *session);
 /* Threads that ended since the base. */
 uint64_t session_ended_count(const struct session *session);
 
+/* Many processes that end each second: how many, and the names that most of them had. */
+struct session_storm {
+	double processes_per_s;
+	const char *names[2]; /* foreign text, owned by the session until the next round; [1] may be NULL */
+};
+
+/* Whether there is a storm of processes in the last interval: more than 100 ended in a second. */
+bool session_find_storm(const struct session *session, struct session_storm *ret_storm);
+
 /*
  * The table of a view: one row per group or thread, columns of the view's tab. Sorted, filtered, marked. The
  * caller releases it. Never NULL; no rows before the first round. Numbers of a live session need two rounds:

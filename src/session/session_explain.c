@@ -375,15 +375,16 @@ static void append_ended(struct explanation *explanation)
 	uint64_t threads = 0;
 	char text[28];
 
-	if (ended == NULL || explanation->shown.ended_row_of == NULL)
+	if (ended == NULL || explanation->shown.ended != ended)
 		return;
 	for (size_t i = 0; i < ended->count; i++)
 		threads += explanation->shown.ended_row_of[i] != UINT32_MAX ? ended->records[i].threads : 0;
 	if (threads != 0)
-		buffer_append_format(
-			explanation->lines,
-			"Includes what %s thread%s that ended since the base did, as last read.\n",
-			number_group_digits(threads, text), threads == 1 ? "" : "s");
+		buffer_append_format(explanation->lines, "Includes what %s thread%s that ended %s did, %s.\n",
+				     number_group_digits(threads, text), threads == 1 ? "" : "s",
+				     explanation->span.mode == VIEW_MODE_BASE ? "since the base"
+									      : "since the round before",
+				     explanation->span.now->ended != NULL ? "until the end" : "as last read");
 }
 
 static void append_how(enum column column, struct buffer *lines)
@@ -429,7 +430,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 	append_how(explanation.column, ret_lines);
 	if (session->now == NULL)
 		return;
-	session_collect(session, view, key, key_length, false, &explanation.shown);
+	session_collect(session, view, key, key_length, session_ended(session, view->mode),
+			&explanation.shown);
 	if (explanation.shown.row_count == 0) {
 		buffer_append_text(ret_lines, "This row is gone.\n");
 	} else {

@@ -21,8 +21,8 @@ enum {
 struct cached_grouping {
 	struct grouping *grouping; /* NULL: unused */
 	struct grouping_options options;
-	bool with_ended;
-	uint64_t used; /* clock of the last use */
+	const struct ended *ended; /* of the session, or NULL */
+	uint64_t used;             /* clock of the last use */
 };
 
 struct session {
@@ -37,7 +37,8 @@ struct session {
 	struct pattern_memory patterns;
 	struct cached_grouping groupings[GROUPING_CACHE_SIZE];
 	uint64_t grouping_clock;
-	struct ended ended;
+	struct ended ended;        /* since the base */
+	struct ended ended_lately; /* since the round before */
 	struct history history;
 	struct latency_spans latency;
 };
@@ -45,12 +46,14 @@ struct session {
 /* --- session.c --- */
 
 /*
- * The grouping of the newest round (snapshot 0) and, `with_ended`, of the names of ended threads (snapshot
- * 1), of which there must be some. Owned by the session, valid until the next round or GROUPING_CACHE_SIZE
- * other groupings.
+ * The grouping of the newest round (snapshot 0) and, where `ended` is not NULL, of the names of those threads
+ * (snapshot 1). Owned by the session, valid until the next round or GROUPING_CACHE_SIZE other groupings.
  */
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
-					bool with_ended);
+					const struct ended *ended);
+
+/* The threads that ended and count in a mode; NULL for none. */
+const struct ended *session_ended(const struct session *session, enum view_mode mode);
 
 /* From where the newest round counts in a mode. */
 struct span session_span(const struct session *session, enum view_mode mode);
@@ -59,9 +62,9 @@ struct span session_span(const struct session *session, enum view_mode mode);
 
 /*
  * Finds the threads of a view: those of the groups that it was narrowed to. `key` (may be NULL) limits them
- * to the row of that key. Ended threads join groups in VIEW_MODE_BASE, or always when `with_ended`.
+ * to the row of that key. The threads of `ended` (may be NULL) join groups.
  */
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
-		     bool with_ended, struct shown *shown);
+		     const struct ended *ended, struct shown *shown);
 
 #endif

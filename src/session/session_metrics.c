@@ -32,6 +32,20 @@ static const enum view_mode cell_modes[] = {
 	[CELL_BASE] = VIEW_MODE_BASE,
 };
 
+/* The threads of the row, with those that ended since the base or since the round before. */
+struct row_threads {
+	struct shown since_base, lately;
+};
+
+/* Those that count in a mode. A row of ended threads alone need not be in both. */
+static const struct shown *shown_in_mode(const struct row_threads *threads, enum view_mode mode)
+{
+	const struct shown *shown = mode == VIEW_MODE_BASE ? &threads->since_base : &threads->lately;
+	const struct shown *other = mode == VIEW_MODE_BASE ? &threads->lately : &threads->since_base;
+
+	return shown->row_count != 0 ? shown : other;
+}
+
 static void cell_in_mode(struct session *session, const struct shown *shown, enum column column,
 			 enum view_mode mode, struct arena *arena, struct cell *cell)
 {
@@ -77,7 +91,7 @@ static const char *source_text(const struct session *session, enum column column
 	return arena_format(arena, "%s: %s", name, snapshot_reason_words(session->now, now->reason));
 }
 
-static void add_metric_row(struct session *session, const struct shown *shown, enum column column,
+static void add_metric_row(struct session *session, const struct row_threads *threads, enum column column,
 			   struct table *table)
 {
 	const char *name = column == COLUMN_THR ? metrics[METRIC_THREAD_COUNT].name : column_name(column);
@@ -85,7 +99,8 @@ static void add_metric_row(struct session *session, const struct shown *shown, e
 
 	for (int i = CELL_NOW; i <= CELL_BASE; i++) {
 		if (i == CELL_NOW || changes_over_time(column))
-			cell_in_mode(session, shown, column, cell_modes[i], &table->arena, &row->cells[i]);
+			cell_in_mode(session, shown_in_mode(threads, cell_modes[i]), column, cell_modes[i],
+				     &table->arena, &row->cells[i]);
 	}
 	row->cells[CELL_SOURCE] = cell_of_text(
 		source_text(session, column, &row->cells[CELL_NOW], &table->arena));
@@ -108,22 +123,25 @@ static const char *wait_heading(const struct snapshot *now, const struct shown *
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length)
 {
-	struct shown shown;
-	struct table *table;
+	struct row_threads threads;
+	struct table *table = NULL;
 
 	if (session->now == NULL)
 		return NULL;
-	session_collect(session, view, key, key_length, true, &shown);
-	if (shown.row_count == 0) {
-		shown_release(&shown);
-		return NULL;
+	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_BASE),
+			&threads.since_base);
+	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_INTERVAL),
+			&threads.lately);
+	if (threads.since_base.row_count != 0 || threads.lately.row_count != 0) {
+		table = table_create_with(NULL, metric_columns, CELL_COUNT);
+		table->heading = wait_heading(session->now, shown_in_mode(&threads, VIEW_MODE_TOTAL),
+					      &table->arena);
+		for (int i = 0; i < METRIC_COUNT; i++)
+			add_metric_row(session, &threads, column_of_metric((enum metric)i), table);
+		for (int i = 0; i < DERIVED_COUNT; i++)
+			add_metric_row(session, &threads, column_of_derived((enum derived)i), table);
 	}
-	table = table_create_with(NULL, metric_columns, CELL_COUNT);
-	table->heading = wait_heading(session->now, &shown, &table->arena);
-	for (int i = 0; i < METRIC_COUNT; i++)
-		add_metric_row(session, &shown, column_of_metric((enum metric)i), table);
-	for (int i = 0; i < DERIVED_COUNT; i++)
-		add_metric_row(session, &shown, column_of_derived((enum derived)i), table);
-	shown_release(&shown);
+	shown_release(&threads.since_base);
+	shown_release(&threads.lately);
 	return table;
 }

@@ -13,8 +13,9 @@
 struct selection {
 	struct session *session;
 	const struct view *view;
-	const struct snapshot *sides[2]; /* [1] is NULL when ended threads do not count */
-	bool *allowed[2];                /* by triple */
+	const struct ended *ended; /* NULL when ended threads do not count, like the next of [1] */
+	const struct snapshot *sides[2];
+	bool *allowed[2]; /* by triple */
 };
 
 /* Forbids the triples that are not in a group. */
@@ -25,7 +26,7 @@ static void narrow(struct selection *selection, enum axis axis, const char *key,
 	uint32_t group;
 
 	options.axis = axis;
-	grouping = session_grouping(selection->session, &options, selection->sides[1] != NULL);
+	grouping = session_grouping(selection->session, &options, selection->ended);
 	group = grouping_find(grouping, key, key_length);
 	for (size_t s = 0; s < 2 && selection->sides[s] != NULL; s++) {
 		for (uint32_t i = 0; i < selection->sides[s]->triple_count; i++)
@@ -39,6 +40,13 @@ static bool is_shown(const struct selection *selection, uint32_t thread)
 
 	return selection->allowed[0][now->triple[thread]] &&
 	       !(selection->view->hide_kernel_threads && (now->thread_flags[thread] & THREAD_KERNEL) != 0);
+}
+
+/* The same of a record of ended threads, which is one of a triple. */
+static bool ended_is_shown(const struct selection *selection, uint32_t record)
+{
+	return selection->allowed[1][record] &&
+	       !(selection->view->hide_kernel_threads && selection->ended->records[record].kernel);
 }
 
 /* The row of a group, made when it is new. */
@@ -58,7 +66,7 @@ static void collect_groups(const struct selection *selection, struct shown *show
 	uint32_t *rows; /* of each group, UINT32_MAX until a thread of it is found */
 
 	shown->by_cgroup = selection->view->grouping.axis == AXIS_CGROUP;
-	shown->grouping = session_grouping(selection->session, &selection->view->grouping, ended != NULL);
+	shown->grouping = session_grouping(selection->session, &selection->view->grouping, selection->ended);
 	group_count = grouping_count(shown->grouping);
 	shown_reserve(shown, now->thread_count, group_count);
 	rows = memory_allocate((group_count + 1) * sizeof(*rows));
@@ -69,10 +77,11 @@ static void collect_groups(const struct selection *selection, struct shown *show
 				shown, i,
 				row_of(shown, rows, grouping_of_triple(shown->grouping, 0, now->triple[i])));
 	}
+	shown->ended = selection->ended;
 	if (ended != NULL)
 		shown->ended_row_of = memory_allocate((ended->triple_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; ended != NULL && i < ended->triple_count; i++)
-		shown->ended_row_of[i] = selection->allowed[1][i]
+		shown->ended_row_of[i] = ended_is_shown(selection, i)
 						 ? row_of(shown, rows,
 							  grouping_of_triple(shown->grouping, 1, i))
 						 : UINT32_MAX;
@@ -128,14 +137,16 @@ static void collect_latency(struct session *session, const struct view *view, co
 }
 
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
-		     bool with_ended, struct shown *shown)
+		     const struct ended *ended, struct shown *shown)
 {
 	struct selection selection = {.session = session, .view = view, .sides = {session->now}};
 	const bool *still;
 
 	*shown = (struct shown){.now = session->now, .by_thread = view->level == VIEW_LEVEL_THREADS};
-	if ((with_ended || view->mode == VIEW_MODE_BASE) && !shown->by_thread)
-		selection.sides[1] = session->ended.names;
+	if (ended != NULL && !shown->by_thread) {
+		selection.ended = ended;
+		selection.sides[1] = ended->names;
+	}
 	for (size_t s = 0; s < 2 && selection.sides[s] != NULL; s++) {
 		selection.allowed[s] = memory_allocate(selection.sides[s]->triple_count + 1);
 		memset(selection.allowed[s], true, selection.sides[s]->triple_count);

@@ -315,7 +315,7 @@ struct table *session_table(struct session *session, const struct view *view)
 				&work.table->arena, &work.table->columns[i]);
 	if (session->now == NULL)
 		return work.table;
-	session_collect(session, view, NULL, 0, false, &work.shown);
+	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
 	fill_table(&work);
 	release_work(&work);
 	return work.table;

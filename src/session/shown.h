@@ -12,8 +12,8 @@ struct shown {
 	uint32_t *threads; /* indices in `now` */
 	uint32_t *row_of;  /* of each of `threads` */
 	size_t count;
-	/* The row of each ended record, UINT32_MAX for none; NULL: ended threads do not count. */
-	uint32_t *ended_row_of;
+	const struct ended *ended; /* threads that ended and count; NULL: none do */
+	uint32_t *ended_row_of;    /* the row of each of its records, UINT32_MAX for none */
 	size_t row_count;
 	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
 	uint32_t *latency_row_of;

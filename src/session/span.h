@@ -26,6 +26,7 @@ struct span {
 	const bool *still;
 	const struct ended *ended;     /* threads that ended since `from` and count; NULL: none do */
 	const struct latency *latency; /* how long waits took; NULL or of no length: not measured */
+	uint64_t elapsed_ns;           /* from `from` to `now` */
 	enum view_mode mode;
 };
 

@@ -254,6 +254,7 @@ bool column_has_metrics(enum column column)
 	case COLUMN_OPERATION_CGROUP:
 	case COLUMN_OPERATION_HEAP:
 	case COLUMN_OPERATION_LATENCY:
+	case COLUMN_OPERATION_LIVES:
 		return false;
 	default:
 		return true;

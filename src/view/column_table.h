@@ -33,6 +33,7 @@ enum column_operation {
 	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
 	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
+	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
 };
 
 /* Lines of smaps_rollup that have a column. */
@@ -75,6 +76,12 @@ enum latency_field {
 	LATENCY_FIELD_P50,
 	LATENCY_FIELD_P99,
 	LATENCY_FIELD_MAX,
+};
+
+/* What is counted of lives. */
+enum life_event {
+	LIFE_BEGAN,
+	LIFE_ENDED,
 };
 
 enum {

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "session/evidence.h"
+#include "evidence/evidence.h"
 #include "view/column_table.h"
 
 struct fake_row {
@@ -165,6 +165,13 @@ uint64_t session_interval_ns(const struct session *session)
 {
 	(void)session;
 	return 0;
+}
+
+bool session_find_storm(const struct session *session, struct session_storm *ret_storm)
+{
+	(void)session;
+	*ret_storm = (struct session_storm){0};
+	return false;
 }
 
 uint64_t session_ended_count(const struct session *session)

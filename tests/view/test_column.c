@@ -38,12 +38,15 @@ static void test_tabs(void **state)
 	assert_titles(TAB_OVERVIEW, false, 120, none,
 		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s "
 		      "LONG");
+	assert_titles(TAB_OVERVIEW, false, 140, none,
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s "
+		      "LONG BORN/s ENDED/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
 		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST WAITING AGE LOST% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
 		      "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
-		      "MAXTHR");
+		      "MAXTHR BORN/s ENDED/s");
 	assert_titles(TAB_SCHED, false, 80, none, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
 	assert_titles(TAB_SCHED, true, 0, none,
 		      "POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL");
@@ -84,11 +87,11 @@ static void test_narrow(void **state)
 /* Every set fits with a name of 13 cells and more. */
 static void test_widths(void **state)
 {
-	static const int screens[] = {80, 120};
+	static const int screens[] = {80, 120, 140};
 
 	(void)state;
 	for (int tab = 0; tab < TAB_ALL; tab++) {
-		for (size_t s = 0; s < 2; s++) {
+		for (size_t s = 0; s < 3; s++) {
 			enum column columns[COLUMN_TOTAL];
 			size_t count = column_list((enum tab)tab, false, screens[s], COLUMN_COUNT, columns);
 			enum column all[COLUMN_TOTAL];
@@ -97,7 +100,7 @@ static void test_widths(void **state)
 			for (size_t i = 0; i < count; i++)
 				used += 1 + column_width(columns[i]);
 			assert_in_range(used, 14, screens[s]);
-			if (s == 1)
+			if (s == 2)
 				assert_int_equal(count,
 						 column_list((enum tab)tab, false, 0, COLUMN_COUNT, all));
 		}

@@ -17,6 +17,7 @@
 #include "worker.h"
 #include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"
+#include "snapshot/ended_set.h"
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
 #define SECOND_ROUND_DELAY_NS (300 * NS_PER_MS)
@@ -50,6 +51,7 @@ struct live_capture {
 	struct live_capture_options options;
 	struct ui_host host;
 	pthread_t capture_thread, save_thread;
+	struct snapshot *unseen; /* of the capture thread: saved since the last round, or NULL */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
 
@@ -116,6 +118,13 @@ static struct snapshot *withdraw_round(struct live_capture *live)
 	return snapshot;
 }
 
+/* What ended is told once: what a snapshot tells that the screen does not get, the next one tells. */
+static void hand_on_ended(struct snapshot *snapshot, const struct snapshot *unseen)
+{
+	if (snapshot->ended != NULL && unseen->ended != NULL)
+		ended_set_absorb(snapshot->ended, unseen->ended);
+}
+
 static void send_event(struct live_capture *live, struct ui_event event)
 {
 	const uint64_t one = 1;
@@ -151,6 +160,25 @@ static void fail_save(struct live_capture *live, char *message)
 	set_save_state(live, SAVE_NONE, NULL);
 }
 
+/* Keeps a snapshot that the screen does not get, a reference taken over, until the next one that it gets. */
+static void keep_unseen(struct live_capture *live, struct snapshot *snapshot)
+{
+	if (live->unseen != NULL)
+		hand_on_ended(snapshot, live->unseen);
+	snapshot_release(live->unseen);
+	live->unseen = snapshot;
+}
+
+/* Sends a snapshot to the screen. */
+static void send_snapshot(struct live_capture *live, enum ui_event_kind kind, struct snapshot *snapshot)
+{
+	if (live->unseen != NULL)
+		hand_on_ended(snapshot, live->unseen);
+	snapshot_release(live->unseen);
+	live->unseen = NULL;
+	send_event(live, (struct ui_event){.kind = kind, .snapshot = snapshot});
+}
+
 static void take_full(struct live_capture *live, struct capture *capture, bool for_base)
 {
 	struct snapshot *snapshot;
@@ -162,8 +190,10 @@ static void take_full(struct live_capture *live, struct capture *capture, bool f
 	else if (result < 0)
 		fail_save(live, memory_format("not saved: %s", error.text));
 	else if (for_base)
-		send_event(live, (struct ui_event){.kind = UI_EVENT_BASE, .snapshot = snapshot});
+		send_snapshot(live, UI_EVENT_BASE, snapshot);
 	else
+		keep_unseen(live, snapshot_reference(snapshot));
+	if (result == 0 && !for_base)
 		set_save_state(live, SAVE_WRITING, snapshot);
 }
 
@@ -180,11 +210,12 @@ static void take_round(struct live_capture *live, struct capture *capture, const
 
 	/* a round that the screen has not taken yet is replaced: it needs only the newest */
 	older = result == 0 ? withdraw_round(live) : NULL;
-	if (older != NULL)
+	if (older != NULL) {
 		capture_return_latency(capture, older);
-	snapshot_release(older);
+		keep_unseen(live, older);
+	}
 	if (result == 0)
-		send_event(live, (struct ui_event){.kind = UI_EVENT_ROUND, .snapshot = snapshot});
+		send_snapshot(live, UI_EVENT_ROUND, snapshot);
 	else if (result != -ECANCELED)
 		send_message(live, UI_EVENT_MESSAGE, memory_duplicate(error.text), true);
 }
@@ -430,6 +461,7 @@ static void release(struct live_capture *live)
 	for (size_t i = 0; i < live->event_count; i++)
 		event_discard(&live->events[i]);
 	snapshot_release(live->to_save);
+	snapshot_release(live->unseen);
 	close(live->host.notify_fd);
 	pthread_cond_destroy(&live->changed);
 	pthread_mutex_destroy(&live->lock);

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What threads told at their end: added to their groups, less what was read of them before. */
+#include "session_fixture.h"
+
+#include <stdio.h>
+
+#include "snapshot/ended_set.h"
+
+/* Places in ended_metrics. */
+enum {
+	RUN_TIME,
+	WAIT_TIME,
+};
+
+static uint32_t triple_of(struct snapshot *snapshot, const char *process, const char *thread)
+{
+	if (snapshot->ended == NULL)
+		snapshot->ended = ended_set_create();
+	return ended_set_triple(snapshot->ended, process, thread, "/");
+}
+
+static void add_group(struct snapshot *snapshot, const char *name, uint64_t threads, uint64_t run_ms)
+{
+	struct ended_group *group;
+	uint32_t triple = triple_of(snapshot, name, name);
+
+	group = ended_set_group(snapshot->ended, triple, false);
+	group->threads += threads;
+	group->processes += threads;
+	group->amounts.of[RUN_TIME] += MS(run_ms);
+}
+
+static void add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, const char *name,
+		       double start_seconds, uint64_t run_ms)
+{
+	uint32_t triple = triple_of(snapshot, name, name);
+	struct ended_thread *thread = ended_set_add_thread(snapshot->ended, triple, false);
+
+	thread->tgid = tgid;
+	thread->tid = tid;
+	thread->start_time = (uint64_t)(start_seconds * 100);
+	thread->amounts.of[RUN_TIME] = MS(run_ms);
+}
+
+static void add_living(struct snapshot *snapshot, uint32_t id, const char *name, double start_seconds,
+		       uint64_t run_ms)
+{
+	fixture_set(snapshot, fixture_thread(snapshot, id, id, name, name, start_seconds), METRIC_RUN_TIME_NS,
+		    MS(run_ms));
+}
+
+static void assert_cells(struct session *session, enum view_mode mode, const char *label, const char *cpu,
+			 const char *born, const char *ended)
+{
+	struct table *table = fixture_table(session, TAB_RUN, mode);
+
+	assert_string_equal(fixture_shown(table, label, COLUMN_CPU), cpu);
+	assert_string_equal(fixture_shown(table, label, COLUMN_BORN), born);
+	assert_string_equal(fixture_shown(table, label, COLUMN_ENDED), ended);
+	table_release(table);
+}
+
+/* Threads that came and went between two rounds have a row, which goes with the next one. */
+static void test_short_lives(void **state)
+{
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		add_living(snapshot, 10, "sh", 1, 1000 + 100 * (uint64_t)round);
+		snapshot->ended = round == 0 ? NULL : ended_set_create();
+		if (round == 1) {
+			add_group(snapshot, "cc1", 40, 1000);
+			add_group(snapshot, "sh", 10, 50);
+		}
+		session_add_round(session, snapshot);
+		if (round != 1)
+			continue;
+		assert_cells(session, VIEW_MODE_RATE, "cc1", "50.0", "20.0", "20.0");
+		assert_cells(session, VIEW_MODE_INTERVAL, "sh", "150ms", "10", "10");
+		table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+		assert_int_equal(fixture_row(table, "cc1")->threads, 0);
+		table_release(table);
+	}
+	assert_cells(session, VIEW_MODE_INTERVAL, "sh", "100ms", "0", "0");
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+	assert_false(fixture_has_row(table, "cc1"));
+	table_release(table);
+	assert_cells(session, VIEW_MODE_BASE, "cc1", "1.0s", "40", "40");
+	assert_cells(session, VIEW_MODE_BASE, "sh", "250ms", "10", "10");
+	session_release(session);
+}
+
+/* Of a thread that was read only what it did after that counts, once, under the name that it had last. */
+static void test_read_before(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		if (round < 2) {
+			add_living(snapshot, 20, "worker", 1, 5000 + 300 * (uint64_t)round);
+			add_living(snapshot, 30, "sh", round == 0 ? 90 : 90.0, 10);
+		} else {
+			add_thread(snapshot, 20, 20, "worker", 1, 5700);
+			add_thread(snapshot, 30, 30, "make", 90, 210); /* it called execve(2) */
+		}
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, VIEW_MODE_INTERVAL, "worker", "400ms", "0", "1");
+	assert_cells(session, VIEW_MODE_BASE, "worker", "700ms", "0", "1");
+	assert_cells(session, VIEW_MODE_INTERVAL, "make", "200ms", "0", "1");
+	assert_cells(session, VIEW_MODE_BASE, "make", "200ms", "0", "1");
+	assert_int_equal(session_ended_count(session), 2);
+	session_release(session);
+}
+
+/* One that started since the base, and one that no round of the session has. */
+static void test_born(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		if (round == 1)
+			add_living(snapshot, 40, "born", 101, 100);
+		if (round == 2) {
+			add_thread(snapshot, 40, 40, "born", 101, 130);
+			add_thread(snapshot, 50, 50, "skipped", 102.5, 60);
+			add_thread(snapshot, 60, 60, "missed", 50, 9000);
+		}
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, VIEW_MODE_INTERVAL, "born", "30.0ms", "0", "1");
+	assert_cells(session, VIEW_MODE_BASE, "born", "130ms", "1", "1");
+	assert_cells(session, VIEW_MODE_INTERVAL, "skipped", "60.0ms", "1", "1");
+	assert_cells(session, VIEW_MODE_BASE, "skipped", "60.0ms", "1", "1");
+	/* an old one that was never read: nobody knows when it did what it did */
+	assert_cells(session, VIEW_MODE_INTERVAL, "missed", "·", "0", "1");
+	session_release(session);
+}
+
+/* A counter that stands below its last reading adds nothing; one that told no end leaves a lower bound. */
+static void test_bounds(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		add_living(snapshot, 10, "web", 1, 1000 + 500 * (uint64_t)round);
+		if (round == 0) {
+			add_living(snapshot, 11, "back", 1, 800);
+			add_living(snapshot, 12, "web", 1, 900);
+		} else {
+			add_thread(snapshot, 11, 11, "back", 1, 799);
+		}
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, VIEW_MODE_INTERVAL, "back", "0", "0", "1");
+	assert_cells(session, VIEW_MODE_INTERVAL, "web", "≥500ms", "0", "1");
+	session_release(session);
+}
+
+/* What is not known of any ended thread says why; the delays of some are a lower bound. */
+static void test_reasons(void **state)
+{
+	struct session *session = session_create();
+	struct snapshot *snapshot = fixture_snapshot(100);
+	const struct cell *cell;
+	struct table *table;
+
+	(void)state;
+	add_living(snapshot, 10, "sh", 1, 10);
+	session_add_round(session, snapshot);
+	snapshot = fixture_snapshot(102);
+	add_living(snapshot, 10, "sh", 1, 10);
+	add_group(snapshot, "cc1", 3, 10);
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		struct ended_group *group = ended_set_group(snapshot->ended,
+							    triple_of(snapshot, "cc1", "cc1"), false);
+
+		if (ended_metrics[i] == METRIC_READ_BYTES)
+			snapshot->ended->reasons[i] = REASON_NOT_PERMITTED;
+		if (ended_metrics[i] == METRIC_BLKIO_DELAY_TOTAL_NS)
+			group->amounts.of[i] = MS(20);
+		group->amounts.delayed = 2;
+	}
+	session_add_round(session, snapshot);
+	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+	cell = fixture_cell(table, "cc1", COLUMN_READ);
+	assert_int_equal(cell->state, CELL_UNAVAILABLE);
+	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
+	assert_string_equal(fixture_shown(table, "cc1", COLUMN_BLKIO), "≥20.0ms");
+	table_release(table);
+	session_release(session);
+}
+
+/* Where nothing watches what ends, no number is made up. */
+static void test_not_watched(void **state)
+{
+	struct session *session = session_create();
+	const struct cell *cell;
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->provenance.features[FEATURE_EXITS] = (struct feature_result){
+			FEATURE_STATE_OFF, REASON_NOT_PERMITTED, NULL, NULL};
+		add_living(snapshot, 10, "sh", 1, 10);
+		if (round == 0)
+			add_living(snapshot, 11, "sh", 1, 10);
+		session_add_round(session, snapshot);
+	}
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	cell = fixture_cell(table, "sh", COLUMN_ENDED);
+	assert_int_equal(cell->state, CELL_UNAVAILABLE);
+	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_BORN), "≥0");
+	table_release(table);
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_ENDED), "≥1");
+	table_release(table);
+	session_release(session);
+}
+
+/* A round that nobody looked at hands on what it told. */
+static void test_absorbed(void **state)
+{
+	struct session *session = session_create();
+	struct snapshot *first = fixture_snapshot(100), *skipped = fixture_snapshot(102),
+			*second = fixture_snapshot(104);
+
+	(void)state;
+	add_living(first, 10, "job", 1, 1000);
+	session_add_round(session, first);
+	add_living(skipped, 10, "job", 1, 1200);
+	add_living(skipped, 11, "late", 101, 5);
+	add_group(skipped, "cc1", 4, 100);
+	add_group(second, "cc1", 6, 50);
+	add_thread(second, 10, 10, "job", 1, 1500);
+	add_thread(second, 11, 11, "late", 101, 25);
+	ended_set_absorb(second->ended, skipped->ended);
+	snapshot_release(skipped);
+	session_add_round(session, second);
+	assert_cells(session, VIEW_MODE_INTERVAL, "cc1", "150ms", "10", "10");
+	assert_cells(session, VIEW_MODE_INTERVAL, "job", "500ms", "0", "1");
+	assert_cells(session, VIEW_MODE_INTERVAL, "late", "25.0ms", "1", "1");
+	session_release(session);
+}
+
+/* More than a hundred processes a second are named, by those that take part. */
+static void test_storm(void **state)
+{
+	struct session *session = session_create();
+	struct session_storm storm;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		add_living(snapshot, 10, "init", 1, 10);
+		add_group(snapshot, "make", 15, 1);
+		add_group(snapshot, "cc1", 60, 1);
+		add_group(snapshot, "sh", round == 2 ? 726 : 125, 1);
+		session_add_round(session, snapshot);
+		if (round < 2)
+			assert_false(session_find_storm(session, &storm));
+	}
+	assert_true(session_find_storm(session, &storm));
+	assert_int_equal(storm.processes_per_s, 400);
+	assert_string_equal(storm.names[0], "sh");
+	assert_null(storm.names[1]);
+	session_release(session);
+}
+
+/* Beyond the bounds names are put together, and threads are counted. */
+static void test_bounded(void **state)
+{
+	struct ended_set *set = ended_set_create();
+	const struct ended_group *other;
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < ENDED_GROUPS_MAX + 100; i++) {
+		snprintf(name, sizeof(name), "job-%d", i);
+		ended_set_group(set, ended_set_triple(set, name, name, "/"), false)->threads++;
+	}
+	assert_int_equal(set->group_count, ENDED_GROUPS_MAX + 1);
+	other = &set->groups[ENDED_GROUPS_MAX];
+	assert_string_equal(snapshot_text(set->names, set->names->triples[other->triple].pcomm), "(other)");
+	assert_int_equal(other->threads, 100);
+	for (int i = 0; i < ENDED_THREADS_MAX; i++)
+		assert_non_null(ended_set_add_thread(set, 0, false));
+	assert_null(ended_set_add_thread(set, 0, false));
+	assert_int_equal(set->groups[0].threads, 2);
+	assert_int_equal(set->groups[0].unknown, 1);
+	ended_set_release(set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short_lives), cmocka_unit_test(test_read_before),
+		cmocka_unit_test(test_born),        cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_reasons),     cmocka_unit_test(test_not_watched),
+		cmocka_unit_test(test_absorbed),    cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

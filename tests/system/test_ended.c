@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What ended threads did belongs to their groups: the CPU time of all rows is that of the host while
+ * processes come and go, and that of each group is what the kernel tells the parent of its children
+ * (getrusage(2)).
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+#include "base/clock.h"
+#include "capture/capture.h"
+#include "harness.h"
+#include "session/session.h"
+
+#define MS(n) ((uint64_t)(n)*1000000)
+
+enum {
+	STORM_SECONDS = 5,
+	STORM_RATE = 400, /* processes a second */
+	TICK_MS = 10,     /* by which the run time of a running thread may lag, amply */
+	RCU_MS = 300,     /* after which what was waited for is freed, amply */
+};
+
+static struct capture *capture;
+static struct session *session;
+
+static void sleep_ms(unsigned int milliseconds)
+{
+	usleep(milliseconds * 1000);
+}
+
+static void spin_ms(unsigned int milliseconds)
+{
+	const uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + MS(milliseconds);
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static void take_round(void)
+{
+	const struct capture_round_options options = {.needed = (source_set)~0U};
+	struct snapshot *snapshot;
+	struct error error;
+
+	if (capture_round(capture, &options, NULL, &snapshot, &error) < 0)
+		fail_msg("%s", error.text);
+	session_add_round(session, snapshot);
+}
+
+static int set_up(void **state)
+{
+	const struct capture_options options = {0};
+	struct error error;
+
+	(void)state;
+	if (capture_open(&options, &capture, &error) < 0)
+		fail_msg("%s", error.text);
+	session = session_create();
+	take_round();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	session_release(session);
+	capture_close(capture);
+	return 0;
+}
+
+static void need_exits(void)
+{
+	const struct feature_result *result = &session_now(session)->provenance.features[FEATURE_EXITS];
+
+	if (result->state != FEATURE_STATE_ON)
+		skip_test(result->detail != NULL ? result->detail : "ended threads are not watched");
+}
+
+static struct table *table_of(enum axis axis)
+{
+	struct view view;
+	struct table *table;
+
+	view_initialise(&view);
+	view.mode = VIEW_MODE_INTERVAL;
+	view.grouping.axis = axis;
+	view.grouping.keep_thread_names = view.grouping.keep_cgroup_names = true;
+	view.hide_gone = true;
+	view.tab = TAB_RUN;
+	table = session_table(session, &view);
+	view_release(&view);
+	return table;
+}
+
+static const struct table_row *row_of(const struct table *table, const char *label)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (table->rows[i].label_length == strlen(label) &&
+		    memcmp(table->rows[i].label, label, strlen(label)) == 0)
+			return &table->rows[i];
+	}
+	fail_msg("no row %s", label);
+	return NULL;
+}
+
+static uint64_t number_of(const struct table *table, const struct table_row *row, enum column column)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (table->columns[i].column != (unsigned int)column)
+			continue;
+		if (row->cells[i].state != CELL_VALUE)
+			return 0;
+		return row->cells[i].value.integer;
+	}
+	fail_msg("no column");
+	return 0;
+}
+
+static uint64_t children_ns(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+/* Time that the host's CPUs ran threads, as sampled by the tick. */
+static uint64_t host_ns(const struct snapshot *snapshot)
+{
+	static const int kinds[] = {0, 1, 2, 5, 6}; /* user, nice, system, irq, softirq of proc_stat(5) */
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		ticks += snapshot->provenance.cpu_ticks[kinds[i]];
+	return ticks * NS_PER_TICK;
+}
+
+/* Keeps every CPU busy, so that the tick samples no idle time: two of the lowest priority for each. */
+static size_t start_spinners(pid_t spinners[static 64])
+{
+	const struct sched_param parameters = {0};
+	size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN) * 2;
+
+	if (count > 64)
+		skip_test("too many CPUs to keep busy");
+	for (size_t i = 0; i < count; i++) {
+		spinners[i] = fork();
+		if (spinners[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			sched_setscheduler(0, SCHED_IDLE, &parameters);
+			for (;;)
+				;
+		}
+	}
+	return count;
+}
+
+static void end_spinners(const pid_t spinners[static 64], size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		kill(spinners[i], SIGKILL);
+		waitpid(spinners[i], NULL, 0);
+	}
+}
+
+/* Starts processes that run for 0.5 ms under another name and end. */
+static size_t start_storm(unsigned int seconds)
+{
+	const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+	size_t count = 0;
+
+	for (uint64_t now = begin; now < begin + seconds * NS_PER_S; now = clock_ns(CLOCK_MONOTONIC)) {
+		const uint64_t due = begin + ++count * NS_PER_S / STORM_RATE;
+		const pid_t child = fork();
+
+		if (child == 0) {
+			prctl(PR_SET_NAME, "storm-child");
+			spin_ms(1);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+		if (due > now)
+			usleep((useconds_t)((due - now) / 1000));
+	}
+	return count;
+}
+
+/* All processes of a storm are counted, with what they ran, and the rows make up the host. */
+static void test_storm(void **state)
+{
+	const struct snapshot *now, *before;
+	pid_t spinners[64];
+	size_t spinner_count, count;
+	uint64_t own, sum = 0, host;
+	const struct table_row *row;
+	struct session_storm storm;
+	struct table *table;
+
+	(void)state;
+	need_exits();
+	spinner_count = start_spinners(spinners);
+	take_round();
+	own = children_ns();
+	count = start_storm(STORM_SECONDS);
+	own = children_ns() - own;
+	sleep_ms(RCU_MS);
+	take_round();
+	end_spinners(spinners, spinner_count);
+	now = session_now(session);
+	before = session_previous(session);
+	table = table_of(AXIS_PROCESS);
+	row = row_of(table, "storm-child");
+	assert_int_equal(row->threads, 0);
+	/* a kernel may keep the programs from what happens beside some processes */
+	assert_between("processes that ended", number_of(table, row, COLUMN_ENDED), count - count / 100,
+		       count);
+	assert_between("and started", number_of(table, row, COLUMN_BORN), count - count / 100, count);
+	assert_between("their CPU time", number_of(table, row, COLUMN_CPU), own - own / 50, own + own / 50);
+	for (size_t i = 0; i < table->row_count; i++)
+		sum += number_of(table, &table->rows[i], COLUMN_CPU);
+	host = host_ns(now) - host_ns(before);
+	assert_between("CPU time of all rows", sum, host - host / 50, host + host / 50);
+	if (count > 150 * (STORM_SECONDS + 1)) {
+		assert_true(session_find_storm(session, &storm));
+		assert_string_equal(storm.names[0], "storm-child");
+	}
+	table_release(table);
+}
+
+/* Of those that were there at the last round only what they did since counts, under the last name. */
+static void test_seen_before(void **state)
+{
+	int go[2];
+	pid_t child;
+	char byte;
+	struct table *table;
+
+	(void)state;
+	need_exits();
+	assert_int_equal(pipe(go), 0);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_NAME, "named-first");
+		spin_ms(500);
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		prctl(PR_SET_NAME, "named-last");
+		spin_ms(200);
+		_exit(0);
+	}
+	sleep_ms(1500);
+	take_round();
+	assert_int_equal(write(go[1], "", 1), 1);
+	waitpid(child, NULL, 0);
+	take_round();
+	close(go[0]);
+	close(go[1]);
+	table = table_of(AXIS_PROCESS);
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_true(strncmp(table->rows[i].label, "named-first", 11) != 0);
+	assert_between("CPU time after the round", number_of(table, row_of(table, "named-last"), COLUMN_CPU),
+		       MS(200 - TICK_MS), MS(200 + TICK_MS));
+	assert_int_equal(number_of(table, row_of(table, "named-last"), COLUMN_BORN), 0);
+	assert_int_equal(number_of(table, row_of(table, "named-last"), COLUMN_ENDED), 1);
+	table_release(table);
+	/* and nothing of it is left for the next one */
+	sleep_ms(RCU_MS);
+	take_round();
+	table = table_of(AXIS_PROCESS);
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (strncmp(table->rows[i].label, "named-last", 10) == 0)
+			assert_between("CPU time left", number_of(table, &table->rows[i], COLUMN_CPU), 0,
+				       MS(1));
+	}
+	table_release(table);
+}
+
+static void *short_life(void *argument)
+{
+	(void)argument;
+	pthread_setname_np(pthread_self(), "short-lived");
+	return NULL;
+}
+
+/* Thousands of threads of a process that lives on. */
+static void test_threads(void **state)
+{
+	enum {
+		THREADS = 5000
+	};
+	struct table *table;
+	const struct table_row *row;
+
+	(void)state;
+	need_exits();
+	take_round();
+	for (int i = 0; i < THREADS; i++) {
+		pthread_t thread;
+
+		assert_int_equal(pthread_create(&thread, NULL, short_life, NULL), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	sleep_ms(RCU_MS);
+	take_round();
+	table = table_of(AXIS_THREAD);
+	row = row_of(table, "short-lived");
+	assert_between("threads that ended", number_of(table, row, COLUMN_ENDED), THREADS - THREADS / 100,
+		       THREADS);
+	assert_true(number_of(table, row, COLUMN_CPU) > 0);
+	table_release(table);
+}
+
+/* A zombie has a row until it is waited for; it counts once. */
+static void test_zombie(void **state)
+{
+	uint64_t sum = 0, ended = 0, born = 0;
+	pid_t child;
+
+	(void)state;
+	need_exits();
+	take_round();
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_NAME, "zombie-child");
+		spin_ms(100);
+		_exit(0);
+	}
+	sleep_ms(800);
+	for (int round = 0; round < 3; round++) {
+		struct table *table;
+
+		if (round == 1)
+			waitpid(child, NULL, 0);
+		sleep_ms(round == 0 ? 0 : RCU_MS);
+		take_round();
+		table = table_of(AXIS_PROCESS);
+		for (size_t i = 0; i < table->row_count; i++) {
+			const struct table_row *row = &table->rows[i];
+
+			if (strncmp(row->label, "zombie-child", 12) != 0)
+				continue;
+			sum += number_of(table, row, COLUMN_CPU);
+			ended += number_of(table, row, COLUMN_ENDED);
+			born += number_of(table, row, COLUMN_BORN);
+		}
+		table_release(table);
+	}
+	assert_between("CPU time of a zombie", sum, MS(100), MS(100 + TICK_MS));
+	assert_int_equal(ended, 1);
+	assert_int_equal(born, 1);
+}
+
+/* On the axis of cgroups it is what the cgroup counts, also when that is gone again. */
+static void test_cgroup(void **state)
+{
+	const char *root = session_now(session)->provenance.roots[ROOT_CGROUP];
+	char path[512], name[64], line[600];
+	uint64_t usage = 0;
+	struct table *table;
+	FILE *file;
+
+	(void)state;
+	need_exits();
+	snprintf(name, sizeof(name), "/ctop-test-%d", getpid());
+	snprintf(path, sizeof(path), "%s%s", root != NULL ? root : "", name);
+	if (root == NULL || mkdir(path, 0755) != 0)
+		skip_test("no cgroup can be made here");
+	take_round();
+	for (int i = 0; i < 200; i++) {
+		const pid_t child = fork();
+
+		if (child == 0) {
+			char procs[600];
+
+			snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
+			file = fopen(procs, "w");
+			if (file == NULL || fputs("0", file) < 0 || fclose(file) != 0)
+				_exit(1);
+			spin_ms(2);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	sleep_ms(RCU_MS);
+	take_round();
+	snprintf(line, sizeof(line), "%s/cpu.stat", path);
+	file = fopen(line, "r");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		sscanf(line, "usage_usec %ju", &usage);
+	if (file != NULL)
+		fclose(file);
+	rmdir(path);
+	table = table_of(AXIS_CGROUP);
+	if (usage == 0)
+		skip_test("the cgroup does not count CPU time");
+	usage *= 1000;
+	/* the children began outside of it */
+	assert_between("CPU time of the cgroup", number_of(table, row_of(table, name), COLUMN_CPU),
+		       usage - usage / 50, usage + usage / 5);
+	table_release(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_storm, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_seen_before, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_zombie, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cgroup, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("what ended threads did", tests, NULL, NULL);
+}
