@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# backend.sh CTOP: reading threads by BPF: with which rights it works, what it says where it does not, that it gives the
+# rights up, and that it leaves nothing in the kernel.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+PATH=$PATH:/usr/sbin:/sbin
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+
+if [ "$(id -u)" != 0 ]; then
+    echo "SKIP: needs root to load BPF programs"
+    exit 77
+fi
+why=$("$ctop" -b -n 1 -d 0.1 --no-heap --backend bpf 2>&1 >/dev/null)
+if [ -n "$why" ]; then
+    echo "SKIP: $why"
+    exit 77
+fi
+chmod 755 "$directory"
+cp "$ctop" "$directory/ctop"
+
+# nobody CAPABILITIES COMMAND...: as an ordinary user who holds these capabilities.
+nobody()
+{
+    sets=$(echo "-all,$1" | sed 's/,$//')
+    shift
+    setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$sets" --ambient-caps="$sets" \
+        --bounding-set="$sets" "$@"
+}
+
+# refused NAME TEXT COMMAND...: the command fails with status 1 and says TEXT.
+refused()
+{
+    name=$1
+    text=$2
+    shift 2
+    said=$("$@" 2>&1 >/dev/null)
+    status=$?
+    result "$name" "$([ $status = 1 ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
+}
+
+batch="-b -n 1 -d 0.1 --no-heap"
+
+result "doctor says that it works" "$("$ctop" doctor | grep -q '^on  *every thread in one pass' || "$ctop" doctor)"
+# shellcheck disable=SC2086 # words on purpose
+result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf >/dev/null 2>&1; [ $? = 2 ] || echo "taken")"
+
+# shellcheck disable=SC2086
+{
+    for capabilities in '' +bpf +perfmon; do
+        refused "an ordinary user with ${capabilities:-nothing} is told what is missing" 'needs CAP_BPF and CAP_PERFMON' \
+            nobody "$capabilities" "$directory/ctop" $batch --backend bpf
+    done
+    result "without it ctop reads procfs" "$(nobody '' "$directory/ctop" $batch 2>&1 >/dev/null)"
+    said=$(nobody +bpf,+perfmon "$directory/ctop" $batch -t io --format csv --backend bpf 2>&1)
+    result "exactly CAP_BPF and CAP_PERFMON do" "$(printf '%s\n' "$said" | grep -q '^[0-9]' || echo "$said")"
+    # this shell is root's
+    said=$(nobody +bpf,+perfmon "$directory/ctop" $batch -p $$ -t io --format json --columns rchar --backend bpf 2>&1)
+    result "they do not show the I/O of others" \
+        "$(printf '%s\n' "$said" | grep -q '"reason":"not-permitted"' || echo "$said")"
+
+    refused "not in a user namespace" 'initial user namespace' unshare --user --map-root-user "$ctop" $batch --backend bpf
+    refused "not in a pid namespace" 'initial pid namespace' \
+        unshare --pid --fork --mount-proc "$ctop" $batch --backend bpf
+
+    if setcap cap_bpf,cap_perfmon=ep "$directory/ctop" 2>/dev/null &&
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$directory/ctop" $batch >/dev/null 2>&1; then
+        refused "not with file capabilities" 'not with file capabilities' \
+            setpriv --reuid=65534 --regid=65534 --clear-groups "$directory/ctop" $batch --backend bpf
+    else
+        echo "skip - not with file capabilities: this file system keeps none"
+    fi
+}
+
+# ctop_programs: how many of ctop's programs there are in the kernel.
+ctop_programs()
+{
+    bpftool prog show | grep -cE ' name (walk_tasks|dump_task|read_clock) '
+}
+
+if command -v bpftool >/dev/null; then
+    before=$(ctop_programs)
+    "$ctop" -b -d 0.2 --no-heap --backend bpf >"$directory/rounds" 2>&1 &
+    process=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        [ -s "$directory/rounds" ] && break
+        sleep 0.5
+    done
+    result "while it runs bpftool sees its programs" "$([ "$(ctop_programs)" -gt "$before" ] || echo "none: $(head "$directory/rounds")")"
+    # cap_perfmon is bit 38, cap_bpf 39, cap_sys_admin, which stands for both, 21
+    effective=$(sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$process/status")
+    result "rounds hold no right to load programs" \
+        "$([ $((0x$effective & (1 << 38 | 1 << 39 | 1 << 21))) = 0 ] || echo "$effective")"
+    kill -9 $process
+    wait $process 2>/dev/null
+    # what the kernel frees after a grace period
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        [ "$(ctop_programs)" = "$before" ] && break
+        sleep 0.5
+    done
+    result "nothing is left behind after kill -9" "$([ "$(ctop_programs)" = "$before" ] || bpftool prog show)"
+else
+    echo "skip - nothing is left behind after kill -9: no bpftool"
+fi
+finish
