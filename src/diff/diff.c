@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "diff_latency.h"
 
 const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
 
@@ -192,6 +193,8 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 		diff_find_renames(diff);
 	make_pairs(diff);
 	compute_uptimes(diff);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		diff->latency[side] = diff_latency_create(diff, (enum diff_side)side);
 	return diff;
 }
 
@@ -203,6 +206,7 @@ void diff_release(struct diff *diff)
 		aggregation_release(diff->aggregations[side]);
 		free(diff->threads[side]);
 		free(diff->pair_of_group[side]);
+		free(diff->latency[side]);
 	}
 	grouping_release(diff->grouping);
 	pattern_memory_release(diff->patterns);

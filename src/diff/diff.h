@@ -84,6 +84,8 @@ struct diff {
 	struct diff_options options;
 	struct grouping *grouping;       /* of both together */
 	struct pattern_memory *patterns; /* that it has */
+	/* How long waits took, by the index of the pair; NULL where a side has not measured it. */
+	struct diff_latency *latency[DIFF_SIDE_COUNT];
 	/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates
 	 * merged. */
 	struct aggregation *aggregations[DIFF_SIDE_COUNT];
@@ -134,10 +136,30 @@ void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 /* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
 const char *diff_thread_part(const struct diff_pair *pair);
 
-/* What a row or a rule is about: a metric, or a derived metric when that is METRIC_NONE. */
+/* Numbers of how long waits took. */
+enum latency_number {
+	LATENCY_NUMBER_NONE,
+	LATENCY_NUMBER_RUN_QUEUE_WAITS,
+	LATENCY_NUMBER_RUN_QUEUE_P50,
+	LATENCY_NUMBER_RUN_QUEUE_P90,
+	LATENCY_NUMBER_RUN_QUEUE_P99,
+	LATENCY_NUMBER_RUN_QUEUE_MAX,
+	LATENCY_NUMBER_BLOCKED_WAITS,
+	LATENCY_NUMBER_BLOCKED_P50,
+	LATENCY_NUMBER_BLOCKED_P90,
+	LATENCY_NUMBER_BLOCKED_P99,
+	LATENCY_NUMBER_BLOCKED_MAX,
+	LATENCY_NUMBER_COUNT,
+};
+
+/*
+ * What a row or a rule is about: a metric, or a derived metric when that is METRIC_NONE, or a number of how
+ * long waits took when both are none.
+ */
 struct diff_measure {
 	enum metric metric;
 	enum derived derived;
+	enum latency_number latency;
 };
 
 const char *diff_measure_name(struct diff_measure measure);

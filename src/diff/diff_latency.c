@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "diff_latency.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "metric/name.h"
+
+enum {
+	WAITS_PER_SECOND = -1, /* in place of a share; MAXIMUM is that of all waits */
+	MAXIMUM = 2,
+};
+
+static const struct number_entry {
+	const char *name;
+	enum latency_kind kind;
+	double share;
+} numbers[LATENCY_NUMBER_COUNT] = {
+	[LATENCY_NUMBER_NONE] = {"", LATENCY_RUN_QUEUE, 0},
+	[LATENCY_NUMBER_RUN_QUEUE_WAITS] = {"run_queue_waits_per_s", LATENCY_RUN_QUEUE, WAITS_PER_SECOND},
+	[LATENCY_NUMBER_RUN_QUEUE_P50] = {"run_queue_p50_ns", LATENCY_RUN_QUEUE, 0.5},
+	[LATENCY_NUMBER_RUN_QUEUE_P90] = {"run_queue_p90_ns", LATENCY_RUN_QUEUE, 0.9},
+	[LATENCY_NUMBER_RUN_QUEUE_P99] = {"run_queue_p99_ns", LATENCY_RUN_QUEUE, 0.99},
+	[LATENCY_NUMBER_RUN_QUEUE_MAX] = {"run_queue_max_ns", LATENCY_RUN_QUEUE, MAXIMUM},
+	[LATENCY_NUMBER_BLOCKED_WAITS] = {"blocked_waits_per_s", LATENCY_BLOCKED, WAITS_PER_SECOND},
+	[LATENCY_NUMBER_BLOCKED_P50] = {"blocked_p50_ns", LATENCY_BLOCKED, 0.5},
+	[LATENCY_NUMBER_BLOCKED_P90] = {"blocked_p90_ns", LATENCY_BLOCKED, 0.9},
+	[LATENCY_NUMBER_BLOCKED_P99] = {"blocked_p99_ns", LATENCY_BLOCKED, 0.99},
+	[LATENCY_NUMBER_BLOCKED_MAX] = {"blocked_max_ns", LATENCY_BLOCKED, MAXIMUM},
+};
 
 /* Index of the pair of a group of that key, SIZE_MAX where no thread of the side is in it. */
 static size_t find_pair(const struct diff *diff, enum diff_side side, const char *key, size_t length)
@@ -40,4 +65,55 @@ struct diff_latency *diff_latency_create(const struct diff *diff, enum diff_side
 	grouping_release(grouping);
 	snapshot_release(sums);
 	return result;
+}
+
+enum latency_number diff_latency_find(const char *name, size_t length)
+{
+	/* the first has no name */
+	size_t index = name_find(numbers + 1, LATENCY_NUMBER_COUNT - 1, sizeof(numbers[0]), name, length);
+
+	return index == LATENCY_NUMBER_COUNT - 1 ? LATENCY_NUMBER_NONE : (enum latency_number)(index + 1);
+}
+
+const char *diff_latency_name(enum latency_number number)
+{
+	return numbers[number].name;
+}
+
+bool diff_latency_is_time(enum latency_number number)
+{
+	return numbers[number].share != WAITS_PER_SECOND;
+}
+
+enum latency_kind diff_latency_kind(enum latency_number number)
+{
+	return numbers[number].kind;
+}
+
+static double number_of(const struct latency_histogram *histogram, uint64_t span_ns, double share)
+{
+	if (share == WAITS_PER_SECOND)
+		return span_ns != 0 ? round((double)latency_count(histogram) * 1e9 / (double)span_ns) : 0;
+	return share == MAXIMUM ? (double)histogram->max_ns : round(latency_percentile(histogram, share));
+}
+
+struct diff_side_value diff_latency_side(const struct diff *diff, const struct diff_pair *pair,
+					 enum diff_side side, enum latency_number number)
+{
+	const struct diff_latency *latency = diff->latency[side];
+	const struct number_entry *entry = &numbers[number];
+	const struct latency_histogram *histogram;
+	struct diff_side_value value = {.state = VALUE_ABSENT};
+
+	if (pair->group[side] == UINT32_MAX)
+		return value;
+	if (latency == NULL)
+		return (struct diff_side_value){.state = VALUE_UNAVAILABLE, .reason = REASON_NOT_IN_FILE};
+	histogram = &latency[pair - diff->pairs].of[entry->kind];
+	if (diff_latency_is_time(number) && latency_count(histogram) == 0)
+		return value;
+	value.state = VALUE_READ;
+	value.has_number = true;
+	value.number = number_of(histogram, diff->snapshots[side]->latency.span_ns, entry->share);
+	return value;
 }

@@ -15,4 +15,17 @@ struct diff_latency {
  */
 struct diff_latency *diff_latency_create(const struct diff *diff, enum diff_side side);
 
+/* The number of that name, or LATENCY_NUMBER_NONE. */
+enum latency_number diff_latency_find(const char *name, size_t length);
+
+/* Its name, static, and whether it is a time in ns: else waits per second. */
+const char *diff_latency_name(enum latency_number number);
+bool diff_latency_is_time(enum latency_number number);
+enum latency_kind diff_latency_kind(enum latency_number number);
+
+/* A number of a pair on one side: absent where there were no waits to take it from, unavailable (not in the
+ * file) where that side has not measured it. */
+struct diff_side_value diff_latency_side(const struct diff *diff, const struct diff_pair *pair,
+					 enum diff_side side, enum latency_number number);
+
 #endif

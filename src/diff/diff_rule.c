@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rules of a comparison: their language. */
+#include "diff_latency.h"
 #include "diff_rule.h"
 
 #include <errno.h>
@@ -54,13 +55,15 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 {
 	const enum metric metric = metric_find(name.start, name.length);
 	const enum derived derived = derived_find(name.start, name.length);
-	const char *names[METRIC_COUNT + (size_t)DERIVED_COUNT];
+	const enum latency_number latency = diff_latency_find(name.start, name.length);
+	const char *names[METRIC_COUNT + (size_t)DERIVED_COUNT + (size_t)LATENCY_NUMBER_COUNT];
 	struct error cause;
 	size_t count = 0;
 	char *word;
 
-	rule->measure = (struct diff_measure){metric, derived};
-	if (derived != DERIVED_NONE || (metric != METRIC_NONE && has_number(metric)))
+	rule->measure = (struct diff_measure){metric, derived, latency};
+	if (derived != DERIVED_NONE || latency != LATENCY_NUMBER_NONE ||
+	    (metric != METRIC_NONE && has_number(metric)))
 		return 0;
 	if (metric != METRIC_NONE)
 		return error_set(error, -EINVAL, "rule '%s': %s is a category and has no number to compare",
@@ -71,6 +74,8 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 	}
 	for (size_t i = 0; i < DERIVED_COUNT; i++)
 		names[count++] = derived_metrics[i].name;
+	for (int i = LATENCY_NUMBER_NONE + 1; i < LATENCY_NUMBER_COUNT; i++)
+		names[count++] = diff_latency_name((enum latency_number)i);
 	word = memory_duplicate_bytes(name.start, name.length);
 	nearest_refuse(&cause, "metric", word, names, count);
 	free(word);
@@ -173,7 +178,7 @@ int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *
 	int status;
 
 	*ret_rule = (struct diff_rule){.text = memory_duplicate(text),
-				       .measure = {METRIC_NONE, DERIVED_NONE}};
+				       .measure = {METRIC_NONE, DERIVED_NONE, LATENCY_NUMBER_NONE}};
 	status = parse(ret_rule, error);
 	if (status < 0)
 		diff_rule_release(ret_rule);

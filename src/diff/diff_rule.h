@@ -17,7 +17,8 @@
  *
  * A rule is broken by a group whose change (after - before) is OP the LIMIT; with `after:` it is the value of
  * the second file that counts, with a LIMIT in percent the change relative to before (any growth from 0 is
- * above every limit). GROUP-GLOB (see glob.h) matches the whole name of a group, on AXIS_ALL also any one of
+ * above every limit). METRIC is one of them, a derived one, or a number of how long waits took
+ * (diff_latency.h). GROUP-GLOB (see glob.h) matches the whole name of a group, on AXIS_ALL also any one of
  * its three parts (see diff_append_key()). OP is `>`, `>=`, `<` or `<=`. LIMIT is an amount as in quantity.h,
  * in the metric's own unit unless it has one.
  */

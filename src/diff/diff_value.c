@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/order.h"
-#include "diff.h"
+#include "diff_latency.h"
 
 /* The state of the change, by those of the sides. */
 static void conclude_state(struct diff_value *value)
@@ -113,6 +113,14 @@ struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *p
 	return value;
 }
 
+static void fill_latency(const struct diff *diff, const struct diff_pair *pair, enum latency_number number,
+			 struct diff_value *value)
+{
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
+		value->side[i] = diff_latency_side(diff, pair, (enum diff_side)i, number);
+	diff_value_conclude(value, false);
+}
+
 struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
 			       struct diff_measure measure)
 {
@@ -120,8 +128,10 @@ struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *
 
 	if (measure.metric != METRIC_NONE)
 		fill_metric(diff, pair, measure.metric, &value);
-	else
+	else if (measure.derived != DERIVED_NONE)
 		fill_derived(diff, pair, measure.derived, &value);
+	else
+		fill_latency(diff, pair, measure.latency, &value);
 	return value;
 }
 
@@ -148,17 +158,23 @@ struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *
 
 const char *diff_measure_name(struct diff_measure measure)
 {
-	return measure.metric != METRIC_NONE ? metrics[measure.metric].name
-					     : derived_metrics[measure.derived].name;
+	if (measure.metric != METRIC_NONE)
+		return metrics[measure.metric].name;
+	return measure.derived != DERIVED_NONE ? derived_metrics[measure.derived].name
+					       : diff_latency_name(measure.latency);
 }
 
 enum ladder diff_measure_ladder(struct diff_measure measure)
 {
-	return measure.metric != METRIC_NONE ? metric_type(measure.metric)->ladder
-					     : derived_metrics[measure.derived].ladder;
+	if (measure.metric != METRIC_NONE)
+		return metric_type(measure.metric)->ladder;
+	if (measure.derived != DERIVED_NONE)
+		return derived_metrics[measure.derived].ladder;
+	return diff_latency_is_time(measure.latency) ? LADDER_NS : LADDER_UNITLESS;
 }
 
 bool diff_measure_is_ratio(struct diff_measure measure)
 {
-	return measure.metric == METRIC_NONE && derived_metrics[measure.derived].is_ratio;
+	return measure.metric == METRIC_NONE && measure.derived != DERIVED_NONE &&
+	       derived_metrics[measure.derived].is_ratio;
 }

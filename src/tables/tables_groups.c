@@ -208,11 +208,13 @@ void tables_groups(struct tables_build *build)
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (request->metrics[i] && request->sections[metrics[i].section])
-			subjects[count++] = (struct diff_measure){(enum metric)i, DERIVED_NONE};
+			subjects[count++] = (struct diff_measure){.metric = (enum metric)i,
+								  .derived = DERIVED_NONE};
 	}
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		if (request->derived[i] && request->sections[derived_metrics[i].section])
-			derived[derived_count++] = (struct diff_measure){METRIC_NONE, (enum derived)i};
+			derived[derived_count++] = (struct diff_measure){.metric = METRIC_NONE,
+									 .derived = (enum derived)i};
 	}
 	build_table(build, sections[SECTION_PRIMARY].name, subjects, count, by_parent);
 	build_table(build, sections[SECTION_DERIVED].name, derived, derived_count, false);

@@ -145,7 +145,7 @@ static void compute_values(const struct tables_build *build, struct pair_order *
 
 	for (size_t i = 0; i < key_count; i++) {
 		const struct sort_key *key = &order->sort->items[i];
-		struct diff_measure subject = {key->metric, key->derived};
+		struct diff_measure subject = {.metric = key->metric, .derived = key->derived};
 
 		for (size_t j = 0; j < pair_count; j++) {
 			const struct diff_pair *pair = &build->diff->pairs[order->pairs[j]];

@@ -41,6 +41,8 @@ static void test_limits(void **state)
 		{"nice(*) < -5", -5, DIFF_RULE_BELOW, false, false},
 		{"cpu_efficiency(*) < -0.1", -0.1, DIFF_RULE_BELOW, false, false},
 		{"avg_wait_ns(*) > 3ms", 3e6, DIFF_RULE_ABOVE, false, false},
+		{"after:run_queue_p99_ns(*) > 3ms", 3e6, DIFF_RULE_ABOVE, false, true},
+		{"blocked_waits_per_s(*) > 1K", 1000, DIFF_RULE_ABOVE, false, false},
 	};
 
 	(void)state;
@@ -66,6 +68,8 @@ static void test_refusals(void **state)
 		{"", "no group in parentheses"},
 		{"run_time_ns", "no group in parentheses"},
 		{")run_time_ns(", "no group in parentheses"},
+		{"run_queue_p98_ns(w) > 1", "did you mean 'run_queue_p9"},
+		{"run_queue_waits_per_s(w) > 1ms", "unknown unit 'ms'"},
 		{"run_time_n(w) > 1", "did you mean 'run_time_ns'"},
 		{"(w) > 1", "unknown metric ''"},
 		{"policy(w) > 1", "category"},
@@ -230,12 +234,73 @@ static void test_no_number(void **state)
 			    "!1 group matches and has no value in after\n");
 }
 
+/* How long waits took in the group `pool`, by the files' histograms. */
+static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
+{
+	static const struct pair_thread threads[] = {
+		{"/a", "pool", "pool", 10, 10, 500, 1, 0, 0, REASON_READ},
+		{"/a", "quiet", "quiet", 20, 20, 500, 1, 0, 0, REASON_READ},
+	};
+	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, threads, COUNT(threads));
+	struct latency_record *record = latency_add_record(snapshot,
+							   string_pool_intern(&snapshot->strings, "pool", 4),
+							   string_pool_intern(&snapshot->strings, "pool", 4),
+							   string_pool_intern(&snapshot->strings, "/a", 2));
+
+	snapshot->latency.present = true;
+	snapshot->latency.span_ns = 1000000000;
+	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(wait)] = count;
+	record->of[LATENCY_RUN_QUEUE].max_ns = wait;
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static void expect_latency(struct snapshot *first, struct snapshot *second, const char *text,
+			   const char *expected)
+{
+	const struct diff_options options = {.grouping = {.axis = AXIS_THREAD}};
+	struct diff *diff = diff_create(first, second, &options);
+	struct diff_rule_outcomes outcomes = {0};
+	struct diff_rule rule;
+	struct error error;
+
+	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	diff_rule_judge(&rule, diff, &outcomes);
+	assert_int_equal(outcomes.count, 1);
+	assert_int_equal(outcomes.broken, expected[0] == '!');
+	assert_string_equal(outcomes.items[0].text + strlen(text) + 2, expected + (expected[0] == '!'));
+	diff_rule_outcomes_release(&outcomes);
+	diff_rule_release(&rule);
+	diff_release(diff);
+}
+
+static void test_latency(void **state)
+{
+	struct snapshot *first = open_with_waits(2000000, 100), *second = open_with_waits(8000000, 50);
+
+	(void)state;
+	expect_latency(first, second, "run_queue_max_ns(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
+	expect_latency(first, second, "run_queue_max_ns(pool) > 300%", "pool changed by +6.000ms (+300.0%)");
+	expect_latency(first, second, "after:run_queue_max_ns(*) >= 8ms", "!pool has 8.000ms");
+	expect_latency(first, second, "run_queue_waits_per_s(pool) < 0", "!pool changed by -50.00 (-50.0%)");
+	/* no wait, no percentile; but no wait is a number of waits */
+	expect_latency(first, second, "after:run_queue_p99_ns(quiet) > 0",
+		       "!1 group matches and has no value in after");
+	expect_latency(first, second, "after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
+	first->latency.present = false;
+	expect_latency(first, second, "run_queue_max_ns(pool) > 5ms",
+		       "!cannot be judged, pool is unavailable in before (not in the file)");
+	snapshot_release(first);
+	snapshot_release(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),      cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_groups),      cmocka_unit_test(test_no_number),
+		cmocka_unit_test(test_latency),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);
