@@ -318,6 +318,9 @@ static int read_process(struct round *round, const struct process *process)
 		heap->threads[count++] = (struct probe_thread){
 			.tid = round->snapshot->tid[row],
 			.start_time = round->snapshot->start_time[row],
+			.thread_pointer = round->capture->passes.tasks != NULL
+						  ? round->states[row].seen.thread_pointer
+						  : 0,
 			.tag = HEAP_TAG_NONE,
 		};
 		if (count < room)

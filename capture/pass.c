@@ -186,7 +186,12 @@ static void fill_row(struct intake *intake, struct process *process, size_t row)
 	uint64_t fingerprint = task_fingerprint(&parts);
 	bool changed = intake->all || (state->flags & ROW_NEW) != 0 || state->seen.fingerprint != fingerprint;
 
-	state->seen = (struct thread_seen){parts.record->task, fingerprint, parts.record->cgroup};
+	state->seen = (struct thread_seen){
+		.task = parts.record->task,
+		.fingerprint = fingerprint,
+		.cgroup = parts.record->cgroup,
+		.thread_pointer = intake->with_io ? parts.record->thread_pointer : 0,
+	};
 	if (changed)
 		decode_row(intake, row, &parts);
 	store_wait(intake, row, parts.record);

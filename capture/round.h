@@ -52,9 +52,10 @@ struct thread_counters {
 
 /* What a pass saw of a task, to tell whether it changed. */
 struct thread_seen {
-	uint64_t task;        /* address of its structure */
-	uint64_t fingerprint; /* of all that was read */
-	uint64_t cgroup;      /* id */
+	uint64_t task;           /* address of its structure */
+	uint64_t fingerprint;    /* of all that was read */
+	uint64_t cgroup;         /* id */
+	uint64_t thread_pointer; /* 0 when unknown */
 };
 
 /* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */

@@ -68,7 +68,8 @@ size_t probe_serve(struct probe *probe, uint64_t deadline_ns);
 /* A thread to be read. */
 struct probe_thread {
 	uint32_t tid;
-	uint64_t start_time; /* field 22 of its stat, ticks: tells a number used again */
+	uint64_t start_time;     /* field 22 of its stat, ticks: tells a number used again */
+	uint64_t thread_pointer; /* where the kernel saw it, 0 when unknown; proved like one that was found */
 	/* Results: */
 	enum heap_tag tag;               /* HEAP_TAG_NONE: both counters were read, whole in themselves */
 	int error_number;                /* errno of a failed call, 0 for none */

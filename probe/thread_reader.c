@@ -29,8 +29,9 @@ struct known_thread {
 	uint64_t allocated, deallocated;
 	uint64_t asked; /* known_threads.asked when it was last asked for */
 	uint32_t tid;
-	bool has_reading; /* the counters are those of the last reading */
-	bool is_headless; /* it was waited for and registered no robust list */
+	bool has_reading;   /* the counters are those of the last reading */
+	bool is_headless;   /* it was waited for and registered no robust list */
+	uint64_t disproved; /* a thread pointer that was given for it and is not its own */
 };
 
 /* A thread whose pointer was found and has to be proved. */
@@ -330,6 +331,23 @@ static void take_address_failure(struct reading *reading, size_t thread, int r)
 }
 
 /*
+ * Where a thread's robust list is: by the thread pointer that was given, else by a system call. Returns 0 or
+ * a negative errno; a head of 0 when there is none.
+ */
+static int find_head(struct reading *reading, size_t thread, uint64_t *ret_head)
+{
+	const struct probe_thread *asked = &reading->threads[thread];
+
+	if (asked->thread_pointer != 0 && reading->attachment->robust_known &&
+	    asked->thread_pointer != known_thread(reading, thread)->disproved) {
+		*ret_head = asked->thread_pointer + reading->attachment->robust_distance;
+		return 0;
+	}
+	reading->reader->counts.robust_list_calls++;
+	return thread_pointer_robust_head(asked->tid, ret_head);
+}
+
+/*
  * Adds a thread to the batch of candidates. Returns 1 when it was added, 0 when it was dealt with otherwise.
  */
 static size_t add_candidate(struct reading *reading, size_t thread, size_t position,
@@ -343,8 +361,7 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 	uint32_t own_number;
 	int r;
 
-	counts->robust_list_calls++;
-	r = thread_pointer_robust_head(tid, &head);
+	r = find_head(reading, thread, &head);
 	if (r == 0 && head == 0) {
 		reading->memory->unborn[reading->unborn_count++] = thread;
 		return 0;
@@ -374,6 +391,21 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 	return 1;
 }
 
+/* One that was given may be that of a thread before; it is looked for by itself the next time. */
+static void take_disproved(struct reading *reading, const struct candidate *candidate)
+{
+	const struct probe_thread *asked = &reading->threads[candidate->thread];
+	struct known_thread *known = known_thread(reading, candidate->thread);
+
+	if (asked->thread_pointer != candidate->proof.thread_pointer ||
+	    known->disproved == asked->thread_pointer) {
+		add_held(reading, candidate->thread);
+		return;
+	}
+	known->disproved = asked->thread_pointer;
+	reading->memory->unborn[reading->unborn_count++] = candidate->thread;
+}
+
 static int read_candidates(struct reading *reading, size_t count, size_t size)
 {
 	struct thread_reader_memory *memory = reading->memory;
@@ -388,7 +420,7 @@ static int read_candidates(struct reading *reading, size_t count, size_t size)
 
 		if (!thread_pointer_is_proved(&memory->transfer, &candidate->proof,
 					      memory->bytes + candidate->position + span)) {
-			add_held(reading, candidate->thread);
+			take_disproved(reading, candidate);
 			continue;
 		}
 		if (!memory->transfer.read[candidate->proof.piece - 1]) {

@@ -270,6 +270,67 @@ static void test_parts(void **state)
 	target_end(&target);
 }
 
+static uint64_t own_thread_pointer(void)
+{
+#ifdef __x86_64__
+	uint64_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+#else
+	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+#endif
+}
+
+/* What lies between the thread pointer of a thread and its robust list: the same in programs of one C
+ * library. */
+static uint64_t own_distance(void)
+{
+	void *head = NULL;
+	size_t size;
+
+	assert_int_equal(syscall(SYS_get_robust_list, 0L, &head, &size), 0);
+	return (uint64_t)(uintptr_t)head - own_thread_pointer();
+}
+
+/* Gives each thread its own pointer, or that of the thread behind it. */
+static void give_pointers(size_t count, bool right)
+{
+	for (size_t i = 0; i < count; i++) {
+		void *head = NULL;
+		size_t size;
+
+		assert_int_equal(syscall(SYS_get_robust_list, (long)threads[right ? i : (i + 1) % count].tid,
+					 &head, &size),
+				 0);
+		threads[i].thread_pointer = (uint64_t)(uintptr_t)head - own_distance();
+	}
+}
+
+/* Given pointers save looking for them; a wrong one is found out, and its thread is looked for. */
+static void test_given_pointers(void **state)
+{
+	struct target_process target;
+
+	(void)state;
+	target_start(&target, &(struct target_start){0},
+		     (const char *const[]){PROGRAM_STATIC, "park", "100", NULL});
+	for (int right = 0; right <= 1; right++) {
+		struct probe *probe = create(false);
+		const struct probe_process *process = look_ready(probe, &target);
+		const size_t count = list_threads(&target);
+
+		give_pointers(count, right != 0);
+		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
+		assert_equal_to_own_counts(&target, count);
+		/* without a description of struct pthread one thread is looked for to know the distance */
+		assert_in_range(probe_counts(probe).robust_list_calls, right ? 0 : count, right ? 1 : count);
+		assert_int_equal(probe_counts(probe).stops, 0);
+		probe_release(probe);
+	}
+	target_end(&target);
+}
+
 static void test_namespace(void **state)
 {
 	struct target_process target;
@@ -748,6 +809,7 @@ int main(void)
 		cmocka_unit_test(test_dynamic_storage),
 		cmocka_unit_test(test_undescribed_threads),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_given_pointers),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_namespace),
 		cmocka_unit_test(test_exec),
