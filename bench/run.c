@@ -319,11 +319,43 @@ static bool take_output(struct watched_output *output, int descriptor, const cha
 	return true;
 }
 
+/* User and system time of a process in ticks, fields 14 and 15 of proc_pid_stat(5). */
+struct process_ticks {
+	unsigned long user, system;
+};
+
+static struct process_ticks ticks_of(pid_t process)
+{
+	struct process_ticks ticks = {0};
+	char path[64], text[512];
+	const char *behind_name;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return ticks;
+	if (fgets(text, sizeof(text), file) != NULL && (behind_name = strrchr(text, ')')) != NULL &&
+	    sscanf(behind_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &ticks.user,
+		   &ticks.system) != 2)
+		ticks = (struct process_ticks){0};
+	fclose(file);
+	return ticks;
+}
+
+static double kernel_share(struct process_ticks from, struct process_ticks to)
+{
+	double user = (double)(to.user - from.user), system = (double)(to.system - from.system);
+
+	return user + system > 0 ? system / (user + system) : 0;
+}
+
 void refresh_cost_of(struct refresh_cost *cost, const char *const *arguments, unsigned int interval_ms,
 		     size_t refreshes, bool terminal, const char *wanted)
 {
 	struct watched_output output = {.start_us = clock_us(CLOCK_MONOTONIC)};
 	double samples[RUNS_MAX + SKIPPED_REFRESHES + 1], costs[RUNS_MAX];
+	struct process_ticks first = {0}, last = {0};
 	double last_sample_us = 0;
 	size_t count = 0;
 	clockid_t clock;
@@ -345,6 +377,9 @@ void refresh_cost_of(struct refresh_cost *cost, const char *const *arguments, un
 		if (ready != 0 || !output.fresh || now - last_sample_us < interval_ms * 600.0)
 			continue;
 		samples[count++] = clock_us(clock);
+		last = ticks_of(child);
+		if (count == SKIPPED_REFRESHES + 1)
+			first = last;
 		last_sample_us = now;
 		output.fresh = false;
 	}
@@ -354,5 +389,6 @@ void refresh_cost_of(struct refresh_cost *cost, const char *const *arguments, un
 	for (size_t i = SKIPPED_REFRESHES; i + 1 < count; i++)
 		costs[cost->refreshes++] = samples[i + 1] - samples[i];
 	cost->cpu_us = median(costs, cost->refreshes);
+	cost->kernel_share = kernel_share(first, last);
 	cost->peak_mib = (double)usage.ru_maxrss / 1024;
 }

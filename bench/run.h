@@ -86,6 +86,7 @@ bool run_costs_of(struct run_cost costs[], const char *const *const programs[], 
 struct refresh_cost {
 	size_t refreshes;       /* measured ones; 0: there is no such program */
 	double cpu_us;          /* median of the CPU time of the whole process per refresh */
+	double kernel_share;    /* of that CPU time, as the kernel divides it over all measured refreshes */
 	double first_wanted_ms; /* from exec to the first appearance of `wanted` in the output; 0: never */
 	double peak_mib;
 };
