@@ -397,6 +397,14 @@ static int read_pass(struct round *round)
 	return result;
 }
 
+static const char *known_cgroup_path(const void *context, uint64_t id)
+{
+	const struct task_passes *passes = context;
+	uint32_t index;
+
+	return hash_map_get(&passes->cgroup_index, id, &index) ? passes->cgroups[index].path : NULL;
+}
+
 static void read_ended(struct round *round)
 {
 	const struct capture *capture = round->capture;
@@ -405,6 +413,8 @@ static void read_ended(struct round *round)
 		.checks = &capture->checks,
 		.snapshot = round->snapshot,
 		.previous = capture->previous,
+		.cgroup_path = known_cgroup_path,
+		.context = &capture->passes,
 	};
 
 	round->snapshot->ended = ended_watch_read(capture->ended, &ended);

@@ -187,6 +187,8 @@ static const char *cgroup_path(struct reading *reading, uint64_t id)
 	if (hash_map_get(&watch->cgroup_index, id, &place))
 		return watch->cgroups[place].path;
 	path = find_cgroup(reading->round->roots, id);
+	if (path == NULL && reading->round->cgroup_path(reading->round->context, id) != NULL)
+		path = memory_duplicate(reading->round->cgroup_path(reading->round->context, id));
 	if (path == NULL || watch->cgroup_count == CGROUPS_MAX) {
 		free(path);
 		return gone_cgroup;

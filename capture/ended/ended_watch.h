@@ -22,6 +22,9 @@ struct ended_round {
 	const struct feature_checks *checks;
 	const struct snapshot *snapshot;
 	const struct snapshot *previous; /* the last that was taken, whatever for; NULL: this is the first */
+	/* The path of a cgroup that rounds have met, by its id, NULL for others: it may be removed by now. */
+	const char *(*cgroup_path)(const void *context, uint64_t id);
+	const void *context;
 };
 
 /*
