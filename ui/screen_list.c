@@ -30,24 +30,28 @@ void screen_list_refresh(struct ui *ui)
 	ui->table = table;
 }
 
-/* Cells of the tab bar, with the number keys before the titles or not. */
-static int tab_bar_width(bool numbered)
+enum {
+	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
+};
+
+/* Cells of the tab bar, with the number keys before the titles or not, and so many blanks beside a title. */
+static int tab_bar_width(bool numbered, int blanks)
 {
 	int width = 0;
 
 	for (enum tab tab = 0; tab < TAB_COUNT; tab++)
-		width += (int)strlen(tabs[tab].title) + (numbered && tab_digit(tab) >= 0 ? 4 : 2);
+		width += (int)strlen(tabs[tab].title) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) + blanks;
 	return width;
 }
 
-static int draw_tab(int y, int x, enum tab tab, bool numbered, bool current)
+static int draw_tab(int y, int x, enum tab tab, bool numbered, int blanks, bool current)
 {
 	char text[64];
 
 	if (numbered && tab_digit(tab) >= 0)
 		snprintf(text, sizeof(text), " %d %s ", tab_digit(tab), tabs[tab].title);
 	else
-		snprintf(text, sizeof(text), " %s ", tabs[tab].title);
+		snprintf(text, sizeof(text), " %s%s", tabs[tab].title, blanks > 1 ? " " : "");
 	return draw_string(y, x, (int)strlen(text), current ? STYLE_TAB_CURRENT : STYLE_TAB, text);
 }
 
@@ -66,18 +70,19 @@ static void draw_position(const struct ui *ui, int y, int x, int cells)
 
 static void draw_tabs(const struct ui *ui, struct area area)
 {
-	bool numbered = tab_bar_width(true) <= area.width;
+	const bool numbered = tab_bar_width(true, 2) <= area.width;
+	const int blanks = numbered || tab_bar_width(false, 2) + POSITION_CELLS <= area.width ? 2 : 1;
 	enum tab first = 0;
 	int x = 0, before = 0;
 
 	/* on a narrow screen the bar starts further right, so that the current tab is in it */
-	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(numbered) > area.width; tab++) {
-		before += (int)strlen(tabs[tab].title) + 2;
+	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(numbered, blanks) > area.width; tab++) {
+		before += (int)strlen(tabs[tab].title) + blanks;
 		while (before > area.width)
-			before -= (int)strlen(tabs[first++].title) + 2;
+			before -= (int)strlen(tabs[first++].title) + blanks;
 	}
 	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++)
-		x += draw_tab(area.y, x, tab, numbered, tab == ui->view.tab);
+		x += draw_tab(area.y, x, tab, numbered, blanks, tab == ui->view.tab);
 	draw_position(ui, area.y, x, area.width - x);
 }
 
