@@ -153,6 +153,7 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 						round_measured_flags(checks) | (kernel ? THREAD_KERNEL : 0));
 	state->state = task_state_letter(record);
 	state->flags |= ROW_IDENTIFIED | ROW_MOVED | ROW_CHANGED;
+	round->capture->passes.saw_delays |= (record->flags & TASK_HAS_DELAYS) != 0;
 	if (parts->delays != NULL) {
 		state->flags &= (uint16_t)~ROW_DELAYED;
 		if (has_delays(parts, checks->task_delayacct == TASK_DELAYACCT_ON))
@@ -278,7 +279,9 @@ static source_set files_besides(const struct intake *intake)
 static uint32_t wanted_parts(const struct round *round)
 {
 	const struct feature_checks *checks = &round->capture->checks;
-	bool delays_move = checks->task_delayacct == TASK_DELAYACCT_ON || round->previous == NULL;
+	const struct task_passes *passes = &round->capture->passes;
+	bool delays_move = checks->task_delayacct == TASK_DELAYACCT_ON || round->full ||
+			   (passes->saw_delays && !passes->kept_delays);
 	uint32_t parts = 0;
 
 	if (checks->task_delayacct != TASK_DELAYACCT_CONFIG_OFF &&
@@ -308,6 +311,8 @@ static int take_pass(struct intake *intake)
 		intake->stuck_after_ns = intake->pass.begin_ns - round->capture->last_started_ns;
 	intake->all = round->full || round->previous == NULL || parts != passes->parts;
 	passes->parts = parts;
+	if ((parts & TASK_PART_DELAYS) != 0)
+		passes->kept_delays = round->capture->checks.task_delayacct != TASK_DELAYACCT_ON;
 	intake_make_rows(intake);
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);

@@ -134,6 +134,8 @@ struct task_passes {
 	struct arena arena; /* of the words of the result */
 	bool sees_others;   /* I/O and thread pointers of other users' processes may be shown */
 	uint32_t parts;     /* of the last pass */
+	bool saw_delays;    /* some thread has a record of its delays */
+	bool kept_delays;   /* they stand still, and the last snapshot has them */
 	struct known_cpus *cpus;
 	size_t cpus_count, cpus_capacity;
 	struct known_cgroup *cgroups;
