@@ -111,7 +111,7 @@ static void test_waker(void **state)
 						"-n",
 						"1",
 						"-d",
-						"11",
+						"13",
 						"--format",
 						"csv",
 						"--mode",

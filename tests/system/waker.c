@@ -20,7 +20,7 @@ enum {
 	WAKES = 1000,
 	PERIOD_NS = 2100000,
 	SPIN_NS = 6000000, /* of the other thread, and then as long asleep as it takes */
-	REST_NS = 3000000,
+	REST_NS = 1000000, /* shorter than the period: nearly every wake has to wait, about as long */
 	BLOCKED_MS = 200,
 	NS_PER_S = 1000000000,
 	SKIPPED = 77,
