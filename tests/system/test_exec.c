@@ -90,6 +90,7 @@ static void test_live(void **state)
 	struct running running;
 	struct run run;
 	const char *line;
+	double ran_ns;
 
 	(void)state;
 	start(&program);
@@ -101,9 +102,10 @@ static void test_live(void **state)
 	run_expect(&run, 0);
 	line = last_line(run.output, ",exec_thread,");
 	assert_non_null(line);
-	/* one thread, whose run time in the interval is not known */
-	if (strncmp(strstr(line, ",exec_thread,"), ",exec_thread,1,\n", strlen(",exec_thread,1,\n")) != 0)
-		fail_msg("a number in '%s'", line);
+	/* one thread, whose run time is not known, beside what the old leader did, which is seen with BPF: it
+	 * slept */
+	if (sscanf(strstr(line, ",exec_thread,"), ",exec_thread,1,%lf", &ran_ns) == 1 && ran_ns > 50e6)
+		fail_msg("more than that in '%s'", line);
 	run_release(&run);
 	end(&program);
 }

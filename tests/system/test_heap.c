@@ -97,7 +97,9 @@ static void target_end(struct target *target)
 }
 
 /* A capture of the target with one option more; what it said on stderr stays in `run`. */
-static yajl_val capture(const struct target *target, const char *option, unsigned int user, struct run *run)
+/* `second` may be NULL, and `option` too. */
+static yajl_val capture_with(const struct target *target, const char *option, const char *second,
+			     unsigned int user, struct run *run)
 {
 	const struct run_options options = {.user = user};
 	char *path = strdup(scratch_path("heap.ctprof.zst"));
@@ -108,12 +110,17 @@ static yajl_val capture(const struct target *target, const char *option, unsigne
 	if (user != 0)
 		path = (free(path), strdup("/tmp/ctop-heap-test.ctprof.zst"));
 	snprintf(pid, sizeof pid, "%d", target->child);
-	run_ctop(run, &options, (const char *[]){"capture", "-o", path, "-p", pid, option, NULL});
+	run_ctop(run, &options, (const char *[]){"capture", "-o", path, "-p", pid, option, second, NULL});
 	run_expect(run, 0);
 	snapshot = load_snapshot(path);
 	unlink(path);
 	free(path);
 	return snapshot;
+}
+
+static yajl_val capture(const struct target *target, const char *option, unsigned int user, struct run *run)
+{
+	return capture_with(target, option, NULL, user, run);
 }
 
 static bool is_measured(yajl_val thread)
@@ -199,7 +206,10 @@ static void test_switched_off(void **state)
 	target_end(&target);
 }
 
-/* Threads without robust lists: unavailable, unless a stop is allowed; then exact all the same. */
+/*
+ * Threads without robust lists: unavailable, unless a stop is allowed or their thread pointers are seen by
+ * BPF; then exact all the same.
+ */
 static void test_needs_stop(void **state)
 {
 	struct target target;
@@ -208,7 +218,7 @@ static void test_needs_stop(void **state)
 
 	(void)state;
 	target_start(&target, "bare", "3", 0);
-	snapshot = capture(&target, NULL, 0, &run);
+	snapshot = capture_with(&target, "--backend=procfs", NULL, 0, &run);
 	for (size_t i = 0; i < target.count; i++) {
 		thread = snapshot_thread(snapshot, target.reports[i].tid);
 		if (target.reports[i].tid == target.child)
@@ -222,9 +232,19 @@ static void test_needs_stop(void **state)
 	run_release(&run);
 	yajl_tree_free(snapshot);
 
-	snapshot = capture(&target, "--allow-stop", 0, &run);
+	snapshot = capture_with(&target, "--allow-stop", "--backend=procfs", 0, &run);
 	expect_exact(&target, snapshot);
 	assert_non_null(strstr(run.errors, "3 stopped for it"));
+	run_release(&run);
+	yajl_tree_free(snapshot);
+
+	snapshot = capture(&target, NULL, 0, &run);
+	if (strcmp(json_text(json_member(json_member(json_member(snapshot, "ctop"), "features"), "bpf"),
+			     "state"),
+		   "on") == 0)
+		expect_exact(&target, snapshot);
+	else
+		print_message("without BPF: needs-stop as before\n");
 	run_release(&run);
 	yajl_tree_free(snapshot);
 	target_end(&target);
