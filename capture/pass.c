@@ -13,6 +13,8 @@
 
 enum {
 	FLAG_KERNEL = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
+	KNOWN_CPUS_MAX = 1024,
+	KNOWN_CGROUPS_MAX = 16384,
 };
 
 /* A thread that waits for a CPU, or in D, is stuck after this time, or after a whole interval if that is
@@ -69,13 +71,35 @@ void passes_open(struct capture *capture)
 	passes->sees_others = (feature_capabilities() >> CAP_SYS_PTRACE & 1) != 0;
 }
 
+static void forget_cpus(struct task_passes *passes)
+{
+	for (size_t i = 0; i < passes->cpus_count; i++)
+		free(passes->cpus[i].cpus);
+	passes->cpus_count = 0;
+}
+
+static void forget_cgroups(struct task_passes *passes)
+{
+	for (size_t i = 0; i < passes->cgroup_count; i++)
+		free(passes->cgroups[i].path);
+	passes->cgroup_count = 0;
+	hash_map_clear(&passes->cgroup_index);
+}
+
+/* What was looked up once is forgotten when it has become much: on some hosts cgroups come and go all day. */
+static void bound_memory(struct task_passes *passes)
+{
+	if (passes->cpus_count > KNOWN_CPUS_MAX)
+		forget_cpus(passes);
+	if (passes->cgroup_count > KNOWN_CGROUPS_MAX)
+		forget_cgroups(passes);
+}
+
 void passes_close(struct task_passes *passes)
 {
 	bpf_tasks_close(passes->tasks);
-	for (size_t i = 0; i < passes->cpus_count; i++)
-		free(passes->cpus[i].cpus);
-	for (size_t i = 0; i < passes->cgroup_count; i++)
-		free(passes->cgroups[i].path);
+	forget_cpus(passes);
+	forget_cgroups(passes);
 	free(passes->cpus);
 	free(passes->cgroups);
 	hash_map_release(&passes->cgroup_index);
@@ -299,7 +323,10 @@ static int take_pass(struct intake *intake)
 	struct round *round = intake->round;
 	struct task_passes *passes = &round->capture->passes;
 	uint32_t parts = wanted_parts(round);
-	int result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
+	int result;
+
+	bound_memory(passes);
+	result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
 
 	if (result < 0)
 		return result;

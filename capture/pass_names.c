@@ -33,7 +33,8 @@ static bool keep_cpus(struct task_passes *passes, uint64_t hash, const uint32_t 
 		known = MEMORY_APPEND(passes->cpus, passes->cpus_count, passes->cpus_capacity);
 		*known = (struct known_cpus){.hash = hash};
 	} else {
-		changed = known->count != count || memcmp(known->cpus, cpus, count * sizeof(*cpus)) != 0;
+		changed = known->count != count ||
+			  (count != 0 && memcmp(known->cpus, cpus, count * sizeof(*cpus)) != 0);
 		free(known->cpus);
 	}
 	known->cpus = memory_allocate((count + 1) * sizeof(*cpus));

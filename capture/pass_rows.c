@@ -77,7 +77,8 @@ static uint32_t *order_tasks(const struct capture *capture, struct bpf_pass *pas
 	struct run *runs = find_runs(capture, pass, &run_count);
 	bool ascending = true;
 
-	qsort(runs, run_count, sizeof(*runs), compare_runs);
+	if (run_count != 0)
+		qsort(runs, run_count, sizeof(*runs), compare_runs);
 	for (size_t i = 0; i < run_count; i++) {
 		for (uint32_t k = 0; k < runs[i].count; k++) {
 			order[count] = runs[i].first + k;

@@ -195,10 +195,17 @@ static void append_parse(const struct parse_summary *parse, struct buffer *lines
 	buffer_append_char(lines, '\n');
 }
 
-static void append_taskstats(const struct taskstats_summary *taskstats, struct buffer *lines)
+static void append_taskstats(const struct snapshot *snapshot, struct buffer *lines)
 {
+	const struct taskstats_summary *taskstats = &snapshot->taskstats_summary;
+
 	if (!taskstats->present)
 		return;
+	if (snapshot->provenance.features[FEATURE_PASSES].state == FEATURE_STATE_ON) {
+		buffer_append_text(lines, "BPF  ");
+		append_count(taskstats->ok_count, " threads in one pass\n", lines);
+		return;
+	}
 	buffer_append_text(lines, "TASKSTATS  ");
 	append_count(taskstats->ok_count, " ok, ", lines);
 	append_count(taskstats->eperm_count, " refused, ", lines);
@@ -220,5 +227,5 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 					  : "WAITS  count when they end; STUCK shows those that go on\n");
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
-	append_taskstats(&snapshot->taskstats_summary, lines);
+	append_taskstats(snapshot, lines);
 }
