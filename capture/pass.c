@@ -297,8 +297,8 @@ static source_set files_besides(const struct intake *intake)
 
 /*
  * Delays and the scheduler's statistics are read where they are wanted; the rest is in every record. While
- * delay accounting is off, delays stand still, so that those of the last snapshot do; the extremes of the
- * waits for a CPU, which come with them, do not.
+ * delay accounting is off, delays stand still: they are read once, if any thread has a record of them. The
+ * extremes of the waits for a CPU, which come with them, do not stand still.
  */
 static uint32_t wanted_parts(const struct round *round)
 {
@@ -327,7 +327,6 @@ static int take_pass(struct intake *intake)
 
 	bound_memory(passes);
 	result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
-
 	if (result < 0)
 		return result;
 	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;
