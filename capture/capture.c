@@ -447,8 +447,9 @@ static int take(struct round *round, struct snapshot **ret_snapshot, struct erro
 		keep(round);
 		*ret_snapshot = round->snapshot;
 	} else {
-		/* rows of the processes may speak of the snapshot that was given up */
+		/* rows of the processes, and delays kept, may be those of the snapshot that was given up */
 		round->capture->rows_are_current = false;
+		round->capture->passes.kept_delays = false;
 		snapshot_release(round->snapshot);
 		free(round->states);
 		error_set(error, result,
