@@ -254,17 +254,29 @@ static void *vanish(void *argument)
 	return NULL;
 }
 
-/* Threads that live from nothing to three milliseconds, as fast as they can be made. */
+/* Threads that live from nothing to three milliseconds, as fast as they can be made, in a process that bears
+ * its name when this returns: however long it has to wait for a CPU, no round may be too early to meet it. */
 static void churn(void *argument)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
+	int named[2];
+	char byte;
+	pid_t child;
 
 	(void)argument;
-	if (fork() != 0)
+	if (pipe2(named, O_CLOEXEC) != 0 || (child = fork()) < 0)
+		_exit(1);
+	if (child != 0) {
+		close(named[1]);
+		if (read(named[0], &byte, 1) != 1)
+			_exit(1);
 		return;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pthread_setname_np(pthread_self(), "short-lived");
+	if (write(named[1], "n", 1) != 1)
+		_exit(1);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 64 * 1024);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
