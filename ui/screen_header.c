@@ -398,10 +398,12 @@ static void add_cost(struct header_line *line, const struct snapshot *now)
 	buffer_release(&text);
 }
 
-/* That waits are measured and at least how much of one CPU that takes; on its tab, how to measure them. */
+/* That waits are measured and at least how much of one CPU that takes, or that they cannot be; on its tab,
+ * how to measure them. */
 static void add_latency(struct header_line *line, const struct ui *ui)
 {
-	const struct latency *latency = &session_now(ui->session)->latency;
+	const struct snapshot *now = session_now(ui->session);
+	const struct latency *latency = &now->latency;
 
 	if (ui->options->file_name != NULL)
 		return;
@@ -409,7 +411,10 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_MESSAGE, "latency (l) %s%.2g%% of a CPU", draw_marks()->at_least,
 		    (double)latency->cost_ns * 100 / (double)latency->span_ns);
 	else if (ui->settings.latency)
-		add(line, STYLE_MESSAGE, "latency (l)");
+		add(line, STYLE_MESSAGE,
+		    now->provenance.features[FEATURE_LATENCY].state == FEATURE_STATE_OFF
+			    ? "no latency (e: why)"
+			    : "latency (l)");
 	else if (ui->view.tab == TAB_LATENCY)
 		add(line, STYLE_MESSAGE, "not measured: l begins");
 }

@@ -177,6 +177,8 @@ static void change_settings(void *context, const struct ui_settings *settings)
 		answer("paused %d\n", settings->paused);
 	else if (settings->heap_off != before.heap_off)
 		answer("heap %d\n", !settings->heap_off);
+	else if (settings->latency != before.latency)
+		answer("latency %d\n", settings->latency);
 	else
 		answer("needs cgroups %d smaps %d sources %x\n", settings->cgroup_records, settings->smaps,
 		       settings->needed);
@@ -204,6 +206,7 @@ int main(int argc, char **argv)
 		.receive = receive,
 		.change_settings = change_settings,
 		.has_heap = true,
+		.has_latency = true,
 		.request_base = request_base,
 		.request_save = request_save,
 	};

@@ -429,6 +429,28 @@ static void test_heap_keys(void **state)
 	fake_quit(&pty);
 }
 
+/* What is switched on is shown, and where it cannot be measured the header does not claim that it is. */
+static void test_latency_key(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "l");
+	pty_wait_answer(&pty, "latency 1");
+	pty_wait_text(&pty, "WAITS/s");
+	pty_wait_text(&pty, "{N}  latency (l)  ");
+	pty_command(&pty, "off latency");
+	fake_round(&pty, "alpha 1");
+	pty_wait_text(&pty, "{N}  no latency (e: why)  ");
+	pty_type(&pty, "l");
+	pty_wait_answer(&pty, "latency 0");
+	pty_wait_text(&pty, "not measured: l begins");
+	pty_type(&pty, "1");
+	pty_wait_no_text(&pty, "not measured");
+	fake_quit(&pty);
+}
+
 static void test_host_keys(void **state)
 {
 	struct pty_screen pty;
@@ -579,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),
 		cmocka_unit_test(test_heap_keys),
+		cmocka_unit_test(test_latency_key),
 		cmocka_unit_test(test_host_keys),
 		cmocka_unit_test(test_needs_follow_the_view),
 		cmocka_unit_test(test_file),
