@@ -217,7 +217,7 @@ static __always_inline bool counts(const struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int count_free(__u64 *context)
 {
-	const struct task_struct *task = (const struct task_struct *)context[0];
+	const struct task_struct *task = plain_task((struct task_struct *)context[0]);
 	struct exit_identity identity;
 	struct exit_thread *noted;
 	struct exit_key key = {0};
@@ -245,7 +245,7 @@ int count_free(__u64 *context)
 SEC("tp_btf/sched_process_exit")
 int note_exit(__u64 *context)
 {
-	const struct task_struct *task = (const struct task_struct *)context[0];
+	const struct task_struct *task = plain_task((struct task_struct *)context[0]);
 	struct exit_identity identity;
 
 	if (!counts(task) || task->start_boottime >= known_before)

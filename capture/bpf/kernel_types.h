@@ -167,4 +167,19 @@ struct task_struct {
 
 #pragma clang attribute pop
 
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+/*
+ * The same task, to be read only, by a pointer that the verifier does not trust: reading is as safe, and at
+ * each pointer that is followed from a trusted one Linux 6.3 to 6.18 look several times through the names of
+ * all types of the kernel (btf_nested_type_is_trusted() of kernel/bpf/btf.c), which is most of the time that
+ * loading takes.
+ */
+static __always_inline struct task_struct *plain_task(struct task_struct *task)
+{
+	if (bpf_rdonly_cast)
+		return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
+	return task;
+}
+
 #endif

@@ -151,9 +151,9 @@ static __noinline __u32 make_slot(struct thread_times *times, __u32 tgid, __u32 
 }
 
 /* The slot of a thread: the one it had, unless it goes by other names now. */
-static __always_inline __u32 slot_of(const struct task_struct *task, struct thread_times *times)
+static __always_inline __u32 slot_of(struct task_struct *trusted, struct thread_times *times)
 {
-	const struct task_struct *leader = task->group_leader;
+	const struct task_struct *task = plain_task(trusted), *leader = task->group_leader;
 	__u64 cgroup = task->cgroups->dfl_cgrp->kn->id;
 	__u32 index = times->slot, *found;
 	struct latency_slot *slot;
@@ -207,7 +207,7 @@ static __always_inline __u32 bucket_of(__u64 wait)
 }
 
 /* Counts a wait that has ended. */
-static __always_inline void count_wait(const struct task_struct *task, struct thread_times *times, __u32 kind,
+static __always_inline void count_wait(struct task_struct *task, struct thread_times *times, __u32 kind,
 				       __u64 wait)
 {
 	__u32 index = slot_of(task, times) * (shard_mask + 1) + (bpf_get_smp_processor_id() & shard_mask);

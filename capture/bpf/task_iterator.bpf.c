@@ -30,6 +30,7 @@ int dump_task(struct bpf_iter__task *context)
 
 	if (task == NULL)
 		return 0;
+	task = plain_task(task);
 	task_kernel = kernel_facts(task);
 	fill_record(task, &whole.record);
 	bpf_seq_write(file, &whole.record, sizeof(whole.record));

@@ -97,7 +97,7 @@ int walk_tasks(void *context)
 			task_kernel = kernel_facts(task);
 			continue;
 		}
-		if (!store(task)) {
+		if (!store(plain_task(task))) {
 			full = 1;
 			break;
 		}
