@@ -76,33 +76,75 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
     fi
 }
 
-# ctop_programs: how many of ctop's programs there are in the kernel.
-ctop_programs()
+# kernel_objects: the BPF objects of the host, a line KIND ID each.
+kernel_objects()
 {
-    bpftool prog show | grep -cE ' name (walk_tasks|dump_task|read_clock) '
+    for kind in prog map link btf; do
+        bpftool $kind show | sed -n "s/^\([0-9][0-9]*\): .*/$kind \1/p"
+    done | LC_ALL=C sort
 }
 
-if command -v bpftool >/dev/null; then
-    before=$(ctop_programs)
-    "$ctop" -b -d 0.2 --no-heap --backend bpf >"$directory/rounds" 2>&1 &
+# held_objects: of them those that processes have descriptors of. The id of a program, also of the one of a link, is
+# called prog_id there: see bpf_prog_show_fdinfo(), bpf_map_show_fdinfo(), bpf_link_show_fdinfo(), bpf_btf_show_fdinfo().
+held_objects()
+{
+    sed -n 's/^\(prog\|map\|link\|btf\)_id:[[:space:]]*/\1 /p' "$@" 2>/dev/null | LC_ALL=C sort -u
+}
+
+# held_by_any: by whatever process, without the arguments' limit
+held_by_any()
+{
+    find /proc -mindepth 3 -maxdepth 3 -path '/proc/[0-9]*/fdinfo/*' -exec cat '{}' + 2>/dev/null >"$directory/held"
+    held_objects "$directory/held"
+}
+
+# left: objects of ctop that there still are, and objects that came with it and that nobody holds.
+left()
+{
+    kernel_objects >"$directory/now"
+    held_by_any >"$directory/by_any"
+    LC_ALL=C comm -12 "$directory/own" "$directory/now"
+    LC_ALL=C comm -12 "$directory/came" "$directory/now" | LC_ALL=C comm -23 - "$directory/by_any"
+}
+
+# left_after_kill NAME ARGUMENT...: runs `ctop -b ARGUMENT...` until it has printed, and kills it.
+left_after_kill()
+{
+    name=$1
+    shift
+    kernel_objects >"$directory/before"
+    "$ctop" -b -d 0.2 --no-heap --backend bpf "$@" >"$directory/rounds" 2>"$directory/errors" &
     process=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
+    for _ in $(seq 240); do
         [ -s "$directory/rounds" ] && break
-        sleep 0.5
+        sleep 0.25
     done
-    result "while it runs bpftool sees its programs" "$([ "$(ctop_programs)" -gt "$before" ] || echo "none: $(head "$directory/rounds")")"
+    kernel_objects >"$directory/during"
+    held_objects /proc/$process/fdinfo/* >"$directory/own"
+    LC_ALL=C comm -13 "$directory/before" "$directory/during" >"$directory/came"
+    for kind in prog map link; do
+        result "$name: while it runs bpftool sees its ${kind}s" "$(LC_ALL=C comm -12 "$directory/came" "$directory/own" |
+            grep -q "^$kind " || cat "$directory/errors" "$directory/own")"
+    done
     # cap_perfmon is bit 38, cap_bpf 39, cap_sys_admin, which stands for both, 21
     effective=$(sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$process/status")
-    result "rounds hold no right to load programs" \
+    result "$name: rounds hold no right to load programs" \
         "$([ $((0x$effective & (1 << 38 | 1 << 39 | 1 << 21))) = 0 ] || echo "$effective")"
     kill -9 $process
     wait $process 2>/dev/null
     # what the kernel frees after a grace period
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        [ "$(ctop_programs)" = "$before" ] && break
-        sleep 0.5
+    for _ in $(seq 240); do
+        [ -z "$(left)" ] && break
+        sleep 0.25
     done
-    result "nothing is left behind after kill -9" "$([ "$(ctop_programs)" = "$before" ] || bpftool prog show)"
+    result "$name: nothing is left behind after kill -9" "$(left)"
+}
+
+if command -v bpftool >/dev/null; then
+    left_after_kill "threads and their ends"
+    without=$(wc -l <"$directory/own")
+    left_after_kill "with how long waits take" --latency -t latency
+    result "more is there while waits are measured" "$([ "$(wc -l <"$directory/own")" -gt "$without" ] || cat "$directory/own")"
 else
     echo "skip - nothing is left behind after kill -9: no bpftool"
 fi

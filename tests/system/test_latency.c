@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `--latency` against a thread that measures how late it runs, and that nothing of it stays behind. */
+/* `--latency` against a thread that measures how late it runs. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -165,43 +165,6 @@ static void test_waker(void **state)
 	expect_same_bucket("blocked", longest_blocked, (double)lateness.blocked);
 }
 
-static bool has_programs(void)
-{
-	const char *const arguments[] = {BPFTOOL, "prog", "show", "name", "count_switch", NULL};
-	const struct run_options ordinary = {0};
-	struct run run;
-	bool found;
-
-	run_program(&run, &ordinary, arguments);
-	found = strstr(run.output, "count_switch") != NULL;
-	run_release(&run);
-	return found;
-}
-
-/* What is killed takes its programs with it. */
-static void test_killed(void **state)
-{
-	static const char *const arguments[] = {CTOP_PROGRAM, "-b", "--latency", "-d",
-						"0.2",        "-t", "latency",   NULL};
-	const struct run_options ordinary = {0};
-	struct running running;
-	struct run run;
-
-	(void)state;
-	if (access(BPFTOOL, X_OK) != 0 || !can_measure() || has_programs())
-		skip();
-	run_start(&running, &ordinary, arguments);
-	sleep(2);
-	assert_true(has_programs());
-	kill(running.child, SIGKILL);
-	run_finish(&running, &run, &ordinary);
-	run_release(&run);
-	/* the kernel frees them a moment later */
-	for (int i = 0; has_programs() && i < 20; i++)
-		usleep(100000);
-	assert_false(has_programs());
-}
-
 /* A capture has what was measured before it, of every thread that woke. */
 static void test_capture(void **state)
 {
@@ -246,7 +209,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waker),
-		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_not_permitted),
 	};
