@@ -4,7 +4,6 @@
 #include <ftw.h>
 #include <grp.h>
 #include <poll.h>
-
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,7 +20,10 @@
 
 #include "harness.h"
 
-#define DEFAULT_TIMEOUT_S 30
+enum {
+	DEFAULT_TIMEOUT_S = 30,
+	HELPER_TIMEOUT_S = 10,
+};
 
 static char scratch[64];
 
@@ -321,27 +323,77 @@ void run_expect(const struct run *run, int status)
 	fail();
 }
 
-static void read_answer(struct worker *worker, char *line, size_t size)
+void helper_start(struct helper *helper, const char *const *arguments, unsigned int user)
 {
-	if (!fgets(line, (int)size, worker->answers))
-		stop("the worker ended");
-	line[strcspn(line, "\n")] = '\0';
+	int commands[2];
+	int answers[2];
+
+	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
+		stop("cannot make pipes: %s", strerror(errno));
+	helper->child = fork();
+	if (helper->child < 0)
+		stop("cannot fork: %s", strerror(errno));
+	if (helper->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (dup2(commands[0], 0) < 0 || dup2(answers[1], 1) < 0)
+			_exit(126);
+		if (user != 0 && (setgid(user) < 0 || setuid(user) < 0))
+			_exit(126);
+		execv(arguments[0], (char *const *)(uintptr_t)arguments);
+		_exit(127);
+	}
+	close(commands[0]);
+	close(answers[1]);
+	helper->commands = fdopen(commands[1], "we");
+	helper->answers = fdopen(answers[0], "re");
+	setvbuf(helper->commands, NULL, _IOLBF, BUFSIZ);
 }
 
-static void expect_answer(struct worker *worker, const char *wanted)
+void helper_tell(struct helper *helper, const char *line)
+{
+	fprintf(helper->commands, "%s\n", line);
+}
+
+bool helper_answer(struct helper *helper, char *line, size_t size)
+{
+	if (!fgets(line, (int)size, helper->answers))
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+void helper_expect(struct helper *helper, const char *answer)
 {
 	char line[512];
 
-	read_answer(worker, line, sizeof line);
-	if (strcmp(line, wanted) != 0)
-		stop("the worker said '%s' instead of '%s'", line, wanted);
+	if (!helper_answer(helper, line, sizeof line))
+		stop("the helper ended instead of saying '%s'", answer);
+	if (strncmp(line, answer, strlen(answer)) != 0)
+		stop("the helper said '%s' instead of '%s'", line, answer);
+}
+
+int helper_end(struct helper *helper)
+{
+	struct rusage usage;
+	int status;
+
+	/* it ends with its input; one with a thread that runs at a realtime priority may need to be killed */
+	fclose(helper->commands);
+	wait_child(helper->child, HELPER_TIMEOUT_S, &status, &usage);
+	fclose(helper->answers);
+	*helper = (struct helper){0};
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void read_answer(struct worker *worker, char *line, size_t size)
+{
+	if (!helper_answer(&worker->helper, line, size))
+		stop("the worker ended");
 }
 
 bool worker_start(struct worker *worker, const char *const *arguments)
 {
 	const char *whole[600] = {WORKER_PROGRAM};
-	int commands[2];
-	int answers[2];
 	char line[512];
 
 	*worker = (struct worker){0};
@@ -349,21 +401,7 @@ bool worker_start(struct worker *worker, const char *const *arguments)
 		whole[i + 1] = arguments[i];
 		worker->thread_count += strchr(arguments[i], '=') != NULL;
 	}
-	if (pipe2(commands, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0)
-		stop("cannot make pipes: %s", strerror(errno));
-	worker->child = fork();
-	if (worker->child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (dup2(commands[0], 0) < 0 || dup2(answers[1], 1) < 0)
-			_exit(126);
-		execv(WORKER_PROGRAM, (char *const *)(uintptr_t)whole);
-		_exit(127);
-	}
-	close(commands[0]);
-	close(answers[1]);
-	worker->commands = fdopen(commands[1], "we");
-	worker->answers = fdopen(answers[0], "re");
-	setvbuf(worker->commands, NULL, _IONBF, 0);
+	helper_start(&worker->helper, whole, 0);
 	read_answer(worker, line, sizeof line);
 	if (sscanf(line, "ready %d", &worker->pid) == 1)
 		return true;
@@ -374,15 +412,15 @@ bool worker_start(struct worker *worker, const char *const *arguments)
 
 void worker_go(struct worker *worker, bool wait)
 {
-	fputs("go\n", worker->commands);
-	expect_answer(worker, "going");
+	helper_tell(&worker->helper, "go");
+	helper_expect(&worker->helper, "going");
 	if (wait)
 		worker_wait(worker);
 }
 
 void worker_wait(struct worker *worker)
 {
-	expect_answer(worker, "done");
+	helper_expect(&worker->helper, "done");
 }
 
 static uint64_t line_number(const char *line, const char *name)
@@ -401,7 +439,7 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 {
 	char line[1024];
 
-	fputs("report\n", worker->commands);
+	helper_tell(&worker->helper, "report");
 	for (size_t i = 0; i < worker->thread_count; i++) {
 		struct worker_thread *thread = &threads[i];
 		size_t index;
@@ -430,13 +468,7 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 
 void worker_end(struct worker *worker)
 {
-	int status;
-	struct rusage usage;
-
-	/* it ends with its input; one with a thread that runs at a realtime priority may need to be killed */
-	fclose(worker->commands);
-	wait_child(worker->child, 2, &status, &usage);
-	fclose(worker->answers);
+	helper_end(&worker->helper);
 	*worker = (struct worker){0};
 }
 

@@ -78,12 +78,35 @@ void write_compressed(const char *path, const char *text, size_t length);
 /* Reads a whole file, NUL-terminated; NULL when it cannot be opened. The caller frees it. */
 char *read_file(const char *path, size_t *ret_length);
 
+/* A program of the tests that runs beside them, is told lines, and answers in lines. */
+struct helper {
+	pid_t child;
+	FILE *commands, *answers;
+};
+
+/*
+ * Starts `arguments` (NULL-terminated, arguments[0] is the path of the program) as `user` (user and group id;
+ * 0: as we are). It dies with the test. End with helper_end().
+ */
+void helper_start(struct helper *helper, const char *const *arguments, unsigned int user);
+
+/* Writes a line, which `line` is without its newline. */
+void helper_tell(struct helper *helper, const char *line);
+
+/* Waits for a line; stored without its newline. False when the program ended instead. */
+bool helper_answer(struct helper *helper, char *line, size_t size);
+
+/* Waits for a line, which has to begin with `answer`. */
+void helper_expect(struct helper *helper, const char *answer);
+
+/* Closes its input, at which it ends. Returns its exit status, or -1 if a signal ended it or it had to be
+ * killed. */
+int helper_end(struct helper *helper);
+
 /* A running worker (worker.c). */
 struct worker {
-	pid_t child;
+	struct helper helper;
 	int pid; /* as the host numbers it */
-	FILE *commands;
-	FILE *answers;
 	size_t thread_count;
 	uint64_t cpu_ns; /* of the whole process, at the last report */
 };

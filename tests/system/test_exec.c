@@ -13,54 +13,18 @@
 
 #define RUN_MS "3000" /* what the thread has run, much longer than the intervals are */
 
-struct program {
-	pid_t child;
-	FILE *commands, *answers;
-};
-
-static void expect_answer(struct program *program, const char *answer)
+static void start(struct helper *program)
 {
-	char line[64] = "";
+	static const char *const arguments[] = {EXEC_PROGRAM, RUN_MS, NULL};
 
-	assert_non_null(fgets(line, sizeof line, program->answers));
-	if (strncmp(line, answer, strlen(answer)) != 0)
-		fail_msg("'%s' instead of '%s'", line, answer);
+	helper_start(program, arguments, 0);
+	helper_expect(program, "ready ");
 }
 
-static void start(struct program *program)
+static void let_it_execute(struct helper *program)
 {
-	int in[2], out[2];
-
-	assert_int_equal(pipe(in), 0);
-	assert_int_equal(pipe(out), 0);
-	program->child = fork();
-	if (program->child == 0) {
-		dup2(in[0], STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		close(in[1]);
-		close(out[0]);
-		execl(EXEC_PROGRAM, EXEC_PROGRAM, RUN_MS, (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	program->commands = fdopen(in[1], "w");
-	program->answers = fdopen(out[0], "r");
-	expect_answer(program, "ready ");
-}
-
-static void let_it_execute(struct program *program)
-{
-	fputs("go\n", program->commands);
-	fflush(program->commands);
-	expect_answer(program, "executed");
-}
-
-static void end(struct program *program)
-{
-	fclose(program->commands);
-	fclose(program->answers);
-	waitpid(program->child, NULL, 0);
+	helper_tell(program, "go");
+	helper_expect(program, "executed");
 }
 
 /* The last line that holds `part`, or NULL. */
@@ -86,7 +50,7 @@ static void test_live(void **state)
 		number,       "-g",  "process", "--mode", "interval", "--columns", "threads,run_time_ns",
 		"--format",   "csv", NULL};
 	static const struct run_options options;
-	struct program program;
+	struct helper program;
 	struct running running;
 	struct run run;
 	const char *line;
@@ -107,7 +71,7 @@ static void test_live(void **state)
 	if (sscanf(strstr(line, ",exec_thread,"), ",exec_thread,1,%lf", &ran_ns) == 1 && ran_ns > 50e6)
 		fail_msg("more than that in '%s'", line);
 	run_release(&run);
-	end(&program);
+	helper_end(&program);
 }
 
 static void capture(const char *path, pid_t pid)
@@ -124,7 +88,7 @@ static void capture(const char *path, pid_t pid)
 static void test_files(void **state)
 {
 	const char *before = scratch_path("before.ctprof.zst"), *after = scratch_path("after.ctprof.zst");
-	struct program program;
+	struct helper program;
 	struct run run;
 	const char *line;
 
@@ -144,7 +108,7 @@ static void test_files(void **state)
 	/* the thread itself is there */
 	assert_non_null(strstr(run.output, "thread_count\t1\t-1\n"));
 	run_release(&run);
-	end(&program);
+	helper_end(&program);
 }
 
 int main(void)

@@ -29,8 +29,7 @@ struct report {
 
 /* A running target and what its threads said last. */
 struct target {
-	pid_t child;
-	FILE *commands, *answers;
+	struct helper helper;
 	struct report reports[THREADS_MAX];
 	size_t count;
 };
@@ -40,10 +39,10 @@ static void read_reports(struct target *target)
 	char line[128];
 
 	target->count = 0;
-	while (fgets(line, sizeof line, target->answers) != NULL) {
+	while (helper_answer(&target->helper, line, sizeof line)) {
 		struct report *report = &target->reports[target->count];
 
-		if (strcmp(line, "ready\n") == 0)
+		if (strcmp(line, "ready") == 0)
 			return;
 		assert_true(target->count < THREADS_MAX);
 		assert_int_equal(sscanf(line, "%d %" SCNu64 " %" SCNu64, &report->tid, &report->allocated,
@@ -56,44 +55,23 @@ static void read_reports(struct target *target)
 
 static void target_start(struct target *target, const char *mode, const char *threads, unsigned int user)
 {
-	int commands[2], answers[2];
+	const char *const arguments[] = {HEAP_TARGET, mode, threads, "100000", NULL};
 
 	if (strcmp(HEAP_TARGET, "") == 0)
 		skip_test("there is no libjemalloc to link with");
-	assert_int_equal(pipe2(commands, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(answers, O_CLOEXEC), 0);
-	target->child = fork();
-	assert_true(target->child >= 0);
-	if (target->child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(commands[0], STDIN_FILENO);
-		dup2(answers[1], STDOUT_FILENO);
-		close(commands[1]);
-		close(answers[0]);
-		if (user != 0 && (setgid(user) < 0 || setuid(user) < 0))
-			_exit(1);
-		execl(HEAP_TARGET, "target", mode, threads, "100000", (char *)NULL);
-		_exit(1);
-	}
-	close(commands[0]);
-	close(answers[1]);
-	target->commands = fdopen(commands[1], "w");
-	target->answers = fdopen(answers[0], "r");
+	helper_start(&target->helper, arguments, user);
 	read_reports(target);
 }
 
 static void target_go(struct target *target)
 {
-	fputs("go\n", target->commands);
-	fflush(target->commands);
+	helper_tell(&target->helper, "go");
 	read_reports(target);
 }
 
 static void target_end(struct target *target)
 {
-	fclose(target->commands);
-	fclose(target->answers);
-	assert_int_equal(waitpid(target->child, NULL, 0), target->child);
+	helper_end(&target->helper);
 }
 
 /* A capture of the target with one option more; what it said on stderr stays in `run`. */
@@ -109,7 +87,7 @@ static yajl_val capture_with(const struct target *target, const char *option, co
 	unlink(path);
 	if (user != 0)
 		path = (free(path), strdup("/tmp/ctop-heap-test.ctprof.zst"));
-	snprintf(pid, sizeof pid, "%d", target->child);
+	snprintf(pid, sizeof pid, "%d", target->helper.child);
 	run_ctop(run, &options, (const char *[]){"capture", "-o", path, "-p", pid, option, second, NULL});
 	run_expect(run, 0);
 	snapshot = load_snapshot(path);
@@ -168,7 +146,7 @@ static void test_capture(void **state)
 		assert_int_equal(json_u64(summary, "probed_ok"), target.count);
 		assert_int_equal(json_u64(summary, "failed"), 0);
 		assert_true(YAJL_IS_NULL(json_member(summary, "dominant_failure")));
-		assert_int_equal(json_u64(heap_entry(snapshot), "tgid"), (uint64_t)target.child);
+		assert_int_equal(json_u64(heap_entry(snapshot), "tgid"), (uint64_t)target.helper.child);
 		assert_non_null(json_text(heap_entry(snapshot), "layout"));
 		assert_non_null(strstr(run.errors, "jemalloc: 1 of 1 processes, 6 threads read"));
 		run_release(&run);
@@ -221,7 +199,7 @@ static void test_needs_stop(void **state)
 	snapshot = capture_with(&target, "--backend=procfs", NULL, 0, &run);
 	for (size_t i = 0; i < target.count; i++) {
 		thread = snapshot_thread(snapshot, target.reports[i].tid);
-		if (target.reports[i].tid == target.child)
+		if (target.reports[i].tid == target.helper.child)
 			continue; /* it keeps its list */
 		assert_false(is_measured(thread));
 		assert_string_equal(missing_reason(snapshot, thread, "jemalloc"), "needs-stop");
@@ -300,7 +278,7 @@ static void test_batch(void **state)
 
 	(void)state;
 	target_start(&target, "park", "4", 0);
-	snprintf(pid, sizeof pid, "%d", target.child);
+	snprintf(pid, sizeof pid, "%d", target.helper.child);
 	run_start(&running, &options,
 		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "2", "-d", "1", "-p", pid, "--mode", "interval",
 				   "--format", "tsv", "--columns", "threads,PROCS,SEEN,ALLOC,FREED,TOTAL",
@@ -346,7 +324,7 @@ static void test_batch_tab(void **state)
 	target_start(&target, "park", "4", 0);
 	for (size_t i = 0; i < target.count; i++)
 		live += (int64_t)(target.reports[i].allocated - target.reports[i].deallocated);
-	snprintf(pid, sizeof pid, "%d", target.child);
+	snprintf(pid, sizeof pid, "%d", target.helper.child);
 	run_ctop(&run, NULL,
 		 (const char *[]){"-b", "-n", "1", "-d", "0.2", "-t", "heap", "-p", pid, "--format", "json",
 				  NULL});
@@ -385,6 +363,7 @@ static void newcomers_start(struct newcomers *newcomers)
 static void become_copy(struct target *target, const char *name, const char *program, const char *arguments)
 {
 	const char *path = scratch_path(name);
+	char line[600];
 	size_t length;
 	char *bytes = read_file(program, &length);
 
@@ -392,22 +371,21 @@ static void become_copy(struct target *target, const char *name, const char *pro
 	write_file(path, bytes, length);
 	free(bytes);
 	assert_int_equal(chmod(path, 0755), 0);
-	fprintf(target->commands, "exec %s %s\n", path, arguments);
-	fflush(target->commands);
+	snprintf(line, sizeof(line), "exec %s %s", path, arguments);
+	helper_tell(&target->helper, line);
 }
 
 /* They are called kill_heap_SUFFIX and kill_plain_SUFFIX then. */
 static void newcomers_arrive(struct newcomers *newcomers, const char *suffix)
 {
-	char plain_name[16], line[32];
+	char plain_name[16];
 
 	snprintf(newcomers->heap_name, sizeof(newcomers->heap_name), "kill_heap_%s", suffix);
 	snprintf(plain_name, sizeof(plain_name), "kill_plain_%s", suffix);
 	become_copy(&newcomers->heap, newcomers->heap_name, HEAP_TARGET, "park 2 100000");
 	become_copy(&newcomers->plain, plain_name, LOAD_PROGRAM, "1 2");
 	read_reports(&newcomers->heap);
-	assert_non_null(fgets(line, sizeof(line), newcomers->plain.answers));
-	assert_int_equal(strncmp(line, "ready", 5), 0);
+	helper_expect(&newcomers->plain.helper, "ready");
 }
 
 static void newcomers_end(struct newcomers *newcomers)
@@ -534,7 +512,7 @@ static void test_batch_new_name(void **state)
 	if (geteuid() != 0)
 		skip_test("needs root to become another user");
 	target_start(&target, "park", "0", 0);
-	snprintf(pid, sizeof(pid), "%d", target.child);
+	snprintf(pid, sizeof(pid), "%d", target.helper.child);
 	run_start(&running, &options,
 		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "4", "-d", "0.5", "-p", pid, "--format", "tsv",
 				   "--columns", "SEEN", NULL});
@@ -570,8 +548,8 @@ static void test_resolver_killed(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		newcomers_start(all[i]);
-		snprintf(pids[2 * i], sizeof(pids[0]), "%d", all[i]->heap.child);
-		snprintf(pids[2 * i + 1], sizeof(pids[0]), "%d", all[i]->plain.child);
+		snprintf(pids[2 * i], sizeof(pids[0]), "%d", all[i]->heap.helper.child);
+		snprintf(pids[2 * i + 1], sizeof(pids[0]), "%d", all[i]->plain.helper.child);
 		arguments[count++] = "-p";
 		arguments[count++] = pids[2 * i];
 		arguments[count++] = "-p";

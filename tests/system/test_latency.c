@@ -17,61 +17,20 @@ enum {
 	EDGE_US = 2000, /* from the end of a wait until the waiting thread has read the clock */
 };
 
-struct program {
-	pid_t child;
-	FILE *commands, *answers;
-};
-
 /* What the waker measured, ns. */
 struct lateness {
 	unsigned long long wakes, median, ninety_ninth, latest, blocked;
 };
 
-static void start(struct program *program)
-{
-	char line[64] = "";
-	int in[2], out[2];
-
-	assert_int_equal(pipe(in), 0);
-	assert_int_equal(pipe(out), 0);
-	program->child = fork();
-	if (program->child == 0) {
-		dup2(in[0], STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		close(in[1]);
-		close(out[0]);
-		execl(WAKER_PROGRAM, WAKER_PROGRAM, NAME, (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	program->commands = fdopen(in[1], "w");
-	program->answers = fdopen(out[0], "r");
-	assert_non_null(fgets(line, sizeof line, program->answers));
-	assert_string_equal(line, "ready\n");
-}
-
 /* False where the waker could not do it. */
-static bool let_it_wake(struct program *program, struct lateness *lateness)
+static bool let_it_wake(struct helper *waker, struct lateness *lateness)
 {
-	char line[256] = "";
+	char line[256];
 
-	fputs("go\n", program->commands);
-	fflush(program->commands);
-	return fgets(line, sizeof line, program->answers) != NULL &&
+	helper_tell(waker, "go");
+	return helper_answer(waker, line, sizeof line) &&
 	       sscanf(line, "%llu %llu %llu %llu %llu", &lateness->wakes, &lateness->median,
 		      &lateness->ninety_ninth, &lateness->latest, &lateness->blocked) == 5;
-}
-
-/* Its exit status. */
-static int end(struct program *program)
-{
-	int status;
-
-	fclose(program->commands);
-	fclose(program->answers);
-	assert_int_equal(waitpid(program->child, &status, 0), program->child);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static bool can_measure(void)
@@ -105,6 +64,7 @@ static void expect_same_bucket(const char *what, double counted, double measured
  */
 static void test_waker(void **state)
 {
+	static const char *const program[] = {WAKER_PROGRAM, NAME, NULL};
 	static const char *const arguments[] = {CTOP_PROGRAM,
 						"-b",
 						"--latency",
@@ -125,29 +85,28 @@ static void test_waker(void **state)
 	double waits, median, ninety_ninth, latest, blocked, longest_blocked;
 	struct running running;
 	struct lateness lateness;
-	struct program waker;
+	struct helper waker;
 	struct run run;
 	const char *row;
-	int status;
 
 	(void)state;
 	if (!can_measure())
 		skip();
-	start(&waker);
+	helper_start(&waker, program, 0);
+	helper_expect(&waker, "ready");
 	run_start(&running, &ordinary, arguments);
 	sleep(2); /* until it has read once */
 	if (!let_it_wake(&waker, &lateness)) {
 		kill(running.child, SIGINT);
 		run_finish(&running, &run, &ordinary);
 		run_release(&run);
-		status = end(&waker);
-		assert_int_equal(status, SKIPPED);
+		assert_int_equal(helper_end(&waker), SKIPPED);
 		print_message("no realtime policy is allowed\n");
 		skip();
 	}
 	run_finish(&running, &run, &ordinary);
 	run_expect(&run, 0);
-	end(&waker);
+	helper_end(&waker);
 	row = strstr(run.output, "," NAME ",");
 	assert_non_null(row);
 	assert_int_equal(sscanf(row, "," NAME ",%lf,%lf,%lf,%lf,%lf,%lf", &waits, &median, &ninety_ninth,
