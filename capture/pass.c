@@ -5,10 +5,12 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "capture.h"
+#include "capture/procfs/thread_file.h"
 #include "heap.h"
 
 enum {
@@ -28,7 +30,7 @@ static const enum source whole_sources[] = {
 /* --- opening --- */
 
 /* Threads of the whole host: the last number of the fourth word, "running/all" (proc_loadavg(5)). */
-static size_t count_threads(struct capture *capture)
+static size_t count_host_threads(struct capture *capture)
 {
 	struct text rest = roots_read_text(&capture->roots, ROOT_PROC, "loadavg", &capture->text);
 	struct text word = {NULL, 0}, running, all;
@@ -43,30 +45,48 @@ static size_t count_threads(struct capture *capture)
 	return count;
 }
 
-/* Records carry ids of the initial pid namespace, and the ids of this procfs must be those. */
-static struct bpf_tasks *open_tasks(const struct roots *roots, size_t task_count, struct arena *arena,
-				    struct feature_result *ret_result)
+/* Threads that will be read: those of the chosen processes, by the links of their task directories. */
+static size_t count_threads(struct capture *capture)
 {
-	if (roots->own_namespace && roots->initial_pid_namespace)
-		return bpf_tasks_open(task_count, arena, ret_result);
+	size_t count = 0;
+
+	if (capture->scope == NULL)
+		return count_host_threads(capture);
+	for (size_t i = 0; i < capture->scope_count; i++) {
+		char path[THREAD_PATH_SIZE];
+		struct stat status;
+
+		if (fstatat(capture->roots.descriptor[ROOT_PROC],
+			    thread_file_path(path, capture->scope[i], "task"), &status, 0) == 0)
+			count += status.st_nlink;
+	}
+	return count;
+}
+
+/* Records carry ids of the initial pid namespace, and the ids of this procfs must be those. */
+static bool is_readable(const struct roots *roots, struct feature_result *ret_result)
+{
 	*ret_result = (struct feature_result){
 		.state = FEATURE_STATE_OFF,
 		.reason = REASON_OTHER_NAMESPACE,
 		.detail = "only with the procfs of the initial pid namespace",
 	};
-	return NULL;
+	return roots->own_namespace && roots->initial_pid_namespace;
 }
 
 void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
-	bpf_tasks_close(open_tasks(roots, 0, arena, ret_result));
+	if (is_readable(roots, ret_result))
+		bpf_tasks_close(bpf_tasks_open(NULL, 0, 0, arena, ret_result));
 }
 
 void passes_open(struct capture *capture)
 {
 	struct task_passes *passes = &capture->passes;
 
-	passes->tasks = open_tasks(&capture->roots, count_threads(capture), &passes->arena, &passes->result);
+	if (is_readable(&capture->roots, &passes->result))
+		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
+					       &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
 	passes->sees_others = (feature_capabilities() >> CAP_SYS_PTRACE & 1) != 0;
 }

@@ -27,7 +27,7 @@ static inline const struct task_record *intake_record(const struct intake *intak
 
 /* pass_rows.c: the rows of the snapshot, ascending by process and thread, and what they take over. */
 
-/* Makes the rows of the tasks in scope, and the processes that they belong to. */
+/* Makes the rows of the tasks of the pass, and the processes that they belong to. */
 void intake_make_rows(struct intake *intake);
 
 /* pass_names.c: ids in the pools of the snapshot: CPU sets, policies, names, cgroups. */

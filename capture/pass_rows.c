@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which tasks of a pass become rows, and what the rows take over from the last snapshot. */
+/* The rows that the tasks of a pass become, and what the rows take over from the last snapshot. */
 #include "pass.h"
 
 #include <stdlib.h>
@@ -27,17 +27,8 @@ static int compare_runs(const void *a, const void *b)
 	return (left->key > right->key) - (left->key < right->key);
 }
 
-static bool is_in_scope(const struct capture *capture, uint32_t tgid)
-{
-	for (size_t i = 0; i < capture->scope_count; i++) {
-		if (capture->scope[i] == tgid)
-			return true;
-	}
-	return capture->scope == NULL;
-}
-
-/* The runs of the tasks in scope, not sorted; the caller frees them. */
-static struct run *find_runs(const struct capture *capture, const struct bpf_pass *pass, size_t *ret_count)
+/* The runs of all tasks, not sorted; the caller frees them. */
+static struct run *find_runs(const struct bpf_pass *pass, size_t *ret_count)
 {
 	struct run *runs = NULL;
 	size_t count = 0, capacity = 0;
@@ -47,10 +38,6 @@ static struct run *find_runs(const struct capture *capture, const struct bpf_pas
 		const struct task_record *record = bpf_pass_record(pass, i);
 		uint64_t key = row_key(record);
 
-		if (!is_in_scope(capture, record->tgid)) {
-			last = 0;
-			continue;
-		}
 		if (last != 0 && key > last && key >> 32 == last >> 32)
 			runs[count - 1].count++;
 		else
@@ -70,11 +57,11 @@ static int compare_records(const void *a, const void *b, void *context)
 }
 
 /* Indices of tasks in the order of rows, each once; the caller frees them. */
-static uint32_t *order_tasks(const struct capture *capture, struct bpf_pass *pass, size_t *ret_count)
+static uint32_t *order_tasks(struct bpf_pass *pass, size_t *ret_count)
 {
 	uint32_t *order = memory_allocate((pass->count + 1) * sizeof(*order));
 	size_t run_count, count = 0, kept = 0;
-	struct run *runs = find_runs(capture, pass, &run_count);
+	struct run *runs = find_runs(pass, &run_count);
 	bool ascending = true;
 
 	if (run_count != 0)
@@ -210,7 +197,7 @@ void intake_make_rows(struct intake *intake)
 {
 	size_t count;
 
-	intake->order = order_tasks(intake->round->capture, &intake->pass, &count);
+	intake->order = order_tasks(&intake->pass, &count);
 	add_rows(intake, count);
 	update_processes(intake);
 	begin_rows(intake);

@@ -16,8 +16,11 @@ struct feature_result bpf_check(void)
 	};
 }
 
-struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct feature_result *ret_result)
+struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
+				 struct arena *arena, struct feature_result *ret_result)
 {
+	(void)scope;
+	(void)scope_count;
 	(void)task_count;
 	(void)arena;
 	*ret_result = bpf_check();

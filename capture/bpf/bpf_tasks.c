@@ -21,6 +21,7 @@ enum {
 	PARTS_TASKS_MAX = 65536, /* beyond, the parts are read by the iterator: their room is always taken */
 	SPARE_TASKS = 1024,
 	WORD_BITS = 64,
+	ITERATIONS_MAX = 5, /* that ended before their time */
 };
 
 /* A map that is an array of one part, and where it is mapped. */
@@ -33,10 +34,13 @@ struct part_room {
 struct bpf_tasks {
 	struct task_iterator *iterator;
 	struct bpf_link *link;
+	bool link_is_narrow;    /* of the one process that is read, not of all tasks */
 	struct task_walk *walk; /* NULL: there is none */
 	struct clock *clock;    /* NULL: there is none */
-	size_t expected;        /* tasks, by the last pass */
-	size_t room;            /* tasks that the walk has room for, and with parts */
+	const uint32_t *scope;  /* the processes that are read; none: all */
+	size_t scope_count;
+	size_t expected; /* tasks, by the last pass */
+	size_t room;     /* tasks that the walk has room for, and with parts */
 	size_t room_with_parts;
 	struct part_room records, delays, statistics;
 	unsigned char *bytes; /* of the iterator */
@@ -53,21 +57,60 @@ static uint32_t mask_words(void)
 
 /* --- loading --- */
 
-static void open_iterator(struct bpf_tasks *tasks, struct arena *arena, struct feature_result *ret_result)
+/* Returns 0 or a negative errno. */
+static int open_iterator_object(struct bpf_tasks *tasks)
 {
-	int result = 0;
+	struct task_iterator *iterator;
 
 	bpf_object_listen();
-	tasks->iterator = task_iterator__open();
-	if (tasks->iterator == NULL)
-		result = -errno;
-	else
-		tasks->iterator->rodata->mask_words = mask_words();
+	iterator = tasks->iterator = task_iterator__open();
+	if (iterator == NULL)
+		return -errno;
+	iterator->rodata->mask_words = mask_words();
+	iterator->rodata->scoped = tasks->scope_count != 0;
+	return tasks->scope_count == 0
+		       ? 0
+		       : bpf_map__set_max_entries(iterator->maps.scope, (uint32_t)tasks->scope_count);
+}
+
+static bool fill_scope(const struct bpf_tasks *tasks)
+{
+	const int scope = bpf_map__fd(tasks->iterator->maps.scope);
+	const uint8_t one = 1;
+
+	for (size_t i = 0; i < tasks->scope_count; i++) {
+		if (bpf_map_update_elem(scope, &tasks->scope[i], &one, BPF_ANY) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* From Linux 6.1 on an iterator can go through the threads of one process alone; before, that is refused. */
+static void attach_iterator(struct bpf_tasks *tasks)
+{
+	const struct bpf_program *program = tasks->iterator->progs.dump_task;
+	union bpf_iter_link_info process = {0};
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &process, .link_info_len = sizeof(process));
+
+	if (tasks->scope_count == 1) {
+		process.task.pid = tasks->scope[0];
+		tasks->link = bpf_program__attach_iter(program, &options);
+		tasks->link_is_narrow = tasks->link != NULL;
+	}
+	if (tasks->link == NULL)
+		tasks->link = bpf_program__attach_iter(program, NULL);
+}
+
+static void open_iterator(struct bpf_tasks *tasks, struct arena *arena, struct feature_result *ret_result)
+{
+	int result = open_iterator_object(tasks);
+
 	*ret_result = bpf_object_load_checked(tasks->iterator != NULL ? tasks->iterator->skeleton : NULL,
 					      result, arena);
 	if (ret_result->state != FEATURE_STATE_ON)
 		return;
-	tasks->link = bpf_program__attach_iter(tasks->iterator->progs.dump_task, NULL);
+	if (fill_scope(tasks))
+		attach_iterator(tasks);
 	if (tasks->link == NULL)
 		*ret_result = (struct feature_result){
 			.state = FEATURE_STATE_OFF,
@@ -115,6 +158,8 @@ static void open_walk(struct bpf_tasks *tasks, size_t task_count)
 	tasks->room = task_count + task_count / 4 + SPARE_TASKS;
 	tasks->room_with_parts = tasks->room <= PARTS_TASKS_MAX ? tasks->room : 1;
 	walk->rodata->mask_words = mask_words();
+	bpf_program__set_autoload(tasks->scope_count == 0 ? walk->progs.walk_process : walk->progs.walk_tasks,
+				  false);
 	if (bpf_map__set_max_entries(walk->maps.records, (uint32_t)tasks->room) != 0 ||
 	    bpf_map__set_max_entries(walk->maps.delays, (uint32_t)tasks->room_with_parts) != 0 ||
 	    bpf_map__set_max_entries(walk->maps.statistics, (uint32_t)tasks->room_with_parts) != 0 ||
@@ -130,7 +175,8 @@ static void open_clock(struct bpf_tasks *tasks)
 	tasks->clock = clock__open_and_load();
 }
 
-struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct feature_result *ret_result)
+struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
+				 struct arena *arena, struct feature_result *ret_result)
 {
 	struct bpf_tasks *tasks;
 
@@ -139,6 +185,8 @@ struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct 
 		return NULL;
 	tasks = memory_allocate_zero(1, sizeof(*tasks));
 	tasks->expected = task_count + SPARE_TASKS;
+	tasks->scope = scope;
+	tasks->scope_count = scope_count;
 	open_iterator(tasks, arena, ret_result);
 	if (ret_result->state != FEATURE_STATE_ON) {
 		bpf_tasks_close(tasks);
@@ -188,13 +236,29 @@ static uint64_t read_clock(const struct bpf_tasks *tasks)
 	return seen->queue_clock + (clock_ns(CLOCK_MONOTONIC) - seen->monotonic_clock);
 }
 
+/* Runs the program for all processes, or for each that is read; false when it cannot be run. */
+static bool run_walk(const struct bpf_tasks *tasks)
+{
+	struct task_walk *walk = tasks->walk;
+
+	if (tasks->scope_count == 0)
+		return run_program(walk->progs.walk_tasks) == 0 && walk->bss->task_count != 0;
+	for (size_t i = 0; i < tasks->scope_count && walk->bss->full == 0; i++) {
+		walk->bss->process = tasks->scope[i];
+		if (run_program(walk->progs.walk_process) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* False when there was no room for all. */
 static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass *pass)
 {
 	struct task_walk *walk = tasks->walk;
 
 	walk->bss->parts = parts;
-	if (run_program(walk->progs.walk_tasks) != 0 || walk->bss->full != 0 || walk->bss->task_count == 0)
+	walk->bss->full = walk->bss->task_count = 0;
+	if (!run_walk(tasks) || walk->bss->full != 0)
 		return false;
 	*pass = (struct bpf_pass){
 		.count = walk->bss->task_count,
@@ -248,8 +312,8 @@ static void release_bytes(struct bpf_tasks *tasks)
 	tasks->bytes_size = 0;
 }
 
-static int iterate_tasks(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
-			 struct bpf_pass *pass)
+static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+			struct bpf_pass *pass)
 {
 	size_t delays = (parts & TASK_PART_DELAYS) != 0 ? sizeof(struct task_delays) : 0;
 	size_t statistics = (parts & TASK_PART_STATISTICS) != 0 ? sizeof(struct task_statistics) : 0;
@@ -280,6 +344,25 @@ static int iterate_tasks(struct bpf_tasks *tasks, uint32_t parts, const atomic_b
 	return (size_t)length % stride == 0 ? 0 : -EIO;
 }
 
+/*
+ * Through one process the kernel finds its way by the number of the thread at which it is. If that one ends
+ * just then, so does the way (task_group_seq_get_next() of kernel/bpf/task_iter.c), and more threads are left
+ * than were met.
+ */
+static bool is_cut_short(const struct bpf_pass *pass)
+{
+	return pass->count != 0 && bpf_pass_record(pass, pass->count - 1)->thread_count > pass->count;
+}
+
+static int iterate(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel, struct bpf_pass *pass)
+{
+	int result = iterate_once(tasks, parts, cancel, pass);
+
+	for (int i = 1; result == 0 && tasks->link_is_narrow && is_cut_short(pass) && i < ITERATIONS_MAX; i++)
+		result = iterate_once(tasks, parts, cancel, pass);
+	return result;
+}
+
 int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
 		   struct bpf_pass *ret_pass)
 {
@@ -289,7 +372,7 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	if (tasks->walk != NULL && walk_tasks(tasks, parts, ret_pass))
 		release_bytes(tasks);
 	else
-		result = iterate_tasks(tasks, parts, cancel, ret_pass);
+		result = iterate(tasks, parts, cancel, ret_pass);
 	if (result < 0)
 		return result;
 	tasks->expected = ret_pass->count + SPARE_TASKS;

@@ -12,8 +12,9 @@
 #include "task_record.h"
 
 /*
- * Every task of the host in one pass, read by BPF: by one run of a program where the kernel has the
- * open-coded task iterator (Linux 6.7), else by reading an iterator.
+ * Every task of the host in one pass, or those of chosen processes, read by BPF: by runs of a program where
+ * the kernel has the open-coded task iterator (Linux 6.7, for chosen processes 6.10), else by reading an
+ * iterator.
  */
 struct bpf_tasks;
 
@@ -36,15 +37,18 @@ static inline const struct task_record *bpf_pass_record(const struct bpf_pass *p
 }
 
 /*
- * Loads the programs, with room for about `task_count` tasks. The capabilities that bpf_check() asks for are
- * not needed afterwards. `*ret_result` is on, or tells why there is no pass; its words are owned by `arena`.
- * Returns the reader, to be ended with bpf_tasks_close(), or NULL.
+ * Loads the programs, with room for about `task_count` tasks. With a `scope` of process ids as in the initial
+ * pid namespace only the tasks of those are read, of the processes that bear the ids during a pass; it is not
+ * copied. The capabilities that bpf_check() asks for are not needed afterwards. `*ret_result` is on, or tells
+ * why there is no pass; its words are owned by `arena`. Returns the reader, to be ended with
+ * bpf_tasks_close(), or NULL.
  */
-struct bpf_tasks *bpf_tasks_open(size_t task_count, struct arena *arena, struct feature_result *ret_result);
+struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
+				 struct arena *arena, struct feature_result *ret_result);
 void bpf_tasks_close(struct bpf_tasks *tasks);
 
 /*
- * Reads every task, with these parts (TASK_PART_…). `cancel` may be NULL. Returns 0 or a negative errno
+ * Reads the tasks, with these parts (TASK_PART_…). `cancel` may be NULL. Returns 0 or a negative errno
  * (-ECANCELED).
  */
 int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every task in one run of a program, into memory that ctop has mapped: the open-coded task iterator of
- * kernel/bpf/task_iter.c, from Linux 6.7 on.
+ * Every task in one run of a program, or those of one process in each run, into memory that ctop has mapped:
+ * the open-coded task iterator of kernel/bpf/task_iter.c, from Linux 6.7 on. Looking a process up is open to
+ * programs of this type from Linux 6.10 on. One of the two programs is loaded.
  */
 #include <stdbool.h>
 
@@ -12,20 +13,24 @@ struct bpf_iter_task {
 };
 
 enum {
-	ALL_THREADS = 1, /* BPF_TASK_ITER_ALL_THREADS */
+	ALL_THREADS = 1,     /* BPF_TASK_ITER_ALL_THREADS */
+	PROCESS_THREADS = 2, /* BPF_TASK_ITER_PROC_THREADS */
 };
 
 extern int bpf_iter_task_new(struct bpf_iter_task *iterator, struct task_struct *task,
 			     unsigned int flags) __ksym;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *iterator) __ksym;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *iterator) __ksym;
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym;
+extern void bpf_task_release(struct task_struct *task) __ksym;
 extern void bpf_rcu_read_lock(void) __ksym;
 extern void bpf_rcu_read_unlock(void) __ksym;
 
 __u32 parts;       /* TASK_PART_…, set before each pass */
 __u32 task_kernel; /* TASK_KERNEL_… */
-__u32 task_count;  /* stored in the last pass */
-__u32 full;        /* there were more */
+__u32 process;     /* whose threads walk_process() stores */
+__u32 task_count;  /* stored; set to 0 before each pass */
+__u32 full;        /* set when there were more; the same */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -80,31 +85,55 @@ static __always_inline bool store(struct task_struct *task)
 	return true;
 }
 
-SEC("syscall")
-int walk_tasks(void *context)
+static __always_inline void store_rest(struct bpf_iter_task *iterator)
 {
-	struct bpf_iter_task iterator;
 	struct task_struct *task;
 
-	(void)context;
-	full = 0;
-	task_count = 0;
-	bpf_rcu_read_lock();
-	/* from a thread that is no leader the walk would not end */
-	bpf_iter_task_new(&iterator, NULL, ALL_THREADS);
-	while ((task = bpf_iter_task_next(&iterator)) != NULL) {
-		if (task->pid == 0) {
-			task_kernel = kernel_facts(task);
+	task_kernel = kernel_facts(NULL);
+	while ((task = bpf_iter_task_next(iterator)) != NULL) {
+		if (task->pid == 0)
 			continue;
-		}
 		if (!store(plain_task(task))) {
 			full = 1;
 			break;
 		}
 		task_count++;
 	}
+}
+
+SEC("syscall")
+int walk_tasks(void *context)
+{
+	struct bpf_iter_task iterator;
+
+	(void)context;
+	bpf_rcu_read_lock();
+	/* from a thread that is no leader the walk would not end */
+	bpf_iter_task_new(&iterator, NULL, ALL_THREADS);
+	store_rest(&iterator);
 	bpf_iter_task_destroy(&iterator);
 	bpf_rcu_read_unlock();
+	return 0;
+}
+
+SEC("syscall")
+int walk_process(void *context)
+{
+	struct bpf_iter_task iterator;
+	struct task_struct *leader = bpf_task_from_pid((__s32)process);
+
+	(void)context;
+	if (leader == NULL)
+		return 0;
+	/* the number of a process that ended may be that of a thread of another one */
+	if (leader->pid == leader->tgid) {
+		bpf_rcu_read_lock();
+		bpf_iter_task_new(&iterator, leader, PROCESS_THREADS);
+		store_rest(&iterator);
+		bpf_iter_task_destroy(&iterator);
+		bpf_rcu_read_unlock();
+	}
+	bpf_task_release(leader);
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* All threads in one pass of a BPF program: the same numbers as procfs and taskstats, and which threads
  * moved. */
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -25,7 +27,9 @@
 
 enum {
 	PARKED = 500,
-	CHANGED = 3, /* threads that are changed between two rounds */
+	CHANGED = 3,  /* threads that are changed between two rounds */
+	CROWD = 1200, /* more threads than a reader opened for none has room for */
+	NO_PROCESS = 0x7fffffff,
 };
 
 /* --- equal to procfs --- */
@@ -53,7 +57,7 @@ static void *park(void *argument)
 		live_sleep_ms(1);
 	}
 	close(null);
-	live_spin_ms((unsigned int)index % 32);
+	live_spin_ms((unsigned int)index % 8);
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), (int)(index % 20));
 	if (index % 5 == 1) {
 		CPU_ZERO(&first);
@@ -97,7 +101,7 @@ static pid_t start(void (*body)(void *argument))
 
 static bool is_ready(unsigned int count)
 {
-	for (int i = 0; i < 1000 && atomic_load(ready) < count; i++)
+	for (int i = 0; i < 3000 && atomic_load(ready) < count; i++)
 		live_sleep_ms(20);
 	return atomic_load(ready) == count;
 }
@@ -168,20 +172,20 @@ static void expect_equal_thread(const struct snapshot *a, long i, const struct s
 	}
 }
 
-/* Threads of the whole host that stood still between the two captures; all of a process that is parked do. */
-static void test_equals_procfs(void **state)
+/*
+ * Compares the threads in scope that stood still between two captures, one by each backend; those of a
+ * process that is parked do. Returns how many threads there were by BPF.
+ */
+static size_t expect_equal_captures(pid_t child, const uint32_t *scope, size_t scope_count)
 {
-	pid_t child = start(run_parked);
 	struct capture *by_files, *by_bpf;
 	struct snapshot *files, *bpf;
-	size_t equal = 0, parked = 0;
+	size_t equal = 0, parked = 0, count;
 
-	(void)state;
-	assert_true(is_ready(PARKED));
 	live_backend = CAPTURE_BACKEND_PROCFS;
-	by_files = live_open(NULL, 0);
+	by_files = live_open(scope, scope_count);
 	live_backend = CAPTURE_BACKEND_BPF;
-	by_bpf = live_open(NULL, 0);
+	by_bpf = live_open(scope, scope_count);
 	live_sleep_ms(50);
 	files = live_full(by_files);
 	bpf = live_full(by_bpf);
@@ -197,14 +201,162 @@ static void test_equals_procfs(void **state)
 		parked += files->tgid[i] == (uint32_t)child;
 	}
 	assert_int_equal(parked, PARKED + 1);
-	assert_true(equal > parked);
+	assert_true(equal > parked || scope != NULL);
+	count = bpf->thread_count;
 	assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
 	assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
 	snapshot_release(files);
 	snapshot_release(bpf);
 	capture_close(by_files);
 	capture_close(by_bpf);
+	return count;
+}
+
+/* All processes, and chosen ones: one, and more with one that is not there and one that is named twice. */
+static void test_equals_procfs(void **state)
+{
+	pid_t child = start(run_parked);
+	const uint32_t one = (uint32_t)child;
+	const uint32_t some[] = {one, (uint32_t)getpid(), NO_PROCESS, one};
+
+	(void)state;
+	assert_true(is_ready(PARKED));
+	expect_equal_captures(child, NULL, 0);
+	assert_int_equal(expect_equal_captures(child, &one, 1), PARKED + 1);
+	assert_int_equal(expect_equal_captures(child, some, 4), PARKED + 2);
 	live_end(child);
+}
+
+/* --- chosen processes --- */
+
+static void *stand(void *argument)
+{
+	atomic_store(&ready[1], (unsigned int)syscall(SYS_gettid));
+	atomic_fetch_add(ready, 1);
+	for (;;)
+		pause();
+	return argument;
+}
+
+static void run_crowd(void *argument)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	(void)argument;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	for (int i = 0; i < CROWD; i++) {
+		if (pthread_create(&thread, &attributes, stand, NULL) != 0)
+			_exit(1);
+	}
+}
+
+/* A pass of these processes, with room for so many tasks, has `count`, each of them once, all of these
+ * processes.
+ */
+static void expect_pass(const uint32_t *scope, size_t scope_count, size_t room, size_t count)
+{
+	struct arena arena = {0};
+	struct feature_result result;
+	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, &arena, &result);
+	struct bpf_pass pass;
+
+	assert_non_null(tasks);
+	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
+	assert_int_equal(pass.count, count);
+	assert_false(pass.in_one_run && count > CROWD && room == 0);
+	for (size_t i = 0; i < pass.count; i++) {
+		const struct task_record *record = bpf_pass_record(&pass, i);
+		bool chosen = false;
+
+		for (size_t k = 0; k < scope_count; k++)
+			chosen |= record->tgid == scope[k];
+		assert_true(chosen);
+		for (size_t k = 0; k < i; k++)
+			assert_int_not_equal(bpf_pass_record(&pass, k)->tid, record->tid);
+	}
+	bpf_tasks_close(tasks);
+	arena_release(&arena);
+}
+
+/* Not more is read than is chosen, in runs of a program and, where there is no room for that, by the
+ * iterator. */
+static void test_scope_bounds_a_pass(void **state)
+{
+	pid_t child = start(run_crowd);
+	const uint32_t chosen[] = {(uint32_t)child, (uint32_t)getpid(), NO_PROCESS};
+	uint32_t thread;
+
+	(void)state;
+	assert_true(is_ready(CROWD));
+	thread = atomic_load(&ready[1]);
+	for (size_t room = 0; room <= CROWD; room += CROWD) {
+		expect_pass(chosen, 1, room, CROWD + 1);
+		expect_pass(chosen, 2, room, CROWD + 2);
+		expect_pass(chosen, 3, room, CROWD + 2);
+		expect_pass(&thread, 1, room, 0);
+	}
+	live_end(child);
+	expect_pass(chosen, 1, 0, 0);
+	expect_pass(chosen, 3, 0, 1);
+}
+
+/* A child with that number, which waits for its end; -1 when it cannot have it. */
+static pid_t take_number(pid_t number)
+{
+	struct clone_args arguments = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&number,
+		.set_tid_size = 1,
+	};
+	pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void follow_a_number(enum capture_backend backend)
+{
+	pid_t first = start(run_crowd), second;
+	const uint32_t scope = (uint32_t)first;
+	struct snapshot *before, *between, *after;
+	struct capture *capture;
+
+	assert_true(is_ready(CROWD));
+	live_backend = backend;
+	capture = live_open(&scope, 1);
+	before = live_round(capture);
+	assert_int_equal(before->thread_count, CROWD + 1);
+	live_end(first);
+	between = live_round(capture);
+	assert_int_equal(between->thread_count, 0);
+	second = take_number(first);
+	if (second >= 0) {
+		after = live_round(capture);
+		assert_int_equal(after->thread_count, 1);
+		assert_int_equal(after->tid[0], scope);
+		assert_true(after->start_time[0] >= before->start_time[0]);
+		assert_int_equal(after->carried_row[0], UINT32_MAX);
+		snapshot_release(after);
+		live_end(second);
+	} else {
+		print_message("SKIP: the number %d is not free: %s\n", first, strerror(errno));
+	}
+	snapshot_release(before);
+	snapshot_release(between);
+	capture_close(capture);
+}
+
+/* A chosen process ends, and another one has its number, with both backends. */
+static void test_scope_follows_a_number(void **state)
+{
+	(void)state;
+	follow_a_number(CAPTURE_BACKEND_PROCFS);
+	follow_a_number(CAPTURE_BACKEND_BPF);
 }
 
 /* --- which threads moved --- */
@@ -485,8 +637,8 @@ static void test_fingerprint(void **state)
 int main(void)
 {
 	const struct CMUnitTest by_bpf[] = {
-		cmocka_unit_test(test_equals_procfs),
-		cmocka_unit_test(test_movers),
+		cmocka_unit_test(test_equals_procfs),          cmocka_unit_test(test_scope_bounds_a_pass),
+		cmocka_unit_test(test_scope_follows_a_number), cmocka_unit_test(test_movers),
 		cmocka_unit_test(test_exec_by_a_thread),
 	};
 	const struct CMUnitTest pure[] = {
