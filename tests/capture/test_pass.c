@@ -106,11 +106,13 @@ static bool is_ready(unsigned int count)
 	return atomic_load(ready) == count;
 }
 
-/* Neither ran nor changed between the two readings. */
+/* Neither ran nor changed between the two readings; nor was it moved, which may happen to a sleeper that has
+ * not left its run queue yet. */
 static bool stood_still(const struct snapshot *a, long i, const struct snapshot *b, long j)
 {
 	static const enum metric metrics_of_activity[] = {METRIC_RUN_TIME_NS, METRIC_TIMESLICES,
-							  METRIC_VOLUNTARY_CSW, METRIC_NONVOLUNTARY_CSW};
+							  METRIC_VOLUNTARY_CSW, METRIC_NONVOLUNTARY_CSW,
+							  METRIC_NR_MIGRATIONS};
 
 	if (a->start_time[i] != b->start_time[j])
 		return false;
@@ -186,23 +188,11 @@ static void expect_equal_thread(const struct snapshot *a, long i, const struct s
 	}
 }
 
-/*
- * Compares the threads in scope that stood still between two captures, one by each backend; those of a
- * process that is parked do. Returns how many threads there were by BPF.
- */
-static size_t expect_equal_captures(pid_t child, const uint32_t *scope, size_t scope_count)
+/* Compares the threads that stood still between two captures and counts those, and the ones of a process. */
+static void compare_captures(const struct snapshot *files, const struct snapshot *bpf, uint32_t process,
+			     size_t *ret_equal, size_t *ret_of_process)
 {
-	struct capture *by_files, *by_bpf;
-	struct snapshot *files, *bpf;
-	size_t equal = 0, parked = 0, count;
-
-	live_backend = CAPTURE_BACKEND_PROCFS;
-	by_files = live_open(scope, scope_count);
-	live_backend = CAPTURE_BACKEND_BPF;
-	by_bpf = live_open(scope, scope_count);
-	live_sleep_ms(50);
-	files = live_full(by_files);
-	bpf = live_full(by_bpf);
+	*ret_equal = *ret_of_process = 0;
 	for (size_t i = 0; i < files->thread_count; i++) {
 		long j = live_row(bpf, files->tgid[i], files->tid[i]);
 
@@ -210,17 +200,40 @@ static size_t expect_equal_captures(pid_t child, const uint32_t *scope, size_t s
 		    snapshot_value(files, i, METRIC_STATE) == 'R' ||
 		    snapshot_value(bpf, (size_t)j, METRIC_STATE) == 'R')
 			continue;
-		expect_equal_thread(files, (long)i, bpf, j, files->tgid[i] == (uint32_t)child);
-		equal++;
-		parked += files->tgid[i] == (uint32_t)child;
+		expect_equal_thread(files, (long)i, bpf, j, files->tgid[i] == process);
+		++*ret_equal;
+		*ret_of_process += files->tgid[i] == process;
+	}
+}
+
+/*
+ * Compares the threads in scope that stood still between two captures, one by each backend; all of a process
+ * that is parked do once they have got so far. Returns how many threads there were by BPF.
+ */
+static size_t expect_equal_captures(pid_t child, const uint32_t *scope, size_t scope_count)
+{
+	struct capture *by_files, *by_bpf;
+	size_t equal, parked = 0, count = 0;
+
+	live_backend = CAPTURE_BACKEND_PROCFS;
+	by_files = live_open(scope, scope_count);
+	live_backend = CAPTURE_BACKEND_BPF;
+	by_bpf = live_open(scope, scope_count);
+	for (int i = 0; i < 100 && parked != PARKED + 1; i++) {
+		struct snapshot *files, *bpf;
+
+		live_sleep_ms(50);
+		files = live_full(by_files);
+		bpf = live_full(by_bpf);
+		compare_captures(files, bpf, (uint32_t)child, &equal, &parked);
+		assert_true(equal > parked || scope != NULL);
+		count = bpf->thread_count;
+		assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
+		assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
+		snapshot_release(files);
+		snapshot_release(bpf);
 	}
 	assert_int_equal(parked, PARKED + 1);
-	assert_true(equal > parked || scope != NULL);
-	count = bpf->thread_count;
-	assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
-	assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
-	snapshot_release(files);
-	snapshot_release(bpf);
 	capture_close(by_files);
 	capture_close(by_bpf);
 	return count;
@@ -474,7 +487,10 @@ static void test_movers(void **state)
 		expect_moved_complete(before, round);
 		/* the threads were made in this order */
 		assert_true(has_moved(round, (long)turn));
-		assert_in_range(round->moved_count, 1, CHANGED);
+		/* its memory is each thread's */
+		if (snapshot_value(round, 0, METRIC_HIWATER_RSS_BYTES) ==
+		    snapshot_value(before, 0, METRIC_HIWATER_RSS_BYTES))
+			assert_in_range(round->moved_count, 1, CHANGED);
 		snapshot_release(before);
 		before = round;
 	}
