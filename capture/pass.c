@@ -63,6 +63,24 @@ static size_t count_threads(struct capture *capture)
 	return count;
 }
 
+static bool is_switched_on(struct capture *capture, const char *path)
+{
+	return text_equals(roots_read_text(&capture->roots, ROOT_PROC, path, &capture->text), "1");
+}
+
+/* What the kernel counts at the start is wanted in most rounds; what it does not, if it is switched on later.
+ */
+static uint32_t usual_parts(struct capture *capture)
+{
+	uint32_t parts = 0;
+
+	if (is_switched_on(capture, "sys/kernel/task_delayacct"))
+		parts |= TASK_PART_DELAYS;
+	if (is_switched_on(capture, "sys/kernel/sched_schedstats"))
+		parts |= TASK_PART_STATISTICS;
+	return parts;
+}
+
 /* Records carry ids of the initial pid namespace, and the ids of this procfs must be those. */
 static bool is_readable(const struct roots *roots, struct feature_result *ret_result)
 {
@@ -77,7 +95,7 @@ static bool is_readable(const struct roots *roots, struct feature_result *ret_re
 void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
 	if (is_readable(roots, ret_result))
-		bpf_tasks_close(bpf_tasks_open(NULL, 0, 0, arena, ret_result));
+		bpf_tasks_close(bpf_tasks_open(NULL, 0, 0, 0, arena, ret_result));
 }
 
 void passes_open(struct capture *capture)
@@ -86,7 +104,7 @@ void passes_open(struct capture *capture)
 
 	if (is_readable(&capture->roots, &passes->result))
 		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
-					       &passes->arena, &passes->result);
+					       usual_parts(capture), &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
 	passes->sees_others = (feature_capabilities() >> CAP_SYS_PTRACE & 1) != 0;
 }

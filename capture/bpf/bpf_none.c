@@ -17,11 +17,12 @@ struct feature_result bpf_check(void)
 }
 
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
-				 struct arena *arena, struct feature_result *ret_result)
+				 uint32_t usual_parts, struct arena *arena, struct feature_result *ret_result)
 {
 	(void)scope;
 	(void)scope_count;
 	(void)task_count;
+	(void)usual_parts;
 	(void)arena;
 	*ret_result = bpf_check();
 	return NULL;

@@ -18,7 +18,7 @@
 
 enum {
 	READ_SIZE = 32 * 1024,   /* what an iterator returns at most: PAGE_SIZE << 3, kernel/bpf/bpf_iter.c */
-	PARTS_TASKS_MAX = 65536, /* beyond, the parts are read by the iterator: their room is always taken */
+	PARTS_TASKS_MAX = 65536, /* for which there is room for parts that are not asked for all the time */
 	SPARE_TASKS = 1024,
 	WORD_BITS = 64,
 	ITERATIONS_MAX = 5, /* that ended before their time */
@@ -40,8 +40,6 @@ struct bpf_tasks {
 	const uint32_t *scope;  /* the processes that are read; none: all */
 	size_t scope_count;
 	size_t expected; /* tasks, by the last pass */
-	size_t room;     /* tasks that the walk has room for, and with parts */
-	size_t room_with_parts;
 	struct part_room records, delays, statistics;
 	unsigned char *bytes; /* of the iterator */
 	size_t bytes_size;
@@ -146,23 +144,31 @@ static void close_walk(struct bpf_tasks *tasks)
 	tasks->walk = NULL;
 }
 
-/* Where it cannot be loaded the iterator does it all. */
-static void open_walk(struct bpf_tasks *tasks, size_t task_count)
+/*
+ * Room for a part is taken from the start to the end. Where it is not asked for all the time, and much, there
+ * is none: then the iterator reads it, into memory of ours.
+ */
+static bool size_part(struct bpf_map *map, size_t room, bool usual)
 {
+	return bpf_map__set_max_entries(map, usual || room <= PARTS_TASKS_MAX ? (uint32_t)room : 1) == 0;
+}
+
+/* Where it cannot be loaded the iterator does it all. */
+static void open_walk(struct bpf_tasks *tasks, size_t task_count, uint32_t usual_parts)
+{
+	const size_t room = task_count + task_count / 4 + SPARE_TASKS;
 	struct task_walk *walk;
 
 	bpf_object_listen();
 	walk = tasks->walk = task_walk__open();
 	if (walk == NULL)
 		return;
-	tasks->room = task_count + task_count / 4 + SPARE_TASKS;
-	tasks->room_with_parts = tasks->room <= PARTS_TASKS_MAX ? tasks->room : 1;
 	walk->rodata->mask_words = mask_words();
 	bpf_program__set_autoload(tasks->scope_count == 0 ? walk->progs.walk_process : walk->progs.walk_tasks,
 				  false);
-	if (bpf_map__set_max_entries(walk->maps.records, (uint32_t)tasks->room) != 0 ||
-	    bpf_map__set_max_entries(walk->maps.delays, (uint32_t)tasks->room_with_parts) != 0 ||
-	    bpf_map__set_max_entries(walk->maps.statistics, (uint32_t)tasks->room_with_parts) != 0 ||
+	if (bpf_map__set_max_entries(walk->maps.records, (uint32_t)room) != 0 ||
+	    !size_part(walk->maps.delays, room, (usual_parts & TASK_PART_DELAYS) != 0) ||
+	    !size_part(walk->maps.statistics, room, (usual_parts & TASK_PART_STATISTICS) != 0) ||
 	    task_walk__load(walk) != 0 || !map_room(walk->maps.records, &tasks->records) ||
 	    !map_room(walk->maps.delays, &tasks->delays) ||
 	    !map_room(walk->maps.statistics, &tasks->statistics))
@@ -176,7 +182,7 @@ static void open_clock(struct bpf_tasks *tasks)
 }
 
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
-				 struct arena *arena, struct feature_result *ret_result)
+				 uint32_t usual_parts, struct arena *arena, struct feature_result *ret_result)
 {
 	struct bpf_tasks *tasks;
 
@@ -192,7 +198,7 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 		bpf_tasks_close(tasks);
 		return NULL;
 	}
-	open_walk(tasks, task_count);
+	open_walk(tasks, task_count, usual_parts);
 	open_clock(tasks);
 	return tasks;
 }

@@ -286,7 +286,7 @@ static void expect_pass(const uint32_t *scope, size_t scope_count, size_t room, 
 {
 	struct arena arena = {0};
 	struct feature_result result;
-	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, &arena, &result);
+	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, 0, &arena, &result);
 	struct bpf_pass pass;
 
 	assert_non_null(tasks);
@@ -384,6 +384,38 @@ static void test_scope_follows_a_number(void **state)
 	(void)state;
 	follow_a_number(CAPTURE_BACKEND_PROCFS);
 	follow_a_number(CAPTURE_BACKEND_BPF);
+}
+
+/* --- room --- */
+
+/* Whether one run of the program had room for the delays of so many tasks. */
+static bool has_room_for_delays(size_t task_count, uint32_t usual_parts)
+{
+	struct arena arena = {0};
+	struct feature_result result;
+	struct bpf_tasks *tasks = bpf_tasks_open(NULL, 0, task_count, usual_parts, &arena, &result);
+	struct bpf_pass pass;
+	bool in_one_run;
+
+	assert_non_null(tasks);
+	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
+	assert_true(pass.count > 0 && pass.delays != NULL);
+	in_one_run = pass.in_one_run;
+	bpf_tasks_close(tasks);
+	arena_release(&arena);
+	return in_one_run;
+}
+
+/* Delays that are wanted in each round are read in one run on a large host too. */
+static void test_room_for_delays(void **state)
+{
+	(void)state;
+	if (!has_room_for_delays(40000, 0)) {
+		print_message("SKIP: no open-coded iterator of tasks, or more than 51,000 tasks\n");
+		skip();
+	}
+	assert_true(has_room_for_delays(60000, TASK_PART_DELAYS));
+	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
 }
 
 /* --- which threads moved --- */
@@ -667,8 +699,11 @@ static void test_fingerprint(void **state)
 int main(void)
 {
 	const struct CMUnitTest by_bpf[] = {
-		cmocka_unit_test(test_equals_procfs),          cmocka_unit_test(test_scope_bounds_a_pass),
-		cmocka_unit_test(test_scope_follows_a_number), cmocka_unit_test(test_movers),
+		cmocka_unit_test(test_equals_procfs),
+		cmocka_unit_test(test_scope_bounds_a_pass),
+		cmocka_unit_test(test_scope_follows_a_number),
+		cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_movers),
 		cmocka_unit_test(test_exec_by_a_thread),
 	};
 	const struct CMUnitTest pure[] = {
