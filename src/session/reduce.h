@@ -15,6 +15,77 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 
 /* --- for reduce_column() --- */
 
+/* The accumulator of a row, or the first of them. */
+static inline struct accumulator *reduce_accumulator(const struct column_values *values, size_t row)
+{
+	return &values->accumulators[row * values->stride];
+}
+
+/* Adds a thread to the accumulator of its row. */
+typedef void reduce_add_function(const void *work, uint32_t thread, struct accumulator *accumulator);
+
+/* Adds threads that stand still as often as there are: they did nothing, and have a state. */
+static inline void reduce_add_copies(struct accumulator *accumulator, const struct accumulator *one,
+				     uint32_t count)
+{
+	accumulator->read += one->read * count;
+	accumulator->missed += one->missed * count;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = one->reason;
+	accumulator->partial |= one->partial;
+	accumulator->differs |= one->differs;
+}
+
+/*
+ * Adds all threads to the accumulators from `accumulators` on, which are those of the first row. Groups that
+ * stand still take their turn with their first threads: of several reasons the first one counts.
+ */
+static inline void reduce_add_threads(const struct shown *shown, struct accumulator *accumulators,
+				      size_t stride, bool only_movers, reduce_add_function *add,
+				      const void *work)
+{
+	size_t next = 0;
+
+	for (size_t k = 0; !only_movers && k < shown->count; k++)
+		add(work, shown->threads[k], &accumulators[shown->row_of[k] * stride]);
+	for (size_t i = 0; only_movers && i <= shown->mover_count; i++) {
+		const uint32_t k = i < shown->mover_count ? shown->movers[i] : UINT32_MAX;
+
+		for (; next < shown->still_count && shown->still_groups[next].first < k; next++) {
+			const struct still_group *group = &shown->still_groups[next];
+			struct accumulator one = {0};
+
+			add(work, shown->threads[group->first], &one);
+			reduce_add_copies(&accumulators[shown->row_of[group->first] * stride], &one,
+					  group->count);
+		}
+		if (k != UINT32_MAX)
+			add(work, shown->threads[k], &accumulators[shown->row_of[k] * stride]);
+	}
+}
+
+/* Reduces a column of a metric that is no counter, as the metric says. */
+void reduce_present(const struct span *span, const struct shown *shown, const struct column_values *values,
+		    enum metric metric);
+
+/* Reduces the column of ages to that of the oldest thread, ns. */
+void reduce_age(const struct shown *shown, const struct column_values *values);
+
+/*
+ * Reduces a column of smaps_rollup (enum smaps_key). The memory of a process counts where its leader is; its
+ * other threads have none of their own.
+ */
+void reduce_smaps(const struct shown *shown, const struct column_values *values);
+
+/*
+ * Reduces a column of waits that have not ended (LOST, STUCK, WAITING, LONG); of LOST what no counter shows,
+ * for sorting, in sum.second.
+ */
+void reduce_waits(const struct span *span, const struct shown *shown, const struct column_values *values);
+
+/* Reduces a column of how long waits took (enum latency_field). */
+void reduce_latency(const struct span *span, const struct shown *shown, const struct column_values *values);
+
 /*
  * Reduces a column of cgroup records to one accumulator per row: sum.first, and `differs` where a cgroup of
  * the group has no limit. Rows that are not cgroups get nothing: it does not apply to them.
