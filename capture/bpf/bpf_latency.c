@@ -19,14 +19,16 @@ enum {
 	IDLE_READINGS = 30,               /* after so many readings without one */
 	FIRST_VERSION = 1,
 	PROGRAM_COUNT = 4,
+	READ_ATTEMPTS = 100, /* some 10 us */
 };
 
 /* What was read of a slot before: all shards together. */
 struct seen {
 	uint32_t buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS];
 	uint64_t sum[LATENCY_RECORD_KINDS];
-	uint32_t idle;   /* readings without a new wait */
-	bool is_leaving; /* no thread takes it any more; free with the next reading */
+	uint64_t longest[LATENCY_RECORD_KINDS]; /* of a wait whose count was not seen yet; 0: of none */
+	uint32_t idle;                          /* readings without a new wait */
+	bool is_leaving;                        /* no thread takes it any more; free with the next reading */
 };
 
 struct bpf_latency {
@@ -241,38 +243,92 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 
 /* --- reading --- */
 
-/* Adds up the shards of a slot: its counts since it was last read. False where there are none. */
-static bool read_counts(struct bpf_latency *latency, uint32_t index, uint32_t generation,
-			struct bpf_waits *waits)
+/* Adds up the buckets of all shards since they were last read. Returns the highest with waits, -1: none. */
+static int read_buckets(const struct latency_counts *shards, uint32_t shard_count, size_t kind,
+			const uint32_t seen[LATENCY_RECORD_BUCKETS], uint64_t buckets[LATENCY_RECORD_BUCKETS])
+{
+	int highest = -1;
+
+	for (int i = 0; i < LATENCY_RECORD_BUCKETS; i++) {
+		uint32_t count = 0;
+
+		for (uint32_t shard = 0; shard < shard_count; shard++)
+			count += __atomic_load_n(&shards[shard].buckets[kind][i], __ATOMIC_ACQUIRE);
+		buckets[i] = count - seen[i];
+		if (buckets[i] != 0)
+			highest = i;
+	}
+	return highest;
+}
+
+/* Takes the longest of all shards away. */
+static uint64_t take_longest(struct latency_counts *shards, uint32_t shard_count, size_t kind)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t shard = 0; shard < shard_count; shard++) {
+		uint64_t own = 0;
+
+		if (__atomic_load_n(&shards[shard].longest[kind], __ATOMIC_RELAXED) != 0)
+			own = __atomic_exchange_n(&shards[shard].longest[kind], 0, __ATOMIC_ACQ_REL);
+		if (own > longest)
+			longest = own;
+	}
+	return longest;
+}
+
+/*
+ * What to tell of the longest wait, which is in the highest bucket: a longer one is kept until its count is
+ * seen. A shorter one is left where a reading came between that wait and its count, while a longer one stood
+ * for it.
+ */
+static uint64_t bound_longest(uint64_t longest, int highest, uint64_t *kept)
+{
+	const uint64_t start = highest > 0 ? UINT64_C(1) << highest : 0;
+
+	*kept = 0;
+	if (highest < 0 || (int)latency_record_bucket(longest) > highest) {
+		*kept = longest;
+		return highest < 0 ? 0 : (UINT64_C(2) << highest) - 1;
+	}
+	return longest > start ? longest : start;
+}
+
+/* Reads the waits of a kind since they were last read. False where there are none. */
+static bool read_kind(struct latency_counts *shards, uint32_t shard_count, size_t kind, struct seen *seen,
+		      struct bpf_waits *waits)
+{
+	uint64_t longest = seen->longest[kind], sum = 0;
+	int highest = -1;
+
+	/* a wait that is counted at this moment has its time already, and its count in a moment */
+	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+		uint64_t more;
+
+		highest = read_buckets(shards, shard_count, kind, seen->buckets[kind], waits->buckets[kind]);
+		more = take_longest(shards, shard_count, kind);
+		longest = more > longest ? more : longest;
+		if (longest == 0 || (int)latency_record_bucket(longest) <= highest)
+			break;
+	}
+	waits->longest[kind] = bound_longest(longest, highest, &seen->longest[kind]);
+	for (size_t i = 0; i < LATENCY_RECORD_BUCKETS; i++)
+		seen->buckets[kind][i] += (uint32_t)waits->buckets[kind][i];
+	for (uint32_t shard = 0; shard < shard_count; shard++)
+		sum += __atomic_load_n(&shards[shard].sum[kind], __ATOMIC_RELAXED);
+	waits->sum[kind] = sum - seen->sum[kind];
+	seen->sum[kind] = sum;
+	return highest >= 0;
+}
+
+/* Reads a slot: its waits since it was last read. False where there are none. */
+static bool read_counts(struct bpf_latency *latency, uint32_t index, struct bpf_waits *waits)
 {
 	struct latency_counts *shards = &latency->counts[(size_t)index * latency->shard_count];
-	struct seen *seen = &latency->seen[index];
 	bool found = false;
 
-	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++) {
-		uint64_t sum = 0;
-
-		for (size_t i = 0; i < LATENCY_RECORD_BUCKETS; i++) {
-			uint32_t count = 0;
-
-			for (uint32_t shard = 0; shard < latency->shard_count; shard++)
-				count += __atomic_load_n(&shards[shard].buckets[kind][i], __ATOMIC_RELAXED);
-			waits->buckets[kind][i] = count - seen->buckets[kind][i];
-			seen->buckets[kind][i] = count;
-			found |= waits->buckets[kind][i] != 0;
-		}
-		waits->longest[kind] = 0;
-		for (uint32_t shard = 0; shard < latency->shard_count; shard++) {
-			uint64_t longest = __atomic_exchange_n(&shards[shard].longest[generation][kind], 0,
-							       __ATOMIC_RELAXED);
-
-			sum += __atomic_load_n(&shards[shard].sum[kind], __ATOMIC_RELAXED);
-			if (longest > waits->longest[kind])
-				waits->longest[kind] = longest;
-		}
-		waits->sum[kind] = sum - seen->sum[kind];
-		seen->sum[kind] = sum;
-	}
+	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++)
+		found |= read_kind(shards, latency->shard_count, kind, &latency->seen[index], waits);
 	return found;
 }
 
@@ -290,6 +346,7 @@ static void take_back(struct bpf_latency *latency, uint32_t index)
 	if (seen->is_leaving) {
 		seen->is_leaving = false;
 		seen->idle = 0;
+		memset(seen->longest, 0, sizeof(seen->longest));
 		free_slot(latency, index);
 	} else if (++seen->idle >= IDLE_READINGS && latency->free_count < SCARCE_SLOTS) {
 		seen->is_leaving = true;
@@ -316,12 +373,10 @@ static struct latency_cost read_costs(struct bpf_latency *latency)
 void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
 		      uint64_t *ret_events, uint64_t *ret_cost_ns)
 {
-	const uint32_t generation = latency->object->bss->generation & 1;
 	const struct latency_cost before = latency->cost;
 	uint64_t samples;
 	size_t used = 0;
 
-	__atomic_store_n(&latency->object->bss->generation, 1 - generation, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < LATENCY_SLOTS; i++) {
 		struct latency_slot *slot = &latency->slots[i];
 		struct bpf_waits waits;
@@ -329,7 +384,7 @@ void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void 
 		if (__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) == 0)
 			continue;
 		used++;
-		if (!read_counts(latency, i, generation, &waits)) {
+		if (!read_counts(latency, i, &waits)) {
 			take_back(latency, i);
 			continue;
 		}

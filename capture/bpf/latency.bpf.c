@@ -24,24 +24,15 @@ enum {
 
 const volatile __u32 shard_mask;
 
-__u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
-__u32 generation; /* index into `longest` */
+__u64 since; /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
 /* Only in processes of these ids, in the initial pid namespace, when `scoped`. */
 const volatile bool scoped;
-
-/* What is known of a thread. */
-struct thread_times {
-	__u64 queued, blocked; /* since when, 0 when it is not */
-	struct latency_names names;
-	__u32 slot;
-	__u32 version; /* of the slot; 0: it has none yet */
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct thread_times);
+	__type(value, struct latency_times);
 } threads SEC(".maps");
 
 struct {
@@ -125,7 +116,7 @@ static __always_inline bool same_name(const char *left, const char *right)
 }
 
 /* A slot for names that have none, LATENCY_SLOT_OTHER when none is left. */
-static __noinline __u32 make_slot(struct thread_times *times, __u32 tgid, __u32 tid)
+static __noinline __u32 make_slot(struct latency_times *times, __u32 tgid, __u32 tid)
 {
 	__u32 index, *found;
 	struct latency_slot *slot;
@@ -151,7 +142,7 @@ static __noinline __u32 make_slot(struct thread_times *times, __u32 tgid, __u32 
 }
 
 /* The slot of a thread: the one it had, unless it goes by other names now. */
-static __always_inline __u32 slot_of(struct task_struct *trusted, struct thread_times *times)
+static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency_times *times)
 {
 	const struct task_struct *task = plain_task(trusted), *leader = task->group_leader;
 	__u64 cgroup = task->cgroups->dfl_cgrp->kn->id;
@@ -176,50 +167,20 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct thread_
 
 /* --- waits --- */
 
-/* The place of the highest bit of a time, which is the bucket: at most LATENCY_RECORD_BUCKETS - 1. */
-static __always_inline __u32 bucket_of(__u64 wait)
-{
-	__u32 bucket = 0;
-
-	if (wait >> 32 != 0) {
-		wait >>= 32;
-		bucket = 32;
-	}
-	if (wait >> 16 != 0) {
-		wait >>= 16;
-		bucket += 16;
-	}
-	if (wait >> 8 != 0) {
-		wait >>= 8;
-		bucket += 8;
-	}
-	if (wait >> 4 != 0) {
-		wait >>= 4;
-		bucket += 4;
-	}
-	if (wait >> 2 != 0) {
-		wait >>= 2;
-		bucket += 2;
-	}
-	if (wait >> 1 != 0)
-		bucket++;
-	return bucket < LATENCY_RECORD_BUCKETS ? bucket : LATENCY_RECORD_BUCKETS - 1;
-}
-
-/* Counts a wait that has ended. */
-static __always_inline void count_wait(struct task_struct *task, struct thread_times *times, __u32 kind,
-				       __u64 wait)
+/* Counts a wait that has ended, `from` ns to `now`. */
+static __always_inline void count_wait(struct task_struct *task, struct latency_times *times, __u32 kind,
+				       __u64 from, __u64 now)
 {
 	__u32 index = slot_of(task, times) * (shard_mask + 1) + (bpf_get_smp_processor_id() & shard_mask);
 	struct latency_counts *own = bpf_map_lookup_elem(&counts, &index);
+	/* the clock may go back a little between two CPUs: ktime_get_mono_fast_ns() */
+	__u64 wait = now > from ? now - from : 0;
+	__u32 bucket = latency_record_bucket(wait);
 	__u64 *longest;
-	__u32 bucket = bucket_of(wait);
 
 	if (own == NULL || bucket >= LATENCY_RECORD_BUCKETS)
 		return;
-	__sync_fetch_and_add(&own->buckets[kind][bucket], 1);
-	__sync_fetch_and_add(&own->sum[kind], wait);
-	longest = &own->longest[generation & 1][kind];
+	longest = &own->longest[kind];
 	/* another CPU may store a shorter one at the same time: the loop is bounded, so it may lose against
 	 * longer ones only */
 	for (int i = 0; i < 4; i++) {
@@ -228,11 +189,13 @@ static __always_inline void count_wait(struct task_struct *task, struct thread_t
 		if (before >= wait || __sync_val_compare_and_swap(longest, before, wait) == before)
 			break;
 	}
+	__sync_fetch_and_add(&own->sum[kind], wait);
+	__sync_fetch_and_add(&own->buckets[kind][bucket], 1);
 }
 
 static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 {
-	struct thread_times *times;
+	struct latency_times *times;
 
 	if (!is_in_scope(task))
 		return;
@@ -240,7 +203,7 @@ static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 	if (times == NULL)
 		return;
 	if (times->blocked >= since && times->blocked != 0)
-		count_wait(task, times, BLOCKED, now - times->blocked);
+		count_wait(task, times, BLOCKED, times->blocked, now);
 	times->blocked = 0;
 	/* one that has waited since it was preempted is woken as well, when it was about to sleep */
 	if (times->queued < since || times->queued == 0)
@@ -270,7 +233,7 @@ int count_new(__u64 *arguments)
 /* It leaves its CPU, and waits for the next turn or sleeps. */
 static __always_inline void note_leaving(struct task_struct *task, bool preempted, __u64 now)
 {
-	struct thread_times *times;
+	struct latency_times *times;
 	__u32 state;
 
 	if (task->pid == 0 || !is_in_scope(task))
@@ -289,7 +252,7 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 
 static __always_inline void note_arrival(struct task_struct *task, __u64 now)
 {
-	struct thread_times *times;
+	struct latency_times *times;
 
 	if (task->pid == 0)
 		return;
@@ -297,7 +260,7 @@ static __always_inline void note_arrival(struct task_struct *task, __u64 now)
 	if (times == NULL || times->queued == 0)
 		return;
 	if (times->queued >= since)
-		count_wait(task, times, RUN_QUEUE, now - times->queued);
+		count_wait(task, times, RUN_QUEUE, times->queued, now);
 	times->queued = 0;
 }
 

@@ -17,7 +17,6 @@ enum {
 	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
 	LATENCY_RECORD_KINDS = 2,    /* run queue, D */
 	LATENCY_NAME_SIZE = 16,      /* TASK_COMM_LEN of include/linux/sched.h */
-	LATENCY_GENERATIONS = 2,
 };
 
 /* Whose waits. Padded by hand: it is the key of a map. */
@@ -28,11 +27,23 @@ struct latency_names {
 	__u64 kernel; /* 1 for kernel threads */
 };
 
-/* The counts of one slot in one shard. They only grow, but for `longest`. */
+/* What is known of a thread. */
+struct latency_times {
+	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
+	struct latency_names names;
+	__u32 slot;
+	__u32 version; /* of the slot; 0: it has none yet */
+};
+
+/*
+ * The counts of one slot in one shard. They only grow, but for `longest`, which is taken away by who reads
+ * it. A wait is written from the last to the first of them and read from the first to the last: whose count
+ * is seen is among the longest by then.
+ */
 struct latency_counts {
 	__u32 buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS]; /* [i]: from 2^i ns on; may wrap */
 	__u64 sum[LATENCY_RECORD_KINDS];                             /* ns */
-	__u64 longest[LATENCY_GENERATIONS][LATENCY_RECORD_KINDS];    /* ns, of one generation */
+	__u64 longest[LATENCY_RECORD_KINDS];                         /* ns, since it was read */
 };
 
 /* What is known of a slot. */
@@ -50,5 +61,35 @@ struct latency_cost {
 	__u64 samples; /* of them, those that were timed */
 	__u64 sampled; /* ns in all of these */
 };
+
+/* The bucket of a wait, ns: the place of its highest bit, at most LATENCY_RECORD_BUCKETS - 1. */
+static __always_inline __u32 latency_record_bucket(__u64 wait)
+{
+	__u32 bucket = 0;
+
+	if (wait >> 32 != 0) {
+		wait >>= 32;
+		bucket = 32;
+	}
+	if (wait >> 16 != 0) {
+		wait >>= 16;
+		bucket += 16;
+	}
+	if (wait >> 8 != 0) {
+		wait >>= 8;
+		bucket += 8;
+	}
+	if (wait >> 4 != 0) {
+		wait >>= 4;
+		bucket += 4;
+	}
+	if (wait >> 2 != 0) {
+		wait >>= 2;
+		bucket += 2;
+	}
+	if (wait >> 1 != 0)
+		bucket++;
+	return bucket < LATENCY_RECORD_BUCKETS ? bucket : LATENCY_RECORD_BUCKETS - 1;
+}
 
 #endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How long waits take, as the programs of the kernel tell it, and as a snapshot has it. */
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "capture/bpf/bpf_latency.h"
+#include "live.h"
+
+enum {
+	PATIENCE_S = 60,
+	FUTURE_S = 1000,
+	NAMES = 1000, /* that a renamer goes by in turn */
+	RENAMERS = 4,
+	READINGS = 200,
+	ROWS = 5000,
+};
+
+/* NULL, with a printed reason, where it cannot be measured. */
+static struct bpf_latency *measure(uint32_t process)
+{
+	struct feature_result result;
+	struct arena arena = {0};
+	struct bpf_latency *latency = bpf_latency_open(&process, 1, &arena, &result);
+
+	if (latency == NULL)
+		print_message("SKIP: %s\n", result.detail);
+	else
+		assert_int_equal(bpf_latency_switch(latency, true), 0);
+	arena_release(&arena);
+	return latency;
+}
+
+static uint64_t deadline(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
+}
+
+/* --- the longest --- */
+
+static atomic_bool stop;
+
+/* Waits a little under one name after the other. */
+static void *rename_thread(void *argument)
+{
+	const struct timespec pause = {0, 1000};
+	char name[LATENCY_NAME_SIZE];
+
+	for (unsigned int i = 0; !atomic_load(&stop); i++) {
+		snprintf(name, sizeof(name), "%c%u", 'a' + *(const int *)argument, i % NAMES);
+		prctl(PR_SET_NAME, name);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+struct longest_check {
+	uint64_t rows, wrong;
+};
+
+/* The longest of a row is in its highest bucket. */
+static void check_longest(void *context, const struct bpf_waits *waits)
+{
+	struct longest_check *check = context;
+
+	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++) {
+		uint32_t highest = LATENCY_RECORD_BUCKETS;
+
+		for (uint32_t i = 0; i < LATENCY_RECORD_BUCKETS; i++)
+			highest = waits->buckets[kind][i] != 0 ? i : highest;
+		if (highest == LATENCY_RECORD_BUCKETS) {
+			assert_int_equal(waits->longest[kind], 0);
+			continue;
+		}
+		check->rows++;
+		check->wrong += latency_record_bucket(waits->longest[kind]) != highest;
+	}
+}
+
+/* At whatever moment of a wait its slot is read. */
+static void test_longest(void **state)
+{
+	struct bpf_latency *latency = measure((uint32_t)getpid());
+	const uint64_t end = deadline();
+	struct longest_check check = {0};
+	pthread_t threads[RENAMERS];
+	int numbers[RENAMERS];
+	uint64_t events, cost;
+
+	(void)state;
+	if (latency == NULL)
+		skip();
+	for (int i = 0; i < RENAMERS; i++) {
+		numbers[i] = i;
+		assert_int_equal(pthread_create(&threads[i], NULL, rename_thread, &numbers[i]), 0);
+	}
+	for (int i = 0; (i < READINGS || check.rows < ROWS) && clock_ns(CLOCK_MONOTONIC) < end; i++)
+		bpf_latency_read(latency, check_longest, &check, &events, &cost);
+	atomic_store(&stop, true);
+	for (size_t i = 0; i < RENAMERS; i++)
+		pthread_join(threads[i], NULL);
+	bpf_latency_close(latency);
+	print_message("%llu rows, of %llu the longest is not in the highest bucket\n",
+		      (unsigned long long)check.rows, (unsigned long long)check.wrong);
+	assert_true(check.rows >= ROWS);
+	assert_int_equal(check.wrong, 0);
+}
+
+/* --- a clock that goes back --- */
+
+/* A child that gives back what it gets through pipes. */
+struct echo {
+	pid_t child;
+	int pidfd, to, from;
+};
+
+static void start_echo(struct echo *echo)
+{
+	int to[2], from[2];
+	char byte;
+
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	echo->child = fork();
+	if (echo->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(to[1]);
+		while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
+			;
+		_exit(0);
+	}
+	assert_true(echo->child > 0);
+	close(to[0]);
+	close(from[1]);
+	echo->to = to[1];
+	echo->from = from[0];
+	echo->pidfd = (int)syscall(SYS_pidfd_open, echo->child, 0);
+	assert_true(echo->pidfd >= 0);
+}
+
+static void ask_echo(const struct echo *echo)
+{
+	char byte = 0;
+
+	assert_int_equal(write(echo->to, &byte, 1), 1);
+	assert_int_equal(read(echo->from, &byte, 1), 1);
+}
+
+static void end_echo(const struct echo *echo)
+{
+	close(echo->to);
+	close(echo->from);
+	close(echo->pidfd);
+	waitpid(echo->child, NULL, 0);
+}
+
+struct all_waits {
+	uint64_t counts[LATENCY_RECORD_KINDS], sum, longest;
+};
+
+static void add_waits(void *context, const struct bpf_waits *waits)
+{
+	struct all_waits *all = context;
+
+	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++) {
+		for (size_t i = 0; i < LATENCY_RECORD_BUCKETS; i++)
+			all->counts[kind] += waits->buckets[kind][i];
+		all->sum += waits->sum[kind];
+		all->longest = waits->longest[kind] > all->longest ? waits->longest[kind] : all->longest;
+	}
+}
+
+static long call_bpf(int command, union bpf_attr *attributes)
+{
+	return syscall(SYS_bpf, command, attributes, sizeof(*attributes));
+}
+
+/* The map with the times of threads, among the files that are open here. */
+static int find_times(void)
+{
+	for (int descriptor = 3; descriptor < 1024; descriptor++) {
+		struct bpf_map_info info = {0};
+		union bpf_attr attributes = {
+			.info = {.bpf_fd = (uint32_t)descriptor,
+				 .info_len = sizeof(info),
+				 .info = (uintptr_t)&info},
+		};
+
+		if (call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes) == 0 && strcmp(info.name, "threads") == 0 &&
+		    info.type == BPF_MAP_TYPE_TASK_STORAGE && info.value_size == sizeof(struct latency_times))
+			return descriptor;
+	}
+	fail_msg("the map `threads` is not among the open files");
+	return -1;
+}
+
+/* Lets the waits of a thread have begun at a time. */
+static void set_times(int map, int pidfd, uint64_t from)
+{
+	struct latency_times times;
+	union bpf_attr attributes = {
+		.map_fd = (uint32_t)map,
+		.key = (uintptr_t)&pidfd,
+		.value = (uintptr_t)&times,
+	};
+
+	assert_int_equal(call_bpf(BPF_MAP_LOOKUP_ELEM, &attributes), 0);
+	times.queued = times.blocked = from;
+	attributes.flags = BPF_EXIST;
+	assert_int_equal(call_bpf(BPF_MAP_UPDATE_ELEM, &attributes), 0);
+}
+
+/* A wait that ends before it began, by the clocks of two CPUs, took no time. */
+static void test_clock_goes_back(void **state)
+{
+	struct bpf_latency *latency;
+	struct all_waits all = {0};
+	const uint64_t end = deadline();
+	uint64_t events, cost;
+	struct echo echo;
+
+	(void)state;
+	start_echo(&echo);
+	latency = measure((uint32_t)echo.child);
+	if (latency == NULL) {
+		end_echo(&echo);
+		skip();
+	}
+	/* what is written here is lost where the child has not gone to sleep yet: then once more */
+	while (all.counts[1] == 0 && clock_ns(CLOCK_MONOTONIC) < end) {
+		live_sleep_ms(1);
+		set_times(find_times(), echo.pidfd, clock_ns(CLOCK_MONOTONIC) + FUTURE_S * NS_PER_S);
+		ask_echo(&echo);
+		bpf_latency_read(latency, add_waits, &all, &events, &cost);
+	}
+	bpf_latency_close(latency);
+	end_echo(&echo);
+	assert_true(all.counts[0] > 0);
+	assert_true(all.counts[1] > 0);
+	assert_true(all.longest < PATIENCE_S * NS_PER_S);
+	assert_true(all.sum < 2 * PATIENCE_S * NS_PER_S);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_clock_goes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
