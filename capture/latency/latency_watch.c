@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "base/memory.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/host/cgroup.h"
+#include "capture/procfs/text_scan.h"
 
 _Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets are the same");
 _Static_assert((int)LATENCY_RECORD_KINDS == (int)LATENCY_KIND_COUNT, "the kinds are the same");
@@ -35,11 +37,21 @@ struct latency_watch {
 	struct hash_map cgroup_of; /* by the id of a cgroup: id of its path in cgroup_paths */
 };
 
+bool latency_watch_suits(const struct utsname *kernel)
+{
+	unsigned int major, minor;
+
+	return strstr(kernel->version, "PREEMPT_RT") == NULL ||
+	       sscanf(kernel->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	       (major == 6 && minor >= 4);
+}
+
 struct latency_watch *latency_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
 					 struct arena *arena, struct feature_result *ret_result)
 {
 	struct bpf_latency *bpf;
 	struct latency_watch *watch;
+	struct utsname kernel;
 
 	*ret_result = (struct feature_result){
 		.state = FEATURE_STATE_OFF,
@@ -49,6 +61,14 @@ struct latency_watch *latency_watch_open(const struct roots *roots, const uint32
 	/* ids are those of the initial one */
 	if (!roots->own_namespace || !roots->initial_pid_namespace)
 		return NULL;
+	if (uname(&kernel) == 0 && !latency_watch_suits(&kernel)) {
+		*ret_result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_NOT_IN_KERNEL,
+			.detail = "a PREEMPT_RT kernel can measure it since Linux 6.4",
+		};
+		return NULL;
+	}
 	bpf = bpf_latency_open(scope, scope_count, arena, ret_result);
 	if (bpf == NULL)
 		return NULL;
@@ -138,9 +158,17 @@ struct taking {
 	bool learned;
 };
 
-static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char *name)
+/* A name as snapshots have it. */
+static struct text name_text(const char name[LATENCY_NAME_SIZE])
 {
-	return strncmp(snapshot_text(snapshot, id), name, strnlen(name, LATENCY_NAME_SIZE)) == 0;
+	return text_trim((struct text){name, strnlen(name, LATENCY_NAME_SIZE)});
+}
+
+static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char name[LATENCY_NAME_SIZE])
+{
+	const struct text text = name_text(name);
+
+	return strncmp(snapshot_text(snapshot, id), text.data, text.length) == 0;
 }
 
 /*
@@ -189,7 +217,9 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 
 static uint32_t intern_name(struct string_pool *strings, const char name[LATENCY_NAME_SIZE])
 {
-	return string_pool_intern(strings, name, strnlen(name, LATENCY_NAME_SIZE));
+	const struct text text = name_text(name);
+
+	return string_pool_intern(strings, text.data, text.length);
 }
 
 static void take(void *context, const struct bpf_waits *waits)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/utsname.h>
 
 #include "base/arena.h"
 #include "capture/procfs/root.h"
@@ -15,6 +16,13 @@
  * round or of all the time (docs/latency.md).
  */
 struct latency_watch;
+
+/*
+ * Whether waits can be measured on a kernel, as uname(2) describes it. The programs get room for a new
+ * thread's times with preemption switched off, where a kernel with PREEMPT_RT must not use kmalloc(): it does
+ * before Linux 6.4, which has bpf_mem_cache_alloc() for it (kernel/bpf/bpf_local_storage.c).
+ */
+bool latency_watch_suits(const struct utsname *kernel);
 
 /*
  * Loads what measures it, switched off, with the rights of the caller; of `scope_count` processes alone where

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "capture/bpf/bpf_latency.h"
+#include "capture/latency/latency_watch.h"
 #include "live.h"
 
 enum {
@@ -255,11 +256,115 @@ static void test_clock_goes_back(void **state)
 	assert_true(all.sum < 2 * PATIENCE_S * NS_PER_S);
 }
 
+/* --- names --- */
+
+static const char *const spaced_names[] = {"spaced", "spaced ", "  spaced"};
+
+static void *wait_often(void *argument)
+{
+	pthread_setname_np(pthread_self(), spaced_names[*(const int *)argument]);
+	for (;;)
+		live_sleep_ms(1);
+	return NULL;
+}
+
+static void run_spaced(void *argument)
+{
+	static int numbers[] = {0, 1, 2};
+	pthread_t thread;
+
+	(void)argument;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (pthread_create(&thread, NULL, wait_often, &numbers[i]) != 0)
+			_exit(1);
+	}
+}
+
+/* How many records have the names of a thread; none has blanks at the ends. */
+static size_t count_records(const struct snapshot *snapshot, long row)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < snapshot->latency.count; i++) {
+		const struct latency_record *record = &snapshot->latency.records[i];
+		const char *name = snapshot_text(snapshot, record->comm);
+		const size_t length = string_pool_length(&snapshot->strings, record->comm);
+
+		assert_true(length == 0 || (name[0] != ' ' && name[length - 1] != ' '));
+		if (strcmp(name, live_comm(snapshot, row)) != 0)
+			continue;
+		assert_string_equal(snapshot_text(snapshot, record->cgroup), live_cgroup(snapshot, row));
+		count++;
+	}
+	return count;
+}
+
+/* Blanks at the ends are no part of a name: waits are found under the name that the thread has elsewhere. */
+static void test_names(void **state)
+{
+	const pid_t child = live_start(run_spaced, NULL);
+	const uint32_t scope = (uint32_t)child;
+	const struct capture_options options = {.scope = &scope, .scope_count = 1, .latency = true};
+	const uint64_t end = deadline();
+	struct capture *capture;
+	struct error error;
+	bool able;
+	size_t records = 0;
+
+	(void)state;
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	able = capture_switch_latency(capture, true) == 0;
+	/* until all of them have waited under their names */
+	while (able && records < 3 && clock_ns(CLOCK_MONOTONIC) < end) {
+		struct snapshot *snapshot;
+		long row = LIVE_NO_ROW;
+
+		live_sleep_ms(20);
+		snapshot = live_round(capture);
+		if (live_count_named(snapshot, "spaced", &row) == 3)
+			records = count_records(snapshot, row);
+		snapshot_release(snapshot);
+	}
+	capture_close(capture);
+	live_end(child);
+	if (!able) {
+		print_message("SKIP: waits cannot be measured here\n");
+		skip();
+	}
+	assert_int_equal(records, 3);
+}
+
+/* --- kernels --- */
+
+static bool suits(const char *release, const char *version)
+{
+	struct utsname kernel;
+
+	snprintf(kernel.release, sizeof(kernel.release), "%s", release);
+	snprintf(kernel.version, sizeof(kernel.version), "%s", version);
+	return latency_watch_suits(&kernel);
+}
+
+/* Where a realtime kernel would sleep at an event it is not asked to. */
+static void test_kernels(void **state)
+{
+	(void)state;
+	assert_true(suits("5.14.0-427.el9.x86_64", "#1 SMP PREEMPT_DYNAMIC Tue Apr 2 2024"));
+	assert_false(suits("5.14.0-427.rt.el9.x86_64", "#1 SMP PREEMPT_RT Tue Apr 2 2024"));
+	assert_false(suits("6.1.0-18-rt-amd64", "#1 SMP PREEMPT_RT Debian 6.1.76-1 (2024-02-01)"));
+	assert_false(suits("6.3.3-rt15", "#1 SMP PREEMPT_RT Mon May 8 2023"));
+	assert_true(suits("6.4.0", "#1 SMP PREEMPT_RT Mon Jun 26 2023"));
+	assert_true(suits("6.12.6-rt", "#1 SMP PREEMPT_RT Mon Jan 6 2025"));
+	assert_true(suits("7.0", "#1 SMP PREEMPT_RT"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_longest),
 		cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
