@@ -181,7 +181,8 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, latency),
 		.description =
 			"measure from the start how long waits take, as the key l does: tab latency (by "
-			"BPF, as root; about 0.15 us of CPU time per wakeup and switch of the host)",
+			"BPF, as root; about 0.15 us of CPU time for each wakeup and each switch of the "
+			"host)",
 	},
 	{
 		.name = "save-dir",
