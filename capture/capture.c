@@ -127,9 +127,8 @@ static int open_backend(struct capture *capture, const struct capture_options *o
 		};
 	else
 		passes_open(capture);
-	if (options->backend != CAPTURE_BACKEND_PROCFS)
-		capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
-						  &capture->arena, &capture->ended_result);
+	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
+					  &capture->arena, &capture->ended_result);
 	if (passes->tasks != NULL) {
 		check_features(capture, 0);
 		return 0;
@@ -523,6 +522,11 @@ void capture_return_latency(struct capture *capture, const struct snapshot *snap
 void capture_switch_heap(struct capture *capture, bool on)
 {
 	capture->heap.off = !on;
+}
+
+uint64_t capture_serve_ended(struct capture *capture)
+{
+	return ended_watch_serve(capture->ended, capture->previous, &capture->checks);
 }
 
 size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns)

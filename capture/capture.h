@@ -87,6 +87,12 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);
 
 /*
+ * Reads what threads have told that ended, so that there is room for more of it. To be called between rounds.
+ * Returns when it is to be called again (CLOCK_MONOTONIC ns), UINT64_MAX for never.
+ */
+uint64_t capture_serve_ended(struct capture *capture);
+
+/*
  * Continues resolving the executables that the allocator probe has found, until none is left or the time has
  * come (CLOCK_MONOTONIC ns; 0: what can be done at once). To be called between rounds: the resolving
  * processes ask for files, and rounds do not wait for them. Returns how many are left.

@@ -12,61 +12,24 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "capture/bpf/bpf_exits.h"
-#include "capture/procfs/text_scan.h"
-#include "snapshot/ended_set.h"
+#include "capture/taskstats/taskstats_exits.h"
+#include "ended_amounts.h"
+#include "ended_records.h"
 
 enum {
 	FILE_ID_KERNFS = 0xfe, /* FILEID_KERNFS of include/linux/exportfs.h: the id is the handle */
 	CGROUPS_MAX = 65536,
 	/* A task that has ended is freed one grace period of RCU after its release; this is ample. */
 	FREE_LATE_NS = 60 * UINT64_C(1000000000),
-	TASK_NAME_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
-	TASK_NAME_ROOM = TASK_NAME_SIZE + 1,
-	NO_ROW = UINT32_MAX,
+	/* Records beyond these are added up before a round where they can be. */
+	WAITING_MAX = 4096,
 };
+
+/* How often messages are read: the socket has room for those of more than 50,000 threads a second. */
+#define SERVE_INTERVAL_NS (250 * NS_PER_MS)
 
 /* Where nobody can tell any more in which cgroup a task was: it was removed since. */
 static const char gone_cgroup[] = "(gone)";
-
-/* The amount of the kernel that each amount of a set is; user and system time are shared out anew. */
-static const struct {
-	enum exit_amount amount;
-	uint32_t needs; /* EXIT_KERNEL_… */
-} sources_of[ENDED_METRICS] = {
-	{EXIT_RUN_TIME, 0},
-	{EXIT_RUN_DELAY, 0},
-	{EXIT_TIMESLICES, 0},
-	{EXIT_VOLUNTARY, 0},
-	{EXIT_NONVOLUNTARY, 0},
-	{EXIT_MIGRATIONS, 0},
-	{EXIT_MINOR_FAULTS, 0},
-	{EXIT_MAJOR_FAULTS, 0},
-	{EXIT_USER_TIME, 0},
-	{EXIT_SYSTEM_TIME, 0},
-	{EXIT_IO, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 1, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 2, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 3, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 4, EXIT_KERNEL_IO},
-	{EXIT_IO + 5, EXIT_KERNEL_IO},
-	{EXIT_IO + 6, EXIT_KERNEL_IO},
-	{EXIT_TIMESLICES, EXIT_KERNEL_DELAYS},
-	{EXIT_RUN_DELAY, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 1, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 2, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 3, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 4, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 5, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 6, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 7, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 8, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 9, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 10, EXIT_KERNEL_WPCOPY_DELAY},
-	{EXIT_DELAYS + 11, EXIT_KERNEL_WPCOPY_DELAY},
-	{EXIT_DELAYS + 12, EXIT_KERNEL_IRQ_DELAY},
-	{EXIT_DELAYS + 13, EXIT_KERNEL_IRQ_DELAY},
-};
 
 /* A task that has ended, has no row any more and is not freed yet. */
 struct tracked_exit {
@@ -83,7 +46,15 @@ struct exit_cgroup {
 };
 
 struct ended_watch {
+	/* By taskstats, or NULL: */
+	struct taskstats_exits *messages;
+	struct ended_records *records;
+	uint64_t served_ns;     /* CLOCK_BOOTTIME of the last reading */
+	uint64_t next_serve_ns; /* CLOCK_MONOTONIC */
+
+	/* By BPF: */
 	struct bpf_exits *exits;
+	uint64_t lost;                /* as the programs counted at the last reading */
 	struct tracked_exit *tracked; /* that are not freed yet */
 	size_t tracked_count, tracked_capacity;
 	struct hash_map tracked_index;
@@ -101,11 +72,35 @@ struct reading {
 	struct ended_set *set;
 };
 
+/* Falls back to taskstats, or tells why nothing is watched: first why not by BPF. */
+static struct ended_watch *open_messages(const uint32_t *scope, size_t scope_count, struct arena *arena,
+					 struct feature_result *result)
+{
+	static const char no_detail[] = "not tried";
+	const char *by_bpf = result->detail != NULL ? result->detail : no_detail;
+	struct taskstats_exits *messages;
+	struct ended_watch *watch;
+	struct error error;
+
+	if (taskstats_exits_open(&messages, &error) < 0) {
+		result->detail = arena_format(arena, "BPF: %s; taskstats: %s", by_bpf, error.text);
+		return NULL;
+	}
+	result->state = FEATURE_STATE_PARTIAL;
+	result->reason = REASON_LOWER_BOUND;
+	result->detail = arena_format(arena, "told by taskstats, without the last moments; BPF: %s", by_bpf);
+	watch = memory_allocate_zero(1, sizeof(*watch));
+	watch->messages = messages;
+	watch->records = ended_records_create(scope, scope_count);
+	watch->served_ns = clock_ns(CLOCK_BOOTTIME);
+	return watch;
+}
+
 struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
 				     struct arena *arena, struct feature_result *ret_result)
 {
 	struct ended_watch *watch;
-	struct bpf_exits *exits;
+	struct bpf_exits *exits = NULL;
 
 	/* ids of the kernel have to be those of the proc root */
 	if (!roots->own_namespace || !roots->initial_pid_namespace) {
@@ -119,9 +114,10 @@ struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *
 		};
 		return NULL;
 	}
-	exits = bpf_exits_open(scope, scope_count, arena, ret_result);
+	if (ret_result->state != FEATURE_STATE_OFF)
+		exits = bpf_exits_open(scope, scope_count, arena, ret_result);
 	if (exits == NULL)
-		return NULL;
+		return open_messages(scope, scope_count, arena, ret_result);
 	watch = memory_allocate_zero(1, sizeof(*watch));
 	watch->exits = exits;
 	return watch;
@@ -131,6 +127,8 @@ void ended_watch_close(struct ended_watch *watch)
 {
 	if (watch == NULL)
 		return;
+	taskstats_exits_close(watch->messages);
+	ended_records_release(watch->records);
 	bpf_exits_close(watch->exits);
 	for (size_t i = 0; i < watch->cgroup_count; i++)
 		free(watch->cgroups[i].path);
@@ -143,8 +141,50 @@ void ended_watch_close(struct ended_watch *watch)
 
 void ended_watch_begin(struct ended_watch *watch)
 {
-	if (watch != NULL)
+	if (watch != NULL && watch->exits != NULL)
 		bpf_exits_set_known(watch->exits, UINT64_MAX);
+}
+
+/* --- messages --- */
+
+/* The records that are being read, and since when they may have come. */
+struct serving {
+	struct ended_watch *watch;
+	struct ended_record_span span;
+};
+
+static void take_record(void *context, uint32_t tid, const unsigned char *stats,
+			const struct taskstats_layout *layout)
+{
+	struct serving *serving = context;
+
+	serving->span.to_ns = clock_ns(CLOCK_BOOTTIME);
+	ended_records_add(serving->watch->records, &serving->span, tid, stats, layout);
+}
+
+static void read_messages(struct ended_watch *watch)
+{
+	const uint64_t now = clock_ns(CLOCK_BOOTTIME), monotonic = clock_ns(CLOCK_MONOTONIC);
+	struct serving serving = {
+		.watch = watch,
+		.span = {.from_ns = watch->served_ns, .suspended_ns = now > monotonic ? now - monotonic : 0}};
+
+	ended_records_lose(watch->records, taskstats_exits_read(watch->messages, take_record, &serving));
+	watch->served_ns = now;
+	watch->next_serve_ns = monotonic + SERVE_INTERVAL_NS;
+}
+
+uint64_t ended_watch_serve(struct ended_watch *watch, const struct snapshot *previous,
+			   const struct feature_checks *checks)
+{
+	if (watch == NULL || watch->messages == NULL)
+		return UINT64_MAX;
+	if (clock_ns(CLOCK_MONOTONIC) < watch->next_serve_ns)
+		return watch->next_serve_ns;
+	read_messages(watch);
+	if (ended_records_waiting(watch->records) > WAITING_MAX)
+		ended_records_add_up(watch->records, previous, checks);
+	return watch->next_serve_ns;
 }
 
 /* --- names --- */
@@ -199,72 +239,25 @@ static const char *cgroup_path(struct reading *reading, uint64_t id)
 	return path;
 }
 
-static const char *name_text(char text[static TASK_NAME_ROOM], const char name[static TASK_NAME_SIZE])
-{
-	struct text trimmed = text_trim((struct text){name, strnlen(name, TASK_NAME_SIZE)});
-
-	memcpy(text, trimmed.data, trimmed.length);
-	text[trimmed.length] = '\0';
-	return text;
-}
-
 /* The names of a key in the set; a cgroup that is gone is where `row` was, of the round before. */
 static uint32_t triple_of(struct reading *reading, const struct exit_key *key, uint32_t row)
 {
 	const struct snapshot *previous = reading->previous;
-	char process[TASK_NAME_ROOM], thread[TASK_NAME_ROOM];
+	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
 	const char *cgroup = cgroup_path(reading, key->cgroup);
 
-	if (cgroup == gone_cgroup && row != NO_ROW)
+	if (cgroup == gone_cgroup && row != ENDED_NO_ROW)
 		cgroup = snapshot_text(previous, previous->triples[previous->triple[row]].cgroup);
-	return ended_set_triple(reading->set, name_text(process, key->process),
-				name_text(thread, key->thread), cgroup);
+	return ended_set_triple(reading->set, ended_name(process, key->process),
+				ended_name(thread, key->thread), cgroup);
 }
 
 /* --- amounts --- */
 
-/*
- * Shares the run time out as the clock's tick saw the two times, not less than what was told before:
- * cputime_adjust() of kernel/sched/cputime.c.
- */
-static void share_times(const __u64 amounts[static EXIT_AMOUNTS], uint64_t least_user, uint64_t least_system,
-			struct ended_amounts *ret)
-{
-	const uint64_t run = amounts[EXIT_RUN_TIME];
-	const uint64_t user = amounts[EXIT_USER_TIME], system = amounts[EXIT_SYSTEM_TIME];
-	uint64_t share = 0;
-
-	if (system != 0)
-		share = user == 0 ? run : (uint64_t)((double)run * (double)system / (double)(user + system));
-	if (share < least_system)
-		share = least_system;
-	if (share > run)
-		share = run;
-	if (run - share < least_user)
-		share = run > least_user ? run - least_user : 0;
-	for (size_t i = 0; i < ENDED_METRICS; i++) {
-		if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
-			ret->of[i] = (run - share + NS_PER_TICK / 2) / NS_PER_TICK;
-		else if (ended_metrics[i] == METRIC_STIME_CLOCK_TICKS)
-			ret->of[i] = (share + NS_PER_TICK / 2) / NS_PER_TICK;
-	}
-}
-
-static struct ended_amounts amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
-				       uint64_t least_user, uint64_t least_system)
-{
-	struct ended_amounts result = {.delayed = delayed};
-
-	for (size_t i = 0; i < ENDED_METRICS; i++)
-		result.of[i] = amounts[sources_of[i].amount];
-	share_times(amounts, least_user, least_system, &result);
-	return result;
-}
-
 static struct ended_amounts thread_amounts(const struct exit_thread *thread)
 {
-	return amounts_of(thread->amounts, thread->delayed, thread->previous_user_time,
-			  thread->previous_system_time);
+	return ended_amounts_of(thread->amounts, thread->delayed, thread->previous_user_time,
+				thread->previous_system_time);
 }
 
 /* Why amounts of a source are known of no ended thread, or REASON_READ. */
@@ -287,7 +280,8 @@ static void set_reasons(struct reading *reading)
 	for (size_t i = 0; i < ENDED_METRICS; i++) {
 		enum source source = metrics[ended_metrics[i]].source;
 
-		reading->set->reasons[i] = (reason_id)((kernel & sources_of[i].needs) == sources_of[i].needs
+		reading->set->reasons[i] = (reason_id)((kernel & ended_sources[i].needs) ==
+								       ended_sources[i].needs
 							       ? reason_of(reading->round->checks, source)
 							       : REASON_NOT_IN_KERNEL);
 	}
@@ -304,9 +298,10 @@ static void add_groups(struct reading *reading)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct exit_sum *sum = &groups[i].sum;
-		const struct ended_amounts amounts = amounts_of(sum->amounts, sum->delayed, 0, 0);
-		struct ended_group *group = ended_set_group(
-			reading->set, triple_of(reading, &groups[i].key, NO_ROW), groups[i].key.kernel != 0);
+		const struct ended_amounts amounts = ended_amounts_of(sum->amounts, sum->delayed, 0, 0);
+		struct ended_group *group = ended_set_group(reading->set,
+							    triple_of(reading, &groups[i].key, ENDED_NO_ROW),
+							    groups[i].key.kernel != 0);
 
 		group->threads += sum->threads;
 		group->processes += sum->processes;
@@ -314,7 +309,7 @@ static void add_groups(struct reading *reading)
 	}
 }
 
-/* The row of a task in a snapshot, or NO_ROW. */
+/* The row of a task in a snapshot, or ENDED_NO_ROW. */
 static uint32_t find_row(const struct snapshot *snapshot, const struct exit_identity *identity)
 {
 	size_t low = 0, high = snapshot->thread_count;
@@ -332,7 +327,7 @@ static uint32_t find_row(const struct snapshot *snapshot, const struct exit_iden
 			       snapshot->tid[low] == identity->tid &&
 			       snapshot->start_time[low] == identity->start_boottime / NS_PER_TICK
 		       ? (uint32_t)low
-		       : NO_ROW;
+		       : ENDED_NO_ROW;
 }
 
 static uint64_t tracking_key(const struct exit_identity *identity)
@@ -388,8 +383,8 @@ static void add_rest(struct reading *reading, const struct exit_thread *thread,
 		     const struct ended_amounts *told)
 {
 	struct ended_amounts rest = thread_amounts(thread);
-	struct ended_group *group = ended_set_group(reading->set, triple_of(reading, &thread->key, NO_ROW),
-						    thread->key.kernel != 0);
+	struct ended_group *group = ended_set_group(
+		reading->set, triple_of(reading, &thread->key, ENDED_NO_ROW), thread->key.kernel != 0);
 
 	for (size_t i = 0; i < ENDED_METRICS; i++)
 		rest.of[i] = rest.of[i] > told->of[i] ? rest.of[i] - told->of[i] : 0;
@@ -416,8 +411,9 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
 static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
 {
 	bool young = item->identity.start_boottime >= reading->watch->since_before;
-	struct ended_group *group = ended_set_group(
-		reading->set, triple_of(reading, &item->thread.key, NO_ROW), item->thread.key.kernel != 0);
+	struct ended_group *group = ended_set_group(reading->set,
+						    triple_of(reading, &item->thread.key, ENDED_NO_ROW),
+						    item->thread.key.kernel != 0);
 
 	group->threads++;
 	group->processes += item->identity.tid == item->identity.tgid;
@@ -440,7 +436,7 @@ static void add_free(struct reading *reading, const struct bpf_exit_item *item, 
 		return;
 	if (tracked != NULL && tracked->told)
 		add_rest(reading, &last.thread, &tracked->amounts);
-	else if (row != NO_ROW)
+	else if (row != ENDED_NO_ROW)
 		add_known(reading, &last, row);
 	else
 		add_unknown(reading, &last);
@@ -460,7 +456,7 @@ static void add_ending(struct reading *reading, const struct bpf_exit_item *item
 	if (tracked == NULL)
 		tracked = track(reading, &item->identity);
 	tracked->listed = true;
-	if (!tracked->told && row != NO_ROW) {
+	if (!tracked->told && row != ENDED_NO_ROW) {
 		add_known(reading, item, row);
 		tracked->told = true;
 		tracked->amounts = thread_amounts(&item->thread);
@@ -474,7 +470,7 @@ static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 	struct tracked_exit *tracked = find_tracked(reading->watch, &item->identity);
 	uint32_t row;
 
-	if (find_row(reading->round->snapshot, &item->identity) != NO_ROW)
+	if (find_row(reading->round->snapshot, &item->identity) != ENDED_NO_ROW)
 		return; /* its row goes in another round, and it with it */
 	row = find_row(reading->previous, &item->identity);
 	if (item->thread.is_free != 0)
@@ -506,11 +502,17 @@ struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended
 
 	if (watch == NULL)
 		return NULL;
+	if (watch->messages != NULL) {
+		read_messages(watch);
+		return ended_records_read(watch->records, round);
+	}
 	bpf_exits_set_known(watch->exits, clock_ns(CLOCK_BOOTTIME));
 	reading.set = ended_set_create();
 	set_reasons(&reading);
 	add_groups(&reading);
 	add_items(&reading);
+	reading.set->lost = bpf_exits_lost(watch->exits) - watch->lost;
+	watch->lost += reading.set->lost;
 	watch->since_before = reading.previous->provenance.boottime_ns;
 	if (round->previous != NULL)
 		return reading.set;

@@ -194,14 +194,13 @@ static int parse_error(const unsigned char *bytes, size_t length)
 	return number < 0 && number > -4096 ? number : -EBADMSG;
 }
 
-int taskstats_parse_message(const void *bytes, size_t length, uint32_t tid, const unsigned char **ret_stats,
-			    size_t *ret_size)
+int taskstats_parse_record(const void *bytes, size_t length, uint32_t *ret_tid,
+			   const unsigned char **ret_stats, size_t *ret_size)
 {
 	const unsigned char *aggregate, *pid, *stats;
 	size_t aggregate_length, pid_length, stats_length;
 	const size_t headers = NLMSG_HDRLEN + GENL_HDRLEN;
 	struct nlmsghdr header;
-	uint32_t echoed;
 
 	if (length < sizeof(header))
 		return -EBADMSG;
@@ -218,14 +217,21 @@ int taskstats_parse_message(const void *bytes, size_t length, uint32_t tid, cons
 		return -EBADMSG;
 	pid = find_attribute(aggregate, aggregate_length, TASKSTATS_TYPE_PID, &pid_length);
 	stats = find_attribute(aggregate, aggregate_length, TASKSTATS_TYPE_STATS, &stats_length);
-	if (pid == NULL || stats == NULL || pid_length < sizeof(echoed) || stats_length < sizeof(uint16_t))
+	if (pid == NULL || stats == NULL || pid_length < sizeof(*ret_tid) || stats_length < sizeof(uint16_t))
 		return -EBADMSG;
-	memcpy(&echoed, pid, sizeof(echoed));
-	if (echoed != tid)
-		return -EBADMSG;
+	memcpy(ret_tid, pid, sizeof(*ret_tid));
 	*ret_stats = stats;
 	*ret_size = stats_length;
 	return 0;
+}
+
+int taskstats_parse_message(const void *bytes, size_t length, uint32_t tid, const unsigned char **ret_stats,
+			    size_t *ret_size)
+{
+	uint32_t echoed;
+	int result = taskstats_parse_record(bytes, length, &echoed, ret_stats, ret_size);
+
+	return result == 0 && echoed != tid ? -EBADMSG : result;
 }
 
 /* Fills `reply` from a message for `tid`. The layout is worked out again only when version or size change. */

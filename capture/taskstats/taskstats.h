@@ -64,6 +64,13 @@ const struct taskstats_layout *taskstats_layout(const struct taskstats_connectio
 int taskstats_parse_message(const void *bytes, size_t length, uint32_t tid, const unsigned char **ret_stats,
 			    size_t *ret_size);
 
+/*
+ * The same for a message whose thread is not known: what the kernel sends when a thread ends. What such a
+ * message says of a whole process (TASKSTATS_TYPE_AGGR_TGID), the sum of its threads, is passed over.
+ */
+int taskstats_parse_record(const void *bytes, size_t length, uint32_t *ret_tid,
+			   const unsigned char **ret_stats, size_t *ret_size);
+
 /* Asks for the calling thread: 0 when replies come, -ENOENT without the family, -EPERM when refused. */
 int taskstats_probe(void);
 

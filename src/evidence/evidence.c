@@ -6,6 +6,7 @@
 
 #include "base/heap_tag.h"
 #include "base/number.h"
+#include "snapshot/ended_set.h"
 
 static const struct table_column evidence_columns[EVIDENCE_COUNT] = {
 	[EVIDENCE_READ] = {.name = "read", .title = "READ", .width = 7},
@@ -213,6 +214,24 @@ static void append_taskstats(const struct snapshot *snapshot, struct buffer *lin
 	append_count(taskstats->other_err_count, " other errors\n", lines);
 }
 
+/* By which way it is known what ended threads did, where that leaves something out. */
+static void append_ended(const struct snapshot *snapshot, struct buffer *lines)
+{
+	const struct ended_set *set = snapshot->ended;
+
+	if (set == NULL || (!set->lower_bound && set->lost == 0))
+		return;
+	buffer_append_text(lines, set->lower_bound ? "ENDED  what threads did that ended is a lower bound: "
+						     "without their last moments"
+						   : "ENDED  ");
+	if (set->lost != 0) {
+		if (set->lower_bound)
+			buffer_append_text(lines, "; ");
+		append_count(set->lost, " threads ended of which nothing is known", lines);
+	}
+	buffer_append_char(lines, '\n');
+}
+
 void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
 			   struct buffer *lines)
 {
@@ -225,6 +244,7 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 	buffer_append_text(lines, snapshot->waiting_ns != NULL
 					  ? "WAITS  for a CPU count as far as they have gone\n"
 					  : "WAITS  count when they end; STUCK shows those that go on\n");
+	append_ended(snapshot, lines);
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(snapshot, lines);

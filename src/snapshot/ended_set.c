@@ -163,4 +163,6 @@ void ended_set_absorb(struct ended_set *set, const struct ended_set *from)
 		if (set->reasons[i] == REASON_READ)
 			set->reasons[i] = from->reasons[i];
 	}
+	set->lower_bound |= from->lower_bound;
+	set->lost += from->lost;
 }

@@ -53,6 +53,8 @@ struct ended_set {
 	size_t thread_count, thread_capacity;
 	/* Why an amount is not known of any, REASON_READ where it is. */
 	reason_id reasons[ENDED_METRICS];
+	bool lower_bound; /* the last moments of threads are missing in their amounts */
+	uint64_t lost;    /* threads of which nothing is known, for lack of room */
 };
 
 struct ended_set *ended_set_create(void);

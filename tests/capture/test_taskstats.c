@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "capture/taskstats/taskstats.h"
+#include "capture/taskstats/taskstats_exits.h"
 #include "taskstats_structs.h"
 
 /* One row per member: where each struct has it, and where each layout says it is. */
@@ -261,6 +264,52 @@ static void test_hostile_lengths(void **state)
 	}
 }
 
+/* What is sent when the last thread of a process ends: the thread's record, and the sum of the process. */
+struct last_message {
+	struct message thread;
+	uint16_t aggregate_length, aggregate_type;
+	uint16_t pid_length, pid_type;
+	uint32_t pid;
+	uint16_t null_length, null_type;
+	uint16_t stats_length, stats_type;
+	struct stats_v16 stats;
+};
+
+/* The sum of a process is passed over, whether it comes behind the thread's record or alone. */
+static void test_process_sums(void **state)
+{
+	struct last_message last = {
+		.thread = make_message(),
+		.aggregate_length = (uint16_t)(sizeof(last) -
+					       offsetof(struct last_message, aggregate_length)),
+		.aggregate_type = 5 | 0x8000,
+		.pid_length = 8,
+		.pid_type = 2,
+		.pid = 0x1200,
+		.null_length = 4,
+		.null_type = 6,
+		.stats_length = 4 + sizeof(struct stats_v16),
+		.stats_type = 3,
+		.stats = {.version = 16, .cpu_count = 99},
+	};
+	struct message sum = make_message();
+	const unsigned char *stats;
+	struct stats_v16 copy;
+	uint32_t tid = 0;
+	size_t size;
+
+	(void)state;
+	last.thread.length = sizeof(last);
+	assert_int_equal(taskstats_parse_record(&last, sizeof(last), &tid, &stats, &size), 0);
+	assert_int_equal(tid, 0x1234);
+	assert_int_equal(size, sizeof(copy));
+	memcpy(&copy, stats, sizeof(copy));
+	assert_int_equal(copy.cpu_count, 77);
+	sum.aggregate_type = 5 | 0x8000;
+	sum.pid_type = 2;
+	assert_int_equal(taskstats_parse_record(&sum, sizeof(sum), &tid, &stats, &size), -EBADMSG);
+}
+
 struct seen {
 	size_t answers, good, ended;
 	uint32_t wrong;
@@ -344,6 +393,106 @@ static void test_dropped_replies(void **state)
 	assert_int_equal(seen.wrong, 0);
 }
 
+enum {
+	EXITS = 3 /* threads of a process, its leader among them */
+};
+
+/* Records of threads that ended, by those of one process. */
+struct exits_seen {
+	uint32_t tgid;
+	size_t of_process, others;
+};
+
+static void count_exit(void *context, uint32_t tid, const unsigned char *stats,
+		       const struct taskstats_layout *layout)
+{
+	struct exits_seen *seen = context;
+
+	if (taskstats_number(layout, stats, TASKSTATS_MEMBER_AC_TGID) != seen->tgid) {
+		seen->others++;
+		return;
+	}
+	seen->of_process++;
+	assert_int_equal(taskstats_number(layout, stats, TASKSTATS_MEMBER_AC_PID), tid);
+}
+
+static void *end(void *argument)
+{
+	return argument;
+}
+
+/* A process that ends with its threads, all of them one after the other. */
+static pid_t start_process(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (int i = 1; i < EXITS; i++) {
+			pthread_t thread;
+
+			if (pthread_create(&thread, NULL, end, NULL) != 0)
+				_exit(1);
+			pthread_join(thread, NULL);
+		}
+		_exit(0);
+	}
+	return child;
+}
+
+static struct taskstats_exits *open_exits(void)
+{
+	struct taskstats_exits *exits;
+	struct error error;
+
+	if (taskstats_exits_open(&exits, &error) < 0) {
+		print_message("SKIP: nothing is told of threads that end: %s\n", error.text);
+		skip();
+	}
+	return exits;
+}
+
+/* Each thread that ends is told of once: the sum of its process is no thread. */
+static void test_exits(void **state)
+{
+	struct taskstats_exits *exits = open_exits();
+	struct exits_seen seen = {0};
+
+	(void)state;
+	seen.tgid = (uint32_t)start_process();
+	assert_int_equal(waitpid((pid_t)seen.tgid, NULL, 0), (pid_t)seen.tgid);
+	assert_int_equal(taskstats_exits_read(exits, count_exit, &seen), 0);
+	assert_int_equal(seen.of_process, EXITS);
+	assert_int_equal(taskstats_exits_read(exits, count_exit, &seen), 0);
+	assert_int_equal(seen.of_process, EXITS);
+	taskstats_exits_close(exits);
+}
+
+/* What there was no room for is counted, and what comes after it is read. */
+static void test_dropped_exits(void **state)
+{
+	enum {
+		PROCESSES = 50
+	};
+	struct taskstats_exits *exits = open_exits();
+	struct exits_seen seen = {0};
+	uint64_t dropped;
+	int size = 8192;
+
+	(void)state;
+	assert_int_equal(setsockopt(find_socket(), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
+	for (int i = 0; i < PROCESSES; i++)
+		waitpid(start_process(), NULL, 0);
+	dropped = taskstats_exits_read(exits, count_exit, &seen);
+	assert_true(seen.others < PROCESSES);
+	assert_true(dropped + seen.others >= PROCESSES * EXITS);
+	assert_int_equal(taskstats_exits_read(exits, count_exit, &seen), 0);
+	seen = (struct exits_seen){.tgid = (uint32_t)start_process()};
+	waitpid((pid_t)seen.tgid, NULL, 0);
+	taskstats_exits_read(exits, count_exit, &seen);
+	assert_true(seen.of_process != 0);
+	taskstats_exits_close(exits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,8 +504,11 @@ int main(void)
 		cmocka_unit_test(test_places_are_members),
 		cmocka_unit_test(test_message_checks),
 		cmocka_unit_test(test_hostile_lengths),
+		cmocka_unit_test(test_process_sums),
 		cmocka_unit_test(test_live_batches),
 		cmocka_unit_test(test_dropped_replies),
+		cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_dropped_exits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ capture/host: $snapshot capture/procfs
 capture/taskstats: $snapshot
 capture/bpf: $metric
 capture/latency: $latency
-capture/ended: $snapshot capture/bpf capture/procfs capture/host
+capture/ended: $snapshot capture/bpf capture/procfs capture/host capture/taskstats
 capture: $capture
 ui/terminal: $compare
 ui: $ui ui/terminal

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What stands behind a row or a number: all metrics, explanations, evidence. */
 #include "evidence/evidence.h"
+#include "snapshot/ended_set.h"
 #include "session_fixture.h"
 
 #include <string.h>
@@ -180,10 +181,35 @@ static void test_evidence(void **state)
 	session_release(session);
 }
 
+/* Where something of ended threads is missing, the page of sources says so. */
+static void test_lower_bound(void **state)
+{
+	struct snapshot *snapshot = fixture_snapshot(100);
+	struct buffer lines = {0};
+
+	(void)state;
+	snapshot->ended = ended_set_create();
+	evidence_append_lines(snapshot, 0, 0, &lines);
+	assert_null(strstr(lines.data, "ENDED"));
+	buffer_clear(&lines);
+	snapshot->ended->lower_bound = true;
+	evidence_append_lines(snapshot, 0, 0, &lines);
+	assert_non_null(strstr(lines.data,
+			       "ENDED  what threads did that ended is a lower bound: without their "
+			       "last moments\n"));
+	buffer_clear(&lines);
+	snapshot->ended->lost = 1200;
+	evidence_append_lines(snapshot, 0, 0, &lines);
+	assert_non_null(strstr(lines.data, "; 1,200 threads ended of which nothing is known\n"));
+	buffer_release(&lines);
+	snapshot_release(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metric_table),
+		cmocka_unit_test(test_lower_bound),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),
 	};

@@ -99,17 +99,20 @@ static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 	bool resolving = true;
 
 	while (signal_received == 0) {
-		uint64_t now = clock_ns(CLOCK_MONOTONIC), slice = now + SERVE_SLICE_NS;
+		uint64_t now = clock_ns(CLOCK_MONOTONIC), slice = now + SERVE_SLICE_NS, wake_ns;
 		struct timespec left = {0};
 
 		if (now >= deadline_ns)
 			return;
+		wake_ns = capture_serve_ended(batch->capture);
+		if (wake_ns > deadline_ns)
+			wake_ns = deadline_ns;
 		if (resolving)
 			resolving = capture_serve_heap(batch->capture,
 						       slice < deadline_ns ? slice : deadline_ns) != 0;
 		now = clock_ns(CLOCK_MONOTONIC);
-		if (!resolving && now < deadline_ns)
-			left = clock_timespec(deadline_ns - now);
+		if (!resolving && now < wake_ns)
+			left = clock_timespec(wake_ns - now);
 		/* POLLERR means a pipe or socket without a reader (pipe(7)); the next write fails then */
 		if (ppoll(&output, 1, &left, &batch->signals.mask) > 0)
 			return;

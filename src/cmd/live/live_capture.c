@@ -235,17 +235,41 @@ static bool serve_heap(struct live_capture *live, struct capture *capture, uint6
 	return left != 0;
 }
 
+/* The same for what ended threads have told. Returns when it is to be called again; also while paused. */
+static uint64_t serve_ended(struct live_capture *live, struct capture *capture)
+{
+	uint64_t next;
+
+	pthread_mutex_unlock(&live->lock);
+	next = capture_serve_ended(capture);
+	pthread_mutex_lock(&live->lock);
+	return next;
+}
+
+/* Whether there is something to do, or the end has come. */
+static bool is_wanted(const struct live_capture *live)
+{
+	return live->stop || live->round_wanted || live->base_wanted || live->save_state == SAVE_WANTED;
+}
+
 /* Waits until there is something to do; false at the end. Called and returns with the lock held. */
 static bool wait_for_work(struct live_capture *live, struct capture *capture, uint64_t next_round)
 {
 	bool resolving = true;
 
-	while (!live->stop && !live->round_wanted && !live->base_wanted && live->save_state != SAVE_WANTED) {
-		struct timespec until = clock_timespec(next_round);
+	while (!is_wanted(live)) {
+		const uint64_t next_serve = serve_ended(live, capture);
+		struct timespec until;
 		uint64_t soonest;
 
+		if (is_wanted(live))
+			break;
 		if (live->settings.paused || !live->settings_known) {
-			pthread_cond_wait(&live->changed, &live->lock);
+			until = clock_timespec(next_serve);
+			if (next_serve == UINT64_MAX)
+				pthread_cond_wait(&live->changed, &live->lock);
+			else
+				pthread_cond_timedwait(&live->changed, &live->lock, &until);
 			continue;
 		}
 		if (clock_ns(CLOCK_MONOTONIC) >= next_round)
@@ -254,6 +278,7 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 			resolving = serve_heap(live, capture, next_round);
 			continue;
 		}
+		until = clock_timespec(next_serve < next_round ? next_serve : next_round);
 		pthread_cond_timedwait(&live->changed, &live->lock, &until);
 		/* the interval may have become shorter */
 		soonest = clock_ns(CLOCK_MONOTONIC) + live->settings.interval_ns;

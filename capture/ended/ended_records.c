@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ended_records.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "ended_amounts.h"
+#include "snapshot/ended_set.h"
+
+enum {
+	BUCKETS_MAX = 16384,
+	LEADERS_MAX = 65536,
+	KTHREADD = 2, /* the parent of all kernel threads */
+	/* Rows have starts in ticks, records how long ago they were, in us. */
+	START_SLACK_NS = 2 * NS_PER_TICK,
+	US = 1000,
+};
+
+/* What a record does not have: the names of its process and its cgroup. */
+static const char unknown_name[] = "(ended)";
+/* What is beyond a bound is put together under this name. */
+static const char other_name[] = "(other)";
+
+/* Where each amount is in a record. Calls are counted in whole 1,024s (KB_MASK of kernel/tsacct.c): unknown.
+ */
+static const struct {
+	enum exit_amount amount;
+	enum taskstats_member member;
+	uint64_t unit;
+} members[] = {
+	{EXIT_RUN_TIME, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL, 1},
+	{EXIT_RUN_DELAY, TASKSTATS_MEMBER_CPU_DELAY_TOTAL, 1},
+	{EXIT_TIMESLICES, TASKSTATS_MEMBER_CPU_COUNT, 1},
+	{EXIT_VOLUNTARY, TASKSTATS_MEMBER_NVCSW, 1},
+	{EXIT_NONVOLUNTARY, TASKSTATS_MEMBER_NIVCSW, 1},
+	{EXIT_MINOR_FAULTS, TASKSTATS_MEMBER_AC_MINFLT, 1},
+	{EXIT_MAJOR_FAULTS, TASKSTATS_MEMBER_AC_MAJFLT, 1},
+	{EXIT_USER_TIME, TASKSTATS_MEMBER_AC_UTIME, US},
+	{EXIT_SYSTEM_TIME, TASKSTATS_MEMBER_AC_STIME, US},
+	{EXIT_IO, TASKSTATS_MEMBER_READ_CHAR, 1},
+	{EXIT_IO + 1, TASKSTATS_MEMBER_WRITE_CHAR, 1},
+	{EXIT_IO + 4, TASKSTATS_MEMBER_READ_BYTES, 1},
+	{EXIT_IO + 5, TASKSTATS_MEMBER_WRITE_BYTES, 1},
+	{EXIT_IO + 6, TASKSTATS_MEMBER_CANCELLED_WRITE_BYTES, 1},
+	{EXIT_DELAYS, TASKSTATS_MEMBER_BLKIO_COUNT, 1},
+	{EXIT_DELAYS + 1, TASKSTATS_MEMBER_BLKIO_DELAY_TOTAL, 1},
+	{EXIT_DELAYS + 2, TASKSTATS_MEMBER_SWAPIN_COUNT, 1},
+	{EXIT_DELAYS + 3, TASKSTATS_MEMBER_SWAPIN_DELAY_TOTAL, 1},
+	{EXIT_DELAYS + 4, TASKSTATS_MEMBER_FREEPAGES_COUNT, 1},
+	{EXIT_DELAYS + 5, TASKSTATS_MEMBER_FREEPAGES_DELAY_TOTAL, 1},
+	{EXIT_DELAYS + 6, TASKSTATS_MEMBER_THRASHING_COUNT, 1},
+	{EXIT_DELAYS + 7, TASKSTATS_MEMBER_THRASHING_DELAY_TOTAL, 1},
+	{EXIT_DELAYS + 8, TASKSTATS_MEMBER_COMPACT_COUNT, 1},
+	{EXIT_DELAYS + 9, TASKSTATS_MEMBER_COMPACT_DELAY_TOTAL, 1},
+	{EXIT_DELAYS + 10, TASKSTATS_MEMBER_WPCOPY_COUNT, 1},
+	{EXIT_DELAYS + 11, TASKSTATS_MEMBER_WPCOPY_DELAY_TOTAL, 1},
+	{EXIT_DELAYS + 12, TASKSTATS_MEMBER_IRQ_COUNT, 1},
+	{EXIT_DELAYS + 13, TASKSTATS_MEMBER_IRQ_DELAY_TOTAL, 1},
+};
+
+/* A thread that has ended. */
+struct waiting_record {
+	uint32_t tgid, tid;               /* tgid is 0 when the record does not say */
+	uint64_t start_from_ns, start_ns; /* CLOCK_BOOTTIME: it began between them */
+	char name[ENDED_NAME_SIZE];
+	bool kernel;
+	__u64 amounts[EXIT_AMOUNTS];
+};
+
+/* Threads of one name that no row shows; leaders have no process beside them. */
+struct bucket {
+	uint32_t tgid; /* of threads that are no leaders; 0 */
+	uint32_t name; /* of `names` */
+	bool kernel;
+	bool leaders;
+	uint64_t threads, unknown, delayed;
+	__u64 amounts[EXIT_AMOUNTS];
+};
+
+struct ended_records {
+	const uint32_t *scope;
+	size_t scope_count;
+	struct waiting_record *items;
+	size_t count, capacity;
+	struct bucket *buckets;
+	size_t bucket_count, bucket_capacity;
+	struct hash_map bucket_index;
+	struct string_pool names;
+	struct hash_map leaders; /* process: its name, of those whose leader has ended */
+	size_t leader_count;
+	struct taskstats_layout layout; /* of the last record; the size is 0 before the first */
+	uint64_t lost;
+	uint64_t suspended_ns; /* of the last record: the host, in all */
+	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
+	struct hash_map tids;  /* rows of `tids_of` by thread, for records without a process */
+	uint64_t tids_serial;  /* of the snapshot that they are of; 0 for none */
+};
+
+struct ended_records *ended_records_create(const uint32_t *scope, size_t scope_count)
+{
+	struct ended_records *records = memory_allocate_zero(1, sizeof(*records));
+
+	records->scope = scope;
+	records->scope_count = scope_count;
+	return records;
+}
+
+void ended_records_release(struct ended_records *records)
+{
+	if (records == NULL)
+		return;
+	free(records->items);
+	free(records->buckets);
+	hash_map_release(&records->bucket_index);
+	string_pool_release(&records->names);
+	hash_map_release(&records->leaders);
+	hash_map_release(&records->tids);
+	free(records);
+}
+
+void ended_records_lose(struct ended_records *records, uint64_t threads)
+{
+	records->lost += threads;
+}
+
+size_t ended_records_waiting(const struct ended_records *records)
+{
+	return records->count;
+}
+
+/* --- records --- */
+
+static uint32_t intern(struct ended_records *records, const char *text)
+{
+	return string_pool_intern(&records->names, text, strlen(text));
+}
+
+static bool in_scope(const struct ended_records *records, uint32_t tgid)
+{
+	for (size_t i = 0; i < records->scope_count; i++) {
+		if (records->scope[i] == tgid)
+			return true;
+	}
+	return records->scope_count == 0;
+}
+
+void ended_records_add(struct ended_records *records, const struct ended_record_span *span, uint32_t tid,
+		       const unsigned char *stats, const struct taskstats_layout *layout)
+{
+	const uint32_t tgid = (uint32_t)taskstats_number(layout, stats, TASKSTATS_MEMBER_AC_TGID);
+	const uint64_t age = taskstats_u64(layout, stats, TASKSTATS_MEMBER_AC_ETIME) * US;
+	const uint64_t earliest = age + START_SLACK_NS;
+	struct waiting_record *item;
+
+	records->suspended_ns = span->suspended_ns;
+	if (records->layout.version != layout->version || records->layout.size != layout->size)
+		records->layout = *layout;
+	if (tgid != 0 && !in_scope(records, tgid))
+		return;
+	if (records->count == ENDED_THREADS_MAX) {
+		records->lost++;
+		return;
+	}
+	item = MEMORY_APPEND(records->items, records->count, records->capacity);
+	*item = (struct waiting_record){
+		.tgid = tgid,
+		.tid = tid,
+		.start_from_ns = span->from_ns > earliest ? span->from_ns - earliest : 0,
+		.start_ns = span->to_ns > age ? span->to_ns - age : 0,
+		.kernel = tid == KTHREADD ||
+			  taskstats_number(layout, stats, TASKSTATS_MEMBER_AC_PPID) == KTHREADD,
+	};
+	if (taskstats_has(layout, TASKSTATS_MEMBER_AC_COMM))
+		memcpy(item->name, stats + layout->offset[TASKSTATS_MEMBER_AC_COMM], sizeof(item->name));
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
+		item->amounts[members[i].amount] = taskstats_u64(layout, stats, members[i].member) *
+						   members[i].unit;
+	if (tid == tgid && records->leader_count < LEADERS_MAX) {
+		char name[ENDED_NAME_ROOM];
+
+		hash_map_set(&records->leaders, tgid, intern(records, ended_name(name, item->name)));
+		records->leader_count++;
+	}
+}
+
+/* --- rows --- */
+
+/* The first row at or behind a thread. */
+static size_t find_place(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
+{
+	size_t low = 0, high = snapshot->thread_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshot->tgid[middle] < tgid ||
+		    (snapshot->tgid[middle] == tgid && snapshot->tid[middle] < tid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The row of the thread that ended, or ENDED_NO_ROW; `snapshot` may be NULL. */
+static uint32_t find_row(const struct ended_records *records, const struct snapshot *snapshot,
+			 const struct waiting_record *item)
+{
+	size_t row;
+	uint64_t start_ns;
+
+	if (snapshot == NULL)
+		return ENDED_NO_ROW;
+	row = find_place(snapshot, item->tgid, item->tid);
+	if (row == snapshot->thread_count || snapshot->tgid[row] != item->tgid ||
+	    snapshot->tid[row] != item->tid)
+		return ENDED_NO_ROW;
+	start_ns = snapshot->start_time[row] * NS_PER_TICK;
+	/* a row's start counts the time that the host was suspended, a record's age does not */
+	return start_ns + records->suspended_ns >= item->start_from_ns &&
+			       start_ns <= item->start_ns + START_SLACK_NS
+		       ? (uint32_t)row
+		       : ENDED_NO_ROW;
+}
+
+/* The row of a process's leader, or ENDED_NO_ROW. */
+static uint32_t find_leader(const struct snapshot *snapshot, uint32_t tgid)
+{
+	size_t row = snapshot != NULL && tgid != 0 ? find_place(snapshot, tgid, tgid) : SIZE_MAX;
+
+	return row != SIZE_MAX && row < snapshot->thread_count && snapshot->tid[row] == tgid ? (uint32_t)row
+											     : ENDED_NO_ROW;
+}
+
+/* Finds the processes of records that do not say theirs among the threads of a snapshot. */
+static void find_processes(struct ended_records *records, const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < records->count && snapshot != NULL; i++) {
+		struct waiting_record *item = &records->items[i];
+		uint32_t row;
+
+		if (item->tgid != 0)
+			continue;
+		if (records->tids_serial != snapshot->serial) {
+			hash_map_clear(&records->tids);
+			for (size_t k = 0; k < snapshot->thread_count; k++)
+				hash_map_set(&records->tids, snapshot->tid[k], (uint32_t)k);
+			records->tids_serial = snapshot->serial;
+		}
+		if (!hash_map_get(&records->tids, item->tid, &row))
+			continue;
+		item->tgid = snapshot->tgid[row];
+		if (find_row(records, snapshot, item) == ENDED_NO_ROW)
+			item->tgid = 0; /* another thread of that number */
+	}
+}
+
+/* --- threads that no row shows --- */
+
+static struct bucket *find_bucket(struct ended_records *records, const struct waiting_record *item)
+{
+	const bool leader = item->tid == item->tgid, full = records->bucket_count >= BUCKETS_MAX;
+	const uint32_t tgid = leader || full ? 0 : item->tgid;
+	char text[ENDED_NAME_ROOM];
+	const uint32_t name = intern(records, full ? other_name : ended_name(text, item->name));
+	const uint64_t key = (uint64_t)tgid << 34 | (uint64_t)name << 2 | (uint64_t)leader << 1 |
+			     item->kernel;
+	struct bucket *bucket;
+	uint32_t place;
+
+	if (hash_map_get(&records->bucket_index, key, &place))
+		return &records->buckets[place];
+	hash_map_set(&records->bucket_index, key, (uint32_t)records->bucket_count);
+	bucket = MEMORY_APPEND(records->buckets, records->bucket_count, records->bucket_capacity);
+	*bucket = (struct bucket){.tgid = tgid, .name = name, .kernel = item->kernel, .leaders = leader};
+	return bucket;
+}
+
+static void add_up(struct ended_records *records, const struct waiting_record *item,
+		   const struct feature_checks *checks)
+{
+	struct bucket *bucket = find_bucket(records, item);
+
+	bucket->threads++;
+	/* one that is older was missed, and what it did when is unknown */
+	if (item->start_ns < records->since_before) {
+		bucket->unknown++;
+		return;
+	}
+	bucket->delayed += item->start_from_ns >= checks->delayacct_on_since_ns;
+	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
+		bucket->amounts[i] += item->amounts[i];
+}
+
+/* Whether a thread is still there, as a zombie or while it ends; its number may have gone to another one. */
+static bool is_there(const struct waiting_record *item)
+{
+	if (item->tgid == 0)
+		return kill((pid_t)item->tid, 0) == 0 || errno != ESRCH;
+	return tgkill((pid_t)item->tgid, (pid_t)item->tid, 0) == 0 || errno != ESRCH;
+}
+
+void ended_records_add_up(struct ended_records *records, const struct snapshot *previous,
+			  const struct feature_checks *checks)
+{
+	size_t kept = 0;
+
+	find_processes(records, previous);
+	for (size_t i = 0; i < records->count; i++) {
+		const struct waiting_record *item = &records->items[i];
+
+		if (!in_scope(records, item->tgid))
+			continue;
+		if (find_row(records, previous, item) != ENDED_NO_ROW || is_there(item))
+			records->items[kept++] = *item;
+		else
+			add_up(records, item, checks);
+	}
+	records->count = kept;
+}
+
+/* --- the round --- */
+
+/* The work of one round. */
+struct reading {
+	struct ended_records *records;
+	const struct ended_round *round;
+	struct ended_set *set;
+};
+
+/* A snapshot's name of the process or thread of a row, or its cgroup. */
+static const char *row_text(const struct snapshot *snapshot, uint32_t row, size_t member)
+{
+	const struct triple *triple = &snapshot->triples[snapshot->triple[row]];
+
+	return snapshot_text(snapshot, *(const uint32_t *)((const char *)triple + member));
+}
+
+/* The names of a process that other threads than its leader belong to. */
+static void name_process(const struct reading *reading, uint32_t tgid, const char **ret_process,
+			 const char **ret_cgroup)
+{
+	const struct snapshot *snapshots[] = {reading->round->snapshot, reading->round->previous};
+	uint32_t name;
+
+	*ret_process = *ret_cgroup = unknown_name;
+	for (size_t i = ARRAY_COUNT(snapshots); i-- > 0;) {
+		uint32_t row = find_leader(snapshots[i], tgid);
+
+		if (row == ENDED_NO_ROW)
+			continue;
+		*ret_process = row_text(snapshots[i], row, offsetof(struct triple, pcomm));
+		*ret_cgroup = row_text(snapshots[i], row, offsetof(struct triple, cgroup));
+	}
+	if (tgid != 0 && hash_map_get(&reading->records->leaders, tgid, &name))
+		*ret_process = string_pool_text(&reading->records->names, name);
+}
+
+/* One that the last round has: by the names that it had last. */
+static void add_known(const struct reading *reading, const struct waiting_record *item, uint32_t row)
+{
+	const struct snapshot *previous = reading->round->previous;
+	const bool kernel = (previous->thread_flags[row] & THREAD_KERNEL) != 0;
+	const bool delayed = item->start_from_ns >= reading->round->checks->delayacct_on_since_ns ||
+			     snapshot_source_reason(previous, row, SOURCE_DELAYS) == REASON_READ;
+	const char *process, *name, *cgroup;
+	struct ended_thread *thread;
+	char text[ENDED_NAME_ROOM];
+	uint32_t triple;
+
+	name_process(reading, item->tgid, &process, &cgroup);
+	cgroup = row_text(previous, row, offsetof(struct triple, cgroup));
+	/* names of kernel threads are longer than the kernel's structure, and stay */
+	name = kernel ? row_text(previous, row, offsetof(struct triple, comm)) : ended_name(text, item->name);
+	if (kernel)
+		process = row_text(previous, row, offsetof(struct triple, pcomm));
+	else if (item->tid == item->tgid)
+		process = name;
+	triple = ended_set_triple(reading->set, process, name, cgroup);
+	thread = ended_set_add_thread(reading->set, triple, kernel);
+	if (thread == NULL)
+		return;
+	thread->tgid = item->tgid;
+	thread->tid = item->tid;
+	thread->start_time = previous->start_time[row];
+	thread->amounts = ended_amounts_of(item->amounts, delayed, 0, 0);
+}
+
+static void add_bucket(const struct reading *reading, const struct bucket *bucket)
+{
+	const char *name = string_pool_text(&reading->records->names, bucket->name);
+	const char *process = name, *cgroup = unknown_name;
+	__u64 amounts[EXIT_AMOUNTS];
+	uint64_t sampled;
+	struct ended_amounts sum;
+	struct ended_group *group;
+
+	if (!bucket->leaders)
+		name_process(reading, bucket->tgid, &process, &cgroup);
+	memcpy(amounts, bucket->amounts, sizeof(amounts));
+	sampled = amounts[EXIT_USER_TIME] + amounts[EXIT_SYSTEM_TIME];
+	if (amounts[EXIT_RUN_TIME] < sampled)
+		amounts[EXIT_RUN_TIME] = sampled;
+	sum = ended_amounts_of(amounts, bucket->delayed, 0, 0);
+	group = ended_set_group(reading->set, ended_set_triple(reading->set, process, name, cgroup),
+				bucket->kernel);
+	group->threads += bucket->threads;
+	group->processes += bucket->leaders ? bucket->threads : 0;
+	group->unknown += bucket->unknown;
+	ended_amounts_add(&group->amounts, &sum);
+}
+
+static void take_items(const struct reading *reading)
+{
+	struct ended_records *records = reading->records;
+	const struct ended_round *round = reading->round;
+	size_t kept = 0;
+
+	find_processes(records, round->previous);
+	find_processes(records, round->snapshot);
+	for (size_t i = 0; i < records->count; i++) {
+		const struct waiting_record *item = &records->items[i];
+		uint32_t row;
+
+		if (!in_scope(records, item->tgid))
+			continue;
+		if (find_row(records, round->snapshot, item) != ENDED_NO_ROW) {
+			records->items[kept++] = *item; /* its row goes in another round, and it with it */
+			continue;
+		}
+		row = find_row(records, round->previous, item);
+		if (row != ENDED_NO_ROW)
+			add_known(reading, item, row);
+		else if (round->previous != NULL)
+			add_up(records, item, round->checks);
+	}
+	records->count = kept;
+}
+
+/* Threads of which nothing came: in a scope it is not known whether they were of it. */
+static void add_lost(const struct reading *reading)
+{
+	struct ended_records *records = reading->records;
+
+	reading->set->lost = records->lost;
+	if (records->lost != 0 && records->scope_count == 0) {
+		struct ended_group *group = ended_set_group(
+			reading->set,
+			ended_set_triple(reading->set, unknown_name, unknown_name, unknown_name), false);
+
+		group->threads += records->lost;
+		group->unknown += records->lost;
+	}
+}
+
+/* Why an amount is known of no thread, or REASON_READ. */
+static enum reason reason_of(const struct reading *reading, enum metric metric, enum exit_amount amount)
+{
+	const struct feature_checks *checks = reading->round->checks;
+	const struct feature_result *io = &checks->results[FEATURE_IO_ACCOUNTING];
+	const enum source source = metrics[metric].source;
+	size_t i = 0;
+
+	if (source == SOURCE_DELAYS && checks->task_delayacct != TASK_DELAYACCT_ON)
+		return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
+									   : REASON_SWITCHED_OFF;
+	if (source == SOURCE_IO && io->state == FEATURE_STATE_OFF)
+		return io->reason;
+	while (i < ARRAY_COUNT(members) && members[i].amount != amount)
+		i++;
+	if (i == ARRAY_COUNT(members))
+		return metric == METRIC_UTIME_CLOCK_TICKS || metric == METRIC_STIME_CLOCK_TICKS
+			       ? REASON_READ
+			       : REASON_OTHER_BACKEND;
+	return reading->records->layout.size == 0 ||
+			       taskstats_has(&reading->records->layout, members[i].member)
+		       ? REASON_READ
+		       : REASON_NOT_IN_KERNEL;
+}
+
+static void clear_sums(struct ended_records *records)
+{
+	records->bucket_count = 0;
+	hash_map_clear(&records->bucket_index);
+	hash_map_clear(&records->leaders);
+	records->leader_count = 0;
+	string_pool_release(&records->names);
+	records->lost = 0;
+}
+
+struct ended_set *ended_records_read(struct ended_records *records, const struct ended_round *round)
+{
+	struct reading reading = {.records = records, .round = round, .set = ended_set_create()};
+
+	reading.set->lower_bound = true;
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		reading.set->reasons[i] = (reason_id)reason_of(&reading, ended_metrics[i],
+							       ended_sources[i].amount);
+	take_items(&reading);
+	for (size_t i = 0; i < records->bucket_count; i++)
+		add_bucket(&reading, &records->buckets[i]);
+	add_lost(&reading);
+	clear_sums(records);
+	records->since_before = round->previous != NULL ? round->previous->provenance.boottime_ns : 0;
+	if (round->previous != NULL)
+		return reading.set;
+	/* before the first round nothing counts */
+	ended_set_release(reading.set);
+	return NULL;
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records of threads that ended: to whom they belong, and what is known of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "capture/ended/ended_records.h"
+#include "snapshot/ended_set.h"
+
+#define MS(n) ((uint64_t)(n)*NS_PER_MS)
+#define S(n)  ((uint64_t)(n)*NS_PER_S)
+
+/* The sizes that the versions have: include/uapi/linux/taskstats.h. */
+static const size_t sizes[] = {[11] = 368, [12] = 400, [13] = 416, [14] = 432, [16] = 560};
+
+/* A record in the making. */
+struct record {
+	struct taskstats_layout layout;
+	unsigned char stats[560];
+	uint32_t tid;
+};
+
+static struct ended_records *records;
+static struct feature_checks checks;
+
+static int set_up(void **state)
+{
+	(void)state;
+	records = ended_records_create(NULL, 0);
+	memset(&checks, 0, sizeof(checks));
+	checks.task_delayacct = TASK_DELAYACCT_ON;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ended_records_release(records);
+	return 0;
+}
+
+/* A member, where the version has it; widths are those of a little-endian host or eight bytes. */
+static void put(struct record *record, enum taskstats_member member, uint64_t value, size_t width)
+{
+	const uint32_t word = (uint32_t)value;
+
+	if (!taskstats_has(&record->layout, member))
+		return;
+	if (width == sizeof(word))
+		memcpy(record->stats + record->layout.offset[member], &word, sizeof(word));
+	else
+		memcpy(record->stats + record->layout.offset[member], &value, sizeof(value));
+}
+
+/* A thread that began `age_ns` before its record came; it had waited for 5 ms. */
+static struct record make_record(unsigned int version, uint32_t tgid, uint32_t tid, const char *name,
+				 uint64_t age_ns)
+{
+	struct record record = {.tid = tid};
+
+	taskstats_layout_resolve(&record.layout, version, sizes[version]);
+	put(&record, TASKSTATS_MEMBER_AC_TGID, tgid, 4);
+	put(&record, TASKSTATS_MEMBER_AC_PPID, 1, 4);
+	put(&record, TASKSTATS_MEMBER_AC_ETIME, age_ns / NS_PER_US, 8);
+	put(&record, TASKSTATS_MEMBER_CPU_DELAY_TOTAL, MS(5), 8);
+	strcpy((char *)record.stats + record.layout.offset[TASKSTATS_MEMBER_AC_COMM], name);
+	return record;
+}
+
+/* The times that a record says: those of the scheduler, and as the tick saw them. */
+static void put_times(struct record *record, uint64_t run_ns, uint64_t user_ns, uint64_t system_ns)
+{
+	put(record, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL, run_ns, 8);
+	put(record, TASKSTATS_MEMBER_AC_UTIME, user_ns / NS_PER_US, 8);
+	put(record, TASKSTATS_MEMBER_AC_STIME, system_ns / NS_PER_US, 8);
+}
+
+/* It came in the quarter of a second before `now_ns`. */
+static void add(const struct record *record, uint64_t now_ns)
+{
+	const struct ended_record_span span = {.from_ns = now_ns - MS(250), .to_ns = now_ns};
+
+	ended_records_add(records, &span, record->tid, record->stats, &record->layout);
+}
+
+static void add_plain(uint32_t tgid, uint32_t tid, const char *name, uint64_t age_ns, uint64_t now_ns)
+{
+	struct record record = make_record(16, tgid, tid, name, age_ns);
+
+	put_times(&record, MS(7), MS(4), 0);
+	add(&record, now_ns);
+}
+
+static struct snapshot *make_snapshot(uint64_t now_ns)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->provenance.boottime_ns = now_ns;
+	return snapshot;
+}
+
+static uint32_t intern(struct snapshot *snapshot, const char *text)
+{
+	return string_pool_intern(&snapshot->strings, text, strlen(text));
+}
+
+/* Rows come in the order of their threads. */
+static void add_row(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, const char *process,
+		    const char *name, const char *cgroup, uint64_t start_ns)
+{
+	const size_t row = snapshot_add_thread(snapshot, tgid, tid);
+	const struct triple triple = {intern(snapshot, process), intern(snapshot, name),
+				      intern(snapshot, cgroup)};
+
+	snapshot->triple[row] = snapshot_intern_triple(snapshot, triple);
+	snapshot->start_time[row] = start_ns / NS_PER_TICK;
+}
+
+static struct ended_set *read_round(const struct snapshot *now, const struct snapshot *previous)
+{
+	const struct ended_round round = {.checks = &checks, .snapshot = now, .previous = previous};
+
+	return ended_records_read(records, &round);
+}
+
+static const char *name_of(const struct ended_set *set, uint32_t triple, size_t member)
+{
+	return snapshot_text(set->names,
+			     *(const uint32_t *)((const char *)&set->names->triples[triple] + member));
+}
+
+static bool is_named(const struct ended_set *set, uint32_t triple, const char *process, const char *name,
+		     const char *cgroup)
+{
+	return strcmp(name_of(set, triple, offsetof(struct triple, pcomm)), process) == 0 &&
+	       strcmp(name_of(set, triple, offsetof(struct triple, comm)), name) == 0 &&
+	       strcmp(name_of(set, triple, offsetof(struct triple, cgroup)), cgroup) == 0;
+}
+
+static const struct ended_group *group_of(const struct ended_set *set, const char *process, const char *name,
+					  const char *cgroup)
+{
+	for (size_t i = 0; i < set->group_count; i++) {
+		if (is_named(set, set->groups[i].triple, process, name, cgroup))
+			return &set->groups[i];
+	}
+	fail_msg("no group %s %s %s", process, name, cgroup);
+	return NULL;
+}
+
+static size_t place_of(enum metric metric)
+{
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		if (ended_metrics[i] == metric)
+			return i;
+	}
+	fail_msg("no amount %s", metrics[metric].name);
+	return 0;
+}
+
+static uint64_t amount(const struct ended_amounts *amounts, enum metric metric)
+{
+	return amounts->of[place_of(metric)];
+}
+
+/* A thread of the last round is listed, by its last name, where its row was, with what it counted. */
+static void test_with_row(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct record record = make_record(16, 50, 51, "renamed", S(301));
+	struct ended_set *set;
+
+	(void)state;
+	add_row(previous, 50, 50, "server", "server", "/a", S(600));
+	add_row(previous, 50, 51, "server", "worker", "/b", S(700));
+	add_row(previous, 60, 60, "job", "job", "/c", S(999));
+	add_row(now, 50, 50, "server", "server", "/a", S(600));
+	assert_null(read_round(previous, NULL));
+	put_times(&record, MS(42), MS(90), MS(30));
+	put(&record, TASKSTATS_MEMBER_BLKIO_COUNT, 3, 8);
+	put(&record, TASKSTATS_MEMBER_IRQ_COUNT, 4, 8);
+	put(&record, TASKSTATS_MEMBER_READ_BYTES, 4096, 8);
+	add(&record, S(1001));
+	add_plain(60, 60, "job-ended", MS(1900), S(1001));
+	set = read_round(now, previous);
+	assert_int_equal(set->group_count, 0);
+	assert_int_equal(set->thread_count, 2);
+	assert_true(is_named(set, set->threads[0].triple, "server", "renamed", "/b"));
+	assert_int_equal(set->threads[0].tgid, 50);
+	assert_int_equal(set->threads[0].tid, 51);
+	assert_int_equal(set->threads[0].start_time, 70000);
+	/* the scheduler's time, shared out as the tick saw it, in ticks of 10 ms */
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_RUN_TIME_NS), MS(42));
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_UTIME_CLOCK_TICKS), 3);
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_STIME_CLOCK_TICKS), 1);
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_WAIT_TIME_NS), MS(5));
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_BLKIO_DELAY_COUNT), 3);
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_IRQ_DELAY_COUNT), 4);
+	assert_int_equal(amount(&set->threads[0].amounts, METRIC_READ_BYTES), 4096);
+	assert_int_equal(set->threads[0].amounts.delayed, 1);
+	assert_true(is_named(set, set->threads[1].triple, "job-ended", "job-ended", "/c"));
+	assert_true(set->lower_bound);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* Who came and went has a sum: by the process's name where that is known, never by a cgroup that is not. */
+static void test_without_row(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	const struct ended_group *group;
+	struct ended_set *set;
+
+	(void)state;
+	add_row(previous, 50, 50, "server", "server", "/a", S(600));
+	add_row(now, 50, 50, "server", "server", "/a", S(600));
+	add_row(now, 80, 80, "young", "young", "/y", S(1001));
+	assert_null(read_round(previous, NULL));
+	for (uint32_t i = 0; i < 10; i++)
+		add_plain(100 + i, 100 + i, "true", MS(3), S(1001));
+	add_plain(50, 52, "helper", MS(3), S(1001));
+	add_plain(70, 71, "part", MS(3), S(1001)); /* its leader ends after it */
+	add_plain(70, 70, "whole", MS(4), S(1001));
+	add_plain(80, 81, "part", MS(3), S(1001)); /* its leader lives on */
+	add_plain(90, 91, "part", MS(3), S(1001)); /* and this one's is not known */
+	set = read_round(now, previous);
+	assert_int_equal(set->thread_count, 0);
+	group = group_of(set, "true", "true", "(ended)");
+	assert_int_equal(group->threads, 10);
+	assert_int_equal(group->processes, 10);
+	assert_int_equal(group->unknown, 0);
+	assert_int_equal(group->amounts.delayed, 10);
+	assert_int_equal(amount(&group->amounts, METRIC_RUN_TIME_NS), MS(70));
+	assert_int_equal(amount(&group->amounts, METRIC_WAIT_TIME_NS), MS(50));
+	group = group_of(set, "server", "helper", "/a");
+	assert_int_equal(group->threads, 1);
+	assert_int_equal(group->processes, 0);
+	group_of(set, "whole", "part", "(ended)");
+	group_of(set, "whole", "whole", "(ended)");
+	group_of(set, "young", "part", "/y");
+	group_of(set, "(ended)", "part", "(ended)");
+	assert_int_equal(set->group_count, 6);
+	ended_set_release(set);
+	/* and they are told once */
+	set = read_round(now, now);
+	assert_int_equal(set->group_count + set->thread_count, 0);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* Of short lives the scheduler has charged little at their end: then what the tick saw of them counts. */
+static void test_tick(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	const struct ended_group *group;
+	struct ended_set *set;
+
+	(void)state;
+	assert_null(read_round(previous, NULL));
+	for (uint32_t i = 0; i < 20; i++) {
+		struct record record = make_record(16, 100 + i, 100 + i, "short", MS(1));
+
+		put_times(&record, 0, i % 4 == 0 ? MS(4) : 0, i % 10 == 1 ? MS(4) : 0);
+		add(&record, S(1001));
+	}
+	set = read_round(now, previous);
+	group = group_of(set, "short", "short", "(ended)");
+	assert_int_equal(amount(&group->amounts, METRIC_RUN_TIME_NS), MS(28));
+	assert_int_equal(amount(&group->amounts, METRIC_UTIME_CLOCK_TICKS), 2);
+	assert_int_equal(amount(&group->amounts, METRIC_STIME_CLOCK_TICKS), 1);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* As long as a row shows it, as that of a zombie, it has not ended; then it counts once. */
+static void test_zombie(void **state)
+{
+	struct snapshot *first = make_snapshot(S(1000)), *second = make_snapshot(S(1002)),
+			*third = make_snapshot(S(1004));
+	struct ended_set *set;
+
+	(void)state;
+	add_row(second, 70, 70, "zombie", "zombie", "/", S(1001));
+	assert_null(read_round(first, NULL));
+	add_plain(70, 70, "zombie", MS(100), S(1001) + MS(200));
+	set = read_round(second, first);
+	assert_int_equal(set->group_count + set->thread_count, 0);
+	ended_set_release(set);
+	set = read_round(third, second);
+	assert_int_equal(set->group_count, 0);
+	assert_int_equal(set->thread_count, 1);
+	assert_int_equal(set->threads[0].tid, 70);
+	ended_set_release(set);
+	assert_int_equal(ended_records_waiting(records), 0);
+	snapshot_release(first);
+	snapshot_release(second);
+	snapshot_release(third);
+}
+
+/* A number that another thread has had before is not that thread. */
+static void test_reused_number(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct ended_set *set;
+
+	(void)state;
+	add_row(previous, 70, 70, "older", "older", "/", S(999));
+	add_row(now, 80, 80, "after it", "after it", "/", S(1001) + MS(900));
+	assert_null(read_round(previous, NULL));
+	add_plain(70, 70, "younger", MS(300), S(1002));
+	add_plain(80, 80, "before it", MS(300), S(1001));
+	set = read_round(now, previous);
+	assert_int_equal(set->thread_count, 0);
+	group_of(set, "younger", "younger", "(ended)");
+	group_of(set, "before it", "before it", "(ended)");
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* What no round saw although it was there: it ended, and nothing else is known. */
+static void test_missed(void **state)
+{
+	struct snapshot *snapshots[] = {make_snapshot(S(1000)), make_snapshot(S(1002)),
+					make_snapshot(S(1004))};
+	const struct ended_group *group;
+	struct ended_set *set;
+
+	(void)state;
+	assert_null(read_round(snapshots[0], NULL));
+	ended_set_release(read_round(snapshots[1], snapshots[0]));
+	add_plain(70, 70, "hidden", S(500), S(1003));
+	ended_records_lose(records, 12);
+	set = read_round(snapshots[2], snapshots[1]);
+	group = group_of(set, "hidden", "hidden", "(ended)");
+	assert_int_equal(group->threads, 1);
+	assert_int_equal(group->unknown, 1);
+	assert_int_equal(amount(&group->amounts, METRIC_RUN_TIME_NS), 0);
+	group = group_of(set, "(ended)", "(ended)", "(ended)");
+	assert_int_equal(group->threads, 12);
+	assert_int_equal(group->unknown, 12);
+	assert_int_equal(set->lost, 12);
+	ended_set_release(set);
+	for (size_t i = 0; i < 3; i++)
+		snapshot_release(snapshots[i]);
+}
+
+/* Records of old kernels do not say the process: then a row says it, or nothing. */
+static void test_old_record(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct record known = make_record(11, 0, 51, "worker", S(301)),
+		      unknown = make_record(11, 0, 99, "brief", MS(20)),
+		      other = make_record(11, 0, 50, "brief", MS(20));
+	const struct ended_group *group;
+	struct ended_set *set;
+
+	(void)state;
+	add_row(previous, 50, 50, "server", "server", "/a", S(600));
+	add_row(previous, 50, 51, "server", "worker", "/a", S(700));
+	assert_null(read_round(previous, NULL));
+	put_times(&unknown, MS(3), 0, 0);
+	add(&known, S(1001));
+	add(&unknown, S(1001));
+	add(&other, S(1001));
+	set = read_round(now, previous);
+	assert_int_equal(set->thread_count, 1);
+	assert_true(is_named(set, set->threads[0].triple, "server", "worker", "/a"));
+	group = group_of(set, "(ended)", "brief", "(ended)");
+	assert_int_equal(group->threads, 2);
+	assert_int_equal(group->processes, 0);
+	assert_int_equal(amount(&group->amounts, METRIC_RUN_TIME_NS), MS(3));
+	assert_int_equal(set->reasons[place_of(METRIC_WPCOPY_DELAY_COUNT)], REASON_NOT_IN_KERNEL);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+static reason_id reason(const struct ended_set *set, enum metric metric)
+{
+	return set->reasons[place_of(metric)];
+}
+
+/* What a record does not hold is unavailable. */
+static void test_reasons(void **state)
+{
+	static const enum metric never[] = {METRIC_NR_MIGRATIONS, METRIC_SYSCR, METRIC_SYSCW};
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct record record = make_record(13, 70, 70, "job", MS(20));
+	struct ended_set *set;
+
+	(void)state;
+	assert_null(read_round(previous, NULL));
+	add(&record, S(1001));
+	set = read_round(now, previous);
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		assert_int_equal(reason(set, never[i]), REASON_OTHER_BACKEND);
+	assert_int_equal(reason(set, METRIC_IRQ_DELAY_COUNT), REASON_NOT_IN_KERNEL);
+	assert_int_equal(reason(set, METRIC_WPCOPY_DELAY_COUNT), REASON_READ);
+	assert_int_equal(reason(set, METRIC_RUN_TIME_NS), REASON_READ);
+	assert_int_equal(reason(set, METRIC_UTIME_CLOCK_TICKS), REASON_READ);
+	assert_int_equal(reason(set, METRIC_RCHAR), REASON_READ);
+	ended_set_release(set);
+	checks.task_delayacct = TASK_DELAYACCT_RUNTIME_OFF;
+	checks.delayacct_on_since_ns = UINT64_MAX;
+	record = make_record(14, 71, 71, "job", MS(20));
+	add(&record, S(1003));
+	set = read_round(now, previous);
+	assert_int_equal(group_of(set, "job", "job", "(ended)")->amounts.delayed, 0);
+	assert_int_equal(reason(set, METRIC_IRQ_DELAY_COUNT), REASON_SWITCHED_OFF);
+	assert_int_equal(reason(set, METRIC_CPU_DELAY_COUNT), REASON_READ);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* Of other processes than those asked for nothing counts. */
+static void test_scope(void **state)
+{
+	static const uint32_t scope[] = {60, 70};
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct record old = make_record(11, 0, 99, "brief", MS(20));
+	struct ended_set *set;
+
+	(void)state;
+	ended_records_release(records);
+	records = ended_records_create(scope, 2);
+	assert_null(read_round(previous, NULL));
+	add_plain(70, 71, "inside", MS(20), S(1001));
+	add_plain(80, 80, "outside", MS(20), S(1001));
+	add(&old, S(1001));
+	ended_records_lose(records, 5);
+	set = read_round(now, previous);
+	assert_int_equal(set->group_count, 1);
+	group_of(set, "(ended)", "inside", "(ended)");
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* Kernel threads, which have long names, keep them, and are no part of a program of their name. */
+static void test_kernel_thread(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct record record = make_record(16, 80, 80, "kworker/0:2", MS(50));
+	struct ended_set *set;
+
+	(void)state;
+	add_row(previous, 70, 70, "kworker/0:1-events", "kworker/0:1-events", "/", S(900));
+	previous->thread_flags[0] = THREAD_KERNEL;
+	assert_null(read_round(previous, NULL));
+	add_plain(70, 70, "kworker/0:1", S(101), S(1001));
+	put(&record, TASKSTATS_MEMBER_AC_PPID, 2, 4);
+	add(&record, S(1001));
+	set = read_round(now, previous);
+	assert_int_equal(set->thread_count, 1);
+	assert_true(is_named(set, set->threads[0].triple, "kworker/0:1-events", "kworker/0:1-events", "/"));
+	assert_true(set->threads[0].kernel);
+	assert_true(group_of(set, "kworker/0:2", "kworker/0:2", "(ended)")->kernel);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+/* Between two rounds those are added up that no round can show: not one with a row, not one that is there. */
+static void test_add_up(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	const uint32_t self = (uint32_t)getpid();
+	const pid_t child = fork();
+	struct ended_set *set;
+
+	(void)state;
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	add_row(previous, (uint32_t)child, (uint32_t)child + 1, "server", "worker", "/a", S(700));
+	assert_null(read_round(previous, NULL));
+	add_plain((uint32_t)child, (uint32_t)child, "gone", MS(3), S(1001));
+	add_plain((uint32_t)child, (uint32_t)child + 1, "worker", S(301), S(1001));
+	add_plain(self, self, "there", MS(3), S(1001));
+	ended_records_add_up(records, previous, &checks);
+	assert_int_equal(ended_records_waiting(records), 2);
+	set = read_round(now, previous);
+	assert_int_equal(set->thread_count, 1);
+	assert_int_equal(group_of(set, "gone", "gone", "(ended)")->threads, 1);
+	assert_int_equal(group_of(set, "there", "there", "(ended)")->threads, 1);
+	assert_int_equal(set->group_count, 2);
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_with_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_without_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tick, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_zombie, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_reused_number, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_missed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_old_record, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_scope, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_kernel_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_add_up, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("records of ended threads", tests, NULL, NULL);
+}
