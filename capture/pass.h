@@ -2,8 +2,8 @@
 #ifndef CTOP_PASS_H
 #define CTOP_PASS_H
 
+#include "capture/task/task_decode.h"
 #include "round.h"
-#include "task_decode.h"
 
 /*
  * What the files that read all threads in one pass share (pass*.c).

@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "capture/task_decode.h"
+#include "capture/task/task_decode.h"
 #include "live.h"
 
 enum {

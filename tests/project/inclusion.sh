@@ -25,7 +25,7 @@ dwarf="$process probe/dwarf"
 resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
-capture="$latency $probe capture/taskstats capture/latency capture/ended"
+capture="$latency $probe capture/taskstats capture/latency capture/ended capture/task"
 
 line="$ui src/ctprof $capture capture src/cmd/line"
 live="$line ui/terminal ui"
@@ -57,6 +57,7 @@ capture/taskstats: $snapshot
 capture/bpf: $metric
 capture/latency: $latency
 capture/ended: $snapshot capture/bpf capture/procfs capture/host capture/taskstats
+capture/task: $snapshot capture/bpf
 capture: $capture
 ui/terminal: $compare
 ui: $ui ui/terminal
