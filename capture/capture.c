@@ -401,7 +401,10 @@ static const char *known_cgroup_path(const void *context, uint64_t id)
 	const struct task_passes *passes = context;
 	uint32_t index;
 
-	return hash_map_get(&passes->cgroup_index, id, &index) ? passes->cgroups[index].path : NULL;
+	return hash_map_get(&passes->cgroup_index, id, &index) &&
+			       passes->cgroups[index].proof != CGROUP_OF_ONE
+		       ? passes->cgroups[index].path
+		       : NULL;
 }
 
 static void read_ended(struct round *round)

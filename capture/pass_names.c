@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "pass.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "capture/host/cgroup.h"
 
 /* Flags of include/linux/sched.h. */
 enum {
@@ -149,33 +154,81 @@ static struct known_cgroup *find_cgroup(struct task_passes *passes, uint64_t id)
 	return &passes->cgroups[passes->cgroup_count - 1];
 }
 
+/*
+ * A thread may have moved between the pass, which tells the id, and the reading of the path. The id is the
+ * inode number of the directory (kernfs_ino() of include/linux/kernfs.h; on a 32-bit kernel its lower half),
+ * and a cgroup of v2 cannot be renamed, so that what is certain stays so.
+ */
+static enum cgroup_proof prove_path(const struct roots *roots, uint64_t id, struct text path)
+{
+	struct stat status;
+	int directory, result;
+
+	if (path.length == 0)
+		return CGROUP_CERTAIN; /* there is no hierarchy of v2 */
+	directory = cgroup_open(roots, path.data, path.length, O_PATH);
+	if (directory == -ENOENT)
+		return CGROUP_OF_ONE;
+	if (directory < 0)
+		return CGROUP_LIKELY;
+	result = fstat(directory, &status);
+	close(directory);
+	if (result < 0)
+		return CGROUP_LIKELY;
+	return status.st_ino == id || status.st_ino == (uint32_t)id ? CGROUP_CERTAIN : CGROUP_OF_ONE;
+}
+
+static bool is_to_be_asked(const struct round *round, const struct known_cgroup *known)
+{
+	uint64_t age = round->capture->round - known->asked;
+
+	if (known->proof == CGROUP_LIKELY)
+		return age >= ROTATION_ROUNDS || (round->full && age != 0);
+	return known->proof == CGROUP_OF_ONE;
+}
+
 static void ask_cgroup(struct round *round, struct known_cgroup *known, struct process *process, uint32_t tid)
 {
 	struct text path;
-
-	known->reason = (reason_id)round_read_cgroup_path(
+	enum reason reason = round_read_cgroup_path(
 		round, process_list_tasks(&round->capture->processes, process), tid, &path);
-	if (known->reason != REASON_READ)
+
+	known->asked = round->capture->round;
+	if (reason != REASON_READ && known->proof == CGROUP_LIKELY)
 		return;
+	free(known->path);
+	known->path = NULL;
+	known->reason = (reason_id)reason;
+	known->round = 0;
+	if (reason != REASON_READ)
+		return;
+	known->proof = prove_path(&round->capture->roots, known->id, path);
 	known->path = memory_duplicate_bytes(path.data, path.length);
 	known->length = path.length;
-	known->round = 0;
 }
 
-/* The cgroup of a row with its id in this snapshot's strings. */
+/* The cgroup of a row with its id in this snapshot's strings; true of the next row after another call only.
+ */
 static const struct known_cgroup *cgroup_of(struct intake *intake, struct process *process, size_t row)
 {
 	struct round *round = intake->round;
 	const struct task_record *record = intake_record(intake, row);
 	struct known_cgroup *known = find_cgroup(&round->capture->passes, record->cgroup);
 
-	if (known->path == NULL)
+	if (is_to_be_asked(round, known))
 		ask_cgroup(round, known, process, record->tid);
 	if (known->path != NULL && known->round != round->capture->round) {
 		known->text = string_pool_intern(&round->snapshot->strings, known->path, known->length);
 		known->round = round->capture->round;
 	}
 	return known;
+}
+
+/* The id of a cgroup may be the same and the path not. */
+static void mark_changed(struct round *round, const struct process *process)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
+		round->states[row].flags |= ROW_CHANGED;
 }
 
 static void store_process_cgroup(struct intake *intake, struct process *process, size_t row)
@@ -190,6 +243,7 @@ static void store_process_cgroup(struct intake *intake, struct process *process,
 	free(process->cgroup);
 	process->cgroup = memory_duplicate_bytes(known->path, known->length);
 	process->cgroup_length = known->length;
+	mark_changed(intake->round, process);
 }
 
 /* The cgroup of the leader is that of the process; threads elsewhere have their own. */
@@ -212,6 +266,8 @@ void intake_store_cgroups(struct intake *intake, struct process *process)
 			reason = (enum reason)known->reason;
 			if (known->path != NULL)
 				round->cgroup[row] = known->text;
+			if (known->proof != CGROUP_CERTAIN)
+				round->states[row].flags |= ROW_CHANGED;
 		}
 		if (reason != REASON_READ) {
 			snapshot_source_reasons(round->snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;

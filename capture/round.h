@@ -115,12 +115,21 @@ struct known_cpus {
 	uint32_t id;    /* in the pool of that round's snapshot */
 };
 
+/* Of whom the path of a cgroup is true. */
+enum cgroup_proof {
+	CGROUP_OF_ONE, /* of the thread that it was read of, which may have moved there since the pass */
+	CGROUP_LIKELY, /* of all in it, it seems: no mount shows the directory */
+	CGROUP_CERTAIN,
+};
+
 /* A cgroup by its id. */
 struct known_cgroup {
 	uint64_t id;
 	char *path; /* owned; NULL where it could not be read */
 	size_t length;
 	reason_id reason;
+	enum cgroup_proof proof;
+	uint64_t asked; /* round of the capture in which the path was last read */
 	uint64_t round; /* of the capture, in which `text` was made, or the reading failed */
 	uint32_t text;  /* in the strings of that round's snapshot */
 };

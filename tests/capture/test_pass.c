@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@
 
 enum {
 	PARKED = 500,
+	CGROUP_PATH_SIZE = 4200,
+	TURNS = 30,   /* of moves between cgroups */
 	CHANGED = 3,  /* threads that are changed between two rounds */
 	CROWD = 1200, /* more threads than a reader opened for none has room for */
 	NO_PROCESS = 0x7fffffff,
@@ -418,6 +421,150 @@ static void test_room_for_delays(void **state)
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
 }
 
+/* --- cgroups --- */
+
+/* Where the children are to be: two new cgroups in each turn, by their names. */
+static char cgroup_root[4096];
+static pid_t cgroup_owner;
+
+static void cgroup_directory(char path[static CGROUP_PATH_SIZE], unsigned int turn, char letter)
+{
+	snprintf(path, CGROUP_PATH_SIZE, "%s/ctop-test-%d-%u-%c", cgroup_root, cgroup_owner, turn, letter);
+}
+
+static void enter_cgroup(const char *directory)
+{
+	char path[CGROUP_PATH_SIZE + 16];
+	int procs;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+	procs = open(path, O_WRONLY | O_CLOEXEC);
+	if (procs < 0 || write(procs, "0", 1) != 1)
+		_exit(1);
+	close(procs);
+}
+
+/* A child that enters the cgroups of these letters in each turn, to and fro where they are two. */
+static pid_t follow_turns(const char letters[static 2])
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		char directories[2][CGROUP_PATH_SIZE];
+		unsigned int turn = atomic_load(&ready[1]);
+
+		if (turn == 0) {
+			live_sleep_ms(1);
+			continue;
+		}
+		cgroup_directory(directories[0], turn, letters[0]);
+		cgroup_directory(directories[1], turn, letters[1]);
+		enter_cgroup(directories[0]);
+		atomic_fetch_add(&ready[2], 1);
+		while (atomic_load(&ready[1]) == turn) {
+			if (letters[0] == letters[1]) {
+				live_sleep_ms(1);
+				continue;
+			}
+			enter_cgroup(directories[1]);
+			enter_cgroup(directories[0]);
+		}
+		enter_cgroup(cgroup_root);
+		atomic_fetch_add(&ready[2], 1);
+	}
+}
+
+/* Begins a turn, or, with 0, ends one; waits until all three children have followed. */
+static void set_turn(unsigned int turn)
+{
+	atomic_store(&ready[2], 0);
+	atomic_store(&ready[1], turn);
+	for (int i = 0; i < 10000 && atomic_load(&ready[2]) != 3; i++)
+		live_sleep_ms(2);
+	assert_int_equal(atomic_load(&ready[2]), 3);
+}
+
+static void expect_cgroup(const struct snapshot *snapshot, pid_t pid, unsigned int turn, char letter)
+{
+	char directory[CGROUP_PATH_SIZE];
+	const char *found = live_cgroup(snapshot, live_row(snapshot, (uint32_t)pid, (uint32_t)pid));
+
+	cgroup_directory(directory, turn, letter);
+	if (strcmp(strrchr(found, '/'), strrchr(directory, '/')) != 0)
+		fail_msg("%s is said to be in %s", directory, found);
+}
+
+static bool make_cgroups(unsigned int turn)
+{
+	char first[CGROUP_PATH_SIZE], second[CGROUP_PATH_SIZE];
+
+	cgroup_directory(first, turn, 'a');
+	cgroup_directory(second, turn, 'b');
+	if (mkdir(first, 0755) != 0)
+		return false;
+	assert_int_equal(mkdir(second, 0755), 0);
+	return true;
+}
+
+static void remove_cgroups(unsigned int turn)
+{
+	char directory[CGROUP_PATH_SIZE];
+
+	for (char letter = 'a'; letter <= 'b'; letter++) {
+		cgroup_directory(directory, turn, letter);
+		for (int i = 0; i < 1000 && rmdir(directory) != 0; i++)
+			live_sleep_ms(10);
+	}
+}
+
+/*
+ * A process that goes to and fro, and is asked first for its cgroup, as the lowest number; the pass may have
+ * met it in the other one. Those that stay are shown where they are.
+ */
+static void test_cgroups_of_movers(void **state)
+{
+	struct capture *capture = live_open(NULL, 0);
+	struct snapshot *round = live_round(capture);
+	const char *root = round->provenance.roots[ROOT_CGROUP];
+	pid_t mover, in_first, in_second;
+
+	(void)state;
+	snprintf(cgroup_root, sizeof(cgroup_root), "%s", root != NULL ? root : "");
+	cgroup_owner = getpid();
+	snapshot_release(round);
+	if (cgroup_root[0] == '\0' || !make_cgroups(1)) {
+		capture_close(capture);
+		print_message("SKIP: cannot make a cgroup here\n");
+		skip();
+	}
+	for (size_t i = 0; i < 3; i++)
+		atomic_store(&ready[i], 0);
+	mover = follow_turns("ab");
+	in_first = follow_turns("aa");
+	in_second = follow_turns("bb");
+	for (unsigned int turn = 1; turn <= TURNS; turn++) {
+		if (turn != 1)
+			assert_true(make_cgroups(turn));
+		set_turn(turn);
+		for (int i = 0; i < 2; i++) {
+			round = live_round(capture);
+			expect_cgroup(round, in_first, turn, 'a');
+			expect_cgroup(round, in_second, turn, 'b');
+			snapshot_release(round);
+		}
+		set_turn(0);
+		remove_cgroups(turn);
+	}
+	live_end(mover);
+	live_end(in_first);
+	live_end(in_second);
+	capture_close(capture);
+}
+
 /* --- which threads moved --- */
 
 /* Thread 0 runs, 1 changes its name, 2 its nice value, each when it is told to; the others stand still. */
@@ -699,11 +846,9 @@ static void test_fingerprint(void **state)
 int main(void)
 {
 	const struct CMUnitTest by_bpf[] = {
-		cmocka_unit_test(test_equals_procfs),
-		cmocka_unit_test(test_scope_bounds_a_pass),
-		cmocka_unit_test(test_scope_follows_a_number),
-		cmocka_unit_test(test_room_for_delays),
-		cmocka_unit_test(test_movers),
+		cmocka_unit_test(test_equals_procfs),          cmocka_unit_test(test_scope_bounds_a_pass),
+		cmocka_unit_test(test_scope_follows_a_number), cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_cgroups_of_movers),      cmocka_unit_test(test_movers),
 		cmocka_unit_test(test_exec_by_a_thread),
 	};
 	const struct CMUnitTest pure[] = {
