@@ -16,6 +16,10 @@
 
 #include "capture/taskstats/taskstats.h"
 
+enum {
+	WAIT_TRIES = 6000, /* of 10 ms each: long enough for a loaded machine */
+};
+
 enum capture_backend live_backend = CAPTURE_BACKEND_PROCFS;
 
 static void test_bpf(void **state)
@@ -159,6 +163,7 @@ pid_t live_start(void (*body)(void *argument), void *argument)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
+	assert_true(live_wait_for_sleep(child, child));
 	return child;
 }
 
@@ -173,13 +178,64 @@ bool live_wait_for_name(pid_t pid, const char *name)
 	char path[64], text[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < WAIT_TRIES; i++) {
 		FILE *file = fopen(path, "re");
 		size_t length = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
 
 		if (file != NULL)
 			fclose(file);
 		if (length > 0 && length - 1 == strlen(name) && memcmp(text, name, length - 1) == 0)
+			return true;
+		live_sleep_ms(10);
+	}
+	return false;
+}
+
+bool live_wait_for_sleep(pid_t process, pid_t thread)
+{
+	char path[64], text[512];
+	char state = '\0';
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, thread);
+	for (int i = 0; i < WAIT_TRIES && state != 'S'; i++) {
+		FILE *file = fopen(path, "re");
+		const char *name_end;
+
+		text[0] = '\0';
+		if (file != NULL && fgets(text, sizeof(text), file) == NULL)
+			text[0] = '\0';
+		if (file != NULL)
+			fclose(file);
+		name_end = strrchr(text, ')');
+		state = name_end != NULL ? name_end[2] : '\0';
+		if (state != 'S')
+			live_sleep_ms(10);
+	}
+	return state == 'S';
+}
+
+/* How often a thread went to sleep; 0 where it is gone. */
+static unsigned long long count_sleeps(pid_t process, pid_t thread)
+{
+	unsigned long long count = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", process, thread);
+	file = fopen(path, "re");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		sscanf(line, "voluntary_ctxt_switches: %llu", &count);
+	if (file != NULL)
+		fclose(file);
+	return count;
+}
+
+bool live_wait_for_run(pid_t process, pid_t thread)
+{
+	const unsigned long long before = count_sleeps(process, thread);
+
+	for (int i = 0; i < WAIT_TRIES; i++) {
+		if (count_sleeps(process, thread) > before)
 			return true;
 		live_sleep_ms(10);
 	}

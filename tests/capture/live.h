@@ -44,12 +44,16 @@ const char *live_cgroup(const struct snapshot *snapshot, long row);
 /* The reason of a metric of a row: REASON_READ when it was read or does not apply. */
 reason_id live_reason(const struct snapshot *snapshot, long row, enum metric metric);
 
-/* A child that runs `body` and then sleeps until it is ended by live_end(). */
+/* A child that has run `body` and sleeps until it is ended by live_end(). */
 pid_t live_start(void (*body)(void *argument), void *argument);
 void live_end(pid_t child);
 
-/* Waits until the first thread of a process bears that name; false after ten seconds without. */
+/* Waits until the first thread of a process bears that name; false after a minute without. */
 bool live_wait_for_name(pid_t pid, const char *name);
+
+/* Waits until a thread sleeps, or until one that sleeps again and again has run; false after a minute. */
+bool live_wait_for_sleep(pid_t process, pid_t thread);
+bool live_wait_for_run(pid_t process, pid_t thread);
 
 void live_sleep_ms(unsigned int milliseconds);
 

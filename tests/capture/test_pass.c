@@ -631,7 +631,7 @@ static struct snapshot *settle(struct capture *capture)
 {
 	struct snapshot *round = live_round(capture);
 
-	for (int i = 0; i < 100 && (!round->moved_known || round->moved_count != 0); i++) {
+	for (int i = 0; i < 3000 && (!round->moved_known || round->moved_count != 0); i++) {
 		snapshot_release(round);
 		live_sleep_ms(20);
 		round = live_round(capture);
@@ -659,8 +659,9 @@ static void test_movers(void **state)
 
 		atomic_store(&ready[1], turn);
 		syscall(SYS_futex, &ready[1], 1 /* FUTEX_WAKE */, CHANGED, NULL, NULL, 0);
-		for (int i = 0; i < 500 && atomic_load(&ready[2]) != turn; i++)
-			live_sleep_ms(2);
+		for (int i = 0; i < 3000 && atomic_load(&ready[2]) != turn; i++)
+			live_sleep_ms(20);
+		assert_int_equal(atomic_load(&ready[2]), turn);
 		live_sleep_ms(20);
 		round = live_round(capture);
 		expect_moved_complete(before, round);

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,9 @@ static struct name own_name(const char *word)
 	return name;
 }
 
+/* Threads of a child that bear their names. */
+static atomic_uint named;
+
 static void *mixed(void *argument)
 {
 	unsigned int index = (unsigned int)(uintptr_t)argument;
@@ -52,6 +56,7 @@ static void *mixed(void *argument)
 
 	snprintf(name, sizeof(name), "mixed-%u", index);
 	pthread_setname_np(pthread_self(), name);
+	atomic_fetch_add(&named, 1);
 	for (;;) {
 		switch (index % 4) {
 		case 0:
@@ -84,7 +89,8 @@ static void run_mixed(void *argument)
 		if (pthread_create(&thread, NULL, mixed, (void *)i) != 0)
 			_exit(1);
 	}
-	live_sleep_ms(20);
+	while (atomic_load(&named) < MIXED_THREADS)
+		live_sleep_ms(2);
 }
 
 static const enum metric counters[] = {
@@ -198,9 +204,13 @@ struct controlled {
 	int commands[2], answers[2];
 };
 
+/* The thread of a child that was parked last. */
+static atomic_int parked_thread;
+
 static void *park(void *argument)
 {
 	(void)argument;
+	atomic_store(&parked_thread, gettid());
 	for (;;)
 		pause();
 	return NULL;
@@ -217,6 +227,10 @@ static void obey(void *argument)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (pthread_create(&parked, NULL, park, NULL) != 0)
+		_exit(1);
+	while (atomic_load(&parked_thread) == 0)
+		live_sleep_ms(2);
+	if (!live_wait_for_sleep(getpid(), atomic_load(&parked_thread)))
 		_exit(1);
 	while (read(controlled->commands[0], &command, 1) == 1) {
 		cpu_set_t set;
@@ -515,7 +529,7 @@ static void wait_in_vfork(void *argument)
 	if (vfork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, own_name("vforked").text);
-		sleep(60);
+		sleep(600);
 		_exit(0);
 	}
 	for (;;)
@@ -671,7 +685,7 @@ static void test_budget(void **state)
 	(void)state;
 	assert_int_equal(capture_open(&options, &capture, NULL), 0);
 	/* three of four threads move all the time, as soon as they get a CPU */
-	for (int i = 0; i < 500 && old < MIXED_THREADS / 2; i++) {
+	for (int i = 0; i < 3000 && old < MIXED_THREADS / 2; i++) {
 		assert_int_equal(capture_round(capture, &nothing, NULL, &round, NULL), 0);
 		assert_int_equal(count_old(round, METRIC_RUN_TIME_NS), 0);
 		assert_int_equal(count_old(round, METRIC_MINFLT), 0);
@@ -721,7 +735,10 @@ static void test_thread_count_of_a_still_leader(void **state)
 		struct snapshot *round = live_round(capture);
 		long row = live_row(round, scope, scope);
 
-		assert_true(snapshot_value(round, (size_t)row, METRIC_NR_THREADS) >= round->thread_count);
+		/* by BPF it is that of the moment at which the pass met the leader, before it met the others
+		 */
+		assert_true(snapshot_value(round, (size_t)row, METRIC_NR_THREADS) >=
+			    (live_backend == CAPTURE_BACKEND_BPF ? before : round)->thread_count);
 		expect_carried(before, round);
 		snapshot_release(before);
 		before = round;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -21,8 +22,11 @@
 #include "harness.h"
 
 enum {
-	DEFAULT_TIMEOUT_S = 30,
+	DEFAULT_TIMEOUT_S = 60, /* long enough for a loaded machine; a test that passes never waits for it */
 	HELPER_TIMEOUT_S = 10,
+	WAIT_TRIES = 3000, /* of STEP_NS each */
+	STEP_NS = 20000000,
+	REST_LOOKS = 10,
 };
 
 static char scratch[64];
@@ -252,6 +256,13 @@ void run_finish(struct running *running, struct run *run, const struct run_optio
 		stop("the program did not end within %u s; it said: %s", timeout, run->errors);
 }
 
+static void wait_step(void)
+{
+	const struct timespec step = {0, STEP_NS};
+
+	nanosleep(&step, NULL);
+}
+
 /* Lines of the output so far that begin with a digit; its length into `ret_length`. */
 static size_t count_lines(int output, size_t *ret_length)
 {
@@ -276,15 +287,128 @@ void run_wait_for_lines(struct running *running, size_t count)
 	size_t length = 0;
 	size_t before = 0;
 
-	for (int i = 0; i < 200; i++) {
-		struct timespec step = {0, 50000000};
-
-		nanosleep(&step, NULL);
+	for (int i = 0; i < WAIT_TRIES; i++) {
+		wait_step();
 		if (count_lines(running->output, &length) >= count && length == before)
 			return;
 		before = length;
 	}
-	stop("no %zu lines within 10 s", count);
+	stop("no %zu lines within 60 s", count);
+}
+
+void run_pause(const struct running *running)
+{
+	siginfo_t info;
+
+	kill(running->child, SIGSTOP);
+	if (waitid(P_PID, (id_t)running->child, &info, WSTOPPED | WEXITED | WNOWAIT) < 0 ||
+	    info.si_code != CLD_STOPPED)
+		stop("the program ended early");
+}
+
+void run_continue(const struct running *running)
+{
+	kill(running->child, SIGCONT);
+}
+
+/* The letter behind the last ')' of a stat file, and the parent (proc_pid_stat(5)); 0 where it is gone. */
+static char read_state(const char *path, int *ret_parent)
+{
+	char bytes[512];
+	const char *name_end = NULL;
+	const int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = file >= 0 ? read(file, bytes, sizeof bytes - 1) : -1;
+	char state;
+
+	if (file >= 0)
+		close(file);
+	if (length > 0) {
+		bytes[length] = '\0';
+		name_end = strrchr(bytes, ')');
+	}
+	return name_end && sscanf(name_end + 1, " %c %d", &state, ret_parent) == 2 ? state : '\0';
+}
+
+void wait_for_state(int pid, int tid, char state)
+{
+	char path[64];
+	char found = '\0';
+	int parent;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+	for (int i = 0; i < WAIT_TRIES; i++) {
+		found = read_state(path, &parent);
+		if (found == state)
+			return;
+		wait_step();
+	}
+	stop("thread %d is not in %c but in '%c' after 60 s", tid, state, found);
+}
+
+/* Calls `look` with the path below which the stat file of each entry that is a number lies. */
+static bool all_entries(const char *directory, bool (*look)(const char *path, int id, int context),
+			int context)
+{
+	DIR *entries = opendir(directory);
+	const struct dirent *entry;
+	bool result = true;
+
+	while (entries && result && (entry = readdir(entries))) {
+		char path[300];
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+		result = look(path, atoi(entry->d_name), context);
+	}
+	if (entries)
+		closedir(entries);
+	return result;
+}
+
+static bool thread_rests(const char *path, int id, int context)
+{
+	char stat[320];
+	char state;
+	int parent;
+
+	(void)id;
+	(void)context;
+	snprintf(stat, sizeof stat, "%s/stat", path);
+	state = read_state(stat, &parent);
+	return state == 'S' || state == '\0';
+}
+
+static bool process_rests(int pid);
+
+static bool child_rests(const char *path, int id, int context)
+{
+	char stat[320];
+	int parent;
+
+	snprintf(stat, sizeof stat, "%s/stat", path);
+	return read_state(stat, &parent) == '\0' || parent != context || process_rests(id);
+}
+
+/* Whether all threads of a process and of its children sleep. */
+static bool process_rests(int pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	return all_entries(path, thread_rests, 0) && all_entries("/proc", child_rests, pid);
+}
+
+void run_wait_for_rest(const struct running *running)
+{
+	int looks = 0;
+
+	for (int i = 0; i < WAIT_TRIES && looks < REST_LOOKS; i++) {
+		wait_step();
+		looks = process_rests(running->child) ? looks + 1 : 0;
+	}
+	if (looks < REST_LOOKS)
+		stop("the program does not come to rest within 60 s");
 }
 
 void run_program(struct run *run, const struct run_options *options, const char *const *arguments)

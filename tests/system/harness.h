@@ -32,7 +32,7 @@ struct run_options {
 	const char *environment[4]; /* NAME=VALUE more, or NAME to take it away */
 	unsigned int
 		user; /* user and group id to run as, from a copy that this user can reach; 0: as we are */
-	unsigned int timeout_s; /* 0: 30 */
+	unsigned int timeout_s; /* 0: 60 */
 };
 
 /*
@@ -53,8 +53,22 @@ struct running {
 
 void run_start(struct running *running, const struct run_options *options, const char *const *arguments);
 
-/* Waits until its output has `count` lines that begin with a digit and no more follow for 50 ms. */
+/* Waits until its output has `count` lines that begin with a digit and no more follow for 20 ms. */
 void run_wait_for_lines(struct running *running, size_t count);
+
+/* Stops it, so that nothing of it happens until it is to go on: whatever time that takes, it is one interval.
+ */
+void run_pause(const struct running *running);
+void run_continue(const struct running *running);
+
+/*
+ * Waits until it and its children have nothing to do but to wait for a time or for somebody: all of their
+ * threads sleep, ten times in a row.
+ */
+void run_wait_for_rest(const struct running *running);
+
+/* Waits until a thread is in that state, a letter of proc_pid_stat(5). */
+void wait_for_state(int pid, int tid, char state);
 
 /* Waits for its end as run_program() does. */
 void run_finish(struct running *running, struct run *run, const struct run_options *options);

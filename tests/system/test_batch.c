@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "base/clock.h"
 #include "harness.h"
 
 #define POOL_THREADS 12
@@ -121,9 +122,9 @@ static void start_batch(struct running *running, int pid, const char *const *mor
 	run_start(running, &options, arguments);
 }
 
-/* Runs two rounds `interval` apart and lets the worker work between them. */
-static void watch_work(struct worker *worker, const char *interval, const char *const *more, bool wait,
-		       struct run *run, struct round_lines *round)
+/* Runs two rounds, at least `interval` apart, and has the worker do its work between them. */
+static void watch_work(struct worker *worker, const char *interval, const char *const *more, struct run *run,
+		       struct round_lines *round)
 {
 	static const struct run_options options;
 	const char *arguments[30] = {"-d", interval};
@@ -134,7 +135,9 @@ static void watch_work(struct worker *worker, const char *interval, const char *
 		arguments[count++] = *more++;
 	start_batch(&running, worker->pid, arguments);
 	run_wait_for_lines(&running, 1);
-	worker_go(worker, wait);
+	run_pause(&running);
+	worker_go(worker, true);
+	run_continue(&running);
 	run_finish(&running, run, &options);
 	run_expect(run, 0);
 	cut_last_round(run->output, round);
@@ -160,7 +163,7 @@ static void test_interval(void **state)
 		skip();
 	worker_go(&worker, true);
 	worker_report(&worker, before);
-	watch_work(&worker, "2", options, true, &run, &round);
+	watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
 	for (size_t i = 0; i < 4; i++) {
 		uint64_t cpu_ns = after[i].cpu_ns - before[i].cpu_ns;
@@ -197,7 +200,7 @@ static void test_percent(void **state)
 	if (!worker_start(&worker, arguments))
 		skip();
 	worker_report(&worker, before);
-	watch_work(&worker, "2", options, true, &run, &round);
+	watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
 	share = (double)(after[0].cpu_ns - before[0].cpu_ns) / round.interval_ns * 100;
 	/* the times of the rounds are not quite those of the readings */
@@ -222,7 +225,7 @@ static void test_storage(void **state)
 	if (!worker_start(&worker, arguments))
 		skip();
 	worker_go(&worker, true);
-	watch_work(&worker, "2", options, true, &run, &round);
+	watch_work(&worker, "2", options, &run, &round);
 	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
 	assert_number(&round, "writer", "wchar", 32 * 65536 + 8, 32 * 65536 + 8);
 	assert_number(&round, "reader", "read_bytes", 16 * 65536, 16 * 65536 + 262144);
@@ -258,9 +261,10 @@ static void test_stuck_starved(void **state)
 
 static void test_stuck_blocked(void **state)
 {
-	const char *arguments[] = {"vfork:4000=vfork-parent", "park=sleeper", NULL};
+	const char *arguments[] = {"vfork:10000=vfork-parent", "park=sleeper", NULL};
 	const char *options[] = {"-d", "1", "-g", "thread-exact", "--columns", "THR,STUCK,STATE", NULL};
 	struct worker worker;
+	struct worker_thread threads[2];
 	struct round_lines round;
 	struct running running;
 	static const struct run_options ordinary;
@@ -269,8 +273,9 @@ static void test_stuck_blocked(void **state)
 	(void)state;
 	if (!worker_start(&worker, arguments))
 		skip();
+	worker_report(&worker, threads);
 	worker_go(&worker, false);
-	usleep(100000);
+	wait_for_state(worker.pid, threads[0].tid, 'D');
 	start_batch(&running, worker.pid, options);
 	run_finish(&running, &run, &ordinary);
 	run_expect(&run, 0);
@@ -298,16 +303,24 @@ static void need_bpf(void)
 	run_release(&run);
 }
 
-/* The age of a wait that began when a thread of the worker did, in the round of that time. */
-static void assert_age(const struct round_lines *round, const char *group, const struct worker_thread *began,
-		       uint64_t tolerance_ns)
+static double real_ns(void)
 {
-	/* both are below 2^61: whole microseconds are left of the difference of doubles */
-	double since = (number_of(round, group, "time_unix_ns") - (double)began->began_ns);
+	return (double)clock_ns(CLOCK_REALTIME);
+}
 
-	assert_true(since > 1e9);
-	assert_number(round, group, "waiting", (uint64_t)since - tolerance_ns,
-		      (uint64_t)since + tolerance_ns);
+/*
+ * The age of a wait that began between two times, in a round that was read between its own time and
+ * `ended_ns`: a machine that is at work elsewhere leaves time between them.
+ */
+static void assert_age(const struct round_lines *round, const char *group, double earliest_ns,
+		       double latest_ns, double ended_ns, double tolerance_ns)
+{
+	/* all are below 2^61: whole microseconds are left of the difference of doubles */
+	double least_ns = number_of(round, group, "time_unix_ns") - latest_ns;
+
+	assert_true(least_ns > 1e9);
+	assert_number(round, group, "waiting", (uint64_t)(least_ns - tolerance_ns),
+		      (uint64_t)(ended_ns - earliest_ns + tolerance_ns));
 }
 
 /* From the second round on a starved thread waits all the time, and it is known for how long. */
@@ -325,6 +338,7 @@ static void test_wait_under_way(void **state)
 	struct round_lines round;
 	struct running running;
 	struct run run;
+	double ended_ns;
 
 	(void)state;
 	need_bpf();
@@ -332,6 +346,7 @@ static void test_wait_under_way(void **state)
 		skip();
 	start_batch(&running, worker.pid, options);
 	run_finish(&running, &run, &ordinary);
+	ended_ns = real_ns();
 	worker_report(&worker, threads);
 	worker_end(&worker);
 	run_expect(&run, 0);
@@ -340,7 +355,8 @@ static void test_wait_under_way(void **state)
 	assert_number(&round, "starved", "stuck", 1, 1);
 	assert_number(&round, "starved", "long_waits", 1, 1);
 	/* the other one began when it took the CPU */
-	assert_age(&round, "starved", &threads[1], 5000000);
+	assert_age(&round, "starved", (double)threads[1].began_ns, (double)threads[1].began_ns, ended_ns,
+		   5000000);
 	assert_number(&round, "hog", "stuck", 0, 0);
 	assert_number(&round, "sleeper", "waiting", 0, 0);
 	assert_number(&round, "sleeper", "run_queue", 0, 0);
@@ -350,7 +366,7 @@ static void test_wait_under_way(void **state)
 
 static void test_block_under_way(void **state)
 {
-	const char *arguments[] = {"vfork:4000=vfork-parent", "park=sleeper", NULL};
+	const char *arguments[] = {"vfork:10000=vfork-parent", "park=sleeper", NULL};
 	const char *options[] = {"-d",        "1",
 				 "--backend", "bpf",
 				 "-g",        "thread-exact",
@@ -362,14 +378,19 @@ static void test_block_under_way(void **state)
 	struct round_lines round;
 	struct running running;
 	struct run run;
+	double blocked_ns, ended_ns;
 
 	(void)state;
 	need_bpf();
 	if (!worker_start(&worker, arguments))
 		skip();
+	worker_report(&worker, threads);
 	worker_go(&worker, false);
+	wait_for_state(worker.pid, threads[0].tid, 'D');
+	blocked_ns = real_ns();
 	start_batch(&running, worker.pid, options);
 	run_finish(&running, &run, &ordinary);
+	ended_ns = real_ns();
 	worker_wait(&worker);
 	worker_report(&worker, threads);
 	worker_end(&worker);
@@ -381,7 +402,7 @@ static void test_block_under_way(void **state)
 	assert_number(&round, "vfork-parent", "run_queue", 0, 1);
 	/* the clock of tasks stands still in interrupts and while the host does not run: by the lag of one
 	 * CPU */
-	assert_age(&round, "vfork-parent", &threads[0], 10000000);
+	assert_age(&round, "vfork-parent", (double)threads[0].began_ns, blocked_ns, ended_ns, 10000000);
 	run_release(&run);
 }
 
@@ -400,7 +421,7 @@ static void test_ended_thread(void **state)
 	(void)state;
 	if (!worker_start(&worker, arguments))
 		skip();
-	watch_work(&worker, "1", options, true, &run, &round);
+	watch_work(&worker, "1", options, &run, &round);
 	if (line_of(&round, "ender") != NULL)
 		assert_number(&round, "ender", "threads", 0, 0);
 	assert_number(&round, "stayer", "threads", 1, 1);
@@ -430,7 +451,7 @@ static void test_pool(void **state)
 	if (!worker_start(&worker, arguments))
 		skip();
 	worker_report(&worker, before);
-	watch_work(&worker, "2", options, true, &run, &round);
+	watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
 	for (size_t i = 0; i < POOL_THREADS; i++)
 		sum += after[i].cpu_ns - before[i].cpu_ns;

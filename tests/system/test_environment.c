@@ -94,16 +94,15 @@ static void test_batch_not_root(void **state)
  */
 static void test_bounded_memory(void **state)
 {
-	static const struct run_options ordinary;
+	static const char *const program[] = {LOAD_PROGRAM, "2", "4", "--churn", "2000", "--new-names", NULL};
 	static const char *const rounds[] = {"15", "90"};
 	int64_t peak_kib[2];
-	struct running load;
+	struct helper load;
 	struct run run;
 
 	(void)state;
-	run_start(&load, &ordinary,
-		  (const char *[]){LOAD_PROGRAM, "2", "4", "--churn", "2000", "--new-names", NULL});
-	usleep(300000);
+	helper_start(&load, program, 0);
+	helper_expect(&load, "ready");
 	for (size_t i = 0; i < 2; i++) {
 		run_ctop(&run, NULL,
 			 (const char *[]){"-b", "-d", "0.1", "-n", rounds[i], "-g", "thread-exact",
@@ -112,9 +111,7 @@ static void test_bounded_memory(void **state)
 		peak_kib[i] = run.peak_memory_kib;
 		run_release(&run);
 	}
-	kill(load.child, SIGTERM);
-	run_finish(&load, &run, &ordinary);
-	run_release(&run);
+	helper_end(&load);
 	assert_between("peak memory of the long run, KiB", (uint64_t)peak_kib[1], 0,
 		       (uint64_t)peak_kib[0] * 2);
 }

@@ -435,7 +435,7 @@ static size_t wait_until(const struct running *running, size_t start, const char
 {
 	static char output[1 << 20];
 
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		const ssize_t length = pread(running->output, output, sizeof(output) - 1, 0);
 
 		assert_true(length >= 0 && (size_t)length < sizeof(output) - 1);
@@ -445,7 +445,7 @@ static size_t wait_until(const struct running *running, size_t start, const char
 			return (size_t)length;
 		usleep(10 * 1000);
 	}
-	fail_msg("after 20 s no %s in: %s", text != NULL ? text : newcomers->heap_name, output);
+	fail_msg("after 60 s no %s in: %s", text != NULL ? text : newcomers->heap_name, output);
 	return 0;
 }
 
@@ -478,20 +478,20 @@ static pid_t find_child(pid_t parent, const char *wanted)
 /* The resolver below a supervisor, once there is one that is not `before`. */
 static pid_t wait_for_resolver(pid_t supervisor, pid_t before)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		const pid_t found = find_child(supervisor, "ctop-resolver");
 
 		if (found != 0 && found != before)
 			return found;
 		usleep(10 * 1000);
 	}
-	fail_msg("there is no resolver after 10 s");
+	fail_msg("there is no resolver after 60 s");
 	return 0;
 }
 
 static void assert_no_zombie(pid_t parent)
 {
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 6000; i++) {
 		if (find_child(parent, NULL) == 0)
 			return;
 		usleep(10 * 1000);

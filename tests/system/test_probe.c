@@ -277,7 +277,7 @@ static void assert_fatal(struct run *run, const char *tag)
 
 static void test_fatal(void **state)
 {
-	static const char *const many[] = {"--json", "--snapshots", "100", "--interval-ms", "100", NULL};
+	static const char *const many[] = {"--json", "--snapshots", "1000", "--interval-ms", "100", NULL};
 	static const char *const self[] = {"/bin/sh", "-c", "exec \"$0\" probe --json --pid $$", CTOP_PROGRAM,
 					   NULL};
 	char digits[24];
@@ -299,8 +299,8 @@ static void test_fatal(void **state)
 	start_target(&target, "hold");
 	arguments[3] = number(digits, sizeof(digits), target.pid);
 	run_start(&running, &ordinary, arguments);
-	/* enough for a loaded machine to come to the second snapshot */
-	sleep(2);
+	/* between two snapshots */
+	run_wait_for_rest(&running);
 	assert_int_equal(write(target.input, "go\n", 3), 3);
 	run_finish(&running, &run, &ordinary);
 	assert_fatal(&run, "exe-identity-changed");
@@ -362,7 +362,7 @@ static void test_stopped(void **state)
 
 	arguments[8] = number(digits, sizeof(digits), target.pid);
 	run_start(&running, &ordinary, arguments);
-	sleep(2);
+	run_wait_for_rest(&running);
 	assert_int_equal(kill(running.child, SIGINT), 0);
 	run_finish(&running, &run, &ordinary);
 	run_expect(&run, 0);
@@ -488,7 +488,7 @@ static void test_sidecar_refused(void **state)
 	assert_int_equal(flock(lock, LOCK_EX), 0);
 	whole[5] = number(digits, sizeof(digits), target.pid);
 	run_start(&running, &ordinary, whole);
-	usleep(1000 * 1000);
+	run_wait_for_rest(&running);
 	assert_int_equal(kill(running.child, SIGTERM), 0);
 	run_finish(&running, &run, &ordinary);
 	run_expect(&run, 3);
