@@ -84,7 +84,8 @@ struct diff {
 	struct diff_options options;
 	struct grouping *grouping;       /* of both together */
 	struct pattern_memory *patterns; /* that it has */
-	/* How long waits took, by the index of the pair; NULL where a side has not measured it. */
+	/* How long waits took, by the index of the pair, behind them that may be of any; NULL where a side
+	 * has not measured it. */
 	struct diff_latency *latency[DIFF_SIDE_COUNT];
 	/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates
 	 * merged. */

@@ -46,6 +46,7 @@ struct diff_latency *diff_latency_create(const struct diff *diff, enum diff_side
 	struct diff_latency *result;
 	struct grouping *grouping;
 	struct snapshot *sums;
+	uint32_t other;
 
 	if (snapshot == NULL || !snapshot->latency.present)
 		return NULL;
@@ -54,11 +55,12 @@ struct diff_latency *diff_latency_create(const struct diff *diff, enum diff_side
 	/* what stands for several threads in the diff is a pattern here too */
 	grouping = grouping_create(&diff->options.grouping, &names, 1, diff->patterns);
 	result = memory_allocate_zero(diff->pair_count + 1, sizeof(*result));
+	other = latency_sums_other(sums);
 	for (uint32_t i = 0; i < sums->latency.count; i++) {
 		size_t length, pair;
 		const char *key = grouping_key(grouping, grouping_of_triple(grouping, 0, i), &length);
 
-		pair = find_pair(diff, side, key, length);
+		pair = i == other ? diff->pair_count : find_pair(diff, side, key, length);
 		for (size_t kind = 0; pair != SIZE_MAX && kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&result[pair].of[kind], &sums->latency.records[i].of[kind]);
 	}
@@ -90,11 +92,14 @@ enum latency_kind diff_latency_kind(enum latency_number number)
 	return numbers[number].kind;
 }
 
-static double number_of(const struct latency_histogram *histogram, uint64_t span_ns, double share)
+/* `unknown` more waits may be of the group. */
+static double number_of(const struct latency_histogram *histogram, uint64_t span_ns, double share,
+			uint64_t unknown)
 {
 	if (share == WAITS_PER_SECOND)
 		return span_ns != 0 ? round((double)latency_count(histogram) * 1e9 / (double)span_ns) : 0;
-	return share == MAXIMUM ? (double)histogram->max_ns : round(latency_percentile(histogram, share));
+	return share == MAXIMUM ? (double)histogram->max_ns
+				: round(latency_percentile_at_least(histogram, share, unknown));
 }
 
 struct diff_side_value diff_latency_side(const struct diff *diff, const struct diff_pair *pair,
@@ -104,16 +109,22 @@ struct diff_side_value diff_latency_side(const struct diff *diff, const struct d
 	const struct number_entry *entry = &numbers[number];
 	const struct latency_histogram *histogram;
 	struct diff_side_value value = {.state = VALUE_ABSENT};
+	uint64_t unknown;
 
-	if (pair->group[side] == UINT32_MAX)
+	if (pair != NULL && pair->group[side] == UINT32_MAX)
 		return value;
 	if (latency == NULL)
 		return (struct diff_side_value){.state = VALUE_UNAVAILABLE, .reason = REASON_NOT_IN_FILE};
-	histogram = &latency[pair - diff->pairs].of[entry->kind];
-	if (diff_latency_is_time(number) && latency_count(histogram) == 0)
+	histogram = &latency[pair != NULL ? (size_t)(pair - diff->pairs) : diff->pair_count].of[entry->kind];
+	unknown = pair != NULL ? latency_count(&latency[diff->pair_count].of[entry->kind]) : 0;
+	if (unknown == 0 && diff_latency_is_time(number) && latency_count(histogram) == 0)
 		return value;
-	value.state = VALUE_READ;
-	value.has_number = true;
-	value.number = number_of(histogram, diff->snapshots[side]->latency.span_ns, entry->share);
+	value.number = number_of(histogram, diff->snapshots[side]->latency.span_ns, entry->share, unknown);
+	value.partial = unknown != 0;
+	value.reason = value.partial ? REASON_UNDER_OTHER : REASON_READ;
+	/* at least nothing is no more than nothing known */
+	value.has_number = !value.partial || value.number > 0;
+	value.state = value.has_number ? VALUE_READ : VALUE_UNAVAILABLE;
+	value.partial &= value.has_number;
 	return value;
 }

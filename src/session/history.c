@@ -57,7 +57,7 @@ static void begin_round(struct history *history, uint64_t round, const struct vi
 		clear_generation(&history->before);
 }
 
-/* A row to be noted; its key is that of the grouping. */
+/* A row to be noted; its key is owned by others. */
 static struct history_row describe_row(const struct shown *shown, size_t row, double sort)
 {
 	const uint32_t of = shown->row_group[row];
@@ -70,7 +70,7 @@ static struct history_row describe_row(const struct shown *shown, size_t row, do
 		described.thread.start_time = shown->now->start_time[of];
 		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
 	} else {
-		described.key.bytes = grouping_key(shown->grouping, of, &described.key.length);
+		described.key.bytes = shown_row_key(shown, row, &described.key.length);
 		described.hash = ((uint64_t)hash_bytes(described.key.bytes, described.key.length) << 32) |
 				 (uint32_t)described.key.length;
 	}

@@ -102,6 +102,10 @@ void reduce_heap(const struct shown *shown, const struct column_values *values);
 bool reduce_latency_row(const struct span *span, const struct shown *shown, size_t row,
 			enum latency_kind kind, struct latency_histogram *ret_histogram);
 
+/* How many more waits of a kind may be of a row: those of `(other)`, for other rows than its own. */
+uint64_t reduce_latency_unknown(const struct span *span, const struct shown *shown, size_t row,
+				enum latency_kind kind);
+
 /* Why it is not known how long waits took. */
 reason_id reduce_latency_missing(const struct span *span);
 

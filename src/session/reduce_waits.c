@@ -165,25 +165,51 @@ bool reduce_latency_row(const struct span *span, const struct shown *shown, size
 	return true;
 }
 
-static double latency_value(const struct latency_histogram *histogram, enum latency_field field)
+uint64_t reduce_latency_unknown(const struct span *span, const struct shown *shown, size_t row,
+				enum latency_kind kind)
+{
+	const uint32_t other = shown->latency_other;
+
+	if (!has_latency(span, shown) || other == UINT32_MAX || shown->latency_row_of[other] == row)
+		return 0;
+	return latency_count(&span->latency->records[other].of[kind]);
+}
+
+static double latency_value(const struct latency_histogram *histogram, enum latency_field field,
+			    uint64_t unknown)
 {
 	switch (field) {
 	case LATENCY_FIELD_COUNT:
 		return (double)latency_count(histogram);
 	case LATENCY_FIELD_P50:
-		return latency_percentile(histogram, 0.5);
+		return latency_percentile_at_least(histogram, 0.5, unknown);
 	case LATENCY_FIELD_P99:
-		return latency_percentile(histogram, 0.99);
+		return latency_percentile_at_least(histogram, 0.99, unknown);
 	case LATENCY_FIELD_MAX:
 		return (double)histogram->max_ns;
 	}
 	return 0;
 }
 
-/* Where there was no wait there is no percentile either. */
+/* Adds what is known of a row. Where there was no wait there is no percentile either. */
+static void add_latency(struct accumulator *accumulator, const struct latency_histogram *histogram,
+			enum latency_field field, uint64_t unknown)
+{
+	const double value = latency_value(histogram, field, unknown);
+
+	if (unknown != 0)
+		accumulator_miss(accumulator, REASON_UNDER_OTHER);
+	/* at least nothing is no more than nothing known */
+	if (unknown != 0 ? value > 0 : field == LATENCY_FIELD_COUNT || latency_count(histogram) != 0) {
+		accumulator->read++;
+		accumulator->sum.first = value;
+	}
+}
+
 void reduce_latency(const struct span *span, const struct shown *shown, const struct column_values *values)
 {
 	const struct column_entry *entry = column_entry(values->column);
+	const enum latency_kind kind = (enum latency_kind)entry->inputs[0];
 	const enum latency_field field = (enum latency_field)entry->inputs[1];
 	const bool as_rate = field == LATENCY_FIELD_COUNT && values->mode == VIEW_MODE_RATE;
 	struct latency_histogram *histograms;
@@ -198,15 +224,13 @@ void reduce_latency(const struct span *span, const struct shown *shown, const st
 	for (size_t i = 0; i < span->latency->count; i++) {
 		if (shown->latency_row_of[i] != UINT32_MAX)
 			latency_merge(&histograms[shown->latency_row_of[i]],
-				      &span->latency->records[i].of[entry->inputs[0]]);
+				      &span->latency->records[i].of[kind]);
 	}
 	for (size_t row = 0; row < shown->row_count; row++) {
 		struct accumulator *accumulator = reduce_accumulator(values, row);
 
-		if (field != LATENCY_FIELD_COUNT && latency_count(&histograms[row]) == 0)
-			continue;
-		accumulator->read++;
-		accumulator->sum.first = latency_value(&histograms[row], field);
+		add_latency(accumulator, &histograms[row], field,
+			    reduce_latency_unknown(span, shown, row, kind));
 		if (as_rate)
 			accumulator->sum.first *= 1e9 / (double)span->latency->span_ns;
 	}

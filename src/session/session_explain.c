@@ -355,16 +355,22 @@ static bool is_of_waits(enum column column)
 static void append_latency(struct explanation *explanation, const struct column_entry *entry)
 {
 	const struct span *span = &explanation->span;
+	const enum latency_kind kind = (enum latency_kind)entry->inputs[0];
+	const uint64_t unknown = reduce_latency_unknown(span, &explanation->shown, 0, kind);
 	struct latency_histogram histogram;
 	struct buffer duration = {0};
+	char text[28];
 
-	if (!reduce_latency_row(span, &explanation->shown, 0, (enum latency_kind)entry->inputs[0],
-				&histogram))
+	if (!reduce_latency_row(span, &explanation->shown, 0, kind, &histogram))
 		return;
+	if (unknown != 0)
+		buffer_append_format(explanation->lines,
+				     "%s more found no room under their names, only under %s:\n"
+				     "any of them may be of this row, and is missing below.\n",
+				     number_group_digits(unknown, text), latency_other_name);
 	capture_facts_append_span(&duration, span->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
-			     entry->inputs[0] == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D",
-			     duration.data);
+			     kind == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D", duration.data);
 	latency_append_text(&histogram, explanation->lines);
 	buffer_release(&duration);
 }

@@ -68,7 +68,7 @@ static void collect_groups(const struct selection *selection, struct shown *show
 	shown->by_cgroup = selection->view->grouping.axis == AXIS_CGROUP;
 	shown->grouping = session_grouping(selection->session, &selection->view->grouping, selection->ended);
 	group_count = grouping_count(shown->grouping);
-	shown_reserve(shown, now->thread_count, group_count);
+	shown_reserve(shown, now->thread_count, group_count + 1); /* see add_other() */
 	rows = memory_allocate((group_count + 1) * sizeof(*rows));
 	memset(rows, 0xff, (group_count + 1) * sizeof(*rows));
 	for (uint32_t i = 0; i < now->thread_count; i++) {
@@ -110,11 +110,23 @@ static void collect_threads(const struct selection *selection, const char *key, 
 	buffer_release(&own_key);
 }
 
+/* Gives the waits that may be of any group a row of their own in a view of all groups, or the row alone. */
+static void add_other(const struct view *view, const char *key, size_t key_length, struct shown *shown)
+{
+	const size_t length = strlen(latency_other_name);
+
+	if (view->step_count != 0 ||
+	    (key != NULL && order_bytes(key, key_length, latency_other_name, length) != 0))
+		return;
+	shown->latency_row_of[shown->latency_other] = (uint32_t)shown->row_count;
+	shown->row_group[shown->row_count++] = UINT32_MAX;
+}
+
 /* Finds the rows of how long waits took, which is known by names only. */
 static void collect_latency(struct session *session, const struct view *view, const char *key,
 			    size_t key_length, struct shown *shown)
 {
-	const struct snapshot *whole = session->latency.whole;
+	struct snapshot *whole = session->latency.whole;
 	uint32_t *rows; /* of each group */
 
 	if (shown->by_thread || whole == NULL || !view_needs_latency(view))
@@ -134,6 +146,13 @@ static void collect_latency(struct session *session, const struct view *view, co
 				  : rows[*row_of];
 	}
 	free(rows);
+	shown->latency_other = latency_sums_other(whole);
+	if (shown->latency_other == UINT32_MAX)
+		return;
+	if (view->hide_kernel_threads && whole->latency.records[shown->latency_other].is_kernel)
+		shown->latency_other = UINT32_MAX;
+	else if (shown->latency_row_of[shown->latency_other] == UINT32_MAX)
+		add_other(view, key, key_length, shown);
 }
 
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,

@@ -170,7 +170,7 @@ static struct ordered_row living_row(const struct shown *shown, size_t index, do
 		row.start_time = shown->now->start_time[row.thread];
 		row.label = shown_thread_name(shown->now, row.thread, &row.label_length);
 	} else {
-		row.label = grouping_key(shown->grouping, shown->row_group[index], &row.label_length);
+		row.label = shown_row_key(shown, index, &row.label_length);
 	}
 	return row;
 }

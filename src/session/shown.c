@@ -102,6 +102,14 @@ void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start
 	buffer_append_u64(buffer, start_time);
 }
 
+const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_length)
+{
+	if (shown->row_group[row] != UINT32_MAX)
+		return grouping_key(shown->grouping, shown->row_group[row], ret_length);
+	*ret_length = strlen(latency_other_name);
+	return latency_other_name;
+}
+
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)
 {
 	uint32_t comm = snapshot->triples[snapshot->triple[thread]].comm;

@@ -17,8 +17,10 @@ struct shown {
 	size_t row_count;
 	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
 	uint32_t *latency_row_of;
-	uint32_t *row_threads; /* living threads of each row */
-	uint32_t *row_group;   /* group of each row, or its thread index when `by_thread` */
+	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX: there is none */
+	uint32_t *row_threads;  /* living threads of each row */
+	/* Group of each row, UINT32_MAX for that of `latency_other`; its thread index when `by_thread`. */
+	uint32_t *row_group;
 	bool by_thread;
 	const struct grouping *grouping; /* of the rows; NULL when `by_thread` */
 	bool by_cgroup;                  /* rows are cgroups */
@@ -58,6 +60,9 @@ void shown_gather_still(struct shown *shown, const bool *still);
 
 /* Appends the key of a thread, "TID:START". */
 void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start_time);
+
+/* The key of a row that is no thread. */
+const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_length);
 
 /* Name of a thread as read. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);

@@ -53,12 +53,14 @@ void latency_merge(struct latency_histogram *histogram, const struct latency_his
 		histogram->max_ns = more->max_ns;
 }
 
-double latency_percentile(const struct latency_histogram *histogram, double share)
+double latency_percentile_at_least(const struct latency_histogram *histogram, double share, uint64_t unknown)
 {
 	const double max = (double)histogram->max_ns;
-	const double wanted = share * (double)latency_count(histogram);
-	double before = 0;
+	const double wanted = share * ((double)latency_count(histogram) + (double)unknown);
+	double before = (double)unknown;
 
+	if (unknown != 0 && wanted <= before)
+		return 0;
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
 		const double here = (double)histogram->buckets[i];
 		double start, end, time;
@@ -68,6 +70,8 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 			continue;
 		}
 		start = (double)latency_bucket_start(i);
+		if (unknown != 0)
+			return start;
 		end = (double)latency_bucket_end(i);
 		/* the longest wait bounds the bucket that it is in */
 		if (end > max && max >= start)
@@ -76,6 +80,11 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 		return time < max ? time : max;
 	}
 	return 0;
+}
+
+double latency_percentile(const struct latency_histogram *histogram, double share)
+{
+	return latency_percentile_at_least(histogram, share, 0);
 }
 
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
@@ -98,7 +107,6 @@ static uint32_t copy_name(struct snapshot *sums, const struct snapshot *from, ui
 static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 			    const struct latency_record *record)
 {
-	const size_t length = strlen(latency_other_name);
 	struct triple names;
 	uint32_t index, other;
 
@@ -117,7 +125,8 @@ static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 							 string_pool_length(&from->strings, record->cgroup))};
 		index = snapshot_find_triple(sums, names);
 		if (index == UINT32_MAX) {
-			other = string_pool_intern(&sums->strings, latency_other_name, length);
+			other = string_pool_intern(&sums->strings, latency_other_name,
+						   strlen(latency_other_name));
 			index = snapshot_intern_triple(sums, (struct triple){other, other, other});
 			names = sums->triples[index];
 		}
@@ -147,4 +156,13 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 			latency_merge(&record->of[kind], &more->records[i].of[kind]);
 	}
 	return indices;
+}
+
+uint32_t latency_sums_other(struct snapshot *sums)
+{
+	const uint32_t name = string_pool_find(&sums->strings, latency_other_name,
+					       strlen(latency_other_name));
+
+	/* a path begins with a slash: no cgroup has this name */
+	return snapshot_find_triple(sums, (struct triple){name, name, name});
 }

@@ -26,7 +26,7 @@ enum {
 	LATENCY_RECORDS_MAX = 8192, /* of sums; what is beyond is put together under `(other)` */
 };
 
-/* The name of records that stand for what had no record of its own. */
+/* The name of the record that stands for what had no record of its own: of process, thread and cgroup. */
 extern const char latency_other_name[];
 
 /*
@@ -78,6 +78,12 @@ void latency_merge(struct latency_histogram *histogram, const struct latency_his
  */
 double latency_percentile(const struct latency_histogram *histogram, double share);
 
+/*
+ * The least that this time can be when up to `unknown` more waits are of the same group, however long they
+ * took: as if all of them had been the shortest, and the others of its bucket too. 0 when nothing is known.
+ */
+double latency_percentile_at_least(const struct latency_histogram *histogram, double share, uint64_t unknown);
+
 /* A zeroed record of these names (ids in the snapshot's strings), valid until the next one. */
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup);
@@ -88,5 +94,8 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
  * the caller frees it.
  */
 uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapshot);
+
+/* Which record of sums is `(other)`, UINT32_MAX where there is none. Its waits may be of any group. */
+uint32_t latency_sums_other(struct snapshot *sums);
 
 #endif

@@ -10,8 +10,8 @@
 
 struct latency_table {
 	struct tables_build *build;
-	size_t *order;  /* pairs */
-	double *weight; /* of each pair */
+	size_t *order;  /* pairs, and `(other)` as one more behind the last */
+	double *weight; /* of each of them */
 	struct table *table;
 };
 
@@ -53,11 +53,14 @@ static void set_side(const struct latency_table *latency, enum diff_side side, e
 
 	*value = diff_latency_side(latency->build->diff, content->pair, side, number);
 	cell->unit = diff_latency_is_time(number) ? UNIT_NS : UNIT_COUNT_PER_S;
-	if (value->state == VALUE_READ)
-		tables_cell_set_integer(latency->build, latency->table, cell, (uint64_t)value->number,
-					content->ladder);
-	else
+	if (value->state != VALUE_READ) {
 		tables_cell_begin(cell, value->state, value->reason);
+		return;
+	}
+	tables_cell_set_integer(latency->build, latency->table, cell, (uint64_t)value->number,
+				content->ladder);
+	cell->partial = value->partial;
+	cell->reason = value->reason;
 }
 
 static void add_row(struct latency_table *latency, size_t pair, const struct buffer *label,
@@ -66,7 +69,7 @@ static void add_row(struct latency_table *latency, size_t pair, const struct buf
 	struct tables_row content = {
 		.label = label->data,
 		.label_length = label->length,
-		.pair = &latency->build->diff->pairs[pair],
+		.pair = pair < latency->build->diff->pair_count ? &latency->build->diff->pairs[pair] : NULL,
 		.name = diff_latency_name(number),
 		.metric = METRIC_NONE,
 		.ladder = diff_latency_is_time(number) ? LADDER_NS : LADDER_UNITLESS,
@@ -96,11 +99,14 @@ static void build_table(struct latency_table *latency)
 
 	latency->table = tables_row_create_table(latency->build, sections[SECTION_LATENCY].name,
 						 axes[diff->options.grouping.axis].header);
-	for (size_t i = 0; i < diff->pair_count; i++) {
+	for (size_t i = 0; i < diff->pair_count + 1; i++) {
 		const size_t pair = latency->order[i];
 
 		buffer_clear(&label);
-		diff_append_label(&diff->pairs[pair], &label);
+		if (pair < diff->pair_count)
+			diff_append_label(&diff->pairs[pair], &label);
+		else
+			buffer_append_text(&label, latency_other_name);
 		for (int n = LATENCY_NUMBER_NONE + 1; n < LATENCY_NUMBER_COUNT; n++) {
 			const enum latency_number number = (enum latency_number)n;
 
@@ -123,11 +129,11 @@ void tables_latency(struct tables_build *build)
 	if (complete) {
 		latency.order = memory_allocate((diff->pair_count + 1) * sizeof(*latency.order));
 		latency.weight = memory_allocate((diff->pair_count + 1) * sizeof(*latency.weight));
-		for (size_t i = 0; i < diff->pair_count; i++) {
+		for (size_t i = 0; i < diff->pair_count + 1; i++) {
 			latency.order[i] = i;
 			latency.weight[i] = weigh(&latency, i);
 		}
-		qsort_r(latency.order, diff->pair_count, sizeof(*latency.order), compare_pairs, &latency);
+		qsort_r(latency.order, diff->pair_count + 1, sizeof(*latency.order), compare_pairs, &latency);
 		build_table(&latency);
 	}
 	free(latency.order);

@@ -255,6 +255,16 @@ static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 	return snapshot;
 }
 
+static void add_other(struct snapshot *snapshot, uint64_t count)
+{
+	uint32_t name = string_pool_intern(&snapshot->strings, latency_other_name,
+					   strlen(latency_other_name));
+	struct latency_record *record = latency_add_record(snapshot, name, name, name);
+
+	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = count;
+	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;
+}
+
 static void expect_latency(struct snapshot *first, struct snapshot *second, const char *text,
 			   const char *expected)
 {
@@ -287,6 +297,15 @@ static void test_latency(void **state)
 	expect_latency(first, second, "after:run_queue_p99_ns(quiet) > 0",
 		       "!1 group matches and has no value in after");
 	expect_latency(first, second, "after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
+	/* waits that may be of any group: of none is it sure that a rule holds */
+	add_other(second, 3);
+	expect_latency(first, second, "run_queue_waits_per_s(pool) < 1000",
+		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
+	expect_latency(first, second, "after:run_queue_p99_ns(pool) > 1s",
+		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
+	expect_latency(first, second, "after:run_queue_waits_per_s(quiet) > 0",
+		       "!cannot be judged, quiet is unavailable in after (may be counted under (other))");
+	expect_latency(first, second, "after:blocked_waits_per_s(quiet) > 0", "quiet has 0.00");
 	first->latency.present = false;
 	expect_latency(first, second, "run_queue_max_ns(pool) > 5ms",
 		       "!cannot be judged, pool is unavailable in before (not in the file)");

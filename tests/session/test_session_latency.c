@@ -152,6 +152,136 @@ static void test_axes(void **state)
 	table_release(table);
 }
 
+/* Two rounds, of which the second has waits of names that found no room. */
+static void add_rounds_with_other(void)
+{
+	struct snapshot *first = make_round(0), *second = make_round(1);
+
+	first->latency.span_ns = MS(2000);
+	add_waits(first, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 1000000, 10);
+	snapshot_finish(first);
+	session_add_round(session, first);
+	second->latency.span_ns = MS(2000);
+	add_waits(second, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 70000, 200);
+	add_waits(second, "pool", "pool", "/b", LATENCY_BLOCKED, 3000000, 4);
+	add_waits(second, "(other)", "(other)", "(other)", LATENCY_RUN_QUEUE, 900000, 4);
+	snapshot_finish(second);
+	session_add_round(session, second);
+}
+
+static void expect_at_least(const struct table *table, const char *label, enum column column, double value)
+{
+	assert_true(number(table, label, column) == value);
+	assert_true(fixture_cell(table, label, column)->partial);
+}
+
+static void expect_exact(const struct table *table, const char *label, enum column column, double value)
+{
+	assert_true(number(table, label, column) == value);
+	assert_false(fixture_cell(table, label, column)->partial);
+}
+
+static void expect_unknown(const struct table *table, const char *label, enum column column)
+{
+	assert_int_equal(fixture_cell(table, label, column)->state, CELL_UNAVAILABLE);
+	assert_int_equal(fixture_cell(table, label, column)->reason, REASON_UNDER_OTHER);
+}
+
+/* What found no room has a row, and may be of any other row: what is known of those is a lower bound. */
+static void test_other(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds_with_other();
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	expect_exact(table, "(other)", COLUMN_WAITS, 2);
+	expect_exact(table, "(other)", COLUMN_RQMAX, 900000);
+	assert_false(fixture_cell(table, "(other)", COLUMN_RQ99)->partial);
+	assert_true(number(table, "(other)", COLUMN_THR) == 0);
+	expect_at_least(table, "web", COLUMN_WAITS, 100);
+	expect_at_least(table, "web", COLUMN_RQMAX, 70000);
+	expect_at_least(table, "web", COLUMN_RQ99, 65536);
+	expect_unknown(table, "pool", COLUMN_WAITS);
+	expect_unknown(table, "pool", COLUMN_RQMAX);
+	expect_unknown(table, "pool", COLUMN_RQ50);
+	/* none of these found no room */
+	expect_exact(table, "pool", COLUMN_DWAITS, 2);
+	expect_exact(table, "web", COLUMN_DWAITS, 0);
+	expect_exact(table, "(other)", COLUMN_DWAITS, 0);
+	table_release(table);
+	table = table_of(AXIS_CGROUP, VIEW_LEVEL_GROUPS, NULL);
+	expect_exact(table, "(other)", COLUMN_WAITS, 4);
+	expect_at_least(table, "/a", COLUMN_WAITS, 200);
+	table_release(table);
+	/* of the threads of one process they may be too, but not all of them are */
+	table = table_of(AXIS_THREAD, VIEW_LEVEL_GROUPS, "web");
+	expect_at_least(table, "worker-{N}", COLUMN_WAITS, 200);
+	expect_unknown(table, "web", COLUMN_WAITS);
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_string_not_equal(table->rows[i].label, "(other)");
+	table_release(table);
+}
+
+/* An interval without such waits is known. */
+static void test_other_is_over(void **state)
+{
+	struct snapshot *third = make_round(2);
+	struct table *table;
+
+	(void)state;
+	add_rounds_with_other();
+	third->latency.span_ns = MS(2000);
+	add_waits(third, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 70000, 8);
+	snapshot_finish(third);
+	session_add_round(session, third);
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	expect_exact(table, "web", COLUMN_WAITS, 4);
+	expect_exact(table, "pool", COLUMN_WAITS, 0);
+	expect_exact(table, "(other)", COLUMN_WAITS, 0);
+	assert_int_equal(fixture_cell(table, "(other)", COLUMN_RQ99)->state, CELL_ABSENT);
+	table_release(table);
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	expect_at_least(table, "web", COLUMN_WAITS, 218);
+	table_release(table);
+}
+
+static void explain(const char *key, enum column wanted, struct buffer *lines)
+{
+	struct view view;
+	size_t column = 0;
+	enum column columns[COLUMN_TOTAL];
+
+	view_initialise(&view);
+	view_set_tab(&view, TAB_LATENCY);
+	view.mode = VIEW_MODE_INTERVAL;
+	for (size_t count = view_columns(&view, columns); column < count; column++) {
+		if (columns[column] == wanted)
+			break;
+	}
+	buffer_clear(lines);
+	session_explain(session, &view, key, strlen(key), column, lines);
+	view_release(&view);
+}
+
+static void test_other_in_words(void **state)
+{
+	struct buffer lines = {0};
+
+	(void)state;
+	add_rounds_with_other();
+	explain("web", COLUMN_WAITS, &lines);
+	assert_non_null(strstr(lines.data, "Value: at least 200"));
+	assert_non_null(strstr(lines.data, "4 more found no room under their names, only under (other)"));
+	explain("pool", COLUMN_WAITS, &lines);
+	assert_non_null(strstr(lines.data, "Unavailable: may be counted under (other)."));
+	explain("(other)", COLUMN_WAITS, &lines);
+	assert_non_null(strstr(lines.data, "Value: 4\n"));
+	assert_non_null(strstr(lines.data, "4 waits, mean "));
+	assert_null(strstr(lines.data, "found no room"));
+	buffer_release(&lines);
+}
+
 static void test_not_measured(void **state)
 {
 	struct table *table;
@@ -184,20 +314,10 @@ static void test_switched_off(void **state)
 static void test_text(void **state)
 {
 	struct buffer lines = {0};
-	struct view view;
-	size_t column = 0;
-	enum column columns[COLUMN_TOTAL];
 
 	(void)state;
 	add_rounds();
-	view_initialise(&view);
-	view_set_tab(&view, TAB_LATENCY);
-	view.mode = VIEW_MODE_INTERVAL;
-	for (size_t count = view_columns(&view, columns); column < count; column++) {
-		if (columns[column] == COLUMN_RQ99)
-			break;
-	}
-	session_explain(session, &view, "web", 3, column, &lines);
+	explain("web", COLUMN_RQ99, &lines);
 	assert_non_null(strstr(lines.data, "measured for 2.0 s"));
 	assert_non_null(strstr(lines.data, "202 waits, mean "));
 	assert_non_null(strstr(lines.data, "longest 70.0us"));
@@ -207,7 +327,6 @@ static void test_text(void **state)
 		if (strstr(line, "|#") == line + 17)
 			assert_true(strcspn(line, "\n") <= 76);
 	}
-	view_release(&view);
 	buffer_release(&lines);
 }
 
@@ -217,6 +336,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interval, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_spans, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_axes, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_other, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_other_is_over, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_other_in_words, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_not_measured, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_switched_off, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_text, open_session, close_session),

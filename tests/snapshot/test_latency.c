@@ -88,6 +88,50 @@ static void test_percentiles_of_few(void **state)
 	assert_true(latency_percentile(&histogram, 0.995) > 500000);
 }
 
+/* Whatever the waits are that are not known, the bound holds; and it says something when they are few. */
+static void test_percentiles_at_least(void **state)
+{
+	static const double shares[] = {0.01, 0.5, 0.9, 0.99};
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned int round = 0; round < 300; round++) {
+		const uint64_t known = 1 + round * round % 700, unknown = 1 + round % 40 * (round % 7);
+		struct latency_histogram histogram = {0}, whole;
+		double bounds[4];
+
+		for (uint64_t i = 0; i < known; i++) {
+			random = random * 6364136223846793005U + 1442695040888963407U;
+			add_wait(&histogram, (random >> 33) >> (random >> 20 & 15));
+		}
+		for (size_t i = 0; i < 4; i++) {
+			bounds[i] = latency_percentile_at_least(&histogram, shares[i], unknown);
+			assert_true(bounds[i] <= latency_percentile(&histogram, shares[i]));
+		}
+		whole = histogram;
+		for (uint64_t i = 0; i < unknown; i++) {
+			random = random * 6364136223846793005U + 1442695040888963407U;
+			add_wait(&whole, round % 3 == 0 ? 0 : (random >> 33) >> (random >> 20 & 31));
+			for (size_t k = 0; k < 4; k++)
+				assert_true(bounds[k] <= latency_percentile(&whole, shares[k]));
+		}
+		assert_true(latency_percentile_at_least(&histogram, 0.5, known) == 0);
+	}
+	assert_true(latency_percentile_at_least(&(struct latency_histogram){0}, 0.99, 5) == 0);
+}
+
+static void test_percentile_beside_few(void **state)
+{
+	struct latency_histogram histogram = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++)
+		add_wait(&histogram, 5000000);
+	assert_true(latency_percentile_at_least(&histogram, 0.99, 10) == 1 << 22);
+	assert_true(latency_percentile_at_least(&histogram, 0.99, 98000) == 1 << 22);
+	assert_true(latency_percentile_at_least(&histogram, 0.99, 99001) == 0);
+}
+
 static void add_record(struct snapshot *snapshot, const char *name, uint64_t wait)
 {
 	uint32_t id = string_pool_intern(&snapshot->strings, name, strlen(name));
@@ -127,6 +171,7 @@ static void test_sums(void **state)
 	assert_int_equal(find(sums, "web")->of[LATENCY_BLOCKED].max_ns, 300);
 	assert_int_equal(find(sums, "web")->of[LATENCY_BLOCKED].sum_ns, 400);
 	assert_int_equal(find(sums, "pool")->of[LATENCY_BLOCKED].sum_ns, 7);
+	assert_int_equal(latency_sums_other(sums), UINT32_MAX);
 	snapshot_release(sums);
 	snapshot_release(first);
 	snapshot_release(second);
@@ -148,6 +193,7 @@ static void test_sums_are_bounded(void **state)
 	free(latency_sums_add(sums, more));
 	assert_int_equal(sums->latency.count, LATENCY_RECORDS_MAX + 1);
 	assert_int_equal(latency_count(&find(sums, latency_other_name)->of[LATENCY_BLOCKED]), 200);
+	assert_ptr_equal(&sums->latency.records[latency_sums_other(sums)], find(sums, latency_other_name));
 	for (size_t i = 0; i < sums->latency.count; i++)
 		count += latency_count(&sums->latency.records[i].of[LATENCY_BLOCKED]);
 	assert_int_equal(count, 2 * (LATENCY_RECORDS_MAX + 100));
@@ -161,6 +207,8 @@ int main(void)
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_percentiles_of_few),
+		cmocka_unit_test(test_percentiles_at_least),
+		cmocka_unit_test(test_percentile_beside_few),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_sums_are_bounded),
 	};

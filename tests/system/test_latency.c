@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../cmocka_include.h"
@@ -14,6 +16,7 @@
 
 enum {
 	SKIPPED = 77,
+	NAMES = 6000,   /* more than there is room for */
 	EDGE_US = 2000, /* from the end of a wait until the waiting thread has read the clock */
 };
 
@@ -158,6 +161,68 @@ static void test_capture(void **state)
 	run_release(&run);
 }
 
+/* Waits under one name after the other, until it is killed. */
+static pid_t start_renamer(void)
+{
+	const struct timespec pause = {0, 1000};
+	const pid_t child = fork();
+	char name[16];
+
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned int i = 0;; i++) {
+		snprintf(name, sizeof(name), "name-%u", i % NAMES);
+		prctl(PR_SET_NAME, name);
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Names that found no room are together in a row, and what may lack them is no more than a lower bound. */
+static void test_many_names(void **state)
+{
+	const char *path = scratch_path("names.ctprof.zst"), *row;
+	const pid_t child = start_renamer();
+	char pid[16], seconds[16];
+	bool found = false;
+
+	(void)state;
+	assert_true(child > 0);
+	snprintf(pid, sizeof(pid), "%d", (int)child);
+	/* for so long as it takes until the child has had all of its names */
+	for (int s = 1; can_measure() && !found && s <= 64; s *= 2) {
+		const char *const capture[] = {"capture", "--latency", seconds, "-p", pid, "-o", path, NULL};
+		const char *const show[] = {"show", path, "--sections", "latency", "-g", "process", NULL};
+		const struct run_options patient = {.timeout_s = 120};
+		struct run run;
+
+		snprintf(seconds, sizeof(seconds), "%d", s);
+		run_ctop(&run, &patient, capture);
+		run_expect(&run, 0);
+		run_release(&run);
+		run_ctop(&run, NULL, show);
+		run_expect(&run, 0);
+		row = strstr(run.output, "(other)");
+		found = row != NULL;
+		if (found) {
+			row = strstr(row, "run_queue_waits_per_s");
+			assert_non_null(row);
+			/* the row itself is exact */
+			assert_null(memmem(row, strcspn(row, "\n"), "≥", strlen("≥")));
+			/* where the name that it had in the end had room, at least that is known */
+			row = strstr(run.output, "name-");
+			if (row != NULL)
+				assert_non_null(memmem(row, strcspn(row, "\n"), "≥", strlen("≥")));
+		}
+		run_release(&run);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	if (!can_measure())
+		skip();
+	assert_true(found);
+}
+
 /* An ordinary user is told why, and gets the rest. */
 static void test_not_permitted(void **state)
 {
@@ -180,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waker),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_not_permitted),
 	};
 

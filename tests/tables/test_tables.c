@@ -486,12 +486,54 @@ static void test_latency(void **state)
 	release(diff, before, after);
 }
 
+/* What may be of any group has rows of its own, and the others show what is known at least. */
+static void test_latency_of_others(void **state)
+{
+	struct snapshot *before = open_with_waits(2000000), *after = open_with_waits(8000000);
+	struct latency_record *record;
+	struct tables_request request = make_request();
+	struct diff *diff;
+	uint32_t name;
+
+	(void)state;
+	name = string_pool_intern(&after->strings, latency_other_name, strlen(latency_other_name));
+	record = latency_add_record(after, name, name, name);
+	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = 6;
+	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;
+	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	memset(request.sections, false, sizeof(request.sections));
+	request.sections[SECTION_LATENCY] = true;
+	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
+	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
+	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
+	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;
+	expect(diff, &request,
+	       "# latency\n"
+	       "worker-{N}, run_queue_waits_per_s, 6 → ≥6, ·\n"
+	       "worker-{N}, run_queue_p50_ns, 1.429ms → ≥4.194ms, ·\n"
+	       "worker-{N}, run_queue_p90_ns, 1.886ms → ≥4.194ms, ·\n"
+	       "worker-{N}, run_queue_p99_ns, 1.989ms → ≥4.194ms, ·\n"
+	       "worker-{N}, run_queue_max_ns, 2.000ms → ≥8.000ms, ·\n"
+	       "(other), run_queue_waits_per_s, 0 → 3, +3\n"
+	       "(other), run_queue_p50_ns, - → 756ns, -\n"
+	       "(other), run_queue_p90_ns, - → 951ns, -\n"
+	       "(other), run_queue_p99_ns, - → 995ns, -\n"
+	       "(other), run_queue_max_ns, - → 1.000µs, -\n"
+	       "main, run_queue_waits_per_s, 2 → ≥2, ·\n"
+	       "main, run_queue_p50_ns, 4.548µs → ·, ·\n"
+	       "main, run_queue_p90_ns, 4.910µs → ≥4.096µs, ·\n"
+	       "main, run_queue_p99_ns, 4.991µs → ≥4.096µs, ·\n"
+	       "main, run_queue_max_ns, 5.000µs → ≥5.000µs, ·\n");
+	release(diff, before, after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_changed_most_comes_first),
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_latency_of_others),
 		cmocka_unit_test(test_parents),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_marks_of_what_is_not_known),
