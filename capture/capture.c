@@ -127,13 +127,14 @@ static int open_backend(struct capture *capture, const struct capture_options *o
 		};
 	else
 		passes_open(capture);
+	passes->required = options->backend == CAPTURE_BACKEND_BPF;
 	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
 					  &capture->arena, &capture->ended_result);
 	if (passes->tasks != NULL) {
 		check_features(capture, 0);
 		return 0;
 	}
-	if (options->backend == CAPTURE_BACKEND_BPF)
+	if (passes->required)
 		return error_set(error, -ENOTSUP, "threads cannot be read by BPF: %s", passes->result.detail);
 	if (options->saved_taskstats != NULL) {
 		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
@@ -439,7 +440,15 @@ static int run(struct round *round)
 	return round_is_cancelled(round) ? -ECANCELED : 0;
 }
 
-static int take(struct round *round, struct snapshot **ret_snapshot, struct error *error)
+/* What passes and taskstats tell of every thread, its name, comes from stat otherwise: an exec changes it. */
+static void need_names(struct round *round)
+{
+	if (round->capture->taskstats == NULL && round->capture->passes.tasks == NULL)
+		round->needed |= source_bit(SOURCE_STAT);
+}
+
+/* One try; what it has made is freed unless it was taken over. */
+static int try_to_take(struct round *round)
 {
 	int result;
 
@@ -447,22 +456,90 @@ static int take(struct round *round, struct snapshot **ret_snapshot, struct erro
 	result = run(round);
 	if (result == 0) {
 		keep(round);
-		*ret_snapshot = round->snapshot;
 	} else {
 		/* rows of the processes, and delays kept, may be those of the snapshot that was given up */
 		round->capture->rows_are_current = false;
 		round->capture->passes.kept_delays = false;
 		snapshot_release(round->snapshot);
 		free(round->states);
-		error_set(error, result,
-			  result == -ECANCELED ? "the capture was cancelled" : "cannot list %s: %s",
-			  round->capture->roots.path[ROOT_PROC], strerror(-result));
 	}
 	free(round->old_row);
 	free(round->comm);
 	free(round->cgroup);
 	hash_map_release(&round->cgroup_types);
 	return result;
+}
+
+/* From here on threads are read from procfs; what the last snapshot's rows are known by is another thing
+ * there. */
+static void give_up_passes(struct capture *capture)
+{
+	const int failure = capture->passes.failure;
+
+	passes_close(&capture->passes);
+	capture->passes.result = (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = (enum reason)root_reason(failure),
+		.detail = arena_format(&capture->arena,
+				       "a pass failed: %s; threads are read from procfs since then",
+				       strerror(-failure)),
+	};
+	capture->notice = arena_format(&capture->arena,
+				       "threads are read from procfs now; reading them by BPF failed: %s",
+				       strerror(-failure));
+	ended_watch_close(capture->ended);
+	capture->ended_result = capture->passes.result;
+	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
+					  &capture->arena, &capture->ended_result);
+	process_list_release(&capture->processes);
+	process_list_initialize(&capture->processes, capture->roots.descriptor[ROOT_PROC]);
+	snapshot_release(capture->previous);
+	capture->previous = NULL;
+	free(capture->states);
+	capture->states = NULL;
+	check_features(capture, open_taskstats(capture));
+}
+
+static void explain_failure(const struct capture *capture, int result, struct error *error)
+{
+	if (result == -ECANCELED)
+		error_set(error, result, "the capture was cancelled");
+	else if (capture->passes.failure != 0)
+		error_set(error, result, "cannot read threads by BPF: %s", strerror(-result));
+	else
+		error_set(error, result, "cannot list %s: %s", capture->roots.path[ROOT_PROC],
+			  strerror(-result));
+}
+
+/*
+ * A pass that worked may fail later, for want of memory, or because bpf(2) refuses what it allowed: before
+ * Linux 5.19 all of it to whoever has dropped CAP_BPF, where kernel.unprivileged_bpf_disabled is set.
+ */
+static int take(struct round *round, struct snapshot **ret_snapshot, struct error *error)
+{
+	const struct round wanted = *round;
+	struct capture *capture = round->capture;
+	int result = try_to_take(round);
+
+	if (result < 0 && capture->passes.failure != 0 && !capture->passes.required) {
+		give_up_passes(capture);
+		*round = wanted;
+		need_names(round);
+		result = try_to_take(round);
+	}
+	if (result == 0)
+		*ret_snapshot = round->snapshot;
+	else
+		explain_failure(capture, result, error);
+	return result;
+}
+
+const char *capture_take_notice(struct capture *capture)
+{
+	const char *notice = capture->notice;
+
+	capture->notice = NULL;
+	return notice;
 }
 
 int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const atomic_bool *cancel,
@@ -493,9 +570,9 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 
 	if (!options->only_needed)
 		round.extra = (source_set)~0U;
-	/* what taskstats tells of every thread, its name, comes from stat otherwise: an exec changes it */
-	if (!options->only_needed || (capture->taskstats == NULL && capture->passes.tasks == NULL))
+	if (!options->only_needed)
 		round.needed |= source_bit(SOURCE_STAT);
+	need_names(&round);
 	if (capture->budget_percent < 0) {
 		round.extra = 0;
 		round.budget_ns = 0;

@@ -93,6 +93,13 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 uint64_t capture_serve_ended(struct capture *capture);
 
 /*
+ * What the user should hear of the captures taken so far, a sentence that lives as long as the capture, once;
+ * NULL for nothing. It tells that threads are read from procfs from now on because a pass failed, which the
+ * snapshot's FEATURE_PASSES explains too. With CAPTURE_BACKEND_BPF the captures fail instead.
+ */
+const char *capture_take_notice(struct capture *capture);
+
+/*
  * Continues resolving the executables that the allocator probe has found, until none is left or the time has
  * come (CLOCK_MONOTONIC ns; 0: what can be done at once). To be called between rounds: the resolving
  * processes ask for files, and rounds do not wait for them. Returns how many are left.

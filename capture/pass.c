@@ -19,9 +19,6 @@ enum {
 	KNOWN_CGROUPS_MAX = 16384,
 };
 
-/* A thread that waits for a CPU, or in D, is stuck after this time, or after a whole interval if that is
- * shorter. */
-
 /* Sources that a pass fills for every thread. */
 static const enum source whole_sources[] = {
 	SOURCE_STAT,       SOURCE_SCHEDSTAT, SOURCE_STATUS, SOURCE_SCHED,   SOURCE_AFFINITY, SOURCE_TASKSTATS,
@@ -365,6 +362,7 @@ static int take_pass(struct intake *intake)
 
 	bound_memory(passes);
 	result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
+	passes->failure = result == -ECANCELED ? 0 : result;
 	if (result < 0)
 		return result;
 	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;

@@ -141,6 +141,8 @@ struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: there are none */
 	struct feature_result result;
 	struct arena arena; /* of the words of the result */
+	bool required;      /* no other way is wanted */
+	int failure;        /* negative errno of the pass that could not be taken; 0: none */
 	bool sees_others;   /* I/O and thread pointers of other users' processes may be shown */
 	uint32_t parts;     /* of the last pass */
 	bool saw_delays;    /* some thread has a record of its delays */
@@ -184,6 +186,7 @@ struct capture {
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
 	struct arena arena;
+	const char *notice;                 /* for the user, not fetched yet; NULL for none */
 	struct ended_watch *ended;          /* NULL: what ends is not watched */
 	struct feature_result ended_result; /* why, in words that `arena` owns */
 	struct process_list processes;

@@ -183,6 +183,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 						  .heap_patience_ns = HEAP_PATIENCE_NS};
 	uint64_t budget = UINT64_MAX;
 	struct capture *capture;
+	const char *notice;
 	int result;
 
 	for (size_t i = 0; i < ROOT_COUNT; i++)
@@ -195,6 +196,9 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		if (options->latency_seconds > 0)
 			watch_latency(capture, options->latency_seconds);
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);
+		notice = capture_take_notice(capture);
+		if (notice != NULL)
+			command_note("%s", notice);
 		capture_close(capture);
 		privilege_lower();
 	}

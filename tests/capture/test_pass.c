@@ -2,6 +2,7 @@
 /* All threads in one pass of a BPF program: the same numbers as procfs and taskstats, and which threads
  * moved. */
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -733,6 +734,102 @@ static void test_exec_by_a_thread(void **state)
 	live_end(child);
 }
 
+/* --- passes that fail --- */
+
+/* From now on no program can be run and no iterator made: /dev/null stands in the place of what was loaded.
+ */
+static void break_bpf(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	DIR *directory = opendir("/proc/self/fd");
+	struct dirent *entry;
+	size_t broken = 0;
+
+	assert_true(null >= 0 && directory != NULL);
+	while ((entry = readdir(directory)) != NULL) {
+		char path[300], target[64];
+		ssize_t length;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+		length = readlink(path, target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = '\0';
+		if (strncmp(target, "anon_inode:bpf", strlen("anon_inode:bpf")) != 0)
+			continue;
+		assert_true(dup2(null, atoi(entry->d_name)) >= 0);
+		broken++;
+	}
+	closedir(directory);
+	close(null);
+	assert_true(broken >= 2);
+}
+
+static void expect_procfs(const struct snapshot *round, pid_t child)
+{
+	const struct feature_result *passes = &round->provenance.features[FEATURE_PASSES];
+	long row = live_row(round, (uint32_t)child, (uint32_t)child);
+
+	assert_int_equal(passes->state, FEATURE_STATE_OFF);
+	assert_non_null(strstr(passes->detail, "a pass failed: "));
+	assert_int_not_equal(round->provenance.features[FEATURE_EXITS].state, FEATURE_STATE_ON);
+	assert_int_equal(round->thread_count, 2);
+	assert_true(row >= 0);
+	assert_int_equal(live_reason(round, row, METRIC_RUN_TIME_NS), REASON_READ);
+	assert_string_equal(live_comm(round, row), "test_capture_pa");
+}
+
+/* Threads are read from procfs from the round on in which a pass fails, and that is said once. */
+static void test_failed_pass(void **state)
+{
+	pid_t child = start(run_executing);
+	uint32_t scope = (uint32_t)child;
+	struct capture *capture;
+	struct snapshot *round;
+
+	(void)state;
+	assert_true(is_ready(1));
+	live_backend = CAPTURE_BACKEND_AUTOMATIC;
+	capture = live_open(&scope, 1);
+	live_backend = CAPTURE_BACKEND_BPF;
+	for (int i = 0; i < 2; i++)
+		snapshot_release(live_round(capture));
+	assert_null(capture_take_notice(capture));
+	break_bpf();
+	for (int i = 0; i < 3; i++) {
+		const char *notice;
+
+		round = i == 1 ? live_full(capture) : live_round(capture);
+		expect_procfs(round, child);
+		snapshot_release(round);
+		notice = capture_take_notice(capture);
+		assert_true((notice != NULL) == (i == 0));
+		if (notice != NULL)
+			assert_non_null(strstr(notice, "procfs"));
+	}
+	capture_close(capture);
+	live_end(child);
+}
+
+/* Where nothing but BPF was asked for there is no snapshot. */
+static void test_failed_pass_is_an_error(void **state)
+{
+	const struct capture_options options = {.backend = CAPTURE_BACKEND_BPF};
+	const struct capture_round_options wanted = {.only_needed = true};
+	struct capture *capture;
+	struct snapshot *round;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	assert_int_equal(capture_round(capture, &wanted, NULL, &round, &error), 0);
+	snapshot_release(round);
+	break_bpf();
+	for (int i = 0; i < 2; i++) {
+		assert_true(capture_round(capture, &wanted, NULL, &round, &error) < 0);
+		assert_non_null(strstr(error.text, "cannot read threads by BPF: "));
+	}
+	capture_close(capture);
+}
+
 /* --- decoding --- */
 
 static struct task_record record_of_times(uint64_t run, uint64_t user, uint64_t system)
@@ -847,10 +944,11 @@ static void test_fingerprint(void **state)
 int main(void)
 {
 	const struct CMUnitTest by_bpf[] = {
-		cmocka_unit_test(test_equals_procfs),          cmocka_unit_test(test_scope_bounds_a_pass),
-		cmocka_unit_test(test_scope_follows_a_number), cmocka_unit_test(test_room_for_delays),
-		cmocka_unit_test(test_cgroups_of_movers),      cmocka_unit_test(test_movers),
-		cmocka_unit_test(test_exec_by_a_thread),
+		cmocka_unit_test(test_equals_procfs),           cmocka_unit_test(test_scope_bounds_a_pass),
+		cmocka_unit_test(test_scope_follows_a_number),  cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_cgroups_of_movers),       cmocka_unit_test(test_movers),
+		cmocka_unit_test(test_exec_by_a_thread),        cmocka_unit_test(test_failed_pass),
+		cmocka_unit_test(test_failed_pass_is_an_error),
 	};
 	const struct CMUnitTest pure[] = {
 		cmocka_unit_test(test_times),

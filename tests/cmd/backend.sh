@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# backend.sh CTOP: reading threads by BPF: with which rights it works, what it says where it does not, that it gives the
-# rights up, and that it leaves nothing in the kernel.
+# backend.sh CTOP REFUSE_BPF: reading threads by BPF: with which rights it works, what it says where it does not, what it
+# does when the kernel refuses it later on, that it gives the rights up, and that it leaves nothing in the kernel.
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/../project/sources.sh"
 ctop=$1
+refuse_bpf=$2
 PATH=$PATH:/usr/sbin:/sbin
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
@@ -74,6 +75,17 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
     else
         echo "skip - not with file capabilities: this file system keeps none"
     fi
+}
+
+# shellcheck disable=SC2086
+{
+    refused "a pass that fails ends what wants no other way" 'cannot read threads by BPF: Operation not permitted' \
+        "$refuse_bpf" "$ctop" $batch --backend bpf
+    said=$("$refuse_bpf" "$ctop" -b -n 2 -d 0.1 --no-heap -p $$ --format csv 2>"$directory/errors")
+    result "after a pass that fails ctop reads procfs" \
+        "$([ "$(printf '%s\n' "$said" | grep -c '^[0-9]')" = 2 ] || echo "printed: $said")"
+    result "and says so once" \
+        "$([ "$(grep -c 'read from procfs now; .*Operation not permitted' "$directory/errors")" = 1 ] || cat "$directory/errors")"
 }
 
 # kernel_objects: the BPF objects of the host, a line KIND ID each.

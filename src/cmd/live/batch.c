@@ -122,11 +122,15 @@ static void wait_until(const struct batch *batch, uint64_t deadline_ns)
 static int take_round(struct batch *batch, struct error *error)
 {
 	struct snapshot *snapshot;
+	const char *notice;
 	int result;
 
 	sigprocmask(SIG_SETMASK, &batch->signals.mask, NULL);
 	result = capture_round(batch->capture, &batch->round, &cancelled, &snapshot, error);
 	sigprocmask(SIG_SETMASK, &batch->signals.blocking, NULL);
+	notice = capture_take_notice(batch->capture);
+	if (notice != NULL)
+		command_note("%s", notice);
 	if (result == 0)
 		session_add_round(batch->session, snapshot);
 	batch->round.heap_patience_ns = 0;

@@ -302,6 +302,14 @@ static void switch_latency(struct live_capture *live, struct capture *capture, b
 			     true);
 }
 
+static void send_notice(struct live_capture *live, struct capture *capture)
+{
+	const char *notice = capture_take_notice(capture);
+
+	if (notice != NULL)
+		send_message(live, UI_EVENT_MESSAGE, memory_format("%s (e: why)", notice), true);
+}
+
 static void capture_loop(struct live_capture *live, struct capture *capture)
 {
 	uint64_t rounds = 0, next_round = clock_ns(CLOCK_MONOTONIC);
@@ -326,6 +334,7 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 			take_round(live, capture, &settings);
 			rounds++;
 		}
+		send_notice(live, capture);
 		pthread_mutex_lock(&live->lock);
 		if (round && rounds == 1) {
 			next_round = clock_ns(CLOCK_MONOTONIC) + SECOND_ROUND_DELAY_NS;
