@@ -325,6 +325,8 @@ static void parse_stat(struct text rest, struct provenance *provenance)
 			number = &provenance->procs_running;
 		else if (text_equals(word, "procs_blocked"))
 			number = &provenance->procs_blocked;
+		else if (text_equals(word, "processes"))
+			number = &provenance->forks;
 		if (number != NULL && text_next_word(&line, &word))
 			number->present = number_parse_u64(word.data, word.length, &number->value);
 	}

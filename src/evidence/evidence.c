@@ -215,10 +215,14 @@ static void append_taskstats(const struct snapshot *snapshot, struct buffer *lin
 }
 
 /* By which way it is known what ended threads did, where that leaves something out. */
-static void append_ended(const struct snapshot *snapshot, struct buffer *lines)
+static void append_ended(const struct snapshot *snapshot, uint64_t interval, struct buffer *lines)
 {
 	const struct ended_set *set = snapshot->ended;
 
+	if (interval != 0 && ended_set_is_left(snapshot))
+		buffer_append_text(lines,
+				   "ENDED  nobody tells what threads did that ended: the row (ended) is an "
+				   "estimate, the host's CPU time less that of all threads\n");
 	if (set == NULL || (!set->lower_bound && set->lost == 0))
 		return;
 	buffer_append_text(lines, set->lower_bound ? "ENDED  what threads did that ended is a lower bound: "
@@ -244,7 +248,7 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 	buffer_append_text(lines, snapshot->waiting_ns != NULL
 					  ? "WAITS  for a CPU count as far as they have gone\n"
 					  : "WAITS  count when they end; STUCK shows those that go on\n");
-	append_ended(snapshot, lines);
+	append_ended(snapshot, interval_ns, lines);
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(snapshot, lines);

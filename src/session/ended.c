@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "ended.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 
 /* Records beyond the bound are put together under this name. */
 static const char other_name[] = "(other)";
+/* What nobody told. */
+static const char ended_name[] = "(ended)";
+
+/*
+ * The host's times are what a tick met, here of 4 ms (CONFIG_HZ=250): beyond three standard deviations it is
+ * no chance. Nor do they tell less than a USER_HZ tick, of three times at two ends.
+ */
+#define TICK_NS    (4.0 * NS_PER_MS)
+#define DEVIATIONS 3
+#define STEPS_NS   (6.0 * NS_PER_TICK)
+#define DRIFT      0.01 /* by which the clock of the scheduler and that of the tick may differ */
 
 /* Id of a name of `from` in the record names; where it is new it is added, or the id of no string. */
 static uint32_t name_id(struct ended *ended, const struct snapshot *from, uint32_t id, bool add)
@@ -42,6 +55,17 @@ static uint32_t record_index(struct ended *ended, const struct snapshot *snapsho
 	return snapshot_intern_triple(ended->names, names);
 }
 
+/* The record of one of the record names' triples, made when it is new; records may move. */
+static uint32_t add_record(struct ended *ended, uint32_t index)
+{
+	if (index == ended->count) {
+		ended->records = memory_grow(ended->records, &ended->capacity, ended->count + 1,
+					     sizeof(*ended->records));
+		ended->records[ended->count++] = (struct ended_record){.kernel = true};
+	}
+	return index;
+}
+
 /* Index of the record of a triple of a snapshot, made when it is new; records may move. */
 static uint32_t find_record(struct ended *ended, const struct snapshot *snapshot, uint32_t triple)
 {
@@ -50,12 +74,7 @@ static uint32_t find_record(struct ended *ended, const struct snapshot *snapshot
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
 	index = record_index(ended, snapshot, &snapshot->triples[triple]);
-	if (index == ended->count) {
-		ended->records = memory_grow(ended->records, &ended->capacity, ended->count + 1,
-					     sizeof(*ended->records));
-		ended->records[ended->count++] = (struct ended_record){.kernel = true};
-	}
-	return index;
+	return add_record(ended, index);
 }
 
 static void fold_missed(struct ended_record *record, size_t slot, uint16_t reason)
@@ -313,6 +332,118 @@ void ended_fold(struct ended *ended, const struct span *span, const struct ended
 	}
 	free(folding.records);
 	free(folding.overlaps);
+}
+
+/* --- what nobody told --- */
+
+/* Kinds of cpu_ticks. */
+enum {
+	TICKS_USER,
+	TICKS_NICE,
+	TICKS_SYSTEM,
+};
+
+/*
+ * Time that the CPUs ran threads, and all of their time. Interrupts are left out: whether the time of threads
+ * includes theirs depends on the kernel (CONFIG_IRQ_TIME_ACCOUNTING), and that of idle CPUs is no thread's.
+ */
+static double host_busy_ns(const struct snapshot *from, const struct snapshot *now, double *ret_total_ns)
+{
+	const uint64_t *before = from->provenance.cpu_ticks, *after = now->provenance.cpu_ticks;
+	double busy = 0, total = 0;
+
+	for (size_t i = 0; i < CPU_TICK_KINDS; i++) {
+		double ticks = after[i] > before[i] ? (double)(after[i] - before[i]) : 0;
+
+		total += ticks;
+		if (i == TICKS_USER || i == TICKS_NICE || i == TICKS_SYSTEM)
+			busy += ticks;
+	}
+	*ret_total_ns = total * (double)NS_PER_TICK;
+	return busy * (double)NS_PER_TICK;
+}
+
+/* By how much the host's time may be off from that of its threads. */
+static double uncertainty_ns(const struct snapshot *from, const struct snapshot *now)
+{
+	const double rounds = fabs((double)now->provenance.duration_ns -
+				   (double)from->provenance.duration_ns);
+	const double elapsed = (double)(now->provenance.boottime_ns - from->provenance.boottime_ns);
+	double total, busy = host_busy_ns(from, now, &total);
+
+	if (total == 0 || elapsed <= 0)
+		return INFINITY;
+	/* threads are read while a round goes on, the host's time is read at one moment of it */
+	return DEVIATIONS * sqrt(TICK_NS * busy * fmax(0, 1 - busy / total)) + STEPS_NS + DRIFT * busy +
+	       rounds * busy / elapsed;
+}
+
+double ended_left(const struct span *span)
+{
+	const struct span_counter counter = span_counter_of(span, METRIC_RUN_TIME_NS);
+	const struct optional_u64 *before = &span->from->provenance.forks,
+				  *after = &span->now->provenance.forks;
+	uint64_t ended = span->from->thread_count;
+	double total, left, most;
+
+	if (!ended_set_is_left(span->now) || !ended_set_is_left(span->from))
+		return NAN;
+	left = host_busy_ns(span->from, span->now, &total);
+	for (uint32_t i = 0; i < span->now->thread_count; i++) {
+		uint64_t amount, elapsed;
+		const uint16_t state = span_change(&counter, i, &amount, &elapsed);
+
+		if (state == REASON_READ)
+			left -= (double)amount;
+		else if (state != SPAN_ABSENT && state != REASON_WENT_BACKWARDS)
+			return NAN;
+		if (span->from_of[i] != THREAD_BORN && span->from_of[i] != THREAD_UNKNOWN)
+			ended--;
+	}
+	if (!before->present || !after->present || after->value < before->value)
+		return left;
+	/* none of those that went, or came, had a CPU for longer than there was time */
+	ended += after->value - before->value;
+	most = (double)ended * (double)span->elapsed_ns;
+	return left > most ? most : left;
+}
+
+/* The record of what nobody told, made when it is new. */
+static struct ended_record *estimate_of(struct ended *ended, const struct snapshot *now)
+{
+	struct ended_record *record;
+	uint32_t name;
+
+	if (ended->has_estimate)
+		return &ended->records[ended->estimate];
+	if (ended->names == NULL)
+		ended->names = snapshot_create();
+	name = string_pool_intern(&ended->names->strings, ended_name, sizeof(ended_name) - 1);
+	ended->estimate = add_record(ended,
+				     snapshot_intern_triple(ended->names, (struct triple){name, name, name}));
+	ended->has_estimate = true;
+	record = &ended->records[ended->estimate];
+	record->kernel = false;
+	for (int i = 0; i < METRIC_COUNT; i++) {
+		if (is_counter(i) && i != METRIC_RUN_TIME_NS)
+			fold_slot(record, (size_t)i, untold_state(now, (enum metric)i), 0);
+	}
+	fold_missed(record, ENDED_SLOT_OVERLAP, REASON_ENDED);
+	record->states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
+	return record;
+}
+
+void ended_add_left(struct ended *ended, double left_ns, const struct snapshot *from,
+		    const struct snapshot *now)
+{
+	bool shown;
+
+	ended->left_ns += left_ns;
+	shown = ended->left_ns > uncertainty_ns(from, now); /* not so if it is not known */
+	if (shown)
+		estimate_of(ended, now)->amounts[METRIC_RUN_TIME_NS] = (uint64_t)ended->left_ns;
+	else if (ended->has_estimate)
+		ended->records[ended->estimate].amounts[METRIC_RUN_TIME_NS] = 0;
 }
 
 void ended_clear(struct ended *ended)

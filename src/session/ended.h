@@ -32,6 +32,11 @@ struct ended {
 	size_t count;
 	size_t capacity;
 	uint64_t threads, processes;
+	/* The record of what nobody told, and all CPU time that no thread has, in ns, less what they have too
+	 * much; NAN: not known. */
+	bool has_estimate;
+	size_t estimate;
+	double left_ns;
 };
 
 /* A thread that is gone: its index in the last snapshot that has it, and what it told at its end, or NULL. */
@@ -56,6 +61,19 @@ void ended_add_group(struct ended *ended, const struct ended_set *set, const str
 /* The same for one thread that told its end, and which `is_young`, or nothing of it is known. */
 void ended_add_thread(struct ended *ended, const struct ended_set *set, const struct ended_thread *thread,
 		      bool is_young, const struct snapshot *now);
+
+/*
+ * CPU time of the host in a span, whose two ends are rounds, that none of the threads has, in ns: less than 0
+ * when they have more. NAN where that tells nothing (ended_set_is_left()).
+ */
+double ended_left(const struct span *span);
+
+/*
+ * Adds that of a part of the time from `from` to `now`, as the threads that ended in it: a record named
+ * `(ended)`, as long as it is more than how far the host's CPU time may be off.
+ */
+void ended_add_left(struct ended *ended, double left_ns, const struct snapshot *from,
+		    const struct snapshot *now);
 
 void ended_clear(struct ended *ended);
 

@@ -177,6 +177,22 @@ static void add_unread(const struct ending *ending, const struct ended_set *set)
 	}
 }
 
+/* Adds the CPU time that no thread has, where nobody tells what those did that ended. */
+static void add_left(struct session *session, const struct snapshot *now, const uint32_t *previous_of)
+{
+	const struct span span = {
+		.now = now,
+		.from = session->now,
+		.from_of = previous_of,
+		.elapsed_ns = now->provenance.boottime_ns - session->now->provenance.boottime_ns,
+		.mode = VIEW_MODE_INTERVAL,
+	};
+	const double left_ns = ended_left(&span);
+
+	ended_add_left(&session->ended_lately, left_ns, session->now, now);
+	ended_add_left(&session->ended, left_ns, session->base, now);
+}
+
 static void fold_ended(struct session *session, const struct snapshot *now, const bool *seen)
 {
 	uint32_t *same = memory_allocate((session->now->thread_count + 1) * sizeof(*same));
@@ -286,6 +302,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	previous_of = thread_match(snapshot, session->now, seen, NULL);
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
 	fold_ended(session, snapshot, seen);
+	add_left(session, snapshot, previous_of);
 	free(seen);
 	still = find_still(snapshot, session->now, previous_of);
 	base_still = follow_still(session, still, previous_of, snapshot->thread_count);

@@ -391,6 +391,9 @@ static void append_ended(struct explanation *explanation)
 				     explanation->span.mode == VIEW_MODE_BASE ? "since the base"
 									      : "since the round before",
 				     explanation->span.now->ended != NULL ? "until the end" : "as last read");
+	if (ended->has_estimate && explanation->shown.ended_row_of[ended->estimate] != UINT32_MAX)
+		buffer_append_text(explanation->lines,
+				   "Its CPU time is an estimate: the host's, less that of all threads.\n");
 }
 
 static void append_how(enum column column, struct buffer *lines)

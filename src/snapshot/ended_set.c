@@ -127,6 +127,17 @@ void ended_amounts_add(struct ended_amounts *sum, const struct ended_amounts *am
 		sum->of[i] = number_add_saturating(sum->of[i], amounts->of[i]);
 }
 
+bool ended_set_is_left(const struct snapshot *snapshot)
+{
+	const struct provenance *provenance = &snapshot->provenance;
+	const struct feature_result *results = provenance->features;
+
+	return snapshot->ended == NULL && results[FEATURE_EXITS].state == FEATURE_STATE_OFF &&
+	       results[FEATURE_ALL_PROCESSES].state == FEATURE_STATE_ON &&
+	       results[FEATURE_PID_NAMESPACE].state == FEATURE_STATE_ON && provenance->scope_count == 0 &&
+	       provenance->cpu_ticks_known;
+}
+
 /* The triple of another set. */
 static uint32_t take_triple(struct ended_set *set, const struct ended_set *from, uint32_t triple)
 {

@@ -77,6 +77,12 @@ struct ended_thread *ended_set_add_thread(struct ended_set *set, uint32_t triple
 /* Adds amounts. */
 void ended_amounts_add(struct ended_amounts *sum, const struct ended_amounts *amounts);
 
+/*
+ * Whether nothing is told of threads that end, while every other thread of the host is there: then the CPU
+ * time of the host that no thread has is theirs.
+ */
+bool ended_set_is_left(const struct snapshot *snapshot);
+
 /* Adds all that is in `from`: what a snapshot tells that nobody looked at. */
 void ended_set_absorb(struct ended_set *set, const struct ended_set *from);
 

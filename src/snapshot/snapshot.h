@@ -292,6 +292,7 @@ struct provenance {
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
 	bool cpu_ticks_known;
 	struct optional_u64 procs_running, procs_blocked, mem_available_kib;
+	struct optional_u64 forks; /* threads that started since the host did; in no file */
 	uint64_t load_centi[3];
 	bool load_known;
 };

@@ -398,7 +398,7 @@ static void test_load(void **state)
 	tree_make(&tree);
 	tree_text(&tree, "proc/stat",
 		  "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 1 1 1 1 1 1 1\nintr 5 1\n"
-		  "procs_running 5\nprocs_blocked x\n");
+		  "processes 77\nprocs_running 5\nprocs_blocked x\n");
 	tree_text(&tree, "proc/loadavg", "3.20 2.90 700.75 1/100 12\n");
 	tree_text(&tree, "proc/meminfo", "MemAvailable: 60 kB\n");
 	tree_open(&tree);
@@ -409,6 +409,7 @@ static void test_load(void **state)
 	assert_true(provenance->procs_running.present);
 	assert_int_equal(provenance->procs_running.value, 5);
 	assert_false(provenance->procs_blocked.present);
+	assert_int_equal(provenance->forks.value, 77);
 	assert_true(provenance->load_known);
 	assert_int_equal(provenance->load_centi[0], 320);
 	assert_int_equal(provenance->load_centi[2], 70075);

@@ -3,7 +3,9 @@
 #include "session_fixture.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "evidence/evidence.h"
 #include "snapshot/ended_set.h"
 
 /* Places in ended_metrics. */
@@ -237,6 +239,172 @@ static void test_not_watched(void **state)
 	session_release(session);
 }
 
+/* A host of two CPUs that were busy for so long since its start, of a capture that sees all threads. */
+static struct snapshot *unwatched_snapshot(int seconds, uint64_t user_ms)
+{
+	struct snapshot *snapshot = fixture_snapshot(seconds);
+	struct provenance *provenance = &snapshot->provenance;
+
+	provenance->features[FEATURE_EXITS].state = FEATURE_STATE_OFF;
+	provenance->features[FEATURE_EXITS].reason = REASON_NOT_PERMITTED;
+	provenance->features[FEATURE_ALL_PROCESSES].state = FEATURE_STATE_ON;
+	provenance->features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_ON;
+	provenance->cpu_ticks_known = true;
+	provenance->forks = (struct optional_u64){(uint64_t)seconds, true};
+	provenance->cpu_ticks[0] = user_ms / 20;
+	provenance->cpu_ticks[2] = user_ms / 20;
+	provenance->cpu_ticks[3] = (uint64_t)seconds * 200 - user_ms / 10;
+	return snapshot;
+}
+
+/* Two rounds, 2 s apart, between which one thread ran for 500 ms and the host for so long. */
+static struct session *unwatched_session(uint64_t host_ms, void (*change)(struct snapshot *snapshot))
+{
+	struct session *session = session_create();
+
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = unwatched_snapshot(100 + 2 * round,
+							       5000 + (uint64_t)round * host_ms);
+
+		add_living(snapshot, 10, "sh", 1, 1000 + 500 * (uint64_t)round);
+		if (change != NULL)
+			change(snapshot);
+		session_add_round(session, snapshot);
+	}
+	return session;
+}
+
+/* What the host ran and no thread has is that of threads that nobody told of: an estimate, of CPU time. */
+static void test_left(void **state)
+{
+	struct session *session = unwatched_session(900, NULL);
+	struct buffer lines = {0};
+	struct view view;
+	struct table *table;
+	const struct table_row *row;
+
+	(void)state;
+	view_initialise(&view);
+	view.tab = TAB_RUN;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "20.0");
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "25.0");
+	assert_int_equal(fixture_cell(table, "(ended)", COLUMN_VCSW)->state, CELL_UNAVAILABLE);
+	assert_int_equal(fixture_cell(table, "(ended)", COLUMN_ENDED)->state, CELL_UNAVAILABLE);
+	row = fixture_row(table, "(ended)");
+	assert_int_equal(row->threads, 0);
+	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
+	assert_non_null(
+		strstr(lines.data, "Its CPU time is an estimate: the host's, less that of all threads"));
+	table_release(table);
+	buffer_clear(&lines);
+	evidence_append_lines(session_now(session), session_interval_ns(session), 0, &lines);
+	assert_non_null(strstr(lines.data, "the row (ended) is an estimate"));
+	buffer_release(&lines);
+	view_release(&view);
+	session_release(session);
+}
+
+/* It adds up since the base, where what is too much in one round is made up for in another. */
+static void test_left_since_base(void **state)
+{
+	static const uint64_t host_ms[] = {0, 900, 1300, 2200};
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 4; round++) {
+		struct snapshot *snapshot = unwatched_snapshot(100 + 2 * round, 5000 + host_ms[round]);
+
+		add_living(snapshot, 10, "sh", 1, 1000 + 500 * (uint64_t)round);
+		session_add_round(session, snapshot);
+		if (round == 2) {
+			table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+			assert_false(fixture_has_row(table, "(ended)"));
+			table_release(table);
+		}
+	}
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "700ms");
+	table_release(table);
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "400ms");
+	table_release(table);
+	session_release(session);
+}
+
+static void set_scope(struct snapshot *snapshot)
+{
+	static uint32_t scope[] = {10};
+
+	snapshot->provenance.scope = scope;
+	snapshot->provenance.scope_count = 1;
+}
+
+static void hide_processes(struct snapshot *snapshot)
+{
+	snapshot->provenance.features[FEATURE_ALL_PROCESSES].state = FEATURE_STATE_PARTIAL;
+}
+
+static void choose_other_namespace(struct snapshot *snapshot)
+{
+	snapshot->provenance.features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_OFF;
+}
+
+static void watch(struct snapshot *snapshot)
+{
+	snapshot->provenance.features[FEATURE_EXITS].state = FEATURE_STATE_PARTIAL;
+	snapshot->ended = ended_set_create();
+}
+
+static void forget_run_time(struct snapshot *snapshot)
+{
+	snapshot_source_reasons(snapshot, snapshot->metric_source[METRIC_RUN_TIME_NS])[0] = REASON_NOT_READ;
+}
+
+static void keep_forks(struct snapshot *snapshot)
+{
+	snapshot->provenance.forks.value = 100;
+}
+
+static void forget_host(struct snapshot *snapshot)
+{
+	snapshot->provenance.cpu_ticks_known = false;
+}
+
+/* Where it tells nothing, or may be chance, there is no such row. */
+static void test_nothing_left(void **state)
+{
+	static const struct {
+		uint64_t host_ms;
+		void (*change)(struct snapshot *snapshot);
+	} rows[] = {
+		{500, NULL},
+		{300, NULL},
+		{600, NULL}, /* the tick might have met it */
+		{900, set_scope},
+		{900, hide_processes},
+		{900, choose_other_namespace},
+		{900, watch},
+		{900, forget_run_time},
+		{900, forget_host},
+		{900, keep_forks}, /* nothing came, nothing went */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct session *session = unwatched_session(rows[i].host_ms, rows[i].change);
+
+		for (enum view_mode mode = VIEW_MODE_RATE; mode <= VIEW_MODE_TOTAL; mode++) {
+			struct table *table = fixture_table(session, TAB_RUN, mode);
+
+			assert_false(fixture_has_row(table, "(ended)"));
+			table_release(table);
+		}
+		session_release(session);
+	}
+}
+
 /* A round that nobody looked at hands on what it told. */
 static void test_absorbed(void **state)
 {
@@ -314,11 +482,18 @@ static void test_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short_lives), cmocka_unit_test(test_read_before),
-		cmocka_unit_test(test_born),        cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_reasons),     cmocka_unit_test(test_not_watched),
-		cmocka_unit_test(test_absorbed),    cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_short_lives),
+		cmocka_unit_test(test_read_before),
+		cmocka_unit_test(test_born),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_not_watched),
+		cmocka_unit_test(test_absorbed),
+		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_left_since_base),
+		cmocka_unit_test(test_nothing_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

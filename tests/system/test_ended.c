@@ -4,6 +4,8 @@
  * processes come and go, and that of each group is what the kernel tells the parent of its children
  * (getrusage(2)).
  */
+#include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #include "capture/capture.h"
 #include "harness.h"
 #include "session/session.h"
+#include "snapshot/ended_set.h"
 
 #define MS(n) ((uint64_t)(n)*1000000)
 
@@ -159,6 +162,19 @@ static uint64_t host_ns(const struct snapshot *snapshot)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		ticks += snapshot->provenance.cpu_ticks[kinds[i]];
 	return ticks * NS_PER_TICK;
+}
+
+/* For good: what follows is done by a user without any right. */
+static int set_up_nobody(void **state)
+{
+	const gid_t nogroup = 65534;
+	const uid_t nobody = 65534;
+
+	(void)state;
+	if (getuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(nogroup, nogroup, nogroup) != 0 ||
+			      setresuid(nobody, nobody, nobody) != 0))
+		fail_msg("cannot become another user: %s", strerror(errno));
+	return set_up_with(CAPTURE_BACKEND_PROCFS);
 }
 
 /* Keeps every CPU busy, so that the tick samples no idle time: two of the lowest priority for each. */
@@ -343,6 +359,48 @@ static void *short_life(void *argument)
 	(void)argument;
 	pthread_setname_np(pthread_self(), "short-lived");
 	return NULL;
+}
+
+/*
+ * Nobody may watch what ends: then the CPU time of the host that no thread has is theirs, and all rows
+ * together have that of the host. Interrupts are part of neither.
+ */
+static void test_left(void **state)
+{
+	static const int interrupts[] = {5, 6}; /* of proc_stat(5) */
+	const struct snapshot *now, *before;
+	uint64_t own, sum = 0, host, unsure;
+	pid_t spinners[64];
+	size_t spinner_count;
+	struct table *table;
+
+	(void)state;
+	if (!ended_set_is_left(session_now(session)))
+		skip_test("not every process of the host is seen, or what ends is watched");
+	spinner_count = start_spinners(spinners);
+	take_round();
+	own = children_ns();
+	start_storm(STORM_SECONDS);
+	own = children_ns() - own;
+	take_round();
+	end_spinners(spinners, spinner_count);
+	now = session_now(session);
+	before = session_previous(session);
+	table = table_of(AXIS_PROCESS);
+	host = host_ns(now) - host_ns(before);
+	for (size_t i = 0; i < 2; i++)
+		host -= (now->provenance.cpu_ticks[interrupts[i]] -
+			 before->provenance.cpu_ticks[interrupts[i]]) *
+			NS_PER_TICK;
+	unsure = host / 50 + (now->provenance.duration_ns + before->provenance.duration_ns) *
+				     (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	/* others may end beside them */
+	assert_between("CPU time of what ended", number_of(table, row_of(table, "(ended)"), COLUMN_CPU),
+		       own - own / 4 - unsure, host);
+	for (size_t i = 0; i < table->row_count; i++)
+		sum += number_of(table, &table->rows[i], COLUMN_CPU);
+	assert_between("CPU time of all rows", sum, host - NS_PER_MS, host + NS_PER_MS);
+	table_release(table);
 }
 
 /* Thousands of threads of a process that lives on. */
@@ -548,9 +606,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_threads, set_up_messages, tear_down),
 		cmocka_unit_test_setup_teardown(test_zombie, set_up_messages, tear_down),
 	};
+	const struct CMUnitTest nobody_tests[] = {
+		cmocka_unit_test_setup_teardown(test_left, set_up_nobody, tear_down),
+	};
 	int failed = cmocka_run_group_tests_name("what ended threads did", tests, NULL, NULL);
 
 	failed += cmocka_run_group_tests_name("what ended threads did, by taskstats", by_message_tests, NULL,
 					      NULL);
+	failed += cmocka_run_group_tests_name("what ended threads did, as nobody", nobody_tests, NULL, NULL);
 	return failed;
 }
