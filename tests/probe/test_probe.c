@@ -116,7 +116,7 @@ static void kill_children(pid_t pid, uint32_t tid)
 /* A thread that is still held would never come to that state. */
 static void wait_state(const struct target_process *target, uint32_t tid, char state)
 {
-	for (int i = 0; i < 2000 && target_state(target->pid, tid) != state; i++)
+	for (int i = 0; i < 60000 && target_state(target->pid, tid) != state; i++)
 		usleep(1000);
 	assert_int_equal(target_state(target->pid, tid), state);
 }

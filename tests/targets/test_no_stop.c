@@ -181,7 +181,7 @@ static char thread_state(int pid, int tid)
 	return state;
 }
 
-/* Whoever was being stopped when ctop died has to run on at once; a second is for machines that are busy. */
+/* Whoever was being stopped when ctop died has to run on at once; the limit is for machines that are busy. */
 static void expect_running_on(const struct target *target)
 {
 	for (size_t i = 0; i < target->count; i++) {
@@ -189,7 +189,7 @@ static void expect_running_on(const struct target *target)
 		char state;
 
 		while ((state = thread_state(target->child, target->threads[i].tid)) == 't' || state == 'T') {
-			if (++tries > 1000)
+			if (++tries > 10000)
 				fail_msg("thread %d was left in state %c", target->threads[i].tid, state);
 			pause_us(1000);
 		}

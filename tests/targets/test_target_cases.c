@@ -19,7 +19,6 @@
 enum {
 	NOBODY = 65534,
 	MILLISECOND_NS = 1000000,
-	START_MS = 1000, /* by then a run has taken its first snapshot */
 };
 
 static const char *many_threads = "9999";
@@ -214,8 +213,8 @@ static void test_becomes_another(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "2");
 	snprintf(line, sizeof(line), "exec %s park 2\n", target_path("5.2.1"));
-	start_run(&running, target.child, "100", "50");
-	pause_ms(START_MS);
+	start_run(&running, target.child, "1000", "50");
+	run_wait_for_rest(&running);
 	target_command(&target, line);
 	run_finish(&running, &run, &(struct run_options){0});
 	run_expect(&run, 1);
@@ -238,14 +237,14 @@ static void test_becomes_itself(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "2");
 	snprintf(line, sizeof(line), "exec %s park 3\n", target_path("5.3.0"));
-	start_run(&running, target.child, "40", "50");
-	pause_ms(START_MS);
+	start_run(&running, target.child, "100", "50");
+	run_wait_for_rest(&running);
 	target_command(&target, line);
 	run_finish(&running, &run, &(struct run_options){0});
 	run_expect(&run, 0);
 	tree = yajl_tree_parse(run.output, NULL, 0);
 	assert_non_null(tree);
-	expect_own_counts(probe_threads(tree, 39), &target);
+	expect_own_counts(probe_threads(tree, 99), &target);
 	yajl_tree_free(tree);
 	run_release(&run);
 	target_end(&target);
@@ -259,8 +258,8 @@ static void test_dies(void **state)
 
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "100");
-	start_run(&running, target.child, "1000", "1");
-	pause_ms(START_MS);
+	start_run(&running, target.child, "1000", "33");
+	run_wait_for_rest(&running);
 	kill(target.child, SIGKILL);
 	target_end(&target);
 	run_finish(&running, &run, &(struct run_options){0});
@@ -339,7 +338,7 @@ static void test_stopped_program(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "bare", "3");
 	kill(target.child, SIGSTOP);
-	for (int i = 0; i < 200 && thread_state(target.child, target.child) != 'T'; i++)
+	for (int i = 0; i < 6000 && thread_state(target.child, target.child) != 'T'; i++)
 		pause_ms(10);
 	expect_own_counts_of(target.child, NULL, &target);
 	for (size_t i = 0; i < target.count; i++)
@@ -364,17 +363,17 @@ static void test_vfork_parent(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "vfork", "2");
 	thread = 0;
-	for (int i = 0; i < 400 && thread == 0; i++) {
+	for (int i = 0; i < 6000 && thread == 0; i++) {
 		pause_ms(10);
 		if (thread_state(target.child, target.threads[i % 2].tid) == 'D')
 			thread = target.threads[i % 2].tid;
 	}
 	assert_int_not_equal(thread, 0);
-	start_run(&running, target.child, "30", "100");
-	pause_ms(1200);
+	start_run(&running, target.child, "60", "100");
+	pause_ms(3000); /* until the first snapshot has given the thread up */
 	target_command(&target, "release\n");
 	/* the command takes the place of a report: nothing was counted anew */
-	for (int i = 0; i < 100 && thread_state(target.child, thread) != 'S'; i++)
+	for (int i = 0; i < 200 && thread_state(target.child, thread) != 'S'; i++)
 		pause_ms(10);
 	assert_int_equal(waitpid(running.child, NULL, WNOHANG), 0);
 	assert_int_equal(thread_state(target.child, thread), 'S');
@@ -383,7 +382,7 @@ static void test_vfork_parent(void **state)
 	tree = yajl_tree_parse(run.output, NULL, 0);
 	assert_non_null(tree);
 	expect_error_kind(probe_thread(probe_threads(tree, 0), thread), "waitpid");
-	assert_null(json_member(probe_thread(probe_threads(tree, 29), thread), "error"));
+	assert_null(json_member(probe_thread(probe_threads(tree, 59), thread), "error"));
 	assert_int_equal(thread_state(target.child, thread), 'S');
 	yajl_tree_free(tree);
 	run_release(&run);
@@ -507,7 +506,7 @@ static void test_redis(void **state)
 		  (const char *[]){"/usr/bin/setpriv", "--pdeathsig", "KILL", scratch_path("redis-server"),
 				   "--port", "0", "--unixsocket", socket, "--io-threads", "4", "--save", "",
 				   "--dir", scratch_directory(), NULL});
-	for (int i = 0; i < 200 && stat(socket, &status) < 0; i++)
+	for (int i = 0; i < 1200 && stat(socket, &status) < 0; i++)
 		pause_ms(50);
 	tree = probe_process(server.child, "--no-stop", NULL, 0);
 	threads = probe_threads(tree, 0);

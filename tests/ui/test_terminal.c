@@ -226,18 +226,26 @@ static void test_stderr_does_not_garble(void **state)
 static void test_escape_is_quick(void **state)
 {
 	struct pty_screen pty;
-	struct timespec start, end;
+	int64_t least_ms = INT64_MAX;
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Groups and threads");
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "Groups and threads");
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	/* curses would wait a second; 50 ms were asked for */
-	assert_true((end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000 < 700);
+	/* curses would wait a second each time; 50 ms were asked for, and a machine may be busy at first */
+	for (int i = 0; i < 20 && least_ms >= 700; i++) {
+		struct timespec start, end;
+		int64_t passed_ms;
+
+		pty_type(&pty, "?");
+		pty_wait_text(&pty, "Groups and threads");
+		clock_gettime(CLOCK_MONOTONIC, &start);
+		pty_type(&pty, "\033");
+		pty_wait_no_text(&pty, "Groups and threads");
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		passed_ms = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
+		if (passed_ms < least_ms)
+			least_ms = passed_ms;
+	}
+	assert_true(least_ms < 700);
 	fake_quit(&pty);
 }
 
