@@ -19,7 +19,7 @@ writer=$!
 sleep 2
 kill -TERM $writer
 waited=0
-while kill -0 $writer 2>/dev/null && [ $waited -lt 200 ]; do
+while kill -0 $writer 2>/dev/null && [ $waited -lt 600 ]; do
     sleep 0.1
     waited=$((waited + 1))
 done

@@ -86,7 +86,7 @@ of_root=$!
 unset LD_LIBRARY_PATH
 for output in 1 2; do
     tries=0
-    while ! grep -q ready "$directory/$output" && [ $tries -lt 500 ]; do
+    while ! grep -q ready "$directory/$output" && [ $tries -lt 3000 ]; do
         sleep 0.02
         tries=$((tries + 1))
     done
