@@ -61,7 +61,9 @@ static void test_live(void **state)
 	snprintf(number, sizeof number, "%d", (int)program.child);
 	run_start(&running, &options, arguments);
 	run_wait_for_lines(&running, 1);
+	run_pause(&running);
 	let_it_execute(&program);
+	run_continue(&running);
 	run_finish(&running, &run, &options);
 	run_expect(&run, 0);
 	line = last_line(run.output, ",exec_thread,");

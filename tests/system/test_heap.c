@@ -284,11 +284,13 @@ static void test_batch(void **state)
 				   "--format", "tsv", "--columns", "threads,PROCS,SEEN,ALLOC,FREED,TOTAL",
 				   NULL});
 	run_wait_for_lines(&running, 1);
+	run_pause(&running);
 	for (size_t i = 0; i < target.count; i++) {
 		allocated -= target.reports[i].allocated;
 		freed -= target.reports[i].deallocated;
 	}
 	target_go(&target);
+	run_continue(&running);
 	for (size_t i = 0; i < target.count; i++) {
 		allocated += target.reports[i].allocated;
 		freed += target.reports[i].deallocated;
@@ -517,8 +519,10 @@ static void test_batch_new_name(void **state)
 		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "4", "-d", "0.5", "-p", pid, "--format", "tsv",
 				   "--columns", "SEEN", NULL});
 	run_wait_for_lines(&running, 1);
+	run_pause(&running);
 	become_copy(&target, "another_name", HEAP_TARGET, "park 0 1000");
 	read_reports(&target);
+	run_continue(&running);
 	run_finish(&running, &run, &options);
 	run_expect(&run, 0);
 	assert_non_null(strstr(run.output, "heap_target"));
@@ -536,7 +540,7 @@ static void test_resolver_killed(void **state)
 	static const struct run_options options = {.timeout_s = 120};
 	struct newcomers before, during, after;
 	struct newcomers *const all[] = {&before, &during, &after};
-	const char *arguments[32] = {CTOP_PROGRAM, "-b",   "-n",        "25",
+	const char *arguments[32] = {CTOP_PROGRAM, "-b",   "-n",        "50",
 				     "-d",         "0.4",  "-f",        "kill_",
 				     "--format",   "json", "--columns", "PROCS,SEEN,TOTAL"};
 	size_t count = 12, rounds = 0, start;
@@ -579,7 +583,7 @@ static void test_resolver_killed(void **state)
 	run_expect(&run, 0);
 	for (const char *line = run.output; (line = strchr(line, '\n')) != NULL; line++)
 		rounds++;
-	assert_int_equal(rounds, 25);
+	assert_int_equal(rounds, 50);
 	assert_null(strstr(run.output, "\"reason\":\"unreadable\""));
 	assert_true(is_counted(run.output, &before));
 	assert_true(is_counted(run.output, &during));
