@@ -8,15 +8,23 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/capability.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "bpf_kernel.h"
 
 enum {
 	MESSAGE_SIZE = 256,
 	SMALL_FILE = 4096,
+	/* The programs read thread_info.cpu and task_struct.stats, which are there from here on. */
+	OLDEST_MAJOR = 5,
+	OLDEST_MINOR = 16,
 };
+
+#define INITIAL_TIME_NAMESPACE 0xeffffffaU /* PROC_TIME_INIT_INO of include/linux/proc_ns.h */
 
 /* The first line that told of a failure since the last object was opened; objects are loaded one at a time.
  */
@@ -58,6 +66,27 @@ static bool in_initial_user_namespace(void)
 	return initial;
 }
 
+/*
+ * The kernel tells programs of times since boot, which a time namespace shifts for us (time_namespaces(7)). A
+ * kernel without such namespaces has no such file.
+ */
+static bool in_initial_time_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/time", &status) != 0 || status.st_ino == INITIAL_TIME_NAMESPACE;
+}
+
+/*
+ * With more rights than its user has by himself (getauxval(3), AT_SECURE), a program shows him what he could
+ * not see without it. Root sees all of it anyway, and has it set where a security module changes the domain
+ * of his program.
+ */
+static bool lends_rights(void)
+{
+	return getauxval(AT_SECURE) != 0 && getuid() != 0;
+}
+
 struct feature_result bpf_check(void)
 {
 	if (access(types_path, R_OK) != 0)
@@ -67,13 +96,22 @@ struct feature_result bpf_check(void)
 	if (!in_initial_user_namespace())
 		return off(REASON_NOT_PERMITTED,
 			   "needs the initial user namespace; run ctop outside of the container", NULL);
-	if (getauxval(AT_SECURE) != 0)
-		return off(REASON_NOT_PERMITTED,
-			   "not with file capabilities, which would show every user the memory addresses and "
-			   "I/O of all; run ctop as root",
-			   NULL);
+	if (!in_initial_time_namespace())
+		return off(REASON_OTHER_NAMESPACE,
+			   "needs the initial time namespace; run ctop outside of the container", NULL);
+	if (lends_rights())
+		return off(
+			REASON_NOT_PERMITTED,
+			"not with rights that the program has and its user has not, by file capabilities or "
+			"another way: they would show every user the memory addresses and I/O of all; run "
+			"ctop as root",
+			NULL);
 	if (!has_capabilities())
-		return off(REASON_NOT_PERMITTED, "needs CAP_BPF and CAP_PERFMON; run ctop as root", NULL);
+		return off(
+			REASON_NOT_PERMITTED,
+			"needs CAP_BPF and CAP_PERFMON; run ctop as root, since file capabilities (setcap) "
+			"are not enough",
+			NULL);
 	return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
 }
 
@@ -111,12 +149,19 @@ struct feature_result bpf_object_load_checked(struct bpf_object_skeleton *skelet
 					      struct arena *arena)
 {
 	int result = opened == 0 ? bpf_object__load_skeleton(skeleton) : opened;
+	struct utsname kernel;
 	const char *words;
 
 	if (result == 0)
 		return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
 	if (result == -EPERM && is_locked_down())
 		return off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))", NULL);
+	if (result != -EPERM && uname(&kernel) == 0 &&
+	    bpf_kernel_is_older(kernel.release, OLDEST_MAJOR, OLDEST_MINOR))
+		return off(REASON_NOT_IN_KERNEL,
+			   arena_format(arena, "needs Linux %d.%d; this is %s", OLDEST_MAJOR, OLDEST_MINOR,
+					kernel.release),
+			   NULL);
 	words = arena_format(arena, "the kernel refused the program: %s%s%s", strerror(-result),
 			     first_message[0] != '\0' ? "; " : "", first_message);
 	return off(result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL, words,

@@ -223,7 +223,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /*
  * User and system time as procfs and taskstats show them: cputime_adjust() of kernel/sched/cputime.c divides
  * the precise run time by the shares that the ticks saw, and never lets either fall. It remembers what it
- * showed; what we showed is not known to it.
+ * showed; what we showed is not known to it. Of a thread that runs on a CPU without a tick, task_cputime()
+ * adds to the ticks what is not accounted yet, which is not looked at here.
  */
 static struct task_times scale_times(const struct task_record *record, struct task_times shown)
 {

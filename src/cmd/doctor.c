@@ -194,7 +194,7 @@ const struct command doctor_command = {
 	.summary = "print what this host and user let ctop read, and what would allow the rest",
 	.usage = "[OPTION]...",
 	.details = "ctop changes nothing: the remedies are for you to run, as root. Missing items are not a "
-		   "failure.",
+		   "failure. Root reads threads by BPF; a program with file capabilities (setcap) does not.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct doctor_options),

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "capture/bpf/bpf_kernel.h"
 #include "capture/task/task_decode.h"
 #include "live.h"
 
@@ -919,6 +920,29 @@ static void test_waits(void **state)
 	assert_false(queued);
 }
 
+static void test_mask_words(void **state)
+{
+	(void)state;
+	assert_int_equal(bpf_kernel_mask_words("0\n"), 1);
+	assert_int_equal(bpf_kernel_mask_words("0-63\n"), 1);
+	assert_int_equal(bpf_kernel_mask_words("0-64\n"), 2);
+	/* with gaps: 8 CPUs, the highest of them in the third word */
+	assert_int_equal(bpf_kernel_mask_words("0-3,128-131\n"), 3);
+	assert_int_equal(bpf_kernel_mask_words("0,191"), 3);
+	assert_int_equal(bpf_kernel_mask_words(""), 1);
+	assert_int_equal(bpf_kernel_mask_words("none\n"), 1);
+}
+
+static void test_old_kernels(void **state)
+{
+	(void)state;
+	assert_true(bpf_kernel_is_older("5.15.0-91-generic", 5, 16));
+	assert_true(bpf_kernel_is_older("4.19.0", 5, 16));
+	assert_false(bpf_kernel_is_older("5.16.0", 5, 16));
+	assert_false(bpf_kernel_is_older("6.1.0-50-amd64", 5, 16));
+	assert_false(bpf_kernel_is_older("6", 5, 16));
+}
+
 /* Any change of any byte but the lag is seen. */
 static void test_fingerprint(void **state)
 {
@@ -951,10 +975,9 @@ int main(void)
 		cmocka_unit_test(test_failed_pass_is_an_error),
 	};
 	const struct CMUnitTest pure[] = {
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_fingerprint),
+		cmocka_unit_test(test_times),      cmocka_unit_test(test_states),
+		cmocka_unit_test(test_waits),      cmocka_unit_test(test_fingerprint),
+		cmocka_unit_test(test_mask_words), cmocka_unit_test(test_old_kernels),
 	};
 	int failures = cmocka_run_group_tests_name("decoding", pure, NULL, NULL);
 

@@ -67,14 +67,25 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
     refused "not in a user namespace" 'initial user namespace' unshare --user --map-root-user "$ctop" $batch --backend bpf
     refused "not in a pid namespace" 'initial pid namespace' \
         unshare --pid --fork --mount-proc "$ctop" $batch --backend bpf
+    if unshare --time --fork --boottime 86400 --monotonic 86400 true 2>/dev/null; then
+        refused "not in a time namespace" 'initial time namespace' \
+            unshare --time --fork --boottime 86400 --monotonic 86400 "$ctop" $batch --backend bpf
+    else
+        echo "skip - not in a time namespace: there are none here"
+    fi
 
     if setcap cap_bpf,cap_perfmon=ep "$directory/ctop" 2>/dev/null &&
         setpriv --reuid=65534 --regid=65534 --clear-groups "$directory/ctop" $batch >/dev/null 2>&1; then
-        refused "not with file capabilities" 'not with file capabilities' \
+        refused "not with file capabilities" 'not with rights .* file capabilities' \
             setpriv --reuid=65534 --regid=65534 --clear-groups "$directory/ctop" $batch --backend bpf
     else
         echo "skip - not with file capabilities: this file system keeps none"
     fi
+
+    # AT_SECURE, as where a security module changes root's domain
+    cp "$ctop" "$directory/ctop-group" && chgrp 65534 "$directory/ctop-group" && chmod g+s "$directory/ctop-group"
+    result "root does without being asked where his rights come from" \
+        "$("$directory/ctop-group" $batch --backend bpf 2>&1 >/dev/null)"
 }
 
 # shellcheck disable=SC2086
