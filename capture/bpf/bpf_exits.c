@@ -70,6 +70,8 @@ static struct exits *open_object(size_t scope_count, struct arena *arena, struct
 		result = bpf_map__set_max_entries(object->maps.sums, KEYS_MAX);
 		if (result == 0)
 			result = bpf_map__set_max_entries(object->maps.threads, TASKS_MAX);
+		if (result == 0 && scope_count != 0)
+			result = bpf_map__set_max_entries(object->maps.scope, (uint32_t)scope_count);
 	}
 	*ret_result = bpf_object_load_checked(object != NULL ? object->skeleton : NULL, result, arena);
 	return object;

@@ -28,7 +28,7 @@ struct bpf_exit_item {
 };
 
 /*
- * Loads and attaches the programs. With a `scope`, at most 4096 process ids, only those processes count. The
+ * Loads and attaches the programs. With a `scope` of process ids only those processes count. The
  * capabilities that bpf_check() asks for are not needed afterwards. `*ret_result` is on, or tells why there
  * are no programs; its words are owned by `arena`. Returns the reader, to be ended with bpf_exits_close(), or
  * NULL.

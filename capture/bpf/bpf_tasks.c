@@ -4,13 +4,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
+#include "bpf_kernel.h"
 #include "bpf_object.h"
 #include "clock.skel.h"
 #include "task_iterator.skel.h"
@@ -20,7 +24,7 @@ enum {
 	READ_SIZE = 32 * 1024,   /* what an iterator returns at most: PAGE_SIZE << 3, kernel/bpf/bpf_iter.c */
 	PARTS_TASKS_MAX = 65536, /* for which there is room for parts that are not asked for all the time */
 	SPARE_TASKS = 1024,
-	WORD_BITS = 64,
+	SMALL_FILE = 4096,
 	ITERATIONS_MAX = 5, /* that ended before their time */
 };
 
@@ -39,7 +43,8 @@ struct bpf_tasks {
 	struct clock *clock;    /* NULL: there is none */
 	const uint32_t *scope;  /* the processes that are read; none: all */
 	size_t scope_count;
-	size_t expected; /* tasks, by the last pass */
+	size_t last_count; /* tasks of the last pass */
+	size_t expected;   /* for which the iterator takes memory */
 	struct part_room records, delays, statistics;
 	unsigned char *bytes; /* of the iterator */
 	size_t bytes_size;
@@ -48,9 +53,15 @@ struct bpf_tasks {
 /* Words of a CPU mask that can hold a CPU of this host. */
 static uint32_t mask_words(void)
 {
-	int count = libbpf_num_possible_cpus();
+	struct buffer possible = {0};
+	uint32_t words = 1;
 
-	return count > 0 ? ((uint32_t)count + WORD_BITS - 1) / WORD_BITS : 1;
+	/* not by their number, which libbpf tells: there may be gaps between them */
+	if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &possible, SMALL_FILE) == 0 &&
+	    possible.length != 0)
+		words = bpf_kernel_mask_words(possible.data);
+	buffer_release(&possible);
+	return words;
 }
 
 /* --- loading --- */
@@ -369,18 +380,33 @@ static int iterate(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	return result;
 }
 
+static bool has_room(const struct part_room *room, size_t count)
+{
+	return count <= room->size / room->stride;
+}
+
+/* Whether as many tasks as in the last pass fit: what a walk has stored when it finds no room is for nothing.
+ */
+static bool has_room_to_walk(const struct bpf_tasks *tasks, uint32_t parts)
+{
+	return has_room(&tasks->records, tasks->last_count) &&
+	       ((parts & TASK_PART_DELAYS) == 0 || has_room(&tasks->delays, tasks->last_count)) &&
+	       ((parts & TASK_PART_STATISTICS) == 0 || has_room(&tasks->statistics, tasks->last_count));
+}
+
 int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
 		   struct bpf_pass *ret_pass)
 {
 	uint64_t begin = clock_ns(CLOCK_BOOTTIME);
 	int result = 0;
 
-	if (tasks->walk != NULL && walk_tasks(tasks, parts, ret_pass))
+	if (tasks->walk != NULL && has_room_to_walk(tasks, parts) && walk_tasks(tasks, parts, ret_pass))
 		release_bytes(tasks);
 	else
 		result = iterate(tasks, parts, cancel, ret_pass);
 	if (result < 0)
 		return result;
+	tasks->last_count = ret_pass->count;
 	tasks->expected = ret_pass->count + SPARE_TASKS;
 	ret_pass->begin_ns = begin;
 	ret_pass->end_ns = clock_ns(CLOCK_BOOTTIME);

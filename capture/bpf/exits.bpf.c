@@ -14,7 +14,6 @@
 
 enum {
 	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
-	SCOPE_PROCESSES_MAX = 4096,
 };
 
 const volatile __u32 limited; /* only the processes in `scope` count */
@@ -53,7 +52,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, SCOPE_PROCESSES_MAX);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u8);
 } scope SEC(".maps");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -35,6 +36,8 @@ enum {
 	CHANGED = 3,  /* threads that are changed between two rounds */
 	CROWD = 1200, /* more threads than a reader opened for none has room for */
 	NO_PROCESS = 0x7fffffff,
+	PASSES = 3,
+	MANY = 5000, /* processes */
 };
 
 /* --- equal to procfs --- */
@@ -421,6 +424,106 @@ static void test_room_for_delays(void **state)
 	}
 	assert_true(has_room_for_delays(60000, TASK_PART_DELAYS));
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
+}
+
+/* How often programs were run that user space runs, by all descriptors of them that this process has. */
+static unsigned long long count_runs(void)
+{
+	DIR *directory = opendir("/proc/self/fdinfo");
+	unsigned long long count = 0;
+	struct dirent *entry;
+
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL) {
+		unsigned long long runs = 0;
+		char path[300], line[256];
+		unsigned int type = 0;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
+		file = fopen(path, "re");
+		while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+			sscanf(line, "prog_type: %u", &type);
+			sscanf(line, "run_cnt: %llu", &runs);
+		}
+		if (file != NULL)
+			fclose(file);
+		if (type == BPF_PROG_TYPE_SYSCALL)
+			count += runs;
+	}
+	closedir(directory);
+	return count;
+}
+
+/* Runs of programs in some passes of a process; `*ret_walked`: all tasks of the last one in a run. */
+static unsigned long long runs_of_passes(uint32_t process, size_t room, bool *ret_walked)
+{
+	struct arena arena = {0};
+	struct feature_result result;
+	struct bpf_tasks *tasks = bpf_tasks_open(&process, 1, room, 0, &arena, &result);
+	unsigned long long count;
+	struct bpf_pass pass;
+
+	assert_non_null(tasks);
+	for (int i = 0; i < PASSES; i++)
+		assert_int_equal(bpf_tasks_read(tasks, 0, NULL, &pass), 0);
+	assert_int_equal(pass.count, CROWD + 1);
+	count = count_runs();
+	*ret_walked = pass.in_one_run;
+	bpf_tasks_close(tasks);
+	arena_release(&arena);
+	return count;
+}
+
+/* Where there was no room, no run is begun again that will find none; each pass runs the clock's program too.
+ */
+static void test_no_run_for_nothing(void **state)
+{
+	union bpf_attr attributes = {.enable_stats = {.type = BPF_STATS_RUN_TIME}};
+	int counting = (int)syscall(SYS_bpf, BPF_ENABLE_STATS, &attributes, sizeof(attributes));
+	unsigned long long with_room = 0, without;
+	bool walked = false;
+	pid_t child;
+
+	(void)state;
+	child = start(run_crowd);
+	assert_true(is_ready(CROWD));
+	if (counting >= 0)
+		with_room = runs_of_passes((uint32_t)child, CROWD, &walked);
+	if (!walked) {
+		live_end(child);
+		print_message(
+			"SKIP: the kernel does not count runs, or has no open-coded iterator of tasks\n");
+		skip();
+	}
+	without = runs_of_passes((uint32_t)child, 0, &walked);
+	assert_false(walked);
+	assert_true(with_room >= PASSES);
+	assert_int_equal(without, with_room - (PASSES - 1));
+	close(counting);
+	live_end(child);
+}
+
+/* More processes may be chosen than any table of a fixed size holds. */
+static void test_many_chosen(void **state)
+{
+	uint32_t *chosen = calloc(MANY, sizeof(*chosen));
+	struct capture *capture;
+	struct snapshot *round;
+
+	(void)state;
+	assert_non_null(chosen);
+	chosen[0] = (uint32_t)getpid();
+	for (uint32_t i = 1; i < MANY; i++)
+		chosen[i] = NO_PROCESS - i;
+	capture = live_open(chosen, MANY);
+	free(chosen);
+	round = live_round(capture);
+	assert_int_equal(round->thread_count, 1);
+	assert_int_equal(round->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
+	assert_int_equal(round->provenance.features[FEATURE_EXITS].state, FEATURE_STATE_ON);
+	snapshot_release(round);
+	capture_close(capture);
 }
 
 /* --- cgroups --- */
@@ -970,6 +1073,7 @@ int main(void)
 	const struct CMUnitTest by_bpf[] = {
 		cmocka_unit_test(test_equals_procfs),           cmocka_unit_test(test_scope_bounds_a_pass),
 		cmocka_unit_test(test_scope_follows_a_number),  cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_no_run_for_nothing),      cmocka_unit_test(test_many_chosen),
 		cmocka_unit_test(test_cgroups_of_movers),       cmocka_unit_test(test_movers),
 		cmocka_unit_test(test_exec_by_a_thread),        cmocka_unit_test(test_failed_pass),
 		cmocka_unit_test(test_failed_pass_is_an_error),
