@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 
 	for (size_t i = 0; result == 0 && i < sizeof(refused) / sizeof(refused[0]); i++)
 		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(bpf), 1,
-					  SCMP_A0(SCMP_CMP_EQ, refused[i]));
+					  SCMP_A0(SCMP_CMP_EQ, refused[i], 0));
 	if (result == 0)
 		result = seccomp_load(filter);
 	if (result == 0) {
