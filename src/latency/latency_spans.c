@@ -42,6 +42,73 @@ static void add_record(struct latency *latency, size_t index, const struct laten
 		latency_merge(&latency->records[index].of[kind], &more->of[kind]);
 }
 
+/* Gives each record of the sums its round, 0 for new ones. */
+static void extend_met(struct latency_spans *spans)
+{
+	const size_t count = spans->whole->latency.count, before = spans->met_count;
+
+	spans->met = memory_grow(spans->met, &spans->met_capacity, count, sizeof(*spans->met));
+	memset(spans->met + before, 0, (count - before) * sizeof(*spans->met));
+	spans->met_count = count;
+}
+
+static int order_numbers(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The round before which names were last met that have to go, so that about half of them stay. */
+static uint64_t oldest_to_keep(const struct latency_spans *spans)
+{
+	const size_t count = spans->whole->latency.count;
+	uint64_t *sorted = memory_allocate(count * sizeof(*sorted)), oldest;
+
+	memcpy(sorted, spans->met, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), order_numbers);
+	oldest = sorted[count / 2];
+	free(sorted);
+	return oldest;
+}
+
+/* Begins the sums anew with what was met lately; all else is put together. */
+static void make_room(struct latency_spans *spans)
+{
+	const uint64_t oldest = oldest_to_keep(spans);
+	struct snapshot *before = spans->whole;
+	struct latency base = spans->base;
+	uint64_t *met = spans->met;
+	uint32_t *indices,
+		other = string_pool_intern(&before->strings, latency_other_name, strlen(latency_other_name));
+
+	for (size_t i = 0; i < before->latency.count; i++) {
+		struct latency_record *record = &before->latency.records[i];
+
+		if (met[i] < oldest)
+			record->pcomm = record->comm = record->cgroup = other;
+	}
+	spans->whole = snapshot_create();
+	indices = latency_sums_add(spans->whole, before);
+	free(spans->interval.records);
+	spans->interval = spans->base = (struct latency){0};
+	spans->met = NULL;
+	spans->met_count = spans->met_capacity = 0;
+	extend(&spans->base, &spans->whole->latency);
+	add_time(&spans->base, &base);
+	extend_met(spans);
+	for (size_t i = 0; i < before->latency.count; i++) {
+		if (i < base.count)
+			add_record(&spans->base, indices[i], &base.records[i]);
+		if (met[i] > spans->met[indices[i]])
+			spans->met[indices[i]] = met[i];
+	}
+	free(indices);
+	free(met);
+	free(base.records);
+	snapshot_release(before);
+}
+
 void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot)
 {
 	uint32_t *indices;
@@ -53,14 +120,19 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 		return;
 	if (spans->whole == NULL)
 		spans->whole = snapshot_create();
+	if (spans->whole->latency.count != 0 && !latency_sums_have_room(spans->whole, snapshot))
+		make_room(spans);
+	spans->rounds++;
 	indices = latency_sums_add(spans->whole, snapshot);
 	extend(&spans->interval, &spans->whole->latency);
 	extend(&spans->base, &spans->whole->latency);
+	extend_met(spans);
 	add_time(&spans->interval, &snapshot->latency);
 	add_time(&spans->base, &snapshot->latency);
 	for (size_t i = 0; i < snapshot->latency.count; i++) {
 		add_record(&spans->interval, indices[i], &snapshot->latency.records[i]);
 		add_record(&spans->base, indices[i], &snapshot->latency.records[i]);
+		spans->met[indices[i]] = spans->rounds;
 	}
 	free(indices);
 }
@@ -83,5 +155,6 @@ void latency_spans_release(struct latency_spans *spans)
 	snapshot_release(spans->whole);
 	free(spans->interval.records);
 	free(spans->base.records);
+	free(spans->met);
 	*spans = (struct latency_spans){0};
 }

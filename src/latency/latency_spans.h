@@ -11,9 +11,15 @@
 struct latency_spans {
 	struct snapshot *whole; /* sums since measuring began (latency_sums_add()); NULL: nothing yet */
 	struct latency interval, base;
+	uint64_t *met; /* by record: the number of the last round in which it had a wait */
+	size_t met_count, met_capacity;
+	uint64_t rounds;
 };
 
-/* Adds a round, which is the new interval. A snapshot with all waits since measuring began changes nothing.
+/*
+ * Adds a round, which is the new interval. A snapshot with all waits since measuring began changes nothing.
+ * Records are bounded: when there is no room for another round, the waits of the names that have had none for
+ * longest go under `(other)`, so that the interval is exact however many names come and go.
  */
 void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot);
 

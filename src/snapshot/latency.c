@@ -103,6 +103,19 @@ static uint32_t copy_name(struct snapshot *sums, const struct snapshot *from, ui
 				  string_pool_length(&from->strings, id));
 }
 
+/* Index of the record of the same names, UINT32_MAX when there is none. */
+static uint32_t look_up_record(struct snapshot *sums, const struct snapshot *from,
+			       const struct latency_record *record)
+{
+	const uint32_t ids[] = {record->pcomm, record->comm, record->cgroup};
+	uint32_t names[3];
+
+	for (size_t i = 0; i < 3; i++)
+		names[i] = string_pool_find(&sums->strings, snapshot_text(from, ids[i]),
+					    string_pool_length(&from->strings, ids[i]));
+	return snapshot_find_triple(sums, (struct triple){names[0], names[1], names[2]});
+}
+
 /* Index of the record of the same names; past the bound, that of all others when it is new. */
 static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 			    const struct latency_record *record)
@@ -117,24 +130,29 @@ static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 		index = snapshot_intern_triple(sums, names);
 	} else {
 		/* names are only looked up, so that they do not grow either */
-		names = (struct triple){string_pool_find(&sums->strings, snapshot_text(from, record->pcomm),
-							 string_pool_length(&from->strings, record->pcomm)),
-					string_pool_find(&sums->strings, snapshot_text(from, record->comm),
-							 string_pool_length(&from->strings, record->comm)),
-					string_pool_find(&sums->strings, snapshot_text(from, record->cgroup),
-							 string_pool_length(&from->strings, record->cgroup))};
-		index = snapshot_find_triple(sums, names);
+		index = look_up_record(sums, from, record);
 		if (index == UINT32_MAX) {
 			other = string_pool_intern(&sums->strings, latency_other_name,
 						   strlen(latency_other_name));
 			index = snapshot_intern_triple(sums, (struct triple){other, other, other});
-			names = sums->triples[index];
 		}
+		names = sums->triples[index];
 	}
 	if (index == sums->latency.count)
 		latency_add_record(sums, names.pcomm, names.comm, names.cgroup)->is_kernel =
 			record->is_kernel;
 	return index;
+}
+
+bool latency_sums_have_room(struct snapshot *sums, const struct snapshot *snapshot)
+{
+	size_t count = sums->latency.count;
+
+	if (count + snapshot->latency.count <= LATENCY_RECORDS_MAX)
+		return true;
+	for (size_t i = 0; i < snapshot->latency.count && count <= LATENCY_RECORDS_MAX; i++)
+		count += look_up_record(sums, snapshot, &snapshot->latency.records[i]) == UINT32_MAX;
+	return count <= LATENCY_RECORDS_MAX;
 }
 
 uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapshot)

@@ -95,6 +95,9 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
  */
 uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapshot);
 
+/* Whether each name of a snapshot would have a record of its own, were it added. */
+bool latency_sums_have_room(struct snapshot *sums, const struct snapshot *snapshot);
+
 /* Which record of sums is `(other)`, UINT32_MAX where there is none. Its waits may be of any group. */
 uint32_t latency_sums_other(struct snapshot *sums);
 

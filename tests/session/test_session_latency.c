@@ -3,6 +3,7 @@
 #include "session_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct session *session;
@@ -246,6 +247,50 @@ static void test_other_is_over(void **state)
 	table_release(table);
 }
 
+/* However many names come and go, an interval is exact; what was put together is of the spans since earlier.
+ */
+static void test_names_come_and_go(void **state)
+{
+	enum {
+		ROUNDS = 4,
+		NAMES = 3000
+	};
+	struct table *table;
+	char name[16];
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct snapshot *snapshot = make_round(round);
+
+		snapshot->latency.span_ns = MS(2000);
+		add_waits(snapshot, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 70000, 8);
+		for (int i = 0; i < NAMES; i++) {
+			snprintf(name, sizeof(name), "n%d-%d", round, i);
+			add_waits(snapshot, "batch", name, "/b", LATENCY_RUN_QUEUE, 5000, 1);
+		}
+		if (round == 0)
+			add_waits(snapshot, "pool", "pool", "/b", LATENCY_RUN_QUEUE, 900000, 2);
+		snapshot_finish(snapshot);
+		session_add_round(session, snapshot);
+	}
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_INTERVAL);
+	expect_exact(table, "web", COLUMN_WAITS, 8);
+	expect_exact(table, "pool", COLUMN_WAITS, 0);
+	expect_exact(table, "(other)", COLUMN_WAITS, 0);
+	table_release(table);
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	expect_at_least(table, "web", COLUMN_WAITS, 8 * ROUNDS);
+	expect_unknown(table, "pool", COLUMN_WAITS);
+	/* the first round's names, and no more than half of what there is room for */
+	assert_true(number(table, "(other)", COLUMN_WAITS) >= NAMES + 2);
+	assert_true(number(table, "(other)", COLUMN_RQMAX) == 900000);
+	table_release(table);
+	/* the base was the first round: what it had itself is not since */
+	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_BASE);
+	expect_at_least(table, "web", COLUMN_WAITS, 8 * (ROUNDS - 1));
+	table_release(table);
+}
+
 static void explain(const char *key, enum column wanted, struct buffer *lines)
 {
 	struct view view;
@@ -337,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_spans, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_axes, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_names_come_and_go, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other_is_over, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other_in_words, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_not_measured, open_session, close_session),
