@@ -248,9 +248,12 @@ static void test_whole_host(void **state)
 	capture_close(capture);
 }
 
+static atomic_uint alive;
+
 static void *vanish(void *argument)
 {
 	usleep((unsigned int)(uintptr_t)argument);
+	atomic_fetch_sub(&alive, 1);
 	return NULL;
 }
 
@@ -281,8 +284,12 @@ static void churn(void *argument)
 	pthread_attr_setstacksize(&attributes, 64 * 1024);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	for (uintptr_t i = 0;; i++) {
-		if (pthread_create(&thread, &attributes, vanish, (void *)(i % 7 * 500)) != 0)
+		/* on a busy host they would become more and more, until it has no thread ids left */
+		if (atomic_fetch_add(&alive, 1) >= 200 ||
+		    pthread_create(&thread, &attributes, vanish, (void *)(i % 7 * 500)) != 0) {
+			atomic_fetch_sub(&alive, 1);
 			usleep(1000);
+		}
 		if (i % 16 == 0)
 			usleep(1000);
 	}
