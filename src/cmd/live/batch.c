@@ -187,16 +187,21 @@ static int print_round(struct batch *batch, struct error *error)
 		       : result;
 }
 
-/* The time of the next round: an interval after the last one was due, or at once when that has passed. */
-static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns)
+/*
+ * The time of the next round: an interval after the last one was due, at once when a round that began at
+ * `begun_ns` took longer, and an interval from now when it began late, because ctop or the host was stopped.
+ */
+static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns, uint64_t begun_ns)
 {
-	uint64_t next = deadline_ns + batch->options->interval_ns, now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t interval_ns = batch->options->interval_ns, now = clock_ns(CLOCK_MONOTONIC);
 
-	if (now <= next)
-		return next;
+	if (now <= deadline_ns + interval_ns)
+		return deadline_ns + interval_ns;
+	if (now - begun_ns <= interval_ns)
+		return now + interval_ns;
 	if (!batch->slow_noted)
 		command_note("a round takes longer than the interval of %g s; rounds follow one another",
-			     (double)batch->options->interval_ns / 1e9);
+			     (double)interval_ns / 1e9);
 	batch->slow_noted = true;
 	return now;
 }
@@ -207,6 +212,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC);
 
 	while (signal_received == 0) {
+		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 		int result = take_round(batch, error);
 
 		if (result < 0)
@@ -221,7 +227,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 			if (batch->report.table_count == batch->options->rounds)
 				return 0;
 		}
-		deadline_ns = next_deadline(batch, deadline_ns);
+		deadline_ns = next_deadline(batch, deadline_ns, begun_ns);
 		wait_until(batch, deadline_ns);
 	}
 	return 0;
