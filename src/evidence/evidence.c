@@ -223,7 +223,7 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 		buffer_append_text(lines,
 				   "ENDED  nobody tells what threads did that ended: the row (ended) is an "
 				   "estimate, the host's CPU time less that of all threads\n");
-	if (set == NULL || (!set->lower_bound && set->lost == 0))
+	if (set == NULL || (!set->lower_bound && set->lost == 0 && !set->unread))
 		return;
 	buffer_append_text(lines, set->lower_bound ? "ENDED  what threads did that ended is a lower bound: "
 						     "without their last moments"
@@ -231,8 +231,14 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 	if (set->lost != 0) {
 		if (set->lower_bound)
 			buffer_append_text(lines, "; ");
-		append_count(set->lost, " threads ended of which nothing is known", lines);
+		append_count(set->lost,
+			     set->lost == 1 ? " thread ended of which nothing is known"
+					    : " threads ended of which nothing is known",
+			     lines);
 	}
+	if (set->unread)
+		buffer_append_format(lines, "%ssome could not be read, and count later",
+				     set->lower_bound || set->lost != 0 ? "; " : "");
 	buffer_append_char(lines, '\n');
 }
 

@@ -183,7 +183,7 @@ void ended_add_group(struct ended *ended, const struct ended_set *set, const str
 
 	record->threads += group->threads;
 	record->processes += group->processes;
-	record->born += group->threads;
+	record->born += group->threads - group->unknown;
 	record->kernel &= group->kernel;
 	ended->threads += group->threads;
 	ended->processes += group->processes;
@@ -203,8 +203,6 @@ void ended_add_thread(struct ended *ended, const struct ended_set *set, const st
 	};
 
 	ended_add_group(ended, set, &group, now);
-	if (!is_young)
-		ended->records[find_record(ended, set->names, thread->triple)].born--;
 }
 
 /* --- threads that were read --- */

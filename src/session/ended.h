@@ -37,6 +37,7 @@ struct ended {
 	bool has_estimate;
 	size_t estimate;
 	double left_ns;
+	bool incomplete; /* of some threads that ended nothing is known, not even whose they were */
 };
 
 /* A thread that is gone: its index in the last snapshot that has it, and what it told at its end, or NULL. */

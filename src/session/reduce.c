@@ -109,6 +109,16 @@ static void add_ended(const struct ended_record *record, const struct sum *sum, 
 	add_amount(accumulator, sum, amount * rate, (states & ENDED_COUNTED) != 0, reason);
 }
 
+/* What threads did of which nothing is known may belong to any row. */
+static void mark_incomplete(const struct span *span, const struct shown *shown,
+			    const struct column_values *values, size_t share)
+{
+	if (span->ended == NULL || span->ended != shown->ended || !span->ended->incomplete)
+		return;
+	for (size_t row = 0; row < shown->row_count; row++)
+		reduce_accumulator(values, row)[share].partial = true;
+}
+
 static void reduce_sum(const struct span *span, const struct shown *shown, const struct column_values *values,
 		       const struct sum *sum)
 {
@@ -123,6 +133,8 @@ static void reduce_sum(const struct span *span, const struct shown *shown, const
 			add_ended(&span->ended->records[i], sum, reduce_scale(span, sum->as_rate),
 				  reduce_accumulator(values, shown->ended_row_of[i]) + sum->share);
 	}
+	if (!sum->living)
+		mark_incomplete(span, shown, values, sum->share);
 }
 
 /* --- two counters side by side: ratios and differences --- */

@@ -40,7 +40,8 @@ void reduce_lives(const struct span *span, const struct shown *shown, const stru
 			accumulator_miss(accumulator, reason);
 		} else {
 			accumulator->read++;
-			accumulator->partial = span->now->ended == NULL;
+			accumulator->partial = span->now->ended == NULL ||
+					       (span->ended != NULL && span->ended->incomplete);
 		}
 	}
 	if (reason != REASON_READ)

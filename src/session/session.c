@@ -218,6 +218,8 @@ static void fold_ended(struct session *session, const struct snapshot *now, cons
 	}
 	ended_clear(&session->ended_lately);
 	if (set != NULL) {
+		session->ended_lately.incomplete = set->lost != 0 || set->unread;
+		session->ended.incomplete |= session->ended_lately.incomplete;
 		add_unread(&ending, set);
 		ended_fold(&session->ended_lately, &ending.lately, set, ending.rows, ending.count, true);
 	}

@@ -176,4 +176,5 @@ void ended_set_absorb(struct ended_set *set, const struct ended_set *from)
 	}
 	set->lower_bound |= from->lower_bound;
 	set->lost += from->lost;
+	set->unread |= from->unread;
 }

@@ -55,6 +55,7 @@ struct ended_set {
 	reason_id reasons[ENDED_METRICS];
 	bool lower_bound; /* the last moments of threads are missing in their amounts */
 	uint64_t lost;    /* threads of which nothing is known, for lack of room */
+	bool unread;      /* some could not be read; they come with another round */
 };
 
 struct ended_set *ended_set_create(void);

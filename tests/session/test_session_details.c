@@ -201,6 +201,13 @@ static void test_lower_bound(void **state)
 	snapshot->ended->lost = 1200;
 	evidence_append_lines(snapshot, 0, 0, &lines);
 	assert_non_null(strstr(lines.data, "; 1,200 threads ended of which nothing is known\n"));
+	buffer_clear(&lines);
+	snapshot->ended->lower_bound = false;
+	snapshot->ended->lost = 1;
+	snapshot->ended->unread = true;
+	evidence_append_lines(snapshot, 0, 0, &lines);
+	assert_non_null(strstr(lines.data, "ENDED  1 thread ended of which nothing is known; some could not "
+					   "be read, and count later\n"));
 	buffer_release(&lines);
 	snapshot_release(snapshot);
 }

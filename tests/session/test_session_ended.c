@@ -479,6 +479,46 @@ static void test_bounded(void **state)
 	ended_set_release(set);
 }
 
+/* Threads of which nothing is known may have been anyone's: no sum of their interval is whole. */
+static void test_incomplete(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 4; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		add_living(snapshot, 10, "sh", 1, 1000 + 100 * (uint64_t)round);
+		if (round == 1) {
+			struct ended_group *group;
+
+			add_group(snapshot, "cc1", 40, 1000);
+			snapshot->ended->lost = 7;
+			group = ended_set_group(snapshot->ended, triple_of(snapshot, "(ended)", "(ended)"),
+						false);
+			group->threads = group->unknown = 7;
+		}
+		if (round == 3) {
+			add_group(snapshot, "(ended)", 0, 0);
+			snapshot->ended->unread = true;
+		}
+		session_add_round(session, snapshot);
+		if (round == 1) {
+			assert_cells(session, VIEW_MODE_INTERVAL, "sh", "≥100ms", "≥0", "≥0");
+			assert_cells(session, VIEW_MODE_RATE, "cc1", "≥50.0", "≥20.0", "≥20.0");
+			assert_cells(session, VIEW_MODE_INTERVAL, "(ended)", "·", "≥0", "≥7");
+		}
+		if (round == 2)
+			assert_cells(session, VIEW_MODE_INTERVAL, "sh", "100ms", "0", "0");
+	}
+	assert_cells(session, VIEW_MODE_INTERVAL, "sh", "≥100ms", "≥0", "≥0");
+	assert_cells(session, VIEW_MODE_BASE, "cc1", "≥1.0s", "≥40", "≥40");
+	session_set_base(session);
+	assert_cells(session, VIEW_MODE_BASE, "sh", "0", "0", "0");
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_left_since_base),
 		cmocka_unit_test(test_nothing_left),
+		cmocka_unit_test(test_incomplete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
