@@ -399,13 +399,22 @@ static int read_pass(struct round *round)
 
 static const char *known_cgroup_path(const void *context, uint64_t id)
 {
-	const struct task_passes *passes = context;
+	const struct round *round = context;
+	const struct task_passes *passes = &round->capture->passes;
 	uint32_t index;
 
 	return hash_map_get(&passes->cgroup_index, id, &index) &&
 			       passes->cgroups[index].proof != CGROUP_OF_ONE
 		       ? passes->cgroups[index].path
 		       : NULL;
+}
+
+static uint64_t task_at(const void *context, enum ended_side side, size_t row)
+{
+	const struct round *round = context;
+	const struct thread_state *states = side == ENDED_SIDE_NOW ? round->states : round->capture->states;
+
+	return states[row].seen.task;
 }
 
 static void read_ended(struct round *round)
@@ -417,7 +426,8 @@ static void read_ended(struct round *round)
 		.snapshot = round->snapshot,
 		.previous = capture->previous,
 		.cgroup_path = known_cgroup_path,
-		.context = &capture->passes,
+		.task_at = capture->passes.tasks != NULL ? task_at : NULL,
+		.context = round,
 	};
 
 	round->snapshot->ended = ended_watch_read(capture->ended, &ended);

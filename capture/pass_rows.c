@@ -139,10 +139,32 @@ static bool is_same_task(const struct intake *intake, size_t row)
 	       round->capture->previous->start_time[old] == record->start_boottime / NS_PER_TICK;
 }
 
+/* The row of a thread that has given its id up for the leader's, in execve(2): its counters go on. Or NO_ROW.
+ */
+static uint32_t find_executed(const struct intake *intake, size_t row)
+{
+	const struct capture *capture = intake->round->capture;
+	const struct snapshot *previous = capture->previous;
+	const struct task_record *record = intake_record(intake, row);
+	uint32_t old = intake->round->old_row[row];
+
+	if (record->tid != record->tgid || previous->start_time[old] != record->start_boottime / NS_PER_TICK)
+		return NO_ROW;
+	while (old > 0 && previous->tgid[old - 1] == record->tgid)
+		old--;
+	while (old < previous->thread_count && previous->tgid[old] == record->tgid) {
+		if (capture->states[old].seen.task == record->task)
+			return old;
+		old++;
+	}
+	return NO_ROW;
+}
+
 static void begin_states(struct intake *intake)
 {
 	struct round *round = intake->round;
 	struct capture *capture = round->capture;
+	uint32_t next = 0; /* of the last snapshot's rows */
 
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		struct thread_state *state = &round->states[row];
@@ -150,12 +172,15 @@ static void begin_states(struct intake *intake)
 		round->comm[row] = UNKNOWN_TEXT;
 		round->cgroup[row] = UNKNOWN_TEXT;
 		if (round->old_row[row] != NO_ROW && !is_same_task(intake, row))
-			round->old_row[row] = NO_ROW;
+			round->old_row[row] = find_executed(intake, row);
+		if (round->old_row[row] < next)
+			round->old_row[row] = NO_ROW; /* rows are carried in their order */
 		if (round->old_row[row] == NO_ROW) {
 			*state = (struct thread_state){.stale = (source_set)~0U,
 						       .flags = ROW_NEW | ROW_MOVED | ROW_CHANGED};
 			continue;
 		}
+		next = round->old_row[row] + 1;
 		*state = capture->states[round->old_row[row]];
 		state->flags &= ROW_IDENTIFIED | ROW_DELAYED;
 		if (round->full) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -13,8 +14,10 @@
 #include "exits.skel.h"
 
 enum {
-	KEYS_MAX = 16384,  /* names and cgroups that were active lately */
-	TASKS_MAX = 65536, /* zombies, and known tasks that end in one interval */
+	KEYS_MAX = 16384,   /* names and cgroups that were active lately */
+	KEYS_IDLE = 1024,   /* so many are worth reading no more, ... */
+	IDLE_READINGS = 30, /* ... if nothing was added to them in so many readings */
+	TASKS_MAX = 65536,  /* zombies, and known tasks that end in one interval */
 	BATCH = 256,
 };
 
@@ -36,6 +39,9 @@ struct bpf_exits {
 	size_t known_count, known_capacity;
 	struct hash_map index; /* hash of a key: its place in `known` */
 	uint64_t reading;
+	bool draining;            /* the map that the programs do not add to has to be emptied */
+	uint64_t drained;         /* number of the reading at which that was done last */
+	int waiter, waiter_entry; /* a map of maps, and its entry: see drain() */
 	struct bpf_exit_group *groups;
 	size_t group_count, group_capacity;
 	struct bpf_exit_item *items;
@@ -69,12 +75,28 @@ static struct exits *open_object(size_t scope_count, struct arena *arena, struct
 		object->rodata->limited = scope_count != 0;
 		result = bpf_map__set_max_entries(object->maps.sums, KEYS_MAX);
 		if (result == 0)
+			result = bpf_map__set_max_entries(object->maps.other_sums, KEYS_MAX);
+		if (result == 0)
 			result = bpf_map__set_max_entries(object->maps.threads, TASKS_MAX);
 		if (result == 0 && scope_count != 0)
 			result = bpf_map__set_max_entries(object->maps.scope, (uint32_t)scope_count);
 	}
 	*ret_result = bpf_object_load_checked(object != NULL ? object->skeleton : NULL, result, arena);
 	return object;
+}
+
+static bool make_waiter(struct bpf_exits *exits)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+
+	exits->waiter_entry = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ctop_entry", sizeof(uint32_t),
+					     sizeof(uint32_t), 1, NULL);
+	if (exits->waiter_entry < 0)
+		return false;
+	options.inner_map_fd = (__u32)exits->waiter_entry;
+	exits->waiter = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ctop_waiter", sizeof(uint32_t),
+				       sizeof(uint32_t), 1, &options);
+	return exits->waiter >= 0;
 }
 
 struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
@@ -86,9 +108,11 @@ struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, stru
 	if (ret_result->state != FEATURE_STATE_ON)
 		return NULL;
 	exits = memory_allocate_zero(1, sizeof(*exits));
+	exits->waiter = exits->waiter_entry = -1;
 	exits->object = open_object(scope_count, arena, ret_result);
 	if (ret_result->state == FEATURE_STATE_ON &&
-	    (!set_scope(exits->object, scope, scope_count) || exits__attach(exits->object) != 0))
+	    (!set_scope(exits->object, scope, scope_count) || !make_waiter(exits) ||
+	     exits__attach(exits->object) != 0))
 		*ret_result = (struct feature_result){
 			.state = FEATURE_STATE_OFF,
 			.reason = REASON_NOT_IN_KERNEL,
@@ -105,6 +129,10 @@ void bpf_exits_close(struct bpf_exits *exits)
 	if (exits == NULL)
 		return;
 	exits__destroy(exits->object);
+	if (exits->waiter >= 0)
+		close(exits->waiter);
+	if (exits->waiter_entry >= 0)
+		close(exits->waiter_entry);
 	hash_map_release(&exits->index);
 	free(exits->known);
 	free(exits->groups);
@@ -140,9 +168,14 @@ static void make_room(struct batch *batch, const struct bpf_map *map, size_t ent
 	batch->values = memory_resize(batch->values, entries, bpf_map__value_size(map));
 }
 
-/* Goes through a map, many entries at a time. Returns 0 or a negative errno. */
-static int read_map(struct bpf_exits *exits, const struct bpf_map *map, uint64_t flags, entry_function *add)
+/* Goes through a map, many entries at a time, and takes them out with `take`. Returns 0 or a negative errno.
+ */
+static int read_map(struct bpf_exits *exits, const struct bpf_map *map, uint64_t flags, bool take,
+		    entry_function *add)
 {
+	int (*read_batch)(int, void *, void *, void *, void *, __u32 *,
+			  const struct bpf_map_batch_opts *) = take ? bpf_map_lookup_and_delete_batch
+								    : bpf_map_lookup_batch;
 	LIBBPF_OPTS(bpf_map_batch_opts, options, .elem_flags = flags);
 	uint32_t position = 0;
 	bool first = true;
@@ -152,8 +185,8 @@ static int read_map(struct bpf_exits *exits, const struct bpf_map *map, uint64_t
 		struct batch *batch = &exits->batch;
 		uint32_t count = (uint32_t)batch->capacity;
 		const char *key, *value;
-		int result = bpf_map_lookup_batch(bpf_map__fd(map), first ? NULL : &position, &position,
-						  batch->keys, batch->values, &count, &options);
+		int result = read_batch(bpf_map__fd(map), first ? NULL : &position, &position, batch->keys,
+					batch->values, &count, &options);
 
 		if (result == -ENOSPC) {
 			make_room(batch, map, batch->capacity * 2);
@@ -227,36 +260,59 @@ static void add_sum(struct bpf_exits *exits, const void *key, const void *value)
 	known->reading = exits->reading;
 }
 
-/*
- * Removes the sums to which nothing was added between the last two readings: nobody adds to them now. What is
- * removed all the same with something new in it counts.
- */
-static void remove_idle(struct bpf_exits *exits)
+/* Whether there is too much in the map that nobody adds to any more, or too little room left. */
+static bool is_drain_due(const struct bpf_exits *exits)
 {
-	const int sums = bpf_map__fd(exits->object->maps.sums);
-	size_t kept = 0;
+	size_t idle = 0;
 
-	hash_map_clear(&exits->index);
-	for (size_t i = 0; i < exits->known_count; i++) {
-		struct known_sum known = exits->known[i];
-		struct exit_sum sum;
+	if (exits->known_count > KEYS_MAX / 2)
+		return true;
+	if (exits->known_count < KEYS_IDLE || exits->reading < exits->drained + IDLE_READINGS)
+		return false;
+	for (size_t i = 0; i < exits->known_count; i++)
+		idle += exits->known[i].reading + IDLE_READINGS <= exits->reading;
+	return idle >= KEYS_IDLE;
+}
 
-		if (known.reading == exits->reading) {
-			exits->known[kept++] = known;
-			continue;
-		}
-		if (bpf_map_lookup_and_delete_elem_flags(sums, &known.last.key, &sum, BPF_F_LOCK) == 0 &&
-		    sum.threads != known.last.sum.threads)
-			*MEMORY_APPEND(exits->groups, exits->group_count,
-				       exits->group_capacity) = (struct bpf_exit_group){
-				known.last.key, difference(&sum, &known.last.sum)};
-	}
+/*
+ * Empties the map that the programs no longer add to, once none is left that began when they did: an update
+ * of a map of maps returns one grace period of RCU later (maybe_wait_bpf_programs() of
+ * kernel/bpf/syscall.c). So whatever was added counts. Returns 0 or a negative errno; then it is still to be
+ * done, and until then nothing can be read.
+ */
+static int drain(struct bpf_exits *exits)
+{
+	const struct bpf_map *full = exits->object->bss->to_other != 0 ? exits->object->maps.sums
+								       : exits->object->maps.other_sums;
+	const uint32_t place = 0;
+	int result = bpf_map_update_elem(exits->waiter, &place, &exits->waiter_entry, BPF_ANY);
+
+	if (result == 0)
+		result = read_map(exits, full, BPF_F_LOCK, true, add_sum);
+	if (result < 0)
+		return result;
+	exits->draining = false;
+	exits->drained = exits->reading;
 	exits->known_count = 0;
-	for (size_t i = 0; i < kept; i++) {
-		struct known_sum known = exits->known[i];
+	hash_map_clear(&exits->index);
+	return 0;
+}
 
-		*find_known(exits, &known.last.key) = known;
-	}
+static int read_sums(struct bpf_exits *exits)
+{
+	struct exits__bss *shared = exits->object->bss;
+	int result = exits->draining ? drain(exits) : 0;
+
+	if (result == 0)
+		result = read_map(exits,
+				  shared->to_other != 0 ? exits->object->maps.other_sums
+							: exits->object->maps.sums,
+				  BPF_F_LOCK, false, add_sum);
+	if (result < 0 || !is_drain_due(exits))
+		return result;
+	__atomic_store_n(&shared->to_other, !shared->to_other, __ATOMIC_SEQ_CST);
+	exits->draining = true;
+	return drain(exits);
 }
 
 int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
@@ -266,13 +322,10 @@ int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group *
 
 	exits->group_count = 0;
 	exits->reading++;
-	result = read_map(exits, exits->object->maps.sums, BPF_F_LOCK, add_sum);
-	if (result < 0)
-		return result;
-	remove_idle(exits);
+	result = read_sums(exits);
 	*ret_groups = exits->groups;
 	*ret_count = exits->group_count;
-	return 0;
+	return result;
 }
 
 /* --- tasks --- */
@@ -290,12 +343,10 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 	int result;
 
 	exits->item_count = 0;
-	result = read_map(exits, exits->object->maps.threads, 0, add_item);
-	if (result < 0)
-		return result;
+	result = read_map(exits, exits->object->maps.threads, 0, false, add_item);
 	*ret_items = exits->items;
 	*ret_count = exits->item_count;
-	return 0;
+	return result;
 }
 
 bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,

@@ -45,14 +45,14 @@ void bpf_exits_set_known(struct bpf_exits *exits, uint64_t boottime_ns);
 
 /*
  * What was summed up since the last call. The groups are owned by the reader and valid until the next call.
- * Returns 0 or a negative errno.
+ * Returns 0 or a negative errno: then some groups may be missing, and what they did comes with the next call.
  */
 int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
 			  size_t *ret_count);
 
 /*
  * Every task that has ended and was neither taken nor added to a sum, in no particular order; owned by the
- * reader and valid until the next call. Returns 0 or a negative errno.
+ * reader and valid until the next call. Returns 0 or a negative errno: then some may be missing.
  */
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count);
 
@@ -63,7 +63,7 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
 		    struct exit_thread *ret_thread);
 
-/* EXIT_KERNEL_…, known once a task has ended. */
+/* EXIT_KERNEL_…; 0 until a task has ended. */
 uint32_t bpf_exits_kernel(const struct bpf_exits *exits);
 
 /* Tasks since the programs were attached of which nothing is known, for lack of room. */

@@ -23,13 +23,14 @@ enum exit_amount {
 	EXIT_AMOUNTS = EXIT_DELAYS + 14, /* how many there are */
 };
 
-/* Facts about this kernel: exit_kernel of the object. */
+/* Facts about this kernel: exit_kernel of the object, 0 until a task has ended. */
 enum {
 	EXIT_KERNEL_IO = 1 << 0,     /* CONFIG_TASK_IO_ACCOUNTING */
 	EXIT_KERNEL_CHARS = 1 << 1,  /* CONFIG_TASK_XACCT */
 	EXIT_KERNEL_DELAYS = 1 << 2, /* CONFIG_TASK_DELAY_ACCT */
 	EXIT_KERNEL_IRQ_DELAY = 1 << 3,
 	EXIT_KERNEL_WPCOPY_DELAY = 1 << 4,
+	EXIT_KERNEL_KNOWN = 1 << 5, /* the others are true or not */
 };
 
 /* By what tasks that nobody has seen are put together. */
@@ -50,16 +51,22 @@ struct exit_sum {
 	__u64 amounts[EXIT_AMOUNTS];
 };
 
-/* Which task it was. */
+/*
+ * Which task it was. Its ids would not tell: in execve(2) a thread that is not the leader takes over the
+ * leader's id and start, and leaves the leader its own id (de_thread() of fs/exec.c).
+ */
 struct exit_identity {
 	__u64 start_boottime;
-	__u32 tgid, tid; /* in the initial pid namespace */
+	__u64 task; /* address of its structure */
 };
 
 /* A task that has ended: of the time when it did, or, once the kernel has freed it, all of its life. */
 struct exit_thread {
 	struct exit_key key;
+	__u32 tgid, tid; /* in the initial pid namespace; as a leader whose id was taken over had them */
 	__u32 delayed, is_free;
+	__u32 replaced; /* it was a leader whose id was taken over */
+	__u32 reserved;
 	__u64 previous_user_time, previous_system_time; /* prev_cputime, as for struct task_record */
 	__u64 amounts[EXIT_AMOUNTS];
 };

@@ -24,6 +24,7 @@ const volatile __u32 limited; /* only the processes in `scope` count */
  */
 __u64 known_before;
 __u64 lost;        /* tasks for which there was no room */
+__u32 to_other;    /* sums are those of `other_sums` */
 __u32 exit_kernel; /* EXIT_KERNEL_… */
 
 struct locked_sum {
@@ -33,13 +34,13 @@ struct locked_sum {
 	__u64 amounts[EXIT_AMOUNTS];
 };
 
-struct {
+struct sums {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1); /* set before loading */
 	__type(key, struct exit_key);
 	__type(value, struct locked_sum);
-} sums SEC(".maps");
+} sums SEC(".maps"), other_sums SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -60,11 +61,13 @@ struct {
 /* A new entry of `sums`, which is too large for the stack. */
 static const struct locked_sum empty_sum;
 
-static __always_inline __u32 kernel_facts(const struct task_struct *task)
+static __always_inline void look_at_kernel(const struct task_struct *task)
 {
 	const struct task_delay_info *delays = NULL;
-	__u32 facts = 0;
+	__u32 facts = EXIT_KERNEL_KNOWN;
 
+	if (exit_kernel != 0)
+		return;
 	if (bpf_core_field_exists(task->ioac.read_bytes))
 		facts |= EXIT_KERNEL_IO;
 	if (bpf_core_field_exists(task->ioac.rchar))
@@ -75,7 +78,7 @@ static __always_inline __u32 kernel_facts(const struct task_struct *task)
 		facts |= EXIT_KERNEL_IRQ_DELAY;
 	if (bpf_core_field_exists(delays->wpcopy_delay))
 		facts |= EXIT_KERNEL_WPCOPY_DELAY;
-	return facts;
+	exit_kernel = facts;
 }
 
 /* What a task that is on a CPU has run since its run time was last brought up to date, until the last tick.
@@ -160,8 +163,19 @@ static __always_inline void fill_key(const struct task_struct *task, struct exit
 static __always_inline void fill_identity(const struct task_struct *task, struct exit_identity *identity)
 {
 	identity->start_boottime = task->start_boottime;
-	identity->tgid = task->tgid;
-	identity->tid = task->pid;
+	identity->task = (__u64)task;
+}
+
+/*
+ * Whether another thread has taken over the leader's id that the task had: the new leader starts when the old
+ * one did, to the nanosecond. That one, too, may be free already.
+ */
+static __always_inline bool is_replaced(const struct task_struct *task)
+{
+	const struct task_struct *leader = task->group_leader;
+
+	return task->pid != task->tgid && leader->tgid == task->tgid &&
+	       leader->start_boottime == task->start_boottime;
 }
 
 static __always_inline void fill_thread(const struct task_struct *task, struct exit_thread *thread)
@@ -178,21 +192,31 @@ static __always_inline void note(const struct task_struct *task, const struct ex
 
 	fill_key(task, &thread.key);
 	fill_thread(task, &thread);
+	thread.tgid = task->tgid;
+	thread.replaced = is_free && is_replaced(task);
+	thread.tid = thread.replaced ? task->tgid : task->pid;
 	thread.is_free = is_free;
 	if (bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) != 0 && is_free)
 		__sync_fetch_and_add(&lost, 1);
+}
+
+/* The sum of a key, made when it is new; NULL where there is no room. */
+static __always_inline struct locked_sum *find_sum(void *map, const struct exit_key *key)
+{
+	struct locked_sum *sum = bpf_map_lookup_elem(map, key);
+
+	if (sum != NULL)
+		return sum;
+	bpf_map_update_elem(map, key, &empty_sum, BPF_NOEXIST);
+	return bpf_map_lookup_elem(map, key);
 }
 
 static __always_inline void add_to_sum(const struct task_struct *task, const struct exit_key *key)
 {
 	__u64 amounts[EXIT_AMOUNTS] = {0};
 	bool delayed = fill_amounts(task, amounts), process = task->pid == task->tgid;
-	struct locked_sum *sum = bpf_map_lookup_elem(&sums, key);
+	struct locked_sum *sum = to_other != 0 ? find_sum(&other_sums, key) : find_sum(&sums, key);
 
-	if (sum == NULL) {
-		bpf_map_update_elem(&sums, key, &empty_sum, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(&sums, key);
-	}
 	if (sum == NULL) {
 		__sync_fetch_and_add(&lost, 1);
 		return;
@@ -221,10 +245,9 @@ int count_free(__u64 *context)
 	struct exit_thread *noted;
 	struct exit_key key = {0};
 
+	look_at_kernel(task);
 	if (!counts(task))
 		return 0;
-	if (exit_kernel == 0)
-		exit_kernel = kernel_facts(task);
 	if (task->start_boottime >= known_before) {
 		fill_key(task, &key);
 		add_to_sum(task, &key);
@@ -236,6 +259,7 @@ int count_free(__u64 *context)
 		note(task, &identity, true);
 	} else {
 		fill_thread(task, noted);
+		noted->replaced = noted->tid != task->pid;
 		noted->is_free = true;
 	}
 	return 0;
@@ -247,6 +271,7 @@ int note_exit(__u64 *context)
 	const struct task_struct *task = plain_task((struct task_struct *)context[0]);
 	struct exit_identity identity;
 
+	look_at_kernel(task);
 	if (!counts(task) || task->start_boottime >= known_before)
 		return 0;
 	fill_identity(task, &identity);

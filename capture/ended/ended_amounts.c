@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "capture/procfs/text_scan.h"
 
+const char ended_unknown_name[] = "(ended)";
+
 const struct ended_source ended_sources[ENDED_METRICS] = {
 	{EXIT_RUN_TIME, 0},
 	{EXIT_RUN_DELAY, 0},

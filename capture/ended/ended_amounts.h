@@ -30,6 +30,9 @@ extern const struct ended_source ended_sources[ENDED_METRICS];
 struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
 				      uint64_t least_user, uint64_t least_system);
 
+/* The name of what nobody tells the name of. */
+extern const char ended_unknown_name[];
+
 /* A name of the kernel's structure as /proc has it, without blanks around it. Returns `text`. */
 const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static ENDED_NAME_SIZE]);
 

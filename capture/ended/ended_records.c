@@ -21,8 +21,6 @@ enum {
 	US = 1000,
 };
 
-/* What a record does not have: the names of its process and its cgroup. */
-static const char unknown_name[] = "(ended)";
 /* What is beyond a bound is put together under this name. */
 static const char other_name[] = "(other)";
 
@@ -348,7 +346,7 @@ static void name_process(const struct reading *reading, uint32_t tgid, const cha
 	const struct snapshot *snapshots[] = {reading->round->snapshot, reading->round->previous};
 	uint32_t name;
 
-	*ret_process = *ret_cgroup = unknown_name;
+	*ret_process = *ret_cgroup = ended_unknown_name;
 	for (size_t i = ARRAY_COUNT(snapshots); i-- > 0;) {
 		uint32_t row = find_leader(snapshots[i], tgid);
 
@@ -394,7 +392,7 @@ static void add_known(const struct reading *reading, const struct waiting_record
 static void add_bucket(const struct reading *reading, const struct bucket *bucket)
 {
 	const char *name = string_pool_text(&reading->records->names, bucket->name);
-	const char *process = name, *cgroup = unknown_name;
+	const char *process = name, *cgroup = ended_unknown_name;
 	__u64 amounts[EXIT_AMOUNTS];
 	uint64_t sampled;
 	struct ended_amounts sum;
@@ -449,9 +447,11 @@ static void add_lost(const struct reading *reading)
 
 	reading->set->lost = records->lost;
 	if (records->lost != 0 && records->scope_count == 0) {
-		struct ended_group *group = ended_set_group(
-			reading->set,
-			ended_set_triple(reading->set, unknown_name, unknown_name, unknown_name), false);
+		struct ended_group *group = ended_set_group(reading->set,
+							    ended_set_triple(reading->set, ended_unknown_name,
+									     ended_unknown_name,
+									     ended_unknown_name),
+							    false);
 
 		group->threads += records->lost;
 		group->unknown += records->lost;

@@ -14,11 +14,11 @@
 #include "capture/bpf/bpf_exits.h"
 #include "capture/taskstats/taskstats_exits.h"
 #include "ended_amounts.h"
+#include "ended_cgroups.h"
 #include "ended_records.h"
 
 enum {
 	FILE_ID_KERNFS = 0xfe, /* FILEID_KERNFS of include/linux/exportfs.h: the id is the handle */
-	CGROUPS_MAX = 65536,
 	/* A task that has ended is freed one grace period of RCU after its release; this is ample. */
 	FREE_LATE_NS = 60 * UINT64_C(1000000000),
 	/* Records beyond these are added up before a round where they can be. */
@@ -39,12 +39,6 @@ struct tracked_exit {
 	struct ended_amounts amounts; /* as reported */
 };
 
-/* A cgroup by the id of the kernel. */
-struct exit_cgroup {
-	uint64_t id;
-	char *path;
-};
-
 struct ended_watch {
 	/* By taskstats, or NULL: */
 	struct taskstats_exits *messages;
@@ -54,13 +48,11 @@ struct ended_watch {
 
 	/* By BPF: */
 	struct bpf_exits *exits;
-	uint64_t lost;                /* as the programs counted at the last reading */
 	struct tracked_exit *tracked; /* that are not freed yet */
 	size_t tracked_count, tracked_capacity;
 	struct hash_map tracked_index;
-	struct exit_cgroup *cgroups; /* that were found by id */
-	size_t cgroup_count, cgroup_capacity;
-	struct hash_map cgroup_index;
+	struct ended_cgroups cgroups;
+	uint64_t lost;         /* tasks, as the programs counted them at the last reading */
 	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
 };
 
@@ -130,12 +122,9 @@ void ended_watch_close(struct ended_watch *watch)
 	taskstats_exits_close(watch->messages);
 	ended_records_release(watch->records);
 	bpf_exits_close(watch->exits);
-	for (size_t i = 0; i < watch->cgroup_count; i++)
-		free(watch->cgroups[i].path);
-	free(watch->cgroups);
+	ended_cgroups_release(&watch->cgroups);
 	free(watch->tracked);
 	hash_map_release(&watch->tracked_index);
-	hash_map_release(&watch->cgroup_index);
 	free(watch);
 }
 
@@ -190,7 +179,7 @@ uint64_t ended_watch_serve(struct ended_watch *watch, const struct snapshot *pre
 /* --- names --- */
 
 /* The path of a cgroup in the file system that shows them, NULL where it is there no more. */
-static char *find_cgroup(const struct roots *roots, uint64_t id)
+static char *find_shown_cgroup(const struct roots *roots, uint64_t id)
 {
 	union {
 		struct file_handle handle;
@@ -217,26 +206,13 @@ static char *find_cgroup(const struct roots *roots, uint64_t id)
 	return memory_duplicate(path[strlen(mount)] == '\0' ? "/" : path + strlen(mount));
 }
 
-static const char *cgroup_path(struct reading *reading, uint64_t id)
+static char *find_cgroup(const void *context, uint64_t id)
 {
-	struct ended_watch *watch = reading->watch;
-	struct exit_cgroup *cgroup;
-	uint32_t place;
-	char *path;
+	const struct ended_round *round = context;
+	char *path = find_shown_cgroup(round->roots, id);
+	const char *known = path == NULL ? round->cgroup_path(round->context, id) : NULL;
 
-	if (hash_map_get(&watch->cgroup_index, id, &place))
-		return watch->cgroups[place].path;
-	path = find_cgroup(reading->round->roots, id);
-	if (path == NULL && reading->round->cgroup_path(reading->round->context, id) != NULL)
-		path = memory_duplicate(reading->round->cgroup_path(reading->round->context, id));
-	if (path == NULL || watch->cgroup_count == CGROUPS_MAX) {
-		free(path);
-		return gone_cgroup;
-	}
-	hash_map_set(&watch->cgroup_index, id, (uint32_t)watch->cgroup_count);
-	cgroup = MEMORY_APPEND(watch->cgroups, watch->cgroup_count, watch->cgroup_capacity);
-	*cgroup = (struct exit_cgroup){id, path};
-	return path;
+	return known != NULL ? memory_duplicate(known) : path;
 }
 
 /* The names of a key in the set; a cgroup that is gone is where `row` was, of the round before. */
@@ -244,10 +220,13 @@ static uint32_t triple_of(struct reading *reading, const struct exit_key *key, u
 {
 	const struct snapshot *previous = reading->previous;
 	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
-	const char *cgroup = cgroup_path(reading, key->cgroup);
+	const char *cgroup = ended_cgroups_path(&reading->watch->cgroups, key->cgroup, find_cgroup,
+						reading->round);
 
-	if (cgroup == gone_cgroup && row != ENDED_NO_ROW)
-		cgroup = snapshot_text(previous, previous->triples[previous->triple[row]].cgroup);
+	if (cgroup == NULL)
+		cgroup = row != ENDED_NO_ROW
+				 ? snapshot_text(previous, previous->triples[previous->triple[row]].cgroup)
+				 : gone_cgroup;
 	return ended_set_triple(reading->set, ended_name(process, key->process),
 				ended_name(thread, key->thread), cgroup);
 }
@@ -277,6 +256,10 @@ static void set_reasons(struct reading *reading)
 {
 	uint32_t kernel = bpf_exits_kernel(reading->watch->exits);
 
+	/* until a task has ended nothing is known of the kernel, nor is there anything to tell */
+	if ((kernel & EXIT_KERNEL_KNOWN) == 0)
+		kernel = UINT32_MAX;
+
 	for (size_t i = 0; i < ENDED_METRICS; i++) {
 		enum source source = metrics[ended_metrics[i]].source;
 
@@ -295,7 +278,7 @@ static void add_groups(struct reading *reading)
 	size_t count;
 
 	if (bpf_exits_read_groups(reading->watch->exits, &groups, &count) < 0)
-		return;
+		reading->set->unread = true;
 	for (size_t i = 0; i < count; i++) {
 		const struct exit_sum *sum = &groups[i].sum;
 		const struct ended_amounts amounts = ended_amounts_of(sum->amounts, sum->delayed, 0, 0);
@@ -309,30 +292,52 @@ static void add_groups(struct reading *reading)
 	}
 }
 
-/* The row of a task in a snapshot, or ENDED_NO_ROW. */
-static uint32_t find_row(const struct snapshot *snapshot, const struct exit_identity *identity)
+/* Whether a row is that of a task; where the address of the structure is not known, its start decides. */
+static bool is_of_task(const struct reading *reading, enum ended_side side, size_t row,
+		       const struct exit_identity *identity)
 {
+	const struct ended_round *round = reading->round;
+
+	return round->task_at == NULL || round->task_at(round->context, side, row) == identity->task;
+}
+
+/* The row of a task in one of the two snapshots, or ENDED_NO_ROW. */
+static uint32_t find_row(const struct reading *reading, enum ended_side side,
+			 const struct bpf_exit_item *item)
+{
+	const struct snapshot *snapshot = side == ENDED_SIDE_NOW ? reading->round->snapshot
+								 : reading->previous;
+	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
 	size_t low = 0, high = snapshot->thread_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (snapshot->tgid[middle] < identity->tgid ||
-		    (snapshot->tgid[middle] == identity->tgid && snapshot->tid[middle] < identity->tid))
+		if (snapshot->tgid[middle] < tgid ||
+		    (snapshot->tgid[middle] == tgid && snapshot->tid[middle] < tid))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < snapshot->thread_count && snapshot->tgid[low] == identity->tgid &&
-			       snapshot->tid[low] == identity->tid &&
-			       snapshot->start_time[low] == identity->start_boottime / NS_PER_TICK
-		       ? (uint32_t)low
-		       : ENDED_NO_ROW;
+	if (low < snapshot->thread_count && snapshot->tgid[low] == tgid && snapshot->tid[low] == tid &&
+	    snapshot->start_time[low] == item->identity.start_boottime / NS_PER_TICK &&
+	    is_of_task(reading, side, low, &item->identity))
+		return (uint32_t)low;
+	if (tgid != tid || item->thread.replaced != 0 || reading->round->task_at == NULL)
+		return ENDED_NO_ROW;
+	/* it may have had another id then, which it gave up for the leader's in execve(2) */
+	while (low > 0 && snapshot->tgid[low - 1] == tgid)
+		low--;
+	for (; low < snapshot->thread_count && snapshot->tgid[low] == tgid; low++) {
+		if (is_of_task(reading, side, low, &item->identity))
+			return (uint32_t)low;
+	}
+	return ENDED_NO_ROW;
 }
 
 static uint64_t tracking_key(const struct exit_identity *identity)
 {
-	return hash_u64(identity->start_boottime) + identity->tid;
+	return hash_u64(identity->start_boottime) + identity->task;
 }
 
 static struct tracked_exit *find_tracked(struct ended_watch *watch, const struct exit_identity *identity)
@@ -400,9 +405,10 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
 
 	if (thread == NULL)
 		return;
-	thread->tgid = item->identity.tgid;
-	thread->tid = item->identity.tid;
-	thread->start_time = item->identity.start_boottime / NS_PER_TICK;
+	/* as it was when it had the row */
+	thread->tgid = reading->previous->tgid[row];
+	thread->tid = reading->previous->tid[row];
+	thread->start_time = reading->previous->start_time[row];
 	thread->amounts = thread_amounts(&item->thread);
 }
 
@@ -410,13 +416,16 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
  */
 static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
 {
-	bool young = item->identity.start_boottime >= reading->watch->since_before;
+	bool young = item->identity.start_boottime >=
+		     (reading->round->task_at == NULL && item->thread.replaced
+			      ? reading->previous->provenance.boottime_ns
+			      : reading->watch->since_before);
 	struct ended_group *group = ended_set_group(reading->set,
 						    triple_of(reading, &item->thread.key, ENDED_NO_ROW),
 						    item->thread.key.kernel != 0);
 
 	group->threads++;
-	group->processes += item->identity.tid == item->identity.tgid;
+	group->processes += item->thread.tid == item->thread.tgid && item->thread.replaced == 0;
 	if (young) {
 		const struct ended_amounts amounts = thread_amounts(&item->thread);
 
@@ -468,11 +477,14 @@ static void add_ending(struct reading *reading, const struct bpf_exit_item *item
 static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 {
 	struct tracked_exit *tracked = find_tracked(reading->watch, &item->identity);
-	uint32_t row;
+	/* nobody knows whether a row is that of a former leader or of the thread that took its id over */
+	const bool ambiguous = item->thread.replaced != 0 && reading->round->task_at == NULL;
+	uint32_t row = ENDED_NO_ROW;
 
-	if (find_row(reading->round->snapshot, &item->identity) != ENDED_NO_ROW)
+	if (!ambiguous && find_row(reading, ENDED_SIDE_NOW, item) != ENDED_NO_ROW)
 		return; /* its row goes in another round, and it with it */
-	row = find_row(reading->previous, &item->identity);
+	if (!ambiguous)
+		row = find_row(reading, ENDED_SIDE_BEFORE, item);
 	if (item->thread.is_free != 0)
 		add_free(reading, item, tracked, row);
 	else
@@ -485,10 +497,29 @@ static void add_items(struct reading *reading)
 	size_t count;
 
 	if (bpf_exits_list(reading->watch->exits, &items, &count) < 0)
-		return;
+		reading->set->unread = true;
 	for (size_t i = 0; i < count; i++)
 		add_item(reading, &items[i]);
 	prune_tracked(reading->watch);
+}
+
+/* Threads of which the programs could not keep anything; a group of none says that something was not read. */
+static void add_lost(struct reading *reading)
+{
+	struct ended_watch *watch = reading->watch;
+	const uint64_t lost = bpf_exits_lost(watch->exits);
+	struct ended_group *group;
+
+	reading->set->lost = lost - watch->lost;
+	watch->lost = lost;
+	if (reading->set->lost == 0 && !reading->set->unread)
+		return;
+	group = ended_set_group(
+		reading->set,
+		ended_set_triple(reading->set, ended_unknown_name, ended_unknown_name, ended_unknown_name),
+		false);
+	group->threads += reading->set->lost;
+	group->unknown += reading->set->lost;
 }
 
 struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round)
@@ -511,8 +542,7 @@ struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended
 	set_reasons(&reading);
 	add_groups(&reading);
 	add_items(&reading);
-	reading.set->lost = bpf_exits_lost(watch->exits) - watch->lost;
-	watch->lost += reading.set->lost;
+	add_lost(&reading);
 	watch->since_before = reading.previous->provenance.boottime_ns;
 	if (round->previous != NULL)
 		return reading.set;

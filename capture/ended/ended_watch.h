@@ -17,6 +17,11 @@
  */
 struct ended_watch;
 
+enum ended_side {
+	ENDED_SIDE_NOW,
+	ENDED_SIDE_BEFORE,
+};
+
 /* One round, whose snapshot has all of its rows by now; nothing of it is kept. */
 struct ended_round {
 	const struct roots *roots;
@@ -25,6 +30,8 @@ struct ended_round {
 	const struct snapshot *previous; /* the last that was taken, whatever for; NULL: this is the first */
 	/* The path of a cgroup that rounds have met, by its id, NULL for others: it may be removed by now. */
 	const char *(*cgroup_path)(const void *context, uint64_t id);
+	/* The address of the task's structure that a row of either snapshot is of; NULL: nobody knows. */
+	uint64_t (*task_at)(const void *context, enum ended_side side, size_t row);
 	const void *context;
 };
 

@@ -5,13 +5,16 @@
  * (getrusage(2)).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <linux/bpf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,13 +107,13 @@ static void need_exits(void)
 		skip_test(result->detail != NULL ? result->detail : "ended threads are not watched");
 }
 
-static struct table *table_of(enum axis axis)
+static struct table *table_in(enum axis axis, enum view_mode mode)
 {
 	struct view view;
 	struct table *table;
 
 	view_initialise(&view);
-	view.mode = VIEW_MODE_INTERVAL;
+	view.mode = mode;
 	view.grouping.axis = axis;
 	view.grouping.keep_thread_names = view.grouping.keep_cgroup_names = true;
 	view.hide_gone = true;
@@ -118,6 +121,11 @@ static struct table *table_of(enum axis axis)
 	table = session_table(session, &view);
 	view_release(&view);
 	return table;
+}
+
+static struct table *table_of(enum axis axis)
+{
+	return table_in(axis, VIEW_MODE_INTERVAL);
 }
 
 static const struct table_row *row_of(const struct table *table, const char *label)
@@ -590,6 +598,212 @@ static void test_removed_cgroup(void **state)
 	table_release(table);
 }
 
+/* Which map of the programs a descriptor is of; false when it is none. */
+static bool is_map(int descriptor, const char *name)
+{
+	struct bpf_map_info info = {0};
+	union bpf_attr request = {
+		.info = {.bpf_fd = (uint32_t)descriptor, .info_len = sizeof(info), .info = (uintptr_t)&info}};
+
+	return syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &request, sizeof(request)) == 0 &&
+	       strcmp(info.name, name) == 0;
+}
+
+/* The descriptor of a map of this process, which is then made to be no map. */
+static int take_away(const char *name, int *ret_saved)
+{
+	const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int descriptor = 0;
+
+	assert_true(nothing >= 0);
+	while (descriptor < 1024 && !is_map(descriptor, name))
+		descriptor++;
+	assert_int_not_equal(descriptor, 1024);
+	*ret_saved = dup(descriptor);
+	assert_true(*ret_saved >= 0);
+	assert_int_equal(dup2(nothing, descriptor), descriptor);
+	close(nothing);
+	return descriptor;
+}
+
+static void give_back(int descriptor, int saved)
+{
+	assert_int_equal(dup2(saved, descriptor), descriptor);
+	close(saved);
+}
+
+static void *named_life(void *argument)
+{
+	pthread_setname_np(pthread_self(), argument);
+	return NULL;
+}
+
+/* Of a process with this name. */
+static const char names_process[] = "ended-names";
+
+/* Lets threads come and go, each with a name of its own. */
+static void run_names(unsigned int first, unsigned int count)
+{
+	prctl(PR_SET_NAME, names_process);
+	for (unsigned int i = first; i < first + count; i++) {
+		pthread_t thread;
+		char name[16];
+
+		snprintf(name, sizeof(name), "name-%u", i);
+		assert_int_equal(pthread_create(&thread, NULL, named_life, name), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	sleep_ms(RCU_MS);
+}
+
+static const struct cell *cell_of(const struct table *table, const struct table_row *row, enum column column)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (table->columns[i].column == (unsigned int)column)
+			return &row->cells[i];
+	}
+	fail_msg("no column");
+	return NULL;
+}
+
+/*
+ * How many of those threads ended, and in `*ret_others` all others, those beside names that are kept
+ * included.
+ * `*ret_partial`: that, and the CPU time of each row, are lower bounds.
+ */
+static uint64_t names_ended(enum view_mode mode, uint64_t *ret_others, bool *ret_partial)
+{
+	struct table *table = table_in(AXIS_PROCESS, mode);
+	uint64_t sum = 0;
+
+	*ret_others = 0;
+
+	*ret_partial = true;
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cpu = cell_of(table, &table->rows[i], COLUMN_CPU);
+
+		*(strncmp(table->rows[i].label, names_process, strlen(names_process)) == 0
+			  ? &sum
+			  : ret_others) += number_of(table, &table->rows[i], COLUMN_ENDED);
+		*ret_partial &= cell_of(table, &table->rows[i], COLUMN_ENDED)->partial &&
+				(cpu->state != CELL_VALUE || cpu->partial);
+	}
+	table_release(table);
+	return sum;
+}
+
+/* More names than there is room for: what is lost is counted, and no sum is shown as whole. */
+static void test_lost(void **state)
+{
+	enum {
+		NAMES = 24000,
+		ROOM = 16384,
+	};
+	uint64_t lost, others;
+	bool partial;
+
+	(void)state;
+	need_exits();
+	take_round();
+	run_names(0, NAMES);
+	take_round();
+	lost = session_now(session)->ended->lost;
+	assert_between("threads that were lost", lost, NAMES - NAMES / 100 - ROOM, NAMES - NAMES / 4);
+	assert_true(names_ended(VIEW_MODE_INTERVAL, &others, &partial) + others >= NAMES - NAMES / 100);
+	assert_true(partial);
+	take_round();
+	assert_int_equal(session_now(session)->ended->lost, 0);
+	names_ended(VIEW_MODE_INTERVAL, &others, &partial);
+	assert_false(partial);
+	names_ended(VIEW_MODE_BASE, &others, &partial);
+	assert_true(partial);
+}
+
+/* Names come and go for ever: there is always room for those of an interval, and none is counted twice. */
+static void test_many_names(void **state)
+{
+	enum {
+		ROUNDS = 12,
+		NAMES = 3000,
+	};
+	uint64_t others;
+	bool partial;
+
+	(void)state;
+	need_exits();
+	take_round();
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		run_names(i * NAMES, NAMES);
+		take_round();
+		assert_int_equal(session_now(session)->ended->lost, 0);
+		assert_between("threads that ended", names_ended(VIEW_MODE_INTERVAL, &others, &partial),
+			       NAMES - NAMES / 100, NAMES);
+		assert_false(partial);
+	}
+}
+
+/* What could not be read is marked, and told in another round. */
+static void test_unread(void **state)
+{
+	enum {
+		NAMES = 1000
+	};
+	static const char *const maps[] = {"sums", "threads"};
+	uint64_t ended, others;
+	bool partial;
+
+	(void)state;
+	need_exits();
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		int descriptor, saved;
+
+		take_round();
+		descriptor = take_away(maps[i], &saved);
+		run_names(0, NAMES);
+		take_round();
+		give_back(descriptor, saved);
+		assert_true(session_now(session)->ended->unread);
+		ended = names_ended(VIEW_MODE_INTERVAL, &others, &partial);
+		assert_true(partial);
+		take_round();
+		assert_false(session_now(session)->ended->unread);
+		ended += names_ended(VIEW_MODE_INTERVAL, &others, &partial);
+		assert_false(partial);
+		assert_between("threads that ended", ended, NAMES - NAMES / 100, NAMES);
+	}
+}
+
+/* What the kernel counts is known as soon as a thread has ended, though it may be freed much later. */
+static void test_first_end(void **state)
+{
+	const pid_t child = fork();
+	const uint32_t scope = (uint32_t)child;
+	const struct capture_options options = {.scope = &scope, .scope_count = 1};
+	struct error error;
+	siginfo_t ended;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_true(child > 0);
+	tear_down(state);
+	if (capture_open(&options, &capture, &error) < 0)
+		fail_msg("%s", error.text);
+	session = session_create();
+	take_round();
+	need_exits();
+	kill(child, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+	take_round();
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		if (ended_metrics[i] == METRIC_RCHAR)
+			assert_int_equal(session_now(session)->ended->reasons[i], REASON_READ);
+	}
+	waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +813,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_zombie, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_removed_cgroup, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_many_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_first_end, set_up, tear_down),
 	};
 	const struct CMUnitTest by_message_tests[] = {
 		cmocka_unit_test_setup_teardown(test_storm, set_up_messages, tear_down),

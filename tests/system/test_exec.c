@@ -68,12 +68,125 @@ static void test_live(void **state)
 	run_expect(&run, 0);
 	line = last_line(run.output, ",exec_thread,");
 	assert_non_null(line);
-	/* one thread, whose run time is not known, beside what the old leader did, which is seen with BPF: it
-	 * slept */
+	/* one thread, whose run time is not known unless BPF tells the task, beside what the old leader did:
+	 * it slept */
 	if (sscanf(strstr(line, ",exec_thread,"), ",exec_thread,1,%lf", &ran_ns) == 1 && ran_ns > 50e6)
 		fail_msg("more than that in '%s'", line);
 	run_release(&run);
 	helper_end(&program);
+}
+
+/* When a thread started, in ticks: field 22 of proc_pid_stat(5). */
+static uint64_t start_of(int pid, int tid)
+{
+	char *name = NULL, *text;
+	const char *field;
+	uint64_t start;
+
+	if (asprintf(&name, "/proc/%d/task/%d/stat", pid, tid) < 0)
+		fail_msg("out of memory");
+	text = read_file(name, NULL);
+	assert_non_null(text);
+	field = strrchr(text, ')');
+	for (int i = 2; i < 22 && field != NULL; i++)
+		field = strchr(field + 1, ' ');
+	assert_non_null(field);
+	start = strtoull(field, NULL, 10);
+	free(text);
+	free(name);
+	return start;
+}
+
+/* Adds up a column of numbers of the process over all intervals; what is unknown adds nothing. */
+static double sum_of(const char *text, int column, double *ret_most)
+{
+	double sum = 0;
+
+	*ret_most = 0;
+	for (const char *line = text; line != NULL;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		const char *at = strstr(line, ",exec_thread,");
+		double value = 0;
+
+		if (at == NULL || at > line + strcspn(line, "\n"))
+			continue;
+		at = strchr(at + 1, ',');
+		for (int i = 0; i < column && at != NULL; i++)
+			at = strchr(at + 1, ',');
+		if (at != NULL && sscanf(at, ",%lf", &value) == 1) {
+			sum += value;
+			*ret_most = value > *ret_most ? value : *ret_most;
+		}
+	}
+	return sum;
+}
+
+/* What the leader had run belongs to no interval; it ended, and nothing else did. True if the two started in
+ * the same tick. */
+static bool try_busy_leader(bool tells_tasks)
+{
+	enum {
+		THREADS,
+		RUN_TIME,
+		BORN,
+		ENDED
+	};
+	static const char *const program_arguments[] = {EXEC_PROGRAM, "0", "2000", NULL};
+	static const struct run_options options;
+	char number[16], answer[64];
+	const char *arguments[] = {CTOP_PROGRAM, "-b",
+				   "-n",         "4",
+				   "-d",         "0.5",
+				   "-p",         number,
+				   "-g",         "process",
+				   "--mode",     "interval",
+				   "--columns",  "threads,run_time_ns,born,ended",
+				   "--format",   "csv",
+				   NULL};
+	struct helper program;
+	struct running running;
+	struct run run;
+	int pid, tid;
+	double most;
+	bool same_tick;
+
+	helper_start(&program, program_arguments, 0);
+	assert_true(helper_answer(&program, answer, sizeof(answer)));
+	assert_int_equal(sscanf(answer, "ready %d %d", &pid, &tid), 2);
+	same_tick = start_of(pid, pid) == start_of(pid, tid);
+	snprintf(number, sizeof number, "%d", pid);
+	run_start(&running, &options, arguments);
+	run_wait_for_lines(&running, 1);
+	let_it_execute(&program);
+	run_finish(&running, &run, &options);
+	run_expect(&run, 0);
+	sum_of(run.output, RUN_TIME, &most);
+	if (most > 300e6)
+		fail_msg("the leader's life within an interval:\n%s", run.output);
+	sum_of(run.output, THREADS, &most);
+	assert_int_equal(most, 1 + 1);
+	if (tells_tasks) {
+		assert_int_equal(sum_of(run.output, BORN, &most), 0);
+		assert_int_equal(sum_of(run.output, ENDED, &most), 1);
+	}
+	run_release(&run);
+	helper_end(&program);
+	return same_tick;
+}
+
+static void test_busy_leader(void **state)
+{
+	struct run run;
+	const char *line;
+	bool tells_tasks;
+
+	(void)state;
+	run_ctop(&run, NULL, (const char *[]){"doctor", NULL});
+	line = last_line(run.output, "every thread in one pass");
+	tells_tasks = line != NULL && strncmp(line, "on ", 3) == 0;
+	run_release(&run);
+	for (int i = 0; i < 10 && !try_busy_leader(tells_tasks); i++)
+		;
 }
 
 static void capture(const char *path, pid_t pid)
@@ -117,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_busy_leader),
 		cmocka_unit_test(test_files),
 	};
 
