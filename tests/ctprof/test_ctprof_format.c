@@ -699,6 +699,74 @@ static void test_records_of_all_kinds_in_turn(void **state)
 	buffer_release(&text);
 }
 
+/* How far the text has been read, as it is, and as one says who is wrong by far. */
+static double true_progress(void *pieces_pointer)
+{
+	const struct json_pieces *pieces = pieces_pointer;
+
+	return (double)pieces->offset / (double)pieces->length;
+}
+
+static double hardly_any_progress(void *pieces_pointer)
+{
+	return true_progress(pieces_pointer) / 1e9;
+}
+
+static double no_progress(void *pieces_pointer)
+{
+	(void)pieces_pointer;
+	return 0;
+}
+
+/* For how many threads there is room when a text of `count` has been read which says that it has `tallied`.
+ */
+static size_t room_for(size_t count, size_t tallied, double (*progress)(void *context))
+{
+	struct json_pieces pieces = {.step = 4096};
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+	struct buffer text = {0};
+	size_t room;
+
+	buffer_append_text(&text,
+			   "{\"captured_at_unix_ns\":1,\"ctop\":{\"version\":2,\"tallies\":{\"stat\":{");
+	buffer_append_format(&text, "\"read\":%zu}}},\"threads\":[", tallied);
+	for (size_t i = 0; i < count; i++)
+		buffer_append_format(
+			&text,
+			"%s{\"tid\":%zu,\"tgid\":1,\"pcomm\":\"a\",\"comm\":\"b\",\"cgroup\":\"/\","
+			"\"policy\":\"SCHED_OTHER\",\"cpu_affinity\":[0],\"state\":\"S\","
+			"\"smaps_rollup_kib\":{}}",
+			i != 0 ? "," : "", i + 1);
+	buffer_append_text(&text, "],\"cgroup_stats\":{},\"psi\":" EXAMPLE_PSI "}");
+	pieces.text = text.data;
+	pieces.length = text.length;
+	load_snapshot(json_pieces_fetch, progress, &pieces, &snapshot, &error);
+	assert_string_equal(error.text, "");
+	assert_int_equal(snapshot->thread_count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(snapshot->tid[i], i + 1);
+	room = snapshot->thread_capacity;
+	snapshot_release(snapshot);
+	free(pieces.piece);
+	buffer_release(&text);
+	return room;
+}
+
+/* Room is made once for as many threads as there will be, by the file's word if that may be; nobody who is
+ * wrong about it makes much of it. */
+static void test_room_for_threads(void **state)
+{
+	(void)state;
+	assert_in_range(room_for(9000, 0, true_progress), 9000, 9000 * 1.2);
+	assert_int_equal(room_for(9000, 9000, true_progress), 9000);
+	assert_in_range(room_for(9000, 9000000, true_progress), 9000, 9000 * 1.2);
+	assert_in_range(room_for(9000, 1025, true_progress), 9000, 9000 * 1.2);
+	assert_in_range(room_for(9000, 0, no_progress), 9000, 16384);
+	assert_in_range(room_for(1100, 0, hardly_any_progress), 1100, 8192);
+	assert_in_range(room_for(9000, 9000000000, hardly_any_progress), 9000, 64 * 9000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -716,6 +784,7 @@ int main(void)
 		cmocka_unit_test(test_error_names_the_byte),
 		cmocka_unit_test(test_short_cuts),
 		cmocka_unit_test(test_records_of_all_kinds_in_turn),
+		cmocka_unit_test(test_room_for_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,6 @@
 /* Places in ended_metrics. */
 enum {
 	RUN_TIME,
-	WAIT_TIME,
 };
 
 static uint32_t triple_of(struct snapshot *snapshot, const char *process, const char *thread)
@@ -120,6 +119,107 @@ static void test_read_before(void **state)
 	assert_cells(session, VIEW_MODE_INTERVAL, "make", "200ms", "0", "1");
 	assert_cells(session, VIEW_MODE_BASE, "make", "200ms", "0", "1");
 	assert_int_equal(session_ended_count(session), 2);
+	session_release(session);
+}
+
+/* Places in ended_metrics; fails the test where a metric has none. */
+static size_t place_of(enum metric metric)
+{
+	size_t i = 0;
+
+	while (i < ENDED_METRICS && ended_metrics[i] != metric)
+		i++;
+	assert_true(i < ENDED_METRICS);
+	return i;
+}
+
+/* Of a wait for a CPU what had gone by when the thread was read is part of what was read. */
+static void test_read_while_it_waited(void **state)
+{
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		add_living(snapshot, 10, "sh", 1, 10);
+		if (round < 2) {
+			size_t thread = fixture_thread(snapshot, 20, 20, "starved", "starved", 1);
+
+			fixture_set(snapshot, thread, METRIC_STATE, 'R');
+			fixture_set(snapshot, thread, METRIC_WAIT_TIME_NS, MS(100));
+		} else {
+			add_thread(snapshot, 20, 20, "starved", 1, 0);
+			snapshot->ended->threads[0].amounts.of[place_of(METRIC_WAIT_TIME_NS)] = MS(1100);
+		}
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+		if (round == 1)
+			snapshot->waiting_ns[1] = MS(300);
+		session_add_round(session, snapshot);
+	}
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+	assert_string_equal(fixture_shown(table, "starved", COLUMN_RUNQ), "700ms");
+	table_release(table);
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	assert_string_equal(fixture_shown(table, "starved", COLUMN_RUNQ), "1.0s");
+	table_release(table);
+	session_release(session);
+}
+
+/* Waits for swap and for thrashing are one wait: the larger counts, whichever it is. */
+static void test_read_overlaps(void **state)
+{
+	(void)state;
+	for (int larger = 0; larger < 2; larger++) {
+		struct session *session = session_create();
+		struct table *table;
+
+		for (int round = 0; round < 2; round++) {
+			struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+			add_living(snapshot, 10, "sh", 1, 10);
+			if (round == 0) {
+				add_living(snapshot, 20, "swaps", 1, 10);
+				fixture_set(snapshot, 1, METRIC_SWAPIN_DELAY_TOTAL_NS, MS(5));
+				fixture_set(snapshot, 1, METRIC_THRASHING_DELAY_TOTAL_NS, MS(5));
+				snapshot->ended = ended_set_create();
+			} else {
+				struct ended_amounts *last;
+
+				add_thread(snapshot, 20, 20, "swaps", 1, 10);
+				last = &snapshot->ended->threads[0].amounts;
+				last->delayed = 1;
+				last->of[place_of(METRIC_SWAPIN_DELAY_TOTAL_NS)] = MS(larger == 0 ? 35 : 25);
+				last->of[place_of(METRIC_THRASHING_DELAY_TOTAL_NS)] = MS(larger == 0 ? 25
+												     : 35);
+			}
+			session_add_round(session, snapshot);
+		}
+		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+		assert_string_equal(fixture_shown(table, "swaps", COLUMN_MWAIT), "30.0ms");
+		table_release(table);
+		session_release(session);
+	}
+}
+
+/* One that told no end did at least what was read of it. */
+static void test_not_told(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		add_living(snapshot, 10, "sh", 1, 10);
+		if (round < 2)
+			add_living(snapshot, 20, "worker", 1, 5000 + 300 * (uint64_t)round);
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, VIEW_MODE_BASE, "worker", "≥300ms", "0", "1");
 	session_release(session);
 }
 
@@ -535,6 +635,9 @@ int main(void)
 		cmocka_unit_test(test_left_since_base),
 		cmocka_unit_test(test_nothing_left),
 		cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_read_while_it_waited),
+		cmocka_unit_test(test_read_overlaps),
+		cmocka_unit_test(test_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
