@@ -16,13 +16,14 @@
 
 enum {
 	SKIPPED = 77,
+	SPARE_WAITS = 10,
 	NAMES = 6000,   /* more than there is room for */
 	EDGE_US = 2000, /* from the end of a wait until the waiting thread has read the clock */
 };
 
-/* What the waker measured, ns. */
+/* What the waker measured: how often it left the CPU, and times in ns. */
 struct lateness {
-	unsigned long long wakes, median, ninety_ninth, latest, blocked;
+	unsigned long long switches, median, ninety_ninth, latest, blocked;
 };
 
 /* False where the waker could not do it. */
@@ -32,7 +33,7 @@ static bool let_it_wake(struct helper *waker, struct lateness *lateness)
 
 	helper_tell(waker, "go");
 	return helper_answer(waker, line, sizeof line) &&
-	       sscanf(line, "%llu %llu %llu %llu %llu", &lateness->wakes, &lateness->median,
+	       sscanf(line, "%llu %llu %llu %llu %llu", &lateness->switches, &lateness->median,
 		      &lateness->ninety_ninth, &lateness->latest, &lateness->blocked) == 5;
 }
 
@@ -114,8 +115,7 @@ static void test_waker(void **state)
 		run_finish(&running, &run, &ordinary);
 		run_release(&run);
 		assert_int_equal(helper_end(&waker), SKIPPED);
-		print_message("no realtime policy is allowed\n");
-		skip();
+		skip_test("no realtime policy is allowed");
 	}
 	run_continue(&running);
 	run_finish(&running, &run, &ordinary);
@@ -127,10 +127,9 @@ static void test_waker(void **state)
 				&latest, &blocked, &longest_blocked),
 			 6);
 	run_release(&run);
-	print_message("%.0f waits by ctop, %llu wakes\n", waits, lateness.wakes);
-	/* the waker waits for its turn now and then without having slept */
-	assert_true(waits >= (double)lateness.wakes);
-	assert_true(waits < 1.2 * (double)lateness.wakes);
+	print_message("%.0f waits by ctop, the waker left the CPU %llu times\n", waits, lateness.switches);
+	/* there are more before it begins and while it says what it measured */
+	assert_between("waits", (uint64_t)waits, lateness.switches, lateness.switches + SPARE_WAITS);
 	expect_same_bucket("median", median, (double)lateness.median);
 	expect_same_bucket("99 of 100", ninety_ninth, (double)lateness.ninety_ninth);
 	expect_same_bucket("latest", latest, (double)lateness.latest);

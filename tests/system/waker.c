@@ -2,9 +2,10 @@
 /*
  * waker NAME: a thread that wakes at given times, on one CPU with a thread of a realtime policy that leaves
  * it the CPU only now and then, and measures how late it runs; then it waits once for a child of vfork(2), in
- * uninterruptible sleep. Prints "ready", begins when it gets a line, prints the number of wakes, how late the
- * median, the 99th of a hundred and the latest were, and how long it waited for the child, all in ns, and
- * ends with its standard input. Ends with status 77 where it may not set a realtime policy.
+ * uninterruptible sleep. Prints "ready", begins when it gets a line, prints how often it left the CPU, how
+ * late the median of its wakes, the 99th of a hundred and the latest were, and how long it waited for the
+ * child, all in ns, and ends with its standard input. Ends with status 77 where it may not set a realtime
+ * policy.
  */
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +86,15 @@ static void measure(uint64_t late[WAKES])
 	qsort(late, WAKES, sizeof(late[0]), order_numbers);
 }
 
+/* How often this thread has left its CPU, so that it had to wait for one afterwards. */
+static unsigned long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (unsigned long)(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
 /* The parent of a vfork(2) sleeps uninterruptibly until the child has ended: kernel_clone(). */
 static uint64_t block(void)
 {
@@ -101,6 +112,7 @@ static uint64_t block(void)
 int main(int argc, char **argv)
 {
 	static uint64_t late[WAKES];
+	unsigned long left;
 	uint64_t blocked;
 	cpu_set_t cpu;
 	int status;
@@ -116,13 +128,14 @@ int main(int argc, char **argv)
 	printf("ready\n");
 	if (getchar() == EOF)
 		return 1;
+	left = switches();
 	other = start_other();
 	measure(late);
 	kill(other, SIGKILL);
 	if (waitpid(other, &status, 0) == other && WIFEXITED(status))
 		return WEXITSTATUS(status);
 	blocked = block();
-	printf("%d %llu %llu %llu %llu\n", WAKES, (unsigned long long)late[WAKES / 2 - 1],
+	printf("%lu %llu %llu %llu %llu\n", switches() - left, (unsigned long long)late[WAKES / 2 - 1],
 	       (unsigned long long)late[WAKES * 99 / 100 - 1], (unsigned long long)late[WAKES - 1],
 	       (unsigned long long)blocked);
 	while (getchar() != EOF)
