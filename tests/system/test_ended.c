@@ -47,7 +47,8 @@ enum {
 
 static struct capture *capture;
 static struct session *session;
-static bool by_messages; /* by taskstats, not by BPF */
+static bool by_messages;    /* by taskstats, not by BPF */
+static char storm_name[16]; /* of its processes: no other test's that runs beside this one */
 
 static void sleep_ms(unsigned int milliseconds)
 {
@@ -202,6 +203,15 @@ static uint64_t busy_ns(const struct snapshot *from, const struct snapshot *to)
 	       ticks * NS_PER_TICK;
 }
 
+/* Whether the tick saw what the CPUs did between two rounds: much of it is missed where a machine is
+ * emulated. */
+static bool ticks_tell(const struct snapshot *from, const struct snapshot *to)
+{
+	const uint64_t busy = busy_ns(from, to);
+
+	return host_ns(to) - host_ns(from) >= busy - busy / 30;
+}
+
 /* For good: what follows is done by a user without any right. */
 static int set_up_nobody(void **state)
 {
@@ -272,7 +282,7 @@ static size_t start_storm(unsigned int seconds, int cgroup, int file)
 
 		assert_true(child >= 0);
 		if (child == 0) {
-			prctl(PR_SET_NAME, "storm-child");
+			prctl(PR_SET_NAME, storm_name);
 			spin_ms(1);
 			_exit(file >= 0 && (pwrite(file, block, sizeof(block), 0) != BLOCK_BYTES ||
 					    pread(file, block, sizeof(block), 0) != BLOCK_BYTES));
@@ -294,6 +304,7 @@ static void test_storm(void **state)
 	uint64_t own, sum = 0, host, unsure;
 	const struct table_row *row;
 	struct session_storm storm;
+	bool sure;
 	struct table *table;
 
 	(void)state;
@@ -309,23 +320,26 @@ static void test_storm(void **state)
 	now = session_now(session);
 	before = session_previous(session);
 	table = table_of(AXIS_PROCESS);
-	row = row_of(table, "storm-child");
+	row = row_of(table, storm_name);
 	assert_int_equal(row->threads, 0);
 	assert_between("processes that ended", number_of(table, row, COLUMN_ENDED), count - count / MISSED,
 		       count);
 	assert_between("and started", number_of(table, row, COLUMN_BORN), count - count / MISSED, count);
 	/* a message is sent before the memory is freed, and has what the tick saw */
-	assert_between("their CPU time", number_of(table, row, COLUMN_CPU),
-		       by_messages ? own - own / 3 - TICKS_NS : own - own / 50,
-		       by_messages ? own + own / 10 + TICKS_NS : own + own / 50);
+	sure = !by_messages || ticks_tell(before, now);
+	if (sure)
+		assert_between("their CPU time", number_of(table, row, COLUMN_CPU),
+			       by_messages ? own - own / 3 - TICKS_NS : own - own / 50,
+			       by_messages ? own + own / 10 + TICKS_NS : own + own / 50);
 	for (size_t i = 0; i < table->row_count; i++)
 		sum += number_of(table, &table->rows[i], COLUMN_CPU);
 	host = busy_ns(before, now);
 	/* rows are read while the rounds go on, the host's time at one moment of each */
 	unsure = host / 50 + (now->provenance.duration_ns + before->provenance.duration_ns) *
 				     (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	assert_between("CPU time of all rows", sum, host - unsure - (by_messages ? host / 12 : 0),
-		       host + unsure);
+	if (sure)
+		assert_between("CPU time of all rows", sum, host - unsure - (by_messages ? host / 12 : 0),
+			       host + unsure);
 	if (count > 150 * (STORM_SECONDS + 1)) {
 		assert_true(session_find_storm(session, &storm));
 		/* another may rage beside it */
@@ -452,8 +466,10 @@ static void test_left(void **state)
 	unsure = host / 50 + (now->provenance.duration_ns + before->provenance.duration_ns) *
 				     (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	/* others may end beside them */
-	assert_between("CPU time of what ended", number_of(table, row_of(table, "(ended)"), COLUMN_CPU),
-		       own - own / 4 - unsure, host);
+	if (ticks_tell(before, now))
+		assert_between("CPU time of what ended",
+			       number_of(table, row_of(table, "(ended)"), COLUMN_CPU), own - own / 4 - unsure,
+			       host);
 	for (size_t i = 0; i < table->row_count; i++)
 		sum += number_of(table, &table->rows[i], COLUMN_CPU);
 	assert_between("CPU time of all rows", sum, host - NS_PER_MS, host + NS_PER_MS);
@@ -973,7 +989,10 @@ int main(void)
 	const struct CMUnitTest nobody_tests[] = {
 		cmocka_unit_test_setup_teardown(test_left, set_up_nobody, tear_down),
 	};
-	int failed = cmocka_run_group_tests_name("what ended threads did", tests, NULL, NULL);
+	int failed;
+
+	snprintf(storm_name, sizeof(storm_name), "storm-%d", getpid());
+	failed = cmocka_run_group_tests_name("what ended threads did", tests, NULL, NULL);
 
 	failed += cmocka_run_group_tests_name("what ended threads did, by taskstats", by_message_tests, NULL,
 					      NULL);
