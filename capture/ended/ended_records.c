@@ -67,6 +67,8 @@ struct waiting_record {
 	uint64_t start_from_ns, start_ns; /* CLOCK_BOOTTIME: it began between them */
 	char name[ENDED_NAME_SIZE];
 	bool kernel;
+	bool never_slept;
+	uint64_t on_cpu_ns; /* of one that never slept */
 	__u64 amounts[EXIT_AMOUNTS];
 };
 
@@ -77,6 +79,8 @@ struct bucket {
 	bool kernel;
 	bool leaders;
 	uint64_t threads, unknown, delayed;
+	uint64_t on_cpu_ns;              /* of those that never slept */
+	uint64_t charged_ns, sampled_ns; /* of the others: by the scheduler, by the tick */
 	__u64 amounts[EXIT_AMOUNTS];
 };
 
@@ -133,6 +137,11 @@ size_t ended_records_waiting(const struct ended_records *records)
 
 /* --- records --- */
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static uint32_t intern(struct ended_records *records, const char *text)
 {
 	return string_pool_intern(&records->names, text, strlen(text));
@@ -178,6 +187,11 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
 		item->amounts[members[i].amount] = taskstats_u64(layout, stats, members[i].member) *
 						   members[i].unit;
+	/* whoever slept has switched by itself; that waits are counted at all shows in the first one */
+	item->never_slept = item->amounts[EXIT_VOLUNTARY] == 0 && item->amounts[EXIT_TIMESLICES] != 0 &&
+			    age >= item->amounts[EXIT_RUN_DELAY];
+	if (item->never_slept)
+		item->on_cpu_ns = age - item->amounts[EXIT_RUN_DELAY];
 	if (tid == tgid && records->leader_count < LEADERS_MAX) {
 		char name[ENDED_NAME_ROOM];
 
@@ -293,6 +307,12 @@ static void add_up(struct ended_records *records, const struct waiting_record *i
 	bucket->delayed += item->start_from_ns >= checks->delayacct_on_since_ns;
 	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
 		bucket->amounts[i] += item->amounts[i];
+	if (item->never_slept) {
+		bucket->on_cpu_ns += larger(item->on_cpu_ns, item->amounts[EXIT_RUN_TIME]);
+	} else {
+		bucket->charged_ns += item->amounts[EXIT_RUN_TIME];
+		bucket->sampled_ns += item->amounts[EXIT_USER_TIME] + item->amounts[EXIT_SYSTEM_TIME];
+	}
 }
 
 /* Whether a thread is still there, as a zombie or while it ends; its number may have gone to another one. */
@@ -394,16 +414,13 @@ static void add_bucket(const struct reading *reading, const struct bucket *bucke
 	const char *name = string_pool_text(&reading->records->names, bucket->name);
 	const char *process = name, *cgroup = ended_unknown_name;
 	__u64 amounts[EXIT_AMOUNTS];
-	uint64_t sampled;
 	struct ended_amounts sum;
 	struct ended_group *group;
 
 	if (!bucket->leaders)
 		name_process(reading, bucket->tgid, &process, &cgroup);
 	memcpy(amounts, bucket->amounts, sizeof(amounts));
-	sampled = amounts[EXIT_USER_TIME] + amounts[EXIT_SYSTEM_TIME];
-	if (amounts[EXIT_RUN_TIME] < sampled)
-		amounts[EXIT_RUN_TIME] = sampled;
+	amounts[EXIT_RUN_TIME] = bucket->on_cpu_ns + larger(bucket->charged_ns, bucket->sampled_ns);
 	sum = ended_amounts_of(amounts, bucket->delayed, 0, 0);
 	group = ended_set_group(reading->set, ended_set_triple(reading->set, process, name, cgroup),
 				bucket->kernel);

@@ -10,10 +10,11 @@
  * and, before version 12, without its process. A record waits for the next round, which tells whether a row
  * shows the thread; of those that no round shows there are sums in the end.
  *
- * Of threads that no row shows the run time is what the clock's tick saw of them (ac_utime and ac_stime), if
- * that is more than what the scheduler had charged (cpu_run_virtual_total), which leaves out the last stretch
- * on the CPU: most of a short life. A tick counts in full for whoever it meets, so that it is right for many
- * threads together, and that is how they are added up. Source: bacct_add_tsk() of kernel/tsacct.c,
+ * What the scheduler has charged (cpu_run_virtual_total) leaves out the last stretch on the CPU: all of a
+ * short life. Of threads that no row shows and that never slept the run time is therefore the time since they
+ * started less their wait for a CPU; of those that slept it is what the clock's tick saw of them (ac_utime
+ * and ac_stime), added up, if that is more than what was charged. A tick counts in full for whoever it meets,
+ * so that it is right for many threads together. Source: bacct_add_tsk() of kernel/tsacct.c,
  * delayacct_add_tsk() of kernel/delayacct.c.
  */
 struct ended_records;

@@ -283,6 +283,29 @@ static void test_tick(void **state)
 	snapshot_release(now);
 }
 
+/* Who never slept was on a CPU whenever it did not wait for one, as far as waits are counted. */
+static void test_never_slept(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	struct record record = make_record(16, 100, 100, "spinner", MS(20));
+	struct ended_set *set;
+
+	(void)state;
+	assert_null(read_round(previous, NULL));
+	put_times(&record, MS(3), MS(4), 0);
+	add(&record, S(1001)); /* of no counted wait: what the tick saw */
+	put(&record, TASKSTATS_MEMBER_CPU_COUNT, 2, 8);
+	add(&record, S(1001)); /* 20 ms, 5 of which it waited */
+	put(&record, TASKSTATS_MEMBER_NVCSW, 1, 8);
+	add(&record, S(1001)); /* and the tick again */
+	set = read_round(now, previous);
+	assert_int_equal(amount(&group_of(set, "spinner", "spinner", "(ended)")->amounts, METRIC_RUN_TIME_NS),
+			 MS(4 + 15 + 4));
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
 /* As long as a row shows it, as that of a zombie, it has not ended; then it counts once. */
 static void test_zombie(void **state)
 {
@@ -508,6 +531,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_with_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_without_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tick, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_never_slept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_zombie, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reused_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_missed, set_up, tear_down),
