@@ -133,12 +133,23 @@ static struct feature_result check_xacct(struct checker *checker)
 	return check_messages(checker);
 }
 
-/* Whether the kernel gives processes that file, looked up at the first process there is. */
+/*
+ * Whether the kernel gives processes that file, looked up at our own or at the first process there is. To
+ * list any process the kernel goes past the threads of all that come before.
+ */
 static bool processes_have(const struct checker *checker, const char *file)
 {
-	DIR *directory = file_open_directory(checker->roots->descriptor[ROOT_PROC], ".");
+	DIR *directory;
 	struct dirent *entry;
 	bool found = false;
+
+	if (checker->roots->own_namespace) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "self/task/%d/%s", (int)getpid(), file);
+		return exists(checker->roots, ROOT_PROC, path);
+	}
+	directory = file_open_directory(checker->roots->descriptor[ROOT_PROC], ".");
 
 	if (directory == NULL)
 		return false;

@@ -2,10 +2,14 @@
 #include "process_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
@@ -14,6 +18,29 @@
 enum {
 	/* sysctl vm.max_map_count is 65,530 by default; a line is rarely longer than 200 bytes */
 	MAP_BYTES_MAX = 256 << 20,
+};
+
+/*
+ * A question to a descriptor of maps (PROCMAP_QUERY of include/uapi/linux/fs.h, from Linux 6.11 on). The
+ * kernel then passes over what is of no file, of which a process with many threads has thousands: their
+ * stacks.
+ */
+struct mapping_query {
+	uint64_t size; /* of this structure */
+	uint64_t query_flags, query_address;
+	uint64_t start, end, flags, page_size, offset, inode; /* of the mapping */
+	uint32_t device_major, device_minor;
+	uint32_t name_size, build_id_size; /* room, then what was written; 0: not asked for */
+	uint64_t name, build_id;           /* addresses of the room */
+};
+
+#define MAPPING_QUERY _IOWR('f', 17, struct mapping_query)
+
+/* Of query_flags and flags. */
+enum {
+	MAPPING_EXECUTABLE = 0x04,
+	QUERY_COVERING_OR_NEXT = 0x10,
+	QUERY_FILE_BACKED = 0x20,
 };
 
 /* One line of maps. */
@@ -89,49 +116,118 @@ static void follow_run(struct file_run *run, const struct mapping *mapping)
 	*run = (struct file_run){mapping->device, mapping->inode, mapping->start};
 }
 
-static void parse_map(const char *line, uint64_t executable_device, uint64_t executable_inode,
-		      struct process_map *map)
-{
-	struct file_run run = {0};
-	struct mapping mapping;
-	size_t capacity = 0;
+/* A map in the making. */
+struct map_taking {
+	struct process_map *map;
+	size_t capacity;
+	uint64_t executable_device, executable_inode;
+	struct file_run run;
+};
 
-	for (const char *next = line; next != NULL;) {
-		line = next;
-		next = strchr(line, '\n');
-		if (next != NULL)
-			next++;
-		if (!parse_line(line, &mapping))
-			continue;
-		follow_run(&run, &mapping);
-		if (!mapping.is_executable || mapping.path_length == 0 ||
-		    (mapping.device == executable_device && mapping.inode == executable_inode) ||
-		    is_known(map, mapping.device, mapping.inode))
-			continue;
-		map->objects = memory_grow(map->objects, &capacity, map->count + 1, sizeof(map->objects[0]));
-		map->objects[map->count++] = (struct mapped_object){
-			.path = memory_duplicate_bytes(mapping.path, mapping.path_length),
-			.start = mapping.start,
-			.end = mapping.end,
-			.first = run.first,
-			.device = mapping.device,
-			.inode = mapping.inode,
+/* Takes the next mapping, by address. */
+static void take_mapping(struct map_taking *taking, const struct mapping *mapping)
+{
+	struct process_map *map = taking->map;
+
+	follow_run(&taking->run, mapping);
+	if (!mapping->is_executable || mapping->path_length == 0 ||
+	    (mapping->device == taking->executable_device && mapping->inode == taking->executable_inode) ||
+	    is_known(map, mapping->device, mapping->inode))
+		return;
+	*MEMORY_APPEND(map->objects, map->count, taking->capacity) = (struct mapped_object){
+		.path = memory_duplicate_bytes(mapping->path, mapping->path_length),
+		.start = mapping->start,
+		.end = mapping->end,
+		.first = taking->run.first,
+		.device = mapping->device,
+		.inode = mapping->inode,
+	};
+}
+
+/*
+ * Asks for one mapping of a file after the other. False where the kernel does not answer so: what was taken
+ * by then is to be forgotten.
+ */
+static bool ask_for_mappings(int maps, struct map_taking *taking)
+{
+	char path[PATH_MAX];
+	struct mapping_query query = {.end = 0};
+
+	for (;;) {
+		struct mapping mapping;
+
+		query = (struct mapping_query){
+			.size = sizeof(query),
+			.query_flags = QUERY_COVERING_OR_NEXT | QUERY_FILE_BACKED,
+			.query_address = query.end,
+			.name_size = sizeof(path),
+			.name = (uintptr_t)path,
 		};
+		if (ioctl(maps, MAPPING_QUERY, &query) < 0)
+			return errno == ENOENT; /* behind the last one */
+		mapping = (struct mapping){
+			.start = query.start,
+			.end = query.end,
+			.offset = query.offset,
+			.device = makedev(query.device_major, query.device_minor),
+			.inode = query.inode,
+			.is_executable = (query.flags & MAPPING_EXECUTABLE) != 0,
+			.path = path,
+		};
+		if (query.name_size != 0 && path[0] == '/')
+			mapping.path_length = strcspn(path, " \t\n");
+		take_mapping(taking, &mapping);
 	}
+}
+
+static int read_lines(int maps, struct map_taking *taking)
+{
+	struct buffer text = {0};
+	const int result = file_read_descriptor(maps, &text, MAP_BYTES_MAX);
+	struct mapping mapping;
+
+	for (const char *line = text.data; result == 0 && line != NULL;) {
+		const char *end = strchr(line, '\n');
+
+		if (parse_line(line, &mapping))
+			take_mapping(taking, &mapping);
+		line = end != NULL ? end + 1 : NULL;
+	}
+	buffer_release(&text);
+	return result;
+}
+
+static int take_map(int process_directory, struct map_taking *taking)
+{
+	const struct map_taking empty = *taking;
+	int result = 0,
+	    maps = openat(process_directory, "maps", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (maps < 0)
+		return -errno;
+	if (!ask_for_mappings(maps, taking)) {
+		process_map_release(taking->map);
+		*taking = empty;
+		result = read_lines(maps, taking);
+	}
+	close(maps);
+	return result;
 }
 
 int process_map_read(int process_directory, dev_t executable_device, ino_t executable_inode,
 		     struct process_map *ret_map, struct error *error)
 {
-	struct buffer text = {0};
-	const int result = file_read(process_directory, "maps", &text, MAP_BYTES_MAX);
+	struct map_taking taking = {
+		.map = ret_map,
+		.executable_device = executable_device,
+		.executable_inode = executable_inode,
+	};
+	int result;
 
 	*ret_map = (struct process_map){0};
+	result = take_map(process_directory, &taking);
 	if (result < 0)
 		error_set(error, result, "cannot read its memory map: %s", strerror(-result));
-	else
-		parse_map(text.data, executable_device, executable_inode, ret_map);
-	buffer_release(&text);
 	return result;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -14,6 +15,8 @@
 
 #include "tests/cmocka_include.h"
 
+#include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "probe/resolver/object_files.h"
 #include "probe/resolver/resolution_check.h"
@@ -391,6 +394,56 @@ static void test_map(void **state)
 	close(directory);
 }
 
+/* Maps a page of a file as data, and behind it another time for execution. */
+static void *map_twice(const char *path)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	char *start = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(descriptor >= 0 && start != MAP_FAILED);
+	assert_true(mmap(start, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0) == start);
+	assert_true(mmap(start + 4096, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, descriptor, 0) ==
+		    start + 4096);
+	close(descriptor);
+	return start;
+}
+
+/* What the kernel says when it is asked for one mapping after the other is what its text says. */
+static void test_map_by_queries(void **state)
+{
+	struct process_map asked, read;
+	struct buffer text = {0};
+	struct error error;
+	char *path = memory_format("%s/process/two words.so", base);
+	int own = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC), saved = open_process();
+	void *mapped;
+
+	(void)state;
+	write_file("process/two words.so", "words");
+	mapped = map_twice(path);
+	assert_int_equal(file_read(own, "maps", &text, 1 << 20), 0);
+	write_file("process/maps", text.data);
+	assert_int_equal(process_map_read(saved, 0, 0, &read, &error), 0);
+	assert_int_equal(process_map_read(own, 0, 0, &asked, &error), 0);
+	assert_true(asked.count >= 3); /* the program, the C library, what was mapped */
+	assert_int_equal(asked.count, read.count);
+	for (size_t i = 0; i < asked.count; i++) {
+		assert_string_equal(asked.objects[i].path, read.objects[i].path);
+		assert_true(asked.objects[i].start == read.objects[i].start &&
+			    asked.objects[i].end == read.objects[i].end &&
+			    asked.objects[i].first == read.objects[i].first &&
+			    asked.objects[i].device == read.objects[i].device &&
+			    asked.objects[i].inode == read.objects[i].inode);
+	}
+	munmap(mapped, 8192);
+	process_map_release(&asked);
+	process_map_release(&read);
+	buffer_release(&text);
+	close(saved);
+	close(own);
+	free(path);
+}
+
 static const struct resolution sound = {
 	.tag = HEAP_TAG_NONE,
 	.layout = {.origin = LAYOUT_ORIGIN_KNOWN_BUILD,
@@ -473,10 +526,10 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map),        cmocka_unit_test(test_check),
-		cmocka_unit_test(test_candidates), cmocka_unit_test(test_traps),
-		cmocka_unit_test(test_cache),      cmocka_unit_test(test_library),
-		cmocka_unit_test(test_own_rights),
+		cmocka_unit_test(test_map),     cmocka_unit_test(test_map_by_queries),
+		cmocka_unit_test(test_check),   cmocka_unit_test(test_candidates),
+		cmocka_unit_test(test_traps),   cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_library), cmocka_unit_test(test_own_rights),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
