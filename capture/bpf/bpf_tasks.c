@@ -16,9 +16,7 @@
 #include "base/memory.h"
 #include "bpf_kernel.h"
 #include "bpf_object.h"
-#include "clock.skel.h"
-#include "task_iterator.skel.h"
-#include "task_walk.skel.h"
+#include "tasks.skel.h"
 
 enum {
 	READ_SIZE = 32 * 1024,   /* what an iterator returns at most: PAGE_SIZE << 3, kernel/bpf/bpf_iter.c */
@@ -35,13 +33,18 @@ struct part_room {
 	size_t stride;
 };
 
+/* The programs that a kernel may refuse without costing the others. */
+struct extras {
+	bool walk;  /* all tasks in one run */
+	bool clock; /* of the scheduler */
+};
+
 struct bpf_tasks {
-	struct task_iterator *iterator;
-	struct bpf_link *link;
-	bool link_is_narrow;    /* of the one process that is read, not of all tasks */
-	struct task_walk *walk; /* NULL: there is none */
-	struct clock *clock;    /* NULL: there is none */
-	const uint32_t *scope;  /* the processes that are read; none: all */
+	struct tasks *object;
+	struct extras loaded;
+	struct bpf_link *link; /* to the iterator */
+	bool link_is_narrow;   /* of the one process that is read, not of all tasks */
+	const uint32_t *scope; /* the processes that are read; none: all */
 	size_t scope_count;
 	size_t last_count; /* tasks of the last pass */
 	size_t expected;   /* for which the iterator takes memory */
@@ -66,25 +69,9 @@ static uint32_t mask_words(void)
 
 /* --- loading --- */
 
-/* Returns 0 or a negative errno. */
-static int open_iterator_object(struct bpf_tasks *tasks)
-{
-	struct task_iterator *iterator;
-
-	bpf_object_listen();
-	iterator = tasks->iterator = task_iterator__open();
-	if (iterator == NULL)
-		return -errno;
-	iterator->rodata->mask_words = mask_words();
-	iterator->rodata->scoped = tasks->scope_count != 0;
-	return tasks->scope_count == 0
-		       ? 0
-		       : bpf_map__set_max_entries(iterator->maps.scope, (uint32_t)tasks->scope_count);
-}
-
 static bool fill_scope(const struct bpf_tasks *tasks)
 {
-	const int scope = bpf_map__fd(tasks->iterator->maps.scope);
+	const int scope = bpf_map__fd(tasks->object->maps.scope);
 	const uint8_t one = 1;
 
 	for (size_t i = 0; i < tasks->scope_count; i++) {
@@ -97,7 +84,7 @@ static bool fill_scope(const struct bpf_tasks *tasks)
 /* From Linux 6.1 on an iterator can go through the threads of one process alone; before, that is refused. */
 static void attach_iterator(struct bpf_tasks *tasks)
 {
-	const struct bpf_program *program = tasks->iterator->progs.dump_task;
+	const struct bpf_program *program = tasks->object->progs.dump_task;
 	union bpf_iter_link_info process = {0};
 	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &process, .link_info_len = sizeof(process));
 
@@ -108,24 +95,6 @@ static void attach_iterator(struct bpf_tasks *tasks)
 	}
 	if (tasks->link == NULL)
 		tasks->link = bpf_program__attach_iter(program, NULL);
-}
-
-static void open_iterator(struct bpf_tasks *tasks, struct arena *arena, struct feature_result *ret_result)
-{
-	int result = open_iterator_object(tasks);
-
-	*ret_result = bpf_object_load_checked(tasks->iterator != NULL ? tasks->iterator->skeleton : NULL,
-					      result, arena);
-	if (ret_result->state != FEATURE_STATE_ON)
-		return;
-	if (fill_scope(tasks))
-		attach_iterator(tasks);
-	if (tasks->link == NULL)
-		*ret_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_NOT_IN_KERNEL,
-			.detail = "the kernel refused an iterator over tasks",
-		};
 }
 
 static bool map_room(const struct bpf_map *map, struct part_room *room)
@@ -146,13 +115,13 @@ static void unmap_room(struct part_room *room)
 	*room = (struct part_room){0};
 }
 
-static void close_walk(struct bpf_tasks *tasks)
+static bool map_records(struct bpf_tasks *tasks)
 {
-	unmap_room(&tasks->records);
-	unmap_room(&tasks->delays);
-	unmap_room(&tasks->statistics);
-	task_walk__destroy(tasks->walk);
-	tasks->walk = NULL;
+	const struct tasks *object = tasks->object;
+
+	return map_room(object->maps.records, &tasks->records) &&
+	       map_room(object->maps.delays, &tasks->delays) &&
+	       map_room(object->maps.statistics, &tasks->statistics);
 }
 
 /*
@@ -164,32 +133,83 @@ static bool size_part(struct bpf_map *map, size_t room, bool usual)
 	return bpf_map__set_max_entries(map, usual || room <= PARTS_TASKS_MAX ? (uint32_t)room : 1) == 0;
 }
 
-/* Where it cannot be loaded the iterator does it all. */
-static void open_walk(struct bpf_tasks *tasks, size_t task_count, uint32_t usual_parts)
+/* Says how much room the walk has; what is not loaded needs none. */
+static bool size_records(const struct tasks *object, size_t room, uint32_t usual_parts)
 {
-	const size_t room = task_count + task_count / 4 + SPARE_TASKS;
-	struct task_walk *walk;
-
-	bpf_object_listen();
-	walk = tasks->walk = task_walk__open();
-	if (walk == NULL)
-		return;
-	walk->rodata->mask_words = mask_words();
-	bpf_program__set_autoload(tasks->scope_count == 0 ? walk->progs.walk_process : walk->progs.walk_tasks,
-				  false);
-	if (bpf_map__set_max_entries(walk->maps.records, (uint32_t)room) != 0 ||
-	    !size_part(walk->maps.delays, room, (usual_parts & TASK_PART_DELAYS) != 0) ||
-	    !size_part(walk->maps.statistics, room, (usual_parts & TASK_PART_STATISTICS) != 0) ||
-	    task_walk__load(walk) != 0 || !map_room(walk->maps.records, &tasks->records) ||
-	    !map_room(walk->maps.delays, &tasks->delays) ||
-	    !map_room(walk->maps.statistics, &tasks->statistics))
-		close_walk(tasks);
+	return bpf_map__set_max_entries(object->maps.records, (uint32_t)room) == 0 &&
+	       size_part(object->maps.delays, room, (usual_parts & TASK_PART_DELAYS) != 0) &&
+	       size_part(object->maps.statistics, room, (usual_parts & TASK_PART_STATISTICS) != 0);
 }
 
-static void open_clock(struct bpf_tasks *tasks)
+/* Says which programs are to be loaded. Returns 0 or a negative errno. */
+static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, uint32_t usual_parts)
 {
+	const struct tasks *object = tasks->object;
+	const bool scoped = tasks->scope_count != 0;
+
+	object->rodata->mask_words = mask_words();
+	object->rodata->scoped = scoped;
+	bpf_program__set_autoload(object->progs.walk_tasks, extras.walk && !scoped);
+	bpf_program__set_autoload(object->progs.walk_process, extras.walk && scoped);
+	bpf_program__set_autoload(object->progs.read_clock, extras.clock);
+	if (scoped && bpf_map__set_max_entries(object->maps.scope, (uint32_t)tasks->scope_count) != 0)
+		return -EINVAL;
+	return !extras.walk || size_records(object, room, usual_parts) ? 0 : -EINVAL;
+}
+
+static void unload(struct bpf_tasks *tasks)
+{
+	unmap_room(&tasks->records);
+	unmap_room(&tasks->delays);
+	unmap_room(&tasks->statistics);
+	bpf_link__destroy(tasks->link);
+	tasks->link = NULL;
+	tasks->link_is_narrow = false;
+	tasks__destroy(tasks->object);
+	tasks->object = NULL;
+	tasks->loaded = (struct extras){0};
+}
+
+static struct feature_result load(struct bpf_tasks *tasks, struct extras extras, size_t room,
+				  uint32_t usual_parts, struct arena *arena)
+{
+	static const struct feature_result refused = {
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_NOT_IN_KERNEL,
+		.detail = "the kernel refused an iterator over tasks, or to map an array",
+	};
+	struct feature_result loaded;
+	int result;
+
 	bpf_object_listen();
-	tasks->clock = clock__open_and_load();
+	tasks->object = tasks__open();
+	result = tasks->object != NULL ? prepare(tasks, extras, room, usual_parts) : -errno;
+	loaded = bpf_object_load_checked(tasks->object != NULL ? tasks->object->skeleton : NULL, result,
+					 arena);
+	if (loaded.state != FEATURE_STATE_ON)
+		return loaded;
+	tasks->loaded = extras;
+	if (fill_scope(tasks))
+		attach_iterator(tasks);
+	return tasks->link != NULL && (!extras.walk || map_records(tasks)) ? loaded : refused;
+}
+
+/* What a kernel refuses is left out the next time; without the walk the iterator does it all. */
+static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t task_count, uint32_t usual_parts,
+					     struct arena *arena)
+{
+	static const struct extras tries[] = {
+		{.walk = true, .clock = true}, {.clock = true}, {.walk = true}, {.walk = false}};
+	const size_t room = task_count + task_count / 4 + SPARE_TASKS;
+	struct feature_result result = {0};
+
+	for (size_t i = 0; i < ARRAY_COUNT(tries); i++) {
+		result = load(tasks, tries[i], room, usual_parts, arena);
+		if (result.state == FEATURE_STATE_ON)
+			break;
+		unload(tasks);
+	}
+	return result;
 }
 
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
@@ -204,24 +224,18 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 	tasks->expected = task_count + SPARE_TASKS;
 	tasks->scope = scope;
 	tasks->scope_count = scope_count;
-	open_iterator(tasks, arena, ret_result);
-	if (ret_result->state != FEATURE_STATE_ON) {
-		bpf_tasks_close(tasks);
-		return NULL;
-	}
-	open_walk(tasks, task_count, usual_parts);
-	open_clock(tasks);
-	return tasks;
+	*ret_result = load_what_works(tasks, task_count, usual_parts, arena);
+	if (ret_result->state == FEATURE_STATE_ON)
+		return tasks;
+	bpf_tasks_close(tasks);
+	return NULL;
 }
 
 void bpf_tasks_close(struct bpf_tasks *tasks)
 {
 	if (tasks == NULL)
 		return;
-	close_walk(tasks);
-	bpf_link__destroy(tasks->link);
-	task_iterator__destroy(tasks->iterator);
-	clock__destroy(tasks->clock);
+	unload(tasks);
 	free(tasks->bytes);
 	free(tasks);
 }
@@ -242,13 +256,12 @@ static int run_program(const struct bpf_program *program)
 static uint64_t read_clock(const struct bpf_tasks *tasks)
 {
 	const struct timespec moment = {.tv_nsec = 1};
-	const struct clock__bss *seen;
+	const struct tasks__bss *seen = tasks->object->bss;
 
-	if (tasks->clock == NULL)
+	if (!tasks->loaded.clock)
 		return 0;
-	seen = tasks->clock->bss;
 	nanosleep(&moment, NULL);
-	if (run_program(tasks->clock->progs.read_clock) != 0 || seen->queue_clock == 0)
+	if (run_program(tasks->object->progs.read_clock) != 0 || seen->queue_clock == 0)
 		return 0;
 	return seen->queue_clock + (clock_ns(CLOCK_MONOTONIC) - seen->monotonic_clock);
 }
@@ -256,7 +269,7 @@ static uint64_t read_clock(const struct bpf_tasks *tasks)
 /* Runs the program for all processes, or for each that is read; false when it cannot be run. */
 static bool run_walk(const struct bpf_tasks *tasks)
 {
-	struct task_walk *walk = tasks->walk;
+	struct tasks *walk = tasks->object;
 
 	if (tasks->scope_count == 0)
 		return run_program(walk->progs.walk_tasks) == 0 && walk->bss->task_count != 0;
@@ -271,7 +284,7 @@ static bool run_walk(const struct bpf_tasks *tasks)
 /* False when there was no room for all. */
 static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass *pass)
 {
-	struct task_walk *walk = tasks->walk;
+	struct tasks *walk = tasks->object;
 
 	walk->bss->parts = parts;
 	walk->bss->full = walk->bss->task_count = 0;
@@ -338,7 +351,7 @@ static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bo
 	int descriptor;
 	ssize_t length;
 
-	tasks->iterator->bss->parts = parts;
+	tasks->object->bss->parts = parts;
 	descriptor = bpf_iter_create(bpf_link__fd(tasks->link));
 	if (descriptor < 0)
 		return -errno;
@@ -348,7 +361,7 @@ static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bo
 		return (int)length;
 	*pass = (struct bpf_pass){
 		.count = (size_t)length / stride,
-		.kernel = tasks->iterator->bss->task_kernel,
+		.kernel = tasks->object->bss->task_kernel,
 		.records = tasks->bytes,
 		.record_stride = stride,
 		.delays_stride = stride,
@@ -400,7 +413,7 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	uint64_t begin = clock_ns(CLOCK_BOOTTIME);
 	int result = 0;
 
-	if (tasks->walk != NULL && has_room_to_walk(tasks, parts) && walk_tasks(tasks, parts, ret_pass))
+	if (tasks->loaded.walk && has_room_to_walk(tasks, parts) && walk_tasks(tasks, parts, ret_pass))
 		release_bytes(tasks);
 	else
 		result = iterate(tasks, parts, cancel, ret_pass);
