@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -113,23 +114,43 @@ static int check_scope(struct capture *capture, struct error *error)
 	return 0;
 }
 
+static void *open_ended(void *argument)
+{
+	struct capture *capture = argument;
+
+	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
+					  &capture->arena, &capture->ended_result);
+	return NULL;
+}
+
+/* Loads what passes take and what watches threads end, beside each other: each takes long. */
+static void open_programs(struct capture *capture, bool with_passes)
+{
+	pthread_t thread;
+	bool beside = with_passes && pthread_create(&thread, NULL, open_ended, capture) == 0;
+
+	if (with_passes)
+		passes_open(capture);
+	else
+		capture->passes.result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_SWITCHED_OFF,
+			.detail = "switched off with --backend procfs",
+		};
+	if (beside)
+		pthread_join(thread, NULL);
+	else
+		open_ended(capture);
+}
+
 /* Opens what threads are read from; passes carry all that taskstats would. */
 static int open_backend(struct capture *capture, const struct capture_options *options, struct error *error)
 {
 	struct task_passes *passes = &capture->passes;
 	int result;
 
-	if (options->backend == CAPTURE_BACKEND_PROCFS)
-		passes->result = capture->ended_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_SWITCHED_OFF,
-			.detail = "switched off with --backend procfs",
-		};
-	else
-		passes_open(capture);
+	open_programs(capture, options->backend != CAPTURE_BACKEND_PROCFS);
 	passes->required = options->backend == CAPTURE_BACKEND_BPF;
-	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
-					  &capture->arena, &capture->ended_result);
 	if (passes->tasks != NULL) {
 		check_features(capture, 0);
 		return 0;
@@ -163,9 +184,9 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	capture->run_time_lag_ns = find_run_time_lag(capture);
-	if (options->latency)
-		capture->latency = latency_watch_open(&capture->roots, capture->scope, capture->scope_count,
-						      &capture->arena, &capture->latency_result);
+	capture->latency_is_to_load = options->latency;
+	if (!options->latency_later)
+		capture_load_latency(capture);
 	result = open_backend(capture, options, error);
 	if (result < 0)
 		return result;
@@ -594,6 +615,16 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 	round.expensive_budget_ns = round.budget_ns > EXPENSIVE_BUDGET_LEAST_NS ? round.budget_ns
 										: EXPENSIVE_BUDGET_LEAST_NS;
 	return take(&round, ret_snapshot, error);
+}
+
+void capture_load_latency(struct capture *capture)
+{
+	if (!capture->latency_is_to_load)
+		return;
+	capture->latency_is_to_load = false;
+	capture->latency = latency_watch_open(&capture->roots, capture->scope, capture->scope_count,
+					      &capture->arena, &capture->latency_result);
+	capture->checks.results[FEATURE_LATENCY] = capture->latency_result;
 }
 
 int capture_switch_latency(struct capture *capture, bool on)

@@ -38,6 +38,7 @@ struct capture_options {
 	struct resolver *resolver;
 	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
 	bool latency;              /* capture_switch_latency() is to work */
+	bool latency_later;        /* not before capture_load_latency(), which loads what it takes */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
 	/*
@@ -111,6 +112,12 @@ size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);
  * `arena` owns.
  */
 void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
+
+/*
+ * Loads what options.latency_later left, with the rights of the caller (CAP_BPF and CAP_PERFMON); the feature
+ * is unknown until then. Nothing where it was not left.
+ */
+void capture_load_latency(struct capture *capture);
 
 /*
  * Begins or ends measuring how long threads wait (off at first). From then on the snapshots of rounds have

@@ -185,6 +185,7 @@ struct capture {
 	struct heap heap;
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
+	bool latency_is_to_load;              /* nobody has tried yet, but capture_load_latency() is to */
 	struct arena arena;
 	const char *notice;                 /* for the user, not fetched yet; NULL for none */
 	struct ended_watch *ended;          /* NULL: what ends is not watched */

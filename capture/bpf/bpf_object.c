@@ -26,9 +26,8 @@ enum {
 
 #define INITIAL_TIME_NAMESPACE 0xeffffffaU /* PROC_TIME_INIT_INO of include/linux/proc_ns.h */
 
-/* The first line that told of a failure since the last object was opened; objects are loaded one at a time.
- */
-static char first_message[MESSAGE_SIZE];
+/* The first line that told of a failure since this thread opened its last object. */
+static _Thread_local char first_message[MESSAGE_SIZE];
 
 static const char types_path[] = "/sys/kernel/btf/vmlinux";
 

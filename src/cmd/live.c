@@ -378,8 +378,9 @@ static int run_live(const struct live_options *options, const struct view *view)
 
 	if (result == 0) {
 		capture_options.capture.resolver = heap_options_start(&options->heap);
-		/* loaded at the start, when the rights are there; the key l switches it on */
+		/* the key l switches it on; the first round does not wait for what that takes */
 		capture_options.capture.latency = true;
+		capture_options.capture.latency_later = !options->latency;
 		result = live_capture_start(&capture_options, &live, &error);
 	}
 	if (result < 0)

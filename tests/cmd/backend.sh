@@ -163,11 +163,62 @@ left_after_kill()
     result "$name: nothing is left behind after kill -9" "$(left)"
 }
 
+# has_program PROCESS NAME: whether a process holds a program of that name
+has_program()
+{
+    held_objects "/proc/$1"/fdinfo/* >"$directory/own"
+    bpftool prog show | sed -n "s/^\\([0-9]*\\): .* name $2 .*/prog \\1/p" | LC_ALL=C sort -u |
+        LC_ALL=C comm -12 - "$directory/own" | grep -q .
+}
+
+# held SET THREAD_STATUS: which of the rights to load are in a capability set of a thread
+held()
+{
+    echo $((0x$(sed -n "s/^$1:[[:space:]]*//p" "$2") & (1 << 38 | 1 << 39 | 1 << 21)))
+}
+
 if command -v bpftool >/dev/null; then
     left_after_kill "threads and their ends"
     without=$(wc -l <"$directory/own")
     left_after_kill "with how long waits take" --latency -t latency
     result "more is there while waits are measured" "$([ "$(wc -l <"$directory/own")" -gt "$without" ] || cat "$directory/own")"
+    # what measures waits comes behind the first round, with rights that only the capture thread keeps until then
+    if command -v script >/dev/null; then
+        : >"$directory/process"
+        chmod 666 "$directory/process"
+        cp "$ctop" "$directory/plain" # without the capabilities of the file above
+        mkfifo "$directory/keys"
+        exec 3<>"$directory/keys" # script(1) ends with its input
+        TERM=xterm nobody +bpf,+perfmon script -qec \
+            "echo \$\$ >$directory/process; exec $directory/plain -d 0.2 --no-heap --backend bpf" /dev/null <&3 >"$directory/screen" 2>&1 &
+        shell=$!
+        why="the programs were not loaded"
+        for _ in $(seq 120); do
+            process=$(cat "$directory/process")
+            if [ -n "$process" ] && [ ! -d "/proc/$process" ]; then
+                why="it ended: $(tail -c 300 "$directory/screen")"
+                break
+            fi
+            if [ -n "$process" ] && has_program "$process" count_switch; then
+                why="no thread gave the rights up"
+                for status in "/proc/$process"/task/*/status; do
+                    [ "$(held CapPrm "$status")" = 0 ] && why=
+                done
+                [ -z "$why" ] && break
+            fi
+            sleep 0.5
+        done
+        for status in "/proc/$process"/task/*/status; do
+            [ -e "$status" ] || continue
+            [ "$(held CapEff "$status")" = 0 ] || why="$why $(grep -H CapEff "$status")"
+        done
+        result "the screen loads the rest later and gives the rights up too" "$why"
+        kill "$process" 2>/dev/null
+        wait $shell 2>/dev/null
+        exec 3>&-
+    else
+        echo "skip - the screen loads the rest later and gives the rights up too: no script(1)"
+    fi
 else
     echo "skip - nothing is left behind after kill -9: no bpftool"
 fi

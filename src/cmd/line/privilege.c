@@ -73,7 +73,7 @@ static void restore_effective(void)
 	cap_free(state);
 }
 
-/* This thread loads nothing any more. */
+/* This thread loads nothing any more; it holds none of these effectively. */
 static void drop_loading(void)
 {
 	cap_t state = cap_get_proc();
@@ -175,6 +175,15 @@ void privilege_lower(void)
 		(void)set_effective(NULL, 0, false);
 }
 
+/* What reading needs, and loading. */
+static void keep_reading(const struct capture_options *options, bool loading)
+{
+	if (getuid() == 0)
+		(void)set_effective(root_capabilities, ARRAY_COUNT(root_capabilities), loading);
+	else
+		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
+}
+
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error)
 {
@@ -187,11 +196,18 @@ int privilege_open_capture(const struct capture_options *options, struct capture
 		privilege_lower();
 		return result;
 	}
-	if (getuid() == 0) {
-		(void)set_effective(root_capabilities, ARRAY_COUNT(root_capabilities), false);
-	} else {
-		(void)set_effective(capture_capabilities, capability_count(options->roots), false);
+	keep_reading(options, false);
+	if (getuid() != 0 && !options->latency_later)
 		drop_loading();
-	}
 	return 0;
+}
+
+void privilege_load_latency(const struct capture_options *options, struct capture *capture)
+{
+	/* where the user names a root, nothing is loaded with rights that he lacks */
+	keep_reading(options, getuid() == 0 || !has_named_root(options->roots));
+	capture_load_latency(capture);
+	keep_reading(options, false);
+	if (getuid() != 0)
+		drop_loading();
 }

@@ -35,10 +35,17 @@ void privilege_lower(void);
 /*
  * capture_open() with the rights it may have: roots that the user names are opened with the user's own
  * rights, everything else with those of privilege_raise(). On success this thread has what reading needs
- * until privilege_lower(), but not CAP_BPF and CAP_PERFMON, which it never gets again; root has no more than
- * that either until then. On failure the rights are lowered.
+ * until privilege_lower(), but not CAP_BPF and CAP_PERFMON, which it never gets again but for
+ * privilege_load_latency() where the options leave that for later; root has no more than that either until
+ * then. On failure the rights are lowered.
  */
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error);
+
+/*
+ * capture_load_latency() with the rights that it takes, for a capture that was opened with `options`; the
+ * rights are then those that privilege_open_capture() leaves where nothing is left for later.
+ */
+void privilege_load_latency(const struct capture_options *options, struct capture *capture);
 
 #endif

@@ -310,9 +310,18 @@ static void send_notice(struct live_capture *live, struct capture *capture)
 		send_message(live, UI_EVENT_MESSAGE, memory_format("%s (e: why)", notice), true);
 }
 
+/* Once: behind the first round, so that the screen does not wait for it, unless it is asked for before. */
+static void load_latency(struct live_capture *live, struct capture *capture, bool *loaded)
+{
+	if (!*loaded)
+		privilege_load_latency(&live->options.capture, capture);
+	*loaded = true;
+}
+
 static void capture_loop(struct live_capture *live, struct capture *capture)
 {
 	uint64_t rounds = 0, next_round = clock_ns(CLOCK_MONOTONIC);
+	bool latency_loaded = false;
 
 	pthread_mutex_lock(&live->lock);
 	while (wait_for_work(live, capture, next_round)) {
@@ -325,6 +334,8 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 			live->save_state = SAVE_CAPTURING;
 		pthread_mutex_unlock(&live->lock);
 		capture_switch_heap(capture, !settings.heap_off);
+		if (settings.latency)
+			load_latency(live, capture, &latency_loaded);
 		switch_latency(live, capture, settings.latency);
 		if (save)
 			take_full(live, capture, false);
@@ -335,6 +346,7 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 			rounds++;
 		}
 		send_notice(live, capture);
+		load_latency(live, capture, &latency_loaded);
 		pthread_mutex_lock(&live->lock);
 		if (round && rounds == 1) {
 			next_round = clock_ns(CLOCK_MONOTONIC) + SECOND_ROUND_DELAY_NS;
