@@ -357,3 +357,10 @@ void pattern_memory_release(struct pattern_memory *memory)
 	for (size_t i = 0; i < AXIS_COUNT; i++)
 		string_pool_release(&memory->patterns[i]);
 }
+
+bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b)
+{
+	return a->axis == b->axis && a->keep_thread_names == b->keep_thread_names &&
+	       a->keep_cgroup_names == b->keep_cgroup_names && a->flatten == b->flatten &&
+	       a->flatten_count == b->flatten_count;
+}

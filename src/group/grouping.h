@@ -39,6 +39,9 @@ struct grouping_options {
 	size_t flatten_count;
 };
 
+/* Whether two make the same groups of the same threads. */
+bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b);
+
 /*
  * Patterns that once had two threads in a live session and so remain patterns (singleton revert is not
  * applied to them). A zeroed struct is empty.

@@ -228,57 +228,77 @@ static void fold_ended(struct session *session, const struct snapshot *now, cons
 	free(same);
 }
 
-/* Whether what holds for all threads holds in both: then what stands still is the same in all that is asked.
+/*
+ * Gives up what a snapshot to count from, to which nobody else has one of its `references`, has of threads
+ * that stand still or are gone: it is what the newest round has. `from_of` says which rows its threads are,
+ * and becomes THREAD_STILL for them. Returns whether it was worth it.
  */
-static bool agree(const struct snapshot *a, const struct snapshot *b)
+static bool give_up_still(struct session *session, struct snapshot *from, unsigned int references,
+			  const bool *still, uint32_t *from_of)
 {
-	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if (a->default_reason[i] != b->default_reason[i] ||
-		    (a->source_reason[i] == NULL) != (b->source_reason[i] == NULL) || a->read_at[i] != NULL ||
-		    b->read_at[i] != NULL)
-			return false;
-	}
-	return memcmp(a->metric_reason, b->metric_reason, sizeof(a->metric_reason)) == 0 &&
-	       memcmp(a->metric_source, b->metric_source, sizeof(a->metric_source)) == 0;
-}
-
-/* Gives up what the round before has of threads that stand still: it is what the newest has. */
-static void shrink_previous(struct session *session)
-{
-	struct snapshot *previous = session->previous;
 	const size_t count = session->now->thread_count;
-	size_t moved = 0;
-	bool *kept;
+	size_t kept_count = 0;
+	bool *kept, worth;
 	uint32_t *new_row;
 
-	if (session->still == NULL || snapshot_is_shared(previous) || !agree(session->now, previous))
-		return;
-	for (size_t i = 0; i < count; i++)
-		moved += !session->still[i];
-	if (moved > previous->thread_count / 2)
-		return; /* it would be copied for little */
-	kept = memory_allocate(previous->thread_count + 1);
-	memset(kept, true, previous->thread_count);
+	if (still == NULL || snapshot_is_shared(from, references) || !snapshot_agrees(session->now, from))
+		return false;
+	kept = memory_allocate_zero(from->thread_count + 1, sizeof(*kept));
 	for (size_t i = 0; i < count; i++) {
-		if (session->still[i])
-			kept[session->previous_of[i]] = false;
+		if (from_of[i] >= THREAD_STILL || (still[i] && snapshot_row_is_plain(from, from_of[i])))
+			continue;
+		kept[from_of[i]] = true;
+		kept_count++;
 	}
-	new_row = snapshot_keep_rows(previous, kept);
-	for (size_t i = 0; i < count; i++) {
-		if (session->still[i])
-			session->previous_of[i] = THREAD_STILL;
-		else if (session->previous_of[i] < THREAD_STILL)
-			session->previous_of[i] = new_row[session->previous_of[i]];
+	/* else it would be copied for little, or nothing */
+	worth = kept_count < from->thread_count / 2;
+	if (worth) {
+		new_row = snapshot_keep_rows(from, kept);
+		for (size_t i = 0; i < count; i++) {
+			if (from_of[i] >= THREAD_STILL)
+				continue;
+			from_of[i] = new_row[from_of[i]] != UINT32_MAX ? new_row[from_of[i]] : THREAD_STILL;
+		}
+		free(new_row);
 	}
-	free(new_row);
 	free(kept);
+	return worth;
+}
+
+/*
+ * Threads of the new round of which the base has no row any more, and that do not stand still, get it back:
+ * the round before, which is the newest of the session, has them as they were all the time.
+ */
+static void restore_base(struct session *session, const struct snapshot *snapshot,
+			 const uint32_t *previous_of, const bool *base_still, uint32_t *base_of)
+{
+	const bool agreed = base_still != NULL && snapshot_agrees(snapshot, session->now);
+	uint32_t *rows = memory_allocate((snapshot->thread_count + 1) * sizeof(*rows));
+	size_t count = 0;
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (base_of[i] != THREAD_STILL || (agreed && base_still[i]))
+			continue;
+		base_of[i] = (uint32_t)(session->base->thread_count + count);
+		rows[count++] = previous_of[i];
+	}
+	snapshot_take_rows(session->base, session->now, rows, count);
+	free(rows);
 }
 
 /* Of the base only what is counted from it is ever looked at, once it is no round of the screen's any more.
  */
 static void shrink_base(struct session *session)
 {
-	if (!session->base_is_shrunk && !snapshot_is_shared(session->base)) {
+	/* nothing else has happened since the base if that was the round before */
+	const bool is_previous = session->base == session->previous;
+
+	if (give_up_still(session, session->base, is_previous ? 2 : 1, session->base_still,
+			  session->base_of) &&
+	    is_previous)
+		memcpy(session->previous_of, session->base_of,
+		       session->now->thread_count * sizeof(*session->base_of));
+	if (!session->base_is_shrunk && !snapshot_is_shared(session->base, 1)) {
 		snapshot_keep_changing(session->base);
 		session->base_is_shrunk = true;
 	}
@@ -308,6 +328,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	free(seen);
 	still = find_still(snapshot, session->now, previous_of);
 	base_still = follow_still(session, still, previous_of, snapshot->thread_count);
+	restore_base(session, snapshot, previous_of, base_still, base_of);
 	free(session->previous_of);
 	free(session->base_of);
 	free(session->still);
@@ -319,8 +340,8 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	snapshot_release(session->previous);
 	session->previous = session->now;
 	session->now = snapshot;
-	shrink_previous(session);
 	shrink_base(session);
+	give_up_still(session, session->previous, 1, session->still, session->previous_of);
 }
 
 void session_set_base(struct session *session)
@@ -453,13 +474,6 @@ struct span session_span(const struct session *session, enum view_mode mode)
 	return span;
 }
 
-static bool same_options(const struct grouping_options *a, const struct grouping_options *b)
-{
-	return a->axis == b->axis && a->keep_thread_names == b->keep_thread_names &&
-	       a->keep_cgroup_names == b->keep_cgroup_names && a->flatten == b->flatten &&
-	       a->flatten_count == b->flatten_count;
-}
-
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,
 					const struct ended *ended)
 {
@@ -471,7 +485,7 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 		struct cached_grouping *cached = &session->groupings[i];
 
 		if (cached->grouping != NULL && cached->ended == ended &&
-		    same_options(&cached->options, options)) {
+		    grouping_options_agree(&cached->options, options)) {
 			cached->used = session->grouping_clock;
 			return cached->grouping;
 		}

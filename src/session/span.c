@@ -99,7 +99,8 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 	}
 	if (other == THREAD_STILL) {
 		*ret_amount = 0;
-		*ret_elapsed_ns = counter->elapsed_ns; /* neither side has times of its own */
+		/* there it was read when the round was; now perhaps not again */
+		*ret_elapsed_ns = since(metric_reader_time(now, thread), span->from->provenance.boottime_ns);
 		return *ret_elapsed_ns != 0 ? REASON_READ : REASON_NOT_READ;
 	}
 	state = read_state(from, other);

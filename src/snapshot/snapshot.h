@@ -416,8 +416,8 @@ struct snapshot *snapshot_reference(struct snapshot *snapshot);
 /* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
 void snapshot_release(struct snapshot *snapshot);
 
-/* Whether anybody but the caller has a reference. */
-bool snapshot_is_shared(const struct snapshot *snapshot);
+/* Whether anybody but the caller has a reference, who has `own` of them. */
+bool snapshot_is_shared(const struct snapshot *snapshot, unsigned int own);
 
 /*
  * Gives back, of a finished snapshot that is not shared, what is by thread of all rows but those that are
@@ -432,6 +432,21 @@ uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[]);
  * It has no serial afterwards.
  */
 void snapshot_keep_changing(struct snapshot *snapshot);
+
+/* Whether what holds for all threads holds in both: then what stands still is the same in all that is asked.
+ */
+bool snapshot_agrees(const struct snapshot *a, const struct snapshot *b);
+
+/* Whether all of a row was read when the snapshot was, and no wait for a CPU was under way. */
+bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row);
+
+/*
+ * Appends rows of another snapshot to one that is not shared and was kept in part: what can be counted from
+ * them, without names and times of waits. What holds for all threads must be the same in both, and the rows
+ * must have no exceptions.
+ */
+void snapshot_take_rows(struct snapshot *snapshot, const struct snapshot *from, const uint32_t rows[],
+			size_t count);
 
 /* Makes room for `capacity` threads in every column that exists. New elements are zero. */
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity);

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "snapshot.h"
 
-bool snapshot_is_shared(const struct snapshot *snapshot)
+bool snapshot_is_shared(const struct snapshot *snapshot, unsigned int own)
 {
 	/* pairs with the release of the one who gave his reference up */
-	return atomic_load_explicit(&snapshot->references, memory_order_acquire) != 1;
+	return atomic_load_explicit(&snapshot->references, memory_order_acquire) != own;
 }
 
 /* Rows that are kept, ascending, and what each row becomes. */
@@ -132,16 +132,66 @@ uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[])
 	return keeping.new_row;
 }
 
+/* Whether anything is counted from a metric. */
+static bool is_counted_from(const struct snapshot *snapshot, enum metric metric)
+{
+	enum metric_kind kind = metric_type(metric)->kind;
+
+	/* of the waits under way the state says what they are for */
+	if (metric == METRIC_STATE && snapshot->waiting_ns != NULL)
+		return true;
+	return kind == METRIC_KIND_COUNTER || kind == METRIC_KIND_PEAK;
+}
+
 void snapshot_keep_changing(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		enum metric_kind kind = metric_type((enum metric)i)->kind;
-
-		/* of the waits under way the state says what they are for */
-		if (i == METRIC_STATE && snapshot->waiting_ns != NULL)
-			continue;
-		if (kind != METRIC_KIND_COUNTER && kind != METRIC_KIND_PEAK)
+		if (!is_counted_from(snapshot, (enum metric)i))
 			snapshot_drop_column(snapshot, (enum metric)i);
 	}
 	forget_carried(snapshot);
+}
+
+bool snapshot_agrees(const struct snapshot *a, const struct snapshot *b)
+{
+	return memcmp(a->metric_reason, b->metric_reason, sizeof(a->metric_reason)) == 0 &&
+	       memcmp(a->metric_source, b->metric_source, sizeof(a->metric_source)) == 0;
+}
+
+bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row)
+{
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (snapshot->read_at[i] != NULL &&
+		    snapshot->read_at[i][row] != snapshot->provenance.boottime_ns)
+			return false;
+	}
+	return snapshot_wait_under_way(snapshot, row) == 0;
+}
+
+static void take_row(struct snapshot *snapshot, const struct snapshot *from, uint32_t row)
+{
+	const size_t thread = snapshot_add_thread(snapshot, from->tgid[row], from->tid[row]);
+
+	snapshot->uid[thread] = from->uid[row];
+	snapshot->thread_flags[thread] = from->thread_flags[row];
+	snapshot->start_time[thread] = from->start_time[row];
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const uint64_t *column = from->values[i];
+
+		if (column != NULL && column[row] != 0 && is_counted_from(snapshot, (enum metric)i))
+			snapshot_column(snapshot, (enum metric)i)[thread] = column[row];
+	}
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		const reason_id reason = snapshot_source_reason(from, row, (enum source)i);
+
+		if (reason != snapshot_source_reason(snapshot, thread, (enum source)i))
+			snapshot_source_reasons(snapshot, (enum source)i)[thread] = reason;
+	}
+}
+
+void snapshot_take_rows(struct snapshot *snapshot, const struct snapshot *from, const uint32_t rows[],
+			size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		take_row(snapshot, from, rows[i]);
 }

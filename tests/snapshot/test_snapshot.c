@@ -537,11 +537,38 @@ static void test_what_changes_is_kept(void **state)
 	assert_int_equal(snapshot_value(snapshot, 4000, METRIC_MINFLT), 4001);
 	assert_null(snapshot->values[METRIC_NICE]);
 	assert_int_equal(snapshot->serial, 0);
-	assert_false(snapshot_is_shared(snapshot));
+	assert_false(snapshot_is_shared(snapshot, 1));
 	snapshot_reference(snapshot);
-	assert_true(snapshot_is_shared(snapshot));
+	assert_true(snapshot_is_shared(snapshot, 1));
 	snapshot_release(snapshot);
 	snapshot_release(snapshot);
+}
+
+/* What was given up of a snapshot to count from can come back from another one. */
+static void test_rows_come_back(void **state)
+{
+	struct snapshot *snapshot = own_values(5000, true), *from = own_values(100, false);
+	bool *kept = memory_allocate_zero(5000, sizeof(*kept));
+	const uint32_t rows[] = {40, 7};
+
+	(void)state;
+	kept[4000] = true;
+	free(snapshot_keep_rows(snapshot, kept));
+	snapshot_keep_changing(snapshot);
+	snapshot_take_rows(snapshot, from, rows, 2);
+	assert_int_equal(snapshot->thread_count, 3);
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_MINFLT), 4001);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(snapshot->tid[i + 1], rows[i] + 1);
+		assert_int_equal(snapshot->start_time[i + 1], from->start_time[rows[i]]);
+		assert_int_equal(snapshot_value(snapshot, i + 1, METRIC_MINFLT), rows[i] + 1);
+		assert_int_equal(snapshot_source_reason(snapshot, i + 1, SOURCE_IO), (rows[i] + 1) % 7);
+		assert_int_equal(snapshot->waiting_ns[i + 1], 0);
+	}
+	assert_null(snapshot->values[METRIC_NICE]);
+	free(kept);
+	snapshot_release(snapshot);
+	snapshot_release(from);
 }
 
 int main(void)
@@ -564,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_readers_say_what_the_rules_say),
 		cmocka_unit_test(test_rows_are_kept),
 		cmocka_unit_test(test_what_changes_is_kept),
+		cmocka_unit_test(test_rows_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
