@@ -132,7 +132,7 @@ static void open_programs(struct capture *capture, bool with_passes)
 	if (with_passes)
 		passes_open(capture);
 	else
-		capture->passes.result = (struct feature_result){
+		capture->passes.result = capture->ended_result = (struct feature_result){
 			.state = FEATURE_STATE_OFF,
 			.reason = REASON_SWITCHED_OFF,
 			.detail = "switched off with --backend procfs",

@@ -2,7 +2,7 @@
 #include "explain.h"
 
 #include "base/number.h"
-#include "span.h"
+#include "span/span.h"
 #include "table/screen_format.h"
 
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)

@@ -3,7 +3,7 @@
 #define CTOP_EXPLAIN_H
 
 #include "base/buffer.h"
-#include "span.h"
+#include "span/span.h"
 #include "table/table.h"
 
 /* Parts of the text behind a number that one snapshot and a comparison have in common. */

@@ -2,9 +2,9 @@
 #ifndef CTOP_REDUCE_H
 #define CTOP_REDUCE_H
 
-#include "ended.h"
+#include "span/ended.h"
 #include "shown.h"
-#include "span.h"
+#include "span/span.h"
 #include "table/table.h"
 
 /* A column's values reduced to an accumulator a row, and cells made of them. */

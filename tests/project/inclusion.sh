@@ -15,7 +15,7 @@ group="$snapshot src/group"
 table="$group src/table"
 view="$table src/view"
 diff="$table src/diff"
-session="$view src/diff src/latency src/evidence src/session"
+session="$view src/diff src/latency src/evidence src/span src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
 ui="$compare src/tables src/report"
@@ -42,7 +42,8 @@ src/view: $table
 src/diff: $table
 src/latency: $table
 src/evidence: $table
-src/session: $view src/diff src/latency src/evidence
+src/span: $view
+src/session: $view src/diff src/latency src/evidence src/span
 src/compare: $session
 src/tables: $diff
 src/report: $tables src/view

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "session/span.h"
+#include "span/span.h"
 #include "session_fixture.h"
 
 enum {

@@ -346,8 +346,12 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 			rounds++;
 		}
 		send_notice(live, capture);
-		load_latency(live, capture, &latency_loaded);
 		pthread_mutex_lock(&live->lock);
+		if (!latency_loaded && !live->stop) {
+			pthread_mutex_unlock(&live->lock);
+			load_latency(live, capture, &latency_loaded);
+			pthread_mutex_lock(&live->lock);
+		}
 		if (round && rounds == 1) {
 			next_round = clock_ns(CLOCK_MONOTONIC) + SECOND_ROUND_DELAY_NS;
 		} else if (round) {
