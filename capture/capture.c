@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "capture/host/host.h"
 #include "capture/latency/latency_watch.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
@@ -389,6 +390,7 @@ static int read_threads(struct round *round)
 		return result;
 	round_make_rows(round);
 	result = round_read_counters(round);
+	host_read_ticks(&round->capture->roots, round->snapshot);
 	runnable_look(round);
 	if (result == 0)
 		result = round_read_needed(round);
@@ -411,6 +413,7 @@ static int read_pass(struct round *round)
 {
 	int result = round_read_pass(round);
 
+	host_read_ticks(&round->capture->roots, round->snapshot);
 	if (result == 0)
 		result = heap_read(round);
 	if (result == 0)

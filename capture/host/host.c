@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -308,6 +309,7 @@ static void parse_cpu_ticks(struct text line, struct provenance *provenance)
 			return;
 	}
 	provenance->cpu_ticks_known = true;
+	provenance->cpu_ticks_at_ns = clock_ns(CLOCK_BOOTTIME);
 }
 
 static void parse_stat(struct text rest, struct provenance *provenance)
@@ -344,6 +346,15 @@ static void parse_loadavg(struct text rest, struct provenance *provenance)
 	provenance->load_known = true;
 }
 
+void host_read_ticks(const struct roots *roots, struct snapshot *snapshot)
+{
+	struct buffer text = {0};
+
+	if (roots_read(roots, ROOT_PROC, "stat", &text) == 0)
+		parse_stat(text_of(&text), &snapshot->provenance);
+	buffer_release(&text);
+}
+
 void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
@@ -355,8 +366,6 @@ void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 	struct string_pool pool = {0};
 	uint32_t cpus;
 
-	if (roots_read(roots, ROOT_PROC, "stat", &reader.text) == 0)
-		parse_stat(text_of(&reader.text), provenance);
 	if (roots_read(roots, ROOT_PROC, "loadavg", &reader.text) == 0)
 		parse_loadavg(text_of(&reader.text), provenance);
 	read_meminfo(&reader, keys, sizeof(keys) / sizeof(keys[0]));

@@ -21,9 +21,15 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * What every round tells of the host: its load (CPU ticks, running and blocked tasks, load averages,
- * available memory) into snapshot->provenance; and what that is relative to, online CPUs and total memory,
- * into snapshot->host, whose `present` is left alone.
+ * CPU ticks with the time of their reading, running and blocked tasks and how many have started, into
+ * snapshot->provenance. To be read beside the threads' run times, which the ticks are compared with.
+ */
+void host_read_ticks(const struct roots *roots, struct snapshot *snapshot);
+
+/*
+ * What else every round tells of the host: load averages and available memory, into snapshot->provenance; and
+ * what its load is relative to, online CPUs and total memory, into snapshot->host, whose `present` is left
+ * alone.
  */
 void host_read_load(const struct roots *roots, struct snapshot *snapshot);
 

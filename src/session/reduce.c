@@ -107,6 +107,7 @@ static void add_ended(const struct ended_record *record, const struct sum *sum, 
 			reason = record->reasons[slot];
 	}
 	add_amount(accumulator, sum, amount * rate, (states & ENDED_COUNTED) != 0, reason);
+	accumulator->partial |= (states & ENDED_AT_LEAST) != 0;
 }
 
 /* What threads did of which nothing is known may belong to any row. */

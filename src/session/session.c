@@ -221,8 +221,8 @@ static void fold_ended(struct session *session, const struct snapshot *now, cons
 		session->ended_lately.incomplete = set->lost != 0 || set->unread;
 		session->ended.incomplete |= session->ended_lately.incomplete;
 		add_unread(&ending, set);
-		ended_fold(&session->ended_lately, &ending.lately, set, ending.rows, ending.count, true);
 	}
+	ended_fold(&session->ended_lately, &ending.lately, set, ending.rows, ending.count, true);
 	ended_fold(&session->ended, &ending.since_base, set, ending.rows, ending.count, set != NULL);
 	free(ending.rows);
 	free(same);
@@ -424,7 +424,7 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 	uint64_t *counts, most[2] = {0};
 
 	*ret_storm = (struct session_storm){0};
-	if (interval_ns == 0 || ended->names == NULL)
+	if (interval_ns == 0 || ended->names == NULL || session->now->ended == NULL)
 		return false;
 	ret_storm->processes_per_s = (double)ended->processes * 1e9 / (double)interval_ns;
 	if (ret_storm->processes_per_s <= STORM_PROCESSES_PER_S)

@@ -378,6 +378,8 @@ static void append_latency(struct explanation *explanation, const struct column_
 static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = explanation->span.ended;
+	const struct ended_set *set = explanation->span.now->ended;
+	const bool since_base = explanation->span.mode == VIEW_MODE_BASE;
 	uint64_t threads = 0;
 	char text[28];
 
@@ -386,11 +388,13 @@ static void append_ended(struct explanation *explanation)
 	for (size_t i = 0; i < ended->count; i++)
 		threads += explanation->shown.ended_row_of[i] != UINT32_MAX ? ended->records[i].threads : 0;
 	if (threads != 0)
-		buffer_append_format(explanation->lines, "Includes what %s thread%s that ended %s did, %s.\n",
+		buffer_append_format(explanation->lines, "%s what %s thread%s that ended %s did, %s.\n",
+				     set != NULL || since_base ? "Includes" : "Lacks",
 				     number_group_digits(threads, text), threads == 1 ? "" : "s",
-				     explanation->span.mode == VIEW_MODE_BASE ? "since the base"
-									      : "since the round before",
-				     explanation->span.now->ended != NULL ? "until the end" : "as last read");
+				     since_base ? "since the base" : "since the round before",
+				     set == NULL        ? since_base ? "as last read" : "which nobody tells"
+				     : set->lower_bound ? "without the last moments"
+							: "until the end");
 	if (ended->has_estimate && explanation->shown.ended_row_of[ended->estimate] != UINT32_MAX)
 		buffer_append_text(explanation->lines,
 				   "Its CPU time is an estimate: the host's, less that of all threads.\n");

@@ -80,11 +80,13 @@ static void collect_groups(const struct selection *selection, struct shown *show
 	shown->ended = selection->ended;
 	if (ended != NULL)
 		shown->ended_row_of = memory_allocate((ended->triple_count + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; ended != NULL && i < ended->triple_count; i++)
-		shown->ended_row_of[i] = ended_is_shown(selection, i)
-						 ? row_of(shown, rows,
-							  grouping_of_triple(shown->grouping, 1, i))
-						 : UINT32_MAX;
+	for (uint32_t i = 0; ended != NULL && i < ended->triple_count; i++) {
+		const uint32_t group = grouping_of_triple(shown->grouping, 1, i);
+
+		shown->ended_row_of[i] = !ended_is_shown(selection, i)         ? UINT32_MAX
+					 : selection->ended->records[i].untold ? rows[group]
+									       : row_of(shown, rows, group);
+	}
 	free(rows);
 }
 

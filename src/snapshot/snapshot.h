@@ -291,6 +291,7 @@ struct provenance {
 	const char *hostname;
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
 	bool cpu_ticks_known;
+	uint64_t cpu_ticks_at_ns; /* CLOCK_BOOTTIME when they were read; in no file */
 	struct optional_u64 procs_running, procs_blocked, mem_available_kib;
 	struct optional_u64 forks; /* threads that started since the host did; in no file */
 	uint64_t load_centi[3];

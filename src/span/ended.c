@@ -4,23 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "snapshot/host_time.h"
 
 /* Records beyond the bound are put together under this name. */
 static const char other_name[] = "(other)";
 /* What nobody told. */
 static const char ended_name[] = "(ended)";
-
-/*
- * The host's times are what a tick met, here of 4 ms (CONFIG_HZ=250): beyond three standard deviations it is
- * no chance. Nor do they tell less than a USER_HZ tick, of three times at two ends.
- */
-#define TICK_NS    (4.0 * NS_PER_MS)
-#define DEVIATIONS 3
-#define STEPS_NS   (6.0 * NS_PER_TICK)
-#define DRIFT      0.01 /* by which the clock of the scheduler and that of the tick may differ */
 
 /* Id of a name of `from` in the record names; where it is new it is added, or the id of no string. */
 static uint32_t name_id(struct ended *ended, const struct snapshot *from, uint32_t id, bool add)
@@ -84,11 +75,12 @@ static void fold_missed(struct ended_record *record, size_t slot, uint16_t reaso
 		record->reasons[slot] = (reason_id)reason;
 }
 
-static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, uint64_t amount)
+/* `whole`: an amount that is known is all that the thread did. */
+static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, uint64_t amount, bool whole)
 {
 	if (state == REASON_READ) {
 		record->amounts[slot] = number_add_saturating(record->amounts[slot], amount);
-		record->states[slot] |= ENDED_COUNTED;
+		record->states[slot] |= whole ? ENDED_COUNTED : ENDED_COUNTED | ENDED_AT_LEAST;
 	} else if (state != SPAN_ABSENT) {
 		fold_missed(record, slot, REASON_ENDED);
 	}
@@ -158,7 +150,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 				    : untold_state(now, metric);
 		if (amount >= 0 && set->reasons[amount] == REASON_READ && some_known &&
 		    (state == REASON_READ || amounts->delayed != 0))
-			fold_slot(record, metric, REASON_READ, amounts->of[amount]);
+			fold_slot(record, metric, REASON_READ, amounts->of[amount], !set->lower_bound);
 		if (state == REASON_READ && group->unknown != 0)
 			state = REASON_ENDED;
 		if (state != REASON_READ && state != SPAN_ABSENT)
@@ -170,7 +162,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 			overlap = amounts->of[amount];
 	}
 	if (overlap_state == REASON_READ || overlap != 0)
-		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap);
+		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap, !set->lower_bound);
 	if (overlap_state != REASON_READ && overlap_state != SPAN_ABSENT)
 		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
 }
@@ -257,9 +249,16 @@ static uint16_t whole_change(const struct folding *folding, const struct span_co
 	return state;
 }
 
+/* Whether what is known of ended threads is all that they did: nobody told, or not of their last moments. */
+static bool tells_all(const struct ended_set *set)
+{
+	return set != NULL && !set->lower_bound;
+}
+
 /* Adds a counter of the threads to their records. */
 static void fold_metric(const struct ended *ended, const struct folding *folding, enum metric metric)
 {
+	const bool whole = tells_all(folding->set);
 	const struct span_counter counter = span_counter_of(folding->span, metric);
 	const int last = amount_of(metric);
 	const bool overlaps = metric == METRIC_SWAPIN_DELAY_TOTAL_NS ||
@@ -271,9 +270,9 @@ static void fold_metric(const struct ended *ended, const struct folding *folding
 		uint64_t amount;
 		const uint16_t state = whole_change(folding, &counter, &folding->rows[i], last, &amount);
 
-		fold_slot(record, metric, state, amount);
+		fold_slot(record, metric, state, amount, whole);
 		if (state == REASON_ENDED && amount != 0)
-			fold_slot(record, metric, REASON_READ, amount); /* as last read */
+			fold_slot(record, metric, REASON_READ, amount, whole); /* as last read */
 		/* swap-in and thrashing overlap: the larger counts, thread by thread */
 		if (!overlaps)
 			continue;
@@ -281,7 +280,7 @@ static void fold_metric(const struct ended *ended, const struct folding *folding
 			overlap->known = true;
 			overlap->largest = amount > overlap->largest ? amount : overlap->largest;
 		} else {
-			fold_slot(record, ENDED_SLOT_OVERLAP, state, 0);
+			fold_slot(record, ENDED_SLOT_OVERLAP, state, 0, whole);
 		}
 	}
 }
@@ -299,6 +298,7 @@ static uint32_t record_of(struct ended *ended, const struct folding *folding, co
 	record->processes += leader;
 	record->born += folding->span->from_of[row->thread] == THREAD_BORN;
 	record->kernel &= (now->thread_flags[row->thread] & THREAD_KERNEL) != 0;
+	record->untold = folding->set == NULL && folding->rest_counts;
 	ended->threads++;
 	ended->processes += leader;
 	return index;
@@ -326,7 +326,7 @@ void ended_fold(struct ended *ended, const struct span *span, const struct ended
 	for (size_t i = 0; i < count; i++) {
 		if (folding.overlaps[i].known)
 			fold_slot(&ended->records[folding.records[i]], ENDED_SLOT_OVERLAP, REASON_READ,
-				  folding.overlaps[i].largest);
+				  folding.overlaps[i].largest, tells_all(set));
 	}
 	free(folding.records);
 	free(folding.overlaps);
@@ -334,70 +334,31 @@ void ended_fold(struct ended *ended, const struct span *span, const struct ended
 
 /* --- what nobody told --- */
 
-/* Kinds of cpu_ticks. */
-enum {
-	TICKS_USER,
-	TICKS_NICE,
-	TICKS_SYSTEM,
-};
-
-/*
- * Time that the CPUs ran threads, and all of their time. Interrupts are left out: whether the time of threads
- * includes theirs depends on the kernel (CONFIG_IRQ_TIME_ACCOUNTING), and that of idle CPUs is no thread's.
- */
-static double host_busy_ns(const struct snapshot *from, const struct snapshot *now, double *ret_total_ns)
-{
-	const uint64_t *before = from->provenance.cpu_ticks, *after = now->provenance.cpu_ticks;
-	double busy = 0, total = 0;
-
-	for (size_t i = 0; i < CPU_TICK_KINDS; i++) {
-		double ticks = after[i] > before[i] ? (double)(after[i] - before[i]) : 0;
-
-		total += ticks;
-		if (i == TICKS_USER || i == TICKS_NICE || i == TICKS_SYSTEM)
-			busy += ticks;
-	}
-	*ret_total_ns = total * (double)NS_PER_TICK;
-	return busy * (double)NS_PER_TICK;
-}
-
-/* By how much the host's time may be off from that of its threads. */
-static double uncertainty_ns(const struct snapshot *from, const struct snapshot *now)
-{
-	const double rounds = fabs((double)now->provenance.duration_ns -
-				   (double)from->provenance.duration_ns);
-	const double elapsed = (double)(now->provenance.boottime_ns - from->provenance.boottime_ns);
-	double total, busy = host_busy_ns(from, now, &total);
-
-	if (total == 0 || elapsed <= 0)
-		return INFINITY;
-	/* threads are read while a round goes on, the host's time is read at one moment of it */
-	return DEVIATIONS * sqrt(TICK_NS * busy * fmax(0, 1 - busy / total)) + STEPS_NS + DRIFT * busy +
-	       rounds * busy / elapsed;
-}
-
 double ended_left(const struct span *span)
 {
 	const struct span_counter counter = span_counter_of(span, METRIC_RUN_TIME_NS);
 	const struct optional_u64 *before = &span->from->provenance.forks,
 				  *after = &span->now->provenance.forks;
+	const struct host_time host = host_time_of(span->from, span->now);
 	uint64_t ended = span->from->thread_count;
-	double total, left, most;
+	double left, most;
 
-	if (!ended_set_is_left(span->now) || !ended_set_is_left(span->from))
+	if (!ended_set_is_left(span->now) || !ended_set_is_left(span->from) || host.elapsed_ns <= 0)
 		return NAN;
-	left = host_busy_ns(span->from, span->now, &total);
+	/* each was read at a time of its own: what counts is how much of its time it ran */
+	left = host.busy_ns / host.elapsed_ns;
 	for (uint32_t i = 0; i < span->now->thread_count; i++) {
 		uint64_t amount, elapsed;
 		const uint16_t state = span_change(&counter, i, &amount, &elapsed);
 
-		if (state == REASON_READ)
-			left -= (double)amount;
+		if (state == REASON_READ && elapsed != 0)
+			left -= (double)amount / (double)elapsed;
 		else if (state != SPAN_ABSENT && state != REASON_WENT_BACKWARDS)
 			return NAN;
 		if (span->from_of[i] != THREAD_BORN && span->from_of[i] != THREAD_UNKNOWN)
 			ended--;
 	}
+	left *= (double)span->elapsed_ns;
 	if (!before->present || !after->present || after->value < before->value)
 		return left;
 	/* none of those that went, or came, had a CPU for longer than there was time */
@@ -421,10 +382,10 @@ static struct ended_record *estimate_of(struct ended *ended, const struct snapsh
 				     snapshot_intern_triple(ended->names, (struct triple){name, name, name}));
 	ended->has_estimate = true;
 	record = &ended->records[ended->estimate];
-	record->kernel = false;
+	record->kernel = record->untold = false;
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		if (is_counter(i) && i != METRIC_RUN_TIME_NS)
-			fold_slot(record, (size_t)i, untold_state(now, (enum metric)i), 0);
+			fold_slot(record, (size_t)i, untold_state(now, (enum metric)i), 0, false);
 	}
 	fold_missed(record, ENDED_SLOT_OVERLAP, REASON_ENDED);
 	record->states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
@@ -434,14 +395,21 @@ static struct ended_record *estimate_of(struct ended *ended, const struct snapsh
 void ended_add_left(struct ended *ended, double left_ns, const struct snapshot *from,
 		    const struct snapshot *now)
 {
-	bool shown;
+	struct ended_record *record;
 
 	ended->left_ns += left_ns;
-	shown = ended->left_ns > uncertainty_ns(from, now); /* not so if it is not known */
-	if (shown)
+	if (ended->left_ns > host_time_uncertainty_ns(from, now)) { /* not so if it is not known */
 		estimate_of(ended, now)->amounts[METRIC_RUN_TIME_NS] = (uint64_t)ended->left_ns;
-	else if (ended->has_estimate)
-		ended->records[ended->estimate].amounts[METRIC_RUN_TIME_NS] = 0;
+		return;
+	}
+	if (!ended->has_estimate)
+		return;
+	record = &ended->records[ended->estimate];
+	record->amounts[METRIC_RUN_TIME_NS] = 0;
+	if (isnan(ended->left_ns)) {
+		record->states[METRIC_RUN_TIME_NS] = 0;
+		fold_missed(record, METRIC_RUN_TIME_NS, REASON_ENDED);
+	}
 }
 
 void ended_clear(struct ended *ended)

@@ -8,8 +8,9 @@
 /* What threads that are gone did within a span: one record per triple, bounded. */
 
 enum {
-	ENDED_COUNTED = 1 << 0, /* some thread had a value */
-	ENDED_MISSED = 1 << 1,  /* some thread's value was unavailable */
+	ENDED_COUNTED = 1 << 0,  /* some thread had a value */
+	ENDED_MISSED = 1 << 1,   /* some thread's value was unavailable */
+	ENDED_AT_LEAST = 1 << 2, /* some thread's value is less than what it did */
 	ENDED_RECORDS_MAX = 4096,
 	/* Slots of a record: a counter's is its metric, behind them is max(swap-in, thrashing) of each
 	 * thread. */
@@ -21,6 +22,7 @@ struct ended_record {
 	/* Threads, leaders among them (as far as it is known), and threads that started within the span. */
 	uint64_t threads, processes, born;
 	bool kernel; /* kernel threads only */
+	bool untold; /* it says of its threads that they ended, nothing else: it needs no row of its own */
 	uint64_t amounts[ENDED_SLOTS];
 	uint8_t states[ENDED_SLOTS];    /* ENDED_… */
 	reason_id reasons[ENDED_SLOTS]; /* why some value was unavailable */
@@ -33,7 +35,7 @@ struct ended {
 	size_t capacity;
 	uint64_t threads, processes;
 	/* The record of what nobody told, and all CPU time that no thread has, in ns, less what they have too
-	 * much; NAN: not known. */
+	 * much; NAN: not known of some round, so that the record has none either. */
 	bool has_estimate;
 	size_t estimate;
 	double left_ns;
@@ -48,8 +50,8 @@ struct ended_row {
 
 /*
  * Adds what these threads of `span->now` did within the span, which ends with that snapshot, and after it
- * until their end: what came after it is known of those that told it, and unavailable of the others if
- * `rest_counts`.
+ * until their end: what came after it is known of those that told it to `set` (NULL: nobody told), and
+ * unavailable of the others if `rest_counts`.
  */
 void ended_fold(struct ended *ended, const struct span *span, const struct ended_set *set,
 		const struct ended_row *rows, size_t count, bool rest_counts);
@@ -65,7 +67,8 @@ void ended_add_thread(struct ended *ended, const struct ended_set *set, const st
 
 /*
  * CPU time of the host in a span, whose two ends are rounds, that none of the threads has, in ns: less than 0
- * when they have more. NAN where that tells nothing (ended_set_is_left()).
+ * when they have more. It is the rate that the threads' rates leave, in the time of the span. NAN where that
+ * tells nothing (ended_set_is_left()).
  */
 double ended_left(const struct span *span);
 

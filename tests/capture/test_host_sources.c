@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "capture/procfs/centi.h"
 #include "capture/host/cgroup.h"
+#include "base/clock.h"
 #include "capture/host/host.h"
 #include "capture/host/pressure.h"
 #include "capture/host/sched_ext.h"
@@ -393,6 +394,7 @@ static void test_load(void **state)
 	struct snapshot *snapshot = snapshot_create();
 	const struct provenance *provenance = &snapshot->provenance;
 	struct tree tree;
+	uint64_t before;
 
 	(void)state;
 	tree_make(&tree);
@@ -402,8 +404,12 @@ static void test_load(void **state)
 	tree_text(&tree, "proc/loadavg", "3.20 2.90 700.75 1/100 12\n");
 	tree_text(&tree, "proc/meminfo", "MemAvailable: 60 kB\n");
 	tree_open(&tree);
+	before = clock_ns(CLOCK_BOOTTIME);
+	host_read_ticks(&tree.roots, snapshot);
 	host_read_load(&tree.roots, snapshot);
 	assert_true(provenance->cpu_ticks_known);
+	assert_true(provenance->cpu_ticks_at_ns >= before &&
+		    provenance->cpu_ticks_at_ns <= clock_ns(CLOCK_BOOTTIME));
 	assert_int_equal(provenance->cpu_ticks[0], 1);
 	assert_int_equal(provenance->cpu_ticks[7], 8);
 	assert_true(provenance->procs_running.present);

@@ -220,7 +220,7 @@ static void test_reused_id(void **state)
 	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
 
 	(void)state;
-	assert_string_equal(fixture_shown(table, "job", COLUMN_CPU), "600ms");
+	assert_string_equal(fixture_shown(table, "job", COLUMN_CPU), "≥600ms");
 	assert_int_equal(session_ended_count(session), 1);
 	table_release(table);
 	session_release(session);
@@ -274,9 +274,9 @@ static void test_ended(void **state)
 	}
 	assert_int_equal(session_ended_count(session), 2);
 	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_BASE);
-	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "3.3s");
+	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "≥3.3s");
 	assert_int_equal(fixture_row(table, "web")->threads, 1);
-	assert_string_equal(fixture_shown(table, "gone", COLUMN_CPU), "70.0ms");
+	assert_string_equal(fixture_shown(table, "gone", COLUMN_CPU), "≥70.0ms");
 	assert_int_equal(fixture_row(table, "gone")->threads, 0);
 	table_release(table);
 	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);

@@ -339,6 +339,111 @@ static void test_not_watched(void **state)
 	session_release(session);
 }
 
+/* There a group whose threads ended did at least what the others did, and none has a row for that alone. */
+static void test_not_told_by_anyone(void **state)
+{
+	struct session *session = session_create();
+	struct buffer lines = {0};
+	struct view view;
+	struct table *table;
+	const struct table_row *row;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->provenance.features[FEATURE_EXITS] = (struct feature_result){
+			FEATURE_STATE_OFF, REASON_NOT_PERMITTED, NULL, NULL};
+		add_living(snapshot, 10, "pool", 1, 1000 + 100 * (uint64_t)round);
+		add_living(snapshot, 20, "sh", 1, 1000 + 100 * (uint64_t)round);
+		if (round < 2) {
+			add_living(snapshot, 11, "pool", 1, 1000 + 300 * (uint64_t)round);
+			add_living(snapshot, 30, "gone", 1, 1000 + 300 * (uint64_t)round);
+		}
+		session_add_round(session, snapshot);
+		if (round == 1)
+			assert_cells(session, VIEW_MODE_RATE, "pool", "20.0", "≥0", "·");
+	}
+	view_initialise(&view);
+	view.tab = TAB_RUN;
+	view.hide_gone = true;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "pool", COLUMN_CPU), "≥5.0");
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "5.0");
+	assert_false(fixture_has_row(table, "gone"));
+	row = fixture_row(table, "pool");
+	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
+	assert_non_null(strstr(lines.data, "Lacks what 1 thread that ended since the round before did"));
+	buffer_release(&lines);
+	table_release(table);
+	view_release(&view);
+	/* as they were last read */
+	assert_cells(session, VIEW_MODE_BASE, "pool", "≥500ms", "≥0", "≥1");
+	assert_cells(session, VIEW_MODE_BASE, "gone", "≥300ms", "≥0", "≥1");
+	assert_cells(session, VIEW_MODE_BASE, "sh", "200ms", "≥0", "≥0");
+	session_release(session);
+}
+
+/* Of what a lower bound tells every amount is one, and no others. */
+static void test_lower_bound(void **state)
+{
+	static const enum column amounts[] = {COLUMN_CPU,  COLUMN_USER, COLUMN_SYS,  COLUMN_MINF,
+					      COLUMN_MAJF, COLUMN_READ, COLUMN_WRITE};
+	size_t checked = 0;
+	struct session *session = session_create();
+	struct buffer lines = {0};
+	struct view view;
+	struct table *table;
+	const struct table_row *row;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		snapshot->ended->lower_bound = true;
+		add_living(snapshot, 10, "sh", 1, 1000 + 100 * (uint64_t)round);
+		add_living(snapshot, 20, "make", 1, 1000 + 100 * (uint64_t)round);
+		if (round == 0) {
+			add_living(snapshot, 11, "sh", 1, 500);
+		} else {
+			add_thread(snapshot, 11, 11, "sh", 1, 600);
+			add_group(snapshot, "cc1", 40, 1000);
+		}
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, VIEW_MODE_RATE, "sh", "≥10.0", "0", "0.5");
+	assert_cells(session, VIEW_MODE_RATE, "cc1", "≥50.0", "20.0", "20.0");
+	assert_cells(session, VIEW_MODE_BASE, "cc1", "≥1.0s", "40", "40");
+	assert_cells(session, VIEW_MODE_RATE, "make", "5.0", "0", "0");
+	view_initialise(&view);
+	for (view.tab = TAB_RUN; view.tab <= TAB_MEMORY; view.tab++) {
+		view.mode = VIEW_MODE_INTERVAL;
+		table = session_table(session, &view);
+		row = fixture_row(table, "cc1");
+		for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
+			for (size_t column = 0; column < table->column_count; column++) {
+				if (table->columns[column].column != (unsigned int)amounts[i])
+					continue;
+				assert_true(row->cells[column].partial);
+				checked++;
+			}
+		}
+		table_release(table);
+	}
+	assert_true(checked >= sizeof(amounts) / sizeof(amounts[0]));
+	view.tab = TAB_RUN;
+	table = session_table(session, &view);
+	row = fixture_row(table, "cc1");
+	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
+	assert_non_null(strstr(lines.data, "Value: at least 1,000,000,000 ns"));
+	assert_non_null(strstr(lines.data, "did, without the last moments."));
+	buffer_release(&lines);
+	table_release(table);
+	view_release(&view);
+	session_release(session);
+}
+
 /* A host of two CPUs that were busy for so long since its start, of a capture that sees all threads. */
 static struct snapshot *unwatched_snapshot(int seconds, uint64_t user_ms)
 {
@@ -350,6 +455,7 @@ static struct snapshot *unwatched_snapshot(int seconds, uint64_t user_ms)
 	provenance->features[FEATURE_ALL_PROCESSES].state = FEATURE_STATE_ON;
 	provenance->features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_ON;
 	provenance->cpu_ticks_known = true;
+	provenance->cpu_ticks_at_ns = provenance->boottime_ns;
 	provenance->forks = (struct optional_u64){(uint64_t)seconds, true};
 	provenance->cpu_ticks[0] = user_ms / 20;
 	provenance->cpu_ticks[2] = user_ms / 20;
@@ -433,6 +539,75 @@ static void test_left_since_base(void **state)
 	session_release(session);
 }
 
+/*
+ * What the host did is counted between two moments of their own, by which the time of the threads differs:
+ * two CPUs that never rest run for no more than there is time.
+ */
+static void test_left_of_unlike_rounds(void **state)
+{
+	static const uint64_t duration_ms[] = {100, 900};
+	struct session *session = session_create();
+	double sum = 0;
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = unwatched_snapshot(100 + 2 * round, 5000);
+		struct provenance *provenance = &snapshot->provenance;
+		const uint64_t late_ms = duration_ms[round];
+
+		/* 2.8 s of 2 CPUs and some ticks, one CPU of a thread that was read when the round was over
+		 */
+		provenance->duration_ns = MS(late_ms);
+		provenance->cpu_ticks_at_ns += MS(late_ms);
+		provenance->cpu_ticks[0] += (2000 * (uint64_t)round + late_ms) / 5 + 4 * (uint64_t)round;
+		provenance->cpu_ticks[3] = 1000;
+		snapshot->host.online_cpus = (struct optional_u64){2, true};
+		add_living(snapshot, 10, "sh", 1, 1000 + 2000 * (uint64_t)round + late_ms);
+		snapshot_read_times(
+			snapshot, snapshot->metric_source[METRIC_RUN_TIME_NS])[0] = provenance->boottime_ns +
+										    MS(late_ms);
+		session_add_round(session, snapshot);
+	}
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	for (size_t i = 0; i < table->row_count; i++)
+		sum += fixture_cell(table, table->rows[i].label, COLUMN_CPU)->value.real;
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "100.0");
+	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "100.0");
+	assert_true(sum < 200.01);
+	table_release(table);
+	session_release(session);
+}
+
+/* Once a round did not tell it, it is not known since the base, nor 0. */
+static void test_left_not_known(void **state)
+{
+	struct session *session = session_create();
+	const struct cell *cell;
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 4; round++) {
+		struct snapshot *snapshot = unwatched_snapshot(100 + 2 * round, 5000 + 900 * (uint64_t)round);
+
+		add_living(snapshot, 10, "sh", 1, 1000 + 500 * (uint64_t)round);
+		if (round == 2)
+			snapshot->provenance.cpu_ticks_known = false;
+		session_add_round(session, snapshot);
+		if (round == 1)
+			assert_cells(session, VIEW_MODE_BASE, "(ended)", "400ms", "≥0", "≥0");
+	}
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	cell = fixture_cell(table, "(ended)", COLUMN_CPU);
+	assert_int_equal(cell->state, CELL_UNAVAILABLE);
+	table_release(table);
+	session_set_base(session);
+	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	assert_false(fixture_has_row(table, "(ended)"));
+	table_release(table);
+	session_release(session);
+}
+
 static void set_scope(struct snapshot *snapshot)
 {
 	static uint32_t scope[] = {10};
@@ -482,6 +657,7 @@ static void test_nothing_left(void **state)
 		{500, NULL},
 		{300, NULL},
 		{600, NULL}, /* the tick might have met it */
+		{750, NULL}, /* also one of 10 ms */
 		{900, set_scope},
 		{900, hide_processes},
 		{900, choose_other_namespace},
@@ -638,6 +814,10 @@ int main(void)
 		cmocka_unit_test(test_read_while_it_waited),
 		cmocka_unit_test(test_read_overlaps),
 		cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_not_told_by_anyone),
+		cmocka_unit_test(test_lower_bound),
+		cmocka_unit_test(test_left_of_unlike_rounds),
+		cmocka_unit_test(test_left_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
