@@ -15,9 +15,10 @@
 #include "latency.skel.h"
 
 enum {
-	SCARCE_SLOTS = LATENCY_SLOTS / 4, /* with fewer of them free, those without waits are taken back */
-	IDLE_READINGS = 30,               /* after so many readings without one */
-	FIRST_VERSION = 1,
+	/* with more of them used, those without waits are taken back: reading them takes time */
+	KEPT_SLOTS = LATENCY_SHARDED_SLOTS / 4 * 3,
+	IDLE_READINGS = 30, /* after so many readings without one */
+	FIRST_VERSION = 1,  /* of the slot of those that have none */
 	PROGRAM_COUNT = 4,
 	READ_ATTEMPTS = 100, /* some 10 us */
 };
@@ -40,7 +41,7 @@ struct bpf_latency {
 	struct latency_slot *slots; /* mapped, as is the next */
 	struct latency_counts *counts;
 	struct seen *seen;
-	size_t free_count;
+	size_t used_count;          /* of slots, when last read */
 	struct latency_cost *costs; /* a place for each possible CPU */
 	struct latency_cost cost;   /* as read before, all CPUs together */
 };
@@ -66,23 +67,13 @@ static void unmap_array(void *start, const struct bpf_map *map)
 		munmap(start, (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map));
 }
 
-static void free_slot(struct bpf_latency *latency, uint32_t index)
-{
-	latency->slots[index].used = 0;
-	if (bpf_map_update_elem(bpf_map__fd(latency->object->maps.free_slots), NULL, &index, BPF_ANY) == 0)
-		latency->free_count++;
-}
-
 static void fill_maps(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
 {
 	const uint32_t one = 1;
 
 	latency->slots[LATENCY_SLOT_OTHER].used = 1;
-	for (uint32_t i = 0; i < LATENCY_SLOTS; i++) {
-		latency->slots[i].version = FIRST_VERSION;
-		if (i != LATENCY_SLOT_OTHER)
-			free_slot(latency, i);
-	}
+	latency->slots[LATENCY_SLOT_OTHER].version = FIRST_VERSION;
+	latency->object->bss->fresh_slot = LATENCY_SLOT_OTHER + 1;
 	for (size_t i = 0; i < scope_count; i++)
 		bpf_map_update_elem(bpf_map__fd(latency->object->maps.scope), &scope[i], &one, BPF_ANY);
 }
@@ -100,7 +91,8 @@ static int open_object(struct bpf_latency *latency, size_t scope_count)
 		latency->shard_count *= 2;
 	object->rodata->shard_mask = latency->shard_count - 1;
 	object->rodata->scoped = scope_count != 0;
-	bpf_map__set_max_entries(object->maps.counts, LATENCY_SLOTS * latency->shard_count);
+	bpf_map__set_max_entries(object->maps.counts,
+				 latency_record_counts(LATENCY_SLOTS, latency->shard_count));
 	if (scope_count != 0)
 		bpf_map__set_max_entries(object->maps.scope, (uint32_t)scope_count);
 	return 0;
@@ -324,17 +316,32 @@ static bool read_kind(struct latency_counts *shards, uint32_t shard_count, size_
 /* Reads a slot: its waits since it was last read. False where there are none. */
 static bool read_counts(struct bpf_latency *latency, uint32_t index, struct bpf_waits *waits)
 {
-	struct latency_counts *shards = &latency->counts[(size_t)index * latency->shard_count];
+	struct latency_counts *shards = &latency->counts[latency_record_counts(index, latency->shard_count)];
+	const uint32_t shard_count = index < LATENCY_SHARDED_SLOTS ? latency->shard_count : 1;
 	bool found = false;
 
 	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++)
-		found |= read_kind(shards, latency->shard_count, kind, &latency->seen[index], waits);
+		found |= read_kind(shards, shard_count, kind, &latency->seen[index], waits);
 	return found;
+}
+
+/* Gives a slot that no thread takes any more to the free ones. */
+static void free_slot(struct bpf_latency *latency, uint32_t index)
+{
+	uint32_t *used = &latency->slots[index].used;
+
+	/* who takes it sets it */
+	__atomic_store_n(used, 0, __ATOMIC_RELEASE);
+	if (bpf_map_update_elem(bpf_map__fd(latency->object->maps.free_slots), NULL, &index, BPF_ANY) == 0)
+		latency->seen[index].is_leaving = false;
+	else
+		__atomic_store_n(used, 1, __ATOMIC_RELEASE); /* once more with the next reading */
 }
 
 /*
  * Takes a slot back in two readings: first no thread finds it any more, and then, when all that were about to
- * count a wait in it have done so, it is free.
+ * count a wait in it have done so, it is free. Where the kernel refuses it, which it may at any time before
+ * Linux 5.19 (see take() of capture.c), the slot stays with its names.
  */
 static void take_back(struct bpf_latency *latency, uint32_t index)
 {
@@ -344,13 +351,12 @@ static void take_back(struct bpf_latency *latency, uint32_t index)
 	if (index == LATENCY_SLOT_OTHER)
 		return;
 	if (seen->is_leaving) {
-		seen->is_leaving = false;
 		seen->idle = 0;
 		memset(seen->longest, 0, sizeof(seen->longest));
 		free_slot(latency, index);
-	} else if (++seen->idle >= IDLE_READINGS && latency->free_count < SCARCE_SLOTS) {
+	} else if (++seen->idle >= IDLE_READINGS && latency->used_count > KEPT_SLOTS &&
+		   bpf_map_delete_elem(bpf_map__fd(latency->object->maps.slot_of_names), &slot->names) == 0) {
 		seen->is_leaving = true;
-		bpf_map_delete_elem(bpf_map__fd(latency->object->maps.slot_of_names), &slot->names);
 		__atomic_add_fetch(&slot->version, 1, __ATOMIC_RELEASE);
 	}
 }
@@ -374,10 +380,11 @@ void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void 
 		      uint64_t *ret_events, uint64_t *ret_cost_ns)
 {
 	const struct latency_cost before = latency->cost;
+	const uint32_t fresh = __atomic_load_n(&latency->object->bss->fresh_slot, __ATOMIC_ACQUIRE);
 	uint64_t samples;
 	size_t used = 0;
 
-	for (uint32_t i = 0; i < LATENCY_SLOTS; i++) {
+	for (uint32_t i = 0; i < fresh && i < LATENCY_SLOTS; i++) {
 		struct latency_slot *slot = &latency->slots[i];
 		struct bpf_waits waits;
 
@@ -394,7 +401,7 @@ void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void 
 		waits.tid = slot->tid;
 		take(context, &waits);
 	}
-	latency->free_count = LATENCY_SLOTS - used;
+	latency->used_count = used;
 	/* threads that found no slot look for one again */
 	__atomic_add_fetch(&latency->slots[LATENCY_SLOT_OTHER].version, 1, __ATOMIC_RELEASE);
 	latency->cost = read_costs(latency);

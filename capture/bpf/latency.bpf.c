@@ -24,7 +24,8 @@ enum {
 
 const volatile __u32 shard_mask;
 
-__u64 since; /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
+__u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
+__u32 fresh_slot; /* the first that never had names, as all behind it; may be more than LATENCY_SLOTS */
 /* Only in processes of these ids, in the initial pid namespace, when `scoped`. */
 const volatile bool scoped;
 
@@ -59,7 +60,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LATENCY_SLOTS); /* times the shards; set before loading */
+	__uint(max_entries, LATENCY_SLOTS); /* those of all shards; set before loading */
 	__type(key, __u32);
 	__type(value, struct latency_counts);
 } counts SEC(".maps");
@@ -115,6 +116,21 @@ static __always_inline bool same_name(const char *left, const char *right)
 	       ((const __u64 *)left)[1] == ((const __u64 *)right)[1];
 }
 
+/* A slot that nobody has: one that was given back, else one that never had names; LATENCY_SLOT_OTHER when
+ * none is left. */
+static __always_inline __u32 take_slot(void)
+{
+	__u32 index;
+
+	if (bpf_map_pop_elem(&free_slots, &index) == 0)
+		return index;
+	/* so that it does not count on for ever */
+	if (*(volatile __u32 *)&fresh_slot >= LATENCY_SLOTS)
+		return LATENCY_SLOT_OTHER;
+	index = __sync_fetch_and_add(&fresh_slot, 1);
+	return index < LATENCY_SLOTS ? index : LATENCY_SLOT_OTHER;
+}
+
 /* A slot for names that have none, LATENCY_SLOT_OTHER when none is left. */
 static __noinline __u32 make_slot(struct latency_times *times, __u32 tgid, __u32 tid)
 {
@@ -123,7 +139,8 @@ static __noinline __u32 make_slot(struct latency_times *times, __u32 tgid, __u32
 
 	if (times == NULL)
 		return LATENCY_SLOT_OTHER;
-	if (bpf_map_pop_elem(&free_slots, &index) != 0)
+	index = take_slot();
+	if (index == LATENCY_SLOT_OTHER)
 		return LATENCY_SLOT_OTHER;
 	slot = bpf_map_lookup_elem(&slots, &index);
 	if (slot == NULL)
@@ -171,7 +188,9 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 static __always_inline void count_wait(struct task_struct *task, struct latency_times *times, __u32 kind,
 				       __u64 from, __u64 now)
 {
-	__u32 index = slot_of(task, times) * (shard_mask + 1) + (bpf_get_smp_processor_id() & shard_mask);
+	__u32 slot = slot_of(task, times);
+	__u32 shard = slot < LATENCY_SHARDED_SLOTS ? bpf_get_smp_processor_id() & shard_mask : 0;
+	__u32 index = latency_record_counts(slot, shard_mask + 1) + shard;
 	struct latency_counts *own = bpf_map_lookup_elem(&counts, &index);
 	/* the clock may go back a little between two CPUs: ktime_get_mono_fast_ns() */
 	__u64 wait = now > from ? now - from : 0;

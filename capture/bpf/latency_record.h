@@ -6,13 +6,16 @@
 
 /*
  * What the programs that measure waits and those who read them share. Threads of one name, process name and
- * cgroup share a slot: a number under which their waits are counted. A slot's counts stand in several shards,
- * each for some of the CPUs, so that those of a large host do not wait for one another.
+ * cgroup share a slot: a number under which their waits are counted. The counts of the slots that are given
+ * out first, which those have that wait most often, stand in several shards, each for some of the CPUs, so
+ * that those of a large host do not wait for one another. Those of the many others stand in one: shards for
+ * all would take 92 MB.
  */
 
 enum {
 	LATENCY_SLOT_OTHER = 0, /* of all that found no slot left */
-	LATENCY_SLOTS = 4096,
+	LATENCY_SLOTS = 32768,
+	LATENCY_SHARDED_SLOTS = 4096, /* from 0 on */
 	LATENCY_SHARDS_MAX = 8,
 	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
 	LATENCY_RECORD_KINDS = 2,    /* run queue, D */
@@ -32,7 +35,7 @@ struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
 	struct latency_names names;
 	__u32 slot;
-	__u32 version; /* of the slot; 0: it has none yet */
+	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
 };
 
 /*
@@ -49,11 +52,19 @@ struct latency_counts {
 /* What is known of a slot. */
 struct latency_slot {
 	struct latency_names names;
-	__u32 version; /* changes when the slot is given to other names */
+	__u32 version; /* changes when the slot is given to other names; never 0 of slot 0 */
 	__u32 tgid;    /* of the thread that it was made for, in the initial pid namespace */
 	__u32 tid;
 	__u32 used; /* 0 while it has no names */
 };
+
+/* Where the counts of a slot begin, of which each shard of `shard_count` has its own. */
+static __always_inline __u32 latency_record_counts(__u32 slot, __u32 shard_count)
+{
+	return slot < LATENCY_SHARDED_SLOTS
+		       ? slot * shard_count
+		       : LATENCY_SHARDED_SLOTS * shard_count + (slot - LATENCY_SHARDED_SLOTS);
+}
 
 /* What measuring costs, on one CPU. */
 struct latency_cost {

@@ -19,6 +19,7 @@
 
 _Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets are the same");
 _Static_assert((int)LATENCY_RECORD_KINDS == (int)LATENCY_KIND_COUNT, "the kinds are the same");
+_Static_assert((int)LATENCY_SLOTS <= (int)LATENCY_RECORDS_MAX, "sums have room for all names of a round");
 
 enum {
 	KNOWN_CGROUPS_MAX = 16384, /* then they are learned anew */

@@ -366,7 +366,7 @@ static void append_latency(struct explanation *explanation, const struct column_
 	if (unknown != 0)
 		buffer_append_format(explanation->lines,
 				     "%s more found no room under their names, only under %s:\n"
-				     "any of them may be of this row, and is missing below.\n",
+				     "those that are of this row, if any, are missing below.\n",
 				     number_group_digits(unknown, text), latency_other_name);
 	capture_facts_append_span(&duration, span->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",

@@ -23,7 +23,7 @@ extern const char *const latency_kind_names[LATENCY_KIND_COUNT]; /* "run_queue",
 
 enum {
 	LATENCY_BUCKETS = 40,
-	LATENCY_RECORDS_MAX = 8192, /* of sums; what is beyond is put together under `(other)` */
+	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */
 };
 
 /* The name of the record that stands for what had no record of its own: of process, thread and cgroup. */

@@ -44,6 +44,10 @@ const char *live_cgroup(const struct snapshot *snapshot, long row);
 /* The reason of a metric of a row: REASON_READ when it was read or does not apply. */
 reason_id live_reason(const struct snapshot *snapshot, long row, enum metric metric);
 
+/* From now on bpf(2) is refused to this thread and all that it starts, as before Linux 5.19 to who has
+ * dropped CAP_BPF where kernel.unprivileged_bpf_disabled is set. False where that cannot be done. */
+bool live_refuse_bpf(void);
+
 /* A child that has run `body` and sleeps until it is ended by live_end(). */
 pid_t live_start(void (*body)(void *argument), void *argument);
 void live_end(pid_t child);

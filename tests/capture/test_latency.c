@@ -29,6 +29,9 @@ enum {
 	RENAMERS = 4,
 	READINGS = 200,
 	ROWS = 5000,
+	MANY_NAMES = 12000, /* as many as a host with hundreds of containers may have */
+	IDLE_READINGS = 64, /* more than names without waits keep their room where it is scarce */
+	IDLE_NAMES = 4000,  /* more than keep it for ever */
 };
 
 /* NULL, with a printed reason, where it cannot be measured. */
@@ -119,6 +122,109 @@ static void test_longest(void **state)
 		      (unsigned long long)check.rows, (unsigned long long)check.wrong);
 	assert_true(check.rows >= ROWS);
 	assert_int_equal(check.wrong, 0);
+}
+
+/* --- room for names --- */
+
+/* Waits once under each of `count` names, but for a few where the time is over before the CPU is left. */
+static void wait_under_names(unsigned int count)
+{
+	const struct timespec pause = {0, 1000};
+	char name[LATENCY_NAME_SIZE];
+
+	for (unsigned int i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "name-%u", i);
+		prctl(PR_SET_NAME, name);
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Whether so many were found of them. */
+static bool are_most(size_t found, size_t count)
+{
+	return found <= count && found >= count / 10 * 9;
+}
+
+struct names_check {
+	size_t found; /* of those names */
+	uint64_t unnamed;
+};
+
+static void count_names(void *context, const struct bpf_waits *waits)
+{
+	struct names_check *check = context;
+
+	if (waits->names != NULL)
+		check->found += strncmp(waits->names->thread, "name-", strlen("name-")) == 0;
+	for (size_t i = 0; waits->names == NULL && i < LATENCY_RECORD_BUCKETS; i++)
+		check->unnamed += waits->buckets[0][i];
+}
+
+static void *wait_under_many_names(void *argument)
+{
+	wait_under_names(MANY_NAMES);
+	return argument;
+}
+
+/* All are counted under their names. */
+static void test_many_names(void **state)
+{
+	struct bpf_latency *latency = measure((uint32_t)getpid());
+	struct names_check check = {0};
+	uint64_t events, cost;
+	pthread_t thread;
+
+	(void)state;
+	if (latency == NULL)
+		skip();
+	assert_int_equal(pthread_create(&thread, NULL, wait_under_many_names, NULL), 0);
+	pthread_join(thread, NULL);
+	bpf_latency_read(latency, count_names, &check, &events, &cost);
+	bpf_latency_close(latency);
+	assert_int_equal(check.unnamed, 0);
+	assert_true(are_most(check.found, MANY_NAMES));
+}
+
+/* Exits with 0 where the waits are counted under names that had none for long, which could not be taken back.
+ */
+static void run_refused(void)
+{
+	struct bpf_latency *latency = measure((uint32_t)getpid());
+	struct names_check before = {0}, idle = {0}, after = {0};
+	uint64_t events, cost;
+
+	wait_under_names(IDLE_NAMES);
+	bpf_latency_read(latency, count_names, &before, &events, &cost);
+	if (!are_most(before.found, IDLE_NAMES) || !live_refuse_bpf())
+		_exit(1);
+	for (int i = 0; i < IDLE_READINGS; i++)
+		bpf_latency_read(latency, count_names, &idle, &events, &cost);
+	/* what it cost is not known, which is not the same as nothing */
+	if (events != 0)
+		_exit(2);
+	wait_under_names(IDLE_NAMES);
+	bpf_latency_read(latency, count_names, &after, &events, &cost);
+	_exit(are_most(after.found, IDLE_NAMES) ? 0 : 3);
+}
+
+/* What the kernel refuses to take back is not lost. */
+static void test_refused(void **state)
+{
+	struct bpf_latency *latency = measure((uint32_t)getpid());
+	pid_t child;
+	int status;
+
+	(void)state;
+	if (latency == NULL)
+		skip();
+	bpf_latency_close(latency);
+	child = fork();
+	if (child == 0)
+		run_refused();
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* --- a clock that goes back --- */
@@ -361,10 +467,9 @@ static void test_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longest),
-		cmocka_unit_test(test_clock_goes_back),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_longest), cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_names),   cmocka_unit_test(test_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,7 +253,7 @@ static void test_names_come_and_go(void **state)
 {
 	enum {
 		ROUNDS = 4,
-		NAMES = 3000
+		NAMES = LATENCY_RECORDS_MAX / 8 * 3
 	};
 	struct table *table;
 	char name[16];
@@ -318,6 +318,7 @@ static void test_other_in_words(void **state)
 	explain("web", COLUMN_WAITS, &lines);
 	assert_non_null(strstr(lines.data, "Value: at least 200"));
 	assert_non_null(strstr(lines.data, "4 more found no room under their names, only under (other)"));
+	assert_non_null(strstr(lines.data, "those that are of this row, if any, are missing below.\n"));
 	explain("pool", COLUMN_WAITS, &lines);
 	assert_non_null(strstr(lines.data, "Unavailable: may be counted under (other)."));
 	explain("(other)", COLUMN_WAITS, &lines);
