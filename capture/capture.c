@@ -504,6 +504,21 @@ static int try_to_take(struct round *round)
 	return result;
 }
 
+/* Measuring waits would go on, but without giving room back and not knowing what it costs. */
+static void give_up_latency(struct capture *capture)
+{
+	if (capture->latency == NULL && !capture->latency_is_to_load)
+		return;
+	latency_watch_close(capture->latency);
+	capture->latency = NULL;
+	capture->latency_is_to_load = false;
+	capture->latency_result = (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_NOT_PERMITTED,
+		.detail = "bpf(2) is refused since this began",
+	};
+}
+
 /* From here on threads are read from procfs; what the last snapshot's rows are known by is another thing
  * there. */
 static void give_up_passes(struct capture *capture)
@@ -525,6 +540,8 @@ static void give_up_passes(struct capture *capture)
 	capture->ended_result = capture->passes.result;
 	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
 					  &capture->arena, &capture->ended_result);
+	if (failure == -EPERM)
+		give_up_latency(capture);
 	process_list_release(&capture->processes);
 	process_list_initialize(&capture->processes, capture->roots.descriptor[ROOT_PROC]);
 	snapshot_release(capture->previous);

@@ -398,8 +398,8 @@ static void add_cost(struct header_line *line, const struct snapshot *now)
 	buffer_release(&text);
 }
 
-/* That waits are measured and at least how much of one CPU that takes, or that they cannot be; on its tab,
- * how to measure them. */
+/* That waits are measured and at least how much of one CPU that takes, where it is known, or that they cannot
+ * be; on its tab, how to measure them. */
 static void add_latency(struct header_line *line, const struct ui *ui)
 {
 	const struct snapshot *now = session_now(ui->session);
@@ -407,7 +407,7 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 
 	if (ui->options->file_name != NULL)
 		return;
-	if (ui->settings.latency && latency->span_ns != 0 && !latency->is_whole)
+	if (ui->settings.latency && latency->events != 0 && latency->span_ns != 0 && !latency->is_whole)
 		add(line, STYLE_MESSAGE, "latency (l) %s%.2g%% of a CPU", draw_marks()->at_least,
 		    (double)latency->cost_ns * 100 / (double)latency->span_ns);
 	else if (ui->settings.latency)

@@ -914,6 +914,47 @@ static void test_failed_pass(void **state)
 	live_end(child);
 }
 
+/* Exits with 0 where measuring waits ends, with a reason, once bpf(2) is refused; 77 where it cannot begin.
+ */
+static void run_refused(void)
+{
+	const struct capture_options options = {.backend = CAPTURE_BACKEND_AUTOMATIC, .latency = true};
+	const struct feature_result *feature;
+	struct capture *capture;
+	struct snapshot *round;
+	struct error error;
+
+	if (capture_open(&options, &capture, &error) < 0 || capture_switch_latency(capture, true) < 0)
+		_exit(77);
+	round = live_round(capture);
+	if (!round->latency.present || !live_refuse_bpf())
+		_exit(1);
+	snapshot_release(round);
+	round = live_round(capture);
+	feature = &round->provenance.features[FEATURE_LATENCY];
+	if (round->latency.present || feature->state != FEATURE_STATE_OFF ||
+	    feature->reason != REASON_NOT_PERMITTED || strstr(feature->detail, "refused") == NULL)
+		_exit(2);
+	_exit(capture_switch_latency(capture, true) == -ENOTSUP ? 0 : 3);
+}
+
+/* What is refused to passes is refused to all that BPF measures. */
+static void test_refused_latency(void **state)
+{
+	const pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0)
+		run_refused();
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* Where nothing but BPF was asked for there is no snapshot. */
 static void test_failed_pass_is_an_error(void **state)
 {
@@ -1077,7 +1118,7 @@ int main(void)
 		cmocka_unit_test(test_no_run_for_nothing),      cmocka_unit_test(test_many_chosen),
 		cmocka_unit_test(test_cgroups_of_movers),       cmocka_unit_test(test_movers),
 		cmocka_unit_test(test_exec_by_a_thread),        cmocka_unit_test(test_failed_pass),
-		cmocka_unit_test(test_failed_pass_is_an_error),
+		cmocka_unit_test(test_failed_pass_is_an_error), cmocka_unit_test(test_refused_latency),
 	};
 	const struct CMUnitTest pure[] = {
 		cmocka_unit_test(test_times),      cmocka_unit_test(test_states),

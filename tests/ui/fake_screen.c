@@ -133,6 +133,8 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 		return true;
 	} else if (strcmp(line, "off") == 0) {
 		fake_session_switch_off(arguments);
+	} else if (strcmp(line, "measured") == 0) {
+		fake_session_measure_latency(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stderr") == 0) {
 		fprintf(stderr, "%s\n", arguments);
 	} else if (strcmp(line, "crash") == 0) {

@@ -71,6 +71,16 @@ void fake_session_switch_off(const char *feature)
 	switched_off[found] = true;
 }
 
+static struct latency latency;
+
+void fake_session_measure_latency(uint64_t events)
+{
+	latency = (struct latency){.present = true,
+				   .span_ns = 1000000000,
+				   .events = events,
+				   .cost_ns = events != 0 ? 20000000 : 0};
+}
+
 struct snapshot *fake_session_snapshot(uint64_t round)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -102,6 +112,7 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 			.remedy = i == FEATURE_TASKSTATS ? NULL : "sysctl kernel.task_delayacct=1",
 		};
 	}
+	snapshot->latency = latency;
 	snapshot->host.present = true;
 	snapshot->host.online_cpus = (struct optional_u64){8, true};
 	snapshot->host.total_memory_kib = (struct optional_u64){16 << 20, true};

@@ -19,6 +19,10 @@ void fake_session_take_rows(struct session *session);
 /* Switches one more feature off in snapshots to come, by its name; aborts when there is none. */
 void fake_session_switch_off(const char *feature);
 
+/* Waits are measured in snapshots to come: so many events of the scheduler, 0 where that is not known, at a
+ * cost of 2 % of a CPU. */
+void fake_session_measure_latency(uint64_t events);
+
 /* A snapshot with the header's facts: host "fakehost", 8 CPUs, load, pressure, a feature that is off. */
 struct snapshot *fake_session_snapshot(uint64_t round);
 

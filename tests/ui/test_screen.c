@@ -440,6 +440,14 @@ static void test_latency_key(void **state)
 	pty_wait_answer(&pty, "latency 1");
 	pty_wait_text(&pty, "WAITS/s");
 	pty_wait_text(&pty, "{N}  latency (l)  ");
+	pty_command(&pty, "measured 1000");
+	fake_round(&pty, "alpha 1");
+	pty_wait_text(&pty, "2% of a CPU");
+	/* what it cost is not known */
+	pty_command(&pty, "measured 0");
+	fake_round(&pty, "alpha 1");
+	pty_wait_no_text(&pty, "of a CPU");
+	pty_wait_text(&pty, "{N}  latency (l)  ");
 	pty_command(&pty, "off latency");
 	fake_round(&pty, "alpha 1");
 	pty_wait_text(&pty, "{N}  no latency (e: why)  ");
