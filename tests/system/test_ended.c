@@ -403,7 +403,8 @@ static void test_storm(void **state)
 	shown = number_of(table, row, COLUMN_CPU);
 	while (table->columns[cpu].column != COLUMN_CPU)
 		cpu++;
-	assert_int_equal(row->cells[cpu].partial, by_messages);
+	if (by_messages)
+		assert_true(row->cells[cpu].partial);
 	if (by_messages)
 		assert_between("their CPU time", shown, count * MS(1) - count * MS(1) / 20,
 			       own + own / 20 + TICKS_NS);
