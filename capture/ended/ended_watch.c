@@ -496,11 +496,15 @@ static void add_items(struct reading *reading)
 	const struct bpf_exit_item *items;
 	size_t count;
 
-	if (bpf_exits_list(reading->watch->exits, &items, &count) < 0)
-		reading->set->unread = true;
+	const bool whole = bpf_exits_list(reading->watch->exits, &items, &count) == 0;
+
 	for (size_t i = 0; i < count; i++)
 		add_item(reading, &items[i]);
-	prune_tracked(reading->watch);
+	/* what was not listed this time may be yet, and was told of already */
+	if (whole)
+		prune_tracked(reading->watch);
+	else
+		reading->set->unread = true;
 }
 
 /* Threads of which the programs could not keep anything; a group of none says that something was not read. */

@@ -43,6 +43,7 @@ enum {
 	/* One of so many ends may be missing: Linux 6.18 frees some tasks, a few in a row, without the event
 	 * sched_process_free. Debian's 6.1 and 7.3 missed none. */
 	MISSED = 50,
+	UNSEEN = 10, /* the same of thousands that end within moments, where many in a row may be missing */
 };
 
 static struct capture *capture;
@@ -899,7 +900,7 @@ static void run_names(unsigned int first, unsigned int count)
 		assert_int_equal(pthread_create(&thread, NULL, named_life, name), 0);
 		assert_int_equal(pthread_join(thread, NULL), 0);
 	}
-	sleep_ms(RCU_MS);
+	wait_until_freed();
 }
 
 static const struct cell *cell_of(const struct table *table, const struct table_row *row, enum column column)
@@ -953,8 +954,8 @@ static void test_lost(void **state)
 	run_names(0, NAMES);
 	take_round();
 	lost = session_now(session)->ended->lost;
-	assert_between("threads that were lost", lost, NAMES - NAMES / 100 - ROOM, NAMES - NAMES / 4);
-	assert_true(names_ended(VIEW_MODE_INTERVAL, &others, &partial) + others >= NAMES - NAMES / 100);
+	assert_between("threads that were lost", lost, NAMES - NAMES / UNSEEN - ROOM, NAMES - NAMES / 4);
+	assert_true(names_ended(VIEW_MODE_INTERVAL, &others, &partial) + others >= NAMES - NAMES / UNSEEN);
 	assert_true(partial);
 	take_round();
 	assert_int_equal(session_now(session)->ended->lost, 0);
@@ -971,7 +972,7 @@ static void test_many_names(void **state)
 		ROUNDS = 12,
 		NAMES = 3000,
 	};
-	uint64_t others;
+	uint64_t ended, others, sum = 0;
 	bool partial;
 
 	(void)state;
@@ -981,10 +982,13 @@ static void test_many_names(void **state)
 		run_names(i * NAMES, NAMES);
 		take_round();
 		assert_int_equal(session_now(session)->ended->lost, 0);
-		assert_between("threads that ended", names_ended(VIEW_MODE_INTERVAL, &others, &partial),
-			       NAMES - NAMES / 100, NAMES);
+		ended = names_ended(VIEW_MODE_INTERVAL, &others, &partial);
+		assert_between("threads that ended", ended, NAMES / 2, NAMES);
 		assert_false(partial);
+		sum += ended;
 	}
+	assert_between("threads that ended in all", sum, ROUNDS * NAMES - ROUNDS * NAMES / UNSEEN,
+		       ROUNDS * NAMES);
 }
 
 /* What could not be read is marked, and told in another round. */
@@ -1014,7 +1018,7 @@ static void test_unread(void **state)
 		assert_false(session_now(session)->ended->unread);
 		ended += names_ended(VIEW_MODE_INTERVAL, &others, &partial);
 		assert_false(partial);
-		assert_between("threads that ended", ended, NAMES - NAMES / 100, NAMES);
+		assert_between("threads that ended", ended, NAMES - NAMES / UNSEEN, NAMES);
 	}
 }
 
