@@ -55,14 +55,25 @@ static struct {
 	char storm[16], first[16], last[16], life[16], zombie[16], names[16];
 } names;
 
+/* In letters that are no hexadecimal digits: names that differ in numbers alone are one group. */
+static void make_name(char name[static 16], const char *what)
+{
+	static const char letters[] = "ghijkmnopqrstuvw";
+	char own[7] = "";
+
+	for (size_t i = 0; i < 6; i++)
+		own[i] = letters[(unsigned int)getpid() >> 4 * i & 15];
+	snprintf(name, 16, "%s-%s", what, own);
+}
+
 static void make_names(void)
 {
-	snprintf(names.storm, sizeof(names.storm), "storm-%d", getpid());
-	snprintf(names.first, sizeof(names.first), "first-%d", getpid());
-	snprintf(names.last, sizeof(names.last), "last-%d", getpid());
-	snprintf(names.life, sizeof(names.life), "life-%d", getpid());
-	snprintf(names.zombie, sizeof(names.zombie), "zombie-%d", getpid());
-	snprintf(names.names, sizeof(names.names), "names-%d", getpid());
+	make_name(names.storm, "storm");
+	make_name(names.first, "first");
+	make_name(names.last, "last");
+	make_name(names.life, "life");
+	make_name(names.zombie, "zombie");
+	make_name(names.names, "names");
 }
 
 static void sleep_ms(unsigned int milliseconds)
