@@ -183,13 +183,91 @@ static int parse_comparison(struct filter *filter, const char *text, const char 
 	return result;
 }
 
+/* Behind a bracket expression that begins at `text`. */
+static const char *skip_bracket(const char *text)
+{
+	text += text[1] == '^' ? 2 : 1;
+	if (*text == ']')
+		text++;
+	while (*text != '\0' && *text != ']')
+		text++;
+	return *text == ']' ? text + 1 : text;
+}
+
+/*
+ * Whether the C library would need much memory for an expression: it writes each repetition out, so that one
+ * of a repetition multiplies.
+ */
+static bool is_vast(const char *pattern)
+{
+	struct {
+		double before, last; /* how many atoms there are before the last one, and in it */
+	} levels[32] = {{0}}, *level = levels;
+
+	while (*pattern != '\0') {
+		unsigned long most;
+		double size = 1;
+		char *end;
+
+		switch (*pattern) {
+		case '+':
+			level->last *= 2;
+			pattern++;
+			continue;
+		case '{':
+			most = strtoul(pattern + 1, &end, 10);
+			if (*end == ',' && end[1] == '}') {
+				most++;
+				end++;
+			} else if (*end == ',') {
+				most = strtoul(end + 1, &end, 10);
+			}
+			level->last *= most > 1 ? (double)most : 1;
+			pattern = *end == '}' ? end + 1 : pattern + 1;
+			continue;
+		case '(':
+			if (++level == levels + sizeof(levels) / sizeof(levels[0]))
+				return true;
+			level->before = level->last = 0;
+			pattern++;
+			continue;
+		case ')':
+			if (level != levels) {
+				size += level->before + level->last;
+				level--;
+			}
+			pattern++;
+			break;
+		case '[':
+			pattern = skip_bracket(pattern);
+			break;
+		case '\\':
+			pattern += pattern[1] != '\0' ? 2 : 1;
+			break;
+		default:
+			pattern++;
+		}
+		level->before += level->last;
+		level->last = size;
+	}
+	/* an open parenthesis is refused anyway */
+	return level->before + level->last > 10000;
+}
+
 static int parse_regex(struct filter *filter, const char *pattern, bool negated, struct error *error)
 {
 	struct term term = {.kind = TERM_REGEX, .negated = negated};
 	char reason[128];
 	int flags = REG_EXTENDED | REG_NOSUB | (has_capital(pattern) ? 0 : REG_ICASE);
-	int result = regcomp(&term.regex, pattern, flags);
+	int result;
 
+	if (is_vast(pattern))
+		return error_set(
+			error, -EINVAL,
+			"/%s/ repeats repetitions so often that it needs too much memory; use fewer of "
+			"+ and {}",
+			pattern);
+	result = regcomp(&term.regex, pattern, flags);
 	if (result != 0) {
 		regerror(result, &term.regex, reason, sizeof(reason));
 		return error_set(error, -EINVAL, "/%s/ is not a regular expression: %s", pattern, reason);

@@ -164,6 +164,10 @@ static void test_refusals(void **state)
 {
 	(void)state;
 	assert_refused("", "empty");
+	/* the C library writes repetitions out */
+	assert_refused("/^j7+++++++++++++++++++++++++/", "too much memory");
+	assert_refused("/a{100}{2,100}{100,}/", "too much memory");
+	assert_refused("/((((a+b{9})+c){9}+d){9}+e){9,}/", "too much memory");
 	assert_refused("!", "empty");
 	assert_refused("cpuu% > 5", "did you mean CPU%?");
 	assert_refused("runtime_ns > 5", "did you mean run_time_ns?");
