@@ -123,6 +123,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->cgroups);
 	free(snapshot->latency.records);
 	ended_set_release(snapshot->ended);
+	scx_release(&snapshot->scx);
 	free(snapshot->unknown_reasons);
 	free(snapshot->triple_slots);
 	string_pool_release(&snapshot->strings);

@@ -25,7 +25,7 @@ dwarf="$process probe/dwarf"
 resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
-capture="$latency $probe capture/taskstats capture/latency capture/ended capture/task"
+capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task"
 
 line="$ui src/ctprof $capture capture src/cmd/line"
 live="$line ui/terminal ui"
@@ -57,6 +57,7 @@ capture/host: $snapshot capture/procfs
 capture/taskstats: $snapshot
 capture/bpf: $metric
 capture/latency: $latency
+capture/scx: $latency
 capture/ended: $snapshot capture/bpf capture/procfs capture/host capture/taskstats
 capture/task: $snapshot capture/bpf
 capture: $capture

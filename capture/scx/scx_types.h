@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCX_TYPES_H
+#define CTOP_SCX_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "snapshot/scx.h"
+
+/*
+ * What the types (BTF) of a sched_ext scheduler's programs say: how its contexts are laid out, and the
+ * allocator that they come from. Pure: nothing is asked of the kernel.
+ */
+
+struct btf;
+
+/*
+ * Adds the members of a struct (or a typedef of one) of the scheduler's types to `scheduler`, in their order;
+ * those of nested structs and anonymous unions under their path ("stats.runtime"), at most a few levels deep.
+ * What is no integer, bool or enum becomes a pointer, an array of integers, or other. Returns 0, -ENOENT
+ * where `type` is no struct, -E2BIG where members were left out (SCX_MEMBERS_MAX).
+ */
+int scx_types_add_members(const struct btf *btf, uint32_t type, struct scx_scheduler *scheduler);
+
+/* Which type contexts of an arena have. */
+struct scx_types_choice {
+	uint32_t type;      /* 0: none */
+	const char *name;   /* of it; owned by the BTF */
+	const char *reason; /* why there is none: "payload_size == 0", "no candidate of size 512" … ("" where
+			       there is one) */
+};
+
+/*
+ * Chooses among the named structs, and typedefs of structs, of this size by their names, in this order:
+ * `wanted` (the user's choice, NULL for none), "task_ctx", "…_arena_ctx", "…_task_ctx", "…_ctx"; the first
+ * that exactly one type fits. `arena` owns the reason.
+ */
+void scx_types_choose(const struct btf *btf, uint64_t size, const char *wanted, struct arena *arena,
+		      struct scx_types_choice *ret_choice);
+
+/* Names of the structs of this size, separated by ", ", for the user to choose from. */
+void scx_types_append_candidates(const struct btf *btf, uint64_t size, struct buffer *buffer);
+
+/* The allocator of contexts in an arena: offsets, in bytes, of what a walk and a reader need. */
+struct sdt_layout {
+	uint32_t allocator_type; /* id of the struct scx_allocator or sdt_allocator */
+	uint32_t allocator_size;
+	uint32_t elem_size; /* in the allocator: pool.elem_size */
+	uint32_t root;      /* in the allocator */
+	uint32_t allocated; /* in a descriptor */
+	uint32_t nr_free;   /* in a descriptor */
+	uint32_t chunk;     /* in a descriptor */
+	uint32_t children;  /* in a chunk */
+	uint32_t id_size;   /* of what an element has beside its payload: 8, or 16 with the id behind it */
+	bool id_after;      /* the payload comes first, and chunks point at it */
+};
+
+/*
+ * Finds it in the types of a scheduler. Returns 0; -ENOENT where it has no such allocator ("not there") or
+ * only a forward declaration of a type that has to be whole, with a sentence that names the type and says
+ * which.
+ */
+int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
+
+/* The bytes of a value of a type as text, nested as in C, by its BTF; at most `limit` bytes of text. */
+void scx_types_render(const struct btf *btf, uint32_t type, const uint8_t *bytes, size_t size, size_t limit,
+		      struct buffer *buffer);
+
+#endif

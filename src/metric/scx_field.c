@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "scx_field.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "nearest.h"
+
+const char *const scx_kind_names[SCX_KIND_COUNT] = {
+	[SCX_KIND_UNSIGNED] = "unsigned", [SCX_KIND_SIGNED] = "signed",   [SCX_KIND_BOOLEAN] = "bool",
+	[SCX_KIND_ENUM] = "enum",         [SCX_KIND_POINTER] = "pointer", [SCX_KIND_ARRAY] = "array",
+	[SCX_KIND_OTHER] = "other",
+};
+
+const char *const scx_reduction_names[SCX_REDUCTION_TOTAL] = {
+	[SCX_REDUCTION_COUNTER] = "counter", [SCX_REDUCTION_SUM] = "sum",     [SCX_REDUCTION_MEAN] = "mean",
+	[SCX_REDUCTION_MAXIMUM] = "max",     [SCX_REDUCTION_COUNT] = "count", [SCX_REDUCTION_AGE] = "age",
+};
+
+const char *const scx_reduction_words[SCX_REDUCTION_TOTAL] = {
+	[SCX_REDUCTION_COUNTER] = "What the threads added, together.",
+	[SCX_REDUCTION_SUM] = "The sum of what the threads have now.",
+	[SCX_REDUCTION_MEAN] = "The mean of what the threads have now.",
+	[SCX_REDUCTION_MAXIMUM] = "The largest that a thread has now.",
+	[SCX_REDUCTION_COUNT] = "The commonest value, * if not all threads have it; of a bool, in how many "
+				"threads it is set.",
+	[SCX_REDUCTION_AGE] = "How long ago the oldest time stamp of the threads is.",
+};
+
+enum {
+	TITLE_MAX = 12,
+	CHOICES_MAX = 64,
+};
+
+static const struct known_field {
+	const char *scheduler, *pattern;
+	struct scx_field_facts facts;
+} known_fields[] = {
+#define SCX_FIELD(schedulers, field, reduction, ladder)                                                      \
+	{schedulers, field, {SCX_REDUCTION_##reduction, LADDER_##ladder}},
+#include "scx_field.def"
+#undef SCX_FIELD
+};
+
+static const struct known_column {
+	const char *scheduler, *pattern;
+} known_columns[] = {
+#define SCX_COLUMN(scheduler, field) {scheduler, field},
+#include "scx_column.def"
+#undef SCX_COLUMN
+};
+
+/* All names that were ever met. Those below `count` do not change, so they are read without the lock. */
+static struct {
+	pthread_mutex_t lock;
+	atomic_size_t count;
+	struct arena arena; /* kept until the program ends */
+	struct scx_field fields[SCX_FIELD_MAX];
+	atomic_uint
+		described[SCX_FIELD_MAX]; /* a packed struct scx_field_facts and kind, 0: nobody has met it */
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct {
+	char name[SCX_FIELD_NAME_MAX + 1];
+	enum scx_reduction reduction;
+} choices[CHOICES_MAX];
+static size_t choice_count;
+
+/* --- names --- */
+
+static const char *last_part(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot != NULL && dot[1] != '\0' ? dot + 1 : name;
+}
+
+static bool is_title_used(const char *title)
+{
+	for (size_t i = 0; i < atomic_load_explicit(&registry.count, memory_order_relaxed); i++) {
+		if (strcmp(registry.fields[i].title, title) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The last part of the name in capitals, cut; where another field has that title, with a number behind it. */
+static const char *make_title(const char *name)
+{
+	char part[TITLE_MAX + 1] = {0}, title[TITLE_MAX + 1];
+
+	for (size_t i = 0; last_part(name)[i] != '\0' && i < TITLE_MAX; i++)
+		part[i] = (char)toupper((unsigned char)last_part(name)[i]);
+	memcpy(title, part, sizeof(title));
+	for (unsigned int number = 2; is_title_used(title); number++) {
+		const int digits = number < 10 ? 1 : number < 100 ? 2 : 3;
+
+		(void)snprintf(title, sizeof(title), "%.*s~%u", TITLE_MAX - 1 - digits, part, number % 1000);
+	}
+	return arena_duplicate(&registry.arena, title, strlen(title));
+}
+
+static uint16_t find(const char *name, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(registry.fields[i].name, name) == 0)
+			return (uint16_t)i;
+	}
+	return SCX_FIELD_NONE;
+}
+
+uint16_t scx_field_intern(const char *name)
+{
+	uint16_t field = find(name, scx_field_count());
+	size_t count;
+
+	if (field != SCX_FIELD_NONE || name[0] == '\0' || strlen(name) > SCX_FIELD_NAME_MAX)
+		return field;
+	pthread_mutex_lock(&registry.lock);
+	count = atomic_load_explicit(&registry.count, memory_order_relaxed);
+	field = find(name, count);
+	if (field == SCX_FIELD_NONE && count < SCX_FIELD_MAX) {
+		field = (uint16_t)count;
+		registry.fields[field] = (struct scx_field){
+			.name = arena_duplicate(&registry.arena, name, strlen(name)),
+			.title = make_title(name),
+		};
+		/* what is written above is there for who sees the number */
+		atomic_store_explicit(&registry.count, count + 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&registry.lock);
+	return field;
+}
+
+const struct scx_field *scx_field(uint16_t field)
+{
+	return &registry.fields[field];
+}
+
+size_t scx_field_count(void)
+{
+	return atomic_load_explicit(&registry.count, memory_order_acquire);
+}
+
+/* --- what is known of them --- */
+
+static bool fits(const char *pattern, const char *name)
+{
+	return fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, last_part(name), 0) == 0;
+}
+
+static bool is_scheduler(const char *pattern, const char *scheduler)
+{
+	return strcmp(pattern, "*") == 0 || (scheduler != NULL && strcmp(pattern, scheduler) == 0);
+}
+
+/* Whether a reduction makes sense for the kind: words have a count only. */
+static bool suits(enum scx_reduction reduction, enum scx_kind kind)
+{
+	return (kind != SCX_KIND_BOOLEAN && kind != SCX_KIND_ENUM) || reduction == SCX_REDUCTION_COUNT;
+}
+
+struct scx_field_facts scx_field_facts_of(const char *scheduler, const char *name, enum scx_kind kind)
+{
+	const bool is_word = kind == SCX_KIND_BOOLEAN || kind == SCX_KIND_ENUM;
+	struct scx_field_facts facts = {is_word ? SCX_REDUCTION_COUNT : SCX_REDUCTION_MEAN, LADDER_UNITLESS};
+
+	for (size_t i = 0; !is_word && i < sizeof(known_fields) / sizeof(known_fields[0]); i++) {
+		if (is_scheduler(known_fields[i].scheduler, scheduler) &&
+		    fits(known_fields[i].pattern, name)) {
+			facts = known_fields[i].facts;
+			break;
+		}
+	}
+	for (size_t i = 0; i < choice_count; i++) {
+		if (strcmp(choices[i].name, name) != 0 || !suits(choices[i].reduction, kind))
+			continue;
+		facts.reduction = choices[i].reduction;
+		if (facts.reduction == SCX_REDUCTION_AGE)
+			facts.ladder = LADDER_NS;
+		else if (facts.reduction == SCX_REDUCTION_COUNT)
+			facts.ladder = LADDER_UNITLESS;
+	}
+	return facts;
+}
+
+/* One word, so that who reads it never has half of it. */
+static unsigned int pack(struct scx_field_facts facts, enum scx_kind kind)
+{
+	return 1U << 24 | (unsigned int)kind << 16 | (unsigned int)facts.ladder << 8 |
+	       (unsigned int)facts.reduction;
+}
+
+void scx_field_describe(uint16_t field, struct scx_field_facts facts, enum scx_kind kind)
+{
+	atomic_store_explicit(&registry.described[field], pack(facts, kind), memory_order_relaxed);
+}
+
+struct scx_field_facts scx_field_described(uint16_t field, enum scx_kind *ret_kind)
+{
+	const unsigned int packed = atomic_load_explicit(&registry.described[field], memory_order_relaxed);
+
+	*ret_kind = (enum scx_kind)(packed >> 16 & 0xff);
+	if (packed == 0)
+		return (struct scx_field_facts){SCX_REDUCTION_MEAN, LADDER_UNITLESS};
+	return (struct scx_field_facts){(enum scx_reduction)(packed & 0xff),
+					(enum ladder)(packed >> 8 & 0xff)};
+}
+
+/* One "FIELD=HOW" of `length` bytes. */
+static int choose(const char *choice, size_t length, struct error *error)
+{
+	const char *equals = memchr(choice, '=', length);
+	const size_t name_length = equals != NULL ? (size_t)(equals - choice) : 0;
+	char how[16] = {0};
+	size_t reduction = 0;
+
+	if (name_length == 0 || name_length > SCX_FIELD_NAME_MAX)
+		return error_set(error, -EINVAL,
+				 "'%.*s' is no choice for a field of a scheduler: write FIELD=HOW, as in "
+				 "sum_runtime=mean",
+				 (int)length, choice);
+	if (choice_count == CHOICES_MAX)
+		return error_set(error, -EINVAL, "more than %d fields were chosen for", CHOICES_MAX);
+	if (length - name_length - 1 < sizeof(how))
+		memcpy(how, equals + 1, length - name_length - 1);
+	while (reduction < SCX_REDUCTION_TOTAL && strcmp(scx_reduction_names[reduction], how) != 0)
+		reduction++;
+	if (reduction == SCX_REDUCTION_TOTAL)
+		return nearest_refuse(error, "reduction", how, scx_reduction_names, SCX_REDUCTION_TOTAL);
+	memcpy(choices[choice_count].name, choice, name_length);
+	choices[choice_count].name[name_length] = '\0';
+	choices[choice_count++].reduction = (enum scx_reduction)reduction;
+	return 0;
+}
+
+int scx_field_choose(const char *all, struct error *error)
+{
+	int result = 0;
+
+	for (size_t length; result == 0; all += length + 1) {
+		length = strcspn(all, ",");
+		result = choose(all, length, error);
+		if (all[length] == '\0')
+			break;
+	}
+	return result;
+}
+
+size_t scx_field_scheduler(const char *operations)
+{
+	for (const char *c = operations; *c != '\0'; c++) {
+		if (c[0] == '_' && isdigit((unsigned char)c[1]) && c != operations)
+			return (size_t)(c - operations);
+	}
+	return strlen(operations);
+}
+
+size_t scx_field_place(const char *scheduler, const char *name)
+{
+	for (size_t i = 0; i < sizeof(known_columns) / sizeof(known_columns[0]); i++) {
+		if (is_scheduler(known_columns[i].scheduler, scheduler) &&
+		    fits(known_columns[i].pattern, name))
+			return i;
+	}
+	return SIZE_MAX;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What snapshots hold of contexts of sched_ext schedulers, and what is known of their fields by name. */
+#include "tests/cmocka_include.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "snapshot/snapshot.h"
+
+struct example {
+	uint64_t sum_runtime;
+	uint32_t weight;
+	int16_t nice;
+	bool interactive;
+	uint8_t pad;
+	uint32_t low : 3, middle : 7, high : 22;
+	int32_t small : 5;
+	uint16_t load[3];
+};
+
+static struct scx_scheduler *example_scheduler(uint64_t enable_seq)
+{
+	static const struct scx_enumerator states[] = {{"IDLE", 0}, {"BUSY", 3}};
+	struct scx_scheduler *scheduler = scx_scheduler_create("rusty_1.1.4_x86_64", "task_ctx", "task_data",
+							       "task storage", sizeof(struct example));
+	const struct scx_member members[] = {
+		{.name = "sum_runtime", .type = "u64", .kind = SCX_KIND_UNSIGNED, .bit_size = 64, .count = 1},
+		{.name = "weight",
+		 .type = "u32",
+		 .kind = SCX_KIND_UNSIGNED,
+		 .bit_offset = 64,
+		 .bit_size = 32,
+		 .count = 1},
+		{.name = "inner.nice",
+		 .type = "s16",
+		 .kind = SCX_KIND_SIGNED,
+		 .bit_offset = 96,
+		 .bit_size = 16,
+		 .count = 1,
+		 .is_signed = true},
+		{.name = "interactive",
+		 .type = "bool",
+		 .kind = SCX_KIND_BOOLEAN,
+		 .bit_offset = 112,
+		 .bit_size = 8,
+		 .count = 1},
+		{.name = "low",
+		 .type = "u32",
+		 .kind = SCX_KIND_UNSIGNED,
+		 .bit_offset = 128,
+		 .bit_size = 3,
+		 .count = 1},
+		{.name = "middle",
+		 .type = "enum state",
+		 .kind = SCX_KIND_ENUM,
+		 .bit_offset = 131,
+		 .bit_size = 7,
+		 .count = 1,
+		 .enumerators = states,
+		 .enumerator_count = 2},
+		{.name = "small",
+		 .type = "s32",
+		 .kind = SCX_KIND_SIGNED,
+		 .bit_offset = 160,
+		 .bit_size = 5,
+		 .count = 1,
+		 .is_signed = true},
+		{.name = "load",
+		 .type = "u16[3]",
+		 .kind = SCX_KIND_ARRAY,
+		 .bit_offset = 8 * offsetof(struct example, load),
+		 .bit_size = 16,
+		 .count = 3},
+		{.name = "outside",
+		 .type = "u64",
+		 .kind = SCX_KIND_UNSIGNED,
+		 .bit_offset = 8 * sizeof(struct example) - 8,
+		 .bit_size = 64,
+		 .count = 1},
+	};
+
+	scheduler->enable_seq = enable_seq;
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
+		assert_true(scx_scheduler_add_member(scheduler, &members[i]));
+	return scheduler;
+}
+
+static void test_members(void **state)
+{
+	struct scx_scheduler *scheduler = example_scheduler(1);
+	struct example example = {.sum_runtime = 1234567890123,
+				  .weight = 305,
+				  .nice = -5,
+				  .interactive = true,
+				  .low = 5,
+				  .middle = 3,
+				  .small = -7,
+				  .load = {1, 2, 65535}};
+	uint8_t bytes[sizeof(example)];
+	uint8_t copy[sizeof(example)] = {0};
+
+	(void)state;
+	memcpy(bytes, &example, sizeof(example));
+	for (size_t i = 0; i < scheduler->member_count; i++) {
+		static const uint64_t expected[] = {
+			1234567890123, 305, (uint64_t)-5, 1, 5, 3, (uint64_t)-7, 1, 0};
+		const struct scx_member *member = &scheduler->members[i];
+
+		assert_int_equal(scx_member_read(member, bytes, 0), expected[i]);
+		for (size_t element = 0; element < member->count; element++)
+			scx_member_write(member, copy, element, scx_member_read(member, bytes, element));
+		assert_int_equal(scx_member_read(member, copy, 0), expected[i]);
+	}
+	assert_int_equal(scx_member_read(&scheduler->members[7], copy, 2), 65535);
+	assert_int_equal(scx_member_read(&scheduler->members[7], copy, 3), 0);
+	assert_int_equal(scheduler->members[8].kind, SCX_KIND_OTHER);
+	assert_int_equal(scheduler->members[8].field, SCX_FIELD_NONE);
+	assert_string_equal(scx_find_enumerator(&scheduler->members[5], 3), "BUSY");
+	assert_null(scx_find_enumerator(&scheduler->members[5], 1));
+	assert_string_equal(scheduler->family, "rusty");
+	scx_scheduler_release(scheduler);
+}
+
+static void test_fields(void **state)
+{
+	struct error error;
+	enum scx_kind kind;
+	uint16_t runtime = scx_field_intern("sum_runtime"), other = scx_field_intern("other.sum_runtime");
+
+	(void)state;
+	assert_int_equal(runtime, scx_field_intern("sum_runtime"));
+	assert_int_not_equal(runtime, other);
+	assert_string_equal(scx_field(runtime)->title, "SUM_RUNTIME");
+	assert_string_equal(scx_field(other)->title, "SUM_RUNTIM~2");
+	assert_int_equal(scx_field_intern(""), SCX_FIELD_NONE);
+	assert_int_equal(scx_field_facts_of("rusty", "sum_runtime", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_COUNTER);
+	assert_int_equal(scx_field_facts_of("rusty", "sum_runtime", SCX_KIND_UNSIGNED).ladder, LADDER_NS);
+	assert_int_equal(scx_field_facts_of(NULL, "x.last_run_at", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_AGE);
+	assert_int_equal(scx_field_facts_of(NULL, "dom_id", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_COUNT);
+	assert_int_equal(scx_field_facts_of(NULL, "greedy", SCX_KIND_BOOLEAN).reduction, SCX_REDUCTION_COUNT);
+	assert_int_equal(scx_field_facts_of(NULL, "whatever", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_MEAN);
+	assert_int_equal(scx_field_choose("whatever=max,dom_id=mean", &error), 0);
+	assert_int_equal(scx_field_facts_of(NULL, "whatever", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_MAXIMUM);
+	assert_int_equal(scx_field_facts_of(NULL, "whatever", SCX_KIND_BOOLEAN).reduction,
+			 SCX_REDUCTION_COUNT);
+	assert_int_equal(scx_field_facts_of(NULL, "dom_id", SCX_KIND_UNSIGNED).reduction, SCX_REDUCTION_MEAN);
+	assert_int_equal(scx_field_choose("dom_id=maen", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "did you mean 'mean'"));
+	assert_int_equal(scx_field_choose("dom_id", &error), -EINVAL);
+	assert_int_equal(scx_field_choose("", &error), -EINVAL);
+	assert_int_equal(scx_field_scheduler("lavd_1.0.21_x86_64"), 4);
+	assert_int_equal(scx_field_scheduler("ctop_mini"), 9);
+	assert_true(scx_field_place("lavd", "lat_cri") < scx_field_place("lavd", "avg_runtime"));
+	assert_int_equal(scx_field_place("lavd", "unheard_of"), SIZE_MAX);
+	scx_field_describe(other, scx_field_facts_of("rusty", "other.sum_runtime", SCX_KIND_UNSIGNED),
+			   SCX_KIND_UNSIGNED);
+	assert_int_equal(scx_field_described(other, &kind).reduction, SCX_REDUCTION_COUNTER);
+	assert_int_equal(kind, SCX_KIND_UNSIGNED);
+}
+
+static void put_sum(struct scx *scx, size_t thread, uint64_t value)
+{
+	scx_member_write(&scx->scheduler->members[0], scx_add_context(scx, thread), 0, value);
+}
+
+static uint64_t sum_of(const struct scx *scx, size_t thread)
+{
+	return scx_member_read(&scx->scheduler->members[0], scx_context(scx, thread, NULL), 0);
+}
+
+static void test_contexts(void **state)
+{
+	struct scx scx = {0}, newer = {0}, restarted = {0};
+	static const uint32_t rows[] = {1, 3, 4};
+	reason_id reason;
+
+	(void)state;
+	assert_null(scx_context(&scx, 0, &reason));
+	assert_int_equal(reason, REASON_NOT_READ);
+	scx_begin(&scx, example_scheduler(1), 5);
+	put_sum(&scx, 4, 44);
+	put_sum(&scx, 1, 11);
+	put_sum(&scx, 0, 10);
+	scx.context_of[3] = SCX_CONTEXT_OTHER_TASK;
+	assert_null(scx_context(&scx, 2, &reason));
+	assert_int_equal(reason, REASON_READ);
+	assert_null(scx_context(&scx, 3, &reason));
+	assert_int_equal(reason, REASON_OTHER_TASK);
+	scx_keep_rows(&scx, rows, 3);
+	assert_int_equal(sum_of(&scx, 0), 11);
+	assert_int_equal(sum_of(&scx, 2), 44);
+	assert_null(scx_context(&scx, 1, &reason));
+	assert_int_equal(reason, REASON_OTHER_TASK);
+	assert_null(scx_context(&scx, 3, &reason));
+	assert_int_equal(reason, REASON_NOT_READ);
+
+	scx_begin(&newer, example_scheduler(1), 1);
+	put_sum(&newer, 0, 77);
+	scx_begin(&restarted, example_scheduler(2), 1);
+	put_sum(&restarted, 0, 88);
+	assert_true(scx_scheduler_has_same_type(scx.scheduler, restarted.scheduler));
+	assert_false(scx_scheduler_is_same_run(scx.scheduler, restarted.scheduler));
+	scx_take_row(&scx, 3, &newer, 0);
+	scx_take_row(&scx, 4, &restarted, 0);
+	assert_int_equal(sum_of(&scx, 3), 77);
+	assert_null(scx_context(&scx, 4, &reason));
+	assert_int_equal(reason, REASON_NOT_READ);
+	scx_release(&scx);
+	scx_release(&newer);
+	scx_release(&restarted);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_contexts),
+	};
+
+	return cmocka_run_group_tests_name("snapshot_scx", tests, NULL, NULL);
+}
