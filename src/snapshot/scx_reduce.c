@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "scx_reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+enum {
+	FIRST_RUNS = 16,
+};
+
+double scx_member_number(const struct scx_member *member, uint64_t value)
+{
+	return member->is_signed ? (double)(int64_t)value : (double)value;
+}
+
+static bool is_less(const struct scx_member *member, uint64_t a, uint64_t b)
+{
+	return member->is_signed ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static bool is_negative(const struct scx_member *member, uint64_t value)
+{
+	return member->is_signed && (int64_t)value < 0;
+}
+
+/* --- counting by value --- */
+
+static int compare_runs(const void *a, const void *b, void *member)
+{
+	const struct scx_tally *left = a, *right = b;
+
+	return is_less(member, right->value, left->value) - is_less(member, left->value, right->value);
+}
+
+/* Joins the runs of each value. */
+static void join_runs(struct scx_accumulator *accumulator, const struct scx_member *member)
+{
+	size_t kept = 0;
+
+	qsort_r(accumulator->runs, accumulator->run_count, sizeof(*accumulator->runs), compare_runs,
+		(void *)member);
+	for (size_t i = 1; i < accumulator->run_count; i++) {
+		if (accumulator->runs[i].value == accumulator->runs[kept].value)
+			accumulator->runs[kept].threads += accumulator->runs[i].threads;
+		else
+			accumulator->runs[++kept] = accumulator->runs[i];
+	}
+	accumulator->run_count = kept + 1;
+}
+
+/* Room for one more run: they are joined first, and there is more only where that helps little. */
+static void make_room(struct scx_accumulator *accumulator, const struct scx_member *member)
+{
+	if (accumulator->run_count < accumulator->run_capacity)
+		return;
+	if (accumulator->run_count != 0)
+		join_runs(accumulator, member);
+	if (accumulator->run_count <= accumulator->run_capacity / 2 && accumulator->run_capacity != 0)
+		return;
+	accumulator->run_capacity = accumulator->run_capacity != 0 ? accumulator->run_capacity * 2
+								   : FIRST_RUNS;
+	accumulator->runs = memory_resize(accumulator->runs, accumulator->run_capacity,
+					  sizeof(*accumulator->runs));
+}
+
+static void count_value(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+			uint32_t threads)
+{
+	const size_t last = accumulator->run_count - 1; /* where there is any */
+
+	if (accumulator->run_count != 0 && accumulator->runs[last].value == value) {
+		accumulator->runs[last].threads += threads;
+		return;
+	}
+	make_room(accumulator, member);
+	accumulator->runs[accumulator->run_count++] = (struct scx_tally){value, threads};
+}
+
+static void find_commonest(struct scx_accumulator *accumulator, const struct scx_member *member,
+			   struct scx_reduced *reduced)
+{
+	reduced->value = accumulator->first;
+	reduced->threads = accumulator->read;
+	if (!accumulator->differs)
+		return;
+	join_runs(accumulator, member);
+	reduced->threads = 0;
+	for (size_t i = 0; i < accumulator->run_count; i++) {
+		if (accumulator->runs[i].threads > reduced->threads) {
+			reduced->value = accumulator->runs[i].value;
+			reduced->threads = accumulator->runs[i].threads;
+		}
+	}
+}
+
+/* --- adding --- */
+
+static void add_up(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+		   uint32_t threads)
+{
+	if (is_negative(member, value))
+		accumulator->below = number_add_saturating(accumulator->below,
+							   number_multiply_saturating(0 - value, threads));
+	else
+		accumulator->above = number_add_saturating(accumulator->above,
+							   number_multiply_saturating(value, threads));
+}
+
+/* Keeps the least and the most; 0 is no time stamp. */
+static void extend(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value)
+{
+	const bool is_first = accumulator->read == 0;
+
+	if (is_first || is_less(member, accumulator->most, value))
+		accumulator->most = value;
+	if (member->facts.reduction == SCX_REDUCTION_AGE) {
+		if (value != 0 && (accumulator->least == 0 || value < accumulator->least))
+			accumulator->least = value;
+	} else if (is_first || is_less(member, value, accumulator->least)) {
+		accumulator->least = value;
+	}
+}
+
+void scx_accumulate(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+		    uint32_t threads)
+{
+	if (threads == 0)
+		return;
+	if (member->kind == SCX_KIND_BOOLEAN)
+		value = value != 0; /* a byte of BPF memory may hold anything */
+	if (accumulator->read == 0)
+		accumulator->first = value;
+	if (member->facts.reduction == SCX_REDUCTION_COUNT && member->kind != SCX_KIND_BOOLEAN) {
+		/* those before the first that differs are one run */
+		if (!accumulator->differs && accumulator->read != 0 && value != accumulator->first)
+			count_value(accumulator, member, accumulator->first, accumulator->read);
+		if (accumulator->differs || value != accumulator->first)
+			count_value(accumulator, member, value, threads);
+	}
+	accumulator->differs |= value != accumulator->first;
+	extend(accumulator, member, value);
+	add_up(accumulator, member, value, threads);
+	if (value != 0)
+		accumulator->set += threads;
+	accumulator->read += threads;
+}
+
+void scx_accumulate_amount(struct scx_accumulator *accumulator, double amount)
+{
+	accumulator->amount += amount;
+	accumulator->read++;
+}
+
+void scx_accumulate_missing(struct scx_accumulator *accumulator, reason_id reason)
+{
+	accumulator->missed++;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = reason;
+}
+
+void scx_accumulate_thread(struct scx_accumulator *accumulator, const struct scx *scx,
+			   const struct scx_member *member, size_t thread)
+{
+	reason_id reason;
+	const uint8_t *context;
+
+	if (member == NULL)
+		return;
+	context = scx_context(scx, thread, &reason);
+	if (context != NULL)
+		scx_accumulate(accumulator, member, scx_member_read(member, context, 0), 1);
+	else if (reason != REASON_READ)
+		scx_accumulate_missing(accumulator, reason);
+}
+
+/* --- what comes out --- */
+
+static void set_whole(struct scx_reduced *reduced, uint64_t whole)
+{
+	reduced->whole = whole;
+	reduced->is_whole = true;
+	reduced->number = (double)whole;
+}
+
+static void set_sum(const struct scx_accumulator *accumulator, struct scx_reduced *reduced)
+{
+	if (accumulator->amount != 0)
+		reduced->number = accumulator->amount + (double)accumulator->above -
+				  (double)accumulator->below;
+	else if (accumulator->above >= accumulator->below)
+		set_whole(reduced, accumulator->above - accumulator->below);
+	else
+		reduced->number = -(double)(accumulator->below - accumulator->above);
+}
+
+static void set_mean(const struct scx_accumulator *accumulator, struct scx_reduced *reduced)
+{
+	set_sum(accumulator, reduced);
+	if (reduced->is_whole && reduced->whole % accumulator->read == 0) {
+		set_whole(reduced, reduced->whole / accumulator->read);
+		return;
+	}
+	reduced->number /= (double)accumulator->read;
+	reduced->is_whole = false;
+}
+
+static void set_maximum(const struct scx_accumulator *accumulator, const struct scx_member *member,
+			struct scx_reduced *reduced)
+{
+	if (is_negative(member, accumulator->most))
+		reduced->number = scx_member_number(member, accumulator->most);
+	else
+		set_whole(reduced, accumulator->most);
+}
+
+static void set_age(const struct scx_accumulator *accumulator, uint64_t read_at_ns,
+		    struct scx_reduced *reduced)
+{
+	if (accumulator->least == 0) {
+		reduced->state = VALUE_ABSENT; /* never */
+	} else if (read_at_ns == 0) {
+		reduced->state = VALUE_UNAVAILABLE;
+		reduced->reason = REASON_NOT_IN_FILE;
+	} else {
+		set_whole(reduced, read_at_ns > accumulator->least ? read_at_ns - accumulator->least : 0);
+	}
+}
+
+static void set_number(struct scx_accumulator *accumulator, const struct scx_member *member,
+		       uint64_t read_at_ns, struct scx_reduced *reduced)
+{
+	switch (member->facts.reduction) {
+	case SCX_REDUCTION_COUNTER:
+	case SCX_REDUCTION_SUM:
+		set_sum(accumulator, reduced);
+		break;
+	case SCX_REDUCTION_MEAN:
+		set_mean(accumulator, reduced);
+		break;
+	case SCX_REDUCTION_MAXIMUM:
+		set_maximum(accumulator, member, reduced);
+		break;
+	case SCX_REDUCTION_AGE:
+		set_age(accumulator, read_at_ns, reduced);
+		break;
+	default:
+		if (member->kind == SCX_KIND_BOOLEAN) {
+			reduced->threads = accumulator->set;
+			set_whole(reduced, accumulator->set);
+		} else {
+			find_commonest(accumulator, member, reduced);
+		}
+		break;
+	}
+}
+
+struct scx_reduced scx_reduce(struct scx_accumulator *accumulator, const struct scx_member *member,
+			      uint64_t read_at_ns)
+{
+	struct scx_reduced reduced = {.state = VALUE_ABSENT, .read = accumulator->read};
+
+	if (accumulator->missed != 0) {
+		reduced.state = VALUE_UNAVAILABLE;
+		reduced.reason = accumulator->reason;
+	}
+	if (accumulator->read == 0)
+		return reduced;
+	reduced.state = VALUE_READ;
+	reduced.partial = accumulator->missed != 0;
+	reduced.differs = accumulator->differs;
+	set_number(accumulator, member, read_at_ns, &reduced);
+	reduced.partial &= reduced.state == VALUE_READ;
+	return reduced;
+}
+
+void scx_accumulator_release(struct scx_accumulator *accumulator)
+{
+	free(accumulator->runs);
+	*accumulator = (struct scx_accumulator){0};
+}
+
+bool scx_counter_added(const struct scx_member *member, uint64_t then, uint64_t now, uint64_t *ret_added)
+{
+	if (is_less(member, now, then))
+		return false;
+	*ret_added = now - then;
+	return true;
+}
+
+void scx_member_append(const struct scx_member *member, uint64_t value, struct buffer *text)
+{
+	const char *name = member->kind == SCX_KIND_ENUM ? scx_find_enumerator(member, (int64_t)value) : NULL;
+
+	if (name != NULL)
+		buffer_append_text(text, name);
+	else if (member->kind == SCX_KIND_BOOLEAN)
+		buffer_append_text(text, value != 0 ? "true" : "false");
+	else if (member->is_signed)
+		buffer_append_i64(text, (int64_t)value);
+	else
+		buffer_append_u64(text, value);
+}
