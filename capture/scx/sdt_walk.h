@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "scx_types.h"
 
 /*
  * All contexts of an allocator in an arena, whether their tasks live or not, by walking its tree in any image
  * of the memory. Inner levels go by the pointers that are not null, since a bit there says that a child is
- * full; leaves go by their bits.
+ * full; leaves go by their bits. Numbers in the image are in the order of the host.
  */
 
 enum {
@@ -25,43 +26,60 @@ enum {
 /* Memory in which arena pointers (their low 32 bits) can be followed. */
 struct sdt_image {
 	/*
-	 * Copies up to `size` bytes from the address of an arena pointer; returns how many could be read from
-	 * its start on, 0 where the address does not translate.
+	 * Copies up to `size` bytes from an address of the arena, which is below 4 GiB, as are the bytes
+	 * behind it; returns how many could be read from its start on, 0 where the address does not
+	 * translate.
 	 */
-	size_t (*read)(void *context, uint64_t pointer, void *bytes, size_t size);
+	size_t (*read)(void *context, uint64_t address, void *bytes, size_t size);
 	void *context;
 };
 
 struct sdt_walk_entry {
-	int32_t idx, genn;
-	uint64_t user_addr; /* the pointer's low 32 bits, of what the chunk points at */
-	uint8_t *payload;
+	int32_t idx, genn;     /* both -1 where the id lies behind what could be read */
+	uint64_t user_addr;    /* the pointer's low 32 bits, of what the chunk points at */
+	uint8_t *payload;      /* owned by the walk */
 	uint32_t payload_size; /* bytes that could be read; 0: none */
 };
 
 struct sdt_walk {
 	const char *allocator_name;
-	uint64_t elem_size;
+	uint64_t elem_size;              /* bytes, as the allocator has it */
+	uint64_t payload_size;           /* of that; 0 where elem_size makes no sense */
 	uint32_t payload_type;           /* BTF id, 0: hex */
 	const char *payload_type_reason; /* "" where there is a type */
-	bool truncated;
-	uint32_t skipped_subtrees;
-	struct sdt_walk_entry *entries;
+	bool truncated;                  /* not all entries are here */
+	uint32_t skipped_subtrees;       /* that could not be read or make no sense; stays at its maximum */
+	struct sdt_walk_entry *entries;  /* in the order of the tree */
 	size_t entry_count, entry_capacity;
+	struct arena arena;
 };
+
+/* The size of an element, bytes, out of the bytes of an allocator's object; 0 where they end before it. */
+uint64_t sdt_elem_size(const struct sdt_layout *layout, const uint8_t *allocator);
+
+/*
+ * How many bytes of an element are its payload; 0 where the size of an element is outside SDT_ELEM_SIZE_MIN
+ * to SDT_ELEM_SIZE_MAX or has no room for one.
+ */
+uint64_t sdt_payload_size(const struct sdt_layout *layout, uint64_t elem_size);
 
 /*
  * Walks the tree of the allocator whose object has these bytes (`allocator_size` of its layout). At most
  * `entries_max` entries (SDT_WALK_ENTRIES_MAX as in the description of the format). What cannot be read is
- * skipped and counted. The caller gives everything up with sdt_walk_release(); the texts in `choice` stay the
- * caller's.
+ * skipped and counted; an image that leads about for ever ends the walk as truncated. The caller gives
+ * everything up with sdt_walk_release(); the name and the texts in `choice` stay the caller's.
  */
 void sdt_walk(const struct sdt_image *image, const struct sdt_layout *layout, const uint8_t *allocator,
 	      const char *allocator_name, const struct scx_types_choice *choice, size_t entries_max,
 	      struct sdt_walk *ret_walk);
 void sdt_walk_release(struct sdt_walk *walk);
 
-/* Its text: a line for the allocator and one for each entry; payloads by their type of `btf` (NULL: hex). */
+/* Appends its text: a line for the allocator and one for each entry; payloads by their type of `btf` (NULL:
+ * hex). */
 void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, struct buffer *buffer);
+
+/* Appends the payload of an entry as in that text; one without bytes says why it has none. */
+void sdt_walk_append_payload(const struct sdt_walk *walk, const struct sdt_walk_entry *entry,
+			     const struct btf *btf, struct buffer *buffer);
 
 #endif
