@@ -2,12 +2,11 @@
 /* The room where ctop was built without BPF. */
 #include "bpf_exits.h"
 #include "bpf_latency.h"
-#include "bpf_object.h"
 #include "bpf_tasks.h"
 
 #include <errno.h>
 
-struct feature_result bpf_check(void)
+static struct feature_result not_built(void)
 {
 	return (struct feature_result){
 		.state = FEATURE_STATE_OFF,
@@ -24,7 +23,7 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 	(void)task_count;
 	(void)usual_parts;
 	(void)arena;
-	*ret_result = bpf_check();
+	*ret_result = not_built();
 	return NULL;
 }
 
@@ -49,7 +48,7 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 	(void)scope;
 	(void)scope_count;
 	(void)arena;
-	*ret_result = bpf_check();
+	*ret_result = not_built();
 	return NULL;
 }
 
@@ -80,7 +79,7 @@ struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, stru
 	(void)scope;
 	(void)scope_count;
 	(void)arena;
-	*ret_result = bpf_check();
+	*ret_result = not_built();
 	return NULL;
 }
 

@@ -3,22 +3,15 @@
 #define CTOP_BPF_OBJECT_H
 
 #include "base/arena.h"
+#include "bpf_check.h"
 #include "metric/feature.h"
 
 /*
- * What the BPF objects of this room have in common: whether any may be loaded, and why one was not. Each is
- * loaded by itself, so that one that the kernel refuses does not cost the others.
+ * What the BPF objects of this room have in common: why one was not loaded. Each is loaded by itself, so that
+ * one that the kernel refuses does not cost the others.
  */
 
 struct bpf_object_skeleton;
-
-/*
- * Whether the calling thread may load programs: the kernel tells its types (BTF), and CAP_BPF and CAP_PERFMON
- * are effective (capabilities(7)) in the initial user and time namespaces. Where the program has rights that
- * its user has not, no program is loaded, because an iterator over tasks shows everybody what only
- * CAP_SYS_PTRACE should. On, or off with the reason; its texts are static.
- */
-struct feature_result bpf_check(void);
 
 /*
  * Loads programs and maps of an object that was opened (`opened`: what opening it returned, 0 or a negative
