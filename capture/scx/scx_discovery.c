@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "scx_discovery.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum {
+	STATE_IN_USE = 1,    /* BPF_STRUCT_OPS_STATE_INUSE of include/linux/bpf.h */
+	LINK_STRUCT_OPS = 9, /* BPF_LINK_TYPE_STRUCT_OPS of include/uapi/linux/bpf.h, like the next */
+	VALUE_MAX = 65536,
+	MAPS_MAX = 256, /* of a program: MAX_USED_MAPS of include/linux/bpf_verifier.h is 64 */
+};
+
+/* The start of struct bpf_link_info of include/uapi/linux/bpf.h; older headers have no struct_ops. */
+struct link_info {
+	uint32_t type, id, program;
+	uint32_t unused;
+	uint32_t map; /* of LINK_STRUCT_OPS */
+	uint32_t rest[15];
+};
+
+/* --- the value of a map of operations --- */
+
+static bool has_bytes(size_t size, uint32_t offset, size_t count)
+{
+	return offset <= size && count <= size - offset;
+}
+
+bool scx_discovery_is_named(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
+			    const char *name)
+{
+	const size_t length = strlen(name);
+
+	return length < kernel->name_size && has_bytes(size, kernel->name, kernel->name_size) &&
+	       memcmp(value + kernel->name, name, length + 1) == 0;
+}
+
+bool scx_discovery_is_in_use(const struct scx_kernel *kernel, const unsigned char *value, size_t size)
+{
+	uint32_t state;
+
+	if (!has_bytes(size, kernel->state, sizeof(state)))
+		return false;
+	memcpy(&state, value + kernel->state, sizeof(state));
+	return state == STATE_IN_USE;
+}
+
+size_t scx_discovery_programs(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
+			      uint32_t programs[], size_t capacity)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < kernel->slot_count && count < capacity; i++) {
+		unsigned long id; /* a slot is a pointer: bpf_struct_ops_map_update_elem() */
+
+		if (!has_bytes(size, kernel->slots[i], sizeof(id)))
+			continue;
+		memcpy(&id, value + kernel->slots[i], sizeof(id));
+		if (id != 0 && id <= UINT32_MAX)
+			programs[count++] = (uint32_t)id;
+	}
+	return count;
+}
+
+/* --- programs --- */
+
+static void add_map(struct scx_discovery *discovery, uint32_t id)
+{
+	for (size_t i = 0; i < discovery->map_count; i++) {
+		if (discovery->maps[i] == id)
+			return;
+	}
+	*MEMORY_APPEND(discovery->maps, discovery->map_count, discovery->map_capacity) = id;
+}
+
+/* A program that has just gone takes the scheduler along, which is seen later. */
+static void add_program(struct scx_discovery *discovery, uint32_t id)
+{
+	uint32_t maps[MAPS_MAX];
+	struct bpf_prog_info info = {.nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)maps};
+	uint32_t length = sizeof(info);
+	const int descriptor = bpf_prog_get_fd_by_id(id);
+
+	if (descriptor < 0)
+		return;
+	if (bpf_obj_get_info_by_fd(descriptor, &info, &length) == 0) {
+		for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX; i++)
+			add_map(discovery, maps[i]);
+		if (info.load_time > discovery->loaded_at_ns)
+			discovery->loaded_at_ns = info.load_time;
+	}
+	close(descriptor);
+}
+
+static void add_programs(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
+			 struct scx_discovery *discovery)
+{
+	uint32_t programs[SCX_KERNEL_SLOTS_MAX];
+	const size_t count = scx_discovery_programs(kernel, value, size, programs, SCX_KERNEL_SLOTS_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		add_program(discovery, programs[i]);
+}
+
+/* --- operations --- */
+
+/* Takes a map's programs where it holds the operations that are looked for. */
+static bool take_operations(const struct scx_kernel *kernel, uint32_t id, const char *name, bool linked,
+			    struct scx_discovery *discovery)
+{
+	struct bpf_map_info info = {0};
+	uint32_t length = sizeof(info);
+	const uint32_t key = 0;
+	const int descriptor = bpf_map_get_fd_by_id(id);
+	unsigned char *value;
+	bool found;
+
+	if (descriptor < 0)
+		return false;
+	if (bpf_obj_get_info_by_fd(descriptor, &info, &length) != 0 || info.type != BPF_MAP_TYPE_STRUCT_OPS ||
+	    info.value_size > VALUE_MAX || info.btf_vmlinux_value_type_id != kernel->operations) {
+		close(descriptor);
+		return false;
+	}
+	value = memory_allocate_zero(1, info.value_size);
+	found = bpf_map_lookup_elem(descriptor, &key, value) == 0 &&
+		(linked || scx_discovery_is_in_use(kernel, value, info.value_size)) &&
+		scx_discovery_is_named(kernel, value, info.value_size, name);
+	if (found)
+		add_programs(kernel, value, info.value_size, discovery);
+	free(value);
+	close(descriptor);
+	return found;
+}
+
+/* The map that a link of operations holds, or 0. */
+static uint32_t linked_map(uint32_t id)
+{
+	struct link_info info = {0};
+	uint32_t length = sizeof(info);
+	const int descriptor = bpf_link_get_fd_by_id(id);
+	bool known;
+
+	if (descriptor < 0)
+		return 0;
+	known = bpf_obj_get_info_by_fd(descriptor, &info, &length) == 0;
+	close(descriptor);
+	return known && info.type == LINK_STRUCT_OPS ? info.map : 0;
+}
+
+/* Returns 1 when found, 0, or a negative errno. */
+static int find_by_link(const struct scx_kernel *kernel, const char *name, struct scx_discovery *discovery)
+{
+	uint32_t id = 0;
+
+	while (bpf_link_get_next_id(id, &id) == 0) {
+		const uint32_t map = linked_map(id);
+
+		if (map != 0 && take_operations(kernel, map, name, true, discovery))
+			return 1;
+	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
+static int find_by_map(const struct scx_kernel *kernel, const char *name, struct scx_discovery *discovery)
+{
+	uint32_t id = 0;
+
+	while (bpf_map_get_next_id(id, &id) == 0) {
+		if (take_operations(kernel, id, name, false, discovery))
+			return 1;
+	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
+int scx_discovery_find(const struct scx_kernel *kernel, const char *name, struct scx_discovery *ret_discovery)
+{
+	int found;
+
+	*ret_discovery = (struct scx_discovery){0};
+	if (kernel->operations == 0)
+		return -ENOENT;
+	found = find_by_link(kernel, name, ret_discovery);
+	if (found == 0)
+		found = find_by_map(kernel, name, ret_discovery);
+	if (found > 0 && ret_discovery->map_count != 0)
+		return 0;
+	free(ret_discovery->maps);
+	*ret_discovery = (struct scx_discovery){0};
+	return found < 0 ? found : -ENOENT;
+}

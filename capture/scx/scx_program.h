@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCX_PROGRAM_H
+#define CTOP_SCX_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/bpf.h>
+
+#include "base/arena.h"
+#include "metric/feature.h"
+#include "scx_kernel.h"
+#include "scx_storage.h"
+
+/*
+ * The BPF programs that read contexts, put together instruction by instruction for the maps and types that
+ * were found: no compiler is needed, and the kernel checks little (Documentation/bpf/standardization/
+ * instruction-set.rst of the kernel).
+ */
+
+enum {
+	/* An iterator hands over no record of more than this: 8 pages, bpf_seq_read() of
+	 * kernel/bpf/bpf_iter.c. */
+	SCX_RECORD_SIZE_MAX = 32768,
+	SCX_CHUNK_SIZE = 512, /* that one run of the program for arenas reads */
+	SCX_INSTRUCTIONS_MAX = 2048,
+};
+
+struct scx_code {
+	struct bpf_insn instructions[SCX_INSTRUCTIONS_MAX];
+	size_t count;
+};
+
+/* How many bytes a record has, with its context. */
+size_t scx_record_size(uint32_t context_size);
+
+/* Puts together the program that writes a record of each task by way of `room`, a map of one such record.
+ * Pure. */
+void scx_program_assemble(const struct scx_kernel *kernel, const struct scx_storage *storage, int room,
+			  struct scx_code *ret_code);
+
+/*
+ * The same for one that copies SCX_CHUNK_SIZE bytes of an arena to `room`, from the address that is its
+ * context. Pure.
+ */
+void scx_program_assemble_chunk(int arena, int room, struct scx_code *ret_code);
+
+/* Loaded; descriptors, -1 where there are none. */
+struct scx_program {
+	int room, program, link;
+	void *mapped; /* the room of chunks, or NULL */
+};
+
+/* Loads the program and attaches it to the iterator over all tasks. The result's words are owned by `arena`.
+ */
+struct feature_result scx_program_load(const struct scx_kernel *kernel, const struct scx_storage *storage,
+				       struct arena *arena, struct scx_program *ret_program);
+
+/* Loads what reads chunks of an arena. Returns 0 or a negative errno. */
+int scx_program_load_chunk(int arena, struct scx_program *ret_program);
+
+/* Copies up to SCX_CHUNK_SIZE bytes at an address of the arena. What has no page reads as zero. Returns 0 or
+ * a negative errno. */
+int scx_program_read_chunk(const struct scx_program *program, uint64_t address, void *bytes, size_t size);
+
+void scx_program_close(struct scx_program *program);
+
+/* What a log of the verifier says in the end: its last line but for the statistics, or "". Pure. */
+const char *scx_program_find_words(char *log);
+
+#endif

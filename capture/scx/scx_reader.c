@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "scx_reader.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "capture/bpf/bpf_check.h"
+#include "scx_discovery.h"
+#include "scx_kernel.h"
+#include "scx_program.h"
+#include "scx_storage.h"
+#include "sdt_walk.h"
+
+struct scx_reader {
+	struct scx_storage storage;
+	struct scx_program program;
+	struct scx_scheduler *scheduler;
+	unsigned char *bytes;
+	size_t bytes_size;
+};
+
+static struct feature_result off(enum reason reason, const char *detail)
+{
+	return (struct feature_result){.state = FEATURE_STATE_OFF, .reason = reason, .detail = detail};
+}
+
+/* --- rights --- */
+
+static bool may_find_objects(void)
+{
+	cap_t state = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR;
+	const bool may = state != NULL && cap_get_flag(state, CAP_SYS_ADMIN, CAP_EFFECTIVE, &value) == 0 &&
+			 value == CAP_SET;
+
+	cap_free(state);
+	return may;
+}
+
+static bool is_allowed(struct feature_result *ret_result)
+{
+	*ret_result = bpf_check();
+	if (ret_result->state == FEATURE_STATE_ON && !may_find_objects())
+		*ret_result = off(REASON_NOT_PERMITTED,
+				  "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root");
+	return ret_result->state == FEATURE_STATE_ON;
+}
+
+static bool read_kernel(struct scx_kernel *kernel, struct arena *arena, struct feature_result *ret_result)
+{
+	const int result = scx_kernel_read(kernel);
+
+	if (result < 0)
+		*ret_result = off(REASON_NOT_IN_KERNEL,
+				  arena_format(arena, "the kernel's types (BTF): %s", strerror(-result)));
+	return result == 0;
+}
+
+/* --- opening --- */
+
+bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run, uint32_t **ret_maps,
+			 struct feature_result *ret_result)
+{
+	struct scx_discovery discovery;
+	struct scx_kernel kernel;
+	int result;
+
+	*ret_maps = NULL;
+	*ret_run = (struct scx_run){.name = name};
+	if (!is_allowed(ret_result) || !read_kernel(&kernel, arena, ret_result))
+		return false;
+	if (kernel.operations == 0) {
+		*ret_result = off(REASON_NOT_IN_KERNEL,
+				  "the kernel's types know no sched_ext (CONFIG_SCHED_CLASS_EXT)");
+		return false;
+	}
+	result = scx_discovery_find(&kernel, name, &discovery);
+	if (result < 0) {
+		*ret_result = off(result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
+				  arena_format(arena, "the programs of %s were not found: %s", name,
+					       strerror(-result)));
+		if (result == -ENOENT)
+			ret_result->state = FEATURE_STATE_UNKNOWN;
+		return false;
+	}
+	ret_run->loaded_at_ns = discovery.loaded_at_ns;
+	ret_run->maps = *ret_maps = discovery.maps;
+	ret_run->map_count = discovery.map_count;
+	return true;
+}
+
+static struct feature_result open_parts(struct scx_reader *reader, const struct scx_run *run,
+					const struct scx_choice *choice, struct arena *arena)
+{
+	struct scx_kernel kernel;
+	struct feature_result result;
+
+	if (!is_allowed(&result) || !read_kernel(&kernel, arena, &result))
+		return result;
+	result = scx_storage_open(run, choice, arena, &reader->storage);
+	if (result.state != FEATURE_STATE_ON)
+		return result;
+	return scx_program_load(&kernel, &reader->storage, arena, &reader->program);
+}
+
+struct scx_reader *scx_reader_open(const struct scx_run *run, const struct scx_choice *choice,
+				   struct arena *arena, struct feature_result *ret_result)
+{
+	struct scx_reader *reader = memory_allocate_zero(1, sizeof(*reader));
+
+	reader->storage = (struct scx_storage){.map = -1, .arena = -1};
+	reader->program = (struct scx_program){.room = -1, .program = -1, .link = -1};
+	*ret_result = open_parts(reader, run, choice, arena);
+	if (ret_result->state != FEATURE_STATE_ON) {
+		scx_reader_close(reader);
+		return NULL;
+	}
+	reader->scheduler = scx_storage_describe(&reader->storage, run);
+	ret_result->detail = arena_format(arena, "%s in %s of %s, %u bytes each (%s)",
+					  reader->scheduler->type, reader->scheduler->storage, run->name,
+					  reader->scheduler->size, reader->scheduler->layout);
+	return reader;
+}
+
+void scx_reader_close(struct scx_reader *reader)
+{
+	if (reader == NULL)
+		return;
+	scx_program_close(&reader->program);
+	scx_storage_close(&reader->storage);
+	scx_scheduler_release(reader->scheduler);
+	free(reader->bytes);
+	free(reader);
+}
+
+struct scx_scheduler *scx_reader_scheduler(const struct scx_reader *reader)
+{
+	return reader->scheduler;
+}
+
+/* --- reading --- */
+
+/* Reads all that the iterator hands over; returns its length, or a negative errno. */
+static ssize_t read_all(struct scx_reader *reader, int descriptor, const atomic_bool *cancel)
+{
+	size_t length = 0;
+
+	for (;;) {
+		ssize_t count;
+
+		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+			return -ECANCELED;
+		reader->bytes = memory_grow(reader->bytes, &reader->bytes_size, length + SCX_RECORD_SIZE_MAX,
+					    1);
+		count = read(descriptor, reader->bytes + length, SCX_RECORD_SIZE_MAX);
+		if (count == 0)
+			return (ssize_t)length;
+		/* so many tasks at a time are looked at without one that has a context: bpf_seq_read() */
+		if (count < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (count > 0)
+			length += (size_t)count;
+	}
+}
+
+int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct scx_reading *ret_reading)
+{
+	const size_t stride = scx_record_size(reader->storage.size);
+	const int descriptor = bpf_iter_create(reader->program.link);
+	ssize_t length;
+
+	if (descriptor < 0)
+		return -errno;
+	length = read_all(reader, descriptor, cancel);
+	close(descriptor);
+	if (length < 0)
+		return (int)length;
+	*ret_reading = (struct scx_reading){
+		.records = reader->bytes,
+		.count = (size_t)length / stride,
+		.stride = stride,
+	};
+	return (size_t)length % stride == 0 ? 0 : -EIO;
+}
+
+/* --- the whole arena --- */
+
+static size_t read_arena(void *context, uint64_t pointer, void *bytes, size_t size)
+{
+	const struct scx_program *program = context;
+	size_t done = 0;
+
+	while (done < size) {
+		const size_t part = size - done < SCX_CHUNK_SIZE ? size - done : SCX_CHUNK_SIZE;
+
+		if (scx_program_read_chunk(program, pointer + done, (char *)bytes + done, part) < 0)
+			break;
+		done += part;
+	}
+	return done;
+}
+
+int scx_reader_walk(struct scx_reader *reader, struct buffer *text)
+{
+	const struct scx_storage *storage = &reader->storage;
+	struct scx_program program;
+	struct sdt_walk walk;
+	int result;
+
+	if (storage->arena < 0)
+		return -ENOTSUP;
+	result = scx_program_load_chunk(storage->arena, &program);
+	if (result < 0)
+		return result;
+	sdt_walk(&(struct sdt_image){.read = read_arena, .context = &program}, &storage->layout,
+		 storage->allocator, storage->allocator_name, &storage->choice, SIZE_MAX, &walk);
+	sdt_walk_append_text(&walk, storage->btf, text);
+	sdt_walk_release(&walk);
+	scx_program_close(&program);
+	return 0;
+}

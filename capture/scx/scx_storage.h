@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCX_STORAGE_H
+#define CTOP_SCX_STORAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "metric/feature.h"
+#include "scx_reader.h"
+#include "scx_types.h"
+
+/*
+ * From the maps of a scheduler to where its contexts are: in task storage itself, or in an arena to which the
+ * task storage points.
+ */
+struct scx_storage {
+	int map;   /* descriptor of the task storage */
+	int arena; /* of the arena, -1 where the contexts are in the task storage */
+	/* Of contexts in an arena, offsets in bytes: */
+	uint32_t id;         /* in the value of the task storage: of which element it is, 64 bits */
+	uint32_t pointer;    /* there: to the element */
+	uint32_t element_id; /* from where the pointer points: the element's own id */
+	uint32_t context;    /* from there too */
+	uint32_t size;       /* of a context */
+	uint32_t type;       /* of a context, in `btf` */
+	struct btf *btf;     /* types of the scheduler's programs */
+	struct sdt_layout layout;
+	struct scx_types_choice choice;
+	const char *allocator_name; /* in `btf` */
+	uint8_t *allocator;         /* as it was when this was made, layout.allocator_size bytes */
+};
+
+/* A member of the value of a task storage that points to contexts elsewhere. */
+struct scx_storage_value {
+	uint32_t id, pointer; /* offsets */
+};
+
+/*
+ * How good a task storage is for contexts by its name and that of its value's type, the largest being best:
+ * the user's choice; the names that allocators give it; a name or type that begins with "task_ctx" or
+ * "task_data"; any other. The larger value decides between equals. Pure.
+ */
+unsigned int scx_storage_rank(const char *map, const char *type, const struct scx_choice *choice);
+
+/*
+ * Whether values of this type hold an id and a pointer instead of a context: a member of type `sdt_id` (or
+ * "tid" of 64 bits) and a pointer or 64 bits, "data". Pure.
+ */
+bool scx_storage_points(const struct btf *btf, uint32_t type, struct scx_storage_value *ret_value);
+
+/*
+ * Opens the task storage and what goes with it, with CAP_SYS_ADMIN and CAP_BPF. The result is on, or tells
+ * why not in words that `arena` owns; then nothing is open. `choice` may be NULL. To be ended with
+ * scx_storage_close().
+ */
+struct feature_result scx_storage_open(const struct scx_run *run, const struct scx_choice *choice,
+				       struct arena *arena, struct scx_storage *ret_storage);
+void scx_storage_close(struct scx_storage *storage);
+
+/* Describes the scheduler and its contexts; one reference. */
+struct scx_scheduler *scx_storage_describe(const struct scx_storage *storage, const struct scx_run *run);
+
+#endif
