@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "ctprof/json_reader.h"
+#include "json/json_reader.h"
 #include "run.h"
 
 enum {

@@ -188,6 +188,8 @@ static int load_member(struct loader *loader, struct frame *frame)
 	}
 	if (member->type == MEMBER_OBJECT && scalar.type == JSON_OBJECT)
 		return load_object(loader, member->object, (char *)frame->target + member->offset);
+	if (member->type == MEMBER_SCX && scalar.type == JSON_OBJECT)
+		return load_object(loader, member->object, &loader->scx.record);
 	container = &load_containers[member->type];
 	if (container->type != scalar.type) {
 		load_refuse(loader, &scalar, load_expectation(member));
@@ -358,6 +360,7 @@ static void release(struct loader *loader)
 	free(loader->ages.items);
 	free(loader->layouts.items);
 	free(loader->heap.items);
+	load_scx_release(loader);
 	free(loader);
 }
 

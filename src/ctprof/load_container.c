@@ -290,6 +290,11 @@ static enum pressure_resource find_pressure(const struct buffer *key)
 						 sizeof(char *), key->data + prefix, key->length - prefix);
 }
 
+static bool is_scx(const struct buffer *key)
+{
+	return key->length == strlen(SCX_MISSING) && memcmp(key->data, SCX_MISSING, key->length) == 0;
+}
+
 static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
@@ -306,6 +311,8 @@ static bool load_missing(struct loader *loader, struct frame *frame, const struc
 		loader->snapshot->metric_reason[metric] = reason;
 	else if (resource != PRESSURE_RESOURCE_COUNT)
 		loader->snapshot->pressure_missing[resource] = reason;
+	else if (is_scx(&frame->key))
+		loader->scx.is_missing = reason != REASON_READ;
 	return true;
 }
 
@@ -316,6 +323,9 @@ static bool load_thread_missing(struct loader *loader, struct frame *frame, cons
 
 	if (!load_element_string(loader, scalar))
 		return false;
+	if (is_scx(&frame->key))
+		load_scx_thread_missing(
+			loader, snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length));
 	if (source == SOURCE_NONE && metric == METRIC_NONE)
 		return true;
 	*MEMORY_APPEND(loader->reasons.items, loader->reasons.count,
@@ -404,6 +414,12 @@ const struct container load_containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .element = &latency_record_object,
 				    .begin_element = begin_latency_record},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
+	[MEMBER_SCX_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_scx_event},
+	[MEMBER_SCX_MEMBERS] = {JSON_ARRAY, "an object", .element = &scx_member_object,
+				.begin_element = load_scx_begin_member, .end_element = load_scx_end_member},
+	[MEMBER_SCX_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_scx_enumerator},
+	[MEMBER_SCX_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_scx_value,
+			       .end = load_scx_end_values},
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 };

@@ -203,6 +203,7 @@ void load_short_cut_begin(struct loader *loader)
 	cuts->piece = loader->json.before;
 	cuts->reason_count = loader->reasons.count;
 	cuts->age_count = loader->ages.count;
+	cuts->scx_count = loader->scx.pending.count;
 }
 
 /* Whether the record has nothing of a member but what a memo holds, and what that is. */
@@ -229,7 +230,8 @@ static bool describe(const struct loader *loader, const struct member *member, s
 		memo->value = record->uid;
 		memo->flags = record->flags & THREAD_KERNEL;
 		return record->layout == NULL && record->waiting_ns == 0 &&
-		       loader->reasons.count == cuts->reason_count && loader->ages.count == cuts->age_count;
+		       loader->reasons.count == cuts->reason_count && loader->ages.count == cuts->age_count &&
+		       loader->scx.pending.count == cuts->scx_count;
 	default:
 		return false;
 	}

@@ -28,6 +28,7 @@ enum member_type {
 	MEMBER_NAME,           /* uint32_t, id in snapshot.strings; a string */
 	MEMBER_FEATURE_STATE,  /* enum feature_state; a string */
 	MEMBER_FEATURE_REASON, /* enum reason; a string */
+	MEMBER_SCX_KIND,       /* enum scx_kind; a string */
 	MEMBER_VERSION,        /* no field: PROVENANCE_VERSION when written, ignored when read */
 	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric` */
 	MEMBER_LAST_SCALAR = MEMBER_VALUE,
@@ -55,10 +56,16 @@ enum member_type {
 	MEMBER_HEAP,
 	MEMBER_LATENCY_RECORDS, /* those of the snapshot; array of objects */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
+	MEMBER_SCX,             /* no field: that of the snapshot as struct scx_record, by `object` */
+	/* Parts of struct scx_record and struct scx_member_record. */
+	MEMBER_SCX_EVENTS,      /* no field: those of the snapshot; object of numbers */
+	MEMBER_SCX_MEMBERS,     /* no field: those of its scheduler; array of objects */
+	MEMBER_SCX_ENUMERATORS, /* array and count in the struct; object of numbers that may be negative */
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
 	MEMBER_AGES,
-	MEMBER_BUCKETS, /* uint64_t[count], zeros at the end are left out; array of numbers */
+	MEMBER_SCX_VALUES, /* of its context; array of numbers that may be negative */
+	MEMBER_BUCKETS,    /* uint64_t[count], zeros at the end are left out; array of numbers */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -105,6 +112,19 @@ struct thread_record {
 	uint64_t values[METRIC_COUNT];
 };
 
+/* What is known of a sched_ext scheduler, as it is in the file. */
+struct scx_record {
+	bool present;
+	const char *scheduler, *type, *storage, *layout;
+	uint64_t enable_seq, loaded_at_ns, read_at_ns, mismatched;
+	uint32_t size;
+};
+
+struct scx_member_record {
+	struct scx_member member;
+	struct optional_u64 count; /* where it is an array */
+};
+
 extern const struct object snapshot_object;       /* of struct snapshot */
 extern const struct object thread_object;         /* of struct thread_record */
 extern const struct object cgroup_object;         /* of struct cgroup_record */
@@ -112,6 +132,7 @@ extern const struct object feature_object;        /* of struct feature_result */
 extern const struct object tally_object;          /* of struct tally */
 extern const struct object heap_object;           /* of struct heap_process */
 extern const struct object latency_record_object; /* of struct latency_record */
+extern const struct object scx_member_object;     /* of struct scx_member_record */
 
 enum {
 	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */
@@ -120,6 +141,9 @@ enum {
 
 /* What `waits` says of a file whose threads have a `waiting_ns` where it is not 0. */
 #define MEMBER_WAITS_UNDER_WAY "under-way"
+
+/* What sched_ext schedulers keep, in the keys of `missing`. */
+#define SCX_MISSING "scx"
 
 /* Pressure resources in the keys of `missing`, "psi.irq". */
 #define PRESSURE_MISSING_PREFIX "psi."

@@ -159,6 +159,13 @@ bool scx_member_has_numbers(const struct scx_member *member)
 	return is_number(member->kind) || member->kind == SCX_KIND_ARRAY;
 }
 
+size_t scx_member_elements(const struct scx_member *member)
+{
+	if (!scx_member_has_numbers(member))
+		return 0;
+	return member->kind == SCX_KIND_ARRAY ? member->count : 1;
+}
+
 /* The bit of a context that is bit `bit` of a number: bytes are in the order of the host. */
 static uint64_t bit_place(const struct scx_member *member, uint64_t start, uint32_t bit)
 {
@@ -249,6 +256,14 @@ void scx_begin(struct scx *scx, struct scx_scheduler *scheduler, size_t count)
 	scx->context_of = memory_allocate((count + 1) * sizeof(*scx->context_of));
 	memset(scx->context_of, 0xff, (count + 1) * sizeof(*scx->context_of)); /* SCX_CONTEXT_NONE */
 	scx->context_of_count = count;
+}
+
+void scx_expect(struct scx *scx, size_t contexts)
+{
+	if (contexts <= scx->context_capacity)
+		return;
+	scx->context_capacity = contexts;
+	scx->contexts = memory_resize(scx->contexts, contexts, scx->scheduler->size);
 }
 
 uint8_t *scx_add_context(struct scx *scx, size_t thread)

@@ -85,8 +85,9 @@ struct scx {
 	size_t context_of_count; /* threads behind these: SCX_CONTEXT_NOT_READ */
 	uint8_t *contexts;       /* scheduler->size bytes each */
 	size_t context_count, context_capacity;
-	uint64_t read_at_ns;      /* CLOCK_MONOTONIC, the clock of their time stamps; 0 when unknown */
-	uint64_t mismatched;      /* contexts that belonged to another task */
+	uint64_t read_at_ns; /* CLOCK_MONOTONIC, the clock of their time stamps; 0 when unknown */
+	uint64_t mismatched; /* contexts that belonged to another task */
+	bool only_numbers;   /* they are from a file: pointers and others are not there, their bytes are 0 */
 	struct scx_event *events; /* in the snapshot's arena */
 	size_t event_count;
 };
@@ -120,6 +121,9 @@ const char *scx_find_enumerator(const struct scx_member *member, int64_t value);
 /* Whether a member is an integer, bool, enum or an array of integers: then it has numbers. */
 bool scx_member_has_numbers(const struct scx_member *member);
 
+/* How many numbers it has: of an array all elements, 0 of a member that has none. */
+size_t scx_member_elements(const struct scx_member *member);
+
 /*
  * Element `index` (0 where it is no array) of a member in a context; negative ones as (uint64_t)(int64_t).
  * 0 where the member has no numbers.
@@ -132,6 +136,9 @@ void scx_member_write(const struct scx_member *member, uint8_t *context, size_t 
 /* Makes room for the contexts of `count` threads, all of which have none: SCX_CONTEXT_NONE. Takes over the
  * reference. */
 void scx_begin(struct scx *scx, struct scx_scheduler *scheduler, size_t count);
+
+/* Makes room for so many contexts, where that is known before they are added. */
+void scx_expect(struct scx *scx, size_t contexts);
 
 /* A zeroed context for a thread, valid until the next one. */
 uint8_t *scx_add_context(struct scx *scx, size_t thread);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "ctprof/json_reader.h"
+#include "json/json_reader.h"
 
 enum {
 	DEPTH_MAX = 200, /* what lies deeper is skipped, which has a limit of its own */

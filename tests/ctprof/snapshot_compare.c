@@ -319,10 +319,67 @@ static void assert_provenances_equal(const struct provenance *left, const struct
 	assert_heaps_equal(left, right);
 }
 
+static void assert_schedulers_equal(const struct scx_scheduler *left, const struct scx_scheduler *right)
+{
+	assert_string_equal(left->name, right->name);
+	assert_string_equal(left->family, right->family);
+	assert_string_equal(left->storage, right->storage);
+	assert_string_equal(left->layout, right->layout);
+	assert_true(scx_scheduler_is_same_run(left, right));
+	for (size_t i = 0; i < left->member_count; i++) {
+		const struct scx_member *a = &left->members[i], *b = &right->members[i];
+
+		assert_int_equal(a->is_signed, b->is_signed);
+		assert_int_equal(a->field, b->field);
+		assert_int_equal(a->enumerator_count, b->enumerator_count);
+		for (size_t j = 0; j < a->enumerator_count; j++) {
+			assert_string_equal(a->enumerators[j].name, b->enumerators[j].name);
+			assert_true(a->enumerators[j].value == b->enumerators[j].value);
+		}
+	}
+}
+
+static void assert_contexts_equal(const struct scx *left, const struct scx *right, size_t thread)
+{
+	reason_id left_reason, right_reason;
+	const uint8_t *a = scx_context(left, thread, &left_reason),
+		      *b = scx_context(right, thread, &right_reason);
+
+	assert_int_equal(a == NULL, b == NULL);
+	assert_int_equal(left_reason, right_reason);
+	for (size_t i = 0; a != NULL && i < left->scheduler->member_count; i++) {
+		const struct scx_member *member = &left->scheduler->members[i];
+
+		for (size_t j = 0; j < scx_member_elements(member); j++)
+			assert_true(scx_member_read(member, a, j) == scx_member_read(member, b, j));
+	}
+}
+
+/* Only what has a `ctop` object can say what a scheduler keeps. */
+static void assert_scx_equal(const struct snapshot *left, const struct snapshot *right)
+{
+	const struct scx *a = &left->scx, *b = &right->scx;
+
+	assert_int_equal(a->scheduler == NULL, b->scheduler == NULL);
+	assert_int_equal(a->read_at_ns, b->read_at_ns);
+	assert_int_equal(a->mismatched, b->mismatched);
+	assert_int_equal(a->event_count, b->event_count);
+	for (size_t i = 0; i < a->event_count; i++) {
+		assert_string_equal(a->events[i].name, b->events[i].name);
+		assert_true(a->events[i].value == b->events[i].value);
+	}
+	if (a->scheduler == NULL)
+		return;
+	assert_schedulers_equal(a->scheduler, b->scheduler);
+	for (size_t i = 0; i < left->thread_count; i++)
+		assert_contexts_equal(a, b, i);
+}
+
 void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *right)
 {
 	assert_true(left->captured_at_unix_ns == right->captured_at_unix_ns);
 	assert_latencies_equal(left, right);
+	assert_scx_equal(left, right);
 	assert_int_equal(left->thread_count, right->thread_count);
 	for (size_t i = 0; i < left->thread_count; i++)
 		assert_threads_equal(left, right, i);

@@ -51,6 +51,13 @@ static const char *const tokens[] = {
 	"\"tallies\":{\"io\":{\"missed\":{\"y\":1}}}",
 	"\"age_ns\":{\"io\":1}",
 	"\"cpu_usage_usec\":1",
+	"\"scx\":[]",
+	"\"scx\":{\"size\":65536}",
+	"\"missing\":{\"scx\":\"other-task\"}",
+	"\"kind\":\"array\"",
+	"\"count\":4097",
+	"\"bit_size\":65",
+	"-9223372036854775809",
 };
 
 static uint64_t random_state = 88172645463325252u;

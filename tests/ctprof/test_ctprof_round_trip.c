@@ -150,16 +150,41 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"\"waits\":\"under-way\"",
 		"\"heap\":[{\"tgid\":12,\"layout\":\"known-build\",\"version\":\"5.3.0\"},"
 		"{\"tgid\":10,\"tag\":\"dwarf-parse-failure\",\"text\":\"no\"}]",
+		"\"scx\":{\"scheduler\":\"rusty_1.1.4_x86_64\",\"enable_seq\":4,\"loaded_boottime_ns\":4100,"
+		"\"read_monotonic_ns\":5001,\"type\":\"task_ctx\",\"storage\":\"task_data\","
+		"\"layout\":\"arena, id before the context\",\"size\":48,\"mismatched\":1,"
+		"\"events\":{\"SCX_EV_SELECT_CPU_FALLBACK\":0,"
+		"\"SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE\":18446744073709551615},\"members\":["
+		"{\"name\":\"sum_runtime\",\"type\":\"u64\",\"kind\":\"unsigned\",\"bit_offset\":0,\"bit_"
+		"size\":64},"
+		"{\"name\":\"inner.nice\",\"type\":\"s16\",\"kind\":\"signed\",\"bit_offset\":64,\"bit_"
+		"size\":16,"
+		"\"signed\":true},"
+		"{\"name\":\"greedy\",\"type\":\"bool\",\"kind\":\"bool\",\"bit_offset\":80,\"bit_size\":8},"
+		"{\"name\":\"bits\",\"type\":\"u32\",\"kind\":\"unsigned\",\"bit_offset\":88,\"bit_size\":3},"
+		"{\"name\":\"state\",\"type\":\"enum "
+		"state\",\"kind\":\"enum\",\"bit_offset\":96,\"bit_size\":32,"
+		"\"signed\":true,\"values\":{\"IDLE\":0,\"LO\\\"ST\":-1}},"
+		"{\"name\":\"mask\",\"type\":\"struct bpf_cpumask "
+		"*\",\"kind\":\"pointer\",\"bit_offset\":128,"
+		"\"bit_size\":64},"
+		"{\"name\":\"load\",\"type\":\"s16[3]\",\"kind\":\"array\",\"bit_offset\":192,\"bit_size\":"
+		"16,"
+		"\"count\":3,\"signed\":true},"
+		"{\"name\":\"odd\",\"type\":\"union\",\"kind\":\"other\",\"bit_offset\":256,\"bit_size\":32},"
+		"{\"name\":\"last_run_at\",\"type\":\"u64\",\"kind\":\"unsigned\",\"bit_offset\":320,"
+		"\"bit_size\":64}]}",
 		"\"host\":{\"hostname\":\"host\",\"cpu_ticks\":[0,1,2,3,4,5,6,7],\"procs_running\":5,"
 		"\"procs_blocked\":0,\"load_centi\":[320,0,0],\"mem_available_kib\":6}",
 		/* threads: the first differs in nothing but two metrics that were read all the same, and
 		   waits */
 		"\"ctop\":{\"kernel\":true,\"missing\":{\"rchar\":\"read\",\"irq_delay_count\":\"read\"},"
-		"\"waiting_ns\":4200000001}",
+		"\"waiting_ns\":4200000001,\"scx\":[0,19,0,0,0,1,2,3,0]}",
 		"\"ctop\":{\"uid\":1000,\"age_ns\":{\"sched\":4000}}",
 		"\"ctop\":{\"uid\":0,\"missing\":{\"io\":\"read\",\"sched\":\"ended\"},\"layout\":\"known-"
-		"build\"}",
-		"\"ctop\":{\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\"},"
+		"build\",\"scx\":[18446744073709551615,-5,1,7,-1,-32768,0,32767,4900]}",
+		"\"ctop\":{\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\","
+		"\"scx\":\"other-task\"},"
 		"\"age_ns\":{\"delays\":4999},\"waiting_ns\":18446744073709551615,\"layout\":\"known-"
 		"build\"}",
 		/* the cgroup that lacks something */

@@ -27,15 +27,16 @@ probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
 capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task"
 
-line="$ui src/ctprof $capture capture src/cmd/line"
+line="$ui src/json src/ctprof $capture capture src/cmd/line"
 live="$line ui/terminal ui"
 
 # directory: directories it may include besides itself
 rooms="src/base:
+src/json: $base
 src/process: $base
 src/metric: $base
 src/snapshot: $metric
-src/ctprof: $snapshot
+src/ctprof: $snapshot src/json
 src/group: $snapshot
 src/table: $group
 src/view: $table
@@ -67,7 +68,7 @@ src/cmd/line: $line
 src/cmd/live: $live
 src/cmd/probe: $line
 src/cmd: $live src/cmd/live src/cmd/probe
-bench: $ui src/ctprof $capture capture"
+bench: $ui src/json src/ctprof $capture capture"
 
 # included FILE: every project header that the file includes.
 included()

@@ -17,7 +17,7 @@
 #include "report/json_text.h"
 #include "base/memory.h"
 #include "cmd/line/command.h"
-#include "ctprof/json_reader.h"
+#include "json/json_reader.h"
 
 #define METRIC_PREFIX "jemalloc_probe"
 
