@@ -185,6 +185,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	capture->run_time_lag_ns = find_run_time_lag(capture);
+	capture->scx = scx_watch_open(&capture->roots, &options->scx, options->scx_rights);
 	capture->latency_is_to_load = options->latency;
 	if (!options->latency_later)
 		capture_load_latency(capture);
@@ -250,6 +251,7 @@ void capture_close(struct capture *capture)
 	ended_watch_close(capture->ended);
 	heap_close(&capture->heap);
 	latency_watch_close(capture->latency);
+	scx_watch_close(capture->scx);
 	arena_release(&capture->arena);
 	taskstats_close(capture->taskstats);
 	passes_close(&capture->passes);
@@ -467,9 +469,12 @@ static int run(struct round *round)
 	round_name_threads(round);
 	if (round->capture->latency != NULL)
 		latency_watch_read(round->capture->latency, round->full, round->snapshot);
+	scx_watch_read(round->capture->scx, round->scx, round->cancel, round->snapshot,
+		       &round->capture->checks.results[FEATURE_SCX]);
 	round_finish(round);
 	if (by_pass)
 		round_list_moved(round);
+	scx_watch_list_moved(round->snapshot, round->previous, round->old_row);
 	read_ended(round);
 	return round_is_cancelled(round) ? -ECANCELED : 0;
 }
@@ -601,6 +606,7 @@ int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const at
 			      .full = true,
 			      .needed = (source_set)~0U,
 			      .smaps = true,
+			      .scx = true,
 			      .cgroup_records = true,
 			      .heap_wait_ns = capture->heap.patience_ns,
 			      .expensive_budget_ns = expensive_budget_ns};
@@ -615,6 +621,7 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 			      .cancel = cancel,
 			      .needed = options->needed,
 			      .smaps = options->smaps,
+			      .scx = options->scx || (!options->only_needed && capture->previous == NULL),
 			      .cgroup_records = options->cgroup_records,
 			      .heap_wait_ns = options->heap_patience_ns,
 			      .budget_ns = FIRST_ROUND_BUDGET_NS};

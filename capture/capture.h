@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "capture/scx/scx_watch.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -41,6 +42,9 @@ struct capture_options {
 	bool latency_later;        /* not before capture_load_latency(), which loads what it takes */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
+	struct scx_choice scx;     /* the user's choice of contexts; its texts outlive the capture */
+	/* How a sched_ext scheduler is found that began to run later; NULL: with the rights of the caller. */
+	scx_watch_rights *scx_rights;
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
 	 * messages as received, netlink header included. NULL for the kernel.
@@ -73,6 +77,7 @@ struct capture_round_options {
 	bool only_needed;    /* `-b`: nothing else even when the budget would allow it */
 	bool cgroup_records; /* the records of cgroups are needed */
 	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
+	bool scx;            /* what a sched_ext scheduler keeps for each thread is needed */
 	/*
 	 * How long to wait for executables that the allocator probe resolves, where it is needed. A live
 	 * round does not wait: what is being resolved is unavailable for that reason.

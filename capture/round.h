@@ -18,6 +18,7 @@
 #include "capture/bpf/bpf_tasks.h"
 #include "capture/ended/ended_watch.h"
 #include "capture/host/feature.h"
+#include "capture/scx/scx_watch.h"
 #include "snapshot/snapshot.h"
 #include "capture/procfs/process_list.h"
 #include "capture/procfs/root.h"
@@ -186,6 +187,7 @@ struct capture {
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
 	bool latency_is_to_load;              /* nobody has tried yet, but capture_load_latency() is to */
+	struct scx_watch *scx;
 	struct arena arena;
 	const char *notice;                 /* for the user, not fetched yet; NULL for none */
 	struct ended_watch *ended;          /* NULL: what ends is not watched */
@@ -218,6 +220,7 @@ struct round {
 	const atomic_bool *cancel;
 	bool full;
 	bool smaps, cgroup_records; /* the expensive ones are wanted */
+	bool scx;                   /* and contexts of a sched_ext scheduler */
 	bool schedstats_turned;     /* its switch was turned since the last round */
 	bool heap_is_on;            /* the allocator probe is there and not switched off */
 	enum heap_use heap;         /* what it reads */

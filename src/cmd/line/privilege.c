@@ -20,6 +20,10 @@ static const cap_value_t loading_capabilities[] = {CAP_BPF, CAP_PERFMON};
 static const cap_value_t root_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 						CAP_DAC_OVERRIDE};
 
+/* What finding a sched_ext scheduler takes besides those: the kernel tells ids of BPF objects to nobody else.
+ */
+static const cap_value_t finding_capabilities[] = {CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON};
+
 enum {
 	CAPABILITIES_OWN_ROOTS = sizeof(capture_capabilities) / sizeof(capture_capabilities[0]),
 	CAPABILITIES_NAMED_ROOTS = 1,
@@ -184,14 +188,32 @@ static void keep_reading(const struct capture_options *options, bool loading)
 		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
 }
 
+void privilege_find_scheduler(void (*call)(void *argument), void *argument)
+{
+	cap_t before = getuid() == 0 ? cap_get_proc() : NULL;
+	cap_t raised = before != NULL ? cap_dup(before) : NULL;
+
+	if (raised != NULL &&
+	    add_effective(raised, finding_capabilities, ARRAY_COUNT(finding_capabilities)) == 0)
+		(void)cap_set_proc(raised);
+	call(argument);
+	if (raised != NULL)
+		(void)cap_set_proc(before);
+	cap_free(raised);
+	cap_free(before);
+}
+
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error)
 {
+	struct capture_options own = *options;
 	int result;
+
+	own.scx_rights = privilege_find_scheduler;
 
 	if (!has_named_root(options->roots))
 		privilege_raise(options->roots);
-	result = capture_open(options, ret_capture, error);
+	result = capture_open(&own, ret_capture, error);
 	if (result < 0) {
 		privilege_lower();
 		return result;

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "scx_watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+enum {
+	NAME_MAX_BYTES = 128, /* SCX_OPS_NAME_LEN of kernel/sched/ext_internal.h */
+	TRIES = 5,            /* rounds in which a scheduler that is just being attached is looked for */
+	EVENTS_MAX = 256,
+	NO_ROW = UINT32_MAX,
+};
+
+/* What sysfs says of the scheduler. */
+struct sight {
+	bool present; /* the kernel has sched_ext */
+	bool enabled;
+	uint64_t enable_seq;
+	char name[NAME_MAX_BYTES];
+};
+
+struct scx_watch {
+	const struct roots *roots;
+	struct scx_choice choice;
+	scx_watch_rights *rights;
+	struct buffer text;
+
+	/* Of the scheduler that was seen last: */
+	struct sight sight;
+	struct scx_reader *reader;       /* NULL: its contexts cannot be read */
+	struct scx_scheduler *scheduler; /* a reference; NULL: none runs */
+	struct feature_result result;    /* of opening the reader */
+	struct arena arena;              /* of its words */
+	unsigned int tries;              /* that are left to find it */
+};
+
+static struct feature_result off(enum reason reason, const char *detail)
+{
+	return (struct feature_result){.state = FEATURE_STATE_OFF, .reason = reason, .detail = detail};
+}
+
+/* --- sysfs --- */
+
+static struct text read_text(struct scx_watch *watch, const char *path)
+{
+	return roots_read_text(watch->roots, ROOT_SYS, path, &watch->text);
+}
+
+/* Documentation/scheduler/sched-ext.rst; files that are missing say nothing. */
+static void look(struct scx_watch *watch, struct sight *ret_sight)
+{
+	struct text text = read_text(watch, "kernel/sched_ext/state");
+
+	*ret_sight = (struct sight){.present = text.length != 0, .enabled = text_equals(text, "enabled")};
+	if (!ret_sight->enabled)
+		return;
+	text = read_text(watch, "kernel/sched_ext/enable_seq");
+	if (!number_parse_u64(text.data, text.length, &ret_sight->enable_seq))
+		ret_sight->enable_seq = 0;
+	text = read_text(watch, "kernel/sched_ext/root/ops");
+	if (text.length < sizeof(ret_sight->name))
+		memcpy(ret_sight->name, text.data, text.length);
+}
+
+static bool is_same(const struct sight *a, const struct sight *b)
+{
+	return a->enabled == b->enabled && a->enable_seq == b->enable_seq && strcmp(a->name, b->name) == 0;
+}
+
+/* Lines "SCX_EV_SELECT_CPU_FALLBACK 12". */
+static void read_events(struct scx_watch *watch, struct snapshot *snapshot)
+{
+	struct text text = read_text(watch, "kernel/sched_ext/root/events"), line, word;
+	struct scx *scx = &snapshot->scx;
+
+	if (text.length == 0)
+		return;
+	scx->events = arena_allocate_zero(&snapshot->arena, EVENTS_MAX, sizeof(*scx->events));
+	while (scx->event_count < EVENTS_MAX && text_next_line(&text, &line)) {
+		struct scx_event *event = &scx->events[scx->event_count];
+		struct text name;
+
+		if (!text_next_word(&line, &name) || !text_next_word(&line, &word) ||
+		    !number_parse_u64(word.data, word.length, &event->value))
+			continue;
+		event->name = arena_duplicate(&snapshot->arena, name.data, name.length);
+		scx->event_count++;
+	}
+}
+
+/* --- the reader --- */
+
+/* Lets go of everything that is the scheduler's: while it is held, the kernel keeps all its memory. */
+static void drop(struct scx_watch *watch)
+{
+	scx_reader_close(watch->reader);
+	scx_scheduler_release(watch->scheduler);
+	arena_release(&watch->arena);
+	watch->reader = NULL;
+	watch->scheduler = NULL;
+	watch->arena = (struct arena){0};
+	watch->sight = (struct sight){0};
+}
+
+/* Ids that programs tell and that user space gives are those of the initial pid namespace. */
+static bool is_readable(const struct roots *roots)
+{
+	return roots->own_namespace && roots->initial_pid_namespace && roots->is_procfs;
+}
+
+static void open_reader(void *argument)
+{
+	struct scx_watch *watch = argument;
+	struct scx_run run;
+	uint32_t *maps;
+
+	if (!scx_reader_discover(watch->sight.name, &watch->arena, &run, &maps, &watch->result))
+		return;
+	run.enable_seq = watch->sight.enable_seq;
+	watch->reader = scx_reader_open(&run, &watch->choice, &watch->arena, &watch->result);
+	free(maps);
+}
+
+/* Tries it, and keeps at least the scheduler's name. */
+static void find_contexts(struct scx_watch *watch)
+{
+	scx_scheduler_release(watch->scheduler);
+	watch->tries--;
+	if (!is_readable(watch->roots))
+		watch->result = off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace");
+	else if (watch->rights != NULL)
+		watch->rights(open_reader, watch);
+	else
+		open_reader(watch);
+	/* what may yet be found is tried for again */
+	if (watch->result.state != FEATURE_STATE_UNKNOWN)
+		watch->tries = 0;
+	else
+		watch->result.state = FEATURE_STATE_OFF;
+	if (watch->reader != NULL) {
+		watch->scheduler = scx_scheduler_reference(scx_reader_scheduler(watch->reader));
+		return;
+	}
+	watch->scheduler = scx_scheduler_create(watch->sight.name, "", "", "", 0);
+	watch->scheduler->enable_seq = watch->sight.enable_seq;
+}
+
+/* Finds the scheduler that runs; false where there is none. */
+static bool find_scheduler(struct scx_watch *watch)
+{
+	struct sight sight;
+
+	look(watch, &sight);
+	if (!sight.enabled || !is_same(&sight, &watch->sight)) {
+		drop(watch);
+		watch->tries = TRIES;
+		watch->sight = sight;
+	}
+	if (!sight.present)
+		watch->result = off(REASON_NOT_IN_KERNEL,
+				    "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)");
+	else if (!sight.enabled)
+		watch->result = off(REASON_SWITCHED_OFF, "no sched_ext scheduler runs");
+	else if (watch->reader == NULL && watch->tries != 0)
+		find_contexts(watch);
+	return sight.enabled;
+}
+
+struct scx_watch *scx_watch_open(const struct roots *roots, const struct scx_choice *choice,
+				 scx_watch_rights *rights)
+{
+	struct scx_watch *watch = memory_allocate_zero(1, sizeof(*watch));
+
+	watch->roots = roots;
+	watch->choice = *choice;
+	watch->rights = rights;
+	return watch;
+}
+
+void scx_watch_close(struct scx_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	drop(watch);
+	buffer_release(&watch->text);
+	free(watch);
+}
+
+/* --- contexts --- */
+
+static bool is_row(const struct snapshot *snapshot, size_t row, const struct scx_record *record)
+{
+	return row < snapshot->thread_count && snapshot->tid[row] == record->tid &&
+	       snapshot->tgid[row] == record->tgid;
+}
+
+/* The first row that is not before the thread of the record. */
+static size_t search_row(const struct snapshot *snapshot, const struct scx_record *record)
+{
+	size_t first = 0, end = snapshot->thread_count;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (snapshot->tgid[middle] < record->tgid ||
+		    (snapshot->tgid[middle] == record->tgid && snapshot->tid[middle] < record->tid))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* The row of a record's thread, or NO_ROW; `guess` is the one behind the row that was found last. */
+static size_t find_row(const struct snapshot *snapshot, const struct scx_record *record, size_t guess)
+{
+	const size_t row = is_row(snapshot, guess, record) ? guess : search_row(snapshot, record);
+
+	if (!is_row(snapshot, row, record))
+		return NO_ROW;
+	/* ids are used again; rows of which the start was not read have 0 */
+	if (snapshot->start_time[row] != 0 &&
+	    snapshot->start_time[row] != record->start_boottime_ns / NS_PER_TICK)
+		return NO_ROW;
+	return row;
+}
+
+static void fill_contexts(const struct scx_reading *reading, struct snapshot *snapshot)
+{
+	struct scx *scx = &snapshot->scx;
+	size_t guess = 0;
+
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct scx_record *record = scx_reading_record(reading, i);
+		const size_t row = find_row(snapshot, record, guess);
+
+		if (row == NO_ROW)
+			continue;
+		guess = row + 1;
+		if (scx_record_is_own(record)) {
+			memcpy(scx_add_context(scx, row), scx_record_context(record), scx->scheduler->size);
+		} else {
+			scx->context_of[row] = SCX_CONTEXT_OTHER_TASK;
+			scx->mismatched++;
+		}
+	}
+}
+
+/* Reads them; returns whether they are of the scheduler that was seen before. */
+static bool read_contexts(struct scx_watch *watch, const atomic_bool *cancel, struct snapshot *snapshot,
+			  struct feature_result *result)
+{
+	struct scx_reading reading;
+	struct sight after;
+	int failure = scx_reader_read(watch->reader, cancel, &reading);
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	look(watch, &after);
+	if (!is_same(&after, &watch->sight))
+		return false;
+	if (failure < 0) {
+		*result = off(root_reason(failure), "reading contexts failed");
+		return true;
+	}
+	scx_begin(&snapshot->scx, scx_scheduler_reference(watch->scheduler), snapshot->thread_count);
+	snapshot->scx.read_at_ns = now_ns;
+	fill_contexts(&reading, snapshot);
+	return true;
+}
+
+void scx_watch_read(struct scx_watch *watch, bool contexts, const atomic_bool *cancel,
+		    struct snapshot *snapshot, struct feature_result *ret_result)
+{
+	const bool runs = find_scheduler(watch);
+
+	*ret_result = watch->result;
+	if (!runs)
+		return;
+	if (contexts && watch->reader != NULL && !read_contexts(watch, cancel, snapshot, ret_result)) {
+		drop(watch);
+		*ret_result = off(REASON_ENDED, "the scheduler ended while its contexts were read");
+		return;
+	}
+	if (snapshot->scx.scheduler == NULL)
+		snapshot->scx.scheduler = scx_scheduler_reference(watch->scheduler);
+	read_events(watch, snapshot);
+}
+
+/* --- what moved --- */
+
+static bool has_moved(const struct scx *now, const struct scx *before, size_t row, uint32_t old_row)
+{
+	const uint8_t *context, *old_context;
+	reason_id reason, old_reason;
+
+	if (old_row == NO_ROW)
+		return true;
+	context = scx_context(now, row, &reason);
+	old_context = scx_context(before, old_row, &old_reason);
+	if (context == NULL || old_context == NULL)
+		return context != old_context || reason != old_reason;
+	return memcmp(context, old_context, now->scheduler->size) != 0;
+}
+
+void scx_watch_list_moved(struct snapshot *snapshot, const struct snapshot *previous,
+			  const uint32_t old_row[])
+{
+	const struct scx *now = &snapshot->scx, *before = previous != NULL ? &previous->scx : NULL;
+	uint32_t *moved;
+	size_t listed = 0, count = 0;
+
+	if (!snapshot->moved_known || (now->context_of == NULL && before->context_of == NULL))
+		return;
+	if (now->context_of == NULL || before->context_of == NULL ||
+	    !scx_scheduler_is_same_run(now->scheduler, before->scheduler)) {
+		free(snapshot->moved);
+		snapshot->moved = NULL;
+		snapshot->moved_count = 0;
+		snapshot->moved_known = false;
+		return;
+	}
+	moved = memory_allocate((snapshot->thread_count + 1) * sizeof(*moved));
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		const bool is_listed = listed < snapshot->moved_count && snapshot->moved[listed] == row;
+
+		listed += is_listed;
+		if (is_listed || has_moved(now, before, row, old_row[row]))
+			moved[count++] = (uint32_t)row;
+	}
+	free(snapshot->moved);
+	snapshot->moved = moved;
+	snapshot->moved_count = count;
+}
+
+/* --- once --- */
+
+static const char *duplicate(struct arena *arena, const char *text)
+{
+	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
+}
+
+void scx_watch_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
+{
+	struct scx_watch *watch = scx_watch_open(roots, &(struct scx_choice){0}, NULL);
+
+	(void)find_scheduler(watch);
+	*ret_result = watch->result;
+	ret_result->detail = duplicate(arena, watch->result.detail);
+	ret_result->remedy = duplicate(arena, watch->result.remedy);
+	scx_watch_close(watch);
+}
+
+int scx_watch_walk(const struct roots *roots, const struct scx_choice *choice, struct buffer *text,
+		   struct error *error)
+{
+	struct scx_watch *watch = scx_watch_open(roots, choice != NULL ? choice : &(struct scx_choice){0},
+						 NULL);
+	int result = -ENOTSUP;
+
+	(void)find_scheduler(watch);
+	if (watch->reader == NULL)
+		error_set(error, result, "%s%s%s", watch->result.detail,
+			  watch->result.remedy != NULL ? "; try " : "",
+			  watch->result.remedy != NULL ? watch->result.remedy : "");
+	else
+		result = scx_reader_walk(watch->reader, text);
+	if (watch->reader != NULL && result == -ENOTSUP)
+		error_set(error, result,
+			  "%s keeps contexts in task storage, not in an arena; there is nothing to walk",
+			  watch->sight.name);
+	else if (watch->reader != NULL && result < 0)
+		error_set(error, result, "cannot read the arena of %s: %s", watch->sight.name,
+			  strerror(-result));
+	scx_watch_close(watch);
+	return result;
+}
