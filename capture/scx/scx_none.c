@@ -53,9 +53,9 @@ int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct
 	return -ENOTSUP;
 }
 
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text)
+int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error)
 {
 	(void)reader;
 	(void)text;
-	return -ENOTSUP;
+	return error_set(error, -ENOTSUP, "built without libbpf");
 }

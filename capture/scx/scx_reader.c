@@ -205,20 +205,28 @@ static size_t read_arena(void *context, uint64_t pointer, void *bytes, size_t si
 	return done;
 }
 
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text)
+int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error)
 {
 	const struct scx_storage *storage = &reader->storage;
 	struct scx_program program;
+	struct sdt_layout layout;
 	struct sdt_walk walk;
 	int result;
 
 	if (storage->arena < 0)
-		return -ENOTSUP;
-	result = scx_program_load_chunk(storage->arena, &program);
+		return error_set(
+			error, -ENOTSUP,
+			"%s keeps contexts in task storage, not in an arena: there is nothing to walk",
+			reader->scheduler->name);
+	result = sdt_layout_find(storage->btf, &layout, error);
 	if (result < 0)
 		return result;
-	sdt_walk(&(struct sdt_image){.read = read_arena, .context = &program}, &storage->layout,
-		 storage->allocator, storage->allocator_name, &storage->choice, SIZE_MAX, &walk);
+	result = scx_program_load_chunk(storage->arena, &program);
+	if (result < 0)
+		return error_set(error, result, "cannot read the arena of %s: %s", reader->scheduler->name,
+				 strerror(-result));
+	sdt_walk(&(struct sdt_image){.read = read_arena, .context = &program}, &layout, storage->allocator,
+		 storage->allocator_name, &storage->choice, SIZE_MAX, &walk);
 	sdt_walk_append_text(&walk, storage->btf, text);
 	sdt_walk_release(&walk);
 	scx_program_close(&program);

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "metric/feature.h"
 #include "snapshot/scx.h"
 
@@ -101,8 +102,8 @@ static inline bool scx_record_is_own(const struct scx_record *record)
 /*
  * Appends all contexts of the allocator, of tasks that live and others, as text, found by walking its tree
  * (sdt_walk.h) through reads of a BPF program, and rendered by their type. Takes CAP_BPF and CAP_PERFMON.
- * Returns 0; -ENOTSUP where contexts are in no arena; another negative errno where the program is refused.
+ * Returns 0, or a negative errno with a sentence: -ENOTSUP where contexts are in no arena.
  */
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text);
+int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error);
 
 #endif

@@ -383,7 +383,7 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 	if (storage->arena < 0)
 		return off(REASON_UNREADABLE,
 			   "its task storage points into an arena, which is not among its maps", NULL);
-	if (sdt_layout_find(storage->btf, &storage->layout, &error) < 0)
+	if (sdt_layout_find_elements(storage->btf, &storage->layout, &error) < 0)
 		return off(REASON_UNREADABLE,
 			   arena_format(arena, "the layout of its contexts is unknown: %s", error.text),
 			   NULL);

@@ -547,18 +547,28 @@ static int find_id(const struct btf *btf, struct sdt_layout *layout, bool has_re
 	return 0;
 }
 
-int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
+int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
 {
 	struct sdt_layout layout = {0};
 	bool has_reserve = false;
 	int result = find_allocator(btf, &layout, &has_reserve, error);
 
 	if (result == 0)
+		result = find_id(btf, &layout, has_reserve, error);
+	if (result == 0)
+		*ret_layout = layout;
+	return result;
+}
+
+int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
+{
+	struct sdt_layout layout;
+	int result = sdt_layout_find_elements(btf, &layout, error);
+
+	if (result == 0)
 		result = find_descriptor(btf, &layout, error);
 	if (result == 0)
 		result = find_chunk(btf, &layout, error);
-	if (result == 0)
-		result = find_id(btf, &layout, has_reserve, error);
 	if (result == 0)
 		*ret_layout = layout;
 	return result;

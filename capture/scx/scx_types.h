@@ -70,6 +70,12 @@ struct sdt_layout {
 int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
 
 /*
+ * The same for who only reads elements that are pointed at: of the tree above them it needs no types, and its
+ * members of `ret_layout` are 0.
+ */
+int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
+
+/*
  * Appends the bytes of a value of a type as one line of text, nested as in C: "{.weight = 100, .state =
  * READY}". At most `limit` bytes of text, the last of which are then "..."; what lies behind `size` bytes is
  * "?".

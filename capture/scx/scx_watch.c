@@ -369,14 +369,7 @@ int scx_watch_walk(const struct roots *roots, const struct scx_choice *choice, s
 			  watch->result.remedy != NULL ? "; try " : "",
 			  watch->result.remedy != NULL ? watch->result.remedy : "");
 	else
-		result = scx_reader_walk(watch->reader, text);
-	if (watch->reader != NULL && result == -ENOTSUP)
-		error_set(error, result,
-			  "%s keeps contexts in task storage, not in an arena; there is nothing to walk",
-			  watch->sight.name);
-	else if (watch->reader != NULL && result < 0)
-		error_set(error, result, "cannot read the arena of %s: %s", watch->sight.name,
-			  strerror(-result));
+		result = scx_reader_walk(watch->reader, text, error);
 	scx_watch_close(watch);
 	return result;
 }
