@@ -212,7 +212,11 @@ static __always_inline __u64 descriptor_clear_bit(const struct sdt_desc __arena 
 	return ALLOCATOR_ENTRIES;
 }
 
-static __always_inline void descriptor_mark(struct sdt_desc __arena *descriptor, __u64 position)
+/*
+ * Not inline, as in released schedulers: a function that takes a type has clang write all of it into the
+ * types of the programs, where there would be its name only.
+ */
+static __noinline void descriptor_mark(struct sdt_desc __arena *descriptor, __u64 position)
 {
 	descriptor->allocated[position / 64] |= 1ULL << (position % 64);
 	descriptor->nr_free--;

@@ -180,17 +180,9 @@ int test_running(__u64 *arguments)
 	return 0;
 }
 
-SEC("struct_ops/test_stopping")
-int test_stopping(__u64 *arguments)
+/* Not inline for the sake of the types, as descriptor_mark() of allocator.bpf.h. */
+static __noinline void context_account(struct task_ctx __arena *context, __u64 runtime)
 {
-	struct task_struct *task = (struct task_struct *)arguments[0];
-	struct task_ctx __arena *context = context_find(task);
-	__u64 runtime;
-
-	/* a task that runs when the scheduler begins has not been seen to start */
-	if (context == NULL || context->last_run_at == 0)
-		return 0;
-	runtime = task->se.sum_exec_runtime - context->exec_before;
 	context->sum_runtime += runtime;
 	context->burst.avg_runtime = context->burst.avg_runtime / 4 * 3 + runtime / 4;
 	if (runtime > context->burst.max_runtime)
@@ -199,6 +191,17 @@ int test_stopping(__u64 *arguments)
 	context->recent[2] = context->recent[1];
 	context->recent[1] = context->recent[0];
 	context->recent[0] = (__u32)(runtime / NS_PER_US);
+}
+
+SEC("struct_ops/test_stopping")
+int test_stopping(__u64 *arguments)
+{
+	struct task_struct *task = (struct task_struct *)arguments[0];
+	struct task_ctx __arena *context = context_find(task);
+
+	/* a task that runs when the scheduler begins has not been seen to start */
+	if (context != NULL && context->last_run_at != 0)
+		context_account(context, task->se.sum_exec_runtime - context->exec_before);
 	return 0;
 }
 

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contexts of a sched_ext scheduler that really runs (schedulers/), where the kernel lets one: in a guest,
+ * see tests/kernels. What is read is compared with what the kernel counts and with a walk of the allocator,
+ * and the scheduler must not notice.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../system/harness.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "capture/scx/scx_reader.h"
+
+enum {
+	PATIENCE_S = 120,
+	LOOK_AGAIN_NS = 50000000,
+	WORKERS = 3,
+	TASKS_MAX = 4096,
+};
+
+/* As sched_ext computes them: sched_weight_to_cgroup() of kernel/sched/sched.h. */
+static const struct {
+	int nice;
+	uint64_t weight;
+} expected[WORKERS] = {{0, 100}, {10, 11}, {-5, 305}};
+
+static void rest(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
+}
+
+static uint64_t deadline(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) + (uint64_t)PATIENCE_S * NS_PER_S;
+}
+
+/* --- what the kernel says of sched_ext --- */
+
+struct state {
+	char state[32], ops[128], rejected[32], enable_seq[32];
+};
+
+static void read_line(const char *name, char *line, size_t size)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/sched_ext/%s", name);
+	line[0] = '\0';
+	file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	if (fgets(line, (int)size, file) == NULL)
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+}
+
+static void read_state(struct state *state)
+{
+	memset(state, 0, sizeof(*state));
+	read_line("state", state->state, sizeof(state->state));
+	read_line("root/ops", state->ops, sizeof(state->ops));
+	read_line("nr_rejected", state->rejected, sizeof(state->rejected));
+	read_line("enable_seq", state->enable_seq, sizeof(state->enable_seq));
+}
+
+static void assert_same_state(const struct state *before)
+{
+	struct state now;
+
+	read_state(&now);
+	assert_string_equal(now.state, before->state);
+	assert_string_equal(now.ops, before->ops);
+	assert_string_equal(now.rejected, before->rejected);
+	assert_string_equal(now.enable_seq, before->enable_seq);
+}
+
+/* --- a scheduler, and three threads that want to run --- */
+
+struct workers {
+	pid_t processes[WORKERS];
+};
+
+static struct helper scheduler;
+static struct workers workers;
+
+static void scheduler_start(const char *const *words)
+{
+	const char *arguments[8] = {SCHEDULER_PROGRAM};
+	char line[512], wanted[64];
+	size_t last = 0;
+	struct state state;
+
+	read_state(&state);
+	if (state.state[0] == '\0')
+		skip_test("this kernel has no sched_ext");
+	while (words[last] != NULL) {
+		arguments[last + 1] = words[last];
+		last++;
+	}
+	helper_start(&scheduler, arguments, 0);
+	if (!helper_answer(&scheduler, line, sizeof(line)))
+		fail_msg("the scheduler did not start");
+	if (strncmp(line, "SKIP: ", strlen("SKIP: ")) == 0)
+		skip_test(line + strlen("SKIP: "));
+	snprintf(wanted, sizeof(wanted), "enabled %s", words[0][0] == '-' ? words[1] : words[0]);
+	assert_string_equal(line, wanted);
+	read_state(&state);
+	assert_string_equal(state.state, "enabled");
+}
+
+/* It must have run until now, and ends well. */
+static void scheduler_end(void)
+{
+	kill(scheduler.child, SIGTERM);
+	assert_int_equal(helper_end(&scheduler), 0);
+}
+
+static void workers_start(void)
+{
+	for (size_t i = 0; i < WORKERS; i++) {
+		pid_t process = fork();
+
+		assert_true(process >= 0);
+		if (process == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (volatile uint64_t turn = 0;; turn = turn + 1)
+				;
+		}
+		workers.processes[i] = process;
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)process, expected[i].nice), 0);
+	}
+}
+
+static void workers_end(void)
+{
+	for (size_t i = 0; i < WORKERS; i++) {
+		if (workers.processes[i] == 0)
+			continue;
+		kill(workers.processes[i], SIGKILL);
+		waitpid(workers.processes[i], NULL, 0);
+		workers.processes[i] = 0;
+	}
+}
+
+/* ns on a CPU: Documentation/scheduler/sched-stats.rst. */
+static uint64_t kernel_runtime(pid_t process)
+{
+	char path[64];
+	uint64_t runtime = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", process);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%" SCNu64, &runtime), 1);
+	fclose(file);
+	return runtime;
+}
+
+/* --- contexts --- */
+
+struct subject {
+	struct arena arena;
+	struct scx_reader *reader;
+	const struct scx_scheduler *scheduler;
+	struct scx_reading reading;
+	char name[128];
+	uint32_t *maps;
+};
+
+static void subject_open(struct subject *subject)
+{
+	uint64_t end = deadline();
+	struct feature_result result;
+	struct scx_run run;
+
+	*subject = (struct subject){0};
+	for (;;) {
+		read_line("root/ops", subject->name, sizeof(subject->name));
+		if (scx_reader_discover(subject->name, &subject->arena, &run, &subject->maps, &result))
+			break;
+		free(subject->maps);
+		if (result.state != FEATURE_STATE_UNKNOWN || clock_ns(CLOCK_MONOTONIC) > end)
+			fail_msg("%s was not found: %s", subject->name, result.detail);
+		rest();
+	}
+	assert_true(run.map_count > 1);
+	subject->reader = scx_reader_open(&run, NULL, &subject->arena, &result);
+	if (subject->reader == NULL)
+		fail_msg("no reader for %s: %s", subject->name, result.detail);
+	subject->scheduler = scx_reader_scheduler(subject->reader);
+}
+
+static void subject_close(struct subject *subject)
+{
+	scx_reader_close(subject->reader);
+	free(subject->maps);
+	arena_release(&subject->arena);
+}
+
+static void subject_read(struct subject *subject)
+{
+	assert_int_equal(scx_reader_read(subject->reader, NULL, &subject->reading), 0);
+}
+
+static const struct scx_member *find_member(const struct subject *subject, const char *name)
+{
+	for (size_t i = 0; i < subject->scheduler->member_count; i++) {
+		if (strcmp(subject->scheduler->members[i].name, name) == 0)
+			return &subject->scheduler->members[i];
+	}
+	fail_msg("contexts of %s have no %s", subject->name, name);
+	return NULL;
+}
+
+static uint64_t value_of(const struct subject *subject, const struct scx_record *record, const char *name)
+{
+	return scx_member_read(find_member(subject, name), scx_record_context(record), 0);
+}
+
+static const struct scx_record *find_record(const struct subject *subject, pid_t thread)
+{
+	for (size_t i = 0; i < subject->reading.count; i++) {
+		const struct scx_record *record = scx_reading_record(&subject->reading, i);
+
+		if (record->tid == (uint32_t)thread)
+			return record;
+	}
+	return NULL;
+}
+
+/* Reads until the contexts of all workers say so; the weights are by worker. */
+static void wait_for_weights(struct subject *subject, const uint64_t weights[])
+{
+	uint64_t end = deadline();
+	bool done = false;
+
+	while (!done) {
+		done = true;
+		subject_read(subject);
+		for (size_t i = 0; i < WORKERS; i++) {
+			const struct scx_record *record = find_record(subject, workers.processes[i]);
+			uint64_t weight = record != NULL ? value_of(subject, record, "weight") : 0;
+
+			if (weight == weights[i])
+				continue;
+			if (clock_ns(CLOCK_MONOTONIC) > end)
+				fail_msg("%s: worker %zu has weight %" PRIu64 ", not %" PRIu64, subject->name,
+					 i, weight, weights[i]);
+			done = false;
+		}
+		if (!done)
+			rest();
+	}
+}
+
+/* The threads of the host, ascending. */
+static size_t list_threads(uint32_t threads[TASKS_MAX])
+{
+	DIR *processes = opendir("/proc");
+	size_t count = 0;
+
+	assert_non_null(processes);
+	for (const struct dirent *process; (process = readdir(processes)) != NULL;) {
+		char path[300];
+		DIR *tasks;
+
+		if (isdigit((unsigned char)process->d_name[0]) == 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/task", process->d_name);
+		tasks = opendir(path);
+		if (tasks == NULL)
+			continue;
+		for (const struct dirent *task; (task = readdir(tasks)) != NULL && count < TASKS_MAX;) {
+			if (isdigit((unsigned char)task->d_name[0]) != 0)
+				threads[count++] = (uint32_t)strtoul(task->d_name, NULL, 10);
+		}
+		closedir(tasks);
+	}
+	closedir(processes);
+	return count;
+}
+
+/* Every thread that lived all the time has a context, which is its own and says so. */
+static void check_threads(struct subject *subject)
+{
+	static uint32_t before[TASKS_MAX], after[TASKS_MAX];
+	size_t before_count = list_threads(before), after_count, checked = 0;
+
+	subject_read(subject);
+	after_count = list_threads(after);
+	for (size_t i = 0; i < subject->reading.count; i++) {
+		const struct scx_record *record = scx_reading_record(&subject->reading, i);
+
+		if (scx_record_is_own(record))
+			assert_int_equal(value_of(subject, record, "pid"), record->tid);
+	}
+	for (size_t i = 0; i < before_count; i++) {
+		const struct scx_record *record;
+		bool lived = false;
+
+		for (size_t j = 0; j < after_count && !lived; j++)
+			lived = after[j] == before[i];
+		if (!lived)
+			continue;
+		record = find_record(subject, (pid_t)before[i]);
+		if (record == NULL)
+			fail_msg("%s: thread %u has no context", subject->name, before[i]);
+		assert_true(scx_record_is_own(record));
+		checked++;
+	}
+	assert_true(checked > WORKERS);
+}
+
+/*
+ * The scheduler adds up what the kernel has counted whenever a worker leaves its CPU: never more than the
+ * kernel, and soon as much as it had counted before.
+ */
+static void check_runtimes(struct subject *subject)
+{
+	for (size_t i = 0; i < WORKERS; i++) {
+		uint64_t before = kernel_runtime(workers.processes[i]), end = deadline(), runtime;
+
+		for (;;) {
+			const struct scx_record *record;
+
+			subject_read(subject);
+			record = find_record(subject, workers.processes[i]);
+			assert_non_null(record);
+			runtime = value_of(subject, record, "sum_runtime");
+			assert_true(runtime <= kernel_runtime(workers.processes[i]));
+			if (runtime >= before)
+				break;
+			if (clock_ns(CLOCK_MONOTONIC) > end)
+				fail_msg("%s: worker %zu ran %" PRIu64 " ns, its context says %" PRIu64,
+					 subject->name, i, before, runtime);
+			rest();
+		}
+	}
+}
+
+/* The walk finds the same contexts; those of threads that come and go meanwhile are left out. */
+static void check_walk(struct subject *subject, bool has_allocator)
+{
+	struct buffer text = {0};
+	struct error error = {0};
+	size_t found = 0;
+	int status;
+
+	subject_read(subject);
+	status = scx_reader_walk(subject->reader, &text, &error);
+	if (!has_allocator) {
+		assert_int_equal(status, -ENOTSUP);
+		buffer_release(&text);
+		return;
+	}
+	assert_int_equal(status, 0);
+	buffer_append_char(&text, '\0');
+	for (size_t i = 0; i < subject->reading.count; i++) {
+		const struct scx_record *record = scx_reading_record(&subject->reading, i);
+		char place[64], fields[64];
+		const char *line, *end;
+
+		if (kill((pid_t)record->tid, 0) != 0)
+			continue;
+		snprintf(place, sizeof(place), "\n  idx=%" PRIu32 " genn=%" PRIu32 " ", (uint32_t)record->id,
+			 (uint32_t)(record->id >> 32));
+		snprintf(fields, sizeof(fields), ".pid = %" PRIu32 ", .weight = %" PRIu64 ",", record->tid,
+			 value_of(subject, record, "weight"));
+		line = strstr(text.data, place);
+		if (line == NULL)
+			fail_msg("%s: the walk has no%s", subject->name, place);
+		end = strchr(line + 1, '\n');
+		line = strstr(line, fields);
+		if (line == NULL || (end != NULL && line > end))
+			fail_msg("%s: the walk has not %s at%s", subject->name, fields, place);
+		found++;
+	}
+	assert_true(found > WORKERS);
+	buffer_release(&text);
+}
+
+static void check_variant(const char *const *words, bool has_allocator)
+{
+	static const uint64_t renice_weights[WORKERS] = {11, 305, 100};
+	static const int renice[WORKERS] = {10, -5, 0};
+	uint64_t weights[WORKERS];
+	struct subject subject;
+	struct state before;
+
+	scheduler_start(words);
+	read_state(&before);
+	workers_start();
+	subject_open(&subject);
+	for (size_t i = 0; i < WORKERS; i++)
+		weights[i] = expected[i].weight;
+	wait_for_weights(&subject, weights);
+	check_threads(&subject);
+	check_runtimes(&subject);
+	check_walk(&subject, has_allocator);
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], renice[i]), 0);
+	wait_for_weights(&subject, renice_weights);
+	subject_close(&subject);
+	assert_same_state(&before);
+	workers_end();
+	scheduler_end();
+}
+
+static void reads_contexts_in_task_storage(void **state)
+{
+	static const char *const words[] = {"direct", NULL};
+
+	(void)state;
+	check_variant(words, false);
+}
+
+static void reads_contexts_behind_their_id(void **state)
+{
+	static const char *const words[] = {"before", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
+static void reads_contexts_before_their_id(void **state)
+{
+	static const char *const words[] = {"after", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
+static void finds_a_scheduler_without_a_link(void **state)
+{
+	static const char *const words[] = {"--no-link", "after", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
+/* What a test that failed has left. */
+static int clean(void **state)
+{
+	(void)state;
+	workers_end();
+	if (scheduler.child != 0) {
+		kill(scheduler.child, SIGTERM);
+		helper_end(&scheduler);
+	}
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(reads_contexts_in_task_storage, clean),
+		cmocka_unit_test_teardown(reads_contexts_behind_their_id, clean),
+		cmocka_unit_test_teardown(reads_contexts_before_their_id, clean),
+		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
