@@ -70,6 +70,9 @@ static void append_plain(const struct btf *btf, const struct btf_type *type, str
 	case BTF_KIND_FUNC_PROTO:
 		buffer_append_text(buffer, "function");
 		break;
+	case BTF_KIND_INT:
+		buffer_append_text(buffer, strcmp(name, "_Bool") == 0 ? "bool" : name);
+		break;
 	default:
 		buffer_append_text(buffer, *name != '\0' ? name : "?");
 	}
