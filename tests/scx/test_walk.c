@@ -39,6 +39,7 @@ static size_t read_image(void *context, uint64_t address, void *bytes, size_t si
 	uint64_t end = IMAGE_SIZE;
 
 	image->reads++;
+	assert_true(address + size <= 1ULL << 32);
 	if (image->hole_size != 0 && address >= image->hole && address < image->hole + image->hole_size)
 		return 0;
 	if (image->hole_size != 0 && address < image->hole)
