@@ -50,6 +50,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		session_set_base(ui->session);
 		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
 	}
+	navigate_follow_scheduler(ui);
 	screen_list_refresh(ui);
 	/* the rows are sorted for the first time, so a cursor that was not moved goes to the first of them */
 	if (session_round_count(ui->session) == 2 && !ui->list.moved)
@@ -193,6 +194,7 @@ static void release_ui(struct ui *ui)
 	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);
 	free(ui->explain_title);
+	free(ui->scheduler);
 	draw_release();
 }
 
@@ -226,6 +228,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	terminal_take_size();
 	if (options->before != NULL)
 		screen_comparison_begin(&ui);
+	navigate_follow_scheduler(&ui);
 	screen_list_refresh(&ui);
 	navigate_tell_host(&ui);
 	prepare_waits(&loop, signals);

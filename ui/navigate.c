@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "snapshot/snapshot.h"
 
 void navigate_tell_host(struct ui *ui)
@@ -13,6 +14,7 @@ void navigate_tell_host(struct ui *ui)
 	if (ui->host->change_settings == NULL)
 		return;
 	ui->content->needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
+	settings->scx = view_needs_scx(&ui->view) || ui->metrics_open;
 	/* the page of all metrics shows every source but the expensive ones */
 	if (ui->metrics_open) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
@@ -155,8 +157,13 @@ static enum tab asked_tab(const struct ui *ui)
 {
 	enum tab tab = 0;
 
-	if (ui->action != ACTION_NUMBERED_TAB)
-		return (ui->view.tab + (ui->action == ACTION_NEXT_TAB ? 1 : TAB_COUNT - 1)) % TAB_COUNT;
+	if (ui->action != ACTION_NUMBERED_TAB) {
+		tab = ui->view.tab;
+		do {
+			tab = (tab + (ui->action == ACTION_NEXT_TAB ? 1 : TAB_COUNT - 1)) % TAB_COUNT;
+		} while (!screen_list_has_tab(ui, tab));
+		return tab;
+	}
 	while (tab < TAB_COUNT && tab_digit(tab) != ui->key - '0')
 		tab++;
 	return tab;
@@ -177,6 +184,58 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);
 	navigate_change_cells(ui);
+}
+
+/* What was on the screen of another scheduler, or of none, is not true of this one. */
+static void change_scheduler(struct ui *ui, const char *name, bool replaced)
+{
+	if (ui->view.tab != TAB_SCX)
+		return;
+	if (ui->overlay == OVERLAY_EXPLAIN || ui->overlay == OVERLAY_SORT)
+		ui->overlay = OVERLAY_NONE;
+	ui->all_columns = false;
+	list_reset_columns(&ui->list);
+	if (replaced)
+		screen_message(ui, STYLE_MESSAGE, "the scheduler %s was started; this is what it keeps",
+			       name);
+}
+
+/* The tab that a view is on goes to another one. */
+static void leave_tab(struct view *view)
+{
+	if (view->tab == TAB_SCX)
+		view_set_tab(view, TAB_OVERVIEW);
+}
+
+void navigate_follow_scheduler(struct ui *ui)
+{
+	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const char *name = scheduler != NULL                     ? scheduler->name
+			   : session_scheduler_runs(ui->session) ? ""
+								 : NULL;
+	char *last = ui->scheduler;
+	const bool was_there = last != NULL, same = was_there && name != NULL && strcmp(last, name) == 0;
+	const bool changed = view_set_scheduler(&ui->view, scheduler);
+
+	ui->scheduler = name != NULL ? memory_duplicate(name) : NULL;
+	if (ui->comparison != NULL)
+		view_set_scheduler(&ui->plain_view, scheduler);
+	if (was_there && name == NULL) {
+		const bool shown = ui->view.tab == TAB_SCX;
+
+		change_scheduler(ui, NULL, false);
+		leave_tab(&ui->view);
+		leave_tab(&ui->plain_view);
+		if (shown) {
+			screen_message(ui, STYLE_MESSAGE,
+				       "the scheduler%s%s is gone, and the tab Scx with it",
+				       *last != '\0' ? " " : "", last);
+			navigate_tell_host(ui);
+		}
+	} else if (changed || (was_there && !same)) {
+		change_scheduler(ui, name, was_there && !same && *last != '\0' && *name != '\0');
+	}
+	free(last);
 }
 
 void navigate_kernel_threads(struct ui *ui)

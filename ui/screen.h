@@ -55,6 +55,8 @@ struct content {
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
 	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
+	/* A row of make_metrics() that is of no metric, by its name; NULL: there is none. */
+	void (*explain_member)(struct ui *ui, const char *name, struct buffer *lines);
 	/* What a view needs to be read. */
 	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
 		      bool *ret_smaps);
@@ -65,6 +67,7 @@ struct content {
 	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
 	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
+	bool (*has_tab)(const struct ui *ui, enum tab tab);      /* whether there is anything on a tab */
 	void (*change_mode)(struct ui *ui);
 	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
 	const char *why_no_base;                              /* where it does not offer one */
@@ -115,6 +118,8 @@ struct ui {
 	char *loading;          /* the file asked for, NULL for none */
 	struct view plain_view; /* what leaving the comparison goes back to */
 
+	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
+
 	bool header_hidden;
 	bool suspend;
 	bool quit;
@@ -153,6 +158,9 @@ void screen_list_refresh(struct ui *ui);
 /* Draws tabs, path and rows; returns the row of the cursor. */
 int screen_list_draw(struct ui *ui, struct area area);
 
+/* Whether a tab is on the bar: the current one always is. */
+bool screen_list_has_tab(const struct ui *ui, enum tab tab);
+
 /* The title of the first column for the view: "PROCESS". Static storage. */
 const char *screen_list_name_title(const struct view *view);
 
@@ -187,6 +195,9 @@ void navigate_names(struct ui *ui);
 void navigate_tab(struct ui *ui); /* by ui->action and ui->key */
 void navigate_to_tab(struct ui *ui, enum tab tab);
 void navigate_kernel_threads(struct ui *ui);
+
+/* After a round: the tab Scx shows the fields of the scheduler that runs now, or goes with it. */
+void navigate_follow_scheduler(struct ui *ui);
 void navigate_right(struct ui *ui);
 
 /* Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. */
@@ -232,7 +243,8 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 /* The name of a file, without its directory. */
 const char *screen_file_name(const char *path);
 
-/* Draws up to `lines` of the three header lines of a session from row 0; returns how many. */
+/* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab Scx four); returns how
+ * many. */
 int screen_header_draw(struct ui *ui, int lines);
 
 /* --- screen_comparison_header.c --- */

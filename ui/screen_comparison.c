@@ -16,6 +16,8 @@ static void reset_view(struct view *view)
 	view->sort_by_name = view->sort_ascending = false;
 	view->compare_sort = COMPARE_COLUMN_CHANGE;
 	view->focus = COLUMN_COUNT;
+	if (view->tab == TAB_SCX)
+		view_set_tab(view, TAB_OVERVIEW);
 	for (size_t i = 0; i < view->step_count; i++) {
 		filter_release(view->steps[i].filter);
 		view->steps[i].filter = NULL;
@@ -289,6 +291,13 @@ static bool offers(const struct ui *ui, enum action action)
 	return action != ACTION_COMPARE && action != ACTION_BASE;
 }
 
+/* What schedulers keep is compared in reports. */
+static bool has_tab(const struct ui *ui, enum tab tab)
+{
+	(void)ui;
+	return tab != TAB_SCX;
+}
+
 /* The key of a column shows only the changes of its metrics. */
 static void sort_key(struct ui *ui, unsigned int column)
 {
@@ -311,6 +320,7 @@ const struct content content_of_comparison = {
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,
+	.has_tab = has_tab,
 	.change_mode = change_mode,
 	.sort_key = sort_key,
 	.why_no_base = "a comparison counts from the file; D leaves it",

@@ -10,7 +10,7 @@
 #include "base/number.h"
 
 enum {
-	SEGMENTS_MAX = 12,
+	SEGMENTS_MAX = 24,
 	SEGMENT_BYTES = 160,
 	TIME_BYTES = 32,
 	COST_CELLS = 14, /* of "read in 99.9ms", so that a slower round changes nothing else on the line */
@@ -278,11 +278,122 @@ static void add_memory(struct header_line *line, const struct snapshot *now)
 	    (double)(total.value - available.value) * 100 / (double)total.value, gib < 9.95 ? 1 : 0, gib);
 }
 
+/* --- the scheduler of sched_ext --- */
+
+/* For how long it has been running, or nothing where that is not known. */
+static void append_scheduler_uptime(const struct ui *ui, struct buffer *text)
+{
+	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const uint64_t now_ns = session_now(ui->session)->provenance.boottime_ns;
+
+	if (scheduler == NULL || scheduler->loaded_at_ns == 0 || now_ns < scheduler->loaded_at_ns)
+		return;
+	buffer_append_text(text, " up ");
+	screen_format_duration(text, (double)((now_ns - scheduler->loaded_at_ns) / NS_PER_S * NS_PER_S));
+}
+
+/* Whether all tasks are its, or those that ask for it. */
+static const char *switch_words(const struct snapshot *now)
+{
+	return now->sched_ext.switch_all != 0 ? "full" : "partial";
+}
+
+/* The counter of that name, NULL when there is none. */
+static const struct scx_event *find_event(const struct snapshot *snapshot, const char *name)
+{
+	for (size_t i = 0; i < snapshot->scx.event_count; i++) {
+		if (strcmp(snapshot->scx.events[i].name, name) == 0)
+			return &snapshot->scx.events[i];
+	}
+	return NULL;
+}
+
+/* The kernel's counters that rose since the round before, as rates; of a file all that are not 0. */
+static void add_scheduler_events(struct header_line *line, const struct ui *ui)
+{
+	static const char prefix[] = "SCX_EV_";
+	const struct snapshot *now = session_now(ui->session), *before = session_previous(ui->session);
+	const uint64_t interval_ns = session_interval_ns(ui->session);
+	const bool is_file = ui->options->file_name != NULL;
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < now->scx.event_count; i++) {
+		const struct scx_event *event = &now->scx.events[i];
+		const struct scx_event *last = before != NULL ? find_event(before, event->name) : NULL;
+		const char *name = strncmp(event->name, prefix, strlen(prefix)) == 0
+					   ? event->name + strlen(prefix)
+					   : event->name;
+		struct cell cell = {.state = CELL_VALUE, .form = CELL_FORM_REAL, .unit = UNIT_COUNT_PER_S};
+
+		if (is_file)
+			cell.value.real = (double)event->value;
+		else if (last != NULL && interval_ns != 0 && event->value > last->value &&
+			 now->sched_ext.enable_seq == before->sched_ext.enable_seq)
+			cell.value.real = (double)(event->value - last->value) * 1e9 / (double)interval_ns;
+		if (cell.value.real == 0)
+			continue;
+		buffer_clear(&text);
+		screen_format_cell(&text, &cell, draw_marks());
+		add(line, STYLE_WAIT, "%s %s%s", name, text.data, is_file ? "" : "/s");
+	}
+	buffer_release(&text);
+}
+
+/* On the line of the host: in few letters, unless there is room beside the memory. */
+static void add_scheduler(struct header_line *line, const struct ui *ui, int reserved)
+{
+	const struct snapshot *now = session_now(ui->session);
+	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const char *name = scheduler != NULL ? scheduler->family : "on";
+	struct buffer text = {0};
+
+	if (!session_scheduler_runs(ui->session))
+		return;
+	buffer_append_format(&text, "scx %s", name);
+	append_scheduler_uptime(ui, &text);
+	buffer_append_format(&text, " %s", switch_words(now));
+	if (line_width(line) + draw_width(text.data, text.length) + 2 + reserved <= draw_screen_width())
+		add(line, STYLE_NORMAL, "%s", text.data);
+	else
+		add(line, STYLE_NORMAL, "scx %s", name);
+	buffer_release(&text);
+}
+
+static void add_rejected(struct header_line *line, const struct snapshot *now)
+{
+	char digits[28];
+
+	add(line, now->sched_ext.nr_rejected != 0 ? STYLE_WAIT : STYLE_NORMAL, "rejected %s",
+	    number_group_digits(now->sched_ext.nr_rejected, digits));
+}
+
+/* A line of its own, on the tab Scx. */
+static void draw_scheduler(struct ui *ui, int y)
+{
+	const struct snapshot *now = session_now(ui->session);
+	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	struct header_line line = {0};
+	struct buffer text = {0};
+
+	add(&line, STYLE_STRONG, "%s", scheduler != NULL ? scheduler->name : "a sched_ext scheduler");
+	line.segments[0].is_name = true;
+	append_scheduler_uptime(ui, &text);
+	if (text.length != 0)
+		add(&line, STYLE_NORMAL, "%s", text.data + 1);
+	buffer_release(&text);
+	if (now->sched_ext.present) {
+		add(&line, STYLE_NORMAL, "%s", switch_words(now));
+		add_rejected(&line, now);
+	}
+	add_scheduler_events(&line, ui);
+	draw_left(&line, y, draw_screen_width());
+}
+
 /* The host as a whole: CPUs, run queue, pressure, memory. */
 static void draw_host(struct ui *ui, int y)
 {
 	const struct snapshot *now = session_now(ui->session);
-	struct header_line line = {0};
+	struct header_line line = {0}, memory = {0};
 
 	if (now == NULL)
 		return;
@@ -291,7 +402,14 @@ static void draw_host(struct ui *ui, int y)
 	add_count(&line, "runnable", now->provenance.procs_running);
 	add_count(&line, "blocked", now->provenance.procs_blocked);
 	add_pressure(&line, ui);
+	add_memory(&memory, now);
+	add_scheduler(&line, ui, line_width(&memory));
 	add_memory(&line, now);
+	if (ui->view.tab != TAB_SCX && session_scheduler_runs(ui->session)) {
+		if (now->sched_ext.nr_rejected != 0)
+			add_rejected(&line, now);
+		add_scheduler_events(&line, ui);
+	}
 	draw_left(&line, y, draw_screen_width());
 }
 
@@ -320,7 +438,8 @@ static void add_threads(struct header_line *line, const struct ui *ui)
  * Whether to name a missing feature: not when it is missing because of another, which is named, nor when this
  * kernel lacks it and there is no remedy, unless others depend on it.
  */
-static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], enum feature feature)
+static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], enum feature feature,
+			    bool scheduler_runs)
 {
 	const struct feature_result *result = &results[feature];
 
@@ -333,19 +452,24 @@ static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], 
 	/* nobody misses it before asking for it, and then its columns say why */
 	if (feature == FEATURE_LATENCY)
 		return false;
+	/* of a scheduler that does not run nobody misses anything */
+	if (feature == FEATURE_SCX && !scheduler_runs)
+		return false;
 	return result->remedy != NULL || result->reason != REASON_NOT_IN_KERNEL ||
 	       feature == FEATURE_TASKSTATS || feature == FEATURE_SCHED_INFO;
 }
 
 /* Names the first `named` features that are missing and counts the others; in few letters when `brief`. */
-static void format_missing(const struct provenance *provenance, size_t named, bool brief,
+static void format_missing(const struct snapshot *now, size_t named, bool brief,
 			   char text[static SEGMENT_BYTES])
 {
+	const struct provenance *provenance = &now->provenance;
+	const bool scheduler_runs = snapshot_sched_ext_runs(now);
 	size_t used = 0, found = 0;
 
 	text[0] = '\0';
 	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
-		if (!is_worth_naming(provenance->features, feature) || ++found > named)
+		if (!is_worth_naming(provenance->features, feature, scheduler_runs) || ++found > named)
 			continue;
 		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used, "%s%s %s", used != 0 ? ", " : "",
 					 features[feature].name,
@@ -362,7 +486,7 @@ static void format_missing(const struct provenance *provenance, size_t named, bo
 }
 
 /* Names as many missing features as there is room for beside the cost. */
-static void add_missing(struct header_line *line, const struct provenance *provenance)
+static void add_missing(struct header_line *line, const struct snapshot *now)
 {
 	static const struct {
 		size_t named;
@@ -372,7 +496,7 @@ static void add_missing(struct header_line *line, const struct provenance *prove
 	char text[SEGMENT_BYTES];
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		format_missing(provenance, forms[i].named, forms[i].brief, text);
+		format_missing(now, forms[i].named, forms[i].brief, text);
 		if ((int)strlen(text) <= room)
 			break;
 	}
@@ -434,7 +558,7 @@ static void draw_data(struct ui *ui, int y)
 		add(&line, STYLE_MESSAGE, "probe off (J)");
 	add_latency(&line, ui);
 	if (now->provenance.present)
-		add_missing(&line, &now->provenance);
+		add_missing(&line, now);
 	else
 		add(&line, STYLE_DIM, "by the file's flags (e: what is there)");
 	add_cost(&line, now);
@@ -450,5 +574,8 @@ int screen_header_draw(struct ui *ui, int lines)
 		draw_host(ui, y++);
 	if (lines >= 2)
 		draw_data(ui, y++);
+	if (lines >= 4 && ui->view.tab == TAB_SCX && session_now(ui->session) != NULL &&
+	    session_scheduler_runs(ui->session))
+		draw_scheduler(ui, y++);
 	return y;
 }

@@ -34,13 +34,21 @@ enum {
 	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
 };
 
+bool screen_list_has_tab(const struct ui *ui, enum tab tab)
+{
+	return tab == ui->view.tab || ui->content->has_tab(ui, tab);
+}
+
 /* Cells of the tab bar, with the number keys before the titles or not, and so many blanks beside a title. */
-static int tab_bar_width(bool numbered, int blanks)
+static int tab_bar_width(const struct ui *ui, bool numbered, int blanks)
 {
 	int width = 0;
 
-	for (enum tab tab = 0; tab < TAB_COUNT; tab++)
-		width += (int)strlen(tabs[tab].title) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) + blanks;
+	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
+		if (screen_list_has_tab(ui, tab))
+			width += (int)strlen(tabs[tab].title) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) +
+				 blanks;
+	}
 	return width;
 }
 
@@ -70,19 +78,24 @@ static void draw_position(const struct ui *ui, int y, int x, int cells)
 
 static void draw_tabs(const struct ui *ui, struct area area)
 {
-	const bool numbered = tab_bar_width(true, 2) <= area.width;
-	const int blanks = numbered || tab_bar_width(false, 2) + POSITION_CELLS <= area.width ? 2 : 1;
+	const bool numbered = tab_bar_width(ui, true, 2) <= area.width;
+	const int blanks = numbered || tab_bar_width(ui, false, 2) + POSITION_CELLS <= area.width ? 2 : 1;
 	enum tab first = 0;
 	int x = 0, before = 0;
 
 	/* on a narrow screen the bar starts further right, so that the current tab is in it */
-	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(numbered, blanks) > area.width; tab++) {
+	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(ui, numbered, blanks) > area.width;
+	     tab++) {
+		if (!screen_list_has_tab(ui, tab))
+			continue;
 		before += (int)strlen(tabs[tab].title) + blanks;
 		while (before > area.width)
 			before -= (int)strlen(tabs[first++].title) + blanks;
 	}
-	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++)
-		x += draw_tab(area.y, x, tab, numbered, blanks, tab == ui->view.tab);
+	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++) {
+		if (screen_list_has_tab(ui, tab))
+			x += draw_tab(area.y, x, tab, numbered, blanks, tab == ui->view.tab);
+	}
 	draw_position(ui, area.y, x, area.width - x);
 }
 
@@ -107,6 +120,28 @@ static void append_gap(struct buffer *path)
 {
 	if (path->length != 0)
 		buffer_append_text(path, "   ");
+}
+
+/* Why the tab Scx has no fields, or no values in them. */
+static void append_why_no_fields(const struct ui *ui, struct buffer *path)
+{
+	const struct snapshot *now = session_now(ui->session);
+	const struct feature_result *result = &now->provenance.features[FEATURE_SCX];
+
+	if (now->scx.context_of != NULL)
+		return;
+	append_gap(path);
+	if (!session_scheduler_runs(ui->session))
+		buffer_append_text(path, ui->options->file_name != NULL
+						 ? "no sched_ext scheduler ran when this was saved"
+						 : "no sched_ext scheduler runs (e: why)");
+	else if (result->state != FEATURE_STATE_OFF)
+		buffer_append_text(path, ui->options->file_name != NULL
+						 ? "the file has nothing that the scheduler kept"
+						 : "what the scheduler keeps is read in the next round");
+	else
+		buffer_append_format(path, "nothing is read from the scheduler: %s (e: why)",
+				     result->detail != NULL ? result->detail : reasons[result->reason].words);
 }
 
 /* What the rows were narrowed to, and what hides others; false when the line would be empty. */
@@ -144,6 +179,8 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 		append_gap(path);
 		buffer_append_text(path, "numbers of cgroups: g changes the axis");
 	}
+	if (view->tab == TAB_SCX && session_now(ui->session) != NULL)
+		append_why_no_fields(ui, path);
 	return path->length != 0;
 }
 

@@ -141,6 +141,14 @@ static void explain_metric(struct ui *ui)
 		return;
 	free(ui->explain_title);
 	ui->explain_title = memory_duplicate_bytes(row->label, row->label_length);
+	if (ui->content->explain_member != NULL && strncmp(row->label, "scx.", 4) == 0) {
+		struct buffer lines = {0};
+
+		ui->content->explain_member(ui, ui->explain_title, &lines);
+		pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
+		buffer_release(&lines);
+		return;
+	}
 	metric = metric_find(row->label, row->label_length);
 	derived = derived_find(row->label, row->label_length);
 	if (metric != METRIC_NONE) {

@@ -24,6 +24,11 @@ static void explain(struct ui *ui, const struct table_row *row, size_t column, s
 	session_explain(ui->session, &ui->view, row->key, row->key_length, column, lines);
 }
 
+static void explain_member(struct ui *ui, const char *name, struct buffer *lines)
+{
+	session_explain_member(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length, name, lines);
+}
+
 static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])
 {
 	enum column of_tab[COLUMN_TOTAL];
@@ -67,6 +72,12 @@ static bool offers(const struct ui *ui, enum action action)
 	}
 }
 
+/* The tab of a scheduler is there while one runs, or where a file has one. */
+static bool has_tab(const struct ui *ui, enum tab tab)
+{
+	return tab != TAB_SCX || session_scheduler_runs(ui->session);
+}
+
 static void change_mode(struct ui *ui)
 {
 	if (ui->options->file_name != NULL) {
@@ -94,12 +105,14 @@ const struct content content_of_session = {
 	.fill = fill,
 	.make_metrics = make_metrics,
 	.explain = explain,
+	.explain_member = explain_member,
 	.needs = view_needs,
 	.sort_columns = sort_columns,
 	.draw_header = screen_header_draw,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,
+	.has_tab = has_tab,
 	.change_mode = change_mode,
 	.sort_key = navigate_sort,
 	.why_no_base = "a file has no later round to count from",

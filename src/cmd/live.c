@@ -137,7 +137,7 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, tab),
 		.parse = parse_tab,
 		.description = "start on this tab: overview, run, sched, wakeups, delay, io, memory, heap, "
-			       "cgroup, all or latency",
+			       "cgroup, all, latency or scx",
 	},
 	{
 		.name = "mode",

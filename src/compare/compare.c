@@ -22,7 +22,7 @@ void compare_join_release(struct compare_join *join)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		free(join->inside[side]);
 		for (size_t i = 0; join->records[side] != NULL && i < COLUMN_COUNT; i++)
-			free(join->records[side][i].accumulators);
+			column_values_release(&join->records[side][i]);
 		free(join->records[side]);
 	}
 	free(join->counts);

@@ -242,6 +242,57 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 	buffer_append_char(lines, '\n');
 }
 
+/* How many fields a scheduler's contexts have. */
+static size_t count_fields(const struct scx_scheduler *scheduler)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scheduler->member_count; i++)
+		count += scheduler->members[i].field != SCX_FIELD_NONE;
+	return count;
+}
+
+/* The scheduler, and how many contexts were read; why not tells the feature's row. */
+static void append_scx(const struct snapshot *snapshot, struct buffer *lines)
+{
+	const struct scx *scx = &snapshot->scx;
+	const struct scx_scheduler *scheduler = scx->scheduler;
+	uint64_t none = 0, other_task = 0, unread = 0;
+
+	if (scheduler == NULL) {
+		if (snapshot_sched_ext_runs(snapshot))
+			buffer_append_text(
+				lines, "SCX  a sched_ext scheduler runs; what it keeps for each task was not "
+				       "read\n");
+		return;
+	}
+	buffer_append_format(lines, "SCX  scheduler %s: %s, %u bytes, ", scheduler->name, scheduler->type,
+			     scheduler->size);
+	append_count(count_fields(scheduler), " fields", lines);
+	buffer_append_format(lines, ", in the map %s (%s)\n", scheduler->storage, scheduler->layout);
+	if (scx->context_of == NULL) {
+		buffer_append_text(lines,
+				   "  no contexts were read in this round: nothing on the screen is of "
+				   "them\n");
+		return;
+	}
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		reason_id reason;
+
+		if (scx_context(scx, i, &reason) != NULL)
+			continue;
+		none += reason == REASON_READ;
+		other_task += reason == REASON_OTHER_TASK;
+		unread += reason != REASON_READ && reason != REASON_OTHER_TASK;
+	}
+	buffer_append_text(lines, "  ");
+	append_count(scx->context_count, " contexts read, ", lines);
+	append_count(none, " threads without one, ", lines);
+	append_count(other_task > scx->mismatched ? other_task : scx->mismatched,
+		     " belonged to another task, ", lines);
+	append_count(unread, " not read\n", lines);
+}
+
 void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
 			   struct buffer *lines)
 {
@@ -255,6 +306,7 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 					  ? "WAITS  for a CPU count as far as they have gone\n"
 					  : "WAITS  count when they end; STUCK shows those that go on\n");
 	append_ended(snapshot, interval_ns, lines);
+	append_scx(snapshot, lines);
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(snapshot, lines);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/arena.h"
 #include "nearest.h"
@@ -126,10 +127,15 @@ uint16_t scx_field_intern(const char *name)
 	count = atomic_load_explicit(&registry.count, memory_order_relaxed);
 	field = find(name, count);
 	if (field == SCX_FIELD_NONE && count < SCX_FIELD_MAX) {
+		const char *column = arena_format(&registry.arena, "scx.%s", name), *title = make_title(name);
+
 		field = (uint16_t)count;
 		registry.fields[field] = (struct scx_field){
-			.name = arena_duplicate(&registry.arena, name, strlen(name)),
-			.title = make_title(name),
+			.name = strchr(column, '.') + 1,
+			.title = title,
+			.column = column,
+			.percent_title = arena_format(&registry.arena, "%s%%", title),
+			.rate_title = arena_format(&registry.arena, "%s/s", title),
 		};
 		/* what is written above is there for who sees the number */
 		atomic_store_explicit(&registry.count, count + 1, memory_order_release);
@@ -146,6 +152,24 @@ const struct scx_field *scx_field(uint16_t field)
 size_t scx_field_count(void)
 {
 	return atomic_load_explicit(&registry.count, memory_order_acquire);
+}
+
+uint16_t scx_field_find(const char *name, size_t length)
+{
+	uint16_t found = SCX_FIELD_NONE;
+
+	for (size_t i = 0; i < scx_field_count(); i++) {
+		const char *own = registry.fields[i].name;
+
+		if (strncasecmp(own, name, length) != 0 || own[length] != '\0')
+			continue;
+		if (strncmp(own, name, length) == 0)
+			return (uint16_t)i;
+		if (found != SCX_FIELD_NONE)
+			return SCX_FIELD_NONE;
+		found = (uint16_t)i;
+	}
+	return found;
 }
 
 /* --- what is known of them --- */
@@ -166,21 +190,26 @@ static bool suits(enum scx_reduction reduction, enum scx_kind kind)
 	return (kind != SCX_KIND_BOOLEAN && kind != SCX_KIND_ENUM) || reduction == SCX_REDUCTION_COUNT;
 }
 
-struct scx_field_facts scx_field_facts_of(const char *scheduler, const char *name, enum scx_kind kind)
+/* The facts, and what they were chosen by. */
+static struct scx_field_facts choose_facts(const char *scheduler, const char *name, enum scx_kind kind,
+					   enum scx_field_choice *ret_choice)
 {
 	const bool is_word = kind == SCX_KIND_BOOLEAN || kind == SCX_KIND_ENUM;
 	struct scx_field_facts facts = {is_word ? SCX_REDUCTION_COUNT : SCX_REDUCTION_MEAN, LADDER_UNITLESS};
 
+	*ret_choice = SCX_FIELD_CHOICE_DEFAULT;
 	for (size_t i = 0; !is_word && i < sizeof(known_fields) / sizeof(known_fields[0]); i++) {
 		if (is_scheduler(known_fields[i].scheduler, scheduler) &&
 		    fits(known_fields[i].pattern, name)) {
 			facts = known_fields[i].facts;
+			*ret_choice = SCX_FIELD_CHOICE_TABLE;
 			break;
 		}
 	}
 	for (size_t i = 0; i < choice_count; i++) {
 		if (strcmp(choices[i].name, name) != 0 || !suits(choices[i].reduction, kind))
 			continue;
+		*ret_choice = SCX_FIELD_CHOICE_USER;
 		facts.reduction = choices[i].reduction;
 		if (facts.reduction == SCX_REDUCTION_AGE)
 			facts.ladder = LADDER_NS;
@@ -188,6 +217,21 @@ struct scx_field_facts scx_field_facts_of(const char *scheduler, const char *nam
 			facts.ladder = LADDER_UNITLESS;
 	}
 	return facts;
+}
+
+struct scx_field_facts scx_field_facts_of(const char *scheduler, const char *name, enum scx_kind kind)
+{
+	enum scx_field_choice choice;
+
+	return choose_facts(scheduler, name, kind, &choice);
+}
+
+enum scx_field_choice scx_field_choice_of(const char *scheduler, const char *name, enum scx_kind kind)
+{
+	enum scx_field_choice choice;
+
+	(void)choose_facts(scheduler, name, kind, &choice);
+	return choice;
 }
 
 /* One word, so that who reads it never has half of it. */
@@ -208,7 +252,7 @@ struct scx_field_facts scx_field_described(uint16_t field, enum scx_kind *ret_ki
 
 	*ret_kind = (enum scx_kind)(packed >> 16 & 0xff);
 	if (packed == 0)
-		return (struct scx_field_facts){SCX_REDUCTION_MEAN, LADDER_UNITLESS};
+		return scx_field_facts_of(NULL, registry.fields[field].name, SCX_KIND_UNSIGNED);
 	return (struct scx_field_facts){(enum scx_reduction)(packed & 0xff),
 					(enum ladder)(packed >> 8 & 0xff)};
 }

@@ -54,6 +54,17 @@ enum {
 struct scx_field {
 	const char *name;  /* "stats.runtime" */
 	const char *title; /* of its column, at most 12 cells: "RUNTIME" */
+	/* of its column too: */
+	const char *column;        /* its name, "scx.stats.runtime" */
+	const char *percent_title; /* where it is a rate of time: "RUNTIME%" */
+	const char *rate_title;    /* where it is another rate: "RUNTIME/s" */
+};
+
+/* What a reduction was chosen by. */
+enum scx_field_choice {
+	SCX_FIELD_CHOICE_DEFAULT, /* no row of the table fits the name, or it is a word */
+	SCX_FIELD_CHOICE_TABLE,   /* scx_field.def */
+	SCX_FIELD_CHOICE_USER,
 };
 
 /* What is known of a field of a scheduler by its name and kind. */
@@ -74,13 +85,19 @@ const struct scx_field *scx_field(uint16_t field);
 /* How many numbers there are: they are those below. */
 size_t scx_field_count(void);
 
+/* The number of a name of so many bytes, in whatever case; SCX_FIELD_NONE when none or several have it. */
+uint16_t scx_field_find(const char *name, size_t length);
+
 /* What the user chose for the field, else what the table says; scheduler as scx_field_scheduler() names it.
  */
 struct scx_field_facts scx_field_facts_of(const char *scheduler, const char *name, enum scx_kind kind);
 
+/* What that was chosen by. */
+enum scx_field_choice scx_field_choice_of(const char *scheduler, const char *name, enum scx_kind kind);
+
 /*
- * Remembers what was found out of a field last (titles and units of columns are by it), or tells it: mean and
- * no unit as long as nobody has met the field.
+ * Remembers what was found out of a field last (titles and units of columns are by it), or tells it: what the
+ * table says of the name of an unsigned number as long as nobody has met the field.
  */
 void scx_field_describe(uint16_t field, struct scx_field_facts facts, enum scx_kind kind);
 struct scx_field_facts scx_field_described(uint16_t field, enum scx_kind *ret_kind);

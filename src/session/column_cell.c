@@ -26,8 +26,23 @@ static bool is_rate(const struct column_entry *entry, enum view_mode mode)
 		return entry->inputs[1] == LATENCY_FIELD_COUNT;
 	case COLUMN_OPERATION_CGROUP:
 		return reduce_cgroup_is_rate(entry->inputs[0]);
+	case COLUMN_OPERATION_SCX:
+		return entry->inputs[1] == SCX_REDUCTION_COUNTER;
 	default:
 		return false;
+	}
+}
+
+/* Unit of a rate of what amounts to a unit. */
+static enum unit rate_of(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+		return UNIT_PERCENT;
+	case UNIT_BYTES:
+		return UNIT_BYTES_PER_S;
+	default:
+		return UNIT_COUNT_PER_S;
 	}
 }
 
@@ -38,16 +53,7 @@ static enum unit column_unit(enum column column, enum view_mode mode, bool by_th
 
 	if (entry->operation == COLUMN_OPERATION_STUCK && by_thread)
 		return UNIT_NS;
-	if (!is_rate(entry, mode))
-		return entry->unit;
-	switch (entry->unit) {
-	case UNIT_NS:
-		return UNIT_PERCENT;
-	case UNIT_BYTES:
-		return UNIT_BYTES_PER_S;
-	default:
-		return UNIT_COUNT_PER_S;
-	}
+	return is_rate(entry, mode) ? rate_of(entry->unit) : entry->unit;
 }
 
 const char *category_text(const struct snapshot *snapshot, enum metric metric, uint64_t value,
@@ -90,6 +96,14 @@ static void set_integer(struct cell *cell, double value)
 	cell->form = CELL_FORM_INTEGER;
 	cell->value.integer = value < integer_limit ? (uint64_t)round(value) : UINT64_MAX;
 	cell->sort = value;
+}
+
+/* The same of a number with all of its digits. */
+static void set_whole(struct cell *cell, uint64_t value)
+{
+	cell->form = CELL_FORM_INTEGER;
+	cell->value.integer = value;
+	cell->sort = (double)value;
 }
 
 static void set_real(struct cell *cell, double value)
@@ -310,6 +324,61 @@ static void make_heap(const struct snapshot *now, const struct column_entry *ent
 	}
 }
 
+/* The commonest value, in words where it has them, with a '*' where not all threads have it. */
+static void make_commonest(const struct scx_member *member, const struct scx_reduced *reduced,
+			   struct arena *arena, struct cell *cell)
+{
+	struct buffer text = {0};
+
+	scx_member_append(member, reduced->value, &text);
+	set_word(text.data, reduced->differs, arena, cell);
+	buffer_release(&text);
+	if (scx_find_enumerator(member, (int64_t)reduced->value) != NULL)
+		return;
+	cell->sort = scx_member_number(member, reduced->value);
+	if (cell->sort < 0) {
+		cell->form = CELL_FORM_REAL;
+		cell->value.real = cell->sort;
+	} else {
+		cell->form = CELL_FORM_INTEGER;
+		cell->value.integer = reduced->value;
+	}
+}
+
+/* Sums, maxima and counts of those that were read are lower bounds; means are of them. */
+static void make_scx(const struct column_values *values, size_t row, struct arena *arena, struct cell *cell)
+{
+	const struct scx_reduced *reduced = &values->fields[row];
+	const struct scx_member *member = values->member;
+	bool rate;
+
+	cell->sort = NAN;
+	cell->reason = reduced->reason;
+	cell->state = reduced->state == VALUE_READ     ? CELL_VALUE
+		      : reduced->state == VALUE_ABSENT ? CELL_ABSENT
+						       : CELL_UNAVAILABLE;
+	if (cell->state != CELL_VALUE)
+		return;
+	if (member->facts.reduction == SCX_REDUCTION_COUNT && member->kind != SCX_KIND_BOOLEAN) {
+		make_commonest(member, reduced, arena, cell);
+		return;
+	}
+	/* as this scheduler's field is, whatever another one's of that name */
+	cell->unit = column_unit_of_scx(member->facts, member->kind);
+	rate = values->mode == VIEW_MODE_RATE && member->facts.reduction == SCX_REDUCTION_COUNTER;
+	if (rate)
+		cell->unit = rate_of(cell->unit);
+	cell->partial = reduced->partial && member->facts.reduction != SCX_REDUCTION_MEAN;
+	if (rate)
+		set_real(cell, cell->unit == UNIT_PERCENT ? reduced->number / 1e7 : reduced->number);
+	else if (reduced->is_whole)
+		set_whole(cell, reduced->whole);
+	else if (member->facts.reduction == SCX_REDUCTION_COUNTER && reduced->number >= 0)
+		set_integer(cell, reduced->number);
+	else
+		set_real(cell, reduced->number);
+}
+
 void column_cell(const struct shown *shown, const struct column_values *values, size_t row,
 		 struct arena *arena, struct cell *ret_cell)
 {
@@ -361,6 +430,9 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 		return;
 	case COLUMN_OPERATION_HEAP:
 		make_heap(shown->now, entry, accumulator, arena, ret_cell);
+		return;
+	case COLUMN_OPERATION_SCX:
+		make_scx(values, row, arena, ret_cell);
 		return;
 	}
 }

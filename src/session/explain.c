@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "explain.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/number.h"
+#include "snapshot/scx_reduce.h"
 #include "span/span.h"
 #include "table/screen_format.h"
 
@@ -107,4 +111,99 @@ void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer 
 		return;
 	buffer_append_text(text, exact ? " for " : " for at least ");
 	screen_format_duration(text, (double)age);
+}
+
+/* --- what schedulers keep for tasks --- */
+
+enum {
+	ELEMENTS_SHOWN = 16,
+	BYTES_SHOWN = 32,
+};
+
+static void append_elements(const struct scx_member *member, const uint8_t *context, struct buffer *text)
+{
+	for (uint32_t i = 0; i < member->count && i < ELEMENTS_SHOWN; i++) {
+		buffer_append_text(text, i != 0 ? ", " : "");
+		scx_member_append(member, scx_member_read(member, context, i), text);
+	}
+	if (member->count > ELEMENTS_SHOWN)
+		buffer_append_format(text, " and %u more", member->count - ELEMENTS_SHOWN);
+}
+
+static void append_address(const struct scx_member *member, const uint8_t *context, struct buffer *text)
+{
+	uint64_t address = 0;
+
+	/* pointers of BPF have the width of its registers */
+	if (member->bit_size != 64 || member->bit_offset % 8 != 0) {
+		buffer_append_text(text, "pointer");
+		return;
+	}
+	memcpy(&address, context + member->bit_offset / 8, sizeof(address));
+	if (address == 0)
+		buffer_append_text(text, "NULL");
+	else
+		buffer_append_format(text, "pointer 0x%" PRIx64, address);
+}
+
+static void append_bytes(const struct scx_scheduler *scheduler, const struct scx_member *member,
+			 const uint8_t *context, struct buffer *text)
+{
+	const uint64_t first = member->bit_offset / 8;
+	const uint64_t bits = member->bit_offset % 8 + (uint64_t)member->bit_size * member->count;
+	const uint64_t count = (bits + 7) / 8;
+
+	if (first + count > scheduler->size)
+		return;
+	for (uint64_t i = 0; i < count && i < BYTES_SHOWN; i++)
+		buffer_append_format(text, "%s%02x", i != 0 ? " " : "", context[first + i]);
+	if (count > BYTES_SHOWN)
+		buffer_append_format(text, " and %" PRIu64 " more", count - BYTES_SHOWN);
+}
+
+void explain_member_value(const struct scx_scheduler *scheduler, const struct scx_member *member,
+			  const uint8_t *context, struct buffer *text)
+{
+	switch (member->kind) {
+	case SCX_KIND_ARRAY:
+		append_elements(member, context, text);
+		return;
+	case SCX_KIND_POINTER:
+		append_address(member, context, text);
+		return;
+	case SCX_KIND_OTHER:
+	case SCX_KIND_COUNT:
+		append_bytes(scheduler, member, context, text);
+		return;
+	default:
+		scx_member_append(member, scx_member_read(member, context, 0), text);
+		return;
+	}
+}
+
+static const char *choice_words(enum scx_field_choice choice, enum scx_kind kind)
+{
+	if (choice == SCX_FIELD_CHOICE_USER)
+		return "as you chose";
+	if (choice == SCX_FIELD_CHOICE_TABLE)
+		return "as the table of known names says";
+	return kind == SCX_KIND_BOOLEAN || kind == SCX_KIND_ENUM ? "as words are"
+								 : "as nothing is known of the name";
+}
+
+void explain_member(const struct scx_scheduler *scheduler, const struct scx_member *member,
+		    struct buffer *lines)
+{
+	buffer_append_format(lines, "%s: %s at byte %u", member->name, member->type, member->bit_offset / 8);
+	if (member->bit_offset % 8 != 0 || member->bit_size % 8 != 0)
+		buffer_append_format(lines, ", bit %u, %u bit%s wide", member->bit_offset % 8,
+				     member->bit_size, member->bit_size == 1 ? "" : "s");
+	buffer_append_format(lines, " of %s (%u bytes), which the scheduler %s keeps for each task\n",
+			     scheduler->type, scheduler->size, scheduler->name);
+	buffer_append_format(lines, "  found in the map %s: %s\n", scheduler->storage, scheduler->layout);
+	if (member->field != SCX_FIELD_NONE)
+		buffer_append_format(
+			lines, "  groups: %s, %s\n", scx_reduction_names[member->facts.reduction],
+			choice_words(scx_field_choice_of(scheduler->family, member->name, member->kind),
+				     member->kind));
 }

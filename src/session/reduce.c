@@ -213,6 +213,61 @@ static void reduce_both(const struct span *span, const struct shown *shown,
 	}
 }
 
+/* --- how many threads started and ended --- */
+
+/* Why it is not known how many threads ended: where nothing watches them there is what rounds miss since. */
+static uint16_t unknown_lives(const struct span *span, enum life_event event)
+{
+	if (span->from == NULL)
+		return span->missing;
+	if (span->now->ended != NULL || event != LIFE_ENDED || span->mode == VIEW_MODE_BASE)
+		return REASON_READ;
+	if (span->now->provenance.features[FEATURE_EXITS].reason == REASON_READ)
+		return REASON_NOT_READ;
+	return (uint16_t)span->now->provenance.features[FEATURE_EXITS].reason;
+}
+
+static void count_living(const struct span *span, const struct shown *shown,
+			 const struct column_values *values, double rate)
+{
+	for (size_t k = 0; k < shown->count; k++) {
+		if (span->from_of[shown->threads[k]] == THREAD_BORN)
+			values->accumulators[shown->row_of[k]].sum.first += rate;
+	}
+}
+
+static void reduce_lives(const struct span *span, const struct shown *shown,
+			 const struct column_values *values, int event)
+{
+	const double rate = reduce_scale(span, span->mode == VIEW_MODE_RATE);
+	const uint16_t reason = unknown_lives(span, (enum life_event)event);
+
+	if (span->mode == VIEW_MODE_TOTAL)
+		return;
+	for (size_t row = 0; row < shown->row_count; row++) {
+		struct accumulator *accumulator = &values->accumulators[row];
+
+		if (reason != REASON_READ) {
+			accumulator_miss(accumulator, reason);
+		} else {
+			accumulator->read++;
+			accumulator->partial = span->now->ended == NULL ||
+					       (span->ended != NULL && span->ended->incomplete);
+		}
+	}
+	if (reason != REASON_READ)
+		return;
+	if (event == LIFE_BEGAN)
+		count_living(span, shown, values, rate);
+	for (size_t i = 0; i < reduce_ended_count(span, shown); i++) {
+		const struct ended_record *record = &span->ended->records[i];
+
+		if (shown->ended_row_of[i] != UINT32_MAX)
+			values->accumulators[shown->ended_row_of[i]].sum.first +=
+				rate * (double)(event == LIFE_BEGAN ? record->born : record->threads);
+	}
+}
+
 /* --- columns --- */
 
 static void reduce_bar(const struct span *span, const struct shown *shown, const struct column_values *values,
@@ -248,7 +303,7 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		.count = entry->input_count,
 		.overlap = entry->operation == COLUMN_OPERATION_SUM_WITH_LARGEST ||
 			   entry->operation == COLUMN_OPERATION_LOST,
-		.whole = column >= COLUMN_DERIVED,
+		.whole = column >= COLUMN_DERIVED && !column_is_scx(column),
 		.as_rate = span->mode == VIEW_MODE_RATE,
 	};
 	size_t stride = entry->operation == COLUMN_OPERATION_BAR ? CELL_BAR_SHARES : 1;
@@ -313,6 +368,9 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 		break;
 	case COLUMN_OPERATION_LATENCY:
 		reduce_latency(span, shown, ret_values);
+		break;
+	case COLUMN_OPERATION_SCX:
+		reduce_scx(span, shown, ret_values);
 		break;
 	}
 }

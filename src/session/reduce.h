@@ -115,9 +115,26 @@ const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uin
 /* Whether a column of cgroup records is a counter shown per second in VIEW_MODE_RATE. */
 bool reduce_cgroup_is_rate(int field);
 
-/* Reduces a column of lives (enum life_event), reduce_lives.c. */
-void reduce_lives(const struct span *span, const struct shown *shown, const struct column_values *values,
-		  int event);
+/* Reduces a column of a field of schedulers, into `values->fields`. */
+void reduce_scx(const struct span *span, const struct shown *shown, struct column_values *values);
+
+/* A field of the contexts that schedulers keep, over a span: looked up once for many threads. */
+struct scx_span {
+	const struct span *span;
+	const struct scx_member *member; /* NULL: the scheduler of the newest snapshot has no such field */
+	reason_id missing;               /* why no thread has a value; REASON_READ where they may */
+	bool is_change;                  /* a counter in another mode than VIEW_MODE_TOTAL */
+	reason_id from_missing;          /* of a change: why there is nothing to count from */
+	double scale;                    /* of a change: to one per second where it is a rate, else 1 */
+};
+
+struct scx_span scx_span_of(const struct span *span, uint16_t field);
+
+/*
+ * What a thread has, or as a change what it added, in *ret_value as scx_member_read() gives it. Returns
+ * REASON_READ, SPAN_ABSENT (no context, or no such field) or why it is not known.
+ */
+uint16_t scx_span_value(const struct scx_span *field, uint32_t thread, uint64_t *ret_value);
 
 /* How many records of ended threads count. */
 size_t reduce_ended_count(const struct span *span, const struct shown *shown);

@@ -52,6 +52,7 @@ void session_release(struct session *session)
 	snapshot_release(session->now);
 	snapshot_release(session->previous);
 	snapshot_release(session->base);
+	scx_scheduler_release(session->scheduler);
 	free(session);
 }
 
@@ -304,6 +305,25 @@ static void shrink_base(struct session *session)
 	}
 }
 
+/*
+ * The scheduler of the newest round: the one that was known last where that round did not read what it keeps
+ * and it still runs.
+ */
+static void keep_scheduler(struct session *session)
+{
+	const struct snapshot *now = session->now;
+	struct scx_scheduler *last = session->scheduler;
+
+	if (now->scx.scheduler != NULL)
+		session->scheduler = scx_scheduler_reference(now->scx.scheduler);
+	else if (last != NULL && snapshot_sched_ext_runs(now) &&
+		 now->sched_ext.enable_seq == last->enable_seq)
+		return;
+	else
+		session->scheduler = NULL;
+	scx_scheduler_release(last);
+}
+
 void session_add_round(struct session *session, struct snapshot *snapshot)
 {
 	uint32_t *previous_of, *base_of;
@@ -317,6 +337,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 		latency_spans_add_round(&session->latency, snapshot);
 	if (session->now == NULL) {
 		session->now = snapshot;
+		keep_scheduler(session);
 		session_set_base(session);
 		return;
 	}
@@ -340,6 +361,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	snapshot_release(session->previous);
 	session->previous = session->now;
 	session->now = snapshot;
+	keep_scheduler(session);
 	shrink_base(session);
 	give_up_still(session, session->previous, 1, session->still, session->previous_of);
 }
@@ -397,6 +419,30 @@ uint64_t session_interval_ns(const struct session *session)
 uint64_t session_ended_count(const struct session *session)
 {
 	return session->ended.threads;
+}
+
+const struct scx_scheduler *session_scheduler(const struct session *session)
+{
+	return session->scheduler;
+}
+
+bool session_scheduler_runs(const struct session *session)
+{
+	const struct snapshot *now = session->now;
+
+	return now != NULL && (now->scx.scheduler != NULL || snapshot_sched_ext_runs(now));
+}
+
+void session_describe_fields(const struct session *session)
+{
+	const struct scx_scheduler *scheduler = session->scheduler;
+
+	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count; i++) {
+		const struct scx_member *member = &scheduler->members[i];
+
+		if (member->field != SCX_FIELD_NONE)
+			scx_field_describe(member->field, member->facts, member->kind);
+	}
 }
 
 static const struct latency *latency_of(const struct session *session, enum view_mode mode)

@@ -50,6 +50,14 @@ uint64_t session_round_count(const struct session *session);
 /* Time between the last two rounds, ns; 0 before the second. */
 uint64_t session_interval_ns(const struct session *session);
 
+/*
+ * The sched_ext scheduler that runs as of the newest round, and what it keeps for each task; NULL when none
+ * runs or nothing is known of it. Owned by the session until the next round. Whether one runs at all, known
+ * or not: session_scheduler_runs().
+ */
+const struct scx_scheduler *session_scheduler(const struct session *session);
+bool session_scheduler_runs(const struct session *session);
+
 /* Threads that ended since the base. */
 uint64_t session_ended_count(const struct session *session);
 
@@ -92,5 +100,12 @@ struct table *session_metric_table(struct session *session, const struct view *v
  */
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines);
+
+/*
+ * The same of a row of session_metric_table() that is a member of what a scheduler keeps: `name` is that of
+ * the row, "scx.NAME". The lines say what type it has, where it stands and, of a thread, all of its value.
+ */
+void session_explain_member(struct session *session, const struct view *view, const char *key,
+			    size_t key_length, const char *name, struct buffer *ret_lines);
 
 #endif

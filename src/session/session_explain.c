@@ -33,6 +33,9 @@ static const char *unit_word(enum column column, const struct cell *cell)
 {
 	enum column_operation operation = column_entry(column)->operation;
 
+	if (cell->unit == UNIT_COUNT && operation == COLUMN_OPERATION_SCX &&
+	    column_entry(column)->inputs[1] == SCX_REDUCTION_COUNT)
+		return cell->value.integer == 1 ? " thread" : " threads";
 	if (cell->unit == UNIT_COUNT &&
 	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK ||
 	     operation == COLUMN_OPERATION_LONG))
@@ -56,6 +59,8 @@ static void append_exact_value(const struct explanation *explanation)
 	if (cell.state == CELL_UNAVAILABLE)
 		buffer_append_format(lines, "Unavailable: %s.\n",
 				     snapshot_reason_words(explanation->span.now, cell.reason));
+	else if (cell.state == CELL_ABSENT && column_is_scx(explanation->column))
+		buffer_append_text(lines, "No thread here has one.\n");
 	else if (cell.state == CELL_ABSENT)
 		buffer_append_text(lines, "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
@@ -65,7 +70,7 @@ static void append_exact_value(const struct explanation *explanation)
 	else if (cell.form == CELL_FORM_REAL)
 		buffer_append_format(lines, "Value: %s%.3f%s\n", at_least, cell.value.real,
 				     unit_word(explanation->column, &cell));
-	free(values.accumulators);
+	column_values_release(&values);
 	arena_release(&arena);
 }
 
@@ -193,19 +198,11 @@ static void append_tally_item(const struct snapshot *now, enum metric metric, co
 	buffer_append_char(lines, '\n');
 }
 
-/* How many threads have which word, number on a scale or CPU set, the commonest first. */
-static void append_tally(struct explanation *explanation, enum metric metric)
+/* Counts values of one thread each, the commonest first; returns how many there are. */
+static size_t count_items(struct tally_item items[], size_t read)
 {
-	const struct snapshot *now = explanation->span.now;
-	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
-	size_t read = 0, count = 0;
+	size_t count = 0;
 
-	for (size_t k = 0; k < explanation->shown.count; k++) {
-		uint32_t thread = explanation->shown.threads[k];
-
-		if (snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
-			items[read++] = (struct tally_item){snapshot_value(now, thread, metric), 1};
-	}
 	qsort(items, read, sizeof(*items), compare_values);
 	for (size_t i = 0; i < read; i++) {
 		if (count != 0 && items[count - 1].value == items[i].value)
@@ -214,6 +211,23 @@ static void append_tally(struct explanation *explanation, enum metric metric)
 			items[count++] = items[i];
 	}
 	qsort(items, count, sizeof(*items), compare_counts);
+	return count;
+}
+
+/* How many threads have which word, number on a scale or CPU set, the commonest first. */
+static void append_tally(struct explanation *explanation, enum metric metric)
+{
+	const struct snapshot *now = explanation->span.now;
+	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
+	size_t read = 0, count;
+
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint32_t thread = explanation->shown.threads[k];
+
+		if (snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
+			items[read++] = (struct tally_item){snapshot_value(now, thread, metric), 1};
+	}
+	count = count_items(items, read);
 	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++)
 		append_tally_item(now, metric, &items[i], explanation->lines);
 	if (count > TALLY_SHOWN)
@@ -375,6 +389,69 @@ static void append_latency(struct explanation *explanation, const struct column_
 	buffer_release(&duration);
 }
 
+/* How many threads have which value. */
+static void append_scx_tally(const struct scx_member *member, struct tally_item items[], size_t read,
+			     struct buffer *lines)
+{
+	const size_t count = count_items(items, read);
+	char text[28];
+
+	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++) {
+		buffer_append_format(lines, "  %s ", number_group_digits(items[i].count, text));
+		scx_member_append(member, items[i].value, lines);
+		buffer_append_char(lines, '\n');
+	}
+	if (count > TALLY_SHOWN)
+		buffer_append_format(lines, "  and %zu more\n", count - TALLY_SHOWN);
+}
+
+/* How many threads have a context and why others have none, and what they have where that is counted. */
+static void append_contexts(struct explanation *explanation, const struct scx_span *field)
+{
+	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
+	uint64_t by_state[SPAN_ABSENT + 1] = {0};
+	char text[28], total[28];
+	size_t read = 0;
+
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint64_t value = 0;
+		const uint16_t state = scx_span_value(field, explanation->shown.threads[k], &value);
+
+		by_state[state]++;
+		if (state == REASON_READ)
+			items[read++] = (struct tally_item){value, 1};
+	}
+	buffer_append_format(explanation->lines, "  %s of %s threads\n", number_group_digits(read, text),
+			     number_group_digits(explanation->shown.count, total));
+	explain_missing(explanation->span.now, by_state, "no context belongs", explanation->lines);
+	if (field->member->facts.reduction == SCX_REDUCTION_COUNT)
+		append_scx_tally(field->member, items, read, explanation->lines);
+	free(items);
+}
+
+/* What a field of contexts is, and whose. */
+static void append_scx(struct explanation *explanation)
+{
+	const struct scx *scx = &explanation->span.now->scx;
+	const struct scx_span field = scx_span_of(&explanation->span,
+						  (uint16_t)(explanation->column - COLUMN_SCX));
+
+	if (field.member == NULL) {
+		if (scx->scheduler != NULL)
+			buffer_append_format(explanation->lines, "The scheduler %s has no such field.\n",
+					     scx->scheduler->name);
+		return;
+	}
+	explain_member(scx->scheduler, field.member, explanation->lines);
+	append_contexts(explanation, &field);
+	if (field.is_change && field.from_missing == REASON_READ)
+		buffer_append_text(explanation->lines, "Of threads that ended nothing is known.\n");
+	if (field.is_change && explanation->span.from != NULL &&
+	    explanation->span.from->scx.scheduler != NULL &&
+	    !scx_scheduler_is_same_run(scx->scheduler, explanation->span.from->scx.scheduler))
+		buffer_append_text(explanation->lines, "This scheduler was started since.\n");
+}
+
 static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = explanation->span.ended;
@@ -434,6 +511,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 	enum column columns[COLUMN_TOTAL];
 	const struct column_entry *entry;
 
+	session_describe_fields(session);
 	if (column >= view_columns(view, columns))
 		return;
 	explanation.column = columns[column];
@@ -459,7 +537,66 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_latency(&explanation, entry);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
 			append_heap(&explanation, entry);
-		append_ended(&explanation);
+		if (entry->operation == COLUMN_OPERATION_SCX)
+			append_scx(&explanation);
+		else
+			append_ended(&explanation);
 	}
+	shown_release(&explanation.shown);
+}
+
+/* The member of a name with "scx." before it, or NULL. */
+static const struct scx_member *find_member(const struct scx_scheduler *scheduler, const char *name)
+{
+	const char *own = strchr(name, '.');
+
+	for (size_t i = 0; scheduler != NULL && own != NULL && i < scheduler->member_count; i++) {
+		if (strcmp(scheduler->members[i].name, own + 1) == 0)
+			return &scheduler->members[i];
+	}
+	return NULL;
+}
+
+/* What the one thread has in a member, with all digits. */
+static void append_member_value(const struct explanation *explanation, const struct scx_member *member)
+{
+	const struct scx *scx = &explanation->span.now->scx;
+	reason_id reason;
+	const uint8_t *context = scx_context(scx, explanation->shown.threads[0], &reason);
+
+	if (context == NULL)
+		return;
+	buffer_append_text(explanation->lines, "  as kept: ");
+	explain_member_value(scx->scheduler, member, context, explanation->lines);
+	buffer_append_char(explanation->lines, '\n');
+}
+
+void session_explain_member(struct session *session, const struct view *view, const char *key,
+			    size_t key_length, const char *name, struct buffer *ret_lines)
+{
+	struct explanation explanation = {.lines = ret_lines};
+	const struct scx_member *member;
+
+	if (session->now == NULL)
+		return;
+	session_describe_fields(session);
+	explanation.span = session_span(session, VIEW_MODE_TOTAL);
+	member = find_member(session->now->scx.scheduler, name);
+	if (member == NULL) {
+		buffer_append_text(ret_lines, "The scheduler that runs now has no such member.\n");
+		return;
+	}
+	session_collect(session, view, key, key_length, NULL, &explanation.shown);
+	if (explanation.shown.row_count == 0) {
+		buffer_append_text(ret_lines, "This row is gone.\n");
+	} else if (member->field == SCX_FIELD_NONE) {
+		explain_member(session->now->scx.scheduler, member, ret_lines);
+	} else {
+		explanation.column = column_of_scx(member->field);
+		append_exact_value(&explanation);
+		append_scx(&explanation);
+	}
+	if (explanation.shown.row_count != 0 && explanation.shown.by_thread)
+		append_member_value(&explanation, member);
 	shown_release(&explanation.shown);
 }

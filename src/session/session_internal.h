@@ -41,6 +41,7 @@ struct session {
 	struct ended ended_lately; /* since the round before */
 	struct history history;
 	struct latency_spans latency;
+	struct scx_scheduler *scheduler; /* a reference: see session_scheduler() */
 };
 
 /* --- session.c --- */
@@ -57,6 +58,9 @@ const struct ended *session_ended(const struct session *session, enum view_mode 
 
 /* From where the newest round counts in a mode. */
 struct span session_span(const struct session *session, enum view_mode mode);
+
+/* Columns of fields are from now on as the scheduler's are: another snapshot may have described others. */
+void session_describe_fields(const struct session *session);
 
 /* --- session_shown.c --- */
 

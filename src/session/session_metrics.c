@@ -54,7 +54,7 @@ static void cell_in_mode(struct session *session, const struct shown *shown, enu
 
 	reduce_column(&span, shown, column, &values);
 	column_cell(shown, &values, 0, arena, cell);
-	free(values.accumulators);
+	column_values_release(&values);
 	/* a share of time reads better as time per second beside amounts of time */
 	if (mode == VIEW_MODE_RATE && cell->unit == UNIT_PERCENT && column_entry(column)->unit == UNIT_NS) {
 		cell->unit = UNIT_NS_PER_S;
@@ -67,6 +67,8 @@ static bool changes_over_time(enum column column)
 {
 	enum column_operation operation = column_entry(column)->operation;
 
+	if (operation == COLUMN_OPERATION_SCX)
+		return column_entry(column)->inputs[1] == SCX_REDUCTION_COUNTER;
 	return operation != COLUMN_OPERATION_PRESENT && operation != COLUMN_OPERATION_DIFFERENCE &&
 	       operation != COLUMN_OPERATION_THREADS;
 }
@@ -106,6 +108,82 @@ static void add_metric_row(struct session *session, const struct row_threads *th
 		source_text(session, column, &row->cells[CELL_NOW], &table->arena));
 }
 
+/* --- what a sched_ext scheduler keeps --- */
+
+/* What a context has in a member that is no field, or that is a word, as text; NULL for another one. */
+static const char *member_text(const struct scx_member *member, const uint8_t *context, struct arena *arena)
+{
+	if (member->kind == SCX_KIND_ARRAY)
+		return arena_format(arena, "[%u]", member->count);
+	if (member->kind == SCX_KIND_POINTER)
+		return "pointer";
+	if (member->kind == SCX_KIND_OTHER)
+		return "bytes";
+	if (member->kind == SCX_KIND_BOOLEAN)
+		return scx_member_read(member, context, 0) != 0 ? "true" : "false";
+	return NULL;
+}
+
+/* The type of a member, and of one that does not fit a cell what it has. */
+static const char *type_text(const struct scx_scheduler *scheduler, const struct scx_member *member,
+			     const uint8_t *context, struct arena *arena)
+{
+	struct buffer text = {0};
+	const char *copy;
+
+	buffer_append_text(&text, member->type);
+	if (context != NULL && (member->kind == SCX_KIND_ARRAY || member->kind == SCX_KIND_POINTER)) {
+		buffer_append_text(&text, " = ");
+		explain_member_value(scheduler, member, context, &text);
+	}
+	copy = arena_duplicate(arena, text.data, text.length);
+	buffer_release(&text);
+	return copy;
+}
+
+/* A thread has all members, a group those that can be taken together. */
+static void add_member_row(struct session *session, const struct row_threads *threads,
+			   const struct scx_member *member, struct table *table)
+{
+	const struct shown *shown = shown_in_mode(threads, VIEW_MODE_TOTAL);
+	const bool is_field = member->field != SCX_FIELD_NONE;
+	const uint8_t *context = NULL;
+	struct table_row *row;
+	const char *name, *text;
+	reason_id reason;
+
+	if (!shown->by_thread && !is_field)
+		return;
+	name = arena_format(&table->arena, "scx.%s", member->name);
+	row = table_add_named_row(table, name, name);
+	for (int i = CELL_NOW; is_field && i <= CELL_BASE; i++) {
+		if (i == CELL_NOW || changes_over_time(column_of_scx(member->field)))
+			cell_in_mode(session, shown_in_mode(threads, cell_modes[i]),
+				     column_of_scx(member->field), cell_modes[i], &table->arena,
+				     &row->cells[i]);
+	}
+	if (shown->by_thread)
+		context = scx_context(&session->now->scx, shown->threads[0], &reason);
+	text = context != NULL ? member_text(member, context, &table->arena) : NULL;
+	if (text != NULL)
+		row->cells[CELL_NOW] = cell_of_text(text);
+	row->cells[CELL_SOURCE] = cell_of_text(
+		type_text(session->now->scx.scheduler, member, context, &table->arena));
+}
+
+static void add_members(struct session *session, const struct row_threads *threads, struct table *table)
+{
+	const struct scx_scheduler *scheduler = session->now->scx.scheduler;
+
+	/* where nobody was asked for the contexts their rows would say no more than that */
+	if (session->now->scx.context_of == NULL)
+		return;
+	for (size_t i = 0; i < scheduler->member_count; i++)
+		add_member_row(session, threads, &scheduler->members[i], table);
+}
+
+/* --- all of them --- */
+
 /* What a thread does at present; NULL for a group, and where it is not known. */
 static const char *wait_heading(const struct snapshot *now, const struct shown *shown, struct arena *arena)
 {
@@ -128,6 +206,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 
 	if (session->now == NULL)
 		return NULL;
+	session_describe_fields(session);
 	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_BASE),
 			&threads.since_base);
 	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_INTERVAL),
@@ -140,6 +219,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 			add_metric_row(session, &threads, column_of_metric((enum metric)i), table);
 		for (int i = 0; i < DERIVED_COUNT; i++)
 			add_metric_row(session, &threads, column_of_derived((enum derived)i), table);
+		add_members(session, &threads, table);
 	}
 	shown_release(&threads.since_base);
 	shown_release(&threads.lately);

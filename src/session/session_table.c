@@ -298,7 +298,7 @@ static void fill_table(struct table_work *work)
 static void release_work(struct table_work *work)
 {
 	for (size_t i = 0; i < work->value_count; i++)
-		free(work->values[i].accumulators);
+		column_values_release(&work->values[i]);
 	free(work->values);
 	buffer_release(&work->key);
 	shown_release(&work->shown);
@@ -308,6 +308,7 @@ struct table *session_table(struct session *session, const struct view *view)
 {
 	struct table_work work = {.session = session, .view = view};
 
+	session_describe_fields(session);
 	work.column_count = view_columns(view, work.columns);
 	work.table = table_create(NULL, work.column_count);
 	for (size_t i = 0; i < work.column_count; i++)

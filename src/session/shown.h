@@ -2,8 +2,11 @@
 #ifndef CTOP_SHOWN_H
 #define CTOP_SHOWN_H
 
+#include <stdlib.h>
+
 #include "base/buffer.h"
 #include "group/grouping.h"
+#include "snapshot/scx_reduce.h"
 #include "view/view.h"
 
 /* The threads that a table is of, each with its row, and what a column comes to in each row. */
@@ -99,6 +102,16 @@ struct column_values {
 	enum view_mode mode;
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
+	/* Of a field of schedulers instead: */
+	struct scx_reduced *fields;      /* owned, one for each row */
+	const struct scx_member *member; /* of the newest snapshot's scheduler, NULL: it has no such field */
 };
+
+/* Frees what they own. */
+static inline void column_values_release(struct column_values *values)
+{
+	free(values->accumulators);
+	free(values->fields);
+}
 
 #endif

@@ -427,3 +427,10 @@ const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id rea
 	return reason < REASON_COUNT ? reasons[reason].words
 				     : snapshot->unknown_reasons[reason - REASON_COUNT];
 }
+
+bool snapshot_sched_ext_runs(const struct snapshot *snapshot)
+{
+	const char *state = snapshot->sched_ext.present ? snapshot->sched_ext.state : NULL;
+
+	return state != NULL && strcmp(state, "enabled") == 0;
+}

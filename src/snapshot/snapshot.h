@@ -509,6 +509,10 @@ struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread
  */
 void snapshot_finish(struct snapshot *snapshot);
 
+/* Whether a sched_ext scheduler ran, by the state that the kernel tells (kernel/sched/ext.c,
+ * scx_enable_state_str). */
+bool snapshot_sched_ext_runs(const struct snapshot *snapshot);
+
 /*
  * The id of a reason by its name: the known number, else that of an unknown name, which is added;
  * REASON_UNREADABLE once all 255 ids are used.

@@ -42,7 +42,7 @@ const struct tab_entry tabs[TAB_COUNT] = {
 #define DERIVED_UNIT_NS                    UNIT_NS
 #define DERIVED_UNIT_BYTES                 UNIT_BYTES
 
-static const struct column_entry entries[COLUMN_TOTAL] = {
+static const struct column_entry entries[COLUMN_SCX] = {
 #define COLUMN(id, name, rate_title, amount_title, operation, unit, width, inputs, description)              \
 	[COLUMN_##id] = {                                                                                    \
 		name,        rate_title, amount_title,    COLUMN_OPERATION_##operation,                      \
@@ -108,9 +108,48 @@ enum tab tab_find(const char *name)
 	return TAB_COUNT;
 }
 
+/* --- fields of schedulers --- */
+
+enum unit column_unit_of_scx(struct scx_field_facts facts, enum scx_kind kind)
+{
+	if (facts.reduction == SCX_REDUCTION_COUNT)
+		return kind == SCX_KIND_BOOLEAN ? UNIT_COUNT : UNIT_NONE;
+	return facts.ladder == LADDER_NS ? UNIT_NS : facts.ladder == LADDER_BYTES ? UNIT_BYTES : UNIT_COUNT;
+}
+
+static const struct column_entry *scx_entry(enum column column)
+{
+	static struct column_entry of_fields[SCX_FIELD_MAX];
+	const uint16_t number = (uint16_t)(column - COLUMN_SCX);
+	struct column_entry *entry = &of_fields[number];
+	const struct scx_field *field = scx_field(number);
+	enum scx_kind kind;
+	const struct scx_field_facts facts = scx_field_described(number, &kind);
+	const enum unit unit = column_unit_of_scx(facts, kind);
+
+	*entry = (struct column_entry){
+		.name = field->column,
+		.rate_title = facts.reduction != SCX_REDUCTION_COUNTER ? field->title
+			      : unit == UNIT_NS                        ? field->percent_title
+								       : field->rate_title,
+		.amount_title = field->title,
+		.operation = COLUMN_OPERATION_SCX,
+		.unit = unit,
+		.inputs = {number, (int)facts.reduction},
+		.input_count = 2,
+		.description = scx_reduction_words[facts.reduction],
+	};
+	return entry;
+}
+
 const struct column_entry *column_entry(enum column column)
 {
-	return &entries[column];
+	return column_is_scx(column) ? scx_entry(column) : &entries[column];
+}
+
+enum column column_of_scx(uint16_t field)
+{
+	return (enum column)(COLUMN_SCX + (int)field);
 }
 
 enum column column_of_metric(enum metric metric)
@@ -125,17 +164,19 @@ enum column column_of_derived(enum derived derived)
 
 const char *column_title(enum column column, int view_mode)
 {
-	return view_mode == VIEW_MODE_RATE ? entries[column].rate_title : entries[column].amount_title;
+	const struct column_entry *entry = column_entry(column);
+
+	return view_mode == VIEW_MODE_RATE ? entry->rate_title : entry->amount_title;
 }
 
 const char *column_name(enum column column)
 {
-	return entries[column].name;
+	return column_entry(column)->name;
 }
 
 const char *column_description(enum column column)
 {
-	return entries[column].description;
+	return column_entry(column)->description;
 }
 
 /* Length of a title without its unit mark. */
@@ -183,6 +224,52 @@ static enum column find_by_name(const char *name, size_t length)
 	return COLUMN_COUNT;
 }
 
+/* What a name of a field may be made of: identifiers of C with dots between. */
+static bool is_field_name(const char *name, size_t length)
+{
+	static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
+	return length != 0 && length <= SCX_FIELD_NAME_MAX && strspn(name, valid) >= length &&
+	       name[0] != '.' && name[length - 1] != '.';
+}
+
+/* The field of a name, with or without what heads it in a table; SCX_FIELD_NONE for none that was met. */
+static uint16_t find_field(const char *name)
+{
+	const size_t bare = bare_length(name), own = length_without_units(name);
+	uint16_t field = scx_field_find(name, strlen(name));
+
+	if (field == SCX_FIELD_NONE && bare != strlen(name))
+		field = scx_field_find(name, bare);
+	if (field == SCX_FIELD_NONE && own != strlen(name))
+		field = scx_field_find(name, own);
+	return field;
+}
+
+static enum column find_scx(const char *name)
+{
+	static const char prefix[] = "scx.";
+	const size_t length = sizeof(prefix) - 1;
+	const char *own = name + length;
+	char copy[SCX_FIELD_NAME_MAX + 1] = {0};
+	uint16_t field;
+
+	if (strncasecmp(name, prefix, length) != 0) {
+		field = find_field(name);
+		for (uint16_t i = 0; field == SCX_FIELD_NONE && i < scx_field_count(); i++) {
+			if (titles_match(scx_field(i)->title, name))
+				field = i;
+		}
+		return field != SCX_FIELD_NONE ? column_of_scx(field) : COLUMN_COUNT;
+	}
+	field = find_field(own);
+	if (field == SCX_FIELD_NONE && is_field_name(own, bare_length(own))) {
+		memcpy(copy, own, bare_length(own));
+		field = scx_field_intern(copy);
+	}
+	return field != SCX_FIELD_NONE ? column_of_scx(field) : COLUMN_COUNT;
+}
+
 enum column column_find(const char *name)
 {
 	enum column found;
@@ -201,8 +288,10 @@ enum column column_find(const char *name)
 	if (metric != METRIC_NONE)
 		return column_of_metric(metric);
 	derived = derived_find(name, strlen(name));
-	return derived != DERIVED_NONE ? column_of_derived(derived)
-				       : find_by_name(name, length_without_units(name));
+	if (derived != DERIVED_NONE)
+		return column_of_derived(derived);
+	found = find_by_name(name, length_without_units(name));
+	return found != COLUMN_COUNT ? found : find_scx(name);
 }
 
 /* A column's title stands in the list once, though two tabs may have a column of that title. */
@@ -229,8 +318,10 @@ int column_refuse(const char *name, struct error *error)
 		if (!is_title_taken((enum column)i))
 			buffer_append_format(&list, "%s%s", i > 0 ? " " : "", entries[i].rate_title);
 	}
-	for (int i = COLUMN_METRICS; i < COLUMN_TOTAL; i++)
+	for (int i = COLUMN_METRICS; i < COLUMN_SCX; i++)
 		candidates[count++] = entries[i].name;
+	for (uint16_t i = 0; i < scx_field_count(); i++)
+		candidates[count++] = scx_field(i)->column;
 	nearest = nearest_name(name, candidates, count);
 	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
 		nearest = entries[column_find(nearest)].rate_title;
@@ -247,7 +338,7 @@ int column_refuse(const char *name, struct error *error)
 
 bool column_has_metrics(enum column column)
 {
-	switch (entries[column].operation) {
+	switch (column_entry(column)->operation) {
 	case COLUMN_OPERATION_THREADS:
 	case COLUMN_OPERATION_AGE:
 	case COLUMN_OPERATION_SMAPS:
@@ -255,6 +346,7 @@ bool column_has_metrics(enum column column)
 	case COLUMN_OPERATION_HEAP:
 	case COLUMN_OPERATION_LATENCY:
 	case COLUMN_OPERATION_LIVES:
+	case COLUMN_OPERATION_SCX:
 		return false;
 	default:
 		return true;
@@ -263,7 +355,7 @@ bool column_has_metrics(enum column column)
 
 bool column_counts_waits(enum column column)
 {
-	const struct column_entry *entry = &entries[column];
+	const struct column_entry *entry = column_entry(column);
 
 	/* a mean of finished waits is one of nothing else */
 	if (!column_has_metrics(column) || entry->operation == COLUMN_OPERATION_QUOTIENT)
@@ -278,22 +370,34 @@ bool column_counts_waits(enum column column)
 /* Whether cells are words, ranges or sets. */
 static bool is_word(const struct column_entry *entry)
 {
-	return entry->unit == UNIT_NONE && entry->operation == COLUMN_OPERATION_PRESENT;
+	return entry->unit == UNIT_NONE &&
+	       (entry->operation == COLUMN_OPERATION_PRESENT || entry->operation == COLUMN_OPERATION_SCX);
+}
+
+/* Whether it is of a field whose values have names. */
+static bool is_enumeration(const struct column_entry *entry)
+{
+	enum scx_kind kind;
+
+	(void)scx_field_described((uint16_t)entry->inputs[0], &kind);
+	return kind == SCX_KIND_ENUM;
 }
 
 bool column_is_text(enum column column)
 {
-	const struct column_entry *entry = &entries[column];
+	const struct column_entry *entry = column_entry(column);
 
 	if (entry->operation == COLUMN_OPERATION_HEAP)
 		return entry->inputs[0] == HEAP_FIELD_LAYOUT;
+	if (entry->operation == COLUMN_OPERATION_SCX)
+		return is_enumeration(entry);
 	return entry->operation == COLUMN_OPERATION_BAR ||
 	       (is_word(entry) && metric_type((enum metric)entry->inputs[0])->kind == METRIC_KIND_CATEGORY);
 }
 
 int column_width(enum column column)
 {
-	const struct column_entry *entry = &entries[column];
+	const struct column_entry *entry = column_entry(column);
 	int minimum = is_word(entry) ? 7 : entry->unit == UNIT_BYTES ? 6 : 5;
 	int title = (int)strlen(entry->rate_title) + 1;
 
@@ -304,7 +408,7 @@ int column_width(enum column column)
 
 source_set column_sources(enum column column)
 {
-	const struct column_entry *entry = &entries[column];
+	const struct column_entry *entry = column_entry(column);
 	source_set set = 0;
 
 	if (entry->operation == COLUMN_OPERATION_SMAPS)
@@ -320,14 +424,15 @@ source_set column_sources(enum column column)
 
 enum ladder column_ladder(enum column column)
 {
-	switch (entries[column].unit) {
+	switch (column_entry(column)->unit) {
 	case UNIT_NS:
 		return LADDER_NS;
 	case UNIT_BYTES:
 		return LADDER_BYTES;
 	case UNIT_COUNT:
 		/* of one thread it is how long it has been stuck */
-		return entries[column].operation == COLUMN_OPERATION_STUCK ? LADDER_NS : LADDER_UNITLESS;
+		return column_entry(column)->operation == COLUMN_OPERATION_STUCK ? LADDER_NS
+										 : LADDER_UNITLESS;
 	default:
 		return LADDER_NONE;
 	}
@@ -346,8 +451,13 @@ static size_t list_all_tab(enum column columns[COLUMN_TOTAL])
 
 bool column_stands_for(enum column column, enum column other)
 {
-	const struct column_entry *left = &entries[column], *right = &entries[other];
+	const struct column_entry *left, *right;
 
+	/* a scheduler's field is nothing but itself, whatever its name */
+	if (column_is_scx(column) || column_is_scx(other))
+		return column == other;
+	left = &entries[column];
+	right = &entries[other];
 	if (strcmp(left->rate_title, right->rate_title) == 0)
 		return true;
 	return left->operation == right->operation && left->unit == right->unit &&
@@ -389,7 +499,8 @@ static size_t fit(bool threads, int width, enum column sort, enum column columns
 	return count;
 }
 
-size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL])
+size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_count, bool threads, int width,
+			enum column sort, enum column columns[COLUMN_TOTAL])
 {
 	enum tab_rows rows = threads ? TAB_ROWS_THREADS : TAB_ROWS_GROUPS;
 	size_t count = 0;
@@ -401,6 +512,13 @@ size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum
 		    (width == 0 || width >= tab_columns[i].from))
 			columns[count++] = tab_columns[i].column;
 	}
+	for (size_t i = 0; i < field_count; i++)
+		columns[count++] = column_of_scx(fields[i]);
 	count = join_sort_column(sort, columns, count);
 	return width == 0 ? count : fit(threads, width, sort, columns, count);
+}
+
+size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL])
+{
+	return column_list_with(tab, NULL, 0, threads, width, sort, columns);
 }

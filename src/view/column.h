@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "metric/metric.h"
+#include "metric/scx_field.h"
 #include "table/table.h"
 
 /* The screen's tabs, in their order; the table is tabs.def. */
@@ -37,16 +38,19 @@ enum tab tab_find(const char *name);
 
 /*
  * The screen's columns; the table is columns.def. Behind COLUMN_COUNT, which means none, stand the metrics
- * and derived metrics as columns (the All tab): see column_of_metric() and column_of_derived().
+ * and derived metrics as columns (the All tab), then the fields that sched_ext schedulers keep for each task
+ * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_scx(). What a column of a field is
+ * follows what was found out of the field last; columns belong to one thread, that which draws.
  */
 enum column {
 #define COLUMN(id, ...) COLUMN_##id,
 #include "columns.def"
 #undef COLUMN
 	COLUMN_COUNT,
-	COLUMN_METRICS,                                    /* column of the first metric */
-	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT,    /* column of the first derived metric */
-	COLUMN_TOTAL = COLUMN_DERIVED + (int)DERIVED_COUNT /* one behind the last of all */
+	COLUMN_METRICS,                                   /* column of the first metric */
+	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT,   /* column of the first derived metric */
+	COLUMN_SCX = COLUMN_DERIVED + (int)DERIVED_COUNT, /* column of the first field of schedulers */
+	COLUMN_TOTAL = COLUMN_SCX + (int)SCX_FIELD_MAX    /* one behind the last of all */
 };
 
 /* The formulas and lookups of the column table are in column_table.h, for the rooms that make tables. */
@@ -56,6 +60,15 @@ enum column column_of_metric(enum metric metric);
 
 /* The column of a derived metric. */
 enum column column_of_derived(enum derived derived);
+
+/* The column of a field, by a number of scx_field_intern(). */
+enum column column_of_scx(uint16_t field);
+
+/* Whether a column is that of a field of schedulers. */
+static inline bool column_is_scx(enum column column)
+{
+	return column >= COLUMN_SCX && column < COLUMN_TOTAL;
+}
 
 /* Title in a mode: "RUNQ%" as rate, "RUNQ" as an amount. Static storage. */
 const char *column_title(enum column column, int view_mode);
@@ -70,6 +83,8 @@ const char *column_description(enum column column);
  * The column of that title or name (case ignored; a title also without % and /s, then the first of the table
  * that fits; a former title counts too), else that of the metric or derived metric of that name, else that of
  * a name followed by its unit as in the header of a TSV table ("read_bytes_per_s"), else COLUMN_COUNT.
+ * "scx.NAME" is the field of schedulers of that name, which nobody need have met yet; the name or title alone
+ * does where nothing else has it and one field that was met.
  */
 enum column column_find(const char *name);
 
@@ -80,13 +95,17 @@ enum column column_find(const char *name);
 int column_refuse(const char *name, struct error *error);
 
 /*
- * The columns of a tab in order for rows that are groups or `threads`, at most COLUMN_TOTAL of them, into
- * `columns`; returns how many. `width` is that of the screen in cells (0: all): columns are dropped from the
- * right until the name has 12 cells, but never THR and `sort`; `sort` (COLUMN_COUNT for none) is added if the
- * tab has neither it nor a column of its title.
+ * The columns of a tab in order (of Scx those before the fields, which view_columns() knows) for rows that
+ * are groups or `threads`, at most COLUMN_TOTAL of them, into `columns`; returns how many. `width` is that of
+ * the screen in cells (0: all): columns are dropped from the right until the name has 12 cells, but never THR
+ * and `sort`; `sort` (COLUMN_COUNT for none) is added if the tab has neither it nor a column of its title.
  */
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);
+
+/* The same with columns of their own in the tab behind those of the table. */
+size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_count, bool threads, int width,
+			enum column sort, enum column columns[COLUMN_TOTAL]);
 
 /* Sources one column needs. */
 source_set column_sources(enum column column);

@@ -34,6 +34,7 @@ enum column_operation {
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
 	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
 	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
+	COLUMN_OPERATION_SCX,              /* inputs: number of a field of schedulers, enum scx_reduction */
 };
 
 /* Lines of smaps_rollup that have a column. */
@@ -102,7 +103,10 @@ struct column_entry {
 	const char *description;
 };
 
-/* The row of a column of any kind; `column` is below COLUMN_TOTAL and not COLUMN_COUNT. */
+/*
+ * The row of a column of any kind; `column` is below COLUMN_TOTAL and not COLUMN_COUNT, and if it is of a
+ * field, one that has a name.
+ */
 const struct column_entry *column_entry(enum column column);
 
 /* Whether one column may stand for the other in a table: the same title or the same formula. */
@@ -116,6 +120,10 @@ bool column_is_text(enum column column);
 
 /* The ladder of the amounts of a column. */
 enum ladder column_ladder(enum column column);
+
+/* The unit of the amounts of a field of schedulers: UNIT_NONE for words and numbers that stand for something.
+ */
+enum unit column_unit_of_scx(struct scx_field_facts facts, enum scx_kind kind);
 
 /* Whether the inputs of a column are metrics. */
 bool column_has_metrics(enum column column);

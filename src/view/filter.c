@@ -142,11 +142,13 @@ static char *trimmed(const char *text, size_t length)
 static const char *find_comparison(const char *text, enum comparison *ret_comparison)
 {
 	const char *sign = strpbrk(text, "<>=");
+	/* names of fields of schedulers have dots */
+	const char *others = strncasecmp(text, "scx.", 4) == 0 ? "_%/ ." : "_%/ ";
 
 	if (sign == NULL || sign == text)
 		return NULL;
 	for (const char *p = text; p < sign; p++) {
-		if (!isalnum((unsigned char)*p) && strchr("_%/ ", *p) == NULL)
+		if (!isalnum((unsigned char)*p) && strchr(others, *p) == NULL)
 			return NULL;
 	}
 	for (int i = 0; i < COMPARISON_COUNT; i++) {

@@ -45,11 +45,72 @@ void view_release(struct view *view)
 	view->filter = NULL;
 }
 
+static enum column first_sort(const struct view *view, enum tab tab)
+{
+	if (tab == TAB_SCX && view->scx_field_count != 0)
+		return column_of_scx(view->scx_fields[0]);
+	return (enum column)tabs[tab].sort;
+}
+
 void view_set_tab(struct view *view, enum tab tab)
 {
 	view->tab = tab;
 	if (!view->sort_chosen)
-		view->sort = (enum column)tabs[tab].sort;
+		view->sort = first_sort(view, tab);
+}
+
+/* A field on the tab Scx, with what puts it in order. */
+struct placed_field {
+	size_t place, index;
+	uint16_t field;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct placed_field *left = a, *right = b;
+
+	if (left->place != right->place)
+		return left->place < right->place ? -1 : 1;
+	return left->index < right->index ? -1 : 1;
+}
+
+static size_t place_fields(const struct scx_scheduler *scheduler, uint16_t fields[SCX_FIELD_MAX])
+{
+	struct placed_field placed[SCX_FIELD_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count && count < SCX_FIELD_MAX; i++) {
+		const struct scx_member *member = &scheduler->members[i];
+
+		/* two members of one name are one field */
+		if (member->field != SCX_FIELD_NONE && scx_find_member(scheduler, member->field) == member)
+			placed[count++] = (struct placed_field){
+				scx_field_place(scheduler->family, member->name), i, member->field};
+	}
+	qsort(placed, count, sizeof(*placed), compare_places);
+	for (size_t i = 0; i < count; i++)
+		fields[i] = placed[i].field;
+	return count;
+}
+
+bool view_set_scheduler(struct view *view, const struct scx_scheduler *scheduler)
+{
+	uint16_t fields[SCX_FIELD_MAX];
+	const size_t count = place_fields(scheduler, fields);
+
+	if (count == view->scx_field_count && memcmp(fields, view->scx_fields, count * sizeof(*fields)) == 0)
+		return false;
+	memcpy(view->scx_fields, fields, count * sizeof(*fields));
+	view->scx_field_count = count;
+	if (view->tab != TAB_SCX)
+		return true;
+	/* a field that was chosen stays while there is nothing else */
+	if (view->sort_chosen && count != 0 && column_is_scx(view->sort) &&
+	    scx_find_member(scheduler, (uint16_t)(view->sort - COLUMN_SCX)) == NULL)
+		view->sort_chosen = view->sort_ascending = false;
+	if (!view->sort_chosen)
+		view->sort = first_sort(view, TAB_SCX);
+	return true;
 }
 
 static struct filter *copy_filter(const struct filter *filter)
@@ -148,7 +209,9 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 	enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
 
 	if (view->columns == NULL)
-		return column_list(view->tab, view->level == VIEW_LEVEL_THREADS, view->width, sort, columns);
+		return column_list_with(view->tab, view->scx_fields,
+					view->tab == TAB_SCX ? view->scx_field_count : 0,
+					view->level == VIEW_LEVEL_THREADS, view->width, sort, columns);
 	memcpy(columns, view->columns, view->column_count * sizeof(columns[0]));
 	return view->column_count;
 }
@@ -178,23 +241,29 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 		add_needs(filter_column(view->filter, i), ret_sources, ret_cgroup_records, ret_smaps);
 }
 
-static bool is_latency(enum column column)
-{
-	return column_entry(column)->operation == COLUMN_OPERATION_LATENCY;
-}
-
-bool view_needs_latency(const struct view *view)
+/* Whether a column, the order or the filter is of an operation. */
+static bool uses(const struct view *view, enum column_operation operation)
 {
 	enum column columns[COLUMN_TOTAL];
 	size_t count = view_columns(view, columns);
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_latency(columns[i]))
+		if (column_entry(columns[i])->operation == operation)
 			return true;
 	}
 	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
-		if (is_latency(filter_column(view->filter, i)))
+		if (column_entry(filter_column(view->filter, i))->operation == operation)
 			return true;
 	}
-	return !view->sort_by_name && is_latency(view->sort);
+	return !view->sort_by_name && column_entry(view->sort)->operation == operation;
+}
+
+bool view_needs_latency(const struct view *view)
+{
+	return uses(view, COLUMN_OPERATION_LATENCY);
+}
+
+bool view_needs_scx(const struct view *view)
+{
+	return (view->tab == TAB_SCX && view->columns == NULL) || uses(view, COLUMN_OPERATION_SCX);
 }

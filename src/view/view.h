@@ -9,6 +9,7 @@
 #include "column.h"
 #include "filter.h"
 #include "group/grouping.h"
+#include "snapshot/scx.h"
 
 /* Over which span a number counts. */
 enum view_mode {
@@ -78,6 +79,9 @@ struct view {
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
+	/* What the tab Scx shows, by view_set_scheduler(): numbers of fields. */
+	uint16_t scx_fields[SCX_FIELD_MAX];
+	size_t scx_field_count;
 	/* of a comparison: */
 	enum compare_column compare_sort; /* when not sort_by_name */
 	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
@@ -92,6 +96,14 @@ void view_release(struct view *view);
 /* Goes to a tab, and to its own sort column unless the user has chosen one. */
 void view_set_tab(struct view *view, enum tab tab);
 
+/*
+ * Shows the fields of a scheduler on the tab Scx, NULL for none: those that are known to matter first, then
+ * in the order of its type. The tab is sorted by the first of them until the user chooses; the choice of a
+ * field that this scheduler does not have is forgotten. Returns whether the columns of that tab are others
+ * now.
+ */
+bool view_set_scheduler(struct view *view, const struct scx_scheduler *scheduler);
+
 /* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filters. */
 void view_copy(struct view *to, const struct view *from);
 
@@ -103,6 +115,9 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 
 /* Whether anything of the view is how long waits took: a column, the order or the filter. */
 bool view_needs_latency(const struct view *view);
+
+/* The same of what a sched_ext scheduler keeps for each task; its tab needs that before it has columns. */
+bool view_needs_scx(const struct view *view);
 
 /*
  * Appends all that decides which threads are shown and how they are grouped, on an axis inside the first

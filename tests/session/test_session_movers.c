@@ -378,7 +378,7 @@ static const enum column *all_columns(size_t *ret_count)
 	static enum column columns[COLUMN_TOTAL];
 
 	*ret_count = 0;
-	for (int i = 0; i < COLUMN_TOTAL; i++) {
+	for (int i = 0; i < COLUMN_SCX; i++) {
 		if (i != COLUMN_COUNT)
 			columns[(*ret_count)++] = (enum column)i;
 	}

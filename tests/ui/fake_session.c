@@ -367,6 +367,24 @@ void session_explain(struct session *session, const struct view *view, const cha
 			     key);
 }
 
+const struct scx_scheduler *session_scheduler(const struct session *session)
+{
+	return session->now != NULL ? session->now->scx.scheduler : NULL;
+}
+
+bool session_scheduler_runs(const struct session *session)
+{
+	return session_scheduler(session) != NULL;
+}
+
+void session_explain_member(struct session *session, const struct view *view, const char *key,
+			    size_t key_length, const char *name, struct buffer *ret_lines)
+{
+	(void)session;
+	(void)view;
+	buffer_append_format(ret_lines, "Explanation of %s.\nRow %.*s.\n", name, (int)key_length, key);
+}
+
 struct table *evidence_table(const struct snapshot *snapshot)
 {
 	static const char *const titles[] = {"READ", "MISSED", "WHY", "REMEDY"};

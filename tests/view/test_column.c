@@ -149,7 +149,7 @@ static void test_table(void **state)
 		for (int j = 0; j < i; j++)
 			assert_string_not_equal(entry->name, column_entry((enum column)j)->name);
 	}
-	for (int i = 0; i < COLUMN_TOTAL; i++) {
+	for (int i = 0; i < COLUMN_SCX; i++) {
 		const struct column_entry *entry = column_entry((enum column)i);
 
 		if (i == COLUMN_COUNT || (entry->operation != COLUMN_OPERATION_SUM_WITH_LARGEST &&
@@ -259,6 +259,100 @@ static void test_needs_of_long_filter(void **state)
 	buffer_release(&text);
 }
 
+static struct scx_scheduler *make_scheduler(const char *name, const char *const fields[], size_t count)
+{
+	struct scx_scheduler *scheduler = scx_scheduler_create(name, "task_ctx", "map", "task storage", 64);
+
+	for (uint32_t i = 0; i < count; i++)
+		assert_true(scx_scheduler_add_member(scheduler, &(struct scx_member){.name = fields[i],
+										     .type = "u64",
+										     .bit_offset = 64 * i,
+										     .bit_size = 64,
+										     .count = 1}));
+	return scheduler;
+}
+
+/* The names of fields are columns, whether anybody has met them or not. */
+static void test_fields(void **state)
+{
+	enum column weight = column_find("scx.weight"), runtime;
+	struct error error;
+
+	(void)state;
+	assert_true(column_is_scx(weight));
+	assert_string_equal(column_name(weight), "scx.weight");
+	assert_int_equal(column_find("scx.Weight"), weight);
+	/* another column has the bare name, and does not stand for the field */
+	assert_int_equal(column_find("weight"), COLUMN_WEIGHT);
+	assert_false(column_stands_for(weight, COLUMN_WEIGHT));
+	assert_false(column_stands_for(weight, column_find("scx.load_weight")));
+	assert_true(column_stands_for(weight, weight));
+	/* what the name tells is known before the scheduler is */
+	runtime = column_find("scx.sum_runtime");
+	assert_string_equal(column_title(runtime, VIEW_MODE_RATE), "SUM_RUNTIME%");
+	assert_string_equal(column_title(runtime, VIEW_MODE_BASE), "SUM_RUNTIME");
+	assert_int_equal(column_entry(runtime)->unit, UNIT_NS);
+	assert_int_equal(column_find("scx.sum_runtime%"), runtime);
+	assert_int_equal(column_find("scx.sum_runtime_percent"), runtime);
+	assert_int_equal(column_find("sum_runtime"), runtime);
+	assert_int_equal(column_find("SUM_RUNTIME%"), runtime);
+	assert_false(column_is_text(runtime) || column_has_metrics(runtime));
+	assert_int_equal(column_find("scx."), COLUMN_COUNT);
+	assert_int_equal(column_find("scx.a b"), COLUMN_COUNT);
+	assert_int_equal(column_find("nobody_has_met_this"), COLUMN_COUNT);
+	assert_int_equal(column_refuse("scx.sum_runtme!", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "did you mean scx.sum_runtime"));
+}
+
+/* The tab of a scheduler has its fields, those that matter first, and forgets those of the one before. */
+static void test_scheduler(void **state)
+{
+	static const char *const rusty_fields[] = {"dom_mask", "sum_runtime", "weight"};
+	static const char *const lavd_fields[] = {"flags", "lat_cri"};
+	struct scx_scheduler *rusty = make_scheduler("rusty_1.1.4", rusty_fields, 3);
+	struct scx_scheduler *lavd = make_scheduler("lavd_1.1.4", lavd_fields, 2);
+	enum column columns[COLUMN_TOTAL];
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	assert_false(view_needs_scx(&view));
+	assert_false(view_set_scheduler(&view, NULL));
+	assert_true(view_set_scheduler(&view, rusty));
+	assert_false(view_set_scheduler(&view, rusty));
+	assert_int_equal(view.sort, COLUMN_CPU);
+	view_set_tab(&view, TAB_SCX);
+	assert_true(view_needs_scx(&view));
+	assert_int_equal(view_columns(&view, columns), 5);
+	assert_int_equal(columns[0], COLUMN_THR);
+	assert_int_equal(columns[1], COLUMN_EXT);
+	assert_string_equal(column_name(columns[2]), "scx.weight");
+	assert_string_equal(column_name(columns[3]), "scx.sum_runtime");
+	assert_string_equal(column_name(columns[4]), "scx.dom_mask");
+	assert_int_equal(view.sort, columns[2]);
+	/* as many as fit, and the one that the table is sorted by */
+	view.width = 40;
+	view.sort = columns[4];
+	assert_int_equal(view_columns(&view, columns), 3);
+	assert_string_equal(column_name(columns[2]), "scx.dom_mask");
+	view.width = 0;
+	view.sort_chosen = true;
+	assert_true(view_set_scheduler(&view, lavd));
+	assert_int_equal(view_columns(&view, columns), 4);
+	assert_string_equal(column_name(columns[2]), "scx.lat_cri");
+	assert_int_equal(view.sort, columns[2]);
+	assert_true(view_set_scheduler(&view, NULL));
+	assert_int_equal(view_columns(&view, columns), 2);
+	assert_int_equal(view.sort, COLUMN_EXT);
+	view_set_tab(&view, TAB_OVERVIEW);
+	assert_false(view_needs_scx(&view));
+	view.sort = column_find("scx.weight");
+	assert_true(view_needs_scx(&view));
+	view_release(&view);
+	scx_scheduler_release(rusty);
+	scx_scheduler_release(lavd);
+}
+
 /* Opening goes cgroup, process, thread pattern, threads, and never to an axis twice. */
 static void test_open(void **state)
 {
@@ -316,12 +410,13 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tabs),   cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_widths), cmocka_unit_test(test_all_tab),
-		cmocka_unit_test(test_table),  cmocka_unit_test(test_find),
-		cmocka_unit_test(test_needs),  cmocka_unit_test(test_needs_of_long_filter),
-		cmocka_unit_test(test_open),   cmocka_unit_test(test_close),
-		cmocka_unit_test(test_refuse),
+		cmocka_unit_test(test_tabs),      cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_widths),    cmocka_unit_test(test_all_tab),
+		cmocka_unit_test(test_table),     cmocka_unit_test(test_find),
+		cmocka_unit_test(test_needs),     cmocka_unit_test(test_needs_of_long_filter),
+		cmocka_unit_test(test_open),      cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refuse),    cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_scheduler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,7 @@ struct signal_state {
 struct batch {
 	const struct batch_options *options;
 	struct capture *capture;
+	struct view view;                   /* shares what that of the options owns */
 	struct capture_round_options round; /* its heap_patience_ns is that of the first round only */
 	struct session *session;
 	struct report report;
@@ -169,9 +170,42 @@ static int write_output(struct batch *batch)
 	return 0;
 }
 
+/* Whether what a scheduler keeps was asked for and is not there: says why, once. */
+static void note_scheduler(const struct batch *batch)
+{
+	const struct snapshot *now = session_now(batch->session);
+	const struct feature_result *result = &now->provenance.features[FEATURE_SCX];
+
+	if (!batch->round.scx || now->scx.context_of != NULL)
+		return;
+	if (!session_scheduler_runs(batch->session))
+		command_note("no sched_ext scheduler runs, so that there is nothing that one keeps");
+	else
+		command_note("what the sched_ext scheduler keeps is not read: %s%s%s",
+			     result->detail != NULL ? result->detail : reasons[result->reason].words,
+			     result->remedy != NULL ? "; try: " : "",
+			     result->remedy != NULL ? result->remedy : "");
+}
+
+/*
+ * The fields on the tab Scx are those of the scheduler that runs; of a table that is printed in pieces under
+ * one header, those of the first round's.
+ */
+static void follow_scheduler(struct batch *batch)
+{
+	const bool one_header = batch->options->format == REPORT_FORMAT_TSV ||
+				batch->options->format == REPORT_FORMAT_CSV;
+	const bool is_first = session_round_count(batch->session) == 1;
+
+	if (is_first)
+		note_scheduler(batch);
+	if (is_first || !one_header)
+		view_set_scheduler(&batch->view, session_scheduler(batch->session));
+}
+
 static int print_round(struct batch *batch, struct error *error)
 {
-	struct view living = *batch->options->view; /* shares what the view owns */
+	struct view living = batch->view;
 	struct table *table;
 	int result;
 
@@ -217,6 +251,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 
 		if (result < 0)
 			return result;
+		follow_scheduler(batch);
 		/* the first one may have waited for executables to be resolved */
 		if (session_round_count(batch->session) == 1)
 			deadline_ns = clock_ns(CLOCK_MONOTONIC);
@@ -236,6 +271,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 int batch_run(const struct batch_options *options, struct error *error)
 {
 	struct batch batch = {.options = options,
+			      .view = *options->view,
 			      .report = {.format = options->format,
 					 .out = &batch.output,
 					 .ascii = options->ascii,
@@ -250,6 +286,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 		command_note("how long waits take is not measured; `ctop doctor` says why");
 	batch.session = session_create();
 	view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records, &batch.round.smaps);
+	batch.round.scx = view_needs_scx(options->view);
 	catch_signals(&batch.signals);
 	result = run_rounds(&batch, error);
 	restore_signals(&batch.signals);

@@ -203,6 +203,7 @@ static void take_round(struct live_capture *live, struct capture *capture, const
 		.needed = settings->needed,
 		.cgroup_records = settings->cgroup_records,
 		.smaps = settings->smaps,
+		.scx = settings->scx,
 	};
 	struct snapshot *snapshot, *older;
 	struct error error;
@@ -460,7 +461,8 @@ static void host_change_settings(void *context, const struct ui_settings *settin
 
 	pthread_mutex_lock(&live->lock);
 	live->round_wanted |= (settings->heap_off != live->settings.heap_off ||
-			       settings->latency != live->settings.latency) &&
+			       settings->latency != live->settings.latency ||
+			       (live->settings_known && settings->scx && !live->settings.scx)) &&
 			      !settings->paused;
 	live->settings = *settings;
 	live->settings_known = true;
