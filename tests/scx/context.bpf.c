@@ -215,6 +215,7 @@ static __u64 spare_pages[SPARE * 2];
 static __u32 spares;
 static __u32 root_children; /* that are filled side by side, 1 at least */
 static __u32 root_turn;
+static bool keeps_ids;
 #if defined(CONTEXT_AFTER)
 static __u64 limbo_first, limbo_last;
 static __u32 limbo;
@@ -418,6 +419,17 @@ static __always_inline element_pointer take_slot(struct scx_allocator *allocator
 	return element;
 }
 
+/* What was freed is another's next time, and says so. */
+static __always_inline void clear_element(struct scx_allocator *allocator, element_pointer element)
+{
+	(void)allocator; /* only an id behind the context needs its size */
+	ID_OF(allocator, element)->genn++;
+	ID_OF(allocator, element)->idx = 0;
+	/* volatile: a memset() that the compiler makes of it is not one of an arena's memory */
+	for (__u32 i = 0; i < sizeof(struct task_ctx) / sizeof(__u64); i++)
+		((volatile __u64 ARENA *)PAYLOAD_OF(element))[i] = 0;
+}
+
 /* Frees a slot: clears its element, then its bit. */
 static __always_inline void free_slot(struct scx_allocator *allocator, __u32 index)
 {
@@ -437,11 +449,8 @@ static __always_inline void free_slot(struct scx_allocator *allocator, __u32 ind
 	element = leaf->chunk->data[third];
 	if (!element)
 		return;
-	ID_OF(allocator, element)->genn++;
-	ID_OF(allocator, element)->idx = 0;
-	/* volatile: a memset() that the compiler makes of it is not one of an arena's memory */
-	for (__u32 i = 0; i < sizeof(struct task_ctx) / sizeof(__u64); i++)
-		((volatile __u64 ARENA *)PAYLOAD_OF(element))[i] = 0;
+	if (!keeps_ids)
+		clear_element(allocator, element);
 	if (clear_bit(leaf, third) && clear_bit(middle, second))
 		clear_bit(root, first);
 }
@@ -507,6 +516,7 @@ static __always_inline void prepare_pool(struct sdt_pool *pool, __u64 size, __u3
 /* Makes the allocators, the root of the threads' with as many children as are asked for. */
 SEC("syscall") int context_prepare(struct context_request *request)
 {
+	keeps_ids = request->count != 0;
 	root_children = (__u32)request->value;
 	if (root_children == 0 || root_children > ENTRIES)
 		return -EINVAL;
@@ -707,7 +717,7 @@ static __always_inline int take(struct task_struct *task)
 static __always_inline int look(struct task_struct *task, struct context_request *request)
 {
 	context_type *context = context_of(task);
-	volatile __u64 ARENA *from = (volatile __u64 ARENA *)context; /* see free_slot() */
+	volatile __u64 ARENA *from = (volatile __u64 ARENA *)context; /* see clear_element() */
 	__u64 *to = (__u64 *)&request->context;
 
 	if (!context)

@@ -74,7 +74,7 @@ union sdt_id {
 /* What user space asks of a program, and its answer. */
 struct context_request {
 	__u32 tid;   /* of a thread, in the initial namespace of process ids */
-	__u32 count; /* pages */
+	__u32 count; /* pages; whether freed slots keep what they hold */
 	__u64 value; /* run time to add, ns; an address; children of the root */
 	/* answers */
 	union sdt_id id;         /* as the storage has it */

@@ -26,14 +26,15 @@
 enum {
 	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of newer headers */
 	PAGE = 4096,         /* of an arena, where its address is counted */
-	ARENAS = 64,         /* that may be open at a time, each at an address of its own */
+	ARENAS = 8192,       /* addresses for them, one after the other */
 	ARENA_START = 1 << 24,
 	MESSAGE_SIZE = 512,
 	THREAD_STACK = 64 << 10,
 	SMAPS_SIZE = 64 << 20,
 	SETTLE_LIMIT = 1 << 20,
 	START_PATIENCE_S = 120,
-	SWAPS_MAX = 16, /* tries to give back what was taken */
+	MAPS_MAX = 16,
+	GIVE_TRIES = 10000,
 };
 
 #define INITIAL_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
@@ -90,6 +91,8 @@ struct fixture {
 	struct bpf_link *exit_link;
 	int programs[PROGRAMS]; /* descriptors, -1 for what the layout has not */
 	struct fixture_ids ids;
+	uint32_t maps[MAPS_MAX];
+	size_t map_count;
 	uint64_t arena_address;
 	uint32_t arena_pages;
 	void *mapping; /* NULL: none */
@@ -174,19 +177,21 @@ static uint32_t map_id(const struct fixture *fixture, const char *name)
 	return map >= 0 && bpf_obj_get_info_by_fd(map, &info, &size) == 0 ? info.id : 0;
 }
 
-/* Finds the variables' map: libbpf puts the object's name before that of the section. */
-static uint32_t data_id(const struct fixture *fixture)
+/* Finds all maps; that of the variables has the object's name before that of the section. */
+static void find_maps(struct fixture *fixture)
 {
 	const struct bpf_map *map;
 
 	bpf_object__for_each_map(map, fixture->object)
 	{
 		const char *name = bpf_map__name(map), *end = strstr(name, ".bss");
+		uint32_t id = map_id(fixture, name);
 
+		if (id != 0 && fixture->map_count < MAPS_MAX)
+			fixture->maps[fixture->map_count++] = id;
 		if (end != NULL && strcmp(end, ".bss") == 0)
-			return map_id(fixture, name);
+			fixture->ids.data = id;
 	}
-	return 0;
 }
 
 static int find_all(struct fixture *fixture, struct error *error)
@@ -205,6 +210,7 @@ static int find_all(struct fixture *fixture, struct error *error)
 				 strerror(errno));
 	fixture->ids.program = info.id;
 	fixture->ids.btf = info.btf_id;
+	find_maps(fixture);
 	fixture->ids.storage = map_id(fixture, layouts[fixture->layout].storage);
 	if (fixture->ids.btf == 0 || fixture->ids.storage == 0)
 		return error_set(error, -ENOENT, "layout %s: no types or no map '%s' after loading",
@@ -212,7 +218,6 @@ static int find_all(struct fixture *fixture, struct error *error)
 	if (fixture->layout == FIXTURE_DIRECT)
 		return 0;
 	fixture->ids.arena = map_id(fixture, "arena");
-	fixture->ids.data = data_id(fixture);
 	if (fixture->ids.arena == 0 || fixture->ids.data == 0)
 		return error_set(error, -ENOENT, "layout %s: no arena or no variables after loading",
 				 fixture_layout_name(fixture->layout));
@@ -243,7 +248,8 @@ static int map_arena(struct fixture *fixture, struct error *error)
 
 static int prepare(struct fixture *fixture, const struct fixture_options *options, struct error *error)
 {
-	struct context_request request = {.value = options->root_children == 0 ? 1 : options->root_children};
+	struct context_request request = {.value = options->root_children == 0 ? 1 : options->root_children,
+					  .count = options->keep_ids};
 	const struct bpf_program *at_exit = bpf_object__find_program_by_name(fixture->object, "context_exit");
 	int result = find_all(fixture, error);
 
@@ -334,6 +340,12 @@ const struct fixture_ids *fixture_ids(const struct fixture *fixture)
 	return &fixture->ids;
 }
 
+const uint32_t *fixture_maps(const struct fixture *fixture, size_t *ret_count)
+{
+	*ret_count = fixture->map_count;
+	return fixture->maps;
+}
+
 const char *fixture_storage_name(const struct fixture *fixture)
 {
 	return layouts[fixture->layout].storage;
@@ -360,8 +372,14 @@ static int call_for(const struct fixture *fixture, enum program program, struct 
 int fixture_give(struct fixture *fixture, pid_t tid, struct error *error)
 {
 	struct context_request request = {.tid = (uint32_t)tid};
+	int result = call_for(fixture, PROGRAM_GIVE, &request, "made", error);
 
-	return call_for(fixture, PROGRAM_GIVE, &request, "made", error);
+	/* the kernel has some storages in stock, and others soon (kernel/bpf/memalloc.c) */
+	for (size_t i = 0; result == -ENOMEM && i < GIVE_TRIES; i++) {
+		usleep(1000);
+		result = call_for(fixture, PROGRAM_GIVE, &request, "made", error);
+	}
+	return result;
 }
 
 int fixture_take(struct fixture *fixture, pid_t tid, struct error *error)

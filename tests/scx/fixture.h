@@ -27,6 +27,8 @@ enum fixture_layout {
 struct fixture_options {
 	uint32_t root_children; /* nodes below the root that fill side by side, at most 512; 0 is 1 */
 	bool free_at_exit;      /* a thread that ends leaves its context; else its slot stays in use */
+	bool keep_ids;          /* freed slots keep id and context, as in some released allocators; not in
+				   FIXTURE_DIRECT */
 };
 
 /* What bpf(2) calls them; 0 for what the layout has not. */
@@ -65,6 +67,9 @@ void fixture_close(struct fixture *fixture);
 
 enum fixture_layout fixture_layout(const struct fixture *fixture);
 const struct fixture_ids *fixture_ids(const struct fixture *fixture);
+
+/* The ids of all maps that its programs use; `*ret_count` of them. */
+const uint32_t *fixture_maps(const struct fixture *fixture, size_t *ret_count);
 
 /* The name of the map of storages, as schedulers call it. */
 const char *fixture_storage_name(const struct fixture *fixture);

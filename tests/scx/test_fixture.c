@@ -218,6 +218,32 @@ static void test_reuse_of(enum fixture_layout layout)
 	fixture_close(fixture);
 }
 
+/* Where freed slots keep what they hold, nothing tells the new owner from the old one but the context itself.
+ */
+static void test_kept_ids(void **state)
+{
+	(void)state;
+	for (enum fixture_layout layout = FIXTURE_BEFORE; layout < FIXTURE_LAYOUTS; layout++) {
+		struct fixture *fixture = open_layout(layout, &(struct fixture_options){.keep_ids = true});
+		struct fixture_threads threads;
+		struct fixture_context first, second;
+
+		assert_done(fixture_threads_start(&threads, FEW, &error));
+		give_all(fixture, &threads);
+		assert_done(fixture_look(fixture, threads.tids[3], &first, &error));
+		assert_done(fixture_take(fixture, threads.tids[3], &error));
+		assert_done(fixture_settle(fixture, &error));
+		assert_done(fixture_take(fixture, threads.tids[4], &error));
+		assert_done(fixture_give(fixture, threads.tids[4], &error));
+		assert_done(fixture_look(fixture, threads.tids[4], &second, &error));
+		assert_filled(&second.context, threads.tids[4]);
+		assert_int_equal(second.id.val, first.id.val);
+		assert_int_equal(second.element, first.element);
+		fixture_threads_end(&threads);
+		fixture_close(fixture);
+	}
+}
+
 static void test_reuse(void **state)
 {
 	(void)state;
@@ -382,9 +408,9 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_contexts), cmocka_unit_test(test_runs),   cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_exit),     cmocka_unit_test(test_pages),  cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_churn),    cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_contexts), cmocka_unit_test(test_runs),  cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_kept_ids), cmocka_unit_test(test_exit),  cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_memory),   cmocka_unit_test(test_churn), cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
