@@ -29,8 +29,8 @@ const char *const scx_reduction_words[SCX_REDUCTION_TOTAL] = {
 	[SCX_REDUCTION_SUM] = "The sum of what the threads have now.",
 	[SCX_REDUCTION_MEAN] = "The mean of what the threads have now.",
 	[SCX_REDUCTION_MAXIMUM] = "The largest that a thread has now.",
-	[SCX_REDUCTION_COUNT] = "The commonest value, * if not all threads have it; of a bool, in how many "
-				"threads it is set.",
+	[SCX_REDUCTION_COUNT] = ("The commonest value, * if not all threads have it; of a bool, in how many "
+				 "threads it is set."),
 	[SCX_REDUCTION_AGE] = "How long ago the oldest time stamp of the threads is.",
 };
 
