@@ -364,9 +364,10 @@ static struct feature_result choose_type(struct scx_storage *storage, const char
 		return on();
 	names = candidates(storage->btf, size, arena);
 	if (names[0] == '\0')
-		return off(REASON_UNREADABLE,
-			   arena_format(arena, "no type of its has the %" PRIu64 " bytes of a context", size),
-			   NULL);
+		return off(
+			REASON_UNREADABLE,
+			arena_format(arena, "none of its types has the %" PRIu64 " bytes of a context", size),
+			NULL);
 	return off(REASON_UNREADABLE,
 		   arena_format(arena, "which type contexts have is not clear (%s): %s",
 				storage->choice.reason, names),

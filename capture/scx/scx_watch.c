@@ -231,7 +231,7 @@ static size_t find_row(const struct snapshot *snapshot, const struct scx_record 
 	return row;
 }
 
-static void fill_contexts(const struct scx_reading *reading, struct snapshot *snapshot)
+void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot)
 {
 	struct scx *scx = &snapshot->scx;
 	size_t guess = 0;
@@ -270,7 +270,7 @@ static bool read_contexts(struct scx_watch *watch, const atomic_bool *cancel, st
 	}
 	scx_begin(&snapshot->scx, scx_scheduler_reference(watch->scheduler), snapshot->thread_count);
 	snapshot->scx.read_at_ns = now_ns;
-	fill_contexts(&reading, snapshot);
+	scx_watch_fill(&reading, snapshot);
 	return true;
 }
 

@@ -43,6 +43,12 @@ void scx_watch_read(struct scx_watch *watch, bool contexts, const atomic_bool *c
 		    struct snapshot *snapshot, struct feature_result *ret_result);
 
 /*
+ * Gives the rows of a snapshot, after scx_begin(), the contexts that were read, by thread and time of start:
+ * a number that another thread has by now gets nothing, and what was another task's is counted. Pure.
+ */
+void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot);
+
+/*
  * Adds the threads whose contexts are other ones than in `previous` to those that the snapshot says moved; it
  * says nothing of that any more where contexts of the two are not of one kind. `old_row` is their row there,
  * UINT32_MAX for none.

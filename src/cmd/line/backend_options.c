@@ -22,6 +22,22 @@ static const struct option list[] = {
 			"read all threads in one pass (bpf; as root), or each from its files (procfs); "
 			"default auto: bpf where it works, which `ctop doctor` tells",
 	},
+	{
+		.name = "scx-type",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME",
+		.offset = offsetof(struct backend_options, scx) + offsetof(struct scx_choice, type),
+		.description = "the struct or typedef that is the context of a thread, where the sched_ext "
+			       "scheduler has several that may be; default by its name",
+	},
+	{
+		.name = "scx-map",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME",
+		.offset = offsetof(struct backend_options, scx) + offsetof(struct scx_choice, map),
+		.description = "the task storage of the sched_ext scheduler in which contexts are, where it "
+			       "has several; default by its name",
+	},
 };
 
 const struct option_table backend_option_table = {"Reading", list, ARRAY_COUNT(list)};

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the operations of a scheduler to its contexts, with types and values made here. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/btf.h>
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "capture/scx/scx_discovery.h"
+#include "capture/scx/scx_kernel.h"
+#include "capture/scx/scx_program.h"
+#include "capture/scx/scx_storage.h"
+#include "capture/scx/sdt_walk.h"
+
+/* A kernel: where its types have what. */
+enum {
+	PID = 8,
+	TGID = 12,
+	START = 24,
+	COMMON_STATE = 4,
+	DATA = 64, /* of the operations, in the value of their map */
+	NAME = 32, /* in the operations */
+	NAME_SIZE = 16,
+	VALUE_SIZE = DATA + 64,
+};
+
+struct types {
+	struct btf *btf;
+	int u32, u64, bytes, function, pointer, function_pointer;
+};
+
+static void make_types(struct types *types)
+{
+	struct btf *btf = types->btf = btf__new_empty();
+
+	assert_non_null(btf);
+	types->u32 = btf__add_int(btf, "unsigned int", 4, 0);
+	types->u64 = btf__add_int(btf, "unsigned long", 8, 0);
+	types->bytes = btf__add_array(btf, types->u32, btf__add_int(btf, "char", 1, BTF_INT_CHAR), NAME_SIZE);
+	types->function = btf__add_func_proto(btf, 0);
+	types->pointer = btf__add_ptr(btf, 0);
+	types->function_pointer = btf__add_ptr(btf, types->function);
+}
+
+static void add_field(struct btf *btf, const char *name, int type, uint32_t bytes)
+{
+	assert_int_equal(btf__add_field(btf, name, type, bytes * 8, 0), 0);
+}
+
+static void add_task(const struct types *types)
+{
+	btf__add_func(types->btf, "bpf_iter_task", BTF_FUNC_GLOBAL, types->function);
+	btf__add_struct(types->btf, "task_struct", 64);
+	add_field(types->btf, "pid", types->u32, PID);
+	add_field(types->btf, "tgid", types->u32, TGID);
+	add_field(types->btf, "start_boottime", types->u64, START);
+}
+
+/* `wrapped`: the state stands in a member, as since Linux 6.9. Returns the type of the map's value. */
+static uint32_t add_operations(const struct types *types, bool wrapped)
+{
+	struct btf *btf = types->btf;
+	int operations, common, type_of_function, value;
+
+	common = btf__add_struct(btf, "bpf_struct_ops_common_value", 8);
+	add_field(btf, "refcnt", types->u32, 0);
+	add_field(btf, "state", types->u32, COMMON_STATE);
+	type_of_function = btf__add_typedef(btf, "select_cpu_t", types->function_pointer);
+	operations = btf__add_struct(btf, "sched_ext_ops", 56);
+	add_field(btf, "select_cpu", type_of_function, 0);
+	add_field(btf, "flags", types->u64, 8);
+	add_field(btf, "running", types->function_pointer, 16);
+	add_field(btf, "priv", types->pointer, 24);
+	add_field(btf, "name", types->bytes, NAME);
+	add_field(btf, "exit", types->function_pointer, NAME + NAME_SIZE);
+	value = btf__add_struct(btf, "bpf_struct_ops_sched_ext_ops", VALUE_SIZE);
+	if (wrapped) {
+		add_field(btf, "common", common, 8);
+	} else {
+		add_field(btf, "refcnt", types->u32, 0);
+		add_field(btf, "state", types->u32, 4);
+	}
+	add_field(btf, "data", operations, DATA);
+	return (uint32_t)value;
+}
+
+static void test_kernel(void **state)
+{
+	struct scx_kernel kernel;
+	struct types types;
+	uint32_t value;
+
+	(void)state;
+	make_types(&types);
+	assert_int_equal(scx_kernel_find(types.btf, &kernel), -ENOENT);
+	add_task(&types);
+	assert_int_equal(scx_kernel_find(types.btf, &kernel), 0);
+	assert_int_equal(kernel.pid, PID);
+	assert_int_equal(kernel.tgid, TGID);
+	assert_int_equal(kernel.start_boottime, START);
+	assert_int_equal(kernel.iterator, btf__find_by_name_kind(types.btf, "bpf_iter_task", BTF_KIND_FUNC));
+	/* a kernel without sched_ext */
+	assert_int_equal(kernel.operations, 0);
+	value = add_operations(&types, true);
+	assert_int_equal(scx_kernel_find(types.btf, &kernel), 0);
+	assert_int_equal(kernel.operations, value);
+	assert_int_equal(kernel.state, 8 + COMMON_STATE);
+	assert_int_equal(kernel.name, DATA + NAME);
+	assert_int_equal(kernel.name_size, NAME_SIZE);
+	/* functions only, behind a typedef too */
+	assert_int_equal(kernel.slot_count, 3);
+	assert_int_equal(kernel.slots[0], DATA);
+	assert_int_equal(kernel.slots[1], DATA + 16);
+	assert_int_equal(kernel.slots[2], DATA + NAME + NAME_SIZE);
+	btf__free(types.btf);
+
+	make_types(&types);
+	add_task(&types);
+	add_operations(&types, false);
+	assert_int_equal(scx_kernel_find(types.btf, &kernel), 0);
+	assert_int_equal(kernel.state, 4);
+	btf__free(types.btf);
+}
+
+static void test_own_kernel(void **state)
+{
+	struct scx_kernel kernel;
+	const int result = scx_kernel_read(&kernel);
+
+	(void)state;
+	if (result < 0) {
+		print_message("SKIP: this kernel tells no types: %s\n", strerror(-result));
+		skip();
+	}
+	assert_true(kernel.iterator != 0);
+	assert_int_equal(kernel.tgid, kernel.pid + sizeof(uint32_t));
+	if (kernel.operations != 0) {
+		assert_true(kernel.slot_count > 20);
+		assert_int_equal(kernel.name_size, 128);
+	}
+}
+
+/* --- the value of a map of operations --- */
+
+static void put(unsigned char *value, size_t offset, uint64_t number, size_t size)
+{
+	memcpy(value + offset, &number, size);
+}
+
+static void test_value(void **state)
+{
+	const struct scx_kernel kernel = {.state = 12,
+					  .name = DATA + NAME,
+					  .name_size = NAME_SIZE,
+					  .slots = {DATA, DATA + 16, DATA + NAME + NAME_SIZE},
+					  .slot_count = 3};
+	unsigned char value[VALUE_SIZE] = {0};
+	uint32_t programs[3] = {0};
+
+	(void)state;
+	/* another slot of sched_ext, or the operations of something else, are not it */
+	assert_false(scx_discovery_is_in_use(&kernel, value, sizeof(value)));
+	put(value, 12, 3, 4); /* ready to be attached by a link */
+	assert_false(scx_discovery_is_in_use(&kernel, value, sizeof(value)));
+	put(value, 12, 1, 4);
+	assert_true(scx_discovery_is_in_use(&kernel, value, sizeof(value)));
+	assert_false(scx_discovery_is_in_use(&kernel, value, 15));
+
+	memcpy(value + kernel.name, "lavd_1.0", sizeof("lavd_1.0"));
+	assert_true(scx_discovery_is_named(&kernel, value, sizeof(value), "lavd_1.0"));
+	assert_false(scx_discovery_is_named(&kernel, value, sizeof(value), "lavd"));
+	assert_false(scx_discovery_is_named(&kernel, value, sizeof(value), "lavd_1.0.2"));
+	assert_false(scx_discovery_is_named(&kernel, value, kernel.name + NAME_SIZE - 1, "lavd_1.0"));
+	assert_false(scx_discovery_is_named(&kernel, value, sizeof(value), "a name of over sixteen bytes"));
+
+	put(value, DATA, 1201, 8);
+	put(value, DATA + NAME + NAME_SIZE, 1203, 8);
+	assert_int_equal(scx_discovery_programs(&kernel, value, sizeof(value), programs, 3), 2);
+	assert_int_equal(programs[0], 1201);
+	assert_int_equal(programs[1], 1203);
+	assert_int_equal(scx_discovery_programs(&kernel, value, sizeof(value), programs, 1), 1);
+	/* no id is that large: it would be an address */
+	put(value, DATA, UINT64_C(0xffff888100000000), 8);
+	assert_int_equal(scx_discovery_programs(&kernel, value, sizeof(value), programs, 3), 1);
+	assert_int_equal(scx_discovery_programs(&kernel, value, DATA + NAME, programs, 3), 0);
+}
+
+/* --- the task storage --- */
+
+static void test_rank(void **state)
+{
+	const struct scx_choice map = {.map = "other"}, type = {.type = "lavd_ctx"};
+
+	(void)state;
+	assert_true(scx_storage_rank("scx_task_map", "scx_task_map_val", NULL) >
+		    scx_storage_rank("task_ctx_stor", "task_ctx", NULL));
+	assert_true(scx_storage_rank("sdt_task_map", "sdt_task_map_val", NULL) >
+		    scx_storage_rank("task_ctxs", "task_ctx", NULL));
+	assert_true(scx_storage_rank("task_data", "x", NULL) > scx_storage_rank("storage", "task_ctx", NULL));
+	assert_true(scx_storage_rank("storage", "task_ctx", NULL) > scx_storage_rank("storage", "x", NULL));
+	assert_true(scx_storage_rank("other", "x", &map) >
+		    scx_storage_rank("scx_task_map", "task_ctx", &map));
+	assert_true(scx_storage_rank("storage", "lavd_ctx", &type) >
+		    scx_storage_rank("scx_task_map", "x", &type));
+	assert_true(scx_storage_rank("task_masks", "x", &type) < scx_storage_rank("task_ctx", "x", &type));
+}
+
+static void test_points(void **state)
+{
+	struct scx_storage_value value = {0};
+	struct types types;
+	int id, newer, older, number, context, only_id, behind;
+
+	(void)state;
+	make_types(&types);
+	id = btf__add_union(types.btf, "sdt_id", 8);
+	add_field(types.btf, "val", types.u64, 0);
+	newer = btf__add_struct(types.btf, "scx_task_map_val", 24);
+	add_field(types.btf, "tid", id, 0);
+	add_field(types.btf, "tptr", types.u64, 8);
+	add_field(types.btf, "data", types.pointer, 16);
+	older = btf__add_struct(types.btf, "val", 24);
+	add_field(types.btf, "data", types.pointer, 0);
+	add_field(types.btf, "slot", id, 16);
+	number = btf__add_struct(types.btf, "number", 16);
+	add_field(types.btf, "tid", types.u64, 0);
+	add_field(types.btf, "data", types.u64, 8);
+	context = btf__add_struct(types.btf, "task_ctx", 16);
+	add_field(types.btf, "tid", types.u32, 0);
+	add_field(types.btf, "data", types.pointer, 8);
+	only_id = btf__add_struct(types.btf, "only_id", 16);
+	add_field(types.btf, "tid", id, 0);
+	add_field(types.btf, "cpumask", types.pointer, 8);
+	behind = btf__add_typedef(types.btf, "value_t", newer);
+
+	assert_true(scx_storage_points(types.btf, (uint32_t)newer, &value));
+	assert_int_equal(value.id, 0);
+	assert_int_equal(value.pointer, 16);
+	assert_true(scx_storage_points(types.btf, (uint32_t)older, &value));
+	assert_int_equal(value.id, 16);
+	assert_int_equal(value.pointer, 0);
+	assert_true(scx_storage_points(types.btf, (uint32_t)number, &value));
+	assert_int_equal(value.pointer, 8);
+	assert_true(scx_storage_points(types.btf, (uint32_t)behind, &value));
+	assert_int_equal(value.pointer, 16);
+	/* contexts themselves: a thread id of 32 bits, and a pointer of another name */
+	assert_false(scx_storage_points(types.btf, (uint32_t)context, &value));
+	assert_false(scx_storage_points(types.btf, (uint32_t)only_id, &value));
+	assert_false(scx_storage_points(types.btf, (uint32_t)types.u64, &value));
+	assert_false(scx_storage_points(types.btf, UINT32_MAX, &value));
+	btf__free(types.btf);
+}
+
+/* --- the program --- */
+
+static const struct scx_kernel some_kernel = {.pid = PID, .tgid = TGID, .start_boottime = START};
+
+/* All jumps go forward to an instruction; the one before the last makes the result 0. */
+static void assert_ends(const struct scx_code *code)
+{
+	const size_t result = code->count - 2;
+
+	assert_true(code->count <= SCX_INSTRUCTIONS_MAX);
+	assert_int_equal(code->instructions[result].code, BPF_ALU64 | BPF_MOV | BPF_K);
+	assert_int_equal(code->instructions[result + 1].code, BPF_JMP | BPF_EXIT);
+	for (size_t i = 0; i < code->count; i++) {
+		if (code->instructions[i].code == (BPF_JMP | BPF_JEQ | BPF_K))
+			assert_int_equal(i + 1 + (size_t)code->instructions[i].off, result);
+	}
+}
+
+/* How many bytes of the record the program stores, and that none is stored twice. */
+static size_t stored_bytes(const struct scx_code *code, size_t size)
+{
+	bool *stored = memory_allocate_zero(size, sizeof(*stored));
+	size_t count = 0;
+
+	for (size_t i = 0; i < code->count; i++) {
+		const struct bpf_insn *instruction = &code->instructions[i];
+		const uint8_t width = instruction->code & 0x18;
+		const size_t bytes = width == BPF_DW ? 8 : width == BPF_W ? 4 : width == BPF_H ? 2 : 1;
+
+		if ((instruction->code & 0xe7) != (BPF_STX | BPF_MEM))
+			continue;
+		for (size_t at = 0; at < bytes; at++) {
+			const size_t byte = (size_t)instruction->off + at;
+
+			assert_true(byte < size);
+			assert_false(stored[byte]);
+			stored[byte] = true;
+			count++;
+		}
+	}
+	free(stored);
+	return count;
+}
+
+static void test_code(void **state)
+{
+	static const uint32_t sizes[] = {1, 7, 8, 15, 200, SDT_ELEM_SIZE_MAX};
+	struct scx_code *code = memory_allocate(sizeof(*code));
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		struct scx_storage storage = {
+			.map = 3, .arena = 4, .pointer = 16, .context = 8, .size = sizes[i]};
+
+		scx_program_assemble(&some_kernel, &storage, 5, code);
+		assert_ends(code);
+		assert_int_equal(stored_bytes(code, scx_record_size(sizes[i])),
+				 sizeof(struct scx_record) + sizes[i]);
+		/* the kernel's helper writes the context */
+		storage.arena = -1;
+		scx_program_assemble(&some_kernel, &storage, 5, code);
+		assert_ends(code);
+		assert_int_equal(stored_bytes(code, scx_record_size(sizes[i])), sizeof(struct scx_record));
+	}
+	assert_int_equal(scx_record_size(1), sizeof(struct scx_record) + 8);
+	assert_int_equal(scx_record_size(8), sizeof(struct scx_record) + 8);
+	scx_program_assemble_chunk(4, 5, code);
+	assert_ends(code);
+	assert_int_equal(stored_bytes(code, SCX_CHUNK_SIZE), SCX_CHUNK_SIZE);
+	free(code);
+}
+
+static void test_words(void **state)
+{
+	char log[] = "0: (79) r8 = *(u64 *)(r1 +8)\nR1 type=ctx expected=fp\n"
+		     "processed 12 insns (limit 1000000) max_states_per_insn 0\n";
+	char empty[] = "", only[] = "processed 1 insns\n", unended[] = "first\nunknown func 156";
+
+	(void)state;
+	assert_string_equal(scx_program_find_words(log), "R1 type=ctx expected=fp");
+	assert_string_equal(scx_program_find_words(empty), "");
+	assert_string_equal(scx_program_find_words(only), "");
+	assert_string_equal(scx_program_find_words(unended), "unknown func 156");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel), cmocka_unit_test(test_own_kernel),
+		cmocka_unit_test(test_value),  cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_points), cmocka_unit_test(test_code),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
