@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -102,6 +103,15 @@ struct workers {
 static struct helper scheduler;
 static struct workers workers;
 
+static void need_sched_ext(void)
+{
+	struct state state;
+
+	read_state(&state);
+	if (state.state[0] == '\0')
+		skip_test("this kernel has no sched_ext");
+}
+
 static void scheduler_start(const char *const *words)
 {
 	const char *arguments[8] = {SCHEDULER_PROGRAM};
@@ -109,9 +119,7 @@ static void scheduler_start(const char *const *words)
 	size_t last = 0;
 	struct state state;
 
-	read_state(&state);
-	if (state.state[0] == '\0')
-		skip_test("this kernel has no sched_ext");
+	need_sched_ext();
 	while (words[last] != NULL) {
 		arguments[last + 1] = words[last];
 		last++;
@@ -458,6 +466,77 @@ static void finds_a_scheduler_without_a_link(void **state)
 	check_variant(words, true);
 }
 
+/* --- one that was released, which says nothing to its loader's output that could be waited for --- */
+
+static const char *released;
+
+/* Runtimes are measured by its own clock readings: as much more as the kernel's, but for a tenth. */
+static void check_released_runtimes(struct subject *subject)
+{
+	for (size_t i = 0; i < WORKERS; i++) {
+		uint64_t end = deadline(), began, kernel_began, kernel_then, ran;
+
+		subject_read(subject);
+		assert_non_null(find_record(subject, workers.processes[i]));
+		began = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime");
+		kernel_began = kernel_runtime(workers.processes[i]);
+		do {
+			assert_true(clock_ns(CLOCK_MONOTONIC) < end);
+			rest();
+			kernel_then = kernel_runtime(workers.processes[i]) - kernel_began;
+		} while (kernel_then < NS_PER_S);
+		for (;;) {
+			subject_read(subject);
+			assert_non_null(find_record(subject, workers.processes[i]));
+			ran = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime") -
+			      began;
+			if (ran >= kernel_then / 10 * 9)
+				break;
+			if (clock_ns(CLOCK_MONOTONIC) > end)
+				fail_msg("%s: worker %zu ran %" PRIu64 " ns more, its context says %" PRIu64,
+					 subject->name, i, kernel_then, ran);
+			rest();
+		}
+		/* what it had run before and was not in its context yet: at most a slice or two */
+		assert_true(ran <=
+			    (kernel_runtime(workers.processes[i]) - kernel_began) / 10 * 11 + NS_PER_S / 10);
+	}
+}
+
+static void reads_contexts_of_a_released_scheduler(void **state)
+{
+	const char *arguments[] = {released, NULL};
+	uint64_t weights[WORKERS], end = deadline();
+	struct subject subject;
+	struct state before;
+
+	(void)state;
+	need_sched_ext();
+	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL); /* some want it; it may be there */
+	helper_start(&scheduler, arguments, 0);
+	do {
+		if (clock_ns(CLOCK_MONOTONIC) > end)
+			fail_msg("%s is not enabled", released);
+		if (waitpid(scheduler.child, NULL, WNOHANG) != 0) {
+			scheduler = (struct helper){0};
+			fail_msg("%s ended", released);
+		}
+		rest();
+		read_state(&before);
+	} while (strcmp(before.state, "enabled") != 0);
+	workers_start();
+	subject_open(&subject);
+	for (size_t i = 0; i < WORKERS; i++)
+		weights[i] = expected[i].weight;
+	wait_for_weights(&subject, weights);
+	check_threads(&subject);
+	check_released_runtimes(&subject);
+	subject_close(&subject);
+	assert_same_state(&before);
+	workers_end();
+	scheduler_end();
+}
+
 /* What a test that failed has left. */
 static int clean(void **state)
 {
@@ -470,8 +549,12 @@ static int clean(void **state)
 	return 0;
 }
 
-int main(void)
+/* guest_scx [--released PROGRAM]: with a scheduler that was released, else with those of our own. */
+int main(int count, char **words)
 {
+	const struct CMUnitTest released_tests[] = {
+		cmocka_unit_test_teardown(reads_contexts_of_a_released_scheduler, clean),
+	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(reads_contexts_in_task_storage, clean),
 		cmocka_unit_test_teardown(reads_contexts_behind_their_id, clean),
@@ -479,5 +562,9 @@ int main(void)
 		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
 	};
 
+	if (count == 3 && strcmp(words[1], "--released") == 0) {
+		released = words[2];
+		return cmocka_run_group_tests(released_tests, NULL, NULL);
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
