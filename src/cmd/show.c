@@ -32,7 +32,8 @@ static bool makes_one_table(const struct tables_request *request)
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		count += request->sections[i];
 	return count == 1 && !request->sections[SECTION_TASKSTATS_DELAY] &&
-	       !request->sections[SECTION_PRESSURE] && !request->sections[SECTION_HOST_PRESSURE];
+	       !request->sections[SECTION_PRESSURE] && !request->sections[SECTION_HOST_PRESSURE] &&
+	       !request->sections[SECTION_SCX];
 }
 
 static int show_run(void *opaque, char **operands, int operand_count)

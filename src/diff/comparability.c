@@ -184,6 +184,63 @@ static void examine_host_facts(struct examination *examination)
 	add_row(examination, COMPARABILITY_NOTE, "host-context");
 }
 
+/* A sched_ext scheduler of which one side knows nothing: because there was none, or because it was not read.
+ */
+static void examine_lone_scheduler(struct examination *examination, enum diff_side there)
+{
+	const struct snapshot *other = examination->side[1 - there];
+	const char *name = examination->side[there]->scx.scheduler->name;
+	const bool none = other->sched_ext.present && !snapshot_sched_ext_runs(other);
+
+	if (!examination->known[1 - there])
+		return; /* other readers keep nothing of it, which is said as a whole */
+	if (none)
+		buffer_append_format(&examination->text,
+				     "sched_ext scheduler %s in %s and none in %s: threads were scheduled by "
+				     "other rules, and its fields have no change",
+				     name, diff_side_names[there], diff_side_names[1 - there]);
+	else
+		buffer_append_format(&examination->text,
+				     "what sched_ext scheduler %s keeps for threads was read in %s only: its "
+				     "fields have no change",
+				     name, diff_side_names[there]);
+	add_row(examination, COMPARABILITY_WARNING, none ? "other-scheduler" : "missing-scheduler");
+}
+
+static void examine_schedulers(struct examination *examination)
+{
+	const struct scx_scheduler *before = examination->side[DIFF_BEFORE]->scx.scheduler;
+	const struct scx_scheduler *after = examination->side[DIFF_AFTER]->scx.scheduler;
+	struct buffer *text = &examination->text;
+
+	if (before == NULL && after == NULL)
+		return;
+	if (before == NULL || after == NULL) {
+		examine_lone_scheduler(examination, before != NULL ? DIFF_BEFORE : DIFF_AFTER);
+	} else if (strcmp(before->name, after->name) != 0) {
+		buffer_append_format(
+			text,
+			"other sched_ext scheduler, %s in before and %s in after: a field of one "
+			"name may mean something else",
+			before->name, after->name);
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler");
+	} else if (!scx_scheduler_has_same_type(before, after)) {
+		buffer_append_format(
+			text,
+			"sched_ext scheduler %s keeps something else for threads in before and in "
+			"after: a field of one name may mean something else",
+			after->name);
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-types");
+	} else if (examination->same_boot && !scx_scheduler_is_same_run(before, after)) {
+		buffer_append_format(
+			text,
+			"sched_ext scheduler %s was started again in between: its counters began "
+			"again from zero",
+			after->name);
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-run");
+	}
+}
+
 /* What cannot be compared when a feature is on in one capture only. */
 static const struct {
 	enum feature feature;
@@ -498,6 +555,7 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 	examine_time(&examination);
 	examine_threads(&examination);
 	examine_host(&examination);
+	examine_schedulers(&examination);
 	if (examination.known[DIFF_BEFORE] && examination.known[DIFF_AFTER])
 		examine_sources(&examination, examine_features(&examination));
 	else

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "diff_latency.h"
+#include "diff_scx.h"
 
 const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
 
@@ -195,6 +196,7 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	compute_uptimes(diff);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		diff->latency[side] = diff_latency_create(diff, (enum diff_side)side);
+	diff->scx = diff_scx_create(diff);
 	return diff;
 }
 
@@ -208,6 +210,7 @@ void diff_release(struct diff *diff)
 		free(diff->pair_of_group[side]);
 		free(diff->latency[side]);
 	}
+	diff_scx_release(diff->scx);
 	grouping_release(diff->grouping);
 	pattern_memory_release(diff->patterns);
 	free(diff->patterns);

@@ -87,6 +87,7 @@ struct diff {
 	/* How long waits took, by the index of the pair, behind them that may be of any; NULL where a side
 	 * has not measured it. */
 	struct diff_latency *latency[DIFF_SIDE_COUNT];
+	struct diff_scx *scx; /* what sched_ext schedulers keep, NULL where neither side has any */
 	/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates
 	 * merged. */
 	struct aggregation *aggregations[DIFF_SIDE_COUNT];
@@ -155,12 +156,13 @@ enum latency_number {
 
 /*
  * What a row or a rule is about: a metric, or a derived metric when that is METRIC_NONE, or a number of how
- * long waits took when both are none.
+ * long waits took when both are none, or a field when all are.
  */
 struct diff_measure {
 	enum metric metric;
 	enum derived derived;
 	enum latency_number latency;
+	const char *field; /* of a sched_ext scheduler, "scx.weight", where all three are none; else NULL */
 };
 
 const char *diff_measure_name(struct diff_measure measure);

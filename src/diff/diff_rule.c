@@ -2,6 +2,7 @@
 /* Rules of a comparison: their language. */
 #include "diff_latency.h"
 #include "diff_rule.h"
+#include "diff_scx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -61,7 +62,13 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 	size_t count = 0;
 	char *word;
 
-	rule->measure = (struct diff_measure){metric, derived, latency};
+	rule->measure = (struct diff_measure){metric, derived, latency, NULL};
+	if (name.length > strlen(DIFF_SCX_PREFIX) &&
+	    memcmp(name.start, DIFF_SCX_PREFIX, strlen(DIFF_SCX_PREFIX)) == 0) {
+		rule->field = memory_duplicate_bytes(name.start, name.length);
+		rule->measure.field = rule->field;
+		return 0;
+	}
 	if (derived != DERIVED_NONE || latency != LATENCY_NUMBER_NONE ||
 	    (metric != METRIC_NONE && has_number(metric)))
 		return 0;
@@ -178,7 +185,7 @@ int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *
 	int status;
 
 	*ret_rule = (struct diff_rule){.text = memory_duplicate(text),
-				       .measure = {METRIC_NONE, DERIVED_NONE, LATENCY_NUMBER_NONE}};
+				       .measure = {METRIC_NONE, DERIVED_NONE, LATENCY_NUMBER_NONE, NULL}};
 	status = parse(ret_rule, error);
 	if (status < 0)
 		diff_rule_release(ret_rule);
@@ -188,6 +195,7 @@ int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *
 void diff_rule_release(struct diff_rule *rule)
 {
 	free(rule->text);
+	free(rule->field);
 	if (rule->glob != NULL)
 		glob_release(rule->glob);
 	*rule = (struct diff_rule){0};

@@ -17,10 +17,10 @@
  *
  * A rule is broken by a group whose change (after - before) is OP the LIMIT; with `after:` it is the value of
  * the second file that counts, with a LIMIT in percent the change relative to before (any growth from 0 is
- * above every limit). METRIC is one of them, a derived one, or a number of how long waits took
- * (diff_latency.h). GROUP-GLOB (see glob.h) matches the whole name of a group, on AXIS_ALL also any one of
- * its three parts (see diff_append_key()). OP is `>`, `>=`, `<` or `<=`. LIMIT is an amount as in quantity.h,
- * in the metric's own unit unless it has one.
+ * above every limit). METRIC is one of them, a derived one, a number of how long waits took
+ * (diff_latency.h), or a field that a sched_ext scheduler keeps (scx.NAME). GROUP-GLOB (see glob.h) matches
+ *the whole name of a group, on AXIS_ALL also any one of its three parts (see diff_append_key()). OP is `>`,
+ *`>=`, `<` or `<=`. LIMIT is an amount as in quantity.h, in the metric's own unit unless it has one.
  */
 
 enum diff_rule_comparison {
@@ -31,7 +31,8 @@ enum diff_rule_comparison {
 };
 
 struct diff_rule {
-	char *text; /* as the user wrote it, owned */
+	char *text;  /* as the user wrote it, owned */
+	char *field; /* of the measure, owned; or NULL */
 	bool of_after;
 	struct diff_measure measure;
 	struct glob *glob; /* owned */

@@ -2,9 +2,11 @@
 /* A metric of both sides of a pair, and its change. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "diff_latency.h"
+#include "diff_scx.h"
 
 /* The state of the change, by those of the sides. */
 static void conclude_state(struct diff_value *value)
@@ -121,6 +123,21 @@ static void fill_latency(const struct diff *diff, const struct diff_pair *pair, 
 	diff_value_conclude(value, false);
 }
 
+/* A field that neither side has is absent. */
+static void fill_field(const struct diff *diff, const struct diff_pair *pair, const char *name,
+		       struct diff_value *value)
+{
+	const struct diff_scx_field *field = diff_scx_find(diff->scx, name);
+
+	if (field != NULL) {
+		*value = diff_scx_value(diff, pair, field, NULL);
+		return;
+	}
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
+		value->side[i].state = VALUE_ABSENT;
+	diff_value_conclude(value, false);
+}
+
 struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
 			       struct diff_measure measure)
 {
@@ -130,6 +147,8 @@ struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *
 		fill_metric(diff, pair, measure.metric, &value);
 	else if (measure.derived != DERIVED_NONE)
 		fill_derived(diff, pair, measure.derived, &value);
+	else if (measure.field != NULL)
+		fill_field(diff, pair, measure.field, &value);
 	else
 		fill_latency(diff, pair, measure.latency, &value);
 	return value;
@@ -160,8 +179,9 @@ const char *diff_measure_name(struct diff_measure measure)
 {
 	if (measure.metric != METRIC_NONE)
 		return metrics[measure.metric].name;
-	return measure.derived != DERIVED_NONE ? derived_metrics[measure.derived].name
-					       : diff_latency_name(measure.latency);
+	if (measure.derived != DERIVED_NONE)
+		return derived_metrics[measure.derived].name;
+	return measure.field != NULL ? measure.field : diff_latency_name(measure.latency);
 }
 
 enum ladder diff_measure_ladder(struct diff_measure measure)
@@ -170,6 +190,10 @@ enum ladder diff_measure_ladder(struct diff_measure measure)
 		return metric_type(measure.metric)->ladder;
 	if (measure.derived != DERIVED_NONE)
 		return derived_metrics[measure.derived].ladder;
+	if (measure.field != NULL)
+		/* before there is a scheduler: what is known of the field by its name */
+		return scx_field_facts_of(NULL, measure.field + strlen(DIFF_SCX_PREFIX), SCX_KIND_UNSIGNED)
+			.ladder;
 	return diff_latency_is_time(measure.latency) ? LADDER_NS : LADDER_UNITLESS;
 }
 

@@ -10,7 +10,7 @@
 #include "nearest.h"
 
 enum {
-	WORD_MAX = 128, /* longer words name nothing */
+	WORD_MAX = SELECTED_FIELD_MAX, /* longer words name nothing */
 	NAMES_MAX = METRIC_COUNT + (int)DERIVED_COUNT,
 };
 
@@ -80,25 +80,49 @@ static int refuse_metric(const struct name_list *list, struct error *error)
 	return nearest_refuse(error, list->what, list->word, names, count);
 }
 
-int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
-			    struct error *error)
+bool selected_fields_has(const struct selected_fields *fields, const char *name)
 {
+	for (size_t i = 0; i < fields->count; i++) {
+		if (strcmp(fields->names[i], name) == 0)
+			return true;
+	}
+	return fields->all;
+}
+
+static int add_field(struct selected_fields *fields, const struct name_list *list, struct error *error)
+{
+	if (fields->count == SELECTED_FIELDS_MAX)
+		return error_set(error, -EINVAL, "more than %d fields of a scheduler are named",
+				 SELECTED_FIELDS_MAX);
+	memcpy(fields->names[fields->count++], list->word, sizeof(list->word));
+	return 0;
+}
+
+int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
+			    struct selected_fields *ret_fields, struct error *error)
+{
+	static const char field_prefix[] = "scx.";
 	struct name_list list = {.rest = text, .what = "metric"};
 
+	int status = 0;
+
+	*ret_fields = (struct selected_fields){.all = text == NULL};
 	memset(ret_metrics, text == NULL, METRIC_COUNT * sizeof(*ret_metrics));
 	memset(ret_derived, text == NULL, DERIVED_COUNT * sizeof(*ret_derived));
-	while (next_word(&list)) {
+	while (status == 0 && next_word(&list)) {
 		enum metric metric = metric_find(list.word, strlen(list.word));
 		enum derived derived = derived_find(list.word, strlen(list.word));
 
-		if (metric == METRIC_NONE && derived == DERIVED_NONE)
-			return refuse_metric(&list, error);
-		if (metric != METRIC_NONE)
+		if (strncmp(list.word, field_prefix, strlen(field_prefix)) == 0)
+			status = add_field(ret_fields, &list, error);
+		else if (metric != METRIC_NONE)
 			ret_metrics[metric] = true;
-		else
+		else if (derived != DERIVED_NONE)
 			ret_derived[derived] = true;
+		else
+			status = refuse_metric(&list, error);
 	}
-	return 0;
+	return status;
 }
 
 /* Cuts white space off both ends; returns where the text begins then. */

@@ -17,9 +17,23 @@
 /* Sections: case is ignored. NULL selects all. */
 int selection_parse_sections(const char *text, bool ret_sections[SECTION_COUNT], struct error *error);
 
-/* Metrics and derived metrics by their exact names. NULL selects all. */
+enum {
+	SELECTED_FIELDS_MAX = 64,
+	SELECTED_FIELD_MAX = 160, /* bytes of its name, with the NUL */
+};
+
+/* Fields that a sched_ext scheduler keeps for threads: which there are is known only from a snapshot. */
+struct selected_fields {
+	bool all;
+	size_t count;
+	char names[SELECTED_FIELDS_MAX][SELECTED_FIELD_MAX]; /* "scx.weight" */
+};
+
+bool selected_fields_has(const struct selected_fields *fields, const char *name);
+
+/* Metrics and derived metrics by their exact names, and fields by theirs, "scx.NAME". NULL selects all. */
 int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
-			    struct error *error);
+			    struct selected_fields *ret_fields, struct error *error);
 
 enum {
 	SORT_KEYS_MAX = 16

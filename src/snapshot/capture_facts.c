@@ -97,6 +97,12 @@ static void append_kernel(const struct snapshot *snapshot, struct buffer *buffer
 	append_text(buffer, snapshot->host.kernel_release);
 }
 
+static void append_scheduler(const struct snapshot *snapshot, struct buffer *buffer)
+{
+	if (snapshot->scx.scheduler != NULL)
+		append_text(buffer, snapshot->scx.scheduler->name);
+}
+
 static void append_time(const struct snapshot *snapshot, struct buffer *buffer)
 {
 	capture_facts_append_time(buffer, snapshot->captured_at_unix_ns);
@@ -244,6 +250,7 @@ static const struct fact_entry capture_entries[] = {
 	{"host", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, FIELD(TEXT, provenance.hostname)},
 	{"kernel", CAPTURE_FACT_MAIN | CAPTURE_FACT_HOST, FACT_OTHER, .append = append_kernel},
 	{"captured", CAPTURE_FACT_MAIN, FACT_OTHER, .append = append_time},
+	{"sched_ext scheduler", 0, FACT_OTHER, .append = append_scheduler},
 	{"threads", CAPTURE_FACT_MAIN, FIELD(COUNT, thread_count)},
 	{"processes", 0, FACT_OTHER, .append = append_processes},
 	{"cgroup records", 0, FIELD(COUNT, cgroup_count)},

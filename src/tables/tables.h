@@ -62,6 +62,7 @@ struct tables_request {
 	bool sections[SECTION_COUNT]; /* those that need the cgroup axis are left out on others */
 	bool metrics[METRIC_COUNT];
 	bool derived[DERIVED_COUNT];
+	struct selected_fields fields;
 	struct sort_keys sort; /* none: groups by name; of a comparison the rows that changed most first */
 	enum tables_column columns[TABLES_COLUMN_COUNT];
 	size_t column_count; /* 0: group, threads, metric, value; of a comparison those of `display` */

@@ -70,6 +70,7 @@ struct tables_row {
 	enum metric metric;           /* whose tags it has, METRIC_NONE for none */
 	struct diff_value value;
 	struct cell sides[DIFF_SIDE_COUNT]; /* with texts in the table's arena */
+	bool is_counter;                    /* also without a metric */
 	enum ladder ladder;
 	bool is_derived; /* its change is printed as that of a derived metric */
 	bool is_ratio;
@@ -154,6 +155,7 @@ void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);
 void tables_host_sched_ext(struct tables_build *build);
 void tables_latency(struct tables_build *build);
+void tables_scx(struct tables_build *build);
 void tables_renames(struct tables_build *build);
 void tables_orphans(struct tables_build *build);
 void tables_threads(struct tables_build *build);

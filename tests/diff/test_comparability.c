@@ -11,6 +11,7 @@
 #include "snapshot/capture_facts.h"
 #include "diff/comparability.h"
 #include "pair_fixture.h"
+#include "scx_fixture.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -131,6 +132,45 @@ static void test_host_context(void **state)
 	assert_string_equal(capture_facts_find(facts, "not readable")->value[0], "nothing");
 	assert_null(capture_facts_find(facts, "NUMA nodes"));
 	capture_facts_release(facts);
+}
+
+static void test_schedulers(void **state)
+{
+	struct capture_facts *facts;
+
+	(void)state;
+	scx_fixture_begin(side[1], "made_1.2", 1, NULL);
+	expect_row(
+		"warning missing-scheduler: what sched_ext scheduler made_1.2 keeps for threads was read in "
+		"after only: its fields have no change\n");
+	side[0]->sched_ext = (struct sched_ext){.present = true, .state = "disabled"};
+	expect_row(
+		"warning other-scheduler: sched_ext scheduler made_1.2 in after and none in before: threads "
+		"were scheduled by other rules, and its fields have no change\n");
+	scx_fixture_begin(side[0], "made_1.1", 1, NULL);
+	expect_row("warning other-scheduler: other sched_ext scheduler, made_1.1 in before and made_1.2 in "
+		   "after: a field of one name may mean something else\n");
+	facts = capture_facts_create(side[0], side[1]);
+	assert_string_equal(capture_facts_find(facts, "sched_ext scheduler")->value[0], "made_1.1");
+	assert_true(capture_facts_find(facts, "sched_ext scheduler")->differs);
+	capture_facts_release(facts);
+	scx_fixture_begin(side[0], "made_1.2", 1, "fresh");
+	expect_row("warning other-scheduler-types: sched_ext scheduler made_1.2 keeps something else for "
+		   "threads "
+		   "in before and in after");
+	scx_fixture_begin(side[0], "made_1.2", 2, NULL);
+	expect_row(
+		"warning other-scheduler-run: sched_ext scheduler made_1.2 was started again in between: its "
+		"counters began again from zero\n");
+	side[1]->provenance.boot_id = "other"; /* which says as much */
+	assert_null(strstr(rows(), "other-scheduler-run"));
+	side[1]->provenance.boot_id = side[0]->provenance.boot_id;
+	scx_fixture_begin(side[0], "made_1.2", 1, NULL);
+	assert_string_equal(rows(), "note interval: there are 10.0 s between the captures\n");
+	/* a writer that knows nothing of schedulers is named as such */
+	scx_release(&side[0]->scx);
+	side[0]->provenance.present = false;
+	assert_null(strstr(rows(), "scheduler"));
 }
 
 static void test_features(void **state)
@@ -288,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_boot_and_host, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_host_context, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_schedulers, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_features, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_sources, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_rights, make_sides, release_sides),

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "diff/diff_match.h"
+#include "diff/diff_scx.h"
 #include "pair_fixture.h"
+#include "scx_fixture.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -214,12 +216,58 @@ static void test_refusals(void **state)
 	expect_refusal("the file of before does not tell the boot");
 }
 
+/* Gives each thread a weight of 100 and a runtime that is a part of its run time. */
+static void add_contexts(struct snapshot *snapshot)
+{
+	scx_fixture_begin(snapshot, "made_1.2", 1, NULL);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		scx_fixture_add(
+			snapshot, i,
+			(uint64_t[SCX_FIXTURE_FIELDS]){
+				[SCX_FIXTURE_WEIGHT] = 100,
+				[SCX_FIXTURE_SUM_RUNTIME] = snapshot->values[METRIC_RUN_TIME_NS][i] / 10,
+			});
+}
+
+static void expect_field(const char *name, const char *key, double from, double to)
+{
+	const struct diff_value value = diff_scx_value(diff, &diff->pairs[find(key)],
+						       diff_scx_find(diff->scx, name), NULL);
+
+	assert_int_equal(value.state, VALUE_READ);
+	assert_true(value.side[DIFF_BEFORE].number == from);
+	assert_true(value.side[DIFF_AFTER].number == to);
+	assert_true(value.delta == to - from);
+}
+
+/* Counters of a scheduler follow the threads, what it has of them now does not. */
+static void test_contexts(void **state)
+{
+	(void)state;
+	add_contexts(side[DIFF_BEFORE]);
+	add_contexts(side[DIFF_AFTER]);
+	compare(false);
+	expect_field("scx.sum_runtime", "mixed-{N}", 600, 7131);
+	expect_field("scx.weight", "mixed-{N}", 200, 300);
+	free(counts);
+	diff_release(diff);
+	diff_match_release(match);
+	compare(true);
+	expect_field("scx.sum_runtime", "mixed-{N}", 100, 131);
+	expect_field("scx.sum_runtime", "pool-{N}", 0, 10);
+	expect_field("scx.sum_runtime", "named", 6, 9);
+	expect_field("scx.weight", "mixed-{N}", 200, 300);
+	assert_null(diff_scx_find(diff->scx, "scx.nothing"));
+	assert_null(diff_scx_find(diff->scx, "weight"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_threads, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_groups, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_sums, make_sides, release_sides),
+		cmocka_unit_test_setup_teardown(test_contexts, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_itself, make_sides, release_sides),
 		cmocka_unit_test_setup_teardown(test_refusals, make_sides, release_sides),
 	};

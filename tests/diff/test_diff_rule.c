@@ -10,6 +10,7 @@
 
 #include "diff/diff_rule.h"
 #include "pair_fixture.h"
+#include "scx_fixture.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -265,7 +266,7 @@ static void add_other(struct snapshot *snapshot, uint64_t count)
 	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;
 }
 
-static void expect_latency(struct snapshot *first, struct snapshot *second, const char *text,
+static void expect_outcome(struct snapshot *first, struct snapshot *second, const char *text,
 			   const char *expected)
 {
 	const struct diff_options options = {.grouping = {.axis = AXIS_THREAD}};
@@ -289,26 +290,67 @@ static void test_latency(void **state)
 	struct snapshot *first = open_with_waits(2000000, 100), *second = open_with_waits(8000000, 50);
 
 	(void)state;
-	expect_latency(first, second, "run_queue_max_ns(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
-	expect_latency(first, second, "run_queue_max_ns(pool) > 300%", "pool changed by +6.000ms (+300.0%)");
-	expect_latency(first, second, "after:run_queue_max_ns(*) >= 8ms", "!pool has 8.000ms");
-	expect_latency(first, second, "run_queue_waits_per_s(pool) < 0", "!pool changed by -50.00 (-50.0%)");
+	expect_outcome(first, second, "run_queue_max_ns(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
+	expect_outcome(first, second, "run_queue_max_ns(pool) > 300%", "pool changed by +6.000ms (+300.0%)");
+	expect_outcome(first, second, "after:run_queue_max_ns(*) >= 8ms", "!pool has 8.000ms");
+	expect_outcome(first, second, "run_queue_waits_per_s(pool) < 0", "!pool changed by -50.00 (-50.0%)");
 	/* no wait, no percentile; but no wait is a number of waits */
-	expect_latency(first, second, "after:run_queue_p99_ns(quiet) > 0",
+	expect_outcome(first, second, "after:run_queue_p99_ns(quiet) > 0",
 		       "!1 group matches and has no value in after");
-	expect_latency(first, second, "after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
+	expect_outcome(first, second, "after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
 	/* waits that may be of any group: of none is it sure that a rule holds */
 	add_other(second, 3);
-	expect_latency(first, second, "run_queue_waits_per_s(pool) < 1000",
+	expect_outcome(first, second, "run_queue_waits_per_s(pool) < 1000",
 		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
-	expect_latency(first, second, "after:run_queue_p99_ns(pool) > 1s",
+	expect_outcome(first, second, "after:run_queue_p99_ns(pool) > 1s",
 		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
-	expect_latency(first, second, "after:run_queue_waits_per_s(quiet) > 0",
+	expect_outcome(first, second, "after:run_queue_waits_per_s(quiet) > 0",
 		       "!cannot be judged, quiet is unavailable in after (may be counted under (other))");
-	expect_latency(first, second, "after:blocked_waits_per_s(quiet) > 0", "quiet has 0.00");
+	expect_outcome(first, second, "after:blocked_waits_per_s(quiet) > 0", "quiet has 0.00");
 	first->latency.present = false;
-	expect_latency(first, second, "run_queue_max_ns(pool) > 5ms",
+	expect_outcome(first, second, "run_queue_max_ns(pool) > 5ms",
 		       "!cannot be judged, pool is unavailable in before (not in the file)");
+	snapshot_release(first);
+	snapshot_release(second);
+}
+
+static struct snapshot *open_with_contexts(uint64_t runtime)
+{
+	static const struct pair_thread threads[] = {
+		{"/a", "pool", "pool", 10, 10, 500, 1, 0, 0, REASON_READ},
+		{"/a", "quiet", "quiet", 20, 20, 500, 1, 0, 0, REASON_READ},
+	};
+	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, threads, COUNT(threads));
+
+	scx_fixture_begin(snapshot, "made_1.2", 1, NULL);
+	scx_fixture_add(snapshot, 0,
+			(uint64_t[SCX_FIXTURE_FIELDS]){[SCX_FIXTURE_WEIGHT] = 305,
+						       [SCX_FIXTURE_SUM_RUNTIME] = runtime,
+						       [SCX_FIXTURE_STATE] = 3});
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+/* What a scheduler keeps, by the names that it gave. */
+static void test_fields(void **state)
+{
+	struct snapshot *first = open_with_contexts(2000000), *second = open_with_contexts(8000000);
+
+	(void)state;
+	expect_outcome(first, second, "scx.sum_runtime(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
+	expect_outcome(first, second, "scx.sum_runtime(*) > 300%",
+		       "pool changed by +6.000ms (+300.0%); 1 more match without a number");
+	expect_outcome(first, second, "after:scx.weight(pool) < 100", "pool has 305.00");
+	expect_outcome(first, second, "after:scx.weight(quiet) > 0",
+		       "!1 group matches and has no value in after");
+	/* words have no number, and of a name that no scheduler has there is nothing */
+	expect_outcome(first, second, "scx.state(pool) > 0",
+		       "!1 group matches and has no change: the value is absent on one side");
+	expect_outcome(first, second, "scx.waight(pool) > 0",
+		       "!1 group matches and has no change: the value is absent on one side");
+	second->scx.context_of[0] = SCX_CONTEXT_OTHER_TASK;
+	expect_outcome(first, second, "scx.weight(pool) > 0",
+		       "!cannot be judged, pool is unavailable in after (belongs to another task)");
 	snapshot_release(first);
 	snapshot_release(second);
 }
@@ -319,7 +361,7 @@ int main(void)
 		cmocka_unit_test(test_limits),      cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_groups),      cmocka_unit_test(test_no_number),
-		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_latency),     cmocka_unit_test(test_fields),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);

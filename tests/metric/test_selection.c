@@ -36,7 +36,7 @@ static void test_sections(void **state)
 	assert_string_equal(error.text,
 			    "unknown section ''; valid: primary, taskstats-delay, derived, cgroup-stats, "
 			    "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
-			    "smaps-rollup, sched-ext, latency");
+			    "smaps-rollup, sched-ext, latency, scx");
 	assert_int_equal(selection_parse_sections("", selected, &error), -EINVAL);
 	assert_int_equal(selection_parse_sections("derrived", selected, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "did you mean 'derived'?"));
@@ -45,18 +45,30 @@ static void test_sections(void **state)
 static void test_metrics(void **state)
 {
 	bool selected[METRIC_COUNT], derived[DERIVED_COUNT];
+	struct selected_fields fields;
 	struct error error;
 
 	(void)state;
-	assert_int_equal(selection_parse_metrics(NULL, selected, derived, &error), 0);
+	assert_int_equal(selection_parse_metrics(NULL, selected, derived, &fields, &error), 0);
 	assert_int_equal(count_true(selected, METRIC_COUNT), METRIC_COUNT);
 	assert_int_equal(count_true(derived, DERIVED_COUNT), DERIVED_COUNT);
-	assert_int_equal(selection_parse_metrics("nice, avg_wait_ns ", selected, derived, &error), 0);
+	assert_true(selected_fields_has(&fields, "scx.anything"));
+	assert_int_equal(selection_parse_metrics("nice, avg_wait_ns ", selected, derived, &fields, &error),
+			 0);
 	assert_int_equal(count_true(selected, METRIC_COUNT), 1);
 	assert_int_equal(count_true(derived, DERIVED_COUNT), 1);
 	assert_true(selected[METRIC_NICE] && derived[DERIVED_AVG_WAIT_NS]);
+	assert_false(selected_fields_has(&fields, "scx.weight"));
+	/* which fields there are only a snapshot can say */
+	assert_int_equal(selection_parse_metrics("scx.weight,nice, scx.inner.rate", selected, derived,
+						 &fields, &error),
+			 0);
+	assert_int_equal(count_true(selected, METRIC_COUNT), 1);
+	assert_true(selected_fields_has(&fields, "scx.weight"));
+	assert_true(selected_fields_has(&fields, "scx.inner.rate"));
+	assert_false(selected_fields_has(&fields, "scx.rate"));
 	/* names are exact */
-	assert_int_equal(selection_parse_metrics("Nice", selected, derived, &error), -EINVAL);
+	assert_int_equal(selection_parse_metrics("Nice", selected, derived, &fields, &error), -EINVAL);
 	assert_non_null(
 		strstr(error.text, "unknown metric 'Nice', did you mean 'nice'? valid: thread_count, "));
 	assert_non_null(strstr(error.text, ", total_offcpu_delay_ns"));

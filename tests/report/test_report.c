@@ -109,7 +109,7 @@ static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum
 	assert_int_equal(selection_parse_sections(sections_wanted, request.sections, &error), 0);
 	assert_int_equal(
 		selection_parse_metrics("policy,nice,cpu_affinity,rchar,disk_io_fraction,thread_count",
-					request.metrics, request.derived, &error),
+					request.metrics, request.derived, &request.fields, &error),
 		0);
 	report_begin(&report, &(struct report_subject){.command = "show",
 						       .file = "made.ctprof.zst",

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "diff/diff_fixture.h"
+#include "diff/scx_fixture.h"
 #include "tables/tables.h"
 
 static const char *cell_text(const struct cell *cell, char text[static 64])
@@ -527,6 +528,241 @@ static void test_latency_of_others(void **state)
 	release(diff, before, after);
 }
 
+static void add_workers(struct snapshot *snapshot)
+{
+	snapshot->provenance.present = true;
+	diff_fixture_add(snapshot, "/a", "web", "worker-1", 1);
+	diff_fixture_add(snapshot, "/a", "web", "worker-2", 1);
+	diff_fixture_add(snapshot, "/a", "web", "main", 1);
+	diff_fixture_add(snapshot, "/a", "old", "old", 1);
+	diff_fixture_add(snapshot, "/a", "odd", "odd", 1);
+}
+
+/* Workers of which the counters are so many times what they are, a thread with a context of its own, one
+ * without, and one of which a context of another was read. */
+static struct snapshot *open_with_contexts(const char *scheduler, uint64_t times, const char *extra)
+{
+	const uint64_t first[] = {100, 1000000 * times, 1000, SCX_FIXTURE_NOW - 5000, (uint64_t)-3, 1, 3, 7},
+		       second[] = {305, 2000000 * times, 2001, SCX_FIXTURE_NOW - 9000, (uint64_t)-2, 0, 0, 8},
+		       third[] = {11, 0, 7, 0, 4, 1, times == 1 ? 0 : 9, 9};
+	struct snapshot *snapshot = diff_fixture_open();
+
+	add_workers(snapshot);
+	scx_fixture_begin(snapshot, scheduler, 2, extra);
+	scx_fixture_add(snapshot, 1, second);
+	scx_fixture_add(snapshot, 0, first);
+	scx_fixture_add(snapshot, 2, third);
+	snapshot->scx.context_of[4] = SCX_CONTEXT_OTHER_TASK;
+	snapshot->scx.mismatched = 1;
+	snapshot->provenance.boottime_ns = SCX_FIXTURE_NOW;
+	scx_fixture_add_event(snapshot, times == 1 ? "SCX_EV_OLD" : "SCX_EV_NEW", 5);
+	scx_fixture_add_event(snapshot, "SCX_EV_SELECT_CPU_FALLBACK", 100 * times);
+	return snapshot;
+}
+
+static struct tables_request make_scx_request(void)
+{
+	struct tables_request request = make_request();
+
+	memset(request.sections, false, sizeof(request.sections));
+	request.sections[SECTION_SCX] = true;
+	request.fields.all = true;
+	return request;
+}
+
+static void test_scx(void **state)
+{
+	struct snapshot *snapshot = open_with_contexts("made_1.2", 1, NULL);
+	struct tables_request request = make_scx_request();
+	struct diff *diff = diff_fixture_compare(NULL, snapshot, AXIS_THREAD);
+
+	(void)state;
+	expect(diff, &request,
+	       "# scx scheduler\n"
+	       "scheduler, made_1.2\n"
+	       "type, task_ctx\n"
+	       "storage, task_data\n"
+	       "layout, task storage\n"
+	       "size, 64B\n"
+	       "running_for, 8.000s\n"
+	       "enable_seq, 2\n"
+	       "nr_rejected, 0\n"
+	       "contexts, 3\n"
+	       "mismatched, 1\n"
+	       "SCX_EV_OLD, 5\n"
+	       "SCX_EV_SELECT_CPU_FALLBACK, 100\n"
+	       "# scx\n"
+	       "main, 1, scx.weight, 11\n"
+	       "main, 1, scx.sum_runtime, 0ns\n"
+	       "main, 1, scx.avg_runtime, 7ns\n"
+	       "main, 1, scx.max_slots, 4\n"
+	       "main, 1, scx.greedy, 1\n"
+	       "main, 1, scx.state, IDLE\n"
+	       "odd, 1, scx.weight, ·\n"
+	       "odd, 1, scx.sum_runtime, ·\n"
+	       "odd, 1, scx.avg_runtime, ·\n"
+	       "odd, 1, scx.last_run_at, ·\n"
+	       "odd, 1, scx.max_slots, ·\n"
+	       "odd, 1, scx.greedy, ·\n"
+	       "odd, 1, scx.state, ·\n"
+	       "worker-{N}, 2, scx.weight, 405\n"
+	       "worker-{N}, 2, scx.sum_runtime, 3.000ms\n"
+	       "worker-{N}, 2, scx.avg_runtime, 1.500µs\n"
+	       "worker-{N}, 2, scx.last_run_at, 9.000µs\n"
+	       "worker-{N}, 2, scx.max_slots, -2\n"
+	       "worker-{N}, 2, scx.greedy, 1\n"
+	       "worker-{N}, 2, scx.state, IDLE (1/2)\n");
+	/* fields by name, of which the rows have the limit */
+	request.fields.all = false;
+	request.fields.count = 2;
+	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");
+	snprintf(request.fields.names[1], SELECTED_FIELD_MAX, "scx.nothing");
+	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
+	request.columns[request.column_count++] = TABLES_COLUMN_VALUE;
+	request.limit = 1;
+	expect(diff, &request,
+	       "# scx scheduler\nscheduler, made_1.2\n(11 more)\n# scx\nmain, 11\n(2 more)\n");
+	/* the reference has no such tables */
+	diff->options.by_flags = true;
+	expect(diff, &request, "");
+	diff_release(diff);
+	snapshot_release(snapshot);
+}
+
+/* Both sides, the group that changed most first; a field that only one has, and events. */
+static void test_scx_of_two(void **state)
+{
+	struct snapshot *before = open_with_contexts("made_1.2", 1, "past"),
+			*after = open_with_contexts("made_1.3", 3, "fresh");
+	struct tables_request request = make_scx_request();
+	struct diff *diff = diff_fixture_compare(before, after, AXIS_THREAD);
+
+	(void)state;
+	request.per[TABLES_PER_SECOND] = true;
+	request.interval_ns = 2000000000;
+	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
+	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
+	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
+	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;
+	request.columns[request.column_count++] = TABLES_COLUMN_PERCENT;
+	expect(diff, &request,
+	       "# scx scheduler\n"
+	       "scheduler, made_1.2 → made_1.3\n"
+	       "type, task_ctx\n"
+	       "storage, task_data\n"
+	       "layout, task storage\n"
+	       "size, 64B → 64B (+0B)\n"
+	       "running_for, 8.000s → 8.000s (+0ns)\n"
+	       "enable_seq, 2 → 2 (+0)\n"
+	       "nr_rejected, 0 → 0 (+0)\n"
+	       "contexts, 3 → 3 (+0)\n"
+	       "mismatched, 1 → 1 (+0)\n"
+	       "SCX_EV_NEW, - → 5\n"
+	       "SCX_EV_SELECT_CPU_FALLBACK, 100 → 300 (+200)\n"
+	       "SCX_EV_OLD, 5 → -\n"
+	       "# scx\n"
+	       "worker-{N}, scx.weight, 405 → 405, +0, +0.0%, -\n"
+	       "worker-{N}, scx.sum_runtime, 3.000ms → 9.000ms, +6.000ms, +200.0%, +3.000ms/s\n"
+	       "worker-{N}, scx.avg_runtime, 1.500µs → 1.500µs, +0ns, +0.0%, -\n"
+	       "worker-{N}, scx.last_run_at, 9.000µs → 9.000µs, +0ns, +0.0%, -\n"
+	       "worker-{N}, scx.max_slots, -2 → -2, +0, +0.0%, -\n"
+	       "worker-{N}, scx.greedy, 1 → 1, +0, +0.0%, -\n"
+	       "worker-{N}, scx.state, IDLE (1/2) → IDLE (1/2), same, -, -\n"
+	       "worker-{N}, scx.fresh, - → 7.50, -, -, -\n"
+	       "worker-{N}, scx.past, 7.50 → -, -, -, -\n"
+	       "main, scx.weight, 11 → 11, +0, +0.0%, -\n"
+	       "main, scx.sum_runtime, 0ns → 0ns, +0ns, -, +0ns/s\n"
+	       "main, scx.avg_runtime, 7ns → 7ns, +0ns, +0.0%, -\n"
+	       "main, scx.max_slots, 4 → 4, +0, +0.0%, -\n"
+	       "main, scx.greedy, 1 → 1, +0, +0.0%, -\n"
+	       "main, scx.state, IDLE → 9, differs, -, -\n"
+	       "main, scx.fresh, - → 9, -, -, -\n"
+	       "main, scx.past, 9 → -, -, -, -\n"
+	       "odd, scx.weight, · → ·, ·, ·, -\n"
+	       "odd, scx.sum_runtime, · → ·, ·, ·, ·\n"
+	       "odd, scx.avg_runtime, · → ·, ·, ·, -\n"
+	       "odd, scx.last_run_at, · → ·, ·, ·, -\n"
+	       "odd, scx.max_slots, · → ·, ·, ·, -\n"
+	       "odd, scx.greedy, · → ·, ·, ·, -\n"
+	       "odd, scx.state, · → ·, ·, ·, -\n"
+	       "odd, scx.fresh, - → ·, -, -, -\n"
+	       "odd, scx.past, · → -, -, -, -\n");
+	release(diff, before, after);
+}
+
+/* One side was written by another program, or read no contexts. */
+static void test_scx_of_one_side(void **state)
+{
+	struct snapshot *before = diff_fixture_open(), *after = open_with_contexts("made_1.2", 1, NULL);
+	struct tables_request request = make_scx_request();
+	struct diff *diff;
+
+	(void)state;
+	add_workers(before);
+	request.fields.all = false;
+	request.fields.count = 1;
+	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");
+	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
+	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
+	request.limit = 2;
+	/* it knows of no scheduler */
+	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	expect(diff, &request,
+	       "# scx scheduler\nscheduler, - → made_1.2\ntype, - → task_ctx\n(10 more)\n"
+	       "# scx\nmain, - → 11\nodd, - → ·\n(1 more)\n");
+	diff_release(diff);
+	/* nor can it know of one */
+	before->provenance.present = false;
+	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	expect(diff, &request,
+	       "# scx scheduler\nscheduler, - → made_1.2\ntype, - → task_ctx\n(10 more)\n"
+	       "# scx\nmain, · → 11\nodd, · → ·\n(2 more)\n");
+	diff_release(diff);
+	snapshot_release(before);
+	before = open_with_contexts("made_1.2", 1, NULL);
+	free(before->scx.context_of);
+	before->scx.context_of = NULL;
+	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	expect(diff, &request,
+	       "# scx scheduler\nscheduler, made_1.2\ntype, task_ctx\n(10 more)\n"
+	       "# scx\nmain, · → 11\nodd, · → ·\n(2 more)\n");
+	release(diff, before, after);
+}
+
+/* Sums of those that were read are lower bounds, means are of them; a change is of neither. */
+static void test_scx_of_some(void **state)
+{
+	struct snapshot *before = open_with_contexts("made_1.2", 1, NULL),
+			*after = open_with_contexts("made_1.2", 1, NULL);
+	struct tables_request request = make_scx_request();
+	struct diff *diff;
+
+	(void)state;
+	after->scx.context_of[0] = SCX_CONTEXT_OTHER_TASK;
+	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
+	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
+	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;
+	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	memset(&request.fields, 0, sizeof(request.fields));
+	request.fields.count = 3;
+	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");
+	snprintf(request.fields.names[1], SELECTED_FIELD_MAX, "scx.avg_runtime");
+	snprintf(request.fields.names[2], SELECTED_FIELD_MAX, "scx.state");
+	request.limit = 6;
+	expect(diff, &request,
+	       "# scx scheduler\n"
+	       "scheduler, made_1.2\ntype, task_ctx\nstorage, task_data\nlayout, task storage\n"
+	       "size, 64B → 64B (+0B)\nrunning_for, 8.000s → 8.000s (+0ns)\n(6 more)\n"
+	       "# scx\n"
+	       "scx.weight, · → ·, ·\n"
+	       "scx.avg_runtime, · → ·, ·\n"
+	       "scx.state, · → ·, ·\n"
+	       "scx.weight, 416 → ≥316, ·\n"
+	       "scx.avg_runtime, 1.003µs → 1.004µs, ·\n"
+	       "scx.state, IDLE (2/3) → IDLE, ·\n");
+	release(diff, before, after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +770,10 @@ int main(void)
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_latency_of_others),
+		cmocka_unit_test(test_scx),
+		cmocka_unit_test(test_scx_of_two),
+		cmocka_unit_test(test_scx_of_one_side),
+		cmocka_unit_test(test_scx_of_some),
 		cmocka_unit_test(test_parents),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_marks_of_what_is_not_known),

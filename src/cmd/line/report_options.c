@@ -38,7 +38,8 @@ static const struct option list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "NAME,...",
 		.offset = offsetof(struct report_options, metrics),
-		.description = "print these metrics and derived metrics only (see 'ctop metrics')",
+		.description = "print these metrics and derived metrics only (see 'ctop metrics'), and "
+			       "of what a sched_ext scheduler keeps these fields (scx.NAME)",
 	},
 	{
 		.name = "sections",
@@ -47,7 +48,7 @@ static const struct option list[] = {
 		.offset = offsetof(struct report_options, sections),
 		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
 			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
-			       "smaps-rollup, sched-ext, latency",
+			       "smaps-rollup, sched-ext, latency, scx",
 	},
 	{
 		.name = "reference",
@@ -97,7 +98,7 @@ int report_options_select(const struct report_options *options, const struct vie
 
 	if (status == 0)
 		status = selection_parse_metrics(options->metrics, ret_request->metrics, ret_request->derived,
-						 error);
+						 &ret_request->fields, error);
 	if (status == 0)
 		status = selection_parse_sort_keys(view->sort_by, &ret_request->sort, error);
 	if (status == 0)
