@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The reader where ctop was built without libbpf. */
-#include "scx_reader.h"
+#include "scx_survey.h"
 
 #include <errno.h>
 
@@ -58,4 +58,19 @@ int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error
 	(void)reader;
 	(void)text;
 	return error_set(error, -ENOTSUP, "built without libbpf");
+}
+
+int scx_survey_find(const struct scx_scheduler *scheduler, const struct scx_choice *choice, bool walk,
+		    struct scx_survey *ret_survey, struct error *error)
+{
+	(void)scheduler;
+	(void)choice;
+	(void)walk;
+	*ret_survey = (struct scx_survey){0};
+	return error_set(error, -ENOTSUP, "built without libbpf");
+}
+
+void scx_survey_release(struct scx_survey *survey)
+{
+	*survey = (struct scx_survey){0};
 }

@@ -16,6 +16,10 @@
 #include "scx_storage.h"
 #include "sdt_walk.h"
 
+enum {
+	ELEMENTS_MAX = 1 << 20, /* of a walk: more than there are tasks */
+};
+
 struct scx_reader {
 	struct scx_storage storage;
 	struct scx_program program;
@@ -205,12 +209,16 @@ static size_t read_arena(void *context, uint64_t pointer, void *bytes, size_t si
 	return done;
 }
 
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error)
+const struct btf *scx_reader_types(const struct scx_reader *reader)
+{
+	return reader->storage.btf;
+}
+
+int scx_reader_walk_elements(struct scx_reader *reader, struct sdt_walk *ret_walk, struct error *error)
 {
 	const struct scx_storage *storage = &reader->storage;
 	struct scx_program program;
 	struct sdt_layout layout;
-	struct sdt_walk walk;
 	int result;
 
 	if (storage->arena < 0)
@@ -226,9 +234,19 @@ int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error
 		return error_set(error, result, "cannot read the arena of %s: %s", reader->scheduler->name,
 				 strerror(-result));
 	sdt_walk(&(struct sdt_image){.read = read_arena, .context = &program}, &layout, storage->allocator,
-		 storage->allocator_name, &storage->choice, SIZE_MAX, &walk);
-	sdt_walk_append_text(&walk, storage->btf, text);
-	sdt_walk_release(&walk);
+		 storage->allocator_name, &storage->choice, ELEMENTS_MAX, ret_walk);
 	scx_program_close(&program);
+	return 0;
+}
+
+int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error)
+{
+	struct sdt_walk walk;
+	const int result = scx_reader_walk_elements(reader, &walk, error);
+
+	if (result < 0)
+		return result;
+	sdt_walk_append_text(&walk, reader->storage.btf, text);
+	sdt_walk_release(&walk);
 	return 0;
 }

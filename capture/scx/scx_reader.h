@@ -106,4 +106,13 @@ static inline bool scx_record_is_own(const struct scx_record *record)
  */
 int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error);
 
+struct btf;
+struct sdt_walk;
+
+/* The same as elements, to be given up with sdt_walk_release() while the reader is open. */
+int scx_reader_walk_elements(struct scx_reader *reader, struct sdt_walk *ret_walk, struct error *error);
+
+/* The types of the scheduler; the reader's. */
+const struct btf *scx_reader_types(const struct scx_reader *reader);
+
 #endif

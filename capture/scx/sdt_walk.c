@@ -212,7 +212,7 @@ void sdt_walk_append_payload(const struct sdt_walk *walk, const struct sdt_walk_
 			buffer_append_format(buffer, "%02x", entry->payload[i]);
 }
 
-void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, struct buffer *buffer)
+void sdt_walk_append_head(const struct sdt_walk *walk, struct buffer *buffer)
 {
 	buffer_append_format(buffer, "sdt_alloc %s (elem_size=%llu, btf_type_id=%u", walk->allocator_name,
 			     (unsigned long long)walk->elem_size, walk->payload_type);
@@ -222,6 +222,11 @@ void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, st
 			     walk->truncated ? " (truncated)" : "");
 	if (walk->skipped_subtrees != 0)
 		buffer_append_format(buffer, " (%u subtrees skipped)", walk->skipped_subtrees);
+}
+
+void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, struct buffer *buffer)
+{
+	sdt_walk_append_head(walk, buffer);
 	buffer_append_char(buffer, '\n');
 	for (size_t i = 0; i < walk->entry_count; i++) {
 		const struct sdt_walk_entry *entry = &walk->entries[i];

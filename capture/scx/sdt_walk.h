@@ -78,6 +78,9 @@ void sdt_walk_release(struct sdt_walk *walk);
  * hex). */
 void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, struct buffer *buffer);
 
+/* Appends its first line, without the end of it. */
+void sdt_walk_append_head(const struct sdt_walk *walk, struct buffer *buffer);
+
 /* Appends the payload of an entry as in that text; one without bytes says why it has none. */
 void sdt_walk_append_payload(const struct sdt_walk *walk, const struct sdt_walk_entry *entry,
 			     const struct btf *btf, struct buffer *buffer);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "scx_survey.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "sdt_walk.h"
+
+enum {
+	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, Linux 6.9 */
+};
+
+/* --- maps --- */
+
+static const char *map_kind(uint32_t type, struct arena *arena)
+{
+	const char *name = libbpf_bpf_map_type_str((enum bpf_map_type)type);
+
+	if (name == NULL && type == MAP_TYPE_ARENA)
+		name = "arena"; /* which libbpf 1.1 does not know */
+	return name != NULL ? name : arena_format(arena, "type %u", type);
+}
+
+/* A map that has gone meanwhile is left out. */
+static void list_maps(const struct scx_run *run, struct scx_survey *survey)
+{
+	survey->maps = arena_allocate_zero(&survey->arena, run->map_count + 1, sizeof(*survey->maps));
+	for (size_t i = 0; i < run->map_count; i++) {
+		struct bpf_map_info info = {0};
+		uint32_t size = sizeof(info);
+		const int descriptor = bpf_map_get_fd_by_id(run->maps[i]);
+
+		if (descriptor >= 0 && bpf_obj_get_info_by_fd(descriptor, &info, &size) == 0)
+			survey->maps[survey->map_count++] = (struct scx_survey_map){
+				.id = info.id,
+				.kind = map_kind(info.type, &survey->arena),
+				.name = arena_duplicate(&survey->arena, info.name,
+							strnlen(info.name, sizeof(info.name))),
+				.value_size = info.value_size,
+			};
+		if (descriptor >= 0)
+			close(descriptor);
+	}
+}
+
+/* --- whose the elements are --- */
+
+struct owner {
+	uint64_t id;
+	uint32_t tid;
+};
+
+static int compare_owners(const void *a, const void *b)
+{
+	const struct owner *left = a, *right = b;
+
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+/* Two halves as the kernel's types have them: the index first. */
+static uint64_t element_id(int32_t idx, int32_t genn)
+{
+	uint64_t id;
+	const int32_t halves[] = {idx, genn};
+
+	memcpy(&id, halves, sizeof(id));
+	return id;
+}
+
+/*
+ * By what the task storage of living tasks says. It is read after the walk, so that a task that came between
+ * them has no element here; one that went is dead.
+ */
+static int find_owners(struct scx_reader *reader, struct scx_survey *survey)
+{
+	struct scx_reading reading;
+	const int result = scx_reader_read(reader, NULL, &reading);
+	struct owner *owners;
+
+	if (result < 0)
+		return result;
+	owners = memory_allocate_zero(reading.count + 1, sizeof(*owners));
+	for (size_t i = 0; i < reading.count; i++) {
+		const struct scx_record *record = scx_reading_record(&reading, i);
+
+		owners[i] = (struct owner){record->id, record->tid};
+	}
+	qsort(owners, reading.count, sizeof(*owners), compare_owners);
+	for (size_t i = 0; i < survey->element_count; i++) {
+		struct scx_survey_element *element = &survey->elements[i];
+		const struct owner key = {.id = element_id(element->idx, element->genn)};
+		const struct owner *owner = bsearch(&key, owners, reading.count, sizeof(*owners),
+						    compare_owners);
+
+		element->tid = owner != NULL ? owner->tid : 0;
+		survey->dead += owner == NULL;
+	}
+	free(owners);
+	return 0;
+}
+
+/* --- the walk --- */
+
+static const char *copy_text(struct arena *arena, struct buffer *text)
+{
+	return arena_duplicate(arena, text->data != NULL ? text->data : "", text->length);
+}
+
+static void take_elements(struct scx_reader *reader, const struct sdt_walk *walk, struct scx_survey *survey)
+{
+	struct buffer text = {0};
+
+	survey->is_walked = true;
+	survey->allocator = arena_duplicate(&survey->arena, walk->allocator_name,
+					    strlen(walk->allocator_name));
+	survey->payload_type_reason = arena_duplicate(&survey->arena, walk->payload_type_reason,
+						      strlen(walk->payload_type_reason));
+	survey->elem_size = walk->elem_size;
+	survey->payload_type = walk->payload_type;
+	survey->is_truncated = walk->truncated;
+	survey->skipped = walk->skipped_subtrees;
+	survey->element_count = walk->entry_count;
+	survey->elements = arena_allocate_zero(&survey->arena, walk->entry_count + 1,
+					       sizeof(*survey->elements));
+	for (size_t i = 0; i < walk->entry_count; i++) {
+		const struct sdt_walk_entry *entry = &walk->entries[i];
+
+		buffer_clear(&text);
+		sdt_walk_append_payload(walk, entry, scx_reader_types(reader), &text);
+		survey->elements[i] = (struct scx_survey_element){
+			.idx = entry->idx,
+			.genn = entry->genn,
+			.address = entry->user_addr,
+			.payload = copy_text(&survey->arena, &text),
+		};
+	}
+	buffer_clear(&text);
+	sdt_walk_append_head(walk, &text);
+	survey->head = copy_text(&survey->arena, &text);
+	buffer_release(&text);
+}
+
+static int walk_arena(const struct scx_run *run, const struct scx_choice *choice, struct scx_survey *survey,
+		      struct error *error)
+{
+	struct feature_result outcome;
+	struct scx_reader *reader = scx_reader_open(run, choice, &survey->arena, &outcome);
+	struct sdt_walk walk;
+	int result;
+
+	if (reader == NULL)
+		return error_set(error, -ENOTSUP, "%s", outcome.detail);
+	result = scx_reader_walk_elements(reader, &walk, error);
+	if (result == 0) {
+		take_elements(reader, &walk, survey);
+		sdt_walk_release(&walk);
+		result = find_owners(reader, survey);
+		if (result < 0)
+			error_set(error, result, "cannot read which tasks have contexts: %s",
+				  strerror(-result));
+	}
+	scx_reader_close(reader);
+	return result;
+}
+
+int scx_survey_take(const struct scx_run *run, const struct scx_choice *choice, bool walk,
+		    struct scx_survey *ret_survey, struct error *error)
+{
+	*ret_survey = (struct scx_survey){0};
+	list_maps(run, ret_survey);
+	return walk ? walk_arena(run, choice, ret_survey, error) : 0;
+}
+
+int scx_survey_find(const struct scx_scheduler *scheduler, const struct scx_choice *choice, bool walk,
+		    struct scx_survey *ret_survey, struct error *error)
+{
+	struct feature_result outcome;
+	struct arena arena = {0};
+	struct scx_run run;
+	uint32_t *maps = NULL;
+	int result;
+
+	*ret_survey = (struct scx_survey){0};
+	if (!scx_reader_discover(scheduler->name, &arena, &run, &maps, &outcome)) {
+		result = error_set(error, -ENOTSUP, "%s", outcome.detail);
+	} else if (scheduler->loaded_at_ns != 0 && run.loaded_at_ns != scheduler->loaded_at_ns) {
+		result = error_set(error, -ESTALE,
+				   "the scheduler was replaced while it was read: run `ctop scx` again");
+	} else {
+		run.enable_seq = scheduler->enable_seq;
+		result = scx_survey_take(&run, choice, walk, ret_survey, error);
+	}
+	free(maps);
+	arena_release(&arena);
+	return result;
+}
+
+void scx_survey_release(struct scx_survey *survey)
+{
+	arena_release(&survey->arena);
+	*survey = (struct scx_survey){0};
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop scx`: the sched_ext scheduler that runs, and what it keeps for each thread. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/unicode.h"
+#include "capture/capture.h"
+#include "capture/scx/scx_survey.h"
+#include "cmd/line/backend_options.h"
+#include "cmd/line/output.h"
+#include "cmd/line/privilege.h"
+#include "cmd/line/view_options.h"
+#include "commands.h"
+#include "report/json_text.h"
+#include "snapshot/scx_reduce.h"
+
+struct scx_options {
+	bool json, walk;
+	struct option_numbers processes;
+	struct root_options roots;
+	struct backend_options backend;
+};
+
+/* What is printed. */
+struct findings {
+	const struct snapshot *snapshot;
+	const struct scx_scheduler *scheduler;
+	const struct feature_result *result; /* of reading contexts */
+	struct scx_survey survey;
+	bool has_maps; /* the survey has */
+};
+
+static const char *thread_name(const struct snapshot *snapshot, size_t row)
+{
+	return snapshot_text(snapshot, snapshot->triples[snapshot->triple[row]].comm);
+}
+
+/* --- values --- */
+
+static bool is_string(const struct scx_member *member)
+{
+	return member->kind == SCX_KIND_ARRAY && strncmp(member->type, "char[", strlen("char[")) == 0;
+}
+
+static void append_string(const struct scx_member *member, const uint8_t *context, bool json,
+			  struct buffer *buffer)
+{
+	struct buffer text = {0};
+
+	buffer_append_text(&text, "");
+	for (uint32_t i = 0; i < member->count; i++) {
+		const char character = (char)scx_member_read(member, context, i);
+
+		if (character == '\0')
+			break;
+		buffer_append_char(&text, character);
+	}
+	if (json) {
+		json_append_string(buffer, text.data, text.length);
+	} else {
+		buffer_append_char(buffer, '"');
+		unicode_append_printable(buffer, text.data, text.length, "?");
+		buffer_append_char(buffer, '"');
+	}
+	buffer_release(&text);
+}
+
+static void append_number(const struct scx_member *member, uint64_t value, struct buffer *buffer)
+{
+	if (member->is_signed)
+		buffer_append_i64(buffer, (int64_t)value);
+	else
+		buffer_append_u64(buffer, value);
+}
+
+static void append_array(const struct scx_member *member, const uint8_t *context, struct buffer *buffer)
+{
+	buffer_append_char(buffer, '[');
+	for (uint32_t i = 0; i < member->count; i++) {
+		if (i != 0)
+			buffer_append_char(buffer, ',');
+		append_number(member, scx_member_read(member, context, i), buffer);
+	}
+	buffer_append_char(buffer, ']');
+}
+
+/* Bytes as digits, a pointer as one number of them: the order in memory is the host's. */
+static void append_bytes(const struct scx_member *member, const uint8_t *context, struct buffer *buffer)
+{
+	const uint8_t *bytes = context + member->bit_offset / 8;
+	const uint32_t count = member->bit_size / 8;
+	uint64_t pointer;
+
+	if (member->kind == SCX_KIND_POINTER && count == sizeof(pointer)) {
+		memcpy(&pointer, bytes, sizeof(pointer));
+		buffer_append_format(buffer, "0x%" PRIx64, pointer);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		buffer_append_format(buffer, "%02x", bytes[i]);
+}
+
+/* Whether all of a member lies in its context, which those that are no numbers need not. */
+static bool is_inside(const struct scx_member *member, uint32_t size)
+{
+	return member->bit_offset + (uint64_t)member->bit_size * member->count <= (uint64_t)size * 8;
+}
+
+static void append_value(const struct scx_scheduler *scheduler, const struct scx_member *member,
+			 const uint8_t *context, bool json, struct buffer *buffer)
+{
+	const uint64_t value = scx_member_read(member, context, 0);
+	const char *name = member->kind == SCX_KIND_ENUM ? scx_find_enumerator(member, (int64_t)value) : NULL;
+	const char *quote = json ? "\"" : "";
+
+	if (is_string(member)) {
+		append_string(member, context, json, buffer);
+	} else if (member->kind == SCX_KIND_ARRAY) {
+		append_array(member, context, buffer);
+	} else if (name != NULL && json) {
+		json_append_text(buffer, name);
+	} else if (scx_member_has_numbers(member)) {
+		if (member->kind == SCX_KIND_BOOLEAN || name != NULL)
+			scx_member_append(member, value, buffer);
+		else
+			append_number(member, value, buffer);
+	} else if (is_inside(member, scheduler->size)) {
+		buffer_append_text(buffer, quote);
+		append_bytes(member, context, buffer);
+		buffer_append_text(buffer, quote);
+	} else {
+		buffer_append_text(buffer, json ? "null" : "?");
+	}
+}
+
+/* --- text --- */
+
+static void append_printable(struct buffer *buffer, const char *text)
+{
+	unicode_append_printable(buffer, text, strlen(text), "?");
+}
+
+static void append_line(struct buffer *buffer, const char *title, const char *text)
+{
+	buffer_append_format(buffer, "%-10s", title);
+	append_printable(buffer, text);
+	buffer_append_char(buffer, '\n');
+}
+
+/* "2 h 5 min", in two units. */
+static void append_time(struct buffer *buffer, uint64_t nanoseconds)
+{
+	const uint64_t seconds = nanoseconds / NS_PER_S;
+
+	if (seconds < 60)
+		buffer_append_format(buffer, "%" PRIu64 " s", seconds);
+	else if (seconds < 3600)
+		buffer_append_format(buffer, "%" PRIu64 " min %" PRIu64 " s", seconds / 60, seconds % 60);
+	else if (seconds < 86400)
+		buffer_append_format(buffer, "%" PRIu64 " h %" PRIu64 " min", seconds / 3600,
+				     seconds / 60 % 60);
+	else
+		buffer_append_format(buffer, "%" PRIu64 " d %" PRIu64 " h", seconds / 86400,
+				     seconds / 3600 % 24);
+}
+
+static uint64_t uptime_ns(const struct scx_scheduler *scheduler)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+
+	return now_ns > scheduler->loaded_at_ns ? now_ns - scheduler->loaded_at_ns : 0;
+}
+
+static void print_scheduler(const struct findings *findings, struct buffer *buffer)
+{
+	const struct scx_scheduler *scheduler = findings->scheduler;
+	const struct sched_ext *state = &findings->snapshot->sched_ext;
+	const struct scx *scx = &findings->snapshot->scx;
+
+	append_line(buffer, "scheduler", scheduler->name);
+	if (scheduler->loaded_at_ns != 0) {
+		buffer_append_format(buffer, "%-10s", "since");
+		append_time(buffer, uptime_ns(scheduler));
+		buffer_append_char(buffer, '\n');
+	}
+	buffer_append_format(buffer, "%-10s%" PRIu64 " since boot\n", "started", scheduler->enable_seq);
+	append_line(buffer, "threads",
+		    state->switch_all != 0 ? "all but those of other classes (switch_all 1)"
+					   : "those with the policy SCHED_EXT (switch_all 0)");
+	buffer_append_format(buffer, "%-10s%" PRIu64 "\n", "rejected", state->nr_rejected);
+	if (scheduler->type[0] != '\0') {
+		buffer_append_format(buffer, "%-10s", "contexts");
+		append_printable(buffer, scheduler->type);
+		buffer_append_format(buffer, ", %" PRIu32 " bytes, in ", scheduler->size);
+		append_printable(buffer, scheduler->storage);
+		buffer_append_text(buffer, " (");
+		append_printable(buffer, scheduler->layout);
+		buffer_append_text(buffer, ")\n");
+	}
+	for (size_t i = 0; i < scx->event_count; i++) {
+		buffer_append_format(buffer, "%-10s", i == 0 ? "events" : "");
+		append_printable(buffer, scx->events[i].name);
+		buffer_append_format(buffer, " %" PRIu64 "\n", scx->events[i].value);
+	}
+}
+
+static void print_maps(const struct scx_survey *survey, struct buffer *buffer)
+{
+	buffer_append_text(buffer, "\n    MAP  KIND              NAME\n");
+	for (size_t i = 0; i < survey->map_count; i++) {
+		const struct scx_survey_map *map = &survey->maps[i];
+
+		buffer_append_format(buffer, "%7" PRIu32 "  %-16s  ", map->id, map->kind);
+		append_printable(buffer, map->name);
+		buffer_append_char(buffer, '\n');
+	}
+}
+
+static void print_members(const struct scx_scheduler *scheduler, struct buffer *buffer)
+{
+	buffer_append_text(buffer, "\n OFFSET  BITS  GROUPS   NAME: TYPE\n");
+	for (size_t i = 0; i < scheduler->member_count; i++) {
+		const struct scx_member *member = &scheduler->members[i];
+		const char *reduction = member->field != SCX_FIELD_NONE
+						? scx_reduction_names[member->facts.reduction]
+						: "-";
+
+		buffer_append_format(buffer, "%7" PRIu32, member->bit_offset / 8);
+		buffer_append_format(buffer, "  %4" PRIu32 "  %-7s  ", member->bit_size, reduction);
+		append_printable(buffer, member->name);
+		buffer_append_text(buffer, ": ");
+		append_printable(buffer, member->type);
+		buffer_append_char(buffer, '\n');
+	}
+}
+
+static void print_context(const struct findings *findings, size_t row, struct buffer *buffer)
+{
+	const struct snapshot *snapshot = findings->snapshot;
+	const struct scx_scheduler *scheduler = findings->scheduler;
+	reason_id reason;
+	const uint8_t *context = scx_context(&snapshot->scx, row, &reason);
+
+	buffer_append_format(buffer, "%7" PRIu32 " %7" PRIu32 "  ", snapshot->tgid[row], snapshot->tid[row]);
+	append_printable(buffer, thread_name(snapshot, row));
+	if (context == NULL) {
+		append_printable(buffer, reason == REASON_READ ? ": no context" : ": not read: ");
+		if (reason != REASON_READ)
+			append_printable(buffer, reasons[reason].words);
+	}
+	for (size_t i = 0; context != NULL && i < scheduler->member_count; i++) {
+		buffer_append_text(buffer, i == 0 ? ": " : " ");
+		append_printable(buffer, scheduler->members[i].name);
+		buffer_append_char(buffer, '=');
+		append_value(scheduler, &scheduler->members[i], context, false, buffer);
+	}
+	buffer_append_char(buffer, '\n');
+}
+
+static void print_walk(const struct scx_survey *survey, struct buffer *buffer)
+{
+	buffer_append_char(buffer, '\n');
+	append_printable(buffer, survey->head);
+	buffer_append_char(buffer, '\n');
+	for (size_t i = 0; i < survey->element_count; i++) {
+		const struct scx_survey_element *element = &survey->elements[i];
+
+		buffer_append_format(buffer,
+				     "  idx=%" PRId32 " genn=%" PRId32 " user_addr=0x%" PRIx64 " payload=",
+				     element->idx, element->genn, element->address);
+		append_printable(buffer, element->payload);
+		buffer_append_char(buffer, '\n');
+	}
+	buffer_append_format(buffer, "%zu of them belong to no living thread%s", survey->dead,
+			     survey->dead != 0 ? ":" : "");
+	for (size_t i = 0; i < survey->element_count; i++) {
+		if (survey->elements[i].tid == 0)
+			buffer_append_format(buffer, " %" PRId32 ".%" PRId32, survey->elements[i].idx,
+					     survey->elements[i].genn);
+	}
+	buffer_append_char(buffer, '\n');
+}
+
+static void print_text(const struct findings *findings, struct buffer *buffer)
+{
+	print_scheduler(findings, buffer);
+	if (findings->has_maps)
+		print_maps(&findings->survey, buffer);
+	if (findings->result->state != FEATURE_STATE_ON)
+		return;
+	print_members(findings->scheduler, buffer);
+	buffer_append_text(buffer, "\n    PID     TID  NAME: CONTEXT\n");
+	for (size_t row = 0; row < findings->snapshot->thread_count; row++)
+		print_context(findings, row, buffer);
+	if (findings->survey.is_walked)
+		print_walk(&findings->survey, buffer);
+}
+
+/* --- JSON --- */
+
+static void json_text(struct buffer *buffer, const char *key, const char *text)
+{
+	buffer_append_format(buffer, "\"%s\":", key);
+	json_append_text(buffer, text);
+}
+
+static void json_count(struct buffer *buffer, const char *key, uint64_t value)
+{
+	buffer_append_format(buffer, ",\"%s\":%" PRIu64, key, value);
+}
+
+static void json_scheduler(const struct findings *findings, struct buffer *buffer)
+{
+	const struct scx_scheduler *scheduler = findings->scheduler;
+	const struct sched_ext *state = &findings->snapshot->sched_ext;
+	const struct scx *scx = &findings->snapshot->scx;
+
+	buffer_append_text(buffer, "\"scheduler\":{");
+	json_text(buffer, "name", scheduler->name);
+	buffer_append_char(buffer, ',');
+	json_text(buffer, "family", scheduler->family);
+	json_count(buffer, "enable_seq", scheduler->enable_seq);
+	if (scheduler->loaded_at_ns != 0)
+		json_count(buffer, "uptime_ns", uptime_ns(scheduler));
+	json_count(buffer, "switch_all", state->switch_all);
+	json_count(buffer, "nr_rejected", state->nr_rejected);
+	buffer_append_text(buffer, ",\"events\":{");
+	for (size_t i = 0; i < scx->event_count; i++) {
+		buffer_append_text(buffer, i != 0 ? "," : "");
+		json_append_text(buffer, scx->events[i].name);
+		buffer_append_format(buffer, ":%" PRIu64, scx->events[i].value);
+	}
+	buffer_append_text(buffer, "}}");
+}
+
+static void json_maps(const struct scx_survey *survey, struct buffer *buffer)
+{
+	buffer_append_text(buffer, ",\"maps\":[");
+	for (size_t i = 0; i < survey->map_count; i++) {
+		const struct scx_survey_map *map = &survey->maps[i];
+
+		buffer_append_format(buffer, "%s{\"id\":%" PRIu32 ",", i != 0 ? "," : "", map->id);
+		json_text(buffer, "kind", map->kind);
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "name", map->name);
+		json_count(buffer, "value_size", map->value_size);
+		buffer_append_char(buffer, '}');
+	}
+	buffer_append_char(buffer, ']');
+}
+
+static void json_type(const struct scx_scheduler *scheduler, struct buffer *buffer)
+{
+	buffer_append_text(buffer, ",\"type\":{");
+	json_text(buffer, "name", scheduler->type);
+	json_count(buffer, "size", scheduler->size);
+	buffer_append_char(buffer, ',');
+	json_text(buffer, "storage", scheduler->storage);
+	buffer_append_char(buffer, ',');
+	json_text(buffer, "layout", scheduler->layout);
+	buffer_append_text(buffer, ",\"members\":[");
+	for (size_t i = 0; i < scheduler->member_count; i++) {
+		const struct scx_member *member = &scheduler->members[i];
+
+		buffer_append_text(buffer, i != 0 ? ",{" : "{");
+		json_text(buffer, "name", member->name);
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "type", member->type);
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "kind", scx_kind_names[member->kind]);
+		json_count(buffer, "bit_offset", member->bit_offset);
+		json_count(buffer, "bit_size", member->bit_size);
+		json_count(buffer, "count", member->count);
+		if (member->field != SCX_FIELD_NONE) {
+			buffer_append_char(buffer, ',');
+			json_text(buffer, "reduction", scx_reduction_names[member->facts.reduction]);
+		}
+		buffer_append_char(buffer, '}');
+	}
+	buffer_append_text(buffer, "]}");
+}
+
+static void json_threads(const struct findings *findings, struct buffer *buffer)
+{
+	const struct snapshot *snapshot = findings->snapshot;
+	const struct scx_scheduler *scheduler = findings->scheduler;
+
+	buffer_append_text(buffer, ",\"threads\":[");
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		reason_id reason;
+		const uint8_t *context = scx_context(&snapshot->scx, row, &reason);
+
+		buffer_append_format(buffer, "%s{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",",
+				     row != 0 ? "," : "", snapshot->tgid[row], snapshot->tid[row]);
+		json_text(buffer, "name", thread_name(snapshot, row));
+		if (context == NULL) {
+			buffer_append_char(buffer, ',');
+			json_text(buffer, "reason",
+				  reason == REASON_READ ? "no-context" : reasons[reason].name);
+		}
+		buffer_append_text(buffer, context != NULL ? ",\"context\":{" : "}");
+		for (size_t i = 0; context != NULL && i < scheduler->member_count; i++) {
+			buffer_append_text(buffer, i != 0 ? "," : "");
+			json_append_text(buffer, scheduler->members[i].name);
+			buffer_append_char(buffer, ':');
+			append_value(scheduler, &scheduler->members[i], context, true, buffer);
+		}
+		buffer_append_text(buffer, context != NULL ? "}}" : "");
+	}
+	buffer_append_char(buffer, ']');
+}
+
+/* As the walk of the format describes its output; "tid" and "dead" are ctop's. */
+static void json_walk(const struct scx_survey *survey, struct buffer *buffer)
+{
+	buffer_append_text(buffer, ",\"walk\":{");
+	json_text(buffer, "allocator_name", survey->allocator);
+	for (size_t i = 0; i < survey->element_count; i++) {
+		const struct scx_survey_element *element = &survey->elements[i];
+
+		buffer_append_format(
+			buffer, "%s{\"idx\":%" PRId32 ",\"genn\":%" PRId32 ",\"user_addr\":%" PRIu64 ",",
+			i == 0 ? ",\"entries\":[" : ",", element->idx, element->genn, element->address);
+		json_text(buffer, "payload", element->payload);
+		if (element->tid != 0)
+			json_count(buffer, "tid", element->tid);
+		buffer_append_text(buffer, i + 1 == survey->element_count ? "}]" : "}");
+	}
+	if (survey->is_truncated)
+		buffer_append_text(buffer, ",\"truncated\":true");
+	json_count(buffer, "skipped_subtrees", survey->skipped);
+	json_count(buffer, "elem_size", survey->elem_size);
+	json_count(buffer, "payload_btf_type_id", survey->payload_type);
+	if (survey->payload_type_reason[0] != '\0') {
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "payload_type_reason", survey->payload_type_reason);
+	}
+	json_count(buffer, "dead", survey->dead);
+	buffer_append_char(buffer, '}');
+}
+
+static void print_json(const struct findings *findings, struct buffer *buffer)
+{
+	const struct feature_result *result = findings->result;
+
+	buffer_append_char(buffer, '{');
+	json_scheduler(findings, buffer);
+	buffer_append_text(buffer, ",\"contexts\":{");
+	json_text(buffer, "state", feature_state_names[result->state]);
+	if (result->state != FEATURE_STATE_ON) {
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "reason", reasons[result->reason].name);
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "detail", result->detail);
+		buffer_append_char(buffer, ',');
+		json_text(buffer, "remedy", result->remedy);
+	}
+	json_count(buffer, "of_other_tasks", findings->snapshot->scx.mismatched);
+	buffer_append_char(buffer, '}');
+	if (findings->has_maps)
+		json_maps(&findings->survey, buffer);
+	if (result->state == FEATURE_STATE_ON) {
+		json_type(findings->scheduler, buffer);
+		json_threads(findings, buffer);
+		if (findings->survey.is_walked)
+			json_walk(&findings->survey, buffer);
+	}
+	buffer_append_text(buffer, "}\n");
+}
+
+/* --- reading --- */
+
+static int take(const struct scx_options *options, struct snapshot **ret_snapshot, struct error *error)
+{
+	const struct capture_round_options round = {
+		.needed = source_bit(SOURCE_STAT), .only_needed = true, .scx = true};
+	struct capture_options capture_options = {
+		.scope = options->processes.items,
+		.scope_count = options->processes.count,
+		.backend = (enum capture_backend)options->backend.backend,
+		.scx = options->backend.scx,
+	};
+	struct capture *capture;
+	int result;
+
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		capture_options.roots[i] = options->roots.roots[i];
+	result = privilege_open_capture(&capture_options, &capture, error);
+	if (result < 0)
+		return result;
+	result = capture_round(capture, &round, NULL, ret_snapshot, error);
+	capture_close(capture);
+	privilege_lower();
+	return result;
+}
+
+/* Why there are no contexts, as a sentence with what would help. */
+static int explain(const struct feature_result *result)
+{
+	struct error error;
+
+	error_set(&error, -ENOTSUP, "no contexts: %s%s%s",
+		  result->detail != NULL ? result->detail : reasons[result->reason].words,
+		  result->remedy != NULL ? "; remedy: " : "", result->remedy != NULL ? result->remedy : "");
+	return command_failed(&error);
+}
+
+static int print(const struct scx_options *options, struct findings *findings)
+{
+	const bool is_readable = findings->result->state == FEATURE_STATE_ON;
+	struct output output = {0};
+	struct error error;
+	int result, status;
+
+	/* maps help to see why contexts cannot be read; that is what is said then */
+	result = scx_survey_find(findings->scheduler, &options->backend.scx, is_readable && options->walk,
+				 &findings->survey, &error);
+	findings->has_maps = findings->survey.map_count != 0;
+	if (options->json)
+		print_json(findings, &output.buffer);
+	else
+		print_text(findings, &output.buffer);
+	status = output_end(&output);
+	scx_survey_release(&findings->survey);
+	if (status != COMMAND_DONE)
+		return status;
+	if (!is_readable)
+		return explain(findings->result);
+	return result < 0 ? command_failed(&error) : COMMAND_DONE;
+}
+
+static int run(void *options_pointer, char **operands, int operand_count)
+{
+	const struct scx_options *options = options_pointer;
+	struct findings findings = {0};
+	struct snapshot *snapshot;
+	struct error error;
+	int status;
+
+	(void)operands;
+	(void)operand_count;
+	if (take(options, &snapshot, &error) < 0)
+		return command_failed(&error);
+	findings.snapshot = snapshot;
+	findings.scheduler = snapshot->scx.scheduler;
+	findings.result = &snapshot->provenance.features[FEATURE_SCX];
+	status = findings.scheduler != NULL ? print(options, &findings) : explain(findings.result);
+	snapshot_release(snapshot);
+	return status;
+}
+
+static const struct option own_options[] = {
+	{
+		.name = "json",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct scx_options, json),
+		.description = "one JSON object instead of text",
+	},
+	{
+		.letter = 'p',
+		.name = "pid",
+		.kind = OPTION_NUMBERS,
+		.value_name = "PID",
+		.offset = offsetof(struct scx_options, processes),
+		.minimum = 1,
+		.maximum = INT32_MAX,
+		.description = "contexts of this process only; may be given several times",
+	},
+	{
+		.name = "walk",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct scx_options, walk),
+		.description = "all contexts that the scheduler's allocator holds too, those of threads that "
+			       "ended among them",
+	},
+};
+
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+	{&backend_option_table, offsetof(struct scx_options, backend)},
+	{&root_option_table, offsetof(struct scx_options, roots)},
+};
+
+const struct command scx_command = {
+	.name = "scx",
+	.summary = "print what the sched_ext scheduler that runs keeps for each thread",
+	.usage = "[OPTION]...",
+	.details = "The scheduler, its maps, the type of its contexts, and the context of each thread. Takes "
+		   "root. Nothing in the scheduler is changed, and no page of its memory is made.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct scx_options),
+	.run = run,
+};

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# scx.sh CTOP: `ctop scx` where no contexts can be read: what is known all the same, and why the rest is not.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../project/sources.sh"
+ctop=$1
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+mkdir -p "$directory/proc/1/task/1" "$directory/none" "$directory/off/kernel/sched_ext" "$directory/on/kernel/sched_ext/root"
+echo "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0" \
+    >"$directory/proc/1/stat"
+cp "$directory/proc/1/stat" "$directory/proc/1/task/1/stat"
+echo disabled >"$directory/off/kernel/sched_ext/state"
+(
+    cd "$directory/on/kernel/sched_ext" || exit
+    echo enabled >state
+    echo 7 >enable_seq
+    echo 0 >switch_all
+    echo 3 >nr_rejected
+    echo 0 >hotplug_seq
+    printf 'lavd_1.1.4_x86_64\033[31m\n' >root/ops
+    printf 'SCX_EV_SELECT_CPU_FALLBACK 12\nSCX_EV_REFILL_SLICE_DFL 0\n' >root/events
+)
+
+# scx SYS OPTION...: its text and its complaints, and the exit status as the last line.
+scx()
+{
+    sys=$directory/$1
+    shift
+    "$ctop" scx --proc-root "$directory/proc" --sys-root "$sys" "$@" 2>&1
+    echo "status $?"
+}
+
+# expect NAME WANTED TEXT: the text has a line that matches.
+expect()
+{
+    if printf '%s\n' "$3" | grep -q -e "$2"; then
+        result "$1" ""
+    else
+        result "$1" "no line '$2' in: $3"
+    fi
+}
+
+text=$(scx none)
+expect "a kernel without sched_ext is said" '^ctop: no contexts: no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)$' "$text"
+expect "and is a failure" '^status 1$' "$text"
+text=$(scx off)
+expect "no scheduler is said" '^ctop: no contexts: no sched_ext scheduler runs$' "$text"
+expect "and is a failure too" '^status 1$' "$text"
+
+text=$(scx on)
+expect "the scheduler, fit for a terminal" '^scheduler lavd_1.1.4_x86_64?\[31m$' "$text"
+expect "how many were started" '^started   7 since boot$' "$text"
+expect "the switch mode" '^threads   those with the policy SCHED_EXT (switch_all 0)$' "$text"
+expect "refused tasks" '^rejected  3$' "$text"
+expect "its counters" '^events    SCX_EV_SELECT_CPU_FALLBACK 12$' "$text"
+expect "all of them" '^          SCX_EV_REFILL_SLICE_DFL 0$' "$text"
+expect "why there are no contexts" '^ctop: no contexts: only in the initial pid namespace$' "$text"
+expect "which is a failure" '^status 1$' "$text"
+
+text=$(scx on --json)
+expect "all of it as JSON" '^{"scheduler":{"name":"lavd_1.1.4_x86_64\\u001b\[31m","family":"lavd","enable_seq":7,"switch_all":0,"nr_rejected":3,"events":{"SCX_EV_SELECT_CPU_FALLBACK":12,"SCX_EV_REFILL_SLICE_DFL":0}},"contexts":{"state":"off","reason":"other-namespace","detail":"only in the initial pid namespace","remedy":null,"of_other_tasks":0}}$' "$text"
+expect "with the same status" '^status 1$' "$text"
+expect "an operand is misuse" '^status 2$' "$(scx on something)"
+expect "a process that is none is misuse" '^status 2$' "$(scx on -p 0)"
+finish
