@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "../system/harness.h"
+#include "../ui/pty_screen.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "capture/scx/scx_reader.h"
@@ -38,9 +39,10 @@ enum {
 
 /* As sched_ext computes them: sched_weight_to_cgroup() of kernel/sched/sched.h. */
 static const struct {
+	const char *name;
 	int nice;
 	uint64_t weight;
-} expected[WORKERS] = {{0, 100}, {10, 11}, {-5, 305}};
+} expected[WORKERS] = {{"plainspin", 0, 100}, {"nicespin", 10, 11}, {"keenspin", -5, 305}};
 
 static void rest(void)
 {
@@ -150,6 +152,7 @@ static void workers_start(void)
 		assert_true(process >= 0);
 		if (process == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			prctl(PR_SET_NAME, expected[i].name);
 			for (volatile uint64_t turn = 0;; turn = turn + 1)
 				;
 		}
@@ -466,6 +469,190 @@ static void finds_a_scheduler_without_a_link(void **state)
 	check_variant(words, true);
 }
 
+/* --- what ctop makes of them --- */
+
+/* Whether sched_ext schedules a thread, by proc_pid_sched(5). */
+static bool kernel_says_ext(int thread)
+{
+	char path[64], line[256];
+	int enabled = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/sched", thread);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (enabled < 0 && fgets(line, sizeof(line), file) != NULL)
+		sscanf(line, "ext.enabled : %d", &enabled);
+	fclose(file);
+	assert_true(enabled >= 0);
+	return enabled != 0;
+}
+
+/* The number that a captured context has in a member: pointers have none, arrays one for each element. */
+static int64_t captured_field(yajl_val snapshot, yajl_val thread, const char *name)
+{
+	yajl_val members = json_member(json_member(json_member(snapshot, "ctop"), "scx"), "members");
+	yajl_val values = json_member(json_member(thread, "ctop"), "scx");
+	size_t place = 0;
+
+	assert_non_null(members);
+	assert_non_null(values);
+	for (size_t i = 0; i < members->u.array.len; i++) {
+		yajl_val member = members->u.array.values[i], count = json_member(member, "count");
+
+		if (strcmp(json_text(member, "name"), name) == 0) {
+			assert_true(place < values->u.array.len);
+			return YAJL_GET_INTEGER(values->u.array.values[place]);
+		}
+		if (strcmp(json_text(member, "kind"), "pointer") != 0)
+			place += count != NULL ? (size_t)YAJL_GET_INTEGER(count) : 1;
+	}
+	fail_msg("the file has no member %s", name);
+	return 0;
+}
+
+/* A snapshot in which the workers have these weights; they had them before. */
+static void check_capture(const uint64_t weights[])
+{
+	yajl_val snapshot = capture_snapshot(0);
+
+	for (size_t i = 0; i < WORKERS; i++) {
+		yajl_val thread = snapshot_thread(snapshot, workers.processes[i]);
+
+		assert_non_null(thread);
+		assert_true(kernel_says_ext(workers.processes[i]));
+		assert_true(YAJL_IS_TRUE(json_member(thread, "ext_enabled")));
+		assert_int_equal(captured_field(snapshot, thread, "pid"), workers.processes[i]);
+		assert_int_equal(captured_field(snapshot, thread, "weight"), weights[i]);
+	}
+	/* of the highest scheduling class, which no scheduler gets: migration/0 on each host */
+	for (int thread = 2; thread < 100; thread++) {
+		yajl_val record = snapshot_thread(snapshot, thread);
+
+		if (record == NULL || strcmp(json_text(record, "comm"), "migration/0") != 0)
+			continue;
+		assert_false(kernel_says_ext(thread));
+		assert_true(YAJL_IS_FALSE(json_member(record, "ext_enabled")));
+		yajl_tree_free(snapshot);
+		return;
+	}
+	fail_msg("there is no migration/0");
+}
+
+static void captures_contexts(void **state)
+{
+	static const char *const words[] = {"after", NULL};
+	static const uint64_t reniced[WORKERS] = {11, 11, 11};
+	uint64_t weights[WORKERS];
+	struct subject subject;
+	struct state before;
+
+	(void)state;
+	scheduler_start(words);
+	read_state(&before);
+	workers_start();
+	subject_open(&subject);
+	for (size_t i = 0; i < WORKERS; i++)
+		weights[i] = expected[i].weight;
+	wait_for_weights(&subject, weights);
+	check_capture(weights);
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], 10), 0);
+	wait_for_weights(&subject, reniced);
+	check_capture(reniced);
+	subject_close(&subject);
+	assert_same_state(&before);
+	workers_end();
+	scheduler_end();
+}
+
+/* The number under the heading WEIGHT in the row of a worker, -1 for none. */
+static int shown_weight(struct pty_screen *pty, const char *name)
+{
+	int column, heading = pty_find(pty, "WEIGHT", &column), row = pty_find(pty, name, NULL), weight = -1;
+	const char *text;
+
+	if (heading < 0 || row < 0)
+		return -1;
+	text = pty_row(pty, row);
+	/* it ends where the heading does */
+	if (strlen(text) < (size_t)column)
+		return -1;
+	return sscanf(text + column, "%d", &weight) == 1 ? weight : -1;
+}
+
+static bool weights_are_shown(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < WORKERS; i++) {
+		if (shown_weight(pty, expected[i].name) != (int)expected[i].weight)
+			return false;
+	}
+	return true;
+}
+
+static bool no_weight_is_shown(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty_find(pty, "WEIGHT", NULL) < 0;
+}
+
+/* Whether a word stands in the line of tabs. */
+static bool has_tab(struct pty_screen *pty, const void *context)
+{
+	int row = pty_find(pty, "1 Overview", NULL);
+
+	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
+}
+
+/* The screen follows: another scheduler with other fields, none, another one again. */
+static void screen_follows_schedulers(void **state)
+{
+	static const char *const words[] = {"after", "direct", NULL}, *const last[] = {"before", NULL};
+	static const char *const arguments[] = {CTOP_PROGRAM, "-t", "scx",          "-d",
+						"1",          "-g", "thread-exact", NULL};
+	static const struct pty_options options = {.rows = 50, .columns = 240};
+	char line[64];
+	struct pty_screen pty;
+
+	(void)state;
+	scheduler_start(words);
+	workers_start();
+	pty_start(&pty, &options, arguments);
+	pty_wait_text(&pty, "ctop_after");
+	pty_type(&pty, "/spin\r");
+	pty_wait(&pty, weights_are_shown, NULL, "the weights of the first scheduler");
+	assert_true(pty_find(&pty, "SLEEP_COUNT", NULL) < 0);
+
+	kill(scheduler.child, SIGUSR1);
+	assert_true(helper_answer(&scheduler, line, sizeof(line)));
+	assert_string_equal(line, "enabled direct");
+	pty_wait_text(&pty, "ctop_direct");
+	pty_wait_text(&pty, "SLEEP_COUNT");
+	pty_wait(&pty, weights_are_shown, NULL, "the weights of the second scheduler");
+	assert_true(pty_find(&pty, "ctop_after", NULL) < 0);
+
+	/* no value of a scheduler that has gone, and no tab */
+	scheduler_end();
+	pty_wait_text(&pty, "is gone, and the tab Scx with it");
+	pty_wait(&pty, no_weight_is_shown, NULL, "no weights");
+	pty_wait(&pty, has_tab, "Latency", "the other tabs");
+	assert_false(has_tab(&pty, "Scx"));
+
+	/* from the first tab back to the last one */
+	scheduler_start(last);
+	pty_wait(&pty, has_tab, "Scx", "the tab of a scheduler");
+	pty_type(&pty, "\033[Z");
+	pty_wait_text(&pty, "ctop_before");
+	pty_wait(&pty, weights_are_shown, NULL, "the weights of the last scheduler");
+	assert_true(pty_find(&pty, "SLEEP_COUNT", NULL) < 0);
+	pty_type(&pty, "\x03");
+	assert_int_equal(pty_wait_end(&pty), 0);
+	pty_release(&pty);
+	workers_end();
+	scheduler_end();
+}
+
 /* --- one that was released, which says nothing to its loader's output that could be waited for --- */
 
 static const char *released;
@@ -560,6 +747,8 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(reads_contexts_behind_their_id, clean),
 		cmocka_unit_test_teardown(reads_contexts_before_their_id, clean),
 		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
+		cmocka_unit_test_teardown(captures_contexts, clean),
+		cmocka_unit_test_teardown(screen_follows_schedulers, clean),
 	};
 
 	if (count == 3 && strcmp(words[1], "--released") == 0) {

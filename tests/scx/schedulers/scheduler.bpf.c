@@ -202,6 +202,10 @@ int test_stopping(__u64 *arguments)
 	/* a task that runs when the scheduler begins has not been seen to start */
 	if (context != NULL && context->last_run_at != 0)
 		context_account(context, task->se.sum_exec_runtime - context->exec_before);
+#ifdef SCHEDULER_DIRECT
+	if (context != NULL && arguments[1] == 0)
+		context->sleep_count++;
+#endif
 	return 0;
 }
 

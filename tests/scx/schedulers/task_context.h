@@ -30,6 +30,10 @@ struct task_ctx {
 	enum task_class class;
 	__u32 on_cpu : 1;
 	__u32 last_cpu : 12;
+#ifdef SCHEDULER_DIRECT
+	__u64 sleep_count; /* how often it left a CPU to sleep; only here, so that fields of two schedulers
+			      differ */
+#endif
 	__u32 recent[3]; /* us at a time on a CPU: arrays are no fields */
 };
 
