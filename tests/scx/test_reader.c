@@ -6,6 +6,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -148,6 +150,20 @@ static const struct scx_member *find_member(const struct scx_scheduler *schedule
 static uint64_t read_member(const struct subject *subject, const struct scx_record *record, const char *name)
 {
 	return scx_member_read(find_member(subject->scheduler, name), scx_record_context(record), 0);
+}
+
+/* Waits until the kernel knows no map of this id; ids are not given again soon. */
+static void wait_for_end_of_map(uint32_t id)
+{
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
+	int map;
+
+	while ((map = bpf_map_get_fd_by_id(id)) >= 0) {
+		close(map);
+		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
+		usleep(1000);
+	}
+	assert_int_equal(map, -ENOENT);
 }
 
 /* --- all fields --- */
@@ -363,6 +379,107 @@ static void test_nice(void **state)
 	}
 }
 
+/* --- another process's --- */
+
+/* Whether a context is the one of its thread. A storage that is the context is the thread's own while it is
+ * filled. */
+static bool is_right(const struct subject *subject, const struct scx_record *record)
+{
+	bool is_filled = strcmp(subject->scheduler->layout, "task storage") != 0;
+	uint64_t pid = read_member(subject, record, "pid"), seal = read_member(subject, record, "seal");
+
+	return (pid == record->tid || (!is_filled && pid == 0)) &&
+	       (seal == context_seal(record->tid) || (!is_filled && seal == 0));
+}
+
+struct other {
+	pid_t pid;
+	int input;    /* what it reads; it ends when this is closed */
+	FILE *output; /* what it prints */
+};
+
+static void start_other(struct other *other, enum fixture_layout layout)
+{
+	char threads[16];
+	int input[2], output[2];
+
+	snprintf(threads, sizeof(threads), "%d", SOME);
+	assert_int_equal(pipe2(input, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+	other->pid = fork();
+	assert_true(other->pid >= 0);
+	if (other->pid == 0) {
+		dup2(input[0], STDIN_FILENO);
+		dup2(output[1], STDOUT_FILENO);
+		execl(SCHEDULER_LIKE, "scheduler_like", fixture_layout_name(layout), threads, "churn", NULL);
+		_exit(127);
+	}
+	close(input[0]);
+	close(output[1]);
+	other->input = input[1];
+	other->output = fdopen(output[0], "re");
+	assert_non_null(other->output);
+}
+
+static void end_other(struct other *other)
+{
+	int status;
+
+	close(other->input);
+	assert_int_equal(waitpid(other->pid, &status, 0), other->pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	fclose(other->output);
+}
+
+/* The contexts belong to another process, as those of schedulers do, and change while they are read. */
+static void test_other_process(void **state)
+{
+	(void)state;
+	if (!fixture_works(&error)) {
+		print_message("SKIP: %s\n", error.text);
+		skip();
+	}
+	for (enum fixture_layout layout = 0; layout < FIXTURE_LAYOUTS; layout++) {
+		uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S, longest = 0;
+		uint32_t program, types, maps[3];
+		struct scx_run run = {.name = "other_1.0", .enable_seq = 1, .maps = maps, .map_count = 3};
+		struct subject subject = {0};
+		struct feature_result result;
+		struct other other;
+
+		start_other(&other, layout);
+		assert_int_equal(fscanf(other.output, "ready program=%u btf=%u storage=%u arena=%u data=%u",
+					&program, &types, &maps[0], &maps[1], &maps[2]),
+				 5);
+		run.map_count = layout == FIXTURE_DIRECT ? 1 : 3;
+		subject.reader = scx_reader_open(&run, NULL, &subject.arena, &result);
+		if (subject.reader == NULL)
+			fail_msg("layout %s: %s", fixture_layout_name(layout), result.detail);
+		subject.scheduler = scx_reader_scheduler(subject.reader);
+		/* until run time has been seen to grow: the others come and go between two turns */
+		while (longest < 3 * NS_PER_MS) {
+			assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
+			read_all(&subject);
+			assert_in_range(subject.reading.count, SOME / 2, SOME);
+			for (size_t i = 0; i < subject.reading.count; i++) {
+				const struct scx_record *record = scx_reading_record(&subject.reading, i);
+				uint64_t runtime = read_member(&subject, record, "sum_runtime");
+
+				assert_int_equal(record->tgid, other.pid);
+				if (!is_right(&subject, record))
+					assert_false(scx_record_is_own(record));
+				if (!scx_record_is_own(record))
+					continue;
+				longest = runtime > longest ? runtime : longest;
+			}
+		}
+		scx_reader_close(subject.reader);
+		end_other(&other);
+		wait_for_end_of_map(maps[0]);
+		arena_release(&subject.arena);
+	}
+}
+
 /* --- slots --- */
 
 /* Threads without a context give nothing, whatever stands in the slot they had. */
@@ -441,21 +558,14 @@ struct churn_result {
 /* Counts what a pass read while slots changed hands. */
 static void count_reads(const struct subject *subject, struct churn_result *result)
 {
-	bool direct = fixture_layout(subject->fixture) == FIXTURE_DIRECT;
-
 	for (size_t i = 0; i < subject->reading.count; i++) {
 		const struct scx_record *record = scx_reading_record(&subject->reading, i);
-		uint64_t pid = read_member(subject, record, "pid");
-		uint64_t seal = read_member(subject, record, "seal");
-		bool is_own = scx_record_is_own(record);
-		/* a storage that is the context is the thread's own while it is being filled */
-		bool is_right = (pid == record->tid || (direct && pid == 0)) &&
-				(seal == context_seal(record->tid) || (direct && seal == 0));
+		bool is_own = scx_record_is_own(record), is_threads = is_right(subject, record);
 
 		result->reads++;
 		result->mismatched += !is_own;
-		result->other += !is_right;
-		result->other_despite_id += is_own && !is_right;
+		result->other += !is_threads;
+		result->other_despite_id += is_own && !is_threads;
 	}
 }
 
@@ -541,20 +651,6 @@ static void wait_for_passes(struct background *background, unsigned int count)
 		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
 		usleep(1000);
 	}
-}
-
-/* Waits until the kernel knows no map of this id; ids are not given again soon. */
-static void wait_for_end_of_map(uint32_t id)
-{
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
-	int map;
-
-	while ((map = bpf_map_get_fd_by_id(id)) >= 0) {
-		close(map);
-		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
-		usleep(1000);
-	}
-	assert_int_equal(map, -ENOENT);
 }
 
 /* The scheduler ends while it is read, and another one begins. What was read of the old one stays right, and
@@ -769,9 +865,11 @@ static void test_walk(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields), cmocka_unit_test(test_nice),   cmocka_unit_test(test_freed),
-		cmocka_unit_test(test_stale),  cmocka_unit_test(test_churn),  cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_pages),  cmocka_unit_test(test_choice), cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_fields),        cmocka_unit_test(test_nice),
+		cmocka_unit_test(test_freed),         cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_churn),         cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_other_process), cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_choice),        cmocka_unit_test(test_walk),
 	};
 
 	is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
