@@ -173,6 +173,7 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 		return scalar->type == JSON_NUMBER;
 	case MEMBER_WAITS:
 		loader->knows_waits = scalar->type == JSON_STRING &&
+				      scalar->length == strlen(MEMBER_WAITS_UNDER_WAY) &&
 				      json_is_equal(MEMBER_WAITS_UNDER_WAY, scalar->text, scalar->length);
 		return scalar->type == JSON_STRING;
 	default:
