@@ -229,6 +229,8 @@ static int next_element(struct loader *loader, struct frame *frame)
 	size_t length;
 	int more;
 
+	if (frame->container->short_cut != NULL)
+		frame->container->short_cut(loader, frame);
 	if (frame->container->type == JSON_ARRAY)
 		return json_reader_element(&loader->json);
 	more = json_reader_member(&loader->json, JSON_TEXT_MAX, &name, &length);

@@ -45,6 +45,8 @@ struct container {
 	const struct object *element;
 	void *(*begin_element)(struct loader *loader, struct frame *frame);
 	void (*end_element)(struct loader *loader, const struct frame *element);
+	/* Takes as many elements as short cuts can, and counts them in frame->index; may be NULL. */
+	void (*short_cut)(struct loader *loader, struct frame *frame);
 	/* Called when the container ends; may be NULL. */
 	void (*end)(struct loader *loader, struct frame *frame);
 };
@@ -231,6 +233,7 @@ void *load_scx_begin_member(struct loader *loader, struct frame *frame);
 bool load_scx_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
 void load_scx_end_member(struct loader *loader, const struct frame *element);
 bool load_scx_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_scx_take_values(struct loader *loader, struct frame *frame);
 void load_scx_end_values(struct loader *loader, struct frame *frame);
 
 /* Why the thread that is being read has no context that it should have. */

@@ -419,7 +419,7 @@ const struct container load_containers[MEMBER_TYPE_COUNT] = {
 				.begin_element = load_scx_begin_member, .end_element = load_scx_end_member},
 	[MEMBER_SCX_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_scx_enumerator},
 	[MEMBER_SCX_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_scx_value,
-			       .end = load_scx_end_values},
+			       .short_cut = load_scx_take_values, .end = load_scx_end_values},
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 };

@@ -168,6 +168,14 @@ bool load_scx_value(struct loader *loader, struct frame *frame, const struct jso
 	return true;
 }
 
+void load_scx_take_values(struct loader *loader, struct frame *frame)
+{
+	uint64_t value;
+
+	for (; json_reader_take_element(&loader->json, &value); frame->index++)
+		keep_number(&loader->scx.numbers, value);
+}
+
 static void add_pending(struct loader *loader, uint32_t numbers, bool is_list, reason_id reason)
 {
 	*MEMORY_APPEND(loader->scx.pending.items, loader->scx.pending.count,

@@ -196,4 +196,31 @@ static inline bool json_reader_take_number(struct json_reader *reader, size_t of
 	return true;
 }
 
+/*
+ * Short cut: takes the next element of an array, with the comma before it, where it is a whole number of at
+ * most JSON_DIGITS_MAX digits and a comma or ] follows; one below 0 comes as (uint64_t)(int64_t). False, and
+ * nothing is taken, as above, also for one below INT64_MIN.
+ */
+static inline bool json_reader_take_element(struct json_reader *reader, uint64_t *ret_value)
+{
+	const char *text = reader->next;
+	bool is_negative;
+	uint64_t value;
+	size_t count;
+
+	if (reader->end - text < JSON_DIGITS_MAX + 3 || (!reader->fresh && *text != ','))
+		return false;
+	text += !reader->fresh;
+	is_negative = *text == '-';
+	text += is_negative;
+	count = json_parse_digits(text, &value);
+	if (count == 0 || (*text == '0' && count > 1) || (text[count] != ',' && text[count] != ']') ||
+	    (is_negative && value > (uint64_t)INT64_MAX + 1))
+		return false;
+	reader->next = text + count;
+	reader->fresh = false;
+	*ret_value = is_negative ? 0 - value : value;
+	return true;
+}
+
 #endif

@@ -209,6 +209,28 @@ static uint64_t read_whole(const uint8_t *bytes, uint32_t bit_size)
 	}
 }
 
+static void write_whole(uint8_t *bytes, uint32_t bit_size, uint64_t value)
+{
+	const uint8_t byte = (uint8_t)value;
+	const uint16_t half = (uint16_t)value;
+	const uint32_t word = (uint32_t)value;
+
+	switch (bit_size) {
+	case 8:
+		memcpy(bytes, &byte, sizeof(byte));
+		break;
+	case 16:
+		memcpy(bytes, &half, sizeof(half));
+		break;
+	case 32:
+		memcpy(bytes, &word, sizeof(word));
+		break;
+	default:
+		memcpy(bytes, &value, sizeof(value));
+		break;
+	}
+}
+
 uint64_t scx_member_read(const struct scx_member *member, const uint8_t *context, size_t index)
 {
 	const uint64_t start = member->bit_offset + (uint64_t)index * member->bit_size;
@@ -236,6 +258,10 @@ void scx_member_write(const struct scx_member *member, uint8_t *context, size_t 
 
 	if (!scx_member_has_numbers(member) || index >= member->count)
 		return;
+	if (is_whole(member, start)) {
+		write_whole(context + start / BITS, member->bit_size, value);
+		return;
+	}
 	for (uint32_t bit = 0; bit < member->bit_size; bit++) {
 		const uint64_t place = bit_place(member, start, bit);
 		const uint8_t mask = (uint8_t)(1U << place % BITS);

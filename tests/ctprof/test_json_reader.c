@@ -263,6 +263,63 @@ static void test_short_cut_for_numbers(void **state)
 	}
 }
 
+/* The same of elements of arrays, which may be negative; what it leaves is taken or refused in full. */
+static void test_short_cut_for_elements(void **state)
+{
+#define MORE "                        "
+	static const struct {
+		const char *text;
+		size_t taken; /* bytes; 0: it is left */
+		uint64_t value;
+	} elements[] = {
+		{"7,8]" MORE, 1, 7},
+		{"-0]" MORE, 2, 0},
+		{"-5]" MORE, 2, (uint64_t)-5},
+		{"9999999999999999999," MORE, 19, UINT64_C(9999999999999999999)},
+		{"-9223372036854775808," MORE, 20, (uint64_t)INT64_MIN},
+		{"-9223372036854775809," MORE, 0, 0},
+		{"18446744073709551615]" MORE, 0, 0},
+		{"07]" MORE, 0, 0},
+		{"-]" MORE, 0, 0},
+		{"]" MORE, 0, 0},
+		{"7 ]" MORE, 0, 0},
+		{"7}" MORE, 0, 0},
+		{"7.5]" MORE, 0, 0},
+		{"7e1]" MORE, 0, 0},
+		{" 7]" MORE, 0, 0},
+		{"\"7\"]" MORE, 0, 0},
+		{",7]" MORE, 0, 0},
+		{"7]", 0, 0}, /* the piece may end in the middle of the number */
+	};
+#undef MORE
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
+		for (int first = 0; first < 2; first++) {
+			char *text = memory_format("%s%s", first ? "[" : "[1,", elements[i].text);
+			struct json_scalar scalar;
+			struct json_reader reader;
+			uint64_t value = 3;
+
+			json_reader_begin(&reader, text, strlen(text), NULL, NULL);
+			json_reader_enter(&reader);
+			if (!first) {
+				assert_int_equal(json_reader_element(&reader), 1);
+				assert_int_equal(json_reader_scalar(&reader, &scalar), 0);
+			}
+			assert_int_equal(json_reader_take_element(&reader, &value), elements[i].taken != 0);
+			assert_true(value == (elements[i].taken != 0 ? elements[i].value : 3));
+			assert_ptr_equal(reader.next, text +
+							      (first                    ? 1
+							       : elements[i].taken != 0 ? 3
+											: 2) +
+							      elements[i].taken);
+			json_reader_release(&reader);
+			free(text);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_failing_fetch),
 		cmocka_unit_test(test_short_cut_for_numbers),
+		cmocka_unit_test(test_short_cut_for_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
