@@ -39,6 +39,8 @@ static bool rounds_done(const struct ui *ui)
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
+	bool resorted;
+
 	/* while paused, only a round that the user asked for changes the screen */
 	if (ui->settings.paused && !is_base) {
 		snapshot_release(snapshot);
@@ -50,10 +52,10 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		session_set_base(ui->session);
 		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
 	}
-	navigate_follow_scheduler(ui);
+	resorted = navigate_follow_scheduler(ui);
 	screen_list_refresh(ui);
-	/* the rows are sorted for the first time, so a cursor that was not moved goes to the first of them */
-	if (session_round_count(ui->session) == 2 && !ui->list.moved)
+	/* rows that are sorted for the first time: a cursor that was not moved goes to the first of them */
+	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
 	screen_metrics_refresh(ui);
 	screen_pages_refresh(ui);
@@ -228,7 +230,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	terminal_take_size();
 	if (options->before != NULL)
 		screen_comparison_begin(&ui);
-	navigate_follow_scheduler(&ui);
+	(void)navigate_follow_scheduler(&ui);
 	screen_list_refresh(&ui);
 	navigate_tell_host(&ui);
 	prepare_waits(&loop, signals);

@@ -207,8 +207,9 @@ static void leave_tab(struct view *view)
 		view_set_tab(view, TAB_OVERVIEW);
 }
 
-void navigate_follow_scheduler(struct ui *ui)
+bool navigate_follow_scheduler(struct ui *ui)
 {
+	const enum column sort = ui->view.sort;
 	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
 	const char *name = scheduler != NULL                     ? scheduler->name
 			   : session_scheduler_runs(ui->session) ? ""
@@ -236,6 +237,7 @@ void navigate_follow_scheduler(struct ui *ui)
 		change_scheduler(ui, name, was_there && !same && *last != '\0' && *name != '\0');
 	}
 	free(last);
+	return ui->view.sort != sort;
 }
 
 void navigate_kernel_threads(struct ui *ui)

@@ -196,8 +196,11 @@ void navigate_tab(struct ui *ui); /* by ui->action and ui->key */
 void navigate_to_tab(struct ui *ui, enum tab tab);
 void navigate_kernel_threads(struct ui *ui);
 
-/* After a round: the tab Scx shows the fields of the scheduler that runs now, or goes with it. */
-void navigate_follow_scheduler(struct ui *ui);
+/*
+ * After a round: the tab Scx shows the fields of the scheduler that runs now, or goes with it. Returns
+ * whether the rows are sorted by something else now.
+ */
+bool navigate_follow_scheduler(struct ui *ui);
 void navigate_right(struct ui *ui);
 
 /* Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. */

@@ -347,8 +347,6 @@ static void add_scheduler(struct header_line *line, const struct ui *ui, int res
 	const char *name = scheduler != NULL ? scheduler->family : "on";
 	struct buffer text = {0};
 
-	if (!session_scheduler_runs(ui->session))
-		return;
 	buffer_append_format(&text, "scx %s", name);
 	append_scheduler_uptime(ui, &text);
 	buffer_append_format(&text, " %s", switch_words(now));
@@ -367,15 +365,18 @@ static void add_rejected(struct header_line *line, const struct snapshot *now)
 	    number_group_digits(now->sched_ext.nr_rejected, digits));
 }
 
-/* A line of its own, on the tab Scx. */
-static void draw_scheduler(struct ui *ui, int y)
+/* What there is to say of it, under its whole name or its family's. */
+static struct header_line make_scheduler_line(const struct ui *ui, bool whole)
 {
 	const struct snapshot *now = session_now(ui->session);
 	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
 	struct header_line line = {0};
 	struct buffer text = {0};
 
-	add(&line, STYLE_STRONG, "%s", scheduler != NULL ? scheduler->name : "a sched_ext scheduler");
+	add(&line, STYLE_STRONG, "%s",
+	    scheduler == NULL ? "a sched_ext scheduler"
+	    : whole           ? scheduler->name
+			      : scheduler->family);
 	line.segments[0].is_name = true;
 	append_scheduler_uptime(ui, &text);
 	if (text.length != 0)
@@ -386,11 +387,21 @@ static void draw_scheduler(struct ui *ui, int y)
 		add_rejected(&line, now);
 	}
 	add_scheduler_events(&line, ui);
+	return line;
+}
+
+/* A line of its own, on the tab Scx. Events are worth more than the version in the name. */
+static void draw_scheduler(struct ui *ui, int y)
+{
+	struct header_line line = make_scheduler_line(ui, true);
+
+	if (line_width(&line) - 2 > draw_screen_width())
+		line = make_scheduler_line(ui, false);
 	draw_left(&line, y, draw_screen_width());
 }
 
 /* The host as a whole: CPUs, run queue, pressure, memory. */
-static void draw_host(struct ui *ui, int y)
+static void draw_host(struct ui *ui, int y, bool with_scheduler)
 {
 	const struct snapshot *now = session_now(ui->session);
 	struct header_line line = {0}, memory = {0};
@@ -403,9 +414,10 @@ static void draw_host(struct ui *ui, int y)
 	add_count(&line, "blocked", now->provenance.procs_blocked);
 	add_pressure(&line, ui);
 	add_memory(&memory, now);
-	add_scheduler(&line, ui, line_width(&memory));
+	if (with_scheduler)
+		add_scheduler(&line, ui, line_width(&memory));
 	add_memory(&line, now);
-	if (ui->view.tab != TAB_SCX && session_scheduler_runs(ui->session)) {
+	if (with_scheduler) {
 		if (now->sched_ext.nr_rejected != 0)
 			add_rejected(&line, now);
 		add_scheduler_events(&line, ui);
@@ -567,15 +579,16 @@ static void draw_data(struct ui *ui, int y)
 
 int screen_header_draw(struct ui *ui, int lines)
 {
+	const bool runs = session_now(ui->session) != NULL && session_scheduler_runs(ui->session);
+	const bool own_line = runs && lines >= 4 && ui->view.tab == TAB_SCX;
 	int y = 0;
 
 	draw_where(ui, y++);
 	if (lines >= 3)
-		draw_host(ui, y++);
+		draw_host(ui, y++, runs && !own_line);
 	if (lines >= 2)
 		draw_data(ui, y++);
-	if (lines >= 4 && ui->view.tab == TAB_SCX && session_now(ui->session) != NULL &&
-	    session_scheduler_runs(ui->session))
+	if (own_line)
 		draw_scheduler(ui, y++);
 	return y;
 }

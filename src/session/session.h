@@ -87,8 +87,9 @@ void session_table_fill(struct session *session, const struct view *view, struct
 
 /*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
- * s, since base, source. Its heading says what a thread does at present, NULL where that is not known. NULL
- * when the row is gone.
+ * s, since base, source; and what a sched_ext scheduler keeps ("scx.NAME"): of a thread its whole context, of
+ * a group the fields. On the tab Scx that comes first. Its heading says what a thread does at present, NULL
+ * where that is not known. NULL when the row is gone.
  */
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length);
