@@ -66,7 +66,7 @@ static const struct scx_member members[MEMBER_COUNT] = {
 
 static struct scx_scheduler *make_scheduler(uint64_t enable_seq)
 {
-	struct scx_scheduler *scheduler = scx_scheduler_create("rusty_1.0.9_x86_64", "task_ctx", "task_data",
+	struct scx_scheduler *scheduler = scx_scheduler_create("plain_1.0.9_x86_64", "task_ctx", "task_data",
 							       "task storage", 56);
 
 	scheduler->enable_seq = enable_seq;
@@ -154,11 +154,11 @@ static void test_reductions(void **state)
 	struct table *table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
 
 	(void)state;
-	/* the fields that matter of this scheduler come first, and the table is sorted by the first */
+	/* the fields in the order of their type, and the table is sorted by the first */
 	assert_string_equal(table->columns[2].title, "WEIGHT");
 	assert_string_equal(table->columns[3].title, "SUM_RUNTIME%");
 	assert_string_equal(table->columns[3].name, "scx.sum_runtime_percent");
-	assert_string_equal(table->columns[4].title, "DOM_ID");
+	assert_string_equal(table->columns[4].title, "LAT_CRI");
 	assert_int_equal(table->sort_column, 2);
 	assert_field(table, "app", "weight", "300");
 	assert_field(table, "app", "sum_runtime", "300.0"); /* 6 s in 2 s */
@@ -355,7 +355,7 @@ static void test_explanation(void **state)
 	(void)state;
 	explain(session, "dom_id", &lines);
 	assert_has(&lines, "dom_id: u32 at byte 28 of task_ctx (56 bytes), which the scheduler "
-			   "rusty_1.0.9_x86_64 keeps");
+			   "plain_1.0.9_x86_64 keeps");
 	assert_has(&lines, "found in the map task_data: task storage");
 	assert_has(&lines, "groups: count, as the table of known names says");
 	assert_has(&lines, "3 of 3 threads");
@@ -369,7 +369,7 @@ static void test_explanation(void **state)
 	assert_has(&lines, "Value: -1.333");
 	assert_has(&lines, "groups: mean, as nothing is known of the name");
 	explain(session, "unheard_of", &lines);
-	assert_has(&lines, "rusty_1.0.9_x86_64 has no such field");
+	assert_has(&lines, "plain_1.0.9_x86_64 has no such field");
 	/* a thread's members, of whatever kind */
 	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
@@ -436,7 +436,7 @@ static void test_evidence(void **state)
 	snapshot_finish(snapshot);
 	evidence_append_lines(snapshot, 0, 0, &lines);
 	assert_has(&lines,
-		   "SCX  scheduler rusty_1.0.9_x86_64: task_ctx, 56 bytes, 8 fields, in the map "
+		   "SCX  scheduler plain_1.0.9_x86_64: task_ctx, 56 bytes, 8 fields, in the map "
 		   "task_data (task storage)\n"
 		   "  2 contexts read, 1 threads without one, 1 belonged to another task, 0 not read\n");
 	buffer_release(&lines);

@@ -134,9 +134,12 @@ static void test_fields(void **state)
 	assert_string_equal(scx_field(runtime)->title, "SUM_RUNTIME");
 	assert_string_equal(scx_field(other)->title, "SUM_RUNTIM~2");
 	assert_int_equal(scx_field_intern(""), SCX_FIELD_NONE);
-	assert_int_equal(scx_field_facts_of("rusty", "sum_runtime", SCX_KIND_UNSIGNED).reduction,
+	assert_int_equal(scx_field_facts_of("other", "sum_runtime", SCX_KIND_UNSIGNED).reduction,
 			 SCX_REDUCTION_COUNTER);
-	assert_int_equal(scx_field_facts_of("rusty", "sum_runtime", SCX_KIND_UNSIGNED).ladder, LADDER_NS);
+	assert_int_equal(scx_field_facts_of("other", "sum_runtime", SCX_KIND_UNSIGNED).ladder, LADDER_NS);
+	/* there it begins anew at each wakeup */
+	assert_int_equal(scx_field_facts_of("rusty", "sum_runtime", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_SUM);
 	assert_int_equal(scx_field_facts_of(NULL, "x.last_run_at", SCX_KIND_UNSIGNED).reduction,
 			 SCX_REDUCTION_AGE);
 	assert_int_equal(scx_field_facts_of(NULL, "dom_id", SCX_KIND_UNSIGNED).reduction,
@@ -158,7 +161,7 @@ static void test_fields(void **state)
 	assert_int_equal(scx_field_scheduler("ctop_mini"), 9);
 	assert_true(scx_field_place("lavd", "lat_cri") < scx_field_place("lavd", "avg_runtime"));
 	assert_int_equal(scx_field_place("lavd", "unheard_of"), SIZE_MAX);
-	scx_field_describe(other, scx_field_facts_of("rusty", "other.sum_runtime", SCX_KIND_UNSIGNED),
+	scx_field_describe(other, scx_field_facts_of("other", "other.sum_runtime", SCX_KIND_UNSIGNED),
 			   SCX_KIND_UNSIGNED);
 	assert_int_equal(scx_field_described(other, &kind).reduction, SCX_REDUCTION_COUNTER);
 	assert_int_equal(kind, SCX_KIND_UNSIGNED);

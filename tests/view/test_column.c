@@ -326,8 +326,8 @@ static void test_scheduler(void **state)
 	assert_int_equal(view_columns(&view, columns), 5);
 	assert_int_equal(columns[0], COLUMN_THR);
 	assert_int_equal(columns[1], COLUMN_EXT);
-	assert_string_equal(column_name(columns[2]), "scx.weight");
-	assert_string_equal(column_name(columns[3]), "scx.sum_runtime");
+	assert_string_equal(column_name(columns[2]), "scx.sum_runtime");
+	assert_string_equal(column_name(columns[3]), "scx.weight");
 	assert_string_equal(column_name(columns[4]), "scx.dom_mask");
 	assert_int_equal(view.sort, columns[2]);
 	/* as many as fit, and the one that the table is sorted by */
