@@ -410,65 +410,6 @@ static void check_walk(struct subject *subject, bool has_allocator)
 	buffer_release(&text);
 }
 
-static void check_variant(const char *const *words, bool has_allocator)
-{
-	static const uint64_t renice_weights[WORKERS] = {11, 305, 100};
-	static const int renice[WORKERS] = {10, -5, 0};
-	uint64_t weights[WORKERS];
-	struct subject subject;
-	struct state before;
-
-	scheduler_start(words);
-	read_state(&before);
-	workers_start();
-	subject_open(&subject);
-	for (size_t i = 0; i < WORKERS; i++)
-		weights[i] = expected[i].weight;
-	wait_for_weights(&subject, weights);
-	check_threads(&subject);
-	check_runtimes(&subject);
-	check_walk(&subject, has_allocator);
-	for (size_t i = 0; i < WORKERS; i++)
-		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], renice[i]), 0);
-	wait_for_weights(&subject, renice_weights);
-	subject_close(&subject);
-	assert_same_state(&before);
-	workers_end();
-	scheduler_end();
-}
-
-static void reads_contexts_in_task_storage(void **state)
-{
-	static const char *const words[] = {"direct", NULL};
-
-	(void)state;
-	check_variant(words, false);
-}
-
-static void reads_contexts_behind_their_id(void **state)
-{
-	static const char *const words[] = {"before", NULL};
-
-	(void)state;
-	check_variant(words, true);
-}
-
-static void reads_contexts_before_their_id(void **state)
-{
-	static const char *const words[] = {"after", NULL};
-
-	(void)state;
-	check_variant(words, true);
-}
-
-static void finds_a_scheduler_without_a_link(void **state)
-{
-	static const char *const words[] = {"--no-link", "after", NULL};
-
-	(void)state;
-	check_variant(words, true);
-}
-
 /* --- what ctop makes of them --- */
 
 /* Whether sched_ext schedules a thread, by proc_pid_sched(5). */
@@ -538,6 +479,185 @@ static void check_capture(const uint64_t weights[])
 	}
 	fail_msg("there is no migration/0");
 }
+
+static yajl_val print_scx(const char *const *arguments)
+{
+	struct run run;
+	char message[256];
+	yajl_val printed;
+
+	run_ctop(&run, NULL, arguments);
+	run_expect(&run, 0);
+	printed = yajl_tree_parse(run.output, message, sizeof(message));
+	if (printed == NULL)
+		fail_msg("ctop scx --json: %s", message);
+	run_release(&run);
+	return printed;
+}
+
+/* The context of a thread in what `ctop scx --json` printed, NULL for none. */
+static yajl_val printed_context(yajl_val printed, pid_t thread)
+{
+	yajl_val threads = json_member(printed, "threads");
+
+	assert_non_null(threads);
+	for (size_t i = 0; i < threads->u.array.len; i++) {
+		yajl_val record = threads->u.array.values[i];
+
+		if (json_u64(record, "tid") == (uint64_t)thread)
+			return json_member(record, "context");
+	}
+	return NULL;
+}
+
+/* Each context that a thread has is an element of the allocator, with the same thread in it. */
+static void check_printed_walk(yajl_val printed)
+{
+	yajl_val threads = json_member(printed, "threads");
+	yajl_val entries = json_member(json_member(printed, "walk"), "entries");
+	size_t found = 0;
+
+	assert_non_null(entries);
+	assert_null(json_member(json_member(printed, "walk"), "truncated"));
+	assert_int_equal(json_u64(json_member(printed, "walk"), "skipped_subtrees"), 0);
+	for (size_t i = 0; i < threads->u.array.len; i++) {
+		yajl_val record = threads->u.array.values[i];
+		uint64_t thread = json_u64(record, "tid");
+		char wanted[64];
+		bool is_there = false;
+
+		/* one that ended before the walk is not in it any more */
+		if (json_member(record, "context") == NULL || kill((pid_t)thread, 0) != 0)
+			continue;
+		snprintf(wanted, sizeof(wanted), ".pid = %" PRIu64 ",", thread);
+		for (size_t j = 0; j < entries->u.array.len && !is_there; j++) {
+			yajl_val entry = entries->u.array.values[j];
+
+			is_there = json_member(entry, "tid") != NULL && json_u64(entry, "tid") == thread &&
+				   strstr(json_text(entry, "payload"), wanted) != NULL;
+		}
+		if (!is_there)
+			fail_msg("the walk has not thread %" PRIu64, thread);
+		found++;
+	}
+	assert_true(found > WORKERS);
+}
+
+/* `ctop scx` when the workers have these weights. */
+static void check_command(const uint64_t weights[], bool has_allocator)
+{
+	const char *arguments[] = {"scx", "--json", has_allocator ? "--walk" : NULL, NULL};
+	char process[16];
+	const char *one[] = {"scx", "--json", "-p", process, NULL};
+	yajl_val printed = print_scx(arguments), threads, context;
+	struct state state;
+	size_t contexts = 0;
+
+	read_state(&state);
+	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), state.ops);
+	for (size_t i = 0; i < WORKERS; i++) {
+		context = printed_context(printed, workers.processes[i]);
+		assert_non_null(context);
+		assert_int_equal(json_u64(context, "weight"), weights[i]);
+	}
+	threads = json_member(printed, "threads");
+	for (size_t i = 0; i < threads->u.array.len; i++) {
+		yajl_val record = threads->u.array.values[i];
+
+		context = json_member(record, "context");
+		if (context == NULL)
+			continue;
+		assert_int_equal(json_u64(context, "pid"), json_u64(record, "tid"));
+		contexts++;
+	}
+	assert_true(contexts > WORKERS);
+	if (has_allocator)
+		check_printed_walk(printed);
+	yajl_tree_free(printed);
+
+	snprintf(process, sizeof(process), "%d", workers.processes[0]);
+	printed = print_scx(one);
+	assert_int_equal(json_member(printed, "threads")->u.array.len, 1);
+	assert_non_null(printed_context(printed, workers.processes[0]));
+	yajl_tree_free(printed);
+}
+
+static void check_variant(const char *const *words, bool has_allocator)
+{
+	static const uint64_t renice_weights[WORKERS] = {11, 305, 100};
+	static const int renice[WORKERS] = {10, -5, 0};
+	uint64_t weights[WORKERS];
+	struct subject subject;
+	struct state before;
+
+	scheduler_start(words);
+	read_state(&before);
+	workers_start();
+	subject_open(&subject);
+	for (size_t i = 0; i < WORKERS; i++)
+		weights[i] = expected[i].weight;
+	wait_for_weights(&subject, weights);
+	check_threads(&subject);
+	check_runtimes(&subject);
+	check_walk(&subject, has_allocator);
+	check_command(weights, has_allocator);
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], renice[i]), 0);
+	wait_for_weights(&subject, renice_weights);
+	subject_close(&subject);
+	assert_same_state(&before);
+	workers_end();
+	scheduler_end();
+}
+
+static void reads_contexts_in_task_storage(void **state)
+{
+	static const char *const words[] = {"direct", NULL};
+
+	(void)state;
+	check_variant(words, false);
+}
+
+static void reads_contexts_behind_their_id(void **state)
+{
+	static const char *const words[] = {"before", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
+static void reads_contexts_before_their_id(void **state)
+{
+	static const char *const words[] = {"after", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
+static void finds_a_scheduler_without_a_link(void **state)
+{
+	static const char *const words[] = {"--no-link", "after", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
+static void says_why_there_are_no_contexts(void **state)
+{
+	static const char *const arguments[] = {"scx", NULL};
+	struct state now;
+	struct run run;
+
+	(void)state;
+	read_state(&now);
+	run_ctop(&run, NULL, arguments);
+	assert_true(run.status > 0);
+	assert_non_null(strstr(run.errors, now.state[0] == '\0' ? "no /sys/kernel/sched_ext"
+								: "no sched_ext scheduler runs"));
+	run_release(&run);
+}
+
+/* --- captures and the screen --- */
 
 static void captures_contexts(void **state)
 {
@@ -718,6 +838,7 @@ static void reads_contexts_of_a_released_scheduler(void **state)
 	wait_for_weights(&subject, weights);
 	check_threads(&subject);
 	check_released_runtimes(&subject);
+	check_command(weights, strncmp(subject.scheduler->layout, "arena", strlen("arena")) == 0);
 	subject_close(&subject);
 	assert_same_state(&before);
 	workers_end();
@@ -747,6 +868,7 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(reads_contexts_behind_their_id, clean),
 		cmocka_unit_test_teardown(reads_contexts_before_their_id, clean),
 		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
+		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),
 		cmocka_unit_test_teardown(screen_follows_schedulers, clean),
 	};
