@@ -674,7 +674,10 @@ void capture_switch_heap(struct capture *capture, bool on)
 
 uint64_t capture_serve_ended(struct capture *capture)
 {
-	return ended_watch_serve(capture->ended, capture->previous, &capture->checks);
+	const uint64_t scheduler = scx_watch_serve(capture->scx);
+	const uint64_t threads = ended_watch_serve(capture->ended, capture->previous, &capture->checks);
+
+	return scheduler < threads ? scheduler : threads;
 }
 
 size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns)

@@ -93,8 +93,9 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);
 
 /*
- * Reads what threads have told that ended, so that there is room for more of it. To be called between rounds.
- * Returns when it is to be called again (CLOCK_MONOTONIC ns), UINT64_MAX for never.
+ * Reads what threads have told that ended, so that there is room for more of it, and lets go of a sched_ext
+ * scheduler that ended. To be called between rounds. Returns when it is to be called again (CLOCK_MONOTONIC
+ * ns), UINT64_MAX for never.
  */
 uint64_t capture_serve_ended(struct capture *capture);
 

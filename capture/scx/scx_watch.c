@@ -17,6 +17,9 @@ enum {
 	NO_ROW = UINT32_MAX,
 };
 
+/* How often it is looked at between rounds. */
+#define SERVE_INTERVAL_NS NS_PER_S
+
 /* What sysfs says of the scheduler. */
 struct sight {
 	bool present; /* the kernel has sched_ext */
@@ -33,6 +36,7 @@ struct scx_watch {
 
 	/* Of the scheduler that was seen last: */
 	struct sight sight;
+	uint64_t looked_at_ns;           /* CLOCK_MONOTONIC */
 	struct scx_reader *reader;       /* NULL: its contexts cannot be read */
 	struct scx_scheduler *scheduler; /* a reference; NULL: none runs */
 	struct feature_result result;    /* of opening the reader */
@@ -57,6 +61,7 @@ static void look(struct scx_watch *watch, struct sight *ret_sight)
 {
 	struct text text = read_text(watch, "kernel/sched_ext/state");
 
+	watch->looked_at_ns = clock_ns(CLOCK_MONOTONIC);
 	*ret_sight = (struct sight){.present = text.length != 0, .enabled = text_equals(text, "enabled")};
 	if (!ret_sight->enabled)
 		return;
@@ -170,6 +175,22 @@ static bool find_scheduler(struct scx_watch *watch)
 	else if (watch->reader == NULL && watch->tries != 0)
 		find_contexts(watch);
 	return sight.enabled;
+}
+
+uint64_t scx_watch_serve(struct scx_watch *watch)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct sight sight;
+
+	if (watch->reader == NULL)
+		return UINT64_MAX;
+	if (now_ns - watch->looked_at_ns < SERVE_INTERVAL_NS)
+		return watch->looked_at_ns + SERVE_INTERVAL_NS;
+	look(watch, &sight);
+	if (is_same(&sight, &watch->sight))
+		return now_ns + SERVE_INTERVAL_NS;
+	drop(watch);
+	return UINT64_MAX;
 }
 
 struct scx_watch *scx_watch_open(const struct roots *roots, const struct scx_choice *choice,

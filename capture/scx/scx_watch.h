@@ -34,6 +34,13 @@ struct scx_watch *scx_watch_open(const struct roots *roots, const struct scx_cho
 void scx_watch_close(struct scx_watch *watch);
 
 /*
+ * Lets go of a scheduler that ended or was replaced, whose memory the kernel keeps for us. To be called
+ * between rounds, which may be far apart. Returns when it is to be called again (CLOCK_MONOTONIC ns),
+ * UINT64_MAX for never.
+ */
+uint64_t scx_watch_serve(struct scx_watch *watch);
+
+/*
  * Gives a snapshot whose threads have their final rows, ascending by (tgid, tid), the scheduler and its
  * counters, and with `contexts` the contexts of its threads; none where the scheduler ended or was replaced
  * while they were read. `cancel` may be NULL. `*ret_result` tells whether and why not contexts can be read,
