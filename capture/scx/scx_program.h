@@ -19,9 +19,12 @@
  */
 
 enum {
-	/* An iterator hands over no record of more than this: 8 pages, bpf_seq_read() of
-	 * kernel/bpf/bpf_iter.c. */
-	SCX_RECORD_SIZE_MAX = 32768,
+	/*
+	 * What an iterator hands over at a time: 8 pages (bpf_seq_read() of kernel/bpf/bpf_iter.c), less a
+	 * byte, as seq_write() of fs/seq_file.c never fills its buffer. Records are multiples of 8.
+	 */
+	SCX_ROOM_SIZE = 32768,
+	SCX_RECORD_SIZE_MAX = SCX_ROOM_SIZE - 8,
 	SCX_CHUNK_SIZE = 512, /* that one run of the program for arenas reads */
 	SCX_INSTRUCTIONS_MAX = 2048,
 };

@@ -159,9 +159,8 @@ static ssize_t read_all(struct scx_reader *reader, int descriptor, const atomic_
 
 		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
 			return -ECANCELED;
-		reader->bytes = memory_grow(reader->bytes, &reader->bytes_size, length + SCX_RECORD_SIZE_MAX,
-					    1);
-		count = read(descriptor, reader->bytes + length, SCX_RECORD_SIZE_MAX);
+		reader->bytes = memory_grow(reader->bytes, &reader->bytes_size, length + SCX_ROOM_SIZE, 1);
+		count = read(descriptor, reader->bytes + length, SCX_ROOM_SIZE);
 		if (count == 0)
 			return (ssize_t)length;
 		/* so many tasks at a time are looked at without one that has a context: bpf_seq_read() */

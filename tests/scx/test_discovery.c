@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <cmocka.h>
 
@@ -14,6 +17,7 @@
 #include "capture/scx/scx_discovery.h"
 #include "capture/scx/scx_kernel.h"
 #include "capture/scx/scx_program.h"
+#include "capture/scx/scx_reader.h"
 #include "capture/scx/scx_storage.h"
 #include "capture/scx/sdt_walk.h"
 
@@ -27,6 +31,7 @@ enum {
 	NAME = 32, /* in the operations */
 	NAME_SIZE = 16,
 	VALUE_SIZE = DATA + 64,
+	CONTEXT_MAX = 32712, /* that a record can have */
 };
 
 struct types {
@@ -328,6 +333,104 @@ static void test_code(void **state)
 	free(code);
 }
 
+/* --- whole contexts of all sizes, in a task storage made here --- */
+
+static int load_btf(const struct btf *btf)
+{
+	LIBBPF_OPTS(bpf_btf_load_opts, options);
+	uint32_t size;
+	const void *data = btf__raw_data(btf, &size);
+
+	return bpf_btf_load(data, size, &options);
+}
+
+/* A task storage whose values have `size` bytes; its id, or 0 where none can be made. */
+static uint32_t make_storage(uint32_t size, int *ret_map)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
+	struct bpf_map_info info = {0};
+	uint32_t length = sizeof(info);
+	struct btf *btf = btf__new_empty();
+	const int number = btf__add_int(btf, "int", 4, BTF_INT_SIGNED),
+		  byte = btf__add_int(btf, "char", 1, BTF_INT_CHAR),
+		  bytes = btf__add_array(btf, number, byte, size),
+		  context = btf__add_struct(btf, "task_ctx", size);
+
+	add_field(btf, "bytes", bytes, 0);
+	options.btf_fd = (uint32_t)load_btf(btf);
+	options.btf_key_type_id = (uint32_t)number;
+	options.btf_value_type_id = (uint32_t)context;
+	*ret_map = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "task_ctxs", sizeof(int), size, 0, &options);
+	close((int)options.btf_fd);
+	btf__free(btf);
+	return *ret_map >= 0 && bpf_obj_get_info_by_fd(*ret_map, &info, &length) == 0 ? info.id : 0;
+}
+
+/* Gives this thread a context whose bytes all differ from their neighbours. */
+static void give_context(int map, unsigned char *context, uint32_t size)
+{
+	const int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	assert_true(self >= 0);
+	for (uint32_t i = 0; i < size; i++)
+		context[i] = (unsigned char)(i * 7 + i / 251 + 1);
+	assert_int_equal(bpf_map_update_elem(map, &self, context, BPF_ANY), 0);
+	close(self);
+}
+
+static void read_context(struct scx_reader *reader, const unsigned char *context, uint32_t size)
+{
+	struct scx_reading reading;
+	const struct scx_record *record;
+
+	assert_int_equal(scx_reader_read(reader, NULL, &reading), 0);
+	assert_int_equal(reading.count, 1);
+	record = scx_reading_record(&reading, 0);
+	assert_int_equal(record->tid, getpid());
+	assert_int_equal(record->tgid, getpid());
+	assert_true(record->start_boottime_ns != 0);
+	assert_true(scx_record_is_own(record));
+	assert_memory_equal(scx_record_context(record), context, size);
+}
+
+static void test_sizes(void **state)
+{
+	static const uint32_t sizes[] = {1, 7, 200, 5000, CONTEXT_MAX, CONTEXT_MAX + 1};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		unsigned char *context = memory_allocate(sizes[i]);
+		struct feature_result result;
+		struct scx_reader *reader;
+		struct arena arena = {0};
+		int map;
+		uint32_t id = make_storage(sizes[i], &map);
+
+		if (id == 0) {
+			free(context);
+			print_message("SKIP: no task storage can be made: %s\n", strerror(errno));
+			skip();
+		}
+		give_context(map, context, sizes[i]);
+		reader = scx_reader_open(&(struct scx_run){.name = "test", .maps = &id, .map_count = 1}, NULL,
+					 &arena, &result);
+		if (sizes[i] <= CONTEXT_MAX) {
+			if (reader == NULL)
+				fail_msg("%u bytes: %s", sizes[i], result.detail);
+			read_context(reader, context, sizes[i]);
+		} else {
+			assert_null(reader);
+			assert_int_equal(result.reason, REASON_UNREADABLE);
+			assert_string_equal(result.detail,
+					    "its contexts have 32713 bytes; at most 32712 can be read");
+		}
+		scx_reader_close(reader);
+		close(map);
+		arena_release(&arena);
+		free(context);
+	}
+}
+
 static void test_words(void **state)
 {
 	char log[] = "0: (79) r8 = *(u64 *)(r1 +8)\nR1 type=ctx expected=fp\n"
@@ -347,7 +450,7 @@ int main(void)
 		cmocka_unit_test(test_kernel), cmocka_unit_test(test_own_kernel),
 		cmocka_unit_test(test_value),  cmocka_unit_test(test_rank),
 		cmocka_unit_test(test_points), cmocka_unit_test(test_code),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
