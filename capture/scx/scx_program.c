@@ -140,13 +140,33 @@ static void write_identity(struct scx_code *code, const struct scx_kernel *kerne
 	store(code, BPF_DW, BPF_REG_7, offsetof(struct scx_record, start_boottime_ns), BPF_REG_1);
 }
 
-/* The id of the storage from register 6, and that of the element from register 2. */
-static void write_ids(struct scx_code *code, const struct scx_storage *storage, size_t id, size_t element_id)
+static void look_up_storage(struct scx_code *code, const struct scx_storage *storage)
 {
-	load(code, BPF_DW, BPF_REG_1, BPF_REG_6, storage->id);
-	store(code, BPF_DW, BPF_REG_7, id, BPF_REG_1);
+	load_map(code, BPF_REG_1, BPF_PSEUDO_MAP_FD, storage->map);
+	move(code, BPF_REG_2, BPF_REG_8);
+	set(code, BPF_REG_3, 0);
+	set(code, BPF_REG_4, 0);
+	call(code, BPF_FUNC_task_storage_get);
+}
+
+/* The id of the element from register 2. */
+static void write_element_id(struct scx_code *code, const struct scx_storage *storage, size_t to)
+{
 	load(code, BPF_DW, BPF_REG_1, BPF_REG_2, storage->element_id);
-	store(code, BPF_DW, BPF_REG_7, element_id, BPF_REG_1);
+	store(code, BPF_DW, BPF_REG_7, to, BPF_REG_1);
+}
+
+/*
+ * The id of the storage from register 6, or another one if that is not the task's any more: some allocators
+ * leave an element its id when it is freed, but then the task has no storage.
+ */
+static void write_id_after(struct scx_code *code, const struct scx_storage *storage)
+{
+	look_up_storage(code, storage);
+	load(code, BPF_DW, BPF_REG_1, BPF_REG_6, storage->id);
+	emit(code, BPF_JMP | BPF_JEQ | BPF_X, BPF_REG_0, BPF_REG_6, 1, 0);
+	emit(code, BPF_ALU64 | BPF_XOR | BPF_K, BPF_REG_1, 0, 0, -1);
+	store(code, BPF_DW, BPF_REG_7, offsetof(struct scx_record, id_after), BPF_REG_1);
 }
 
 /* Returns the jump that is taken where there is no element. */
@@ -157,10 +177,12 @@ static size_t copy_element(struct scx_code *code, const struct scx_storage *stor
 	load(code, BPF_DW, BPF_REG_2, BPF_REG_6, storage->pointer);
 	none = jump_if_zero(code, BPF_REG_2);
 	enter_arena(code, storage->arena);
-	write_ids(code, storage, offsetof(struct scx_record, id), offsetof(struct scx_record, element_id));
+	load(code, BPF_DW, BPF_REG_1, BPF_REG_6, storage->id);
+	store(code, BPF_DW, BPF_REG_7, offsetof(struct scx_record, id), BPF_REG_1);
+	write_element_id(code, storage, offsetof(struct scx_record, element_id));
 	copy(code, BPF_REG_7, sizeof(struct scx_record), BPF_REG_2, storage->context, storage->size);
-	write_ids(code, storage, offsetof(struct scx_record, id_after),
-		  offsetof(struct scx_record, element_id_after));
+	write_element_id(code, storage, offsetof(struct scx_record, element_id_after));
+	write_id_after(code, storage);
 	return none;
 }
 
@@ -192,11 +214,7 @@ void scx_program_assemble(const struct scx_kernel *kernel, const struct scx_stor
 	no_task = jump_if_zero(code, BPF_REG_8);
 	load(code, BPF_DW, BPF_REG_9, BPF_REG_1, CONTEXT_META);
 	load(code, BPF_DW, BPF_REG_9, BPF_REG_9, META_SEQ);
-	load_map(code, BPF_REG_1, BPF_PSEUDO_MAP_FD, storage->map);
-	move(code, BPF_REG_2, BPF_REG_8);
-	set(code, BPF_REG_3, 0);
-	set(code, BPF_REG_4, 0);
-	call(code, BPF_FUNC_task_storage_get);
+	look_up_storage(code, storage);
 	no_value = jump_if_zero(code, BPF_REG_0);
 	move(code, BPF_REG_6, BPF_REG_0);
 	load_map(code, BPF_REG_7, BPF_PSEUDO_MAP_VALUE, room);

@@ -43,8 +43,9 @@ struct scx_record {
 	uint64_t start_boottime_ns; /* start_boottime of struct task_struct */
 	/*
 	 * Of contexts in an arena: by which element the task storage says that it has, and which the element
-	 * is, both before the context was copied and after it. All four are 0 for contexts in task storage
-	 * itself, which are of nobody else.
+	 * is, both before the context was copied and after it; id_after is another where the task has another
+	 * storage by then, or none. All four are 0 for contexts in task storage itself, which are of nobody
+	 * else.
 	 */
 	uint64_t id, element_id, id_after, element_id_after;
 };

@@ -698,19 +698,31 @@ static __always_inline int take(struct task_struct *task)
 	struct scx_task_map_val *value = bpf_task_storage_get(&scx_task_map, task, 0, 0);
 	struct lock *lock = the_lock();
 
+	element_pointer element;
+	__u32 index;
+	int result;
+
 	if (!value || !lock)
 		return -ENOENT;
-	if (value->data) {
+	element = value->data;
+	index = (__u32)value->tid.idx;
+	/* schedulers do it last; but where no id tells that a slot was freed, only this does */
+	if (keeps_ids)
+		result = bpf_task_storage_delete(&scx_task_map, task);
+	if (element) {
 		bpf_spin_lock(&lock->lock);
 #if defined(CONTEXT_AFTER)
-		enter_limbo(value->data);
+		(void)index;
+		enter_limbo(element);
 		leave_limbo(LIMBO);
 #else
-		free_slot(&scx_task_allocator, (__u32)value->tid.idx);
+		free_slot(&scx_task_allocator, index);
 #endif
 		bpf_spin_unlock(&lock->lock);
 	}
-	return bpf_task_storage_delete(&scx_task_map, task);
+	if (!keeps_ids)
+		result = bpf_task_storage_delete(&scx_task_map, task);
+	return result;
 #endif
 }
 

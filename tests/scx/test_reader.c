@@ -92,20 +92,24 @@ static void end_reading(struct subject *subject)
 	subject->reader = NULL;
 }
 
-static void begin(struct subject *subject, enum fixture_layout layout, size_t threads, uint32_t root_children)
+static void begin_with(struct subject *subject, enum fixture_layout layout, size_t threads,
+		       const struct fixture_options *options)
 {
-	struct fixture_options options = {.root_children = root_children};
-
 	if (!fixture_works(&error)) {
 		print_message("SKIP: %s\n", error.text);
 		skip();
 	}
 	*subject = (struct subject){0};
-	assert_done(fixture_open(&subject->fixture, layout, &options, &error));
+	assert_done(fixture_open(&subject->fixture, layout, options, &error));
 	assert_done(fixture_threads_start(&subject->threads, threads, &error));
 	for (size_t i = 0; i < threads; i++)
 		assert_done(fixture_give(subject->fixture, subject->threads.tids[i], &error));
 	begin_reading(subject);
+}
+
+static void begin(struct subject *subject, enum fixture_layout layout, size_t threads, uint32_t root_children)
+{
+	begin_with(subject, layout, threads, &(struct fixture_options){.root_children = root_children});
 }
 
 static void end(struct subject *subject)
@@ -569,47 +573,58 @@ static void count_reads(const struct subject *subject, struct churn_result *resu
 	}
 }
 
+static void test_churn_of(enum fixture_layout layout, bool keep_ids)
+{
+	uint64_t wanted = is_long ? LONG_READS : READS, changes = 0;
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S * (is_long ? 5 : 1);
+	struct churn_result result = {0};
+	struct fixture_churn *churns[CHURNS];
+	struct subject subject;
+
+	begin_with(&subject, layout, CHURNED, &(struct fixture_options){.keep_ids = keep_ids});
+	for (size_t i = 0; i < CHURNS; i++) {
+		churns[i] = fixture_churn_start(
+			subject.fixture, subject.threads.tids + i * (CHURNED / CHURNS), CHURNED / CHURNS);
+		assert_non_null(churns[i]);
+	}
+	while (result.reads < wanted && clock_ns(CLOCK_MONOTONIC) < deadline) {
+		read_all(&subject);
+		count_reads(&subject, &result);
+	}
+	for (size_t i = 0; i < CHURNS; i++)
+		changes += fixture_churn_end(churns[i]);
+	print_message("%s: %" PRIu64 " reads while %" PRIu64 " slots changed hands: %" PRIu64
+		      " contexts of others or of none, %" PRIu64 " refused by their id, %" PRIu64
+		      " taken for own%s\n",
+		      fixture_layout_name(layout), result.reads, changes, result.other, result.mismatched,
+		      result.other_despite_id, keep_ids ? ", ids kept" : "");
+	assert_true(result.reads >= wanted);
+	assert_true(changes > 0);
+	assert_int_equal(result.other_despite_id, 0);
+	if (layout == FIXTURE_DIRECT)
+		assert_int_equal(result.mismatched, 0);
+	/* the layout after it frees so late that no read lasts until then */
+	else if (is_long && !keep_ids && layout != FIXTURE_AFTER)
+		assert_true(result.mismatched > 0 && result.other > 0);
+	/* and all is well afterwards */
+	qsort(subject.threads.tids, CHURNED, sizeof(pid_t), compare_tids);
+	assert_all_equal(&subject);
+	end(&subject);
+}
+
 static void test_churn(void **state)
 {
 	(void)state;
-	for (enum fixture_layout layout = 0; layout < FIXTURE_LAYOUTS; layout++) {
-		uint64_t wanted = is_long ? LONG_READS : READS, changes = 0;
-		uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S * (is_long ? 5 : 1);
-		struct churn_result result = {0};
-		struct fixture_churn *churns[CHURNS];
-		struct subject subject;
+	for (enum fixture_layout layout = 0; layout < FIXTURE_LAYOUTS; layout++)
+		test_churn_of(layout, false);
+}
 
-		begin(&subject, layout, CHURNED, 1);
-		for (size_t i = 0; i < CHURNS; i++) {
-			churns[i] = fixture_churn_start(subject.fixture,
-							subject.threads.tids + i * (CHURNED / CHURNS),
-							CHURNED / CHURNS);
-			assert_non_null(churns[i]);
-		}
-		while (result.reads < wanted && clock_ns(CLOCK_MONOTONIC) < deadline) {
-			read_all(&subject);
-			count_reads(&subject, &result);
-		}
-		for (size_t i = 0; i < CHURNS; i++)
-			changes += fixture_churn_end(churns[i]);
-		print_message("%s: %" PRIu64 " reads while %" PRIu64 " slots changed hands: %" PRIu64
-			      " contexts of others or of none, %" PRIu64 " refused by their id, %" PRIu64
-			      " taken for own\n",
-			      fixture_layout_name(layout), result.reads, changes, result.other,
-			      result.mismatched, result.other_despite_id);
-		assert_true(result.reads >= wanted);
-		assert_true(changes > 0);
-		assert_int_equal(result.other_despite_id, 0);
-		if (layout == FIXTURE_DIRECT)
-			assert_int_equal(result.mismatched, 0);
-		else if (is_long &&
-			 layout != FIXTURE_AFTER) /* which frees so late that no read lasts until then */
-			assert_true(result.mismatched > 0 && result.other > 0);
-		/* and all is well afterwards */
-		qsort(subject.threads.tids, CHURNED, sizeof(pid_t), compare_tids);
-		assert_all_equal(&subject);
-		end(&subject);
-	}
+/* The same where a slot keeps its id when it is freed: the storage tells that it is the task's no more. */
+static void test_churn_kept_ids(void **state)
+{
+	(void)state;
+	test_churn_of(FIXTURE_BEFORE, true);
+	test_churn_of(FIXTURE_RUSTY, true);
 }
 
 /* --- restart --- */
@@ -865,11 +880,12 @@ static void test_walk(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),        cmocka_unit_test(test_nice),
-		cmocka_unit_test(test_freed),         cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_churn),         cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_other_process), cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_choice),        cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_fields),  cmocka_unit_test(test_nice),
+		cmocka_unit_test(test_freed),   cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_churn),   cmocka_unit_test(test_churn_kept_ids),
+		cmocka_unit_test(test_restart), cmocka_unit_test(test_other_process),
+		cmocka_unit_test(test_pages),   cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_walk),
 	};
 
 	is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
