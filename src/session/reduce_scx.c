@@ -16,7 +16,7 @@ static reason_id nothing_read(const struct span *span)
 	if (span->now->scx.context_of != NULL)
 		return REASON_READ;
 	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
-		return result->reason;
+		return (reason_id)result->reason;
 	return span->missing;
 }
 
