@@ -414,6 +414,13 @@ static void test_sizes(void **state)
 		give_context(map, context, sizes[i]);
 		reader = scx_reader_open(&(struct scx_run){.name = "test", .maps = &id, .map_count = 1}, NULL,
 					 &arena, &result);
+		if (result.reason == REASON_NOT_PERMITTED) {
+			print_message("SKIP: %s\n", result.detail);
+			close(map);
+			arena_release(&arena);
+			free(context);
+			skip();
+		}
 		if (sizes[i] <= CONTEXT_MAX) {
 			if (reader == NULL)
 				fail_msg("%u bytes: %s", sizes[i], result.detail);
@@ -429,6 +436,38 @@ static void test_sizes(void **state)
 		arena_release(&arena);
 		free(context);
 	}
+}
+
+/* The kernel says what it does not like: here a map that is no task storage. */
+static void test_refusal(void **state)
+{
+	const int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "no_storage", sizeof(int), 64, 1, NULL);
+	const struct scx_storage storage = {.map = map, .arena = -1, .size = 64};
+	struct feature_result result;
+	struct scx_program program;
+	struct scx_kernel kernel;
+	struct arena arena = {0};
+
+	(void)state;
+	if (map < 0 || scx_kernel_read(&kernel) < 0) {
+		print_message("SKIP: no map can be made, or the kernel tells no types\n");
+		skip();
+	}
+	result = scx_program_load(&kernel, &storage, &arena, &program);
+	if (result.reason == REASON_NOT_PERMITTED) {
+		close(map);
+		print_message("SKIP: %s\n", result.detail);
+		arena_release(&arena);
+		skip();
+	}
+	assert_int_equal(result.state, FEATURE_STATE_OFF);
+	assert_int_equal(result.reason, REASON_NOT_IN_KERNEL);
+	assert_non_null(strstr(result.detail, "the kernel refused the program: Invalid argument; "));
+	assert_non_null(strstr(result.detail, "bpf_task_storage_get"));
+	assert_int_equal(program.program, -1);
+	assert_int_equal(program.room, -1);
+	close(map);
+	arena_release(&arena);
 }
 
 static void test_words(void **state)
@@ -450,7 +489,8 @@ int main(void)
 		cmocka_unit_test(test_kernel), cmocka_unit_test(test_own_kernel),
 		cmocka_unit_test(test_value),  cmocka_unit_test(test_rank),
 		cmocka_unit_test(test_points), cmocka_unit_test(test_code),
-		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_words),
+		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_refusal),
+		cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
