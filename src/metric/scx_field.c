@@ -260,16 +260,23 @@ struct scx_field_facts scx_field_described(uint16_t field, enum scx_kind *ret_ki
 /* One "FIELD=HOW" of `length` bytes. */
 static int choose(const char *choice, size_t length, struct error *error)
 {
-	const char *equals = memchr(choice, '=', length);
-	const size_t name_length = equals != NULL ? (size_t)(equals - choice) : 0;
+	static const char prefix[] = "scx.";
+	const char *equals, *whole = choice;
 	char how[16] = {0};
-	size_t reduction = 0;
+	size_t name_length, reduction = 0, whole_length = length;
 
+	/* as columns are called */
+	if (length > strlen(prefix) && strncmp(choice, prefix, strlen(prefix)) == 0) {
+		choice += strlen(prefix);
+		length -= strlen(prefix);
+	}
+	equals = memchr(choice, '=', length);
+	name_length = equals != NULL ? (size_t)(equals - choice) : 0;
 	if (name_length == 0 || name_length > SCX_FIELD_NAME_MAX)
 		return error_set(error, -EINVAL,
 				 "'%.*s' is no choice for a field of a scheduler: write FIELD=HOW, as in "
 				 "sum_runtime=mean",
-				 (int)length, choice);
+				 (int)whole_length, whole);
 	if (choice_count == CHOICES_MAX)
 		return error_set(error, -EINVAL, "more than %d fields were chosen for", CHOICES_MAX);
 	if (length - name_length - 1 < sizeof(how))

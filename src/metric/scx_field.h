@@ -103,8 +103,8 @@ void scx_field_describe(uint16_t field, struct scx_field_facts facts, enum scx_k
 struct scx_field_facts scx_field_described(uint16_t field, enum scx_kind *ret_kind);
 
 /*
- * The user's choice, "FIELD=HOW[,FIELD=HOW]…", HOW being a name of scx_reduction_names. To be called before
- * anything is captured. Returns 0, or -EINVAL with a sentence.
+ * The user's choice, "FIELD=HOW[,FIELD=HOW]…", HOW being a name of scx_reduction_names; "scx." may stand
+ * before a field. To be called before anything is captured or loaded. Returns 0, or -EINVAL with a sentence.
  */
 int scx_field_choose(const char *choices, struct error *error);
 

@@ -44,6 +44,11 @@ run 'the scheduler' 0 out '^scheduler  *made_1.2$' show "$before"
 run 'its events' 0 out "^SCX_EV_SELECT_CPU_FALLBACK${tab}100\$" show "$before" --sections scx --format tsv
 run 'a sum' 0 out "^worker-{N}${tab}2${tab}scx.weight${tab}405\$" show "$before" --sections scx -g comm --format tsv
 run 'a mean' 0 out "^worker-{N}${tab}2${tab}scx.avg_runtime${tab}500ns\$" show "$before" --sections scx -g comm --format tsv
+run 'a sum that is to be a maximum' 0 out "^worker-{N}${tab}2${tab}scx.weight${tab}305\$" \
+    show "$before" --sections scx -g comm --format tsv --scx-reduce scx.weight=max
+run 'a mean that is to be a sum, and another one' 0 out "^worker-{N}${tab}2${tab}scx.avg_runtime${tab}1.000µs\$" \
+    show "$before" --sections scx -g comm --format tsv --scx-reduce weight=max,avg_runtime=sum
+run 'a way that is none' 2 err "did you mean 'max'" show "$before" --scx-reduce weight=maxx
 run 'an age' 0 out "^web${tab}3${tab}scx.last_run_at${tab}10.000µs\$" show "$before" --sections scx --format tsv
 run 'a negative number' 0 out "^web${tab}3${tab}scx.max_slots${tab}-1\$" show "$before" --sections scx --format tsv
 run 'a word' 0 out "^web${tab}3${tab}scx.state${tab}IDLE (2/3)\$" show "$before" --sections scx --format tsv

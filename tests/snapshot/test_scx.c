@@ -153,6 +153,11 @@ static void test_fields(void **state)
 	assert_int_equal(scx_field_facts_of(NULL, "whatever", SCX_KIND_BOOLEAN).reduction,
 			 SCX_REDUCTION_COUNT);
 	assert_int_equal(scx_field_facts_of(NULL, "dom_id", SCX_KIND_UNSIGNED).reduction, SCX_REDUCTION_MEAN);
+	assert_int_equal(scx_field_choose("scx.whatever=mean", &error), 0);
+	assert_int_equal(scx_field_facts_of(NULL, "whatever", SCX_KIND_UNSIGNED).reduction,
+			 SCX_REDUCTION_MEAN);
+	assert_int_equal(scx_field_choose("scx.dom_id", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "'scx.dom_id'"));
 	assert_int_equal(scx_field_choose("dom_id=maen", &error), -EINVAL);
 	assert_non_null(strstr(error.text, "did you mean 'mean'"));
 	assert_int_equal(scx_field_choose("dom_id", &error), -EINVAL);

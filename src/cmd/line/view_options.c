@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "metric/nearest.h"
+#include "metric/scx_field.h"
 #include "command.h"
 
 /* Both spellings of an axis: those of files and those of the screen. */
@@ -23,6 +24,20 @@ static int parse_axis(const char *value, void *member, struct error *error)
 			names[count++] = axes[i].word;
 	}
 	return nearest_refuse(error, "axis", value, names, count);
+}
+
+/* What is chosen is kept with the fields, for all who meet them later: there is no member. */
+static int parse_reductions(const char *value, void *member, struct error *error)
+{
+	(void)member;
+	return scx_field_choose(value, error);
+}
+
+static void describe_reductions(struct buffer *buffer)
+{
+	buffer_append_text(buffer, "what a group has of a field of a sched_ext scheduler: ");
+	buffer_append_list(buffer, scx_reduction_names, SCX_REDUCTION_TOTAL, "or");
+	buffer_append_text(buffer, "; default by its name");
 }
 
 static const struct option view_options_list[] = {
@@ -76,6 +91,13 @@ static const struct option view_options_list[] = {
 		.offset = offsetof(struct view_options, limit),
 		.maximum = 1e15,
 		.description = "print at most this many rows per section, 0 for all",
+	},
+	{
+		.name = "scx-reduce",
+		.kind = OPTION_PARSED,
+		.value_name = "FIELD=HOW,...",
+		.parse = parse_reductions,
+		.describe = describe_reductions,
 	},
 	{
 		.name = "csv-safe",
