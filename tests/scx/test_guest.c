@@ -686,6 +686,76 @@ static void captures_contexts(void **state)
 	scheduler_end();
 }
 
+/* What `ctop scx` prints of a worker: its context, and the element of the walk that is its own. */
+static void check_printed(yajl_val printed, pid_t process, uint64_t weight)
+{
+	yajl_val threads = json_member(printed, "threads");
+	yajl_val entries = json_member(json_member(printed, "walk"), "entries");
+	size_t found = 0;
+	char payload[64];
+
+	assert_non_null(threads);
+	assert_non_null(entries);
+	for (size_t i = 0; i < threads->u.array.len; i++) {
+		yajl_val thread = threads->u.array.values[i];
+
+		if (json_u64(thread, "tid") != (uint64_t)process)
+			continue;
+		assert_int_equal(json_u64(thread, "pid"), process);
+		assert_int_equal(json_u64(json_member(thread, "context"), "pid"), process);
+		assert_int_equal(json_u64(json_member(thread, "context"), "weight"), weight);
+		found++;
+	}
+	assert_int_equal(found, 1);
+	snprintf(payload, sizeof(payload), "{.pid = %d, .weight = %u,", process, (unsigned int)weight);
+	for (size_t i = 0; i < entries->u.array.len; i++) {
+		yajl_val entry = entries->u.array.values[i], owner = json_member(entry, "tid");
+
+		if (owner == NULL || YAJL_GET_INTEGER(owner) != process)
+			continue;
+		assert_memory_equal(json_text(entry, "payload"), payload, strlen(payload));
+		found++;
+	}
+	assert_int_equal(found, 2);
+}
+
+static void prints_all_of_a_scheduler(void **state)
+{
+	static const char *const words[] = {"after", NULL};
+	static const char *const arguments[] = {"scx", "--json", "--walk", NULL};
+	uint64_t weights[WORKERS];
+	struct subject subject;
+	struct state before;
+	struct run run;
+	yajl_val printed;
+	char error[256];
+
+	(void)state;
+	scheduler_start(words);
+	read_state(&before);
+	workers_start();
+	subject_open(&subject);
+	for (size_t i = 0; i < WORKERS; i++)
+		weights[i] = expected[i].weight;
+	wait_for_weights(&subject, weights);
+	subject_close(&subject);
+	run_ctop(&run, &(struct run_options){.timeout_s = PATIENCE_S}, arguments);
+	run_expect(&run, 0);
+	printed = yajl_tree_parse(run.output, error, sizeof(error));
+	if (printed == NULL)
+		fail_msg("%s", error);
+	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), before.ops);
+	assert_string_equal(json_text(json_member(printed, "type"), "name"), "task_ctx");
+	assert_int_equal(json_u64(json_member(printed, "walk"), "skipped_subtrees"), 0);
+	for (size_t i = 0; i < WORKERS; i++)
+		check_printed(printed, workers.processes[i], weights[i]);
+	yajl_tree_free(printed);
+	run_release(&run);
+	assert_same_state(&before);
+	workers_end();
+	scheduler_end();
+}
+
 /* The number under the heading WEIGHT in the row of a worker, -1 for none. */
 static int shown_weight(struct pty_screen *pty, const char *name)
 {
@@ -870,6 +940,7 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
 		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),
+		cmocka_unit_test_teardown(prints_all_of_a_scheduler, clean),
 		cmocka_unit_test_teardown(screen_follows_schedulers, clean),
 	};
 
