@@ -27,8 +27,8 @@ enum fixture_layout {
 struct fixture_options {
 	uint32_t root_children; /* nodes below the root that fill side by side, at most 512; 0 is 1 */
 	bool free_at_exit;      /* a thread that ends leaves its context; else its slot stays in use */
-	bool keep_ids;          /* freed slots keep id and context, as in some released allocators; not in
-				   FIXTURE_DIRECT */
+	bool keep_ids;          /* freed slots keep id and context, as in some released allocators, and the
+				   storage goes first; not in FIXTURE_DIRECT */
 };
 
 /* What bpf(2) calls them; 0 for what the layout has not. */
