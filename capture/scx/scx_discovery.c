@@ -31,36 +31,36 @@ static bool has_bytes(size_t size, uint32_t offset, size_t count)
 	return offset <= size && count <= size - offset;
 }
 
-bool scx_discovery_is_named(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
+bool scx_discovery_is_named(const struct scx_operations *operations, const unsigned char *value, size_t size,
 			    const char *name)
 {
 	const size_t length = strlen(name);
 
-	return length < kernel->name_size && has_bytes(size, kernel->name, kernel->name_size) &&
-	       memcmp(value + kernel->name, name, length + 1) == 0;
+	return length < operations->name_size && has_bytes(size, operations->name, operations->name_size) &&
+	       memcmp(value + operations->name, name, length + 1) == 0;
 }
 
-bool scx_discovery_is_in_use(const struct scx_kernel *kernel, const unsigned char *value, size_t size)
+bool scx_discovery_is_in_use(const struct scx_operations *operations, const unsigned char *value, size_t size)
 {
 	uint32_t state;
 
-	if (!has_bytes(size, kernel->state, sizeof(state)))
+	if (!has_bytes(size, operations->state, sizeof(state)))
 		return false;
-	memcpy(&state, value + kernel->state, sizeof(state));
+	memcpy(&state, value + operations->state, sizeof(state));
 	return state == STATE_IN_USE;
 }
 
-size_t scx_discovery_programs(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
-			      uint32_t programs[], size_t capacity)
+size_t scx_discovery_programs(const struct scx_operations *operations, const unsigned char *value,
+			      size_t size, uint32_t programs[], size_t capacity)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < kernel->slot_count && count < capacity; i++) {
+	for (size_t i = 0; i < operations->slot_count && count < capacity; i++) {
 		unsigned long id; /* a slot is a pointer: bpf_struct_ops_map_update_elem() */
 
-		if (!has_bytes(size, kernel->slots[i], sizeof(id)))
+		if (!has_bytes(size, operations->slots[i], sizeof(id)))
 			continue;
-		memcpy(&id, value + kernel->slots[i], sizeof(id));
+		memcpy(&id, value + operations->slots[i], sizeof(id));
 		if (id != 0 && id <= UINT32_MAX)
 			programs[count++] = (uint32_t)id;
 	}
@@ -97,11 +97,11 @@ static void add_program(struct scx_discovery *discovery, uint32_t id)
 	close(descriptor);
 }
 
-static void add_programs(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
+static void add_programs(const struct scx_operations *operations, const unsigned char *value, size_t size,
 			 struct scx_discovery *discovery)
 {
 	uint32_t programs[SCX_KERNEL_SLOTS_MAX];
-	const size_t count = scx_discovery_programs(kernel, value, size, programs, SCX_KERNEL_SLOTS_MAX);
+	const size_t count = scx_discovery_programs(operations, value, size, programs, SCX_KERNEL_SLOTS_MAX);
 
 	for (size_t i = 0; i < count; i++)
 		add_program(discovery, programs[i]);
@@ -117,22 +117,25 @@ static bool take_operations(const struct scx_kernel *kernel, uint32_t id, const 
 	uint32_t length = sizeof(info);
 	const uint32_t key = 0;
 	const int descriptor = bpf_map_get_fd_by_id(id);
+	const struct scx_operations *operations = NULL;
 	unsigned char *value;
 	bool found;
 
 	if (descriptor < 0)
 		return false;
-	if (bpf_obj_get_info_by_fd(descriptor, &info, &length) != 0 || info.type != BPF_MAP_TYPE_STRUCT_OPS ||
-	    info.value_size > VALUE_MAX || info.btf_vmlinux_value_type_id != kernel->operations) {
+	if (bpf_obj_get_info_by_fd(descriptor, &info, &length) == 0 && info.type == BPF_MAP_TYPE_STRUCT_OPS &&
+	    info.value_size <= VALUE_MAX)
+		operations = scx_kernel_operations(kernel, info.btf_vmlinux_value_type_id);
+	if (operations == NULL) {
 		close(descriptor);
 		return false;
 	}
 	value = memory_allocate_zero(1, info.value_size);
 	found = bpf_map_lookup_elem(descriptor, &key, value) == 0 &&
-		(linked || scx_discovery_is_in_use(kernel, value, info.value_size)) &&
-		scx_discovery_is_named(kernel, value, info.value_size, name);
+		(linked || scx_discovery_is_in_use(operations, value, info.value_size)) &&
+		scx_discovery_is_named(operations, value, info.value_size, name);
 	if (found)
-		add_programs(kernel, value, info.value_size, discovery);
+		add_programs(operations, value, info.value_size, discovery);
 	free(value);
 	close(descriptor);
 	return found;
@@ -183,7 +186,7 @@ int scx_discovery_find(const struct scx_kernel *kernel, const char *name, struct
 	int found;
 
 	*ret_discovery = (struct scx_discovery){0};
-	if (kernel->operations == 0)
+	if (!scx_kernel_has_schedulers(kernel))
 		return -ENOENT;
 	found = find_by_link(kernel, name, ret_discovery);
 	if (found == 0)

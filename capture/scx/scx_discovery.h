@@ -27,14 +27,15 @@ int scx_discovery_find(const struct scx_kernel *kernel, const char *name,
 /*
  * Whether the value of a map of operations, as user space sees it, is that of the scheduler `name`. Pure.
  */
-bool scx_discovery_is_named(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
+bool scx_discovery_is_named(const struct scx_operations *operations, const unsigned char *value, size_t size,
 			    const char *name);
 
 /* Whether those operations are attached without a link. Pure. */
-bool scx_discovery_is_in_use(const struct scx_kernel *kernel, const unsigned char *value, size_t size);
+bool scx_discovery_is_in_use(const struct scx_operations *operations, const unsigned char *value,
+			     size_t size);
 
 /* The ids of the programs of the operations, at most `capacity`, those that are not set left out. Pure. */
-size_t scx_discovery_programs(const struct scx_kernel *kernel, const unsigned char *value, size_t size,
-			      uint32_t programs[], size_t capacity);
+size_t scx_discovery_programs(const struct scx_operations *operations, const unsigned char *value,
+			      size_t size, uint32_t programs[], size_t capacity);
 
 #endif

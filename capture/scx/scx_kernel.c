@@ -3,10 +3,16 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "scx_btf.h"
+
+/* Of struct bpf_struct_ops_common_value and the operations: what a map of them holds
+ * (kernel/bpf/bpf_struct_ops.c). */
+static const char *const values_of_forms[SCX_FORMS] = {
+	[SCX_FORM_CPU] = "bpf_struct_ops_sched_ext_ops",
+	[SCX_FORM_CID] = "bpf_struct_ops_sched_ext_ops_cid",
+};
 
 /* A member of a struct by its name, or NULL. */
 static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *type,
@@ -42,19 +48,19 @@ static bool is_function(const struct btf *btf, uint32_t id)
 }
 
 static void find_slots(const struct btf *btf, const struct btf_type *operations, uint32_t start,
-		       struct scx_kernel *kernel)
+		       struct scx_operations *found)
 {
 	const struct btf_member *members = btf_members(operations);
 
-	for (uint32_t i = 0; i < btf_vlen(operations) && kernel->slot_count < SCX_KERNEL_SLOTS_MAX; i++) {
+	for (uint32_t i = 0; i < btf_vlen(operations) && found->slot_count < SCX_KERNEL_SLOTS_MAX; i++) {
 		if (is_function(btf, members[i].type))
-			kernel->slots[kernel->slot_count++] = start + btf_member_bit_offset(operations, i) /
-									      SCX_BTF_BITS;
+			found->slots[found->slot_count++] = start + btf_member_bit_offset(operations, i) /
+									    SCX_BTF_BITS;
 	}
 }
 
 /* The state stands in the value itself, or since Linux 6.9 in its member "common" (include/linux/bpf.h). */
-static bool find_state(const struct btf *btf, const struct btf_type *value, struct scx_kernel *kernel)
+static bool find_state(const struct btf *btf, const struct btf_type *value, struct scx_operations *found)
 {
 	uint32_t offset, inner;
 	const struct btf_member *common;
@@ -62,34 +68,38 @@ static bool find_state(const struct btf *btf, const struct btf_type *value, stru
 	uint32_t id;
 
 	if (find_member(btf, value, "state", &offset) != NULL) {
-		kernel->state = offset;
+		found->state = offset;
 		return true;
 	}
 	common = find_member(btf, value, "common", &offset);
 	type = common != NULL ? scx_btf_resolve(btf, common->type, &id) : NULL;
 	if (type == NULL || !btf_is_composite(type) || find_member(btf, type, "state", &inner) == NULL)
 		return false;
-	kernel->state = offset + inner;
+	found->state = offset + inner;
 	return true;
 }
 
-static void find_operations(const struct btf *btf, struct scx_kernel *kernel)
+/* Stays all zero where one of the types is missing. */
+static void find_operations(const struct btf *btf, const char *name_of_value,
+			    struct scx_operations *ret_operations)
 {
+	struct scx_operations found = {0};
 	uint32_t id, data_id, offset, name;
-	const struct btf_type *value = find_struct(btf, "bpf_struct_ops_sched_ext_ops", &id);
+	const struct btf_type *value = find_struct(btf, name_of_value, &id);
 	const struct btf_member *data = value != NULL ? find_member(btf, value, "data", &offset) : NULL;
 	const struct btf_type *operations = data != NULL ? scx_btf_resolve(btf, data->type, &data_id) : NULL;
 	const struct btf_member *text;
 
-	if (operations == NULL || !btf_is_struct(operations) || !find_state(btf, value, kernel))
+	if (operations == NULL || !btf_is_struct(operations) || !find_state(btf, value, &found))
 		return;
 	text = find_member(btf, operations, "name", &name);
 	if (text == NULL)
 		return;
-	kernel->name = offset + name;
-	kernel->name_size = (uint32_t)scx_btf_size(btf, text->type);
-	find_slots(btf, operations, offset, kernel);
-	kernel->operations = id;
+	found.name = offset + name;
+	found.name_size = (uint32_t)scx_btf_size(btf, text->type);
+	find_slots(btf, operations, offset, &found);
+	found.type = id;
+	*ret_operations = found;
 }
 
 int scx_kernel_find(const struct btf *btf, struct scx_kernel *ret_kernel)
@@ -104,8 +114,27 @@ int scx_kernel_find(const struct btf *btf, struct scx_kernel *ret_kernel)
 	    find_member(btf, task, "start_boottime", &ret_kernel->start_boottime) == NULL)
 		return -ENOENT;
 	ret_kernel->iterator = (uint32_t)iterator;
-	find_operations(btf, ret_kernel);
+	for (size_t i = 0; i < SCX_FORMS; i++)
+		find_operations(btf, values_of_forms[i], &ret_kernel->operations[i]);
 	return 0;
+}
+
+bool scx_kernel_has_schedulers(const struct scx_kernel *kernel)
+{
+	for (size_t i = 0; i < SCX_FORMS; i++) {
+		if (kernel->operations[i].type != 0)
+			return true;
+	}
+	return false;
+}
+
+const struct scx_operations *scx_kernel_operations(const struct scx_kernel *kernel, uint32_t type)
+{
+	for (size_t i = 0; i < SCX_FORMS; i++) {
+		if (type != 0 && kernel->operations[i].type == type)
+			return &kernel->operations[i];
+	}
+	return NULL;
 }
 
 static struct scx_kernel own_kernel;

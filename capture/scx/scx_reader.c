@@ -78,7 +78,7 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 	*ret_run = (struct scx_run){.name = name};
 	if (!is_allowed(ret_result) || !read_kernel(&kernel, arena, ret_result))
 		return false;
-	if (kernel.operations == 0) {
+	if (!scx_kernel_has_schedulers(&kernel)) {
 		*ret_result = off(REASON_NOT_IN_KERNEL,
 				  "the kernel's types know no sched_ext (CONFIG_SCHED_CLASS_EXT)");
 		return false;

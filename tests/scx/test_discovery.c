@@ -31,6 +31,9 @@ enum {
 	NAME = 32, /* in the operations */
 	NAME_SIZE = 16,
 	VALUE_SIZE = DATA + 64,
+	CID_DATA = 128, /* of the operations of the other form */
+	CID_NAME = 8,
+	CID_NAME_SIZE = 24,
 	CONTEXT_MAX = 32712, /* that a record can have */
 };
 
@@ -94,11 +97,56 @@ static uint32_t add_operations(const struct types *types, bool wrapped)
 	return (uint32_t)value;
 }
 
+/* Those of the other form: other functions, at other places. Returns the type of the map's value. */
+static uint32_t add_cid_operations(const struct types *types)
+{
+	struct btf *btf = types->btf;
+	const int common = btf__find_by_name_kind(btf, "bpf_struct_ops_common_value", BTF_KIND_STRUCT);
+	const int bytes = btf__add_array(btf, types->u32, btf__add_int(btf, "char", 1, BTF_INT_CHAR),
+					 CID_NAME_SIZE);
+	int operations, value;
+
+	operations = btf__add_struct(btf, "sched_ext_ops_cid", 56);
+	add_field(btf, "running", types->function_pointer, 0);
+	add_field(btf, "name", bytes, CID_NAME);
+	add_field(btf, "exit", types->function_pointer, CID_NAME + CID_NAME_SIZE);
+	value = btf__add_struct(btf, "bpf_struct_ops_sched_ext_ops_cid", CID_DATA + 56);
+	add_field(btf, "common", common, 16);
+	add_field(btf, "data", operations, CID_DATA);
+	return (uint32_t)value;
+}
+
+static void check_operations(const struct scx_operations *operations, uint32_t value)
+{
+	assert_non_null(operations);
+	assert_int_equal(operations->type, value);
+	assert_int_equal(operations->state, 8 + COMMON_STATE);
+	assert_int_equal(operations->name, DATA + NAME);
+	assert_int_equal(operations->name_size, NAME_SIZE);
+	/* functions only, behind a typedef too */
+	assert_int_equal(operations->slot_count, 3);
+	assert_int_equal(operations->slots[0], DATA);
+	assert_int_equal(operations->slots[1], DATA + 16);
+	assert_int_equal(operations->slots[2], DATA + NAME + NAME_SIZE);
+}
+
+static void check_cid_operations(const struct scx_operations *operations, uint32_t value)
+{
+	assert_non_null(operations);
+	assert_int_equal(operations->type, value);
+	assert_int_equal(operations->state, 16 + COMMON_STATE);
+	assert_int_equal(operations->name, CID_DATA + CID_NAME);
+	assert_int_equal(operations->name_size, CID_NAME_SIZE);
+	assert_int_equal(operations->slot_count, 2);
+	assert_int_equal(operations->slots[0], CID_DATA);
+	assert_int_equal(operations->slots[1], CID_DATA + CID_NAME + CID_NAME_SIZE);
+}
+
 static void test_kernel(void **state)
 {
 	struct scx_kernel kernel;
 	struct types types;
-	uint32_t value;
+	uint32_t value, cid_value;
 
 	(void)state;
 	make_types(&types);
@@ -110,25 +158,29 @@ static void test_kernel(void **state)
 	assert_int_equal(kernel.start_boottime, START);
 	assert_int_equal(kernel.iterator, btf__find_by_name_kind(types.btf, "bpf_iter_task", BTF_KIND_FUNC));
 	/* a kernel without sched_ext */
-	assert_int_equal(kernel.operations, 0);
+	assert_false(scx_kernel_has_schedulers(&kernel));
+	assert_null(scx_kernel_operations(&kernel, 0));
 	value = add_operations(&types, true);
 	assert_int_equal(scx_kernel_find(types.btf, &kernel), 0);
-	assert_int_equal(kernel.operations, value);
-	assert_int_equal(kernel.state, 8 + COMMON_STATE);
-	assert_int_equal(kernel.name, DATA + NAME);
-	assert_int_equal(kernel.name_size, NAME_SIZE);
-	/* functions only, behind a typedef too */
-	assert_int_equal(kernel.slot_count, 3);
-	assert_int_equal(kernel.slots[0], DATA);
-	assert_int_equal(kernel.slots[1], DATA + 16);
-	assert_int_equal(kernel.slots[2], DATA + NAME + NAME_SIZE);
+	assert_true(scx_kernel_has_schedulers(&kernel));
+	check_operations(scx_kernel_operations(&kernel, value), value);
+	/* one that knows a single form of schedulers; the map of something else is none */
+	assert_int_equal(kernel.operations[SCX_FORM_CID].type, 0);
+	assert_null(scx_kernel_operations(&kernel, 0));
+	assert_null(scx_kernel_operations(&kernel, value + 1));
+
+	cid_value = add_cid_operations(&types);
+	assert_int_equal(scx_kernel_find(types.btf, &kernel), 0);
+	assert_true(cid_value != value);
+	check_operations(scx_kernel_operations(&kernel, value), value);
+	check_cid_operations(scx_kernel_operations(&kernel, cid_value), cid_value);
 	btf__free(types.btf);
 
 	make_types(&types);
 	add_task(&types);
 	add_operations(&types, false);
 	assert_int_equal(scx_kernel_find(types.btf, &kernel), 0);
-	assert_int_equal(kernel.state, 4);
+	assert_int_equal(kernel.operations[SCX_FORM_CPU].state, 4);
 	btf__free(types.btf);
 }
 
@@ -144,9 +196,11 @@ static void test_own_kernel(void **state)
 	}
 	assert_true(kernel.iterator != 0);
 	assert_int_equal(kernel.tgid, kernel.pid + sizeof(uint32_t));
-	if (kernel.operations != 0) {
-		assert_true(kernel.slot_count > 20);
-		assert_int_equal(kernel.name_size, 128);
+	for (size_t i = 0; i < SCX_FORMS; i++) {
+		if (kernel.operations[i].type == 0)
+			continue;
+		assert_true(kernel.operations[i].slot_count > 20);
+		assert_int_equal(kernel.operations[i].name_size, 128);
 	}
 }
 
@@ -159,40 +213,41 @@ static void put(unsigned char *value, size_t offset, uint64_t number, size_t siz
 
 static void test_value(void **state)
 {
-	const struct scx_kernel kernel = {.state = 12,
-					  .name = DATA + NAME,
-					  .name_size = NAME_SIZE,
-					  .slots = {DATA, DATA + 16, DATA + NAME + NAME_SIZE},
-					  .slot_count = 3};
+	const struct scx_operations operations = {.state = 12,
+						  .name = DATA + NAME,
+						  .name_size = NAME_SIZE,
+						  .slots = {DATA, DATA + 16, DATA + NAME + NAME_SIZE},
+						  .slot_count = 3};
 	unsigned char value[VALUE_SIZE] = {0};
 	uint32_t programs[3] = {0};
 
 	(void)state;
 	/* another slot of sched_ext, or the operations of something else, are not it */
-	assert_false(scx_discovery_is_in_use(&kernel, value, sizeof(value)));
+	assert_false(scx_discovery_is_in_use(&operations, value, sizeof(value)));
 	put(value, 12, 3, 4); /* ready to be attached by a link */
-	assert_false(scx_discovery_is_in_use(&kernel, value, sizeof(value)));
+	assert_false(scx_discovery_is_in_use(&operations, value, sizeof(value)));
 	put(value, 12, 1, 4);
-	assert_true(scx_discovery_is_in_use(&kernel, value, sizeof(value)));
-	assert_false(scx_discovery_is_in_use(&kernel, value, 15));
+	assert_true(scx_discovery_is_in_use(&operations, value, sizeof(value)));
+	assert_false(scx_discovery_is_in_use(&operations, value, 15));
 
-	memcpy(value + kernel.name, "lavd_1.0", sizeof("lavd_1.0"));
-	assert_true(scx_discovery_is_named(&kernel, value, sizeof(value), "lavd_1.0"));
-	assert_false(scx_discovery_is_named(&kernel, value, sizeof(value), "lavd"));
-	assert_false(scx_discovery_is_named(&kernel, value, sizeof(value), "lavd_1.0.2"));
-	assert_false(scx_discovery_is_named(&kernel, value, kernel.name + NAME_SIZE - 1, "lavd_1.0"));
-	assert_false(scx_discovery_is_named(&kernel, value, sizeof(value), "a name of over sixteen bytes"));
+	memcpy(value + operations.name, "lavd_1.0", sizeof("lavd_1.0"));
+	assert_true(scx_discovery_is_named(&operations, value, sizeof(value), "lavd_1.0"));
+	assert_false(scx_discovery_is_named(&operations, value, sizeof(value), "lavd"));
+	assert_false(scx_discovery_is_named(&operations, value, sizeof(value), "lavd_1.0.2"));
+	assert_false(scx_discovery_is_named(&operations, value, operations.name + NAME_SIZE - 1, "lavd_1.0"));
+	assert_false(
+		scx_discovery_is_named(&operations, value, sizeof(value), "a name of over sixteen bytes"));
 
 	put(value, DATA, 1201, 8);
 	put(value, DATA + NAME + NAME_SIZE, 1203, 8);
-	assert_int_equal(scx_discovery_programs(&kernel, value, sizeof(value), programs, 3), 2);
+	assert_int_equal(scx_discovery_programs(&operations, value, sizeof(value), programs, 3), 2);
 	assert_int_equal(programs[0], 1201);
 	assert_int_equal(programs[1], 1203);
-	assert_int_equal(scx_discovery_programs(&kernel, value, sizeof(value), programs, 1), 1);
+	assert_int_equal(scx_discovery_programs(&operations, value, sizeof(value), programs, 1), 1);
 	/* no id is that large: it would be an address */
 	put(value, DATA, UINT64_C(0xffff888100000000), 8);
-	assert_int_equal(scx_discovery_programs(&kernel, value, sizeof(value), programs, 3), 1);
-	assert_int_equal(scx_discovery_programs(&kernel, value, DATA + NAME, programs, 3), 0);
+	assert_int_equal(scx_discovery_programs(&operations, value, sizeof(value), programs, 3), 1);
+	assert_int_equal(scx_discovery_programs(&operations, value, DATA + NAME, programs, 3), 0);
 }
 
 /* --- the task storage --- */

@@ -634,6 +634,14 @@ static void reads_contexts_before_their_id(void **state)
 	check_variant(words, true);
 }
 
+static void reads_contexts_of_a_scheduler_in_cid_form(void **state)
+{
+	static const char *const words[] = {"cid", NULL};
+
+	(void)state;
+	check_variant(words, true);
+}
+
 static void finds_a_scheduler_without_a_link(void **state)
 {
 	static const char *const words[] = {"--no-link", "after", NULL};
@@ -937,6 +945,7 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(reads_contexts_in_task_storage, clean),
 		cmocka_unit_test_teardown(reads_contexts_behind_their_id, clean),
 		cmocka_unit_test_teardown(reads_contexts_before_their_id, clean),
+		cmocka_unit_test_teardown(reads_contexts_of_a_scheduler_in_cid_form, clean),
 		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
 		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),

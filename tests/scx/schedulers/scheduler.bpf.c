@@ -3,7 +3,8 @@
  * A sched_ext scheduler for tests: it leaves all decisions to the kernel's defaults (kernel/sched/ext.c:
  * every task into the global queue, an idle CPU where there is one) and keeps a context for each task, as
  * others do. SCHEDULER_DIRECT: in task storage itself; else in an arena, in the layout that
- * ALLOCATOR_ID_AFTER chooses.
+ * ALLOCATOR_ID_AFTER chooses. SCHEDULER_CID: it registers the operations that take numbers of CPUs by
+ * topology, for which the kernel wants an arena.
  */
 #ifdef SCHEDULER_DIRECT
 #include <linux/bpf.h>
@@ -53,8 +54,15 @@ struct scx_exit_info {
 struct scx_init_task_args;
 struct scx_exit_task_args;
 
-/* Those members of the kernel's that this scheduler has; libbpf finds them by name. */
-struct sched_ext_ops {
+#ifdef SCHEDULER_CID
+#define SCHEDULER_OPERATIONS sched_ext_ops_cid
+#else
+#define SCHEDULER_OPERATIONS sched_ext_ops
+#endif
+
+/* Those members of the kernel's that this scheduler has, the same in both forms; libbpf finds them by name.
+ */
+struct SCHEDULER_OPERATIONS {
 	void (*running)(struct task_struct *task);
 	void (*stopping)(struct task_struct *task, _Bool runnable);
 	void (*set_weight)(struct task_struct *task, __u32 weight);
@@ -225,6 +233,8 @@ int test_exit(__u64 *arguments)
 
 #ifdef SCHEDULER_DIRECT
 #define SCHEDULER_NAME "ctop_direct"
+#elif defined(SCHEDULER_CID)
+#define SCHEDULER_NAME "ctop_cid"
 #elif defined(ALLOCATOR_ID_AFTER)
 #define SCHEDULER_NAME "ctop_after"
 #else
@@ -232,7 +242,7 @@ int test_exit(__u64 *arguments)
 #endif
 
 SEC(".struct_ops")
-struct sched_ext_ops scheduler = {
+struct SCHEDULER_OPERATIONS scheduler = {
 	.running = (void *)test_running,
 	.stopping = (void *)test_stopping,
 	.set_weight = (void *)test_set_weight,

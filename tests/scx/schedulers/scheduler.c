@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * scheduler [--no-link] VARIANT...: runs a sched_ext scheduler of scheduler.bpf.c until SIGTERM or SIGINT:
- * `direct`, `before` or `after`, from the file scheduler_VARIANT.o beside this program. At SIGUSR1 it takes
- * the scheduler out and puts in the next one that is named, after the last the first again. With --no-link
- * there is no BPF link, as with older loaders. Prints "enabled VARIANT" each time the kernel has switched to
- * one. Status 1 when the kernel takes a scheduler out or refuses it, 77 when there is no such file.
+ * `direct`, `before`, `after` or `cid`, from the file scheduler_VARIANT.o beside this program. At SIGUSR1 it
+ * takes the scheduler out and puts in the next one that is named, after the last the first again. With
+ * --no-link there is no BPF link, as with older loaders. Prints "enabled VARIANT" each time the kernel has
+ * switched to one. Status 1 when the kernel takes a scheduler out or refuses it, 77 when there is no such
+ * file or the kernel does not know its form.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
@@ -52,6 +54,16 @@ static int object_path(const char *variant, char path[static PATH_MAX])
 			       path + PATH_MAX - end
 		       ? 0
 		       : -ENAMETOOLONG;
+}
+
+/* Whether the kernel has the operations of the variant `cid`. */
+static bool kernel_has_cid(void)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	bool has = types != NULL && btf__find_by_name_kind(types, "sched_ext_ops_cid", BTF_KIND_STRUCT) > 0;
+
+	btf__free(types);
+	return has;
 }
 
 static int load(struct bpf_object *object, struct bpf_map *operations)
@@ -141,6 +153,10 @@ static int run(const char *variant)
 		printf("SKIP: there is no %s; the variants with an arena need clang 19 to be built\n", path);
 		return -SKIPPED;
 	}
+	if (strcmp(variant, "cid") == 0 && !kernel_has_cid()) {
+		printf("SKIP: this kernel has no schedulers in cid form (struct sched_ext_ops_cid)\n");
+		return -SKIPPED;
+	}
 	if (status == 0)
 		status = scheduler_start(&scheduler, path);
 	if (status != 0) {
@@ -170,7 +186,7 @@ int main(int count, char **words)
 		first = 2;
 	}
 	if (first >= count) {
-		fprintf(stderr, "usage: scheduler [--no-link] {direct|before|after}...\n");
+		fprintf(stderr, "usage: scheduler [--no-link] {direct|before|after|cid}...\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
