@@ -144,6 +144,28 @@ static void scheduler_end(void)
 	assert_int_equal(helper_end(&scheduler), 0);
 }
 
+/* A worker has its name once it has run. */
+static void wait_for_name(pid_t process, const char *name)
+{
+	char path[64], line[64];
+	uint64_t end = deadline();
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", process);
+	for (;;) {
+		FILE *file = fopen(path, "re");
+
+		assert_non_null(file);
+		assert_non_null(fgets(line, sizeof(line), file));
+		fclose(file);
+		line[strcspn(line, "\n")] = '\0';
+		if (strcmp(line, name) == 0)
+			return;
+		if (clock_ns(CLOCK_MONOTONIC) > end)
+			fail_msg("a worker is named %s, not %s", line, name);
+		rest();
+	}
+}
+
 static void workers_start(void)
 {
 	for (size_t i = 0; i < WORKERS; i++) {
@@ -159,6 +181,8 @@ static void workers_start(void)
 		workers.processes[i] = process;
 		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)process, expected[i].nice), 0);
 	}
+	for (size_t i = 0; i < WORKERS; i++)
+		wait_for_name(workers.processes[i], expected[i].name);
 }
 
 static void workers_end(void)
@@ -694,6 +718,78 @@ static void captures_contexts(void **state)
 	scheduler_end();
 }
 
+static void capture_file(const char *path)
+{
+	const char *arguments[] = {"capture", "-o", path, NULL};
+	struct run run;
+
+	run_ctop(&run, &(struct run_options){.timeout_s = PATIENCE_S}, arguments);
+	run_expect(&run, 0);
+	run_release(&run);
+}
+
+/* A row of the section of a scheduler's fields, for one of the workers: how its weight changed. */
+static void check_compared(const struct run *run, const char *worker, const char *change)
+{
+	const char *section = strstr(run->output, "\n# scx\n");
+	char wanted[128];
+
+	snprintf(wanted, sizeof(wanted), "\n%s\t1\t1\t0\t0\tscx.weight\t%s\t", worker, change);
+	if (section == NULL || strstr(section, wanted) == NULL)
+		fail_msg("no line '%s' in: %s", wanted + 1, run->output);
+}
+
+/* Two captures, between which two of three workers that were alike get other niceness. */
+static void compares_weights(void **state)
+{
+	static const char *const words[] = {"after", NULL};
+	static const uint64_t alike[WORKERS] = {100, 100, 100};
+	const char *before_path = scratch_path("before"), *after_path = scratch_path("after");
+	const char *arguments[] = {"diff",
+				   before_path,
+				   after_path,
+				   "--sections",
+				   "scx",
+				   "-g",
+				   "comm",
+				   "--format",
+				   "tsv",
+				   "--fail-if",
+				   "scx.weight(keenspin) > 200",
+				   "--limit",
+				   "0",
+				   NULL};
+	uint64_t weights[WORKERS];
+	struct subject subject;
+	struct run run;
+
+	(void)state;
+	scheduler_start(words);
+	workers_start();
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], 0), 0);
+	subject_open(&subject);
+	wait_for_weights(&subject, alike);
+	capture_file(before_path);
+	for (size_t i = 0; i < WORKERS; i++) {
+		weights[i] = expected[i].weight;
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], expected[i].nice), 0);
+	}
+	wait_for_weights(&subject, weights);
+	subject_close(&subject);
+	capture_file(after_path);
+	run_ctop(&run, &(struct run_options){.timeout_s = PATIENCE_S}, arguments);
+	run_expect(&run, 3);
+	check_compared(&run, "plainspin", "100 → 100\t+0\t+0.0%");
+	check_compared(&run, "nicespin", "100 → 11\t-89\t-89.0%");
+	check_compared(&run, "keenspin", "100 → 305\t+205\t+205.0%");
+	assert_non_null(strstr(run.errors, "scx.weight(keenspin) > 200: keenspin changed by +205"));
+	assert_non_null(strstr(run.errors, " (+205.0%)"));
+	run_release(&run);
+	workers_end();
+	scheduler_end();
+}
+
 /* What `ctop scx` prints of a worker: its context, and the element of the walk that is its own. */
 static void check_printed(yajl_val printed, pid_t process, uint64_t weight)
 {
@@ -949,6 +1045,7 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
 		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),
+		cmocka_unit_test_teardown(compares_weights, clean),
 		cmocka_unit_test_teardown(prints_all_of_a_scheduler, clean),
 		cmocka_unit_test_teardown(screen_follows_schedulers, clean),
 	};
