@@ -795,11 +795,15 @@ static void test_choice(void **state)
 {
 	(void)state;
 	for (enum fixture_layout layout = 0; layout < FIXTURE_LAYOUTS; layout++) {
+		static const struct scx_choice no_map = {.map = "no_such_map"};
+		struct scx_choice own_map = {0};
 		struct subject subject;
 		struct feature_result result;
 		struct scx_reader *reader;
+		char wanted[128];
 
 		begin(&subject, layout, FEW, 1);
+		own_map.map = fixture_storage_name(subject.fixture);
 		if (layout != FIXTURE_DIRECT) {
 			struct scx_choice other_type = {.type = "queue_ctx"};
 
@@ -808,15 +812,19 @@ static void test_choice(void **state)
 			assert_string_equal(scx_reader_scheduler(reader)->type, "queue_ctx");
 			scx_reader_close(reader);
 		}
-		{
-			struct scx_choice no_map = {.map = "no_such_map"};
-
-			reader = open_reader(subject.fixture, &no_map, &subject.arena, &result);
-			if (reader != NULL)
-				scx_reader_close(reader);
-			else
-				assert_non_null(strstr(result.detail, "no_such_map"));
-		}
+		reader = open_reader(subject.fixture, &own_map, &subject.arena, &result);
+		assert_non_null(reader);
+		assert_string_equal(scx_reader_scheduler(reader)->storage, own_map.map);
+		scx_reader_close(reader);
+		/* a name that is none is a mistake, which another map must not hide */
+		reader = open_reader(subject.fixture, &no_map, &subject.arena, &result);
+		assert_null(reader);
+		assert_int_equal(result.state, FEATURE_STATE_OFF);
+		assert_int_equal(result.reason, REASON_UNREADABLE);
+		snprintf(wanted, sizeof(wanted), "fixture_1.0 has no task storage no_such_map, but %s",
+			 own_map.map);
+		assert_string_equal(result.detail, wanted);
+		assert_string_equal(result.remedy, "ctop --scx-map NAME");
 		end(&subject);
 	}
 }

@@ -499,7 +499,7 @@ static void test_json_lines(void **state)
 static void test_every_tab(void **state)
 {
 	static const char *const tabs[] = {"overview", "run",    "sched",  "wakeups", "delay",
-					   "io",       "memory", "cgroup", "all"};
+					   "io",       "memory", "cgroup", "scx",     "all"};
 	static const char *const formats[] = {"text", "tsv", "csv", "json"};
 	static const char *const modes[] = {"rate", "interval", "base", "total"};
 
