@@ -91,13 +91,22 @@ static bool is_title_used(const char *title)
 	return false;
 }
 
-/* The last part of the name in capitals, cut; where another field has that title, with a number behind it. */
+/*
+ * The last part of the name in capitals; cut in the middle, since the ends of names tell more. Where another
+ * field has that title, with a number behind it.
+ */
 static const char *make_title(const char *name)
 {
 	char part[TITLE_MAX + 1] = {0}, title[TITLE_MAX + 1];
+	const char *last = last_part(name);
+	const size_t length = strlen(last);
 
-	for (size_t i = 0; last_part(name)[i] != '\0' && i < TITLE_MAX; i++)
-		part[i] = (char)toupper((unsigned char)last_part(name)[i]);
+	for (size_t i = 0; last[i] != '\0' && i < TITLE_MAX; i++)
+		part[i] = last[length > TITLE_MAX && i > TITLE_MAX / 2 ? length - TITLE_MAX + i : i];
+	if (length > TITLE_MAX)
+		part[TITLE_MAX / 2] = '~';
+	for (size_t i = 0; part[i] != '\0'; i++)
+		part[i] = (char)toupper((unsigned char)part[i]);
 	memcpy(title, part, sizeof(title));
 	for (unsigned int number = 2; is_title_used(title); number++) {
 		const int digits = number < 10 ? 1 : number < 100 ? 2 : 3;

@@ -133,6 +133,9 @@ static void test_fields(void **state)
 	assert_int_not_equal(runtime, other);
 	assert_string_equal(scx_field(runtime)->title, "SUM_RUNTIME");
 	assert_string_equal(scx_field(other)->title, "SUM_RUNTIM~2");
+	/* what is too long keeps its end */
+	assert_string_equal(scx_field(scx_field_intern("avg_runtime_wall"))->title, "AVG_RU~_WALL");
+	assert_string_equal(scx_field(scx_field_intern("avg_runtime_invr"))->title, "AVG_RU~_INVR");
 	assert_int_equal(scx_field_intern(""), SCX_FIELD_NONE);
 	assert_int_equal(scx_field_facts_of("other", "sum_runtime", SCX_KIND_UNSIGNED).reduction,
 			 SCX_REDUCTION_COUNTER);
