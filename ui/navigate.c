@@ -200,13 +200,6 @@ static void change_scheduler(struct ui *ui, const char *name, bool replaced)
 			       name);
 }
 
-/* The tab that a view is on goes to another one. */
-static void leave_tab(struct view *view)
-{
-	if (view->tab == TAB_SCX)
-		view_set_tab(view, TAB_OVERVIEW);
-}
-
 bool navigate_follow_scheduler(struct ui *ui)
 {
 	const enum column sort = ui->view.sort;
@@ -225,14 +218,11 @@ bool navigate_follow_scheduler(struct ui *ui)
 		const bool shown = ui->view.tab == TAB_SCX;
 
 		change_scheduler(ui, NULL, false);
-		leave_tab(&ui->view);
-		leave_tab(&ui->plain_view);
-		if (shown) {
+		/* schedulers are often started again: whoever looks at one waits for the next */
+		if (shown)
 			screen_message(ui, STYLE_MESSAGE,
-				       "the scheduler%s%s is gone, and the tab Scx with it",
+				       "the scheduler%s%s is gone; waiting for another one",
 				       *last != '\0' ? " " : "", last);
-			navigate_tell_host(ui);
-		}
 	} else if (changed || (was_there && !same)) {
 		change_scheduler(ui, name, was_there && !same && *last != '\0' && *name != '\0');
 	}

@@ -59,9 +59,16 @@ static void test_comes_and_goes(void **state)
 	pty_wait_no_text(&pty, "LAT_CRI");
 	pty_wait_no_text(&pty, "lavd");
 	pty_command(&pty, "none");
-	pty_wait_text(&pty, "the scheduler mini is gone, and the tab Scx with it");
-	pty_wait_text(&pty, "CPU%v");
+	pty_wait_text(&pty, "the scheduler mini is gone; waiting for another one");
 	pty_wait_no_text(&pty, "VTIME");
+	assert_int_not_equal(pty_find(&pty, " Latency Scx", NULL), -1);
+	/* started again: the user has not moved */
+	pty_command(&pty, "mini");
+	pty_wait_text(&pty, "VTIMEv");
+	pty_command(&pty, "none");
+	pty_wait_no_text(&pty, "VTIME");
+	pty_type(&pty, "1");
+	pty_wait_text(&pty, "CPU%v");
 	pty_wait_no_text(&pty, " Latency Scx");
 	pty_wait_answer(&pty, "scx 0");
 	quit(&pty);
@@ -77,7 +84,7 @@ static void test_sorted_by_user(void **state)
 	pty_command(&pty, "lavd");
 	pty_wait_text(&pty, "LAT_CRIv");
 	pty_type(&pty, ">");
-	pty_wait_text(&pty, "SVC_TIME_WWG/sv");
+	pty_wait_text(&pty, "SVC_TI~_WWGT/sv");
 	pty_type(&pty, "i");
 	pty_wait_text(&pty, "svc_time_wwgt: u64 at byte 16 of task_ctx (96 bytes)");
 	pty_command(&pty, "mini");
@@ -153,7 +160,7 @@ static void test_files(void **state)
 	pty_type(&pty, "\x1b[Z");
 	pty_wait_text(&pty, "LAT_CRIv");
 	/* totals, of events too */
-	pty_wait_text(&pty, "SVC_TIME_WWG ");
+	pty_wait_text(&pty, "SVC_TI~_WWGT ");
 	pty_wait_text(&pty, "SELECT_CPU_FALLBACK 72.0 ");
 	quit(&pty);
 	start(&pty, 24, 80, "--file=none");
