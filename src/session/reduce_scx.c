@@ -60,7 +60,11 @@ struct scx_span scx_span_of(const struct span *span, uint16_t field)
 	return result;
 }
 
-/* What the thread had on the other side of a change. */
+/*
+ * What the thread had on the other side of a change. A context that was not there has had nothing to count
+ * from: schedulers begin one as a copy of the parent's, or with what the others have come to by then (lavd
+ * does both), and may make one for a thread that has run for hours.
+ */
 static uint16_t value_before(const struct scx_span *field, uint32_t thread, uint64_t now, uint64_t *ret_value)
 {
 	const struct span *span = field->span;
@@ -68,19 +72,17 @@ static uint16_t value_before(const struct scx_span *field, uint32_t thread, uint
 	const uint8_t *context;
 	reason_id reason;
 
-	*ret_value = now;
-	if (other == THREAD_STILL)
-		return REASON_READ; /* it did nothing */
-	if (other == THREAD_UNKNOWN)
-		return REASON_NOT_READ;
-	*ret_value = 0;
-	if (other == THREAD_BORN)
+	if (other == THREAD_STILL) {
+		*ret_value = now; /* it did nothing */
 		return REASON_READ;
+	}
+	if (other == THREAD_UNKNOWN || other == THREAD_BORN)
+		return REASON_NOT_READ;
 	context = scx_context(&span->from->scx, other, &reason);
-	if (context != NULL)
-		*ret_value = scx_member_read(field->member, context, 0);
-	/* a context that was not there before begins at 0 */
-	return reason;
+	if (context == NULL)
+		return reason != REASON_READ ? reason : REASON_NOT_READ;
+	*ret_value = scx_member_read(field->member, context, 0);
+	return REASON_READ;
 }
 
 uint16_t scx_span_value(const struct scx_span *field, uint32_t thread, uint64_t *ret_value)
@@ -99,6 +101,8 @@ uint16_t scx_span_value(const struct scx_span *field, uint32_t thread, uint64_t 
 	if (context == NULL)
 		return reason == REASON_READ ? SPAN_ABSENT : reason;
 	*ret_value = scx_member_read(field->member, context, 0);
+	if (field->member->kind == SCX_KIND_BOOLEAN)
+		*ret_value = *ret_value != 0; /* a byte of BPF memory may hold anything */
 	if (!field->is_change)
 		return REASON_READ;
 	if (field->from_missing != REASON_READ)

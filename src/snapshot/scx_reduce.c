@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 
 enum {
 	FIRST_RUNS = 16,
+	HALF_BITS = 32,
 };
+
+/* So much may two clocks of a kernel differ, before a time stamp in the future is none. */
+#define CLOCKS_DIFFER_NS NS_PER_S
 
 double scx_member_number(const struct scx_member *member, uint64_t value)
 {
@@ -98,15 +103,25 @@ static void find_commonest(struct scx_accumulator *accumulator, const struct scx
 
 /* --- adding --- */
 
+static void add_to_sum(struct scx_sum *sum, uint64_t value, uint32_t threads)
+{
+	const uint64_t upper = (value >> HALF_BITS) * threads;
+	const uint64_t parts[] = {(value & UINT32_MAX) * threads, upper << HALF_BITS};
+
+	sum->high += upper >> HALF_BITS;
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
+		sum->low += parts[i];
+		sum->high += sum->low < parts[i];
+	}
+}
+
 static void add_up(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
 		   uint32_t threads)
 {
 	if (is_negative(member, value))
-		accumulator->below = number_add_saturating(accumulator->below,
-							   number_multiply_saturating(0 - value, threads));
+		add_to_sum(&accumulator->below, 0 - value, threads);
 	else
-		accumulator->above = number_add_saturating(accumulator->above,
-							   number_multiply_saturating(value, threads));
+		add_to_sum(&accumulator->above, value, threads);
 }
 
 /* Keeps the least and the most; 0 is no time stamp. */
@@ -185,19 +200,46 @@ static void set_whole(struct scx_reduced *reduced, uint64_t whole)
 	reduced->number = (double)whole;
 }
 
-static void set_sum(const struct scx_accumulator *accumulator, struct scx_reduced *reduced)
+static bool is_less_sum(struct scx_sum a, struct scx_sum b)
 {
-	if (accumulator->amount != 0)
-		reduced->number = accumulator->amount + (double)accumulator->above -
-				  (double)accumulator->below;
-	else if (accumulator->above >= accumulator->below)
-		set_whole(reduced, accumulator->above - accumulator->below);
-	else
-		reduced->number = -(double)(accumulator->below - accumulator->above);
+	return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
-static void set_mean(const struct scx_accumulator *accumulator, struct scx_reduced *reduced)
+/* What the larger one has more. */
+static struct scx_sum subtract(struct scx_sum large, struct scx_sum small)
 {
+	return (struct scx_sum){
+		.high = large.high - small.high - (large.low < small.low),
+		.low = large.low - small.low,
+	};
+}
+
+static double sum_number(struct scx_sum sum)
+{
+	return (double)sum.high * 0x1p64 + (double)sum.low;
+}
+
+static void set_sum(const struct scx_accumulator *accumulator, struct scx_reduced *reduced)
+{
+	const bool is_below = is_less_sum(accumulator->above, accumulator->below);
+	const struct scx_sum sum = is_below ? subtract(accumulator->below, accumulator->above)
+					    : subtract(accumulator->above, accumulator->below);
+
+	if (accumulator->amount != 0)
+		reduced->number = accumulator->amount;
+	else if (is_below || sum.high != 0)
+		reduced->number = is_below ? -sum_number(sum) : sum_number(sum);
+	else
+		set_whole(reduced, sum.low);
+}
+
+static void set_mean(const struct scx_accumulator *accumulator, const struct scx_member *member,
+		     struct scx_reduced *reduced)
+{
+	if (!accumulator->differs && !is_negative(member, accumulator->first)) {
+		set_whole(reduced, accumulator->first);
+		return;
+	}
 	set_sum(accumulator, reduced);
 	if (reduced->is_whole && reduced->whole % accumulator->read == 0) {
 		set_whole(reduced, reduced->whole / accumulator->read);
@@ -224,6 +266,9 @@ static void set_age(const struct scx_accumulator *accumulator, uint64_t read_at_
 	} else if (read_at_ns == 0) {
 		reduced->state = VALUE_UNAVAILABLE;
 		reduced->reason = REASON_NOT_IN_FILE;
+	} else if (accumulator->least > number_add_saturating(read_at_ns, CLOCKS_DIFFER_NS)) {
+		reduced->state = VALUE_UNAVAILABLE;
+		reduced->reason = REASON_BAD_STAMP;
 	} else {
 		set_whole(reduced, read_at_ns > accumulator->least ? read_at_ns - accumulator->least : 0);
 	}
@@ -238,7 +283,7 @@ static void set_number(struct scx_accumulator *accumulator, const struct scx_mem
 		set_sum(accumulator, reduced);
 		break;
 	case SCX_REDUCTION_MEAN:
-		set_mean(accumulator, reduced);
+		set_mean(accumulator, member, reduced);
 		break;
 	case SCX_REDUCTION_MAXIMUM:
 		set_maximum(accumulator, member, reduced);

@@ -16,17 +16,22 @@ struct scx_tally {
 	uint32_t threads;
 };
 
+/* A sum of more than 64 bits: fields of no meaning known may all be near 2^64. */
+struct scx_sum {
+	uint64_t high, low;
+};
+
 /* A zeroed one is empty. */
 struct scx_accumulator {
 	uint32_t read;   /* threads with a value */
 	uint32_t missed; /* those that should have one */
 	uint32_t set;    /* threads whose value is not 0 */
 	reason_id reason;
-	bool differs;           /* threads do not have one value */
-	uint64_t first;         /* what the first one has */
-	uint64_t least, most;   /* by the sign of the member; of an age the least but 0 */
-	uint64_t above, below;  /* sums of what is above and below 0, saturating */
-	double amount;          /* of scx_accumulate_amount() */
+	bool differs;                /* threads do not have one value */
+	uint64_t first;              /* what the first one has */
+	uint64_t least, most;        /* by the sign of the member; of an age the least but 0 */
+	struct scx_sum above, below; /* of what is above and below 0 */
+	double amount;               /* of scx_accumulate_amount() */
 	struct scx_tally *runs; /* of SCX_REDUCTION_COUNT once they differ: no more than two for each value */
 	size_t run_count, run_capacity;
 };
@@ -64,7 +69,8 @@ void scx_accumulate_thread(struct scx_accumulator *accumulator, const struct scx
 
 /*
  * What the threads have. `read_at_ns` is that of the contexts, from which ages count: they are unavailable
- * where it is 0, and 0 where the time stamp is of later.
+ * where it is 0. A time stamp that is a little later is of another clock and makes 0; one that is later by
+ * more is none, and the age is unavailable (REASON_BAD_STAMP).
  */
 struct scx_reduced scx_reduce(struct scx_accumulator *accumulator, const struct scx_member *member,
 			      uint64_t read_at_ns);

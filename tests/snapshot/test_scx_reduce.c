@@ -57,12 +57,19 @@ static void test_numbers(void **state)
 	(void)state;
 	assert_whole(REDUCE(UNSIGNED, SUM, 100, 305, 11), 416);
 	assert_whole(REDUCE(UNSIGNED, COUNTER, (uint64_t)1 << 53, 1), ((uint64_t)1 << 53) + 1);
-	assert_whole(REDUCE(UNSIGNED, SUM, UINT64_MAX, 1), UINT64_MAX);
+	assert_whole(REDUCE(UNSIGNED, SUM, UINT64_MAX - 1, 1), UINT64_MAX);
+	assert_number(REDUCE(UNSIGNED, SUM, UINT64_MAX, 1), 0x1p64);
+	assert_number(REDUCE(UNSIGNED, SUM, UINT64_MAX, UINT64_MAX, UINT64_MAX, 3), 3 * 0x1p64);
+	assert_number(REDUCE(SIGNED, SUM, (uint64_t)INT64_MIN, (uint64_t)INT64_MIN, (uint64_t)INT64_MIN),
+		      -3 * 0x1p63);
 	assert_whole(REDUCE(SIGNED, SUM, (uint64_t)-5, 7), 2);
 	assert_number(REDUCE(SIGNED, SUM, (uint64_t)-5, 3), -2);
 	assert_number(REDUCE(SIGNED, SUM, (uint64_t)INT64_MIN, 0), -9223372036854775808.0);
 	assert_whole(REDUCE(UNSIGNED, MEAN, 1, 2, 3), 2);
 	assert_number(REDUCE(UNSIGNED, MEAN, 1, 2), 1.5);
+	/* as many schedulers mark what is not set */
+	assert_whole(REDUCE(UNSIGNED, MEAN, UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX);
+	assert_number(REDUCE(UNSIGNED, MEAN, UINT64_MAX, UINT64_MAX, 0, 0), 0x1p63);
 	assert_number(REDUCE(SIGNED, MEAN, (uint64_t)-3, 2), -0.5);
 	assert_whole(REDUCE(UNSIGNED, MAXIMUM, 3, UINT64_MAX, 9), UINT64_MAX);
 	assert_whole(REDUCE(SIGNED, MAXIMUM, (uint64_t)-3, 2), 2);
@@ -77,6 +84,10 @@ static void test_ages(void **state)
 	(void)state;
 	assert_whole(REDUCE(UNSIGNED, AGE, 0, 400, 300, 0, 900), 700);
 	assert_whole(REDUCE(UNSIGNED, AGE, 1200), 0);
+	assert_whole(REDUCE(UNSIGNED, AGE, 1000000999, UINT64_MAX, 0), 0);
+	assert_int_equal(REDUCE(UNSIGNED, AGE, 1000001001, UINT64_MAX, 0).state, VALUE_UNAVAILABLE);
+	assert_int_equal(REDUCE(UNSIGNED, AGE, UINT64_MAX).reason, REASON_BAD_STAMP);
+	assert_int_equal(REDUCE(SIGNED, AGE, (uint64_t)-5).reason, REASON_BAD_STAMP);
 	assert_int_equal(REDUCE(UNSIGNED, AGE, 0, 0).state, VALUE_ABSENT);
 	scx_accumulate(&accumulator, &member, 400, 1);
 	assert_int_equal(scx_reduce(&accumulator, &member, 0).state, VALUE_UNAVAILABLE);
