@@ -113,6 +113,9 @@ static void add_metric_row(struct session *session, const struct row_threads *th
 /* What a context has in a member that is no field, or that is a word, as text; NULL for another one. */
 static const char *member_text(const struct scx_member *member, const uint8_t *context, struct arena *arena)
 {
+	struct buffer buffer = {0};
+	const char *copy;
+
 	if (member->kind == SCX_KIND_ARRAY)
 		return arena_format(arena, "[%u]", member->count);
 	if (member->kind == SCX_KIND_POINTER)
@@ -121,7 +124,13 @@ static const char *member_text(const struct scx_member *member, const uint8_t *c
 		return "bytes";
 	if (member->kind == SCX_KIND_BOOLEAN)
 		return scx_member_read(member, context, 0) != 0 ? "true" : "false";
-	return NULL;
+	if (member->field != SCX_FIELD_NONE)
+		return NULL;
+	/* there are more than have numbers as columns */
+	scx_member_append(member, scx_member_read(member, context, 0), &buffer);
+	copy = arena_duplicate(arena, buffer.data, buffer.length);
+	buffer_release(&buffer);
+	return copy;
 }
 
 /* The type of a member, and of one that does not fit a cell what it has. */

@@ -88,11 +88,14 @@ bool scx_scheduler_add_member(struct scx_scheduler *scheduler, const struct scx_
 		added->kind = SCX_KIND_OTHER;
 	added->field = SCX_FIELD_NONE;
 	if (is_number(added->kind)) {
-		added->field = scx_field_intern(added->name);
+		if (scheduler->field_count < SCX_FIELDS_MAX)
+			added->field = scx_field_intern(added->name);
 		added->facts = scx_field_facts_of(scheduler->family, added->name, added->kind);
 	}
-	if (added->field != SCX_FIELD_NONE)
+	if (added->field != SCX_FIELD_NONE) {
+		scheduler->field_count++;
 		scx_field_describe(added->field, added->facts, added->kind);
+	}
 	return true;
 }
 

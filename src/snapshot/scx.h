@@ -56,11 +56,14 @@ struct scx_scheduler {
 	uint32_t size;         /* of a context, bytes */
 	struct scx_member *members;
 	size_t member_count, member_capacity;
+	size_t field_count; /* members that are fields */
 };
 
 enum {
-	SCX_SIZE_MAX = 65536,    /* of a context */
-	SCX_MEMBERS_MAX = 1024,  /* of a type, more are left out */
+	SCX_SIZE_MAX = 65536,   /* of a context */
+	SCX_MEMBERS_MAX = 1024, /* of a type, more are left out */
+	/* of a type, more have no number: one file must not use up the numbers of all (SCX_FIELD_MAX) */
+	SCX_FIELDS_MAX = 256,
 	SCX_ELEMENTS_MAX = 4096, /* of an array */
 };
 

@@ -430,6 +430,14 @@ static void test_page(void **state)
 	assert_int_equal(metric_row(table, "scx.last_run_at")->cells[0].value.integer, MS(1500));
 	assert_int_equal(metric_row(table, "scx.weight")->cells[1].state, CELL_EMPTY);
 	table_release(table);
+	/* one that has no number as a column has its value too */
+	view.level = VIEW_LEVEL_THREADS;
+	session_now(session)->scx.scheduler->members[LARGEST].field = SCX_FIELD_NONE;
+	table = session_metric_table(session, &view, "10:100", 6);
+	row = metric_row(table, "scx.max_depth");
+	assert_non_null(row);
+	assert_string_equal(row->cells[0].text, "3");
+	table_release(table);
 	session_release(session);
 }
 

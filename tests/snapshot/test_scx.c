@@ -3,6 +3,7 @@
 #include "tests/cmocka_include.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -227,12 +228,41 @@ static void test_contexts(void **state)
 	scx_release(&restarted);
 }
 
+/* A type of very many members, as in a file that somebody made, leaves numbers for those of others. */
+static void test_many_fields(void **state)
+{
+	struct scx_scheduler *many = scx_scheduler_create("many", "task_ctx", "storage", "task storage",
+							  4096);
+	struct scx_scheduler *other = scx_scheduler_create("other", "task_ctx", "storage", "task storage", 8);
+	struct scx_member member = {.type = "u8", .bit_size = 8, .count = 1};
+	char name[32];
+
+	(void)state;
+	for (uint32_t i = 0; i < SCX_MEMBERS_MAX; i++) {
+		(void)snprintf(name, sizeof(name), "one_of_many_%u", i);
+		member.name = name;
+		member.bit_offset = i * 8;
+		assert_true(scx_scheduler_add_member(many, &member));
+	}
+	member.name = "of_another";
+	member.bit_offset = 0;
+	assert_true(scx_scheduler_add_member(other, &member));
+	assert_int_not_equal(other->members[0].field, SCX_FIELD_NONE);
+	assert_int_not_equal(many->members[SCX_FIELDS_MAX - 1].field, SCX_FIELD_NONE);
+	assert_int_equal(many->members[SCX_FIELDS_MAX].field, SCX_FIELD_NONE);
+	/* it is a number all the same */
+	assert_true(scx_member_has_numbers(&many->members[SCX_FIELDS_MAX]));
+	scx_scheduler_release(many);
+	scx_scheduler_release(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_many_fields),
 	};
 
 	return cmocka_run_group_tests_name("snapshot_scx", tests, NULL, NULL);
