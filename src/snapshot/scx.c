@@ -71,6 +71,19 @@ static void grow_members(struct scx_scheduler *scheduler)
 	scheduler->member_capacity = capacity;
 }
 
+/* A time stamp in ns takes 64 bits: what is narrower has but a name like one. */
+static struct scx_field_facts find_facts(const struct scx_scheduler *scheduler,
+					 const struct scx_member *member)
+{
+	const char *family = scheduler->family;
+
+	if (member->bit_size < WORD_BITS &&
+	    scx_field_choice_of(family, member->name, member->kind) == SCX_FIELD_CHOICE_TABLE &&
+	    scx_field_facts_of(family, member->name, member->kind).reduction == SCX_REDUCTION_AGE)
+		return (struct scx_field_facts){SCX_REDUCTION_COUNT, LADDER_UNITLESS};
+	return scx_field_facts_of(family, member->name, member->kind);
+}
+
 bool scx_scheduler_add_member(struct scx_scheduler *scheduler, const struct scx_member *member)
 {
 	struct scx_member *added;
@@ -90,7 +103,7 @@ bool scx_scheduler_add_member(struct scx_scheduler *scheduler, const struct scx_
 	if (is_number(added->kind)) {
 		if (scheduler->field_count < SCX_FIELDS_MAX)
 			added->field = scx_field_intern(added->name);
-		added->facts = scx_field_facts_of(scheduler->family, added->name, added->kind);
+		added->facts = find_facts(scheduler, added);
 	}
 	if (added->field != SCX_FIELD_NONE) {
 		scheduler->field_count++;

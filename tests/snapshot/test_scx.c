@@ -256,13 +256,28 @@ static void test_many_fields(void **state)
 	scx_scheduler_release(other);
 }
 
+static void test_narrow_stamp(void **state)
+{
+	struct scx_scheduler *scheduler = scx_scheduler_create("s", "task_ctx", "storage", "task storage",
+							       16);
+	struct scx_member member = {.name = "last_moved", .type = "u32", .bit_size = 32, .count = 1};
+
+	(void)state;
+	assert_true(scx_scheduler_add_member(scheduler, &member));
+	assert_int_equal(scheduler->members[0].facts.reduction, SCX_REDUCTION_COUNT);
+	assert_int_equal(scheduler->members[0].facts.ladder, LADDER_UNITLESS);
+	member.bit_size = 64;
+	assert_true(scx_scheduler_add_member(scheduler, &member));
+	assert_int_equal(scheduler->members[1].facts.reduction, SCX_REDUCTION_AGE);
+	scx_scheduler_release(scheduler);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_members),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_many_fields),
+		cmocka_unit_test(test_members),      cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_contexts),     cmocka_unit_test(test_many_fields),
+		cmocka_unit_test(test_narrow_stamp),
 	};
 
 	return cmocka_run_group_tests_name("snapshot_scx", tests, NULL, NULL);
