@@ -2,10 +2,12 @@
 #include "bpf_tasks.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +25,8 @@ enum {
 	PARTS_TASKS_MAX = 65536, /* for which there is room for parts that are not asked for all the time */
 	SPARE_TASKS = 1024,
 	SMALL_FILE = 4096,
-	ITERATIONS_MAX = 5, /* that ended before their time */
+	ITERATIONS_MAX = 5,            /* that ended before their time */
+	EXT_STATE_BEFORE_7_3 = 3 << 8, /* SCX_TASK_STATE_MASK and SCX_TASK_ENABLED were the same */
 };
 
 /* A map that is an array of one part, and where it is mapped. */
@@ -65,6 +68,40 @@ static uint32_t mask_words(void)
 		words = bpf_kernel_mask_words(possible.data);
 	buffer_release(&possible);
 	return words;
+}
+
+/* The value of that name in an enum of the kernel, its low bits; false where there is none. */
+static bool find_enumerator(const struct btf *types, const char *enumeration, const char *name,
+			    uint32_t *ret_value)
+{
+	const int id = btf__find_by_name(types, enumeration);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(types, (uint32_t)id) : NULL;
+
+	for (uint32_t i = 0; type != NULL && btf_is_any_enum(type) && i < btf_vlen(type); i++) {
+		const bool is_wide = btf_is_enum64(type);
+		const uint32_t words = is_wide ? btf_enum64(type)[i].name_off : btf_enum(type)[i].name_off;
+
+		if (strcmp(btf__name_by_offset(types, words), name) != 0)
+			continue;
+		*ret_value = is_wide ? btf_enum64(type)[i].val_lo32 : (uint32_t)btf_enum(type)[i].val;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Which bits of scx.flags say that sched_ext schedules a task: include/linux/sched/ext.h, where Linux 7.3
+ * gave the states other numbers and one bit more. Not by a relocation of the object: for a type that a kernel
+ * without sched_ext lacks libbpf searches all modules, which takes CAP_SYS_ADMIN.
+ */
+static void find_ext_states(uint32_t *ret_mask, uint32_t *ret_enabled)
+{
+	struct btf *types = access("/sys/kernel/sched_ext", F_OK) == 0 ? btf__load_vmlinux_btf() : NULL;
+
+	if (types == NULL || !find_enumerator(types, "scx_ent_flags", "SCX_TASK_STATE_MASK", ret_mask) ||
+	    !find_enumerator(types, "scx_ent_flags", "SCX_TASK_ENABLED", ret_enabled))
+		*ret_mask = *ret_enabled = EXT_STATE_BEFORE_7_3;
+	btf__free(types);
 }
 
 /* --- loading --- */
@@ -147,6 +184,11 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 	const struct tasks *object = tasks->object;
 	const bool scoped = tasks->scope_count != 0;
 
+	uint32_t ext_mask, ext_enabled;
+
+	find_ext_states(&ext_mask, &ext_enabled);
+	object->rodata->ext_state_mask = ext_mask;
+	object->rodata->ext_state_enabled = ext_enabled;
 	object->rodata->mask_words = mask_words();
 	object->rodata->scoped = scoped;
 	bpf_program__set_autoload(object->progs.walk_tasks, extras.walk && !scoped);

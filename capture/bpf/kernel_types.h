@@ -39,12 +39,6 @@ struct sched_ext_entity {
 	__u32 flags;
 };
 
-/* The states of a task among the flags, from Linux 7.3 on; the values are the kernel's. */
-enum scx_ent_flags {
-	SCX_TASK_STATE_MASK = 1,
-	SCX_TASK_ENABLED,
-};
-
 struct sched_info {
 	unsigned long pcount;
 	__u64 run_delay, max_run_delay, min_run_delay, last_arrival, last_queued;

@@ -10,28 +10,13 @@
 
 enum {
 	MASK_WORDS_MAX = 128,
-	/* include/linux/sched/ext.h, bits of scx.flags before Linux 7.3: SCX_TASK_STATE_MASK,
-	 * SCX_TASK_ENABLED */
-	OLD_TASK_STATE_MASK = 3 << 8,
-	OLD_TASK_ENABLED = 3 << 8,
 	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
 	NICE_0_PRIORITY = 120,      /* DEFAULT_PRIO of include/linux/sched/prio.h */
 	FIRST_FAIR_PRIORITY = 100,  /* MAX_RT_PRIO */
 };
 
-const volatile __u32 mask_words; /* of a CPU mask that may hold CPUs */
-
-/* Whether a task is scheduled by sched_ext; where the kernel knows of that, see kernel_facts(). */
-static __always_inline bool is_on_ext(const struct task_struct *task)
-{
-	__u32 mask = OLD_TASK_STATE_MASK, enabled = OLD_TASK_ENABLED;
-
-	if (bpf_core_enum_value_exists(enum scx_ent_flags, SCX_TASK_ENABLED)) {
-		mask = bpf_core_enum_value(enum scx_ent_flags, SCX_TASK_STATE_MASK);
-		enabled = bpf_core_enum_value(enum scx_ent_flags, SCX_TASK_ENABLED);
-	}
-	return (task->scx.flags & mask) == enabled;
-}
+const volatile __u32 mask_words;                        /* of a CPU mask that may hold CPUs */
+const volatile __u32 ext_state_mask, ext_state_enabled; /* bits of scx.flags */
 
 /* FNV-1a by words. */
 static __always_inline __u64 hash_cpus(const struct task_struct *task)
@@ -152,7 +137,7 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->nice = (__s32)task->static_prio - NICE_0_PRIORITY;
 	record->flags = task->on_cpu != 0 ? TASK_RUNNING : 0;
 	record->reserved = 0;
-	if (bpf_core_field_exists(task->scx.flags) && is_on_ext(task))
+	if (bpf_core_field_exists(task->scx.flags) && (task->scx.flags & ext_state_mask) == ext_state_enabled)
 		record->flags |= TASK_EXT;
 	if (bpf_core_field_exists(task->delays) && task->delays != NULL)
 		record->flags |= TASK_HAS_DELAYS;
