@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (diff_rule_parse(text, &rule, &error) == 0) {
 		if (strcmp(rule.text, text) != 0 || !isfinite(rule.limit) ||
 		    (rule.measure.metric != METRIC_NONE) + (rule.measure.derived != DERIVED_NONE) +
-				    (rule.measure.latency != LATENCY_NUMBER_NONE) !=
+				    (rule.measure.latency != LATENCY_NUMBER_NONE) +
+				    (rule.measure.field != NULL) !=
 			    1 ||
 		    (rule.percent && rule.of_after))
 			abort();
