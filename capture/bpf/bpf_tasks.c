@@ -16,12 +16,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "bpf_iterator.h"
 #include "bpf_kernel.h"
 #include "bpf_object.h"
 #include "tasks.skel.h"
 
 enum {
-	READ_SIZE = 32 * 1024,   /* what an iterator returns at most: PAGE_SIZE << 3, kernel/bpf/bpf_iter.c */
 	PARTS_TASKS_MAX = 65536, /* for which there is room for parts that are not asked for all the time */
 	SPARE_TASKS = 1024,
 	SMALL_FILE = 4096,
@@ -352,7 +352,7 @@ static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass 
 static ssize_t read_iterator(struct bpf_tasks *tasks, int descriptor, size_t stride,
 			     const atomic_bool *cancel)
 {
-	size_t length = 0, expected = tasks->expected * stride + READ_SIZE;
+	const size_t expected = tasks->expected * stride + BPF_ITERATOR_READ_SIZE;
 
 	/* not by doubling, which would take up to twice the memory */
 	if (tasks->bytes_size < expected) {
@@ -360,21 +360,7 @@ static ssize_t read_iterator(struct bpf_tasks *tasks, int descriptor, size_t str
 		tasks->bytes = memory_allocate(expected);
 		tasks->bytes_size = expected;
 	}
-	for (;;) {
-		ssize_t count;
-
-		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
-			return -ECANCELED;
-		tasks->bytes = memory_grow(tasks->bytes, &tasks->bytes_size, length + READ_SIZE, 1);
-		count = read(descriptor, tasks->bytes + length, READ_SIZE);
-		if (count == 0)
-			return (ssize_t)length;
-		/* so many tasks at a time are looked at without one that is shown: bpf_seq_read() */
-		if (count < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		if (count > 0)
-			length += (size_t)count;
-	}
+	return bpf_iterator_read(descriptor, cancel, &tasks->bytes, &tasks->bytes_size);
 }
 
 static void release_bytes(struct bpf_tasks *tasks)

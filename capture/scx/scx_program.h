@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 
 #include "base/arena.h"
+#include "capture/bpf/bpf_iterator.h"
 #include "metric/feature.h"
 #include "scx_kernel.h"
 #include "scx_storage.h"
@@ -19,12 +20,8 @@
  */
 
 enum {
-	/*
-	 * What an iterator hands over at a time: 8 pages (bpf_seq_read() of kernel/bpf/bpf_iter.c), less a
-	 * byte, as seq_write() of fs/seq_file.c never fills its buffer. Records are multiples of 8.
-	 */
-	SCX_ROOM_SIZE = 32768,
-	SCX_RECORD_SIZE_MAX = SCX_ROOM_SIZE - 8,
+	/* seq_write() of fs/seq_file.c never fills its buffer, and records are multiples of 8 bytes */
+	SCX_RECORD_SIZE_MAX = BPF_ITERATOR_READ_SIZE - 8,
 	SCX_CHUNK_SIZE = 512, /* that one run of the program for arenas reads */
 	SCX_INSTRUCTIONS_MAX = 2048,
 };

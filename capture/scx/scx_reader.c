@@ -149,28 +149,6 @@ struct scx_scheduler *scx_reader_scheduler(const struct scx_reader *reader)
 
 /* --- reading --- */
 
-/* Reads all that the iterator hands over; returns its length, or a negative errno. */
-static ssize_t read_all(struct scx_reader *reader, int descriptor, const atomic_bool *cancel)
-{
-	size_t length = 0;
-
-	for (;;) {
-		ssize_t count;
-
-		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
-			return -ECANCELED;
-		reader->bytes = memory_grow(reader->bytes, &reader->bytes_size, length + SCX_ROOM_SIZE, 1);
-		count = read(descriptor, reader->bytes + length, SCX_ROOM_SIZE);
-		if (count == 0)
-			return (ssize_t)length;
-		/* so many tasks at a time are looked at without one that has a context: bpf_seq_read() */
-		if (count < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		if (count > 0)
-			length += (size_t)count;
-	}
-}
-
 int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct scx_reading *ret_reading)
 {
 	const size_t stride = scx_record_size(reader->storage.size);
@@ -179,7 +157,7 @@ int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct
 
 	if (descriptor < 0)
 		return -errno;
-	length = read_all(reader, descriptor, cancel);
+	length = bpf_iterator_read(descriptor, cancel, &reader->bytes, &reader->bytes_size);
 	close(descriptor);
 	if (length < 0)
 		return (int)length;

@@ -376,21 +376,3 @@ void scx_watch_check(const struct roots *roots, struct arena *arena, struct feat
 	ret_result->remedy = duplicate(arena, watch->result.remedy);
 	scx_watch_close(watch);
 }
-
-int scx_watch_walk(const struct roots *roots, const struct scx_choice *choice, struct buffer *text,
-		   struct error *error)
-{
-	struct scx_watch *watch = scx_watch_open(roots, choice != NULL ? choice : &(struct scx_choice){0},
-						 NULL);
-	int result = -ENOTSUP;
-
-	(void)find_scheduler(watch);
-	if (watch->reader == NULL)
-		error_set(error, result, "%s%s%s", watch->result.detail,
-			  watch->result.remedy != NULL ? "; try " : "",
-			  watch->result.remedy != NULL ? watch->result.remedy : "");
-	else
-		result = scx_reader_walk(watch->reader, text, error);
-	scx_watch_close(watch);
-	return result;
-}

@@ -67,11 +67,4 @@ void scx_watch_list_moved(struct snapshot *snapshot, const struct snapshot *prev
  */
 void scx_watch_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
 
-/*
- * Appends all contexts in the arena of the scheduler that runs (scx_reader_walk()), with the rights of the
- * caller. Returns 0, or a negative errno with a sentence. `choice` may be NULL.
- */
-int scx_watch_walk(const struct roots *roots, const struct scx_choice *choice, struct buffer *text,
-		   struct error *error);
-
 #endif
