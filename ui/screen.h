@@ -14,9 +14,9 @@
 
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
-#include "list.h"
-#include "pager.h"
-#include "prompt.h"
+#include "ui/widget/list.h"
+#include "ui/widget/pager.h"
+#include "ui/widget/prompt.h"
 #include "ui.h"
 
 /* The inside of the screen: what the files of this folder share; others see ui.h only. */

@@ -3,7 +3,7 @@
 #define CTOP_COMPARE_INTERNAL_H
 
 #include "compare.h"
-#include "session/reduce.h"
+#include "reduce/reduce.h"
 
 /*
  * What the files of the comparison share, for no one else.

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "history.h"
 #include "latency/latency_spans.h"
-#include "reduce.h"
+#include "reduce/reduce.h"
 #include "session.h"
 
 /*

@@ -15,7 +15,8 @@ group="$snapshot src/group"
 table="$group src/table"
 view="$table src/view"
 diff="$table src/diff"
-session="$view src/diff src/latency src/evidence src/span src/session"
+reduce="$view src/latency src/span src/reduce"
+session="$reduce src/diff src/evidence src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
 ui="$compare src/tables src/report"
@@ -28,7 +29,7 @@ latency="$snapshot capture/procfs capture/host capture/bpf"
 capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task"
 
 line="$ui src/json src/ctprof $capture capture src/cmd/line"
-live="$line ui/terminal ui"
+live="$line ui/terminal ui/widget ui"
 
 # directory: directories it may include besides itself
 rooms="src/base:
@@ -44,7 +45,8 @@ src/diff: $table
 src/latency: $table
 src/evidence: $table
 src/span: $view
-src/session: $view src/diff src/latency src/evidence src/span
+src/reduce: $view src/latency src/span
+src/session: $reduce src/diff src/evidence
 src/compare: $session
 src/tables: $diff
 src/report: $tables src/view
@@ -63,7 +65,8 @@ capture/ended: $snapshot capture/bpf capture/procfs capture/host capture/tasksta
 capture/task: $snapshot capture/bpf
 capture: $capture
 ui/terminal: $compare
-ui: $ui ui/terminal
+ui/widget: $compare ui/terminal
+ui: $ui ui/terminal ui/widget
 src/cmd/line: $line
 src/cmd/live: $live
 src/cmd/probe: $line
