@@ -6,12 +6,14 @@
 root=$(cd "$(dirname "$0")/../.." && pwd)
 failures=0
 
+project_files=$(cd "$root" && find . -path ./.git -prune -o -path './build*' -prune -o -path './.cache' -prune -o \
+    -type d -exec test -d '{}/meson-private' ';' -prune -o \
+    -type f -print | sed 's#^\./##' | LC_ALL=C sort)
+
 # source_files: the project's own files (no build directories, no version control), relative to the top.
 source_files()
 {
-    (cd "$root" && find . -path ./.git -prune -o -path './build*' -prune -o -path './.cache' -prune -o \
-        -type d -exec test -d '{}/meson-private' ';' -prune -o \
-        -type f -print | sed 's#^\./##' | LC_ALL=C sort)
+    printf '%s\n' "$project_files"
 }
 
 # result NAME FINDINGS: prints the case's line, and before it what was found.
