@@ -10,7 +10,8 @@ cd "$root" || exit 1
 
 base='src/base'
 metric="$base src/metric"
-snapshot="$metric src/snapshot"
+user="$metric src/process src/user"
+snapshot="$user src/snapshot"
 group="$snapshot src/group"
 table="$group src/table"
 view="$table src/view"
@@ -36,6 +37,7 @@ rooms="src/base:
 src/json: $base
 src/process: $base
 src/metric: $base
+src/user: $metric src/process
 src/snapshot: $metric
 src/ctprof: $snapshot src/json
 src/group: $snapshot

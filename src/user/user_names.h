@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_USER_NAMES_H
+#define CTOP_USER_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/*
+ * Names of users, as this host knows them: from passwd(5), and what is not there from getent(1), which asks
+ * the services of nsswitch.conf(5). Those may take long or hang (a directory server that is gone), so they
+ * are asked in another process, which is killed when its time is over, and nobody waits for it who does not
+ * say how long. What is known is known to all rooms, until the program ends.
+ */
+
+/* The id of a user that is not known (snapshot.uid). */
+#define USER_UNKNOWN UINT32_MAX
+
+/*
+ * The name of a user, NULL while it is not known, and of one that has none: then its number is to be shown.
+ * Asked for the first time it is looked up by a thread of this file, and there a little later. Never blocks;
+ * safe from any thread. The name is foreign text and stays valid until the program ends.
+ */
+const char *user_name(uint32_t uid);
+
+/* Appends the name, or the number of who has none (yet), or "(unknown)" for USER_UNKNOWN. Never blocks. */
+void user_name_append(struct buffer *buffer, uint32_t uid);
+
+/* Another number than before when names have become known since. Safe from any thread. */
+unsigned int user_names_generation(void);
+
+/*
+ * Waits until all that user_name() was asked for is answered, at most `patience_ns`: before something is
+ * printed that cannot be corrected later. Returns whether it is.
+ */
+bool user_names_wait(uint64_t patience_ns);
+
+/*
+ * The id of a user by name, or by number. At most `patience_ns` are spent on it; it runs in the thread that
+ * calls and starts none. Returns 0, or a negative errno with a sentence: -ENOENT with the nearest name,
+ * -ETIMEDOUT where the services do not answer.
+ */
+int user_find(const char *name, uint64_t patience_ns, uint32_t *ret_uid, struct error *error);
+
+/*
+ * For tests, and before anything else is asked: reads another file than /etc/passwd (NULL: none) and asks
+ * another program than getent. Forgets what was known. The texts must stay valid.
+ */
+void user_names_set_sources(const char *passwd, const char *program);
+
+#endif

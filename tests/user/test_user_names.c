@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/cmocka_include.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "user/user_names.h"
+
+/* Longer than any look-up takes, also where other tests have the CPU. */
+#define PATIENCE_NS (60 * NS_PER_S)
+
+static char directory[] = "/tmp/ctop-user-names-XXXXXX";
+static char *passwd, *program;
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	assert_true(descriptor >= 0);
+	assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
+	close(descriptor);
+}
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (mkdtemp(directory) == NULL)
+		return -1;
+	passwd = memory_format("%s/passwd", directory);
+	program = memory_format("%s/program", directory);
+	write_file(passwd,
+		   "# "
+		   "users\nroot:x:0:0:root:/root:/bin/sh\nweb:x:1000:1000::/:/bin/"
+		   "sh\nbroken\nlarge:x:4294967295:0::/:\n"
+		   "second:x:1000:1::/:\n:x:7:7::/:\nopen:x:8\n",
+		   0600);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	unlink(passwd);
+	unlink(program);
+	free(passwd);
+	free(program);
+	return rmdir(directory);
+}
+
+static void a_name_is_there_soon_and_the_first_of_two_counts(void **state)
+{
+	struct buffer text = {0};
+	unsigned int generation;
+
+	(void)state;
+	write_file(program, "#!/bin/sh\nexit 2\n", 0700);
+	user_names_set_sources(passwd, program);
+	generation = user_names_generation();
+	user_name(0);
+	user_name(1000);
+	user_name(7);
+	user_name(8);
+	assert_true(user_names_wait(PATIENCE_NS));
+	assert_string_equal(user_name(0), "root");
+	assert_string_equal(user_name(1000), "web");
+	assert_null(user_name(7));
+	assert_null(user_name(8));
+	assert_int_not_equal(user_names_generation(), generation);
+	/* one that cannot be known is not asked for */
+	assert_null(user_name(USER_UNKNOWN));
+	assert_true(user_names_wait(0));
+	user_name_append(&text, 1000);
+	user_name_append(&text, 7);
+	user_name_append(&text, USER_UNKNOWN);
+	assert_string_equal(text.data, "web7(unknown)");
+	buffer_release(&text);
+}
+
+static void the_services_are_asked_for_what_the_file_lacks(void **state)
+{
+	(void)state;
+	write_file(program,
+		   "#!/bin/sh\nshift 2\nfor key; do echo \"user-of-$key:x:$key:0::/:\"; done\n[ \"$HOME\" = "
+		   "'' ] "
+		   "|| echo leak:x:3:0::/:\n",
+		   0700);
+	user_names_set_sources(passwd, program);
+	user_name(3000);
+	user_name(1000);
+	for (uint32_t uid = 5000; uid < 5200; uid++)
+		user_name(uid);
+	assert_true(user_names_wait(PATIENCE_NS));
+	assert_string_equal(user_name(3000), "user-of-3000");
+	assert_string_equal(user_name(1000), "web");
+	assert_string_equal(user_name(5199), "user-of-5199");
+	assert_string_equal(user_name(5000), "user-of-5000");
+	assert_null(user_name(3)); /* not asked for before: the environment is not handed on */
+}
+
+static void services_that_hang_delay_nobody(void **state)
+{
+	const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	struct error error;
+	uint32_t uid = 1;
+
+	(void)state;
+	write_file(program, "#!/bin/sh\nexec sleep 1000\n", 0700);
+	user_names_set_sources(passwd, program);
+	assert_null(user_name(3000));
+	assert_false(user_names_wait(50 * NS_PER_MS));
+	assert_null(user_name(3000));
+	/* it is given up at last, and then the number stands */
+	assert_true(user_names_wait(PATIENCE_NS));
+	assert_null(user_name(3000));
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start < PATIENCE_NS);
+	assert_int_equal(user_find("nobody-here", 100 * NS_PER_MS, &uid, &error), -ETIMEDOUT);
+	assert_non_null(strstr(error.text, "do not answer"));
+	assert_int_equal(uid, 1);
+	assert_int_equal(user_find("web", 100 * NS_PER_MS, &uid, &error), 0);
+	assert_int_equal(uid, 1000);
+}
+
+static void users_are_found_by_name_and_number(void **state)
+{
+	struct error error;
+	uint32_t uid = 1;
+
+	(void)state;
+	write_file(program, "#!/bin/sh\n[ \"$3\" != far ] || echo far:x:77:0::/:\nexit 2\n", 0700);
+	user_names_set_sources(passwd, program);
+	assert_int_equal(user_find("root", PATIENCE_NS, &uid, &error), 0);
+	assert_int_equal(uid, 0);
+	assert_int_equal(user_find("4242", PATIENCE_NS, &uid, &error), 0);
+	assert_int_equal(uid, 4242);
+	assert_int_equal(user_find("far", PATIENCE_NS, &uid, &error), 0);
+	assert_int_equal(uid, 77);
+	assert_int_equal(user_find("wbe", PATIENCE_NS, &uid, &error), -ENOENT);
+	assert_string_equal(error.text, "there is no user 'wbe', did you mean 'web'? a number is taken too");
+	assert_int_equal(user_find("-x", PATIENCE_NS, &uid, &error), -ENOENT);
+	assert_int_equal(user_find("", PATIENCE_NS, &uid, &error), -ENOENT);
+	assert_int_equal(user_find("4294967295", PATIENCE_NS, &uid, &error), -ENOENT);
+	assert_int_equal(uid, 77);
+}
+
+static void this_host_knows_its_users(void **state)
+{
+	const struct passwd *self = getpwuid(getuid());
+
+	(void)state;
+	if (self == NULL)
+		skip();
+	/* the program alone, as where the file has nobody */
+	user_names_set_sources(NULL, NULL);
+	user_name(getuid());
+	assert_true(user_names_wait(PATIENCE_NS));
+	assert_string_equal(user_name(getuid()), self->pw_name);
+	user_names_set_sources("/etc/passwd", NULL);
+	user_name(getuid());
+	assert_true(user_names_wait(PATIENCE_NS));
+	assert_string_equal(user_name(getuid()), self->pw_name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_is_there_soon_and_the_first_of_two_counts),
+		cmocka_unit_test(the_services_are_asked_for_what_the_file_lacks),
+		cmocka_unit_test(users_are_found_by_name_and_number),
+		cmocka_unit_test(this_host_knows_its_users),
+		/* the last: afterwards the services are let alone for a while */
+		cmocka_unit_test(services_that_hang_delay_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
