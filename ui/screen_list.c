@@ -177,7 +177,7 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	if (view->tab == TAB_CGROUP &&
 	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP)) {
 		append_gap(path);
-		buffer_append_text(path, "numbers of cgroups: g changes the axis");
+		buffer_append_text(path, "these columns need cgroups: press g");
 	}
 	if (view->tab == TAB_SCX && session_now(ui->session) != NULL)
 		append_why_no_fields(ui, path);

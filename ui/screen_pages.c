@@ -242,7 +242,7 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row)
 	if (ui->overlay == OVERLAY_HELP)
 		draw_page(ui, area, "Help");
 	else if (ui->overlay == OVERLAY_EVIDENCE)
-		draw_page(ui, area, "Evidence");
+		draw_page(ui, area, "Data quality");
 	else
 		draw_explanation(ui, area, cursor_row);
 }

@@ -73,7 +73,12 @@ static const struct column_entry entries[COLUMN_SCX] = {
 };
 
 /* Titles that columns had before: options and filters that name them mean what they meant. */
-static const char *const former_titles[COLUMN_COUNT] = {[COLUMN_MWAIT] = "MEM%"};
+static const char *const former_titles[COLUMN_COUNT] = {
+	[COLUMN_MWAIT] = "MEM%", [COLUMN_SWAPIN] = "SWAP%", [COLUMN_WAIT] = "WAIT%",
+	[COLUMN_LOST] = "LOST%", [COLUMN_THRA] = "THRA%",   [COLUMN_RECL] = "RECL%",
+	[COLUMN_COMP] = "COMP%", [COLUMN_BAR] = "BAR",      [COLUMN_LIMIT] = "LIMIT",
+	[COLUMN_CGMAX] = "MAX",  [COLUMN_HITS] = "HITS/s",
+};
 
 enum tab_rows {
 	TAB_ROWS_GROUPS = 1 << 0,
@@ -270,17 +275,33 @@ static enum column find_scx(const char *name)
 	return field != SCX_FIELD_NONE ? column_of_scx(field) : COLUMN_COUNT;
 }
 
+/* By a title as the screen shows it, then by one without its unit mark, then by a former one. */
+static enum column find_by_title(const char *title)
+{
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (strcasecmp(entries[i].rate_title, title) == 0)
+			return (enum column)i;
+	}
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (titles_match(entries[i].rate_title, title))
+			return (enum column)i;
+	}
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (former_titles[i] != NULL && titles_match(former_titles[i], title))
+			return (enum column)i;
+	}
+	return COLUMN_COUNT;
+}
+
 enum column column_find(const char *name)
 {
 	enum column found;
 	enum metric metric;
 	enum derived derived;
 
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (titles_match(entries[i].rate_title, name) ||
-		    (former_titles[i] != NULL && titles_match(former_titles[i], name)))
-			return (enum column)i;
-	}
+	found = find_by_title(name);
+	if (found != COLUMN_COUNT)
+		return found;
 	found = find_by_name(name, strlen(name));
 	if (found != COLUMN_COUNT)
 		return found;

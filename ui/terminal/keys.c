@@ -2,6 +2,7 @@
 #include "keys.h"
 
 #include <curses.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -78,14 +79,17 @@ enum action key_action(int key, unsigned int place)
 
 size_t key_moved_row(enum action action, size_t row, size_t last, size_t page)
 {
-	size_t step = action == ACTION_UP || action == ACTION_DOWN ? 1 : page;
+	const bool half = action == ACTION_HALF_UP || action == ACTION_HALF_DOWN;
+	size_t step = action == ACTION_UP || action == ACTION_DOWN ? 1 : half ? (page + 1) / 2 : page;
 
 	switch (action) {
 	case ACTION_FIRST:
+	case ACTION_FIRST_OF_PAGE:
 		return 0;
 	case ACTION_LAST:
 		return last;
 	case ACTION_UP:
+	case ACTION_HALF_UP:
 	case ACTION_PAGE_UP:
 		return row > step ? row - step : 0;
 	default:

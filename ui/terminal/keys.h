@@ -37,7 +37,8 @@ extern const struct key_entry ui_keys[ACTION_COUNT];
 /* The action of a key (see terminal_read_key()) where keys go at present, or ACTION_NONE. */
 enum action key_action(int key, unsigned int place);
 
-/* The row of 0 to `last` that an action leads to from `row`: up, down, by pages, to the first or the last. */
+/* The row of 0 to `last` that an action leads to from `row`: up, down, by pages and
+ * half pages, to the first or the last. */
 size_t key_moved_row(enum action action, size_t row, size_t last, size_t page);
 
 #endif

@@ -126,12 +126,18 @@ void list_move(struct list *list, enum action action)
 	/* one row stays in sight */
 	size_t page = list->page > 1 ? list->page - 1 : 1;
 
+	const size_t half = (page + 1) / 2;
+
 	if (action == ACTION_PAGE_UP)
 		list->top -= list->top < page ? list->top : page;
 	else if (action == ACTION_PAGE_DOWN)
 		list->top += page;
+	else if (action == ACTION_HALF_UP)
+		list->top -= list->top < half ? list->top : half;
+	else if (action == ACTION_HALF_DOWN)
+		list->top += half;
 	select_row(list, key_moved_row(action, list->selected, row_count(list), page));
-	list->moved = action != ACTION_FIRST;
+	list->moved = action != ACTION_FIRST && action != ACTION_FIRST_OF_PAGE;
 }
 
 bool list_mark_left(struct list *list)
