@@ -223,7 +223,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	}
 	stderr_capture_open(&loop.capture);
 	terminal_guard(loop.capture.standard_error, loop.capture.reader);
-	draw_initialise(options->no_color, options->ascii);
+	draw_initialise(options->theme, options->ascii);
 	view_copy(&ui.view, options->view);
 	if (options->file_name != NULL)
 		ui.view.mode = VIEW_MODE_TOTAL;

@@ -9,6 +9,8 @@
 #include "session/session.h"
 #include "view/view.h"
 
+#include "ui/terminal/theme.h"
+
 /* What happened outside that the screen should know; handed over by ui_host.receive. */
 enum ui_event_kind {
 	UI_EVENT_ROUND,   /* snapshot: a new round; the screen takes the reference over */
@@ -90,7 +92,8 @@ struct ui_options {
 	const char *before_name;
 	uint64_t interval_ns;
 	uint64_t rounds; /* quit after so many, 0 for never */
-	bool no_color, ascii;
+	enum theme theme;
+	bool ascii;
 	bool latency;            /* ui_settings.latency at first */
 	const struct view *view; /* to start with; copied */
 };

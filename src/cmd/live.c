@@ -46,6 +46,7 @@ struct live_options {
 	struct option_numbers scope;
 	double budget_percent;
 	const char *save_directory;
+	int theme;
 	bool no_color, ascii;
 	struct heap_options heap;
 	struct backend_options backend;
@@ -192,10 +193,19 @@ static const struct option live_option_list[] = {
 		.description = "directory in which the key S saves snapshots; default the working directory",
 	},
 	{
+		.name = "theme",
+		.kind = OPTION_CHOICE,
+		.value_name = "THEME",
+		.offset = offsetof(struct live_options, theme),
+		.choices = theme_names,
+		.description = "colours of the screen: default (for dark backgrounds, readable on light "
+			       "ones), light, or mono for none",
+	},
+	{
 		.name = "no-color",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, no_color),
-		.description = "use no colours, as with NO_COLOR in the environment",
+		.description = "use no colours, as --theme mono and NO_COLOR in the environment do",
 	},
 	{
 		.name = "ascii",
@@ -356,6 +366,11 @@ static int check_save_directory(const char *path, struct error *error)
 						: strerror(-result));
 }
 
+static enum theme screen_theme(const struct live_options *options)
+{
+	return options->no_color ? THEME_MONO : (enum theme)options->theme;
+}
+
 static int run_live(const struct live_options *options, const struct view *view)
 {
 	struct live_capture_options capture_options = {
@@ -365,7 +380,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 	const struct ui_options ui_options = {
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		.rounds = options->rounds,
-		.no_color = options->no_color,
+		.theme = screen_theme(options),
 		.ascii = options->ascii,
 		.latency = options->latency,
 		.view = view,
@@ -403,7 +418,7 @@ static int run_files(const struct live_options *options, const struct view *view
 		     size_t count)
 {
 	const struct ui_options ui_options = {
-		.no_color = options->no_color,
+		.theme = screen_theme(options),
 		.ascii = options->ascii,
 		.view = view,
 	};

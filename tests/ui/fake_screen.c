@@ -220,7 +220,11 @@ int main(int argc, char **argv)
 
 	view_initialise(&view);
 	for (int i = 1; i < argc; i++) {
-		options.no_color |= strcmp(argv[i], "--no-color") == 0;
+		for (enum theme theme = 0; theme < THEME_COUNT; theme++) {
+			if (strncmp(argv[i], "--theme=", 8) == 0 &&
+			    strcmp(argv[i] + 8, theme_names[theme]) == 0)
+				options.theme = theme;
+		}
 		options.ascii |= strcmp(argv[i], "--ascii") == 0;
 		if (strncmp(argv[i], "--file=", 7) == 0)
 			options.file_name = argv[i] + 7;

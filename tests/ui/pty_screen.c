@@ -490,6 +490,29 @@ bool pty_is_colored(struct pty_screen *pty, int row, int column)
 	return !VTERM_COLOR_IS_DEFAULT_FG(&cell.fg) || !VTERM_COLOR_IS_DEFAULT_BG(&cell.bg);
 }
 
+static int color_number(const VTermColor *color, bool is_default)
+{
+	if (is_default)
+		return PTY_COLOR_DEFAULT;
+	if (VTERM_COLOR_IS_INDEXED(color))
+		return color->indexed.idx;
+	return PTY_COLOR_RGB + (color->rgb.red << 16 | color->rgb.green << 8 | color->rgb.blue);
+}
+
+int pty_foreground(struct pty_screen *pty, int row, int column)
+{
+	VTermScreenCell cell = cell_at(pty, row, column);
+
+	return color_number(&cell.fg, VTERM_COLOR_IS_DEFAULT_FG(&cell.fg));
+}
+
+int pty_background(struct pty_screen *pty, int row, int column)
+{
+	VTermScreenCell cell = cell_at(pty, row, column);
+
+	return color_number(&cell.bg, VTERM_COLOR_IS_DEFAULT_BG(&cell.bg));
+}
+
 int pty_selected_row(struct pty_screen *pty)
 {
 	for (int row = 1; row < pty->rows; row++) {

@@ -95,6 +95,17 @@ bool pty_is_reverse(struct pty_screen *pty, int row, int column);
 bool pty_is_bold(struct pty_screen *pty, int row, int column);
 bool pty_is_colored(struct pty_screen *pty, int row, int column);
 
+/*
+ * What a cell's text or background is coloured with: PTY_COLOR_DEFAULT for the terminal's own, 0 to 255 of
+ * its palette, or PTY_COLOR_RGB + 0xRRGGBB.
+ */
+enum {
+	PTY_COLOR_DEFAULT = -1,
+	PTY_COLOR_RGB = 1 << 24,
+};
+int pty_foreground(struct pty_screen *pty, int row, int column);
+int pty_background(struct pty_screen *pty, int row, int column);
+
 /* The row whose name cell is reversed: the cursor's; -1 for none. */
 int pty_selected_row(struct pty_screen *pty);
 

@@ -186,7 +186,7 @@ static void test_colors(void **state)
 	assert_true(pty_selected_row(&pty) > 0);
 	assert_true(pty_is_reverse(&pty, 3, 1));
 	fake_quit(&pty);
-	fake_start(&pty, NULL, "--no-color");
+	fake_start(&pty, NULL, "--theme=mono");
 	fake_round(&pty, "a 1");
 	pty_wait_text(&pty, "1.0");
 	assert_false(any_color(&pty));

@@ -5,41 +5,102 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <term.h>
 #include <wchar.h>
 
 #include "base/buffer.h"
 #include "base/unicode.h"
 
 enum {
-	COLOR_NONE = -1,
 	TEXT_CELLS_MAX = 1024
 };
 
 static const struct {
 	attr_t plain, colored;
-	short color;
+	enum hue hue;
+	const char *legend;
 } styles[STYLE_COUNT] = {
-#define STYLE(id, plain_attributes, color_name, colored_attributes)                                          \
-	[STYLE_##id] = {plain_attributes, colored_attributes, COLOR_##color_name},
+#define STYLE(id, plain_attributes, hue_name, colored_attributes, legend_text)                               \
+	[STYLE_##id] = {plain_attributes, colored_attributes, HUE_##hue_name, legend_text},
 #include "styles.def"
 #undef STYLE
 };
 
-static bool use_colors;
+enum {
+	/* pairs of curses: 0 is the terminal's own, those of hues follow */
+	PAIR_OF_HUES = 1,
+	PAIR_SHADE = PAIR_OF_HUES + HUE_COUNT,
+};
+
+/* What a style is drawn with on this terminal. */
+static struct {
+	attr_t attributes;
+	short pair;
+} looks[STYLE_COUNT];
+
+static bool has_shade;
 static bool utf8_frames;
 static const struct screen_marks *marks = &screen_marks_ascii;
 static struct buffer printable; /* reused for every text */
 
-void draw_initialise(bool no_color, bool ascii)
+/* Starts colours, where the user wants any, on the terminal's own background. */
+static enum theme_depth start_colors(enum theme theme)
 {
-	const char *variable = getenv("NO_COLOR");
+	const char *variable = getenv("NO_COLOR"); /* no-color.org */
 
-	use_colors = !no_color && (variable == NULL || *variable == '\0') && has_colors() &&
-		     start_color() == OK && use_default_colors() == OK;
-	for (short color = COLOR_BLACK; use_colors && color <= COLOR_WHITE; color++)
-		init_pair((short)(color + 1), color, -1);
+	if (theme == THEME_MONO || (variable != NULL && *variable != '\0') || !has_colors() ||
+	    start_color() != OK || use_default_colors() != OK || COLOR_PAIRS <= PAIR_SHADE)
+		return THEME_DEPTH_NONE;
+	/* user_caps(5): with RGB the number of a colour is what it looks like */
+	if (tigetflag("RGB") > 0 && COLORS >= 1 << 24)
+		return THEME_DEPTH_DIRECT;
+	return COLORS >= 256 ? THEME_DEPTH_INDEXED : THEME_DEPTH_BASIC;
+}
+
+static void set_look(enum theme theme, enum theme_depth depth, enum style style)
+{
+	const enum hue hue = styles[style].hue;
+
+	looks[style].pair = 0;
+	looks[style].attributes = depth == THEME_DEPTH_NONE ? styles[style].plain : styles[style].colored;
+	if (theme_hue(theme, depth, hue) == THEME_NO_COLOR)
+		return;
+	looks[style].pair = (short)(PAIR_OF_HUES + (int)hue);
+	/* a colour that is dim already */
+	looks[style].attributes &= ~A_DIM;
+}
+
+void draw_initialise(enum theme theme, bool ascii)
+{
+	const enum theme_depth depth = start_colors(theme);
+	int text, background;
+
+	for (enum hue hue = 0; hue < HUE_COUNT; hue++) {
+		if (theme_hue(theme, depth, hue) != THEME_NO_COLOR)
+			init_extended_pair(PAIR_OF_HUES + (int)hue, theme_hue(theme, depth, hue), -1);
+	}
+	has_shade = theme_shade(theme, depth, &text, &background);
+	if (has_shade)
+		init_extended_pair(PAIR_SHADE, text, background);
+	for (enum style style = 0; style < STYLE_COUNT; style++)
+		set_look(theme, depth, style);
 	utf8_frames = unicode_in_locale() && !ascii;
 	marks = utf8_frames ? &screen_marks_utf8 : &screen_marks_ascii;
+}
+
+const char *draw_legend(enum style style)
+{
+	return styles[style].legend;
+}
+
+bool draw_is_utf8(void)
+{
+	return utf8_frames;
+}
+
+bool draw_has_shade(void)
+{
+	return has_shade;
 }
 
 void draw_release(void)
@@ -76,10 +137,7 @@ void draw_end(int y, int x)
 
 static void set_style(enum style style)
 {
-	bool colored = use_colors && styles[style].color != COLOR_NONE;
-
-	attr_set(use_colors ? styles[style].colored : styles[style].plain,
-		 colored ? (short)(styles[style].color + 1) : 0, NULL);
+	attr_set(looks[style].attributes, looks[style].pair, NULL);
 }
 
 /* A character that this locale can send and this terminal shows in a known width, else the replacement. */
@@ -197,6 +255,12 @@ void draw_fill(int y, int x, int cells, enum style style)
 	set_style(style);
 	for (int i = 0; i < cells; i++)
 		mvaddch(y, x + i, ' ');
+}
+
+void draw_shade(int y, int x, int cells, enum style style)
+{
+	if (has_shade && clip(y, x, &cells))
+		mvchgat(y, x, cells, looks[style].attributes & A_BOLD, PAIR_SHADE, NULL);
 }
 
 static void draw_rule(int y, int x, int width, const char *left, const char *middle, const char *right)

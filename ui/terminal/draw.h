@@ -7,6 +7,8 @@
 
 #include "table/screen_format.h"
 
+#include "theme.h"
+
 /*
  * Text on the screen. Whatever is drawn passes one sanitiser here, so no foreign name can reach the terminal
  * another way: control characters, invalid bytes and what the locale cannot print become a mark. All
@@ -21,14 +23,25 @@ enum style {
 	STYLE_COUNT,
 };
 
-/* To be called after terminal_open(). */
-void draw_initialise(bool no_color, bool ascii);
+/*
+ * To be called after terminal_open(). Of a theme's colours those are taken that the terminal can show: 8, 256
+ * or, where its description says that it has the flag RGB, all. NO_COLOR in the environment, and a terminal
+ * without colours of its own for text and background, make every theme the one without colours. `ascii`: no
+ * characters beyond it in frames and marks.
+ */
+void draw_initialise(enum theme theme, bool ascii);
 
 /* Frees what drawing kept. */
 void draw_release(void);
 
 /* The marks of this terminal, see screen_format.h. */
 const struct screen_marks *draw_marks(void);
+
+/* Whether frames and graphs may have characters beyond ASCII. */
+bool draw_is_utf8(void);
+
+/* What is drawn in a style, a few words for the help; NULL where that goes without saying. */
+const char *draw_legend(enum style style);
 
 int draw_screen_width(void);
 int draw_screen_height(void);
@@ -56,6 +69,15 @@ void draw_right(int y, int x, int cells, enum style style, const char *text);
 
 /* Fills `cells` cells with blanks of that style. */
 void draw_fill(int y, int x, int cells, enum style style);
+
+/* Whether this terminal can lay a colour under text. */
+bool draw_has_shade(void);
+
+/*
+ * Lays the theme's colour of shares under cells that are drawn already; the text keeps only whether it is
+ * bold. Does nothing where there is no shade.
+ */
+void draw_shade(int y, int x, int cells, enum style style);
 
 /* An empty box with a frame and a title, `height` rows and `width` cells in all. */
 void draw_box(int y, int x, int height, int width, const char *title);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_THEME_H
+#define CTOP_THEME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * How the screen looks. Colours only add to what is there without them, and the background stays the
+ * terminal's own, except under a share (draw_shade()).
+ */
+enum theme {
+	THEME_DEFAULT, /* for dark backgrounds, readable on light ones */
+	THEME_LIGHT,   /* for light backgrounds */
+	THEME_MONO,    /* no colours */
+	THEME_COUNT,
+};
+
+/* Names of options, ended by NULL: "default" "light" "mono". */
+extern const char *const theme_names[THEME_COUNT + 1];
+
+/* A kind of meaning that has a colour; the table is hues.def. */
+enum hue {
+#define HUE(id, ...) HUE_##id,
+#include "hues.def"
+#undef HUE
+	HUE_COUNT,
+	HUE_NONE = HUE_COUNT,
+};
+
+enum {
+	THEME_NO_COLOR = -1,
+};
+
+/* One colour, for terminals that have 8, 256 or all of them. */
+struct theme_color {
+	int basic;   /* 0 to 7 in the order of ECMA-48, black first; THEME_NO_COLOR */
+	int indexed; /* 16 to 255, which look the same in every terminal */
+	int direct;  /* 0xRRGGBB */
+};
+
+/* How many colours a terminal has. */
+enum theme_depth {
+	THEME_DEPTH_NONE,
+	THEME_DEPTH_BASIC,
+	THEME_DEPTH_INDEXED,
+	THEME_DEPTH_DIRECT,
+};
+
+/* The colour of a hue as curses counts them, or THEME_NO_COLOR. */
+int theme_hue(enum theme theme, enum theme_depth depth, enum hue hue);
+
+/*
+ * What a share is drawn on and with: both colours are set, so that its text can be read on any background.
+ * Returns false, and sets nothing, where there are only the basic colours or none.
+ */
+bool theme_shade(enum theme theme, enum theme_depth depth, int *ret_text, int *ret_background);
+
+#endif
