@@ -19,6 +19,7 @@
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
 #include "cmd/live/live_capture.h"
+#include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "probe/resolver/resolver.h"
 #include "ui/ui.h"
@@ -29,20 +30,14 @@
 /* How long the file system of the directory for snapshots has to answer. */
 #define SAVE_DIRECTORY_PATIENCE_NS (5 * NS_PER_S)
 
-enum {
-	LIVE_COLUMNS_MAX = 64
-};
-
 struct live_options {
 	struct view_options view;
+	struct screen_options screen;
 	struct root_options roots;
 	double interval; /* seconds */
 	uint64_t rounds;
 	bool batch;
 	int format;
-	int tab;
-	int mode;
-	const char *filter;
 	struct option_numbers scope;
 	double budget_percent;
 	const char *save_directory;
@@ -60,33 +55,6 @@ static void set_defaults(void *options)
 	live->view.axis = AXIS_COUNT;
 	live->interval = 2.0;
 	live->budget_percent = 3.0;
-	live->tab = TAB_OVERVIEW;
-	live->mode = VIEW_MODE_RATE;
-}
-
-static int parse_tab(const char *value, void *member, struct error *error)
-{
-	const char *names[TAB_COUNT];
-	enum tab tab = tab_find(value);
-
-	if (tab != TAB_COUNT) {
-		*(int *)member = (int)tab;
-		return 0;
-	}
-	for (size_t i = 0; i < TAB_COUNT; i++)
-		names[i] = tabs[i].name;
-	return nearest_refuse(error, "tab", value, names, TAB_COUNT);
-}
-
-static int parse_mode(const char *value, void *member, struct error *error)
-{
-	for (size_t i = 0; i < VIEW_MODE_COUNT; i++) {
-		if (strcmp(view_mode_names[i], value) == 0) {
-			*(int *)member = (int)i;
-			return 0;
-		}
-	}
-	return nearest_refuse(error, "mode", value, view_mode_names, VIEW_MODE_COUNT);
 }
 
 /* Those of report_format_names that a round has. */
@@ -129,33 +97,6 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, format),
 		.choices = formats,
 		.description = "format of -b: text, tsv, csv or json (one object per round and line)",
-	},
-	{
-		.letter = 't',
-		.name = "tab",
-		.kind = OPTION_PARSED,
-		.value_name = "TAB",
-		.offset = offsetof(struct live_options, tab),
-		.parse = parse_tab,
-		.description = "start on this tab: overview, run, sched, wakeups, delay, io, memory, heap, "
-			       "cgroup, all, latency or scx",
-	},
-	{
-		.name = "mode",
-		.kind = OPTION_PARSED,
-		.value_name = "MODE",
-		.offset = offsetof(struct live_options, mode),
-		.parse = parse_mode,
-		.description = "numbers per second (rate), of the last interval, since the base, or in total",
-	},
-	{
-		.letter = 'f',
-		.name = "filter",
-		.kind = OPTION_TEXT,
-		.value_name = "FILTER",
-		.offset = offsetof(struct live_options, filter),
-		.description = "show only rows whose name contains this text or matches /REGEX/ (or does "
-			       "not, with !), or where COLUMN > NUMBER; join several by ' and '",
 	},
 	{
 		.letter = 'p',
@@ -220,93 +161,12 @@ static const struct option_table live_option_table = {"Live", live_option_list,
 
 static const struct option_table_use tables[] = {
 	{&live_option_table, 0},
+	{&screen_option_table, offsetof(struct live_options, screen)},
 	{&view_option_table, offsetof(struct live_options, view)},
 	{&backend_option_table, offsetof(struct live_options, backend)},
 	{&heap_option_table, offsetof(struct live_options, heap)},
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
-
-static int find_column(const char *name, size_t length, enum column *ret_column, struct error *error)
-{
-	char *copy = memory_duplicate_bytes(name, length);
-	int result = 0;
-
-	*ret_column = column_find(copy);
-	if (*ret_column == COLUMN_COUNT)
-		result = column_refuse(copy, error);
-	free(copy);
-	return result;
-}
-
-/* `--sort-by COLUMN[:asc|:desc]`: a screen has one sort column. */
-static int set_sort(struct view *view, const char *sort_by, struct error *error)
-{
-	const char *colon = strchr(sort_by, ':');
-	size_t length = colon != NULL ? (size_t)(colon - sort_by) : strlen(sort_by);
-
-	if (strchr(sort_by, ',') != NULL)
-		return error_set(error, -EINVAL,
-				 "--sort-by takes one column here: the screen is sorted by one");
-	if (colon != NULL && strcasecmp(colon + 1, "asc") != 0 && strcasecmp(colon + 1, "desc") != 0)
-		return error_set(error, -EINVAL, "unknown direction '%s'; valid are asc and desc", colon + 1);
-	view->sort_chosen = true;
-	view->sort_ascending = colon != NULL && strcasecmp(colon + 1, "asc") == 0;
-	if (length == 4 && strncasecmp(sort_by, "name", 4) == 0) {
-		view->sort_by_name = true;
-		return 0;
-	}
-	view->sort_by_name = false;
-	return find_column(sort_by, length, &view->sort, error);
-}
-
-static int set_columns(struct view *view, const char *names, enum column columns[LIVE_COLUMNS_MAX],
-		       struct error *error)
-{
-	size_t count = 0;
-
-	for (const char *next = names;; next++) {
-		size_t length = strcspn(next, ",");
-		int result;
-
-		if (count == LIVE_COLUMNS_MAX)
-			return error_set(error, -EINVAL, "--columns takes at most %d names",
-					 LIVE_COLUMNS_MAX);
-		result = find_column(next, length, &columns[count], error);
-		if (result < 0)
-			return result;
-		count++;
-		next += length;
-		if (*next == '\0')
-			break;
-	}
-	view->columns = columns;
-	view->column_count = count;
-	return 0;
-}
-
-/* `axis` is what rows are grouped by unless the user chooses. */
-static int make_view(const struct live_options *options, enum axis axis,
-		     enum column columns[LIVE_COLUMNS_MAX], struct view *view, struct error *error)
-{
-	int result = 0;
-
-	view_initialise(view);
-	view->grouping = view_options_grouping(&options->view);
-	if (options->view.axis == AXIS_COUNT)
-		view->grouping.axis = axis;
-	view_set_tab(view, (enum tab)options->tab);
-	view->mode = (enum view_mode)options->mode;
-	view->limit = options->view.limit;
-	if (options->view.sort_by != NULL)
-		result = set_sort(view, options->view.sort_by, error);
-	if (result == 0 && options->view.columns != NULL)
-		result = set_columns(view, options->view.columns, columns, error);
-	if (result == 0 && options->filter != NULL) {
-		view->filter = filter_parse(options->filter, error);
-		result = view->filter == NULL ? -EINVAL : 0;
-	}
-	return result;
-}
 
 static struct capture_options make_capture_options(const struct live_options *options)
 {
@@ -493,12 +353,14 @@ static int run(const struct live_options *options, const struct view *view, char
 static int live_run(void *untyped, char **operands, int operand_count)
 {
 	const struct live_options *options = untyped;
-	enum column columns[LIVE_COLUMNS_MAX];
+	enum column columns[SCREEN_COLUMNS_MAX];
 	struct error error;
 	struct view view;
 	int status;
 
-	if (make_view(options, operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view, &error) < 0)
+	if (screen_options_make_view(&options->screen, &options->view,
+				     operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view,
+				     &error) < 0)
 		status = command_misused(NULL, &error);
 	else
 		status = run(options, &view, operands, (size_t)operand_count);

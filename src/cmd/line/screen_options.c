@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metric/nearest.h"
+
+static int parse_tab(const char *value, void *member, struct error *error)
+{
+	const char *names[TAB_COUNT];
+	enum tab tab = tab_find(value);
+
+	if (tab != TAB_COUNT) {
+		*(int *)member = (int)tab;
+		return 0;
+	}
+	for (size_t i = 0; i < TAB_COUNT; i++)
+		names[i] = tabs[i].name;
+	return nearest_refuse(error, "tab", value, names, TAB_COUNT);
+}
+
+static int parse_mode(const char *value, void *member, struct error *error)
+{
+	for (size_t i = 0; i < VIEW_MODE_COUNT; i++) {
+		if (strcmp(view_mode_names[i], value) == 0) {
+			*(int *)member = (int)i;
+			return 0;
+		}
+	}
+	return nearest_refuse(error, "mode", value, view_mode_names, VIEW_MODE_COUNT);
+}
+
+static const struct option list[] = {
+	{
+		.letter = 't',
+		.name = "tab",
+		.kind = OPTION_PARSED,
+		.value_name = "TAB",
+		.offset = offsetof(struct screen_options, tab),
+		.parse = parse_tab,
+		.description = "start on this tab: overview, run, sched, wakeups, delay, io, memory, heap, "
+			       "cgroup, all, latency or scx",
+	},
+	{
+		.name = "mode",
+		.kind = OPTION_PARSED,
+		.value_name = "MODE",
+		.offset = offsetof(struct screen_options, mode),
+		.parse = parse_mode,
+		.description = "numbers per second (rate), of the last interval, since the base, or in total",
+	},
+	{
+		.letter = 'f',
+		.name = "filter",
+		.kind = OPTION_TEXT,
+		.value_name = "FILTER",
+		.offset = offsetof(struct screen_options, filter),
+		.description = "show only rows whose name contains this text or matches /REGEX/ (or does "
+			       "not, with !), or where COLUMN > NUMBER; join several by ' and '",
+	},
+};
+
+const struct option_table screen_option_table = {"Table", list, ARRAY_COUNT(list)};
+
+static int find_column(const char *name, size_t length, enum column *ret_column, struct error *error)
+{
+	char *copy = memory_duplicate_bytes(name, length);
+	int result = 0;
+
+	*ret_column = column_find(copy);
+	if (*ret_column == COLUMN_COUNT)
+		result = column_refuse(copy, error);
+	free(copy);
+	return result;
+}
+
+/* `--sort-by COLUMN[:asc|:desc]`: a screen has one sort column. */
+static int set_sort(struct view *view, const char *sort_by, struct error *error)
+{
+	const char *colon = strchr(sort_by, ':');
+	size_t length = colon != NULL ? (size_t)(colon - sort_by) : strlen(sort_by);
+
+	if (strchr(sort_by, ',') != NULL)
+		return error_set(error, -EINVAL,
+				 "--sort-by takes one column here: the screen is sorted by one");
+	if (colon != NULL && strcasecmp(colon + 1, "asc") != 0 && strcasecmp(colon + 1, "desc") != 0)
+		return error_set(error, -EINVAL, "unknown direction '%s'; valid are asc and desc", colon + 1);
+	view->sort_chosen = true;
+	view->sort_ascending = colon != NULL && strcasecmp(colon + 1, "asc") == 0;
+	if (length == 4 && strncasecmp(sort_by, "name", 4) == 0) {
+		view->sort_by_name = true;
+		return 0;
+	}
+	view->sort_by_name = false;
+	return find_column(sort_by, length, &view->sort, error);
+}
+
+static int set_columns(struct view *view, const char *names, enum column columns[SCREEN_COLUMNS_MAX],
+		       struct error *error)
+{
+	size_t count = 0;
+
+	for (const char *next = names;; next++) {
+		size_t length = strcspn(next, ",");
+		int result;
+
+		if (count == SCREEN_COLUMNS_MAX)
+			return error_set(error, -EINVAL, "--columns takes at most %d names",
+					 SCREEN_COLUMNS_MAX);
+		result = find_column(next, length, &columns[count], error);
+		if (result < 0)
+			return result;
+		count++;
+		next += length;
+		if (*next == '\0')
+			break;
+	}
+	view->columns = columns;
+	view->column_count = count;
+	return 0;
+}
+
+int screen_options_make_view(const struct screen_options *options, const struct view_options *view_options,
+			     enum axis axis, enum column columns[SCREEN_COLUMNS_MAX], struct view *view,
+			     struct error *error)
+{
+	int result = 0;
+
+	view_initialise(view);
+	view->grouping = view_options_grouping(view_options);
+	if (view_options->axis == AXIS_COUNT)
+		view->grouping.axis = axis;
+	view_set_tab(view, (enum tab)options->tab);
+	view->mode = (enum view_mode)options->mode;
+	view->limit = view_options->limit;
+	if (view_options->sort_by != NULL)
+		result = set_sort(view, view_options->sort_by, error);
+	if (result == 0 && view_options->columns != NULL)
+		result = set_columns(view, view_options->columns, columns, error);
+	if (result == 0 && options->filter != NULL) {
+		view->filter = filter_parse(options->filter, error);
+		result = view->filter == NULL ? -EINVAL : 0;
+	}
+	return result;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCREEN_OPTIONS_H
+#define CTOP_SCREEN_OPTIONS_H
+
+#include "options.h"
+#include "view/view.h"
+#include "view_options.h"
+
+/* The options that choose a table of the screen, shared by the screen itself, `-b` and `show`. */
+struct screen_options {
+	int tab;  /* enum tab */
+	int mode; /* enum view_mode */
+	const char *filter;
+};
+
+enum {
+	SCREEN_COLUMNS_MAX = 64
+};
+
+extern const struct option_table screen_option_table;
+
+/*
+ * The view that the options amount to, by `axis` unless they name one. `columns` is where the view's columns
+ * are kept, for as long as it is used. Release the view with view_release(), after a failure too. Returns 0,
+ * or -EINVAL with a sentence.
+ */
+int screen_options_make_view(const struct screen_options *options, const struct view_options *view_options,
+			     enum axis axis, enum column columns[SCREEN_COLUMNS_MAX], struct view *view,
+			     struct error *error);
+
+#endif
