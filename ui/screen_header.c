@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "host/host_numbers.h"
 
 enum {
 	SEGMENTS_MAX = 24,
@@ -169,36 +170,10 @@ static void draw_where(struct ui *ui, int y)
 	draw_left(&left, y, draw_right_end(&right, y, draw_screen_width()));
 }
 
-enum {
-	TICK_IDLE = 3,
-	TICK_IOWAIT = 4
-};
-
-/* Share of CPU time that was used between two rounds, as a fraction; NAN when it is not known. */
-static double busy_share(const struct snapshot *now, const struct snapshot *before)
-{
-	uint64_t busy = 0, all = 0;
-
-	if (now == NULL || before == NULL || !now->provenance.cpu_ticks_known ||
-	    !before->provenance.cpu_ticks_known)
-		return NAN;
-	for (int i = 0; i < CPU_TICK_KINDS; i++) {
-		uint64_t ticks = now->provenance.cpu_ticks[i] - before->provenance.cpu_ticks[i];
-
-		/* iowait may go backwards (Documentation/filesystems/proc.rst) */
-		if (now->provenance.cpu_ticks[i] < before->provenance.cpu_ticks[i])
-			continue;
-		all += ticks;
-		if (i != TICK_IDLE && i != TICK_IOWAIT)
-			busy += ticks;
-	}
-	return all != 0 ? (double)busy / (double)all : NAN;
-}
-
 static void add_cpu(struct header_line *line, const struct ui *ui)
 {
 	const struct snapshot *now = session_now(ui->session);
-	double share = busy_share(now, session_previous(ui->session));
+	double share = host_busy_share(now, session_previous(ui->session));
 
 	if (isnan(share))
 		return;
@@ -225,24 +200,6 @@ static void add_count(struct header_line *line, const char *name, struct optiona
 		add(line, STYLE_NORMAL, "%s %llu", name, (unsigned long long)number.value);
 }
 
-/* Percent of the interval in which some task waited; from a file, or before the second round, the average of
- * 10 s. */
-static double pressure_percent(const struct snapshot *now, const struct snapshot *before,
-			       enum pressure_resource resource)
-{
-	const struct pressure_half *some = &now->pressure.resource[resource].some;
-	uint64_t span_ns;
-
-	if (before == NULL || before->pressure_missing[resource] != REASON_READ)
-		return (double)some->avg10 / 100;
-	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	if (span_ns == 0 || some->total_usec < before->pressure.resource[resource].some.total_usec)
-		return (double)some->avg10 / 100;
-	/* the clock was read a little before or after the file */
-	return fmin(100, (double)(some->total_usec - before->pressure.resource[resource].some.total_usec) *
-				 1e5 / (double)span_ns);
-}
-
 static void add_pressure(struct header_line *line, const struct ui *ui)
 {
 	static const struct {
@@ -257,7 +214,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (now->pressure_missing[shown[i].resource] != REASON_READ)
 			continue;
-		percent = pressure_percent(now, session_previous(ui->session), shown[i].resource);
+		percent = host_pressure_percent(now, session_previous(ui->session), shown[i].resource);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %.*f", shown[i].name,
 					 percent == 0 || percent >= 9.95 ? 0 : 1, percent);
 	}
@@ -267,15 +224,13 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 
 static void add_memory(struct header_line *line, const struct snapshot *now)
 {
-	struct optional_u64 total = now->host.total_memory_kib;
-	struct optional_u64 available = now->provenance.mem_available_kib;
-	double gib;
+	uint64_t total_kib;
+	double percent, gib;
 
-	if (!total.present || !available.present || total.value == 0 || available.value > total.value)
+	if (!host_memory(now, &percent, &total_kib))
 		return;
-	gib = (double)total.value / (1 << 20);
-	add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG",
-	    (double)(total.value - available.value) * 100 / (double)total.value, gib < 9.95 ? 1 : 0, gib);
+	gib = (double)total_kib / (1 << 20);
+	add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG", percent, gib < 9.95 ? 1 : 0, gib);
 }
 
 /* --- the scheduler of sched_ext --- */

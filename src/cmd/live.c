@@ -336,12 +336,6 @@ static int run(const struct live_options *options, const struct view *view, char
 {
 	struct error error;
 
-	if (count != 0 && options->batch) {
-		error_set(&error, -EINVAL, "-b is for the live host; print %s with: ctop %s %s",
-			  count == 2 ? "a comparison" : "a file", count == 2 ? "diff" : "show",
-			  count == 2 ? "A B" : paths[0]);
-		return command_misused(NULL, &error);
-	}
 	if (check_scope(options, &error) < 0)
 		return command_failed(&error);
 	if (count != 0)
@@ -368,12 +362,12 @@ static int live_run(void *untyped, char **operands, int operand_count)
 	return status;
 }
 
-/* Where there is no terminal to show them on, files are printed. */
+/* With -b, and where there is no terminal to show them on, files are printed. */
 static const struct command *print_instead(const void *untyped, int file_count)
 {
 	const struct live_options *options = untyped;
 
-	if (options->batch || isatty(STDOUT_FILENO) != 0)
+	if (!options->batch && isatty(STDOUT_FILENO) != 0)
 		return NULL;
 	return file_count == 1 ? &show_command : file_count == 2 ? &diff_command : NULL;
 }

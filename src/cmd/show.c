@@ -1,17 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop show`: a saved snapshot as a report. */
+/* `ctop show`: a saved snapshot as the table of the screen, or as a report of all metrics. */
 #include <errno.h>
 
+#include "base/memory.h"
+#include "base/unicode.h"
 #include "commands.h"
+#include "cmd/line/screen_options.h"
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/snapshot_report.h"
+#include "report/round.h"
+#include "session/session.h"
 
 struct show_options {
+	bool is_long;
 	struct view_options view;
+	struct screen_options screen;
 	struct report_options report;
 };
 
+static const struct option show_options_list[] = {
+	{
+		.name = "long",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct show_options, is_long),
+		.description = "print every metric of every group in a line of its own, and the cgroups, "
+			       "pressure and memory maps, instead of the table that the screen has; so do "
+			       "--metrics, --sections, --reference, and every format but text unless -b, -t, "
+			       "-f or --mode asks for a table",
+	},
+};
+
+static const struct option_table show_option_table = {
+	"Options",
+	show_options_list,
+	ARRAY_COUNT(show_options_list),
+};
+
 static const struct option_table_use show_tables_used[] = {
+	{&show_option_table, 0},
+	{&screen_option_table, offsetof(struct show_options, screen)},
 	{&report_option_table, offsetof(struct show_options, report)},
 	{&view_option_table, offsetof(struct show_options, view)},
 };
@@ -21,6 +48,8 @@ static void show_set_defaults(void *options)
 	struct show_options *show = options;
 
 	show->view.axis = AXIS_PROCESS;
+	show->screen.tab = TAB_COUNT;
+	show->screen.mode = VIEW_MODE_COUNT;
 	report_options_set_defaults(&show->report, &show->view);
 }
 
@@ -36,19 +65,18 @@ static bool makes_one_table(const struct tables_request *request)
 	       !request->sections[SECTION_SCX];
 }
 
-static int show_run(void *opaque, char **operands, int operand_count)
+static int print_report(const struct show_options *options, const char *path)
 {
-	const struct show_options *options = opaque;
-	struct snapshot_report report = {.request.names[DIFF_AFTER] = operands[0]};
+	struct snapshot_report report = {.request.names[DIFF_AFTER] = path};
 	struct snapshot *snapshot;
 	struct error error;
 	int status;
 
-	(void)operand_count;
 	status = report_options_select(&options->report, &options->view, 1, &report.request, &error);
 	if (status == 0 && options->view.axis == AXIS_ALL)
 		status = error_set(&error, -EINVAL,
-				   "show has no axis 'all'; valid: pcomm, cgroup, comm, comm-exact");
+				   "show --long has no axis 'all'; valid: process, cgroup, thread, "
+				   "thread-exact");
 	if (status < 0)
 		return command_misused(&show_command, &error);
 	report_options_warn(&options->report, &options->view, &report.request);
@@ -69,11 +97,118 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	return status;
 }
 
+/* The view of a table, which has what a file has: totals. Release it, after a failure too. */
+static int make_view(const struct show_options *options, enum column columns[SCREEN_COLUMNS_MAX],
+		     struct view *view, struct error *error)
+{
+	struct tables_request request = {0};
+	struct error other;
+
+	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, view, error) <
+	    0) {
+		/* what was right before there was a table */
+		if (report_options_select(&options->report, &options->view, 1, &request, &other) < 0)
+			return -EINVAL;
+		other = *error;
+		return error_set(error, -EINVAL, "%s; with --long it is valid", other.text);
+	}
+	if (view->mode != VIEW_MODE_TOTAL)
+		return error_set(error, -EINVAL,
+				 "a file has totals only: leave out --mode %s, or compare two files with: "
+				 "ctop diff BEFORE AFTER",
+				 view_mode_names[view->mode]);
+	if (view->limit == UINT64_MAX)
+		view->limit = report_default_limits[options->report.format];
+	return 0;
+}
+
+static void write_table(struct view *view, struct session *session, const char *path, struct report *report)
+{
+	struct table *table;
+
+	view_set_scheduler(view, session_scheduler(session));
+	table = session_table(session, view);
+	report->snapshot = session_now(session);
+	report_round(report, &(struct round_subject){.file = path}, view, table);
+	if (report->format == REPORT_FORMAT_TEXT)
+		report_end(report);
+	if (table->row_total > table->row_count && report->format != REPORT_FORMAT_TEXT)
+		command_note(table->row_total - table->row_count == 1 ? "%zu row is left out by --limit"
+								      : "%zu rows are left out by --limit",
+			     table->row_total - table->row_count);
+	table_release(table);
+}
+
+static int print_table(const struct show_options *options, const char *path)
+{
+	enum column columns[SCREEN_COLUMNS_MAX];
+	struct snapshot_report printing = {0};
+	struct snapshot *snapshot;
+	struct session *session;
+	struct error error;
+	struct view view;
+	int status;
+
+	if (make_view(options, columns, &view, &error) < 0) {
+		view_release(&view);
+		return command_misused(&show_command, &error);
+	}
+	if (snapshot_report_open(&printing, &options->report, &options->view, true, &error) < 0) {
+		view_release(&view);
+		return command_failed(&error);
+	}
+	if (snapshot_files_read(&path, 1, options->report.max_bytes, &snapshot, &error) < 0) {
+		output_abandon(&printing.output);
+		view_release(&view);
+		return command_failed(&error);
+	}
+	session = session_create_file(snapshot);
+	write_table(&view, session, path, &printing.report);
+	status = output_close(&printing.output, &error) < 0 ? output_failed(&printing.output, &error)
+							    : COMMAND_DONE;
+	session_release(session);
+	view_release(&view);
+	return status;
+}
+
+/* Whether an option only a table has was given. */
+static bool chooses_table(const struct show_options *options)
+{
+	return options->screen.tab != TAB_COUNT || options->screen.mode != VIEW_MODE_COUNT ||
+	       options->screen.filter != NULL;
+}
+
+static int show_run(void *opaque, char **operands, int operand_count)
+{
+	struct show_options *options = opaque;
+	const struct report_options *report = &options->report;
+	const bool is_table = chooses_table(options), is_text = report->format == REPORT_FORMAT_TEXT;
+	bool is_long = options->is_long || report->metrics != NULL || report->sections != NULL ||
+		       report->reference || !report_round_has((enum report_format)report->format);
+	struct error error;
+
+	(void)operand_count;
+	if (is_long && is_table) {
+		error_set(&error, -EINVAL,
+			  "--tab, --filter and --mode choose a table, which this is not: leave them out, or "
+			  "--long, --metrics, --sections, --reference and other formats");
+		return command_misused(&show_command, &error);
+	}
+	/* programs that read rows of metrics are older than the table */
+	is_long |= !is_table && !is_text && !report->as_batch;
+	if (options->screen.tab == TAB_COUNT)
+		options->screen.tab = TAB_OVERVIEW;
+	if (options->screen.mode == VIEW_MODE_COUNT)
+		options->screen.mode = VIEW_MODE_TOTAL;
+	return is_long ? print_report(options, operands[0]) : print_table(options, operands[0]);
+}
+
 const struct command show_command = {
 	.name = "show",
-	.summary = "print a saved snapshot as a report",
+	.summary = "print a saved snapshot as a table, or as a report of all metrics",
 	.usage = "FILE|- [OPTION]...",
-	.details = "Reads a .ctprof.zst file, or standard input for -. A value that could not be read is "
+	.details = "Reads a .ctprof.zst file, or standard input for -, and prints the table that the screen "
+		   "has of it. A value that could not be read is "
 		   "printed as a centred dot, one that does not apply as -, and an amount that lacks the "
 		   "values of some threads has a >= sign before it.",
 	.tables = show_tables_used,

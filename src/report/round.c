@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/unicode.h"
+#include "host/host_numbers.h"
 #include "json_text.h"
 #include "report_format.h"
 #include "table/cell_format.h"
@@ -29,7 +29,7 @@ struct drawing {
 	struct names names;
 	const struct table *table;
 	const struct screen_marks *marks;
-	uint64_t interval_ns;
+	const struct round_subject *subject;
 	const char *waits; /* how the waits for a CPU are counted; NULL: no column counts any */
 };
 
@@ -71,36 +71,6 @@ static const char *label_part(const struct table_row *row, size_t part, size_t *
 
 /* --- text --- */
 
-/* Appends the line above the titles: the time, the counts and the span. */
-static void append_heading(const struct drawing *drawing)
-{
-	const struct snapshot *now = drawing->report->snapshot;
-	time_t seconds = (time_t)(now->captured_at_unix_ns / NS_PER_S);
-	struct buffer *buffer = drawing->buffer;
-	uint64_t interval = drawing->interval_ns;
-	char clock[16], threads[28];
-	struct tm local;
-
-	localtime_r(&seconds, &local);
-	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-	buffer_append_format(buffer, "%s  %s thread%s", clock,
-			     number_group_digits(now->thread_count, threads),
-			     now->thread_count == 1 ? "" : "s");
-	if (drawing->view->level == VIEW_LEVEL_GROUPS)
-		buffer_append_format(buffer, ", %zu group%s by %s", drawing->table->row_total,
-				     drawing->table->row_total == 1 ? "" : "s",
-				     axes[drawing->view->grouping.axis].word);
-	buffer_append_format(buffer, "  %s", view_mode_names[drawing->view->mode]);
-	if (interval != 0 && drawing->view->mode <= VIEW_MODE_INTERVAL) {
-		buffer_append_text(buffer, " over ");
-		screen_format_duration(buffer, (double)interval);
-	}
-	if (drawing->waits != NULL)
-		buffer_append_text(buffer, now->waiting_ns != NULL ? "  with waits under way"
-								   : "  with waits that ended");
-	buffer_append_char(buffer, '\n');
-}
-
 /* Appends text of the host as the terminal can show it: printable, and ASCII if that is all it knows. */
 static void append_shown(const struct drawing *drawing, struct buffer *buffer, const char *text,
 			 size_t length)
@@ -117,6 +87,66 @@ static void append_shown(const struct drawing *drawing, struct buffer *buffer, c
 			buffer->data[to++] = '?';
 	}
 	buffer->length = to;
+}
+
+static void append_counted(struct buffer *buffer, size_t count, const char *word)
+{
+	char digits[28];
+
+	buffer_append_format(buffer, "%s %s%s", number_group_digits(count, digits), word,
+			     count == 1 ? "" : "s");
+}
+
+/* Appends the line about the host, where anything is known of it. */
+static void append_host(const struct drawing *drawing)
+{
+	struct buffer line = {0};
+
+	host_append_line(drawing->report->snapshot, drawing->subject->previous, &line);
+	if (line.length != 0) {
+		append_shown(drawing, drawing->buffer, line.data, line.length);
+		buffer_append_char(drawing->buffer, '\n');
+	}
+	buffer_release(&line);
+}
+
+/* Appends the line above the titles: the file, the time, the counts and the span. */
+static void append_heading(const struct drawing *drawing)
+{
+	const struct snapshot *now = drawing->report->snapshot;
+	const size_t left_out = drawing->table->row_total - drawing->table->row_count;
+	const char *file = drawing->subject->file;
+	struct buffer *buffer = drawing->buffer;
+	uint64_t interval = drawing->subject->interval_ns;
+	char clock[32];
+
+	if (file != NULL) {
+		append_shown(drawing, buffer, file, strlen(file));
+		buffer_append_text(buffer, "  ");
+	}
+	if (clock_format_local(clock, sizeof(clock), file != NULL ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+			       now->captured_at_unix_ns))
+		buffer_append_format(buffer, "%s  ", clock);
+	append_counted(buffer, now->thread_count, "thread");
+	if (drawing->view->level == VIEW_LEVEL_GROUPS) {
+		buffer_append_text(buffer, ", ");
+		append_counted(buffer, drawing->table->row_total, "group");
+		buffer_append_format(buffer, " by %s", axes[drawing->view->grouping.axis].word);
+	}
+	if (left_out != 0) {
+		buffer_append_text(buffer, ", of which ");
+		append_counted(buffer, left_out, "row");
+		buffer_append_text(buffer, " left out (--limit)");
+	}
+	buffer_append_format(buffer, "  %s", view_mode_names[drawing->view->mode]);
+	if (interval != 0 && drawing->view->mode <= VIEW_MODE_INTERVAL) {
+		buffer_append_text(buffer, " over ");
+		screen_format_duration(buffer, (double)interval);
+	}
+	if (drawing->waits != NULL)
+		buffer_append_text(buffer, now->waiting_ns != NULL ? "  with waits under way"
+								   : "  with waits that ended");
+	buffer_append_char(buffer, '\n');
 }
 
 /* The name of a row as text shows it. */
@@ -188,6 +218,7 @@ static void append_text_row(const struct drawing *drawing, const struct table_ro
 	for (size_t i = 0; i < drawing->table->column_count; i++) {
 		buffer_clear(&text);
 		buffer_clear(&plain);
+		report_note_reason(drawing->report, &row->cells[i]);
 		screen_format_cell(&text, &row->cells[i], drawing->marks);
 		append_shown(drawing, &plain, text.data, text.length);
 		append_column(drawing, i, plain.data, plain.length);
@@ -204,6 +235,7 @@ static void draw_text(const struct drawing *drawing)
 
 	if (drawing->report->table_count != 0)
 		buffer_append_char(drawing->buffer, '\n');
+	append_host(drawing);
 	append_heading(drawing);
 	if (drawing->view->level == VIEW_LEVEL_THREADS)
 		buffer_append_text(&heading, "TID     THREAD");
@@ -405,7 +437,7 @@ static void draw_json(const struct drawing *drawing)
 
 	buffer_append_format(buffer,
 			     "{\"time_unix_ns\":%" PRIu64 ",\"interval_ns\":%" PRIu64 ",\"mode\":\"%s\"",
-			     drawing->report->snapshot->captured_at_unix_ns, drawing->interval_ns,
+			     drawing->report->snapshot->captured_at_unix_ns, drawing->subject->interval_ns,
 			     view_mode_names[drawing->view->mode]);
 	if (drawing->waits != NULL)
 		buffer_append_format(buffer, ",\"waits\":\"%s\"", drawing->waits);
@@ -418,8 +450,8 @@ static void draw_json(const struct drawing *drawing)
 	buffer_append_text(buffer, "]}\n");
 }
 
-void report_round(struct report *report, const struct view *view, const struct table *table,
-		  uint64_t interval_ns)
+void report_round(struct report *report, const struct round_subject *subject, const struct view *view,
+		  const struct table *table)
 {
 	const struct drawing drawing = {
 		.report = report,
@@ -428,7 +460,7 @@ void report_round(struct report *report, const struct view *view, const struct t
 		.names = find_names(view),
 		.table = table,
 		.marks = report->ascii ? &screen_marks_ascii : &screen_marks_utf8,
-		.interval_ns = interval_ns,
+		.subject = subject,
 		.waits = waits_word(report->snapshot, table),
 	};
 

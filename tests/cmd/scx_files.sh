@@ -40,7 +40,7 @@ lacks()
 }
 
 tab=$(printf '\t')
-run 'the scheduler' 0 out '^scheduler  *made_1.2$' show "$before"
+run 'the scheduler' 0 out '^scheduler  *made_1.2$' show --long "$before"
 run 'its events' 0 out "^SCX_EV_SELECT_CPU_FALLBACK${tab}100\$" show "$before" --sections scx --format tsv
 run 'a sum' 0 out "^worker-{N}${tab}2${tab}scx.weight${tab}405\$" show "$before" --sections scx -g comm --format tsv
 run 'a mean' 0 out "^worker-{N}${tab}2${tab}scx.avg_runtime${tab}500ns\$" show "$before" --sections scx -g comm --format tsv

@@ -45,15 +45,15 @@ refuse "missing file" 1 "nothing.zst" "$directory/nothing.zst"
 refuse "directory" 1 "is a directory" "$directory"
 refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" "$file" --sectons primary
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm" "$file" -g cgruop
-refuse "axis all" 2 "show has no axis 'all'; valid: pcomm, cgroup, comm, comm-exact" "$file" -g all
+refuse "axis all" 2 "show --long has no axis 'all'; valid: process, cgroup, thread, thread-exact" "$file" --long -g all
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " "$file" --metrics run_time
 refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" "$file" --metrics ''
 refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'?" "$file" --sections primary,smaps
 refuse "section twice" 2 "section 'Primary' is named twice" "$file" --sections 'primary, Primary'
-refuse "unknown column" 2 "unknown column 'delta'; valid: group, threads, metric, value, tags, uptime" "$file" --columns delta
-refuse "sort by a category" 2 "cannot sort by 'policy'" "$file" --sort-by policy
-refuse "sort direction" 2 "unknown direction 'up'; valid: asc, desc" "$file" --sort-by nice:up
-refuse "sort twice" 2 "metric 'nice' is named twice" "$file" --sort-by nice,nice:asc
+refuse "unknown column" 2 "unknown column 'delta'; valid: group, threads, metric, value, tags, uptime" "$file" --long --columns delta
+refuse "sort by a category" 2 "cannot sort by 'policy'" "$file" --long --sort-by policy
+refuse "sort direction" 2 "unknown direction 'up'; valid: asc, desc" "$file" --long --sort-by nice:up
+refuse "sort twice" 2 "metric 'nice' is named twice" "$file" --long --sort-by nice,nice:asc
 refuse "unknown format" 2 "did you mean 'json'? valid: text, tsv, csv, json" "$file" --format jsn
 refuse "size cap" 1 "raise it with --max-bytes" "$file" --max-bytes 1000
 head -c 1000 "$file" >"$directory/cut.zst"
@@ -61,61 +61,86 @@ refuse "truncated file" 1 "cut.zst" "$directory/cut.zst"
 : >"$directory/empty.zst"
 refuse "empty file" 1 "empty.zst" "$directory/empty.zst"
 
-"$ctop" show --format tsv "$file" >"$directory/tsv" 2>"$directory/errors"
+"$ctop" show --long --format tsv "$file" >"$directory/tsv" 2>"$directory/errors"
 status=$?
 result "exit status of a report" "$([ "$status" = 0 ] || echo "exit status $status")"
 result "nothing on stderr" "$(cat "$directory/errors")"
-result "standard input" "$("$ctop" show --format tsv - <"$file" | cmp - "$directory/tsv" 2>&1)"
-"$ctop" show --format tsv -o "$directory/written" "$file"
+result "standard input" "$("$ctop" show --long --format tsv - <"$file" | cmp - "$directory/tsv" 2>&1)"
+"$ctop" show --long --format tsv -o "$directory/written" "$file"
 result "-o" "$(cmp "$directory/written" "$directory/tsv" 2>&1)"
 echo old >"$directory/kept"
-"$ctop" show -o "$directory/kept" "$directory/cut.zst" 2>/dev/null
+"$ctop" show --long -o "$directory/kept" "$directory/cut.zst" 2>/dev/null
 result "-o keeps the old file when the report fails" "$([ "$(cat "$directory/kept")" = old ] || cat "$directory/kept")"
 result "and leaves nothing behind" "$(find "$directory" -name '*kept?*' -o -name '.*kept*')"
 ln -s written "$directory/link"
 ln -s nothing-yet "$directory/dangling"
 ln -s loop "$directory/loop"
-"$ctop" show --format csv -o "$directory/link" "$file" && "$ctop" show --format tsv -o "$directory/dangling" "$file"
+"$ctop" show --long --format csv -o "$directory/link" "$file" && "$ctop" show --long --format tsv -o "$directory/dangling" "$file"
 result "-o keeps links" "$(for link in link dangling; do [ -L "$directory/$link" ] || echo "$link is replaced"; done)"
-result "-o writes through a link" "$("$ctop" show --format csv "$file" | cmp - "$directory/written" 2>&1)"
+result "-o writes through a link" "$("$ctop" show --long --format csv "$file" | cmp - "$directory/written" 2>&1)"
 result "-o makes what a link leads to" "$(cmp "$directory/nothing-yet" "$directory/tsv" 2>&1)"
 refuse "-o into a loop" 1 "cannot write $directory/loop: Too many levels of symbolic links" "$file" -o "$directory/loop"
-text=$(ulimit -f 8 && "$ctop" show --format tsv --limit 0 -o "$directory/large" "$file" 2>&1)
+text=$(ulimit -f 8 && "$ctop" show --long --format tsv --limit 0 -o "$directory/large" "$file" 2>&1)
 result "past the file size limit it fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and tells" "cannot write .*large: File too large" "$text"
 result "and leaves nothing either" "$(find "$directory" -name '*large*')"
 refuse "-o into nowhere" 1 "$directory/none" "$file" -o "$directory/none/out"
-text=$("$ctop" show "$file" 2>&1 >/dev/full)
+text=$("$ctop" show --long "$file" 2>&1 >/dev/full)
 result "a full disk fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: No space left on device" "$text"
-text=$("$ctop" show "$file" 2>&1 >&-)
+text=$("$ctop" show --long "$file" 2>&1 >&-)
 result "a closed stdout fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: Bad file descriptor" "$text"
-result "a reader that leaves is no error" "$("$ctop" show --limit 0 "$file" 2>&1 >/dev/null | head -n 1)"
-text=$( ("$ctop" show --limit 0 "$file" 2>"$directory/errors" | head -n 1) )
+result "a reader that leaves is no error" "$("$ctop" show --long --limit 0 "$file" 2>&1 >/dev/null | head -n 1)"
+text=$( ("$ctop" show --long --limit 0 "$file" 2>"$directory/errors" | head -n 1) )
 expect "its first line is there" "real.b.ctprof.zst: 101 threads by pcomm" "$text"
 result "and nothing is said" "$(cat "$directory/errors")"
 (
     trap '' PIPE
-    "$ctop" show --limit 0 --format json "$file" 2>"$directory/errors"
+    "$ctop" show --long --limit 0 --format json "$file" 2>"$directory/errors"
 ) | :
 result "nor when SIGPIPE is ignored" "$(cat "$directory/errors")"
 
-text=$("$ctop" show --sections sched-ext,pressure "$file" 2>&1)
+text=$("$ctop" show --long --sections sched-ext,pressure "$file" 2>&1)
 expect "a section of cgroups on another axis is told of" \
     "section pressure needs --group-by cgroup and is left out (the axis is pcomm)" "$text"
-result "but not when all sections are shown" "$("$ctop" show "$file" 2>&1 >/dev/null)"
-text=$("$ctop" show "$file")
+result "but not when all sections are shown" "$("$ctop" show --long "$file" 2>&1 >/dev/null)"
+text=$("$ctop" show --long "$file")
 expect "500 rows of a section by default" "^\.\.\. [0-9]* more lines truncated (use --limit 0 for unlimited)$" "$text"
 result "exactly" "$([ "$(printf '%s\n' "$text" | sed -n '/^## primary/,/^\.\.\./p' | wc -l)" = 503 ] || echo differs)"
-result "none cut with --limit 0" "$("$ctop" show --limit 0 "$file" | grep truncated)"
+result "none cut with --limit 0" "$("$ctop" show --long --limit 0 "$file" | grep truncated)"
 result "none cut in tsv" "$([ "$(wc -l <"$directory/tsv")" -gt 1000 ] || echo cut)"
-result "ascii where the locale is" "$(LC_ALL=C "$ctop" show --limit 0 "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
-result "utf-8 in tsv whatever the locale" "$(LC_ALL=C "$ctop" show --format tsv "$file" | cmp - "$directory/tsv" 2>&1)"
-text=$("$ctop" show --format csv --sections primary "$file" | head -n 1)
+result "ascii where the locale is" "$(LC_ALL=C "$ctop" show --long --limit 0 "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
+result "utf-8 in tsv whatever the locale" "$(LC_ALL=C "$ctop" show --long --format tsv "$file" | cmp - "$directory/tsv" 2>&1)"
+text=$("$ctop" show --long --format csv --sections primary "$file" | head -n 1)
 expect "csv of one section starts with the header" "^pcomm,threads,metric,value,unit,state,reason$" "$text"
-text=$("$ctop" show --sort-by cpu_efficiency:asc --sections derived --metrics cpu_efficiency --format tsv "$file" | cut -f4 | grep '^[0-9]')
+text=$("$ctop" show --long --sort-by cpu_efficiency:asc --sections derived --metrics cpu_efficiency --format tsv "$file" | cut -f4 | grep '^[0-9]')
 result "derived metrics sort" "$(printf '%s\n' "$text" | sort -n -c 2>&1)"
+
+# the table of the screen
+text=$("$ctop" show "$file" --limit 3)
+expect "a table tells of the host" "^psi cpu 80 mem 0 io 0$" "$text"
+expect "of the file" "^$file  [-0-9]* [:0-9]*  101 threads, 52 groups by process, of which 49 rows left out (--limit)  total" "$text"
+expect "has the columns of the tab" "^ PROCESS  *THR  *CPU  *RUNQ " "$text"
+expect "a line a row, the largest first" "^ redis-server 11 131s 142s " "$(printf '%s\n' "$text" | sed -n 4p | tr -s ' ')"
+expect "and says what its marks mean" "^· is unavailable: not in the file$" "$text"
+result "as many rows as are asked for" "$([ "$(printf '%s\n' "$text" | wc -l)" = 8 ] || printf '%s\n' "$text")"
+expect "another tab" "^ PROCESS  *THR .* MINF  *MAJF " "$("$ctop" show "$file" -t memory)"
+expect "columns are those of the screen" "^ CGROUP  *MINF  *POLICY$" "$("$ctop" show "$file" -g cgroup --columns minf,policy 2>&1)"
+expect "a filter" ", 1 group by process " "$("$ctop" show "$file" -f redis-server)"
+expect "tsv with units in the names" "^time_unix_ns	group	threads	cpu_ns	run_queue_ns	" "$("$ctop" show "$file" -t overview --format tsv)"
+expect "json is an object" '^{"time_unix_ns":.*"mode":"total".*"rows":\[.*\]}$' "$("$ctop" show -b "$file" --format json)"
+result "ascii where it is asked for" "$("$ctop" show --ascii "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
+refuse "rates of a file" 2 "a file has totals only: leave out --mode rate, or compare two files" "$file" --mode rate
+refuse "a column of the long form" 2 "no column 'metric'.*; with --long it is valid$" "$file" --columns metric,value
+refuse "two orders" 2 "takes one column here.*; with --long it is valid$" "$file" --sort-by nice,run_time_ns
+refuse "a tab of the long form" 2 "choose a table, which this is not" "$file" --long -t run
+for options in "--metrics run_time_ns" "--sections derived" "--reference" "--format markdown" "--format tsv"; do
+    # shellcheck disable=SC2086 # several words
+    text=$("$ctop" show "$file" --long $options)
+    # shellcheck disable=SC2086
+    result "$options is long" "$([ "$("$ctop" show "$file" $options)" = "$text" ] || echo differs)"
+done
 
 # without a terminal files are printed, by the command that prints as many
 before=$2/snapshots/real.a.ctprof.zst
@@ -126,18 +151,25 @@ for options in "" "-g cgroup --format csv --csv-safe" "--sections host-pressure 
     text=$("$ctop" show "$file" $options 2>&1 | cmp - "$directory/out" 2>&1)
     result "ctop FILE $options is ctop show" "$text"
 done
-"$ctop" -o "$directory/piped" "$file" --format tsv
+"$ctop" -o "$directory/piped" "$file" --long --format tsv
 result "ctop FILE -o, too" "$(cmp "$directory/piped" "$directory/tsv" 2>&1)"
 "$ctop" diff "$before" "$file" --per second --fail-if 'run_time_ns(*) > 0' --format csv >"$directory/tsv" 2>&1
 wanted=$?
 "$ctop" "$before" --per second "$file" --fail-if 'run_time_ns(*) > 0' --format csv >"$directory/out" 2>&1
 result "ctop A B is ctop diff" "$([ $? = "$wanted" ] && [ "$wanted" = 3 ] || echo "exit status")$(cmp "$directory/out" "$directory/tsv" 2>&1)"
-text=$("$ctop" "$file" --tab run 2>&1)
+text=$("$ctop" "$file" --interval 3 2>&1)
 result "what is for a screen is refused" "$([ $? = 2 ] || echo "exit status: $text")"
-expect "and named" "^ctop: unknown option '--tab'" "$text"
-expect "with the command that it is" "^ctop: without a terminal this is 'ctop show'$" "$text"
-text=$("$ctop" -b "$file" 2>&1)
-expect "nor is -b for a file" "^ctop: -b is for the live host; print a file with: ctop show $file$" "$text"
+expect "and named" "^ctop: unknown option '--interval'" "$text"
+expect "with the command that it is" "^ctop: without the screen this is 'ctop show'$" "$text"
+for options in "" "-t memory --format json" "-g cgroup -f user --sort-by rss:asc --limit 2 --format tsv" "--format tsv" "--long --limit 2"; do
+    # shellcheck disable=SC2086 # several words
+    "$ctop" -b $options "$file" >"$directory/out" 2>&1
+    # shellcheck disable=SC2086
+    text=$("$ctop" show -b "$file" $options 2>&1 | cmp - "$directory/out" 2>&1)
+    result "ctop -b FILE $options is ctop show" "$text"
+done
+"$ctop" -b "$before" "$file" >"$directory/out" 2>&1
+result "ctop -b A B is ctop diff" "$("$ctop" diff "$before" "$file" 2>&1 | cmp - "$directory/out" 2>&1)"
 expect "a slip stays one" "^ctop: unknown command 'shwo', did you mean 'show'" "$("$ctop" shwo 2>&1)"
 text=$("$ctop" metrics --format tsv)
 result "metrics lists 87 and 17" \

@@ -20,7 +20,7 @@ reduce="$view src/latency src/span src/reduce"
 session="$reduce src/diff src/evidence src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
-ui="$compare src/tables src/report"
+ui="$compare src/host src/tables src/report"
 object="$base probe/object"
 process="$object probe/process"
 dwarf="$process probe/dwarf"
@@ -41,6 +41,7 @@ src/user: $metric src/process
 src/snapshot: $metric
 src/ctprof: $snapshot src/json
 src/group: $snapshot
+src/host: $snapshot
 src/table: $group
 src/view: $table
 src/diff: $table
@@ -51,7 +52,7 @@ src/reduce: $view src/latency src/span
 src/session: $reduce src/diff src/evidence
 src/compare: $session
 src/tables: $diff
-src/report: $tables src/view
+src/report: $tables src/view src/host
 probe/object: $base
 probe/process: $object
 probe/dwarf: $process

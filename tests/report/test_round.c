@@ -36,6 +36,10 @@ static struct session *make_session(void)
 
 		odd = add_thread(snapshot, 11, "a,\"b\"\x1b[1m\tcé");
 		snapshot->provenance.present = true;
+		for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++)
+			snapshot->pressure_missing[i] = REASON_NOT_IN_KERNEL;
+		snapshot->provenance.hostname = "made\x1b";
+		snapshot->provenance.procs_running = (struct optional_u64){.present = true, .value = 1234};
 		snapshot->provenance.boottime_ns = (100 + 2 * round) * 1000000000;
 		snapshot->captured_at_unix_ns = 1700000000000000000 + round * 2000000000;
 		snapshot_column(snapshot, METRIC_RUN_TIME_NS)[web] = round * 500000000;
@@ -77,7 +81,10 @@ static void assert_output(struct view *view, enum report_format format, bool fir
 	report.table_count = first ? 0 : 1;
 	view->hide_gone = true;
 	table = session_table(session, view);
-	report_round(&report, view, table, session_interval_ns(session));
+	report_round(&report,
+		     &(struct round_subject){.previous = session_previous(session),
+					     .interval_ns = session_interval_ns(session)},
+		     view, table);
 	table_release(table);
 	assert_string_equal(output.data, expected);
 	buffer_release(&output);
@@ -91,14 +98,17 @@ static void test_text(void **state)
 	(void)state;
 	setenv("TZ", "UTC", 1);
 	start_view(&view);
-	assert_output(&view, REPORT_FORMAT_TEXT, true,
-		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
-		      " PROCESS        THR  CPU%  READ/s    NICE STATE\n"
-		      " web              1  25.0    4.0K      -5 S\n"
-		      " a,\"b\"?[1m?c?     1     0       ?       0 R\n");
+	assert_output(
+		&view, REPORT_FORMAT_TEXT, true,
+		"made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		" PROCESS        THR  CPU%  READ/s    NICE STATE\n"
+		" web              1  25.0    4.0K      -5 S\n"
+		" a,\"b\"?[1m?c?     1     0       ?       0 R\n");
 	view.limit = 1;
 	assert_output(&view, REPORT_FORMAT_TEXT, false,
-		      "\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		      "\nmade?  up 1m  runnable 1,234\n"
+		      "22:13:22  2 threads, 2 groups by process, of which 1 row left out (--limit)  rate "
+		      "over 2.0s\n"
 		      " PROCESS   THR  CPU%  READ/s    NICE STATE\n"
 		      " web         1  25.0    4.0K      -5 S\n");
 }
@@ -153,7 +163,8 @@ static void test_waits(void **state)
 	view.sort = COLUMN_RUNQ;
 	view.column_count = 1;
 	assert_output(&view, REPORT_FORMAT_TEXT, true,
-		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s  with waits that ended\n"
+		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
+		      "row left out (--limit)  rate over 2.0s  with waits that ended\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?      0\n");
 	assert_output(&view, REPORT_FORMAT_CSV, true,
@@ -161,7 +172,8 @@ static void test_waits(void **state)
 		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",0,ended\n");
 	knows_waits = true;
 	assert_output(&view, REPORT_FORMAT_TEXT, true,
-		      "22:13:22  2 threads, 2 groups by process  rate over 2.0s  with waits under way\n"
+		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
+		      "row left out (--limit)  rate over 2.0s  with waits under way\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?   25.0\n");
 	assert_output(&view, REPORT_FORMAT_TSV, true,

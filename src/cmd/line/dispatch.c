@@ -110,7 +110,7 @@ static int run(command_table commands, const struct command *command, char *cons
 	if (instead != NULL) {
 		status = run(commands, instead, typed, count);
 		if (status == COMMAND_MISUSED)
-			command_note("without a terminal this is 'ctop %s'", instead->name);
+			command_note("without the screen this is 'ctop %s'", instead->name);
 	} else if (reading.operands >= 0 && reading.help) {
 		status = help_print(commands, command->name != NULL ? command : NULL);
 	} else if (reading.operands < 0) {

@@ -81,6 +81,19 @@ static const struct option list[] = {
 		.offset = offsetof(struct report_options, output),
 		.description = "write to this file, which is replaced only once the report is complete",
 	},
+	{
+		.name = "ascii",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct report_options, ascii),
+		.description = "use only ASCII characters in text",
+	},
+	{
+		.letter = 'b',
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct report_options, as_batch),
+		.description =
+			"print without a screen, as `ctop -b` does: of one file a table in every format",
+	},
 };
 
 const struct option_table report_option_table = {"Report", list, ARRAY_COUNT(list)};

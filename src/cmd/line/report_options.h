@@ -14,7 +14,9 @@
 struct report_options {
 	const char *metrics, *sections; /* as written, NULL for all */
 	bool reference;
-	int format; /* enum report_format */
+	bool as_batch; /* -b was given */
+	bool ascii;    /* text without other characters */
+	int format;    /* enum report_format */
 	uint64_t max_bytes;
 	const char *output; /* NULL for stdout */
 };

@@ -15,7 +15,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
 		.out = &report->output.buffer,
-		.ascii = !unicode_in_locale(),
+		.ascii = options->ascii || !unicode_in_locale(),
 		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
 		.csv_safe = view->csv_safe,
 	};

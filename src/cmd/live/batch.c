@@ -213,7 +213,10 @@ static int print_round(struct batch *batch, struct error *error)
 	table = session_table(batch->session, &living);
 	buffer_clear(&batch->output);
 	batch->report.snapshot = session_now(batch->session);
-	report_round(&batch->report, &living, table, session_interval_ns(batch->session));
+	report_round(&batch->report,
+		     &(struct round_subject){.previous = session_previous(batch->session),
+					     .interval_ns = session_interval_ns(batch->session)},
+		     &living, table);
 	table_release(table);
 	result = write_output(batch);
 	return result < 0 && result != -EPIPE

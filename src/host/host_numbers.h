@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HOST_NUMBERS_H
+#define CTOP_HOST_NUMBERS_H
+
+#include "base/buffer.h"
+#include "snapshot/snapshot.h"
+
+/* Numbers of a host as a whole, between two rounds: what the screen's header and `-b` say of it. */
+
+/* Share of CPU time that was used between two rounds (each may be NULL), as a fraction; NAN when it is not
+ * known. */
+double host_busy_share(const struct snapshot *now, const struct snapshot *before);
+
+/*
+ * Percent of the time between two rounds in which some task waited for a resource; without a round before
+ * (NULL), as from a file, the kernel's average of the last 10 s (Documentation/accounting/psi.rst). Of a
+ * resource whose pressure was read.
+ */
+double host_pressure_percent(const struct snapshot *now, const struct snapshot *before,
+			     enum pressure_resource resource);
+
+/* Memory in use, in percent, and how much there is, in KiB; false when one is not known. */
+bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_total_kib);
+
+/*
+ * Appends all of it in one line without its end: "HOST  up 3d  load 0.5 0.4 0.3  cpu 23% of 8  runnable 3
+ * …". Nothing is appended of what is not known. The name of the host is as read, not sanitised.
+ */
+void host_append_line(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer);
+
+#endif
