@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "metric/nearest.h"
 #include "commands.h"
-#include "cmd/line/snapshot_files.h"
-#include "cmd/line/snapshot_report.h"
+#include "cmd/files/snapshot_files.h"
+#include "cmd/files/snapshot_report.h"
 
 /* What is compared with what. */
 enum diff_matching {

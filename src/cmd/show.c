@@ -6,8 +6,8 @@
 #include "base/unicode.h"
 #include "commands.h"
 #include "cmd/line/screen_options.h"
-#include "cmd/line/snapshot_files.h"
-#include "cmd/line/snapshot_report.h"
+#include "cmd/files/snapshot_files.h"
+#include "cmd/files/snapshot_report.h"
 #include "report/round.h"
 #include "session/session.h"
 

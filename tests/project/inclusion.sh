@@ -30,7 +30,8 @@ latency="$snapshot capture/procfs capture/host capture/bpf"
 capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task"
 
 line="$ui src/json src/ctprof $capture capture src/cmd/line"
-live="$line ui/terminal ui/widget ui"
+files="$line src/cmd/files"
+live="$files ui/terminal ui/widget ui"
 
 # directory: directories it may include besides itself
 rooms="src/base:
@@ -71,6 +72,7 @@ ui/terminal: $compare
 ui/widget: $compare ui/terminal
 ui: $ui ui/terminal ui/widget
 src/cmd/line: $line
+src/cmd/files: $files
 src/cmd/live: $live
 src/cmd/probe: $line
 src/cmd: $live src/cmd/live src/cmd/probe

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "cmd/line/snapshot_report.h"
+#include "cmd/files/snapshot_report.h"
 #include "process/child.h"
 
 /* How long a report's file system has to answer: less than the second in which the screen ends on request. */

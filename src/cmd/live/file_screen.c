@@ -3,7 +3,7 @@
 
 #include "file_loader.h"
 #include "file_report.h"
-#include "cmd/line/snapshot_files.h"
+#include "cmd/files/snapshot_files.h"
 #include "ctprof/ctprof.h"
 
 /* The file that is shown alone, or as the later one of two. */

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "tables/tables.h"
-#include "view_options.h"
+#include "cmd/line/view_options.h"
 
 /* The options of a report of saved snapshots, which `show` and `diff` have in common. */
 struct report_options {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/unicode.h"
-#include "command.h"
+#include "cmd/line/command.h"
 
 int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
 			 const struct view_options *view, bool replace, struct error *error)

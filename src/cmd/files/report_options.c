@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "command.h"
+#include "cmd/line/command.h"
 #include "ctprof/ctprof.h"
 #include "report/report.h"
 

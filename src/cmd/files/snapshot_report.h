@@ -5,7 +5,7 @@
 #include "diff/comparability.h"
 #include "diff/diff_match.h"
 #include "diff/diff_rule.h"
-#include "output.h"
+#include "cmd/line/output.h"
 #include "report/report.h"
 #include "report_options.h"
 

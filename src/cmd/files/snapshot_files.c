@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
+#include "cmd/line/command.h"
 #include "ctprof/ctprof.h"
 
 struct file_reading {
