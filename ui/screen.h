@@ -89,6 +89,7 @@ struct ui {
 	bool all_columns; /* the columns that the width leaves out were asked for with Right */
 	struct table *table;
 	struct list list;
+	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
 
 	/* all metrics of a row */
 	bool metrics_open;

@@ -206,9 +206,8 @@ static void draw_note(struct ui *ui, int y)
 	if (row == NULL)
 		return;
 	compare_append_note(ui->comparison, row, &text);
-	/* the end of a path is more useful than its beginning */
 	if (text.length != 0)
-		draw_tail(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
+		draw_middle(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
 	buffer_release(&text);
 }
 

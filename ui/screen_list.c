@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/unicode.h"
+#include "user/user_names.h"
 
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
@@ -18,12 +19,29 @@ const char *screen_list_name_title(const struct view *view)
 	return view->level == VIEW_LEVEL_THREADS ? "THREAD" : name_titles[view->grouping.axis];
 }
 
+/* Finds what all rows inside of groups have in common: the path says it, and no column has to. */
+static void identify(struct ui *ui)
+{
+	struct view *view = &ui->view;
+
+	memset(&view->same, 0, sizeof(view->same));
+	ui->identity = (struct session_identity){0};
+	if (view->step_count == 0 || ui->comparison != NULL)
+		return;
+	ui->identity = session_identify(ui->session, view);
+	view->same.process = ui->identity.tgid != 0;
+	view->same.cgroup = ui->identity.cgroup != NULL;
+	view->same.user = ui->identity.has_user;
+}
+
 void screen_list_refresh(struct ui *ui)
 {
 	struct table *table;
 
 	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
 	ui->view.cells_on_demand = true;
+	ui->view.shows_identity = true;
+	identify(ui);
 	table = ui->content->make_table(ui);
 	list_set_table(&ui->list, table);
 	table_release(ui->table);
@@ -31,6 +49,7 @@ void screen_list_refresh(struct ui *ui)
 }
 
 enum {
+	PATH_CELLS_MIN = 12, /* that a path is cut to at most */
 	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
 };
 
@@ -144,8 +163,53 @@ static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 				     result->detail != NULL ? result->detail : reasons[result->reason].words);
 }
 
+/* Whether the view was narrowed to a group of that axis, which its name says. */
+static bool has_step(const struct view *view, enum axis axis)
+{
+	for (size_t i = 0; i < view->step_count; i++) {
+		if (view->steps[i].axis == axis)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Who the rows are, as far as they have it in common: ", pid 4120 engine, cgroup /app.slice, user app". A
+ * path that does not fit on the line loses its middle.
+ */
+static void append_identity(const struct ui *ui, int width, struct buffer *path)
+{
+	const struct session_identity *identity = &ui->identity;
+	const bool named = identity->process != NULL &&
+			   (identity->tgid != 0 || !has_step(&ui->view, AXIS_PROCESS));
+	struct buffer user = {0};
+	int room;
+
+	if (identity->tgid != 0)
+		buffer_append_format(path, ", pid %u", identity->tgid);
+	else if (named)
+		buffer_append_text(path, ", process");
+	if (named) {
+		buffer_append_char(path, ' ');
+		append_name(path, identity->process, strlen(identity->process));
+	}
+	if (identity->has_user) {
+		buffer_append_text(&user, ", user ");
+		user_name_append(&user, identity->uid);
+	}
+	room = width - draw_width(path->data, path->length) - draw_width(user.data, user.length) -
+	       (int)strlen(", cgroup ");
+	if (identity->cgroup != NULL && *identity->cgroup != '\0') {
+		buffer_append_text(path, ", cgroup ");
+		draw_append_middle(path, room > PATH_CELLS_MIN ? room : PATH_CELLS_MIN, identity->cgroup,
+				   strlen(identity->cgroup));
+	}
+	append_name(path, user.data, user.length);
+	buffer_release(&user);
+}
+
 /* What the rows were narrowed to, and what hides others; false when the line would be empty. */
-static bool make_path(const struct ui *ui, struct buffer *path)
+static bool make_path(const struct ui *ui, int width, struct buffer *path)
 {
 	const struct view *view = &ui->view;
 
@@ -158,6 +222,7 @@ static bool make_path(const struct ui *ui, struct buffer *path)
 	if (view->step_count != 0)
 		buffer_append_text(path, view->level == VIEW_LEVEL_THREADS ? "threads"
 									   : axes[view->grouping.axis].word);
+	append_identity(ui, width, path);
 	if (view->focus != COLUMN_COUNT) {
 		append_gap(path);
 		buffer_append_text(path, view->focus < COLUMN_COUNT
@@ -192,7 +257,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 	draw_tabs(ui, area);
 	area.y++;
 	area.height--;
-	if (make_path(ui, &path)) {
+	if (make_path(ui, area.width, &path)) {
 		draw_text(area.y, 0, area.width, STYLE_STRONG, path.data, path.length);
 		area.y++;
 		area.height--;
@@ -204,8 +269,6 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .width = area.width,
 					   .name_title = screen_list_name_title(&ui->view),
 					   .thread_ids = ui->view.level == VIEW_LEVEL_THREADS,
-					   .cut_start = ui->view.level == VIEW_LEVEL_GROUPS &&
-							ui->view.grouping.axis == AXIS_CGROUP,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
 					   .fill = ui->content->fill,

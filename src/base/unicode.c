@@ -198,6 +198,36 @@ static int scalar_width(uint32_t scalar)
 	return width >= 0 ? width : 1;
 }
 
+/* What stands for the characters that ctop itself writes. */
+static char ascii_of(uint32_t scalar)
+{
+	switch (scalar) {
+	case 0x00b5: /* µ */
+		return 'u';
+	case 0x2192: /* → */
+	case 0x2265: /* ≥ */
+		return '>';
+	default:
+		return '?';
+	}
+}
+
+void unicode_reduce_to_ascii(struct buffer *buffer, size_t start)
+{
+	size_t from = start, to = start;
+
+	while (from < buffer->length) {
+		uint32_t scalar = 0;
+		size_t used = unicode_decode(buffer->data + from, buffer->length - from, &scalar);
+
+		buffer->data[to++] = used == 1 ? buffer->data[from] : ascii_of(scalar);
+		from += used != 0 ? used : 1;
+	}
+	if (to < buffer->length)
+		buffer->data[to] = '\0';
+	buffer->length = to;
+}
+
 int unicode_width(const char *text, size_t length)
 {
 	int cells;

@@ -48,6 +48,9 @@ char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_
 void unicode_append_printable(struct buffer *buffer, const char *text, size_t length,
 			      const char *replacement);
 
+/* Puts one of ASCII in the place of each character from `start` on that is none: mostly '?'. */
+void unicode_reduce_to_ascii(struct buffer *buffer, size_t start);
+
 /*
  * Cells the UTF-8 text takes on a terminal by wcwidth() of the current locale; a character without a width
  * counts as one cell, a combining character as none.

@@ -434,6 +434,9 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 	case COLUMN_OPERATION_SCX:
 		make_scx(values, row, arena, ret_cell);
 		return;
+	case COLUMN_OPERATION_IDENTITY:
+		identity_cell(shown, (enum identity)entry->inputs[0], accumulator, arena, ret_cell);
+		return;
 	}
 }
 
@@ -465,6 +468,10 @@ void column_describe(enum column column, enum view_mode mode, bool by_thread, st
 		.title = column_title(column, (int)mode),
 		.unit = unit,
 		.left = column_is_text(column),
+		.foreign = column_is_identity(column),
+		.cut_middle = column_is_identity(column),
+		.fill_order = column_fill_order(column),
+		.stays = by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS),
 		.width = column_width(column),
 		.column = column,
 	};

@@ -372,5 +372,8 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 	case COLUMN_OPERATION_SCX:
 		reduce_scx(span, shown, ret_values);
 		break;
+	case COLUMN_OPERATION_IDENTITY:
+		reduce_identity(shown, ret_values);
+		break;
 	}
 }

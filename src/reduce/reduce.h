@@ -6,6 +6,7 @@
 #include "shown.h"
 #include "span/span.h"
 #include "table/table.h"
+#include "view/column_table.h"
 
 /* A column's values reduced to an accumulator a row, and cells made of them. */
 
@@ -117,6 +118,13 @@ bool reduce_cgroup_is_rate(int field);
 
 /* Reduces a column of a field of schedulers, into `values->fields`. */
 void reduce_scx(const struct span *span, const struct shown *shown, struct column_values *values);
+
+/* Reduces a column of texts that say who a thread is (enum identity), into `identity`. */
+void reduce_identity(const struct shown *shown, const struct column_values *values);
+
+/* Makes a cell of one: the text of all members, or how many there are. Texts are in `arena`. */
+void identity_cell(const struct shown *shown, enum identity identity, const struct accumulator *accumulator,
+		   struct arena *arena, struct cell *ret_cell);
 
 /* A field of the contexts that schedulers keep, over a span: looked up once for many threads. */
 struct scx_span {

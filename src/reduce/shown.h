@@ -80,6 +80,12 @@ struct accumulator {
 			int64_t low, high;
 		} range;
 		uint64_t present;
+		struct {
+			uint32_t value;    /* of the first thread: process, user, id of a text */
+			uint32_t last;     /* that was seen */
+			uint32_t distinct; /* how many there are */
+			uint32_t rank;     /* of `value` among those of all rows */
+		} identity;
 	};
 	uint32_t read, missed;
 	uint16_t reason; /* of a missed one */

@@ -2,9 +2,11 @@
 #include "round.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 #include "host/host_numbers.h"
@@ -30,6 +32,7 @@ struct drawing {
 	const struct table *table;
 	const struct screen_marks *marks;
 	const struct round_subject *subject;
+	int *widths;       /* of the columns, of text alone */
 	const char *waits; /* how the waits for a CPU are counted; NULL: no column counts any */
 };
 
@@ -75,18 +78,11 @@ static const char *label_part(const struct table_row *row, size_t part, size_t *
 static void append_shown(const struct drawing *drawing, struct buffer *buffer, const char *text,
 			 size_t length)
 {
-	size_t start = buffer->length, to = start;
+	const size_t start = buffer->length;
 
 	unicode_append_printable(buffer, text, length, drawing->marks->replacement);
-	if (drawing->marks != &screen_marks_ascii)
-		return;
-	for (size_t from = start; from < buffer->length; from++) {
-		if ((buffer->data[from] & 0x80) == 0)
-			buffer->data[to++] = buffer->data[from];
-		else if ((buffer->data[from] & 0xc0) != 0x80) /* the first byte of a character */
-			buffer->data[to++] = '?';
-	}
-	buffer->length = to;
+	if (drawing->marks == &screen_marks_ascii)
+		unicode_reduce_to_ascii(buffer, start);
 }
 
 static void append_counted(struct buffer *buffer, size_t count, const char *word)
@@ -173,7 +169,7 @@ static void append_column(const struct drawing *drawing, size_t column, const ch
 
 	buffer_append_char(drawing->buffer, ' ');
 	report_append_aligned(drawing->buffer, text, length, unicode_width(text, length),
-			      columns[column].width, columns[column].left,
+			      drawing->widths[column], columns[column].left,
 			      column + 1 == drawing->table->column_count);
 }
 
@@ -193,6 +189,27 @@ static int name_width(const struct drawing *drawing, const char *heading)
 	}
 	buffer_release(&text);
 	return width;
+}
+
+/* Texts of the host are as wide as they are, in this round. */
+static void measure_columns(const struct drawing *drawing)
+{
+	const struct table *table = drawing->table;
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		drawing->widths[i] = table->columns[i].width;
+		for (size_t row = 0; table->columns[i].foreign && row < table->row_count; row++) {
+			int used;
+
+			buffer_clear(&text);
+			screen_format_cell(&text, &table->rows[row].cells[i], drawing->marks);
+			used = unicode_width(text.data, text.length);
+			if (used > drawing->widths[i])
+				drawing->widths[i] = used;
+		}
+	}
+	buffer_release(&text);
 }
 
 static void append_titles(const struct drawing *drawing, const char *heading, int width)
@@ -228,7 +245,7 @@ static void append_text_row(const struct drawing *drawing, const struct table_ro
 	buffer_release(&plain);
 }
 
-static void draw_text(const struct drawing *drawing)
+static void draw_text(struct drawing *drawing)
 {
 	struct buffer heading = {0};
 	int width;
@@ -243,9 +260,12 @@ static void draw_text(const struct drawing *drawing)
 		for (const char *c = axes[drawing->view->grouping.axis].word; *c != '\0'; c++)
 			buffer_append_char(&heading, (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c));
 	width = name_width(drawing, heading.data);
+	drawing->widths = memory_allocate((drawing->table->column_count + 1) * sizeof(*drawing->widths));
+	measure_columns(drawing);
 	append_titles(drawing, heading.data, width);
 	for (size_t i = 0; i < drawing->table->row_count; i++)
 		append_text_row(drawing, &drawing->table->rows[i], width);
+	free(drawing->widths);
 	buffer_release(&heading);
 }
 
@@ -453,7 +473,7 @@ static void draw_json(const struct drawing *drawing)
 void report_round(struct report *report, const struct round_subject *subject, const struct view *view,
 		  const struct table *table)
 {
-	const struct drawing drawing = {
+	struct drawing drawing = {
 		.report = report,
 		.buffer = report->out,
 		.view = view,

@@ -70,6 +70,20 @@ struct session_storm {
 /* Whether there is a storm of processes in the last interval: more than 100 ended in a second. */
 bool session_find_storm(const struct session *session, struct session_storm *ret_storm);
 
+/* What all threads of a view have in common. Texts are foreign and belong to the session, until the next
+ * round. */
+struct session_identity {
+	uint32_t threads;    /* how many there are */
+	uint32_t tgid;       /* 0: they are of several processes */
+	const char *process; /* its name, NULL for several */
+	const char *cgroup;  /* NULL for several */
+	uint32_t uid;
+	bool has_user; /* they have the user `uid` */
+};
+
+/* Of the groups that the view was narrowed to, without its filter. */
+struct session_identity session_identify(struct session *session, const struct view *view);
+
 /*
  * The table of a view: one row per group or thread, columns of the view's tab. Sorted, filtered, marked. The
  * caller releases it. Never NULL; no rows before the first round. Numbers of a live session need two rounds:

@@ -188,3 +188,38 @@ void session_collect(struct session *session, const struct view *view, const cha
 	free(selection.allowed[0]);
 	free(selection.allowed[1]);
 }
+
+struct session_identity session_identify(struct session *session, const struct view *view)
+{
+	const struct snapshot *now = session->now;
+	struct session_identity identity = {0};
+	struct triple triple;
+	struct shown shown;
+
+	if (now == NULL)
+		return identity;
+	session_collect(session, view, NULL, 0, NULL, &shown);
+	identity.threads = (uint32_t)shown.count;
+	for (size_t k = 0; k < shown.count; k++) {
+		const uint32_t thread = shown.threads[k];
+		const struct triple *own = &now->triples[now->triple[thread]];
+
+		if (k == 0) {
+			triple = *own;
+			identity.tgid = now->tgid[thread];
+			identity.process = snapshot_text(now, own->pcomm);
+			identity.cgroup = snapshot_text(now, own->cgroup);
+			identity.uid = now->uid[thread];
+			identity.has_user = identity.uid != UINT32_MAX;
+		}
+		if (now->tgid[thread] != identity.tgid)
+			identity.tgid = 0;
+		if (own->pcomm != triple.pcomm)
+			identity.process = NULL;
+		if (own->cgroup != triple.cgroup)
+			identity.cgroup = NULL;
+		identity.has_user &= now->uid[thread] == identity.uid;
+	}
+	shown_release(&shown);
+	return identity;
+}

@@ -14,6 +14,7 @@ struct screen_marks {
 	const char *at_least;    /* "≥" or ">" */
 	const char *replacement; /* for characters that cannot be shown: "\uFFFD" or "?" */
 	const char *ellipsis;    /* "~" */
+	const char *middle;      /* where the middle of a name is left out: "…" or "~", one cell wide */
 };
 
 extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;

@@ -98,12 +98,15 @@ struct table_column {
 	const char *name;  /* of TSV, CSV and JSON: "wait_time_ns", "wait_percent" */
 	const char *title; /* of the screen: "RUNQ%" */
 	enum unit unit;
-	bool left;           /* texts line up on the left */
-	bool measured;       /* cells have a state and may have a unit of their own */
-	bool sides;          /* of cells with both sides of a comparison */
-	int width;           /* cells on the screen without the blank between, from the title and the unit */
-	int widest;          /* of a column that is not to grow beyond it; 0 for no bound */
-	bool stays;          /* on a screen too narrow for others */
+	bool left;      /* texts line up on the left */
+	bool measured;  /* cells have a state and may have a unit of their own */
+	bool sides;     /* of cells with both sides of a comparison */
+	int width;      /* cells on the screen without the blank between, from the title and the unit */
+	int widest;     /* of a column that is not to grow beyond it; 0 for no bound */
+	bool stays;     /* on a screen too narrow for others */
+	int fill_order; /* of texts that take the width that numbers leave: 1 for the first of them, else 0 */
+	bool foreign;   /* texts of the host, in which no sign means anything */
+	bool cut_middle;     /* texts that do not fit lose their middle rather than their end */
 	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
 };
 

@@ -368,6 +368,7 @@ bool column_has_metrics(enum column column)
 	case COLUMN_OPERATION_LATENCY:
 	case COLUMN_OPERATION_LIVES:
 	case COLUMN_OPERATION_SCX:
+	case COLUMN_OPERATION_IDENTITY:
 		return false;
 	default:
 		return true;
@@ -404,9 +405,28 @@ static bool is_enumeration(const struct column_entry *entry)
 	return kind == SCX_KIND_ENUM;
 }
 
+bool column_is_identity(enum column column)
+{
+	return column_entry(column)->operation == COLUMN_OPERATION_IDENTITY;
+}
+
+int column_fill_order(enum column column)
+{
+	static const enum column order[] = {COLUMN_PROCESS, COLUMN_CGROUP_PATH, COLUMN_USER_NAME};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		if (order[i] == column)
+			return (int)i + 1;
+	}
+	return 0;
+}
+
 bool column_is_text(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
+
+	if (entry->operation == COLUMN_OPERATION_IDENTITY)
+		return column != COLUMN_PID;
 
 	if (entry->operation == COLUMN_OPERATION_HEAP)
 		return entry->inputs[0] == HEAP_FIELD_LAYOUT;
@@ -436,6 +456,9 @@ source_set column_sources(enum column column)
 		return source_bit(SOURCE_SMAPS_ROLLUP);
 	if (entry->operation == COLUMN_OPERATION_HEAP)
 		return source_bit(SOURCE_JEMALLOC);
+	/* all else that says who a thread is comes with every round */
+	if (column == COLUMN_USER_NAME)
+		return source_bit(SOURCE_STATUS);
 	if (!column_has_metrics(column))
 		return 0;
 	for (size_t i = 0; i < entry->input_count; i++)
@@ -502,10 +525,11 @@ static size_t join_sort_column(enum column sort, enum column columns[COLUMN_TOTA
 	return count + 1;
 }
 
-/* Drops columns from the right until those that are left fit. */
-static size_t fit(bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL], size_t count)
+/* Drops columns from the right until those that are left fit beside `reserved` cells. */
+static size_t fit(bool threads, int width, int reserved, enum column sort, enum column columns[COLUMN_TOTAL],
+		  size_t count)
 {
-	int room = width - MARK_WIDTH - NAME_WIDTH_MINIMUM - (threads ? TID_WIDTH + 1 : 0);
+	int room = width - MARK_WIDTH - NAME_WIDTH_MINIMUM - (threads ? TID_WIDTH + 1 : 0) - reserved;
 	int used = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -521,7 +545,7 @@ static size_t fit(bool threads, int width, enum column sort, enum column columns
 }
 
 size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_count, bool threads, int width,
-			enum column sort, enum column columns[COLUMN_TOTAL])
+			int reserved, enum column sort, enum column columns[COLUMN_TOTAL])
 {
 	enum tab_rows rows = threads ? TAB_ROWS_THREADS : TAB_ROWS_GROUPS;
 	size_t count = 0;
@@ -536,10 +560,10 @@ size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_coun
 	for (size_t i = 0; i < field_count; i++)
 		columns[count++] = column_of_scx(fields[i]);
 	count = join_sort_column(sort, columns, count);
-	return width == 0 ? count : fit(threads, width, sort, columns, count);
+	return width == 0 ? count : fit(threads, width, reserved, sort, columns, count);
 }
 
 size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL])
 {
-	return column_list_with(tab, NULL, 0, threads, width, sort, columns);
+	return column_list_with(tab, NULL, 0, threads, width, 0, sort, columns);
 }

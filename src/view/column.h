@@ -103,9 +103,10 @@ int column_refuse(const char *name, struct error *error);
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);
 
-/* The same with columns of their own in the tab behind those of the table. */
+/* The same with columns of their own in the tab behind those of the table, and `reserved` cells beside all of
+ * them for others. */
 size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_count, bool threads, int width,
-			enum column sort, enum column columns[COLUMN_TOTAL]);
+			int reserved, enum column sort, enum column columns[COLUMN_TOTAL]);
 
 /* Sources one column needs. */
 source_set column_sources(enum column column);

@@ -35,6 +35,7 @@ enum column_operation {
 	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
 	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
 	COLUMN_OPERATION_SCX,              /* inputs: number of a field of schedulers, enum scx_reduction */
+	COLUMN_OPERATION_IDENTITY,         /* inputs: enum identity */
 };
 
 /* Lines of smaps_rollup that have a column. */
@@ -77,6 +78,14 @@ enum latency_field {
 	LATENCY_FIELD_P50,
 	LATENCY_FIELD_P99,
 	LATENCY_FIELD_MAX,
+};
+
+/* Texts that say who a thread is; reduce_identity.c. */
+enum identity {
+	IDENTITY_PID,
+	IDENTITY_PROCESS,
+	IDENTITY_USER,
+	IDENTITY_CGROUP,
 };
 
 /* What is counted of lives. */
@@ -124,6 +133,15 @@ enum ladder column_ladder(enum column column);
 /* The unit of the amounts of a field of schedulers: UNIT_NONE for words and numbers that stand for something.
  */
 enum unit column_unit_of_scx(struct scx_field_facts facts, enum scx_kind kind);
+
+/* Whether it is a text that says who a thread is. */
+bool column_is_identity(enum column column);
+
+/*
+ * The order in which columns of texts take the width that numbers leave, 1 for the first; 0 for a column of a
+ * width of its own. Their width is the least that they are shown with.
+ */
+int column_fill_order(enum column column);
 
 /* Whether the inputs of a column are metrics. */
 bool column_has_metrics(enum column column);

@@ -204,16 +204,113 @@ char *view_close(struct view *view, size_t *ret_key_length)
 	return left.key;
 }
 
+/* Whether a text says more of the rows than their names and what they were narrowed to. */
+static bool says_more(const struct view *view, enum column column)
+{
+	const bool threads = view->level == VIEW_LEVEL_THREADS;
+	const enum axis axis = view->grouping.axis;
+
+	switch (column) {
+	case COLUMN_PID:
+		return !view->same.process;
+	case COLUMN_PROCESS:
+		if (view->same.process)
+			return false;
+		return threads || (axis != AXIS_PROCESS && axis != AXIS_ALL);
+	case COLUMN_USER_NAME:
+		return !view->same.user;
+	case COLUMN_CGROUP_PATH:
+		if (view->same.cgroup)
+			return false;
+		return threads || (axis != AXIS_CGROUP && axis != AXIS_ALL);
+	default:
+		return true;
+	}
+}
+
+/* The texts behind the numbers, those that are taken first where there is little room standing last. */
+static const enum column texts_behind[] = {COLUMN_PID, COLUMN_USER_NAME, COLUMN_CGROUP_PATH};
+
+/* In rows of threads these stand before the numbers, on any screen: a thread is one of a process. */
+static const enum column texts_before[] = {COLUMN_PID, COLUMN_PROCESS};
+
+enum {
+	BEHIND_COUNT = sizeof(texts_behind) / sizeof(*texts_behind),
+	BEFORE_COUNT = sizeof(texts_before) / sizeof(*texts_before),
+	NAME_AND_MARK_CELLS = 21, /* that a name is given before there are texts besides */
+};
+
+static size_t add_texts_before(const struct view *view, enum column columns[COLUMN_TOTAL])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; view->level == VIEW_LEVEL_THREADS && i < BEFORE_COUNT; i++) {
+		if (says_more(view, texts_before[i]))
+			columns[count++] = texts_before[i];
+	}
+	return count;
+}
+
+static bool is_listed(const enum column columns[], size_t count, enum column column)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (columns[i] == column)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the texts that have room behind the columns. */
+static size_t add_texts_behind(const struct view *view, enum column columns[COLUMN_TOTAL], size_t count)
+{
+	bool fits[BEHIND_COUNT] = {false};
+	int room = view->width - NAME_AND_MARK_CELLS;
+	const size_t before = count;
+
+	for (size_t i = 0; i < count; i++)
+		room -= column_width(columns[i]) + 1;
+	for (size_t i = BEHIND_COUNT; i-- > 0;) {
+		const int width = column_width(texts_behind[i]) + 1;
+
+		fits[i] = (view->width == 0 || width <= room) && says_more(view, texts_behind[i]) &&
+			  !is_listed(columns, before, texts_behind[i]);
+		room -= fits[i] ? width : 0;
+	}
+	for (size_t i = 0; i < BEHIND_COUNT; i++) {
+		if (fits[i])
+			columns[count++] = texts_behind[i];
+	}
+	return count;
+}
+
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 {
 	enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
+	size_t before = 0, count;
+	int reserved = 0;
 
-	if (view->columns == NULL)
-		return column_list_with(view->tab, view->scx_fields,
-					view->tab == TAB_SCX ? view->scx_field_count : 0,
-					view->level == VIEW_LEVEL_THREADS, view->width, sort, columns);
-	memcpy(columns, view->columns, view->column_count * sizeof(columns[0]));
-	return view->column_count;
+	if (view->columns != NULL) {
+		memcpy(columns, view->columns, view->column_count * sizeof(columns[0]));
+		return view->column_count;
+	}
+	if (view->shows_identity)
+		before = add_texts_before(view, columns);
+	for (size_t i = 0; i < before; i++)
+		reserved += column_width(columns[i]) + 1;
+	if (is_listed(columns, before, sort))
+		sort = COLUMN_COUNT;
+	count = before + column_list_with(view->tab, view->scx_fields,
+					  view->tab == TAB_SCX ? view->scx_field_count : 0,
+					  view->level == VIEW_LEVEL_THREADS, view->width, reserved, sort,
+					  columns + before);
+	return view->shows_identity ? add_texts_behind(view, columns, count) : count;
+}
+
+bool view_shows(const struct view *view, enum column column)
+{
+	enum column columns[COLUMN_TOTAL];
+
+	return is_listed(columns, view_columns(view, columns), column);
 }
 
 static void add_needs(enum column column, source_set *needed, bool *cgroup_records, bool *smaps)

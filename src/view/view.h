@@ -76,6 +76,11 @@ struct view {
 	bool hide_gone;       /* no rows for groups and threads that are gone since the last round */
 	size_t limit;         /* rows, 0 for all */
 	int width;            /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	bool shows_identity;  /* texts that say who a row is stand beside the tab's columns, where they fit */
+	/* What all rows have in common, so that no column has to say it. */
+	struct {
+		bool process, cgroup, user;
+	} same;
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
@@ -124,6 +129,9 @@ bool view_needs_scx(const struct view *view);
  * `step_count` steps: bytes that are equal where it is the same.
  */
 void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer);
+
+/* Whether a column is one of the view's table. */
+bool view_shows(const struct view *view, enum column column);
 
 /* The columns of the view's table, at most COLUMN_TOTAL, into `columns`; returns how many. */
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);

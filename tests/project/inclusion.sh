@@ -16,7 +16,7 @@ group="$snapshot src/group"
 table="$group src/table"
 view="$table src/view"
 diff="$table src/diff"
-reduce="$view src/latency src/span src/reduce"
+reduce="$view src/latency src/span src/user src/process src/reduce"
 session="$reduce src/diff src/evidence src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
@@ -49,7 +49,7 @@ src/diff: $table
 src/latency: $table
 src/evidence: $table
 src/span: $view
-src/reduce: $view src/latency src/span
+src/reduce: $view src/latency src/span src/user
 src/session: $reduce src/diff src/evidence
 src/compare: $session
 src/tables: $diff

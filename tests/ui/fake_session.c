@@ -212,6 +212,9 @@ static void fill_cell(struct cell *cell, enum column column, const struct fake_r
 		set_number(cell, UNIT_PERCENT, row->cpu);
 	else if (column == COLUMN_BLKIO || column == COLUMN_MWAIT)
 		*cell = (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_SWITCHED_OFF, .sort = NAN};
+	else if (column_is_identity(column))
+		*cell = (struct cell){
+			.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "somebody", .unanimous = true};
 	else
 		set_integer(cell, UNIT_COUNT, column == COLUMN_STUCK ? 0 : row->threads * 1000ull + 1);
 	if (column == COLUMN_CSW)
@@ -272,6 +275,7 @@ static void add_inner_rows(struct table *table, const struct view *view, const e
 }
 
 static const struct view *sorted_view;
+static size_t cpu_column; /* where it stands in the table, or the one that stands for it */
 
 static int compare_rows(const void *left_pointer, const void *right_pointer)
 {
@@ -279,8 +283,7 @@ static int compare_rows(const void *left_pointer, const void *right_pointer)
 	int order = strcmp(left->label, right->label);
 
 	if (!sorted_view->sort_by_name) {
-		/* the first two columns are THR and CPU% on the overview; without THR, CPU% is the first */
-		size_t column = left->tid != 0 ? 0 : 1;
+		size_t column = cpu_column;
 		double difference = left->cells[column].sort - right->cells[column].sort;
 
 		if (sorted_view->sort == COLUMN_THR)
@@ -303,6 +306,9 @@ struct table *session_table(struct session *session, const struct view *view)
 			.title = column_title(columns[i], (int)view->mode),
 			.width = column_width(columns[i]),
 			.column = columns[i],
+			.left = column_is_text(columns[i]),
+			.foreign = column_is_identity(columns[i]),
+			.fill_order = column_fill_order(columns[i]),
 		};
 		if (!view->sort_by_name && columns[i] == view->sort)
 			table->sort_column = i;
@@ -313,10 +319,22 @@ struct table *session_table(struct session *session, const struct view *view)
 		add_row(table, view, columns, &session->shown.items[i],
 			view->level == VIEW_LEVEL_THREADS ? 100 + (uint32_t)i : 0);
 	sorted_view = view;
+	cpu_column = view->level == VIEW_LEVEL_THREADS ? 0 : 1;
+	for (size_t i = 0; i < count; i++) {
+		if (columns[i] == COLUMN_CPU)
+			cpu_column = i;
+	}
 	if (table->row_count > 0)
 		qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
 	table->row_total = table->row_count;
 	return table;
+}
+
+struct session_identity session_identify(struct session *session, const struct view *view)
+{
+	(void)session;
+	return (struct session_identity){
+		.threads = 2, .tgid = view->level == VIEW_LEVEL_THREADS ? 100 : 0, .process = "fake"};
 }
 
 void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,

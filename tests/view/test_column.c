@@ -44,7 +44,7 @@ static void test_tabs(void **state)
 		"THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITED% ALLOC/s FAULT/s MIGR/s "
 		"LONG BORN/s ENDED/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
-		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK LAST POLICY ST WAITING AGE WAITED% ALLOC/s");
+		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY WAITING AGE WAITED% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
 		      "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
@@ -80,7 +80,7 @@ static void test_narrow(void **state)
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
 	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU,
-		      "CPU% RUNQ% BLKIO% SLICE CSW/s STUCK LAST POLICY ST");
+		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY");
 	assert_titles(TAB_IO, false, 80, COLUMN_CPU, "THR CPU% READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s");
 	/* the CPU time of threads is not that of cgroups */
 	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU,
@@ -114,6 +114,57 @@ static void test_widths(void **state)
 	assert_int_equal(column_width(COLUMN_PEAK), 6);
 	assert_int_equal(column_width(COLUMN_POLICY), 7);
 	assert_int_equal(column_width(COLUMN_BAR), 21);
+}
+
+static void assert_view_titles(const struct view *view, const char *expected)
+{
+	enum column columns[COLUMN_TOTAL];
+	size_t count = view_columns(view, columns);
+	char titles[512] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			strcat(titles, " ");
+		strcat(titles, column_title(columns[i], VIEW_MODE_RATE));
+	}
+	assert_string_equal(titles, expected);
+}
+
+/* Texts that say who a row is take what numbers leave; a thread names its process on any screen. */
+static void test_identity_columns(void **state)
+{
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view.tab = TAB_SCHED;
+	view.sort_by_name = true;
+	view.shows_identity = true;
+	view.width = 80;
+	assert_view_titles(&view, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
+	view.width = 160;
+	assert_view_titles(&view,
+			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
+			   "PID USER CGROUP");
+	view.grouping.axis = AXIS_CGROUP;
+	assert_view_titles(&view,
+			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
+			   "PID USER");
+	view.level = VIEW_LEVEL_THREADS;
+	view.width = 80;
+	view.tab = TAB_OVERVIEW;
+	assert_view_titles(&view, "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST");
+	/* what the path says needs no column, and the numbers have the room */
+	view.same.process = view.same.user = view.same.cgroup = true;
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY");
+	/* -b prints what it did */
+	view.shows_identity = view.same.process = false;
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY");
+	assert_int_equal(column_find("user"), COLUMN_USER_NAME);
+	assert_int_equal(column_find("USER%"), COLUMN_USER);
+	assert_int_equal(column_find("pid"), COLUMN_PID);
+	assert_int_equal(column_find("cgroup_path"), COLUMN_CGROUP_PATH);
+	view_release(&view);
 }
 
 static void test_all_tab(void **state)
@@ -450,13 +501,21 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tabs),      cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_widths),    cmocka_unit_test(test_all_tab),
-		cmocka_unit_test(test_table),     cmocka_unit_test(test_find),
-		cmocka_unit_test(test_needs),     cmocka_unit_test(test_needs_of_long_filter),
-		cmocka_unit_test(test_open),      cmocka_unit_test(test_close),
-		cmocka_unit_test(test_refuse),    cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_scheduler), cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_tabs),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_identity_columns),
+		cmocka_unit_test(test_all_tab),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_needs_of_long_filter),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refuse),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_scheduler),
+		cmocka_unit_test(test_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static wchar_t drawable(uint32_t scalar)
 	mbstate_t state = {0};
 
 	if (wcwidth((wchar_t)scalar) < 0 || wcrtomb(bytes, (wchar_t)scalar, &state) == (size_t)-1)
-		return unicode_in_locale() ? L'\ufffd' : L'?';
+		return utf8_frames ? L'\ufffd' : L'?';
 	return (wchar_t)scalar;
 }
 
@@ -168,10 +168,13 @@ static void put(int y, int x, const char *text, size_t length)
 	mvaddnwstr(y, x, characters, count);
 }
 
+/* Makes the text one that this terminal can show, and in ASCII where that was asked for. */
 static void make_printable(const char *text, size_t length)
 {
 	buffer_clear(&printable);
-	unicode_append_printable(&printable, text, length, unicode_in_locale() ? "\xef\xbf\xbd" : "?");
+	unicode_append_printable(&printable, text, length, marks->replacement);
+	if (!utf8_frames)
+		unicode_reduce_to_ascii(&printable, 0);
 }
 
 int draw_width(const char *text, size_t length)
@@ -213,30 +216,84 @@ int draw_string(int y, int x, int cells, enum style style, const char *text)
 	return draw_text(y, x, cells, style, text, strlen(text));
 }
 
-int draw_tail(int y, int x, int cells, enum style style, const char *text, size_t length)
+/* Length in bytes of the shortest beginning of the text behind which at most `cells` cells are left. */
+static size_t skip_to_last(const char *text, size_t length, int cells, int *ret_cells)
 {
-	int width, used;
-	size_t skipped;
+	const int width = unicode_width(text, length);
+	int used;
+	size_t skipped = unicode_prefix(text, length, width - cells, &used);
+
+	/* a wide character in the way goes too, and what combines with it */
+	while (skipped < length && width - used > cells) {
+		uint32_t scalar = 0;
+		size_t step = unicode_decode(text + skipped, length - skipped, &scalar);
+
+		step = step != 0 ? step : 1;
+		used += unicode_width(text + skipped, step);
+		skipped += step;
+		skipped += unicode_prefix(text + skipped, length - skipped, 0, NULL);
+	}
+	*ret_cells = width - used;
+	return skipped;
+}
+
+/* Cells of the end that is kept of a text of which `cells` are shown besides the mark. */
+static int cells_of_end(const char *text, size_t length, int cells)
+{
+	const char *slash = *text == '/' ? memrchr(text, '/', length) : NULL;
+	int last = 0;
+
+	if (slash != NULL && slash != text)
+		last = unicode_width(slash, length - (size_t)(slash - text));
+	return last > cells / 2 && last <= cells ? last : cells / 2;
+}
+
+/* What is shown of `printable` in `cells` cells, which are fewer than it takes. */
+struct middle {
+	size_t head, tail; /* bytes: where the beginning ends, and where the end begins */
+	int head_cells, tail_cells;
+};
+
+static struct middle find_middle(int cells)
+{
+	struct middle middle;
+
+	middle.tail = skip_to_last(printable.data, printable.length,
+				   cells_of_end(printable.data, printable.length, cells - 1),
+				   &middle.tail_cells);
+	middle.head = unicode_prefix(printable.data, printable.length, cells - 1 - middle.tail_cells,
+				     &middle.head_cells);
+	return middle;
+}
+
+int draw_middle(int y, int x, int cells, enum style style, const char *text, size_t length)
+{
+	struct middle middle;
 
 	if (!clip(y, x, &cells))
 		return 0;
-	width = draw_width(text, length);
-	if (width <= cells)
+	if (draw_width(text, length) <= cells)
 		return draw_text(y, x, cells, style, text, length);
-	/* where a wide character is cut, one cell stays unused */
-	skipped = unicode_prefix(printable.data, printable.length, width - cells + 1, &used);
-	while (skipped < printable.length && width - used > cells - 1) {
-		uint32_t scalar = 0;
-		size_t step = unicode_decode(printable.data + skipped, printable.length - skipped, &scalar);
-
-		step = step != 0 ? step : 1;
-		used += unicode_width(printable.data + skipped, step);
-		skipped += step;
-	}
+	middle = find_middle(cells);
 	set_style(style);
-	put(y, x, marks->ellipsis, strlen(marks->ellipsis));
-	put(y, x + 1, printable.data + skipped, printable.length - skipped);
-	return 1 + width - used;
+	put(y, x, printable.data, middle.head);
+	put(y, x + middle.head_cells, marks->middle, strlen(marks->middle));
+	put(y, x + middle.head_cells + 1, printable.data + middle.tail, printable.length - middle.tail);
+	return middle.head_cells + 1 + middle.tail_cells;
+}
+
+void draw_append_middle(struct buffer *buffer, int cells, const char *text, size_t length)
+{
+	struct middle middle;
+
+	if (draw_width(text, length) <= cells) {
+		buffer_append(buffer, printable.data, printable.length);
+		return;
+	}
+	middle = find_middle(cells > 0 ? cells : 1);
+	buffer_append(buffer, printable.data, middle.head);
+	buffer_append_text(buffer, marks->middle);
+	buffer_append(buffer, printable.data + middle.tail, printable.length - middle.tail);
 }
 
 void draw_right(int y, int x, int cells, enum style style, const char *text)

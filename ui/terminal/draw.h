@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "table/screen_format.h"
 
 #include "theme.h"
@@ -61,8 +62,14 @@ int draw_text(int y, int x, int cells, enum style style, const char *text, size_
 /* The same for a NUL-terminated text. */
 int draw_string(int y, int x, int cells, enum style style, const char *text);
 
-/* The same, but a longer text loses its beginning. */
-int draw_tail(int y, int x, int cells, enum style style, const char *text, size_t length);
+/*
+ * The same, but a longer text loses its middle: names often differ at their ends. Of a path the last name is
+ * kept whole where it fits.
+ */
+int draw_middle(int y, int x, int cells, enum style style, const char *text, size_t length);
+
+/* Appends what draw_middle() would draw, made printable. */
+void draw_append_middle(struct buffer *buffer, int cells, const char *text, size_t length);
 
 /* Aligned on the right of `cells` cells. */
 void draw_right(int y, int x, int cells, enum style style, const char *text);

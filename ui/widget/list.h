@@ -23,6 +23,7 @@ struct list {
 	size_t mark;          /* 0: the name is marked, else column mark - 1 */
 	size_t first;         /* first column shown, more than 0 when scrolled to the right */
 	int name_width;       /* widths only grow, until list_reset() */
+	int name_cells;       /* that names had in the last frame */
 	struct list_width {
 		unsigned int column; /* id of the column it belongs to */
 		int cells;
@@ -36,7 +37,6 @@ struct list_style {
 	int name_cells;         /* that the name has at least, 0 for the 12 of the rule */
 	const char *name_title; /* of the first column */
 	bool thread_ids;        /* TID before the name */
-	bool cut_start;         /* a name too long loses its beginning (cgroup paths) */
 	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
 	bool ascending;         /* the sort mark is ^ rather than v */
 	/* Makes the cells of rows that are about to be drawn; NULL when all are made. */

@@ -16,8 +16,9 @@
 enum {
 	NAME_CELLS_MIN = 12,
 	TEXT_CELLS_MIN = 8,
-	NAME_CELLS_STEP = 4, /* names widen by steps, so that one longer name moves the columns rarely */
-	TID_CELLS = 8,       /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
+	NAME_CELLS_STEP = 4,  /* names widen by steps, so that one longer name moves the columns rarely */
+	LIST_FILLERS_MAX = 8, /* columns that take what numbers leave */
+	TID_CELLS = 8,        /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
 };
 
 /* Where the parts of a list are in one frame. */
@@ -26,6 +27,7 @@ struct layout {
 	const struct list_style *style;
 	int name_x, name_width;
 	int *column_x;      /* by column, -1 where it is not shown */
+	int *column_cells;  /* by column: its width */
 	struct buffer text; /* of the cell being drawn */
 };
 
@@ -112,7 +114,26 @@ static bool is_kept(const struct table *table, size_t column)
 	       column == table->sort_column;
 }
 
-/* Chooses the columns that fit in `room` cells; returns the cells they take. */
+/* Cells that a column takes at first: one that takes what numbers leave begins with its least. */
+static int cells_at_first(const struct list *list, size_t column)
+{
+	const struct table_column *described = &list->table->columns[column];
+
+	return described->fill_order != 0 ? described->width : list->widths[column].cells;
+}
+
+/* Shows a column in so many cells; returns how many it takes with the blank before it. */
+static int show(struct layout *layout, size_t column, int cells)
+{
+	layout->column_x[column] = 0;
+	layout->column_cells[column] = cells;
+	return cells + 1;
+}
+
+/*
+ * Chooses the columns that fit in `room` cells, but for those that take what is left; returns the cells they
+ * take.
+ */
 static int choose_columns(struct layout *layout, int room)
 {
 	const struct list *list = layout->list;
@@ -121,18 +142,15 @@ static int choose_columns(struct layout *layout, int room)
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		layout->column_x[i] = -1;
-		if (is_kept(table, i)) {
-			layout->column_x[i] = 0;
-			used += list->widths[i].cells + 1;
-		}
+		if (is_kept(table, i))
+			used += show(layout, i, cells_at_first(list, i));
 	}
 	for (size_t i = list->first; i < table->column_count; i++) {
-		if (is_kept(table, i))
+		if (is_kept(table, i) || table->columns[i].fill_order != 0)
 			continue;
 		if (used + list->widths[i].cells + 1 > room)
 			break;
-		layout->column_x[i] = 0;
-		used += list->widths[i].cells + 1;
+		used += show(layout, i, list->widths[i].cells);
 	}
 	return used;
 }
@@ -145,10 +163,82 @@ static int stretch_last_text(struct layout *layout, int room, int used)
 	size_t last = table->column_count - 1;
 
 	if (table->column_count == 0 || layout->column_x[last] >= 0 || !table->columns[last].left ||
-	    room - used <= TEXT_CELLS_MIN)
+	    table->columns[last].fill_order != 0 || room - used <= TEXT_CELLS_MIN)
 		return used;
-	layout->column_x[last] = 0;
+	show(layout, last, list->widths[last].cells);
 	return room;
+}
+
+/* The column that takes what numbers leave as the `order`-th; SIZE_MAX for none. */
+static size_t find_filler(const struct list *list, int order)
+{
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		if (list->table->columns[i].fill_order == order)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Something that can use more cells than it has. */
+struct claimant {
+	int *cells;
+	int wanted;
+};
+
+/* Gives each in turn what it wants; returns what is left. */
+static int satisfy(const struct claimant claimants[], size_t count, int spare)
+{
+	for (size_t i = 0; i < count; i++) {
+		int more = claimants[i].wanted - *claimants[i].cells;
+
+		if (more > spare)
+			more = spare;
+		if (more <= 0)
+			continue;
+		*claimants[i].cells += more;
+		spare -= more;
+	}
+	return spare;
+}
+
+/*
+ * Distributes the cells that the numbers leave: names get what they need, as far as the texts behind the
+ * numbers still have their least, then these get more, the first of them what nobody wants. Whatever else
+ * is to have cells of these claims them here.
+ */
+static void distribute(struct layout *layout, int spare)
+{
+	struct list *list = layout->list;
+	const size_t column_count = list->table->column_count;
+	struct claimant claimants[2 + LIST_FILLERS_MAX];
+	size_t count = 0, first = SIZE_MAX;
+
+	/* half of it at first: a few long names do not displace all other texts */
+	claimants[count++] = (struct claimant){&layout->name_width,
+					       list->name_width < layout->name_width + spare / 2
+						       ? list->name_width
+						       : layout->name_width + spare / 2};
+	spare = satisfy(claimants, count, spare);
+	for (int order = 1; order <= LIST_FILLERS_MAX; order++) {
+		const size_t column = find_filler(list, order);
+
+		if (column == SIZE_MAX)
+			continue;
+		if (layout->column_x[column] < 0) {
+			if (column < list->first || cells_at_first(list, column) + 1 > spare)
+				continue;
+			spare -= show(layout, column, cells_at_first(list, column));
+		}
+		claimants[count++] = (struct claimant){&layout->column_cells[column],
+						       list->widths[column].cells};
+		if (column + 1 == column_count || first == SIZE_MAX)
+			first = column;
+	}
+	claimants[0].wanted = list->name_width;
+	spare = satisfy(claimants, count, spare);
+	if (first != SIZE_MAX && layout->column_x[column_count - 1] >= 0 &&
+	    list->table->columns[column_count - 1].fill_order != 0)
+		layout->column_cells[column_count - 1] += spare;
 }
 
 static void place_columns(struct layout *layout, int x)
@@ -159,14 +249,14 @@ static void place_columns(struct layout *layout, int x)
 		if (layout->column_x[i] < 0)
 			continue;
 		layout->column_x[i] = x + 1;
-		x += list->widths[i].cells + 1;
+		x += layout->column_cells[i] + 1;
 	}
 }
 
 /*
  * Places the columns: the name keeps at least 12 cells; the first column (if it counts threads) and the sort
- * column are always shown, the others from list->first on as far as they fit. Widens list->widths by what the
- * rows on the screen need.
+ * column are always shown, the others from list->first on as far as they fit, and texts in what is left.
+ * Widens list->widths by what the rows on the screen need.
  */
 static void place(struct layout *layout, size_t end_row)
 {
@@ -177,18 +267,25 @@ static void place(struct layout *layout, size_t end_row)
 	measure_columns(layout, list->top, end_row);
 	measure_names(layout, list->top, end_row);
 	layout->name_x = 1 + (style->thread_ids ? TID_CELLS : 0);
-	room = style->width - layout->name_x - (style->name_cells != 0 ? style->name_cells : NAME_CELLS_MIN);
+	layout->name_width = style->name_cells != 0 ? style->name_cells : NAME_CELLS_MIN;
+	room = style->width - layout->name_x - layout->name_width;
 	used = choose_columns(layout, room);
-	while (list->mark != 0 && layout->column_x[list->mark - 1] < 0 && list->first < list->mark - 1) {
+	while (list->mark != 0 && layout->column_x[list->mark - 1] < 0 && list->first < list->mark - 1 &&
+	       list->table->columns[list->mark - 1].fill_order == 0) {
 		list->first++;
 		used = choose_columns(layout, room);
 	}
 	used = stretch_last_text(layout, room, used);
-	layout->name_width = style->width - layout->name_x - used;
+	if (used > room) {
+		layout->name_width += room - used;
+		used = room;
+	}
 	if (layout->name_width > list->name_width)
 		layout->name_width = list->name_width;
 	if (layout->name_width < 1)
 		layout->name_width = 1;
+	distribute(layout, style->width - layout->name_x - layout->name_width - used);
+	list->name_cells = layout->name_width;
 	place_columns(layout, layout->name_x + layout->name_width);
 }
 
@@ -202,9 +299,12 @@ static enum style title_style(const struct layout *layout, size_t mark, bool sor
 /* The text, in its column. */
 static void draw_column(const struct layout *layout, int y, size_t column, enum style style)
 {
-	int x = layout->column_x[column], width = layout->list->widths[column].cells;
+	const struct table_column *described = &layout->list->table->columns[column];
+	int x = layout->column_x[column], width = layout->column_cells[column];
 
-	if (layout->list->table->columns[column].left)
+	if (described->left && described->cut_middle)
+		draw_middle(y, x, width, style, layout->text.data, layout->text.length);
+	else if (described->left)
 		draw_text(y, x, width, style, layout->text.data, layout->text.length);
 	else
 		draw_right(y, x, width, style, layout->text.data);
@@ -249,6 +349,8 @@ static enum style cell_style(const struct layout *layout, size_t column, const s
 {
 	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
 		return STYLE_DIM;
+	if (layout->list->table->columns[column].foreign)
+		return cell->unanimous ? STYLE_NORMAL : STYLE_DIM;
 	for (size_t i = 0; i < sizeof(highlights) / sizeof(highlights[0]); i++) {
 		if (highlights[i].column == layout->list->table->columns[column].column &&
 		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
@@ -264,10 +366,7 @@ static enum style cell_style(const struct layout *layout, size_t column, const s
 
 static void draw_name(struct layout *layout, int y, const struct table_row *row, enum style style)
 {
-	if (layout->style->cut_start)
-		draw_tail(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
-	else
-		draw_text(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
+	draw_middle(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
 }
 
 /* Each stretch of equal signs in its own style. */
@@ -293,7 +392,7 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 	const struct list *list = layout->list;
 	enum style style;
 
-	format_cell(layout, &row->cells[column], list->widths[column].cells);
+	format_cell(layout, &row->cells[column], layout->column_cells[column]);
 	style = cell_style(layout, column, &row->cells[column]);
 	if (row->mark == ROW_MARK_GONE)
 		style = STYLE_GONE;
@@ -359,11 +458,14 @@ int list_draw(struct list *list, const struct list_style *style)
 	if (style->fill != NULL)
 		style->fill(style->context, list->top, list->page);
 	layout.column_x = memory_allocate_zero(list->table->column_count + 1, sizeof(*layout.column_x));
+	layout.column_cells = memory_allocate_zero(list->table->column_count + 1,
+						   sizeof(*layout.column_cells));
 	place(&layout, end_row);
 	draw_titles(&layout);
 	for (size_t row = list->top; row < end_row; row++)
 		draw_row(&layout, style->y + 1 + (int)(row - list->top), row);
 	free(layout.column_x);
+	free(layout.column_cells);
 	buffer_release(&layout.text);
 	return style->y + 1 + (int)(list->selected - list->top);
 }

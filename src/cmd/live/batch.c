@@ -14,6 +14,7 @@
 #include "cmd/line/privilege.h"
 #include "report/round.h"
 #include "session/session.h"
+#include "user/user_names.h"
 
 /* Signals that end the rounds. The handler only records them; a capture under way sees the cancel flag. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -29,6 +30,9 @@ enum {
  * first table has them already.
  */
 #define HEAP_PATIENCE_NS (5 * NS_PER_S)
+
+/* How long a table waits for the names of users that nobody has asked for before. */
+#define USER_PATIENCE_NS (500 * NS_PER_MS)
 
 /* For how long the resolving of executables is served between two checks for a signal. */
 #define SERVE_SLICE_NS (20 * NS_PER_MS)
@@ -203,6 +207,19 @@ static void follow_scheduler(struct batch *batch)
 		view_set_scheduler(&batch->view, session_scheduler(batch->session));
 }
 
+/* The table of the round, with the names of its users, which are looked up when they are first asked for. */
+static struct table *make_table(struct batch *batch, const struct view *view)
+{
+	const unsigned int names_before = user_names_generation();
+	struct table *table = session_table(batch->session, view);
+
+	if (!view_shows(view, COLUMN_USER_NAME) || !user_names_wait(USER_PATIENCE_NS) ||
+	    user_names_generation() == names_before)
+		return table;
+	table_release(table);
+	return session_table(batch->session, view);
+}
+
 static int print_round(struct batch *batch, struct error *error)
 {
 	struct view living = batch->view;
@@ -210,7 +227,7 @@ static int print_round(struct batch *batch, struct error *error)
 	int result;
 
 	living.hide_gone = true;
-	table = session_table(batch->session, &living);
+	table = make_table(batch, &living);
 	buffer_clear(&batch->output);
 	batch->report.snapshot = session_now(batch->session);
 	report_round(&batch->report,

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns of texts that say who the threads of a row are. */
+#include "session_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "user/user_names.h"
+
+enum {
+	NOBODY_IS = 4000000, /* a user that has no name here */
+};
+
+/* Two processes of one name, a third one of which nobody knows the user, and a kernel thread. */
+static void fill(struct snapshot *snapshot, int round)
+{
+	const struct {
+		uint32_t tgid, tid;
+		const char *process, *name, *cgroup;
+		uint32_t uid;
+	} threads[] = {
+		{10, 10, "web", "web", "/app.slice/web.service", NOBODY_IS},
+		{10, 11, "web", "pool-1", "/app.slice/web.service", NOBODY_IS},
+		{20, 20, "web", "web", "/app.slice/other.service", NOBODY_IS + 1},
+		{20, 21, "web", "pool-2", "/app.slice/web.service", NOBODY_IS + 1},
+		{30, 30, "lone", "lone", "/b", UINT32_MAX},
+		{40, 40, "last", "pool-1", "/a", NOBODY_IS},
+	};
+
+	(void)round;
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+		const size_t thread = fixture_thread(snapshot, threads[i].tgid, threads[i].tid,
+						     threads[i].process, threads[i].name, 1);
+
+		fixture_cgroup(snapshot, thread, threads[i].cgroup);
+		snapshot->uid[thread] = threads[i].uid;
+	}
+	snapshot->default_reason[SOURCE_TASKSTATS] = REASON_NOT_PERMITTED;
+}
+
+static const enum column all_texts[] = {COLUMN_PID, COLUMN_PROCESS, COLUMN_USER_NAME, COLUMN_CGROUP_PATH};
+
+static struct view view_of_texts(enum axis axis)
+{
+	struct view view;
+
+	view_initialise(&view);
+	view.grouping.axis = axis;
+	view.columns = all_texts;
+	view.column_count = sizeof(all_texts) / sizeof(*all_texts);
+	return view;
+}
+
+static void assert_row(struct table *table, const char *label, const char *const expected[4])
+{
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(fixture_shown(table, label, all_texts[i]), expected[i]);
+}
+
+/* A value only where all members have it, else how many there are. */
+static void test_groups(void **state)
+{
+	struct session *session = fixture_two_rounds(fill);
+	struct view view = view_of_texts(AXIS_PROCESS);
+	struct table *table = session_table(session, &view);
+
+	(void)state;
+	assert_row(table, "web", (const char *const[]){"2 pids", "web", "2 users", "2 cgroups"});
+	assert_row(table, "lone", (const char *const[]){"30", "lone", "·", "/b"});
+	assert_row(table, "last", (const char *const[]){"40", "last", "4000000", "/a"});
+	assert_true(fixture_cell(table, "last", COLUMN_PID)->unanimous);
+	assert_false(fixture_cell(table, "web", COLUMN_PID)->unanimous);
+	assert_int_equal(fixture_cell(table, "last", COLUMN_PID)->form, CELL_FORM_INTEGER);
+	assert_int_equal(fixture_cell(table, "lone", COLUMN_USER_NAME)->reason, REASON_NOT_PERMITTED);
+	table_release(table);
+	view.grouping.axis = AXIS_THREAD;
+	table = session_table(session, &view);
+	/* 10, 20 and 40 by turns: what was seen before does not count twice */
+	assert_row(table, "pool-{N}", (const char *const[]){"3 pids", "2 names", "2 users", "2 cgroups"});
+	table_release(table);
+	session_release(session);
+}
+
+static void test_threads(void **state)
+{
+	struct session *session = fixture_two_rounds(fill);
+	struct view view = view_of_texts(AXIS_PROCESS);
+	struct table *table;
+
+	(void)state;
+	view.level = VIEW_LEVEL_THREADS;
+	table = session_table(session, &view);
+	assert_row(table, "pool-2", (const char *const[]){"20", "web", "4000001", "/app.slice/web.service"});
+	assert_row(table, "lone", (const char *const[]){"30", "lone", "·", "/b"});
+	table_release(table);
+	session_release(session);
+}
+
+/* Whole texts decide about the order, numbers of processes as numbers; who has none or many comes last. */
+static void test_order(void **state)
+{
+	static const char *const by_cgroup[] = {"last", "lone", "web"}, *const by_pid[] = {"lone", "last",
+											   "web"};
+	struct session *session = fixture_two_rounds(fill);
+	struct view view = view_of_texts(AXIS_PROCESS);
+	struct table *table;
+
+	(void)state;
+	view.sort = COLUMN_CGROUP_PATH;
+	view.sort_ascending = true;
+	table = session_table(session, &view);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(table->rows[i].label, by_cgroup[i]);
+	assert_true(isnan(fixture_cell(table, "web", COLUMN_CGROUP_PATH)->sort));
+	table_release(table);
+	view.sort = COLUMN_PID;
+	table = session_table(session, &view);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(table->rows[i].label, by_pid[i]);
+	table_release(table);
+	session_release(session);
+}
+
+/* What the threads of a group have in common, which the path says. */
+static void test_identity(void **state)
+{
+	struct session *session = fixture_two_rounds(fill);
+	struct session_identity identity;
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	identity = session_identify(session, &view);
+	assert_int_equal(identity.threads, 6);
+	assert_int_equal(identity.tgid, 0);
+	assert_null(identity.process);
+	assert_null(identity.cgroup);
+	assert_false(identity.has_user);
+	assert_true(view_open(&view, "web", 3));
+	identity = session_identify(session, &view);
+	assert_int_equal(identity.threads, 4);
+	assert_int_equal(identity.tgid, 0);
+	assert_string_equal(identity.process, "web");
+	assert_null(identity.cgroup);
+	assert_false(identity.has_user);
+	view_release(&view);
+	view_initialise(&view);
+	assert_true(view_open(&view, "last", 4));
+	identity = session_identify(session, &view);
+	assert_int_equal(identity.tgid, 40);
+	assert_string_equal(identity.process, "last");
+	assert_string_equal(identity.cgroup, "/a");
+	assert_true(identity.has_user);
+	assert_int_equal(identity.uid, NOBODY_IS);
+	view_release(&view);
+	session_release(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_identity),
+	};
+
+	/* numbers, whatever this host knows */
+	user_names_set_sources(NULL, "/bin/false");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
