@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "snapshot/snapshot.h"
+#include "view/own_tab.h"
 
 void navigate_tell_host(struct ui *ui)
 {
@@ -155,18 +156,19 @@ void navigate_names(struct ui *ui)
 /* The tab that a key asks for; TAB_COUNT for none. */
 static enum tab asked_tab(const struct ui *ui)
 {
-	enum tab tab = 0;
+	const size_t count = tab_count();
+	size_t place = 0;
 
 	if (ui->action != ACTION_NUMBERED_TAB) {
-		tab = ui->view.tab;
+		place = tab_place(ui->view.tab);
 		do {
-			tab = (tab + (ui->action == ACTION_NEXT_TAB ? 1 : TAB_COUNT - 1)) % TAB_COUNT;
-		} while (!screen_list_has_tab(ui, tab));
-		return tab;
+			place = (place + (ui->action == ACTION_NEXT_TAB ? 1 : count - 1)) % count;
+		} while (!screen_list_has_tab(ui, tab_at(place)));
+		return tab_at(place);
 	}
-	while (tab < TAB_COUNT && tab_digit(tab) != ui->key - '0')
-		tab++;
-	return tab;
+	while (place < count && tab_digit(tab_at(place)) != ui->key - '0')
+		place++;
+	return place < count ? tab_at(place) : TAB_COUNT;
 }
 
 void navigate_tab(struct ui *ui)

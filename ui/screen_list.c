@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/unicode.h"
 #include "user/user_names.h"
+#include "view/own_tab.h"
 
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
@@ -58,15 +59,21 @@ bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 	return tab == ui->view.tab || ui->content->has_tab(ui, tab);
 }
 
+static int title_width(enum tab tab)
+{
+	return draw_width(tabs[tab].title, strlen(tabs[tab].title));
+}
+
 /* Cells of the tab bar, with the number keys before the titles or not, and so many blanks beside a title. */
 static int tab_bar_width(const struct ui *ui, bool numbered, int blanks)
 {
 	int width = 0;
 
-	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
+	for (size_t i = 0; i < tab_count(); i++) {
+		const enum tab tab = tab_at(i);
+
 		if (screen_list_has_tab(ui, tab))
-			width += (int)strlen(tabs[tab].title) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) +
-				 blanks;
+			width += title_width(tab) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) + blanks;
 	}
 	return width;
 }
@@ -99,21 +106,21 @@ static void draw_tabs(const struct ui *ui, struct area area)
 {
 	const bool numbered = tab_bar_width(ui, true, 2) <= area.width;
 	const int blanks = numbered || tab_bar_width(ui, false, 2) + POSITION_CELLS <= area.width ? 2 : 1;
-	enum tab first = 0;
+	const size_t current = tab_place(ui->view.tab);
+	size_t first = 0;
 	int x = 0, before = 0;
 
 	/* on a narrow screen the bar starts further right, so that the current tab is in it */
-	for (enum tab tab = 0; tab <= ui->view.tab && tab_bar_width(ui, numbered, blanks) > area.width;
-	     tab++) {
-		if (!screen_list_has_tab(ui, tab))
+	for (size_t i = 0; i <= current && tab_bar_width(ui, numbered, blanks) > area.width; i++) {
+		if (!screen_list_has_tab(ui, tab_at(i)))
 			continue;
-		before += (int)strlen(tabs[tab].title) + blanks;
-		while (before > area.width)
-			before -= (int)strlen(tabs[first++].title) + blanks;
+		before += title_width(tab_at(i)) + blanks;
+		while (before > area.width && first < i)
+			before -= title_width(tab_at(first++)) + blanks;
 	}
-	for (enum tab tab = first; tab < TAB_COUNT && x < area.width; tab++) {
-		if (screen_list_has_tab(ui, tab))
-			x += draw_tab(area.y, x, tab, numbered, blanks, tab == ui->view.tab);
+	for (size_t i = first; i < tab_count() && x < area.width; i++) {
+		if (screen_list_has_tab(ui, tab_at(i)))
+			x += draw_tab(area.y, x, tab_at(i), numbered, blanks, i == current);
 	}
 	draw_position(ui, area.y, x, area.width - x);
 }

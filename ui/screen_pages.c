@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "metric/metric.h"
+#include "view/own_tab.h"
 
 enum {
 	HELP_KEY_CELLS = 22,
@@ -88,8 +89,8 @@ static void make_help(struct ui *ui)
 	add_keys(pager);
 	add_marks(pager);
 	add_title(pager, "Tabs");
-	for (enum tab tab = 0; tab < TAB_COUNT; tab++)
-		add_entry(pager, tabs[tab].title, tabs[tab].description);
+	for (size_t i = 0; i < tab_count(); i++)
+		add_entry(pager, tabs[tab_at(i)].title, tabs[tab_at(i)].description);
 	add_title(pager, "Columns of this tab");
 	for (size_t i = 0; i < ui->table->column_count; i++) {
 		const char *description = screen_sort_description(ui->table->columns[i].column);

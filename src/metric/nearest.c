@@ -70,8 +70,8 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 			best = candidates[i];
 		}
 	}
-	/* with more than a third of the word wrong it is no typing error */
-	if (best_distance <= 2 + 2 * (unsigned int)(length / 3))
+	/* with a third of the word wrong it is no typing error, but for one edit */
+	if (best_distance <= 2 + 2 * (unsigned int)((length - 1) / 3))
 		return best;
 	for (size_t i = 0; i < count; i++) {
 		if (length >= NEAREST_PREFIX && strncasecmp(candidates[i], word, length) == 0)
@@ -98,4 +98,36 @@ int nearest_refuse(struct error *error, const char *kind, const char *word, cons
 			  list.data != NULL ? list.data : "none");
 	buffer_release(&list);
 	return -EINVAL;
+}
+
+int nearest_choose(struct error *error, const char *kind, const char *word, const char *const *names,
+		   size_t count, size_t *ret_index)
+{
+	const size_t length = strlen(word);
+	struct buffer several = {0};
+	size_t found = count, found_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcasecmp(names[i], word) == 0) {
+			*ret_index = i;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < count && length != 0; i++) {
+		if (strncasecmp(names[i], word, length) != 0 ||
+		    (found != count && strcasecmp(names[found], names[i]) == 0))
+			continue;
+		buffer_append_format(&several, "%s%s", found != count ? ", " : "", names[i]);
+		found_count++;
+		found = i;
+	}
+	if (found_count > 1)
+		error_set(error, -EINVAL, "%s '%s' may be any of %s", kind, word, several.data);
+	buffer_release(&several);
+	if (found_count > 1)
+		return -EINVAL;
+	if (found_count == 0)
+		return nearest_refuse(error, kind, word, names, count);
+	*ret_index = found;
+	return 0;
 }

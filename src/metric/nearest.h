@@ -20,4 +20,12 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 int nearest_refuse(struct error *error, const char *kind, const char *word, const char *const *names,
 		   size_t count);
 
+/*
+ * The name that a user means: `word` itself, or the only name that begins with it (case ignored; equal names
+ * are one). Writes its index and returns 0, or -EINVAL with a sentence: that several begin so, and which, or
+ * that of nearest_refuse().
+ */
+int nearest_choose(struct error *error, const char *kind, const char *word, const char *const *names,
+		   size_t count, size_t *ret_index);
+
 #endif

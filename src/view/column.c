@@ -7,13 +7,8 @@
 
 #include "base/buffer.h"
 #include "metric/nearest.h"
+#include "own_tab.h"
 #include "view.h"
-
-const struct tab_entry tabs[TAB_COUNT] = {
-#define TAB(id, name, title, sort, description) [TAB_##id] = {name, title, COLUMN_##sort, description},
-#include "tabs.def"
-#undef TAB
-};
 
 #define UNWRAP(...) __VA_ARGS__
 
@@ -103,15 +98,6 @@ enum {
 	MARK_WIDTH = 1,
 	TID_WIDTH = 7, /* of PID_MAX_LIMIT, 4194304 */
 };
-
-enum tab tab_find(const char *name)
-{
-	for (size_t i = 0; i < TAB_COUNT; i++) {
-		if (strcasecmp(tabs[i].name, name) == 0 || strcasecmp(tabs[i].title, name) == 0)
-			return (enum tab)i;
-	}
-	return TAB_COUNT;
-}
 
 /* --- fields of schedulers --- */
 
@@ -548,16 +534,17 @@ size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_coun
 			int reserved, enum column sort, enum column columns[COLUMN_TOTAL])
 {
 	enum tab_rows rows = threads ? TAB_ROWS_THREADS : TAB_ROWS_GROUPS;
-	size_t count = 0;
+	size_t count = own_tab_columns(tab, threads, columns);
+	const bool is_own = count != 0 || own_tab_is(tab);
 
-	if (tab == TAB_ALL)
+	if (tab == TAB_ALL && !is_own)
 		return join_sort_column(sort, columns, list_all_tab(columns));
-	for (size_t i = 0; i < TAB_COLUMN_COUNT; i++) {
+	for (size_t i = 0; !is_own && i < TAB_COLUMN_COUNT; i++) {
 		if (tab_columns[i].tab == tab && (tab_columns[i].rows & rows) != 0 &&
 		    (width == 0 || width >= tab_columns[i].from))
 			columns[count++] = tab_columns[i].column;
 	}
-	for (size_t i = 0; i < field_count; i++)
+	for (size_t i = 0; !is_own && i < field_count; i++)
 		columns[count++] = column_of_scx(fields[i]);
 	count = join_sort_column(sort, columns, count);
 	return width == 0 ? count : fit(threads, width, reserved, sort, columns, count);

@@ -15,7 +15,10 @@ enum tab {
 #define TAB(id, ...) TAB_##id,
 #include "tabs.def"
 #undef TAB
-	TAB_COUNT,
+	TAB_COUNT, /* none */
+	TAB_OWN,   /* the first of those that the user makes, see own_tab.h */
+	OWN_TABS_MAX = 16,
+	TAB_TOTAL = TAB_OWN + OWN_TABS_MAX
 };
 
 struct tab_entry {
@@ -25,15 +28,13 @@ struct tab_entry {
 	const char *description;
 };
 
-extern const struct tab_entry tabs[TAB_COUNT];
+/* By enum tab; there is no TAB_COUNT, and of own tabs those there are. Only own_tab.c writes it. */
+extern struct tab_entry tabs[TAB_TOTAL];
 
-/* The digit of the key that shows it, 1 to 9 and 0 for the first ten, -1 for others. */
-static inline int tab_digit(enum tab tab)
-{
-	return tab < 10 ? (int)(tab + 1) % 10 : -1;
-}
+/* The digit of the key that shows it, 1 to 9 and 0 for the first ten of the bar, -1 for others. */
+int tab_digit(enum tab tab);
 
-/* The tab of that name (case ignored), or TAB_COUNT. */
+/* The tab of that name or title (case ignored), or TAB_COUNT. */
 enum tab tab_find(const char *name);
 
 /*

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "column_table.h"
+#include "own_tab.h"
 
 const char *const view_mode_names[VIEW_MODE_COUNT] = {
 	[VIEW_MODE_RATE] = "rate",
@@ -47,7 +48,7 @@ void view_release(struct view *view)
 
 static enum column first_sort(const struct view *view, enum tab tab)
 {
-	if (tab == TAB_SCX && view->scx_field_count != 0)
+	if (tab == TAB_SCX && view->scx_field_count != 0 && own_tab_sort(tab) == COLUMN_COUNT)
 		return column_of_scx(view->scx_fields[0]);
 	return (enum column)tabs[tab].sort;
 }

@@ -148,14 +148,40 @@ static void finds_the_nearest_name(void **state)
 	assert_null(nearest_name("zzzzzzzz", names, 4));
 	assert_null(nearest_name("", names, 4));
 	assert_null(nearest_name("x", names, 0));
+	/* two of three letters wrong is no slip */
+	assert_null(nearest_name("foo", (const char *const[]){"io", "overview"}, 2));
+	assert_string_equal(nearest_name("oi", (const char *const[]){"io", "overview"}, 2), "io");
+}
+
+static void chooses_by_a_beginning(void **state)
+{
+	static const char *const names[] = {"memory", "metrics", "mem", "all", "scx", "SCX"};
+	struct error error = {""};
+	size_t index = 0;
+
+	(void)state;
+	assert_int_equal(nearest_choose(&error, "tab", "MEM", names, 6, &index), 0);
+	assert_int_equal(index, 2);
+	assert_int_equal(nearest_choose(&error, "tab", "a", names, 6, &index), 0);
+	assert_int_equal(index, 3);
+	assert_int_equal(nearest_choose(&error, "tab", "sc", names, 6, &index), 0);
+	assert_int_equal(index, 4);
+	assert_int_equal(nearest_choose(&error, "tab", "me", names, 6, &index), -EINVAL);
+	assert_string_equal(error.text, "tab 'me' may be any of memory, metrics, mem");
+	assert_int_equal(nearest_choose(&error, "tab", "", names, 2, &index), -EINVAL);
+	assert_string_equal(error.text, "unknown tab ''; valid: memory, metrics");
+	assert_int_equal(nearest_choose(&error, "tab", "memroy", names, 2, &index), -EINVAL);
+	assert_string_equal(error.text,
+			    "unknown tab 'memroy', did you mean 'memory'? valid: memory, metrics");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_the_nearest_name), cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_metrics),           cmocka_unit_test(test_sort_keys),
-		cmocka_unit_test(test_refused_sort_keys), cmocka_unit_test(test_columns),
+		cmocka_unit_test(finds_the_nearest_name), cmocka_unit_test(chooses_by_a_beginning),
+		cmocka_unit_test(test_sections),          cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_sort_keys),         cmocka_unit_test(test_refused_sort_keys),
+		cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,7 @@ live="$files ui/terminal ui/widget ui"
 rooms="src/base:
 src/json: $base
 src/process: $base
+src/config: $base
 src/metric: $base
 src/user: $metric src/process
 src/snapshot: $metric
