@@ -233,6 +233,8 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	(void)navigate_follow_scheduler(&ui);
 	screen_list_refresh(&ui);
 	navigate_tell_host(&ui);
+	if (options->notice != NULL)
+		screen_message(&ui, STYLE_ERROR, "%s", options->notice);
 	prepare_waits(&loop, signals);
 	result = run(&loop);
 	terminal_close();

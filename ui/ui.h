@@ -96,6 +96,7 @@ struct ui_options {
 	bool ascii;
 	bool latency;            /* ui_settings.latency at first */
 	const struct view *view; /* to start with; copied */
+	const char *notice;      /* a sentence to show at first, NULL for none */
 };
 
 /*

@@ -13,6 +13,10 @@
 #include "base/unicode.h"
 #include "metric/nearest.h"
 #include "process/child.h"
+#include "cmd/config/config_file.h"
+#include "cmd/config/config_print.h"
+#include "cmd/config/config_tabs.h"
+#include "cmd/line/output.h"
 #include "cmd/live/batch.h"
 #include "commands.h"
 #include "cmd/live/file_screen.h"
@@ -46,6 +50,9 @@ struct live_options {
 	struct heap_options heap;
 	struct backend_options backend;
 	bool latency;
+	const char *config_path; /* NULL: the user's own */
+	bool no_config, print_config;
+	struct config_file config;
 };
 
 static void set_defaults(void *options)
@@ -70,6 +77,7 @@ static const struct option live_option_list[] = {
 		.kind = OPTION_REAL,
 		.value_name = "SECONDS",
 		.offset = offsetof(struct live_options, interval),
+		.in_file = true,
 		.minimum = 0.1,
 		.maximum = 3600,
 		.description = "time between two rounds, 0.1 to 3600; default 2",
@@ -113,6 +121,7 @@ static const struct option live_option_list[] = {
 		.kind = OPTION_REAL,
 		.value_name = "PERCENT",
 		.offset = offsetof(struct live_options, budget_percent),
+		.in_file = true,
 		.minimum = 0,
 		.maximum = 100,
 		.description = "share of one CPU for reading what is not on the screen; default 3",
@@ -121,6 +130,7 @@ static const struct option live_option_list[] = {
 		.name = "latency",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, latency),
+		.in_file = true,
 		.description =
 			"measure from the start how long waits take, as the key l does: tab latency (by "
 			"BPF, as root; about 0.15 us of CPU time for each wakeup and each switch of the "
@@ -131,6 +141,7 @@ static const struct option live_option_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "DIR",
 		.offset = offsetof(struct live_options, save_directory),
+		.in_file = true,
 		.description = "directory in which the key S saves snapshots; default the working directory",
 	},
 	{
@@ -146,13 +157,36 @@ static const struct option live_option_list[] = {
 		.name = "no-color",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, no_color),
+		.in_file = true,
 		.description = "use no colours, as --theme mono and NO_COLOR in the environment do",
 	},
 	{
 		.name = "ascii",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct live_options, ascii),
+		.in_file = true,
 		.description = "use only ASCII characters on the screen and in -b text",
+	},
+	{
+		.name = "config",
+		.kind = OPTION_TEXT,
+		.value_name = "FILE",
+		.offset = offsetof(struct live_options, config_path),
+		.description =
+			"read this configuration file instead of ~/.config/ctop/ctop.conf, for -b too; what "
+			"stands on the command line counts more",
+	},
+	{
+		.name = "no-config",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct live_options, no_config),
+		.description = "read no configuration file",
+	},
+	{
+		.name = "print-config",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct live_options, print_config),
+		.description = "print a configuration file with all keys and their present values, and exit",
 	},
 };
 
@@ -244,6 +278,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.ascii = options->ascii,
 		.latency = options->latency,
 		.view = view,
+		.notice = options->config.first_problem,
 	};
 	struct live_capture *live;
 	struct session *session;
@@ -281,6 +316,7 @@ static int run_files(const struct live_options *options, const struct view *view
 		.theme = screen_theme(options),
 		.ascii = options->ascii,
 		.view = view,
+		.notice = options->config.first_problem,
 	};
 	struct error error;
 
@@ -344,21 +380,105 @@ static int run(const struct live_options *options, const struct view *view, char
 							    : run_live(options, view);
 }
 
+/* --- the configuration file --- */
+
+/* Settings of the file are for screens; with -b, which scripts use, only its tabs, unless it was named. */
+static bool uses_settings(const struct live_options *options)
+{
+	return options->config_path != NULL || options->print_config ||
+	       (!options->batch && isatty(STDOUT_FILENO) != 0);
+}
+
+static int configure(void *untyped, const struct option_set *given, struct error *error)
+{
+	struct live_options *options = untyped;
+	struct config_file *file = &options->config;
+	const bool settings = uses_settings(options);
+	struct error problem;
+	int result;
+
+	if (options->no_config)
+		return 0;
+	result = config_file_read(options->config_path, file, error);
+	config_tabs_make(file, settings);
+	for (size_t i = 0; settings && i < file->config.count; i++) {
+		const struct config_line *line = &file->config.lines[i];
+
+		if (line->kind == CONFIG_SECTION)
+			break;
+		if (line->kind == CONFIG_SETTING && options_set(tables, ARRAY_COUNT(tables), options, given,
+								line->name, line->value, &problem) < 0)
+			config_file_problem(file, line->number, "%s", problem.text);
+	}
+	if (result < 0)
+		config_file_release(file);
+	return result;
+}
+
+/* A text of the file that the view cannot be made with is told of and forgotten, and the view made again. */
+static bool forget_text(struct live_options *options, const char **text, const struct error *error)
+{
+	const size_t line = config_file_line(&options->config, *text);
+
+	if (line == 0)
+		return false;
+	config_file_problem(&options->config, line, "%s", error->text);
+	*text = NULL;
+	return true;
+}
+
+/* The view of the options. Texts of the file are tried one by one, since only the line is told to the user.
+ */
+static int make_view(struct live_options *options, enum axis axis, enum column columns[SCREEN_COLUMNS_MAX],
+		     struct view *view, struct error *error)
+{
+	const char **const texts[] = {&options->screen.tab, &options->view.sort_by, &options->view.columns,
+				      &options->screen.filter};
+
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		struct live_options alone = *options;
+		const char **const others[] = {&alone.screen.tab, &alone.view.sort_by, &alone.view.columns,
+					       &alone.screen.filter};
+		int result;
+
+		for (size_t other = 0; other < ARRAY_COUNT(others); other++) {
+			if (other != i)
+				*others[other] = NULL;
+		}
+		result = screen_options_make_view(&alone.screen, &alone.view, axis, columns, view, error);
+		view_release(view);
+		if (result < 0 && !forget_text(options, texts[i], error))
+			return result;
+	}
+	return screen_options_make_view(&options->screen, &options->view, axis, columns, view, error);
+}
+
+static int print_config(const struct live_options *options)
+{
+	struct live_options defaults = {.batch = false};
+	struct output output = {0};
+
+	set_defaults(&defaults);
+	config_print(tables, ARRAY_COUNT(tables), options, &defaults, &output.buffer);
+	return output_end(&output);
+}
+
 static int live_run(void *untyped, char **operands, int operand_count)
 {
-	const struct live_options *options = untyped;
+	struct live_options *options = untyped;
 	enum column columns[SCREEN_COLUMNS_MAX];
 	struct error error;
 	struct view view;
 	int status;
 
-	if (screen_options_make_view(&options->screen, &options->view,
-				     operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view,
-				     &error) < 0)
+	if (make_view(options, operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view, &error) < 0)
 		status = command_misused(NULL, &error);
+	else if (options->print_config)
+		status = print_config(options);
 	else
 		status = run(options, &view, operands, (size_t)operand_count);
 	view_release(&view);
+	config_file_release(&options->config);
 	return status;
 }
 
@@ -381,5 +501,6 @@ const struct command live_command = {
 	.set_defaults = set_defaults,
 	.maximum_operands = 2,
 	.instead = print_instead,
+	.configure = configure,
 	.run = live_run,
 };

@@ -2,6 +2,7 @@
 #include "column_table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -311,19 +312,27 @@ static bool is_title_taken(enum column column)
 	return false;
 }
 
-int column_refuse(const char *name, struct error *error)
+const char *column_word(enum column column)
+{
+	static char name[SCX_FIELD_NAME_MAX + 8];
+
+	if (column_is_scx(column)) {
+		snprintf(name, sizeof(name), "scx.%s", scx_field((uint16_t)(column - COLUMN_SCX))->name);
+		return name;
+	}
+	return column_find(entries[column].rate_title) == column ? entries[column].rate_title
+								 : entries[column].name;
+}
+
+const char *column_nearest(const char *name)
 {
 	const char *candidates[2 * COLUMN_TOTAL];
 	size_t count = 0;
 	const char *nearest;
-	struct buffer list = {0};
-	int result;
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		candidates[count++] = entries[i].rate_title;
 		candidates[count++] = entries[i].name;
-		if (!is_title_taken((enum column)i))
-			buffer_append_format(&list, "%s%s", i > 0 ? " " : "", entries[i].rate_title);
 	}
 	for (int i = COLUMN_METRICS; i < COLUMN_SCX; i++)
 		candidates[count++] = entries[i].name;
@@ -332,6 +341,19 @@ int column_refuse(const char *name, struct error *error)
 	nearest = nearest_name(name, candidates, count);
 	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
 		nearest = entries[column_find(nearest)].rate_title;
+	return nearest;
+}
+
+int column_refuse(const char *name, struct error *error)
+{
+	const char *nearest = column_nearest(name);
+	struct buffer list = {0};
+	int result;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (!is_title_taken((enum column)i))
+			buffer_append_format(&list, "%s%s", i > 0 ? " " : "", entries[i].rate_title);
+	}
 	result = nearest != NULL ? error_set(error, -EINVAL,
 					     "no column '%s', did you mean %s? Columns: %s, and the names of "
 					     "ctop metrics",

@@ -90,6 +90,15 @@ const char *column_description(enum column column);
 enum column column_find(const char *name);
 
 /*
+ * How a column is written in options and files: by its title if column_find() finds it by that ("CPU%"), else
+ * by its name. Valid until the next call.
+ */
+const char *column_word(enum column column);
+
+/* The title or name that a name which column_find() does not know is a slip of; NULL for none. */
+const char *column_nearest(const char *name);
+
+/*
  * Refuses a name that column_find() does not know: a sentence with the nearest name and the titles of the
  * screen's columns; returns -EINVAL.
  */

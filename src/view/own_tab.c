@@ -19,7 +19,7 @@ struct own_columns {
 struct own_tab {
 	struct own_columns of_rows[2]; /* groups, threads */
 	enum column sort;              /* if it is chosen */
-	bool sort_chosen;
+	bool sort_chosen, title_chosen, moved;
 	char name[OWN_TAB_TEXT_MAX + 1], title[OWN_TAB_TEXT_MAX + 1];
 };
 
@@ -159,7 +159,18 @@ int own_tab_set_title(enum tab tab, const char *title, struct error *error)
 		return error_set(error, -EINVAL, "a tab's title has 1 to %d printable characters",
 				 OWN_TAB_TEXT_MAX);
 	set_title(&own_tabs[tab], tab, title);
+	own_tabs[tab].title_chosen = true;
 	return 0;
+}
+
+const char *own_tab_title(enum tab tab)
+{
+	return own_tabs[tab].title_chosen ? own_tabs[tab].title : NULL;
+}
+
+bool own_tab_is_moved(enum tab tab)
+{
+	return own_tabs[tab].moved;
 }
 
 void own_tab_move(enum tab tab, enum tab after)
@@ -168,6 +179,7 @@ void own_tab_move(enum tab tab, enum tab after)
 
 	if (tab == after)
 		return;
+	own_tabs[tab].moved = true;
 	for (size_t i = 0; !is_ordered && i < count; i++)
 		order[i] = (unsigned char)tab_of_index(i);
 	is_ordered = true;
@@ -177,15 +189,6 @@ void own_tab_move(enum tab tab, enum tab after)
 	place = tab_place(after) + 1;
 	memmove(&order[place + 1], &order[place], count - place - 1);
 	order[place] = (unsigned char)tab;
-}
-
-void own_tab_set_columns(enum tab tab, bool threads, const enum column *columns, size_t count)
-{
-	struct own_columns *own = &own_tabs[tab].of_rows[threads];
-
-	own->count = count < OWN_TAB_COLUMNS_MAX ? count : OWN_TAB_COLUMNS_MAX;
-	if (own->count != 0)
-		memcpy(own->columns, columns, own->count * sizeof(columns[0]));
 }
 
 /* Whether a column is of several threads by what it counts. */
@@ -200,6 +203,11 @@ static bool is_of_groups(enum column column)
 	default:
 		return false;
 	}
+}
+
+bool own_tab_has_columns(enum tab tab, bool threads)
+{
+	return own_tabs[tab].of_rows[threads].count != 0;
 }
 
 size_t own_tab_columns(enum tab tab, bool threads, enum column columns[OWN_TAB_COLUMNS_MAX])
@@ -219,13 +227,34 @@ size_t own_tab_columns(enum tab tab, bool threads, enum column columns[OWN_TAB_C
 	return count;
 }
 
+/* What an own tab is about is its first column. */
+static unsigned int first_sort(enum tab tab)
+{
+	enum column columns[OWN_TAB_COLUMNS_MAX];
+
+	if (!own_tab_is(tab))
+		return table[tab].sort;
+	return own_tab_columns(tab, true, columns) != 0 ? columns[0] : COLUMN_CPU;
+}
+
+void own_tab_set_columns(enum tab tab, bool threads, const enum column *columns, size_t count)
+{
+	struct own_columns *own = &own_tabs[tab].of_rows[threads];
+
+	own->count = count < OWN_TAB_COLUMNS_MAX ? count : OWN_TAB_COLUMNS_MAX;
+	if (own->count != 0)
+		memcpy(own->columns, columns, own->count * sizeof(columns[0]));
+	if (!own_tabs[tab].sort_chosen)
+		tabs[tab].sort = first_sort(tab);
+}
+
 void own_tab_set_sort(enum tab tab, enum column sort)
 {
 	struct own_tab *own = &own_tabs[tab];
 
 	own->sort_chosen = sort != COLUMN_COUNT;
 	own->sort = sort;
-	tabs[tab].sort = own->sort_chosen ? sort : own_tab_is(tab) ? COLUMN_CPU : table[tab].sort;
+	tabs[tab].sort = own->sort_chosen ? sort : first_sort(tab);
 }
 
 enum column own_tab_sort(enum tab tab)

@@ -35,7 +35,7 @@ int tab_choose(const char *name, enum tab *ret_tab, struct error *error);
 
 /*
  * Makes a tab, behind all others: of letters, digits, - and _, and a name that no tab or title has yet. It
- * has no columns but what own_tab_set_columns() gives it, and is sorted by CPU%. Returns 0, or a negative
+ * has no columns but what own_tab_set_columns() gives it. Returns 0, or a negative
  * errno with a sentence: -EINVAL for a name that does not do, -EEXIST, -ENOSPC.
  */
 int own_tab_add(const char *name, enum tab *ret_tab, struct error *error);
@@ -45,6 +45,12 @@ bool own_tab_is(enum tab tab);
 
 /* Gives a tab another title; -EINVAL with a sentence if it is empty, too long or not printable. */
 int own_tab_set_title(enum tab tab, const char *title, struct error *error);
+
+/* The title set by own_tab_set_title(), or NULL. */
+const char *own_tab_title(enum tab tab);
+
+/* Whether own_tab_move() moved a tab. */
+bool own_tab_is_moved(enum tab tab);
 
 /* Moves a tab behind another one on the bar. */
 void own_tab_move(enum tab tab, enum tab after);
@@ -61,7 +67,13 @@ void own_tab_set_columns(enum tab tab, bool threads, const enum column *columns,
  */
 size_t own_tab_columns(enum tab tab, bool threads, enum column columns[OWN_TAB_COLUMNS_MAX]);
 
-/* What a tab is sorted by until the user chooses; COLUMN_COUNT for that of the table, of an own tab CPU%. */
+/* Whether own_tab_set_columns() gave a tab columns for these rows. */
+bool own_tab_has_columns(enum tab tab, bool threads);
+
+/*
+ * What a tab is sorted by until the user chooses; COLUMN_COUNT for that of the table, of an own tab its first
+ * column that threads have too.
+ */
 void own_tab_set_sort(enum tab tab, enum column sort);
 
 /* The column set by own_tab_set_sort(), or COLUMN_COUNT. */

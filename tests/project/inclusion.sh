@@ -74,9 +74,10 @@ ui/widget: $compare ui/terminal
 ui: $ui ui/terminal ui/widget
 src/cmd/line: $line
 src/cmd/files: $files
-src/cmd/live: $live
+src/cmd/config: $line src/config
+src/cmd/live: $live src/config src/cmd/config
 src/cmd/probe: $line
-src/cmd: $live src/cmd/live src/cmd/probe
+src/cmd: $live src/config src/cmd/config src/cmd/live src/cmd/probe
 bench: $ui src/json src/ctprof $capture capture"
 
 # included FILE: every project header that the file includes.

@@ -147,6 +147,8 @@ static void test_sort(void **state)
 	own_tab_set_sort(mine, COLUMN_COUNT);
 	assert_int_equal(tabs[mine].sort, COLUMN_CPU);
 	assert_int_equal(own_tab_sort(mine), COLUMN_COUNT);
+	own_tab_set_columns(mine, false, (const enum column[]){COLUMN_THR, COLUMN_WRITE, COLUMN_CPU}, 3);
+	assert_int_equal(tabs[mine].sort, COLUMN_WRITE);
 }
 
 int main(void)

@@ -18,6 +18,7 @@ static const struct option list[] = {
 		.value_name = "BACKEND",
 		.offset = offsetof(struct backend_options, backend),
 		.choices = names,
+		.in_file = true,
 		.description =
 			"read all threads in one pass (bpf; as root), or each from its files (procfs); "
 			"default auto: bpf where it works, which `ctop doctor` tells",

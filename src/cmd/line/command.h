@@ -63,6 +63,11 @@ struct command {
 	 */
 	const struct command *(*instead)(const void *options, int operand_count);
 	/*
+	 * Sets what the command line has not (`given`) from the configuration file; NULL for a command that
+	 * has none. Returns 0, or a negative errno with a sentence. What it keeps is freed by run().
+	 */
+	int (*configure)(void *options, const struct option_set *given, struct error *error);
+	/*
 	 * Does the work and returns the exit status. `operands` are operand_count words and a NULL. Lists in
 	 * `options` are freed by the caller.
 	 */

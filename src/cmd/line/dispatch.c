@@ -43,6 +43,7 @@ struct command_words {
 	void *options;
 	char **words; /* operands first */
 	int operands; /* negative: the options are wrong, see `error` */
+	struct option_set given;
 	bool help;
 	struct error error;
 };
@@ -60,7 +61,8 @@ static void read_words(const struct command *command, char *const *typed, int co
 	if (command->set_defaults != NULL)
 		command->set_defaults(reading->options);
 	reading->operands = options_parse(command->tables, command->table_count, reading->options,
-					  reading->words, count, &reading->help, &reading->error);
+					  reading->words, count, &reading->help, &reading->given,
+					  &reading->error);
 }
 
 static void release(struct command_words *reading)
@@ -121,6 +123,9 @@ static int run(command_table commands, const struct command *command, char *cons
 	} else if (check_operand_count(commands, command, reading.words, reading.operands, &reading.error) <
 		   0) {
 		status = command_misused(command, &reading.error);
+	} else if (command->configure != NULL &&
+		   command->configure(reading.options, &reading.given, &reading.error) < 0) {
+		status = command_failed(&reading.error);
 	} else {
 		reading.words[reading.operands] = NULL;
 		status = command->run(reading.options, reading.words, reading.operands);

@@ -9,6 +9,7 @@ static const struct option list[] = {
 		.name = "no-heap",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct heap_options, no_heap),
+		.in_file = true,
 		.description = "do not read what jemalloc programs allocate (nothing is stopped to read it)",
 	},
 	{

@@ -12,16 +12,16 @@ enum {
 	SUMMARY_COLUMN = 12,
 };
 
-/* Fills text into lines from `column` on; the first line stands at `column` already. */
-static void append_wrapped(struct buffer *buffer, const char *text, size_t column)
+void help_append_wrapped(struct buffer *buffer, const char *text, const char *head)
 {
+	const size_t column = strlen(head);
 	size_t at = column;
 
 	while (*text != '\0') {
 		size_t word = strcspn(text, " ");
 
 		if (at > column && at + 1 + word > HELP_WIDTH) {
-			buffer_append_format(buffer, "\n%*s", (int)column, "");
+			buffer_append_format(buffer, "\n%s", head);
 			at = column;
 		} else if (at > column) {
 			buffer_append_char(buffer, ' ');
@@ -33,6 +33,15 @@ static void append_wrapped(struct buffer *buffer, const char *text, size_t colum
 		text += strspn(text, " ");
 	}
 	buffer_append_char(buffer, '\n');
+}
+
+/* Fills text into lines from `column` on; the first line stands at `column` already. */
+static void append_wrapped(struct buffer *buffer, const char *text, size_t column)
+{
+	char blanks[OPTION_COLUMN + 1];
+
+	snprintf(blanks, sizeof(blanks), "%*s", (int)column, "");
+	help_append_wrapped(buffer, text, blanks);
 }
 
 static void append_option(struct buffer *buffer, const struct option *option)

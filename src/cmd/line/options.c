@@ -6,14 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "metric/nearest.h"
 #include "base/number.h"
-
-enum {
-	OPTIONS_MAX = 64 /* options of one command, among which the nearest name is looked for */
-};
 
 struct parser {
 	const struct option_table_use *uses;
@@ -21,12 +18,14 @@ struct parser {
 	char *values;
 	char **words;
 	int word_count;
-	int next; /* index of the word to look at */
+	int next;                 /* index of the word to look at */
+	struct option_set *given; /* may be NULL */
 };
 
 /* An option as it was found: its table entry, the struct it sets, and how the user wrote it. */
 struct option_match {
 	const struct option *option;
+	size_t place; /* in an option_set */
 	void *member;
 	char written[72];
 };
@@ -64,15 +63,18 @@ static bool is_called(const struct option *option, const char *name, size_t leng
 static bool find(const struct parser *parser, const char *name, size_t length, char letter,
 		 struct option_match *ret_match)
 {
+	size_t place = 0;
+
 	for (size_t u = 0; u < parser->use_count; u++) {
 		const struct option_table *table = parser->uses[u].table;
 
-		for (size_t i = 0; i < table->count; i++) {
+		for (size_t i = 0; i < table->count; i++, place++) {
 			const struct option *option = &table->options[i];
 
 			if (!is_called(option, name, length, letter))
 				continue;
 			ret_match->option = option;
+			ret_match->place = place;
 			ret_match->member = parser->values + parser->uses[u].offset + option->offset;
 			return true;
 		}
@@ -145,12 +147,24 @@ static void add_text(struct option_texts *texts, const char *value)
 	texts->items[texts->count++] = value;
 }
 
+static int set_flag(const struct option_match *match, const char *value, struct error *error)
+{
+	static const char *const words[] = {"yes", "true", "on", "1", "no", "false", "off", "0"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+		if (value == NULL || strcasecmp(value, words[i]) == 0) {
+			*(bool *)match->member = i < ARRAY_COUNT(words) / 2;
+			return 0;
+		}
+	}
+	return error_set(error, -EINVAL, "%s takes yes or no, not '%s'", match->written, value);
+}
+
 static int set_value(const struct option_match *match, const char *value, struct error *error)
 {
 	switch (match->option->kind) {
 	case OPTION_FLAG:
-		*(bool *)match->member = true;
-		return 0;
+		return set_flag(match, value, error);
 	case OPTION_TEXT:
 		*(const char **)match->member = value;
 		return 0;
@@ -181,6 +195,12 @@ static int take_value(struct parser *parser, const struct option_match *match, c
 	return 0;
 }
 
+static void note_given(struct parser *parser, const struct option_match *match)
+{
+	if (parser->given != NULL && match->place < OPTIONS_MAX)
+		parser->given->has[match->place] = true;
+}
+
 static int parse_long(struct parser *parser, const char *word, struct error *error)
 {
 	const char *name = word + 2;
@@ -192,7 +212,8 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 	snprintf(match.written, sizeof(match.written), "--%.*s", (int)(length < 60 ? length : 60), name);
 	if (!find(parser, name, length, '\0', &match))
 		return unknown_option(parser, match.written, error);
-	if (match.option->kind == OPTION_FLAG && value != NULL)
+	note_given(parser, &match);
+	if (match.option->kind == OPTION_FLAG && value != NULL && !match.option->in_file)
 		return error_set(error, -EINVAL, "%s takes no value", match.written);
 	if (match.option->kind != OPTION_FLAG && value == NULL) {
 		int status = take_value(parser, &match, &value, error);
@@ -218,6 +239,7 @@ static int parse_letters(struct parser *parser, const char *word, bool *ret_help
 			*ret_help = true;
 			return 0;
 		}
+		note_given(parser, &match);
 		if (match.option->kind == OPTION_FLAG) {
 			set_value(&match, NULL, error);
 			continue;
@@ -241,13 +263,15 @@ void option_describe(const struct option *option, struct buffer *buffer)
 }
 
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
-		  int word_count, bool *ret_help, struct error *error)
+		  int word_count, bool *ret_help, struct option_set *ret_given, struct error *error)
 {
-	struct parser parser = {uses, use_count, values, words, word_count, 0};
+	struct parser parser = {uses, use_count, values, words, word_count, 0, ret_given};
 	int operands = 0;
 	bool only_operands = false;
 
 	*ret_help = false;
+	if (ret_given != NULL)
+		*ret_given = (struct option_set){{false}};
 	while (parser.next < word_count && !*ret_help) {
 		char *word = words[parser.next++];
 		int status = 0;
@@ -266,6 +290,81 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 			return status;
 	}
 	return operands;
+}
+
+/* --- files --- */
+
+static int unknown_setting(const struct option_table_use *uses, size_t use_count, const char *name,
+			   bool is_option, struct error *error)
+{
+	const char *names[OPTIONS_MAX], *nearest;
+	size_t count = 0;
+
+	if (is_option)
+		return error_set(error, -ENOENT, "'%s' may stand on the command line only", name);
+	for (size_t u = 0; u < use_count; u++) {
+		for (size_t i = 0; i < uses[u].table->count && count < OPTIONS_MAX; i++) {
+			if (uses[u].table->options[i].in_file)
+				names[count++] = uses[u].table->options[i].name;
+		}
+	}
+	nearest = nearest_name(name, names, count);
+	if (nearest != NULL)
+		return error_set(error, -ENOENT, "unknown key '%s', did you mean '%s'?", name, nearest);
+	return error_set(error, -ENOENT, "unknown key '%s'; 'ctop --print-config' lists all", name);
+}
+
+int options_set(const struct option_table_use *uses, size_t use_count, void *values,
+		const struct option_set *given, const char *name, const char *value, struct error *error)
+{
+	const struct parser parser = {.uses = uses, .use_count = use_count, .values = values};
+	struct option_match match;
+	const bool found = find(&parser, name, strlen(name), '\0', &match);
+
+	if (!found || !match.option->in_file)
+		return unknown_setting(uses, use_count, name, found, error);
+	if (given != NULL && match.place < OPTIONS_MAX && given->has[match.place])
+		return 0;
+	snprintf(match.written, sizeof(match.written), "%s", name);
+	/* nothing is what there is without the line */
+	if (*value == '\0' && match.option->kind != OPTION_FLAG)
+		return 0;
+	return set_value(&match, value, error);
+}
+
+static bool print_text(const char *text, struct buffer *buffer)
+{
+	buffer_append_text(buffer, text != NULL ? text : "");
+	return text != NULL;
+}
+
+bool option_print(const struct option *option, const void *member, size_t index, struct buffer *buffer)
+{
+	const struct option_texts *texts = member;
+	const size_t before = buffer->length;
+
+	switch (option->kind) {
+	case OPTION_FLAG:
+		return print_text(*(const bool *)member ? "yes" : "no", buffer);
+	case OPTION_TEXT:
+		return print_text(*(const char *const *)member, buffer);
+	case OPTION_TEXTS:
+		return print_text(index < texts->count ? texts->items[index] : NULL, buffer);
+	case OPTION_COUNT:
+		buffer_append_u64(buffer, *(const uint64_t *)member);
+		return true;
+	case OPTION_REAL:
+		buffer_append_format(buffer, "%.15g", *(const double *)member);
+		return true;
+	case OPTION_CHOICE:
+		return print_text(option->choices[*(const int *)member], buffer);
+	case OPTION_PARSED:
+		option->print(member, buffer);
+		return buffer->length != before;
+	case OPTION_NUMBERS:
+		break;
+	}
+	return false;
 }
 
 void options_release(const struct option_table_use *uses, size_t use_count, void *values)

@@ -50,6 +50,17 @@ struct option {
 	int (*parse)(const char *value, void *member, struct error *error);
 	const char *description; /* one sentence for help; NULL: describe() appends it */
 	void (*describe)(struct buffer *buffer);
+	/*
+	 * Whether it may stand in the configuration file, under its name: what is shown and how, but nothing
+	 * that widens what is read.
+	 */
+	bool in_file;
+	/* Of OPTION_PARSED: parse() sets no member, and print() has something only where it was called. */
+	bool is_kept_elsewhere;
+	/* Of OPTION_PARSED in files: appends the present value as it is written, nothing for none. */
+	void (*print)(const void *member, struct buffer *buffer);
+	/* Appends words that it takes, each with a newline, for completions; NULL for none but choices. */
+	void (*list)(struct buffer *buffer);
 };
 
 /* Appends the option's sentence for help. */
@@ -68,14 +79,38 @@ struct option_table_use {
 	size_t offset;
 };
 
+enum {
+	OPTIONS_MAX = 128 /* options of one command */
+};
+
+/* Options of the tables of a command, by their place there. */
+struct option_set {
+	bool has[OPTIONS_MAX];
+};
+
 /*
  * Parses `words` (the first is the first after the command's name) into `values`, the command's options, by
  * the `use_count` tables. Options and operands may be mixed; `--` ends the options, `-` is an operand. Moves
- * the operands to the front of `words`. Sets `*ret_help` at -h or --help and stops there. Returns the number
- * of operands, or -EINVAL with a sentence that names the nearest valid word.
+ * the operands to the front of `words`. Sets `*ret_help` at -h or --help and stops there. A flag that may
+ * stand in a file may have a value, yes or no. `*ret_given` (may be NULL) gets the options that are there.
+ * Returns the number of operands, or -EINVAL with a sentence that names the nearest valid word.
  */
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
-		  int word_count, bool *ret_help, struct error *error);
+		  int word_count, bool *ret_help, struct option_set *ret_given, struct error *error);
+
+/*
+ * Sets the option `name` as a configuration file has it, unless it is among `given`: `value` has to stay
+ * where it is. Returns 0, or a negative errno with a sentence that names the nearest valid word: -ENOENT for
+ * a name that no option of files has, -EINVAL for a value.
+ */
+int options_set(const struct option_table_use *uses, size_t use_count, void *values,
+		const struct option_set *given, const char *name, const char *value, struct error *error);
+
+/*
+ * Appends the present value of an option of files, `member` being what it sets, as it is written in one:
+ * nothing if it has none. Of OPTION_TEXTS item `index`. Returns whether there is a value (an item).
+ */
+bool option_print(const struct option *option, const void *member, size_t index, struct buffer *buffer);
 
 /* Frees the lists that options_parse() has made. */
 void options_release(const struct option_table_use *uses, size_t use_count, void *values);

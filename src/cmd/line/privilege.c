@@ -104,14 +104,27 @@ static bool names_terminal_file(const char *variable)
 	return false;
 }
 
+/* Names a directory of the user as it would be with HOME. */
+static void keep_directory(const char *variable, const char *home, const char *name)
+{
+	const char *value = getenv(variable);
+	char *path;
+
+	if (home == NULL || home[0] == '\0' || (value != NULL && value[0] != '\0'))
+		return;
+	path = memory_format("%s/%s", home, name);
+	setenv(variable, path, 1);
+	free(path);
+}
+
 /*
  * A program with more rights than its user (getauxval(3), AT_SECURE) lets him bring no descriptions of
  * terminals along: ncurses parses them. It looks into ~/.terminfo too; of the home directory only the cache
- * is used here.
+ * and the configuration are used here.
  */
 static void forget_terminal_files(void)
 {
-	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
 
 	if (getauxval(AT_SECURE) == 0)
 		return;
@@ -126,12 +139,8 @@ static void forget_terminal_files(void)
 		unsetenv(name);
 		free(name);
 	}
-	if (home != NULL && home[0] != '\0' && (cache == NULL || cache[0] == '\0')) {
-		char *path = memory_format("%s/.cache", home);
-
-		setenv("XDG_CACHE_HOME", path, 1);
-		free(path);
-	}
+	keep_directory("XDG_CACHE_HOME", home, ".cache");
+	keep_directory("XDG_CONFIG_HOME", home, ".config");
 	unsetenv("HOME");
 }
 

@@ -7,42 +7,56 @@
 
 #include "base/memory.h"
 #include "metric/nearest.h"
-
-static int parse_tab(const char *value, void *member, struct error *error)
-{
-	const char *names[TAB_COUNT];
-	enum tab tab = tab_find(value);
-
-	if (tab != TAB_COUNT) {
-		*(int *)member = (int)tab;
-		return 0;
-	}
-	for (size_t i = 0; i < TAB_COUNT; i++)
-		names[i] = tabs[i].name;
-	return nearest_refuse(error, "tab", value, names, TAB_COUNT);
-}
+#include "view/own_tab.h"
 
 static int parse_mode(const char *value, void *member, struct error *error)
 {
-	for (size_t i = 0; i < VIEW_MODE_COUNT; i++) {
-		if (strcmp(view_mode_names[i], value) == 0) {
-			*(int *)member = (int)i;
-			return 0;
-		}
-	}
-	return nearest_refuse(error, "mode", value, view_mode_names, VIEW_MODE_COUNT);
+	size_t mode;
+	int result = nearest_choose(error, "mode", value, view_mode_names, VIEW_MODE_COUNT, &mode);
+
+	if (result == 0)
+		*(int *)member = (int)mode;
+	return result;
+}
+
+static void print_mode(const void *member, struct buffer *buffer)
+{
+	buffer_append_text(buffer, view_mode_names[*(const int *)member]);
+}
+
+static void list_modes(struct buffer *buffer)
+{
+	for (size_t i = 0; i < VIEW_MODE_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", view_mode_names[i]);
+}
+
+static void list_tabs(struct buffer *buffer)
+{
+	for (size_t i = 0; i < tab_count(); i++)
+		buffer_append_format(buffer, "%s\n", tabs[tab_at(i)].name);
+}
+
+static void describe_tab(struct buffer *buffer)
+{
+	const char *names[TAB_COUNT];
+
+	for (size_t i = 0; i < TAB_COUNT; i++)
+		names[i] = tabs[i].name;
+	buffer_append_text(buffer, "start on this tab, which may be shortened: ");
+	buffer_append_list(buffer, names, TAB_COUNT, "or");
+	buffer_append_text(buffer, ", or one of your own");
 }
 
 static const struct option list[] = {
 	{
 		.letter = 't',
 		.name = "tab",
-		.kind = OPTION_PARSED,
+		.kind = OPTION_TEXT,
 		.value_name = "TAB",
 		.offset = offsetof(struct screen_options, tab),
-		.parse = parse_tab,
-		.description = "start on this tab: overview, run, sched, wakeups, delay, io, memory, heap, "
-			       "cgroup, all, latency or scx",
+		.describe = describe_tab,
+		.in_file = true,
+		.list = list_tabs,
 	},
 	{
 		.name = "mode",
@@ -50,6 +64,9 @@ static const struct option list[] = {
 		.value_name = "MODE",
 		.offset = offsetof(struct screen_options, mode),
 		.parse = parse_mode,
+		.print = print_mode,
+		.list = list_modes,
+		.in_file = true,
 		.description = "numbers per second (rate), of the last interval, since the base, or in total",
 	},
 	{
@@ -58,6 +75,7 @@ static const struct option list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "FILTER",
 		.offset = offsetof(struct screen_options, filter),
+		.in_file = true,
 		.description = "show only rows whose name contains this text or matches /REGEX/ (or does "
 			       "not, with !), or where COLUMN > NUMBER; join several by ' and '",
 	},
@@ -127,16 +145,19 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 			     enum axis axis, enum column columns[SCREEN_COLUMNS_MAX], struct view *view,
 			     struct error *error)
 {
+	enum tab tab = TAB_OVERVIEW;
 	int result = 0;
 
 	view_initialise(view);
 	view->grouping = view_options_grouping(view_options);
 	if (view_options->axis == AXIS_COUNT)
 		view->grouping.axis = axis;
-	view_set_tab(view, (enum tab)options->tab);
+	if (options->tab != NULL)
+		result = tab_choose(options->tab, &tab, error);
+	view_set_tab(view, tab);
 	view->mode = (enum view_mode)options->mode;
 	view->limit = view_options->limit;
-	if (view_options->sort_by != NULL)
+	if (result == 0 && view_options->sort_by != NULL)
 		result = set_sort(view, view_options->sort_by, error);
 	if (result == 0 && view_options->columns != NULL)
 		result = set_columns(view, view_options->columns, columns, error);

@@ -8,8 +8,8 @@
 
 /* The options that choose a table of the screen, shared by the screen itself, `-b` and `show`. */
 struct screen_options {
-	int tab;  /* enum tab */
-	int mode; /* enum view_mode */
+	const char *tab; /* as written: the user may have tabs of his own; NULL for the first */
+	int mode;        /* enum view_mode */
 	const char *filter;
 };
 

@@ -11,26 +11,56 @@
 static int parse_axis(const char *value, void *member, struct error *error)
 {
 	const char *names[2 * AXIS_COUNT];
-	size_t count = 0;
+	size_t count = 0, chosen;
 	enum axis axis = axis_find(value);
 
-	if (axis != AXIS_COUNT) {
-		*(int *)member = (int)axis;
-		return 0;
-	}
 	for (size_t i = 0; i < AXIS_COUNT; i++) {
 		names[count++] = axes[i].name;
 		if (strcmp(axes[i].word, axes[i].name) != 0)
 			names[count++] = axes[i].word;
 	}
-	return nearest_refuse(error, "axis", value, names, count);
+	if (axis == AXIS_COUNT) {
+		int result = nearest_choose(error, "axis", value, names, count, &chosen);
+
+		if (result < 0)
+			return result;
+		axis = axis_find(names[chosen]);
+	}
+	*(int *)member = (int)axis;
+	return 0;
+}
+
+static void print_axis(const void *member, struct buffer *buffer)
+{
+	const int axis = *(const int *)member;
+
+	/* AXIS_COUNT: that of the command */
+	buffer_append_text(buffer, axis < AXIS_COUNT ? axes[axis].word : "");
+}
+
+static void list_axes(struct buffer *buffer)
+{
+	for (size_t i = 0; i < AXIS_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", axes[i].word);
 }
 
 /* What is chosen is kept with the fields, for all who meet them later: there is no member. */
+static struct buffer reductions;
+
 static int parse_reductions(const char *value, void *member, struct error *error)
 {
+	int result = scx_field_choose(value, error);
+
 	(void)member;
-	return scx_field_choose(value, error);
+	if (result == 0)
+		buffer_append_format(&reductions, "%s%s", reductions.length != 0 ? "," : "", value);
+	return result;
+}
+
+static void print_reductions(const void *member, struct buffer *buffer)
+{
+	(void)member;
+	buffer_append(buffer, reductions.data, reductions.length);
 }
 
 static void describe_reductions(struct buffer *buffer)
@@ -48,6 +78,9 @@ static const struct option view_options_list[] = {
 		.value_name = "AXIS",
 		.offset = offsetof(struct view_options, axis),
 		.parse = parse_axis,
+		.print = print_axis,
+		.list = list_axes,
+		.in_file = true,
 		.description = "group threads by process (pcomm), cgroup, thread (comm), thread-exact "
 			       "(comm-exact) or all of them (all)",
 	},
@@ -55,12 +88,14 @@ static const struct option view_options_list[] = {
 		.name = "no-thread-normalize",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct view_options, keep_thread_names),
+		.in_file = true,
 		.description = "keep process and thread names as they are instead of worker-{N}",
 	},
 	{
 		.name = "no-cg-normalize",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct view_options, keep_cgroup_names),
+		.in_file = true,
 		.description = "keep cgroup paths as they are",
 	},
 	{
@@ -68,6 +103,7 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_TEXTS,
 		.value_name = "GLOB",
 		.offset = offsetof(struct view_options, flatten),
+		.in_file = true,
 		.description = "treat all cgroups that match as one; may be repeated, the first match wins",
 	},
 	{
@@ -75,6 +111,7 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "M[:asc|:desc],...",
 		.offset = offsetof(struct view_options, sort_by),
+		.in_file = true,
 		.description = "order groups by these metrics, largest first unless :asc",
 	},
 	{
@@ -82,6 +119,7 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "NAME,...",
 		.offset = offsetof(struct view_options, columns),
+		.in_file = true,
 		.description = "print these columns in this order",
 	},
 	{
@@ -97,6 +135,9 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_PARSED,
 		.value_name = "FIELD=HOW,...",
 		.parse = parse_reductions,
+		.print = print_reductions,
+		.is_kept_elsewhere = true,
+		.in_file = true,
 		.describe = describe_reductions,
 	},
 	{

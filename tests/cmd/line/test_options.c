@@ -76,7 +76,7 @@ static void parse(struct parsed *parsed, const char *const *words)
 		parsed->words[count] = parsed->copies[count];
 	}
 	parsed->operands = options_parse(uses, ARRAY_COUNT(uses), &parsed->values, parsed->words, count,
-					 &parsed->help, &parsed->error);
+					 &parsed->help, NULL, &parsed->error);
 }
 
 #define PARSE(parsed, ...) parse(parsed, (const char *const[]){__VA_ARGS__, NULL})
