@@ -149,6 +149,7 @@ static const struct option live_option_list[] = {
 		.kind = OPTION_CHOICE,
 		.value_name = "THEME",
 		.offset = offsetof(struct live_options, theme),
+		.in_file = true,
 		.choices = theme_names,
 		.description = "colours of the screen: default (for dark backgrounds, readable on light "
 			       "ones), light, or mono for none",

@@ -48,7 +48,6 @@ static void show_set_defaults(void *options)
 	struct show_options *show = options;
 
 	show->view.axis = AXIS_PROCESS;
-	show->screen.tab = TAB_COUNT;
 	show->screen.mode = VIEW_MODE_COUNT;
 	report_options_set_defaults(&show->report, &show->view);
 }
@@ -174,7 +173,7 @@ static int print_table(const struct show_options *options, const char *path)
 /* Whether an option only a table has was given. */
 static bool chooses_table(const struct show_options *options)
 {
-	return options->screen.tab != TAB_COUNT || options->screen.mode != VIEW_MODE_COUNT ||
+	return options->screen.tab != NULL || options->screen.mode != VIEW_MODE_COUNT ||
 	       options->screen.filter != NULL;
 }
 
@@ -196,8 +195,6 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	}
 	/* programs that read rows of metrics are older than the table */
 	is_long |= !is_table && !is_text && !report->as_batch;
-	if (options->screen.tab == TAB_COUNT)
-		options->screen.tab = TAB_OVERVIEW;
 	if (options->screen.mode == VIEW_MODE_COUNT)
 		options->screen.mode = VIEW_MODE_TOTAL;
 	return is_long ? print_report(options, operands[0]) : print_table(options, operands[0]);

@@ -132,7 +132,7 @@ has 'the column is on its tab' 'forced_migrations' "$ctop" -b -n 1 -t wakeups --
 has 'the manual page explains the column' 'FORCED' cat "$copy/build/man/ctop.1"
 has 'the tab has its columns' 'migrations_per_s' "$ctop" -b -n 1 -t moves --format tsv --proc-root "$copy/proc"
 has 'the manual page explains the tab' '^.It Ic Moves' cat "$copy/build/man/ctop.1"
-has 'a message lists the tab' 'moves' "$ctop" -t move
+has 'a message lists the tab' 'moves' "$ctop" -t moev
 has 'a report has the format' "^$(sed 's/.*(\(.*\)).*/\1/' "$task/stat")\$" "$ctop" show "$copy/file" --format names
 has 'a message lists the format' 'names' "$ctop" show "$copy/file" --format name
 has 'the help lists the format' 'names;' "$ctop" show --help

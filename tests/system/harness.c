@@ -192,6 +192,7 @@ static _Noreturn void become_program(const struct run_options *options, const ch
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0)
 		_exit(126);
+	setenv("XDG_CONFIG_HOME", "/nonexistent", 1); /* nobody's own settings */
 	for (size_t i = 0; i < 4 && options->environment[i]; i++) {
 		if (strchr(options->environment[i], '='))
 			putenv((char *)(uintptr_t)options->environment[i]);

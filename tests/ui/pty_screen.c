@@ -57,6 +57,8 @@ static void set_environment(const struct pty_options *options)
 	unsetenv("NO_COLOR");
 	unsetenv("COLUMNS");
 	unsetenv("LINES");
+	setenv("XDG_CONFIG_HOME", "/nonexistent",
+	       1); /* whoever runs the tests may have settings of his own */
 	/* a sanitizer must not take over the signals that the tests send, nor end what runs out of memory */
 	setenv("ASAN_OPTIONS",
 	       "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:"

@@ -21,7 +21,10 @@ static int parse_mode(const char *value, void *member, struct error *error)
 
 static void print_mode(const void *member, struct buffer *buffer)
 {
-	buffer_append_text(buffer, view_mode_names[*(const int *)member]);
+	const int mode = *(const int *)member;
+
+	/* VIEW_MODE_COUNT: that of the command */
+	buffer_append_text(buffer, mode < VIEW_MODE_COUNT ? view_mode_names[mode] : "");
 }
 
 static void list_modes(struct buffer *buffer)
