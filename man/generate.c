@@ -254,6 +254,28 @@ static void write_options(FILE *output)
 	}
 }
 
+/* Options of the live screen that may stand in a configuration file. */
+static void write_settings(FILE *output)
+{
+	for (size_t t = 0; t < commands[0]->table_count; t++) {
+		const struct option_table *table = commands[0]->tables[t].table;
+
+		for (size_t i = 0; i < table->count; i++) {
+			const struct option *option = &table->options[i];
+			struct buffer description = {0};
+
+			if (!option->in_file)
+				continue;
+			fprintf(output, ".It Cm %s No = Ar ", option->name);
+			write_words(output, option->value_name != NULL ? option->value_name : "yes|no");
+			fputc('\n', output);
+			option_describe(option, &description);
+			write_sentence(output, description.data);
+			buffer_release(&description);
+		}
+	}
+}
+
 static void write_tabs(FILE *output)
 {
 	static enum column columns[COLUMN_TOTAL];
@@ -319,6 +341,7 @@ static const struct {
 	{"COLUMNS", write_columns},
 	{"KEYS", write_keys},
 	{"OPTIONS", write_options},
+	{"SETTINGS", write_settings},
 	{"AXES", write_axes},
 	{"FILE_METRICS", write_file_metrics},
 	{"METRICS", write_metrics},
