@@ -269,6 +269,24 @@ static void mark_renamed(struct round *round, const struct process *process)
 		round->states[row].flags |= ROW_CHANGED;
 }
 
+/* The memory of a process, which its threads share; some may have given it up already. */
+static void note_resident(struct intake *intake, struct process *process)
+{
+	uint64_t pages = 0;
+	bool has_memory = false;
+
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		const struct task_record *record = intake_record(intake, row);
+
+		if ((record->flags & TASK_HAS_MEMORY) == 0)
+			continue;
+		has_memory = true;
+		if (record->resident > pages)
+			pages = record->resident;
+	}
+	process_note_resident(process, has_memory, pages, intake->pass.begin_ns);
+}
+
 static int fill_rows(struct intake *intake)
 {
 	struct round *round = intake->round;
@@ -287,6 +305,7 @@ static int fill_rows(struct intake *intake)
 			process_forget(process); /* the number was used again */
 		for (size_t row = process->first_row; row < end; row++)
 			fill_row(intake, process, row);
+		note_resident(intake, process);
 		mark_renamed(round, process);
 		intake_store_cgroups(intake, process);
 		if (round->heap == HEAP_USE_NEEDED && round->heap_wait_ns != 0)
@@ -375,6 +394,7 @@ static int take_pass(struct intake *intake)
 	passes->parts = parts;
 	if ((parts & TASK_PART_DELAYS) != 0)
 		passes->kept_delays = round->capture->checks.task_delayacct != TASK_DELAYACCT_ON;
+	passes->tells_resident = (intake->pass.kernel & TASK_KERNEL_RESIDENT) != 0;
 	intake_make_rows(intake);
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);

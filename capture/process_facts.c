@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
@@ -289,6 +290,28 @@ static void carry_smaps(struct round *round, size_t row)
 
 		record->kib.items[i].key = string_pool_intern(&snapshot->strings, key, strlen(key));
 		record->kib.items[i].value = old->kib.items[i].value;
+	}
+}
+
+void round_store_resident(struct round *round)
+{
+	const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct process_list *list = &round->capture->processes;
+	struct snapshot *snapshot = round->snapshot;
+
+	snapshot->resident_missing = REASON_READ;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct process *process = &list->items[i];
+		size_t row;
+
+		if (process->row_count == 0 || process->resident.read_at == 0 ||
+		    !process->resident.has_memory)
+			continue;
+		row = round_leader_row(round, process);
+		if (snapshot->tid[row] == process->tgid && (snapshot->thread_flags[row] & THREAD_KERNEL) == 0)
+			snapshot_add_resident(snapshot, row,
+					      number_multiply_saturating(process->resident.pages, page_size),
+					      process->resident.read_at);
 	}
 }
 

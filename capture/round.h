@@ -141,13 +141,14 @@ struct known_cgroup {
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: there are none */
 	struct feature_result result;
-	struct arena arena; /* of the words of the result */
-	bool required;      /* no other way is wanted */
-	int failure;        /* negative errno of the pass that could not be taken; 0: none */
-	bool sees_others;   /* I/O and thread pointers of other users' processes may be shown */
-	uint32_t parts;     /* of the last pass */
-	bool saw_delays;    /* some thread has a record of its delays */
-	bool kept_delays;   /* they stand still, and the last snapshot has them */
+	struct arena arena;  /* of the words of the result */
+	bool required;       /* no other way is wanted */
+	int failure;         /* negative errno of the pass that could not be taken; 0: none */
+	bool sees_others;    /* I/O and thread pointers of other users' processes may be shown */
+	uint32_t parts;      /* of the last pass */
+	bool saw_delays;     /* some thread has a record of its delays */
+	bool tells_resident; /* the kernel keeps the memory of processes in a way that is known */
+	bool kept_delays;    /* they stand still, and the last snapshot has them */
 	struct known_cpus *cpus;
 	size_t cpus_count, cpus_capacity;
 	struct known_cgroup *cgroups;
@@ -390,6 +391,9 @@ void round_name_threads(struct round *round);
  * `due`, else of what is new. `tasks` is its task directory.
  */
 void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due);
+
+/* The resident memory of processes, as it was read last. */
+void round_store_resident(struct round *round);
 
 /* smaps_rollup of leaders, until the budget of expensive sources is spent. */
 void round_read_smaps(struct round *round);

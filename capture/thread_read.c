@@ -98,6 +98,16 @@ static void note_state(struct round *round, size_t row, char state_letter)
 	round->snapshot->stuck_ns[row] = waited;
 }
 
+/* Its process's memory, which every thread's stat has. */
+static void note_resident(const struct round *round)
+{
+	const struct thread_reading *reading = &round->reading;
+	struct process *process = process_list_find(&round->capture->processes, reading->tgid);
+
+	if (reading->resident_known && process != NULL)
+		process_note_resident(process, reading->has_memory, reading->resident_pages, round->now_ns);
+}
+
 /* What stat tells of who this is. Returns false when it is not who it was in the last round. */
 static bool take_stat(struct round *round, size_t row)
 {
@@ -116,6 +126,7 @@ static bool take_stat(struct round *round, size_t row)
 	snapshot->thread_flags[row] &= (uint8_t)~THREAD_KERNEL;
 	if (thread_reading_is_kernel(reading))
 		snapshot->thread_flags[row] |= THREAD_KERNEL;
+	note_resident(round);
 	round->comm[row] = string_pool_intern(&snapshot->strings, reading->name, reading->name_length);
 	state->flags |= ROW_IDENTIFIED;
 	state->flags &= (uint16_t)~ROW_SUSPECT;

@@ -92,8 +92,12 @@ struct mm_struct {
 };
 
 /* Before 6.2: an array of atomic_long_t. */
+struct page_counter___atomic {
+	long counter;
+};
+
 struct mm_rss_stat___atomic {
-	long count;
+	struct page_counter___atomic count[4];
 };
 
 struct mm_struct___atomic {

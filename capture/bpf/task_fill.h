@@ -40,7 +40,10 @@ static __always_inline __u64 positive(__s64 value)
 	return value > 0 ? (__u64)value : 0;
 }
 
-/* File, anonymous and shared pages, not swap: get_mm_rss() of include/linux/mm.h. */
+/*
+ * File, anonymous and shared pages, not swap: get_mm_rss() of include/linux/mm.h, which does not add up what
+ * each CPU still has for itself either.
+ */
 static __always_inline __u64 resident_pages(const struct mm_struct *mm)
 {
 	const struct mm_struct___atomic *old = (const void *)mm;
@@ -50,7 +53,8 @@ static __always_inline __u64 resident_pages(const struct mm_struct *mm)
 		return positive(mm->rss_stat[0].count) + positive(mm->rss_stat[1].count) +
 		       positive(mm->rss_stat[3].count);
 	/* the verifier of 6.1 knows no way into an array of atomic_long_t */
-	if (bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0)
+	if (!bpf_core_field_exists(old->rss_stat.count) ||
+	    bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0)
 		return 0;
 	return positive(counts[0]) + positive(counts[1]) + positive(counts[3]);
 }
@@ -61,11 +65,11 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 	const struct mm_struct *mm = task->mm;
 	__u64 resident, size;
 
-	record->hiwater_rss = record->hiwater_vm = 0;
+	record->resident = record->hiwater_rss = record->hiwater_vm = 0;
 	if (mm == NULL || (record->task_flags & KERNEL_THREAD) != 0)
 		return;
 	record->flags |= TASK_HAS_MEMORY;
-	resident = resident_pages(mm);
+	record->resident = resident = resident_pages(mm);
 	record->hiwater_rss = mm->hiwater_rss;
 	if (resident > record->hiwater_rss)
 		record->hiwater_rss = resident;
@@ -221,6 +225,8 @@ static __always_inline void fill_statistics(const struct task_struct *task,
 static __always_inline __u32 kernel_facts(const struct task_struct *task)
 {
 	const struct task_delay_info *delays = NULL;
+	const struct mm_struct *mm = NULL;
+	const struct mm_struct___atomic *old = NULL;
 	__u32 facts = 0;
 
 	if (bpf_core_field_exists(task->se.slice))
@@ -245,6 +251,8 @@ static __always_inline __u32 kernel_facts(const struct task_struct *task)
 		facts |= TASK_KERNEL_WPCOPY_DELAY;
 	if (bpf_core_field_exists(task->stats.core_forceidle_sum))
 		facts |= TASK_KERNEL_FORCE_IDLE;
+	if (bpf_core_field_exists(mm->rss_stat[0].count) || bpf_core_field_exists(old->rss_stat.count))
+		facts |= TASK_KERNEL_RESIDENT;
 	return facts;
 }
 

@@ -37,6 +37,7 @@ enum {
 	TASK_KERNEL_IRQ_DELAY = 1 << 8,
 	TASK_KERNEL_FORCE_IDLE = 1 << 9, /* CONFIG_SCHED_CORE */
 	TASK_KERNEL_WPCOPY_DELAY = 1 << 10,
+	TASK_KERNEL_RESIDENT = 1 << 11, /* mm->rss_stat of a kind that is known */
 };
 
 enum {
@@ -72,6 +73,7 @@ struct task_record {
 	__u32 reserved;
 	/* What changes while a task stands still; not compared. */
 	__u64 clock_lag; /* by which the task clock of its run queue is behind the clock */
+	__u64 resident;  /* pages, of its address space, which other tasks may share */
 };
 
 enum task_delay {

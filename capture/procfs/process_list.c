@@ -112,8 +112,32 @@ void process_forget(struct process *process)
 	process->cgroup_read_at = 0;
 	process->threads_have_cgroups = false;
 	process->smaps_read_at = 0;
+	memset(&process->resident, 0, sizeof(process->resident));
 	process->heap = NULL;
 	process->links = 0;
+}
+
+void process_note_resident(struct process *process, bool has_memory, uint64_t pages, uint64_t read_at_ns)
+{
+	if (!has_memory && process->row_count > 1)
+		return;
+	process->resident.has_memory = has_memory;
+	process->resident.pages = pages;
+	process->resident.read_at = read_at_ns;
+}
+
+static int compare_process(const void *wanted, const void *element)
+{
+	const uint32_t tgid = *(const uint32_t *)wanted, other = ((const struct process *)element)->tgid;
+
+	return (tgid > other) - (tgid < other);
+}
+
+struct process *process_list_find(const struct process_list *list, uint32_t tgid)
+{
+	if (list->count == 0)
+		return NULL;
+	return bsearch(&tgid, list->items, list->count, sizeof(*list->items), compare_process);
 }
 
 /* Another process has its number, or none: closes what was kept open too. */

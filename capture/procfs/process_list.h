@@ -29,6 +29,13 @@ struct process {
 	uint64_t cgroup_read_at;   /* CLOCK_BOOTTIME ns */
 	bool threads_have_cgroups; /* its threads may be in different ones */
 
+	/* Its resident memory, as any of its threads had it last. */
+	struct {
+		uint64_t read_at; /* CLOCK_BOOTTIME ns, 0 before the first reading */
+		uint64_t pages;
+		bool has_memory; /* false: it has no address space */
+	} resident;
+
 	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */
 	const struct probe_process *heap; /* what the allocator probe found; NULL until it looked */
 };
@@ -78,6 +85,15 @@ void process_list_done(struct process *process);
 
 /* Forgets what was learned about a process: another one has its number now. */
 void process_forget(struct process *process);
+
+/* The process of that id, or NULL. */
+struct process *process_list_find(const struct process_list *list, uint32_t tgid);
+
+/*
+ * Takes the resident memory that one of its threads tells. A thread without memory says so of the process
+ * only if it is alone: others end, or are zombies, before it.
+ */
+void process_note_resident(struct process *process, bool has_memory, uint64_t pages, uint64_t read_at_ns);
 
 void process_list_release(struct process_list *list);
 

@@ -14,6 +14,8 @@ enum {
 	STAT_FIELDS_MAX = 64,
 	STAT_FLAGS = 9,
 	STAT_START_TIME = 22,
+	STAT_VIRTUAL_SIZE = 23,
+	STAT_RESIDENT = 24,
 	SCHEDSTAT_FIELDS = 3,
 	DIGITS_SAFE = 19, /* any number of that many digits fits an uint64_t */
 };
@@ -23,7 +25,7 @@ struct stat_slot {
 	bool used;
 	bool leader_only;
 	uint8_t encoding; /* enum metric_encoding */
-	uint8_t metric;   /* METRIC_COUNT: tells who the thread is */
+	uint8_t metric;   /* METRIC_COUNT: tells who the thread is, or of its process */
 };
 
 static struct stat_slot stat_slots[STAT_FIELDS_MAX];
@@ -59,6 +61,8 @@ static void make_tables(void)
 	}
 	use_field(STAT_FLAGS, identity);
 	use_field(STAT_START_TIME, identity);
+	use_field(STAT_VIRTUAL_SIZE, identity);
+	use_field(STAT_RESIDENT, identity);
 }
 
 static void set_field(struct thread_reading *reading, unsigned int field, struct stat_slot slot,
@@ -69,6 +73,11 @@ static void set_field(struct thread_reading *reading, unsigned int field, struct
 	} else if (field == STAT_START_TIME) {
 		reading->start_time = value;
 		reading->start_time_known = true;
+	} else if (field == STAT_VIRTUAL_SIZE) {
+		reading->has_memory = value != 0;
+	} else if (field == STAT_RESIDENT) {
+		reading->resident_known = true;
+		reading->resident_pages = value;
 	} else if (!slot.leader_only || reading->tgid == reading->tid) {
 		thread_reading_set(reading, (enum metric)slot.metric, value);
 	}

@@ -57,6 +57,9 @@ struct thread_reading {
 	bool start_time_known;
 	uint64_t start_time; /* USER_HZ ticks since boot, 0 when unknown */
 	uint64_t flags;      /* PF_… of include/linux/sched.h, 0 when unknown */
+	bool has_memory;     /* it has an address space */
+	bool resident_known;
+	uint64_t resident_pages; /* of that address space */
 
 	/* status */
 	bool uid_known;

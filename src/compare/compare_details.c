@@ -40,7 +40,9 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	if (compare_is_derived(metric))
 		return derived_metrics[compare_derived_of(metric)].formula;
 	if (compare_is_record(metric))
-		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS ? "smaps_rollup" : "cgroup";
+		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS      ? "smaps_rollup"
+		       : column_entry(metric)->operation == COLUMN_OPERATION_RESIDENT ? "stat"
+										      : "cgroup";
 	source = after->metric_source[compare_metric_of(metric)];
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {

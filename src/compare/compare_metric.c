@@ -10,6 +10,7 @@
 bool compare_is_record(enum column column)
 {
 	return column < COLUMN_COUNT && (column_entry(column)->operation == COLUMN_OPERATION_SMAPS ||
+					 column_entry(column)->operation == COLUMN_OPERATION_RESIDENT ||
 					 column_entry(column)->operation == COLUMN_OPERATION_CGROUP);
 }
 
@@ -17,7 +18,7 @@ bool compare_record_applies(const struct view *view, enum column column)
 {
 	if (!compare_is_record(column) || view->level != VIEW_LEVEL_GROUPS)
 		return false;
-	return column_entry(column)->operation == COLUMN_OPERATION_SMAPS ||
+	return column_entry(column)->operation != COLUMN_OPERATION_CGROUP ||
 	       view->grouping.axis == AXIS_CGROUP;
 }
 
@@ -120,9 +121,6 @@ size_t compare_metrics(const struct view *view, enum column ret_metrics[COLUMN_T
 	add_columns(&set, columns, count);
 	count = column_list(view->tab, view->level != VIEW_LEVEL_THREADS, 0, COLUMN_COUNT, columns);
 	add_columns(&set, columns, count);
-	/* a capture reads the memory of processes, a round only where it is looked at: that is expensive */
-	if (view->tab == TAB_OVERVIEW && view->mode == VIEW_MODE_TOTAL)
-		add_column(&set, COLUMN_RSS);
 	add_derived(&set);
 	return set.count;
 }

@@ -33,6 +33,7 @@ struct emitter {
 	size_t column_count;
 	reason_id usual_reason[SOURCE_COUNT]; /* of most threads: goes to the top level */
 	size_t next_exception, next_smaps;    /* of the threads that are still to come */
+	size_t resident_hint;                 /* see snapshot_find_resident() */
 	struct hash_map heap;                 /* tgid to index in provenance.heap */
 	struct {
 		struct key_value *items;

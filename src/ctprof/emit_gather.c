@@ -66,6 +66,18 @@ static struct key_values find_smaps(struct emitter *emitter, size_t thread)
 	return (struct key_values){0};
 }
 
+static struct optional_u64 find_resident(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	struct optional_u64 resident = {0};
+	reason_id reason;
+
+	resident.present = snapshot->provenance.present &&
+			   snapshot_resident(snapshot, thread, &emitter->resident_hint, &resident.value,
+					     &reason) == VALUE_READ;
+	return resident;
+}
+
 void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
@@ -78,6 +90,7 @@ void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_re
 	record->flags = snapshot->thread_flags[thread];
 	record->start_time = snapshot->start_time[thread];
 	record->waiting_ns = snapshot->waiting_ns != NULL ? snapshot->waiting_ns[thread] : 0;
+	record->resident = find_resident(emitter, thread);
 	record->smaps = find_smaps(emitter, thread);
 	record->layout = find_layout(emitter, thread);
 	for (size_t i = 0; i < emitter->column_count; i++)

@@ -70,8 +70,8 @@ static bool is_same_knowledge(const struct emitter *emitter, const struct thread
 	size_t next = emitter->next_exception; /* behind those of the thread before */
 
 	if (record->uid != before->uid || record->layout != before->layout ||
-	    record->waiting_ns != before->waiting_ns ||
-	    ((record->flags ^ before->flags) & THREAD_KERNEL) != 0)
+	    record->waiting_ns != before->waiting_ns || record->resident.present ||
+	    before->resident.present || ((record->flags ^ before->flags) & THREAD_KERNEL) != 0)
 		return false;
 	if (has_exception(snapshot, next, record->index) ||
 	    (next != 0 && has_exception(snapshot, next - 1, before->index)))

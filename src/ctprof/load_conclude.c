@@ -103,6 +103,10 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	if (snapshot->waiting_ns != NULL)
 		snapshot->waiting_ns[thread] = record->waiting_ns;
+	if (record->resident.present && record->tid == record->tgid) {
+		snapshot_add_resident(snapshot, thread, record->resident.value, 0);
+		snapshot->resident_missing = REASON_READ;
+	}
 	if (record->smaps.count != 0)
 		snapshot_add_smaps(snapshot, thread)->kib = record->smaps;
 	if (record->layout != NULL)
@@ -271,11 +275,19 @@ static void describe_notes(const struct loader *loader)
 	buffer_release(&text);
 }
 
+/* Memory has no age of its own in a file, and may stand in it before the time of the capture. */
+static void apply_resident(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->resident_count; i++)
+		snapshot->resident[i].read_at = snapshot->provenance.boottime_ns;
+}
+
 void load_conclude(struct loader *loader)
 {
 	apply_reasons(loader);
 	apply_ages(loader);
 	apply_waits(loader);
+	apply_resident(loader->snapshot);
 	apply_heap(loader);
 	load_scx_conclude(loader);
 	mark_metrics_not_in_file(loader);

@@ -229,7 +229,7 @@ static bool describe(const struct loader *loader, const struct member *member, s
 	case MEMBER_OBJECT:
 		memo->value = record->uid;
 		memo->flags = record->flags & THREAD_KERNEL;
-		return record->layout == NULL && record->waiting_ns == 0 &&
+		return record->layout == NULL && record->waiting_ns == 0 && !record->resident.present &&
 		       loader->reasons.count == cuts->reason_count && loader->ages.count == cuts->age_count &&
 		       loader->scx.pending.count == cuts->scx_count;
 	default:

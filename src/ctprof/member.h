@@ -107,6 +107,7 @@ struct thread_record {
 	uint8_t flags;
 	uint64_t start_time;
 	uint64_t waiting_ns;
+	struct optional_u64 resident; /* bytes, of the process, where this is its leader */
 	struct key_values smaps;
 	size_t index; /* in the snapshot */
 	uint64_t values[METRIC_COUNT];

@@ -20,6 +20,7 @@ static bool is_rate(const struct column_entry *entry, enum view_mode mode)
 	case COLUMN_OPERATION_SUM_WITH_LARGEST:
 	case COLUMN_OPERATION_LOST:
 	case COLUMN_OPERATION_NET:
+	case COLUMN_OPERATION_GROWTH:
 	case COLUMN_OPERATION_LIVES:
 		return true;
 	case COLUMN_OPERATION_LATENCY:
@@ -395,6 +396,7 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 	case COLUMN_OPERATION_SUM:
 	case COLUMN_OPERATION_SUM_WITH_LARGEST:
 	case COLUMN_OPERATION_SMAPS:
+	case COLUMN_OPERATION_RESIDENT:
 	case COLUMN_OPERATION_LIFETIME:
 	case COLUMN_OPERATION_LATENCY:
 	case COLUMN_OPERATION_LIVES:
@@ -426,6 +428,7 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 		make_cgroup(entry, accumulator, rate, ret_cell);
 		return;
 	case COLUMN_OPERATION_NET:
+	case COLUMN_OPERATION_GROWTH:
 		make_net(accumulator, ret_cell);
 		return;
 	case COLUMN_OPERATION_HEAP:

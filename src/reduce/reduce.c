@@ -357,6 +357,10 @@ void reduce_column(const struct span *span, const struct shown *shown, enum colu
 	case COLUMN_OPERATION_SMAPS:
 		reduce_smaps(shown, ret_values);
 		break;
+	case COLUMN_OPERATION_RESIDENT:
+	case COLUMN_OPERATION_GROWTH:
+		reduce_resident(span, shown, ret_values, entry->operation == COLUMN_OPERATION_GROWTH);
+		break;
 	case COLUMN_OPERATION_CGROUP:
 		reduce_cgroup(span, shown, ret_values);
 		break;

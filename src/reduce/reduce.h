@@ -79,6 +79,14 @@ void reduce_age(const struct shown *shown, const struct column_values *values);
 void reduce_smaps(const struct shown *shown, const struct column_values *values);
 
 /*
+ * Reduces the resident memory of processes, which counts where their leaders are; `growth`: how it changed
+ * over the span, what ended processes had in sum.second. Of a file without it smaps_rollup says how much it
+ * is.
+ */
+void reduce_resident(const struct span *span, const struct shown *shown, const struct column_values *values,
+		     bool growth);
+
+/*
  * Reduces a column of waits that have not ended (LOST, STUCK, WAITING, LONG); of LOST what no counter shows,
  * for sorting, in sum.second.
  */
@@ -112,6 +120,10 @@ reason_id reduce_latency_missing(const struct span *span);
 
 /* How the counters of a process were found, and what became of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
+
+/* Why no cgroup record of a snapshot has a number (enum cgroup_field); REASON_READ where one has, or there is
+ * no record. */
+reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field);
 
 /* Whether a column of cgroup records is a counter shown per second in VIEW_MODE_RATE. */
 bool reduce_cgroup_is_rate(int field);

@@ -221,9 +221,8 @@ static void add_smaps(const struct snapshot *now, uint32_t thread, enum smaps_ke
 		accumulator_miss(accumulator, reason);
 }
 
-void reduce_smaps(const struct shown *shown, const struct column_values *values)
+static void add_all_smaps(const struct shown *shown, const struct column_values *values, enum smaps_key key)
 {
-	const enum smaps_key key = (enum smaps_key)column_entry(values->column)->inputs[0];
 	const struct snapshot *now = shown->now;
 
 	for (size_t k = 0; k < shown->count; k++) {
@@ -232,4 +231,80 @@ void reduce_smaps(const struct shown *shown, const struct column_values *values)
 		if (now->tid[thread] == now->tgid[thread] && !(now->thread_flags[thread] & THREAD_KERNEL))
 			add_smaps(now, thread, key, reduce_accumulator(values, shown->row_of[k]));
 	}
+}
+
+void reduce_smaps(const struct shown *shown, const struct column_values *values)
+{
+	add_all_smaps(shown, values, (enum smaps_key)column_entry(values->column)->inputs[0]);
+}
+
+/* How much of it a process had when the span began; SPAN_ABSENT for a thread that has none of its own. */
+static uint16_t resident_before(const struct span *span, uint32_t thread, size_t *hint, uint64_t *ret_bytes)
+{
+	const struct snapshot *now = span->now;
+	const struct resident_record *record;
+
+	*ret_bytes = 0;
+	if (span->mode == VIEW_MODE_TOTAL)
+		return REASON_READ;
+	if (span->from == NULL)
+		return span->missing;
+	if (span->from->resident_missing != REASON_READ)
+		return span->from->resident_missing;
+	record = snapshot_find_resident(span->from, now->tgid[thread], now->start_time[thread], hint);
+	if (record != NULL)
+		*ret_bytes = record->bytes;
+	/* of what was there already and has no record nobody knows what it had */
+	else if (span->from_of[thread] != THREAD_BORN)
+		return REASON_NOT_READ;
+	return REASON_READ;
+}
+
+static void add_ended_resident(const struct span *span, const struct shown *shown,
+			       const struct column_values *values, double scale)
+{
+	for (size_t i = 0; i < reduce_ended_count(span, shown); i++) {
+		const struct ended_record *record = &span->ended->records[i];
+
+		if (shown->ended_row_of[i] == UINT32_MAX || record->states[ENDED_SLOT_RESIDENT] == 0)
+			continue;
+		reduce_accumulator(values, shown->ended_row_of[i])->sum.second +=
+			(double)record->amounts[ENDED_SLOT_RESIDENT] * scale;
+		reduce_accumulator(values, shown->ended_row_of[i])->read++;
+	}
+}
+
+void reduce_resident(const struct span *span, const struct shown *shown, const struct column_values *values,
+		     bool growth)
+{
+	const struct snapshot *now = shown->now;
+	const double scale = reduce_scale(span, growth && span->mode == VIEW_MODE_RATE);
+	size_t hint = 0, hint_before = 0;
+
+	if (!growth && now->resident_missing != REASON_READ) {
+		add_all_smaps(shown, values, SMAPS_KEY_RSS);
+		return;
+	}
+	for (size_t k = 0; k < shown->count; k++) {
+		struct accumulator *accumulator = reduce_accumulator(values, shown->row_of[k]);
+		const uint32_t thread = shown->threads[k];
+		uint64_t bytes = 0, before = 0;
+		reason_id reason = REASON_READ;
+		const enum value_state state = snapshot_resident(now, thread, &hint, &bytes, &reason);
+		uint16_t missing = reason;
+
+		if (state == VALUE_ABSENT)
+			continue;
+		if (state == VALUE_READ && growth)
+			missing = resident_before(span, thread, &hint_before, &before);
+		if (missing != REASON_READ) {
+			accumulator_miss(accumulator, missing);
+			continue;
+		}
+		accumulator->sum.first += (double)bytes * scale;
+		accumulator->sum.second += (double)before * scale;
+		accumulator->read++;
+	}
+	if (growth)
+		add_ended_resident(span, shown, values, scale);
 }

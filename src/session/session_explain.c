@@ -477,6 +477,33 @@ static void append_ended(struct explanation *explanation)
 				   "Its CPU time is an estimate: the host's, less that of all threads.\n");
 }
 
+/* The same of resident memory, which a file may have from there too. */
+static void append_resident(struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->span.now;
+	struct time_range times = {0};
+	size_t hint = 0;
+	char text[28];
+
+	if (now->resident_missing != REASON_READ) {
+		append_smaps(explanation);
+		return;
+	}
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		const uint32_t thread = explanation->shown.threads[k];
+		const struct resident_record *record;
+
+		if (now->tid[thread] != now->tgid[thread])
+			continue;
+		record = snapshot_find_resident(now, now->tgid[thread], now->start_time[thread], &hint);
+		if (record != NULL)
+			extend(&times, record->read_at);
+	}
+	buffer_append_format(explanation->lines, "As in /proc/PID/stat (field 24) of %s processes\n",
+			     number_group_digits(times.count, text));
+	append_times("read at", now, &times, explanation->lines);
+}
+
 static void append_how(enum column column, struct buffer *lines)
 {
 	const struct column_entry *entry = column_entry(column);
@@ -533,6 +560,9 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_metric(&explanation, (enum metric)entry->inputs[i]);
 		if (entry->operation == COLUMN_OPERATION_SMAPS)
 			append_smaps(&explanation);
+		if (entry->operation == COLUMN_OPERATION_RESIDENT ||
+		    entry->operation == COLUMN_OPERATION_GROWTH)
+			append_resident(&explanation);
 		if (entry->operation == COLUMN_OPERATION_LATENCY)
 			append_latency(&explanation, entry);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)

@@ -86,6 +86,7 @@ struct snapshot *snapshot_create(void)
 	snapshot->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		snapshot->metric_source[i] = metrics[i].source;
+	snapshot->resident_missing = REASON_NOT_IN_FILE;
 	return snapshot;
 }
 
@@ -120,6 +121,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->exceptions);
 	free(snapshot->triples);
 	free(snapshot->smaps);
+	free(snapshot->resident);
 	free(snapshot->cgroups);
 	free(snapshot->latency.records);
 	ended_set_release(snapshot->ended);

@@ -312,6 +312,17 @@ struct smaps_record {
 	struct key_values kib;
 };
 
+/*
+ * Resident memory of a process, as stat prints it (field 24): once, whichever of its threads it was read of.
+ * What has no address space (kernel threads, zombies) has no record.
+ */
+struct resident_record {
+	uint32_t tgid;
+	uint64_t start_time; /* of its leader, USER_HZ ticks since boot: whose memory it is */
+	uint64_t bytes;
+	uint64_t read_at; /* CLOCK_BOOTTIME ns */
+};
+
 /* From when on a wait for a CPU or in D is more than the waits that threads have all the time. */
 #define SNAPSHOT_STUCK_AFTER_NS UINT64_C(500000000)
 
@@ -389,6 +400,11 @@ struct snapshot {
 	struct smaps_record *smaps; /* ascending by thread */
 	size_t smaps_count;
 	size_t smaps_capacity;
+
+	struct resident_record *resident; /* ascending by tgid; stays whole when rows are given up */
+	size_t resident_count;
+	size_t resident_capacity;
+	reason_id resident_missing; /* REASON_READ, or why there is none of any process */
 
 	struct cgroup_record *cgroups; /* ascending by path bytes */
 	size_t cgroup_count;
@@ -503,9 +519,12 @@ struct cgroup_record *snapshot_add_cgroup(struct snapshot *snapshot, uint32_t pa
 /* Appends an empty smaps record of a leader and returns it; valid until the next one. */
 struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread);
 
+/* Appends the resident memory of a process, whose leader `thread` is. */
+void snapshot_add_resident(struct snapshot *snapshot, size_t thread, uint64_t bytes, uint64_t read_at_ns);
+
 /*
- * Sorts exceptions, cgroups and smaps records; of those that are repeated the last is kept. Frees what only
- * adding needs. To be called once, at the end.
+ * Sorts exceptions, cgroups, smaps and resident records; of those that are repeated the last is kept. Frees
+ * what only adding needs. To be called once, at the end.
  */
 void snapshot_finish(struct snapshot *snapshot);
 
@@ -578,6 +597,21 @@ uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum
 
 /* The smaps record of a thread, or NULL. */
 const struct smaps_record *snapshot_find_smaps(const struct snapshot *snapshot, size_t thread);
+
+/*
+ * The resident memory of the process of that id whose leader started at that tick, or NULL. `*hint` makes it
+ * quick to ask for one process after the other; 0 at first.
+ */
+const struct resident_record *snapshot_find_resident(const struct snapshot *snapshot, uint32_t tgid,
+						     uint64_t start_time, size_t *hint);
+
+/*
+ * The state of the resident memory of a thread: that of its process, which its leader has and no other
+ * thread.
+ * `*ret_bytes` is set for VALUE_READ, `*ret_reason` for VALUE_UNAVAILABLE. `hint` as above.
+ */
+enum value_state snapshot_resident(const struct snapshot *snapshot, size_t thread, size_t *hint,
+				   uint64_t *ret_bytes, reason_id *ret_reason);
 
 /* The text of a string id. */
 static inline const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)

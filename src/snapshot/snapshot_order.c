@@ -32,6 +32,11 @@ static int compare_smaps(const struct snapshot *snapshot, size_t left, size_t ri
 	return order_u64(snapshot->smaps[left].thread, snapshot->smaps[right].thread);
 }
 
+static int compare_resident(const struct snapshot *snapshot, size_t left, size_t right)
+{
+	return order_u64(snapshot->resident[left].tgid, snapshot->resident[right].tgid);
+}
+
 struct sorting {
 	const struct snapshot *snapshot;
 	comparison *compare;
@@ -90,6 +95,8 @@ void snapshot_finish(struct snapshot *snapshot)
 		      compare_cgroups);
 	sort_elements(snapshot, snapshot->smaps, sizeof(*snapshot->smaps), &snapshot->smaps_count,
 		      compare_smaps);
+	sort_elements(snapshot, snapshot->resident, sizeof(*snapshot->resident), &snapshot->resident_count,
+		      compare_resident);
 	free(snapshot->triple_slots);
 	snapshot->triple_slots = NULL;
 	snapshot->triple_slot_count = snapshot->triples_hashed = 0;

@@ -304,6 +304,20 @@ static uint32_t record_of(struct ended *ended, const struct folding *folding, co
 	return index;
 }
 
+/* The memory that a process gave back at its end which it had when the span began. */
+static void fold_resident(struct ended_record *record, const struct span *span, uint32_t thread, size_t *hint)
+{
+	const struct snapshot *now = span->now;
+	const struct resident_record *before;
+
+	if (now->tid[thread] != now->tgid[thread] || span->from == NULL ||
+	    span->from->resident_missing != REASON_READ)
+		return;
+	before = snapshot_find_resident(span->from, now->tgid[thread], now->start_time[thread], hint);
+	if (before != NULL)
+		fold_slot(record, ENDED_SLOT_RESIDENT, REASON_READ, before->bytes, true);
+}
+
 void ended_fold(struct ended *ended, const struct span *span, const struct ended_set *set,
 		const struct ended_row *rows, size_t count, bool rest_counts)
 {
@@ -316,9 +330,12 @@ void ended_fold(struct ended *ended, const struct span *span, const struct ended
 		.count = count,
 		.rest_counts = rest_counts,
 	};
+	size_t hint = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		folding.records[i] = record_of(ended, &folding, &rows[i]);
+		fold_resident(&ended->records[folding.records[i]], span, rows[i].thread, &hint);
+	}
 	for (int i = 0; i < METRIC_COUNT && count != 0; i++) {
 		if (is_counter(i))
 			fold_metric(ended, &folding, (enum metric)i);

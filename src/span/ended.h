@@ -13,8 +13,9 @@ enum {
 	ENDED_AT_LEAST = 1 << 2, /* some thread's value is less than what it did */
 	ENDED_RECORDS_MAX = 4096,
 	/* Slots of a record: a counter's is its metric, behind them is max(swap-in, thrashing) of each
-	 * thread. */
+	 * thread, and the resident memory of processes at the beginning of the span, bytes. */
 	ENDED_SLOT_OVERLAP = METRIC_COUNT,
+	ENDED_SLOT_RESIDENT,
 	ENDED_SLOTS,
 };
 

@@ -371,6 +371,8 @@ bool column_has_metrics(enum column column)
 	case COLUMN_OPERATION_THREADS:
 	case COLUMN_OPERATION_AGE:
 	case COLUMN_OPERATION_SMAPS:
+	case COLUMN_OPERATION_RESIDENT:
+	case COLUMN_OPERATION_GROWTH:
 	case COLUMN_OPERATION_CGROUP:
 	case COLUMN_OPERATION_HEAP:
 	case COLUMN_OPERATION_LATENCY:
@@ -462,6 +464,8 @@ source_set column_sources(enum column column)
 
 	if (entry->operation == COLUMN_OPERATION_SMAPS)
 		return source_bit(SOURCE_SMAPS_ROLLUP);
+	if (entry->operation == COLUMN_OPERATION_RESIDENT || entry->operation == COLUMN_OPERATION_GROWTH)
+		return source_bit(SOURCE_STAT);
 	if (entry->operation == COLUMN_OPERATION_HEAP)
 		return source_bit(SOURCE_JEMALLOC);
 	/* all else that says who a thread is comes with every round */

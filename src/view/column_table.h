@@ -30,6 +30,8 @@ enum column_operation {
 	COLUMN_OPERATION_AGE,              /* of the oldest thread */
 	COLUMN_OPERATION_BAR,              /* shares of the time of all threads */
 	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
+	COLUMN_OPERATION_RESIDENT,         /* resident memory of processes, by their leaders */
+	COLUMN_OPERATION_GROWTH,           /* of it over the span */
 	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
 	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */

@@ -787,6 +787,156 @@ static void test_movers(void **state)
 	live_end(child);
 }
 
+/* --- the memory of processes --- */
+
+enum {
+	TOUCHED = 32 << 20, /* bytes */
+};
+
+static void *hold(void *argument)
+{
+	atomic_fetch_add(ready, 1);
+	for (;;)
+		pause();
+	return argument;
+}
+
+/* Two threads, and in the second child the leader has gone. */
+static void touch_memory(void *leaves)
+{
+	pthread_t thread;
+
+	if (mmap(NULL, TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) ==
+		    MAP_FAILED ||
+	    pthread_create(&thread, NULL, hold, NULL) != 0)
+		_exit(1);
+	while (leaves != NULL && atomic_load(ready) == 0)
+		live_sleep_ms(5);
+}
+
+/* As the kernel prints it for a thread: field 24, in bytes. */
+static uint64_t printed_resident(pid_t process, pid_t thread)
+{
+	char path[64], text[1024] = "";
+	unsigned long long pages = 0;
+	const char *next;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)process, (int)thread);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	next = strrchr(text, ')');
+	assert_non_null(next);
+	for (int field = 2; field < 24; field++) {
+		next = strchr(next + 1, ' ');
+		assert_non_null(next);
+	}
+	assert_int_equal(sscanf(next, " %llu", &pages), 1);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t captured_resident(const struct snapshot *snapshot, pid_t process, enum value_state expected)
+{
+	const long row = live_row(snapshot, (uint32_t)process, (uint32_t)process);
+	reason_id reason = REASON_READ;
+	uint64_t bytes = 0;
+	size_t hint = 0;
+
+	assert_true(row >= 0);
+	assert_int_equal(snapshot->resident_missing, REASON_READ);
+	assert_int_equal(snapshot_resident(snapshot, (size_t)row, &hint, &bytes, &reason), expected);
+	return bytes;
+}
+
+/* Of processes that sleep it is what stat prints, whichever way it is read, and once for each. */
+static void test_resident(void **state)
+{
+	const enum capture_backend backends[] = {live_backend, CAPTURE_BACKEND_PROCFS};
+	const enum capture_backend chosen = live_backend;
+	const pid_t child = start(touch_memory);
+	const uint32_t kernel_thread = 2;
+
+	(void)state;
+	assert_true(is_ready(1));
+	assert_true(live_wait_for_sleep(child, child));
+	for (size_t i = 0; i < 2; i++) {
+		struct capture *capture;
+		struct snapshot *snapshot;
+		uint64_t bytes;
+
+		live_backend = backends[i];
+		capture = live_open(NULL, 0);
+		snapshot = live_round(capture);
+		bytes = captured_resident(snapshot, child, VALUE_READ);
+		assert_true(bytes >= TOUCHED);
+		assert_int_equal(bytes, printed_resident(child, child));
+		captured_resident(snapshot, getpid(), VALUE_READ);
+		if (live_row(snapshot, kernel_thread, kernel_thread) >= 0)
+			captured_resident(snapshot, (pid_t)kernel_thread, VALUE_ABSENT);
+		for (size_t k = 1; k < snapshot->resident_count; k++)
+			assert_true(snapshot->resident[k - 1].tgid < snapshot->resident[k].tgid);
+		snapshot_release(snapshot);
+		/* a round in which it did not run has it too */
+		snapshot = live_round(capture);
+		assert_int_equal(captured_resident(snapshot, child, VALUE_READ), bytes);
+		snapshot_release(snapshot);
+		capture_close(capture);
+	}
+	live_backend = chosen;
+	live_end(child);
+}
+
+static void leave(void *argument)
+{
+	touch_memory(argument);
+	syscall(SYS_exit, 0); /* of this thread alone */
+}
+
+/* A process whose leader has ended has the memory that its other threads show. */
+static void test_resident_without_leader(void **state)
+{
+	const enum capture_backend backends[] = {live_backend, CAPTURE_BACKEND_PROCFS};
+	const enum capture_backend chosen = live_backend;
+	pid_t child;
+
+	(void)state;
+	atomic_store(ready, 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		leave(&child);
+	}
+	assert_true(is_ready(1));
+	for (size_t i = 0; i < 2; i++) {
+		struct capture *capture;
+		struct snapshot *snapshot = NULL;
+		bool is_zombie = false;
+
+		live_backend = backends[i];
+		capture = live_open((const uint32_t[]){(uint32_t)child}, 1);
+		for (int k = 0; k < 3000 && !is_zombie; k++) {
+			long row;
+
+			snapshot_release(snapshot);
+			snapshot = live_full(capture);
+			row = live_row(snapshot, (uint32_t)child, (uint32_t)child);
+			assert_true(row >= 0);
+			is_zombie = snapshot_value(snapshot, (size_t)row, METRIC_STATE) == 'Z';
+			if (!is_zombie)
+				live_sleep_ms(20);
+		}
+		assert_true(is_zombie);
+		assert_true(captured_resident(snapshot, child, VALUE_READ) >= TOUCHED);
+		snapshot_release(snapshot);
+		capture_close(capture);
+	}
+	live_backend = chosen;
+	live_end(child);
+}
+
 /* --- another task under the same number --- */
 
 static void *execute(void *argument)
@@ -1113,12 +1263,20 @@ static void test_fingerprint(void **state)
 int main(void)
 {
 	const struct CMUnitTest by_bpf[] = {
-		cmocka_unit_test(test_equals_procfs),           cmocka_unit_test(test_scope_bounds_a_pass),
-		cmocka_unit_test(test_scope_follows_a_number),  cmocka_unit_test(test_room_for_delays),
-		cmocka_unit_test(test_no_run_for_nothing),      cmocka_unit_test(test_many_chosen),
-		cmocka_unit_test(test_cgroups_of_movers),       cmocka_unit_test(test_movers),
-		cmocka_unit_test(test_exec_by_a_thread),        cmocka_unit_test(test_failed_pass),
-		cmocka_unit_test(test_failed_pass_is_an_error), cmocka_unit_test(test_refused_latency),
+		cmocka_unit_test(test_equals_procfs),
+		cmocka_unit_test(test_scope_bounds_a_pass),
+		cmocka_unit_test(test_scope_follows_a_number),
+		cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_no_run_for_nothing),
+		cmocka_unit_test(test_many_chosen),
+		cmocka_unit_test(test_cgroups_of_movers),
+		cmocka_unit_test(test_movers),
+		cmocka_unit_test(test_exec_by_a_thread),
+		cmocka_unit_test(test_failed_pass),
+		cmocka_unit_test(test_failed_pass_is_an_error),
+		cmocka_unit_test(test_refused_latency),
+		cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_resident_without_leader),
 	};
 	const struct CMUnitTest pure[] = {
 		cmocka_unit_test(test_times),      cmocka_unit_test(test_states),

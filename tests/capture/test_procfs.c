@@ -101,6 +101,29 @@ static void test_stat_fields(void **state)
 	assert_int_equal(reading.start_time, 22);
 	assert_int_equal(reading.flags, 4194560);
 	assert_false(thread_reading_is_kernel(&reading));
+	assert_true(reading.has_memory && reading.resident_known);
+	assert_int_equal(reading.resident_pages, 24);
+}
+
+/* Fields 23 and 24: a zombie has no address space, and what is cut off says nothing of it. */
+static void test_stat_memory(void **state)
+{
+	struct thread_reading reading;
+
+	(void)state;
+	begin(&reading);
+	assert_true(parse_text(procfs_parse_stat, &reading,
+			       "7 (dead) Z 1 7 7 0 -1 4194560 10 11 12 13 14 15 16 17 -3 -5 9 0 22 0 0 7\n"));
+	assert_true(reading.resident_known && !reading.has_memory);
+	begin(&reading);
+	assert_true(parse_text(procfs_parse_stat, &reading,
+			       "7 (cut) S 1 7 7 0 -1 4194560 10 11 12 13 14 15 16 17 -3 -5 9 0 22 4096"));
+	assert_false(reading.resident_known);
+	begin(&reading);
+	assert_true(
+		parse_text(procfs_parse_stat, &reading,
+			   "7 (odd) S 1 7 7 0 -1 4194560 10 11 12 13 14 15 16 17 -3 -5 9 0 22 4096 -1 7\n"));
+	assert_false(reading.resident_known);
 }
 
 /* The name may hold anything; the last `)` of the whole text ends it. */
@@ -654,6 +677,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat_fields),
+		cmocka_unit_test(test_stat_memory),
 		cmocka_unit_test(test_stat_names),
 		cmocka_unit_test(test_stat_each_field_on_its_own),
 		cmocka_unit_test(test_stat_without_shape),

@@ -90,6 +90,21 @@ static void assert_threads_equal(const struct snapshot *left, const struct snaps
 		assert_key_values_equal(left, &left_smaps->kib, right, &right_smaps->kib);
 }
 
+static void assert_resident_equal(const struct snapshot *left, const struct snapshot *right)
+{
+	/* what is in no `ctop` object comes back as unknown */
+	if (!left->provenance.present || left->resident_count == 0)
+		return;
+	assert_int_equal(left->resident_missing, right->resident_missing);
+	assert_int_equal(left->resident_count, right->resident_count);
+	for (size_t i = 0; i < left->resident_count; i++) {
+		assert_int_equal(left->resident[i].tgid, right->resident[i].tgid);
+		assert_true(left->resident[i].start_time == right->resident[i].start_time);
+		assert_true(left->resident[i].bytes == right->resident[i].bytes);
+		assert_true(right->resident[i].read_at == right->provenance.boottime_ns);
+	}
+}
+
 static void assert_u64_equal(const struct optional_u64 *left, const struct optional_u64 *right)
 {
 	assert_int_equal(left->present, right->present);
@@ -384,6 +399,7 @@ void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *
 	for (size_t i = 0; i < left->thread_count; i++)
 		assert_threads_equal(left, right, i);
 	assert_int_equal(left->smaps_count, right->smaps_count);
+	assert_resident_equal(left, right);
 	assert_int_equal(left->cgroup_count, right->cgroup_count);
 	for (size_t i = 0; i < left->cgroup_count; i++)
 		assert_cgroups_equal(left, right, i);

@@ -103,6 +103,31 @@ static void test_waits(void **state)
 	snapshot_release(snapshot);
 }
 
+/* The memory of a process is written with its leader, also next to a process that is alike. */
+static void test_resident(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	snapshot->provenance.present = true;
+	snapshot->resident_missing = REASON_READ;
+	for (uint32_t process = 1; process < 6; process++) {
+		for (uint32_t thread = 0; thread < 3; thread++) {
+			const size_t row = snapshot_add_thread(snapshot, process * 10, process * 10 + thread);
+
+			snapshot_column(snapshot, METRIC_STATE)[row] = 'S';
+			/* one has none, and two have as much */
+			if (thread == 0 && process != 3)
+				snapshot_add_resident(snapshot, row,
+						      process == 5 ? UINT64_MAX : process / 2 * 4096, 0);
+		}
+	}
+	snapshot_intern_triple(snapshot, (struct triple){0});
+	snapshot_finish(snapshot);
+	check_round_trip(snapshot);
+	snapshot_release(snapshot);
+}
+
 static void test_empty_snapshot(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -568,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_everything_of_the_format),
 		cmocka_unit_test(test_everything_of_ctop),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_resident),
 		cmocka_unit_test(test_empty_snapshot),
 		cmocka_unit_test(test_every_member_of_ctop_is_written),
 		cmocka_unit_test(test_second_round_trip),

@@ -205,7 +205,7 @@ static void test_scroll_right(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	assert_int_equal(pty_find(&pty, "MIGR/s", NULL), -1);
-	for (int i = 0; i < 13; i++)
+	for (int i = 0; i < 14; i++)
 		pty_type(&pty, "\033OC");
 	pty_wait_text(&pty, "MIGR/s");
 	pty_wait_text(&pty, "CPU%v");

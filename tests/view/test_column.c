@@ -35,14 +35,12 @@ static void test_tabs(void **state)
 	(void)state;
 	assert_titles(TAB_OVERVIEW, false, 80, none,
 		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s");
-	assert_titles(
-		TAB_OVERVIEW, false, 120, none,
-		"THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITED% ALLOC/s FAULT/s MIGR/s "
-		"LONG");
-	assert_titles(
-		TAB_OVERVIEW, false, 140, none,
-		"THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITED% ALLOC/s FAULT/s MIGR/s "
-		"LONG BORN/s ENDED/s");
+	assert_titles(TAB_OVERVIEW, false, 120, none,
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% ALLOC/s "
+		      "FAULT/s");
+	assert_titles(TAB_OVERVIEW, false, 140, none,
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% ALLOC/s FAULT/s "
+		      "MIGR/s BORN/s ENDED/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
 		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY WAITING AGE WAITED% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s");
@@ -61,9 +59,9 @@ static void test_tabs(void **state)
 	assert_titles(TAB_IO, false, 80, none, "THR READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO%");
 	assert_titles(TAB_IO, true, 0, none,
 		      "READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO% CANC/s DISK IOWT% AVGIO BLOCK%");
-	assert_titles(TAB_MEMORY, false, 80, none, "THR MINF/s MAJF/s PEAK SWPIN% THRASH% RECLAIM% COMPACT%");
+	assert_titles(TAB_MEMORY, false, 80, none, "THR RSS RSS/s MINF/s MAJF/s PEAK SWPIN% THRASH%");
 	assert_titles(TAB_MEMORY, true, 0, none,
-		      "MINF/s MAJF/s PEAK SWPIN% THRASH% RECLAIM% COMPACT% COW% PEAKVM RSS PSS SWAP");
+		      "RSS RSS/s MINF/s MAJF/s PEAK SWPIN% THRASH% PSS SWAP RECLAIM% COMPACT% COW% PEAKVM");
 	assert_titles(TAB_HEAP, false, 80, none, "THR PROCS SEEN ALLOC/s FREED/s NET/s LIVE TOTAL");
 	assert_titles(TAB_HEAP, true, 0, none, "ALLOC/s FREED/s NET/s LIVE TOTAL LAYOUT");
 	assert_titles(TAB_CGROUP, false, 80, none, "THR CGCPU% CPULIM THROT% THROT/s MEM MEMMAX PIDS OOM");
@@ -90,11 +88,11 @@ static void test_narrow(void **state)
 /* Every set fits with a name of 13 cells and more. */
 static void test_widths(void **state)
 {
-	static const int screens[] = {80, 120, 140};
+	static const int screens[] = {80, 120, 140, 160};
 
 	(void)state;
 	for (int tab = 0; tab < TAB_ALL; tab++) {
-		for (size_t s = 0; s < 3; s++) {
+		for (size_t s = 0; s < 4; s++) {
 			enum column columns[COLUMN_TOTAL];
 			size_t count = column_list((enum tab)tab, false, screens[s], COLUMN_COUNT, columns);
 			enum column all[COLUMN_TOTAL];
@@ -103,7 +101,7 @@ static void test_widths(void **state)
 			for (size_t i = 0; i < count; i++)
 				used += 1 + column_width(columns[i]);
 			assert_in_range(used, 14, screens[s]);
-			if (s == 2)
+			if (s == 3)
 				assert_int_equal(count,
 						 column_list((enum tab)tab, false, 0, COLUMN_COUNT, all));
 		}
@@ -309,7 +307,7 @@ static void test_needs(void **state)
 	assert_true(needed & source_bit(SOURCE_SCHEDSTAT));
 	assert_false(needed & source_bit(SOURCE_IO));
 	assert_false(cgroup_records || smaps);
-	view.filter = filter_parse("read > 0 and rss > 1M", NULL);
+	view.filter = filter_parse("read > 0 and pss > 1M", NULL);
 	view.sort = COLUMN_CGMEM;
 	view_needs(&view, &needed, &cgroup_records, &smaps);
 	assert_true(needed & source_bit(SOURCE_IO));
@@ -341,7 +339,7 @@ static void test_needs_of_long_filter(void **state)
 	view_initialise(&view);
 	for (int i = 0; i < 2 * COLUMN_TOTAL; i++)
 		buffer_append_text(&text, "cpu > 0 and ");
-	buffer_append_text(&text, "rss > 1M");
+	buffer_append_text(&text, "pss > 1M");
 	view.filter = filter_parse(text.data, NULL);
 	view_needs(&view, &needed, &cgroup_records, &smaps);
 	assert_true(smaps);
