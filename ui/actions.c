@@ -71,9 +71,10 @@ static void sort_by(struct ui *ui)
 		enum action action;
 		enum column column;
 	} columns[] = {
-		{ACTION_SORT_CPU, COLUMN_CPU},         {ACTION_SORT_LOST, COLUMN_LOST},
-		{ACTION_SORT_MEMORY, COLUMN_MWAIT},    {ACTION_SORT_READ_WRITE, COLUMN_RW},
-		{ACTION_SORT_ALLOCATED, COLUMN_ALLOC}, {ACTION_SORT_NAME, COLUMN_COUNT},
+		{ACTION_SORT_CPU, COLUMN_CPU},       {ACTION_SORT_LOST, COLUMN_LOST},
+		{ACTION_SORT_MEMORY, COLUMN_RSS},    {ACTION_SORT_MEMORY_WAIT, COLUMN_MWAIT},
+		{ACTION_SORT_READ_WRITE, COLUMN_RW}, {ACTION_SORT_ALLOCATED, COLUMN_ALLOC},
+		{ACTION_SORT_NAME, COLUMN_COUNT},
 	};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
@@ -316,6 +317,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_SORT_CPU] = sort_by,
 	[ACTION_SORT_LOST] = sort_by,
 	[ACTION_SORT_MEMORY] = sort_by,
+	[ACTION_SORT_MEMORY_WAIT] = sort_by,
 	[ACTION_SORT_READ_WRITE] = sort_by,
 	[ACTION_SORT_ALLOCATED] = sort_by,
 	[ACTION_SORT_NAME] = sort_by,

@@ -53,6 +53,8 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
 	}
 	resorted = navigate_follow_scheduler(ui);
+	if (session_round_count(ui->session) == 1)
+		navigate_check_options(ui);
 	screen_list_refresh(ui);
 	/* rows that are sorted for the first time: a cursor that was not moved goes to the first of them */
 	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
@@ -231,6 +233,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (options->before != NULL)
 		screen_comparison_begin(&ui);
 	(void)navigate_follow_scheduler(&ui);
+	navigate_check_options(&ui);
 	screen_list_refresh(&ui);
 	navigate_tell_host(&ui);
 	if (options->notice != NULL)

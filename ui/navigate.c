@@ -247,10 +247,41 @@ void navigate_right(struct ui *ui)
 	list_mark_right(&ui->list);
 }
 
+/* Says why nothing can be sorted or filtered by a column; false where that is not so. */
+static bool refuse(struct ui *ui, unsigned int column)
+{
+	struct buffer words = {0};
+	bool refused;
+
+	/* what a comparison is of was read at another time */
+	if (ui->comparison != NULL || column >= COLUMN_TOTAL || column == COLUMN_COUNT)
+		return false;
+	refused = session_refuse_column(ui->session, &ui->view, (enum column)column, &words);
+	if (refused)
+		screen_message(ui, STYLE_ERROR, "%s", words.data);
+	buffer_release(&words);
+	return refused;
+}
+
+void navigate_check_options(struct ui *ui)
+{
+	struct view *view = &ui->view;
+
+	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
+		if (refuse(ui, filter_column(view->filter, i)))
+			break;
+	}
+	if (!view->sort_chosen || view->sort_by_name || !refuse(ui, view->sort))
+		return;
+	view_forget_sort(view);
+}
+
 void navigate_sort(struct ui *ui, unsigned int column)
 {
 	struct view *view = &ui->view;
 
+	if (refuse(ui, column))
+		return;
 	view->sort_by_name = column == COLUMN_COUNT;
 	view->sort_chosen = true;
 	/* words from A on, numbers from the largest down */
@@ -271,9 +302,15 @@ void navigate_focus(struct ui *ui, enum column column)
 void navigate_sort_neighbour(struct ui *ui)
 {
 	const struct table *table = ui->table;
+	const long step = ui->action == ACTION_SORT_LEFT ? -1 : 1;
 	long column = table->sort_column == SIZE_MAX ? -1 : (long)table->sort_column;
 
-	column += ui->action == ACTION_SORT_LEFT ? -1 : 1;
+	/* over what cannot be read: it is no order, and would be in the way of the next */
+	do {
+		column += step;
+	} while (column >= 0 && column < (long)table->column_count && ui->comparison == NULL &&
+		 session_why_unavailable(ui->session, &ui->view, (enum column)table->columns[column].column,
+					 NULL));
 	if (column >= -1 && column < (long)table->column_count)
 		navigate_sort(ui, column == -1 ? COLUMN_COUNT : table->columns[column].column);
 }
@@ -293,6 +330,12 @@ void navigate_filter(struct ui *ui, const char *text)
 		filter = filter_parse(text, &error);
 		if (filter == NULL) {
 			screen_message(ui, STYLE_ERROR, "%s", error.text);
+			return;
+		}
+	}
+	for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++) {
+		if (refuse(ui, filter_column(filter, i))) {
+			filter_release(filter);
 			return;
 		}
 	}

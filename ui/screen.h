@@ -204,7 +204,16 @@ void navigate_kernel_threads(struct ui *ui);
 bool navigate_follow_scheduler(struct ui *ui);
 void navigate_right(struct ui *ui);
 
-/* Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. */
+/*
+ * After the first round: says that the order or the filter of the command line cannot be read here, and sorts
+ * as the tab does instead.
+ */
+void navigate_check_options(struct ui *ui);
+
+/*
+ * Sorts by a column of the table, by its id, or by the name where that is COLUMN_COUNT. A column that cannot
+ * be read here is refused with what would help, and the order stays.
+ */
 void navigate_sort(struct ui *ui, unsigned int column);
 void navigate_sort_neighbour(struct ui *ui); /* by ui->action */
 void navigate_reverse(struct ui *ui);

@@ -15,8 +15,7 @@ static const struct table_column evidence_columns[EVIDENCE_COUNT] = {
 	[EVIDENCE_REMEDY] = {.name = "remedy", .title = "REMEDY", .left = true, .width = 24},
 };
 
-/* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
-static enum feature lost_feature(enum source source, reason_id reason)
+enum feature evidence_feature(enum source source, reason_id reason)
 {
 	const struct source_entry *entry = &sources[source];
 
@@ -31,7 +30,7 @@ static enum feature lost_feature(enum source source, reason_id reason)
 /* What helps: where a source comes with another one that is missing, that of the other one. */
 static const char *find_remedy(const struct snapshot *now, enum source source, reason_id reason)
 {
-	const enum feature feature = lost_feature(source, reason);
+	const enum feature feature = evidence_feature(source, reason);
 
 	if (feature != FEATURE_NONE)
 		return now->provenance.features[feature_cause(now->provenance.features, feature)].remedy;

@@ -35,6 +35,9 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
  */
 void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text);
 
+/* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
+enum feature evidence_feature(enum source source, reason_id reason);
+
 /* --- evidence_heap.c, for evidence_table() --- */
 
 /* A row of what was read and missed; its texts outlive the table. */

@@ -107,6 +107,19 @@ static bool is_sum(const struct cgroup_field_entry *field)
 	       cgroup_record_fields[field->from].merge == CGROUP_MERGE_SUM;
 }
 
+reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field)
+{
+	const enum cgroup_file file = file_of(&cgroup_fields[field]);
+	reason_id reason = REASON_READ;
+
+	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
+		reason = snapshot->cgroups[i].missing[file];
+		if (reason == REASON_READ)
+			break;
+	}
+	return reason;
+}
+
 bool reduce_cgroup_is_rate(int field)
 {
 	return cgroup_fields[field].kind == CGROUP_FIELD_RATE;

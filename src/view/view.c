@@ -60,6 +60,12 @@ void view_set_tab(struct view *view, enum tab tab)
 		view->sort = first_sort(view, tab);
 }
 
+void view_forget_sort(struct view *view)
+{
+	view->sort_chosen = view->sort_ascending = view->sort_by_name = false;
+	view->sort = first_sort(view, view->tab);
+}
+
 /* A field on the tab Scx, with what puts it in order. */
 struct placed_field {
 	size_t place, index;

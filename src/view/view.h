@@ -101,6 +101,9 @@ void view_release(struct view *view);
 /* Goes to a tab, and to its own sort column unless the user has chosen one. */
 void view_set_tab(struct view *view, enum tab tab);
 
+/* Sorts as the tab does, as if the user had not chosen. */
+void view_forget_sort(struct view *view);
+
 /*
  * Shows the fields of a scheduler on the tab Scx, NULL for none: those that are known to matter first, then
  * in the order of its type. The tab is sorted by the first of them until the user chooses; the choice of a

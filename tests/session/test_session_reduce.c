@@ -395,14 +395,126 @@ static void test_smaps(void **state)
 	session_release(session);
 }
 
+/* Resident memory: once for each process, where its leader is. */
+static void fill_resident(struct snapshot *snapshot, int round)
+{
+	const uint64_t grown = (uint64_t)round << 20;
+	const size_t kernel = fixture_thread(snapshot, 2, 2, "kthreadd", "kthreadd", 0);
+
+	snapshot->resident_missing = REASON_READ;
+	snapshot->thread_flags[kernel] |= THREAD_KERNEL;
+	snapshot_add_resident(snapshot, fixture_thread(snapshot, 10, 10, "p", "p", 1), (4 << 20) + grown, 0);
+	fixture_thread(snapshot, 10, 15, "p", "worker", 1);
+	snapshot_add_resident(snapshot, fixture_thread(snapshot, 20, 20, "p", "p", 1), 2 << 20, 0);
+	fixture_thread(snapshot, 21, 21, "zombie", "zombie", 1);
+	/* one ends, another comes; the number of a third is used again */
+	if (round == 0)
+		snapshot_add_resident(snapshot, fixture_thread(snapshot, 30, 30, "q", "q", 1), 6 << 20, 0);
+	else
+		snapshot_add_resident(snapshot, fixture_thread(snapshot, 31, 31, "q", "q", 101), 2 << 20, 0);
+	snapshot_add_resident(snapshot,
+			      fixture_thread(snapshot, 40, 40, "again", "again", round == 0 ? 1 : 101),
+			      round == 0 ? 5 << 20 : 1 << 20, 0);
+	/* of one of the processes the file was not read */
+	snapshot_source_reasons(
+		snapshot, SOURCE_STAT)[fixture_thread(snapshot, 50, 50, "r", "r", 1)] = REASON_OVER_BUDGET;
+	snapshot_add_resident(snapshot, fixture_thread(snapshot, 51, 51, "r", "r", 1), 3 << 20, 0);
+}
+
+static void test_resident(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_resident);
+	struct table *table = fixture_table(session, TAB_MEMORY, VIEW_MODE_RATE);
+	struct view view;
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "p", COLUMN_RSS), "7.0M");
+	assert_string_equal(fixture_shown(table, "p", COLUMN_GROWTH), "512K");
+	assert_string_equal(fixture_shown(table, "kthreadd", COLUMN_RSS), "-");
+	assert_string_equal(fixture_shown(table, "zombie", COLUMN_RSS), "-");
+	/* what the group has less what it had: 2 and 6, 1 and 5 MiB, in 2 s */
+	assert_string_equal(fixture_shown(table, "q", COLUMN_RSS), "2.0M");
+	assert_string_equal(fixture_shown(table, "q", COLUMN_GROWTH), "-2.0M");
+	assert_string_equal(fixture_shown(table, "again", COLUMN_GROWTH), "-2.0M");
+	assert_string_equal(fixture_shown(table, "r", COLUMN_RSS), "≥3.0M");
+	assert_string_equal(fixture_shown(table, "r", COLUMN_GROWTH), "·");
+	table_release(table);
+	table = fixture_table(session, TAB_MEMORY, VIEW_MODE_BASE);
+	assert_string_equal(fixture_shown(table, "q", COLUMN_GROWTH), "-4.0M");
+	assert_string_equal(fixture_shown(table, "p", COLUMN_GROWTH), "1.0M");
+	table_release(table);
+	view_initialise(&view);
+	view.tab = TAB_MEMORY;
+	view.level = VIEW_LEVEL_THREADS;
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "worker", COLUMN_RSS), "-");
+	table_release(table);
+	session_release(session);
+}
+
+/* A number that no thread of this host can have is not one to sort by; one that a round left out is. */
+static void fill_refused(struct snapshot *snapshot, int round)
+{
+	fixture_thread(snapshot, 10, 10, "p", "p", 1);
+	fixture_set(snapshot, 0, METRIC_RUN_TIME_NS, MS(10) * (uint64_t)(round + 1));
+	snapshot->resident_missing = REASON_READ;
+	snapshot->default_reason[SOURCE_DELAYS] = REASON_SWITCHED_OFF;
+	snapshot->default_reason[SOURCE_SCHEDSTATS] = REASON_NOT_IN_KERNEL;
+	snapshot->default_reason[SOURCE_IO] = REASON_NOT_READ;
+	snapshot->metric_reason[METRIC_IRQ_DELAY_TOTAL_NS] = REASON_NOT_IN_KERNEL;
+	snapshot->provenance.features[FEATURE_DELAYS] = (struct feature_result){
+		FEATURE_STATE_OFF, REASON_SWITCHED_OFF, NULL, "sysctl kernel.task_delayacct=1"};
+}
+
+static void assert_refused(const struct session *session, enum column column, const char *expected)
+{
+	struct buffer words = {0};
+	struct view view;
+	bool refused;
+
+	view_initialise(&view);
+	refused = session_refuse_column(session, &view, column, &words);
+	assert_int_equal(refused, expected != NULL);
+	assert_int_equal(session_why_unavailable(session, &view, column, NULL), refused);
+	assert_string_equal(words.length != 0 ? words.data : "", expected != NULL ? expected : "");
+	buffer_release(&words);
+}
+
+static void test_refused_columns(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	assert_refused(session, COLUMN_MWAIT, NULL); /* nobody knows yet */
+	session_release(session);
+	session = fixture_two_rounds(fill_refused);
+	assert_refused(session, COLUMN_CPU, NULL);
+	assert_refused(session, COLUMN_THR, NULL);
+	assert_refused(session, COLUMN_RSS, NULL);
+	assert_refused(session, COLUMN_READ, NULL);
+	assert_refused(session, COLUMN_LOST, NULL); /* waits for a CPU are known */
+	assert_refused(session, COLUMN_COUNT, NULL);
+	assert_refused(session, COLUMN_MWAIT,
+		       "MWAIT% cannot be read: delay accounting is off; sysctl kernel.task_delayacct=1");
+	assert_refused(session, column_of_metric(METRIC_BLKIO_DELAY_TOTAL_NS),
+		       "BLKIO% cannot be read: delay accounting is off; sysctl "
+		       "kernel.task_delayacct=1");
+	assert_refused(session, COLUMN_IRQ,
+		       "IRQ% cannot be read: interrupt time accounting: not in this kernel");
+	assert_refused(session, COLUMN_AVGWT,
+		       "AVGWT cannot be read: scheduler statistics: not in this kernel");
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),   cmocka_unit_test(test_delays),
-		cmocka_unit_test(test_full_bar), cmocka_unit_test(test_frozen),
-		cmocka_unit_test(test_ratios),   cmocka_unit_test(test_present),
-		cmocka_unit_test(test_cgroups),  cmocka_unit_test(test_moves_between_cgroups),
-		cmocka_unit_test(test_smaps),
+		cmocka_unit_test(test_states),          cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_full_bar),        cmocka_unit_test(test_frozen),
+		cmocka_unit_test(test_ratios),          cmocka_unit_test(test_present),
+		cmocka_unit_test(test_cgroups),         cmocka_unit_test(test_moves_between_cgroups),
+		cmocka_unit_test(test_smaps),           cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_refused_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

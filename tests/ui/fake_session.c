@@ -403,6 +403,30 @@ void session_explain_member(struct session *session, const struct view *view, co
 	buffer_append_format(ret_lines, "Explanation of %s.\nRow %.*s.\n", name, (int)key_length, key);
 }
 
+/* Without delay accounting ("off delays") nobody knows what was waited for. */
+bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
+			     struct buffer *words)
+{
+	const bool is_delay = column == COLUMN_MWAIT || column == COLUMN_BLKIO || column == COLUMN_IRQ;
+
+	(void)view;
+	if (!is_delay || session->now == NULL ||
+	    session->now->provenance.features[FEATURE_DELAYS].state != FEATURE_STATE_OFF)
+		return false;
+	if (words != NULL)
+		buffer_append_text(words, "delay accounting is off; sysctl kernel.task_delayacct=1");
+	return true;
+}
+
+bool session_refuse_column(const struct session *session, const struct view *view, enum column column,
+			   struct buffer *words)
+{
+	if (!session_why_unavailable(session, view, column, NULL))
+		return false;
+	buffer_append_format(words, "%s cannot be read: ", column_title(column, (int)view->mode));
+	return session_why_unavailable(session, view, column, words);
+}
+
 struct table *evidence_table(const struct snapshot *snapshot)
 {
 	static const char *const titles[] = {"READ", "MISSED", "WHY", "REMEDY"};

@@ -220,6 +220,26 @@ static struct table *make_table(struct batch *batch, const struct view *view)
 	return session_table(batch->session, view);
 }
 
+/* Says once that the order or the filter is of what cannot be read here. */
+static void check_options(struct batch *batch)
+{
+	struct view *view = &batch->view;
+	struct buffer words = {0};
+
+	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
+		buffer_clear(&words);
+		if (session_refuse_column(batch->session, view, filter_column(view->filter, i), &words))
+			command_note("the filter: %s", words.data);
+	}
+	buffer_clear(&words);
+	if (view->sort_chosen && !view->sort_by_name &&
+	    session_refuse_column(batch->session, view, view->sort, &words)) {
+		view_forget_sort(view);
+		command_note("%s; sorted by %s", words.data, column_title(view->sort, (int)view->mode));
+	}
+	buffer_release(&words);
+}
+
 static int print_round(struct batch *batch, struct error *error)
 {
 	struct view living = batch->view;
@@ -272,6 +292,8 @@ static int run_rounds(struct batch *batch, struct error *error)
 		if (result < 0)
 			return result;
 		follow_scheduler(batch);
+		if (session_round_count(batch->session) == 1)
+			check_options(batch);
 		/* the first one may have waited for executables to be resolved */
 		if (session_round_count(batch->session) == 1)
 			deadline_ns = clock_ns(CLOCK_MONOTONIC);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns that cannot have a number here, and why. */
+#include "session_internal.h"
+
+#include "evidence/evidence.h"
+#include "view/column_table.h"
+
+/* Why something cannot be read; `feature` would tell the remedy, FEATURE_NONE for none. */
+struct refusal {
+	reason_id reason; /* REASON_READ: it can */
+	enum feature feature;
+};
+
+/* Whether a reason holds until something is changed, not only in this round or for this thread. */
+static bool is_lasting(reason_id reason)
+{
+	switch (reason) {
+	case REASON_NOT_PERMITTED:
+	case REASON_NOT_IN_KERNEL:
+	case REASON_SWITCHED_OFF:
+	case REASON_OFF_AT_FORK:
+	case REASON_OTHER_NAMESPACE:
+	case REASON_NEEDS_STOP:
+	case REASON_NOT_IN_FILE:
+	case REASON_NOT_BUILT:
+	case REASON_OTHER_BACKEND:
+		return true;
+	default:
+		return reason >= REASON_COUNT; /* of another program's file */
+	}
+}
+
+static struct refusal refusal_of(enum source source, reason_id reason)
+{
+	if (!is_lasting(reason))
+		return (struct refusal){.feature = FEATURE_NONE};
+	/* nothing that is done here adds to a file */
+	if (source == SOURCE_NONE || reason == REASON_NOT_IN_FILE || reason >= REASON_COUNT)
+		return (struct refusal){reason, FEATURE_NONE};
+	return (struct refusal){reason, evidence_feature(source, reason)};
+}
+
+/* Of a source that was read of no thread, as most threads have it. */
+static struct refusal refusal_of_source(const struct snapshot *now, enum source source)
+{
+	const struct tally *tally = now->provenance.tallies != NULL ? &now->provenance.tallies[source] : NULL;
+	struct tally own;
+	reason_id reason = REASON_READ;
+	uint64_t most = 0;
+
+	if (tally == NULL) {
+		snapshot_tally(now, source, &own);
+		tally = &own;
+	}
+	if (tally->read != 0)
+		return (struct refusal){.feature = FEATURE_NONE};
+	for (unsigned int i = 1; i <= UINT8_MAX; i++) {
+		/* what may be read later has not been refused */
+		if (tally->missed[i] != 0 && !is_lasting((reason_id)i))
+			return (struct refusal){.feature = FEATURE_NONE};
+		if (tally->missed[i] > most) {
+			most = tally->missed[i];
+			reason = (reason_id)i;
+		}
+	}
+	return refusal_of(source, reason);
+}
+
+/* Of a metric that is missing although its source may be there. */
+static struct refusal refusal_of_reason(enum metric metric, reason_id reason)
+{
+	const bool is_irq = metric >= METRIC_IRQ_DELAY_COUNT && metric <= METRIC_IRQ_DELAY_MIN_NS;
+
+	return (struct refusal){reason, is_irq ? FEATURE_IRQ_DELAY : FEATURE_NONE};
+}
+
+static struct refusal refusal_of_metric(const struct snapshot *now, enum metric metric)
+{
+	const enum source source = now->metric_source[metric];
+	struct refusal refusal = {.feature = FEATURE_NONE};
+
+	/* files of other programs have flags, by which each thread is judged */
+	if (metric == METRIC_THREAD_COUNT || !now->provenance.present || source == SOURCE_NONE)
+		return refusal;
+	if (is_lasting(now->metric_reason[metric]))
+		refusal = refusal_of_reason(metric, now->metric_reason[metric]);
+	else
+		refusal = refusal_of_source(now, source);
+	if (refusal.reason == REASON_READ && sources[source].part_of != SOURCE_NONE)
+		return refusal_of_source(now, sources[source].part_of);
+	return refusal;
+}
+
+/* Of several numbers: of ratios one that is missing is enough, of sums all have to be. */
+static struct refusal refusal_of_metrics(const struct snapshot *now, const struct column_entry *entry)
+{
+	const bool any = entry->operation == COLUMN_OPERATION_QUOTIENT ||
+			 entry->operation == COLUMN_OPERATION_SHARE ||
+			 entry->operation == COLUMN_OPERATION_DIFFERENCE ||
+			 entry->operation == COLUMN_OPERATION_NET;
+	struct refusal refusal = {.feature = FEATURE_NONE};
+
+	for (size_t i = 0; i < entry->input_count; i++) {
+		refusal = refusal_of_metric(now, (enum metric)entry->inputs[i]);
+		if ((refusal.reason != REASON_READ) == any)
+			return refusal;
+	}
+	return refusal;
+}
+
+static struct refusal refusal_of_feature(const struct snapshot *now, enum feature feature)
+{
+	const struct feature_result *result = &now->provenance.features[feature];
+	struct refusal refusal = {.feature = feature};
+
+	if (now->provenance.present && result->state == FEATURE_STATE_OFF &&
+	    is_lasting((reason_id)result->reason))
+		refusal.reason = (reason_id)result->reason;
+	return refusal;
+}
+
+/* Of how many threads ended: the number of those that did is counted by rounds since the base. */
+static struct refusal refusal_of_lives(const struct snapshot *now, const struct view *view,
+				       enum life_event event)
+{
+	if (event == LIFE_BEGAN || view->mode == VIEW_MODE_BASE || now->ended != NULL)
+		return (struct refusal){.feature = FEATURE_NONE};
+	return refusal_of_feature(now, FEATURE_EXITS);
+}
+
+static struct refusal refusal_of_resident(const struct snapshot *now)
+{
+	struct refusal refusal = {.feature = FEATURE_NONE};
+
+	if (now->resident_missing != REASON_READ && now->smaps_count == 0)
+		refusal = refusal_of(SOURCE_NONE, now->resident_missing);
+	return refusal;
+}
+
+static struct refusal refusal_of_column(const struct session *session, const struct view *view,
+					enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+	const struct snapshot *now = session->now;
+
+	switch (entry->operation) {
+	case COLUMN_OPERATION_SMAPS:
+		return refusal_of_source(now, SOURCE_SMAPS_ROLLUP);
+	case COLUMN_OPERATION_RESIDENT:
+	case COLUMN_OPERATION_GROWTH:
+		return refusal_of_resident(now);
+	case COLUMN_OPERATION_HEAP:
+		return refusal_of_source(now, SOURCE_JEMALLOC);
+	case COLUMN_OPERATION_LATENCY:
+		return refusal_of_feature(now, FEATURE_LATENCY);
+	case COLUMN_OPERATION_LIVES:
+		return refusal_of_lives(now, view, (enum life_event)entry->inputs[0]);
+	case COLUMN_OPERATION_CGROUP:
+		return refusal_of(SOURCE_CGROUP, reduce_cgroup_missing(now, entry->inputs[0]));
+	case COLUMN_OPERATION_THREADS:
+	case COLUMN_OPERATION_AGE:
+	case COLUMN_OPERATION_SCX:
+	case COLUMN_OPERATION_BAR:
+		return (struct refusal){.feature = FEATURE_NONE};
+	default:
+		return refusal_of_metrics(now, entry);
+	}
+}
+
+/* "delay accounting is off; sysctl kernel.task_delayacct=1" */
+static void append_words(const struct snapshot *now, struct refusal refusal, struct buffer *words)
+{
+	const struct feature_result *results = now->provenance.features;
+	enum feature cause = refusal.feature;
+
+	if (cause == FEATURE_NONE) {
+		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
+		return;
+	}
+	/* what this kernel does not have no switch of another feature brings */
+	if (refusal.reason != REASON_NOT_IN_KERNEL)
+		cause = feature_cause(results, cause);
+	if (refusal.reason == REASON_SWITCHED_OFF)
+		buffer_append_format(words, "%s is off", features[cause].words);
+	else
+		buffer_append_format(words, "%s: %s", features[cause].words,
+				     snapshot_reason_words(now, refusal.reason));
+	if (results[cause].remedy != NULL)
+		buffer_append_format(words, "; %s", results[cause].remedy);
+}
+
+bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
+			     struct buffer *words)
+{
+	struct refusal refusal;
+
+	if (session->now == NULL || column >= COLUMN_TOTAL || column == COLUMN_COUNT)
+		return false;
+	refusal = refusal_of_column(session, view, column);
+	if (refusal.reason == REASON_READ)
+		return false;
+	if (words != NULL)
+		append_words(session->now, refusal, words);
+	return true;
+}
+
+bool session_refuse_column(const struct session *session, const struct view *view, enum column column,
+			   struct buffer *words)
+{
+	if (!session_why_unavailable(session, view, column, NULL))
+		return false;
+	buffer_append_format(words, "%s cannot be read: ", column_title(column, (int)view->mode));
+	return session_why_unavailable(session, view, column, words);
+}
