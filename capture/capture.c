@@ -195,6 +195,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->heap.allow_stop = options->allow_stop;
 	capture->heap.patience_ns = options->heap_patience_ns;
 	capture->heap.hurry = options->hurry;
+	capture->progress = options->progress;
 	heap_open(capture, options->resolver);
 	return 0;
 }

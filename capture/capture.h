@@ -42,7 +42,9 @@ struct capture_options {
 	bool latency_later;        /* not before capture_load_latency(), which loads what it takes */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
-	struct scx_choice scx;     /* the user's choice of contexts; its texts outlive the capture */
+	/* May be NULL: of how many threads the files have been read in the capture under way. */
+	atomic_uint *progress;
+	struct scx_choice scx; /* the user's choice of contexts; its texts outlive the capture */
 	/* How a sched_ext scheduler is found that began to run later; NULL: with the rights of the caller. */
 	scx_watch_rights *scx_rights;
 	/*

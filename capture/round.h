@@ -208,6 +208,7 @@ struct capture {
 	struct runnable_watch runnable;
 	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last check that found delay accounting off */
 
+	atomic_uint *progress;               /* of the options */
 	struct buffer text;                  /* of the file being read */
 	unsigned char *affinity, *last_mask; /* CPU masks of sched_getaffinity(2) */
 	size_t affinity_size;

@@ -66,7 +66,12 @@ int round_read_needed(struct round *round)
 			if (process->cgroup != NULL && round->snapshot->tid[row] == process->tgid &&
 			    (round->states[row].flags & ROW_NEW) != 0)
 				process_forget(process);
-			if (row % 1024 == 0 && round_is_cancelled(round))
+			if (row % 1024 != 0)
+				continue;
+			if (capture->progress != NULL)
+				atomic_store_explicit(capture->progress, (unsigned int)row,
+						      memory_order_relaxed);
+			if (round_is_cancelled(round))
 				return -ECANCELED;
 		}
 		round_read_cgroups(round, process, tasks, due);

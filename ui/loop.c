@@ -47,6 +47,8 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		return;
 	}
 	session_add_round(ui->session, snapshot);
+	if (session_round_count(ui->session) > 1)
+		screen_preview_release(ui);
 	screen_comparison_take_round(ui);
 	if (is_base) {
 		session_set_base(ui->session);
@@ -64,12 +66,25 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	ui->quit |= rounds_done(ui);
 }
 
+/* The screen has nothing to show, nor will it have. */
+static void fail(struct ui *ui, struct ui_event *event)
+{
+	free(ui->failure);
+	ui->failure = event->message;
+	event->message = NULL;
+	ui->quit = true;
+}
+
 static void take_events(struct ui *ui)
 {
 	struct ui_event event;
 
 	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
-		if (event.snapshot != NULL)
+		if (event.kind == UI_EVENT_PREVIEW)
+			screen_preview_take(ui, &event);
+		else if (event.kind == UI_EVENT_FAILED)
+			fail(ui, &event);
+		else if (event.snapshot != NULL)
 			take_round(ui, event.snapshot, event.kind == UI_EVENT_BASE);
 		else
 			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
@@ -199,6 +214,8 @@ static void release_ui(struct ui *ui)
 	buffer_release(&ui->message);
 	free(ui->explain_title);
 	free(ui->scheduler);
+	free(ui->failure);
+	screen_preview_release(ui);
 	draw_release();
 }
 
@@ -239,10 +256,14 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (options->notice != NULL)
 		screen_message(&ui, STYLE_ERROR, "%s", options->notice);
 	prepare_waits(&loop, signals);
+	/* what is known already is in the first frame */
+	take_events(&ui);
 	result = run(&loop);
 	terminal_close();
 	stderr_capture_close(&loop.capture);
 	signal_pipe_close();
+	if (ui.failure != NULL && result == 0)
+		result = error_set(error, -EIO, "%s", ui.failure);
 	release_ui(&ui);
 	return result;
 }

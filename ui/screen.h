@@ -77,8 +77,17 @@ struct content {
 
 extern const struct content content_of_session, content_of_comparison;
 
+/* What is known before the first round; all of it owned, NULL while it is not. */
+struct preview_shown {
+	struct session *session; /* of the processes found so far */
+	struct snapshot *host, *first_host;
+	uint64_t thread_count, read_count;
+	bool is_complete;
+};
+
 struct ui {
 	struct session *session;
+	struct preview_shown preview;
 	struct comparison *comparison; /* owned; NULL while content is content_of_session */
 	const struct content *content;
 	const struct ui_host *host;
@@ -124,6 +133,7 @@ struct ui {
 	bool header_hidden;
 	bool suspend;
 	bool quit;
+	char *failure; /* why there will be no round, NULL for none */
 };
 
 /* A rectangle of the screen, in cells. */
@@ -150,6 +160,24 @@ int screen_bottom_lines(void);
 
 /* Draws prompt, message and hints; returns the cell of the prompt's cursor. */
 int screen_bottom_draw(struct ui *ui);
+
+/* --- screen_preview.c: before the first round --- */
+
+/* The facts of the host that are on the screen, and those that they are counted from; NULL for none. */
+const struct snapshot *screen_now(const struct ui *ui);
+const struct snapshot *screen_before(const struct ui *ui);
+
+/* What the rows of content_of_session are made of: the session, or what is known before its first round. */
+struct session *screen_session(const struct ui *ui);
+
+/* Says how far the first round is. */
+void screen_preview_append(const struct ui *ui, struct buffer *text);
+
+/* Takes over what an event of UI_EVENT_PREVIEW brings. */
+void screen_preview_take(struct ui *ui, const struct ui_event *event);
+
+/* Nothing of it is left: there are two rounds, or the screen ends. */
+void screen_preview_release(struct ui *ui);
 
 /* --- screen_list.c: groups and threads --- */
 

@@ -141,7 +141,7 @@ static void add_mode(struct header_line *line, const struct ui *ui)
 /* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
 static void draw_where(struct ui *ui, int y)
 {
-	const struct snapshot *now = session_now(ui->session);
+	const struct snapshot *now = screen_now(ui);
 	const char *file = ui->options->file_name;
 	struct header_line left = {0}, right = {0};
 	char clock[TIME_BYTES];
@@ -172,8 +172,8 @@ static void draw_where(struct ui *ui, int y)
 
 static void add_cpu(struct header_line *line, const struct ui *ui)
 {
-	const struct snapshot *now = session_now(ui->session);
-	double share = host_busy_share(now, session_previous(ui->session));
+	const struct snapshot *now = screen_now(ui);
+	double share = host_busy_share(now, screen_before(ui));
 
 	if (isnan(share))
 		return;
@@ -206,7 +206,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 		enum pressure_resource resource;
 		const char *name;
 	} shown[] = {{PRESSURE_CPU, "cpu"}, {PRESSURE_MEMORY, "mem"}, {PRESSURE_IO, "io"}};
-	const struct snapshot *now = session_now(ui->session);
+	const struct snapshot *now = screen_now(ui);
 	char text[SEGMENT_BYTES] = "psi";
 	size_t used = strlen(text);
 	double percent;
@@ -214,7 +214,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (now->pressure_missing[shown[i].resource] != REASON_READ)
 			continue;
-		percent = host_pressure_percent(now, session_previous(ui->session), shown[i].resource);
+		percent = host_pressure_percent(now, screen_before(ui), shown[i].resource);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %.*f", shown[i].name,
 					 percent == 0 || percent >= 9.95 ? 0 : 1, percent);
 	}
@@ -358,7 +358,7 @@ static void draw_scheduler(struct ui *ui, int y)
 /* The host as a whole: CPUs, run queue, pressure, memory. */
 static void draw_host(struct ui *ui, int y, bool with_scheduler)
 {
-	const struct snapshot *now = session_now(ui->session);
+	const struct snapshot *now = screen_now(ui);
 	struct header_line line = {0}, memory = {0};
 
 	if (now == NULL)
@@ -510,6 +510,16 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_MESSAGE, "not measured: l begins");
 }
 
+/* Before the first round. */
+static void draw_progress(const struct ui *ui, int y)
+{
+	struct buffer text = {0};
+
+	screen_preview_append(ui, &text);
+	draw_string(y, 0, draw_screen_width(), STYLE_MESSAGE, text.data);
+	buffer_release(&text);
+}
+
 /* How many threads and groups, what is missing, what the round cost. */
 static void draw_data(struct ui *ui, int y)
 {
@@ -517,7 +527,7 @@ static void draw_data(struct ui *ui, int y)
 	struct header_line line = {0};
 
 	if (now == NULL) {
-		draw_string(y, 0, draw_screen_width(), STYLE_DIM, "reading every thread for the first time");
+		draw_progress(ui, y);
 		return;
 	}
 	add_threads(&line, ui);

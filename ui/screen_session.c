@@ -4,29 +4,30 @@
 
 static struct table *make_table(struct ui *ui)
 {
-	return session_table(ui->session, &ui->view);
+	return session_table(screen_session(ui), &ui->view);
 }
 
 static void fill(void *context, size_t first, size_t count)
 {
 	struct ui *ui = context;
 
-	session_table_fill(ui->session, &ui->view, ui->table, first, count);
+	session_table_fill(screen_session(ui), &ui->view, ui->table, first, count);
 }
 
 static struct table *make_metrics(struct ui *ui)
 {
-	return session_metric_table(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length);
+	return session_metric_table(screen_session(ui), &ui->view, ui->metrics_key, ui->metrics_key_length);
 }
 
 static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)
 {
-	session_explain(ui->session, &ui->view, row->key, row->key_length, column, lines);
+	session_explain(screen_session(ui), &ui->view, row->key, row->key_length, column, lines);
 }
 
 static void explain_member(struct ui *ui, const char *name, struct buffer *lines)
 {
-	session_explain_member(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length, name, lines);
+	session_explain_member(screen_session(ui), &ui->view, ui->metrics_key, ui->metrics_key_length, name,
+			       lines);
 }
 
 static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])

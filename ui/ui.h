@@ -17,6 +17,12 @@ enum ui_event_kind {
 	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
 	UI_EVENT_SAVED,   /* message: where the snapshot was saved, or why not */
 	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
+	/*
+	 * Before the first round; snapshot: facts of the host; threads: the processes found so far (the same
+	 * snapshot again while there are no more), NULL for none yet. References are taken over.
+	 */
+	UI_EVENT_PREVIEW,
+	UI_EVENT_FAILED, /* message: why there will be no round; ends the screen */
 };
 
 struct ui_event {
@@ -24,6 +30,11 @@ struct ui_event {
 	struct snapshot *snapshot;
 	char *message; /* owned by the receiver */
 	bool is_error;
+	/* of UI_EVENT_PREVIEW */
+	struct snapshot *threads;
+	uint64_t thread_count; /* of the processes found so far */
+	uint64_t read_count;   /* of how many threads the files have been read */
+	bool is_complete;      /* all have been found: their threads are being read */
 };
 
 /* Two snapshots and how they are grouped, for a report. */

@@ -27,7 +27,7 @@ dwarf="$process probe/dwarf"
 resolver="$dwarf src/process probe/resolver"
 probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
-capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task"
+capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task capture/preview"
 
 line="$ui src/json src/ctprof $capture capture src/cmd/line"
 files="$line src/cmd/files"
@@ -68,6 +68,7 @@ capture/latency: $latency
 capture/scx: $latency
 capture/ended: $snapshot capture/bpf capture/procfs capture/host capture/taskstats
 capture/task: $snapshot capture/bpf
+capture/preview: $snapshot capture/procfs capture/host
 capture: $capture
 ui/terminal: $compare
 ui/widget: $compare ui/terminal

@@ -6,6 +6,7 @@
  *   row MARK THREADS CPU LABEL   a row of the next round; MARK one of . + x ^, LABEL with \xNN
  *   round, base                  the next round, or the full one that was asked for
  *   saved TEXT, message TEXT, error TEXT
+ *   failed TEXT                  there will be no round
  *   off FEATURE                  is missing in the rounds to come
  *   stderr TEXT                  a library writes to standard error
  *   crash segv|stack|abort|exit|memory
@@ -129,6 +130,10 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 	} else if (strcmp(line, "saved") == 0 || strcmp(line, "message") == 0 || strcmp(line, "error") == 0) {
 		event->kind = strcmp(line, "saved") == 0 ? UI_EVENT_SAVED : UI_EVENT_MESSAGE;
 		event->is_error = strcmp(line, "error") == 0;
+		event->message = memory_duplicate(arguments);
+		return true;
+	} else if (strcmp(line, "failed") == 0) {
+		event->kind = UI_EVENT_FAILED;
 		event->message = memory_duplicate(arguments);
 		return true;
 	} else if (strcmp(line, "off") == 0) {

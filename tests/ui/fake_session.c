@@ -128,6 +128,8 @@ struct session *session_create(void)
 
 void session_release(struct session *session)
 {
+	if (session == NULL)
+		return;
 	snapshot_release(session->now);
 	snapshot_release(session->previous);
 	snapshot_release(session->base);

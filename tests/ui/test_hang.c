@@ -391,13 +391,75 @@ static void test_save_twice(void **state)
 	pty_release(&pty);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A tree with a process whose threads cannot be listed for the file system that they are on. */
+static void make_slow_tree(void)
+{
+	mkdir(path_of("proc"), 0755);
+	mkdir(path_of("proc/sys"), 0755);
+	mkdir(path_of("proc/sys/kernel"), 0755);
+	mkdir(path_of("proc/4711"), 0755);
+	write_file(path_of("proc/sys/kernel/hostname"), "web-07\n");
+	write_file(path_of("proc/loadavg"), "1.25 0.50 0.25 1/3 4711\n");
+	write_file(path_of("proc/4711/stat"),
+		   "4711 (engine) S 1 4711 4711 0 -1 4194304 100 0 0 0 5 6 0 0 20 0 3 0 12345 1000000 100 "
+		   "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+	assert_int_equal(symlink(mount_point, path_of("proc/4711/task")), 0);
+}
+
+/* Before the first round the screen has the host, names and numbers of threads, and takes keys. */
+static void test_first_round(void **state)
+{
+	static const struct pty_options sizes[] = {
+		{.rows = 24, .columns = 80},
+		{.rows = 12, .columns = 40, .locale = "C"},
+		{.rows = 50, .columns = 200},
+	};
+
+	(void)state;
+	need_mount();
+	make_slow_tree();
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const char *const arguments[] = {CTOP_PROGRAM, "--proc-root", path_of("proc"), NULL};
+		struct pty_screen pty;
+		uint64_t begun;
+		int row, column;
+
+		pty_start(&pty, &sizes[i], arguments);
+		pty_wait_text(&pty, "web-07");
+		pty_wait_text(&pty, "reading 3 threads for the fi");
+		pty_wait_text(&pty, "engine");
+		row = pty_find(&pty, "engine", NULL);
+		assert_int_equal(pty_find(&pty, "THR", &column), row - 1);
+		assert_int_equal(strtol(pty_row(&pty, row) + column, NULL, 10), 3);
+		pty_type(&pty, "g");
+		pty_wait_text(&pty, "The first round is being read.");
+		pty_resize(&pty, sizes[i].rows - 1, sizes[i].columns);
+		pty_type(&pty, "/engin\r");
+		pty_wait_text(&pty, "filter: engin");
+		begun = clock_ns(CLOCK_MONOTONIC);
+		pty_type(&pty, "q");
+		expect_end(&pty, begun, 1.5);
+		assert_int_equal(pty.status, 0);
+		pty_release(&pty);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_batch),      cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_probe),      cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_save),       cmocka_unit_test(test_report),
-		cmocka_unit_test(test_save_twice),
+		cmocka_unit_test(test_save_twice), cmocka_unit_test(test_first_round),
 	};
 
 	if (!pty_is_available()) {

@@ -51,6 +51,24 @@ static void test_signals_restore(void **state)
 	}
 }
 
+/* A capture that cannot be opened: the sentence is on the ordinary screen. */
+static void test_failure_restores(void **state)
+{
+	struct pty_screen pty;
+	int status;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_wait_text(&pty, "PROCESS");
+	pty_command(&pty, "failed nothing can be read here");
+	status = pty_wait_end(&pty);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	pty_expect_restored(&pty);
+	pty_wait_text(&pty, "fake: nothing can be read here");
+	pty_release(&pty);
+}
+
 /* What a closed pipe somewhere sends is no reason to end. */
 static void test_broken_pipe_is_ignored(void **state)
 {
@@ -270,11 +288,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quit_restores),          cmocka_unit_test(test_signals_restore),
-		cmocka_unit_test(test_crashes_restore),        cmocka_unit_test(test_closed_terminal_ends),
-		cmocka_unit_test(test_unknown_terminal),       cmocka_unit_test(test_suspend_and_resume),
-		cmocka_unit_test(test_stop_from_outside),      cmocka_unit_test(test_resize_is_followed),
-		cmocka_unit_test(test_stderr_does_not_garble), cmocka_unit_test(test_escape_is_quick),
-		cmocka_unit_test(test_idle_sends_nothing),     cmocka_unit_test(test_broken_pipe_is_ignored),
+		cmocka_unit_test(test_failure_restores),       cmocka_unit_test(test_crashes_restore),
+		cmocka_unit_test(test_closed_terminal_ends),   cmocka_unit_test(test_unknown_terminal),
+		cmocka_unit_test(test_suspend_and_resume),     cmocka_unit_test(test_stop_from_outside),
+		cmocka_unit_test(test_resize_is_followed),     cmocka_unit_test(test_stderr_does_not_garble),
+		cmocka_unit_test(test_escape_is_quick),        cmocka_unit_test(test_idle_sends_nothing),
+		cmocka_unit_test(test_broken_pipe_is_ignored),
 	};
 
 	if (!pty_is_available()) {

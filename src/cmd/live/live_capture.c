@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/privilege.h"
+#include "live_preview.h"
 #include "save_name.h"
 #include "worker.h"
 #include "ctprof/ctprof.h"
@@ -39,6 +40,9 @@ enum {
 	EVENT_QUEUE_LENGTH = 16
 };
 
+/* How long the screen waits for a capture that is opened, so that what fails at once is told without one. */
+#define OPEN_PATIENCE_NS (10 * NS_PER_MS)
+
 /* There is one save at a time. */
 enum save_state {
 	SAVE_NONE,
@@ -51,13 +55,14 @@ struct live_capture {
 	struct live_capture_options options;
 	struct ui_host host;
 	pthread_t capture_thread, save_thread;
-	struct snapshot *unseen; /* of the capture thread: saved since the last round, or NULL */
+	struct live_preview *preview; /* of the capture thread: until the first round; NULL for none */
+	struct snapshot *unseen;      /* of the capture thread: saved since the last round, or NULL */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
 
 	/* Everything below is guarded by the lock. */
 	bool stop;
-	bool is_open;
+	bool is_open, is_started; /* the capture; the screen, which did not wait for it */
 	int open_result;
 	struct error open_error;
 	struct ui_settings settings;
@@ -70,6 +75,7 @@ struct live_capture {
 	bool latency_asked; /* of the capture thread alone: the last setting that it has seen */
 	/* Not guarded: */
 	atomic_bool cancel, hurry; /* read by a capture under way */
+	atomic_uint progress;      /* written by one */
 };
 
 /* Wakes whoever waits for a change of what the lock guards, and unlocks it. */
@@ -82,6 +88,7 @@ static void unlock_changed(struct live_capture *live)
 static void event_discard(struct ui_event *event)
 {
 	snapshot_release(event->snapshot);
+	snapshot_release(event->threads);
 	free(event->message);
 }
 
@@ -130,6 +137,11 @@ static void send_event(struct live_capture *live, struct ui_event event)
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&live->lock);
+	/* of previews only the last one counts */
+	for (size_t i = 0; event.kind == UI_EVENT_PREVIEW && i < live->event_count; i++) {
+		if (live->events[i].kind == UI_EVENT_PREVIEW)
+			drop_event(live, i);
+	}
 	if (live->event_count == EVENT_QUEUE_LENGTH)
 		drop_event(live, 0);
 	live->events[live->event_count++] = event;
@@ -215,10 +227,12 @@ static void take_round(struct live_capture *live, struct capture *capture, const
 		capture_return_latency(capture, older);
 		keep_unseen(live, older);
 	}
-	if (result == 0)
+	if (result == 0) {
 		send_snapshot(live, UI_EVENT_ROUND, snapshot);
-	else if (result != -ECANCELED)
+		live_preview_end(live->preview);
+	} else if (result != -ECANCELED) {
 		send_message(live, UI_EVENT_MESSAGE, memory_duplicate(error.text), true);
+	}
 }
 
 /*
@@ -367,23 +381,44 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 	pthread_mutex_unlock(&live->lock);
 }
 
+static void send_preview(void *context, struct ui_event event)
+{
+	send_event(context, event);
+}
+
+/* Before this thread gets rights that the preview does not need. */
+static void start_preview(struct live_capture *live)
+{
+	live->preview = live_preview_start(&(struct live_preview_options){
+		.capture = &live->options.capture,
+		.send = send_preview,
+		.context = live,
+	});
+}
+
 static void *run_capture(void *argument)
 {
 	struct live_capture *live = argument;
 	struct capture *capture = NULL;
 	struct error error = {""};
+	bool is_started;
 	int result;
 
+	start_preview(live);
 	result = privilege_open_capture(&live->options.capture, &capture, &error);
 	pthread_mutex_lock(&live->lock);
 	live->is_open = true;
 	live->open_result = result;
 	live->open_error = error;
+	is_started = live->is_started;
 	unlock_changed(live);
-	if (result < 0)
-		return NULL;
-	capture_loop(live, capture);
-	capture_close(capture);
+	if (result < 0 && is_started)
+		send_message(live, UI_EVENT_FAILED, memory_duplicate(error.text), true);
+	if (result == 0) {
+		capture_loop(live, capture);
+		capture_close(capture);
+	}
+	live_preview_end(live->preview);
 	return NULL;
 }
 
@@ -497,17 +532,6 @@ static void host_request_save(void *context, struct snapshot *shown)
 			     true);
 }
 
-static void initialise_lock(struct live_capture *live)
-{
-	pthread_condattr_t attributes;
-
-	pthread_mutex_init(&live->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&live->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 static void release(struct live_capture *live)
 {
 	for (size_t i = 0; i < live->event_count; i++)
@@ -537,6 +561,26 @@ static int start_threads(struct live_capture *live)
 	return result;
 }
 
+/*
+ * Waits a moment for the capture to be open: longer where it fails unless BPF can be had, since that takes
+ * the kernel some time and nobody wants a screen for it. Returns what came of it, 0 while nothing has.
+ */
+static int wait_until_open(struct live_capture *live)
+{
+	const bool is_asked = live->options.capture.backend == CAPTURE_BACKEND_BPF;
+	const uint64_t patience_ns = is_asked ? NS_PER_S : OPEN_PATIENCE_NS;
+	const struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + patience_ns);
+	int result = 0;
+
+	pthread_mutex_lock(&live->lock);
+	while (!live->is_open && result == 0)
+		result = pthread_cond_timedwait(&live->changed, &live->lock, &until);
+	result = live->is_open ? live->open_result : 0;
+	live->is_started = result == 0;
+	pthread_mutex_unlock(&live->lock);
+	return result;
+}
+
 int live_capture_start(const struct live_capture_options *options, struct live_capture **ret_live,
 		       struct error *error)
 {
@@ -550,6 +594,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 	live = memory_allocate_zero(1, sizeof(*live));
 	live->options = *options;
 	live->options.capture.hurry = &live->hurry;
+	live->options.capture.progress = &live->progress;
 	live->host = (struct ui_host){
 		.context = live,
 		.notify_fd = notify_fd,
@@ -560,20 +605,17 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.request_base = host_request_base,
 		.request_save = host_request_save,
 	};
-	initialise_lock(live);
+	pthread_mutex_init(&live->lock, NULL);
+	worker_initialise_condition(&live->changed);
 	result = start_threads(live);
 	if (result < 0) {
 		release(live);
 		return error_set(error, result, "cannot create a thread: %s", strerror(-result));
 	}
-	pthread_mutex_lock(&live->lock);
-	while (!live->is_open)
-		pthread_cond_wait(&live->changed, &live->lock);
-	pthread_mutex_unlock(&live->lock);
-	if (live->open_result < 0) {
+	result = wait_until_open(live);
+	if (result < 0) {
 		bool is_error, left_behind;
 
-		result = live->open_result;
 		if (error != NULL)
 			*error = live->open_error;
 		free(live_capture_stop(live, &is_error, &left_behind));
@@ -638,16 +680,6 @@ static void wait_for_save(struct live_capture *live)
 	}
 }
 
-/* Whether a thread ended until `deadline_ns` (CLOCK_MONOTONIC). */
-static bool join_until(pthread_t thread, uint64_t deadline_ns)
-{
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	const struct timespec until = clock_timespec(clock_ns(CLOCK_REALTIME) +
-						     (deadline_ns > now ? deadline_ns - now : 0));
-
-	return pthread_timedjoin_np(thread, NULL, &until) == 0;
-}
-
 char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret_left_behind)
 {
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS, least_ns;
@@ -666,8 +698,10 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret
 	least_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS - IDLE_PATIENCE_NS;
 	if (deadline_ns < least_ns)
 		deadline_ns = least_ns;
-	ended = join_until(live->capture_thread, deadline_ns);
-	ended = join_until(live->save_thread, deadline_ns) && ended;
+	ended = worker_join(live->capture_thread, deadline_ns);
+	/* which that thread has started, and ended when it ended itself */
+	ended = ended && live_preview_stop(live->preview, deadline_ns);
+	ended = worker_join(live->save_thread, deadline_ns) && ended;
 	/* a thread that is left behind may still send events */
 	pthread_mutex_lock(&live->lock);
 	message = last_save_message(live, ret_is_error);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT};
@@ -53,4 +54,23 @@ int worker_start(pthread_t *ret_thread, void *(*run)(void *argument), void *argu
 	else
 		pthread_detach(thread);
 	return -result;
+}
+
+bool worker_join(pthread_t thread, uint64_t deadline_ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct timespec until = clock_timespec(clock_ns(CLOCK_REALTIME) +
+						     (deadline_ns > now ? deadline_ns - now : 0));
+
+	return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+void worker_initialise_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
 }
