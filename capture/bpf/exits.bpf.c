@@ -102,7 +102,10 @@ static __always_inline __u64 last_stretch(const struct task_struct *task)
 		next += 2;                                                                                   \
 	} while (0)
 
-/* Returns whether delay accounting has a record of the task. */
+/*
+ * Returns whether delay accounting has a record of the task. One by which it waited longer than it lived is
+ * none: see struct metric_reader.
+ */
 static __always_inline bool fill_amounts(const struct task_struct *task, __u64 amounts[EXIT_AMOUNTS])
 {
 	const struct task_delay_info *info;
@@ -132,7 +135,7 @@ static __always_inline bool fill_amounts(const struct task_struct *task, __u64 a
 	if (!bpf_core_field_exists(task->delays))
 		return false;
 	info = task->delays;
-	if (info == NULL)
+	if (info == NULL || info->blkio_delay > bpf_ktime_get_boot_ns() - task->start_boottime)
 		return false;
 	FILL_DELAY(info, blkio);
 	FILL_DELAY(info, swapin);

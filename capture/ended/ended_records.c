@@ -69,6 +69,7 @@ struct waiting_record {
 	bool kernel;
 	bool never_slept;
 	uint64_t on_cpu_ns; /* of one that never slept */
+	bool undelayed;     /* its delays make no sense, and are left out */
 	__u64 amounts[EXIT_AMOUNTS];
 };
 
@@ -187,6 +188,10 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
 		item->amounts[members[i].amount] = taskstats_u64(layout, stats, members[i].member) *
 						   members[i].unit;
+	/* no thread waits longer than it lives: see struct metric_reader */
+	item->undelayed = item->amounts[EXIT_DELAYS + 1] > age + NS_PER_MS;
+	if (item->undelayed)
+		memset(&item->amounts[EXIT_DELAYS], 0, (EXIT_AMOUNTS - EXIT_DELAYS) * sizeof(__u64));
 	/* whoever slept has switched by itself; that waits are counted at all shows in the first one */
 	item->never_slept = item->amounts[EXIT_VOLUNTARY] == 0 && item->amounts[EXIT_TIMESLICES] != 0 &&
 			    age >= item->amounts[EXIT_RUN_DELAY];
@@ -304,7 +309,7 @@ static void add_up(struct ended_records *records, const struct waiting_record *i
 		bucket->unknown++;
 		return;
 	}
-	bucket->delayed += item->start_from_ns >= checks->delayacct_on_since_ns;
+	bucket->delayed += !item->undelayed && item->start_from_ns >= checks->delayacct_on_since_ns;
 	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
 		bucket->amounts[i] += item->amounts[i];
 	if (item->never_slept) {
@@ -384,8 +389,9 @@ static void add_known(const struct reading *reading, const struct waiting_record
 {
 	const struct snapshot *previous = reading->round->previous;
 	const bool kernel = (previous->thread_flags[row] & THREAD_KERNEL) != 0;
-	const bool delayed = item->start_from_ns >= reading->round->checks->delayacct_on_since_ns ||
-			     snapshot_source_reason(previous, row, SOURCE_DELAYS) == REASON_READ;
+	const bool delayed = !item->undelayed &&
+			     (item->start_from_ns >= reading->round->checks->delayacct_on_since_ns ||
+			      snapshot_source_reason(previous, row, SOURCE_DELAYS) == REASON_READ);
 	const char *process, *name, *cgroup;
 	struct ended_thread *thread;
 	char text[ENDED_NAME_ROOM];

@@ -251,7 +251,7 @@ static bool find_rule(const struct aggregation *aggregation, const struct metric
 	};
 	return (reduction == METRIC_REDUCTION_SUM || reduction == METRIC_REDUCTION_MAXIMUM) &&
 	       aggregation->counted == NULL && reader->metric != METRIC_THREAD_COUNT &&
-	       (aggregation->by_flags || reader->states.plain);
+	       (aggregation->by_flags || (reader->states.plain && !reader->bounded));
 }
 
 static bool rules_are_equal(const struct aggregation_rule *left, const struct aggregation_rule *right)

@@ -56,7 +56,9 @@ struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metr
 
 	reader.flags_needed = reader.states.flags;
 	reader.flags_refused = reader.states.user_only ? THREAD_KERNEL : 0;
-	reader.even = is_even(&reader.states);
+	reader.bounded = snapshot->provenance.present &&
+			 (metric == METRIC_BLKIO_DELAY_TOTAL_NS || metric == METRIC_BLKIO_DELAY_MAX_NS);
+	reader.even = is_even(&reader.states) && !reader.bounded;
 	for (size_t i = 0; i < 2 && source != SOURCE_NONE && reader.read_at == NULL; i++) {
 		reader.read_at = snapshot->read_at[source];
 		source = sources[source].part_of;

@@ -2,6 +2,7 @@
 #ifndef CTOP_METRIC_READER_H
 #define CTOP_METRIC_READER_H
 
+#include "base/clock.h"
 #include "snapshot.h"
 
 /* What the state of a metric of a thread follows from, where it has no exceptions. */
@@ -22,6 +23,13 @@ struct metric_reader {
 	enum metric metric;
 	struct metric_states states;
 	bool even; /* every thread that it applies to by its flags was read */
+	/*
+	 * Waits for block I/O, which no thread can have longer than it lives. Since Linux 6.12 some have: a
+	 * task whose removal from the run queue is put off does not note when its wait began (__block_task()
+	 * in kernel/sched/sched.h notes it for the task that runs), so that the wait is charged from an
+	 * earlier one on, or from the start of the host.
+	 */
+	bool bounded;
 	/* flags without which a thread does not have the metric, and those that it must not have */
 	uint8_t flags_needed, flags_refused;
 	const uint64_t *values;  /* NULL: all 0 */
@@ -48,9 +56,29 @@ static inline bool metric_reader_applies(const struct metric_reader *reader, siz
 	return asked == 0 || (reader->snapshot->thread_flags[thread] & asked) == reader->flags_needed;
 }
 
-/* As snapshot_value_state() without `by_flags`. */
-static inline enum value_state metric_reader_state(const struct metric_reader *reader, size_t thread,
-						   reason_id *ret_reason)
+static inline uint64_t metric_reader_value(const struct metric_reader *reader, size_t thread)
+{
+	return reader->values != NULL ? reader->values[thread] : 0;
+}
+
+/* When it was read, CLOCK_BOOTTIME ns. */
+static inline uint64_t metric_reader_time(const struct metric_reader *reader, size_t thread)
+{
+	return reader->read_at != NULL ? reader->read_at[thread] : reader->snapshot->provenance.boottime_ns;
+}
+
+/* Whether a thread cannot have waited so long, ns, by the time its value was read. */
+static inline bool metric_reader_outlives(const struct metric_reader *reader, size_t thread, uint64_t wait_ns)
+{
+	/* it may have started at the end of its first tick */
+	return wait_ns > NS_PER_TICK &&
+	       reader->snapshot->start_time[thread] * NS_PER_TICK + (wait_ns - NS_PER_TICK) >
+		       metric_reader_time(reader, thread);
+}
+
+/* As snapshot_value_state() without `by_flags`, whatever the value is. */
+static inline enum value_state metric_reader_known_state(const struct metric_reader *reader, size_t thread,
+							 reason_id *ret_reason)
 {
 	const struct metric_states *states = &reader->states;
 	const struct snapshot *snapshot = reader->snapshot;
@@ -78,15 +106,17 @@ static inline enum value_state metric_reader_state(const struct metric_reader *r
 	return (snapshot->thread_flags[thread] & states->flags) == states->flags ? VALUE_READ : VALUE_ABSENT;
 }
 
-static inline uint64_t metric_reader_value(const struct metric_reader *reader, size_t thread)
+/* The same; a value beyond what it is `bounded` by is unavailable, REASON_BAD_VALUE. */
+static inline enum value_state metric_reader_state(const struct metric_reader *reader, size_t thread,
+						   reason_id *ret_reason)
 {
-	return reader->values != NULL ? reader->values[thread] : 0;
-}
+	const enum value_state state = metric_reader_known_state(reader, thread, ret_reason);
 
-/* When it was read, CLOCK_BOOTTIME ns. */
-static inline uint64_t metric_reader_time(const struct metric_reader *reader, size_t thread)
-{
-	return reader->read_at != NULL ? reader->read_at[thread] : reader->snapshot->provenance.boottime_ns;
+	if (state != VALUE_READ || !reader->bounded ||
+	    !metric_reader_outlives(reader, thread, metric_reader_value(reader, thread)))
+		return state;
+	*ret_reason = REASON_BAD_VALUE;
+	return VALUE_UNAVAILABLE;
 }
 
 #endif

@@ -20,7 +20,7 @@ static bool is_frozen(const struct snapshot *snapshot, enum metric metric)
 static inline uint16_t read_state(const struct metric_reader *reader, uint32_t thread)
 {
 	reason_id reason;
-	enum value_state state = metric_reader_state(reader, thread, &reason);
+	enum value_state state = metric_reader_known_state(reader, thread, &reason);
 
 	return state == VALUE_ABSENT ? SPAN_ABSENT : reason;
 }
@@ -35,6 +35,8 @@ struct span_counter span_counter_of(const struct span *span, enum metric metric)
 		.scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1,
 	};
 
+	/* one impossible wait does not spoil those after it */
+	counter.bounded = counter.now.bounded;
 	counter.of_life = span->mode == VIEW_MODE_TOTAL;
 	counter.even = counter.now.even && counter.of_life;
 	if (span->from == NULL || counter.of_life)
@@ -52,7 +54,8 @@ bool span_counter_is_even(const struct span_counter *counter)
 	const struct metric_entry *entry = &metrics[counter->now.metric];
 
 	return counter->now.read_at == NULL && counter->from.read_at == NULL &&
-	       entry->family != METRIC_FAMILY_LEADER && entry->tag != METRIC_TAG_FAIR_POLICY &&
+	       !(counter->bounded && counter->of_life) && entry->family != METRIC_FAMILY_LEADER &&
+	       entry->tag != METRIC_TAG_FAIR_POLICY &&
 	       (source == SOURCE_NONE || (sources[source].flags & SOURCE_LEADER_ONLY) == 0);
 }
 
@@ -69,8 +72,8 @@ static uint16_t lifetime(const struct span_counter *counter, uint32_t thread, ui
 	return state == REASON_SWITCHED_OFF && *ret_amount != 0 ? REASON_READ : state;
 }
 
-uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64_t *ret_amount,
-		     uint64_t *ret_elapsed_ns)
+static uint16_t change(const struct span_counter *counter, uint32_t thread, uint64_t *ret_amount,
+		       uint64_t *ret_elapsed_ns)
 {
 	const struct metric_reader *now = &counter->now, *from = &counter->from;
 	const struct span *span = counter->span;
@@ -116,6 +119,17 @@ uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64
 	if (counter->under_way)
 		*ret_amount = span_add_wait(counter, *ret_amount, thread, other);
 	return REASON_READ;
+}
+
+uint16_t span_change(const struct span_counter *counter, uint32_t thread, uint64_t *ret_amount,
+		     uint64_t *ret_elapsed_ns)
+{
+	const uint16_t state = change(counter, thread, ret_amount, ret_elapsed_ns);
+
+	return state == REASON_READ && counter->bounded &&
+			       metric_reader_outlives(&counter->now, thread, *ret_amount)
+		       ? REASON_BAD_VALUE
+		       : state;
 }
 
 uint16_t span_value_of_any(const struct span_counter *counter, uint32_t thread, bool as_rate,

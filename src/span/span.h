@@ -63,6 +63,7 @@ struct span_counter {
 	uint64_t elapsed_ns;
 	double scale;   /* ns of a tick, else 1 */
 	bool under_way; /* waits for a CPU count as far as they have gone, not only when they end */
+	bool bounded;   /* a change longer than the thread's life is none, see struct metric_reader */
 };
 
 struct span_counter span_counter_of(const struct span *span, enum metric metric);

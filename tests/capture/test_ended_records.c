@@ -213,6 +213,40 @@ static void test_with_row(void **state)
 	snapshot_release(now);
 }
 
+/* By which one waited longer than it lived is no record of delays. */
+static void test_impossible_wait(void **state)
+{
+	struct snapshot *previous = make_snapshot(S(1000)), *now = make_snapshot(S(1002));
+	const uint64_t waits[] = {MS(900), MS(58000000)};
+	struct ended_set *set;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		add_row(previous, 50 + i, 50 + i, "job", "job", "/", S(999));
+	assert_null(read_round(previous, NULL));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct record record = make_record(16, 50 + i, 50 + i, "job", S(2));
+
+		put_times(&record, MS(42), MS(90), MS(30));
+		put(&record, TASKSTATS_MEMBER_BLKIO_COUNT, 3, 8);
+		put(&record, TASKSTATS_MEMBER_BLKIO_DELAY_TOTAL, waits[i], 8);
+		add(&record, S(1001));
+	}
+	set = read_round(now, previous);
+	assert_int_equal(set->thread_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const bool possible = set->threads[i].tid == 50;
+
+		assert_int_equal(set->threads[i].amounts.delayed, possible);
+		assert_int_equal(amount(&set->threads[i].amounts, METRIC_BLKIO_DELAY_TOTAL_NS),
+				 possible ? MS(900) : 0);
+		assert_int_equal(amount(&set->threads[i].amounts, METRIC_WAIT_TIME_NS), MS(5));
+	}
+	ended_set_release(set);
+	snapshot_release(previous);
+	snapshot_release(now);
+}
+
 /* Who came and went has a sum: by the process's name where that is known, never by a cgroup that is not. */
 static void test_without_row(void **state)
 {
@@ -529,6 +563,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_with_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_impossible_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_without_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tick, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_never_slept, set_up, tear_down),

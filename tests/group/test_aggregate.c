@@ -416,12 +416,36 @@ static void test_metrics_one_after_the_other(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Nobody waited longer for a device than he lives; by the rules of the reference he did. */
+static void test_impossible_wait(void **state)
+{
+	const uint64_t waits[THREADS] = {1000000, 2000000, UINT64_C(58000000000000), 3000000};
+
+	(void)state;
+	for (int by_flags = 0; by_flags < 2; by_flags++) {
+		struct snapshot *snapshot = make_snapshot(true);
+		struct aggregation *aggregation;
+
+		snapshot->provenance.boottime_ns = UINT64_C(57000000000000);
+		for (size_t i = 0; i < THREADS; i++)
+			snapshot->thread_flags[i] |= THREAD_TASKSTATS_MEASURED | THREAD_DELAY_BLOCK_ACTIVE;
+		set_values(snapshot, METRIC_BLKIO_DELAY_TOTAL_NS, waits);
+		aggregation = aggregation_create(snapshot, one_group, 1, by_flags != 0);
+		expect_number(aggregation, METRIC_BLKIO_DELAY_TOTAL_NS, by_flags != 0 ? 58000006e6 : 6e6);
+		assert_int_equal(aggregation_get(aggregation, 0, METRIC_BLKIO_DELAY_TOTAL_NS)->unavailable,
+				 1 - by_flags);
+		aggregation_release(aggregation);
+		snapshot_release(snapshot);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reductions),
 		cmocka_unit_test(test_affinity),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_impossible_wait),
 		cmocka_unit_test(test_unavailable_and_partial),
 		cmocka_unit_test(test_inputs_missing_different_threads),
 		cmocka_unit_test(test_derived),

@@ -456,7 +456,7 @@ static void expect_same_readings(const struct session *session)
 
 		for (uint32_t thread = 0; thread < now->thread_count; thread++) {
 			reason_id reason, expected_reason;
-			enum value_state state = metric_reader_state(&reader, thread, &reason);
+			enum value_state state = metric_reader_known_state(&reader, thread, &reason);
 
 			assert_int_equal(state, snapshot_value_state(now, thread, (enum metric)i, false,
 								     &expected_reason));

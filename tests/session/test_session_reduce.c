@@ -139,6 +139,36 @@ static void test_full_bar(void **state)
 	session_release(session);
 }
 
+/*
+ * A wait that is longer than the thread has lived is none, and spoils neither other threads nor the rounds
+ * after it; the lifetime value stays what it is not.
+ */
+static void test_impossible_wait(void **state)
+{
+	const uint64_t waits[][2] = {{MS(100), MS(300)}, {MS(58000000), MS(400)}, {MS(58000500), MS(400)}};
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (size_t round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * (double)round);
+
+		for (uint32_t i = 0; i < 2; i++)
+			fixture_set(snapshot, fixture_thread(snapshot, 10, 10 + i, "app", "app", 1),
+				    METRIC_BLKIO_DELAY_TOTAL_NS, waits[round][i]);
+		session_add_round(session, snapshot);
+		table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+		if (round != 0)
+			assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO),
+					    round == 1 ? "≥5.0" : "25.0");
+		table_release(table);
+	}
+	table = fixture_table(session, TAB_DELAY, VIEW_MODE_TOTAL);
+	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "≥400ms");
+	table_release(table);
+	session_release(session);
+}
+
 /* Frozen delay counters show their lifetime and no delta. */
 static void fill_frozen(struct snapshot *snapshot, int round)
 {
@@ -509,11 +539,17 @@ static void test_refused_columns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),          cmocka_unit_test(test_delays),
-		cmocka_unit_test(test_full_bar),        cmocka_unit_test(test_frozen),
-		cmocka_unit_test(test_ratios),          cmocka_unit_test(test_present),
-		cmocka_unit_test(test_cgroups),         cmocka_unit_test(test_moves_between_cgroups),
-		cmocka_unit_test(test_smaps),           cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_full_bar),
+		cmocka_unit_test(test_frozen),
+		cmocka_unit_test(test_impossible_wait),
+		cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_present),
+		cmocka_unit_test(test_cgroups),
+		cmocka_unit_test(test_moves_between_cgroups),
+		cmocka_unit_test(test_smaps),
+		cmocka_unit_test(test_resident),
 		cmocka_unit_test(test_refused_columns),
 	};
 
