@@ -205,7 +205,12 @@ static void draw_note(struct ui *ui, int y)
 
 	if (row == NULL)
 		return;
-	compare_append_note(ui->comparison, row, &text);
+	/* the whole change in a sentence where there is room for one */
+	compare_append_sentence(ui->comparison, row, draw_marks() == &screen_marks_ascii, &text);
+	if (text.length == 0 || draw_width(text.data, text.length) > draw_screen_width() - 1) {
+		buffer_clear(&text);
+		compare_append_note(ui->comparison, row, &text);
+	}
 	if (text.length != 0)
 		draw_middle(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
 	buffer_release(&text);

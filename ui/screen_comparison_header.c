@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/unicode.h"
 
 enum {
 	SIDE_CELLS = 8, /* "before" and two blanks */
@@ -124,6 +125,26 @@ static void append_distance(uint64_t distance_ns, struct buffer *text)
 		buffer_append_format(text, "%llud", (unsigned long long)(seconds / (24 * 3600)));
 }
 
+/* By what the rows are sorted, where that is not a column's value: units are mixed then. */
+static void draw_order(const struct ui *ui, int y, int used)
+{
+	static const char *const forms[] = {
+		"rows by the change's part of all changes of its metric, times first",
+		"by part of all changes of a metric",
+		"by weight of change",
+	};
+	const int room = draw_screen_width() - used - 2;
+
+	if (ui->view.sort_by_name || ui->view.compare_sort != COMPARE_COLUMN_CHANGE)
+		return;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if ((int)strlen(forms[i]) <= room) {
+			draw_right(y, 0, draw_screen_width(), STYLE_DIM, forms[i]);
+			return;
+		}
+	}
+}
+
 /* How the sides are related. */
 static void draw_relation(struct ui *ui, int y)
 {
@@ -147,6 +168,7 @@ static void draw_relation(struct ui *ui, int y)
 				     number_group_digits(threads.came, came),
 				     number_group_digits(threads.went, gone));
 	draw_text(y, 0, draw_screen_width(), STYLE_NORMAL, text.data, text.length);
+	draw_order(ui, y, draw_width(text.data, text.length));
 	buffer_release(&text);
 }
 
@@ -163,17 +185,39 @@ static size_t count_warnings(struct ui *ui, const char **ret_first)
 	return count;
 }
 
+/* How much of a sentence is shown in so many cells: all of it, or up to the last word that fits, which three
+ * dots follow. */
+static size_t whole_words(const char *text, int cells)
+{
+	const size_t length = strlen(text);
+	size_t used;
+
+	if (draw_width(text, length) <= cells)
+		return length;
+	used = unicode_prefix(text, length, cells - (int)strlen("..."), NULL);
+	while (used != 0 && text[used] != ' ')
+		used--;
+	while (used != 0 && strchr(" ,;:", text[used - 1]) != NULL)
+		used--;
+	return used;
+}
+
 static void draw_warning(struct ui *ui, int y)
 {
 	const char *first = "";
-	size_t count = count_warnings(ui, &first);
-	int width = draw_screen_width(), cells;
+	size_t count = count_warnings(ui, &first), length;
+	int width = draw_screen_width(), cells, x = 2;
 	char more[64];
 
-	snprintf(more, sizeof(more), count > 1 ? "(e: all %zu)" : "(e: more)", count);
-	cells = width - (int)strlen(more) - 1;
-	draw_string(y, 0, 2, STYLE_WAIT, "!");
-	draw_string(y, 2, cells - 2, STYLE_WAIT, first);
+	snprintf(more, sizeof(more), count > 1 ? "(e: all %zu)" : "(e: all of it)", count);
+	cells = width - (int)strlen(more) - 1 - x;
+	length = whole_words(first, cells);
+	if (count <= 1 && length == strlen(first))
+		snprintf(more, sizeof(more), "(e)");
+	draw_string(y, 0, x, STYLE_WAIT, "!");
+	x += draw_text(y, x, cells, STYLE_WAIT, first, length);
+	if (length != strlen(first))
+		draw_string(y, x, width - x, STYLE_WAIT, "...");
 	draw_right(y, 0, width, STYLE_KEY, more);
 }
 

@@ -243,8 +243,9 @@ const struct command diff_command = {
 	.usage = "BEFORE AFTER [OPTION]...",
 	.details = "Reads two .ctprof.zst files; one of them may be - for standard input. Groups are joined "
 		   "by their names; with the axis all, which is the default, cgroups that were renamed are "
-		   "joined too: they run the same types of threads and are marked [fudged: NAME]. The rows "
-		   "that changed most, relative to the first file, come first. A change is a centred dot if "
+		   "joined too: they run the same types of threads and are marked [fudged: NAME]. The three "
+		   "largest changes come first, in sentences, and the rows in the order of what matters: by "
+		   "what part of all changes of its metric a change is. A change is a centred dot if "
 		   "a side is unavailable or lacks the values of some threads, and - if the metric does not "
 		   "apply to a side.",
 	.tables = diff_tables_used,

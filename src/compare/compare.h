@@ -106,9 +106,18 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
 		     size_t key_length, struct buffer *lines);
 
-/* Appends what there is to say of a row of the last table beside its cells: its whole name, and which of its
- * threads are the same. Bytes as read, not sanitised. */
+/*
+ * Appends what there is to say of a row of the last table beside its cells: its whole name, and which of its
+ * threads are the same. Bytes as read, not sanitised.
+ */
 void compare_append_note(const struct comparison *comparison, const struct table_row *row,
 			 struct buffer *buffer);
+
+/*
+ * The same with the change in a sentence (diff_summary.h), with `ascii` of no other characters than the
+ * name's. Returns false (nothing appended) where there is no sentence about it.
+ */
+bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row, bool ascii,
+			     struct buffer *buffer);
 
 #endif

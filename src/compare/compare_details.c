@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The details of a row of a comparison: all of its metrics, one number explained, its threads. */
 #include "compare_internal.h"
+#include "diff/diff_summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -323,6 +324,17 @@ static void append_group_note(const struct compare_subjects *subjects, size_t su
 		append_counts(&threads, " threads", buffer);
 }
 
+static void append_note(const struct comparison *comparison, const struct table_row *row,
+			struct buffer *buffer)
+{
+	const struct compare_subjects *subjects = &comparison->shown;
+
+	if (subjects->join != NULL)
+		append_group_note(subjects, row->subject, buffer);
+	else
+		append_thread_note(comparison, &subjects->threads[row->subject], buffer);
+}
+
 void compare_append_note(const struct comparison *comparison, const struct table_row *row,
 			 struct buffer *buffer)
 {
@@ -331,8 +343,34 @@ void compare_append_note(const struct comparison *comparison, const struct table
 	if (row->subject >= subjects->count)
 		return;
 	append_name(subjects, row->subject, buffer);
-	if (subjects->join != NULL)
-		append_group_note(subjects, row->subject, buffer);
-	else
-		append_thread_note(comparison, &subjects->threads[row->subject], buffer);
+	append_note(comparison, row, buffer);
+}
+
+bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row, bool ascii,
+			     struct buffer *buffer)
+{
+	const struct compare_subjects *subjects = &comparison->shown;
+	const enum column column = (enum column)row->metric;
+	struct diff_change change = {0};
+	struct diff_value value;
+	struct buffer name = {0};
+
+	if (row->subject >= subjects->count || !compare_is_counter(column) ||
+	    !diff_summary_has(compare_metric_of(column)))
+		return false;
+	value = compare_value(subjects, row->subject, column);
+	if (!value.has_delta || value.delta == 0)
+		return false;
+	append_name(subjects, row->subject, &name);
+	change.metric = compare_metric_of(column);
+	change.name = name.data;
+	change.name_length = name.length;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		change.number[side] = value.side[side].number;
+		change.threads[side] = compare_subject_threads(subjects, row->subject, (enum diff_side)side);
+	}
+	diff_summary_append(&change, &(struct diff_summary_per){.ascii = ascii}, buffer);
+	append_note(comparison, row, buffer);
+	buffer_release(&name);
+	return true;
 }

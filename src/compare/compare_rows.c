@@ -6,27 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
-
-/* --- what a change weighs --- */
-
-/* By the ladder of a metric. */
-static const struct {
-	/* what a quiet host does in a second: 1 % of a CPU, ten of something, 100 KiB */
-	double allowance;
-	/* what the part of all changes counts: time is what a user feels, events are how it comes about */
-	double weight;
-} ladder_weights[] = {
-	[LADDER_NONE] = {0.01, 0.5}, /* CPUs of a limit, which do not change by chance */
-	[LADDER_UNITLESS] = {10, 0.5},      [LADDER_NS] = {1e7, 1},  [LADDER_US] = {1e4, 1},
-	[LADDER_BYTES] = {100 * 1024, 0.8}, [LADDER_TICKS] = {1, 1},
-};
-
-/* How much what has no total counts beside a counter's part of all changes. */
-#define WEIGHT_OF_NUMBER 0.02
-#define WEIGHT_OF_WORD   0.001
+#include "diff/diff_weight.h"
 
 /* Rows being chosen and weighed. */
 struct ranking {
@@ -50,51 +32,16 @@ static bool has_total(enum column metric)
 	       metric == compare_column_of(METRIC_THREAD_COUNT);
 }
 
-/* How many seconds of a quiet host lie between the sides; at most an hour, so that the allowance does not
- * hide what changed between captures that are far apart. */
-static double allowance_seconds(const struct comparison *comparison)
+static struct diff_weight_kind kind_of(enum column metric)
 {
-	double seconds = (double)compare_distance_ns(comparison) / NS_PER_S;
-
-	return seconds < 1 ? 1 : seconds > 3600 ? 3600 : seconds;
-}
-
-/* The amount that moved: the change, or all of it where the subject is on one side only. */
-static double amount_of(const struct diff_value *value, enum row_mark mark)
-{
-	if (value->has_delta)
-		return fabs(value->delta);
-	if (mark == ROW_MARK_NEW && value->side[DIFF_AFTER].has_number)
-		return fabs(value->side[DIFF_AFTER].number);
-	if (mark == ROW_MARK_LEFT && value->side[DIFF_BEFORE].has_number)
-		return fabs(value->side[DIFF_BEFORE].number);
-	return 0;
-}
-
-/* The score of what has no total: its part of the larger side. */
-static double score_alone(const struct diff_value *value, double amount, enum column metric)
-{
-	double larger = 0;
-
-	if (value->is_category)
-		return value->differs ? WEIGHT_OF_WORD : 0;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		larger = fmax(larger, fabs(value->side[side].has_number ? value->side[side].number : 0));
-	if (compare_unit(metric) != UNIT_RATIO)
-		larger += ladder_weights[compare_ladder(metric)].allowance;
-	return larger != 0 ? WEIGHT_OF_NUMBER * fmin(1, amount / larger) : 0;
-}
-
-/* The score of a counter: its part of all changes of that counter. */
-static double score_in_total(const struct ranking *ranking, double amount, size_t metric)
-{
-	enum ladder ladder = compare_ladder(ranking->metrics[metric]);
-
-	/* threads come and go by themselves less than anything else */
-	if (ranking->metrics[metric] == compare_column_of(METRIC_THREAD_COUNT))
-		return amount / (ranking->totals[metric] + 1);
-	return ladder_weights[ladder].weight * amount /
-	       (ranking->totals[metric] + ladder_weights[ladder].allowance * ranking->seconds);
+	return (struct diff_weight_kind){
+		.ladder = compare_ladder(metric),
+		.is_ratio = compare_unit(metric) == UNIT_RATIO,
+		.has_total = has_total(metric),
+		.is_threads = metric == compare_column_of(METRIC_THREAD_COUNT),
+		.is_ordinal = !compare_is_record(metric) && !compare_is_derived(metric) &&
+			      metric_type(compare_metric_of(metric))->kind == METRIC_KIND_ORDINAL,
+	};
 }
 
 /* --- filter --- */
@@ -188,8 +135,9 @@ static void add_row(struct ranking *ranking, size_t subject, size_t metric, cons
 static void consider(struct ranking *ranking, size_t subject, enum row_mark mark, size_t metric)
 {
 	enum column column = ranking->metrics[metric];
+	const struct diff_weight_kind kind = kind_of(column);
 	struct diff_value value = compare_value(ranking->subjects, subject, column);
-	double amount = amount_of(&value, mark);
+	double amount = diff_weight_amount(&value, mark == ROW_MARK_LEFT, mark == ROW_MARK_NEW);
 	bool moved = amount != 0 || value.differs;
 	double score;
 
@@ -199,7 +147,7 @@ static void consider(struct ranking *ranking, size_t subject, enum row_mark mark
 	/* most rows of a large comparison */
 	if ((!moved && !ranking->view->equal_rows) || !passes(ranking, subject, column))
 		return;
-	score = has_total(column) ? amount : score_alone(&value, amount, column);
+	score = kind.has_total ? amount : diff_weight_alone(&kind, &value, amount);
 	add_row(ranking, subject, metric, &value, moved || value.state == VALUE_READ ? score : NAN);
 }
 
@@ -242,8 +190,11 @@ static void weigh(struct ranking *ranking)
 	for (size_t i = 0; i < ranking->count; i++) {
 		struct compare_row *row = &ranking->rows[i];
 
-		if (has_total(ranking->metrics[row->metric]) && !isnan(row->score))
-			row->score = score_in_total(ranking, row->score, row->metric);
+		const struct diff_weight_kind kind = kind_of(ranking->metrics[row->metric]);
+
+		if (kind.has_total && !isnan(row->score))
+			row->score = diff_weight_in_total(&kind, row->score, ranking->totals[row->metric],
+							  ranking->seconds);
 		if (ranking->view->compare_sort == COMPARE_COLUMN_CHANGE)
 			row->key = row->score;
 	}
@@ -257,7 +208,7 @@ struct compare_row *compare_rows_make(const struct compare_subjects *subjects, c
 
 	ranking->subjects = subjects;
 	ranking->view = view;
-	ranking->seconds = allowance_seconds(subjects->comparison);
+	ranking->seconds = diff_weight_seconds(compare_distance_ns(subjects->comparison));
 	ranking->metric_count = compare_metrics(view, ranking->metrics);
 	for (size_t subject = 0; subject < subjects->count; subject++) {
 		enum row_mark mark = compare_subject_mark(subjects, subject);

@@ -214,6 +214,19 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 	buffer_append_text(out, "</ul>\n");
 }
 
+static void append_changes(struct buffer *out, const struct report_subject *subject)
+{
+	if (subject->changes == NULL || subject->changes->count == 0)
+		return;
+	buffer_append_text(out, "<section>\n<h2>Largest changes</h2>\n<ol>\n");
+	for (size_t i = 0; i < subject->changes->count; i++) {
+		buffer_append_text(out, "<li>");
+		append(out, subject->changes->items[i]);
+		buffer_append_text(out, "</li>\n");
+	}
+	buffer_append_text(out, "</ol>\n</section>\n");
+}
+
 /* A table of facts; those that differ are marked by a sign and a colour. */
 static void append_facts_table(struct buffer *out, const struct table *table)
 {
@@ -307,7 +320,13 @@ static void begin(struct report *report, const struct report_subject *subject)
 		append(out, subject->group_by);
 		buffer_append_text(out, ", written by ctop " CTOP_VERSION "</p>\n");
 		append_banner(out, subject);
+		append_changes(out, subject);
 		append_facts(report);
+		if (subject->order != NULL) {
+			buffer_append_text(out, "<p class=\"dim\">");
+			append(out, subject->order);
+			buffer_append_text(out, "</p>\n");
+		}
 	}
 	buffer_append_text(
 		out,

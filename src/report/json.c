@@ -73,6 +73,18 @@ static void append_rules(struct buffer *out, const struct diff_rule_outcome *rul
 	buffer_append_char(out, ']');
 }
 
+static void append_changes(struct buffer *out, const struct diff_summary *changes)
+{
+	if (changes == NULL)
+		return;
+	buffer_append_text(out, ",\n\"changes\":[");
+	for (size_t i = 0; i < changes->count; i++) {
+		buffer_append_text(out, i != 0 ? ",\n" : "\n");
+		json_append_text(out, changes->items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
 static void append_comparison(struct report *report, const struct report_subject *subject)
 {
 	struct buffer *out = report->out;
@@ -85,6 +97,7 @@ static void append_comparison(struct report *report, const struct report_subject
 	append_member(out, "group_by", subject->group_by);
 	append_comparability(out, subject->comparability);
 	append_rules(out, subject->rules, subject->rule_count);
+	append_changes(out, subject->changes);
 	append_facts(out, report->before, report->snapshot);
 }
 

@@ -226,6 +226,19 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 		buffer_append_char(out, '\n');
 }
 
+static void append_changes(struct buffer *out, const struct report_subject *subject)
+{
+	if (subject->changes != NULL && subject->changes->count != 0)
+		buffer_append_text(out, "**Largest changes**\n\n");
+	for (size_t i = 0; subject->changes != NULL && i < subject->changes->count; i++) {
+		buffer_append_format(out, "%zu. ", i + 1);
+		append_sentence(out, subject->changes->items[i]);
+		buffer_append_char(out, '\n');
+	}
+	if (subject->changes != NULL && subject->changes->count != 0)
+		buffer_append_char(out, '\n');
+}
+
 /* The main facts; a mark leads those that differ. */
 static void append_facts(struct report *report)
 {
@@ -267,7 +280,13 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_file(out, subject->file);
 	buffer_append_format(out, " by %s\n\n", subject->group_by);
 	append_banner(out, subject);
+	append_changes(out, subject);
 	append_facts(report);
+	if (subject->order != NULL) {
+		buffer_append_char(out, '\n');
+		append_sentence(out, subject->order);
+		buffer_append_char(out, '\n');
+	}
 }
 
 static void end(struct report *report)

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "diff/comparability.h"
 #include "diff/diff_rule.h"
+#include "diff/diff_summary.h"
 #include "snapshot/snapshot.h"
 #include "table/table.h"
 
@@ -37,6 +38,8 @@ struct report_subject {
 	/* Of a comparison; NULL and 0 for others. */
 	const char *before_file;                   /* the first of the two, `file` is the second */
 	const struct comparability *comparability; /* the banner */
+	const struct diff_summary *changes;        /* the largest, in sentences; NULL for a report without */
+	const char *order;                         /* of the rows, in words; NULL where it is not told */
 	const struct diff_rule_outcome *rules;     /* the outcomes of rules */
 	size_t rule_count;
 };

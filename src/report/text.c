@@ -259,6 +259,21 @@ static void append_banner(const struct report *report, const struct report_subje
 	}
 }
 
+static void append_changes(const struct report *report, const struct report_subject *subject)
+{
+	struct buffer *out = report->out;
+
+	if (subject->changes != NULL && subject->changes->count != 0)
+		buffer_append_text(out, "\nlargest changes:\n");
+	for (size_t i = 0; subject->changes != NULL && i < subject->changes->count; i++) {
+		buffer_append_format(out, "%3zu. ", i + 1);
+		append_text(report, out, subject->changes->items[i]);
+		buffer_append_char(out, '\n');
+	}
+	if (subject->order != NULL)
+		buffer_append_format(out, "\n%s\n", subject->order);
+}
+
 static void begin_comparison(struct report *report, const struct report_subject *subject)
 {
 	struct table *table = report_create_facts(report, REPORT_FACTS_HOST_DIFFERENCES);
@@ -266,6 +281,7 @@ static void begin_comparison(struct report *report, const struct report_subject 
 	append_side(report, "before", subject->before_file, report->before);
 	append_side(report, "after", subject->file, report->snapshot);
 	append_banner(report, subject);
+	append_changes(report, subject);
 	if (table->row_count != 0)
 		draw_table(report, table);
 	table_release(table);

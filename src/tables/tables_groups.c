@@ -13,6 +13,7 @@ struct group_table {
 	const char *section;
 	const struct diff_measure *subjects;
 	size_t subject_count;
+	double *totals; /* of the changes of each subject in all pairs; NULL: those of the pairs at hand */
 	bool is_tree;
 };
 
@@ -105,7 +106,7 @@ static void fill_rows(struct group_table *groups, const struct tables_ranking *r
 static void add_rows(struct group_table *groups, const uint32_t *pairs, size_t pair_count)
 {
 	struct tables_ranking ranking = tables_rank(groups->build, pairs, pair_count, groups->subjects,
-						    groups->subject_count);
+						    groups->subject_count, groups->totals);
 	size_t *row_of_line = memory_allocate_zero(ranking.count + 1, sizeof(*row_of_line));
 	size_t cut = groups->table->row_total + ranking.total - ranking.count;
 
@@ -184,18 +185,24 @@ static void add_by_parent(struct group_table *groups, uint32_t *pairs, size_t pa
 static void build_table(struct tables_build *build, const char *section, const struct diff_measure *subjects,
 			size_t subject_count, bool by_parent)
 {
-	struct group_table groups = {build, NULL, section, subjects, subject_count, false};
+	struct group_table groups = {build, NULL, section, subjects, subject_count, NULL, false};
 	size_t pair_count = build->diff->pair_count;
 	uint32_t *pairs = memory_allocate_zero(pair_count + 1, sizeof(*pairs));
 
 	for (size_t i = 0; i < pair_count; i++)
 		pairs[i] = (uint32_t)i;
+	if (by_parent && build->request->by_weight) {
+		groups.totals = memory_allocate_zero(subject_count + 1, sizeof(*groups.totals));
+		for (size_t i = 0; i < subject_count; i++)
+			groups.totals[i] = tables_rank_total(build, subjects[i]);
+	}
 	begin_table(&groups);
 	if (by_parent)
 		add_by_parent(&groups, pairs, pair_count);
 	else
 		add_rows(&groups, pairs, pair_count);
 	tables_finish(build, groups.table);
+	free(groups.totals);
 	free(pairs);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "diff/diff_weight.h"
 
 enum {
 	PAIRS_MAX = 4096 /* with more, the aggregates of all metrics at once would take tens of megabytes */
@@ -71,21 +72,68 @@ static void offer(struct best *best, struct tables_ranked row)
 	best->full = true;
 }
 
+/* The weights of a subject's changes in the pairs, as a row's `sort`: -INFINITY where nothing is known. */
+static void weigh(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
+		  struct diff_measure subject, double known_total, double *ret_weights)
+{
+	const struct diff_weight_kind kind = diff_weight_kind(subject);
+	const double seconds = diff_weight_seconds(build->request->interval_ns);
+	double total = 0;
+
+	for (size_t i = 0; i < pair_count; i++) {
+		const struct diff_pair *pair = &build->diff->pairs[pairs[i]];
+		const struct diff_value value = diff_measure(build->diff, pair, subject);
+		const double amount = diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
+							 pair->kind == DIFF_PAIR_ONLY_AFTER);
+
+		total += amount;
+		if (!value.has_delta && !value.differs)
+			ret_weights[i] = -INFINITY;
+		else
+			ret_weights[i] = kind.has_total ? amount : diff_weight_alone(&kind, &value, amount);
+	}
+	for (size_t i = 0; kind.has_total && i < pair_count; i++) {
+		if (ret_weights[i] >= 0)
+			ret_weights[i] = diff_weight_in_total(
+				&kind, ret_weights[i], isnan(known_total) ? total : known_total, seconds);
+	}
+}
+
+double tables_rank_total(const struct tables_build *build, struct diff_measure subject)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < build->diff->pair_count; i++) {
+		const struct diff_pair *pair = &build->diff->pairs[i];
+		const struct diff_value value = diff_measure(build->diff, pair, subject);
+
+		total += diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
+					    pair->kind == DIFF_PAIR_ONLY_AFTER);
+	}
+	return total;
+}
+
 static struct tables_ranking rank_by_change(const struct tables_build *build, const uint32_t *pairs,
 					    size_t pair_count, const struct diff_measure *subjects,
-					    size_t subject_count)
+					    size_t subject_count, const double *totals)
 {
+	double *weights = memory_allocate_zero(pair_count + 1, sizeof(*weights));
 	struct best best = {.limit = build->request->limit}, renamed = {0};
 	struct tables_ranking ranking = {0};
 
 	for (size_t i = 0; i < subject_count; i++) {
+		if (build->request->by_weight)
+			weigh(build, pairs, pair_count, subjects[i], totals != NULL ? totals[i] : (double)NAN,
+			      weights);
 		for (size_t j = 0; j < pair_count; j++) {
 			const struct diff_pair *pair = &build->diff->pairs[pairs[j]];
 			struct tables_ranked row = {.pair = pairs[j], .subject = (uint32_t)i};
 
 			if (!has_rows(build, pair))
 				continue;
-			row.sort = diff_measure_sort(build->diff, pair, subjects[i]);
+			row.sort = build->request->by_weight
+					   ? weights[j]
+					   : diff_measure_sort(build->diff, pair, subjects[i]);
 			offer(pair->kind == DIFF_PAIR_FUDGED ? &renamed : &best, row);
 			ranking.total++;
 		}
@@ -98,6 +146,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 	for (size_t i = 0; i < renamed.count; i++)
 		offer(&best, renamed.rows[i]);
 	free(renamed.rows);
+	free(weights);
 	order_first(best.rows, best.count, sizeof(*best.rows), best.count, compare_rows, NULL);
 	ranking.rows = best.rows;
 	ranking.count = best.count;
@@ -193,9 +242,10 @@ static struct tables_ranking rank_by_keys(const struct tables_build *build, cons
 }
 
 struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-				  const struct diff_measure *subjects, size_t subject_count)
+				  const struct diff_measure *subjects, size_t subject_count,
+				  const double *totals)
 {
 	if (build->request->sort.count != 0 || !build->is_comparison)
 		return rank_by_keys(build, pairs, pair_count, subject_count);
-	return rank_by_change(build, pairs, pair_count, subjects, subject_count);
+	return rank_by_change(build, pairs, pair_count, subjects, subject_count, totals);
 }

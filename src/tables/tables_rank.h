@@ -28,9 +28,14 @@ void tables_rank_forget(const struct diff *diff);
  * Ranks the rows of some pairs (indices, ascending; of a comparison orphans have no rows) with each subject:
  * by the sort keys of the request, without any by how much they changed, those of one snapshot by name. Of
  * the pairs that are not of renamed cgroups the limit keeps the first rows, without ordering those that it
- * cuts. The caller frees `rows`.
+ * cuts. `totals` are those of tables_rank_total() for each subject, NULL where the pairs are all there are.
+ * The caller frees `rows`.
  */
 struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-				  const struct diff_measure *subjects, size_t subject_count);
+				  const struct diff_measure *subjects, size_t subject_count,
+				  const double *totals);
+
+/* The sum of the amounts of all changes of a subject, of which diff_weight_in_total() takes a part. */
+double tables_rank_total(const struct tables_build *build, struct diff_measure subject);
 
 #endif

@@ -100,6 +100,25 @@ print "section of cgroups on another axis" "^ctop: section pressure needs --grou
     "$before" "$after" -g process --sections primary,pressure
 print "rows that a limit cuts" "^\.\.\. [0-9]* more lines truncated (use --limit 0 for unlimited)" "$before" "$after" --limit 3
 print "rows that a limit cuts from tsv" "rows of section primary are left out by --limit" "$before" "$after" --limit 3 --format tsv
+# what matters stands first, not what grew by the largest factor
+"$ctop" diff "$before" "$after" -g process >"$directory/text" 2>&1
+expect "the largest change is told" \
+    "^  1. redis-server ran 2 min 5 s longer on a CPU (6.4 s → 2 min 11 s, 11 threads)$" "$(cat "$directory/text")"
+result "so are three" "$(sed -n '/^largest changes:/,/^$/p' "$directory/text" | grep -c '^  [123]\. ' | grep -v '^3$')"
+expect "and the order" "^rows are sorted by the weight of their change: " "$(cat "$directory/text")"
+result "which the rows have" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,7p | grep -v '^redis-server ')"
+result "no number of a CPU is among them" "$(sed -n 1,40p "$directory/text" | grep -w processor)"
+"$ctop" diff "$before" "$after" -g process --per second --per thread >"$directory/text" 2>&1
+expect "by second and thread, too" " 2 min 11 s, 1.8 s per second, 578 ms → 11.9 s per thread, 11 threads)$" "$(cat "$directory/text")"
+print "in markdown" "^1\. redis-server ran 2 min 5 s longer on a CPU" "$before" "$after" -g process --format markdown
+expect "in html" "^<li>redis-server ran 2 min 5 s longer on a CPU" \
+    "$("$ctop" diff "$before" "$after" -g process --format html 2>&1)"
+result "but not in the reference's cells" "$("$ctop" diff "$before" "$after" --reference 2>&1 | grep -e 'largest' -e 'sorted by')"
+expect "which have the order of the reference" "^io_thd_{N}	3	stime_clock_ticks	" \
+    "$("$ctop" diff "$before" "$after" --reference -g comm --format tsv 2>/dev/null | sed -n 3p)"
+"$ctop" capture -p $$ -o "$directory/own" 2>/dev/null
+print "programs read the sentences of ctop's own files" '^"changes":\[' "$directory/own" "$directory/own" --format json
+result "and of no others" "$("$ctop" diff "$before" "$after" --format json 2>&1 | grep '"changes":')"
 print "csv has both sides" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$before" "$after" -g process \
     --format csv
 finish

@@ -5,7 +5,12 @@
 #include <unistd.h>
 
 #include "base/unicode.h"
+#include "diff/diff_weight.h"
 #include "cmd/line/command.h"
+
+enum {
+	SUMMARY_PAIRS_KEPT = 4096 /* with more, the aggregates of all metrics would take tens of megabytes */
+};
 
 int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
 			 const struct view_options *view, bool replace, struct error *error)
@@ -76,16 +81,50 @@ static void draw_table(void *context, const struct table *table)
 	output_flush(&report->output);
 }
 
+/*
+ * Whether the report is the reference's, row by row: where it was asked for, and where programs read what a
+ * program without `ctop` objects has written.
+ */
+static bool is_reference(const struct snapshot_report *report)
+{
+	const enum report_format format = report->report.format;
+	const bool for_people = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_MARKDOWN ||
+				format == REPORT_FORMAT_HTML;
+	bool is_own = for_people;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
+	return report->how.by_flags || !is_own;
+}
+
+/* Finds the largest changes, for their sentences at the head. */
+static void find_changes(struct snapshot_report *report)
+{
+	const struct tables_request *request = &report->request;
+	const struct diff_summary_per per = {
+		.second = request->per[TABLES_PER_SECOND],
+		.thread = request->per[TABLES_PER_THREAD],
+		.interval_ns = request->interval_ns,
+	};
+
+	diff_summary_make(report->diff, request->metrics, &per,
+			  request->limit != 0 && report->diff->pair_count > SUMMARY_PAIRS_KEPT,
+			  &report->changes);
+}
+
 int snapshot_report_write(struct snapshot_report *report, struct error *error)
 {
 	const enum report_format format = report->report.format;
 	const bool is_comparison = report->snapshots[DIFF_BEFORE] != NULL;
+	const bool by_weight = is_comparison && !is_reference(report);
 	const struct report_subject subject = {
 		.command = is_comparison ? "diff" : "show",
 		.before_file = report->request.names[DIFF_BEFORE],
 		.file = report->request.names[DIFF_AFTER],
 		.group_by = axes[report->how.grouping.axis].name,
 		.comparability = report->comparability,
+		.changes = by_weight ? &report->changes : NULL,
+		.order = by_weight && report->request.sort.count == 0 ? diff_weight_words : NULL,
 		.rules = report->outcomes.items,
 		.rule_count = report->outcomes.count,
 	};
@@ -94,6 +133,9 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 		report->request.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV
 						  ? TABLES_DISPLAY_ARROW
 						  : TABLES_DISPLAY_FULL;
+	report->request.by_weight = by_weight;
+	if (by_weight)
+		find_changes(report);
 	report->request.layout = is_comparison && format == REPORT_FORMAT_TEXT;
 	report->report.before = report->snapshots[DIFF_BEFORE];
 	report->report.snapshot = report->snapshots[DIFF_AFTER];
@@ -106,6 +148,7 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 void snapshot_report_release(struct snapshot_report *report)
 {
 	diff_rule_outcomes_release(&report->outcomes);
+	diff_summary_release(&report->changes);
 	comparability_release(report->comparability);
 	diff_release(report->diff);
 	diff_match_release(report->match);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What changes weigh beside each other, and the sentences about the largest. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "diff/diff_summary.h"
+#include "diff/diff_weight.h"
+#include "diff_fixture.h"
+
+static const struct diff_summary_per plain = {.interval_ns = 10 * NS_PER_S};
+
+static void assert_sentence(struct diff_change change, struct diff_summary_per per, const char *expected)
+{
+	struct buffer text = {0};
+
+	change.name_length = strlen(change.name);
+	diff_summary_append(&change, &per, &text);
+	assert_string_equal(text.data, expected);
+	buffer_release(&text);
+}
+
+static void test_sentences_have_the_words_of_their_unit(void **state)
+{
+	struct diff_change change = {.metric = METRIC_WAIT_TIME_NS,
+				     .name = "nginx worker-{N}",
+				     .number = {2.1e9, 9.8e9},
+				     .threads = {64, 96}};
+
+	(void)state;
+	assert_sentence(change, plain,
+			"nginx worker-{N} waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 64 → 96 threads)");
+	change.number[DIFF_AFTER] = 850e3;
+	change.threads[DIFF_AFTER] = 64;
+	assert_sentence(change, plain,
+			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s → 850 µs, 64 threads)");
+	assert_sentence(change, (struct diff_summary_per){.ascii = true},
+			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s -> 850 us, 64 threads)");
+	change = (struct diff_change){
+		.metric = METRIC_READ_BYTES, .name = "db", .number = {1024, 2560}, .threads = {1, 1}};
+	assert_sentence(change, plain, "db read 1.5 KiB more from storage (1 KiB → 2.5 KiB, 1 thread)");
+	change = (struct diff_change){
+		.metric = METRIC_MAJFLT, .name = "db", .number = {21234, 20000}, .threads = {1, 2}};
+	assert_sentence(change, plain,
+			"db had 1,234 fewer page faults that needed disk (21,234 → 20,000, 1 → 2 threads)");
+	change = (struct diff_change){.metric = METRIC_RUN_TIME_NS,
+				      .name = "backup",
+				      .number = {0, 8000e9},
+				      .threads = {0, 2},
+				      .is_new = true};
+	assert_sentence(change, plain,
+			"backup, which was not there before, ran 2 h 13 min on a CPU (2 threads)");
+}
+
+static void test_sentences_are_divided_as_rows_are(void **state)
+{
+	struct diff_change change = {
+		.metric = METRIC_RUN_TIME_NS, .name = "web", .number = {1e9, 6e9}, .threads = {1, 2}};
+	struct diff_summary_per per = plain;
+
+	(void)state;
+	per.second = per.thread = true;
+	assert_sentence(change, per,
+			"web ran 5 s longer on a CPU (1 s → 6 s, 500 ms per second, 1 s → 3 s per thread, 1 "
+			"→ 2 threads)");
+	per.interval_ns = 0;
+	per.thread = false;
+	assert_sentence(change, per, "web ran 5 s longer on a CPU (1 s → 6 s, 1 → 2 threads)");
+}
+
+/* Sets a metric of a process, with all that makes it known, on both sides. */
+static void set(struct snapshot *const sides[], const char *process, enum metric metric, uint64_t before,
+		uint64_t after)
+{
+	const uint64_t values[] = {before, after};
+
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
+		diff_fixture_set(sides[i], diff_fixture_add(sides[i], "/a", process, "t", 1), metric,
+				 values[i]);
+}
+
+static void test_the_largest_are_those_that_matter(void **state)
+{
+	struct snapshot *sides[] = {diff_fixture_open(), diff_fixture_open()};
+	struct diff_summary summary = {0};
+	bool chosen[METRIC_COUNT];
+	struct diff *diff;
+
+	(void)state;
+	memset(chosen, true, sizeof(chosen));
+	/* a factor of 18,000 that nobody feels; a CPU that is another one; one wait counted in two ways */
+	set(sides, "tiny", METRIC_RUN_TIME_NS, 2000, 36000000);
+	set(sides, "moved", METRIC_PROCESSOR, 0, 1);
+	set(sides, "pool", METRIC_WAIT_TIME_NS, 2100000000, 9800000000);
+	set(sides, "pool", METRIC_WAIT_SUM, 2100000000, 9800000000);
+	set(sides, "reader", METRIC_READ_BYTES, 0, UINT64_C(1) << 30);
+	diff = diff_fixture_compare(sides[0], sides[1], AXIS_PROCESS);
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 2);
+	assert_string_equal(summary.items[0],
+			    "pool waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 2 threads)");
+	assert_string_equal(summary.items[1], "reader read 1 GiB more from storage (0 → 1 GiB, 1 thread)");
+	diff_summary_release(&summary);
+	chosen[METRIC_WAIT_TIME_NS] = chosen[METRIC_WAIT_SUM] = false;
+	diff_summary_make(diff, chosen, &plain, true, &summary);
+	assert_int_equal(summary.count, 1);
+	diff_summary_release(&summary);
+	diff_release(diff);
+	snapshot_release(sides[0]);
+	snapshot_release(sides[1]);
+}
+
+static void test_only_three_are_told(void **state)
+{
+	struct snapshot *sides[] = {diff_fixture_open(), diff_fixture_open()};
+	const char *const names[] = {"a", "b", "c", "d", "e"};
+	struct diff_summary summary = {0};
+	bool chosen[METRIC_COUNT];
+	struct diff *diff;
+
+	(void)state;
+	memset(chosen, true, sizeof(chosen));
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		set(sides, names[i], METRIC_RUN_TIME_NS, 0, (i * 2 % 5 + 1) * NS_PER_S);
+	diff = diff_fixture_compare(sides[0], sides[1], AXIS_PROCESS);
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, DIFF_SUMMARY_MAX);
+	assert_string_equal(summary.items[0], "c ran 5 s longer on a CPU (0 → 5 s, 1 thread)");
+	assert_string_equal(summary.items[1], "e ran 4 s longer on a CPU (0 → 4 s, 1 thread)");
+	assert_string_equal(summary.items[2], "b ran 3 s longer on a CPU (0 → 3 s, 1 thread)");
+	diff_summary_release(&summary);
+	diff_release(diff);
+	snapshot_release(sides[0]);
+	snapshot_release(sides[1]);
+}
+
+static void test_every_phrase_has_one_place_for_the_change(void **state)
+{
+	(void)state;
+	for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+		struct diff_change change = {.metric = metric, .name = "x", .number = {0, 1}};
+		struct buffer text = {0};
+
+		if (!diff_summary_has(metric))
+			continue;
+		assert_int_equal(metric_type(metric)->kind, METRIC_KIND_COUNTER);
+		diff_summary_append(&change, &plain, &text);
+		assert_null(strchr(text.data, '*'));
+		buffer_release(&text);
+	}
+}
+
+static void test_weights(void **state)
+{
+	const struct diff_weight_kind time = {.ladder = LADDER_NS, .has_total = true};
+	const struct diff_weight_kind count = {.ladder = LADDER_UNITLESS, .has_total = true};
+	const struct diff_weight_kind gauge = {.ladder = LADDER_UNITLESS};
+	const struct diff_value value = {.side[DIFF_AFTER] = {.has_number = true, .number = 1}};
+
+	(void)state;
+	assert_true(diff_weight_in_total(&time, 7.7e9, 8e9, 10) >
+		    diff_weight_in_total(&time, 36e6, 36e6, 10));
+	assert_true(diff_weight_in_total(&time, 1e9, 1e9, 10) > diff_weight_in_total(&count, 1, 1, 10));
+	assert_true(diff_weight_in_total(&count, 1000, 1000, 10) > diff_weight_alone(&gauge, &value, 1));
+	assert_true(diff_weight_seconds(0) == 1);
+	assert_true(diff_weight_seconds(UINT64_MAX) == 3600);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sentences_have_the_words_of_their_unit),
+		cmocka_unit_test(test_sentences_are_divided_as_rows_are),
+		cmocka_unit_test(test_the_largest_are_those_that_matter),
+		cmocka_unit_test(test_only_three_are_told),
+		cmocka_unit_test(test_every_phrase_has_one_place_for_the_change),
+		cmocka_unit_test(test_weights),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
