@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -236,21 +237,33 @@ static void take_answers(const struct buffer *text)
 	pthread_mutex_unlock(&names.lock);
 }
 
-/* Users without an answer, as numbers; the caller frees them. */
-static size_t find_waiting(uint32_t uids[ASKED_AT_ONCE], char *keys[ASKED_AT_ONCE])
+/* Users without an answer. */
+static size_t find_waiting(uint32_t uids[ASKED_AT_ONCE])
 {
 	size_t count = 0;
 
 	pthread_mutex_lock(&names.lock);
 	for (size_t i = names.count; i-- > 0 && count < ASKED_AT_ONCE && names.waiting != 0;) {
-		if (names.users[i].answered)
-			continue;
-		uids[count] = names.users[i].uid;
-		keys[count] = memory_format("%u", names.users[i].uid);
-		count++;
+		if (!names.users[i].answered)
+			uids[count++] = names.users[i].uid;
 	}
 	pthread_mutex_unlock(&names.lock);
 	return count;
+}
+
+/* Those of them that still have none, as texts for ask_services(); the caller frees them. */
+static size_t make_keys(const uint32_t *uids, size_t count, char *keys[ASKED_AT_ONCE])
+{
+	size_t key_count = 0;
+	uint32_t index;
+
+	pthread_mutex_lock(&names.lock);
+	for (size_t i = 0; i < count; i++) {
+		if (hash_map_get(&names.index, uids[i], &index) && !names.users[index].answered)
+			keys[key_count++] = memory_format("%u", uids[i]);
+	}
+	pthread_mutex_unlock(&names.lock);
+	return key_count;
 }
 
 /* Those have none: the services say so, or did not answer. */
@@ -272,18 +285,19 @@ static void look_up(uint64_t *rest_until_ns)
 	struct buffer text = {0};
 	char *keys[ASKED_AT_ONCE];
 	uint32_t uids[ASKED_AT_ONCE];
-	size_t count;
+	size_t count, key_count;
 
-	read_passwd(&text);
-	take_answers(&text);
-	while ((count = find_waiting(uids, keys)) != 0) {
+	while ((count = find_waiting(uids)) != 0) {
+		read_passwd(&text);
+		take_answers(&text);
+		key_count = make_keys(uids, count, keys);
 		buffer_clear(&text);
-		if (clock_ns(CLOCK_MONOTONIC) >= *rest_until_ns &&
-		    ask_services(keys, count, SERVICE_PATIENCE_NS, &text) == -ETIMEDOUT)
+		if (key_count != 0 && clock_ns(CLOCK_MONOTONIC) >= *rest_until_ns &&
+		    ask_services(keys, key_count, SERVICE_PATIENCE_NS, &text) == -ETIMEDOUT)
 			*rest_until_ns = clock_ns(CLOCK_MONOTONIC) + SERVICE_REST_NS;
 		take_answers(&text);
 		give_up(uids, count);
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < key_count; i++)
 			free(keys[i]);
 	}
 	buffer_release(&text);
@@ -348,6 +362,13 @@ const char *user_name(uint32_t uid)
 	}
 	pthread_mutex_unlock(&names.lock);
 	return name;
+}
+
+bool user_names_hold(const char *hostname)
+{
+	struct utsname host;
+
+	return hostname != NULL && uname(&host) == 0 && strcmp(hostname, host.nodename) == 0;
 }
 
 void user_name_append(struct buffer *buffer, uint32_t uid)

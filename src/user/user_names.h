@@ -18,12 +18,21 @@
 /* The id of a user that is not known (snapshot.uid). */
 #define USER_UNKNOWN UINT32_MAX
 
+/* How long something that is printed waits for names: longer than the services are given. */
+#define USER_NAMES_PATIENCE_NS UINT64_C(4000000000)
+
 /*
  * The name of a user, NULL while it is not known, and of one that has none: then its number is to be shown.
  * Asked for the first time it is looked up by a thread of this file, and there a little later. Never blocks;
  * safe from any thread. The name is foreign text and stays valid until the program ends.
  */
 const char *user_name(uint32_t uid);
+
+/*
+ * Whether names of this host are those of a snapshot's users: it was made on a host of that name (NULL: not
+ * known). Elsewhere a number may be somebody else's.
+ */
+bool user_names_hold(const char *hostname);
 
 /* Appends the name, or the number of who has none (yet), or "(unknown)" for USER_UNKNOWN. Never blocks. */
 void user_name_append(struct buffer *buffer, uint32_t uid);
