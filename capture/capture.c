@@ -119,8 +119,12 @@ static void *open_ended(void *argument)
 {
 	struct capture *capture = argument;
 
-	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
-					  &capture->arena, &capture->ended_result);
+	/* only rounds tell what threads did that ended, and each that ends costs while it is watched */
+	if (capture->once)
+		capture->ended_result = (struct feature_result){.state = FEATURE_STATE_UNKNOWN};
+	else
+		capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
+						  &capture->arena, &capture->ended_result);
 	return NULL;
 }
 
@@ -187,6 +191,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->run_time_lag_ns = find_run_time_lag(capture);
 	capture->scx = scx_watch_open(&capture->roots, &options->scx, options->scx_rights);
 	capture->latency_is_to_load = options->latency;
+	capture->once = options->once;
 	if (!options->latency_later)
 		capture_load_latency(capture);
 	result = open_backend(capture, options, error);
@@ -543,9 +548,9 @@ static void give_up_passes(struct capture *capture)
 				       "threads are read from procfs now; reading them by BPF failed: %s",
 				       strerror(-failure));
 	ended_watch_close(capture->ended);
+	capture->ended = NULL;
 	capture->ended_result = capture->passes.result;
-	capture->ended = ended_watch_open(&capture->roots, capture->scope, capture->scope_count,
-					  &capture->arena, &capture->ended_result);
+	open_ended(capture);
 	if (failure == -EPERM)
 		give_up_latency(capture);
 	process_list_release(&capture->processes);

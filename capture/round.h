@@ -187,6 +187,7 @@ struct capture {
 	struct heap heap;
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
+	bool once;                            /* there are no rounds: see capture_options */
 	bool latency_is_to_load;              /* nobody has tried yet, but capture_load_latency() is to */
 	struct scx_watch *scx;
 	struct arena arena;

@@ -179,6 +179,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 						  .scope_count = options->processes.count,
 						  .backend = (enum capture_backend)options->backend.backend,
 						  .scx = options->backend.scx,
+						  .once = true,
 						  .allow_stop = options->heap.allow_stop,
 						  .latency = options->latency_seconds > 0,
 						  .heap_patience_ns = HEAP_PATIENCE_NS};

@@ -57,7 +57,7 @@ static const struct option diff_options_list[] = {
 		.offset = offsetof(struct diff_command_options, display),
 		.description =
 			"columns after group, threads and metric: arrow (both sides in one, change, %, "
-			"uptime; default of text and tsv), full (baseline, candidate, change, %; "
+			"uptime; default of text and tsv), full (before, after, change, %; "
 			"default of the other formats), delta-only, no-pct or pct-only",
 	},
 	{

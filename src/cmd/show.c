@@ -128,6 +128,7 @@ static void write_table(struct view *view, struct session *session, const char *
 	view_set_scheduler(view, session_scheduler(session));
 	table = session_table(session, view);
 	report->snapshot = session_now(session);
+	report->screen_words = true;
 	report_round(report, &(struct round_subject){.file = path}, view, table);
 	if (report->format == REPORT_FORMAT_TEXT)
 		report_end(report);

@@ -151,7 +151,7 @@ static void draw_header(struct report *report, const struct table *table)
 	struct buffer *out = report->out;
 
 	buffer_append_text(out, "<section class=\"table\">\n<h2>");
-	append(out, table->section != NULL ? table->section : "");
+	append(out, table->section != NULL ? report_word(report, table->section) : "");
 	if (table->heading != NULL) {
 		buffer_append_text(out, " <small>");
 		append(out, table->heading);
@@ -161,7 +161,7 @@ static void draw_header(struct report *report, const struct table *table)
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_format(out, "<th scope=\"col\" class=\"%s\">",
 				     table->columns[i].left ? "t" : "n");
-		append(out, table->columns[i].name);
+		append(out, report_word(report, table->columns[i].name));
 		buffer_append_text(out, "</th>");
 	}
 	buffer_append_text(out, "</tr></thead>\n<tbody>\n");
@@ -317,7 +317,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_head(report, subject);
 	if (report->snapshot != NULL) {
 		buffer_append_text(out, "<p class=\"dim\">by ");
-		append(out, subject->group_by);
+		append(out, report_word(report, subject->group_by));
 		buffer_append_text(out, ", written by ctop " CTOP_VERSION "</p>\n");
 		append_banner(out, subject);
 		append_changes(out, subject);

@@ -156,8 +156,10 @@ static void draw_header(const struct report *report, const struct table *table)
 	struct buffer *out = report->out;
 
 	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = report_word(report, table->columns[i].name);
+
 		buffer_append_text(out, "| ");
-		append_text(out, table->columns[i].name, strlen(table->columns[i].name), false, true);
+		append_text(out, name, strlen(name), false, true);
 		buffer_append_char(out, ' ');
 	}
 	buffer_append_text(out, "|\n");
@@ -190,7 +192,8 @@ static void draw_table(struct report *report, const struct table *table)
 	if (!table->continues) {
 		if (table->section != NULL) {
 			buffer_append_text(out, "\n### ");
-			append_text(out, table->section, strlen(table->section), false, false);
+			append_text(out, report_word(report, table->section),
+				    strlen(report_word(report, table->section)), false, false);
 			buffer_append_text(out, "\n\n");
 		}
 		if (table->heading != NULL) {
@@ -278,7 +281,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 		buffer_append_text(out, " → ");
 	}
 	append_file(out, subject->file);
-	buffer_append_format(out, " by %s\n\n", subject->group_by);
+	buffer_append_format(out, " by %s\n\n", report_word(report, subject->group_by));
 	append_banner(out, subject);
 	append_changes(out, subject);
 	append_facts(report);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/unicode.h"
 #include "report_format.h"
 #include "snapshot/capture_facts.h"
@@ -50,6 +51,23 @@ void report_end(struct report *report)
 {
 	if (formats[report->format]->end != NULL)
 		formats[report->format]->end(report);
+}
+
+const char *report_word(const struct report *report, const char *name)
+{
+	static const struct {
+		const char *reference, *screen;
+	} words[] = {
+#define REPORT_WORD(reference, screen) {reference, screen},
+#include "report_word.def"
+#undef REPORT_WORD
+	};
+
+	for (size_t i = 0; report->screen_words && name != NULL && i < ARRAY_COUNT(words); i++) {
+		if (strcmp(words[i].reference, name) == 0)
+			return words[i].screen;
+	}
+	return name;
 }
 
 const char *report_state_name(const struct cell *cell)
@@ -106,11 +124,14 @@ void report_append_legend(const struct report *report, struct buffer *buffer)
 {
 	const struct snapshot *const snapshots[] = {report->snapshot, report->before};
 	const char *separator = ": ";
+	bool has_remedy = false;
 
 	for (size_t list = 0; list < 2; list++) {
 		for (size_t i = 0; i <= UINT8_MAX; i++) {
-			if (!report->reasons[list][i] || is_repeated(report, list, i))
+			if (i == REASON_READ || !report->reasons[list][i] || is_repeated(report, list, i))
 				continue;
+			has_remedy |= i == REASON_NOT_PERMITTED || i == REASON_SWITCHED_OFF ||
+				      i == REASON_OFF_AT_FORK;
 			if (buffer->length == 0) {
 				buffer_append_text(buffer, "· is unavailable");
 				if (report->partial)
@@ -121,6 +142,8 @@ void report_append_legend(const struct report *report, struct buffer *buffer)
 			separator = ", ";
 		}
 	}
+	if (has_remedy && report->screen_words)
+		buffer_append_text(buffer, " (what helps: ctop doctor)");
 }
 
 static bool is_wanted(const struct capture_fact *fact, enum report_facts which)

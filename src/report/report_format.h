@@ -31,6 +31,9 @@ void report_note_reason(struct report *report, const struct cell *cell);
  * nothing when there were none. Names of reasons in it are as read. */
 void report_append_legend(const struct report *report, struct buffer *buffer);
 
+/* The name of a column or section as this report has it; NULL stays NULL. */
+const char *report_word(const struct report *report, const char *name);
+
 /* A choice of the facts of the captures. */
 enum report_facts {
 	REPORT_FACTS_HOST_DIFFERENCES, /* those of the host that differ */

@@ -78,8 +78,11 @@ static int *measure_columns(struct report *report, const struct table *table, st
 {
 	int *widths = memory_allocate_zero(table->column_count + 1, sizeof(*widths));
 
-	for (size_t i = 0; i < table->column_count; i++)
-		widths[i] = unicode_width(table->columns[i].name, strlen(table->columns[i].name));
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = report_word(report, table->columns[i].name);
+
+		widths[i] = unicode_width(name, strlen(name));
+	}
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t i = 0; i < table->column_count && !table->rows[row].heading; i++) {
 			int width = print_cell(report, scratch, &table->rows[row].cells[i]);
@@ -116,10 +119,12 @@ static void narrow_columns(const struct table *table, int wrap_width, int widths
 	}
 }
 
-static void draw_header(struct buffer *out, const struct table *table, const int widths[])
+static void draw_header(const struct report *report, const struct table *table, const int widths[])
 {
+	struct buffer *out = report->out;
+
 	for (size_t i = 0; i < table->column_count; i++) {
-		const char *name = table->columns[i].name;
+		const char *name = report_word(report, table->columns[i].name);
 
 		report_append_aligned(out, name, strlen(name), unicode_width(name, strlen(name)), widths[i],
 				      table->columns[i].left, i + 1 == table->column_count);
@@ -187,9 +192,10 @@ static void draw_table(struct report *report, const struct table *table)
 	if (report->table_count != 0 || report->snapshot != NULL)
 		buffer_append_char(out, '\n');
 	buffer_append_text(out, "## ");
-	append_text(report, out, table->heading != NULL ? table->heading : table->section);
+	append_text(report, out,
+		    table->heading != NULL ? table->heading : report_word(report, table->section));
 	buffer_append_char(out, '\n');
-	draw_header(out, table, widths);
+	draw_header(report, table, widths);
 	for (size_t row = 0; row < table->row_count; row++)
 		draw_row(report, table, &table->rows[row], widths, &scratch);
 	if (table->row_total > table->row_count)
@@ -296,7 +302,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 		return;
 	}
 	append_file(report, subject->file, report->snapshot);
-	buffer_append_format(report->out, " by %s", subject->group_by);
+	buffer_append_format(report->out, " by %s", report_word(report, subject->group_by));
 	append_when(report, report->snapshot);
 	buffer_append_char(report->out, '\n');
 }

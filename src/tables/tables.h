@@ -75,9 +75,10 @@ struct tables_request {
 	uint64_t interval_ns;           /* between the captures; 0 when it is not known */
 	const struct diff_match *match; /* of the threads, whose counts are among the default columns; NULL
 					 * for none */
-	bool by_weight; /* rows that changed most are those of diff_weight.h, not those of the reference */
-	bool threads;   /* list the threads that came and went; needs `match` */
-	bool layout;    /* for people: AXIS_ALL as a tree, each parent a table of its own */
+	bool like_screen; /* rows that changed most are those of diff_weight.h and headings have the screen's
+			   * words, not those of the reference */
+	bool threads;     /* list the threads that came and went; needs `match` */
+	bool layout;      /* for people: AXIS_ALL as a tree, each parent a table of its own */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };
 

@@ -191,7 +191,7 @@ static void build_table(struct tables_build *build, const char *section, const s
 
 	for (size_t i = 0; i < pair_count; i++)
 		pairs[i] = (uint32_t)i;
-	if (by_parent && build->request->by_weight) {
+	if (by_parent && build->request->like_screen) {
 		groups.totals = memory_allocate_zero(subject_count + 1, sizeof(*groups.totals));
 		for (size_t i = 0; i < subject_count; i++)
 			groups.totals[i] = tables_rank_total(build, subjects[i]);

@@ -57,8 +57,10 @@ void tables_renames(struct tables_build *build)
 	struct table *table = table_create_with("fudged", rename_columns, ARRAY_COUNT(rename_columns));
 	size_t count = build->diff->rename_count;
 
-	table->heading = arena_format(&table->arena, "Fudged cgroup matches (%zu pair%s)", count,
-				      count == 1 ? "" : "s");
+	table->heading = arena_format(&table->arena,
+				      build->request->like_screen ? "Renamed cgroups (%zu pair%s)"
+								  : "Fudged cgroup matches (%zu pair%s)",
+				      count, count == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++) {
 		const struct diff_rename *rename = &build->diff->renames[i];
 		struct table_row *row = tables_add_row(build, table);
@@ -124,10 +126,12 @@ static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, 
 	const char *name = build->request->names[side];
 	size_t count = 0;
 
-	table->heading = arena_format(&table->arena, "%zu group%s only in %s%s%s%s", total,
-				      total == 1 ? "" : "s", side == DIFF_BEFORE ? "baseline" : "candidate",
-				      name != NULL ? " (" : "", name != NULL ? name : "",
-				      name != NULL ? ")" : "");
+	table->heading = arena_format(
+		&table->arena, "%zu group%s only in %s%s%s%s", total, total == 1 ? "" : "s",
+		build->request->like_screen ? diff_side_names[side]
+		: side == DIFF_BEFORE       ? "baseline"
+					    : "candidate",
+		name != NULL ? " (" : "", name != NULL ? name : "", name != NULL ? ")" : "");
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		if (diff->pairs[i].kind == kind && (limit == 0 || count < limit))
 			pairs[count++] = (uint32_t)i;

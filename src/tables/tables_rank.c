@@ -122,7 +122,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 	struct tables_ranking ranking = {0};
 
 	for (size_t i = 0; i < subject_count; i++) {
-		if (build->request->by_weight)
+		if (build->request->like_screen)
 			weigh(build, pairs, pair_count, subjects[i], totals != NULL ? totals[i] : (double)NAN,
 			      weights);
 		for (size_t j = 0; j < pair_count; j++) {
@@ -131,7 +131,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 
 			if (!has_rows(build, pair))
 				continue;
-			row.sort = build->request->by_weight
+			row.sort = build->request->like_screen
 					   ? weights[j]
 					   : diff_measure_sort(build->diff, pair, subjects[i]);
 			offer(pair->kind == DIFF_PAIR_FUDGED ? &renamed : &best, row);

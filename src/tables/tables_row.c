@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "table/cell_format.h"
 #include "tables_build.h"
 
@@ -66,9 +67,18 @@ static const struct {
 int tables_parse_columns(const char *text, size_t side_count, struct tables_request *request,
 			 struct error *error)
 {
-	const char *names[TABLES_COLUMN_COUNT];
-	enum tables_column offered[TABLES_COLUMN_COUNT];
-	size_t chosen[TABLES_COLUMN_COUNT], count = 0;
+	/* the screen's words stand behind those of the reference */
+	static const struct {
+		const char *word;
+		enum tables_column column;
+	} others[] = {
+		{"before", TABLES_COLUMN_BASELINE},
+		{"after", TABLES_COLUMN_CANDIDATE},
+		{"change", TABLES_COLUMN_DELTA},
+	};
+	const char *names[TABLES_COLUMN_COUNT + ARRAY_COUNT(others)];
+	enum tables_column offered[TABLES_COLUMN_COUNT + ARRAY_COUNT(others)];
+	size_t chosen[TABLES_COLUMN_COUNT + ARRAY_COUNT(others)], count = 0;
 	bool has[TABLES_COLUMN_COUNT] = {false};
 	int status;
 
@@ -78,17 +88,22 @@ int tables_parse_columns(const char *text, size_t side_count, struct tables_requ
 		offered[count] = (enum tables_column)i;
 		names[count++] = group_columns[i].word;
 	}
+	for (size_t i = 0; side_count == DIFF_SIDE_COUNT && i < ARRAY_COUNT(others); i++) {
+		offered[count] = others[i].column;
+		names[count++] = others[i].word;
+	}
 	status = selection_parse_columns(text, names, count, chosen, &request->column_count, error);
 	for (size_t i = 0; status == 0 && i < request->column_count; i++) {
 		request->columns[i] = offered[chosen[i]];
+		if (has[request->columns[i]])
+			return error_set(error, -EINVAL, "column '%s' is named twice", names[chosen[i]]);
 		has[request->columns[i]] = true;
 	}
 	/* the arrow shows both sides: beside one of them it would say the same thing twice */
 	if (status == 0 && has[TABLES_COLUMN_ARROW] &&
 	    (has[TABLES_COLUMN_BASELINE] || has[TABLES_COLUMN_CANDIDATE]))
-		return error_set(
-			error, -EINVAL,
-			"column arrow already shows baseline and candidate: leave one or the other out");
+		return error_set(error, -EINVAL,
+				 "column arrow already shows before and after: leave one or the other out");
 	return status;
 }
 

@@ -72,7 +72,7 @@ refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'
 refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'" "$before" "$after" --sections smaps
 refuse "unknown column" 2 "unknown column 'value'; valid: group, threads, metric, baseline, candidate, delta, %, arrow, tags, uptime" \
     "$before" "$after" --columns value
-refuse "arrow and a side" 2 "column arrow already shows baseline and candidate" "$before" "$after" --columns group,arrow,candidate
+refuse "arrow and a side" 2 "column arrow already shows before and after" "$before" "$after" --columns group,arrow,candidate
 refuse "unknown display format" 2 "did you mean 'full'? valid: arrow, full, delta-only, no-pct, pct-only" \
     "$before" "$after" --display-format ful
 refuse "sort by a category" 2 "cannot sort by 'state'" "$before" "$after" --sort-by state
@@ -92,8 +92,8 @@ result "output file" "$(cmp "$directory/diff" "$directory/file" 2>&1)"
 result "a file with itself" "$(head -n 3 "$directory/changed")"
 
 print "text" "^      worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
-print "first file empty" "^## [0-9]* groups only in candidate" "$empty" "$after"
-print "second file empty" "^## [0-9]* groups only in baseline" "$before" "$empty"
+print "first file empty" "^## [0-9]* groups only in after" "$empty" "$after"
+print "second file empty" "^## [0-9]* groups only in before" "$before" "$empty"
 print "both files empty" "^before " "$empty" "$empty"
 print "hosts that differ" "^before " "$2/snapshots/extremes.a.ctprof.zst" "$2/snapshots/random-1.b.ctprof.zst"
 print "section of cgroups on another axis" "^ctop: section pressure needs --group-by cgroup" \
@@ -119,6 +119,16 @@ expect "which have the order of the reference" "^io_thd_{N}	3	stime_clock_ticks	
 "$ctop" capture -p $$ -o "$directory/own" 2>/dev/null
 print "programs read the sentences of ctop's own files" '^"changes":\[' "$directory/own" "$directory/own" --format json
 result "and of no others" "$("$ctop" diff "$before" "$after" --format json 2>&1 | grep '"changes":')"
+print "the words of the screen" "^process  *threads  *metric  *before  *after  *change  *%$" "$before" "$after" -g process --display-format full
+result "in markdown, too" "$("$ctop" diff "$before" "$after" -g process --format markdown 2>&1 | grep -w -e baseline -e candidate -e pcomm)"
+print "which choose columns" "^process  *change$" "$before" "$after" -g process --columns group,change
+refuse "one in two words" 2 "column 'before' is named twice" "$before" "$after" --columns baseline,before
+expect "metrics limit every section" "^## primary$" "$("$ctop" diff "$before" "$after" -g process --metrics wait_time_ns 2>&1)"
+result "and there is no other" "$("$ctop" diff "$before" "$after" -g process --metrics wait_time_ns 2>&1 | grep '^## ' |
+    grep -v -e '^## primary$' -e ' groups* only in ')"
+print "but those named" "Anonymous" "$before" "$after" -g process --metrics wait_time_ns --sections smaps-rollup
+result "no memory maps in csv of ctop's own files" "$("$ctop" diff "$directory/own" "$directory/own" --metrics wait_time_ns --format csv 2>/dev/null |
+    grep -e '^# ' | grep -v '^# primary$')"
 print "csv has both sides" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$before" "$after" -g process \
     --format csv
 finish

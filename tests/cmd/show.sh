@@ -93,7 +93,7 @@ result "a closed stdout fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: Bad file descriptor" "$text"
 result "a reader that leaves is no error" "$("$ctop" show --long --limit 0 "$file" 2>&1 >/dev/null | head -n 1)"
 text=$( ("$ctop" show --long --limit 0 "$file" 2>"$directory/errors" | head -n 1) )
-expect "its first line is there" "real.b.ctprof.zst: 101 threads by pcomm" "$text"
+expect "its first line is there" "real.b.ctprof.zst: 101 threads by process" "$text"
 result "and nothing is said" "$(cat "$directory/errors")"
 (
     trap '' PIPE
@@ -141,6 +141,14 @@ for options in "--metrics run_time_ns" "--sections derived" "--reference" "--for
     # shellcheck disable=SC2086
     result "$options is long" "$([ "$("$ctop" show "$file" $options)" = "$text" ] || echo differs)"
 done
+
+result "metrics limit every section" "$("$ctop" show "$file" --metrics wait_time_ns | grep '^## ' | grep -v '^## primary$')"
+expect "but those that are named" "^redis-server  *Rss " "$("$ctop" show "$file" --metrics wait_time_ns --sections smaps-rollup)"
+
+"$ctop" capture -p $$ --no-heap -o "$directory/own" 2>/dev/null
+expect "what is switched off has a remedy" "switched off.* (what helps: ctop doctor)$" \
+    "$("$ctop" show "$directory/own" --columns thr,alloc)"
+result "and what was read is no reason" "$("$ctop" show "$directory/own" | grep -e ': read\>')"
 
 # without a terminal files are printed, by the command that prints as many
 before=$2/snapshots/real.a.ctprof.zst

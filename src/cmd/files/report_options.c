@@ -39,7 +39,8 @@ static const struct option list[] = {
 		.value_name = "NAME,...",
 		.offset = offsetof(struct report_options, metrics),
 		.description = "print these metrics and derived metrics only (see 'ctop metrics'), and "
-			       "of what a sched_ext scheduler keeps these fields (scx.NAME)",
+			       "of what a sched_ext scheduler keeps these fields (scx.NAME); sections that "
+			       "have none of them are printed where --sections names them",
 	},
 	{
 		.name = "sections",

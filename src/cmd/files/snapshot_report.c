@@ -17,6 +17,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 {
 	report->how.grouping = view_options_grouping(view);
 	report->how.by_flags = options->reference;
+	report->only_metrics = options->metrics != NULL && options->sections == NULL;
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
 		.out = &report->output.buffer,
@@ -81,16 +82,33 @@ static void draw_table(void *context, const struct table *table)
 	output_flush(&report->output);
 }
 
+static bool is_for_people(enum report_format format)
+{
+	return format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_MARKDOWN ||
+	       format == REPORT_FORMAT_HTML;
+}
+
+/* Leaves out the sections in which none of the metrics and fields chosen is. */
+static void keep_sections_of_metrics(struct tables_request *request)
+{
+	bool kept[SECTION_COUNT] = {false};
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		kept[metrics[i].section] |= request->metrics[i];
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		kept[derived_metrics[i].section] |= request->derived[i];
+	kept[SECTION_SCX] = request->fields.count != 0;
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		request->sections[i] &= kept[i];
+}
+
 /*
  * Whether the report is the reference's, row by row: where it was asked for, and where programs read what a
  * program without `ctop` objects has written.
  */
 static bool is_reference(const struct snapshot_report *report)
 {
-	const enum report_format format = report->report.format;
-	const bool for_people = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_MARKDOWN ||
-				format == REPORT_FORMAT_HTML;
-	bool is_own = for_people;
+	bool is_own = is_for_people(report->report.format);
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
@@ -116,15 +134,16 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 {
 	const enum report_format format = report->report.format;
 	const bool is_comparison = report->snapshots[DIFF_BEFORE] != NULL;
-	const bool by_weight = is_comparison && !is_reference(report);
+	const bool like_screen = !is_reference(report);
+	const bool tells_changes = is_comparison && like_screen;
 	const struct report_subject subject = {
 		.command = is_comparison ? "diff" : "show",
 		.before_file = report->request.names[DIFF_BEFORE],
 		.file = report->request.names[DIFF_AFTER],
 		.group_by = axes[report->how.grouping.axis].name,
 		.comparability = report->comparability,
-		.changes = by_weight ? &report->changes : NULL,
-		.order = by_weight && report->request.sort.count == 0 ? diff_weight_words : NULL,
+		.changes = tells_changes ? &report->changes : NULL,
+		.order = tells_changes && report->request.sort.count == 0 ? diff_weight_words : NULL,
 		.rules = report->outcomes.items,
 		.rule_count = report->outcomes.count,
 	};
@@ -133,8 +152,11 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 		report->request.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV
 						  ? TABLES_DISPLAY_ARROW
 						  : TABLES_DISPLAY_FULL;
-	report->request.by_weight = by_weight;
-	if (by_weight)
+	report->request.like_screen = like_screen;
+	report->report.screen_words = like_screen && is_for_people(format);
+	if (like_screen && report->only_metrics)
+		keep_sections_of_metrics(&report->request);
+	if (tells_changes)
 		find_changes(report);
 	report->request.layout = is_comparison && format == REPORT_FORMAT_TEXT;
 	report->report.before = report->snapshots[DIFF_BEFORE];
