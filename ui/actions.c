@@ -18,6 +18,8 @@ static void move(struct ui *ui)
 		screen_sort_move(ui);
 	else if (ui->overlay != OVERLAY_NONE)
 		pager_move(&ui->pager, ui->action);
+	else if (ui->setup.open)
+		setup_move(&ui->setup, ui->action);
 	else
 		list_move(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
 }
@@ -274,9 +276,19 @@ static void cancel_prompt(struct ui *ui)
 	terminal_show_cursor(false);
 }
 
+/* Whoever waits for the text sees it as it is now. */
+static void tell_changed(struct ui *ui)
+{
+	if (ui->prompting == NULL || ui->prompting->changed == NULL)
+		return;
+	buffer_append_text(&ui->prompt.text, "");
+	ui->prompting->changed(ui, ui->prompt.text.data);
+}
+
 static void edit_prompt(struct ui *ui)
 {
 	prompt_edit(&ui->prompt, ui->action);
+	tell_changed(ui);
 }
 
 static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
@@ -311,6 +323,17 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_METRICS] = navigate_metrics,
 	[ACTION_EVIDENCE] = open_page,
 	[ACTION_HELP] = open_page,
+	[ACTION_SETUP] = screen_setup_open,
+	[ACTION_SETUP_APPLY] = screen_setup_apply,
+	[ACTION_SETUP_DISCARD] = screen_setup_close,
+	[ACTION_SETUP_TOGGLE] = screen_setup_change,
+	[ACTION_SETUP_LEFT] = screen_setup_change,
+	[ACTION_SETUP_RIGHT] = screen_setup_change,
+	[ACTION_SETUP_SORT] = screen_setup_change,
+	[ACTION_SETUP_RESET] = screen_setup_change,
+	[ACTION_SETUP_FIND] = screen_setup_find,
+	[ACTION_SETUP_NEW] = screen_setup_new,
+	[ACTION_SETUP_WRITE] = screen_setup_write,
 	[ACTION_NEXT_TAB] = navigate_tab,
 	[ACTION_PREVIOUS_TAB] = navigate_tab,
 	[ACTION_NUMBERED_TAB] = navigate_tab,
@@ -355,6 +378,8 @@ void actions_handle_key(struct ui *ui, int key)
 		buffer_clear(&ui->message);
 	if (ui->action != ACTION_NONE)
 		handlers[ui->action](ui);
-	else if (ui->prompting != NULL)
+	else if (ui->prompting != NULL) {
 		prompt_insert(&ui->prompt, key);
+		tell_changed(ui);
+	}
 }

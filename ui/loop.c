@@ -99,7 +99,10 @@ static void take_files(struct ui *ui)
 	struct ui_event event;
 
 	while (ui->host->receive_file(ui->host->file_context, &event)) {
-		screen_comparison_take_file(ui, event.snapshot, event.message);
+		if (event.kind == UI_EVENT_WRITTEN)
+			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event.message);
+		else
+			screen_comparison_take_file(ui, event.snapshot, event.message);
 		free(event.message);
 	}
 }

@@ -33,6 +33,8 @@ static int draw_body(struct ui *ui, struct area area)
 		screen_pages_draw(ui, area, area.y);
 		return area.y;
 	}
+	if (ui->setup.open)
+		return setup_draw(&ui->setup, area.y, area.height, area.width);
 	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
 		screen_pages_draw(ui, area, row);

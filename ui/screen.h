@@ -12,6 +12,7 @@
 #include "evidence/evidence.h"
 #include "view/view.h"
 
+#include "ui/page/setup.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
 #include "ui/widget/list.h"
@@ -43,6 +44,8 @@ struct prompt_use {
 	const char *example; /* shown while nothing is typed */
 	/* Takes the text; sets ui->prompting to NULL if it is valid, otherwise shows why not. */
 	void (*accept)(struct ui *ui, const char *text);
+	/* Told of each change of the text; NULL where nobody waits for it. */
+	void (*changed)(struct ui *ui, const char *text);
 };
 
 /*
@@ -107,6 +110,8 @@ struct ui {
 	struct table *metrics_table; /* the last one there was */
 	bool metrics_gone;           /* the row is not there any more */
 	struct list metrics_list;
+
+	struct setup setup; /* the page of columns */
 
 	enum overlay overlay;
 	struct pager pager;
@@ -261,6 +266,16 @@ void screen_sort_open(struct ui *ui);
 void screen_sort_move(struct ui *ui); /* by ui->action */
 void screen_sort_choose(struct ui *ui);
 int screen_sort_draw(struct ui *ui, struct area area);
+
+/* --- screen_setup.c: the columns of the tab --- */
+
+void screen_setup_open(struct ui *ui);
+void screen_setup_close(struct ui *ui);
+void screen_setup_change(struct ui *ui); /* by ui->action */
+void screen_setup_apply(struct ui *ui);
+void screen_setup_find(struct ui *ui);
+void screen_setup_new(struct ui *ui);
+void screen_setup_write(struct ui *ui);
 
 /* --- screen_evidence.c --- */
 

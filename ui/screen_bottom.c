@@ -22,6 +22,8 @@ unsigned int screen_place(const struct ui *ui)
 		return PLACE_MENU;
 	if (ui->overlay != OVERLAY_NONE)
 		return PLACE_TEXT;
+	if (ui->setup.open)
+		return PLACE_SETUP;
 	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
 }
 

@@ -19,7 +19,7 @@ static const struct {
 } key_sections[] = {
 	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
 	{"Pages of text", PLACE_TEXT},      {"Sort menu", PLACE_MENU},
-	{"Typing a text", PLACE_PROMPT},
+	{"Columns of a tab", PLACE_SETUP},  {"Typing a text", PLACE_PROMPT},
 };
 
 static void add_entry(struct pager *pager, const char *head, const char *text)

@@ -16,6 +16,7 @@ enum ui_event_kind {
 	UI_EVENT_ROUND,   /* snapshot: a new round; the screen takes the reference over */
 	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
 	UI_EVENT_SAVED,   /* message: where the snapshot was saved, or why not */
+	UI_EVENT_WRITTEN, /* message: that the configuration was written, or why not */
 	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
 	/*
 	 * Before the first round; snapshot: facts of the host; threads: the processes found so far (the same
@@ -91,6 +92,11 @@ struct ui_host {
 	int file_fd;
 	void (*request_file)(void *file_context, const char *path);
 	bool (*receive_file)(void *file_context, struct ui_event *ret_event);
+	/*
+	 * Writes what the user made of a tab to the configuration file `path`, elsewhere; what came of it is
+	 * an event of receive_file(), UI_EVENT_WRITTEN. NULL: there is no such file here.
+	 */
+	void (*write_tab)(void *file_context, const char *path, enum tab tab);
 	/* Writes a report of a comparison, as write_report does of a file. NULL: there is none. */
 	int (*write_comparison)(void *file_context, const struct ui_comparison *comparison, const char *path,
 				struct error *error);
@@ -108,6 +114,7 @@ struct ui_options {
 	bool latency;            /* ui_settings.latency at first */
 	const struct view *view; /* to start with; copied */
 	const char *notice;      /* a sentence to show at first, NULL for none */
+	const char *config_path; /* of the configuration file to write to, NULL for none */
 };
 
 /*

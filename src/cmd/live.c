@@ -280,6 +280,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.latency = options->latency,
 		.view = view,
 		.notice = options->config.first_problem,
+		.config_path = options->config.path,
 	};
 	struct live_capture *live;
 	struct session *session;
@@ -318,6 +319,7 @@ static int run_files(const struct live_options *options, const struct view *view
 		.ascii = options->ascii,
 		.view = view,
 		.notice = options->config.first_problem,
+		.config_path = options->config.path,
 	};
 	struct error error;
 
@@ -398,8 +400,10 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	struct error problem;
 	int result;
 
-	if (options->no_config)
+	if (options->no_config) {
+		file->path = config_file_path(); /* to write to, if the user asks for it */
 		return 0;
+	}
 	result = config_file_read(options->config_path, file, error);
 	config_tabs_make(file, settings);
 	for (size_t i = 0; settings && i < file->config.count; i++) {

@@ -62,7 +62,8 @@ struct config_change {
  * Appends to `result` the text with the section `section` (its head without the brackets, case ignored)
  * changed: of each key the last line, which is the one that counts, gets the value and others leave; a key
  * that is not there is put behind the last setting of the section. Every other line stays as it is to the
- * byte, comments and what ctop does not know included. A section that is not there is added at the end.
+ * byte, comments and what ctop does not know included. A section that is not there is added at the end if
+ * there is something to stand in it.
  */
 void config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
 		 size_t change_count, struct buffer *result);

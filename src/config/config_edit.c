@@ -113,6 +113,15 @@ static void append_missing(const struct config_change *changes, size_t count, co
 	}
 }
 
+static bool has_value(const struct config_change *changes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (changes[i].value != NULL)
+			return true;
+	}
+	return false;
+}
+
 static void append_section(const char *section, const struct config_change *changes, size_t count,
 			   const size_t *counts, struct buffer *result)
 {
@@ -160,7 +169,7 @@ void config_edit(const char *text, size_t length, const char *section, const str
 		if (place.found && (size_t)(line - text) + whole == place.settings_end)
 			append_missing(changes, change_count, counts, result);
 	}
-	if (!place.found)
+	if (!place.found && has_value(changes, change_count))
 		append_section(section, changes, change_count, counts, result);
 	free(met);
 	free(counts);

@@ -14,8 +14,8 @@
  */
 
 enum {
-	OWN_TAB_COLUMNS_MAX = 64, /* of one kind of rows */
-	OWN_TAB_TEXT_MAX = 24     /* bytes of a name or title */
+	OWN_TAB_COLUMNS_MAX = 128, /* of one kind of rows */
+	OWN_TAB_TEXT_MAX = 24      /* bytes of a name or title */
 };
 
 /* How many tabs there are, those of the table and own ones. */

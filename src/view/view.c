@@ -290,6 +290,18 @@ static size_t add_texts_behind(const struct view *view, enum column columns[COLU
 	return count;
 }
 
+/* The user may have put texts into a tab that stand before its numbers already. */
+static size_t drop_repeated(enum column columns[COLUMN_TOTAL], size_t before, size_t count)
+{
+	size_t kept = before;
+
+	for (size_t i = before; i < count; i++) {
+		if (!is_listed(columns, before, columns[i]))
+			columns[kept++] = columns[i];
+	}
+	return kept;
+}
+
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 {
 	enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
@@ -310,6 +322,7 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 					  view->tab == TAB_SCX ? view->scx_field_count : 0,
 					  view->level == VIEW_LEVEL_THREADS, view->width, reserved, sort,
 					  columns + before);
+	count = drop_repeated(columns, before, count);
 	return view->shows_identity ? add_texts_behind(view, columns, count) : count;
 }
 

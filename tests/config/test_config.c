@@ -137,6 +137,7 @@ static void test_edit(void **state)
 
 	(void)state;
 	assert_edit("", changes, 3, "[tab mine]\ncolumns = CPU%, RSS\nsort = RSS\n");
+	assert_edit("a = 1\n", &changes[2], 1, "a = 1\n");
 	assert_edit("interval = 5", changes, 1, "interval = 5\n\n[tab mine]\ncolumns = CPU%, RSS\n");
 	assert_edit("# top\ninterval=5 # s\nwhat\n\n[tab mine]\n# about\n  columns = A # why\ntitle = T\n"
 		    "unknown = 1\n\n# next\n[tab other]\ncolumns = B\n",

@@ -31,7 +31,7 @@ capture="$latency $probe capture/taskstats capture/latency capture/scx capture/e
 
 line="$ui src/json src/ctprof $capture capture src/cmd/line"
 files="$line src/cmd/files"
-live="$files ui/terminal ui/widget ui"
+live="$files ui/terminal ui/widget ui/page ui"
 
 # directory: directories it may include besides itself
 rooms="src/base:
@@ -72,7 +72,8 @@ capture/preview: $snapshot capture/procfs capture/host
 capture: $capture
 ui/terminal: $compare
 ui/widget: $compare ui/terminal
-ui: $ui ui/terminal ui/widget
+ui/page: $compare ui/terminal ui/widget
+ui: $ui ui/terminal ui/widget ui/page
 src/cmd/line: $line
 src/cmd/files: $files
 src/cmd/config: $line src/config

@@ -8,10 +8,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "cmd/config/config_file.h"
+#include "cmd/config/config_tabs.h"
 #include "file_report.h"
 #include "worker.h"
 #include "ctprof/ctprof.h"
+
+/* How long the end waits for a file system: less than the second in which the screen ends on request. */
+#define WRITING_PATIENCE_NS (800 * NS_PER_MS)
 
 struct file_loader {
 	pthread_mutex_t lock;
@@ -20,6 +26,8 @@ struct file_loader {
 	unsigned int references; /* the owner's and one of each thread */
 	uint64_t request;        /* number of the last one; results of others are dropped */
 	struct ui_event result;  /* zero while there is none */
+	struct ui_event written; /* of the configuration */
+	unsigned int writing;    /* how many changes of it are under way */
 };
 
 struct loading {
@@ -45,25 +53,31 @@ static void give_up(struct file_loader *loader)
 	if (!last)
 		return;
 	discard(&loader->result);
+	discard(&loader->written);
 	close(loader->notify_fd);
 	pthread_mutex_destroy(&loader->lock);
 	free(loader);
 }
 
-/* Hands a result over, unless another file was asked for meanwhile. */
-static void finish(struct file_loader *loader, uint64_t request, struct ui_event event)
+static void notify(struct file_loader *loader)
 {
 	const uint64_t one = 1;
 
+	/* a full counter is readable already */
+	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		abort();
+}
+
+/* Hands a result over, unless another file was asked for meanwhile. */
+static void finish(struct file_loader *loader, uint64_t request, struct ui_event event)
+{
 	pthread_mutex_lock(&loader->lock);
 	if (request == loader->request)
 		loader->result = event;
 	else
 		discard(&event);
 	pthread_mutex_unlock(&loader->lock);
-	/* a full counter is readable already */
-	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		abort();
+	notify(loader);
 }
 
 static void *load(void *argument)
@@ -115,15 +129,84 @@ static void request_file(void *context, const char *path)
 static bool receive_file(void *context, struct ui_event *ret_event)
 {
 	struct file_loader *loader = context;
+	struct ui_event *event;
 	uint64_t count;
 
 	if (read(loader->notify_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return false;
 	pthread_mutex_lock(&loader->lock);
-	*ret_event = loader->result;
-	loader->result = (struct ui_event){0};
+	event = loader->written.message != NULL ? &loader->written : &loader->result;
+	*ret_event = *event;
+	*event = (struct ui_event){0};
 	pthread_mutex_unlock(&loader->lock);
 	return ret_event->snapshot != NULL || ret_event->message != NULL;
+}
+
+/* --- the configuration --- */
+
+struct writing {
+	struct file_loader *loader;
+	char *path, *section;
+	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
+};
+
+static void finish_writing(struct file_loader *loader, char *message, bool is_error)
+{
+	pthread_mutex_lock(&loader->lock);
+	loader->writing--;
+	discard(&loader->written);
+	loader->written = (struct ui_event){
+		.kind = UI_EVENT_WRITTEN, .message = message, .is_error = is_error};
+	pthread_mutex_unlock(&loader->lock);
+	notify(loader);
+}
+
+static void release_writing(struct writing *writing)
+{
+	give_up(writing->loader);
+	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
+		free((char *)(uintptr_t)writing->changes[i].value);
+	free(writing->path);
+	free(writing->section);
+	free(writing);
+}
+
+static void *write_section(void *argument)
+{
+	struct writing *writing = argument;
+	struct error error;
+	int result = config_file_edit(writing->path, writing->section, writing->changes, CONFIG_TAB_KEY_COUNT,
+				      &error);
+
+	finish_writing(writing->loader,
+		       result < 0 ? memory_duplicate(error.text)
+				  : memory_format("wrote [%s] of %s", writing->section, writing->path),
+		       result < 0);
+	release_writing(writing);
+	return NULL;
+}
+
+static void write_tab(void *context, const char *path, enum tab tab)
+{
+	struct file_loader *loader = context;
+	struct writing *writing = memory_allocate_zero(1, sizeof(*writing));
+	int result;
+
+	pthread_mutex_lock(&loader->lock);
+	loader->references++;
+	loader->writing++;
+	pthread_mutex_unlock(&loader->lock);
+	writing->loader = loader;
+	writing->path = memory_duplicate(path);
+	writing->section = memory_format("tab %s", tabs[tab].name);
+	for (enum config_tab_key key = 0; key < CONFIG_TAB_KEY_COUNT; key++)
+		writing->changes[key] = (struct config_change){config_tab_keys[key],
+							       config_tabs_value(key, tab)};
+	result = worker_start(NULL, write_section, writing);
+	if (result == 0)
+		return;
+	finish_writing(loader, memory_format("cannot write %s now: %s", path, strerror(-result)), true);
+	release_writing(writing);
 }
 
 static int write_comparison(void *context, const struct ui_comparison *comparison, const char *path,
@@ -151,10 +234,26 @@ int file_loader_create(struct file_loader **ret_loader, struct error *error)
 	return 0;
 }
 
+/* What was asked for is written even when the screen is closed right after, unless its file system hangs. */
+static void wait_for_writing(struct file_loader *loader)
+{
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + WRITING_PATIENCE_NS;
+	bool writing = true;
+
+	while (writing && clock_ns(CLOCK_MONOTONIC) < deadline) {
+		pthread_mutex_lock(&loader->lock);
+		writing = loader->writing != 0;
+		pthread_mutex_unlock(&loader->lock);
+		if (writing)
+			nanosleep(&(struct timespec){.tv_nsec = 5 * NS_PER_MS}, NULL);
+	}
+}
+
 void file_loader_release(struct file_loader *loader)
 {
 	if (loader == NULL)
 		return;
+	wait_for_writing(loader);
 	pthread_mutex_lock(&loader->lock);
 	loader->request++;
 	pthread_mutex_unlock(&loader->lock);
@@ -167,5 +266,6 @@ void file_loader_offer(struct file_loader *loader, struct ui_host *host)
 	host->file_fd = loader->notify_fd;
 	host->request_file = request_file;
 	host->receive_file = receive_file;
+	host->write_tab = write_tab;
 	host->write_comparison = write_comparison;
 }
