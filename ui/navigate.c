@@ -51,7 +51,8 @@ void navigate_metrics(struct ui *ui)
 
 static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 {
-	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name))
+	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name, row->label,
+		       row->label_length))
 		return false;
 	ui->view.steps[ui->view.step_count - 1].automatic = automatic;
 	/* of a comparison: whose change this is; a record of a cgroup has none of threads */
@@ -117,9 +118,13 @@ bool navigate_back(struct ui *ui)
 void navigate_axis(struct ui *ui)
 {
 	/* AXIS_ALL joins renamed cgroups, which only a comparison does */
-	static const enum axis axis_order[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD};
-	const enum axis *order = axis_order + (ui->content->first_axis == axis_order[0] ? 0 : 1);
-	const size_t order_count = sizeof(axis_order) / sizeof(axis_order[0]) - (size_t)(order - axis_order);
+	static const enum axis axes_of_session[] = {AXIS_PROCESS, AXIS_PID, AXIS_CGROUP, AXIS_THREAD,
+						    AXIS_USER};
+	/* a process of before is none of after */
+	static const enum axis axes_of_comparison[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD,
+						       AXIS_USER};
+	const enum axis *order = ui->content->first_axis == AXIS_ALL ? axes_of_comparison : axes_of_session;
+	const size_t order_count = ARRAY_COUNT(axes_of_session);
 	size_t i = 0;
 
 	if (ui->view.level == VIEW_LEVEL_THREADS) {

@@ -14,6 +14,9 @@
 static void reset_view(struct view *view)
 {
 	view->sort_by_name = view->sort_ascending = false;
+	view->compares = true;
+	if (view->grouping.axis == AXIS_PID)
+		view->grouping.axis = AXIS_PROCESS;
 	view->compare_sort = COMPARE_COLUMN_CHANGE;
 	view->focus = COLUMN_COUNT;
 	if (view->tab == TAB_SCX)

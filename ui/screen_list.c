@@ -12,7 +12,8 @@
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
 	[AXIS_PROCESS] = "PROCESS",     [AXIS_CGROUP] = "CGROUP", [AXIS_THREAD] = "THREAD",
-	[AXIS_THREAD_EXACT] = "THREAD", [AXIS_ALL] = "GROUP",
+	[AXIS_THREAD_EXACT] = "THREAD", [AXIS_ALL] = "GROUP",     [AXIS_PID] = "PID PROCESS",
+	[AXIS_USER] = "USER",
 };
 
 const char *screen_list_name_title(const struct view *view)
@@ -223,7 +224,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	for (size_t i = 0; i < view->step_count; i++) {
 		if (view->steps[i].axis != AXIS_ALL)
 			buffer_append_format(path, "%s ", axes[view->steps[i].axis].word);
-		append_name(path, view->steps[i].key, view->steps[i].key_length);
+		append_name(path, view->steps[i].label, view->steps[i].label_length);
 		buffer_append_text(path, " > ");
 	}
 	if (view->step_count != 0)

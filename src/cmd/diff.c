@@ -224,7 +224,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 
 	(void)operand_count;
 	memcpy(report.request.per, options->per, sizeof(report.request.per));
-	if (report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
+	if (view_options_check_pair(&options->view, &error) < 0 ||
+	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||
 	    parse_rules(&options->fail_if, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);

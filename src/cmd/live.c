@@ -476,6 +476,8 @@ static int live_run(void *untyped, char **operands, int operand_count)
 	struct view view;
 	int status;
 
+	if (operand_count == 2 && view_options_check_pair(&options->view, &error) < 0)
+		return command_misused(NULL, &error);
 	if (make_view(options, operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view, &error) < 0)
 		status = command_misused(NULL, &error);
 	else if (options->print_config)

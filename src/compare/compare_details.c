@@ -281,7 +281,7 @@ static void append_name(const struct compare_subjects *subjects, size_t subject,
 		return;
 	}
 	pair = &subjects->join->diff->pairs[subject];
-	process = pair->key + strlen(pair->key) + 1;
+	process = pair->label + strlen(pair->label) + 1;
 	renamed = compare_subject_cgroup(subjects, subject, DIFF_BEFORE);
 	if (renamed != NULL)
 		buffer_append_format(buffer, "%s renamed %s", renamed,

@@ -58,7 +58,7 @@ bool *compare_threads_inside(struct comparison *comparison, const struct view *v
  */
 static void label_parts(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
 {
-	const char *cgroup = pair->key, *process = cgroup + strlen(cgroup) + 1;
+	const char *cgroup = pair->label, *process = cgroup + strlen(cgroup) + 1;
 	const char *thread = process + strlen(process) + 1;
 	size_t length;
 
@@ -81,7 +81,7 @@ static void make_labels(struct compare_join *join, enum axis axis)
 		const struct diff_pair *pair = &join->diff->pairs[i];
 
 		if (axis != AXIS_ALL) {
-			join->labels[i] = (struct compare_label){pair->key, pair->key_length};
+			join->labels[i] = (struct compare_label){pair->label, pair->label_length};
 			continue;
 		}
 		buffer_clear(&text);

@@ -21,8 +21,8 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
 		thread = successor[thread];
 		side = DIFF_AFTER;
 	}
-	return grouping_of_triple(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
-				  diff->snapshots[side]->triple[thread]);
+	return grouping_of_thread(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
+				  diff->snapshots[side], thread);
 }
 
 /* Thread counts and start times of the groups of a side, and which group each thread is of. */
@@ -91,6 +91,7 @@ static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
 		diff->pair_of_group[side][group] = (uint32_t)diff->pair_count;
 	}
 	pair->key = grouping_key(diff->grouping, group, &pair->key_length);
+	pair->label = grouping_label(diff->grouping, group, &pair->label_length);
 	pair->candidates = pair->group[DIFF_AFTER] != UINT32_MAX ? 1 : 0;
 	if (pair->candidates == 0)
 		pair->kind = DIFF_PAIR_ONLY_BEFORE;
@@ -183,10 +184,11 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->snapshots[DIFF_BEFORE] = before;
 	diff->snapshots[DIFF_AFTER] = after;
 	diff->options = *options;
+	diff->options.grouping.reference |= options->by_flags;
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
-	diff->grouping = before != NULL ? grouping_create(&options->grouping, diff->snapshots,
+	diff->grouping = before != NULL ? grouping_create(&diff->options.grouping, diff->snapshots,
 							  DIFF_SIDE_COUNT, diff->patterns)
-					: grouping_create(&options->grouping, &after, 1, diff->patterns);
+					: grouping_create(&diff->options.grouping, &after, 1, diff->patterns);
 	count_threads(diff, DIFF_BEFORE);
 	count_threads(diff, DIFF_AFTER);
 	match_by_key(diff);
@@ -240,7 +242,7 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 
 const char *diff_thread_part(const struct diff_pair *pair)
 {
-	const char *process = pair->key + strlen(pair->key) + 1;
+	const char *process = pair->label + strlen(pair->label) + 1;
 
 	return process + strlen(process) + 1;
 }
@@ -259,7 +261,7 @@ void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)
 
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 {
-	const char *part = pair->key, *end = pair->key + pair->key_length, *nul;
+	const char *part = pair->label, *end = pair->label + pair->label_length, *nul;
 
 	while ((nul = memchr(part, '\0', (size_t)(end - part))) != NULL) {
 		buffer_append(buffer, part, (size_t)(nul - part));

@@ -54,6 +54,8 @@ struct diff_pair {
 	enum diff_pair_kind kind;
 	const char *key; /* of the group; NUL-terminated, on AXIS_ALL three parts with a NUL between */
 	size_t key_length;
+	const char *label; /* what is shown of it, see grouping_label(); parts as in the key */
+	size_t label_length;
 	uint32_t group[DIFF_SIDE_COUNT];      /* in the aggregation of that side, UINT32_MAX for none */
 	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
 	uint32_t candidates;                  /* groups of after that were joined into this one */

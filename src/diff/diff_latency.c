@@ -43,17 +43,20 @@ static size_t find_pair(const struct diff *diff, enum diff_side side, const char
 struct diff_latency *diff_latency_create(const struct diff *diff, enum diff_side side)
 {
 	const struct snapshot *snapshot = diff->snapshots[side], *names;
+	struct grouping_options options = diff->options.grouping;
 	struct diff_latency *result;
 	struct grouping *grouping;
 	struct snapshot *sums;
 	uint32_t other;
 
-	if (snapshot == NULL || !snapshot->latency.present)
+	/* they are counted by name and cgroup: whose they were is not known */
+	if (snapshot == NULL || !snapshot->latency.present || axis_is_by_thread(options.axis))
 		return NULL;
 	names = sums = snapshot_create();
 	free(latency_sums_add(sums, snapshot));
 	/* what stands for several threads in the diff is a pattern here too */
-	grouping = grouping_create(&diff->options.grouping, &names, 1, diff->patterns);
+	options.reference = grouping_is_reference(diff->grouping);
+	grouping = grouping_create(&options, &names, 1, diff->patterns);
 	result = memory_allocate_zero(diff->pair_count + 1, sizeof(*result));
 	other = latency_sums_other(sums);
 	for (uint32_t i = 0; i < sums->latency.count; i++) {

@@ -31,22 +31,33 @@ struct judgement {
 	size_t offender_count;     /* of all, beyond NAMED_GROUPS too */
 };
 
-/* The key; on AXIS_ALL its three parts as they are printed, or any of them. */
+static bool matches_part(const struct glob *glob, const char *text, size_t length)
+{
+	bool found = glob_matches(glob, text, length);
+
+	for (const char *part = text; !found && part <= text + length; part += strlen(part) + 1)
+		found = glob_matches(glob, part, strlen(part));
+	return found;
+}
+
+/*
+ * The key, or what is shown of it (a pattern, or the one name that it stands for); on AXIS_ALL its three
+ * parts as they are printed, or any of them.
+ */
 static bool matches(const struct judgement *judgement, const struct diff_pair *pair)
 {
 	const struct glob *glob = judgement->rule->glob;
-	const char *end = pair->key + pair->key_length;
 	struct buffer whole = {0};
 	bool found;
 
 	if (judgement->diff->options.grouping.axis != AXIS_ALL)
-		return glob_matches(glob, pair->key, pair->key_length);
+		return glob_matches(glob, pair->key, pair->key_length) ||
+		       glob_matches(glob, pair->label, pair->label_length);
 	diff_append_key(pair, &whole);
 	found = glob_matches(glob, whole.data, whole.length);
 	buffer_release(&whole);
-	for (const char *part = pair->key; !found && part <= end; part += strlen(part) + 1)
-		found = glob_matches(glob, part, strlen(part));
-	return found;
+	return found || matches_part(glob, pair->key, pair->key_length) ||
+	       matches_part(glob, pair->label, pair->label_length);
 }
 
 /* From 0 there is no change but 0 itself that a percentage could hold. */

@@ -16,6 +16,8 @@ enum axis {
 	AXIS_THREAD,       /* pattern of the thread name */
 	AXIS_THREAD_EXACT, /* thread name as it is */
 	AXIS_ALL,          /* cgroup, process and thread pattern together */
+	AXIS_PID,          /* each process by itself */
+	AXIS_USER,         /* real user id */
 	AXIS_COUNT,
 };
 
@@ -31,20 +33,31 @@ extern const struct axis_entry axes[AXIS_COUNT];
 /* The axis of that name or word, or AXIS_COUNT. */
 enum axis axis_find(const char *name);
 
+/* Whether its groups are not known from the names of threads: threads that ended have one of their own. */
+static inline bool axis_is_by_thread(enum axis axis)
+{
+	return axis == AXIS_PID || axis == AXIS_USER;
+}
+
 struct grouping_options {
 	enum axis axis;
 	bool keep_thread_names;     /* --no-thread-normalize */
 	bool keep_cgroup_names;     /* --no-cg-normalize */
 	const char *const *flatten; /* --cgroup-flatten globs, in order */
 	size_t flatten_count;
+	/*
+	 * Patterns as the reference makes them: two threads make a pattern, also of one name, and a name that
+	 * looks like a hexadecimal number is `{H}`. It is so too where a snapshot was not made by ctop.
+	 */
+	bool reference;
 };
 
 /* Whether two make the same groups of the same threads. */
 bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b);
 
 /*
- * Patterns that once had two threads in a live session and so remain patterns (singleton revert is not
- * applied to them). A zeroed struct is empty.
+ * Patterns that once stood for two names in a live session (with the reference's rule: had two threads) and
+ * so remain patterns. A zeroed struct is empty.
  */
 struct pattern_memory {
 	struct string_pool patterns[AXIS_COUNT];
@@ -53,29 +66,59 @@ struct pattern_memory {
 /* Forgets all of them. */
 void pattern_memory_release(struct pattern_memory *memory);
 
-/* Group keys of the triples of one or more snapshots, taken together. */
+/* Group keys of the threads of one or more snapshots, taken together. */
 struct grouping;
 
 /*
- * Computes the group of every triple of `snapshots`. Singleton revert counts threads over all of them.
- * `memory` may be NULL; otherwise patterns with two threads are noted there, and those already noted remain
- * patterns. The snapshots must outlive the grouping. The caller releases it with grouping_release().
+ * Computes the group of every thread of `snapshots`. Each group has a key and a label. The key of a name is
+ * its pattern (but a name whose pattern would be nothing but `{H}` is its own), and the label of a pattern
+ * that stands for one name only is that name, counted over all snapshots. With the reference's rule the key
+ * is the label, and a pattern of one thread is its name. `memory` may be NULL; otherwise patterns that are
+ * shown are noted there, and those already noted are shown. On the axes of axis_is_by_thread() the triples of
+ * a snapshot without threads are those of threads that ended and have one group. The snapshots must outlive
+ * the grouping. The caller releases it with grouping_release().
  */
 struct grouping *grouping_create(const struct grouping_options *options,
 				 const struct snapshot *const *snapshots, size_t snapshot_count,
 				 struct pattern_memory *memory);
 void grouping_release(struct grouping *grouping);
 
+/* Whether its patterns are as the reference makes them. */
+bool grouping_is_reference(const struct grouping *grouping);
+
 /* Number of distinct groups; group ids are 0 … count - 1, in ascending byte order of their keys. */
 size_t grouping_count(const struct grouping *grouping);
 
-/* Group of a triple of the `snapshot`-th snapshot. */
+/*
+ * The groups of the `snapshot`-th snapshot: by thread where `*ret_by_thread`, else by triple. Owned by the
+ * grouping. It is by triple of a snapshot without threads in any case.
+ */
+const uint32_t *grouping_map(const struct grouping *grouping, size_t snapshot, bool *ret_by_thread);
+
+/* Group of a triple of the `snapshot`-th snapshot; not for threads on an axis of axis_is_by_thread(). */
 uint32_t grouping_of_triple(const struct grouping *grouping, size_t snapshot, uint32_t triple);
+
+/* Group of a thread, by its index in the `snapshot`-th snapshot, which is `of`. */
+uint32_t grouping_of_thread(const struct grouping *grouping, size_t snapshot, const struct snapshot *of,
+			    size_t thread);
 
 /* Key of a group, NUL-terminated, owned by the grouping; on AXIS_ALL three parts with a NUL between. */
 const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t *ret_length);
 
+/*
+ * What is shown of a group, owned by the grouping: `4120 engine` of a process, the name of a user where it is
+ * known by now. Parts as in the key.
+ */
+const char *grouping_label(const struct grouping *grouping, uint32_t group, size_t *ret_length);
+
+/* The id of the process that a group of AXIS_PID is; 0 for any other group. */
+uint32_t grouping_pid(const struct grouping *grouping, uint32_t group);
+
 /* Group whose key is these bytes, or UINT32_MAX. */
 uint32_t grouping_find(const struct grouping *grouping, const char *key, size_t length);
+
+/* A name that nobody would see: "(no name)" for one that is empty, something like it for blanks; else NULL.
+ */
+const char *grouping_invisible_name(const char *name, size_t length);
 
 #endif

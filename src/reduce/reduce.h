@@ -116,7 +116,7 @@ uint64_t reduce_latency_unknown(const struct span *span, const struct shown *sho
 				enum latency_kind kind);
 
 /* Why it is not known how long waits took. */
-reason_id reduce_latency_missing(const struct span *span);
+reason_id reduce_latency_missing(const struct span *span, const struct shown *shown);
 
 /* How the counters of a process were found, and what became of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);

@@ -138,12 +138,14 @@ void reduce_waits(const struct span *span, const struct shown *shown, const stru
 
 /* --- how long waits took --- */
 
-reason_id reduce_latency_missing(const struct span *span)
+reason_id reduce_latency_missing(const struct span *span, const struct shown *shown)
 {
 	const struct feature_result *feature = &span->now->provenance.features[FEATURE_LATENCY];
 
 	if (span->missing == REASON_NOT_IN_FILE)
 		return REASON_NOT_IN_FILE;
+	if (shown->behind_names && span->latency != NULL && span->latency->span_ns != 0)
+		return REASON_BY_NAME;
 	return feature->state == FEATURE_STATE_OFF ? (reason_id)feature->reason : REASON_SWITCHED_OFF;
 }
 
@@ -217,7 +219,7 @@ void reduce_latency(const struct span *span, const struct shown *shown, const st
 	if (shown->by_thread)
 		return;
 	for (size_t row = 0; !has_latency(span, shown) && row < shown->row_count; row++)
-		accumulator_miss(reduce_accumulator(values, row), reduce_latency_missing(span));
+		accumulator_miss(reduce_accumulator(values, row), reduce_latency_missing(span, shown));
 	if (!has_latency(span, shown))
 		return;
 	histograms = memory_allocate_zero(shown->row_count + 1, sizeof(*histograms));

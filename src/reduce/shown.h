@@ -20,6 +20,8 @@ struct shown {
 	size_t row_count;
 	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
 	uint32_t *latency_row_of;
+	bool behind_names; /* names do not tell which threads the rows have: what is known by name is of none
+			    */
 	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX: there is none */
 	uint32_t *row_threads;  /* living threads of each row */
 	/* Group of each row, UINT32_MAX for that of `latency_other`; its thread index when `by_thread`. */
@@ -67,7 +69,13 @@ void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start
 /* The key of a row that is no thread. */
 const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_length);
 
-/* Name of a thread as read. */
+/* What is shown of it, see grouping_label(). */
+const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_length);
+
+/* The id of the process that a row is; 0 for others, and for threads. */
+uint32_t shown_row_pid(const struct shown *shown, size_t row);
+
+/* Name of a thread as read, or what is shown where nothing would be seen of it. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
 
 /* What the cell of a row is made of. */

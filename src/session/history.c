@@ -71,6 +71,8 @@ static struct history_row describe_row(const struct shown *shown, size_t row, do
 		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
 	} else {
 		described.key.bytes = shown_row_key(shown, row, &described.key.length);
+		described.key.label = shown_row_label(shown, row, &described.key.label_length);
+		described.key.pid = shown_row_pid(shown, row);
 		described.hash = ((uint64_t)hash_bytes(described.key.bytes, described.key.length) << 32) |
 				 (uint32_t)described.key.length;
 	}
@@ -79,8 +81,13 @@ static struct history_row describe_row(const struct shown *shown, size_t row, do
 
 static void note_row(struct history_generation *now, struct history_row row)
 {
-	if (!row.is_thread)
+	if (!row.is_thread) {
+		const bool same = row.key.label == row.key.bytes;
+
 		row.key.bytes = arena_duplicate(&now->arena, row.key.bytes, row.key.length);
+		row.key.label = same ? row.key.bytes
+				     : arena_duplicate(&now->arena, row.key.label, row.key.label_length);
+	}
 	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
 	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
 	now->rows[now->count++] = row;

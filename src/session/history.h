@@ -16,8 +16,11 @@ struct history_row {
 	bool is_thread;
 	union {
 		struct {
-			const char *bytes; /* in the arena of the generation */
+			const char *bytes; /* in the arena of the generation, as the label is */
 			size_t length;
+			const char *label;
+			size_t label_length;
+			uint32_t pid; /* of a process, else 0 */
 		} key;
 		struct {
 			uint32_t tid, tgid;

@@ -472,6 +472,15 @@ static void append_ended(struct explanation *explanation)
 				     set == NULL        ? since_base ? "as last read" : "which nobody tells"
 				     : set->lower_bound ? "without the last moments"
 							: "until the end");
+	if (explanation->shown.behind_names && explanation->shown.count == 0)
+		buffer_append_text(
+			explanation->lines,
+			"These threads ended and only their names are known, not their processes and "
+			"users; those of one process that is still there are in its row.\n");
+	else if (explanation->shown.behind_names && ended->count != 0)
+		buffer_append_text(explanation->lines,
+				   "What threads did that ended is here where all of that name were of one "
+				   "process, else in the row (ended).\n");
 	if (ended->has_estimate && explanation->shown.ended_row_of[ended->estimate] != UINT32_MAX)
 		buffer_append_text(explanation->lines,
 				   "Its CPU time is an estimate: the host's, less that of all threads.\n");

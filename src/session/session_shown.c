@@ -9,29 +9,77 @@
 #include "base/order.h"
 #include "view/view_names.h"
 
-/* What decides about triples: [0] of the newest round, [1] of ended threads. */
+/* What decides about threads: [0] of the newest round, [1] of ended threads. */
 struct selection {
 	struct session *session;
 	const struct view *view;
 	const struct ended *ended; /* NULL when ended threads do not count, like the next of [1] */
 	const struct snapshot *sides[2];
-	bool *allowed[2]; /* by triple */
+	bool *allowed[2];     /* by triple */
+	bool *allowed_thread; /* of the newest round besides; NULL: all that `allowed` has */
 };
 
-/* Forbids the triples that are not in a group. */
+/* A process of the newest round by its id: the index of its leader, UINT32_MAX where there is none. */
+static uint32_t find_leader(const struct snapshot *now, uint32_t tgid)
+{
+	size_t low = 0, high = now->thread_count;
+
+	/* ended threads are those of captures, whose rows ascend by (tgid, tid) */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (now->tgid[middle] < tgid || (now->tgid[middle] == tgid && now->tid[middle] < tgid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < now->thread_count && now->tgid[low] == tgid && now->tid[low] == tgid ? (uint32_t)low
+											  : UINT32_MAX;
+}
+
+/*
+ * The group of a record of ended threads. On the axes by thread those of one process belong to it while it is
+ * there; of others it is not known whose they were.
+ */
+static uint32_t group_of_ended(const struct selection *selection, const struct grouping *grouping,
+			       enum axis axis, uint32_t record)
+{
+	const struct ended_record *ended = &selection->ended->records[record];
+	const struct snapshot *now = selection->sides[0];
+	uint32_t leader;
+
+	if (axis_is_by_thread(axis) && ended->tgid != 0) {
+		leader = find_leader(now, ended->tgid);
+		if (leader != UINT32_MAX && now->start_time[leader] <= ended->earliest_start)
+			return grouping_of_thread(grouping, 0, now, leader);
+	}
+	return grouping_of_triple(grouping, 1, record);
+}
+
+/* Forbids what is not in a group. */
 static void narrow(struct selection *selection, enum axis axis, const char *key, size_t key_length)
 {
 	struct grouping_options options = selection->view->grouping;
+	const struct snapshot *now = selection->sides[0], *ended = selection->sides[1];
 	const struct grouping *grouping;
+	const uint32_t *groups;
+	bool by_thread;
 	uint32_t group;
 
 	options.axis = axis;
 	grouping = session_grouping(selection->session, &options, selection->ended);
 	group = grouping_find(grouping, key, key_length);
-	for (size_t s = 0; s < 2 && selection->sides[s] != NULL; s++) {
-		for (uint32_t i = 0; i < selection->sides[s]->triple_count; i++)
-			selection->allowed[s][i] &= grouping_of_triple(grouping, s, i) == group;
+	groups = grouping_map(grouping, 0, &by_thread);
+	if (by_thread && selection->allowed_thread == NULL) {
+		selection->allowed_thread = memory_allocate(now->thread_count + 1);
+		memset(selection->allowed_thread, true, now->thread_count);
 	}
+	for (uint32_t i = 0; i < now->thread_count && by_thread; i++)
+		selection->allowed_thread[i] &= groups[i] == group;
+	for (uint32_t i = 0; i < now->triple_count && !by_thread; i++)
+		selection->allowed[0][i] &= groups[i] == group;
+	for (uint32_t i = 0; ended != NULL && i < ended->triple_count; i++)
+		selection->allowed[1][i] &= group_of_ended(selection, grouping, axis, i) == group;
 }
 
 static bool is_shown(const struct selection *selection, uint32_t thread)
@@ -39,6 +87,7 @@ static bool is_shown(const struct selection *selection, uint32_t thread)
 	const struct snapshot *now = selection->sides[0];
 
 	return selection->allowed[0][now->triple[thread]] &&
+	       (selection->allowed_thread == NULL || selection->allowed_thread[thread]) &&
 	       !(selection->view->hide_kernel_threads && (now->thread_flags[thread] & THREAD_KERNEL) != 0);
 }
 
@@ -62,26 +111,28 @@ static uint32_t row_of(struct shown *shown, uint32_t rows[], uint32_t group)
 static void collect_groups(const struct selection *selection, struct shown *shown)
 {
 	const struct snapshot *now = selection->sides[0], *ended = selection->sides[1];
+	const uint32_t *groups;
 	size_t group_count;
+	bool by_thread;
 	uint32_t *rows; /* of each group, UINT32_MAX until a thread of it is found */
 
 	shown->by_cgroup = selection->view->grouping.axis == AXIS_CGROUP;
 	shown->grouping = session_grouping(selection->session, &selection->view->grouping, selection->ended);
 	group_count = grouping_count(shown->grouping);
+	groups = grouping_map(shown->grouping, 0, &by_thread);
 	shown_reserve(shown, now->thread_count, group_count + 1); /* see add_other() */
 	rows = memory_allocate((group_count + 1) * sizeof(*rows));
 	memset(rows, 0xff, (group_count + 1) * sizeof(*rows));
 	for (uint32_t i = 0; i < now->thread_count; i++) {
 		if (is_shown(selection, i))
-			shown_add(
-				shown, i,
-				row_of(shown, rows, grouping_of_triple(shown->grouping, 0, now->triple[i])));
+			shown_add(shown, i, row_of(shown, rows, groups[by_thread ? i : now->triple[i]]));
 	}
 	shown->ended = selection->ended;
 	if (ended != NULL)
 		shown->ended_row_of = memory_allocate((ended->triple_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; ended != NULL && i < ended->triple_count; i++) {
-		const uint32_t group = grouping_of_triple(shown->grouping, 1, i);
+		const uint32_t group = group_of_ended(selection, shown->grouping,
+						      selection->view->grouping.axis, i);
 
 		shown->ended_row_of[i] = !ended_is_shown(selection, i)         ? UINT32_MAX
 					 : selection->ended->records[i].untold ? rows[group]
@@ -124,6 +175,16 @@ static void add_other(const struct view *view, const char *key, size_t key_lengt
 	shown->row_group[shown->row_count++] = UINT32_MAX;
 }
 
+/* Whether it takes more than names to know which threads a view shows, and in which rows. */
+static bool looks_behind_names(const struct view *view)
+{
+	bool looks = axis_is_by_thread(view->grouping.axis);
+
+	for (size_t i = 0; i < view->step_count; i++)
+		looks |= axis_is_by_thread(view->steps[i].axis);
+	return looks;
+}
+
 /* Finds the rows of how long waits took, which is known by names only. */
 static void collect_latency(struct session *session, const struct view *view, const char *key,
 			    size_t key_length, struct shown *shown)
@@ -132,6 +193,8 @@ static void collect_latency(struct session *session, const struct view *view, co
 	uint32_t *rows; /* of each group */
 
 	if (shown->by_thread || whole == NULL || !view_needs_latency(view))
+		return;
+	if (shown->behind_names)
 		return;
 	shown->latency_row_of = view_group_names(view, key, key_length, whole, &session->patterns,
 						 shown->grouping);
@@ -164,6 +227,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 	const bool *still;
 
 	*shown = (struct shown){.now = session->now, .by_thread = view->level == VIEW_LEVEL_THREADS};
+	shown->behind_names = looks_behind_names(view);
 	if (ended != NULL && !shown->by_thread) {
 		selection.ended = ended;
 		selection.sides[1] = ended->names;
@@ -187,6 +251,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 	collect_latency(session, view, key, key_length, shown);
 	free(selection.allowed[0]);
 	free(selection.allowed[1]);
+	free(selection.allowed_thread);
 }
 
 struct session_identity session_identify(struct session *session, const struct view *view)

@@ -31,11 +31,11 @@ struct table_work {
 /* A row in the order of the table, with what it is compared by. */
 struct ordered_row {
 	double sort;
-	const char *label;
-	size_t label_length;
+	const char *label, *key; /* equal where they are the same; of a thread there is no key yet */
+	size_t label_length, key_length;
 	bool is_thread;
 	uint32_t thread;    /* index in the newest round, UINT32_MAX for a group or what is gone */
-	uint32_t tid, tgid; /* 0 for a group */
+	uint32_t tid, tgid; /* 0 for a group; of a process its id is `tgid` */
 	uint64_t start_time;
 	size_t row; /* of `shown`, or ROW_GONE */
 	unsigned char mark;
@@ -108,14 +108,22 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
 /* By name, then by thread id: a total order, whatever the values. */
 static int compare_names(const struct ordered_row *a, const struct ordered_row *b)
 {
+	/* processes by their ids: as text 99 would come after 4120 */
+	int order = !a->is_thread && a->tgid != b->tgid ? (a->tgid < b->tgid ? -1 : 1) : 0;
+
+	if (order != 0)
+		return order;
 	/* names of a snapshot are stored once: threads of one name share it */
-	int order = a->label == b->label ? 0
-					 : order_bytes(a->label, a->label_length, b->label, b->label_length);
+	order = a->label == b->label ? 0 : order_bytes(a->label, a->label_length, b->label, b->label_length);
 
 	if (order != 0)
 		return order;
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
+	if (!a->is_thread && a->key != b->key)
+		order = order_bytes(a->key, a->key_length, b->key, b->key_length);
+	if (order != 0)
+		return order;
 	return (a->row == ROW_GONE) - (b->row == ROW_GONE);
 }
 
@@ -170,7 +178,9 @@ static struct ordered_row living_row(const struct shown *shown, size_t index, do
 		row.start_time = shown->now->start_time[row.thread];
 		row.label = shown_thread_name(shown->now, row.thread, &row.label_length);
 	} else {
-		row.label = shown_row_key(shown, index, &row.label_length);
+		row.label = shown_row_label(shown, index, &row.label_length);
+		row.key = shown_row_key(shown, index, &row.key_length);
+		row.tgid = shown_row_pid(shown, index);
 	}
 	return row;
 }
@@ -192,8 +202,11 @@ static struct ordered_row gone_row(const struct snapshot *previous, const struct
 		row.label = snapshot_text(previous, gone->thread.name);
 		row.label_length = string_pool_length(&previous->strings, gone->thread.name);
 	} else {
-		row.label = gone->key.bytes;
-		row.label_length = gone->key.length;
+		row.label = gone->key.label;
+		row.label_length = gone->key.label_length;
+		row.key = gone->key.bytes;
+		row.key_length = gone->key.length;
+		row.tgid = gone->key.pid;
 	}
 	return row;
 }
@@ -257,6 +270,11 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	row->mark = (enum row_mark)ordered->mark;
 	row->label = row->key = arena_duplicate(arena, ordered->label, ordered->label_length);
 	row->label_length = row->key_length = ordered->label_length;
+	row->tgid = ordered->tgid;
+	if (!ordered->is_thread && ordered->key != ordered->label) {
+		row->key = arena_duplicate(arena, ordered->key, ordered->key_length);
+		row->key_length = ordered->key_length;
+	}
 	row->threads = gone ? 0 : work->shown.row_threads[ordered->row];
 	if (ordered->is_thread) {
 		buffer_clear(&work->key);
@@ -264,7 +282,6 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 		row->key = arena_duplicate(arena, work->key.data, work->key.length);
 		row->key_length = work->key.length;
 		row->tid = ordered->tid;
-		row->tgid = ordered->tgid;
 		row->thread = ordered->thread;
 	}
 	if (row->thread != UINT32_MAX && work->view->cells_on_demand)

@@ -167,12 +167,26 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
 }
 
-void ended_add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
-		     const struct snapshot *now)
+/* Notes the process of a thread, 0 where it is not known, before the thread is counted. */
+static void note_process(struct ended_record *record, uint32_t tgid, uint64_t start_time)
+{
+	if (record->threads == 0) {
+		record->tgid = tgid;
+		record->earliest_start = start_time;
+	}
+	if (record->tgid != tgid)
+		record->tgid = 0;
+	if (start_time < record->earliest_start)
+		record->earliest_start = start_time;
+}
+
+static void add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
+		      const struct snapshot *now, uint32_t tgid, uint64_t start_time)
 {
 	uint32_t index = find_record(ended, set->names, group->triple);
 	struct ended_record *record = &ended->records[index];
 
+	note_process(record, tgid, start_time);
 	record->threads += group->threads;
 	record->processes += group->processes;
 	record->born += group->threads - group->unknown;
@@ -180,6 +194,12 @@ void ended_add_group(struct ended *ended, const struct ended_set *set, const str
 	ended->threads += group->threads;
 	ended->processes += group->processes;
 	fold_amounts(record, set, group, now);
+}
+
+void ended_add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
+		     const struct snapshot *now)
+{
+	add_group(ended, set, group, now, 0, 0);
 }
 
 void ended_add_thread(struct ended *ended, const struct ended_set *set, const struct ended_thread *thread,
@@ -194,7 +214,7 @@ void ended_add_thread(struct ended *ended, const struct ended_set *set, const st
 		.amounts = thread->amounts,
 	};
 
-	ended_add_group(ended, set, &group, now);
+	add_group(ended, set, &group, now, thread->tgid, thread->start_time);
 }
 
 /* --- threads that were read --- */
@@ -294,6 +314,7 @@ static uint32_t record_of(struct ended *ended, const struct folding *folding, co
 	struct ended_record *record = &ended->records[index];
 	const bool leader = now->tid[row->thread] == now->tgid[row->thread];
 
+	note_process(record, now->tgid[row->thread], now->start_time[row->thread]);
 	record->threads++;
 	record->processes += leader;
 	record->born += folding->span->from_of[row->thread] == THREAD_BORN;

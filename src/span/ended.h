@@ -23,6 +23,13 @@ struct ended_record {
 	/* Threads, leaders among them (as far as it is known), and threads that started within the span. */
 	uint64_t threads, processes, born;
 	bool kernel; /* kernel threads only */
+	/*
+	 * The process that all of them were of, 0 where they were of several, or nobody knows; the earliest
+	 * of their start times then (USER_HZ ticks since boot): a process with this id that started later is
+	 * another one.
+	 */
+	uint32_t tgid;
+	uint64_t earliest_start;
 	bool untold; /* it says of its threads that they ended, nothing else: it needs no row of its own */
 	uint64_t amounts[ENDED_SLOTS];
 	uint8_t states[ENDED_SLOTS];    /* ENDED_… */

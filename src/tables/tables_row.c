@@ -180,13 +180,13 @@ void tables_row_append_label(const struct tables_build *build, const struct diff
 	const char *thread;
 
 	if (!build->is_comparison) {
-		buffer_append(label, pair->key, pair->key_length);
+		buffer_append(label, pair->label, pair->label_length);
 	} else if (!in_tree) {
 		diff_append_label(pair, label);
 	} else {
 		thread = diff_thread_part(pair);
 		diff_append_mark(pair, label);
-		buffer_append(label, thread, (size_t)(pair->key + pair->key_length - thread));
+		buffer_append(label, thread, (size_t)(pair->label + pair->label_length - thread));
 	}
 }
 

@@ -16,7 +16,7 @@ const char *const view_mode_names[VIEW_MODE_COUNT] = {
 };
 
 /* Opening a group goes to the next of these that it was not narrowed by yet, then to its threads. */
-static const enum axis open_order[] = {AXIS_CGROUP, AXIS_PROCESS, AXIS_THREAD};
+static const enum axis open_order[] = {AXIS_CGROUP, AXIS_PROCESS, AXIS_PID, AXIS_THREAD};
 
 enum {
 	OPEN_ORDER_COUNT = sizeof(open_order) / sizeof(open_order[0])
@@ -39,6 +39,7 @@ void view_release(struct view *view)
 {
 	for (size_t i = 0; i < view->step_count; i++) {
 		free(view->steps[i].key);
+		free(view->steps[i].label);
 		filter_release(view->steps[i].filter);
 	}
 	view->step_count = 0;
@@ -130,6 +131,8 @@ void view_copy(struct view *to, const struct view *from)
 	*to = *from;
 	for (size_t i = 0; i < from->step_count; i++) {
 		to->steps[i].key = memory_duplicate_bytes(from->steps[i].key, from->steps[i].key_length);
+		to->steps[i].label = memory_duplicate_bytes(from->steps[i].label,
+							    from->steps[i].label_length);
 		to->steps[i].filter = copy_filter(from->steps[i].filter);
 	}
 	to->filter = copy_filter(from->filter);
@@ -148,13 +151,15 @@ void view_append_signature(const struct view *view, enum axis axis, size_t step_
 	}
 }
 
+/* Whether an axis says nothing new: a process has one name, and in a comparison nobody knows which is which.
+ */
 static bool narrowed_by(const struct view *view, enum axis axis)
 {
 	for (size_t i = 0; i < view->step_count; i++) {
-		if (view->steps[i].axis == axis)
+		if (view->steps[i].axis == axis || (axis == AXIS_PROCESS && view->steps[i].axis == AXIS_PID))
 			return true;
 	}
-	return false;
+	return axis == AXIS_PID && view->compares;
 }
 
 /* Goes to the axis after the one just narrowed by, or to the threads. */
@@ -162,7 +167,9 @@ static void advance(struct view *view)
 {
 	size_t next = 0;
 
-	while (next < OPEN_ORDER_COUNT && open_order[next] != view->grouping.axis)
+	/* a user has processes */
+	while (next < OPEN_ORDER_COUNT &&
+	       open_order[next] != (view->grouping.axis == AXIS_USER ? AXIS_CGROUP : view->grouping.axis))
 		next++;
 	for (next++; next < OPEN_ORDER_COUNT; next++) {
 		if (!narrowed_by(view, open_order[next])) {
@@ -173,7 +180,7 @@ static void advance(struct view *view)
 	view->level = VIEW_LEVEL_THREADS;
 }
 
-bool view_open(struct view *view, const char *key, size_t key_length)
+bool view_open(struct view *view, const char *key, size_t key_length, const char *label, size_t label_length)
 {
 	if (view->level == VIEW_LEVEL_THREADS || view->step_count == VIEW_STEPS_MAX)
 		return false;
@@ -181,6 +188,8 @@ bool view_open(struct view *view, const char *key, size_t key_length)
 		.axis = view->grouping.axis,
 		.key = memory_duplicate_bytes(key, key_length),
 		.key_length = key_length,
+		.label = memory_duplicate_bytes(label, label_length),
+		.label_length = label_length,
 		.filter = view->filter,
 		.focus = view->focus,
 	};
@@ -200,6 +209,7 @@ char *view_close(struct view *view, size_t *ret_key_length)
 		left = view->steps[--view->step_count];
 		filter_release(view->filter);
 		view->filter = left.filter;
+		free(left.label);
 		automatic = left.automatic && view->step_count > 0;
 		if (automatic)
 			free(left.key);

@@ -49,8 +49,10 @@ enum {
 /* A group that the view was narrowed to. */
 struct view_step {
 	enum axis axis;
-	char *key; /* owned by the view */
+	char *key; /* owned by the view, like the next */
 	size_t key_length;
+	char *label; /* what was shown of it */
+	size_t label_length;
 	bool automatic; /* it was the only group there: view_close() leaves it together with the step before
 			 */
 	/* of the rows that were left */
@@ -88,6 +90,7 @@ struct view {
 	uint16_t scx_fields[SCX_FIELD_MAX];
 	size_t scx_field_count;
 	/* of a comparison: */
+	bool compares; /* processes are not told apart: those of before are not those of after */
 	enum compare_column compare_sort; /* when not sort_by_name */
 	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
 	bool equal_rows;   /* rows that did not change too */
@@ -140,10 +143,11 @@ bool view_shows(const struct view *view, enum column column);
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
 
 /*
- * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, thread pattern, threads),
- * without a filter. Returns false (nothing changed) on VIEW_LEVEL_THREADS.
+ * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, process id, thread
+ * pattern, threads; from a user to its processes), without a filter. `label` is what is shown of the group.
+ * Returns false (nothing changed) on VIEW_LEVEL_THREADS.
  */
-bool view_open(struct view *view, const char *key, size_t key_length);
+bool view_open(struct view *view, const char *key, size_t key_length, const char *label, size_t label_length);
 
 /*
  * Undoes the last view_open(), filter and focus included: the key of the group that was left, owned by the

@@ -45,7 +45,7 @@ refuse "missing file" 1 "nothing.zst" "$directory/nothing.zst"
 refuse "directory" 1 "is a directory" "$directory"
 refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" "$file" --sectons primary
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm" "$file" -g cgruop
-refuse "axis all" 2 "show --long has no axis 'all'; valid: process, cgroup, thread, thread-exact" "$file" --long -g all
+refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, thread, thread-exact, user" "$file" --long -g all
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " "$file" --metrics run_time
 refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" "$file" --metrics ''
 refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'?" "$file" --sections primary,smaps

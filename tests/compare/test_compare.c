@@ -80,6 +80,7 @@ static void view_of(struct view *view, enum axis axis)
 	view_initialise(view);
 	view->grouping.axis = axis;
 	view->mode = VIEW_MODE_TOTAL;
+	view->compares = true;
 }
 
 static const struct table_row *find_row(const struct table *table, const char *label, const char *metric)
@@ -327,7 +328,8 @@ static void open_row(struct comparison *comparison, struct view *view, const cha
 
 	assert_non_null(row);
 	assert_string_equal(row->key, metric);
-	assert_true(view_open(view, row->key + row->key_name, row->key_length - row->key_name));
+	assert_true(view_open(view, row->key + row->key_name, row->key_length - row->key_name, row->label,
+			      row->label_length));
 	view->focus = (enum column)row->metric;
 	table_release(table);
 }

@@ -7,7 +7,12 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
 #include "group/grouping.h"
+#include "user/user_names.h"
 
 static void add_thread(struct snapshot *snapshot, const char *pcomm, const char *comm, const char *cgroup)
 {
@@ -51,6 +56,16 @@ static size_t members_of(const struct grouping *grouping, const struct snapshot 
 
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		members += grouping_of_triple(grouping, 0, snapshot->triple[i]) == group;
+	return members;
+}
+
+static size_t members_of_thread(const struct grouping *grouping, const struct snapshot *snapshot,
+				uint32_t group)
+{
+	size_t members = 0;
+
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		members += grouping_of_thread(grouping, 0, snapshot, i) == group;
 	return members;
 }
 
@@ -207,6 +222,201 @@ static void test_names_kept(void **state)
 	snapshot_release(snapshot);
 }
 
+static void assert_label(const struct grouping *grouping, const char *key, const char *label)
+{
+	uint32_t group = grouping_find(grouping, key, strlen(key));
+	size_t length;
+
+	assert_int_not_equal(group, UINT32_MAX);
+	assert_string_equal(grouping_label(grouping, group, &length), label);
+	assert_int_equal(length, strlen(label));
+}
+
+/* What ctop captured itself. */
+static struct snapshot *own_snapshot(const char *const *names, size_t count)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->provenance.present = true;
+	for (size_t i = 0; i < count; i++)
+		add_thread(snapshot, names[i], names[i], "/");
+	return snapshot;
+}
+
+static void test_own_patterns(void **state)
+{
+	static const char *const names[] = {"cc1",     "cc1",     "cc1",     "ab12",    "bc1",
+					    "python3", "python3", "python3", "python3", "pool-1",
+					    "pool-2",  "",        "  "};
+	struct grouping_options options = {.axis = AXIS_PROCESS};
+	struct snapshot *snapshot = own_snapshot(names, ARRAY_COUNT(names));
+	const struct snapshot *list[] = {snapshot};
+	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+
+	(void)state;
+	assert_false(grouping_is_reference(grouping));
+	assert_int_equal(grouping_count(grouping), 7);
+	assert_label(grouping, "cc1", "cc1");
+	assert_int_equal(members_of(grouping, snapshot, grouping_find(grouping, "cc1", 3)), 3);
+	assert_label(grouping, "ab12", "ab12");
+	assert_label(grouping, "bc1", "bc1");
+	assert_label(grouping, "python{N}", "python3");
+	assert_label(grouping, "pool-{N}", "pool-{N}");
+	assert_label(grouping, "", "(no name)");
+	assert_label(grouping, "  ", "(no name) blank");
+	grouping_release(grouping);
+	/* the parts of the axis of all three follow the same rule */
+	options.axis = AXIS_ALL;
+	grouping = grouping_create(&options, list, 1, NULL);
+	assert_int_equal(grouping_count(grouping), 7);
+	{
+		size_t length;
+		uint32_t group = grouping_find(grouping, "/\0python{N}\0python{N}", 21);
+
+		assert_int_not_equal(group, UINT32_MAX);
+		assert_memory_equal(grouping_label(grouping, group, &length), "/\0python3\0python3", 18);
+		assert_int_equal(length, 17);
+	}
+	grouping_release(grouping);
+	/* names kept are seen too */
+	options = (struct grouping_options){.axis = AXIS_THREAD_EXACT};
+	grouping = grouping_create(&options, list, 1, NULL);
+	assert_label(grouping, "", "(no name)");
+	grouping_release(grouping);
+	/* the reference's rule, by choice or where another program captured */
+	options = (struct grouping_options){.axis = AXIS_PROCESS, .reference = true};
+	for (int i = 0; i < 2; i++) {
+		grouping = grouping_create(&options, list, 1, NULL);
+		assert_true(grouping_is_reference(grouping));
+		assert_int_equal(grouping_count(grouping), 5);
+		assert_label(grouping, "{H}", "{H}");
+		assert_label(grouping, "python{N}", "python{N}");
+		assert_label(grouping, "", "");
+		grouping_release(grouping);
+		options.reference = false;
+		snapshot->provenance.present = false;
+	}
+	snapshot_release(snapshot);
+}
+
+/* A pattern that once stood for two names stays one in a session, and the key never changes. */
+static void test_label_in_a_session(void **state)
+{
+	static const char *const two_names[] = {"python3", "python2"}, *const one_name[] = {"python3",
+											    "python3"};
+	struct grouping_options options = {.axis = AXIS_PROCESS};
+	struct snapshot *two = own_snapshot(two_names, 2), *one = own_snapshot(one_name, 2);
+	const struct snapshot *rounds[] = {one, two, one};
+	static const char *const labels[] = {"python3", "python{N}", "python{N}"};
+	struct pattern_memory memory = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(rounds); i++) {
+		struct grouping *grouping = grouping_create(&options, &rounds[i], 1, &memory);
+
+		assert_int_equal(grouping_count(grouping), 1);
+		assert_label(grouping, "python{N}", labels[i]);
+		grouping_release(grouping);
+	}
+	pattern_memory_release(&memory);
+	snapshot_release(one);
+	snapshot_release(two);
+}
+
+/* Two snapshots are counted together: one group, whatever the version before. */
+static void test_label_of_two_snapshots(void **state)
+{
+	static const char *const three[] = {"python3", "gcc-12"}, *const two[] = {"python2", "gcc-12"};
+	struct grouping_options options = {.axis = AXIS_PROCESS};
+	struct snapshot *before = own_snapshot(two, 2), *after = own_snapshot(three, 2);
+	const struct snapshot *const list[] = {before, after};
+	struct grouping *grouping = grouping_create(&options, list, 2, NULL);
+
+	(void)state;
+	assert_int_equal(grouping_count(grouping), 2);
+	assert_label(grouping, "python{N}", "python{N}");
+	assert_label(grouping, "gcc-{N}", "gcc-12");
+	grouping_release(grouping);
+	snapshot_release(before);
+	snapshot_release(after);
+}
+
+static void add_process(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, uint64_t start_time,
+			const char *name, uint32_t uid)
+{
+	add_thread(snapshot, name, name, "/");
+	snapshot->tgid[snapshot->thread_count - 1] = tgid;
+	snapshot->tid[snapshot->thread_count - 1] = tid;
+	snapshot->start_time[snapshot->thread_count - 1] = start_time;
+	snapshot->uid[snapshot->thread_count - 1] = uid;
+}
+
+/* A process is its id and the start of its leader; where no leader is known, of its first thread. */
+static void test_processes(void **state)
+{
+	struct grouping_options options = {.axis = AXIS_PID};
+	struct snapshot *snapshot = snapshot_create(), *ended = snapshot_create();
+	const struct snapshot *const list[] = {snapshot, ended};
+	struct grouping *grouping;
+	bool by_thread;
+
+	(void)state;
+	add_process(snapshot, 99, 99, 5, "x", 0);
+	add_process(snapshot, 4120, 4121, 3, "engine", 0);
+	add_process(snapshot, 4120, 4120, 7, "engine", 0);
+	add_process(snapshot, 99, 100, 6, "x", 0);
+	add_process(snapshot, 50, 52, 9, "", 0);
+	add_process(snapshot, 50, 51, 8, "", 0);
+	snapshot_intern_triple(ended, (struct triple){string_pool_intern(&ended->strings, "x", 1), 0, 0});
+	grouping = grouping_create(&options, list, 2, NULL);
+	assert_int_equal(grouping_count(grouping), 4);
+	assert_label(grouping, "99:5", "99 x");
+	assert_label(grouping, "4120:7", "4120 engine");
+	assert_label(grouping, "50:8", "50 (no name)");
+	assert_label(grouping, "(ended)", "(ended)");
+	assert_int_equal(grouping_pid(grouping, grouping_find(grouping, "4120:7", 6)), 4120);
+	assert_int_equal(grouping_pid(grouping, grouping_find(grouping, "(ended)", 7)), 0);
+	assert_int_equal(grouping_of_thread(grouping, 0, snapshot, 1), grouping_find(grouping, "4120:7", 6));
+	assert_int_equal(grouping_of_thread(grouping, 0, snapshot, 3), grouping_find(grouping, "99:5", 4));
+	assert_int_equal(grouping_of_triple(grouping, 1, 0), grouping_find(grouping, "(ended)", 7));
+	assert_int_equal(grouping_map(grouping, 0, &by_thread)[4], grouping_find(grouping, "50:8", 4));
+	assert_true(by_thread);
+	grouping_release(grouping);
+	snapshot_release(snapshot);
+	snapshot_release(ended);
+}
+
+static void test_users(void **state)
+{
+	struct grouping_options options = {.axis = AXIS_USER};
+	struct snapshot *snapshot = snapshot_create();
+	const struct snapshot *const list[] = {snapshot};
+	struct grouping *grouping;
+	char host[256];
+
+	(void)state;
+	add_process(snapshot, 1, 1, 5, "init", 0);
+	add_process(snapshot, 2, 2, 5, "a", 3999999);
+	add_process(snapshot, 3, 3, 5, "b", UINT32_MAX);
+	add_process(snapshot, 4, 4, 5, "c", 0);
+	/* on another host user 0 is not known by the name it has here */
+	for (int here = 0; here < 2; here++) {
+		user_name(0);
+		user_name(3999999);
+		assert_true(user_names_wait(60 * NS_PER_S));
+		grouping = grouping_create(&options, list, 1, NULL);
+		assert_int_equal(grouping_count(grouping), 3);
+		assert_label(grouping, "0", here ? user_name(0) : "0");
+		assert_label(grouping, "3999999", "3999999");
+		assert_label(grouping, "?", "(unknown)");
+		assert_int_equal(members_of_thread(grouping, snapshot, grouping_find(grouping, "0", 1)), 2);
+		grouping_release(grouping);
+		assert_int_equal(gethostname(host, sizeof(host)), 0);
+		snapshot->provenance.hostname = host;
+	}
+	snapshot_release(snapshot);
+}
+
 static void test_axis_names(void **state)
 {
 	(void)state;
@@ -218,6 +428,8 @@ static void test_axis_names(void **state)
 	assert_int_equal(axis_find("comm-exact"), AXIS_THREAD_EXACT);
 	assert_int_equal(axis_find("cgroup"), AXIS_CGROUP);
 	assert_int_equal(axis_find("all"), AXIS_ALL);
+	assert_int_equal(axis_find("pid"), AXIS_PID);
+	assert_int_equal(axis_find("user"), AXIS_USER);
 	assert_int_equal(axis_find("threads"), AXIS_COUNT);
 }
 
@@ -231,6 +443,11 @@ int main(void)
 		cmocka_unit_test(test_pattern_stays_in_a_session),
 		cmocka_unit_test(test_axes),
 		cmocka_unit_test(test_names_kept),
+		cmocka_unit_test(test_own_patterns),
+		cmocka_unit_test(test_label_in_a_session),
+		cmocka_unit_test(test_label_of_two_snapshots),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_axis_names),
 	};
 

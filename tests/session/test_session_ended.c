@@ -95,6 +95,93 @@ static void test_short_lives(void **state)
 	session_release(session);
 }
 
+static struct table *table_on(struct session *session, struct view *view, enum axis axis)
+{
+	view->tab = TAB_RUN;
+	view->mode = VIEW_MODE_INTERVAL;
+	view->grouping.axis = axis;
+	return session_table(session, view);
+}
+
+/*
+ * By process: what the threads of one did that ended is its own while it is there; of the others only names
+ * are known, and they have a row together. Nothing is lost, nothing counts twice.
+ */
+static void test_by_process(void **state)
+{
+	struct session *session = session_create();
+	struct buffer lines = {0};
+	const struct table_row *row;
+	struct table *table;
+	struct view view;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+		const uint64_t more = 100 * (uint64_t)round;
+		size_t thread;
+
+		thread = fixture_thread(snapshot, 10, 10, "engine", "engine", 1);
+		fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(1000 + more));
+		if (round == 0)
+			fixture_set(snapshot, fixture_thread(snapshot, 10, 11, "engine", "pool", 50),
+				    METRIC_RUN_TIME_NS, MS(10));
+		/* the id of a process that ended, and another one has now */
+		thread = fixture_thread(snapshot, 20, 20, round == 0 ? "sh" : "make",
+					round == 0 ? "sh" : "make", round == 0 ? 60 : 101);
+		fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(round == 0 ? 500 : 40));
+		snapshot->ended = ended_set_create();
+		if (round == 1) {
+			struct ended_thread *pool;
+
+			add_group(snapshot, "cc1", 40, 800);
+			pool = ended_set_add_thread(snapshot->ended,
+						    ended_set_triple(snapshot->ended, "engine", "pool", "/"),
+						    false);
+			pool->tgid = 10;
+			pool->tid = 11;
+			pool->start_time = 5000;
+			pool->amounts.of[RUN_TIME] = MS(210);
+			add_thread(snapshot, 20, 20, "sh", 60, 530);
+		}
+		session_add_round(session, snapshot);
+	}
+	view_initialise(&view);
+	table = table_on(session, &view, AXIS_PID);
+	assert_int_equal(table->row_count, 3);
+	assert_string_equal(fixture_shown(table, "10 engine", COLUMN_CPU), "300ms");
+	assert_string_equal(fixture_row(table, "10 engine")->key, "10:100");
+	assert_string_equal(fixture_shown(table, "20 make", COLUMN_CPU), "40.0ms");
+	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "830ms");
+	row = fixture_row(table, "(ended)");
+	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
+	assert_non_null(strstr(lines.data, "only their names are known"));
+	buffer_release(&lines);
+	/* inside it are the names that they had */
+	assert_true(view_open(&view, row->key, row->key_length, row->label, row->label_length));
+	table_release(table);
+	table = session_table(session, &view);
+	assert_int_equal(view.grouping.axis, AXIS_THREAD);
+	assert_string_equal(fixture_shown(table, "cc1", COLUMN_CPU), "800ms");
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "30.0ms");
+	assert_false(fixture_has_row(table, "engine"));
+	table_release(table);
+	view_release(&view);
+	/* and inside the process its own */
+	view_initialise(&view);
+	table = table_on(session, &view, AXIS_PID);
+	row = fixture_row(table, "10 engine");
+	assert_true(view_open(&view, row->key, row->key_length, row->label, row->label_length));
+	table_release(table);
+	table = session_table(session, &view);
+	assert_string_equal(fixture_shown(table, "pool", COLUMN_CPU), "200ms");
+	assert_string_equal(fixture_shown(table, "engine", COLUMN_CPU), "100ms");
+	assert_false(fixture_has_row(table, "cc1"));
+	table_release(table);
+	view_release(&view);
+	session_release(session);
+}
+
 /* Of a thread that was read only what it did after that counts, once, under the name that it had last. */
 static void test_read_before(void **state)
 {
@@ -799,6 +886,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_lives),
+		cmocka_unit_test(test_by_process),
 		cmocka_unit_test(test_read_before),
 		cmocka_unit_test(test_born),
 		cmocka_unit_test(test_bounds),

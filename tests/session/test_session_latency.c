@@ -120,7 +120,7 @@ static struct table *table_of(enum axis axis, enum view_level level, const char 
 	view_initialise(&view);
 	view_set_tab(&view, TAB_LATENCY);
 	if (process != NULL)
-		assert_true(view_open(&view, process, strlen(process)));
+		assert_true(view_open(&view, process, strlen(process), process, strlen(process)));
 	view.grouping.axis = axis;
 	view.level = level;
 	view.mode = VIEW_MODE_INTERVAL;

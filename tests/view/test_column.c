@@ -442,7 +442,7 @@ static void test_scheduler(void **state)
 	scx_scheduler_release(lavd);
 }
 
-/* Opening goes cgroup, process, thread pattern, threads, and never to an axis twice. */
+/* Opening goes cgroup, process, process id, thread pattern, threads, and never to an axis twice. */
 static void test_open(void **state)
 {
 	struct view view, copy;
@@ -450,25 +450,43 @@ static void test_open(void **state)
 	(void)state;
 	view_initialise(&view);
 	view.grouping.axis = AXIS_CGROUP;
-	assert_true(view_open(&view, "/a", 2));
+	assert_true(view_open(&view, "/a", 2, "/a", 2));
 	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
-	assert_true(view_open(&view, "p", 1));
+	assert_true(view_open(&view, "p", 1, "p", 1));
+	assert_int_equal(view.grouping.axis, AXIS_PID);
+	assert_true(view_open(&view, "7:1", 3, "7 p", 3));
 	assert_int_equal(view.grouping.axis, AXIS_THREAD);
 	view.filter = filter_parse("x", NULL);
 	view_copy(&copy, &view);
-	assert_true(view_open(&view, "t", 1));
+	assert_true(view_open(&view, "t", 1, "t", 1));
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
-	assert_false(view_open(&view, "1:2", 3));
-	assert_int_equal(copy.step_count, 2);
+	assert_false(view_open(&view, "1:2", 3, "1:2", 3));
+	assert_int_equal(copy.step_count, 3);
 	assert_string_equal(copy.steps[1].key, "p");
+	assert_string_equal(copy.steps[2].label, "7 p");
 	assert_string_equal(filter_text(copy.filter), "x");
 	view_release(&view);
 	assert_string_equal(copy.steps[0].key, "/a");
 	view_release(&copy);
 	view_initialise(&view);
 	view.grouping.axis = AXIS_THREAD;
-	assert_true(view_open(&view, "t", 1));
+	assert_true(view_open(&view, "t", 1, "t", 1));
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
+	view_release(&view);
+	/* a user has processes, and a process only one name */
+	view_initialise(&view);
+	view.grouping.axis = AXIS_USER;
+	assert_true(view_open(&view, "0", 1, "root", 4));
+	assert_int_equal(view.grouping.axis, AXIS_PROCESS);
+	view.grouping.axis = AXIS_PID;
+	assert_true(view_open(&view, "7:1", 3, "7 p", 3));
+	assert_int_equal(view.grouping.axis, AXIS_THREAD);
+	view_release(&view);
+	/* nobody knows which process of after one of before is */
+	view_initialise(&view);
+	view.compares = true;
+	assert_true(view_open(&view, "p", 1, "p", 1));
+	assert_int_equal(view.grouping.axis, AXIS_THREAD);
 	view_release(&view);
 }
 
@@ -481,9 +499,10 @@ static void test_close(void **state)
 
 	(void)state;
 	view_initialise(&view);
-	assert_true(view_open(&view, "p", 1));
-	assert_true(view_open(&view, "only", 4));
-	view.steps[1].automatic = true;
+	assert_true(view_open(&view, "p", 1, "p", 1));
+	assert_true(view_open(&view, "1:1", 3, "1 p", 3));
+	assert_true(view_open(&view, "only", 4, "only", 4));
+	view.steps[1].automatic = view.steps[2].automatic = true;
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
 	key = view_close(&view, &length);
 	assert_string_equal(key, "p");

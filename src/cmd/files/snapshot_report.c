@@ -7,6 +7,7 @@
 #include "base/unicode.h"
 #include "diff/diff_weight.h"
 #include "cmd/line/command.h"
+#include "user/user_names.h"
 
 enum {
 	SUMMARY_PAIRS_KEPT = 4096 /* with more, the aggregates of all metrics would take tens of megabytes */
@@ -16,7 +17,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 			 const struct view_options *view, bool replace, struct error *error)
 {
 	report->how.grouping = view_options_grouping(view);
-	report->how.by_flags = options->reference;
+	report->how.by_flags = report->how.grouping.reference = options->reference;
 	report->only_metrics = options->metrics != NULL && options->sections == NULL;
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
@@ -44,6 +45,18 @@ static int match_threads(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
+/* What is printed cannot be corrected: names of users are waited for, but not for ever. */
+static void wait_for_users(const struct snapshot *snapshot)
+{
+	if (snapshot == NULL || !user_names_hold(snapshot->provenance.hostname))
+		return;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (i == 0 || snapshot->uid[i] != snapshot->uid[i - 1])
+			user_name(snapshot->uid[i]);
+	}
+	user_names_wait(USER_NAMES_PATIENCE_NS);
+}
+
 int snapshot_report_join(struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
@@ -62,6 +75,8 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	if (report->request.threads)
 		diff_match_apply(report->match, &report->how);
 	report->request.match = report->match;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
+		wait_for_users(report->snapshots[side]);
 	report->diff = diff_create(before, after, &report->how);
 	return result;
 }

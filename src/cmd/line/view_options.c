@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "view_options.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "metric/nearest.h"
@@ -81,8 +82,8 @@ static const struct option view_options_list[] = {
 		.print = print_axis,
 		.list = list_axes,
 		.in_file = true,
-		.description = "group threads by process (pcomm), cgroup, thread (comm), thread-exact "
-			       "(comm-exact) or all of them (all)",
+		.description = "group threads by process (pcomm), pid, cgroup, thread (comm), thread-exact "
+			       "(comm-exact), user, or by cgroup, process and thread together (all)",
 	},
 	{
 		.name = "no-thread-normalize",
@@ -151,6 +152,16 @@ static const struct option view_options_list[] = {
 };
 
 const struct option_table view_option_table = {"View", view_options_list, ARRAY_COUNT(view_options_list)};
+
+int view_options_check_pair(const struct view_options *options, struct error *error)
+{
+	if (options->axis != AXIS_PID)
+		return 0;
+	return error_set(
+		error, -EINVAL,
+		"two snapshots are not compared by pid: the processes of one are mostly not those of "
+		"the other. Use -g process, or --match thread for changes of the same threads");
+}
 
 struct grouping_options view_options_grouping(const struct view_options *options)
 {

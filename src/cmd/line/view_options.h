@@ -21,6 +21,9 @@ struct view_options {
 
 extern const struct option_table view_option_table;
 
+/* Refuses the axis of process ids for two snapshots. Returns 0 or a negative errno with a sentence. */
+int view_options_check_pair(const struct view_options *options, struct error *error);
+
 /* The options of grouping they amount to; points into `options`. */
 struct grouping_options view_options_grouping(const struct view_options *options);
 

@@ -156,9 +156,10 @@ static const struct refusal refusals[] = {
 	{{"--format", "tvs"}, "unknown value for --format 'tvs', did you mean 'tsv'? valid: text, tsv"},
 	{{"-g", "cgruop"},
 	 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm, process, cgroup, comm, thread, "
-	 "comm-exact, thread-exact, all"},
+	 "comm-exact, thread-exact, all, pid, user"},
 	{{"-g", ""},
-	 "unknown axis ''; valid: pcomm, process, cgroup, comm, thread, comm-exact, thread-exact, all"},
+	 "unknown axis ''; valid: pcomm, process, cgroup, comm, thread, comm-exact, thread-exact, all, "
+	 "pid, user"},
 };
 
 static void test_refusals(void **state)
