@@ -10,6 +10,7 @@
 #include "cmd/files/snapshot_report.h"
 #include "report/round.h"
 #include "session/session.h"
+#include "user/user_names.h"
 
 struct show_options {
 	bool is_long;
@@ -127,6 +128,12 @@ static void write_table(struct view *view, struct session *session, const char *
 
 	view_set_scheduler(view, session_scheduler(session));
 	table = session_table(session, view);
+	/* what is printed cannot be corrected: names that the table has asked for are waited for */
+	if (!user_names_wait(0)) {
+		user_names_wait(USER_NAMES_PATIENCE_NS);
+		table_release(table);
+		table = session_table(session, view);
+	}
 	report->snapshot = session_now(session);
 	report->screen_words = true;
 	report_round(report, &(struct round_subject){.file = path}, view, table);

@@ -125,10 +125,10 @@ struct table_row {
 	size_t key_length;
 	const char *label; /* the name as read, not sanitised; NUL separated parts on AXIS_ALL */
 	size_t label_length;
-	uint32_t tid;       /* of a thread row, else 0 */
-	uint32_t tgid;      /* of a thread row, and of one that is a process (AXIS_PID), else 0 */
-	uint32_t thread;    /* index in the newest snapshot of a thread row, else UINT32_MAX */
-	uint32_t threads;   /* members in the newest snapshot */
+	uint32_t tid;     /* of a thread row, else 0 */
+	uint32_t tgid;    /* of a thread row, and of one that is a process (AXIS_PID), else 0 */
+	uint32_t thread;  /* index in the newest snapshot of a thread row, else UINT32_MAX */
+	uint32_t threads; /* members in the newest snapshot */
 	enum row_mark mark;
 	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
 	int depth;         /* text reports: levels that the row stands below the outermost heading */

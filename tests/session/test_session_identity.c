@@ -136,7 +136,7 @@ static void test_identity(void **state)
 	assert_null(identity.process);
 	assert_null(identity.cgroup);
 	assert_false(identity.has_user);
-	assert_true(view_open(&view, "web", 3));
+	assert_true(view_open(&view, "web", 3, "web", 3));
 	identity = session_identify(session, &view);
 	assert_int_equal(identity.threads, 4);
 	assert_int_equal(identity.tgid, 0);
@@ -145,7 +145,7 @@ static void test_identity(void **state)
 	assert_false(identity.has_user);
 	view_release(&view);
 	view_initialise(&view);
-	assert_true(view_open(&view, "last", 4));
+	assert_true(view_open(&view, "last", 4, "last", 4));
 	identity = session_identify(session, &view);
 	assert_int_equal(identity.tgid, 40);
 	assert_string_equal(identity.process, "last");

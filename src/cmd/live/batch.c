@@ -213,8 +213,7 @@ static struct table *make_table(struct batch *batch, const struct view *view)
 	const unsigned int names_before = user_names_generation();
 	struct table *table = session_table(batch->session, view);
 
-	if (!user_names_wait(USER_PATIENCE_NS) ||
-	    user_names_generation() == names_before)
+	if (!user_names_wait(USER_PATIENCE_NS) || user_names_generation() == names_before)
 		return table;
 	table_release(table);
 	return session_table(batch->session, view);
