@@ -88,6 +88,12 @@ struct preview_shown {
 	bool is_complete;
 };
 
+/* What the header counts in the threads of a round. */
+struct header_counts {
+	uint64_t serial; /* of the snapshot; 0: nothing yet */
+	uint64_t stuck, blocked;
+};
+
 struct ui {
 	struct session *session;
 	struct preview_shown preview;
@@ -135,6 +141,7 @@ struct ui {
 
 	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
 
+	struct header_counts counts;
 	bool header_hidden;
 	bool suspend;
 	bool quit;

@@ -170,6 +170,28 @@ static void draw_where(struct ui *ui, int y)
 	draw_left(&left, y, draw_right_end(&right, y, draw_screen_width()));
 }
 
+/* Threads whose wait is too long, and those that are in D now. */
+static void count_waiting(struct ui *ui, const struct snapshot *now)
+{
+	struct header_counts *counts = &ui->counts;
+
+	if (counts->serial == now->serial)
+		return;
+	*counts = (struct header_counts){.serial = now->serial};
+	for (size_t i = 0; i < now->thread_count; i++) {
+		counts->stuck += now->stuck_ns != NULL && now->stuck_ns[i] != 0;
+		counts->blocked += snapshot_value(now, i, METRIC_STATE) == 'D';
+	}
+}
+
+static void add_stuck(struct header_line *line, const struct ui *ui)
+{
+	char digits[28];
+
+	if (ui->counts.stuck != 0)
+		add(line, STYLE_ALARM, "stuck %s", number_group_digits(ui->counts.stuck, digits));
+}
+
 static void add_cpu(struct header_line *line, const struct ui *ui)
 {
 	const struct snapshot *now = screen_now(ui);
@@ -200,6 +222,35 @@ static void add_count(struct header_line *line, const char *name, struct optiona
 		add(line, STYLE_NORMAL, "%s %llu", name, (unsigned long long)number.value);
 }
 
+/* The kernel counts only who waits for a disk (nr_iowait() of kernel/sched/core.c): others in D are blocked
+ * too. */
+static void add_blocked(struct header_line *line, const struct ui *ui, const struct snapshot *now)
+{
+	struct optional_u64 blocked = now->provenance.procs_blocked;
+
+	if (!blocked.present || ui->counts.blocked > blocked.value)
+		blocked = (struct optional_u64){ui->counts.blocked,
+						blocked.present || ui->counts.blocked != 0};
+	add_count(line, "blocked", blocked);
+}
+
+/* How many threads a second start, or end. */
+static void add_lives(struct header_line *line, const char *name, double per_s, bool at_least)
+{
+	add(line, STYLE_NORMAL, "%s %s%.*f/s", name, at_least ? draw_marks()->at_least : "",
+	    per_s == 0 || per_s >= 9.95 ? 0 : 1, per_s);
+}
+
+static void add_turnover(struct header_line *line, const struct ui *ui)
+{
+	const struct session_turnover turnover = session_turnover(ui->session);
+
+	if (turnover.started_known)
+		add_lives(line, "forks", turnover.started_per_s, false);
+	if (turnover.ended_known)
+		add_lives(line, "ended", turnover.ended_per_s, turnover.ended_at_least);
+}
+
 static void add_pressure(struct header_line *line, const struct ui *ui)
 {
 	static const struct {
@@ -222,7 +273,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_NORMAL, "%s", text);
 }
 
-static void add_memory(struct header_line *line, const struct snapshot *now)
+static void add_memory(struct header_line *line, const struct snapshot *now, bool brief)
 {
 	uint64_t total_kib;
 	double percent, gib;
@@ -230,7 +281,10 @@ static void add_memory(struct header_line *line, const struct snapshot *now)
 	if (!host_memory(now, &percent, &total_kib))
 		return;
 	gib = (double)total_kib / (1 << 20);
-	add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG", percent, gib < 9.95 ? 1 : 0, gib);
+	if (brief)
+		add(line, STYLE_NORMAL, "mem %.0f%%", percent);
+	else
+		add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG", percent, gib < 9.95 ? 1 : 0, gib);
 }
 
 /* --- the scheduler of sched_ext --- */
@@ -355,28 +409,42 @@ static void draw_scheduler(struct ui *ui, int y)
 	draw_left(&line, y, draw_screen_width());
 }
 
-/* The host as a whole: CPUs, run queue, pressure, memory. */
-static void draw_host(struct ui *ui, int y, bool with_scheduler)
+/* The host as a whole: CPUs, run queue, pressure, memory; behind them what is left out first. */
+static struct header_line make_host_line(const struct ui *ui, bool with_scheduler, bool brief)
 {
 	const struct snapshot *now = screen_now(ui);
 	struct header_line line = {0}, memory = {0};
 
-	if (now == NULL)
-		return;
 	add_cpu(&line, ui);
+	add_stuck(&line, ui);
 	add_storm(&line, ui);
-	add_count(&line, "runnable", now->provenance.procs_running);
-	add_count(&line, "blocked", now->provenance.procs_blocked);
+	add_count(&line, brief ? "run" : "runnable", now->provenance.procs_running);
+	add_blocked(&line, ui, now);
 	add_pressure(&line, ui);
-	add_memory(&memory, now);
+	add_memory(&memory, now, brief);
 	if (with_scheduler)
 		add_scheduler(&line, ui, line_width(&memory));
-	add_memory(&line, now);
+	add_memory(&line, now, brief);
 	if (with_scheduler) {
 		if (now->sched_ext.nr_rejected != 0)
 			add_rejected(&line, now);
 		add_scheduler_events(&line, ui);
 	}
+	add_turnover(&line, ui);
+	return line;
+}
+
+static void draw_host(struct ui *ui, int y, bool with_scheduler)
+{
+	const struct snapshot *now = session_now(ui->session);
+	struct header_line line;
+
+	if (now == NULL)
+		return;
+	count_waiting(ui, now);
+	line = make_host_line(ui, with_scheduler, false);
+	if (line_width(&line) - 2 > draw_screen_width())
+		line = make_host_line(ui, with_scheduler, true);
 	draw_left(&line, y, draw_screen_width());
 }
 

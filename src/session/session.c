@@ -2,11 +2,13 @@
 /* Rounds, the base, and which thread is which between them. */
 #include "session_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "snapshot/ended_set.h"
 
 enum {
 	STORM_PROCESSES_PER_S = 100,
@@ -359,6 +361,9 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	session->still = still;
 	session->base_still = base_still;
 	snapshot_release(session->previous);
+	/* it may give up rows */
+	session->previous_count = session->now->thread_count;
+	session->previous_forks = session->now->provenance.forks;
 	session->previous = session->now;
 	session->now = snapshot;
 	keep_scheduler(session);
@@ -461,6 +466,52 @@ const struct ended *session_ended(const struct session *session, enum view_mode 
 	const struct ended *ended = mode == VIEW_MODE_BASE ? &session->ended : &session->ended_lately;
 
 	return mode != VIEW_MODE_TOTAL && ended->count != 0 ? ended : NULL;
+}
+
+/*
+ * Threads that ended by arithmetic, where nothing counts them: those that were there and those that came,
+ * less those that are there. NAN where not every thread of the host is seen.
+ */
+static double ended_by_count(const struct session *session)
+{
+	const struct optional_u64 *before = &session->previous_forks,
+				  *after = &session->now->provenance.forks;
+
+	if (!ended_set_sees_all(session->now) || !before->present || !after->present ||
+	    after->value < before->value)
+		return NAN;
+	return fmax(0, (double)session->previous_count + (double)(after->value - before->value) -
+			       (double)session->now->thread_count);
+}
+
+struct session_turnover session_turnover(const struct session *session)
+{
+	const struct optional_u64 *before = &session->previous_forks;
+	const uint64_t interval_ns = session_interval_ns(session);
+	const double scale = interval_ns != 0 ? 1e9 / (double)interval_ns : 0;
+	struct session_turnover turnover = {0};
+	const struct optional_u64 *after;
+	double ended;
+
+	/* the host forks for others than a few processes */
+	if (interval_ns == 0 || session->now->provenance.scope_count != 0)
+		return turnover;
+	after = &session->now->provenance.forks;
+	turnover.started_known = before->present && after->present && after->value >= before->value;
+	if (turnover.started_known)
+		turnover.started_per_s = (double)(after->value - before->value) * scale;
+	turnover.ended_known = true;
+	turnover.ended_per_s = (double)session->ended_lately.threads * scale;
+	if (session->now->ended != NULL) {
+		turnover.ended_at_least = session->ended_lately.incomplete;
+		return turnover;
+	}
+	ended = ended_by_count(session);
+	turnover.ended_at_least = isnan(ended);
+	/* each was counted at another moment */
+	if (ended * scale > turnover.ended_per_s)
+		turnover.ended_per_s = ended * scale;
+	return turnover;
 }
 
 bool session_find_storm(const struct session *session, struct session_storm *ret_storm)

@@ -61,6 +61,15 @@ bool session_scheduler_runs(const struct session *session);
 /* Threads that ended since the base. */
 uint64_t session_ended_count(const struct session *session);
 
+/* How many threads of the host a second started and ended in the last interval. */
+struct session_turnover {
+	bool started_known, ended_known;
+	bool ended_at_least; /* of those that came and went between two rounds nobody told */
+	double started_per_s, ended_per_s;
+};
+
+struct session_turnover session_turnover(const struct session *session);
+
 /* Many processes that end each second: how many, and the names that most of them had. */
 struct session_storm {
 	double processes_per_s;

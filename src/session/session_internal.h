@@ -32,6 +32,8 @@ struct session {
 	bool base_is_shrunk;                    /* it has no more than is counted from */
 	bool *still;                            /* [now]: as in previous; NULL: not known */
 	bool *base_still;                       /* [now]: as in base; NULL: not known */
+	size_t previous_count;                  /* threads of previous when it was whole */
+	struct optional_u64 previous_forks;
 	uint64_t rounds;
 	bool is_file;
 	struct pattern_memory patterns;

@@ -127,15 +127,20 @@ void ended_amounts_add(struct ended_amounts *sum, const struct ended_amounts *am
 		sum->of[i] = number_add_saturating(sum->of[i], amounts->of[i]);
 }
 
-bool ended_set_is_left(const struct snapshot *snapshot)
+bool ended_set_sees_all(const struct snapshot *snapshot)
 {
 	const struct provenance *provenance = &snapshot->provenance;
 	const struct feature_result *results = provenance->features;
 
-	return snapshot->ended == NULL && results[FEATURE_EXITS].state == FEATURE_STATE_OFF &&
-	       results[FEATURE_ALL_PROCESSES].state == FEATURE_STATE_ON &&
-	       results[FEATURE_PID_NAMESPACE].state == FEATURE_STATE_ON && provenance->scope_count == 0 &&
-	       provenance->cpu_ticks_known;
+	return results[FEATURE_ALL_PROCESSES].state == FEATURE_STATE_ON &&
+	       results[FEATURE_PID_NAMESPACE].state == FEATURE_STATE_ON && provenance->scope_count == 0;
+}
+
+bool ended_set_is_left(const struct snapshot *snapshot)
+{
+	return snapshot->ended == NULL &&
+	       snapshot->provenance.features[FEATURE_EXITS].state == FEATURE_STATE_OFF &&
+	       ended_set_sees_all(snapshot) && snapshot->provenance.cpu_ticks_known;
 }
 
 /* The triple of another set. */

@@ -78,6 +78,9 @@ struct ended_thread *ended_set_add_thread(struct ended_set *set, uint32_t triple
 /* Adds amounts. */
 void ended_amounts_add(struct ended_amounts *sum, const struct ended_amounts *amounts);
 
+/* Whether every thread of the host has a row in the snapshot. */
+bool ended_set_sees_all(const struct snapshot *snapshot);
+
 /*
  * Whether nothing is told of threads that end, while every other thread of the host is there: then the CPU
  * time of the host that no thread has is theirs.

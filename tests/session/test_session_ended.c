@@ -882,6 +882,57 @@ static void test_incomplete(void **state)
 	session_release(session);
 }
 
+/* --- how many start and end --- */
+
+static struct session *session_of_turnover(enum feature_state sees_all, bool told)
+{
+	struct session *session = session_create();
+
+	for (uint32_t round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+		struct feature_result *results = snapshot->provenance.features;
+
+		results[FEATURE_ALL_PROCESSES].state = results[FEATURE_PID_NAMESPACE].state = sees_all;
+		snapshot->provenance.forks = (struct optional_u64){5000 + 60 * round, true};
+		add_living(snapshot, 10, "sh", 1, 1000);
+		add_living(snapshot, 20 + round, "job", 1 + 100 * round, 1000);
+		if (told && round == 1) {
+			snapshot->ended = ended_set_create();
+			add_group(snapshot, "true", 49, 100);
+		}
+		session_add_round(session, snapshot);
+	}
+	return session;
+}
+
+static void assert_turnover(enum feature_state sees_all, bool told, double ended_per_s, bool at_least)
+{
+	struct session *session = session_of_turnover(sees_all, told);
+	const struct session_turnover turnover = session_turnover(session);
+
+	assert_true(turnover.started_known && turnover.ended_known);
+	assert_true(turnover.started_per_s == 30);
+	assert_true(turnover.ended_per_s == ended_per_s);
+	assert_int_equal(turnover.ended_at_least, at_least);
+	session_release(session);
+}
+
+static void test_turnover(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	assert_false(session_turnover(session).started_known);
+	session_add_round(session, fixture_snapshot(100));
+	assert_false(session_turnover(session).ended_known);
+	session_release(session);
+	/* 49 that came and went and one that was there, in 2 s */
+	assert_turnover(FEATURE_STATE_ON, true, 25, false);
+	/* two there, 60 that came, two there now */
+	assert_turnover(FEATURE_STATE_ON, false, 30, false);
+	assert_turnover(FEATURE_STATE_OFF, false, 0.5, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -906,6 +957,7 @@ int main(void)
 		cmocka_unit_test(test_lower_bound),
 		cmocka_unit_test(test_left_of_unlike_rounds),
 		cmocka_unit_test(test_left_not_known),
+		cmocka_unit_test(test_turnover),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
  *   saved TEXT, message TEXT, error TEXT
  *   failed TEXT                  there will be no round
  *   off FEATURE                  is missing in the rounds to come
+ *   forks NUMBER                 so many threads start, and end, from one round to the next
+ *   stuck NUMBER                 so many threads are in D in the rounds to come
  *   stderr TEXT                  a library writes to standard error
  *   crash segv|stack|abort|exit|memory
  */
@@ -140,6 +142,10 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 		fake_session_switch_off(arguments);
 	} else if (strcmp(line, "measured") == 0) {
 		fake_session_measure_latency(strtoull(arguments, NULL, 10));
+	} else if (strcmp(line, "forks") == 0) {
+		fake_session_fork(strtoull(arguments, NULL, 10));
+	} else if (strcmp(line, "stuck") == 0) {
+		fake_session_stick(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stderr") == 0) {
 		fprintf(stderr, "%s\n", arguments);
 	} else if (strcmp(line, "crash") == 0) {

@@ -81,6 +81,42 @@ void fake_session_measure_latency(uint64_t events)
 				   .cost_ns = events != 0 ? 20000000 : 0};
 }
 
+static uint64_t forks, stuck;
+
+void fake_session_fork(uint64_t per_round)
+{
+	forks = per_round;
+}
+
+void fake_session_stick(uint64_t threads)
+{
+	stuck = threads;
+}
+
+/* In D for a day, and none of them for a disk. */
+static void add_stuck(struct snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < stuck; i++) {
+		const size_t thread = snapshot_add_thread(snapshot, 700 + i, 700 + i);
+
+		snapshot_column(snapshot, METRIC_STATE)[thread] = 'D';
+	}
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	for (uint32_t i = 0; i < stuck; i++)
+		snapshot->stuck_ns[i] = UINT64_C(86400000000000);
+	snapshot_intern_triple(snapshot, (struct triple){0});
+}
+
+struct session_turnover session_turnover(const struct session *session)
+{
+	const bool known = session->previous != NULL && forks != 0;
+
+	return (struct session_turnover){.started_known = known,
+					 .ended_known = known,
+					 .started_per_s = (double)forks / 2,
+					 .ended_per_s = (double)forks / 2};
+}
+
 struct snapshot *fake_session_snapshot(uint64_t round)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -97,6 +133,8 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 	provenance->cpu_ticks[3] = 62 * round;
 	provenance->procs_running = (struct optional_u64){5, true};
 	provenance->procs_blocked = (struct optional_u64){4, true};
+	if (stuck != 0)
+		add_stuck(snapshot);
 	provenance->mem_available_kib = (struct optional_u64){39 << 20 >> 2, true};
 	provenance->load_centi[0] = 320;
 	provenance->load_centi[1] = 290;

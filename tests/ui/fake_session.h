@@ -19,6 +19,10 @@ void fake_session_take_rows(struct session *session);
 /* Switches one more feature off in snapshots to come, by its name; aborts when there is none. */
 void fake_session_switch_off(const char *feature);
 
+/* So many threads start and end between two snapshots to come, and so many are stuck in D in each. */
+void fake_session_fork(uint64_t per_round);
+void fake_session_stick(uint64_t threads);
+
 /* Waits are measured in snapshots to come: so many events of the scheduler, 0 where that is not known, at a
  * cost of 2 % of a CPU. */
 void fake_session_measure_latency(uint64_t events);

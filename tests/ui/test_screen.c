@@ -76,6 +76,63 @@ static void test_header(void **state)
 	fake_quit(&pty);
 }
 
+/* Threads that are stuck stand out on every tab, and count as blocked whatever they wait for. */
+static void test_header_of_stuck_threads(void **state)
+{
+	static const char rows[] = "alpha 1,beta 2";
+	struct pty_screen pty;
+	int row, column;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "blocked 4");
+	assert_int_equal(pty_find(&pty, "stuck", NULL), -1);
+	pty_command(&pty, "stuck 7");
+	fake_round(&pty, rows);
+	for (const char *tab = "123456"; *tab != '\0'; tab++) {
+		pty_type(&pty, (const char[]){*tab, '\0'});
+		pty_wait_text(&pty, "cpu 38% of 8  stuck 7  run 5  blocked 7  psi");
+		row = pty_find(&pty, "stuck 7", &column);
+		assert_true(pty_is_colored(&pty, row, column));
+		assert_true(pty_is_bold(&pty, row, column));
+	}
+	fake_quit(&pty);
+}
+
+/* How many threads start and end: where the screen is narrow other words become short first, and at last it
+ * leaves. */
+static void test_header_of_turnover(void **state)
+{
+	static const char rows[] = "alpha 1,beta 2";
+	static const struct pty_options wide = {.rows = 24, .columns = 120},
+					narrow = {.rows = 24, .columns = 60};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, &wide, NULL);
+	pty_command(&pty, "forks 860");
+	fake_round(&pty, rows);
+	fake_round(&pty, rows);
+	pty_wait_text(
+		&pty,
+		"runnable 5  blocked 4  psi cpu 12 mem 0 io 0  mem 39% of 16G  forks 430/s  ended 430/s");
+	fake_quit(&pty);
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "forks 7");
+	fake_round(&pty, rows);
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "cpu 38% of 8  run 5  blocked 4  psi cpu 12 mem 0 io 0  mem 39%  forks 3.5/s");
+	fake_quit(&pty);
+	fake_start(&pty, &narrow, NULL);
+	pty_command(&pty, "forks 860");
+	fake_round(&pty, rows);
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "cpu 38% of 8  run 5  blocked 4  psi cpu 12 mem 0 io 0");
+	assert_int_equal(pty_find(&pty, "forks", NULL), -1);
+	fake_quit(&pty);
+}
+
 /* What is missing first, not what comes with it, and the cost beside it however much is missing. */
 static void test_header_names_the_cause(void **state)
 {
@@ -594,6 +651,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_paint),
 		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_header_of_stuck_threads),
+		cmocka_unit_test(test_header_of_turnover),
 		cmocka_unit_test(test_header_names_the_cause),
 		cmocka_unit_test(test_cgroup_tab_hint),
 		cmocka_unit_test(test_cursor_stays_on_its_row),
