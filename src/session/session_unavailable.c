@@ -74,7 +74,16 @@ static struct refusal refusal_of_reason(enum metric metric, reason_id reason)
 	return (struct refusal){reason, is_irq ? FEATURE_IRQ_DELAY : FEATURE_NONE};
 }
 
-static struct refusal refusal_of_metric(const struct snapshot *now, enum metric metric)
+/* Delays that stand still have a total, and no change: see span_counter_of(). */
+static bool is_frozen(const struct snapshot *now, const struct view *view, enum metric metric)
+{
+	return view->mode != VIEW_MODE_TOTAL && metrics[metric].source == SOURCE_DELAYS &&
+	       metric_type(metric)->kind == METRIC_KIND_COUNTER &&
+	       now->provenance.features[FEATURE_DELAYS].state == FEATURE_STATE_OFF;
+}
+
+static struct refusal refusal_of_metric(const struct snapshot *now, const struct view *view,
+					enum metric metric)
 {
 	const enum source source = now->metric_source[metric];
 	struct refusal refusal = {.feature = FEATURE_NONE};
@@ -82,6 +91,8 @@ static struct refusal refusal_of_metric(const struct snapshot *now, enum metric 
 	/* files of other programs have flags, by which each thread is judged */
 	if (metric == METRIC_THREAD_COUNT || !now->provenance.present || source == SOURCE_NONE)
 		return refusal;
+	if (is_frozen(now, view, metric) && !is_lasting(now->metric_reason[metric]))
+		return refusal_of(SOURCE_DELAYS, REASON_SWITCHED_OFF);
 	if (is_lasting(now->metric_reason[metric]))
 		refusal = refusal_of_reason(metric, now->metric_reason[metric]);
 	else
@@ -92,7 +103,8 @@ static struct refusal refusal_of_metric(const struct snapshot *now, enum metric 
 }
 
 /* Of several numbers: of ratios one that is missing is enough, of sums all have to be. */
-static struct refusal refusal_of_metrics(const struct snapshot *now, const struct column_entry *entry)
+static struct refusal refusal_of_metrics(const struct snapshot *now, const struct view *view,
+					 const struct column_entry *entry)
 {
 	const bool any = entry->operation == COLUMN_OPERATION_QUOTIENT ||
 			 entry->operation == COLUMN_OPERATION_SHARE ||
@@ -101,7 +113,7 @@ static struct refusal refusal_of_metrics(const struct snapshot *now, const struc
 	struct refusal refusal = {.feature = FEATURE_NONE};
 
 	for (size_t i = 0; i < entry->input_count; i++) {
-		refusal = refusal_of_metric(now, (enum metric)entry->inputs[i]);
+		refusal = refusal_of_metric(now, view, (enum metric)entry->inputs[i]);
 		if ((refusal.reason != REASON_READ) == any)
 			return refusal;
 	}
@@ -163,7 +175,7 @@ static struct refusal refusal_of_column(const struct session *session, const str
 	case COLUMN_OPERATION_BAR:
 		return (struct refusal){.feature = FEATURE_NONE};
 	default:
-		return refusal_of_metrics(now, entry);
+		return refusal_of_metrics(now, view, entry);
 	}
 }
 

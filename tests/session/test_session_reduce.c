@@ -510,9 +510,16 @@ static void assert_refused(const struct session *session, enum column column, co
 	buffer_release(&words);
 }
 
+static void fill_frozen_delays(struct snapshot *snapshot, int round)
+{
+	fill_refused(snapshot, round);
+	snapshot->default_reason[SOURCE_DELAYS] = REASON_READ;
+}
+
 static void test_refused_columns(void **state)
 {
 	struct session *session = session_create();
+	struct view view;
 
 	(void)state;
 	assert_refused(session, COLUMN_MWAIT, NULL); /* nobody knows yet */
@@ -533,6 +540,13 @@ static void test_refused_columns(void **state)
 		       "IRQ% cannot be read: interrupt time accounting: not in this kernel");
 	assert_refused(session, COLUMN_AVGWT,
 		       "AVGWT cannot be read: scheduler statistics: not in this kernel");
+	session_release(session);
+	/* counts of before it was switched off have a total, and no change */
+	session = fixture_two_rounds(fill_frozen_delays);
+	view_initialise(&view);
+	assert_true(session_why_unavailable(session, &view, COLUMN_MWAIT, NULL));
+	view.mode = VIEW_MODE_TOTAL;
+	assert_false(session_why_unavailable(session, &view, COLUMN_MWAIT, NULL));
 	session_release(session);
 }
 
