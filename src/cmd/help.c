@@ -1,7 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop help`. */
+#include <string.h>
+
 #include "cmd/line/help.h"
+#include "cmd/line/output.h"
 #include "commands.h"
+#include "describe.h"
+
+/* What there is help about besides commands. */
+static const struct {
+	const char *name;
+	void (*append)(struct buffer *buffer);
+} topics[] = {{"columns", describe_columns}};
+
+static void list_names(struct buffer *buffer)
+{
+	for (size_t i = 1; commands[i] != NULL; i++)
+		buffer_append_format(buffer, "%s\n", commands[i]->name);
+	for (size_t i = 0; i < ARRAY_COUNT(topics); i++)
+		buffer_append_format(buffer, "%s\n", topics[i].name);
+}
 
 static int help_run(void *options, char **operands, int operand_count)
 {
@@ -11,6 +29,14 @@ static int help_run(void *options, char **operands, int operand_count)
 	(void)options;
 	if (operand_count == 0)
 		return help_print(commands, NULL);
+	for (size_t i = 0; i < ARRAY_COUNT(topics); i++) {
+		struct output output = {0};
+
+		if (strcmp(operands[0], topics[i].name) != 0)
+			continue;
+		topics[i].append(&output.buffer);
+		return output_end(&output);
+	}
 	command = command_find(commands, operands[0]);
 	if (command == NULL) {
 		command_unknown(commands, operands[0], &error);
@@ -21,8 +47,9 @@ static int help_run(void *options, char **operands, int operand_count)
 
 const struct command help_command = {
 	.name = "help",
-	.summary = "print help about the program or a command",
-	.usage = "[COMMAND]",
+	.summary = "print help about the program, a command or the columns of the screen",
+	.usage = "[COMMAND|columns]",
+	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,
 };

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop metrics`: what is counted, from where, and how a group is made of its threads. */
+#include <errno.h>
+
 #include "base/unicode.h"
 #include "commands.h"
+#include "describe.h"
+#include "view/column.h"
 #include "tables/metric_tables.h"
 #include "cmd/line/output.h"
 #include "report/report.h"
+
+enum {
+	METRICS_NAMES_MAX = 1000
+};
 
 struct metrics_options {
 	int format; /* index in formats */
@@ -39,6 +47,32 @@ static void draw(struct report *report, struct table *table)
 	table_release(table);
 }
 
+/* What is known of each name. */
+static int describe_names(char **names, int count, struct output *output)
+{
+	struct error error;
+
+	for (int i = 0; i < count; i++) {
+		if (describe_name(names[i], &output->buffer, &error) < 0) {
+			output_abandon(output);
+			buffer_release(&output->buffer);
+			return command_misused(&metrics_command, &error);
+		}
+		buffer_append_text(&output->buffer, i + 1 < count ? "\n" : "");
+	}
+	return output_end(output);
+}
+
+static void list_names(struct buffer *buffer)
+{
+	for (enum column column = 0; column < COLUMN_COUNT; column++)
+		buffer_append_format(buffer, "%s\n", column_word(column));
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", metrics[i].name);
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", derived_metrics[i].name);
+}
+
 static int metrics_run(void *opaque, char **operands, int operand_count)
 {
 	const struct metrics_options *options = opaque;
@@ -48,9 +82,16 @@ static int metrics_run(void *opaque, char **operands, int operand_count)
 		.out = &output.buffer,
 		.ascii = !unicode_in_locale(),
 	};
+	struct error error;
 
-	(void)operands;
-	(void)operand_count;
+	if (operand_count != 0 && report.format != REPORT_FORMAT_TEXT) {
+		error_set(&error, -EINVAL,
+			  "what is known of a name is printed as text only; %s has the whole list",
+			  formats[options->format]);
+		return command_misused(&metrics_command, &error);
+	}
+	if (operand_count != 0)
+		return describe_names(operands, operand_count, &output);
 	report_begin(&report, &(struct report_subject){.command = "metrics"});
 	draw(&report, metric_tables_metrics());
 	draw(&report, metric_tables_derived());
@@ -61,7 +102,10 @@ static int metrics_run(void *opaque, char **operands, int operand_count)
 const struct command metrics_command = {
 	.name = "metrics",
 	.summary = "list the metrics: where they come from, what they need, what they mean",
-	.usage = "[OPTION]...",
+	.usage = "[NAME]... [OPTION]...",
+	.details = "With names prints all that is known of these metrics and columns of the screen.",
+	.maximum_operands = METRICS_NAMES_MAX,
+	.list_operands = list_names,
 	.tables = metrics_tables,
 	.table_count = ARRAY_COUNT(metrics_tables),
 	.options_size = sizeof(struct metrics_options),

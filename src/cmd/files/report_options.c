@@ -32,12 +32,27 @@ static void describe_formats(struct buffer *buffer)
 	buffer_append_list(buffer, limits, limit_count, "and");
 }
 
+static void list_metrics(struct buffer *buffer)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", metrics[i].name);
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", derived_metrics[i].name);
+}
+
+static void list_sections(struct buffer *buffer)
+{
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", sections[i].name);
+}
+
 static const struct option list[] = {
 	{
 		.name = "metrics",
 		.kind = OPTION_TEXT,
 		.value_name = "NAME,...",
 		.offset = offsetof(struct report_options, metrics),
+		.list = list_metrics,
 		.description = "print these metrics and derived metrics only (see 'ctop metrics'), and "
 			       "of what a sched_ext scheduler keeps these fields (scx.NAME); sections that "
 			       "have none of them are printed where --sections names them",
@@ -47,6 +62,7 @@ static const struct option list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "NAME,...",
 		.offset = offsetof(struct report_options, sections),
+		.list = list_sections,
 		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
 			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
 			       "smaps-rollup, sched-ext, latency, scx",

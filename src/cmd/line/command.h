@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "options.h"
@@ -57,6 +58,8 @@ struct command {
 	size_t options_size;                 /* of the struct that the tables set */
 	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
 	int minimum_operands, maximum_operands;
+	/* Appends the words that operands may be, each with a newline; NULL where they are files. */
+	void (*list_operands)(struct buffer *buffer);
 	/*
 	 * The command that should do the work, judging by the options understood so far and the number of
 	 * operands; it then parses the words itself. Returns NULL for this command. May be NULL.

@@ -7,6 +7,7 @@
 #include "metric/nearest.h"
 #include "metric/scx_field.h"
 #include "command.h"
+#include "view/column.h"
 
 /* Both spellings of an axis: those of files and those of the screen. */
 static int parse_axis(const char *value, void *member, struct error *error)
@@ -71,6 +72,15 @@ static void describe_reductions(struct buffer *buffer)
 	buffer_append_text(buffer, "; default by its name");
 }
 
+/* Columns of the screen, then metrics. */
+static void list_columns(struct buffer *buffer)
+{
+	for (enum column column = 0; column < COLUMN_COUNT; column++)
+		buffer_append_format(buffer, "%s\n", column_word(column));
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", metrics[i].name);
+}
+
 static const struct option view_options_list[] = {
 	{
 		.letter = 'g',
@@ -112,6 +122,7 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "M[:asc|:desc],...",
 		.offset = offsetof(struct view_options, sort_by),
+		.list = list_columns,
 		.in_file = true,
 		.description = "order groups by these metrics, largest first unless :asc",
 	},
@@ -120,6 +131,7 @@ static const struct option view_options_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "NAME,...",
 		.offset = offsetof(struct view_options, columns),
+		.list = list_columns,
 		.in_file = true,
 		.description = "print these columns in this order",
 	},
