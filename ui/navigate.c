@@ -39,7 +39,14 @@ void navigate_change_cells(struct ui *ui)
 	screen_list_refresh(ui);
 	/* in another order, a cursor that was not moved stays on top */
 	if (!ui->list.moved)
-		list_move(&ui->list, ACTION_FIRST);
+		list_show_top(&ui->list);
+	navigate_tell_host(ui);
+}
+
+void navigate_change_order(struct ui *ui)
+{
+	screen_list_refresh(ui);
+	list_show_top(&ui->list);
 	navigate_tell_host(ui);
 }
 
@@ -51,10 +58,13 @@ void navigate_metrics(struct ui *ui)
 
 static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 {
+	const size_t top = ui->list.top;
+
 	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name, row->label,
 		       row->label_length))
 		return false;
 	ui->view.steps[ui->view.step_count - 1].automatic = automatic;
+	ui->tops[ui->view.step_count - 1] = top;
 	/* of a comparison: whose change this is; a record of a cgroup has none of threads */
 	ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
 	navigate_change_rows(ui);
@@ -110,6 +120,7 @@ bool navigate_back(struct ui *ui)
 		return true;
 	}
 	navigate_change_rows(ui);
+	ui->list.top = ui->tops[ui->view.step_count];
 	select_left(ui, focus, key, key_length);
 	free(key);
 	return true;
@@ -190,7 +201,7 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 	ui->view.focus = COLUMN_COUNT;
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);
-	navigate_change_cells(ui);
+	navigate_change_order(ui);
 }
 
 /* What was on the screen of another scheduler, or of none, is not true of this one. */
@@ -295,7 +306,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);
 	else if (!view->sort_by_name)
 		view->sort = (enum column)column;
-	navigate_change_cells(ui);
+	navigate_change_order(ui);
 }
 
 void navigate_focus(struct ui *ui, enum column column)
@@ -323,7 +334,7 @@ void navigate_sort_neighbour(struct ui *ui)
 void navigate_reverse(struct ui *ui)
 {
 	ui->view.sort_ascending = !ui->view.sort_ascending;
-	navigate_change_cells(ui);
+	navigate_change_order(ui);
 }
 
 void navigate_filter(struct ui *ui, const char *text)

@@ -108,6 +108,7 @@ struct ui {
 	struct table *table;
 	struct list list;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
+	size_t tops[VIEW_STEPS_MAX]; /* of the lists that the view's steps were opened in: first row shown */
 
 	/* all metrics of a row */
 	bool metrics_open;
@@ -217,8 +218,11 @@ int screen_metrics_draw(struct ui *ui, struct area area);
 /* Other rows: the cursor has no row to stay on. */
 void navigate_change_rows(struct ui *ui);
 
-/* The same rows in another order or with other numbers. */
+/* Other numbers or some other rows: the cursor stays on its row. */
 void navigate_change_cells(struct ui *ui);
+
+/* The same rows in another order: shows the top of it. */
+void navigate_change_order(struct ui *ui);
 
 /* Only the metrics of a column, or again all of the tab's. */
 void navigate_focus(struct ui *ui, enum column column);

@@ -147,6 +147,23 @@ static int draw_prompt(const struct ui *ui, int y)
 	return cursor;
 }
 
+/* How many rows are not in sight, where the list has no lines to say so. */
+static void draw_others(const struct ui *ui, int y)
+{
+	const struct list_others *others = &ui->list.others;
+	struct buffer text = {0};
+
+	if (!others->announced) {
+		list_append_others(&text, draw_marks()->above, others->above);
+		if (others->above != 0 && others->below != 0)
+			buffer_append_text(&text, "  ");
+		list_append_others(&text, draw_marks()->below, others->below);
+	}
+	if (text.length != 0)
+		draw_right(y, 0, draw_screen_width() - 1, STYLE_STRONG, text.data);
+	buffer_release(&text);
+}
+
 int screen_bottom_lines(void)
 {
 	return draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT ? 2 : 1;
@@ -167,8 +184,10 @@ int screen_bottom_draw(struct ui *ui)
 			draw_message(ui, y - 1);
 	} else if (ui->message.length != 0) {
 		draw_message(ui, y);
-	} else if (separate && ui->content->draw_note != NULL && screen_place(ui) == PLACE_LIST) {
-		ui->content->draw_note(ui, y);
+	} else if (separate && screen_place(ui) == PLACE_LIST) {
+		draw_others(ui, y);
+		if (ui->content->draw_note != NULL)
+			ui->content->draw_note(ui, y);
 	}
 	return cursor;
 }

@@ -454,19 +454,20 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
 						       : view->grouping.keep_thread_names;
 	const char *names = keep || view->grouping.axis == AXIS_THREAD_EXACT ? "" : " {N}";
+	const size_t living = ui->table->row_total - ui->table->row_gone;
 	char threads[28], rows[28];
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < ui->table->row_count; i++)
 		count += ui->table->rows[i].threads;
 	if (view->level == VIEW_LEVEL_THREADS) {
-		add(line, STYLE_NORMAL, "%s thread%s", number_group_digits(ui->table->row_total, threads),
-		    ui->table->row_total == 1 ? "" : "s");
+		add(line, STYLE_NORMAL, "%s thread%s", number_group_digits(living, threads),
+		    living == 1 ? "" : "s");
 		return;
 	}
 	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s", number_group_digits(count, threads),
-	    count == 1 ? "" : "s", number_group_digits(ui->table->row_total, rows),
-	    ui->table->row_total == 1 ? "" : "s", axes[view->grouping.axis].word, names);
+	    count == 1 ? "" : "s", number_group_digits(living, rows), living == 1 ? "" : "s",
+	    axes[view->grouping.axis].word, names);
 }
 
 /*

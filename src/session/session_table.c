@@ -138,6 +138,9 @@ static int compare_rows(const void *a, const void *b, void *context)
 		order = compare_names(left, right);
 		return ascending ? order : -order;
 	}
+	/* what is gone has no number to stand among others by */
+	if ((left->row == ROW_GONE) != (right->row == ROW_GONE))
+		return left->row == ROW_GONE ? 1 : -1;
 	order = order_numbers(left->sort, right->sort, ascending);
 	return order != 0 ? order : compare_names(left, right);
 }
@@ -232,8 +235,10 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (before->rows[i].seen)
 			continue;
 		rows[count] = gone_row(work->session->previous, &before->rows[i]);
-		if (passes(work, &rows[count]))
+		if (passes(work, &rows[count])) {
+			work->table->row_gone++;
 			count++;
+		}
 	}
 	free(sorts);
 	free(marks);

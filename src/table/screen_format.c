@@ -5,8 +5,8 @@
 
 #include "cell_format.h"
 
-const struct screen_marks screen_marks_utf8 = {"·", "…", "≥", "\xef\xbf\xbd", "~", "…"};
-const struct screen_marks screen_marks_ascii = {"?", "...", ">", "?", "~", "~"};
+const struct screen_marks screen_marks_utf8 = {"·", "…", "≥", "\xef\xbf\xbd", "~", "…", "▲", "▼"};
+const struct screen_marks screen_marks_ascii = {"?", "...", ">", "?", "~", "~", "^", "v"};
 
 const char screen_bar_signs[CELL_BAR_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
 

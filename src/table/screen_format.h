@@ -15,6 +15,8 @@ struct screen_marks {
 	const char *replacement; /* for characters that cannot be shown: "\uFFFD" or "?" */
 	const char *ellipsis;    /* "~" */
 	const char *middle;      /* where the middle of a name is left out: "…" or "~", one cell wide */
+	const char *above;       /* "▲" or "^", before how many rows are above those in sight */
+	const char *below;       /* "▼" or "v" */
 };
 
 extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;

@@ -153,6 +153,7 @@ struct table {
 	bool more;          /* rows of it follow in the next table */
 	size_t rows_before; /* that tables before it have held when it continues them */
 	size_t row_total;   /* rows before `limit` cut them */
+	size_t row_gone;    /* of these, such as are gone */
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
 };
 

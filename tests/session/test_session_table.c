@@ -51,6 +51,9 @@ static void test_marks(void **state)
 	assert_int_equal(fixture_row(table, "comes")->mark, ROW_MARK_NEW);
 	assert_int_equal(fixture_row(table, "leaves")->mark, ROW_MARK_GONE);
 	assert_int_equal(fixture_row(table, "leaves")->threads, 0);
+	/* without a number it stands behind those that have one, and is no group */
+	assert_string_equal(table->rows[7].label, "leaves");
+	assert_int_equal(table->row_gone, 1);
 	assert_string_equal(fixture_shown(table, "leaves", COLUMN_CPU), "·");
 	assert_int_equal(fixture_cell(table, "leaves", COLUMN_CPU)->reason, REASON_ENDED);
 	assert_int_equal(fixture_row(table, "riser")->mark, ROW_MARK_MOVER);

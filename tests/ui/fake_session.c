@@ -285,6 +285,7 @@ static void add_row(struct table *table, const struct view *view, const enum col
 	row->key = row->label;
 	row->key_length = row->label_length;
 	row->mark = fake->mark;
+	table->row_gone += fake->mark == ROW_MARK_GONE;
 	row->threads = fake->threads;
 	row->tid = tid;
 	row->tgid = tid != 0 ? 100 : 0;

@@ -105,10 +105,89 @@ void list_set_table(struct list *list, const struct table *table)
 		list->first = 0;
 	if (list->key != NULL)
 		found = find_key(list, list->key, list->key_length);
-	/* a cursor that the user has not moved does not scroll the rows when its row moves out of sight */
-	if (found != SIZE_MAX && !list->moved && list->page != 0 && found >= list->page)
-		found = 0;
+	/*
+	 * A row that goes down out of sight goes without the cursor, which stays where it is: larger rows are
+	 * not pushed out of sight for it. One that was never moved goes back to the top.
+	 */
+	if (found != SIZE_MAX && list->page != 0 && found >= list->top + list->page)
+		found = list->moved ? SIZE_MAX : 0;
 	select_row(list, found != SIZE_MAX ? found : list->selected);
+}
+
+void list_show_top(struct list *list)
+{
+	list->top = 0;
+	list->moved = false;
+	select_row(list, 0);
+}
+
+bool list_scroll(struct list *list, int rows)
+{
+	const size_t top = list->top, last = row_count(list) > list->page ? row_count(list) - list->page : 0;
+	const size_t distance = (size_t)abs(rows);
+
+	if (rows < 0)
+		list->top -= list->top < distance ? list->top : distance;
+	else
+		list->top = list->top + distance < last ? list->top + distance : last;
+	if (list->top == 1)
+		list->top = rows < 0 ? 0 : 2;
+	if (list->top == top)
+		return false;
+	/* the cursor stays in sight */
+	if (list->selected < list->top)
+		select_row(list, list->top);
+	else if (list->page != 0 && list->selected >= list->top + list->page)
+		select_row(list, list->top + list->page - 1);
+	list->moved = true;
+	return true;
+}
+
+/* Rows that are in sight from list->top on, of `lines` lines with those that say what is not. */
+static size_t page_at_top(const struct list *list, size_t lines)
+{
+	const size_t page = lines - (list->top != 0);
+
+	return list->top + page >= row_count(list) ? row_count(list) - list->top : page - 1;
+}
+
+void list_place_window(struct list *list, size_t lines)
+{
+	const size_t count = row_count(list);
+	const bool announces = lines >= LIST_LINES_ANNOUNCING && count > lines;
+
+	if (count <= lines)
+		list->top = 0;
+	if (!announces) {
+		list->page = lines;
+		if (list->selected < list->top)
+			list->top = list->selected;
+		if (lines != 0 && list->selected >= list->top + lines)
+			list->top = list->selected - lines + 1;
+		if (list->top + lines > count)
+			list->top = count > lines ? count - lines : 0;
+		list->others = (struct list_others){
+			.above = list->top,
+			.below = count - list->top > lines ? count - list->top - lines : 0,
+		};
+		return;
+	}
+	if (list->selected < list->top)
+		list->top = list->selected;
+	if (list->top > count - (lines - 1))
+		list->top = count - (lines - 1);
+	/* a line that says of one row that it is not there could as well hold it */
+	if (list->top == 1)
+		list->top = list->selected < lines - 1 ? 0 : 2;
+	list->page = page_at_top(list, lines);
+	while (list->selected >= list->top + list->page) {
+		list->top = list->selected - list->page + 1 > 2 ? list->selected - list->page + 1 : 2;
+		if (list->top > count - (lines - 1))
+			list->top = count - (lines - 1);
+		list->page = page_at_top(list, lines);
+	}
+	list->others = (struct list_others){
+		.above = list->top, .below = count - list->top - list->page, .announced = true};
 }
 
 void list_select(struct list *list, const char *key, size_t key_length)

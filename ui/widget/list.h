@@ -5,25 +5,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "table/table.h"
 
 #include "ui/terminal/keys.h"
 
+enum {
+	LIST_LINES_ANNOUNCING =
+		8, /* a list of so many lines gives one to say how many rows are not in sight */
+};
+
+/* How many rows are above and below those in sight. */
+struct list_others {
+	size_t above, below;
+	bool announced; /* in lines of the list's own: the first where rows are above, the last where below */
+};
+
 /*
  * The one widget that shows a table. The cursor belongs to the key of a row and stays on it when the table is
- * sorted again; if the row is gone, it stays on the same line. A zeroed struct is an empty list.
+ * sorted again, as long as the row does not go down out of sight: only the user scrolls down. If the row is
+ * gone, the cursor stays on the same line. A zeroed struct is an empty list.
  */
 struct list {
 	const struct table *table; /* not owned */
 	char *key;                 /* of the row under the cursor */
 	size_t key_length;
-	size_t selected, top; /* rows */
-	size_t page;          /* rows shown by the last list_draw() */
-	bool moved;           /* by the user: then the rows scroll along with the cursor */
-	size_t mark;          /* 0: the name is marked, else column mark - 1 */
-	size_t first;         /* first column shown, more than 0 when scrolled to the right */
-	int name_width;       /* widths only grow, until list_reset() */
-	int name_cells;       /* that names had in the last frame */
+	size_t selected, top;      /* rows */
+	size_t page;               /* rows shown by the last list_draw() */
+	struct list_others others; /* at that time */
+	int first_row;             /* of the screen, where the first of them was drawn */
+	bool moved;                /* by the user: then the rows scroll along with the cursor */
+	size_t mark;               /* 0: the name is marked, else column mark - 1 */
+	size_t first;              /* first column shown, more than 0 when scrolled to the right */
+	int name_width;            /* widths only grow, until list_reset() */
+	int name_cells;            /* that names had in the last frame */
 	struct list_width {
 		unsigned int column; /* id of the column it belongs to */
 		int cells;
@@ -53,6 +68,18 @@ void list_reset_columns(struct list *list);
 /* Shows another table, which must stay valid until the next call; NULL for none. */
 void list_set_table(struct list *list, const struct table *table);
 
+/* Goes to the first row, with the cursor. */
+void list_show_top(struct list *list);
+
+/* Scrolls by so many rows, down where that is positive; the cursor stays in sight. Returns whether it did. */
+bool list_scroll(struct list *list, int rows);
+
+/* Makes the cursor's row be in sight in so many lines below the titles; sets list->page and list->others. */
+void list_place_window(struct list *list, size_t lines);
+
+/* Appends how many rows are not in sight: "▲ 6 more", "▼ 63 more"; nothing for none. */
+void list_append_others(struct buffer *buffer, const char *sign, size_t count);
+
 /* Puts the cursor on the row of that key, if there is one. */
 void list_select(struct list *list, const char *key, size_t key_length);
 
@@ -69,7 +96,7 @@ const struct table_row *list_row(const struct list *list);
 /* Index of the marked column, SIZE_MAX when the name is marked. */
 size_t list_column(const struct list *list);
 
-/* Draws titles and rows. Returns the screen row of the cursor. */
+/* Draws titles and rows, and how many others there are. Returns the screen row of the cursor. */
 int list_draw(struct list *list, const struct list_style *style);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "view/column.h"
 #include "table/screen_format.h"
 
@@ -431,18 +432,20 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	}
 }
 
-/* Rows scroll only as far as the cursor needs. */
-static void scroll(struct list *list, size_t page)
+void list_append_others(struct buffer *buffer, const char *sign, size_t count)
 {
-	size_t count = list->table->row_count;
+	char number[28];
 
-	list->page = page;
-	if (list->selected < list->top)
-		list->top = list->selected;
-	if (page != 0 && list->selected >= list->top + page)
-		list->top = list->selected - page + 1;
-	if (list->top + page > count)
-		list->top = count > page ? count - page : 0;
+	if (count != 0)
+		buffer_append_format(buffer, "%s %s more", sign, number_group_digits(count, number));
+}
+
+/* Says how many rows are not in sight, where there are any. */
+static void draw_others(struct layout *layout, int y, const char *sign, size_t count)
+{
+	buffer_clear(&layout->text);
+	list_append_others(&layout->text, sign, count);
+	draw_text(y, 1, layout->style->width - 1, STYLE_STRONG, layout->text.data, layout->text.length);
 }
 
 int list_draw(struct list *list, const struct list_style *style)
@@ -452,7 +455,8 @@ int list_draw(struct list *list, const struct list_style *style)
 
 	if (list->table == NULL || style->height < 1)
 		return style->y;
-	scroll(list, (size_t)(style->height - 1));
+	list_place_window(list, (size_t)(style->height - 1));
+	list->first_row = style->y + 1 + (list->others.announced && list->others.above != 0);
 	end_row = list->top + list->page < list->table->row_count ? list->top + list->page
 								  : list->table->row_count;
 	if (style->fill != NULL)
@@ -462,10 +466,14 @@ int list_draw(struct list *list, const struct list_style *style)
 						   sizeof(*layout.column_cells));
 	place(&layout, end_row);
 	draw_titles(&layout);
+	if (list->others.announced) {
+		draw_others(&layout, style->y + 1, draw_marks()->above, list->others.above);
+		draw_others(&layout, style->y + style->height - 1, draw_marks()->below, list->others.below);
+	}
 	for (size_t row = list->top; row < end_row; row++)
-		draw_row(&layout, style->y + 1 + (int)(row - list->top), row);
+		draw_row(&layout, list->first_row + (int)(row - list->top), row);
 	free(layout.column_x);
 	free(layout.column_cells);
 	buffer_release(&layout.text);
-	return style->y + 1 + (int)(list->selected - list->top);
+	return list->first_row + (int)(list->selected - list->top);
 }

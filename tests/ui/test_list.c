@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the list shows and where the cursor is, at every size and in both character sets. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/cmocka_include.h"
+
+#include "fake_program.h"
+
+/* The library behind these tests does not know how a character is repeated, which is sent to xterm in the C
+ * locale. */
+static const struct pty_options places[] = {
+	{.rows = 24, .columns = 80},  {.rows = 24, .columns = 80, .locale = "C", .term = "screen-256color"},
+	{.rows = 36, .columns = 120}, {.rows = 36, .columns = 120, .locale = "C", .term = "screen-256color"},
+	{.rows = 50, .columns = 200}, {.rows = 50, .columns = 200, .locale = "C", .term = "screen-256color"},
+	{.rows = 12, .columns = 40},  {.rows = 12, .columns = 40, .locale = "C", .term = "screen-256color"},
+};
+
+enum {
+	PLACES = sizeof(places) / sizeof(places[0]),
+	ROWS = 83, /* more than any of the places shows */
+};
+
+static const char down[] = "\033[B";
+
+static bool is_ascii(const struct pty_options *place)
+{
+	return place->locale != NULL;
+}
+
+/* Rows r01 … r83; the CPU% of each by its number. */
+static void send_rows(struct pty_screen *pty, double (*cpu_of)(int number))
+{
+	char command[64];
+
+	for (int i = 1; i <= ROWS; i++) {
+		snprintf(command, sizeof(command), "row . 2 %g r%02d", cpu_of(i), i);
+		pty_command(pty, command);
+	}
+	pty_command(pty, "round");
+}
+
+static double falling(int number)
+{
+	return ROWS + 1 - number;
+}
+
+/* r08 is the least, all others as before. */
+static double r08_falls(int number)
+{
+	return number == 8 ? 0.5 : falling(number);
+}
+
+/* r08 is the second. */
+static double r08_rises(int number)
+{
+	return number == 8 ? ROWS - 0.5 : falling(number);
+}
+
+static void start(struct pty_screen *pty, const struct pty_options *place)
+{
+	fake_start(pty, place, NULL);
+	send_rows(pty, falling);
+	send_rows(pty, falling);
+	pty_wait_text(pty, "r01 ");
+	pty_settle(pty);
+}
+
+static bool is_selected(struct pty_screen *pty, const void *context)
+{
+	int row = pty_selected_row(pty);
+
+	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
+}
+
+static void wait_selected(struct pty_screen *pty, const char *text)
+{
+	pty_wait(pty, is_selected, text, "the cursor on another row");
+}
+
+static void press(struct pty_screen *pty, const char *key, int times)
+{
+	while (times-- > 0)
+		pty_type(pty, key);
+}
+
+/* Waits for "▲ COUNT more", or in ASCII "^ COUNT more"; none for 0. */
+static void wait_others(struct pty_screen *pty, const struct pty_options *place, bool above, int count)
+{
+	const char *sign = is_ascii(place) ? (above ? "^" : "v") : (above ? "▲" : "▼");
+	char text[64];
+
+	snprintf(text, sizeof(text), count == 0 ? "%s " : "%s %d more", sign, count);
+	if (count == 0)
+		pty_wait_no_text(pty, text);
+	else
+		pty_wait_text(pty, text);
+}
+
+/* Rows of the list in sight: those whose name is one of ours. */
+static int rows_in_sight(struct pty_screen *pty)
+{
+	int count = 0;
+
+	for (int row = 0; row < pty->rows; row++) {
+		const char *text = pty_row(pty, row);
+
+		count += strlen(text) > 3 && text[1] == 'r' && text[2] >= '0' && text[2] <= '9';
+	}
+	return count;
+}
+
+static bool shows_rows(struct pty_screen *pty, const void *context)
+{
+	return rows_in_sight(pty) == *(const int *)context;
+}
+
+/* After a key that sorts, the top is in sight and the cursor on its first row, wherever it was. */
+static void test_sorting_shows_the_top(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+
+		start(&pty, &places[i]);
+		press(&pty, down, 7);
+		wait_selected(&pty, "r08");
+		pty_type(&pty, "N");
+		wait_selected(&pty, "r01");
+		press(&pty, down, 70);
+		wait_selected(&pty, "r71");
+		pty_type(&pty, "P");
+		wait_selected(&pty, "r01");
+		wait_others(&pty, &places[i], true, 0);
+		press(&pty, down, 70);
+		pty_type(&pty, "r");
+		wait_selected(&pty, "r83");
+		press(&pty, down, 70);
+		wait_selected(&pty, "r13");
+		pty_type(&pty, "\t");
+		wait_selected(&pty, "r83");
+		pty_type(&pty, "r");
+		wait_selected(&pty, "r01");
+		press(&pty, down, 70);
+		pty_type(&pty, "g");
+		wait_selected(&pty, "r01");
+		wait_others(&pty, &places[i], true, 0);
+		fake_quit(&pty);
+	}
+}
+
+/* Esc puts the cursor on the row that was opened, where it was; a sort key shows the top again. */
+static void test_back_then_sort(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+		int row;
+
+		start(&pty, &places[i]);
+		press(&pty, down, 60);
+		wait_selected(&pty, "r61");
+		press(&pty, "\033[A", 2);
+		wait_selected(&pty, "r59");
+		row = pty_selected_row(&pty);
+		pty_type(&pty, "\r");
+		pty_wait_text(&pty, "inner-1");
+		pty_type(&pty, "\033");
+		wait_selected(&pty, "r59");
+		assert_int_equal(pty_selected_row(&pty), row);
+		pty_type(&pty, "P");
+		wait_selected(&pty, "r01");
+		fake_quit(&pty);
+	}
+}
+
+/* How many rows are not in sight is said, above and below; no row is lost. */
+static void test_others_are_announced(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+		int shown;
+
+		start(&pty, &places[i]);
+		shown = rows_in_sight(&pty);
+		assert_true(shown > 2);
+		wait_others(&pty, &places[i], false, ROWS - shown);
+		wait_others(&pty, &places[i], true, 0);
+		pty_type(&pty, "G");
+		wait_selected(&pty, "r83");
+		pty_wait(&pty, shows_rows, &shown, "as many rows as before");
+		wait_others(&pty, &places[i], true, ROWS - shown);
+		pty_type(&pty, "\033[H");
+		wait_selected(&pty, "r01");
+		/* one row further than what is in sight */
+		press(&pty, down, shown);
+		wait_selected(&pty, "r0");
+		shown = rows_in_sight(&pty);
+		assert_true(shown > 1);
+		fake_quit(&pty);
+	}
+}
+
+/* A row that falls leaves the cursor where it is and the top in sight; one that rises takes it along. */
+static void test_cursor_hides_nothing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+		int row;
+
+		start(&pty, &places[i]);
+		/* where one page does not hold eight rows, the window goes down with the cursor */
+		press(&pty, down, 3);
+		wait_selected(&pty, "r04");
+		row = pty_selected_row(&pty);
+		press(&pty, down, places[i].rows > 12 ? 4 : 0);
+		wait_selected(&pty, places[i].rows > 12 ? "r08" : "r04");
+		if (places[i].rows > 12) {
+			row = pty_selected_row(&pty);
+			send_rows(&pty, r08_falls);
+			pty_wait_no_text(&pty, "r08 ");
+			wait_selected(&pty, "r09");
+			assert_int_equal(pty_selected_row(&pty), row);
+			pty_wait_text(&pty, "r01 ");
+			send_rows(&pty, falling);
+			pty_wait_text(&pty, "r08 ");
+			wait_selected(&pty, "r09");
+			press(&pty, "\033[A", 1);
+			wait_selected(&pty, "r08");
+			send_rows(&pty, r08_rises);
+			pty_wait_text(&pty, "82.5");
+			wait_selected(&pty, "r08");
+			assert_true(pty_selected_row(&pty) < row);
+			pty_wait_text(&pty, "r01 ");
+		} else {
+			assert_true(row > 0);
+		}
+		fake_quit(&pty);
+	}
+}
+
+/* Rows that are gone are no groups. */
+static void test_gone_rows_do_not_count(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "row . 3 10 here");
+	pty_command(&pty, "row x 0 90 gone-1");
+	pty_command(&pty, "row x 0 90 gone-2");
+	pty_command(&pty, "round");
+	pty_wait_text(&pty, "3 threads in 1 group by process");
+	fake_quit(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sorting_shows_the_top),  cmocka_unit_test(test_back_then_sort),
+		cmocka_unit_test(test_others_are_announced),   cmocka_unit_test(test_cursor_hides_nothing),
+		cmocka_unit_test(test_gone_rows_do_not_count),
+	};
+
+	if (!pty_is_available()) {
+		print_message("no pseudoterminals on this host\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
