@@ -59,6 +59,11 @@ static void mark_right(struct ui *ui)
 		navigate_right(ui);
 }
 
+static void mark_end(struct ui *ui)
+{
+	list_mark_end(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action == ACTION_LAST_COLUMN);
+}
+
 /* --- the view --- */
 
 static void change_mode(struct ui *ui)
@@ -303,6 +308,8 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_FIRST_OF_PAGE] = move,
 	[ACTION_LEFT] = mark_left,
 	[ACTION_RIGHT] = mark_right,
+	[ACTION_FIRST_COLUMN] = mark_end,
+	[ACTION_LAST_COLUMN] = mark_end,
 	[ACTION_OPEN] = navigate_open,
 	[ACTION_CHOOSE] = screen_sort_choose,
 	[ACTION_BACK] = go_back,
@@ -370,16 +377,32 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_DELETE_REST] = edit_prompt,
 };
 
+/* A key without a use says so, and what does what it does elsewhere. */
+static void refuse_key(struct ui *ui)
+{
+	const char *sentence = key_elsewhere(ui->key);
+	struct buffer name = {0};
+
+	key_append_name(&name, ui->key);
+	if (sentence != NULL)
+		screen_message(ui, STYLE_MESSAGE, "%s: %s", name.data, sentence);
+	else
+		screen_message(ui, STYLE_MESSAGE, "nothing on '%s' (? lists the keys)", name.data);
+	buffer_release(&name);
+}
+
 void actions_handle_key(struct ui *ui, int key)
 {
 	ui->key = key;
 	ui->action = key_action(key, screen_place(ui));
 	if (!ui->message_pending)
 		buffer_clear(&ui->message);
-	if (ui->action != ACTION_NONE)
+	if (ui->action != ACTION_NONE) {
 		handlers[ui->action](ui);
-	else if (ui->prompting != NULL) {
+	} else if (ui->prompting != NULL) {
 		prompt_insert(&ui->prompt, key);
 		tell_changed(ui);
+	} else if (!ui->message_pending) {
+		refuse_key(ui);
 	}
 }

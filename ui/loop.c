@@ -52,7 +52,9 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	screen_comparison_take_round(ui);
 	if (is_base) {
 		session_set_base(ui->session);
-		screen_message(ui, STYLE_MESSAGE, "since base counts from this round");
+		if (ui->comparison == NULL)
+			ui->view.mode = VIEW_MODE_BASE;
+		screen_message(ui, STYLE_MESSAGE, "numbers count from this round on (d: other modes)");
 	}
 	resorted = navigate_follow_scheduler(ui);
 	if (session_round_count(ui->session) == 1)

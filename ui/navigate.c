@@ -195,13 +195,47 @@ void navigate_tab(struct ui *ui)
 		navigate_to_tab(ui, tab);
 }
 
+/*
+ * Numbers of cgroups belong to rows of cgroups: their tab shows these, and the others what there was before,
+ * unless the user has gone elsewhere meanwhile. Returns whether the rows are others now.
+ */
+static bool follow_cgroup_tab(struct ui *ui, enum tab tab)
+{
+	struct view *view = &ui->view;
+	const bool on_cgroups = view->level == VIEW_LEVEL_GROUPS && view->grouping.axis == AXIS_CGROUP;
+
+	if (ui->comparison != NULL || view->step_count != 0 ||
+	    (tab == TAB_CGROUP) == (view->tab == TAB_CGROUP))
+		return false;
+	if (tab == TAB_CGROUP && !on_cgroups) {
+		ui->axis_left = (struct axis_left){true, view->grouping.axis, view->level};
+		view->grouping.axis = AXIS_CGROUP;
+		view->level = VIEW_LEVEL_GROUPS;
+		return true;
+	}
+	if (tab != TAB_CGROUP && ui->axis_left.present && on_cgroups) {
+		view->grouping.axis = ui->axis_left.axis;
+		view->level = ui->axis_left.level;
+		ui->axis_left.present = false;
+		return true;
+	}
+	return false;
+}
+
 void navigate_to_tab(struct ui *ui, enum tab tab)
 {
+	const bool other_rows = follow_cgroup_tab(ui, tab);
+
+	if (tab != TAB_CGROUP)
+		ui->axis_left.present = false;
 	view_set_tab(&ui->view, tab);
 	ui->view.focus = COLUMN_COUNT;
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);
-	navigate_change_order(ui);
+	if (other_rows)
+		navigate_change_rows(ui);
+	else
+		navigate_change_order(ui);
 }
 
 /* What was on the screen of another scheduler, or of none, is not true of this one. */

@@ -94,6 +94,13 @@ struct header_counts {
 	uint64_t stuck, blocked;
 };
 
+/* What the rows were before a tab changed them. */
+struct axis_left {
+	bool present;
+	enum axis axis;
+	enum view_level level;
+};
+
 struct ui {
 	struct session *session;
 	struct preview_shown preview;
@@ -104,7 +111,8 @@ struct ui {
 	struct ui_settings settings;
 
 	struct view view;
-	bool all_columns; /* the columns that the width leaves out were asked for with Right */
+	struct axis_left axis_left; /* for the tab Cgroup */
+	bool all_columns;           /* the columns that the width leaves out were asked for with Right */
 	struct table *table;
 	struct list list;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */

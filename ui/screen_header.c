@@ -129,13 +129,37 @@ static void add_load(struct header_line *line, const struct provenance *provenan
 
 static void add_mode(struct header_line *line, const struct ui *ui)
 {
-	const struct snapshot *base = session_base(ui->session);
-	char clock[TIME_BYTES];
+	const struct snapshot *base = session_base(ui->session), *now = session_now(ui->session);
+	uint64_t seconds;
 
-	if (ui->view.mode == VIEW_MODE_BASE && base != NULL)
-		add(line, STYLE_STRONG, "since base %s", time_text(clock, base->captured_at_unix_ns, false));
-	else
+	if (ui->view.mode != VIEW_MODE_BASE || base == NULL) {
 		add(line, STYLE_STRONG, "%s", view_mode_names[ui->view.mode]);
+		return;
+	}
+	/* for how long, so that one clock stands on the line: the time of the round */
+	seconds = now->captured_at_unix_ns > base->captured_at_unix_ns
+			  ? (now->captured_at_unix_ns - base->captured_at_unix_ns + NS_PER_S / 2) / NS_PER_S
+			  : 0;
+	add(line, STYLE_STRONG, "since base, %02u:%02u:%02u ago", (unsigned int)(seconds / 3600),
+	    (unsigned int)(seconds / 60 % 60), (unsigned int)(seconds % 60));
+}
+
+/*
+ * How often there is a round, and how long the last one counts where that is longer than asked for by more
+ * than a tenth.
+ */
+static void add_interval(struct header_line *line, const struct ui *ui)
+{
+	const uint64_t asked_ns = ui->settings.interval_ns, real_ns = session_interval_ns(ui->session);
+	struct buffer text = {0};
+
+	if (session_round_count(ui->session) <= 2 || real_ns <= asked_ns + asked_ns / 10) {
+		add(line, STYLE_NORMAL, "every %gs", (double)asked_ns / NS_PER_S);
+		return;
+	}
+	screen_format_duration(&text, (double)(real_ns / NS_PER_MS * NS_PER_MS));
+	add(line, STYLE_NORMAL, "every %gs, took %s", (double)asked_ns / NS_PER_S, text.data);
+	buffer_release(&text);
 }
 
 /* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
@@ -163,7 +187,7 @@ static void draw_where(struct ui *ui, int y)
 	else if (ui->settings.paused)
 		add(&right, STYLE_MESSAGE, " PAUSED ");
 	else
-		add(&right, STYLE_NORMAL, "every %gs", (double)ui->settings.interval_ns / NS_PER_S);
+		add_interval(&right, ui);
 	add_mode(&right, ui);
 	if (now != NULL)
 		add(&right, STYLE_NORMAL, "%s", time_text(clock, now->captured_at_unix_ns, file != NULL));

@@ -18,18 +18,20 @@ struct step {
 	const char *suffix;
 };
 
+/* Counts stay exact as long as they fit. */
 static const struct step count_steps[] = {
-	{1, 1000, ""},     {1000, 1000, "K"}, {1000, 1000, "M"},     {1000, 1000, "G"},
+	{1, 100000, ""},   {1000, 1000, "K"}, {1000, 1000, "M"},     {1000, 1000, "G"},
 	{1000, 1000, "T"}, {1000, 1000, "P"}, {1000, INFINITY, "E"},
 };
 static const struct step byte_steps[] = {
 	{1, 1024, "B"},    {1024, 1024, "K"}, {1024, 1024, "M"},     {1024, 1024, "G"},
 	{1024, 1024, "T"}, {1024, 1024, "P"}, {1024, INFINITY, "E"},
 };
-/* From 10,000 s on hours, from two days on days; sums over many threads make thousands of these. */
+/* From 120 s on minutes, from 120 of these on hours, from two days on days; sums over many threads make
+ * thousands of these. */
 static const struct step time_steps[] = {
-	{1, 1000, "ns"}, {1000, 1000, "us"}, {1000, 1000, "ms"}, {1000, 10000, "s"},
-	{3600, 48, "h"}, {24, 10000, "d"},   {1000, 1000, "Kd"}, {1000, INFINITY, "Md"},
+	{1, 1000, "ns"}, {1000, 1000, "us"}, {1000, 1000, "ms"}, {1000, 120, "s"},       {60, 120, "m"},
+	{60, 48, "h"},   {24, 10000, "d"},   {1000, 1000, "Kd"}, {1000, INFINITY, "Md"},
 };
 static const struct step percent_steps[] = {
 	{1, 100000, ""},   {1000, 1000, "K"}, {1000, 1000, "M"},

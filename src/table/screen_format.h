@@ -22,11 +22,11 @@ struct screen_marks {
 extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
 
 /*
- * Appends a cell as the screen shows it, at most seven cells wide for numbers: bytes by 1024, counts by 1000,
- * letters K M G T, the step taken after rounding, one decimal below 100 and none above, percent with one
- * decimal below 1000, exact zero "0", times ns us ms s h d. Beyond 1000T come P and E. A peak that rose ends
- * in '+'. Never cuts a digit left of the point. A range is as wide as its two numbers. Texts are appended as
- * they are (not sanitised).
+ * Appends a cell as the screen shows it, at most seven cells wide for numbers: bytes by 1024, counts by 1000
+ * from 100,000 on, letters K M G T, the step taken after rounding, one decimal below 100 and none above,
+ * percent with one decimal below 1000, exact zero "0", times ns us ms, s below 120, m below 120, h below 48,
+ * d. Beyond 1000T come P and E. A peak that rose ends in '+'. Never cuts a digit left of the point. A range
+ * is as wide as its two numbers. Texts are appended as they are (not sanitised).
  */
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
 

@@ -122,7 +122,7 @@ text=$("$ctop" show "$file" --limit 3)
 expect "a table tells of the host" "^psi cpu 80 mem 0 io 0$" "$text"
 expect "of the file" "^$file  [-0-9]* [:0-9]*  101 threads, 52 groups by process, of which 49 rows left out (--limit)  total" "$text"
 expect "has the columns of the tab" "^ PROCESS  *THR  *CPU  *RUNQ " "$text"
-expect "a line a row, the largest first" "^ redis-server 11 131s 142s " "$(printf '%s\n' "$text" | sed -n 4p | tr -s ' ')"
+expect "a line a row, the largest first" "^ redis-server 11 2.2m 2.4m " "$(printf '%s\n' "$text" | sed -n 4p | tr -s ' ')"
 expect "and says what its marks mean" "^· is unavailable: not in the file$" "$text"
 result "as many rows as are asked for" "$([ "$(printf '%s\n' "$text" | wc -l)" = 8 ] || printf '%s\n' "$text")"
 expect "another tab" "^ PROCESS  *THR .* MINF  *MAJF " "$("$ctop" show "$file" -t memory)"

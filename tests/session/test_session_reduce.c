@@ -383,7 +383,7 @@ static void test_moves_between_cgroups(void **state)
 	table_release(table);
 	view.mode = VIEW_MODE_TOTAL;
 	table = session_table(session, &view);
-	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "9000s");
+	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "2.5h");
 	table_release(table);
 	session_release(session);
 }

@@ -63,11 +63,11 @@ static void test_count(void **state)
 	assert_string_equal(integer(UNIT_COUNT, 7), "7"); /* what is whole has no fraction */
 	assert_string_equal(integer(UNIT_COUNT, 96), "96");
 	assert_string_equal(integer(UNIT_COUNT, 999), "999");
-	assert_string_equal(integer(UNIT_COUNT, 1000), "1.0K");
-	assert_string_equal(integer(UNIT_COUNT, 1049), "1.0K");
-	assert_string_equal(integer(UNIT_COUNT, 12100), "12.1K");
-	assert_string_equal(integer(UNIT_COUNT, 99949), "99.9K");
-	assert_string_equal(integer(UNIT_COUNT, 99951), "100K");
+	assert_string_equal(integer(UNIT_COUNT, 1000), "1000");
+	assert_string_equal(integer(UNIT_COUNT, 1969), "1969");
+	assert_string_equal(integer(UNIT_COUNT, 12100), "12100");
+	assert_string_equal(integer(UNIT_COUNT, 99999), "99999");
+	assert_string_equal(integer(UNIT_COUNT, 100000), "100K");
 	assert_string_equal(integer(UNIT_COUNT, 999499), "999K");
 	assert_string_equal(integer(UNIT_COUNT, 999500), "1.0M");
 	assert_string_equal(integer(UNIT_COUNT, 1234567890123), "1.2T");
@@ -104,9 +104,11 @@ static void test_time(void **state)
 	assert_string_equal(integer(UNIT_NS, 999500), "1.0ms");
 	assert_string_equal(integer(UNIT_NS, 999949999), "1.0s");
 	assert_string_equal(integer(UNIT_NS, 3600000000), "3.6s");
-	assert_string_equal(integer(UNIT_NS, 123000000000), "123s");
-	assert_string_equal(integer(UNIT_NS, 9999400000000), "9999s");
-	assert_string_equal(integer(UNIT_NS, 9999500000000), "2.8h");
+	assert_string_equal(integer(UNIT_NS, 119400000000), "119s");
+	assert_string_equal(integer(UNIT_NS, 120000000000), "2.0m");
+	assert_string_equal(integer(UNIT_NS, 2546000000000), "42.4m");
+	assert_string_equal(integer(UNIT_NS, 7140000000000), "119m");
+	assert_string_equal(integer(UNIT_NS, 7200000000000), "2.0h");
 	assert_string_equal(integer(UNIT_NS, 172600000000000), "47.9h");
 	assert_string_equal(integer(UNIT_NS, 172800000000000), "2.0d");
 	assert_string_equal(integer(UNIT_NS, 31536000000000000), "365d");
@@ -200,11 +202,11 @@ static double read_back(const char *text, enum unit unit)
 	static const struct {
 		const char *suffix;
 		double time, bytes, count;
-	} units[] = {{"ns", 1, 0, 0},        {"us", 1e3, 0, 0},      {"ms", 1e6, 0, 0},
-		     {"s", 1e9, 0, 0},       {"h", 3.6e12, 0, 0},    {"d", 8.64e13, 0, 0},
-		     {"Kd", 8.64e16, 0, 0},  {"B", 0, 1, 0},         {"K", 0, 0x1p10, 1e3},
-		     {"M", 0, 0x1p20, 1e6},  {"G", 0, 0x1p30, 1e9},  {"T", 0, 0x1p40, 1e12},
-		     {"P", 0, 0x1p50, 1e15}, {"E", 0, 0x1p60, 1e18}, {"", 1, 1, 1}};
+	} units[] = {
+		{"ns", 1, 0, 0},        {"us", 1e3, 0, 0},      {"ms", 1e6, 0, 0},      {"s", 1e9, 0, 0},
+		{"m", 6e10, 0, 0},      {"h", 3.6e12, 0, 0},    {"d", 8.64e13, 0, 0},   {"Kd", 8.64e16, 0, 0},
+		{"B", 0, 1, 0},         {"K", 0, 0x1p10, 1e3},  {"M", 0, 0x1p20, 1e6},  {"G", 0, 0x1p30, 1e9},
+		{"T", 0, 0x1p40, 1e12}, {"P", 0, 0x1p50, 1e15}, {"E", 0, 0x1p60, 1e18}, {"", 1, 1, 1}};
 	char *end;
 	double value = strtod(text, &end);
 

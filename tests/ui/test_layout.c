@@ -272,7 +272,7 @@ static void test_any_keys(void **state)
 	}
 	pty_command(&pty, "row . 1 1 calm");
 	pty_command(&pty, "base");
-	pty_wait_text(&pty, "since base counts from this round");
+	pty_wait_text(&pty, "numbers count from this round on");
 	fake_quit(&pty);
 }
 

@@ -241,6 +241,35 @@ static void test_cursor_hides_nothing(void **state)
 	}
 }
 
+/* A key without a use says so; one of another program, what does the same here. */
+static void test_unbound_keys(void **state)
+{
+	static const struct {
+		const char *bytes, *sentence;
+	} keys[] = {
+		{"v", "nothing on 'v' (? lists the keys)"},
+		{"\033[20~", "F9: ctop only observes"},
+		{"\033[18~", "F7: ctop only observes"},
+		{":", ":: there is no command line"},
+		{"t", "t: there is no tree"},
+		{"\x1d", "nothing on 'Ctrl-]'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+
+		start(&pty, &places[i]);
+		for (size_t key = 0; key < sizeof(keys) / sizeof(keys[0]); key++) {
+			pty_type(&pty, keys[key].bytes);
+			pty_wait_text(&pty, keys[key].sentence);
+		}
+		pty_type(&pty, "k");
+		pty_wait_no_text(&pty, "nothing on");
+		fake_quit(&pty);
+	}
+}
+
 /* Rows that are gone are no groups. */
 static void test_gone_rows_do_not_count(void **state)
 {
@@ -259,9 +288,9 @@ static void test_gone_rows_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sorting_shows_the_top),  cmocka_unit_test(test_back_then_sort),
-		cmocka_unit_test(test_others_are_announced),   cmocka_unit_test(test_cursor_hides_nothing),
-		cmocka_unit_test(test_gone_rows_do_not_count),
+		cmocka_unit_test(test_sorting_shows_the_top), cmocka_unit_test(test_back_then_sort),
+		cmocka_unit_test(test_others_are_announced),  cmocka_unit_test(test_cursor_hides_nothing),
+		cmocka_unit_test(test_unbound_keys),          cmocka_unit_test(test_gone_rows_do_not_count),
 	};
 
 	if (!pty_is_available()) {

@@ -161,14 +161,21 @@ static void test_cgroup_tab_hint(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
+	/* the tab shows rows of cgroups, and the others what there was before */
 	pty_type(&pty, "9");
-	pty_wait_text(&pty, hint);
-	pty_type(&pty, "g");
-	pty_wait_no_text(&pty, hint);
+	pty_wait_text(&pty, "by cgroup {N}");
+	assert_int_equal(pty_find(&pty, hint, NULL), -1);
+	pty_type(&pty, "1");
+	pty_wait_text(&pty, "by process {N}");
+	/* what was chosen there stays */
+	pty_type(&pty, "9");
+	pty_wait_text(&pty, "by cgroup {N}");
 	pty_type(&pty, "g");
 	pty_wait_text(&pty, hint);
 	pty_type(&pty, "1");
 	pty_wait_no_text(&pty, hint);
+	assert_true(pty_find(&pty, "by cgroup {N}", NULL) < 0);
+	assert_true(pty_find(&pty, "by process {N}", NULL) < 0);
 	fake_quit(&pty);
 }
 
@@ -551,8 +558,10 @@ static void test_host_keys(void **state)
 	pty_command(&pty, "row . 1 5 fresh");
 	pty_command(&pty, "base");
 	pty_wait_text(&pty, "fresh");
-	pty_type(&pty, "dd");
-	pty_wait_text(&pty, "since base");
+	pty_wait_text(&pty, "since base, 00:00:00 ago");
+	pty_command(&pty, "row . 1 5 fresh");
+	pty_command(&pty, "round");
+	pty_wait_text(&pty, "since base, 00:00:02 ago");
 	fake_quit(&pty);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/unicode.h"
 
 #include "terminal.h"
 
@@ -55,6 +56,14 @@ static int key_code(const char *name, size_t length)
 	return -1;
 }
 
+static const struct {
+	const char *keys, *sentence;
+} elsewhere[] = {
+#define ELSEWHERE(key_names, text) {key_names, text},
+#include "elsewhere.def"
+#undef ELSEWHERE
+};
+
 static bool has_key_name(const char *names, int key)
 {
 	while (*names != '\0') {
@@ -75,6 +84,37 @@ enum action key_action(int key, unsigned int place)
 			return action;
 	}
 	return ACTION_NONE;
+}
+
+const char *key_elsewhere(int key)
+{
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+		if (has_key_name(elsewhere[i].keys, key))
+			return elsewhere[i].sentence;
+	}
+	return NULL;
+}
+
+void key_append_name(struct buffer *buffer, int key)
+{
+	for (size_t i = 0; i < sizeof(key_words) / sizeof(key_words[0]); i++) {
+		if (key_words[i].code == key) {
+			buffer_append_text(buffer, key_words[i].name);
+			return;
+		}
+	}
+	for (int number = 1; number <= 12; number++) {
+		if (key == KEY_FUNCTION + KEY_F(number)) {
+			buffer_append_format(buffer, "F%d", number);
+			return;
+		}
+	}
+	if (key > 0 && key < ' ')
+		buffer_append_format(buffer, "Ctrl-%c", key | 0x40);
+	else if (key >= KEY_FUNCTION || key == 0x7f || (key >= 0x80 && key < 0xa0))
+		buffer_append_text(buffer, "that key");
+	else
+		unicode_append(buffer, (uint32_t)key);
 }
 
 size_t key_moved_row(enum action action, size_t row, size_t last, size_t page)

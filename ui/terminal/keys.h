@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
+
 /* Where a key works; a set of bits. */
 enum {
 	PLACE_LIST = 1 << 0,    /* groups and threads */
@@ -37,6 +39,12 @@ extern const struct key_entry ui_keys[ACTION_COUNT];
 
 /* The action of a key (see terminal_read_key()) where keys go at present, or ACTION_NONE. */
 enum action key_action(int key, unsigned int place);
+
+/* What ctop does instead of what other programs do on a key, a sentence; NULL for a key that says nothing. */
+const char *key_elsewhere(int key);
+
+/* Appends the name of a key as in keys.def: "F9", "Ctrl-L", "x". */
+void key_append_name(struct buffer *buffer, int key);
 
 /* The row of 0 to `last` that an action leads to from `row`: up, down, by pages and
  * half pages, to the first or the last. */

@@ -231,6 +231,13 @@ bool list_mark_left(struct list *list)
 	return true;
 }
 
+void list_mark_end(struct list *list, bool last)
+{
+	list->mark = last && list->table != NULL ? list->table->column_count : 0;
+	if (!last)
+		list->first = 0;
+}
+
 void list_mark_right(struct list *list)
 {
 	if (list->table != NULL && list->mark < list->table->column_count)

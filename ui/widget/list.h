@@ -90,6 +90,9 @@ void list_move(struct list *list, enum action action);
 bool list_mark_left(struct list *list);
 void list_mark_right(struct list *list);
 
+/* Marks the last number, or else the name. */
+void list_mark_end(struct list *list, bool last);
+
 /* The row under the cursor, NULL when there are no rows. */
 const struct table_row *list_row(const struct list *list);
 
