@@ -213,6 +213,7 @@ static void release_ui(struct ui *ui)
 	screen_comparison_release(ui);
 	view_release(&ui->view);
 	list_reset(&ui->list);
+	frozen_release(&ui->frozen);
 	table_release(ui->table);
 	pager_release(&ui->pager);
 	buffer_release(&ui->prompt.text);

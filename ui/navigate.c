@@ -28,6 +28,7 @@ void navigate_tell_host(struct ui *ui)
 
 void navigate_change_rows(struct ui *ui)
 {
+	frozen_release(&ui->frozen);
 	ui->all_columns = false;
 	list_reset(&ui->list);
 	screen_list_refresh(ui);
@@ -282,8 +283,32 @@ bool navigate_follow_scheduler(struct ui *ui)
 	return ui->view.sort != sort;
 }
 
+void navigate_freeze(struct ui *ui)
+{
+	if (ui->host->receive == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "nothing changes here: the order stays as it is");
+		return;
+	}
+	ui->keeps_order = !ui->keeps_order;
+	frozen_release(&ui->frozen);
+	navigate_change_cells(ui);
+}
+
+void navigate_idle(struct ui *ui)
+{
+	if (ui->comparison != NULL) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "in a comparison = hides and shows rows that did not change");
+		return;
+	}
+	ui->view.hide_idle = !ui->view.hide_idle;
+	frozen_release(&ui->frozen);
+	navigate_change_cells(ui);
+}
+
 void navigate_kernel_threads(struct ui *ui)
 {
+	frozen_release(&ui->frozen);
 	ui->view.hide_kernel_threads = !ui->view.hide_kernel_threads;
 	navigate_change_cells(ui);
 }
@@ -332,6 +357,8 @@ void navigate_sort(struct ui *ui, unsigned int column)
 
 	if (refuse(ui, column))
 		return;
+	/* another order is kept from now on */
+	frozen_release(&ui->frozen);
 	view->sort_by_name = column == COLUMN_COUNT;
 	view->sort_chosen = true;
 	/* words from A on, numbers from the largest down */
@@ -367,6 +394,7 @@ void navigate_sort_neighbour(struct ui *ui)
 
 void navigate_reverse(struct ui *ui)
 {
+	frozen_release(&ui->frozen);
 	ui->view.sort_ascending = !ui->view.sort_ascending;
 	navigate_change_order(ui);
 }
@@ -390,6 +418,7 @@ void navigate_filter(struct ui *ui, const char *text)
 		}
 	}
 	ui->prompting = NULL;
+	frozen_release(&ui->frozen);
 	filter_release(ui->view.filter);
 	ui->view.filter = filter;
 	navigate_change_cells(ui);

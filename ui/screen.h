@@ -15,6 +15,7 @@
 #include "ui/page/setup.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
+#include "ui/widget/frozen.h"
 #include "ui/widget/list.h"
 #include "ui/widget/pager.h"
 #include "ui/widget/prompt.h"
@@ -116,6 +117,8 @@ struct ui {
 	struct table *table;
 	struct list list;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
+	bool keeps_order;
+	struct frozen frozen;        /* the order that is kept */
 	size_t tops[VIEW_STEPS_MAX]; /* of the lists that the view's steps were opened in: first row shown */
 
 	/* all metrics of a row */
@@ -248,6 +251,8 @@ void navigate_names(struct ui *ui);
 void navigate_tab(struct ui *ui); /* by ui->action and ui->key */
 void navigate_to_tab(struct ui *ui, enum tab tab);
 void navigate_kernel_threads(struct ui *ui);
+void navigate_freeze(struct ui *ui);
+void navigate_idle(struct ui *ui);
 
 /*
  * After a round: the tab Scx shows the fields of the scheduler that runs now, or goes with it. Returns

@@ -44,7 +44,10 @@ void screen_list_refresh(struct ui *ui)
 	ui->view.cells_on_demand = true;
 	ui->view.shows_identity = true;
 	identify(ui);
+	ui->view.mark_idle = ui->keeps_order;
 	table = ui->content->make_table(ui);
+	if (ui->keeps_order && session_now(ui->session) != NULL)
+		frozen_apply(&ui->frozen, table, ui->view.filter == NULL);
 	list_set_table(&ui->list, table);
 	table_release(ui->table);
 	ui->table = table;
@@ -242,6 +245,21 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 		append_gap(path);
 		buffer_append_text(path, "filter: ");
 		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
+	}
+	if (ui->keeps_order) {
+		append_gap(path);
+		buffer_append_text(path, "order kept (f)");
+	}
+	if (view->hide_idle) {
+		char number[28];
+
+		append_gap(path);
+		if (ui->keeps_order)
+			buffer_append_text(path, "idle rows hidden (a)");
+		else
+			buffer_append_format(path, "%s idle row%s hidden (a)",
+					     number_group_digits(ui->table->row_idle, number),
+					     ui->table->row_idle == 1 ? "" : "s");
 	}
 	if (view->hide_kernel_threads) {
 		append_gap(path);

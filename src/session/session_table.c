@@ -39,6 +39,7 @@ struct ordered_row {
 	uint64_t start_time;
 	size_t row; /* of `shown`, or ROW_GONE */
 	unsigned char mark;
+	bool idle;
 };
 
 #define ROW_GONE SIZE_MAX
@@ -101,6 +102,29 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
 	matches = filter_matches(work->view->filter, row->label, row->label_length, filter_cell, work);
 	arena_release(&work->filter_arena);
 	return matches;
+}
+
+/*
+ * Whether a row did nothing in the span: it is known that none of its threads had a CPU, and nothing known
+ * says that one waited, switched, read or wrote. What never had a CPU cannot have begun anything.
+ */
+static bool is_idle(struct table_work *work, size_t row)
+{
+	static const enum column columns[] = {COLUMN_CPU, COLUMN_RUNQ, COLUMN_STUCK, COLUMN_CSW, COLUMN_RW};
+	struct arena arena = {0};
+	bool idle = true;
+
+	for (size_t i = 0; idle && i < sizeof(columns) / sizeof(columns[0]); i++) {
+		struct cell cell = {.sort = NAN};
+
+		column_cell(&work->shown, values_of(work, columns[i], work->view->mode), row, &arena, &cell);
+		if (cell.state == CELL_VALUE)
+			idle = cell.sort == 0 && (!cell.partial || columns[i] != COLUMN_CPU);
+		else
+			idle = columns[i] != COLUMN_CPU;
+	}
+	arena_release(&arena);
+	return idle;
 }
 
 /* --- order --- */
@@ -228,7 +252,12 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
 	for (size_t i = 0; i < work->shown.row_count; i++) {
 		rows[count] = living_row(&work->shown, i, sorts[i], marks[i]);
-		if (passes(work, &rows[count]))
+		if (!passes(work, &rows[count]))
+			continue;
+		rows[count].idle = work->view->hide_idle && is_idle(work, i);
+		if (rows[count].idle && !work->view->mark_idle)
+			work->table->row_idle++;
+		else
 			count++;
 	}
 	for (size_t i = 0; before->round != 0 && !work->view->hide_gone && i < before->count; i++) {
@@ -273,6 +302,7 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	struct arena *arena = &work->table->arena;
 
 	row->mark = (enum row_mark)ordered->mark;
+	row->idle = ordered->idle;
 	row->label = row->key = arena_duplicate(arena, ordered->label, ordered->label_length);
 	row->label_length = row->key_length = ordered->label_length;
 	row->tgid = ordered->tgid;

@@ -118,6 +118,8 @@ enum row_mark {
 	ROW_MARK_MOVER,
 	ROW_MARK_LEFT,      /* of a comparison: in before only */
 	ROW_MARK_RESTARTED, /* on both sides, but none of its threads is the same */
+	ROW_MARK_ABSENT, /* in an order that is kept, without numbers: it is gone or does not match the filter
+			  */
 };
 
 struct table_row {
@@ -130,6 +132,7 @@ struct table_row {
 	uint32_t thread;  /* index in the newest snapshot of a thread row, else UINT32_MAX */
 	uint32_t threads; /* members in the newest snapshot */
 	enum row_mark mark;
+	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
 	int depth;         /* text reports: levels that the row stands below the outermost heading */
 	uint32_t subject;  /* of a comparison, for compare_table_fill() alone */
@@ -154,6 +157,7 @@ struct table {
 	size_t rows_before; /* that tables before it have held when it continues them */
 	size_t row_total;   /* rows before `limit` cut them */
 	size_t row_gone;    /* of these, such as are gone */
+	size_t row_idle;    /* rows beside these that did nothing in the span, and are hidden for that */
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
 };
 

@@ -364,6 +364,10 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 		add_needs(columns[i], ret_sources, ret_cgroup_records, ret_smaps);
 	if (!view->sort_by_name)
 		add_needs(view->sort, ret_sources, ret_cgroup_records, ret_smaps);
+	if (view->hide_idle) {
+		add_needs(COLUMN_CPU, ret_sources, ret_cgroup_records, ret_smaps);
+		add_needs(COLUMN_STUCK, ret_sources, ret_cgroup_records, ret_smaps);
+	}
 	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++)
 		add_needs(filter_column(view->filter, i), ret_sources, ret_cgroup_records, ret_smaps);
 }

@@ -75,10 +75,12 @@ struct view {
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
 	bool cells_on_demand; /* rows of threads get their cells by session_table_fill() */
-	bool hide_gone;       /* no rows for groups and threads that are gone since the last round */
-	size_t limit;         /* rows, 0 for all */
-	int width;            /* cells of the screen for choosing columns; 0 for all columns of the tab */
-	bool shows_identity;  /* texts that say who a row is stand beside the tab's columns, where they fit */
+	bool hide_idle;       /* no rows that did nothing in the span */
+	bool mark_idle; /* these rows are marked, not hidden: who keeps an order knows which of them stay */
+	bool hide_gone; /* no rows for groups and threads that are gone since the last round */
+	size_t limit;   /* rows, 0 for all */
+	int width;      /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	bool shows_identity; /* texts that say who a row is stand beside the tab's columns, where they fit */
 	/* What all rows have in common, so that no column has to say it. */
 	struct {
 		bool process, cgroup, user;

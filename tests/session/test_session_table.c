@@ -412,18 +412,55 @@ static void test_cells_on_demand(void **state)
 	session_release(session);
 }
 
+/* Rows are idle that are known to have had no CPU, whatever they did before. */
+static void test_idle(void **state)
+{
+	struct session *session = session_create();
+	struct view view;
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		fixture_set(snapshot, fixture_thread(snapshot, 10, 10, "moves", "moves", 1),
+			    METRIC_RUN_TIME_NS, MS(50 + 10 * (uint64_t)round));
+		fixture_set(snapshot, fixture_thread(snapshot, 20, 20, "rests", "rests", 1),
+			    METRIC_RUN_TIME_NS, MS(50));
+		/* of one that was missed before it is not known */
+		if (round == 1)
+			fixture_set(snapshot, fixture_thread(snapshot, 30, 30, "hides", "hides", 1),
+				    METRIC_RUN_TIME_NS, MS(50));
+		session_add_round(session, snapshot);
+	}
+	view_initialise(&view);
+	view.hide_idle = true;
+	table = session_table(session, &view);
+	assert_true(fixture_has_row(table, "moves"));
+	assert_true(fixture_has_row(table, "hides"));
+	assert_false(fixture_has_row(table, "rests"));
+	assert_int_equal(table->row_idle, 1);
+	assert_int_equal(table->row_total, 2);
+	table_release(table);
+	/* whoever keeps an order gets them all, marked */
+	view.mark_idle = true;
+	table = session_table(session, &view);
+	assert_int_equal(table->row_idle, 0);
+	assert_true(fixture_row(table, "rests")->idle);
+	assert_false(fixture_row(table, "moves")->idle);
+	table_release(table);
+	view_release(&view);
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_marks_after_gap),
-		cmocka_unit_test(test_sticky_pattern),
-		cmocka_unit_test(test_narrowing),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_filter_rows),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_every_tab),
-		cmocka_unit_test(test_cells_on_demand),
+		cmocka_unit_test(test_marks),       cmocka_unit_test(test_marks_after_gap),
+		cmocka_unit_test(test_idle),        cmocka_unit_test(test_sticky_pattern),
+		cmocka_unit_test(test_narrowing),   cmocka_unit_test(test_order),
+		cmocka_unit_test(test_filter_rows), cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_every_tab),   cmocka_unit_test(test_cells_on_demand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,7 +279,12 @@ static void add_row(struct table *table, const struct view *view, const enum col
 	if (view->filter != NULL &&
 	    !filter_matches(view->filter, fake->label, fake->label_length, cell_of, (void *)(uintptr_t)fake))
 		return;
+	if (view->hide_idle && !view->mark_idle && fake->cpu == 0) {
+		table->row_idle++;
+		return;
+	}
 	row = table_add_row(table);
+	row->idle = view->hide_idle && fake->cpu == 0;
 	row->label = arena_duplicate(&table->arena, fake->label, fake->label_length);
 	row->label_length = fake->label_length;
 	row->key = row->label;

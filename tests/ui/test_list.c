@@ -270,6 +270,80 @@ static void test_unbound_keys(void **state)
 	}
 }
 
+/* The row of the screen that a name stands on; fails when it is on none. */
+static int row_of(struct pty_screen *pty, const char *name)
+{
+	int row = pty_find(pty, name, NULL);
+
+	assert_true(row >= 0);
+	return row;
+}
+
+/* An order that is kept: numbers change, rows do not move; new ones come last, gone ones stay. */
+static void test_freeze(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+
+		fake_start(&pty, &places[i], NULL);
+		fake_round(&pty, "one 30,two 20,three 10");
+		pty_wait_text(&pty, "30.0");
+		pty_type(&pty, "f");
+		pty_wait_text(&pty, "order kept (f)");
+		fake_round(&pty, "one 1,three 31,four 99");
+		pty_wait_text(&pty, "99.0");
+		pty_wait_text(&pty, "31.0");
+		pty_wait_text(&pty, "xtwo");
+		pty_settle(&pty);
+		assert_true(row_of(&pty, " one ") < row_of(&pty, "xtwo"));
+		assert_true(row_of(&pty, "xtwo") < row_of(&pty, " three "));
+		assert_true(row_of(&pty, " three ") < row_of(&pty, " four "));
+		/* it comes back into its place */
+		fake_round(&pty, "one 1,two 55,three 31,four 99");
+		pty_wait_text(&pty, "55.0");
+		pty_settle(&pty);
+		assert_true(row_of(&pty, " one ") < row_of(&pty, " two "));
+		assert_true(row_of(&pty, " two ") < row_of(&pty, " three "));
+		pty_type(&pty, "f");
+		pty_wait_no_text(&pty, "order kept");
+		pty_settle(&pty);
+		assert_true(row_of(&pty, " four ") < row_of(&pty, " two "));
+		assert_true(row_of(&pty, " three ") < row_of(&pty, " one "));
+		fake_quit(&pty);
+	}
+}
+
+/* Rows that did nothing are hidden and counted; in an order that is kept they keep their places. */
+static void test_idle(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+
+		fake_start(&pty, &places[i], NULL);
+		fake_round(&pty, "busy 30,calm 0,quick 20,still 0");
+		pty_wait_text(&pty, "30.0");
+		pty_type(&pty, "a");
+		pty_wait_text(&pty, "2 idle rows hidden (a)");
+		pty_wait_no_text(&pty, " calm ");
+		pty_type(&pty, "f");
+		pty_wait_text(&pty, "order kept (f)");
+		fake_round(&pty, "busy 0,calm 0,quick 21,still 7");
+		pty_wait_text(&pty, "21.0");
+		pty_wait_text(&pty, " still ");
+		pty_settle(&pty);
+		assert_true(row_of(&pty, " busy ") < row_of(&pty, " quick "));
+		assert_true(row_of(&pty, " quick ") < row_of(&pty, " still "));
+		assert_int_equal(pty_find(&pty, " calm ", NULL), -1);
+		pty_type(&pty, "f");
+		pty_wait_text(&pty, "2 idle rows hidden (a)");
+		pty_type(&pty, "a");
+		pty_wait_text(&pty, " calm ");
+		fake_quit(&pty);
+	}
+}
+
 /* Rows that are gone are no groups. */
 static void test_gone_rows_do_not_count(void **state)
 {
@@ -288,9 +362,14 @@ static void test_gone_rows_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sorting_shows_the_top), cmocka_unit_test(test_back_then_sort),
-		cmocka_unit_test(test_others_are_announced),  cmocka_unit_test(test_cursor_hides_nothing),
-		cmocka_unit_test(test_unbound_keys),          cmocka_unit_test(test_gone_rows_do_not_count),
+		cmocka_unit_test(test_sorting_shows_the_top),
+		cmocka_unit_test(test_back_then_sort),
+		cmocka_unit_test(test_others_are_announced),
+		cmocka_unit_test(test_cursor_hides_nothing),
+		cmocka_unit_test(test_unbound_keys),
+		cmocka_unit_test(test_gone_rows_do_not_count),
+		cmocka_unit_test(test_freeze),
+		cmocka_unit_test(test_idle),
 	};
 
 	if (!pty_is_available()) {

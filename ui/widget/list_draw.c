@@ -53,7 +53,13 @@ static const struct {
 	[ROW_MARK_NONE] = {" ", STYLE_NORMAL}, [ROW_MARK_NEW] = {"+", STYLE_NEW},
 	[ROW_MARK_GONE] = {"x", STYLE_GONE},   [ROW_MARK_MOVER] = {"^", STYLE_MOVER},
 	[ROW_MARK_LEFT] = {"x", STYLE_ALARM},  [ROW_MARK_RESTARTED] = {"!", STYLE_ALARM},
+	[ROW_MARK_ABSENT] = {" ", STYLE_GONE},
 };
+
+static bool is_gone(const struct table_row *row)
+{
+	return row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT;
+}
 
 static void format_cell(struct layout *layout, const struct cell *cell, int width)
 {
@@ -395,7 +401,7 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 
 	format_cell(layout, &row->cells[column], layout->column_cells[column]);
 	style = cell_style(layout, column, &row->cells[column]);
-	if (row->mark == ROW_MARK_GONE)
+	if (is_gone(row))
 		style = STYLE_GONE;
 	if (selected)
 		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
@@ -410,9 +416,7 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	const struct list *list = layout->list;
 	const struct table_row *row = &list->table->rows[index];
 	bool selected = index == list->selected;
-	enum style name_style = selected                     ? STYLE_SELECTED
-				: row->mark == ROW_MARK_GONE ? STYLE_GONE
-							     : STYLE_NORMAL;
+	enum style name_style = selected ? STYLE_SELECTED : is_gone(row) ? STYLE_GONE : STYLE_NORMAL;
 
 	if (selected)
 		draw_fill(y, 0, layout->style->width, STYLE_SELECTED);
@@ -426,8 +430,7 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	draw_name(layout, y, row, name_style);
 	for (size_t i = 0; i < list->table->column_count; i++) {
 		/* of a row that is gone only values are shown */
-		if (layout->column_x[i] >= 0 &&
-		    (row->mark != ROW_MARK_GONE || row->cells[i].state == CELL_VALUE))
+		if (layout->column_x[i] >= 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
 }
