@@ -344,6 +344,24 @@ static void test_idle(void **state)
 	}
 }
 
+/* Wherever they lead somewhere, Enter, Esc, q and help are on the line of hints. */
+static void test_hints(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+
+		start(&pty, &places[i]);
+		pty_wait_text(&pty, "Enter open  ? help  q quit");
+		pty_type(&pty, "\r");
+		pty_wait_text(&pty, "inner-1");
+		pty_wait_text(&pty, "Enter open  Esc back  ? help  q quit");
+		pty_type(&pty, "\033");
+		pty_wait_no_text(&pty, "Esc back");
+		fake_quit(&pty);
+	}
+}
+
 /* Rows that are gone are no groups. */
 static void test_gone_rows_do_not_count(void **state)
 {
@@ -370,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_gone_rows_do_not_count),
 		cmocka_unit_test(test_freeze),
 		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_hints),
 	};
 
 	if (!pty_is_available()) {
