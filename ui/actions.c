@@ -37,6 +37,8 @@ static void close_top(struct ui *ui)
 /* Leaves the row that was opened last; at the top, on a live screen, the comparison. */
 static void go_back(struct ui *ui)
 {
+	if (screen_search_end(ui))
+		return;
 	if (!navigate_back(ui) && ui->host->receive != NULL)
 		screen_comparison_leave(ui);
 }
@@ -72,6 +74,24 @@ static void change_mode(struct ui *ui)
 	screen_metrics_refresh(ui);
 }
 
+static void find_next(struct ui *ui)
+{
+	if (ui->search != NULL)
+		screen_search_next(ui, ui->action == ACTION_SORT_NAME);
+	else
+		screen_message(ui, STYLE_MESSAGE,
+			       "n goes to the next match: F3 searches, x switches patterns");
+}
+
+/* While something is searched for, N goes to the match before. */
+static void sort_by_name(struct ui *ui)
+{
+	if (ui->search != NULL)
+		find_next(ui);
+	else
+		ui->content->sort_key(ui, COLUMN_COUNT);
+}
+
 static void sort_by(struct ui *ui)
 {
 	static const struct {
@@ -81,7 +101,6 @@ static void sort_by(struct ui *ui)
 		{ACTION_SORT_CPU, COLUMN_CPU},       {ACTION_SORT_LOST, COLUMN_LOST},
 		{ACTION_SORT_MEMORY, COLUMN_RSS},    {ACTION_SORT_MEMORY_WAIT, COLUMN_MWAIT},
 		{ACTION_SORT_READ_WRITE, COLUMN_RW}, {ACTION_SORT_ALLOCATED, COLUMN_ALLOC},
-		{ACTION_SORT_NAME, COLUMN_COUNT},
 	};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
@@ -277,7 +296,11 @@ static void accept_prompt(struct ui *ui)
 
 static void cancel_prompt(struct ui *ui)
 {
+	const struct prompt_use *use = ui->prompting;
+
 	ui->prompting = NULL;
+	if (use->cancelled != NULL)
+		use->cancelled(ui);
 	terminal_show_cursor(false);
 }
 
@@ -350,7 +373,9 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_SORT_MEMORY_WAIT] = sort_by,
 	[ACTION_SORT_READ_WRITE] = sort_by,
 	[ACTION_SORT_ALLOCATED] = sort_by,
-	[ACTION_SORT_NAME] = sort_by,
+	[ACTION_SORT_NAME] = sort_by_name,
+	[ACTION_FIND] = screen_search_open,
+	[ACTION_FIND_NEXT] = find_next,
 	[ACTION_SORT_LEFT] = navigate_sort_neighbour,
 	[ACTION_SORT_RIGHT] = navigate_sort_neighbour,
 	[ACTION_REVERSE] = navigate_reverse,

@@ -214,6 +214,7 @@ static void release_ui(struct ui *ui)
 	view_release(&ui->view);
 	list_reset(&ui->list);
 	frozen_release(&ui->frozen);
+	(void)screen_search_end(ui);
 	table_release(ui->table);
 	pager_release(&ui->pager);
 	buffer_release(&ui->prompt.text);

@@ -47,6 +47,7 @@ struct prompt_use {
 	void (*accept)(struct ui *ui, const char *text);
 	/* Told of each change of the text; NULL where nobody waits for it. */
 	void (*changed)(struct ui *ui, const char *text);
+	void (*cancelled)(struct ui *ui); /* undoes what followed the text; NULL: nothing does */
 };
 
 /*
@@ -117,6 +118,11 @@ struct ui {
 	struct table *table;
 	struct list list;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
+	/* the search for names */
+	char *search;     /* what is searched for, NULL for nothing */
+	char *search_key; /* of the row and first row in sight that it began with */
+	size_t search_key_length, search_top;
+
 	bool keeps_order;
 	struct frozen frozen;        /* the order that is kept */
 	size_t tops[VIEW_STEPS_MAX]; /* of the lists that the view's steps were opened in: first row shown */
@@ -280,6 +286,17 @@ void navigate_filter(struct ui *ui, const char *text);
 
 /* Hands the settings to the host, with the sources that the view needs. */
 void navigate_tell_host(struct ui *ui);
+
+/* --- screen_search.c: names that are searched for --- */
+
+/* Asks what to search for, and goes to the match while it is typed. */
+void screen_search_open(struct ui *ui);
+
+/* Goes to the next row that matches, or the one before, while there is a search. */
+void screen_search_next(struct ui *ui, bool back);
+
+/* Ends the search; returns whether there was one. */
+bool screen_search_end(struct ui *ui);
 
 /* --- screen_sort.c: the sort menu --- */
 

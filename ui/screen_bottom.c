@@ -78,7 +78,7 @@ static bool is_possible(const struct ui *ui, enum action action)
 	case ACTION_SAVE:
 		return ui->host->request_save != NULL || ui->host->write_report != NULL;
 	case ACTION_BACK:
-		return ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
+		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
 	case ACTION_PAUSE:
 		return ui->host->change_settings != NULL;
 	default:

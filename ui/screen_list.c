@@ -246,6 +246,12 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 		buffer_append_text(path, "filter: ");
 		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
 	}
+	if (ui->search != NULL && ui->prompting == NULL) {
+		append_gap(path);
+		buffer_append_text(path, "search: ");
+		append_name(path, ui->search, strlen(ui->search));
+		buffer_append_text(path, " (n N)");
+	}
 	if (ui->keeps_order) {
 		append_gap(path);
 		buffer_append_text(path, "order kept (f)");
@@ -295,6 +301,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .width = area.width,
 					   .name_title = screen_list_name_title(&ui->view),
 					   .thread_ids = ui->view.level == VIEW_LEVEL_THREADS,
+					   .match = ui->search,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
 					   .fill = ui->content->fill,

@@ -362,6 +362,43 @@ static void test_hints(void **state)
 	}
 }
 
+/* A search goes to the match while it is typed; n and N go on, over the end too; Esc goes back. */
+static void test_search(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		struct pty_screen pty;
+
+		start(&pty, &places[i]);
+		press(&pty, down, 2);
+		wait_selected(&pty, "r03");
+		pty_type(&pty, "\033OR7");
+		wait_selected(&pty, "r07");
+		pty_type(&pty, "2");
+		wait_selected(&pty, "r72");
+		pty_type(&pty, "\177");
+		wait_selected(&pty, "r07");
+		pty_type(&pty, "\033");
+		wait_selected(&pty, "r03");
+		pty_type(&pty, "n");
+		pty_wait_text(&pty, "n goes to the next match");
+		pty_type(&pty, "\033OR5\r");
+		wait_selected(&pty, "r05");
+		pty_wait_text(&pty, "search: 5 (n N)");
+		pty_type(&pty, "nn");
+		wait_selected(&pty, "r25");
+		pty_type(&pty, "NNN");
+		wait_selected(&pty, "r75");
+		pty_type(&pty, "\033");
+		pty_wait_no_text(&pty, "search:");
+		pty_type(&pty, "N");
+		wait_selected(&pty, "r01");
+		pty_type(&pty, "\033ORnowhere\r");
+		pty_wait_text(&pty, "no row has 'nowhere'");
+		fake_quit(&pty);
+	}
+}
+
 /* Rows that are gone are no groups. */
 static void test_gone_rows_do_not_count(void **state)
 {
@@ -389,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_freeze),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_search),
 	};
 
 	if (!pty_is_available()) {

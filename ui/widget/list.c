@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 
@@ -198,6 +199,17 @@ void list_select(struct list *list, const char *key, size_t key_length)
 		return;
 	list->moved = found != 0;
 	select_row(list, found);
+}
+
+bool list_name_has(const struct table_row *row, const char *text)
+{
+	const size_t length = strlen(text);
+
+	for (size_t i = 0; i + length <= row->label_length; i++) {
+		if (strncasecmp(row->label + i, text, length) == 0)
+			return true;
+	}
+	return false;
 }
 
 void list_move(struct list *list, enum action action)

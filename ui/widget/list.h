@@ -51,6 +51,7 @@ struct list_style {
 	int y, height, width;
 	int name_cells;         /* that the name has at least, 0 for the 12 of the rule */
 	const char *name_title; /* of the first column */
+	const char *match;      /* names that have it stand out; NULL for none */
 	bool thread_ids;        /* TID before the name */
 	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
 	bool ascending;         /* the sort mark is ^ rather than v */
@@ -85,6 +86,9 @@ void list_select(struct list *list, const char *key, size_t key_length);
 
 /* Moves the cursor by one of the actions that move rows, and the rows with it by pages. */
 void list_move(struct list *list, enum action action);
+
+/* Whether the name of a row has a text in it, case ignored. */
+bool list_name_has(const struct table_row *row, const char *text);
 
 /* Moves the column mark. Returns false when the name is marked already. */
 bool list_mark_left(struct list *list);

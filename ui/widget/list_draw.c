@@ -416,7 +416,11 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	const struct list *list = layout->list;
 	const struct table_row *row = &list->table->rows[index];
 	bool selected = index == list->selected;
-	enum style name_style = selected ? STYLE_SELECTED : is_gone(row) ? STYLE_GONE : STYLE_NORMAL;
+	const bool matches = layout->style->match != NULL && list_name_has(row, layout->style->match);
+	enum style name_style = selected       ? STYLE_SELECTED
+				: is_gone(row) ? STYLE_GONE
+				: matches      ? STYLE_KEY
+					       : STYLE_NORMAL;
 
 	if (selected)
 		draw_fill(y, 0, layout->style->width, STYLE_SELECTED);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Searching rows by their names: while typing, and from match to match. */
+#include "screen.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* The first row from `from` on, in steps of 1 or back in steps of -1, whose name has the text, over the end
+ * of the list too; SIZE_MAX for none. */
+static size_t find_match(const struct ui *ui, const char *text, size_t from, bool back)
+{
+	const size_t count = ui->table->row_count;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t row = back ? (from + count - i % count) % count : (from + i) % count;
+
+		if (list_name_has(&ui->table->rows[row], text))
+			return row;
+	}
+	return SIZE_MAX;
+}
+
+static void go_to(struct ui *ui, size_t row)
+{
+	list_select(&ui->list, ui->table->rows[row].key, ui->table->rows[row].key_length);
+}
+
+/* Back to where the search began. */
+static void restore(struct ui *ui)
+{
+	ui->list.top = ui->search_top;
+	if (ui->search_key != NULL)
+		list_select(&ui->list, ui->search_key, ui->search_key_length);
+}
+
+static void change(struct ui *ui, const char *text)
+{
+	size_t row;
+
+	restore(ui);
+	row = *text != '\0' ? find_match(ui, text, ui->list.selected, false) : SIZE_MAX;
+	if (row != SIZE_MAX)
+		go_to(ui, row);
+	free(ui->search);
+	ui->search = *text != '\0' ? memory_duplicate(text) : NULL;
+}
+
+static void accept(struct ui *ui, const char *text)
+{
+	change(ui, text);
+	ui->prompting = NULL;
+	if (ui->search != NULL && find_match(ui, text, 0, false) == SIZE_MAX)
+		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name", text);
+}
+
+static void cancel(struct ui *ui)
+{
+	change(ui, "");
+}
+
+void screen_search_open(struct ui *ui)
+{
+	static const struct prompt_use use = {
+		.label = "search: ",
+		.example = "part of a name; n and N go on",
+		.accept = accept,
+		.changed = change,
+		.cancelled = cancel,
+	};
+
+	screen_search_end(ui);
+	if (ui->list.key != NULL)
+		ui->search_key = memory_duplicate_bytes(ui->list.key, ui->list.key_length);
+	ui->search_key_length = ui->list.key_length;
+	ui->search_top = ui->list.top;
+	screen_open_prompt(ui, &use, "");
+}
+
+bool screen_search_end(struct ui *ui)
+{
+	const bool active = ui->search != NULL;
+
+	free(ui->search);
+	free(ui->search_key);
+	ui->search = ui->search_key = NULL;
+	ui->search_key_length = 0;
+	return active;
+}
+
+void screen_search_next(struct ui *ui, bool back)
+{
+	const size_t count = ui->table->row_count;
+	size_t row = SIZE_MAX;
+
+	if (count != 0)
+		row = find_match(ui, ui->search, (ui->list.selected + (back ? count - 1 : 1)) % count, back);
+	if (row != SIZE_MAX)
+		go_to(ui, row);
+	else
+		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name", ui->search);
+}
