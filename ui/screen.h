@@ -324,6 +324,11 @@ void screen_setup_write(struct ui *ui);
 void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns,
 			 uint64_t ended);
 
+/* --- screen_help.c --- */
+
+/* Adds the help to ui->pager. */
+void screen_help_make(struct ui *ui);
+
 /* --- screen_pages.c: texts --- */
 
 /* Opens a page that is not the sort menu. */
@@ -331,6 +336,10 @@ void screen_pages_open(struct ui *ui, enum overlay page);
 
 /* Makes the text of the open page again after a round or a change of size. */
 void screen_pages_refresh(struct ui *ui);
+
+/* Asks for a text to search the page for; goes to the next match, or the one before, by ui->action. */
+void screen_pages_search(struct ui *ui);
+void screen_pages_search_next(struct ui *ui);
 
 /* Draws the open page; an explanation does not cover the row of the cursor. */
 void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);

@@ -7,98 +7,6 @@
 
 #include "base/memory.h"
 #include "metric/metric.h"
-#include "view/own_tab.h"
-
-enum {
-	HELP_KEY_CELLS = 22,
-};
-
-static const struct {
-	const char *title;
-	unsigned int where;
-} key_sections[] = {
-	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
-	{"Pages of text", PLACE_TEXT},      {"Sort menu", PLACE_MENU},
-	{"Columns of a tab", PLACE_SETUP},  {"Typing a text", PLACE_PROMPT},
-};
-
-static void add_entry(struct pager *pager, const char *head, const char *text)
-{
-	struct buffer line = {0};
-
-	buffer_append_text(&line, head);
-	while (line.length < HELP_KEY_CELLS)
-		buffer_append_char(&line, ' ');
-	buffer_append_text(&line, text);
-	pager_add(pager, &(struct pager_line){
-				 .text = line.data,
-				 .length = line.length,
-				 .head = HELP_KEY_CELLS,
-				 .head_style = STYLE_KEY,
-				 .style = STYLE_NORMAL,
-				 .indent = HELP_KEY_CELLS,
-			 });
-	buffer_release(&line);
-}
-
-static void add_title(struct pager *pager, const char *title)
-{
-	if (pager->count != 0)
-		pager_add_format(pager, STYLE_NORMAL, "%s", "");
-	pager_add_format(pager, STYLE_STRONG, "%s", title);
-}
-
-/* Each key once, under the first place in which it works. */
-static void add_keys(struct pager *pager)
-{
-	unsigned int told = 0;
-
-	for (size_t i = 0; i < sizeof(key_sections) / sizeof(key_sections[0]); i++) {
-		add_title(pager, key_sections[i].title);
-		for (enum action action = 0; action < ACTION_COUNT; action++) {
-			if ((ui_keys[action].where & key_sections[i].where) != 0 &&
-			    (ui_keys[action].where & told) == 0)
-				add_entry(pager, ui_keys[action].keys, ui_keys[action].help);
-		}
-		told |= key_sections[i].where;
-	}
-}
-
-static void add_marks(struct pager *pager)
-{
-	const struct screen_marks *marks = draw_marks();
-
-	add_title(pager, "Marks");
-	add_entry(pager, marks->unavailable, "unavailable; i says why");
-	add_entry(pager, "-", "does not apply, or was not measured in this file");
-	add_entry(pager, marks->resolving, "not known yet");
-	add_entry(pager, marks->at_least, "before a number: some threads are not in it");
-	add_entry(pager, "*", "after a word or set: not all threads agree");
-	add_entry(pager, "+", "before a name: new since the last round; after a peak: it rose");
-	add_entry(pager, "x", "before a name: gone; the row disappears with the next round");
-	add_entry(pager, "+ x", "in a comparison, before a name: in after only, in before only");
-	add_entry(pager, "!", "in a comparison: it has no thread that is on both sides; it was restarted");
-	add_entry(pager, "64>96", "in a comparison: threads before and after");
-	add_entry(pager, "^", "before a name: among the three that rose most; in a title: ascending");
-}
-
-static void make_help(struct ui *ui)
-{
-	struct pager *pager = &ui->pager;
-
-	add_keys(pager);
-	add_marks(pager);
-	add_title(pager, "Tabs");
-	for (size_t i = 0; i < tab_count(); i++)
-		add_entry(pager, tabs[tab_at(i)].title, tabs[tab_at(i)].description);
-	add_title(pager, "Columns of this tab");
-	for (size_t i = 0; i < ui->table->column_count; i++) {
-		const char *description = screen_sort_description(ui->table->columns[i].column);
-
-		if (description != NULL)
-			add_entry(pager, ui->table->columns[i].title, description);
-	}
-}
 
 /* --- explanation --- */
 
@@ -188,9 +96,10 @@ void screen_pages_open(struct ui *ui, enum overlay page)
 {
 	ui->overlay = page;
 	ui->pager.top = 0;
+	pager_search(&ui->pager, "");
 	pager_clear(&ui->pager);
 	if (page == OVERLAY_HELP)
-		make_help(ui);
+		screen_help_make(ui);
 	else if (page == OVERLAY_EVIDENCE)
 		make_evidence(ui);
 	else if (ui->metrics_open)
@@ -211,17 +120,72 @@ void screen_pages_refresh(struct ui *ui)
 	}
 }
 
+/* --- search --- */
+
+/* Says at which match the user is. */
+static void say_match(struct ui *ui)
+{
+	size_t number, count = pager_matches(&ui->pager, &number);
+
+	if (count == 0)
+		screen_message(ui, STYLE_MESSAGE, "not in this page: %s", ui->pager.sought.data);
+	else
+		screen_message(ui, STYLE_MESSAGE, "%zu of %zu: %s   n: next  N: previous", number, count,
+			       ui->pager.sought.data);
+}
+
+static void change_search(struct ui *ui, const char *text)
+{
+	pager_search(&ui->pager, text);
+}
+
+static void end_search(struct ui *ui)
+{
+	pager_search(&ui->pager, "");
+}
+
+static void accept_search(struct ui *ui, const char *text)
+{
+	ui->prompting = NULL;
+	if (*text != '\0')
+		say_match(ui);
+}
+
+void screen_pages_search(struct ui *ui)
+{
+	static const struct prompt_use use = {
+		.label = "search: ",
+		.example = "a text of this page",
+		.accept = accept_search,
+		.changed = change_search,
+		.cancelled = end_search,
+	};
+
+	screen_open_prompt(ui, &use, "");
+}
+
+void screen_pages_search_next(struct ui *ui)
+{
+	if (ui->pager.sought.length == 0) {
+		screen_message(ui, STYLE_MESSAGE, "nothing is searched for: / searches in this page");
+		return;
+	}
+	pager_search_next(&ui->pager, ui->action == ACTION_SEARCH_PREVIOUS);
+	say_match(ui);
+}
+
+/* --- drawing --- */
+
+/* A page that is longer than its rows gives one of them to say so. */
 static void draw_page(struct ui *ui, struct area area, const char *title)
 {
-	char position[64];
+	const int rows = area.height - 1;
+	const bool is_long = rows > 2 && pager_rows(&ui->pager, area.width) > (size_t)rows;
 
 	draw_string(area.y, 0, area.width, STYLE_STRONG, title);
-	pager_draw(&ui->pager, area.y + 1, 0, area.height - 1, area.width);
-	if (ui->pager.rows > ui->pager.page) {
-		snprintf(position, sizeof(position), "%zu%%",
-			 (ui->pager.top + ui->pager.page) * 100 / ui->pager.rows);
-		draw_right(area.y, area.width - 5, 5, STYLE_DIM, position);
-	}
+	pager_draw(&ui->pager, area.y + 1, 0, is_long ? rows - 1 : rows, area.width);
+	if (is_long)
+		pager_draw_more(&ui->pager, area.y + rows, 1, area.width - 1);
 }
 
 /* The explanation is in a box as high as its text, over rows other than that of the cursor. */
@@ -236,6 +200,8 @@ static void draw_explanation(struct ui *ui, struct area area, int cursor_row)
 		area.y += area.height - height;
 	draw_box(area.y, 0, height, width, ui->explain_title);
 	pager_draw(&ui->pager, area.y + 1, 2, height - 2, width - 4);
+	/* in the lower rule of the box */
+	pager_draw_more(&ui->pager, area.y + height - 1, 2, width - 4);
 }
 
 void screen_pages_draw(struct ui *ui, struct area area, int cursor_row)

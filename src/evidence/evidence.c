@@ -27,8 +27,7 @@ enum feature evidence_feature(enum source source, reason_id reason)
 	return entry->needs;
 }
 
-/* What helps: where a source comes with another one that is missing, that of the other one. */
-static const char *find_remedy(const struct snapshot *now, enum source source, reason_id reason)
+const char *evidence_remedy(const struct snapshot *now, enum source source, reason_id reason)
 {
 	const enum feature feature = evidence_feature(source, reason);
 
@@ -94,7 +93,7 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 	row.read = tally->read;
 	row.missed = missed;
 	if (missed != 0) {
-		const char *remedy = find_remedy(now, source, reason);
+		const char *remedy = evidence_remedy(now, source, reason);
 
 		row.why = arena_format(&table->arena, "%s%s", snapshot_reason_words(now, reason),
 				       most < missed ? " and others" : "");

@@ -23,6 +23,13 @@ enum {
 struct table *evidence_table(const struct snapshot *snapshot);
 
 /*
+ * What would let a source be read that was missed for a reason: a command or an advice, as text that lives as
+ * long as the snapshot; NULL where nothing helps. Where a source comes with another one that is missing, that
+ * of the other one.
+ */
+const char *evidence_remedy(const struct snapshot *now, enum source source, reason_id reason);
+
+/*
  * The lines under the table: probe, parse and taskstats summaries, cost. Of a live screen also what the cost
  * is of the time since the round before (0 when there was none), and the threads that ended since the base.
  */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "evidence/evidence.h"
 #include "latency/latency_text.h"
 #include "snapshot/capture_facts.h"
 #include "view/column_table.h"
@@ -43,6 +44,24 @@ static const char *unit_word(enum column column, const struct cell *cell)
 	return explain_unit(cell->unit);
 }
 
+/* Why there is no number, and what would help. */
+static void append_unavailable(const struct explanation *explanation, reason_id reason)
+{
+	const struct snapshot *now = explanation->span.now;
+	const source_set needed = column_sources(explanation->column);
+
+	buffer_append_format(explanation->lines, "Unavailable: %s.\n", snapshot_reason_words(now, reason));
+	for (enum source source = 0; source < SOURCE_COUNT; source++) {
+		const char *remedy = (needed & source_bit(source)) != 0 ? evidence_remedy(now, source, reason)
+									: NULL;
+
+		if (remedy == NULL)
+			continue;
+		buffer_append_format(explanation->lines, "What would help: %s\n", remedy);
+		return;
+	}
+}
+
 /* The number with all of its digits. */
 static void append_exact_value(const struct explanation *explanation)
 {
@@ -57,8 +76,7 @@ static void append_exact_value(const struct explanation *explanation)
 	column_cell(&explanation->shown, &values, 0, &arena, &cell);
 	at_least = cell.partial ? "at least " : "";
 	if (cell.state == CELL_UNAVAILABLE)
-		buffer_append_format(lines, "Unavailable: %s.\n",
-				     snapshot_reason_words(explanation->span.now, cell.reason));
+		append_unavailable(explanation, cell.reason);
 	else if (cell.state == CELL_ABSENT && column_is_scx(explanation->column))
 		buffer_append_text(lines, "No thread here has one.\n");
 	else if (cell.state == CELL_ABSENT)

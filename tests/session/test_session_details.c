@@ -150,6 +150,27 @@ static void test_explain(void **state)
 	session_release(session);
 }
 
+/* What is switched off says how to switch it on. */
+static void test_explain_says_what_helps(void **state)
+{
+	static const char *const wakeups[] = {"Unavailable: not in this kernel.\n",
+					      "What would help: sysctl kernel.sched_schedstats=1\n", NULL};
+	struct session *session = make_session();
+	struct snapshot *now = (struct snapshot *)(uintptr_t)session_now(session);
+	struct view view;
+
+	(void)state;
+	now->provenance.features[sources[SOURCE_SCHEDSTATS].needs] = (struct feature_result){
+		.state = FEATURE_STATE_OFF,
+		.reason = REASON_SWITCHED_OFF,
+		.remedy = "sysctl kernel.sched_schedstats=1",
+	};
+	view_initialise(&view);
+	view.tab = TAB_WAKEUPS;
+	assert_explained(session, &view, COLUMN_WAKE, wakeups);
+	session_release(session);
+}
+
 static void test_evidence(void **state)
 {
 	struct session *session = make_session();
@@ -215,9 +236,8 @@ static void test_lower_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_metric_table),
-		cmocka_unit_test(test_lower_bound),
-		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_metric_table), cmocka_unit_test(test_lower_bound),
+		cmocka_unit_test(test_explain),      cmocka_unit_test(test_explain_says_what_helps),
 		cmocka_unit_test(test_evidence),
 	};
 

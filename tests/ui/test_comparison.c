@@ -177,7 +177,7 @@ static void test_pages_and_orders(void **state)
 		pty_type(&pty, "e");
 		pty_wait_text(&pty, "BEFORE  one.ctprof.zst");
 		pty_type(&pty, "\033[F");
-		pty_wait_text(&pty, "100%");
+		pty_wait_no_text(&pty, "▼ ");
 		pty_type(&pty, "e");
 		pty_type(&pty, "s");
 		pty_wait_text(&pty, "Sort by");
@@ -202,7 +202,7 @@ static void test_pages_and_orders(void **state)
 		pty_type(&pty, "d");
 		pty_wait_text(&pty, "change by group");
 		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Groups and threads");
+		pty_wait_text(&pty, "Columns of this tab");
 		pty_type(&pty, "?0");
 		pty_wait_text(&pty, "METRIC");
 		/* every tab, and back to this file alone */
@@ -373,7 +373,7 @@ static void test_odd_pairs(void **state)
 			      NULL);
 			pty_wait_text(&pty, "change by group");
 			pty_type(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033xi\033?");
-			pty_wait_text(&pty, "Groups and threads");
+			pty_wait_text(&pty, "Columns of this tab");
 			quit(&pty);
 		}
 	}

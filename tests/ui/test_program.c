@@ -297,7 +297,7 @@ static void test_odd_files(void **state)
 		pty_wait_text(&pty, "by process");
 		pty_type(&pty, "\rm\033g0e\033ni");
 		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Groups and threads");
+		pty_wait_text(&pty, "Columns of this tab");
 		quit(&pty);
 	}
 }
@@ -337,7 +337,7 @@ static void test_input_is_no_terminal(void **state)
 	pty_start(&pty, &options, arguments);
 	pty_wait_text(&pty, "by process {N}");
 	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Groups and threads");
+	pty_wait_text(&pty, "Columns of this tab");
 	quit(&pty);
 }
 

@@ -254,10 +254,10 @@ static void test_escape_is_quick(void **state)
 		int64_t passed_ms;
 
 		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Groups and threads");
+		pty_wait_text(&pty, "Columns of this tab");
 		clock_gettime(CLOCK_MONOTONIC, &start);
 		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "Groups and threads");
+		pty_wait_no_text(&pty, "Columns of this tab");
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		passed_ms = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
 		if (passed_ms < least_ms)

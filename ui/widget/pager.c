@@ -2,12 +2,14 @@
 #include "pager.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/unicode.h"
 
 enum {
@@ -24,6 +26,7 @@ void pager_clear(struct pager *pager)
 void pager_release(struct pager *pager)
 {
 	arena_release(&pager->arena);
+	buffer_release(&pager->sought);
 	free(pager->lines);
 	memset(pager, 0, sizeof(*pager));
 }
@@ -92,18 +95,21 @@ static size_t row_length(const char *text, size_t length, int width)
 	return fitting != 0 ? fitting : unicode_prefix(text, length, 2, NULL);
 }
 
-/* Draws one row of a line that starts `offset` bytes into it. */
-static void draw_row(const struct pager_line *line, size_t offset, size_t length, int y, int x, int width)
-{
-	size_t head = line->head > offset ? line->head - offset : 0;
-	int used = 0;
+/* --- matches --- */
 
-	head = head < length ? head : length;
-	if (head != 0)
-		used = draw_text(y, x, width, line->head_style, line->text + offset, head);
-	if (head < length)
-		draw_text(y, x + used, width - used, line->style, line->text + offset + head, length - head);
+/* First match at or after an offset of a line, or SIZE_MAX. */
+static size_t find_match(const struct pager *pager, const struct pager_line *line, size_t offset)
+{
+	const size_t length = pager->sought.length;
+
+	for (; length != 0 && offset + length <= line->length; offset++) {
+		if (strncasecmp(line->text + offset, pager->sought.data, length) == 0)
+			return offset;
+	}
+	return SIZE_MAX;
 }
+
+/* --- rows --- */
 
 /* The indent of the rows after the first; a short one where it would leave no room for words. */
 static int row_indent(const struct pager_line *line, int width)
@@ -115,29 +121,78 @@ static int row_indent(const struct pager_line *line, int width)
 	return line->indent < SHORT_INDENT ? line->indent : SHORT_INDENT;
 }
 
-/* Draws the rows of a line that are in sight, `first` being the number of its first row; returns how many it
- * has. */
-static size_t draw_line(const struct pager *pager, const struct pager_line *line, size_t first, bool draw,
-			int y, int x, int width)
+/* A row that a line takes on the screen. */
+struct text_row {
+	size_t offset, length; /* of its text in the line */
+	int indent;
+};
+
+/* The row of a line that starts at `*offset`, which becomes that of the next; false behind the last. */
+static bool take_row(const struct pager_line *line, int width, size_t *offset, struct text_row *ret_row)
 {
+	const size_t start = *offset;
+	const int indent = start != 0 ? row_indent(line, width) : 0;
+	size_t length;
+
+	if (start != 0 && start >= line->length)
+		return false;
+	length = row_length(line->text + start, line->length - start, width - indent);
+	*ret_row = (struct text_row){start, length, indent};
+	*offset = start + length;
+	while (*offset < line->length && line->text[*offset] == ' ')
+		(*offset)++;
+	/* one row at least, also of an empty line and where no character fits */
+	if (length == 0)
+		*offset = line->length != 0 ? line->length : 1;
+	return true;
+}
+
+static size_t line_rows(const struct pager_line *line, int width)
+{
+	struct text_row row;
 	size_t offset = 0, rows = 0;
 
-	do {
-		int indent = offset != 0 ? row_indent(line, width) : 0;
-		size_t length = row_length(line->text + offset, line->length - offset, width - indent);
-		size_t row = first + rows;
-
-		if (draw && row >= pager->top && row < pager->top + pager->page)
-			draw_row(line, offset, length, y + (int)(row - pager->top), x + indent,
-				 width - indent);
+	while (take_row(line, width, &offset, &row))
 		rows++;
-		offset += length;
-		while (offset < line->length && line->text[offset] == ' ')
-			offset++;
-		if (length == 0)
-			break;
-	} while (offset < line->length);
 	return rows;
+}
+
+/* Where a stretch of one style that starts at `offset` ends, and which style that is. */
+static size_t stretch_end(const struct pager *pager, const struct pager_line *line, size_t offset, size_t end,
+			  enum style *ret_style)
+{
+	size_t length = pager->sought.length, from = offset >= length ? offset - length + 1 : 0;
+	size_t match = find_match(pager, line, from);
+
+	/* matches do not overlap: each begins where the one before has ended */
+	while (match != SIZE_MAX && match + length <= offset)
+		match = find_match(pager, line, match + 1);
+	*ret_style = offset < line->head ? line->head_style : line->style;
+	if (match <= offset) {
+		const bool current = (size_t)(line - pager->lines) == pager->match_line &&
+				     match == pager->match_offset;
+
+		*ret_style = current ? STYLE_MATCH_CURRENT : STYLE_MATCH;
+		return match + length < end ? match + length : end;
+	}
+	if (offset < line->head && line->head < end)
+		end = line->head;
+	return match < end ? match : end;
+}
+
+static void draw_row(const struct pager *pager, const struct pager_line *line, const struct text_row *row,
+		     int y, int x, int width)
+{
+	const size_t end = row->offset + row->length;
+	int used = 0;
+
+	for (size_t offset = row->offset; offset < end;) {
+		enum style style;
+		size_t next = stretch_end(pager, line, offset, end, &style);
+
+		used += draw_text(y, x + used, width - used, style, line->text + offset, next - offset);
+		offset = next;
+	}
 }
 
 size_t pager_rows(const struct pager *pager, int width)
@@ -145,20 +200,166 @@ size_t pager_rows(const struct pager *pager, int width)
 	size_t rows = 0;
 
 	for (size_t i = 0; i < pager->count; i++)
-		rows += draw_line(pager, &pager->lines[i], rows, false, 0, 0, width);
+		rows += line_rows(&pager->lines[i], width);
 	return rows;
 }
 
 void pager_draw(struct pager *pager, int y, int x, int height, int width)
 {
-	size_t row = 0;
+	size_t number = 0;
 
 	if (height <= 0 || width <= 0)
 		return;
 	pager->page = (size_t)height;
 	pager->rows = pager_rows(pager, width);
+	pager->width = width;
 	if (pager->top + pager->page > pager->rows)
 		pager->top = pager->rows > pager->page ? pager->rows - pager->page : 0;
-	for (size_t i = 0; i < pager->count; i++)
-		row += draw_line(pager, &pager->lines[i], row, true, y, x, width);
+	for (size_t i = 0; i < pager->count; i++) {
+		const struct pager_line *line = &pager->lines[i];
+		struct text_row row;
+		size_t offset = 0;
+
+		for (; take_row(line, width, &offset, &row); number++) {
+			if (number >= pager->top && number < pager->top + pager->page)
+				draw_row(pager, line, &row, y + (int)(number - pager->top), x + row.indent,
+					 width - row.indent);
+		}
+	}
+}
+
+void pager_draw_more(const struct pager *pager, int y, int x, int cells)
+{
+	const size_t end = pager->top + pager->page;
+	char number[28], text[128] = "";
+	size_t used = 0;
+
+	if (pager->top != 0)
+		used = (size_t)snprintf(text, sizeof(text), "%s %s more%s", draw_marks()->above,
+					number_group_digits(pager->top, number),
+					end < pager->rows ? "  " : "");
+	if (end < pager->rows)
+		snprintf(text + used, sizeof(text) - used, "%s %s more", draw_marks()->below,
+			 number_group_digits(pager->rows - end, number));
+	draw_string(y, x, cells, STYLE_STRONG, text);
+}
+
+/* --- search --- */
+
+/* Brings the row of the match in sight, in the middle where it was not. */
+static void show_match(struct pager *pager)
+{
+	size_t number = 0, offset = 0;
+	struct text_row row;
+
+	if (pager->width == 0)
+		return;
+	for (size_t i = 0; i < pager->match_line; i++)
+		number += line_rows(&pager->lines[i], pager->width);
+	while (take_row(&pager->lines[pager->match_line], pager->width, &offset, &row) &&
+	       pager->match_offset >= row.offset + row.length)
+		number++;
+	if (number < pager->top || number >= pager->top + pager->page)
+		pager->top = number > pager->page / 2 ? number - pager->page / 2 : 0;
+}
+
+/* The first match from a place on, going on at the start. */
+static bool find_from(struct pager *pager, size_t line, size_t offset)
+{
+	for (size_t i = 0; i <= pager->count && pager->count != 0; i++) {
+		const size_t at = (line + i) % pager->count;
+		const size_t match = find_match(pager, &pager->lines[at], i == 0 ? offset : 0);
+
+		if (match == SIZE_MAX)
+			continue;
+		pager->match_line = at;
+		pager->match_offset = match;
+		return true;
+	}
+	pager->match_line = SIZE_MAX;
+	return false;
+}
+
+/* The last match of a line before an offset, or SIZE_MAX. */
+static size_t find_before(const struct pager *pager, const struct pager_line *line, size_t offset)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t match = find_match(pager, line, 0); match < offset;
+	     match = find_match(pager, line, match + pager->sought.length))
+		found = match;
+	return found;
+}
+
+static bool find_back(struct pager *pager)
+{
+	for (size_t i = 0; i <= pager->count; i++) {
+		const size_t at = (pager->match_line + pager->count - i) % pager->count;
+		const size_t match = find_before(pager, &pager->lines[at],
+						 i == 0 ? pager->match_offset : SIZE_MAX);
+
+		if (match == SIZE_MAX)
+			continue;
+		pager->match_line = at;
+		pager->match_offset = match;
+		return true;
+	}
+	return false;
+}
+
+/* The line that the first row in sight is of. */
+static size_t first_line(const struct pager *pager)
+{
+	size_t line = 0, number = 0;
+
+	while (pager->width != 0 && line < pager->count) {
+		number += line_rows(&pager->lines[line], pager->width);
+		if (number > pager->top)
+			return line;
+		line++;
+	}
+	return 0;
+}
+
+bool pager_search(struct pager *pager, const char *text)
+{
+	buffer_clear(&pager->sought);
+	buffer_append_text(&pager->sought, text);
+	pager->match_line = SIZE_MAX;
+	if (*text == '\0' || !find_from(pager, first_line(pager), 0))
+		return false;
+	show_match(pager);
+	return true;
+}
+
+bool pager_search_next(struct pager *pager, bool backwards)
+{
+	bool found;
+
+	/* the text may have been made again, shorter */
+	if (pager->match_line >= pager->count)
+		found = pager->sought.length != 0 && find_from(pager, first_line(pager), 0);
+	else if (backwards)
+		found = find_back(pager);
+	else
+		found = find_from(pager, pager->match_line, pager->match_offset + pager->sought.length);
+	if (found)
+		show_match(pager);
+	return found;
+}
+
+size_t pager_matches(const struct pager *pager, size_t *ret_number)
+{
+	size_t count = 0;
+
+	*ret_number = 0;
+	for (size_t i = 0; i < pager->count; i++) {
+		for (size_t match = find_match(pager, &pager->lines[i], 0); match != SIZE_MAX;
+		     match = find_match(pager, &pager->lines[i], match + pager->sought.length)) {
+			count++;
+			if (i == pager->match_line && match == pager->match_offset)
+				*ret_number = count;
+		}
+	}
+	return count;
 }

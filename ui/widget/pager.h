@@ -2,9 +2,11 @@
 #ifndef CTOP_PAGER_H
 #define CTOP_PAGER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
@@ -17,6 +19,11 @@ struct pager {
 	size_t top;  /* first row shown, counted after wrapping */
 	size_t page; /* rows shown by the last pager_draw() */
 	size_t rows; /* rows there were then */
+	int width;   /* in cells, then */
+
+	struct buffer sought; /* what is searched for; empty: nothing */
+	size_t match_line,
+		match_offset; /* of the match that the user is at; match_line is SIZE_MAX for none */
 };
 
 struct pager_line {
@@ -48,6 +55,25 @@ size_t pager_rows(const struct pager *pager, int width);
 
 /* Draws what fits in `height` rows of `width` cells. */
 void pager_draw(struct pager *pager, int y, int x, int height, int width);
+
+/*
+ * Says in one row of `cells` cells how many rows are above and below those that the last pager_draw() drew;
+ * draws nothing where there are none.
+ */
+void pager_draw_more(const struct pager *pager, int y, int x, int cells);
+
+/*
+ * Searches for a text (small and capital letters of ASCII are alike) and goes to its first match from the
+ * first row in sight on, or from the start where there is none. An empty text ends a search. Returns whether
+ * it was found.
+ */
+bool pager_search(struct pager *pager, const char *text);
+
+/* Goes to the match after the one that the user is at, or before it; the first follows the last. */
+bool pager_search_next(struct pager *pager, bool backwards);
+
+/* How many matches there are, and as which of them the user is at one, from 1; 0 for none. */
+size_t pager_matches(const struct pager *pager, size_t *ret_number);
 
 void pager_release(struct pager *pager);
 
