@@ -96,7 +96,7 @@ void screen_setup_find(struct ui *ui)
 static void accept_name(struct ui *ui, const char *text)
 {
 	struct error error;
-	enum tab tab;
+	enum tab tab = ui->setup.tab; /* apply() refuses a tab without a column, and no other is made */
 
 	if (*text == '\0') {
 		ui->prompting = NULL;
