@@ -215,7 +215,8 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 		draw_append_middle(path, room > PATH_CELLS_MIN ? room : PATH_CELLS_MIN, identity->cgroup,
 				   strlen(identity->cgroup));
 	}
-	append_name(path, user.data, user.length);
+	if (user.length != 0)
+		append_name(path, user.data, user.length);
 	buffer_release(&user);
 }
 
