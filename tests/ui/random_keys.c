@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static struct input kept[INPUTS_KEPT];
 static uint64_t inputs;
 
 static struct pty_screen pty;
-static bool running, may_end, succeeded;
+static bool running, may_end, may_be_interrupted, succeeded;
 static uint64_t random_state;
 
 static int64_t now_ms(void)
@@ -284,8 +285,8 @@ static void type_bytes(struct input *input)
 	for (size_t count = 1 + below(12); count != 0; count--) {
 		char bytes[2] = {(char)(1 + below(255)), '\0'};
 
-		/* Ctrl-Z stops ctop, S asks for a path; see above */
-		if (*bytes != 0x1a && *bytes != 'S')
+		/* Ctrl-Z stops ctop; Ctrl-\ ends it while it starts or ends; S asks for a path, see save() */
+		if (*bytes != 0x1a && *bytes != 0x1c && *bytes != 'S')
 			append(input, bytes);
 	}
 	if (below(4) == 0)
@@ -380,6 +381,12 @@ static int print_failure(void **state)
 
 /* The program. */
 
+static bool is_on_screen(struct pty_screen *screen, const void *context)
+{
+	(void)context;
+	return screen->alternate_screen || screen->ended;
+}
+
 static void start(void)
 {
 	const struct pty_options options = {
@@ -398,13 +405,19 @@ static void start(void)
 	/* a ctop that reads no more must not hold this program up */
 	fcntl(pty.master, F_SETFL, fcntl(pty.master, F_GETFL) | O_NONBLOCK);
 	running = true;
-	may_end = false;
+	may_end = may_be_interrupted = false;
+	/* until then the terminal makes signals of some keys */
+	pty_wait(&pty, is_on_screen, NULL, "ctop's screen");
 }
 
 /* What must hold of a ctop that ended. */
 static void conclude(void)
 {
-	if (!WIFEXITED(pty.status) || WEXITSTATUS(pty.status) != 0)
+	/* Ctrl-C is a signal again once ctop has given the terminal back and not ended yet */
+	const bool interrupted = may_be_interrupted && WIFSIGNALED(pty.status) &&
+				 WTERMSIG(pty.status) == SIGINT;
+
+	if (!interrupted && (!WIFEXITED(pty.status) || WEXITSTATUS(pty.status) != 0))
 		fail_msg("ctop ended with status %#x of waitpid()", (unsigned int)pty.status);
 	if (!may_end)
 		fail_msg("ctop ended, and no key that quits was pressed");
@@ -421,6 +434,8 @@ static void send(const char *bytes, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		if (bytes[i] == 'q' || bytes[i] == '\003')
 			may_end = true;
+		if (bytes[i] == '\003')
+			may_be_interrupted = true;
 	}
 	if (length >= 5 && memmem(bytes, length, "\033[21~", 5) != NULL)
 		may_end = true;
