@@ -477,7 +477,10 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	const struct view *view = &ui->view;
 	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
 						       : view->grouping.keep_thread_names;
-	const char *names = keep || view->grouping.axis == AXIS_THREAD_EXACT ? "" : " {N}";
+	const char *names = keep || view->grouping.axis == AXIS_THREAD_EXACT ||
+					    axis_is_by_thread(view->grouping.axis)
+				    ? ""
+				    : " {N}";
 	const size_t living = ui->table->row_total - ui->table->row_gone;
 	char threads[28], rows[28];
 	uint64_t count = 0;

@@ -299,17 +299,23 @@ static void add_row(struct table *table, const struct view *view, const enum col
 		fill_cell(&row->cells[i], columns[i], fake);
 }
 
-/* What is inside a group: of "solo" one group, of the others two; then threads. */
+/* What is inside a group: one process, in it of "solo" one group, of the others two; then threads. */
 static void add_inner_rows(struct table *table, const struct view *view, const enum column columns[])
 {
-	const struct view_step *step = &view->steps[view->step_count - 1];
+	const struct view_step *step = &view->steps[0];
 	bool solo = step->key_length >= 4 && memcmp(step->key, "solo", 4) == 0;
 	bool threads = view->level == VIEW_LEVEL_THREADS;
+	bool process = !threads && view->grouping.axis == AXIS_PID;
 
-	for (uint32_t i = 1; i <= (solo && !threads ? 1 : 2); i++) {
+	for (uint32_t i = 1; i <= (process || (solo && !threads) ? 1 : 2); i++) {
 		struct buffer label = {0};
 
-		buffer_append_format(&label, "%s-%u", threads ? "thread" : solo ? "solo-inner" : "inner", i);
+		buffer_append_format(&label, "%s-%u",
+				     process   ? "process"
+				     : threads ? "thread"
+				     : solo    ? "solo-inner"
+					       : "inner",
+				     i);
 		add_row(table, view, columns,
 			&(struct fake_row){.threads = 1,
 					   .cpu = 10.0 * i,

@@ -195,7 +195,7 @@ static void test_pages_and_orders(void **state)
 		pty_wait_no_text(&pty, "CPU (Esc: all metrics)");
 		pty_type(&pty, "g");
 		pty_wait_text(&pty, "PROCESS");
-		pty_type(&pty, "ggg");
+		pty_type(&pty, "gggg");
 		pty_wait_text(&pty, "TID");
 		pty_type(&pty, "g");
 		pty_wait_text(&pty, "GROUP");

@@ -339,10 +339,10 @@ static void test_open_and_back(void **state)
 	pty_type(&pty, down);
 	wait_selected(&pty, "worker-{N}");
 	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process worker-{N} > thread");
+	pty_wait_text(&pty, "process worker-{N} > pid process-1 > thread");
 	pty_wait_text(&pty, "inner-1");
 	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process worker-{N} > thread inner-2 > threads");
+	pty_wait_text(&pty, "process worker-{N} > pid process-1 > thread inner-2 > threads");
 	pty_wait_text(&pty, "TID");
 	pty_type(&pty, "\r");
 	pty_wait_text(&pty, "run_time_ns");
@@ -372,7 +372,7 @@ static void test_single_group_is_skipped(void **state)
 	pty_type(&pty, "\033OF");
 	wait_selected(&pty, "solo");
 	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process solo > thread solo-inner-1 > threads");
+	pty_wait_text(&pty, "process solo > pid process-1 > thread solo-inner-1 > threads");
 	pty_type(&pty, "\033");
 	wait_selected(&pty, "solo");
 	pty_wait_text(&pty, "postgres-{N}");
@@ -402,6 +402,10 @@ static void test_axis_tab_mode(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
+	/* processes and users have no patterns */
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, "by pid");
+	pty_wait_no_text(&pty, "by pid {N}");
 	pty_type(&pty, "g");
 	pty_wait_text(&pty, "by cgroup {N}");
 	pty_wait_text(&pty, "CGROUP");
@@ -410,6 +414,8 @@ static void test_axis_tab_mode(void **state)
 	pty_type(&pty, "x");
 	pty_wait_no_text(&pty, "{N}  read");
 	pty_type(&pty, "xg");
+	pty_wait_text(&pty, "by user");
+	pty_type(&pty, "g");
 	pty_wait_text(&pty, "TID");
 	pty_type(&pty, "g");
 	pty_wait_text(&pty, "by process {N}");

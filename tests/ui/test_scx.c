@@ -131,7 +131,7 @@ static void test_pages(void **state)
 		      "lavd_1.1.4_x86_64_unknown_linux_gnu  up 3.0h  full  rejected 0  SELECT_CPU_FALLBACK "
 		      "12.0/s  ENQ_SKIP_EXITING 2.5/s");
 	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process redis-server > thread");
+	pty_wait_text(&pty, "redis-server > pid 100 redis-server > thread");
 	pty_type(&pty, "\r");
 	pty_wait_text(&pty, "> threads");
 	pty_type(&pty, "\r");
