@@ -19,6 +19,7 @@ enum {
 	WAIT_SIGNALS,
 	WAIT_HOST,
 	WAIT_FILES,
+	WAIT_LOOKUPS,
 	WAIT_STDERR,
 	WAIT_COUNT,
 };
@@ -164,6 +165,7 @@ static void prepare_waits(struct loop *loop, int signals)
 		[WAIT_SIGNALS] = signals,
 		[WAIT_HOST] = loop->ui->host->notify_fd,
 		[WAIT_FILES] = loop->ui->host->request_file != NULL ? loop->ui->host->file_fd : -1,
+		[WAIT_LOOKUPS] = screen_lookup_is_possible(loop->ui) ? loop->ui->host->lookup_fd : -1,
 		[WAIT_STDERR] = loop->capture.reader,
 	};
 
@@ -199,6 +201,11 @@ static int run(struct loop *loop)
 			take_events(ui);
 		if ((loop->waits[WAIT_FILES].revents & POLLIN) != 0)
 			take_files(ui);
+		/* nobody answers any more: not even that */
+		if ((loop->waits[WAIT_LOOKUPS].revents & (POLLHUP | POLLERR)) != 0)
+			loop->waits[WAIT_LOOKUPS].fd = -1;
+		if ((loop->waits[WAIT_LOOKUPS].revents & POLLIN) != 0)
+			screen_lookup_take(ui);
 		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
 			take_stderr(loop);
 		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
@@ -216,6 +223,7 @@ static void release_ui(struct ui *ui)
 	frozen_release(&ui->frozen);
 	(void)screen_search_end(ui);
 	table_release(ui->table);
+	lookup_cache_release(&ui->lookups);
 	pager_release(&ui->pager);
 	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "snapshot/snapshot.h"
+#include "view/column_table.h"
 #include "view/own_tab.h"
 
 void navigate_tell_host(struct ui *ui)
@@ -355,6 +356,12 @@ void navigate_sort(struct ui *ui, unsigned int column)
 {
 	struct view *view = &ui->view;
 
+	if (column < COLUMN_COUNT && column_is_looked_up((enum column)column)) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "%s is read for the rows on the screen only: they cannot be sorted by it",
+			       column_title((enum column)column, VIEW_MODE_RATE));
+		return;
+	}
 	if (refuse(ui, column))
 		return;
 	/* another order is kept from now on */
@@ -362,7 +369,8 @@ void navigate_sort(struct ui *ui, unsigned int column)
 	view->sort_by_name = column == COLUMN_COUNT;
 	view->sort_chosen = true;
 	/* words from A on, numbers from the largest down */
-	view->sort_ascending = view->sort_by_name || column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC);
+	view->sort_ascending = view->sort_by_name || column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC) ||
+			       (column < COLUMN_COUNT && column_is_identity((enum column)column));
 	if (column >= COLUMN_TOTAL)
 		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);
 	else if (!view->sort_by_name)

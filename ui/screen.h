@@ -117,6 +117,7 @@ struct ui {
 	bool all_columns;           /* the columns that the width leaves out were asked for with Right */
 	struct table *table;
 	struct list list;
+	struct lookup_cache lookups;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
 	/* the search for names */
 	char *search;     /* what is searched for, NULL for nothing */
@@ -131,8 +132,10 @@ struct ui {
 	bool metrics_open;
 	char *metrics_key, *metrics_name;
 	size_t metrics_key_length, metrics_name_length;
-	struct table *metrics_table; /* the last one there was */
-	bool metrics_gone;           /* the row is not there any more */
+	struct table_row metrics_task; /* of a thread: its numbers alone, for lookups; process 0 else */
+	struct table *metrics_table;   /* the last one there was */
+	bool metrics_sleep_line;       /* it was known where the thread sleeps */
+	bool metrics_gone;             /* the row is not there any more */
 	struct list metrics_list;
 
 	struct setup setup; /* the page of columns */
@@ -208,6 +211,32 @@ void screen_preview_take(struct ui *ui, const struct ui_event *event);
 
 /* Nothing of it is left: there are two rounds, or the screen ends. */
 void screen_preview_release(struct ui *ui);
+
+/* --- screen_lookup.c: texts that are looked up for what is shown --- */
+
+/* Whether this screen can look anything up. */
+bool screen_lookup_is_possible(const struct ui *ui);
+
+/* Puts what is known into the cells of rows of ui->table that are about to be drawn, and asks for the rest.
+ */
+void screen_lookup_fill(struct ui *ui, size_t first, size_t count);
+
+/*
+ * The command line of the process that all of a row are of, or where a thread sleeps: what is known at
+ * present, and asks for it where that is too old. NULL: there is no such thing. Valid until the next call.
+ */
+const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row,
+					    enum lookup_kind kind);
+
+/* Takes the answers that have come. */
+void screen_lookup_take(struct ui *ui);
+
+/* Appends to an explanation what is looked up of a row: of STUCK and WAITING where a thread sleeps. */
+void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,
+			   struct buffer *lines);
+
+/* Appends where in the kernel a thread sleeps, in one line; nothing while it is not known. */
+void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line);
 
 /* --- screen_list.c: groups and threads --- */
 

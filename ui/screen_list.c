@@ -30,7 +30,7 @@ static void identify(struct ui *ui)
 	ui->identity = (struct session_identity){0};
 	if (view->step_count == 0 || ui->comparison != NULL)
 		return;
-	ui->identity = session_identify(ui->session, view);
+	ui->identity = session_identify(screen_session(ui), view);
 	view->same.process = ui->identity.tgid != 0;
 	view->same.cgroup = ui->identity.cgroup != NULL;
 	view->same.user = ui->identity.has_user;
@@ -43,6 +43,7 @@ void screen_list_refresh(struct ui *ui)
 	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
 	ui->view.cells_on_demand = true;
 	ui->view.shows_identity = true;
+	ui->view.looks_up = screen_lookup_is_possible(ui);
 	identify(ui);
 	ui->view.mark_idle = ui->keeps_order;
 	table = ui->content->make_table(ui);

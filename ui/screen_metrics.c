@@ -28,6 +28,10 @@ void screen_metrics_open(struct ui *ui)
 							 row->label, row->tid, row->tgid)
 					 : memory_duplicate_bytes(row->label, row->label_length);
 	ui->metrics_name_length = row->tid != 0 ? strlen(ui->metrics_name) : row->label_length;
+	ui->metrics_task = (struct table_row){.tid = row->tid,
+					      .process = row->tid != 0 ? row->process : 0,
+					      .process_start = row->process_start,
+					      .start_time = row->start_time};
 	screen_metrics_refresh(ui);
 }
 
@@ -42,6 +46,8 @@ void screen_metrics_close(struct ui *ui)
 	ui->metrics_name = NULL;
 	ui->metrics_open = false;
 	ui->metrics_gone = false;
+	ui->metrics_sleep_line = false;
+	ui->metrics_task = (struct table_row){0};
 }
 
 void screen_metrics_refresh(struct ui *ui)
@@ -59,9 +65,25 @@ void screen_metrics_refresh(struct ui *ui)
 	ui->metrics_table = table;
 }
 
+/* Where in the kernel a thread sleeps, in a line of its own; returns how many lines it takes. */
+static int draw_sleep(struct ui *ui, struct area area)
+{
+	struct buffer line = {0};
+
+	if (!ui->metrics_gone)
+		screen_lookup_append_sleep(ui, &ui->metrics_task, &line);
+	if (line.length != 0)
+		draw_text(area.y, 0, area.width, STYLE_NORMAL, line.data, line.length);
+	/* the line stays while it is asked again, so that nothing moves */
+	ui->metrics_sleep_line |= line.length != 0;
+	buffer_release(&line);
+	return ui->metrics_sleep_line ? 1 : 0;
+}
+
 int screen_metrics_draw(struct ui *ui, struct area area)
 {
 	int used = draw_text(area.y, 0, area.width, STYLE_STRONG, ui->metrics_name, ui->metrics_name_length);
+	int lines;
 
 	if (ui->metrics_gone)
 		draw_string(area.y, used + 2, area.width - used - 2, STYLE_ALARM,
@@ -69,9 +91,12 @@ int screen_metrics_draw(struct ui *ui, struct area area)
 	else if (ui->metrics_table != NULL && ui->metrics_table->heading != NULL)
 		draw_string(area.y, used + 2, area.width - used - 2, STYLE_NORMAL,
 			    ui->metrics_table->heading);
+	area.y++;
+	area.height--;
+	lines = draw_sleep(ui, area);
 	return list_draw(&ui->metrics_list, &(struct list_style){
-						    .y = area.y + 1,
-						    .height = area.height - 1,
+						    .y = area.y + lines,
+						    .height = area.height - lines,
 						    .width = area.width,
 						    .name_cells = METRIC_CELLS,
 						    .name_title = "METRIC",

@@ -2,6 +2,10 @@
 /* The list of a session: the rounds of the live host, or one file. */
 #include "screen.h"
 
+#include <string.h>
+
+#include "view/column_table.h"
+
 static struct table *make_table(struct ui *ui)
 {
 	return session_table(screen_session(ui), &ui->view);
@@ -12,6 +16,7 @@ static void fill(void *context, size_t first, size_t count)
 	struct ui *ui = context;
 
 	session_table_fill(screen_session(ui), &ui->view, ui->table, first, count);
+	screen_lookup_fill(ui, first, count);
 }
 
 static struct table *make_metrics(struct ui *ui)
@@ -21,7 +26,13 @@ static struct table *make_metrics(struct ui *ui)
 
 static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)
 {
-	session_explain(screen_session(ui), &ui->view, row->key, row->key_length, column, lines);
+	const enum column id = (enum column)ui->table->columns[column].column;
+
+	if (column_is_looked_up(id))
+		buffer_append_format(lines, "%s\n", column_description(id));
+	else
+		session_explain(screen_session(ui), &ui->view, row->key, row->key_length, column, lines);
+	screen_lookup_explain(ui, row, id, lines);
 }
 
 static void explain_member(struct ui *ui, const char *name, struct buffer *lines)
@@ -34,13 +45,44 @@ static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_
 {
 	enum column of_tab[COLUMN_TOTAL];
 	struct view all = *view;
-	size_t count;
+	size_t count = 0;
 
 	all.width = 0;
-	count = view_columns(&all, of_tab);
-	for (size_t i = 0; i < count; i++)
-		columns[i] = of_tab[i];
+	for (size_t i = 0, all_count = view_columns(&all, of_tab); i < all_count; i++) {
+		if (!column_is_looked_up(of_tab[i]))
+			columns[count++] = of_tab[i];
+	}
 	return count;
+}
+
+/* Whether the command line of a row stands on the screen as a whole. */
+static bool shows_command(const struct ui *ui, const struct lookup_entry *command)
+{
+	for (size_t i = 0; i < ui->table->column_count; i++) {
+		if (ui->table->columns[i].column == COLUMN_COMMAND)
+			return list_shows_whole(&ui->list, i, command->text, strlen(command->text));
+	}
+	return false;
+}
+
+/* The name of the row under the cursor where it was cut, and the command line of its process. */
+static void draw_note(struct ui *ui, int y)
+{
+	const struct table_row *row = list_row(&ui->list);
+	const struct lookup_entry *command;
+	struct buffer text = {0};
+
+	if (row == NULL || row->mark == ROW_MARK_GONE)
+		return;
+	command = screen_lookup_of(ui, row, LOOKUP_COMMAND);
+	if (draw_width(row->label, row->label_length) > ui->list.name_cells)
+		buffer_append(&text, row->label, row->label_length);
+	if (command != NULL && command->text != NULL && *command->text != '\0' && !shows_command(ui, command))
+		buffer_append_format(&text, "%s%u: %s", text.length != 0 ? "  " : "", row->process,
+				     command->text);
+	if (text.length != 0)
+		draw_text(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
+	buffer_release(&text);
 }
 
 static void make_evidence(struct ui *ui)
@@ -110,6 +152,7 @@ const struct content content_of_session = {
 	.needs = view_needs,
 	.sort_columns = sort_columns,
 	.draw_header = screen_header_draw,
+	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,

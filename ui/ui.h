@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "lookup/lookup.h"
 #include "session/session.h"
 #include "view/view.h"
 
@@ -97,6 +98,15 @@ struct ui_host {
 	 * an event of receive_file(), UI_EVENT_WRITTEN. NULL: there is no such file here.
 	 */
 	void (*write_tab)(void *file_context, const char *path, enum tab tab);
+	/*
+	 * Texts about rows on the screen, see lookup.h. `request_lookup` is false when it cannot be asked for
+	 * now; answers come from `receive_lookup` once `lookup_fd` is readable. NULL: nothing can be looked
+	 * up.
+	 */
+	void *lookup_context;
+	int lookup_fd;
+	bool (*request_lookup)(void *lookup_context, const struct lookup_request *request);
+	bool (*receive_lookup)(void *lookup_context, struct lookup_answer *ret_answer);
 	/* Writes a report of a comparison, as write_report does of a file. NULL: there is none. */
 	int (*write_comparison)(void *file_context, const struct ui_comparison *comparison, const char *path,
 				struct error *error);

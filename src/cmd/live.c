@@ -23,6 +23,7 @@
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
 #include "cmd/live/live_capture.h"
+#include "cmd/live/lookups.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "probe/resolver/resolver.h"
@@ -282,24 +283,32 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.notice = options->config.first_problem,
 		.config_path = options->config.path,
 	};
+	struct lookup_process *lookups = NULL;
 	struct live_capture *live;
 	struct session *session;
+	struct ui_host host;
 	struct error error;
 	bool is_error = false, left_behind;
 	char *message;
 	int status, result = check_save_directory(options->save_directory, &error);
 
 	if (result == 0) {
+		lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 		capture_options.capture.resolver = heap_options_start(&options->heap);
 		/* the key l switches it on; the first round does not wait for what that takes */
 		capture_options.capture.latency = true;
 		capture_options.capture.latency_later = !options->latency;
 		result = live_capture_start(&capture_options, &live, &error);
 	}
-	if (result < 0)
+	if (result < 0) {
+		lookup_process_stop(lookups);
 		return command_failed(&error);
+	}
 	session = session_create();
-	result = file_screen_show(session, *live_capture_host(live), &ui_options, &error);
+	host = *live_capture_host(live);
+	lookups_offer(lookups, &host);
+	result = file_screen_show(session, host, &ui_options, &error);
+	lookup_process_stop(lookups);
 	message = live_capture_stop(live, &is_error, &left_behind);
 	if (message != NULL)
 		command_note("%s%s", is_error ? "" : "saved ", message);
@@ -346,9 +355,12 @@ static int run_batch(const struct live_options *options, const struct view *view
 	view_needs(view, &needed, &cgroup_records, &smaps);
 	if (view_needs_latency(view) && !options->latency)
 		command_note("how long waits take is measured only with --latency");
+	if (lookups_are_shown(view))
+		batch_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	if ((needed & source_bit(SOURCE_JEMALLOC)) != 0)
 		batch_options.capture.resolver = heap_options_start(&options->heap);
 	result = batch_run(&batch_options, &error);
+	lookup_process_stop(batch_options.lookups);
 	resolver_stop(batch_options.capture.resolver);
 	return end(result, &error);
 }

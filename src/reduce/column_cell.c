@@ -472,7 +472,7 @@ void column_describe(enum column column, enum view_mode mode, bool by_thread, st
 		.unit = unit,
 		.left = column_is_text(column),
 		.foreign = column_is_identity(column),
-		.cut_middle = column_is_identity(column),
+		.cut_middle = column_is_identity(column) && column != COLUMN_COMMAND,
 		.fill_order = column_fill_order(column),
 		.stays = by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS),
 		.width = column_width(column),

@@ -16,6 +16,8 @@ static uint32_t identity_of(const struct snapshot *now, enum identity identity, 
 {
 	switch (identity) {
 	case IDENTITY_PID:
+	case IDENTITY_COMMAND:
+	case IDENTITY_SLEEP:
 		return now->tgid[thread];
 	case IDENTITY_PROCESS:
 		return now->triples[now->triple[thread]].pcomm;
@@ -152,7 +154,7 @@ void reduce_identity(const struct shown *shown, const struct column_values *valu
 	const enum identity identity = (enum identity)column_entry(values->column)->inputs[0];
 
 	count_distinct(shown, values, identity);
-	if (identity != IDENTITY_PID)
+	if (identity == IDENTITY_PROCESS || identity == IDENTITY_USER || identity == IDENTITY_CGROUP)
 		rank_texts(shown, values, identity);
 }
 
@@ -160,10 +162,9 @@ void identity_cell(const struct shown *shown, enum identity identity, const stru
 		   struct arena *arena, struct cell *ret_cell)
 {
 	static const char *const words[] = {
-		[IDENTITY_PID] = "pids",
-		[IDENTITY_PROCESS] = "names",
-		[IDENTITY_USER] = "users",
-		[IDENTITY_CGROUP] = "cgroups",
+		[IDENTITY_PID] = "pids",          [IDENTITY_PROCESS] = "names",
+		[IDENTITY_USER] = "users",        [IDENTITY_CGROUP] = "cgroups",
+		[IDENTITY_COMMAND] = "processes", [IDENTITY_SLEEP] = "processes",
 	};
 	const uint32_t value = accumulator->identity.value;
 	const char *text;
@@ -173,6 +174,17 @@ void identity_cell(const struct shown *shown, enum identity identity, const stru
 	if (accumulator->read == 0) {
 		ret_cell->state = accumulator->missed != 0 ? CELL_UNAVAILABLE : CELL_ABSENT;
 		ret_cell->reason = (reason_id)accumulator->reason;
+		return;
+	}
+	if (identity == IDENTITY_SLEEP && !shown->by_thread) {
+		ret_cell->state = CELL_ABSENT;
+		return;
+	}
+	/* who shows the row looks the text up, where there is somebody to ask */
+	if ((identity == IDENTITY_COMMAND && accumulator->identity.distinct == 1) ||
+	    identity == IDENTITY_SLEEP) {
+		ret_cell->state = CELL_UNAVAILABLE;
+		ret_cell->reason = REASON_NOT_IN_FILE;
 		return;
 	}
 	ret_cell->state = CELL_VALUE;

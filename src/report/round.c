@@ -16,6 +16,10 @@
 #include "table/screen_format.h"
 #include "view/column_table.h"
 
+enum {
+	TEXT_CELLS_MAX = 60, /* that a column of texts is widened to */
+};
+
 /* The columns that name a row: one, the three parts of AXIS_ALL, or those of a thread. */
 struct names {
 	const char *items[3];
@@ -205,7 +209,8 @@ static void measure_columns(const struct drawing *drawing)
 			buffer_clear(&text);
 			screen_format_cell(&text, &table->rows[row].cells[i], drawing->marks);
 			used = unicode_width(text.data, text.length);
-			if (used > drawing->widths[i])
+			/* one long command line moves only its own row */
+			if (used > drawing->widths[i] && used <= TEXT_CELLS_MAX)
 				drawing->widths[i] = used;
 		}
 	}

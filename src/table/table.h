@@ -131,6 +131,10 @@ struct table_row {
 	uint32_t tgid;    /* of a thread row, and of one that is a process (AXIS_PID), else 0 */
 	uint32_t thread;  /* index in the newest snapshot of a thread row, else UINT32_MAX */
 	uint32_t threads; /* members in the newest snapshot */
+	/* The process that all members are of, 0 for several, and when it started; of a thread when it did:
+	 * USER_HZ ticks since boot. Not in files and comparisons. */
+	uint32_t process;
+	uint64_t process_start, start_time;
 	enum row_mark mark;
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */

@@ -420,9 +420,15 @@ bool column_is_identity(enum column column)
 	return column_entry(column)->operation == COLUMN_OPERATION_IDENTITY;
 }
 
+bool column_is_looked_up(enum column column)
+{
+	return column == COLUMN_COMMAND || column == COLUMN_WCHAN;
+}
+
 int column_fill_order(enum column column)
 {
-	static const enum column order[] = {COLUMN_PROCESS, COLUMN_CGROUP_PATH, COLUMN_USER_NAME};
+	static const enum column order[] = {COLUMN_PROCESS, COLUMN_COMMAND, COLUMN_CGROUP_PATH,
+					    COLUMN_USER_NAME, COLUMN_WCHAN};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		if (order[i] == column)

@@ -88,6 +88,8 @@ enum identity {
 	IDENTITY_PROCESS,
 	IDENTITY_USER,
 	IDENTITY_CGROUP,
+	IDENTITY_COMMAND, /* these two are looked up for what is shown */
+	IDENTITY_SLEEP,
 };
 
 /* What is counted of lives. */
@@ -138,6 +140,9 @@ enum unit column_unit_of_scx(struct scx_field_facts facts, enum scx_kind kind);
 
 /* Whether it is a text that says who a thread is. */
 bool column_is_identity(enum column column);
+
+/* Whether it is one of those that are looked up for what is shown: rows cannot be sorted by it. */
+bool column_is_looked_up(enum column column);
 
 /*
  * The order in which columns of texts take the width that numbers leave, 1 for the first; 0 for a column of a

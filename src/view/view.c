@@ -221,6 +221,10 @@ char *view_close(struct view *view, size_t *ret_key_length)
 	return left.key;
 }
 
+enum {
+	WCHAN_SCREEN_MIN = 160, /* cells of a screen that shows where threads sleep */
+};
+
 /* Whether a text says more of the rows than their names and what they were narrowed to. */
 static bool says_more(const struct view *view, enum column column)
 {
@@ -229,13 +233,18 @@ static bool says_more(const struct view *view, enum column column)
 
 	switch (column) {
 	case COLUMN_PID:
-		return !view->same.process;
+		return !view->same.process && (threads || axis != AXIS_PID);
+	case COLUMN_COMMAND:
+		return view->looks_up && !view->same.process;
+	case COLUMN_WCHAN:
+		return view->looks_up && threads && (view->tab == TAB_OVERVIEW || view->tab == TAB_RUN) &&
+		       (view->width == 0 || view->width >= WCHAN_SCREEN_MIN);
 	case COLUMN_PROCESS:
 		if (view->same.process)
 			return false;
-		return threads || (axis != AXIS_PROCESS && axis != AXIS_ALL);
+		return threads || (axis != AXIS_PROCESS && axis != AXIS_PID && axis != AXIS_ALL);
 	case COLUMN_USER_NAME:
-		return !view->same.user;
+		return !view->same.user && (threads || axis != AXIS_USER);
 	case COLUMN_CGROUP_PATH:
 		if (view->same.cgroup)
 			return false;
@@ -246,7 +255,8 @@ static bool says_more(const struct view *view, enum column column)
 }
 
 /* The texts behind the numbers, those that are taken first where there is little room standing last. */
-static const enum column texts_behind[] = {COLUMN_PID, COLUMN_USER_NAME, COLUMN_CGROUP_PATH};
+static const enum column texts_behind[] = {COLUMN_PID, COLUMN_WCHAN, COLUMN_USER_NAME, COLUMN_CGROUP_PATH,
+					   COLUMN_COMMAND};
 
 /* In rows of threads these stand before the numbers, on any screen: a thread is one of a process. */
 static const enum column texts_before[] = {COLUMN_PID, COLUMN_PROCESS};

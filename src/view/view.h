@@ -81,6 +81,7 @@ struct view {
 	size_t limit;   /* rows, 0 for all */
 	int width;      /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	bool shows_identity; /* texts that say who a row is stand beside the tab's columns, where they fit */
+	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
 	/* What all rows have in common, so that no column has to say it. */
 	struct {
 		bool process, cgroup, user;

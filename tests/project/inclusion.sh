@@ -20,7 +20,7 @@ reduce="$view src/latency src/span src/user src/process src/reduce"
 session="$reduce src/diff src/evidence src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
-ui="$compare src/host src/tables src/report"
+ui="$compare src/host src/tables src/report src/lookup"
 object="$base probe/object"
 process="$object probe/process"
 dwarf="$process probe/dwarf"
@@ -29,7 +29,7 @@ probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
 capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task capture/preview"
 
-line="$ui src/json src/ctprof $capture capture src/cmd/line"
+line="$ui src/json src/ctprof $capture capture capture/lookup src/cmd/line"
 files="$line src/cmd/files"
 live="$files ui/terminal ui/widget ui/page ui"
 
@@ -46,6 +46,7 @@ src/group: $snapshot
 src/host: $snapshot
 src/table: $group
 src/view: $table
+src/lookup: $table
 src/diff: $table
 src/latency: $table
 src/evidence: $table
@@ -66,6 +67,7 @@ capture/taskstats: $snapshot
 capture/bpf: $metric
 capture/latency: $latency
 capture/scx: $latency
+capture/lookup: $resolver $table src/lookup
 capture/ended: $snapshot capture/bpf capture/procfs capture/host capture/taskstats
 capture/task: $snapshot capture/bpf
 capture/preview: $snapshot capture/procfs capture/host

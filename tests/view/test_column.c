@@ -144,6 +144,12 @@ static void test_identity_columns(void **state)
 	assert_view_titles(&view,
 			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
 			   "PID USER CGROUP");
+	/* command lines are there where somebody looks them up, and take the room first */
+	view.looks_up = true;
+	assert_view_titles(&view,
+			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
+			   "USER COMMAND");
+	view.looks_up = false;
 	view.grouping.axis = AXIS_CGROUP;
 	assert_view_titles(&view,
 			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "

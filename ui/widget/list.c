@@ -73,8 +73,9 @@ static void set_widths(struct list *list, size_t count)
 {
 	list->widths = memory_resize(list->widths, count + 1, sizeof(*list->widths));
 	for (size_t i = 0; i < count; i++)
-		list->widths[i] = (struct list_width){list->table->columns[i].column,
-						      list->table->columns[i].width};
+		list->widths[i] = (struct list_width){
+			.column = list->table->columns[i].column,
+			.cells = list->table->columns[i].fill_order == 0 ? list->table->columns[i].width : 0};
 	list->width_count = count;
 	list->name_width = 0;
 }

@@ -42,6 +42,7 @@ struct list {
 	struct list_width {
 		unsigned int column; /* id of the column it belongs to */
 		int cells;
+		int drawn; /* in the last frame, 0 where it was not shown */
 	} * widths;
 	size_t width_count;
 };
@@ -102,6 +103,9 @@ const struct table_row *list_row(const struct list *list);
 
 /* Index of the marked column, SIZE_MAX when the name is marked. */
 size_t list_column(const struct list *list);
+
+/* Whether a column of the last frame was wide enough for a text. */
+bool list_shows_whole(const struct list *list, size_t column, const char *text, size_t length);
 
 /* Draws titles and rows, and how many others there are. Returns the screen row of the cursor. */
 int list_draw(struct list *list, const struct list_style *style);

@@ -126,7 +126,9 @@ static int cells_at_first(const struct list *list, size_t column)
 {
 	const struct table_column *described = &list->table->columns[column];
 
-	return described->fill_order != 0 ? described->width : list->widths[column].cells;
+	return described->fill_order != 0 && described->width < list->widths[column].cells
+		       ? described->width
+		       : list->widths[column].cells;
 }
 
 /* Shows a column in so many cells; returns how many it takes with the blank before it. */
@@ -258,6 +260,8 @@ static void place_columns(struct layout *layout, int x)
 		layout->column_x[i] = x + 1;
 		x += layout->column_cells[i] + 1;
 	}
+	for (size_t i = 0; i < list->table->column_count; i++)
+		list->widths[i].drawn = layout->column_x[i] >= 0 ? layout->column_cells[i] : 0;
 }
 
 /*
@@ -437,6 +441,11 @@ static void draw_row(struct layout *layout, int y, size_t index)
 		if (layout->column_x[i] >= 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
+}
+
+bool list_shows_whole(const struct list *list, size_t column, const char *text, size_t length)
+{
+	return column < list->width_count && draw_width(text, length) <= list->widths[column].drawn;
 }
 
 void list_append_others(struct buffer *buffer, const char *sign, size_t count)

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "metric/nearest.h"
+#include "view/column_table.h"
 #include "view/own_tab.h"
 
 static int parse_mode(const char *value, void *member, struct error *error)
@@ -103,6 +104,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 {
 	const char *colon = strchr(sort_by, ':');
 	size_t length = colon != NULL ? (size_t)(colon - sort_by) : strlen(sort_by);
+	int result;
 
 	if (strchr(sort_by, ',') != NULL)
 		return error_set(error, -EINVAL,
@@ -116,7 +118,16 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 		return 0;
 	}
 	view->sort_by_name = false;
-	return find_column(sort_by, length, &view->sort, error);
+	result = find_column(sort_by, length, &view->sort, error);
+	if (result < 0 || view->sort >= COLUMN_COUNT || !column_is_identity(view->sort))
+		return result;
+	if (column_is_looked_up(view->sort))
+		return error_set(error, -EINVAL,
+				 "%s is read for the rows that are shown only: they cannot be sorted by it",
+				 column_title(view->sort, VIEW_MODE_RATE));
+	/* words from A on */
+	view->sort_ascending |= colon == NULL;
+	return 0;
 }
 
 static int set_columns(struct view *view, const char *names, enum column columns[SCREEN_COLUMNS_MAX],

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cmd/line/command.h"
 #include "cmd/line/privilege.h"
+#include "lookups.h"
 #include "report/round.h"
 #include "session/session.h"
 #include "user/user_names.h"
@@ -52,6 +53,7 @@ struct batch {
 	struct view view;                   /* shares what that of the options owns */
 	struct capture_round_options round; /* its heap_patience_ns is that of the first round only */
 	struct session *session;
+	struct lookup_cache lookups;
 	struct report report;
 	struct buffer output;
 	struct signal_state signals;
@@ -247,6 +249,7 @@ static int print_round(struct batch *batch, struct error *error)
 
 	living.hide_gone = true;
 	table = make_table(batch, &living);
+	lookups_fill(batch->options->lookups, &batch->lookups, table);
 	buffer_clear(&batch->output);
 	batch->report.snapshot = session_now(batch->session);
 	report_round(&batch->report,
@@ -337,6 +340,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 		result = SIGPIPE; /* which would have ended a program that does not ignore it */
 	buffer_release(&batch.output);
 	session_release(batch.session);
+	lookup_cache_release(&batch.lookups);
 	capture_close(batch.capture);
 	privilege_lower();
 	return result;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
+#include "capture/lookup/lookup_process.h"
 #include "report/report.h"
 #include "view/view.h"
 
@@ -14,7 +15,8 @@
 
 struct batch_options {
 	struct capture_options capture;
-	const struct view *view; /* which table; its width chooses columns, 0 for all of the tab */
+	struct lookup_process *lookups; /* who looks texts up; NULL: nobody has to */
+	const struct view *view;        /* which table; its width chooses columns, 0 for all of the tab */
 	enum report_format format;
 	bool ascii;           /* text: plain marks */
 	bool csv_safe;        /* as in struct report */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LOOKUPS_H
+#define CTOP_LOOKUPS_H
+
+#include "capture/lookup/lookup_process.h"
+#include "table/table.h"
+#include "ui/ui.h"
+#include "view/view.h"
+
+/* Who looks texts up for a screen and for `-b`: lookup_process.h. */
+
+/*
+ * Starts looking up, before there is any thread. `proc_root` is the directory that the user named, NULL for
+ * /proc. NULL, with a note, where it cannot be started: then nothing is looked up.
+ */
+struct lookup_process *lookups_start(const char *proc_root);
+
+/* Gives `host` the members by which the screen asks; NULL is allowed. */
+void lookups_offer(struct lookup_process *process, struct ui_host *host);
+
+/* Whether a view shows anything that is looked up. */
+bool lookups_are_shown(const struct view *view);
+
+/*
+ * Puts texts into the cells of a table that are looked up, and waits for each as long as an answer takes at
+ * most. `process` may be NULL.
+ */
+void lookups_fill(struct lookup_process *process, struct lookup_cache *cache, struct table *table);
+
+#endif

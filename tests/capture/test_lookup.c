@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Looking up command lines and where threads sleep, in a process that may hang. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/clock.h"
+#include "capture/lookup/lookup_process.h"
+
+/* However loaded the machine is. */
+#define PATIENCE_NS (60 * NS_PER_S)
+
+static char directory[] = "/tmp/ctop-lookup-XXXXXX";
+
+/* Start time of a process, field 22 of stat; its name has no blank here. */
+static uint64_t start_of(uint32_t pid)
+{
+	unsigned long long start = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file,
+				"%*u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+				"%*s %*s %llu",
+				&start),
+			 1);
+	fclose(file);
+	return start;
+}
+
+static struct lookup_answer ask(struct lookup_process *process, struct lookup_request request)
+{
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	struct lookup_answer answer;
+
+	assert_true(lookup_process_ask(process, &request));
+	while (!lookup_process_receive(process, &answer)) {
+		struct pollfd wait = {.fd = lookup_process_descriptor(process), .events = POLLIN};
+
+		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
+		assert_false(lookup_process_is_gone(process));
+		poll(&wait, 1, 100);
+	}
+	assert_int_equal(answer.request.tgid, request.tgid);
+	return answer;
+}
+
+static struct lookup_request command_of(uint32_t pid, uint64_t start_time)
+{
+	return (struct lookup_request){
+		.kind = LOOKUP_COMMAND, .tgid = pid, .tid = pid, .start_time = start_time};
+}
+
+static struct lookup_process *start(const char *proc_root)
+{
+	struct lookup_process *process;
+	struct error error;
+
+	assert_int_equal(lookup_process_start(proc_root, &process, &error), 0);
+	return process;
+}
+
+/* A process that sleeps, under a name in its arguments that no terminal should get. */
+static uint32_t start_sleeper(void)
+{
+	const pid_t pid = fork();
+	char path[64], text[64];
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		execl("/bin/sleep", "slee\033[2Jp\n", "600", NULL);
+		_exit(127);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	for (*text = '\0'; strcmp(text, "sleep\n") != 0;) {
+		FILE *file = fopen(path, "r");
+
+		assert_non_null(file);
+		assert_non_null(fgets(text, sizeof(text), file));
+		fclose(file);
+		usleep(1000);
+	}
+	return (uint32_t)pid;
+}
+
+static void end_sleeper(uint32_t pid)
+{
+	kill((pid_t)pid, SIGKILL);
+	waitpid((pid_t)pid, NULL, 0);
+}
+
+/* What is asked of another process than the one that has the number now is not answered with its text. */
+static void test_command(void **state)
+{
+	struct lookup_process *process = start(NULL);
+	const uint32_t pid = start_sleeper();
+	const uint64_t start_time = start_of(pid);
+	struct lookup_answer answer = ask(process, command_of(pid, start_time));
+
+	(void)state;
+	assert_int_equal(answer.reason, REASON_READ);
+	assert_string_equal(answer.text, "slee\xef\xbf\xbd[2Jp\xef\xbf\xbd 600");
+	assert_int_equal(answer.length, strlen(answer.text));
+	answer = ask(process, command_of(pid, start_time + 1));
+	assert_int_equal(answer.reason, REASON_ENDED);
+	assert_int_equal(answer.length, 0);
+	kill((pid_t)pid, SIGKILL);
+	waitid(P_PID, pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
+	answer = ask(process, command_of(pid, start_time));
+	assert_string_equal(answer.text, "[sleep] <defunct>");
+	end_sleeper(pid);
+	assert_int_equal(ask(process, command_of(pid, start_time)).reason, REASON_ENDED);
+	lookup_process_stop(process);
+}
+
+/* The function that a thread sleeps in, by wchan or, where that may not be known, why not. */
+static void test_sleep(void **state)
+{
+	struct lookup_process *process = start(NULL);
+	const uint32_t pid = start_sleeper();
+	const struct lookup_request request = {
+		.kind = LOOKUP_SLEEP, .tgid = pid, .tid = pid, .start_time = start_of(pid)};
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	struct lookup_answer answer;
+
+	(void)state;
+	/* it takes a moment until it sleeps where it is going to stay */
+	do {
+		answer = ask(process, request);
+	} while (answer.reason == REASON_READ && strstr(answer.text, "nanosleep") == NULL &&
+		 clock_ns(CLOCK_MONOTONIC) < deadline);
+	if (answer.reason == REASON_READ)
+		assert_non_null(strstr(answer.text, "nanosleep"));
+	else
+		assert_int_equal(answer.reason, REASON_NOT_PERMITTED);
+	if (answer.reason == REASON_READ && answer.detail_reason == REASON_READ)
+		assert_non_null(strchr(answer.text, '\n'));
+	end_sleeper(pid);
+	lookup_process_stop(process);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Who does not answer is given up, in a process that is killed for it; the next one is answered. */
+static void test_deadline(void **state)
+{
+	static const char facts[] = "7 (odd) name) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 555 0 0\n";
+	struct lookup_process *process;
+	struct lookup_answer answer;
+	char path[128];
+	uint64_t begun;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	for (int pid = 7; pid <= 8; pid++) {
+		snprintf(path, sizeof(path), "%s/%d", directory, pid);
+		assert_int_equal(mkdir(path, 0700), 0);
+		snprintf(path, sizeof(path), "%d/stat", pid);
+		write_file(path, facts);
+	}
+	/* nobody ever opens the other end */
+	snprintf(path, sizeof(path), "%s/7/cmdline", directory);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	write_file("8/cmdline", "");
+	process = start(directory);
+	for (int turn = 0; turn < 12; turn++) {
+		begun = clock_ns(CLOCK_MONOTONIC);
+		answer = ask(process, command_of(7, 555));
+		assert_int_equal(answer.reason, REASON_NOT_READ);
+		assert_true(clock_ns(CLOCK_MONOTONIC) - begun >= LOOKUP_DEADLINE_NS);
+	}
+	answer = ask(process, command_of(8, 555));
+	assert_int_equal(answer.reason, REASON_READ);
+	assert_string_equal(answer.text, "[odd) name]");
+	assert_int_equal(ask(process, command_of(9, 555)).reason, REASON_ENDED);
+	lookup_process_stop(process);
+	unlink(path);
+	snprintf(path, sizeof(path), "rm -rf %s", directory);
+	assert_int_equal(system(path), 0);
+}
+
+/* What is remembered: asked once, again when it is old, and who did not answer much later. */
+static void test_cache(void **state)
+{
+	struct lookup_cache cache = {0};
+	struct lookup_answer answer = {.request = command_of(1, 2), .length = 4, .text = "text"};
+	struct lookup_entry *entry = lookup_cache_entry(&cache, &answer.request, NS_PER_S);
+
+	(void)state;
+	assert_true(lookup_is_due(entry, NS_PER_S));
+	entry->asked_ns = NS_PER_S;
+	assert_false(lookup_is_due(entry, NS_PER_S + 1));
+	lookup_cache_take(&cache, &answer);
+	assert_string_equal(entry->text, "text");
+	assert_false(lookup_is_due(entry, 5 * NS_PER_S));
+	assert_true(lookup_is_due(entry, 12 * NS_PER_S));
+	/* another process of that number is another entry */
+	answer.request.start_time = 3;
+	assert_null(lookup_cache_entry(&cache, &answer.request, NS_PER_S)->text);
+	answer.reason = REASON_NOT_READ;
+	lookup_cache_take(&cache, &answer);
+	entry = lookup_cache_entry(&cache, &answer.request, NS_PER_S);
+	entry->asked_ns = NS_PER_S;
+	assert_false(lookup_is_due(entry, 12 * NS_PER_S));
+	assert_true(lookup_is_due(entry, 32 * NS_PER_S));
+	/* it does not grow without end */
+	for (uint32_t i = 0; i < 10000; i++) {
+		answer.request.tgid = 100 + i;
+		lookup_cache_entry(&cache, &answer.request, 100 * NS_PER_S + i);
+	}
+	assert_in_range(cache.count, 1, 4096);
+	lookup_cache_release(&cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_cache),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

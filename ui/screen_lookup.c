@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Command lines, and where threads sleep: asked for when a row is drawn, and drawn when they have come. The
+ * screen never waits for them.
+ */
+#include "screen.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "view/column_table.h"
+
+bool screen_lookup_is_possible(const struct ui *ui)
+{
+	return ui->host->request_lookup != NULL;
+}
+
+const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row, enum lookup_kind kind)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const bool of_thread = kind == LOOKUP_SLEEP;
+	const struct lookup_request request = {
+		.kind = kind,
+		.tgid = row->process,
+		.tid = of_thread ? row->tid : row->process,
+		.start_time = of_thread ? row->start_time : row->process_start,
+	};
+	struct lookup_entry *entry;
+
+	if (!screen_lookup_is_possible(ui) || request.tgid == 0 || request.tid == 0)
+		return NULL;
+	entry = lookup_cache_entry(&ui->lookups, &request, now_ns);
+	if (lookup_is_due(entry, now_ns) && ui->host->request_lookup(ui->host->lookup_context, &request))
+		entry->asked_ns = now_ns;
+	return entry;
+}
+
+static void fill_cell(struct ui *ui, const struct table_row *row, enum column column, struct cell *cell)
+{
+	const struct lookup_entry *entry = screen_lookup_of(
+		ui, row, column == COLUMN_WCHAN ? LOOKUP_SLEEP : LOOKUP_COMMAND);
+
+	/* of several processes the cell says how many */
+	if (entry != NULL)
+		lookup_set_cell(entry, &ui->table->arena, cell);
+}
+
+void screen_lookup_fill(struct ui *ui, size_t first, size_t count)
+{
+	struct table *table = ui->table;
+	const size_t end = count < table->row_count - first ? first + count : table->row_count;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const enum column column = (enum column)table->columns[i].column;
+
+		if (column >= COLUMN_COUNT || !column_is_looked_up(column))
+			continue;
+		for (size_t row = first; row < end; row++) {
+			if (table->rows[row].mark != ROW_MARK_GONE)
+				fill_cell(ui, &table->rows[row], column, &table->rows[row].cells[i]);
+		}
+	}
+}
+
+void screen_lookup_take(struct ui *ui)
+{
+	struct lookup_answer answer;
+
+	while (ui->host->receive_lookup(ui->host->lookup_context, &answer))
+		lookup_cache_take(&ui->lookups, &answer);
+}
+
+/* Appends the functions behind the first line of a text, the innermost first. */
+static void append_frames(const char *text, struct buffer *lines)
+{
+	const char *next = strchr(text, '\n');
+
+	while (next != NULL) {
+		const size_t length = strcspn(next + 1, "\n");
+
+		buffer_append_text(lines, "  ");
+		buffer_append(lines, next + 1, length);
+		buffer_append_char(lines, '\n');
+		next = strchr(next + 1, '\n');
+	}
+}
+
+static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
+{
+	const char *text = entry->text;
+
+	if (text == NULL) {
+		buffer_append_format(lines, "In the kernel: %s.\n",
+				     entry->answered ? reasons[entry->reason].words : "being looked up");
+		return;
+	}
+	if (*text == '\0') {
+		buffer_append_text(lines, "In the kernel: it runs, or is about to.\n");
+		return;
+	}
+	buffer_append_text(lines, "In the kernel it sleeps in ");
+	buffer_append(lines, text, strcspn(text, "\n"));
+	buffer_append_char(lines, '\n');
+	if (entry->detail_reason == REASON_NOT_PERMITTED)
+		buffer_append_text(lines,
+				   "  what led there takes CAP_SYS_ADMIN and CAP_SYS_PTRACE (run as root)\n");
+	else if (entry->detail_reason != REASON_READ)
+		buffer_append_format(lines, "  what led there: %s\n", reasons[entry->detail_reason].words);
+	append_frames(text, lines);
+}
+
+void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,
+			   struct buffer *lines)
+{
+	const struct lookup_entry *entry;
+
+	if (column == COLUMN_COMMAND) {
+		entry = screen_lookup_of(ui, row, LOOKUP_COMMAND);
+		if (entry != NULL && entry->text != NULL)
+			buffer_append_format(lines, "%u: %s\n", row->process, entry->text);
+		else if (entry != NULL && entry->answered)
+			buffer_append_format(lines, "Unavailable: %s.\n",
+					     entry->reason == REASON_NOT_READ
+						     ? "the process did not answer in time"
+						     : reasons[entry->reason].words);
+		return;
+	}
+	if (column != COLUMN_WCHAN && column != COLUMN_STUCK && column != COLUMN_WAITING)
+		return;
+	entry = screen_lookup_of(ui, row, LOOKUP_SLEEP);
+	if (entry != NULL)
+		append_sleep(entry, lines);
+}
+
+void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line)
+{
+	const struct lookup_entry *entry = screen_lookup_of(ui, row, LOOKUP_SLEEP);
+	const char *text = entry != NULL ? entry->text : NULL;
+	const char *frames = text != NULL ? strchr(text, '\n') : NULL;
+
+	if (text == NULL || *text == '\0')
+		return;
+	buffer_append_text(line, "in the kernel: ");
+	if (frames == NULL) {
+		buffer_append_text(line, text);
+		if (entry->detail_reason == REASON_NOT_PERMITTED)
+			buffer_append_text(line, "  (what led there takes root)");
+		return;
+	}
+	for (const char *next = frames + 1; *next != '\0';) {
+		const size_t length = strcspn(next, "\n");
+
+		if (next != frames + 1)
+			buffer_append_text(line, " < ");
+		buffer_append(line, next, length);
+		next += length + (next[length] == '\n');
+	}
+}
