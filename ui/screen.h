@@ -347,12 +347,6 @@ void screen_setup_find(struct ui *ui);
 void screen_setup_new(struct ui *ui);
 void screen_setup_write(struct ui *ui);
 
-/* --- screen_evidence.c --- */
-
-/* Adds the evidence of a snapshot to ui->pager, see evidence.h. */
-void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns,
-			 uint64_t ended);
-
 /* --- screen_help.c --- */
 
 /* Adds the help to ui->pager. */

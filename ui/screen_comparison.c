@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 
+#include "ui/page/evidence_page.h"
+
 /* --- entering and leaving --- */
 
 /* The order, metrics and rows that a comparison begins with. */
@@ -225,7 +227,7 @@ static void add_side(struct ui *ui, enum diff_side side)
 	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
 	pager_add_format(&ui->pager, STYLE_STRONG, "%s  %s", side == DIFF_BEFORE ? "BEFORE" : "AFTER",
 			 screen_comparison_side_name(ui, side));
-	screen_evidence_add(ui, compare_side(ui->comparison, side), 0, 0);
+	evidence_page_add(&ui->pager, compare_side(ui->comparison, side), 0, 0);
 }
 
 /* What makes the sides hard to compare, then the evidence of each. */

@@ -6,6 +6,8 @@
 
 #include "view/column_table.h"
 
+#include "ui/page/evidence_page.h"
+
 static struct table *make_table(struct ui *ui)
 {
 	return session_table(screen_session(ui), &ui->view);
@@ -87,8 +89,8 @@ static void draw_note(struct ui *ui, int y)
 
 static void make_evidence(struct ui *ui)
 {
-	screen_evidence_add(ui, session_now(ui->session), session_interval_ns(ui->session),
-			    session_ended_count(ui->session));
+	evidence_page_add(&ui->pager, session_now(ui->session), session_interval_ns(ui->session),
+			  session_ended_count(ui->session));
 }
 
 static const char *why_empty(const struct ui *ui)

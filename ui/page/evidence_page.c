@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The evidence page: sources, then features, as two tables of text that wrap. */
-#include "screen.h"
+#include "evidence_page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "evidence/evidence.h"
+#include "table/table.h"
 
 enum {
 	COLUMN_GAP = 2,
@@ -242,15 +244,16 @@ static void add_table(struct pager *pager, const struct table *table)
 	free(rows);
 }
 
-void screen_evidence_add(struct ui *ui, const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended)
+void evidence_page_add(struct pager *pager, const struct snapshot *snapshot, uint64_t interval_ns,
+		       uint64_t ended)
 {
 	struct table *table = evidence_table(snapshot);
 	struct buffer lines = {0};
 
-	add_table(&ui->pager, table);
+	add_table(pager, table);
 	table_release(table);
-	pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
+	pager_add_format(pager, STYLE_NORMAL, "%s", "");
 	evidence_append_lines(snapshot, interval_ns, ended, &lines);
-	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
+	pager_add_lines(pager, STYLE_NORMAL, lines.data, lines.length);
 	buffer_release(&lines);
 }
