@@ -58,7 +58,7 @@ static const struct bad_case show_cases[] = {
 	{{"show", "--nonsense", "@good"}, USAGE, {"--nonsense"}, 0},
 	{{"show", "@good", "@good"}, USAGE, {"good"}, 0},
 	{{"show", "@good", "--format", "xml"}, USAGE, {"xml", "tsv", "json"}, 0},
-	{{"show", "@good", "-g", "proces"}, USAGE, {"proces", "process"}, 0},
+	{{"show", "@good", "-g", "prozess"}, USAGE, {"prozess", "process"}, 0},
 	{{"show", "@good", "--long", "-g", "all"}, USAGE, {"all"}, 0},
 	{{"show", "@good", "--metrics", "run_time"}, USAGE, {"run_time", "run_time_ns"}, 0},
 	{{"show", "@good", "--sections", "primry"}, USAGE, {"primry", "primary"}, 0},

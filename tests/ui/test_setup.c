@@ -143,9 +143,11 @@ static void toggle(struct pty_screen *pty, const char *column, bool chosen)
 /* How many columns the tab has by the title of the page. */
 static int columns_chosen(struct pty_screen *pty)
 {
+	const char *digits;
 	int column;
-	const char *digits = pty_row(pty, pty_find(pty, " columns, ", &column));
 
+	pty_wait_text(pty, " columns, ");
+	digits = pty_row(pty, pty_find(pty, " columns, ", &column));
 	digits = strstr(digits, " columns, ");
 	while (digits[-1] >= '0' && digits[-1] <= '9')
 		digits--;

@@ -70,6 +70,9 @@ static int read_text(const char *path, struct stat *ret_status, struct buffer *t
 	buffer_append_text(text, reason != NULL     ? reason
 				 : result == -EFBIG ? "it is too large"
 						    : strerror(-result));
+	/* in a directory that may not be searched, as another user's home, nobody knows of a file */
+	if (result == -EACCES && stat(path, ret_status) < 0 && errno == EACCES)
+		return -ENOENT;
 	return reason != NULL ? -EPERM : result;
 }
 
