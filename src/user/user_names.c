@@ -82,7 +82,7 @@ typedef void line_taker(void *context, uint32_t uid, const char *name, size_t le
 
 static void take_lines(const struct buffer *text, line_taker *take, void *context)
 {
-	const char *line = text->data, *end = line + text->length;
+	const char *line = text->data, *const end = text->length != 0 ? line + text->length : line;
 
 	while (line != NULL && line < end) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
