@@ -264,9 +264,9 @@ static void change_interval(struct ui *ui)
 
 /* --- the screen itself --- */
 
-static void toggle_header(struct ui *ui)
+static void next_frame(struct ui *ui)
 {
-	ui->header_hidden = !ui->header_hidden;
+	ui->frame = (ui->frame + 1) % SCREEN_FRAME_COUNT;
 }
 
 static void repaint(struct ui *ui)
@@ -389,7 +389,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_LATENCY] = toggle_latency,
 	[ACTION_LONGER] = change_interval,
 	[ACTION_SHORTER] = change_interval,
-	[ACTION_HEADER] = toggle_header,
+	[ACTION_FRAME] = next_frame,
 	[ACTION_REPAINT] = repaint,
 	[ACTION_SUSPEND] = suspend,
 	[ACTION_QUIT] = quit,

@@ -46,7 +46,7 @@ static int draw_body(struct ui *ui, struct area area)
 void screen_draw(struct ui *ui)
 {
 	struct area area = {.width = draw_screen_width()};
-	int header = draw_screen_height() - ROWS_WANTED, bottom = screen_bottom_lines();
+	int header = draw_screen_height() - ROWS_WANTED, bottom = screen_bottom_lines(ui);
 	int row, cursor;
 
 	draw_begin();
@@ -55,7 +55,7 @@ void screen_draw(struct ui *ui)
 		draw_end(0, 0);
 		return;
 	}
-	if (!ui->header_hidden)
+	if (ui->frame == SCREEN_FRAME_WHOLE)
 		area.y = ui->content->draw_header(ui, header > 1 ? header : 1);
 	area.height = draw_screen_height() - area.y - bottom;
 	row = draw_body(ui, area);

@@ -103,6 +103,14 @@ struct axis_left {
 	enum view_level level;
 };
 
+/* What stands around the rows. */
+enum screen_frame {
+	SCREEN_FRAME_WHOLE,
+	SCREEN_FRAME_HINTS, /* no header */
+	SCREEN_FRAME_ROWS,  /* neither header nor hints */
+	SCREEN_FRAME_COUNT,
+};
+
 struct ui {
 	struct session *session;
 	struct preview_shown preview;
@@ -163,7 +171,7 @@ struct ui {
 	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
 
 	struct header_counts counts;
-	bool header_hidden;
+	enum screen_frame frame;
 	bool suspend;
 	bool quit;
 	char *failure; /* why there will be no round, NULL for none */
@@ -189,7 +197,7 @@ void screen_message(struct ui *ui, enum style style, const char *format, ...)
 void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text);
 
 /* How many lines there are. */
-int screen_bottom_lines(void);
+int screen_bottom_lines(const struct ui *ui);
 
 /* Draws prompt, message and hints; returns the cell of the prompt's cursor. */
 int screen_bottom_draw(struct ui *ui);

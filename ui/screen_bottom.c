@@ -166,18 +166,24 @@ static void draw_others(const struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-int screen_bottom_lines(void)
+/* Prompts, menus and pages say which keys leave them even where the list is to have all lines. */
+static bool has_hints(const struct ui *ui)
 {
-	return draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT ? 2 : 1;
+	return ui->frame != SCREEN_FRAME_ROWS || (screen_place(ui) & (PLACE_LIST | PLACE_METRICS)) == 0;
+}
+
+int screen_bottom_lines(const struct ui *ui)
+{
+	return draw_screen_height() >= SEPARATE_MESSAGE_HEIGHT && has_hints(ui) ? 2 : 1;
 }
 
 int screen_bottom_draw(struct ui *ui)
 {
-	bool separate = screen_bottom_lines() == 2;
-	int height = draw_screen_height(), y = height - screen_bottom_lines();
+	bool hints = has_hints(ui), separate = screen_bottom_lines(ui) == 2;
+	int height = draw_screen_height(), y = height - screen_bottom_lines(ui);
 	int cursor = 0;
 
-	if (separate || (ui->prompting == NULL && ui->message.length == 0))
+	if (separate || (hints && ui->prompting == NULL && ui->message.length == 0))
 		draw_hints(ui, height - 1);
 	if (ui->prompting != NULL) {
 		cursor = draw_prompt(ui, y);
@@ -186,7 +192,7 @@ int screen_bottom_draw(struct ui *ui)
 			draw_message(ui, y - 1);
 	} else if (ui->message.length != 0) {
 		draw_message(ui, y);
-	} else if (separate && screen_place(ui) == PLACE_LIST) {
+	} else if ((separate || !hints) && screen_place(ui) == PLACE_LIST) {
 		draw_others(ui, y);
 		if (ui->content->draw_note != NULL)
 			ui->content->draw_note(ui, y);

@@ -71,8 +71,18 @@ static void test_header(void **state)
 	pty_wait_text(&pty, "every 2s  rate");
 	pty_type(&pty, "#");
 	pty_wait_no_text(&pty, "fakehost");
+	pty_wait_text(&pty, "? help");
+	pty_type(&pty, "#");
+	pty_wait_no_text(&pty, "? help");
+	pty_wait_no_text(&pty, "fakehost");
+	/* a prompt says how to leave it */
+	pty_type(&pty, "/");
+	pty_wait_text(&pty, "Esc cancel");
+	pty_type(&pty, "\x1b");
+	pty_wait_no_text(&pty, "Esc cancel");
 	pty_type(&pty, "#");
 	pty_wait_text(&pty, "fakehost");
+	pty_wait_text(&pty, "? help");
 	fake_quit(&pty);
 }
 
