@@ -10,6 +10,8 @@
 #include "base/number.h"
 #include "host/host_numbers.h"
 
+#include "ui/page/missing.h"
+
 enum {
 	SEGMENTS_MAX = 24,
 	SEGMENT_BYTES = 160,
@@ -497,74 +499,16 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	    axes[view->grouping.axis].word, names);
 }
 
-/*
- * Whether to name a missing feature: not when it is missing because of another, which is named, nor when this
- * kernel lacks it and there is no remedy, unless others depend on it.
- */
-static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], enum feature feature,
-			    bool scheduler_runs)
+/* What is missing, in as many words as there is room for beside the cost. */
+static void add_missing(struct header_line *line, const struct ui *ui)
 {
-	const struct feature_result *result = &results[feature];
+	struct buffer text = {0};
 
-	if (result->state != FEATURE_STATE_OFF && result->state != FEATURE_STATE_PARTIAL)
-		return false;
-	if (feature == FEATURE_PASSES)
-		return false; /* the cost says how threads were read */
-	if (feature_cause(results, feature) != feature)
-		return false;
-	/* nobody misses it before asking for it, and then its columns say why */
-	if (feature == FEATURE_LATENCY)
-		return false;
-	/* of a scheduler that does not run nobody misses anything */
-	if (feature == FEATURE_SCX && !scheduler_runs)
-		return false;
-	return result->remedy != NULL || result->reason != REASON_NOT_IN_KERNEL ||
-	       feature == FEATURE_TASKSTATS || feature == FEATURE_SCHED_INFO;
-}
-
-/* Names the first `named` features that are missing and counts the others; in few letters when `brief`. */
-static void format_missing(const struct snapshot *now, size_t named, bool brief,
-			   char text[static SEGMENT_BYTES])
-{
-	const struct provenance *provenance = &now->provenance;
-	const bool scheduler_runs = snapshot_sched_ext_runs(now);
-	size_t used = 0, found = 0;
-
-	text[0] = '\0';
-	for (enum feature feature = 0; feature < FEATURE_COUNT; feature++) {
-		if (!is_worth_naming(provenance->features, feature, scheduler_runs) || ++found > named)
-			continue;
-		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used, "%s%s %s", used != 0 ? ", " : "",
-					 features[feature].name,
-					 feature_state_names[provenance->features[feature].state]);
-	}
-	if (found > named)
-		used += (size_t)snprintf(text + used, SEGMENT_BYTES - used,
-					 named == 0 ? "%zu missing"
-					 : brief    ? " +%zu"
-						    : ", %zu more",
-					 found - named);
-	if (found != 0)
-		snprintf(text + used, SEGMENT_BYTES - used, brief ? " (e)" : " (e: why)");
-}
-
-/* Names as many missing features as there is room for beside the cost. */
-static void add_missing(struct header_line *line, const struct snapshot *now)
-{
-	static const struct {
-		size_t named;
-		bool brief;
-	} forms[] = {{3, false}, {2, false}, {1, false}, {1, true}, {0, true}};
-	int room = draw_screen_width() - line_width(line) - COST_CELLS - 2;
-	char text[SEGMENT_BYTES];
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		format_missing(now, forms[i].named, forms[i].brief, text);
-		if ((int)strlen(text) <= room)
-			break;
-	}
-	if (text[0] != '\0')
-		add(line, STYLE_WAIT, "%s", text);
+	missing_append_words(ui->session, &ui->view, draw_screen_width() - line_width(line) - COST_CELLS - 2,
+			     &text);
+	if (text.length != 0)
+		add(line, STYLE_WAIT, "%s", text.data);
+	buffer_release(&text);
 }
 
 /* How threads were read, and how long it took. */
@@ -631,7 +575,7 @@ static void draw_data(struct ui *ui, int y)
 		add(&line, STYLE_MESSAGE, "probe off (J)");
 	add_latency(&line, ui);
 	if (now->provenance.present)
-		add_missing(&line, now);
+		add_missing(&line, ui);
 	else
 		add(&line, STYLE_DIM, "by the file's flags (e: what is there)");
 	add_cost(&line, now);

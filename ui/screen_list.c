@@ -9,6 +9,8 @@
 #include "user/user_names.h"
 #include "view/own_tab.h"
 
+#include "ui/page/missing.h"
+
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
 	[AXIS_PROCESS] = "PROCESS",     [AXIS_CGROUP] = "CGROUP", [AXIS_THREAD] = "THREAD",
@@ -175,6 +177,18 @@ static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 				     result->detail != NULL ? result->detail : reasons[result->reason].words);
 }
 
+/* Why the tab has no numbers at all. */
+static void append_why_nothing(const struct ui *ui, struct buffer *path)
+{
+	struct buffer why = {0};
+
+	if (ui->comparison == NULL && missing_is_all(ui->session, &ui->view, &why)) {
+		append_gap(path);
+		buffer_append_format(path, "nothing of this tab can be read here: %s", why.data);
+	}
+	buffer_release(&why);
+}
+
 /* Whether the view was narrowed to a group of that axis, which its name says. */
 static bool has_step(const struct view *view, enum axis axis)
 {
@@ -280,6 +294,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	}
 	if (view->tab == TAB_SCX && session_now(ui->session) != NULL)
 		append_why_no_fields(ui, path);
+	append_why_nothing(ui, path);
 	return path->length != 0;
 }
 

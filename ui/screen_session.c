@@ -7,9 +7,11 @@
 #include "view/column_table.h"
 
 #include "ui/page/evidence_page.h"
+#include "ui/page/missing.h"
 
 static struct table *make_table(struct ui *ui)
 {
+	missing_find_columns(ui->session, &ui->view);
 	return session_table(screen_session(ui), &ui->view);
 }
 
@@ -50,6 +52,8 @@ static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_
 	size_t count = 0;
 
 	all.width = 0;
+	/* one that is left out is refused with the reason */
+	all.left_out = (struct column_set){0};
 	for (size_t i = 0, all_count = view_columns(&all, of_tab); i < all_count; i++) {
 		if (!column_is_looked_up(of_tab[i]))
 			columns[count++] = of_tab[i];
@@ -89,6 +93,15 @@ static void draw_note(struct ui *ui, int y)
 
 static void make_evidence(struct ui *ui)
 {
+	struct buffer columns = {0};
+
+	missing_append_columns(ui->session, &ui->view, &columns);
+	if (columns.length != 0) {
+		pager_add_format(&ui->pager, STYLE_TITLE, "%s", "COLUMNS OF THIS TAB THAT CANNOT BE READ");
+		pager_add_lines(&ui->pager, STYLE_NORMAL, columns.data, columns.length);
+		pager_add_format(&ui->pager, STYLE_NORMAL, "%s", "");
+	}
+	buffer_release(&columns);
 	evidence_page_add(&ui->pager, session_now(ui->session), session_interval_ns(ui->session),
 			  session_ended_count(ui->session));
 }

@@ -15,9 +15,14 @@ void screen_setup_open(struct ui *ui)
 	if (view->columns != NULL)
 		memcpy(columns, view->columns, count * sizeof(columns[0]));
 	else
-		count = column_list_with(view->tab, view->scx_fields,
-					 view->tab == TAB_SCX ? view->scx_field_count : 0, threads, 0, 0,
-					 COLUMN_COUNT, columns);
+		count = column_list_with(
+			view->tab, threads,
+			&(struct column_choice){
+				.fields = view->scx_fields,
+				.field_count = view->tab == TAB_SCX ? view->scx_field_count : 0,
+				.sort = COLUMN_COUNT,
+			},
+			columns);
 	setup_open(&ui->setup, view->tab, threads, columns, count);
 }
 

@@ -141,6 +141,10 @@ void session_explain_member(struct session *session, const struct view *view, co
 bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
 			     struct buffer *words);
 
+/* The same in a word or two, where the header says it: "delays off", "not permitted". */
+void session_append_cause(const struct session *session, const struct view *view, enum column column,
+			  struct buffer *words);
+
 /*
  * The same as a sentence for who asks for an order or a filter by the column: "MWAIT% cannot be read: delay
  * accounting is off; sysctl kernel.task_delayacct=1".

@@ -179,19 +179,25 @@ static struct refusal refusal_of_column(const struct session *session, const str
 	}
 }
 
+/* The feature that is to be remedied, FEATURE_NONE for none. */
+static enum feature cause_of(const struct snapshot *now, struct refusal refusal)
+{
+	/* what this kernel does not have no switch of another feature brings */
+	if (refusal.feature == FEATURE_NONE || refusal.reason == REASON_NOT_IN_KERNEL)
+		return refusal.feature;
+	return feature_cause(now->provenance.features, refusal.feature);
+}
+
 /* "delay accounting is off; sysctl kernel.task_delayacct=1" */
 static void append_words(const struct snapshot *now, struct refusal refusal, struct buffer *words)
 {
 	const struct feature_result *results = now->provenance.features;
-	enum feature cause = refusal.feature;
+	const enum feature cause = cause_of(now, refusal);
 
 	if (cause == FEATURE_NONE) {
 		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
 		return;
 	}
-	/* what this kernel does not have no switch of another feature brings */
-	if (refusal.reason != REASON_NOT_IN_KERNEL)
-		cause = feature_cause(results, cause);
 	if (refusal.reason == REASON_SWITCHED_OFF)
 		buffer_append_format(words, "%s is off", features[cause].words);
 	else
@@ -214,6 +220,22 @@ bool session_why_unavailable(const struct session *session, const struct view *v
 	if (words != NULL)
 		append_words(session->now, refusal, words);
 	return true;
+}
+
+void session_append_cause(const struct session *session, const struct view *view, enum column column,
+			  struct buffer *words)
+{
+	struct refusal refusal;
+	enum feature cause;
+
+	if (!session_why_unavailable(session, view, column, NULL))
+		return;
+	refusal = refusal_of_column(session, view, column);
+	cause = cause_of(session->now, refusal);
+	if (cause == FEATURE_NONE)
+		buffer_append_text(words, snapshot_reason_words(session->now, refusal.reason));
+	else
+		buffer_append_format(words, "%s off", features[cause].name);
 }
 
 bool session_refuse_column(const struct session *session, const struct view *view, enum column column,

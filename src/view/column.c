@@ -562,27 +562,47 @@ static size_t fit(bool threads, int width, int reserved, enum column sort, enum 
 	return count;
 }
 
-size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_count, bool threads, int width,
-			int reserved, enum column sort, enum column columns[COLUMN_TOTAL])
+/* Takes out columns of the tab that are left out, but for the one that the rows are sorted by. */
+static size_t leave_out(const struct column_choice *choice, enum column columns[COLUMN_TOTAL], size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (choice->left_out == NULL || !column_set_has(choice->left_out, columns[i]) ||
+		    (choice->sort != COLUMN_COUNT && column_stands_for(columns[i], choice->sort)))
+			columns[kept++] = columns[i];
+	}
+	return kept;
+}
+
+size_t column_list_with(enum tab tab, bool threads, const struct column_choice *choice,
+			enum column columns[COLUMN_TOTAL])
 {
 	enum tab_rows rows = threads ? TAB_ROWS_THREADS : TAB_ROWS_GROUPS;
+	const enum column sort = choice->sort;
 	size_t count = own_tab_columns(tab, threads, columns);
 	const bool is_own = count != 0 || own_tab_is(tab);
 
-	if (tab == TAB_ALL && !is_own)
-		return join_sort_column(sort, columns, list_all_tab(columns));
+	if (tab == TAB_ALL && !is_own) {
+		count = leave_out(choice, columns, list_all_tab(columns));
+		return join_sort_column(sort, columns, count);
+	}
 	for (size_t i = 0; !is_own && i < TAB_COLUMN_COUNT; i++) {
 		if (tab_columns[i].tab == tab && (tab_columns[i].rows & rows) != 0 &&
-		    (width == 0 || width >= tab_columns[i].from))
+		    (choice->width == 0 || choice->width >= tab_columns[i].from))
 			columns[count++] = tab_columns[i].column;
 	}
-	for (size_t i = 0; !is_own && i < field_count; i++)
-		columns[count++] = column_of_scx(fields[i]);
+	for (size_t i = 0; !is_own && i < choice->field_count; i++)
+		columns[count++] = column_of_scx(choice->fields[i]);
+	if (!is_own)
+		count = leave_out(choice, columns, count);
 	count = join_sort_column(sort, columns, count);
-	return width == 0 ? count : fit(threads, width, reserved, sort, columns, count);
+	return choice->width == 0 || choice->whole
+		       ? count
+		       : fit(threads, choice->width, choice->reserved, sort, columns, count);
 }
 
 size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL])
 {
-	return column_list_with(tab, NULL, 0, threads, width, 0, sort, columns);
+	return column_list_with(tab, threads, &(struct column_choice){.width = width, .sort = sort}, columns);
 }

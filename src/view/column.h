@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "metric/metric.h"
@@ -53,6 +54,21 @@ enum column {
 	COLUMN_SCX = COLUMN_DERIVED + (int)DERIVED_COUNT, /* column of the first field of schedulers */
 	COLUMN_TOTAL = COLUMN_SCX + (int)SCX_FIELD_MAX    /* one behind the last of all */
 };
+
+/* Some of the columns; a zeroed one has none. */
+struct column_set {
+	uint64_t bits[(COLUMN_TOTAL + 63) / 64];
+};
+
+static inline void column_set_add(struct column_set *set, enum column column)
+{
+	set->bits[column / 64] |= UINT64_C(1) << (column % 64);
+}
+
+static inline bool column_set_has(const struct column_set *set, enum column column)
+{
+	return (set->bits[column / 64] >> (column % 64) & 1) != 0;
+}
 
 /* The formulas and lookups of the column table are in column_table.h, for the rooms that make tables. */
 
@@ -113,10 +129,20 @@ int column_refuse(const char *name, struct error *error);
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);
 
-/* The same with columns of their own in the tab behind those of the table, and `reserved` cells beside all of
- * them for others. */
-size_t column_list_with(enum tab tab, const uint16_t fields[], size_t field_count, bool threads, int width,
-			int reserved, enum column sort, enum column columns[COLUMN_TOTAL]);
+/* What else says which columns there are, and how many of them have room. */
+struct column_choice {
+	const uint16_t *fields; /* of schedulers, that the tab has behind the columns of the table */
+	size_t field_count;
+	const struct column_set *left_out; /* columns of the table that do not stand there; NULL for none */
+	int width, reserved; /* cells of the screen (0: room for all), and those that others take of them */
+	bool whole;          /* those too that have no room on a screen of that width */
+	enum column sort;
+};
+
+/* The same by all of it. What the user made of the tab's columns stays, left out or not, and so does the
+ * order. */
+size_t column_list_with(enum tab tab, bool threads, const struct column_choice *choice,
+			enum column columns[COLUMN_TOTAL]);
 
 /* Sources one column needs. */
 source_set column_sources(enum column column);

@@ -338,10 +338,17 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 		reserved += column_width(columns[i]) + 1;
 	if (is_listed(columns, before, sort))
 		sort = COLUMN_COUNT;
-	count = before + column_list_with(view->tab, view->scx_fields,
-					  view->tab == TAB_SCX ? view->scx_field_count : 0,
-					  view->level == VIEW_LEVEL_THREADS, view->width, reserved, sort,
-					  columns + before);
+	count = before +
+		column_list_with(view->tab, view->level == VIEW_LEVEL_THREADS,
+				 &(struct column_choice){
+					 .fields = view->scx_fields,
+					 .field_count = view->tab == TAB_SCX ? view->scx_field_count : 0,
+					 .left_out = &view->left_out,
+					 .width = view->width,
+					 .reserved = reserved,
+					 .sort = sort,
+				 },
+				 columns + before);
 	count = drop_repeated(columns, before, count);
 	return view->shows_identity ? add_texts_behind(view, columns, count) : count;
 }
@@ -363,15 +370,26 @@ static void add_needs(enum column column, source_set *needed, bool *cgroup_recor
 		*needed |= column_sources(COLUMN_STUCK);
 }
 
-void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps)
+static void add_needs_of_columns(const struct view *view, source_set *needed, bool *cgroup_records,
+				 bool *smaps)
 {
 	enum column columns[COLUMN_TOTAL];
 	size_t count = view_columns(view, columns);
 
+	for (size_t i = 0; i < count; i++)
+		add_needs(columns[i], needed, cgroup_records, smaps);
+}
+
+void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps)
+{
+	struct view whole = *view;
+
 	*ret_sources = 0;
 	*ret_cgroup_records = *ret_smaps = false;
-	for (size_t i = 0; i < count; i++)
-		add_needs(columns[i], ret_sources, ret_cgroup_records, ret_smaps);
+	add_needs_of_columns(view, ret_sources, ret_cgroup_records, ret_smaps);
+	/* what was left out is asked for as before: only so is it known whether it can be read now */
+	whole.left_out = (struct column_set){0};
+	add_needs_of_columns(&whole, ret_sources, ret_cgroup_records, ret_smaps);
 	if (!view->sort_by_name)
 		add_needs(view->sort, ret_sources, ret_cgroup_records, ret_smaps);
 	if (view->hide_idle) {
@@ -386,8 +404,11 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 static bool uses(const struct view *view, enum column_operation operation)
 {
 	enum column columns[COLUMN_TOTAL];
-	size_t count = view_columns(view, columns);
+	struct view whole = *view;
+	size_t count;
 
+	whole.left_out = (struct column_set){0};
+	count = view_columns(&whole, columns);
 	for (size_t i = 0; i < count; i++) {
 		if (column_entry(columns[i])->operation == operation)
 			return true;

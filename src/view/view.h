@@ -82,6 +82,9 @@ struct view {
 	int width;      /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	bool shows_identity; /* texts that say who a row is stand beside the tab's columns, where they fit */
 	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
+	/* Columns of the tab that nobody can fill here: their room is that of others. By
+	 * session_find_left_out(). */
+	struct column_set left_out;
 	/* What all rows have in common, so that no column has to say it. */
 	struct {
 		bool process, cgroup, user;

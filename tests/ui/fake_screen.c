@@ -7,7 +7,8 @@
  *   round, base                  the next round, or the full one that was asked for
  *   saved TEXT, message TEXT, error TEXT
  *   failed TEXT                  there will be no round
- *   off FEATURE                  is missing in the rounds to come
+ *   off FEATURE                  is missing in the rounds to come ("delays" is from the start)
+ *   on FEATURE                   is there again
  *   forks NUMBER                 so many threads start, and end, from one round to the next
  *   stuck NUMBER                 so many threads are in D in the rounds to come
  *   stderr TEXT                  a library writes to standard error
@@ -138,8 +139,8 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 		event->kind = UI_EVENT_FAILED;
 		event->message = memory_duplicate(arguments);
 		return true;
-	} else if (strcmp(line, "off") == 0) {
-		fake_session_switch_off(arguments);
+	} else if (strcmp(line, "off") == 0 || strcmp(line, "on") == 0) {
+		fake_session_switch(arguments, strcmp(line, "off") == 0);
 	} else if (strcmp(line, "measured") == 0) {
 		fake_session_measure_latency(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "forks") == 0) {

@@ -62,13 +62,13 @@ void fake_session_take_rows(struct session *session)
 
 static bool switched_off[FEATURE_COUNT] = {[FEATURE_DELAYS] = true};
 
-void fake_session_switch_off(const char *feature)
+void fake_session_switch(const char *feature, bool off)
 {
 	enum feature found = feature_find(feature, strlen(feature));
 
 	if (found == FEATURE_COUNT)
 		abort();
-	switched_off[found] = true;
+	switched_off[found] = off;
 }
 
 static struct latency latency;
@@ -468,6 +468,13 @@ bool session_why_unavailable(const struct session *session, const struct view *v
 	if (words != NULL)
 		buffer_append_text(words, "delay accounting is off; sysctl kernel.task_delayacct=1");
 	return true;
+}
+
+void session_append_cause(const struct session *session, const struct view *view, enum column column,
+			  struct buffer *words)
+{
+	if (session_why_unavailable(session, view, column, NULL))
+		buffer_append_text(words, "delays off");
 }
 
 bool session_refuse_column(const struct session *session, const struct view *view, enum column column,

@@ -16,8 +16,8 @@ void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t 
 /* The rows added since the last round are those of the newest one, which must be added next. */
 void fake_session_take_rows(struct session *session);
 
-/* Switches one more feature off in snapshots to come, by its name; aborts when there is none. */
-void fake_session_switch_off(const char *feature);
+/* Switches a feature off, or on again, in snapshots to come, by its name; aborts when there is none. */
+void fake_session_switch(const char *feature, bool off);
 
 /* So many threads start and end between two snapshots to come, and so many are stuck in D in each. */
 void fake_session_fork(uint64_t per_round);

@@ -84,6 +84,8 @@ static void test_odd_names(void **state)
 
 	(void)state;
 	fake_start(&pty, NULL, NULL);
+	/* with as many columns as leave names few cells */
+	pty_command(&pty, "on delays");
 	pty_command(&pty, "row . 2 900.1 plain");
 	pty_command(&pty, "row . 2 800.2 \\xe6\\xbc\\xa2\\xe5\\xad\\x97wide");
 	pty_command(&pty, "row . 2 700.3 e\\xcc\\x81combining");

@@ -67,7 +67,7 @@ static void test_header(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_wait_text(&pty, "cpu 38% of 8  runnable 5  blocked 4  psi cpu 12 mem 0 io 0");
-	pty_wait_text(&pty, "delays off (e: why)");
+	pty_wait_text(&pty, "no BLKIO% MWAIT% (e)  read in 6.0ms");
 	pty_wait_text(&pty, "every 2s  rate");
 	pty_type(&pty, "#");
 	pty_wait_no_text(&pty, "fakehost");
@@ -151,6 +151,8 @@ static void test_header_names_the_cause(void **state)
 
 	(void)state;
 	fake_start(&pty, NULL, NULL);
+	/* a tab with all of its columns */
+	pty_type(&pty, "3");
 	pty_command(&pty, "off taskstats");
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "{N}  taskstats off (e: why)  read in 6.0ms");
@@ -159,7 +161,55 @@ static void test_header_names_the_cause(void **state)
 	pty_command(&pty, "off others_memory");
 	pty_command(&pty, "off cgroup2");
 	fake_round(&pty, rows);
-	pty_wait_text(&pty, "{N}  taskstats off +3 (e)  read in 6.0ms");
+	pty_wait_text(&pty, "{N}  taskstats off, 3 more (e)  read in 6.0ms");
+	fake_quit(&pty);
+}
+
+/* Columns that nobody can fill leave, and the header says so; what the user chose stays. */
+static void test_columns_that_cannot_be_read(void **state)
+{
+	static const struct pty_options wide = {.rows = 24, .columns = 120};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, &wide);
+	pty_wait_text(&pty, "no BLKIO% MWAIT%: delays off (e: why)");
+	pty_wait_text(&pty, "RUNQ%  STUCK");
+	/* what left can still be found, and says why it left */
+	pty_type(&pty, "e");
+	pty_wait_text(&pty, "BLKIO% MWAIT%: delay accounting is off; sysctl kernel.task_delayacct=1");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "RUNQ%  STUCK");
+	pty_type(&pty, "W");
+	pty_wait_text(&pty, "MWAIT% cannot be read: delay accounting is off");
+	/* the page of columns has all of the tab, and what is chosen there stays */
+	pty_type(&pty, "C");
+	pty_wait_text(&pty, "apply");
+	pty_type(&pty, "/BLKIO\r>\r");
+	pty_wait_text(&pty, "RUNQ%  MWAIT%  BLKIO%  STUCK");
+	pty_wait_text(&pty, "delays off (e: why)");
+	assert_int_equal(pty_find(&pty, "no BLKIO%", NULL), -1);
+	fake_quit(&pty);
+}
+
+/* A column leaves as long as its source is missing, not longer, and not before anything was read. */
+static void test_columns_come_back(void **state)
+{
+	static const char rows[] = "alpha 1,beta 2";
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_wait_text(&pty, "BLKIO%");
+	fake_round(&pty, rows);
+	pty_wait_no_text(&pty, "BLKIO%  ");
+	pty_command(&pty, "on delays");
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "RUNQ%  BLKIO%  MWAIT%");
+	assert_int_equal(pty_find(&pty, "no BLKIO%", NULL), -1);
+	pty_command(&pty, "off delays");
+	fake_round(&pty, rows);
+	pty_wait_no_text(&pty, "BLKIO%  ");
 	fake_quit(&pty);
 }
 
@@ -687,6 +737,8 @@ int main(void)
 		cmocka_unit_test(test_header_of_stuck_threads),
 		cmocka_unit_test(test_header_of_turnover),
 		cmocka_unit_test(test_header_names_the_cause),
+		cmocka_unit_test(test_columns_that_cannot_be_read),
+		cmocka_unit_test(test_columns_come_back),
 		cmocka_unit_test(test_cgroup_tab_hint),
 		cmocka_unit_test(test_cursor_stays_on_its_row),
 		cmocka_unit_test(test_untouched_cursor_stays_in_sight),

@@ -59,9 +59,9 @@ static void test_tabs(void **state)
 	assert_titles(TAB_IO, false, 80, none, "THR READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO%");
 	assert_titles(TAB_IO, true, 0, none,
 		      "READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s BLKIO% CANC/s DISK IOWT% AVGIO BLOCK%");
-	assert_titles(TAB_MEMORY, false, 80, none, "THR RSS RSS/s MINF/s MAJF/s PEAK SWPIN% THRASH%");
+	assert_titles(TAB_MEMORY, false, 80, none, "THR RSS RSS/s PSS SWAP PEAK MINF/s MAJF/s SWPIN%");
 	assert_titles(TAB_MEMORY, true, 0, none,
-		      "RSS RSS/s MINF/s MAJF/s PEAK SWPIN% THRASH% PSS SWAP RECLAIM% COMPACT% COW% PEAKVM");
+		      "RSS RSS/s PSS SWAP PEAK MINF/s MAJF/s SWPIN% THRASH% RECLAIM% COMPACT% COW% PEAKVM");
 	assert_titles(TAB_HEAP, false, 80, none, "THR PROCS SEEN ALLOC/s FREED/s NET/s LIVE TOTAL");
 	assert_titles(TAB_HEAP, true, 0, none, "ALLOC/s FREED/s NET/s LIVE TOTAL LAYOUT");
 	assert_titles(TAB_CGROUP, false, 80, none, "THR CGCPU% CPULIM THROT% THROT/s MEM MEMMAX PIDS OOM");
@@ -333,6 +333,43 @@ static void test_needs(void **state)
 	assert_true(needed & source_bit(SOURCE_HIWATER));
 }
 
+/* Columns that are left out give their room to others, but what they are read from is still asked for. */
+static void test_left_out(void **state)
+{
+	enum column columns[COLUMN_TOTAL];
+	bool cgroup_records, smaps;
+	source_set needed;
+	struct view view;
+	size_t count;
+
+	(void)state;
+	view_initialise(&view);
+	view.tab = TAB_MEMORY;
+	view.sort = COLUMN_RSS;
+	view.width = 60;
+	assert_true(view_shows(&view, COLUMN_PSS));
+	assert_false(view_shows(&view, COLUMN_MAJF));
+	column_set_add(&view.left_out, COLUMN_PSS);
+	column_set_add(&view.left_out, COLUMN_SWAPPED);
+	assert_false(view_shows(&view, COLUMN_PSS) || view_shows(&view, COLUMN_SWAPPED));
+	assert_true(view_shows(&view, COLUMN_MAJF));
+	view_needs(&view, &needed, &cgroup_records, &smaps);
+	assert_true(smaps);
+	assert_true(needed & source_bit(SOURCE_STAT));
+	/* what the rows are sorted by stays, and what the user chose */
+	view.sort = COLUMN_PSS;
+	assert_true(view_shows(&view, COLUMN_PSS));
+	assert_false(view_shows(&view, COLUMN_SWAPPED));
+	view.columns = (const enum column[]){COLUMN_THR, COLUMN_SWAPPED};
+	view.column_count = 2;
+	assert_true(view_shows(&view, COLUMN_SWAPPED));
+	count = column_list_with(TAB_MEMORY, false,
+				 &(struct column_choice){.width = 60, .whole = true, .sort = COLUMN_COUNT},
+				 columns);
+	assert_true(count > 8);
+	view_release(&view);
+}
+
 /* A filter may compare more often than there are columns. */
 static void test_needs_of_long_filter(void **state)
 {
@@ -524,21 +561,14 @@ static void test_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tabs),
-		cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_identity_columns),
-		cmocka_unit_test(test_all_tab),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_needs_of_long_filter),
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_close),
-		cmocka_unit_test(test_refuse),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_scheduler),
-		cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_tabs),      cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_widths),    cmocka_unit_test(test_identity_columns),
+		cmocka_unit_test(test_all_tab),   cmocka_unit_test(test_table),
+		cmocka_unit_test(test_find),      cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_left_out),  cmocka_unit_test(test_needs_of_long_filter),
+		cmocka_unit_test(test_open),      cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refuse),    cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_scheduler), cmocka_unit_test(test_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
