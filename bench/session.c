@@ -2,7 +2,8 @@
 /*
  * What a round costs between the capture and the screen: CPU time of taking it up (which thread is which,
  * what ended) and of making a table of it, for generated rounds of which a part of the threads moved and some
- * came and went. The same rounds are taken up once as if the capture had not said which threads moved.
+ * came and went. The same rounds are taken up once as if the capture had not said which threads moved, and
+ * once with the course of numbers kept, as a screen does.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -185,13 +186,15 @@ static void look(struct session *session, const struct looking *looking)
 
 /* As each look follows another one of the same view, the first two rounds are left out. */
 static void measure(size_t threads, size_t runs, const struct activity *activity, bool say_moved,
-		    struct times *times)
+		    bool keep_courses, struct times *times)
 {
 	for (size_t i = 0; i < LOOKINGS; i++) {
 		struct session *session = session_create();
 		const size_t bytes_before = live_bytes();
 		struct snapshot *before = first_round(threads, activity);
 
+		if (keep_courses)
+			session_keep_courses(session, COLUMN_COUNT);
 		session_add_round(session, snapshot_reference(before));
 		for (size_t round = 0; round < runs + 2; round++) {
 			struct snapshot *snapshot = next_round(before, round, activity, say_moved);
@@ -217,16 +220,19 @@ static void measure(size_t threads, size_t runs, const struct activity *activity
 
 static void report(size_t threads, size_t runs, const struct activity *activity)
 {
-	static struct times known, unknown;
+	static struct times known, unknown, courses;
 
-	measure(threads, runs, activity, true, &known);
-	measure(threads, runs, activity, false, &unknown);
-	printf("\n%zu threads, %s\n%-20s %12s %12s\n", threads, activity->words, "CPU ms", "moved known",
-	       "not known");
+	measure(threads, runs, activity, true, false, &known);
+	measure(threads, runs, activity, false, false, &unknown);
+	measure(threads, runs, activity, true, true, &courses);
+	printf("\n%zu threads, %s\n%-20s %12s %12s %12s\n", threads, activity->words, "CPU ms", "moved known",
+	       "not known", "and courses");
 	for (size_t i = 0; i <= LOOKINGS; i++)
-		printf("%-20s %12.3f %12.3f\n", i == 0 ? "taking up" : lookings[i - 1].words,
-		       median(known.values[i], runs), median(unknown.values[i], runs));
-	printf("%-20s %12zu %12zu\n", "bytes a thread", known.bytes / threads, unknown.bytes / threads);
+		printf("%-20s %12.3f %12.3f %12.3f\n", i == 0 ? "taking up" : lookings[i - 1].words,
+		       median(known.values[i], runs), median(unknown.values[i], runs),
+		       median(courses.values[i], runs));
+	printf("%-20s %12zu %12zu %12zu\n", "bytes a thread", known.bytes / threads, unknown.bytes / threads,
+	       courses.bytes / threads);
 }
 
 int main(int argc, char **argv)

@@ -262,6 +262,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (options->file_name != NULL)
 		ui.view.mode = VIEW_MODE_TOTAL;
 	terminal_take_size();
+	session_keep_courses(session, COLUMN_COUNT);
 	if (options->before != NULL)
 		screen_comparison_begin(&ui);
 	(void)navigate_follow_scheduler(&ui);

@@ -44,6 +44,7 @@ void session_release(struct session *session)
 	forget_groupings(session);
 	pattern_memory_release(&session->patterns);
 	history_release(&session->history);
+	courses_release(&session->courses);
 	ended_clear(&session->ended);
 	latency_spans_release(&session->latency);
 	ended_clear(&session->ended_lately);
@@ -323,6 +324,9 @@ static void keep_scheduler(struct session *session)
 		return;
 	else
 		session->scheduler = NULL;
+	/* a column that is a field of one is another field of the next */
+	if (session->scheduler != last)
+		courses_forget_columns(&session->courses, COLUMN_SCX, COLUMN_TOTAL);
 	scx_scheduler_release(last);
 }
 
@@ -333,6 +337,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 
 	forget_groupings(session);
 	session->rounds++;
+	courses_add_round(&session->courses, snapshot->captured_at_unix_ns, snapshot->provenance.boottime_ns);
 	if (session->is_file)
 		latency_spans_set_file(&session->latency, snapshot);
 	else

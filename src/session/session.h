@@ -12,6 +12,8 @@
 #include "table/table.h"
 #include "view/view.h"
 
+#include "course.h"
+
 /*
  * What a screen or `-b` looks at: the newest round, the one before it, the base, and what ended threads did;
  * or one file (then only VIEW_MODE_TOTAL has numbers). Deltas are per thread, matched by (tid, start time),
@@ -43,6 +45,21 @@ void session_set_base(struct session *session);
 const struct snapshot *session_now(const struct session *session);
 const struct snapshot *session_previous(const struct session *session);
 const struct snapshot *session_base(const struct session *session);
+
+/*
+ * From now on the numbers of each round are kept for session_course(): of the rows of the views whose tables
+ * are made, in their columns and some that matter anywhere; of threads, of which there are many, only in the
+ * column that the rows are sorted by. `wanted` is kept besides, if it is not COLUMN_COUNT. Nothing is kept of
+ * a file.
+ */
+void session_keep_courses(struct session *session, enum column wanted);
+
+/*
+ * The course of a row of a view's table in a column over the last `limit` rounds, as rates where it changes
+ * over time, oldest round first, see course.h. Returns how many rounds there are, at most COURSE_ROUNDS.
+ */
+size_t session_course(const struct session *session, const struct view *view, const char *key,
+		      size_t key_length, enum column column, struct course_point points[], size_t limit);
 
 /* Rounds added so far. */
 uint64_t session_round_count(const struct session *session);

@@ -42,6 +42,9 @@ struct session {
 	struct ended ended;        /* since the base */
 	struct ended ended_lately; /* since the round before */
 	struct history history;
+	bool keeps_courses;
+	enum column wanted_course; /* kept besides, or COLUMN_COUNT */
+	struct courses courses;
 	struct latency_spans latency;
 	struct scx_scheduler *scheduler; /* a reference: see session_scheduler() */
 };
@@ -63,6 +66,27 @@ struct span session_span(const struct session *session, enum view_mode mode);
 
 /* Columns of fields are from now on as the scheduler's are: another snapshot may have described others. */
 void session_describe_fields(const struct session *session);
+
+/* --- session_course.c --- */
+
+/* What notes the numbers of a round. */
+struct course_source {
+	const struct shown *shown;
+	const struct table *table; /* for its columns */
+	enum column sort;          /* COLUMN_COUNT: by name */
+	/* The values of a column as rates. */
+	const struct column_values *(*values_of)(void *context, enum column column);
+	void *context;
+};
+
+/* Whether there is something to note of a view in the newest round; `shown` and `values_of` are not needed.
+ */
+bool session_lacks_courses(struct session *session, const struct view *view,
+			   const struct course_source *source);
+
+/* Notes what the rows of a view have in the newest round, where that is not done yet. */
+void session_note_courses(struct session *session, const struct view *view,
+			  const struct course_source *source);
 
 /* --- session_shown.c --- */
 

@@ -398,6 +398,40 @@ static void release_work(struct table_work *work)
 	shown_release(&work->shown);
 }
 
+/* The values of a column in the mode of courses. */
+static const struct column_values *rates_of(void *context, enum column column)
+{
+	return values_of(context, column, VIEW_MODE_RATE);
+}
+
+/* Keeps the numbers of this round for the courses of the rows. */
+static void note_courses(struct table_work *work)
+{
+	struct table_work rates = {.session = work->session, .sort = work->sort};
+	struct view view = *work->view;
+	struct course_source source = {
+		.shown = &work->shown,
+		.table = work->table,
+		.sort = work->sort,
+		.values_of = rates_of,
+		.context = work,
+	};
+
+	if (!work->session->keeps_courses || !session_lacks_courses(work->session, &view, &source))
+		return;
+	/* rates are counted over another span: other threads stood still in it, and ended */
+	if (view.mode != VIEW_MODE_RATE && view.mode != VIEW_MODE_INTERVAL) {
+		view.mode = VIEW_MODE_RATE;
+		rates.view = &view;
+		session_collect(work->session, &view, NULL, 0, session_ended(work->session, VIEW_MODE_RATE),
+				&rates.shown);
+		source.shown = &rates.shown;
+		source.context = &rates;
+	}
+	session_note_courses(work->session, &view, &source);
+	release_work(&rates);
+}
+
 struct table *session_table(struct session *session, const struct view *view)
 {
 	struct table_work work = {.session = session, .view = view};
@@ -412,6 +446,7 @@ struct table *session_table(struct session *session, const struct view *view)
 		return work.table;
 	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
 	fill_table(&work);
+	note_courses(&work);
 	release_work(&work);
 	return work.table;
 }

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The course of numbers over rounds: zeros, gaps, what is forgotten, and how much room it takes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session_fixture.h"
+
+#include "session/course.h"
+
+#define SECOND 1000000000ull
+
+struct fixture {
+	struct courses courses;
+	struct view view;
+};
+
+static void begin(struct fixture *fixture)
+{
+	memset(fixture, 0, sizeof(*fixture));
+	view_initialise(&fixture->view);
+}
+
+static void end(struct fixture *fixture)
+{
+	courses_release(&fixture->courses);
+	assert_int_equal(fixture->courses.bytes, 0);
+	view_release(&fixture->view);
+}
+
+static void add_round(struct fixture *fixture)
+{
+	const uint64_t round = fixture->courses.round + 1;
+
+	courses_add_round(&fixture->courses, 1000 * SECOND + 2 * round * SECOND, 2 * round * SECOND);
+}
+
+static void note(struct fixture *fixture, const char *key, enum column column, double value)
+{
+	struct course_view *view = courses_view(&fixture->courses, &fixture->view);
+	struct course_column *noted = courses_begin_column(&fixture->courses, view, column);
+	size_t row = courses_row(&fixture->courses, view, key, strlen(key));
+
+	assert_non_null(noted);
+	assert_true(row != SIZE_MAX);
+	courses_note(&fixture->courses, view, noted, row, value);
+}
+
+static size_t points_of(const struct fixture *fixture, const char *key, enum column column,
+			struct course_point points[COURSE_ROUNDS])
+{
+	return courses_points(&fixture->courses, &fixture->view, key, strlen(key), column, points,
+			      COURSE_ROUNDS);
+}
+
+static void test_zeros_gaps_and_values(void **state)
+{
+	static const double values[] = {0, 0, 3.5, NAN, 0, -2};
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	assert_int_equal(points_of(&fixture, "a", COLUMN_CPU, points), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
+		add_round(&fixture);
+		note(&fixture, "a", COLUMN_CPU, values[i]);
+	}
+	assert_int_equal(points_of(&fixture, "a", COLUMN_CPU, points), ARRAY_COUNT(values));
+	for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
+		assert_true(isnan(values[i]) ? isnan(points[i].value) : points[i].value == values[i]);
+		assert_int_equal(points[i].span_ns, i == 0 ? 0 : 2 * SECOND);
+	}
+	assert_int_equal(points[5].unix_ns, 1012 * SECOND);
+	/* of a row or column that nobody noted all are gaps, never zeros */
+	assert_int_equal(points_of(&fixture, "b", COLUMN_CPU, points), ARRAY_COUNT(values));
+	assert_true(isnan(points[0].value) && isnan(points[5].value));
+	points_of(&fixture, "a", COLUMN_RUNQ, points);
+	assert_true(isnan(points[0].value) && isnan(points[5].value));
+	end(&fixture);
+}
+
+static void test_a_column_is_noted_once_a_round(void **state)
+{
+	struct fixture fixture;
+	struct course_view *view;
+
+	(void)state;
+	begin(&fixture);
+	add_round(&fixture);
+	view = courses_view(&fixture.courses, &fixture.view);
+	assert_non_null(courses_begin_column(&fixture.courses, view, COLUMN_CPU));
+	assert_null(courses_begin_column(&fixture.courses, view, COLUMN_CPU));
+	assert_non_null(courses_begin_column(&fixture.courses, view, COLUMN_RUNQ));
+	add_round(&fixture);
+	assert_non_null(courses_begin_column(&fixture.courses, view, COLUMN_CPU));
+	end(&fixture);
+}
+
+/* Only the last rounds are kept; a number that went back to zero long ago takes no room again. */
+static void test_old_rounds_are_forgotten(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+	size_t with_values;
+
+	(void)state;
+	begin(&fixture);
+	for (int i = 0; i < 3 * COURSE_ROUNDS; i++) {
+		add_round(&fixture);
+		note(&fixture, "a", COLUMN_CPU, i);
+	}
+	assert_int_equal(points_of(&fixture, "a", COLUMN_CPU, points), COURSE_ROUNDS);
+	assert_true(points[0].value == 2 * COURSE_ROUNDS);
+	assert_true(points[COURSE_ROUNDS - 1].value == 3 * COURSE_ROUNDS - 1);
+	with_values = fixture.courses.bytes;
+	for (int i = 0; i < COURSE_ROUNDS; i++) {
+		add_round(&fixture);
+		note(&fixture, "a", COLUMN_CPU, 0);
+	}
+	assert_true(fixture.courses.bytes < with_values);
+	points_of(&fixture, "a", COLUMN_CPU, points);
+	for (size_t i = 0; i < COURSE_ROUNDS; i++)
+		assert_true(points[i].value == 0);
+	/* a row that comes back after longer than that has nothing but gaps before */
+	for (int i = 0; i < COURSE_ROUNDS + 5; i++)
+		add_round(&fixture);
+	note(&fixture, "a", COLUMN_CPU, 7);
+	points_of(&fixture, "a", COLUMN_CPU, points);
+	assert_true(points[COURSE_ROUNDS - 1].value == 7);
+	assert_true(isnan(points[0].value) && isnan(points[COURSE_ROUNDS - 2].value));
+	end(&fixture);
+}
+
+/* Each view has its own, also when others are shown in between; the one not shown longest goes. */
+static void test_views(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	add_round(&fixture);
+	note(&fixture, "a", COLUMN_CPU, 1);
+	fixture.view.hide_kernel_threads = true;
+	add_round(&fixture);
+	points_of(&fixture, "a", COLUMN_CPU, points);
+	assert_true(isnan(points[0].value));
+	note(&fixture, "a", COLUMN_CPU, 2);
+	fixture.view.hide_kernel_threads = false;
+	points_of(&fixture, "a", COLUMN_CPU, points);
+	assert_true(points[0].value == 1 && isnan(points[1].value));
+	/* neither mode nor order makes another view */
+	fixture.view.mode = VIEW_MODE_BASE;
+	fixture.view.sort_by_name = true;
+	points_of(&fixture, "a", COLUMN_CPU, points);
+	assert_true(points[0].value == 1);
+	end(&fixture);
+}
+
+/* Rows that come and go in thousands, and rows without end, stay in bounds. */
+static void test_bounds(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+	struct course_view *view;
+	char key[32];
+
+	(void)state;
+	begin(&fixture);
+	for (uint32_t round = 0; round < 100; round++) {
+		struct course_column *column;
+
+		add_round(&fixture);
+		view = courses_view(&fixture.courses, &fixture.view);
+		column = courses_begin_column(&fixture.courses, view, COLUMN_CPU);
+		courses_forget_rows(&fixture.courses, view, 1001);
+		courses_note(&fixture.courses, view, column, courses_row(&fixture.courses, view, "stays", 5),
+			     round);
+		for (uint32_t i = 0; i < 1000; i++) {
+			snprintf(key, sizeof(key), "%u", round * 1000 + i);
+			courses_note(&fixture.courses, view, column,
+				     courses_row(&fixture.courses, view, key, strlen(key)), 1);
+		}
+		assert_true(view->row_count <= 4 * 1001 + 4 * 1024 + 1001);
+		assert_true(fixture.courses.bytes <= COURSE_BYTES_MAX);
+	}
+	points_of(&fixture, "stays", COLUMN_CPU, points);
+	for (size_t i = 0; i < 100; i++)
+		assert_true(points[i].value == (double)i);
+	/* more rows than there is room for: the first ones have a course, the others none */
+	add_round(&fixture);
+	view = courses_view(&fixture.courses, &fixture.view);
+	for (uint32_t i = 0; i < 200000; i++) {
+		struct course_column *column = i == 0 ? courses_begin_column(&fixture.courses, view,
+									     COLUMN_CPU)
+						      : &view->columns[0];
+
+		snprintf(key, sizeof(key), "many %u", i);
+		courses_note(&fixture.courses, view, column,
+			     courses_row(&fixture.courses, view, key, strlen(key)), 1);
+	}
+	assert_true(fixture.courses.bytes <= COURSE_BYTES_MAX);
+	points_of(&fixture, "many 0", COLUMN_CPU, points);
+	assert_true(points[100].value == 1);
+	points_of(&fixture, "many 199999", COLUMN_CPU, points);
+	assert_true(isnan(points[100].value));
+	end(&fixture);
+}
+
+/* Where room is short, what numbers were before they became zero goes first; what is left stays true. */
+static void test_short_of_room(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+	struct course_view *view;
+	char key[32];
+
+	(void)state;
+	begin(&fixture);
+	for (uint32_t round = 0; round < 40; round++) {
+		struct course_column *column;
+
+		add_round(&fixture);
+		view = courses_view(&fixture.courses, &fixture.view);
+		column = courses_begin_column(&fixture.courses, view, COLUMN_CPU);
+		/* each has a number in the first round alone, but for those that come late */
+		for (uint32_t i = 0; i < 40000; i++) {
+			const bool late = i >= 27000;
+
+			if (late && (round < 39 || i >= 35000))
+				continue;
+			snprintf(key, sizeof(key), "%u", i);
+			courses_note(&fixture.courses, view, column,
+				     courses_row(&fixture.courses, view, key, strlen(key)),
+				     round == 0 || late ? 5 : 0);
+		}
+		assert_true(fixture.courses.bytes <= COURSE_BYTES_MAX);
+	}
+	points_of(&fixture, "34999", COLUMN_CPU, points);
+	assert_true(points[39].value == 5);
+	points_of(&fixture, "0", COLUMN_CPU, points);
+	assert_true(isnan(points[0].value));
+	assert_true(points[1].value == 0 && points[39].value == 0);
+	end(&fixture);
+}
+
+/* Fields of another scheduler are not what they were. */
+static void test_forgotten_columns(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	add_round(&fixture);
+	note(&fixture, "a", COLUMN_SCX, 3);
+	note(&fixture, "a", COLUMN_CPU, 4);
+	note(&fixture, "a", (enum column)(COLUMN_SCX + 1), 5);
+	courses_forget_columns(&fixture.courses, COLUMN_SCX, COLUMN_TOTAL);
+	points_of(&fixture, "a", COLUMN_SCX, points);
+	assert_true(isnan(points[0].value));
+	points_of(&fixture, "a", COLUMN_CPU, points);
+	assert_true(points[0].value == 4);
+	end(&fixture);
+}
+
+/* --- of a session --- */
+
+/* Each round the first worker runs 10 % more than the round before, the other one not at all. */
+static struct snapshot *session_round(int round)
+{
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+	const size_t first = fixture_thread(snapshot, 10, 10, "web", "web", 1);
+	const size_t second = fixture_thread(snapshot, 10, 11, "web", "worker", 1);
+
+	fixture_set(snapshot, first, METRIC_RUN_TIME_NS, MS(1000 + 100 * round * (round + 1)));
+	fixture_set(snapshot, first, METRIC_WAIT_TIME_NS, MS(20 * round));
+	fixture_set(snapshot, second, METRIC_RUN_TIME_NS, MS(1000));
+	return snapshot;
+}
+
+static void look(struct session *session, const struct view *view)
+{
+	table_release(session_table(session, view));
+}
+
+static size_t course_of(const struct session *session, const struct view *view, const char *key,
+			enum column column, struct course_point points[COURSE_ROUNDS])
+{
+	return session_course(session, view, key, strlen(key), column, points, COURSE_ROUNDS);
+}
+
+/* Rates are kept of the groups that are looked at, in whatever mode, also of columns that are on no screen.
+ */
+static void test_groups_of_a_session(void **state)
+{
+	static const enum view_mode modes[] = {VIEW_MODE_RATE, VIEW_MODE_BASE, VIEW_MODE_INTERVAL,
+					       VIEW_MODE_TOTAL, VIEW_MODE_RATE};
+	struct course_point points[COURSE_ROUNDS];
+	struct session *session = session_create();
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view_set_tab(&view, TAB_SCHED);
+	for (int round = 0; round < 5; round++) {
+		if (round == 1)
+			session_keep_courses(session, COLUMN_COUNT);
+		session_add_round(session, session_round(round));
+		view.mode = modes[round];
+		look(session, &view);
+		look(session, &view);
+	}
+	assert_int_equal(course_of(session, &view, "web", COLUMN_CPU, points), 5);
+	assert_true(isnan(points[0].value)); /* kept from the second one on */
+	for (int round = 1; round < 5; round++) {
+		assert_true(fabs(points[round].value - 10.0 * round) < 1e-4);
+		assert_int_equal(points[round].span_ns, 2 * SECOND);
+	}
+	course_of(session, &view, "web", COLUMN_RUNQ, points);
+	assert_true(fabs(points[4].value - 1.0) < 1e-4);
+	/* only as many as are asked for, the newest */
+	assert_int_equal(session_course(session, &view, "web", 3, COLUMN_CPU, points, 2), 2);
+	assert_true(fabs(points[1].value - 40.0) < 1e-4);
+	view_release(&view);
+	session_release(session);
+}
+
+/* Of threads only the column is kept that they are sorted by, and the one that is wanted besides. */
+static void test_threads_of_a_session(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct session *session = session_create();
+	struct view view;
+	struct table *table;
+	char key[64];
+
+	(void)state;
+	view_initialise(&view);
+	view.level = VIEW_LEVEL_THREADS;
+	session_keep_courses(session, COLUMN_COUNT);
+	for (int round = 0; round < 4; round++) {
+		if (round == 3)
+			session_keep_courses(session, COLUMN_RUNQ);
+		session_add_round(session, session_round(round));
+		look(session, &view);
+	}
+	table = session_table(session, &view);
+	assert_int_equal(table->rows[0].tid, 10);
+	snprintf(key, sizeof(key), "%s", table->rows[0].key);
+	course_of(session, &view, key, COLUMN_CPU, points);
+	assert_true(fabs(points[3].value - 30.0) < 1e-4);
+	assert_true(fabs(points[1].value - 10.0) < 1e-4);
+	course_of(session, &view, key, COLUMN_RUNQ, points);
+	assert_true(isnan(points[2].value));
+	assert_true(fabs(points[3].value - 1.0) < 1e-4);
+	course_of(session, &view, table->rows[1].key, COLUMN_CPU, points);
+	assert_true(isnan(points[0].value) && points[3].value == 0);
+	table_release(table);
+	view_release(&view);
+	session_release(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_zeros_gaps_and_values),
+		cmocka_unit_test(test_a_column_is_noted_once_a_round),
+		cmocka_unit_test(test_old_rounds_are_forgotten),
+		cmocka_unit_test(test_views),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_short_of_room),
+		cmocka_unit_test(test_forgotten_columns),
+		cmocka_unit_test(test_groups_of_a_session),
+		cmocka_unit_test(test_threads_of_a_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
