@@ -69,7 +69,10 @@ struct content {
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
 	int (*draw_header)(struct ui *ui, int lines); /* at most so many; returns how many it takes */
 	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor; NULL: there is none */
-	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
+	/* The course of a row in a column, see session_course(). NULL: there is none. */
+	size_t (*course)(const struct ui *ui, const char *key, size_t key_length, enum column column,
+			 struct course_point points[], size_t limit);
+	void (*make_evidence)(struct ui *ui); /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
 	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
 	bool (*has_tab)(const struct ui *ui, enum tab tab);      /* whether there is anything on a tab */
@@ -247,6 +250,9 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line);
 
 /* --- screen_list.c: groups and threads --- */
+
+/* Whether what is shown goes on, and its course is kept. */
+bool screen_list_has_courses(const struct ui *ui);
 
 /* Makes the table again: the view or the session changed. */
 void screen_list_refresh(struct ui *ui);

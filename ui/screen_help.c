@@ -2,6 +2,7 @@
 /* The help: columns of this tab, keys, marks and colours, then everything else there is. */
 #include "screen.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "view/own_tab.h"
 
 #include "ui/terminal/key_help.h"
+#include "ui/widget/spark.h"
 
 enum {
 	GAP_CELLS = 2,
@@ -156,6 +158,7 @@ static void write_keys(struct pager *pager, struct entries *entries)
 static void add_marks(struct entries *entries)
 {
 	const struct screen_marks *marks = draw_marks();
+	static char heights[32];
 	const struct {
 		const char *mark, *text;
 	} legend[] = {
@@ -174,7 +177,14 @@ static void add_marks(struct entries *entries)
 		{"+ x", "in a comparison, before a name: in after only, in before only"},
 		{"!", "in a comparison: it has no thread that is on both sides; it was restarted"},
 		{"64>96", "in a comparison: threads before and after"},
+		{heights,
+		 "below LAST: the course of the number that the rows are sorted by, as a rate, round by "
+		 "round; full height is the largest of the row itself (1 at least), the lowest is exactly "
+		 "zero, and a blank is a round without a number"},
 	};
+
+	snprintf(heights, sizeof(heights), "%s%s%s", spark_sign(0), spark_sign(SPARK_HEIGHTS / 2),
+		 spark_sign(SPARK_HEIGHTS - 1));
 
 	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
 		add_entry(entries, legend[i].mark, STYLE_KEY, legend[i].text, NULL);

@@ -10,6 +10,7 @@
 #include "view/own_tab.h"
 
 #include "ui/page/missing.h"
+#include "ui/widget/spark.h"
 
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
@@ -298,6 +299,26 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	return path->length != 0;
 }
 
+bool screen_list_has_courses(const struct ui *ui)
+{
+	return ui->content->course != NULL && ui->host->receive != NULL;
+}
+
+/* What a row had in the column sorted by, for a list. */
+static size_t course_of_row(void *context, const struct table_row *row, double values[], size_t limit)
+{
+	const struct ui *ui = context;
+	struct course_point points[SPARK_CELLS_MAX];
+	const unsigned int column = ui->table->columns[ui->table->sort_column].column;
+	size_t count;
+
+	count = ui->content->course(ui, row->key, row->key_length, (enum column)column, points,
+				    limit < SPARK_CELLS_MAX ? limit : SPARK_CELLS_MAX);
+	for (size_t i = 0; i < count; i++)
+		values[i] = points[i].value;
+	return count;
+}
+
 int screen_list_draw(struct ui *ui, struct area area)
 {
 	struct buffer path = {0};
@@ -321,6 +342,8 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .match = ui->search,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
+					   .course = screen_list_has_courses(ui) ? course_of_row : NULL,
+					   .course_round_ns = ui->settings.interval_ns,
 					   .fill = ui->content->fill,
 					   .context = ui,
 				   });

@@ -91,6 +91,12 @@ static void draw_note(struct ui *ui, int y)
 	buffer_release(&text);
 }
 
+static size_t course(const struct ui *ui, const char *key, size_t key_length, enum column column,
+		     struct course_point points[], size_t limit)
+{
+	return session_course(ui->session, &ui->view, key, key_length, column, points, limit);
+}
+
 static void make_evidence(struct ui *ui)
 {
 	struct buffer columns = {0};
@@ -168,6 +174,7 @@ const struct content content_of_session = {
 	.sort_columns = sort_columns,
 	.draw_header = screen_header_draw,
 	.draw_note = draw_note,
+	.course = course,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,

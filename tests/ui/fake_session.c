@@ -28,6 +28,8 @@ struct session {
 	struct snapshot *now, *previous, *base;
 	uint64_t rounds;
 	struct fake_rows shown, next;
+	struct courses courses;
+	bool keeps_courses;
 };
 
 static void release_rows(struct fake_rows *rows)
@@ -173,6 +175,7 @@ void session_release(struct session *session)
 	snapshot_release(session->base);
 	release_rows(&session->shown);
 	release_rows(&session->next);
+	courses_release(&session->courses);
 	free(session);
 }
 
@@ -184,6 +187,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	if (session->base == NULL)
 		session->base = snapshot_reference(snapshot);
 	session->rounds++;
+	courses_add_round(&session->courses, snapshot->captured_at_unix_ns, snapshot->provenance.boottime_ns);
 }
 
 void session_set_base(struct session *session)
@@ -346,6 +350,34 @@ static int compare_rows(const void *left_pointer, const void *right_pointer)
 	return sorted_view->sort_ascending ? order : -order;
 }
 
+void session_keep_courses(struct session *session, enum column wanted)
+{
+	(void)wanted;
+	session->keeps_courses = true;
+}
+
+/* Of the groups at the top in CPU%, in what the session keeps courses in. */
+static void note_courses(struct session *session, const struct view *view)
+{
+	struct course_view *noted = courses_view(&session->courses, view);
+	struct course_column *column = courses_begin_column(&session->courses, noted, COLUMN_CPU);
+
+	for (size_t i = 0; column != NULL && i < session->shown.count; i++) {
+		const struct fake_row *row = &session->shown.items[i];
+
+		if (row->mark != ROW_MARK_GONE)
+			courses_note(&session->courses, noted, column,
+				     courses_row(&session->courses, noted, row->label, row->label_length),
+				     row->cpu);
+	}
+}
+
+size_t session_course(const struct session *session, const struct view *view, const char *key,
+		      size_t key_length, enum column column, struct course_point points[], size_t limit)
+{
+	return courses_points(&session->courses, view, key, key_length, column, points, limit);
+}
+
 struct table *session_table(struct session *session, const struct view *view)
 {
 	enum column columns[COLUMN_TOTAL];
@@ -379,13 +411,9 @@ struct table *session_table(struct session *session, const struct view *view)
 	if (table->row_count > 0)
 		qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
 	table->row_total = table->row_count;
+	if (session->keeps_courses && view->step_count == 0)
+		note_courses(session, view);
 	return table;
-}
-
-void session_keep_courses(struct session *session, enum column wanted)
-{
-	(void)session;
-	(void)wanted;
 }
 
 struct session_identity session_identify(struct session *session, const struct view *view)

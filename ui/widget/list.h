@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 #include "table/table.h"
@@ -56,6 +57,12 @@ struct list_style {
 	bool thread_ids;        /* TID before the name */
 	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
 	bool ascending;         /* the sort mark is ^ rather than v */
+	/*
+	 * What a row had in the column sorted by over the last rounds, at most `limit`, oldest first and NAN
+	 * for a gap; returns how many. NULL when that is not known.
+	 */
+	size_t (*course)(void *context, const struct table_row *row, double values[], size_t limit);
+	uint64_t course_round_ns; /* how long a round is */
 	/* Makes the cells of rows that are about to be drawn; NULL when all are made. */
 	void (*fill)(void *context, size_t first, size_t count);
 	void *context;

@@ -7,19 +7,24 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "view/column.h"
 #include "table/screen_format.h"
 
 #include "ui/terminal/draw.h"
+#include "spark.h"
 
 enum {
 	NAME_CELLS_MIN = 12,
 	TEXT_CELLS_MIN = 8,
 	NAME_CELLS_STEP = 4,  /* names widen by steps, so that one longer name moves the columns rarely */
 	LIST_FILLERS_MAX = 8, /* columns that take what numbers leave */
-	TID_CELLS = 8,        /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
+	COURSE_CELLS_MIN = 8,
+	COURSE_CELLS_WANTED = 20,
+	COURSE_SHARE = 2, /* of the cells that are left, this part for the course beside texts */
+	TID_CELLS = 8,    /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
 };
 
 /* Where the parts of a list are in one frame. */
@@ -27,9 +32,10 @@ struct layout {
 	struct list *list;
 	const struct list_style *style;
 	int name_x, name_width;
-	int *column_x;      /* by column, -1 where it is not shown */
-	int *column_cells;  /* by column: its width */
-	struct buffer text; /* of the cell being drawn */
+	int *column_x;              /* by column, -1 where it is not shown */
+	int *column_cells;          /* by column: its width */
+	int course_x, course_cells; /* of the course of the column sorted by; 0 cells: it is not shown */
+	struct buffer text;         /* of the cell being drawn */
 };
 
 /* Numbers that have a style of their own from a value on. */
@@ -210,10 +216,33 @@ static int satisfy(const struct claimant claimants[], size_t count, int spare)
 	return spare;
 }
 
+/* Whether there is a course to show: of numbers that the rows are sorted by. */
+static bool has_course(const struct layout *layout)
+{
+	const struct table *table = layout->list->table;
+
+	return layout->style->course != NULL && table->sort_column != SIZE_MAX &&
+	       !table->columns[table->sort_column].left;
+}
+
+/* Lets the course of a number have a part of the cells that are left; returns the others. */
+static int claim_course(struct layout *layout, int spare)
+{
+	int cells = spare / COURSE_SHARE - 1;
+
+	if (!has_course(layout) || layout->course_cells != 0 || spare < COURSE_CELLS_MIN + 1)
+		return spare;
+	if (cells < COURSE_CELLS_MIN)
+		cells = COURSE_CELLS_MIN;
+	layout->course_cells = cells < COURSE_CELLS_WANTED ? cells : COURSE_CELLS_WANTED;
+	return spare - layout->course_cells - 1;
+}
+
 /*
  * Distributes the cells that the numbers leave: names get what they need, as far as the texts behind the
- * numbers still have their least, then these get more, the first of them what nobody wants. Whatever else
- * is to have cells of these claims them here.
+ * numbers still have their least, then these get more, the first of them what nobody wants. The course of the
+ * number that is sorted by comes behind the first text, and before what texts want beyond their least.
+ * Whatever else is to have cells of these claims them here.
  */
 static void distribute(struct layout *layout, int spare)
 {
@@ -242,7 +271,9 @@ static void distribute(struct layout *layout, int spare)
 						       list->widths[column].cells};
 		if (column + 1 == column_count || first == SIZE_MAX)
 			first = column;
+		spare = claim_course(layout, spare);
 	}
+	spare = claim_course(layout, spare);
 	claimants[0].wanted = list->name_width;
 	spare = satisfy(claimants, count, spare);
 	if (first != SIZE_MAX && layout->column_x[column_count - 1] >= 0 &&
@@ -250,15 +281,32 @@ static void distribute(struct layout *layout, int spare)
 		layout->column_cells[column_count - 1] += spare;
 }
 
+/* The last column shown that takes no cells that others leave: the course stands behind it. */
+static size_t last_number(const struct layout *layout)
+{
+	const struct table *table = layout->list->table;
+
+	for (size_t i = table->column_count; i-- > 0;) {
+		if (layout->column_x[i] >= 0 && table->columns[i].fill_order == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
 static void place_columns(struct layout *layout, int x)
 {
 	const struct list *list = layout->list;
+	const size_t last = last_number(layout);
 
 	for (size_t i = 0; i < list->table->column_count; i++) {
 		if (layout->column_x[i] < 0)
 			continue;
 		layout->column_x[i] = x + 1;
 		x += layout->column_cells[i] + 1;
+		if (i == last && layout->course_cells != 0) {
+			layout->course_x = x + 1;
+			x += layout->course_cells + 1;
+		}
 	}
 	for (size_t i = 0; i < list->table->column_count; i++)
 		list->widths[i].drawn = layout->column_x[i] >= 0 ? layout->column_cells[i] : 0;
@@ -321,6 +369,22 @@ static void draw_column(const struct layout *layout, int y, size_t column, enum 
 		draw_right(y, x, width, style, layout->text.data);
 }
 
+/* How much time the course is of: "LAST 40s". */
+static void draw_course_title(struct layout *layout)
+{
+	const struct list_style *style = layout->style;
+	const uint64_t seconds = (style->course_round_ns * (uint64_t)layout->course_cells + NS_PER_S / 2) /
+				 NS_PER_S;
+	const bool is_long = seconds >= 120;
+
+	buffer_clear(&layout->text);
+	buffer_append_text(&layout->text, "LAST ");
+	buffer_append_u64(&layout->text, is_long ? seconds / 60 : seconds);
+	buffer_append_char(&layout->text, is_long ? 'm' : 's');
+	draw_text(style->y, layout->course_x, layout->course_cells, STYLE_TITLE, layout->text.data,
+		  layout->text.length);
+}
+
 static void draw_titles(struct layout *layout)
 {
 	const struct list_style *style = layout->style;
@@ -345,6 +409,8 @@ static void draw_titles(struct layout *layout)
 		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
 		draw_column(layout, style->y, i, title_style(layout, i + 1, sorted));
 	}
+	if (layout->course_cells != 0)
+		draw_course_title(layout);
 }
 
 static double cell_number(const struct cell *cell)
@@ -415,6 +481,19 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 		draw_column(layout, y, column, style);
 }
 
+static void draw_course(const struct layout *layout, int y, const struct table_row *row, bool selected)
+{
+	const struct list_style *style = layout->style;
+	double values[SPARK_CELLS_MAX];
+	const size_t count = style->course(style->context, row, values, (size_t)layout->course_cells);
+
+	spark_draw(y, layout->course_x, layout->course_cells,
+		   selected       ? STYLE_SELECTED
+		   : is_gone(row) ? STYLE_GONE
+				  : STYLE_GRAPH,
+		   values, count);
+}
+
 static void draw_row(struct layout *layout, int y, size_t index)
 {
 	const struct list *list = layout->list;
@@ -441,6 +520,8 @@ static void draw_row(struct layout *layout, int y, size_t index)
 		if (layout->column_x[i] >= 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
+	if (layout->course_cells != 0)
+		draw_course(layout, y, row, selected);
 }
 
 bool list_shows_whole(const struct list *list, size_t column, const char *text, size_t length)
