@@ -177,6 +177,17 @@ static void write_axes(FILE *output)
 	}
 }
 
+static void write_filter_fields(FILE *output)
+{
+	for (size_t i = 0; i < FILTER_FIELD_COUNT; i++) {
+		fprintf(output, ".It Cm %s", filter_fields[i].word);
+		if (filter_fields[i].alias != NULL)
+			fprintf(output, " , %s", filter_fields[i].alias);
+		fprintf(output, "\n.Ql %s = %s :\n", filter_fields[i].word, filter_fields[i].value);
+		write_sentence(output, filter_fields[i].description);
+	}
+}
+
 static void write_commands(FILE *output)
 {
 	for (size_t i = 0; commands[i]; i++) {
@@ -343,6 +354,7 @@ static const struct {
 	{"OPTIONS", write_options},
 	{"SETTINGS", write_settings},
 	{"AXES", write_axes},
+	{"FILTER_FIELDS", write_filter_fields},
 	{"FILE_METRICS", write_file_metrics},
 	{"METRICS", write_metrics},
 	{"DERIVED", write_derived},

@@ -113,7 +113,7 @@ static void open_filter(struct ui *ui)
 {
 	static const struct prompt_use use = {
 		.label = "filter: ",
-		.example = "text, /regex/, !text, or cpu% > 50 and read_bytes >= 1M",
+		.example = "text, /regex/, !text, cpu% > 50, user = root or state = D",
 		.accept = navigate_filter,
 	};
 

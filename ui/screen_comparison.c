@@ -12,6 +12,15 @@
 
 /* --- entering and leaving --- */
 
+/* A filter with numbers is one of rates or amounts of one snapshot. */
+static void drop_numbers(struct filter **filter)
+{
+	if (*filter == NULL || !filter_compares(*filter))
+		return;
+	filter_release(*filter);
+	*filter = NULL;
+}
+
 /* The order, metrics and rows that a comparison begins with. */
 static void reset_view(struct view *view)
 {
@@ -24,15 +33,10 @@ static void reset_view(struct view *view)
 	if (view->tab == TAB_SCX)
 		view_set_tab(view, TAB_OVERVIEW);
 	for (size_t i = 0; i < view->step_count; i++) {
-		filter_release(view->steps[i].filter);
-		view->steps[i].filter = NULL;
+		drop_numbers(&view->steps[i].filter);
 		view->steps[i].focus = COLUMN_COUNT;
 	}
-	/* a filter with numbers is one of rates or amounts of one snapshot */
-	if (view->filter != NULL && filter_column(view->filter, 0) != COLUMN_COUNT) {
-		filter_release(view->filter);
-		view->filter = NULL;
-	}
+	drop_numbers(&view->filter);
 }
 
 static void close_pages(struct ui *ui)

@@ -245,6 +245,13 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 		if (view->steps[i].axis != AXIS_ALL)
 			buffer_append_format(path, "%s ", axes[view->steps[i].axis].word);
 		append_name(path, view->steps[i].label, view->steps[i].label_length);
+		if (filter_narrows(view->steps[i].filter)) {
+			const char *text = filter_text(view->steps[i].filter);
+
+			buffer_append_text(path, " (");
+			append_name(path, text, strlen(text));
+			buffer_append_char(path, ')');
+		}
 		buffer_append_text(path, " > ");
 	}
 	if (view->step_count != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop help columns`. */
+/* `ctop help columns` and `ctop help filter`. */
 #include "describe.h"
 
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cmd/line/help.h"
 #include "view/column.h"
+#include "view/filter.h"
 #include "view/view.h"
 
 enum {
@@ -33,4 +34,56 @@ void describe_columns(struct buffer *buffer)
 	buffer_append_text(buffer,
 			   "\nEvery metric is a column too: 'ctop metrics' lists them, 'ctop metrics NAME' "
 			   "says all of one.\n");
+}
+
+/* What a filter may be, by example. */
+static const struct {
+	const char *example, *words;
+} filter_examples[] = {
+	{"web", "the name, or that of a member, contains web; with a capital, case counts"},
+	{"\"Web Content\"", "what has blanks, or looks like something else, stands in quotes"},
+	{"/^web-[0-9]+$/", "a name matches the extended regular expression"},
+	{"cpu% > 50", "a column compared with a number: > >= < <= = !="},
+	{"read_bytes >= 1M", "a metric, a unit: B K M G T, ns us ms s m h d, %"},
+	{"policy = FIFO", "words in columns take = and !="},
+	{"web cpu% > 50", "both hold; so they do with 'and' between them"},
+	{"web or db", "one of them holds"},
+	{"not web", "it does not hold; !web is the same"},
+	{"(web or db) and not cpu% < 1", "parentheses group; 'or' binds least"},
+};
+
+void describe_filter(struct buffer *buffer)
+{
+	enum {
+		EXAMPLE_CELLS = 32,
+		FIELD_CELLS = 26,
+	};
+
+	buffer_append_text(buffer,
+			   "A filter (key /, option -f) shows only what satisfies its conditions:\n\n");
+	for (size_t i = 0; i < ARRAY_COUNT(filter_examples); i++)
+		append_entry(buffer, filter_examples[i].example, EXAMPLE_CELLS, filter_examples[i].words);
+	buffer_append_text(buffer,
+			   "\nConditions on threads, and on a whole name; texts take the wildcards * ? "
+			   "[ab]:\n\n");
+	for (size_t i = 0; i < FILTER_FIELD_COUNT; i++) {
+		char example[64];
+
+		snprintf(example, sizeof(example), "%s = %s", filter_fields[i].word, filter_fields[i].value);
+		append_entry(buffer, example, FIELD_CELLS, filter_fields[i].description);
+	}
+	buffer_append_text(buffer, "\n");
+	help_append_wrapped(buffer,
+			    "Conditions on threads narrow the threads that are grouped: sums are of these "
+			    "threads alone, also "
+			    "in the rows that are opened. All others choose rows. In an alternative of both "
+			    "(user = root or "
+			    "cpu% > 50) one on threads holds for a row that has such a thread.",
+			    "");
+	help_append_wrapped(buffer,
+			    "What is compared with a value that is not known neither holds nor does its "
+			    "negation. What looks "
+			    "like a comparison and is none is refused.",
+			    "");
+	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }

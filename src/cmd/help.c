@@ -11,7 +11,7 @@
 static const struct {
 	const char *name;
 	void (*append)(struct buffer *buffer);
-} topics[] = {{"columns", describe_columns}};
+} topics[] = {{"columns", describe_columns}, {"filter", describe_filter}};
 
 static void list_names(struct buffer *buffer)
 {
@@ -47,8 +47,8 @@ static int help_run(void *options, char **operands, int operand_count)
 
 const struct command help_command = {
 	.name = "help",
-	.summary = "print help about the program, a command or the columns of the screen",
-	.usage = "[COMMAND|columns]",
+	.summary = "print help about the program, a command, the columns of the screen or filters",
+	.usage = "[COMMAND|columns|filter]",
 	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,

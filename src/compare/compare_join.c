@@ -26,19 +26,17 @@ bool compare_join_has(const struct compare_join *join, size_t pair, enum diff_si
 	       diff_pair_of_thread(join->diff, side, thread) == pair;
 }
 
-/* A step counts by the groups of its own axis, so that renamed cgroups stay together. */
-bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
-			     enum diff_side side)
+/* Of that alone, and of kernel threads. A step counts by the groups of its own axis, so that renamed cgroups
+ * stay together. */
+static bool *inside_steps(struct comparison *comparison, const struct view *view, size_t step_count,
+			  enum diff_side side)
 {
 	const struct snapshot *snapshot = comparison->sides[side];
+	bool *inside = memory_allocate(snapshot->thread_count + 1);
 	const struct view_step *step;
 	const struct compare_join *join;
-	bool *inside;
 	size_t pair;
 
-	if (step_count == 0 && !view->hide_kernel_threads)
-		return NULL;
-	inside = memory_allocate(snapshot->thread_count + 1);
 	if (step_count == 0) {
 		for (size_t i = 0; i < snapshot->thread_count; i++)
 			inside[i] = (snapshot->thread_flags[i] & THREAD_KERNEL) == 0;
@@ -49,6 +47,23 @@ bool *compare_threads_inside(struct comparison *comparison, const struct view *v
 	pair = diff_find(join->diff, step->key, step->key_length);
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		inside[i] = compare_join_has(join, pair, side, i);
+	return inside;
+}
+
+bool *compare_threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
+			     enum diff_side side)
+{
+	const struct snapshot *snapshot = comparison->sides[side];
+	bool *members = filter_members(view_filter_at(view, step_count),
+				       &(struct filter_subjects){.snapshot = snapshot});
+	bool *inside;
+
+	if (step_count == 0 && !view->hide_kernel_threads)
+		return members;
+	inside = inside_steps(comparison, view, step_count, side);
+	for (size_t i = 0; members != NULL && i < snapshot->thread_count; i++)
+		inside[i] &= members[i];
+	free(members);
 	return inside;
 }
 

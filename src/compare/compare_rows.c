@@ -23,6 +23,7 @@ struct ranking {
 	struct buffer filter_text;
 	size_t subject; /* that the filter asks about */
 	struct cell filter_cell;
+	bool *members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a subject has one */
 };
 
 /* Whether changes of groups add up to something: counters, and amounts in records. */
@@ -73,6 +74,45 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	return &ranking->filter_cell;
 }
 
+/* Which subjects have a thread that a term of the filter holds for, on either side. */
+static bool *subjects_with(struct ranking *ranking, size_t term)
+{
+	const struct compare_subjects *subjects = ranking->subjects;
+	const enum axis axis = subjects->join != NULL ? ranking->view->grouping.axis : AXIS_THREAD;
+	bool *found = memory_allocate_zero(subjects->count + 1, sizeof(*found));
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct snapshot *snapshot = subjects->comparison->sides[side];
+		bool *members = filter_term_members(ranking->view->filter, term, axis,
+						    &(struct filter_subjects){.snapshot = snapshot});
+
+		for (size_t i = 0; subjects->join != NULL && i < snapshot->thread_count; i++) {
+			const size_t pair = diff_pair_of_thread(subjects->join->diff, (enum diff_side)side,
+								i);
+
+			if (members[i] && pair < subjects->count &&
+			    compare_join_has(subjects->join, pair, (enum diff_side)side, i))
+				found[pair] = true;
+		}
+		for (size_t i = 0; subjects->join == NULL && i < subjects->count; i++) {
+			const uint32_t thread = subjects->threads[i].index[side];
+
+			found[i] |= thread != COMPARE_NONE && members[thread];
+		}
+		free(members);
+	}
+	return found;
+}
+
+static bool has_member(void *context, size_t term)
+{
+	struct ranking *ranking = context;
+
+	if (ranking->members[term] == NULL)
+		ranking->members[term] = subjects_with(ranking, term);
+	return ranking->members[term][ranking->subject];
+}
+
 /* A text may be in the name or in that of the metric. */
 static bool passes(struct ranking *ranking, size_t subject, enum column metric)
 {
@@ -87,7 +127,11 @@ static bool passes(struct ranking *ranking, size_t subject, enum column metric)
 	buffer_append_char(text, ' ');
 	buffer_append_text(text, column_name(metric));
 	ranking->subject = subject;
-	return filter_matches(ranking->view->filter, text->data, text->length, filter_cell, ranking);
+	return filter_matches(ranking->view->filter, &(struct filter_row){.label = text->data,
+									  .label_length = text->length,
+									  .cell_of = filter_cell,
+									  .has_member = has_member,
+									  .context = ranking});
 }
 
 /* --- rows --- */
@@ -223,6 +267,8 @@ struct compare_row *compare_rows_make(const struct compare_subjects *subjects, c
 	order_first(rows, ranking->count, sizeof(*rows), *ret_count, compare_rows, ranking);
 	for (size_t i = 0; i < *ret_count; i++)
 		rows[i].metric = ranking->metrics[rows[i].metric];
+	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+		free(ranking->members[i]);
 	buffer_release(&ranking->filter_text);
 	free(ranking);
 	return rows;

@@ -56,6 +56,17 @@ static uint32_t group_of_ended(const struct selection *selection, const struct g
 	return grouping_of_triple(grouping, 1, record);
 }
 
+/* Names do not suffice to decide. */
+static void allow_by_thread(struct selection *selection)
+{
+	const struct snapshot *now = selection->sides[0];
+
+	if (selection->allowed_thread != NULL)
+		return;
+	selection->allowed_thread = memory_allocate(now->thread_count + 1);
+	memset(selection->allowed_thread, true, now->thread_count);
+}
+
 /* Forbids what is not in a group. */
 static void narrow(struct selection *selection, enum axis axis, const char *key, size_t key_length)
 {
@@ -70,16 +81,44 @@ static void narrow(struct selection *selection, enum axis axis, const char *key,
 	grouping = session_grouping(selection->session, &options, selection->ended);
 	group = grouping_find(grouping, key, key_length);
 	groups = grouping_map(grouping, 0, &by_thread);
-	if (by_thread && selection->allowed_thread == NULL) {
-		selection->allowed_thread = memory_allocate(now->thread_count + 1);
-		memset(selection->allowed_thread, true, now->thread_count);
-	}
+	if (by_thread)
+		allow_by_thread(selection);
 	for (uint32_t i = 0; i < now->thread_count && by_thread; i++)
 		selection->allowed_thread[i] &= groups[i] == group;
 	for (uint32_t i = 0; i < now->triple_count && !by_thread; i++)
 		selection->allowed[0][i] &= groups[i] == group;
 	for (uint32_t i = 0; ended != NULL && i < ended->triple_count; i++)
 		selection->allowed[1][i] &= group_of_ended(selection, grouping, axis, i) == group;
+}
+
+static void forbid(bool *allowed, bool *members, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		allowed[i] &= members[i];
+	free(members);
+}
+
+/* Forbids the threads that a filter narrows away. Of those that ended not all is known that it may ask for.
+ */
+static void narrow_by_filter(struct selection *selection, const struct filter *filter)
+{
+	const struct snapshot *now = selection->sides[0], *ended = selection->sides[1];
+	uint32_t *pids;
+
+	if (!filter_narrows(filter))
+		return;
+	allow_by_thread(selection);
+	forbid(selection->allowed_thread, filter_members(filter, &(struct filter_subjects){.snapshot = now}),
+	       now->thread_count);
+	if (ended == NULL)
+		return;
+	pids = memory_allocate((ended->triple_count + 1) * sizeof(*pids));
+	for (uint32_t i = 0; i < ended->triple_count; i++)
+		pids[i] = selection->ended->records[i].tgid;
+	forbid(selection->allowed[1],
+	       filter_members(filter, &(struct filter_subjects){.snapshot = ended, .ended_pids = pids}),
+	       ended->triple_count);
+	free(pids);
 }
 
 static bool is_shown(const struct selection *selection, uint32_t thread)
@@ -178,7 +217,7 @@ static void add_other(const struct view *view, const char *key, size_t key_lengt
 /* Whether it takes more than names to know which threads a view shows, and in which rows. */
 static bool looks_behind_names(const struct view *view)
 {
-	bool looks = axis_is_by_thread(view->grouping.axis);
+	bool looks = axis_is_by_thread(view->grouping.axis) || view_narrows_threads(view);
 
 	for (size_t i = 0; i < view->step_count; i++)
 		looks |= axis_is_by_thread(view->steps[i].axis);
@@ -238,6 +277,8 @@ void session_collect(struct session *session, const struct view *view, const cha
 	}
 	for (size_t i = 0; i < view->step_count; i++)
 		narrow(&selection, view->steps[i].axis, view->steps[i].key, view->steps[i].key_length);
+	for (size_t i = 0; i <= view->step_count; i++)
+		narrow_by_filter(&selection, view_filter_at(view, i));
 	if (shown->by_thread) {
 		collect_threads(&selection, key, key_length, shown);
 	} else {

@@ -25,6 +25,8 @@ struct table_work {
 	struct cell filter_cell;
 	struct arena filter_arena;
 	size_t filter_row;
+	bool *filter_members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a row has one
+						 */
 	struct buffer key;
 };
 
@@ -92,6 +94,47 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	return &work->filter_cell;
 }
 
+/* Which rows have a thread, living or ended, that a term holds for. */
+static bool *rows_with(struct table_work *work, size_t term)
+{
+	const struct shown *shown = &work->shown;
+	const struct ended *ended = shown->ended_row_of != NULL ? shown->ended : NULL;
+	struct filter_subjects subjects = {.snapshot = shown->now};
+	const enum axis axis = shown->by_thread ? AXIS_THREAD : work->view->grouping.axis;
+	bool *rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
+	bool *members = filter_term_members(work->view->filter, term, axis, &subjects);
+	uint32_t *pids;
+
+	for (size_t k = 0; k < shown->count; k++)
+		rows[shown->row_of[k]] |= members[shown->threads[k]];
+	free(members);
+	if (ended == NULL || ended->names == NULL)
+		return rows;
+	subjects.snapshot = ended->names;
+	subjects.ended_pids = pids = memory_allocate((ended->names->triple_count + 1) * sizeof(*pids));
+	for (size_t i = 0; i < ended->names->triple_count; i++)
+		pids[i] = ended->records[i].tgid;
+	members = filter_term_members(work->view->filter, term, axis, &subjects);
+	for (size_t i = 0; i < ended->names->triple_count; i++) {
+		if (shown->ended_row_of[i] != UINT32_MAX)
+			rows[shown->ended_row_of[i]] |= members[i];
+	}
+	free(members);
+	free(pids);
+	return rows;
+}
+
+static bool has_member(void *context, size_t term)
+{
+	struct table_work *work = context;
+
+	if (work->filter_row == ROW_GONE)
+		return false;
+	if (work->filter_members[term] == NULL)
+		work->filter_members[term] = rows_with(work, term);
+	return work->filter_members[term][work->filter_row];
+}
+
 static bool passes(struct table_work *work, const struct ordered_row *row)
 {
 	bool matches;
@@ -99,7 +142,11 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
 	if (work->view->filter == NULL)
 		return true;
 	work->filter_row = row->row;
-	matches = filter_matches(work->view->filter, row->label, row->label_length, filter_cell, work);
+	matches = filter_matches(work->view->filter, &(struct filter_row){.label = row->label,
+									  .label_length = row->label_length,
+									  .cell_of = filter_cell,
+									  .has_member = has_member,
+									  .context = work});
 	arena_release(&work->filter_arena);
 	return matches;
 }
@@ -238,10 +285,26 @@ static struct ordered_row gone_row(const struct snapshot *previous, const struct
 	return row;
 }
 
+/* Who is narrowed by what threads do at the moment sees rows come and go that are always there. */
+static bool is_fleeting(const struct view *view)
+{
+	for (size_t i = 0; i <= view->step_count; i++) {
+		if (filter_is_fleeting(view_filter_at(view, i)))
+			return true;
+	}
+	return false;
+}
+
+static bool hides_gone(const struct view *view)
+{
+	return view->hide_gone || is_fleeting(view);
+}
+
 /* The rows that the table shows, in their order; the caller frees them. */
 static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count, size_t *ret_total)
 {
 	const struct history_generation *before = &work->session->history.before;
+	const bool hides_new = is_fleeting(work->view);
 	double *sorts = sort_values(work);
 	struct ordered_row *rows;
 	unsigned char *marks;
@@ -251,6 +314,8 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 			       sorts);
 	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
 	for (size_t i = 0; i < work->shown.row_count; i++) {
+		if (marks[i] == ROW_MARK_NEW && hides_new)
+			marks[i] = ROW_MARK_NONE;
 		rows[count] = living_row(&work->shown, i, sorts[i], marks[i]);
 		if (!passes(work, &rows[count]))
 			continue;
@@ -260,7 +325,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		else
 			count++;
 	}
-	for (size_t i = 0; before->round != 0 && !work->view->hide_gone && i < before->count; i++) {
+	for (size_t i = 0; before->round != 0 && !hides_gone(work->view) && i < before->count; i++) {
 		if (before->rows[i].seen)
 			continue;
 		rows[count] = gone_row(work->session->previous, &before->rows[i]);
@@ -394,6 +459,8 @@ static void release_work(struct table_work *work)
 	for (size_t i = 0; i < work->value_count; i++)
 		column_values_release(&work->values[i]);
 	free(work->values);
+	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+		free(work->filter_members[i]);
 	buffer_release(&work->key);
 	shown_release(&work->shown);
 }

@@ -173,6 +173,7 @@ static struct refusal refusal_of_column(const struct session *session, const str
 	case COLUMN_OPERATION_AGE:
 	case COLUMN_OPERATION_SCX:
 	case COLUMN_OPERATION_BAR:
+	case COLUMN_OPERATION_IDENTITY:
 		return (struct refusal){.feature = FEATURE_NONE};
 	default:
 		return refusal_of_metrics(now, view, entry);

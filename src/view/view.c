@@ -138,6 +138,20 @@ void view_copy(struct view *to, const struct view *from)
 	to->filter = copy_filter(from->filter);
 }
 
+const struct filter *view_filter_at(const struct view *view, size_t step)
+{
+	return step < view->step_count ? view->steps[step].filter : view->filter;
+}
+
+bool view_narrows_threads(const struct view *view)
+{
+	for (size_t i = 0; i <= view->step_count; i++) {
+		if (filter_narrows(view_filter_at(view, i)))
+			return true;
+	}
+	return false;
+}
+
 void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer)
 {
 	const struct grouping_options *grouping = &view->grouping;
@@ -148,6 +162,12 @@ void view_append_signature(const struct view *view, enum axis axis, size_t step_
 	for (size_t i = 0; i < step_count; i++) {
 		buffer_append_format(buffer, " %d %zu ", (int)view->steps[i].axis, view->steps[i].key_length);
 		buffer_append(buffer, view->steps[i].key, view->steps[i].key_length);
+	}
+	for (size_t i = 0; i <= step_count; i++) {
+		const struct filter *filter = view_filter_at(view, i);
+
+		if (filter_narrows(filter))
+			buffer_append_format(buffer, " %zu:%s", i, filter_text(filter));
 	}
 }
 

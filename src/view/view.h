@@ -136,6 +136,13 @@ bool view_needs_latency(const struct view *view);
 /* The same of what a sched_ext scheduler keeps for each task; its tab needs that before it has columns. */
 bool view_needs_scx(const struct view *view);
 
+/* The filter of the rows that a step was chosen from, or, behind the last step, that of the rows shown; NULL
+ * for none. */
+const struct filter *view_filter_at(const struct view *view, size_t step);
+
+/* Whether the filter, or that of a step, narrows threads. */
+bool view_narrows_threads(const struct view *view);
+
 /*
  * Appends all that decides which threads are shown and how they are grouped, on an axis inside the first
  * `step_count` steps: bytes that are equal where it is the same.

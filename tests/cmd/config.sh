@@ -74,7 +74,7 @@ config 'tab = memroy\n'
 "$ctop" --print-config >"$directory/out" 2>"$directory/errors"
 result 'a bad tab' "$(grep -q "ctop.conf:1: unknown tab 'memroy', did you mean 'memory'?" "$directory/errors" || cat "$directory/errors")"
 config 'filter = cpu% > x\nsort-by = nothing\n'
-told 'a bad filter' ":1: > needs a number after it, as in cpu% > 50"
+told 'a bad filter' ":1: 'cpu% >' needs a number after it, as in cpu% > 50; in quotes it is searched for"
 result 'a bad sort column beside it' "$(grep -q ":2: no column 'nothing'" "$directory/errors" || cat "$directory/errors")"
 config 'what is this\n'
 told 'a line that is none' ':1: a line is KEY = VALUE, [tab NAME] or a comment, which begins with #'
@@ -104,7 +104,7 @@ result 'settings do not change what scripts get' "$([ "$(wc -l <"$directory/out"
 # What is printed is read back, and prints the same.
 number=0
 for text in '' 'interval = 0.5\nsort-by = cpu%:asc\ncolumns = CPU%,RSS\ngroup-by = cgroup\ntab=wak\n' \
-    'filter = " a \\\\ \\" # b "\nsave-dir = /tmp\nscx-reduce = vtime=max\nbackend = procfs\n' \
+    'filter = " a \\" \\\\\\\\ # b\\" "\nsave-dir = /tmp\nscx-reduce = vtime=max\nbackend = procfs\n' \
     '[tab b]\ncolumns = CPU%\n[tab a]\ncolumns=THR,RUNQ%\nthread-columns = TID RUNQ%, AGE\nafter = b\n[tab delay]\nafter = run\nsort = IRQ%\n[tab run]\ntitle = R\n'; do
     config "$text"
     "$ctop" --print-config >"$directory/one" 2>/dev/null

@@ -480,6 +480,49 @@ static void test_filter(void **state)
 	compare_release(comparison);
 }
 
+/* Conditions on threads narrow both sides, and the joins that are kept tell them apart. */
+static void test_filter_threads(void **state)
+{
+	struct comparison *comparison = compare(make_before(), make_after());
+	struct table *table;
+	struct view view;
+
+	(void)state;
+	view_of(&view, AXIS_PROCESS);
+	table = compare_table(comparison, &view);
+	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
+	table_release(table);
+	set_filter(&view, "tid = 11");
+	table = compare_table(comparison, &view);
+	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "1 1.0s 3.0s +2.0s +200.0%");
+	assert_null(find_row(table, "new", "run_time_ns"));
+	assert_true(view_open(&view, "web", 3, "web", 3));
+	table_release(table);
+	view.level = VIEW_LEVEL_THREADS;
+	table = compare_table(comparison, &view);
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_int_equal(table->rows[i].tid, 11);
+	assert_true(table->row_count > 0);
+	table_release(table);
+	view_release(&view);
+	/* a row that has such a thread, on either side */
+	view_of(&view, AXIS_PROCESS);
+	set_filter(&view, "tid = 13 or wait_time_ns > 100s");
+	table = compare_table(comparison, &view);
+	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
+	assert_null(find_row(table, "new", "run_time_ns"));
+	table_release(table);
+	/* a name of a member */
+	view.grouping.axis = AXIS_THREAD;
+	set_filter(&view, "worker-4");
+	table = compare_table(comparison, &view);
+	assert_non_null(find_row(table, "worker-{N}", "wait_time_ns"));
+	assert_null(find_row(table, "new", "run_time_ns"));
+	table_release(table);
+	view_release(&view);
+	compare_release(comparison);
+}
+
 /* Every tab has metrics, but for those of cgroup records and of latency. */
 static void test_metrics_of_tabs(void **state)
 {
@@ -703,6 +746,7 @@ int main(void)
 		cmocka_unit_test(test_renamed_thread),
 		cmocka_unit_test(test_other_boot),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_filter_threads),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_metrics_of_tabs),
 		cmocka_unit_test(test_live),

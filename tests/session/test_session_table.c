@@ -252,6 +252,122 @@ static void test_filter_rows(void **state)
 	session_release(session);
 }
 
+/* Conditions on threads narrow what rows are made of, at every level that is opened. */
+static void test_filter_threads(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_tree);
+	struct table *table;
+	struct view view;
+	char *key;
+	size_t length;
+
+	(void)state;
+	view_initialise(&view);
+	view.filter = filter_parse("thread = io-* and cpu > 1", NULL);
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 2);
+	assert_string_equal(fixture_shown(table, "engine", COLUMN_THR), "2");
+	assert_string_equal(fixture_shown(table, "engine", COLUMN_CPU), "15.0");
+	assert_string_equal(fixture_shown(table, "other", COLUMN_CPU), "2.5");
+	table_release(table);
+	filter_release(view.filter);
+	view.filter = filter_parse("thread = io-* and cpu > 5", NULL);
+	assert_true(view_open(&view, "engine", 6, "engine", 6));
+	assert_true(view_narrows_threads(&view));
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 1);
+	assert_string_equal(fixture_shown(table, "10 engine", COLUMN_THR), "2");
+	assert_true(view_open(&view, table->rows[0].key, 6, table->rows[0].label, 9));
+	table_release(table);
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 1);
+	assert_string_equal(fixture_shown(table, "io-{N}", COLUMN_THR), "2");
+	table_release(table);
+	view.level = VIEW_LEVEL_THREADS;
+	view.filter = filter_parse("tid = 11", NULL);
+	table = session_table(session, &view);
+	assert_int_equal(table->row_count, 1);
+	assert_int_equal(table->rows[0].tid, 11);
+	table_release(table);
+	view.level = VIEW_LEVEL_GROUPS;
+	free(view_close(&view, &length));
+	key = view_close(&view, &length);
+	free(key);
+	assert_string_equal(filter_text(view.filter), "thread = io-* and cpu > 5");
+	view_release(&view);
+	session_release(session);
+}
+
+/* A text is found in the names of members, and in alternatives a row may have a thread that is wanted. */
+static void test_filter_members(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t rows;
+	} cases[] = {
+		{"io-1", 1}, /* under io-{N} */
+		{"io-{N}", 1},
+		{"name = cpu-2", 1},
+		{"name != cpu-2", 2},
+		{"kworker or tid = 12", 2},
+		{"tid = 12 or cpu > 90", 1},
+		{"tid = 12 or process = other", 2}, /* of threads alone: io-{N} is of one thread */
+	};
+	struct session *session = fixture_two_rounds(fill_tree);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct table *table;
+		struct view view;
+
+		view_initialise(&view);
+		view.grouping.axis = AXIS_THREAD;
+		view.filter = filter_parse(cases[i].text, NULL);
+		assert_non_null(view.filter);
+		table = session_table(session, &view);
+		if (table->row_count != cases[i].rows)
+			fail_msg("%s: %zu rows", cases[i].text, table->row_count);
+		table_release(table);
+		view_release(&view);
+	}
+	session_release(session);
+}
+
+/* Rows that only leave the state asked for are not gone. */
+static void fill_states(struct snapshot *snapshot, int round)
+{
+	const size_t thread = fixture_thread(snapshot, 10, 10, "engine", "engine", 1);
+	const size_t other = fixture_thread(snapshot, 20, 20, "other", "other", 1);
+
+	fixture_set(snapshot, thread, METRIC_STATE, round == 0 ? 'D' : 'S');
+	fixture_set(snapshot, other, METRIC_STATE, round == 0 ? 'S' : 'D');
+}
+
+static void test_filter_states(void **state)
+{
+	struct session *session = session_create();
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view.filter = filter_parse("state = D", NULL);
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+		struct table *table;
+
+		fill_states(snapshot, round);
+		snapshot_finish(snapshot);
+		session_add_round(session, snapshot);
+		table = session_table(session, &view);
+		assert_int_equal(table->row_count, 1);
+		assert_string_equal(table->rows[0].label, round == 0 ? "engine" : "other");
+		assert_int_equal(table->rows[0].mark, ROW_MARK_NONE);
+		table_release(table);
+	}
+	view_release(&view);
+	session_release(session);
+}
+
 /* The sum over groups is the sum over threads, whatever the axis, for random threads. */
 static void fill_random(struct snapshot *snapshot, int round)
 {
@@ -456,11 +572,19 @@ static void test_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marks),       cmocka_unit_test(test_marks_after_gap),
-		cmocka_unit_test(test_idle),        cmocka_unit_test(test_sticky_pattern),
-		cmocka_unit_test(test_narrowing),   cmocka_unit_test(test_order),
-		cmocka_unit_test(test_filter_rows), cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_every_tab),   cmocka_unit_test(test_cells_on_demand),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_marks_after_gap),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_sticky_pattern),
+		cmocka_unit_test(test_narrowing),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_filter_rows),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_filter_threads),
+		cmocka_unit_test(test_filter_members),
+		cmocka_unit_test(test_filter_states),
+		cmocka_unit_test(test_every_tab),
+		cmocka_unit_test(test_cells_on_demand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,7 +281,10 @@ static void add_row(struct table *table, const struct view *view, const enum col
 	struct table_row *row;
 
 	if (view->filter != NULL &&
-	    !filter_matches(view->filter, fake->label, fake->label_length, cell_of, (void *)(uintptr_t)fake))
+	    !filter_matches(view->filter, &(struct filter_row){.label = fake->label,
+							       .label_length = fake->label_length,
+							       .cell_of = cell_of,
+							       .context = (void *)(uintptr_t)fake}))
 		return;
 	if (view->hide_idle && !view->mark_idle && fake->cpu == 0) {
 		table->row_idle++;

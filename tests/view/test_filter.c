@@ -4,10 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <cmocka.h>
 
+#include "base/buffer.h"
+#include "user/user_names.h"
 #include "view/filter.h"
 
 /* The one cell that a test's filter looks at. */
@@ -35,7 +39,10 @@ static bool matches_cell(const char *text, const char *label, struct given *give
 	if (filter == NULL)
 		fail_msg("%s: %s", text, error.text);
 	assert_string_equal(filter_text(filter), text);
-	result = filter_matches(filter, label, strlen(label), cell_of, given);
+	result = filter_matches(filter, &(struct filter_row){.label = label,
+							     .label_length = strlen(label),
+							     .cell_of = cell_of,
+							     .context = given});
 	filter_release(filter);
 	return result;
 }
@@ -151,11 +158,350 @@ static void test_other_cells(void **state)
 	assert_false(matches_cell("cpu < 5", "x", &given));
 }
 
+/* A value that is compared unequal; what is not known neither holds nor does its negation. */
+static void test_differences(void **state)
+{
+	struct given unknown = {.cell = {.state = CELL_UNAVAILABLE}};
+	struct given range = {
+		.cell = {.state = CELL_VALUE, .form = CELL_FORM_RANGE, .value.range = {-5, 10}}};
+	struct given word = {.cell = {.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "OTHER*"}};
+
+	(void)state;
+	assert_true(compares("thr != 3", UNIT_COUNT, 4.0));
+	assert_false(compares("thr != 3", UNIT_COUNT, 3.0));
+	assert_true(compares("thr == 3", UNIT_COUNT, 3.0));
+	assert_true(compares("not cpu% > 50", UNIT_PERCENT, 50.0));
+	assert_false(compares("!cpu% > 50", UNIT_PERCENT, 51.0));
+	assert_false(matches_cell("nice != 3", "x", &range));
+	assert_true(matches_cell("nice != 11", "x", &range));
+	assert_false(matches_cell("policy != other", "x", &word));
+	assert_true(matches_cell("policy != fifo", "x", &word));
+	assert_false(matches_cell("cpu != 5", "x", &unknown));
+	assert_false(matches_cell("not cpu > 5", "x", &unknown));
+	assert_false(matches_cell("not (x and cpu > 5)", "x", &unknown));
+	assert_true(matches_cell("not (y and cpu > 5)", "x", &unknown));
+	assert_true(matches_cell("x or cpu > 5", "x", &unknown));
+	assert_false(matches_cell("y or cpu > 5", "x", &unknown));
+}
+
+static void test_joints(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *passes[4], *fails[4];
+	} cases[] = {
+		{"web db", {"web-db", "db web"}, {"web", "db"}},
+		{"web or db", {"web", "db", "dbweb"}, {"x"}},
+		{"WEB OR db", {"WEB", "db"}, {"web"}}, /* a capital: case counts */
+		{"a and b or c", {"ab", "c"}, {"a", "b"}},
+		{"a or b and c", {"a", "bc"}, {"b", "c"}},
+		{"(a or b) and c", {"ac", "bc"}, {"a", "b", "c"}},
+		{"(a or b)c", {"ac", "bc"}, {"a", "b", "c"}},
+		{"not a", {"b"}, {"a"}},
+		{"not not a", {"a"}, {"b"}},
+		{"not a b", {"b"}, {"ab", "c"}}, /* binds to the next one only */
+		{"not (a or b)", {"c"}, {"a", "b"}},
+		{"!(a b)", {"a", "b"}, {"ab"}},
+		{"NOT x AND NOT y", {"a"}, {"x", "y"}},
+		{"((a))", {"a"}, {"b"}},
+		{"\"a b\"", {"xa bx"}, {"ab", "b a"}},
+		{"\"a\\\"b\"", {"a\"b"}, {"ab"}},
+		{"\"or\"", {"word or", "orb"}, {"x"}},
+		{"\"cpu > 5\"", {"cpu > 5"}, {"x"}},
+		{"!\"a b\"", {"ab"}, {"a b"}},
+		{"/a b/ c", {"xa bc"}, {"a b", "c"}},
+		{"(sd-pam)", {"(sd-pam)", "sd-pam"}, {"x"}},
+		{"a(b)", {"xa(b)"}, {"ab"}},
+		{"(a(b) or c)", {"a(b)", "c"}, {"ab"}},
+		{"a~b", {"a~b"}, {"ab"}},
+		{"nothing", {"nothing"}, {"thing"}},
+		{"notx", {"notx"}, {"y"}},
+		{"orb", {"orb"}, {"x"}},
+		{"kworker/u8:2-ev", {"kworker/u8:2-ev"}, {"kworker"}},
+		{"name = web*", {"web", "web-1", "WEB"}, {"my-web"}},
+		{"name = \"a b\"", {"a b"}, {"a b c"}},
+		{"name != web*", {"my-web"}, {"web", "web-1"}},
+		{"name = We?", {"Web"}, {"web", "Webs"}},
+		{"name=web", {"web", "Web"}, {"webs"}},
+		{"name = [ab]x", {"ax", "BX"}, {"cx"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (size_t k = 0; k < 4 && cases[i].passes[k] != NULL; k++) {
+			if (!matches(cases[i].text, cases[i].passes[k]))
+				fail_msg("%s: not '%s'", cases[i].text, cases[i].passes[k]);
+		}
+		for (size_t k = 0; k < 4 && cases[i].fails[k] != NULL; k++) {
+			if (matches(cases[i].text, cases[i].fails[k]))
+				fail_msg("%s: '%s'", cases[i].text, cases[i].fails[k]);
+		}
+	}
+}
+
+/* Threads of all kinds: six by process, thread, cgroup, user, state. */
+static struct snapshot *make_threads(void)
+{
+	static const struct {
+		uint32_t tgid, tid, uid;
+		char state;
+		const char *pcomm, *comm, *cgroup;
+	} threads[] = {
+		{1, 1, 0, 'S', "init", "init", "/init.scope"},
+		{10, 10, 33, 'S', "nginx", "nginx", "/system.slice/nginx.service"},
+		{10, 11, 33, 'D', "nginx", "worker-1", "/system.slice/nginx.service"},
+		{20, 20, 1000, 'R', "Xorg", "Xorg", "/user.slice/user-1000.slice/app.scope"},
+		{20, 21, USER_UNKNOWN, 'S', "Xorg", "worker-2", "/user.slice/user-1000.slice/app.scope"},
+		{30, 30, 1000, 0, "dead", "dead", "/"},
+	};
+	struct snapshot *snapshot = snapshot_create();
+	struct utsname host;
+
+	assert_int_equal(uname(&host), 0);
+	snapshot->provenance.present = true;
+	snapshot->provenance.hostname = arena_duplicate(&snapshot->arena, host.nodename,
+							strlen(host.nodename));
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+		const size_t row = snapshot_add_thread(snapshot, threads[i].tgid, threads[i].tid);
+		const char *names[] = {threads[i].pcomm, threads[i].comm, threads[i].cgroup};
+		uint32_t ids[3];
+
+		for (size_t k = 0; k < 3; k++)
+			ids[k] = string_pool_intern(&snapshot->strings, names[k], strlen(names[k]));
+		snapshot->triple[row] = snapshot_intern_triple(snapshot,
+							       (struct triple){ids[0], ids[1], ids[2]});
+		snapshot->uid[row] = threads[i].uid;
+		snapshot_column(snapshot, METRIC_STATE)[row] = (unsigned char)threads[i].state;
+	}
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+/* The threads that a filter narrows to, as their numbers: "1 10 11"; "all" where it narrows none. */
+static void assert_narrows(const struct snapshot *snapshot, const char *text, const char *expected)
+{
+	struct error error = {{0}};
+	struct filter *filter = filter_parse(text, &error);
+	struct buffer found = {0};
+	bool *members;
+
+	if (filter == NULL)
+		fail_msg("%s: %s", text, error.text);
+	members = filter_members(filter, &(struct filter_subjects){.snapshot = snapshot});
+	assert_true((members != NULL) == filter_narrows(filter));
+	for (size_t i = 0; members != NULL && i < snapshot->thread_count; i++) {
+		if (members[i])
+			buffer_append_format(&found, "%s%u", found.length != 0 ? " " : "", snapshot->tid[i]);
+	}
+	buffer_append_text(&found, members == NULL ? "all" : "");
+	if (strcmp(found.data, expected) != 0)
+		fail_msg("%s: '%s', not '%s'", text, found.data, expected);
+	buffer_release(&found);
+	free(members);
+	filter_release(filter);
+}
+
+static void test_threads(void **state)
+{
+	static const struct {
+		const char *text, *threads;
+	} cases[] = {
+		{"pid = 10", "10 11"},
+		{"pid != 10", "1 20 21 30"},
+		{"pid >= 20", "20 21 30"},
+		{"pid > 20", "30"},
+		{"pid <= 10", "1 10 11"},
+		{"tid = 11", "11"},
+		{"tid<11", "1 10"},
+		{"state = D", "11"},
+		{"state = d", "11"},
+		{"state = RD", "11 20"},
+		{"state != S", "11 20"}, /* of one nobody knows */
+		{"not state = S", "11 20"},
+		{"process = nginx", "10 11"},
+		{"pcomm = NGINX", ""}, /* a capital: case counts */
+		{"process = xorg", "20 21"},
+		{"process != n*", "1 20 21 30"},
+		{"process_name = nginx", "10 11"},
+		{"thread = worker-?", "11 21"},
+		{"comm = worker*", "11 21"},
+		{"cgroup = /system.slice", "10 11"},
+		{"cgroup = /system", ""},
+		{"cgroup = /system*", "10 11"},
+		{"cgroup = nginx.service", "10 11"},
+		{"cgroup = user-1000.slice", "20 21"},
+		{"cgroup = *.scope", "1 20 21"},
+		{"cgroup = app.*", "20 21"},
+		{"cgroup = /", "1 10 11 20 21 30"},
+		{"cgroup != /system.slice", "1 20 21 30"},
+		{"CGROUP = /init.scope", "1"},
+		{"user = 33", "10 11"},
+		{"user = root", "1"},
+		{"user != root", "10 11 20 30"}, /* of one nobody knows who it is */
+		{"user = www*", "10 11"},
+		{"user_name = www-data", "10 11"},
+		{"USER = root", "1"},
+		{"user = root or state = R", "1 20"},
+		{"state = S and user = 33", "10"},
+		{"not (user = root or state = R)", "10 11"},
+		{"not (user = root and state = D)", "1 10 11 20 21 30"},
+		/* with conditions on rows: those of threads narrow alone where all have to hold */
+		{"web pid = 10 cpu > 5", "10 11"},
+		{"(web and pid = 10) and (cpu > 5)", "10 11"},
+		{"pid = 10 or cpu > 5", "all"},
+		{"web", "all"},
+		{"name = web", "all"},
+		{"cpu > 5", "all"},
+		{"not (pid = 10 and web)", "all"},
+	};
+	const char *path = "test_filter.passwd";
+	FILE *file = fopen(path, "w");
+	struct snapshot *snapshot = make_threads();
+
+	(void)state;
+	assert_non_null(file);
+	fputs("root:x:0:0::/:/bin/sh\nwww-data:x:33:33::/:/bin/sh\n", file);
+	assert_int_equal(fclose(file), 0);
+	user_names_set_sources(path, "/nonexistent");
+	for (int round = 0; round < 2; round++) {
+		/* names are known a little after they were asked for */
+		user_name(0);
+		user_name(33);
+		user_name(1000);
+		assert_true(user_names_wait(UINT64_C(60000000000)));
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_narrows(snapshot, cases[i].text, cases[i].threads);
+	/* numbers of another host are somebody else's */
+	snapshot->provenance.hostname = "elsewhere";
+	assert_narrows(snapshot, "user = root", "");
+	assert_narrows(snapshot, "user = 0", "1");
+	snapshot_release(snapshot);
+	remove(path);
+}
+
+/* Of threads that ended there are names, and sometimes the process. */
+static void test_ended_threads(void **state)
+{
+	static const struct {
+		const char *text;
+		bool first; /* nginx, whose process is known; the others' is not */
+		bool third;
+	} cases[] = {
+		{"process = init", true, false}, {"process != init", false, true},
+		{"pid = 7", true, false},        {"pid != 7", false, false},
+		{"user = 0", false, false},      {"not user = 0", false, false},
+		{"tid = 1", false, false},       {"state = S or thread = worker*", false, true},
+	};
+	struct snapshot *snapshot = make_threads();
+	uint32_t pids[8] = {7};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct filter *filter = filter_parse(cases[i].text, NULL);
+		bool *members;
+
+		assert_non_null(filter);
+		members = filter_members(filter,
+					 &(struct filter_subjects){.snapshot = snapshot, .ended_pids = pids});
+		if (members[0] != cases[i].first || members[2] != cases[i].third)
+			fail_msg("%s: %d %d", cases[i].text, members[0], members[2]);
+		free(members);
+		filter_release(filter);
+	}
+	snapshot_release(snapshot);
+}
+
+/* A text is looked for in the names of an axis. */
+static void test_members(void **state)
+{
+	struct snapshot *snapshot = make_threads();
+	struct filter *filter = filter_parse("worker", NULL);
+	static const struct {
+		enum axis axis;
+		bool matches; /* of the third thread */
+	} cases[] = {
+		{AXIS_PROCESS, false}, {AXIS_PID, false}, {AXIS_CGROUP, false},      {AXIS_USER, false},
+		{AXIS_THREAD, true},   {AXIS_ALL, true},  {AXIS_THREAD_EXACT, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		bool *members = filter_term_members(filter, 0, cases[i].axis,
+						    &(struct filter_subjects){.snapshot = snapshot});
+
+		assert_false(members[0]);
+		assert_int_equal(members[2], cases[i].matches);
+		free(members);
+	}
+	filter_release(filter);
+	snapshot_release(snapshot);
+}
+
+/* Terms that hold for a member of the row that is asked about, by their numbers. */
+static bool has_member(void *context, size_t term)
+{
+	return ((const bool *)context)[term];
+}
+
+/* Where alternatives mix conditions on threads and rows, the row has to have such a thread. */
+static void test_mixed(void **state)
+{
+	struct filter *filter = filter_parse("python or state = D", NULL);
+	bool members[2] = {false, false};
+	struct filter_row row = {
+		.label = "x{N}", .label_length = 4, .has_member = has_member, .context = members};
+
+	(void)state;
+	assert_false(filter_matches(filter, &row));
+	members[1] = true;
+	assert_true(filter_matches(filter, &row));
+	members[1] = false;
+	members[0] = true;
+	assert_true(filter_matches(filter, &row));
+	filter_release(filter);
+	filter = filter_parse("not python", NULL);
+	assert_false(filter_matches(filter, &row));
+	members[0] = false;
+	assert_true(filter_matches(filter, &row));
+	filter_release(filter);
+}
+
+static void test_conditions(void **state)
+{
+	static const struct {
+		const char *before, *value, *text;
+	} cases[] = {
+		{"", "root", "user = root"},
+		{"web", "root", "web and user = root"},
+		{"a or b", "root", "(a or b) and user = root"},
+		{"a b", "x y", "a b and user = \"x y\""},
+		{"", "or", "user = \"or\""},
+		{"", "a\"b", "user = \"a\\\"b\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct buffer text = {0};
+		struct filter *filter;
+
+		buffer_append_text(&text, cases[i].before);
+		filter_append_condition(&text, FILTER_FIELD_USER, cases[i].value);
+		assert_string_equal(text.data, cases[i].text);
+		filter = filter_parse(text.data, NULL);
+		assert_non_null(filter);
+		assert_true(filter_narrows(filter));
+		filter_release(filter);
+		buffer_release(&text);
+	}
+}
+
 static void assert_refused(const char *text, const char *part)
 {
 	struct error error = {{0}};
 
-	assert_null(filter_parse(text, &error));
+	if (filter_parse(text, &error) != NULL)
+		fail_msg("%s: valid", text);
 	if (strstr(error.text, part) == NULL)
 		fail_msg("%s: '%s' is not in '%s'", text, part, error.text);
 }
@@ -172,7 +518,6 @@ static void test_refusals(void **state)
 	assert_refused("cpuu% > 5", "did you mean CPU%?");
 	assert_refused("runtime_ns > 5", "did you mean run_time_ns?");
 	assert_refused("zzzzzz > 5", "Columns: THR CPU%");
-	assert_refused("!cpu > 5", "reverse its sign");
 	assert_refused("cpu > ", "needs a number");
 	assert_refused("cpu > much", "needs a number");
 	assert_refused("cpu > 5 parsecs", "units are");
@@ -186,6 +531,43 @@ static void test_refusals(void **state)
 	assert_refused("/ab", "no / at its end");
 	assert_refused("/a(/", "not a regular expression");
 	assert_refused("/a/b", "join with ' and '");
+	/* what looks like a comparison and is none is not searched for */
+	assert_refused("foo = 3", "no column 'foo'");
+	assert_refused("foo = 3", "In quotes it is searched for");
+	assert_refused("stat = D", "did you mean state?");
+	assert_refused("usr = root", "did you mean user?");
+	assert_refused("cpu ~ 3", "'~' is no comparison");
+	assert_refused("cpu~3", "'~' is no comparison");
+	assert_refused("cpu =~ x", "'=~' is no comparison");
+	assert_refused("cpu => 3", "did you mean >=?");
+	assert_refused("cpu <> 3", "did you mean !=?");
+	assert_refused("cpu >", "'cpu >' needs a number");
+	assert_refused("cpu > and web", "needs a number");
+	assert_refused("(cpu >)", "needs a number");
+	assert_refused("cpu > web", "needs a number");
+	assert_refused("> 5", "needs a column before it");
+	assert_refused("user =", "'user =' needs a value");
+	assert_refused("user = or web", "needs a value");
+	assert_refused("user > root", "user takes = and != only");
+	assert_refused("state = Q", "'Q' is no state");
+	assert_refused("state = running", "is no state");
+	assert_refused("pid = nginx", "'nginx' is no number");
+	assert_refused("pid = -1", "is no number");
+	assert_refused("pid = 99999999999999999999999", "is no number");
+	assert_refused("cgroup = a[", "is no glob");
+	assert_refused("command = x", "COMMAND is read for the rows that are shown only");
+	assert_refused("and", "'and' needs a condition");
+	assert_refused("web or", "'or' needs a condition");
+	assert_refused("or web", "'or' needs a condition");
+	assert_refused("web and", "'and' needs a condition");
+	assert_refused("web and or db", "needs a condition");
+	assert_refused("not", "empty");
+	assert_refused("(web", "no ) for a (");
+	assert_refused("web )", "no ( for this )");
+	assert_refused("()", "nothing between");
+	assert_refused("\"web", "no \" at its end");
+	assert_refused("\"\"", "empty");
+	assert_refused("((((((((((((((((((((((((((((((((((((((a", "at most 32 parentheses");
 }
 
 static void test_columns(void **state)
@@ -196,17 +578,46 @@ static void test_columns(void **state)
 	assert_int_equal(filter_column(filter, 0), COLUMN_CPU);
 	assert_int_equal(filter_column(filter, 1), COLUMN_READ);
 	assert_int_equal(filter_column(filter, 2), COLUMN_COUNT);
+	assert_true(filter_compares(filter));
 	filter_release(filter);
 	filter_release(NULL);
+	filter = filter_parse("user = root and pid = 3 state = D", NULL);
+	assert_false(filter_compares(filter));
+	assert_true(filter_is_fleeting(filter));
+	assert_int_equal(filter_column(filter, 0), COLUMN_USER_NAME);
+	assert_int_equal(filter_column(filter, 1), COLUMN_PID);
+	assert_int_equal(filter_column(filter, 2), COLUMN_STATE);
+	assert_int_equal(filter_column(filter, 3), COLUMN_COUNT);
+	filter_release(filter);
+}
+
+static void test_many(void **state)
+{
+	struct buffer text = {0};
+	struct filter *filter;
+
+	(void)state;
+	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+		buffer_append_text(&text, "a ");
+	filter = filter_parse(text.data, NULL);
+	assert_non_null(filter);
+	filter_release(filter);
+	buffer_append_text(&text, "a");
+	assert_refused(text.data, "at most 4096 conditions");
+	buffer_release(&text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),       cmocka_unit_test(test_regexes),
-		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_other_cells), cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_names),         cmocka_unit_test(test_regexes),
+		cmocka_unit_test(test_comparisons),   cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_other_cells),   cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_columns),       cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_joints),        cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_members),
+		cmocka_unit_test(test_mixed),         cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

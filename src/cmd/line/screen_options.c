@@ -80,8 +80,10 @@ static const struct option list[] = {
 		.value_name = "FILTER",
 		.offset = offsetof(struct screen_options, filter),
 		.in_file = true,
-		.description = "show only rows whose name contains this text or matches /REGEX/ (or does "
-			       "not, with !), or where COLUMN > NUMBER; join several by ' and '",
+		.description =
+			"show only rows whose name contains this text or matches /REGEX/ (or does not, "
+			"with !), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' "
+			"and so on; join several by and, or, not (ctop help filter)",
 	},
 };
 
