@@ -183,11 +183,34 @@ static void append_why_nothing(const struct ui *ui, struct buffer *path)
 {
 	struct buffer why = {0};
 
+	/* without the probe there are no rows, and that is said instead of them */
+	if (ui->view.jemalloc_only && !ui->host->has_heap && ui->options->file_name == NULL)
+		return;
 	if (ui->comparison == NULL && missing_is_all(ui->session, &ui->view, &why)) {
 		append_gap(path);
 		buffer_append_format(path, "nothing of this tab can be read here: %s", why.data);
 	}
 	buffer_release(&why);
+}
+
+/* Which rows the tab Heap leaves out. */
+static void append_jemalloc_only(const struct ui *ui, struct buffer *path)
+{
+	const struct table *table = ui->table;
+	char number[28];
+
+	if (!ui->view.jemalloc_only || ui->comparison != NULL)
+		return;
+	append_gap(path);
+	buffer_append_text(path, "only jemalloc processes");
+	if (ui->settings.heap_off || (!ui->host->has_heap && ui->options->file_name == NULL))
+		return;
+	if (table->jemalloc_resolving != 0)
+		buffer_append_format(path, ", resolving %s",
+				     number_group_digits(table->jemalloc_resolving, number));
+	if (table->jemalloc_unknown != 0)
+		buffer_append_format(path, ", %s not known (e: why)",
+				     number_group_digits(table->jemalloc_unknown, number));
 }
 
 /* Whether the view was narrowed to a group of that axis, which its name says. */
@@ -303,6 +326,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	if (view->tab == TAB_SCX && session_now(ui->session) != NULL)
 		append_why_no_fields(ui, path);
 	append_why_nothing(ui, path);
+	append_jemalloc_only(ui, path);
 	return path->length != 0;
 }
 

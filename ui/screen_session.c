@@ -11,7 +11,9 @@
 
 static struct table *make_table(struct ui *ui)
 {
-	missing_find_columns(ui->session, &ui->view);
+	missing_find_columns(ui->session, ui->settings.heap_off ? source_bit(SOURCE_JEMALLOC) : 0, &ui->view);
+	ui->view.jemalloc_only = ui->view.tab == TAB_HEAP && ui->view.columns == NULL &&
+				 session_now(ui->session) != NULL;
 	return session_table(screen_session(ui), &ui->view);
 }
 
@@ -116,6 +118,13 @@ static const char *why_empty(const struct ui *ui)
 {
 	if (ui->view.filter != NULL)
 		return "No row matches the filter. / changes it, an empty one shows all.";
+	if (ui->view.jemalloc_only) {
+		if (ui->settings.heap_off)
+			return "The allocator probe is off. J switches it on.";
+		if (!ui->host->has_heap && ui->options->file_name == NULL)
+			return "ctop was started without the allocator probe (--no-heap).";
+		return "No process here is known to have jemalloc.";
+	}
 	return ui->view.step_count != 0 ? "Nothing is left in this group. Esc goes back." : "No threads.";
 }
 

@@ -174,6 +174,40 @@ static bool is_idle(struct table_work *work, size_t row)
 	return idle;
 }
 
+/* --- rows with jemalloc --- */
+
+/*
+ * Whether a row has a process with jemalloc, read or not; counts those of which that is not known. Without a
+ * jemalloc there is nothing to read, and nothing missed.
+ */
+static bool has_jemalloc(struct table_work *work, size_t row)
+{
+	const struct accumulator *processes = reduce_accumulator(
+		values_of(work, COLUMN_PROCS, work->view->mode), row);
+
+	if (processes->missed != 0 && processes->read == 0) {
+		switch (processes->reason) {
+		case REASON_NEEDS_STOP:
+		case REASON_UNREADABLE:
+			return true;
+		case REASON_BEING_RESOLVED:
+			work->table->jemalloc_resolving += processes->missed;
+			return false;
+		default:
+			work->table->jemalloc_unknown += processes->missed;
+			return false;
+		}
+	}
+	return processes->read != 0;
+}
+
+/* Of what is gone it is known only when the rows are sorted by a number that only jemalloc gives. */
+static bool had_jemalloc(const struct table_work *work, const struct history_row *gone)
+{
+	return work->sort != COLUMN_COUNT && column_sources(work->sort) == source_bit(SOURCE_JEMALLOC) &&
+	       !isnan(gone->sort);
+}
+
 /* --- order --- */
 
 /* By name, then by thread id: a total order, whatever the values. */
@@ -317,7 +351,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (marks[i] == ROW_MARK_NEW && hides_new)
 			marks[i] = ROW_MARK_NONE;
 		rows[count] = living_row(&work->shown, i, sorts[i], marks[i]);
-		if (!passes(work, &rows[count]))
+		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
 			continue;
 		rows[count].idle = work->view->hide_idle && is_idle(work, i);
 		if (rows[count].idle && !work->view->mark_idle)
@@ -326,7 +360,8 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 			count++;
 	}
 	for (size_t i = 0; before->round != 0 && !hides_gone(work->view) && i < before->count; i++) {
-		if (before->rows[i].seen)
+		if (before->rows[i].seen ||
+		    (work->view->jemalloc_only && !had_jemalloc(work, &before->rows[i])))
 			continue;
 		rows[count] = gone_row(work->session->previous, &before->rows[i]);
 		if (passes(work, &rows[count])) {

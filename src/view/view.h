@@ -77,9 +77,10 @@ struct view {
 	bool cells_on_demand; /* rows of threads get their cells by session_table_fill() */
 	bool hide_idle;       /* no rows that did nothing in the span */
 	bool mark_idle; /* these rows are marked, not hidden: who keeps an order knows which of them stay */
-	bool hide_gone; /* no rows for groups and threads that are gone since the last round */
-	size_t limit;   /* rows, 0 for all */
-	int width;      /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	bool jemalloc_only;  /* no rows of which it is not known that they have jemalloc */
+	bool hide_gone;      /* no rows for groups and threads that are gone since the last round */
+	size_t limit;        /* rows, 0 for all */
+	int width;           /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	bool shows_identity; /* texts that say who a row is stand beside the tab's columns, where they fit */
 	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
 	/* Columns of the tab that nobody can fill here: their room is that of others. By

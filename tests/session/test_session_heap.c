@@ -236,6 +236,53 @@ static void test_resolving(void **state)
 	session_release(session);
 }
 
+static bool has_row(const struct table *table, const char *label)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (table->rows[i].label_length == strlen(label) &&
+		    memcmp(table->rows[i].label, label, strlen(label)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Rows that have jemalloc alone: of those that may have it only the number is told. */
+static void test_jemalloc_only(void **state)
+{
+	struct session *session = fixture_two_rounds(fill);
+	struct table *table;
+	struct snapshot *snapshot;
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view_set_tab(&view, TAB_HEAP);
+	view.jemalloc_only = true;
+	table = session_table(session, &view);
+	assert_true(has_row(table, "web") && has_row(table, "cache") && has_row(table, "db"));
+	/* it could not be read, so there is something */
+	assert_true(has_row(table, "odd"));
+	assert_false(has_row(table, "plain") || has_row(table, "kworker"));
+	assert_false(has_row(table, "other") || has_row(table, "third"));
+	assert_int_equal(table->row_count, 4);
+	assert_int_equal(table->row_total, 4);
+	assert_int_equal(table->jemalloc_unknown, 2);
+	assert_int_equal(table->jemalloc_resolving, 0);
+	table_release(table);
+	/* what is gone had it, if there was a number */
+	snapshot = fixture_snapshot(104);
+	set_heap(snapshot);
+	add_thread(snapshot, 20, 20, "cache", "cache", 70000, 80000);
+	miss(snapshot, add_thread(snapshot, 90, 90, "late", "late", 0, 0), REASON_BEING_RESOLVED);
+	session_add_round(session, snapshot);
+	table = session_table(session, &view);
+	assert_true(has_row(table, "cache") && has_row(table, "web"));
+	assert_false(has_row(table, "plain") || has_row(table, "late"));
+	assert_int_equal(table->jemalloc_resolving, 1);
+	table_release(table);
+	session_release(session);
+}
+
 static void expect_explained(struct session *session, const struct view *view, const char *key,
 			     enum column column, const char *text)
 {
@@ -358,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_parts_of_processes),
 		cmocka_unit_test(test_several_processes),
 		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_jemalloc_only),
 		cmocka_unit_test(test_resolving),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),

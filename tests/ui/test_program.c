@@ -158,7 +158,7 @@ static void test_heap_tab(void **state)
 	static const int sizes[][2] = {{24, 80}, {50, 200}};
 	struct pty_screen pty;
 	pid_t target;
-	char pid[24];
+	char pid[24], own_pid[24];
 
 	(void)state;
 	if (strcmp(HEAP_TARGET, "") == 0) {
@@ -166,13 +166,18 @@ static void test_heap_tab(void **state)
 		skip();
 	}
 	target = start_heap_target();
+	/* and one without jemalloc: this one */
 	snprintf(pid, sizeof(pid), "--pid=%d", target);
+	snprintf(own_pid, sizeof(own_pid), "--pid=%d", getpid());
 	for (size_t i = 0; i < 2; i++) {
-		start_program(&pty, sizes[i][0], sizes[i][1], "-d", "0.5", pid);
+		start_program(&pty, sizes[i][0], sizes[i][1], "-d0.5", pid, own_pid);
 		pty_wait_text(&pty, "every 0.5s  rate");
+		pty_wait_text(&pty, "test_ui_program");
 		pty_type(&pty, "8");
+		pty_wait_text(&pty, "only jemalloc processes");
 		pty_wait_text(&pty, "ALLOC/sv");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation");
+		assert_int_equal(pty_find(&pty, "test_ui_program", NULL), -1);
 		if (sizes[i][1] >= 120)
 			pty_wait_text(&pty, "LAYOUT");
 		pty_type(&pty, "e");
@@ -181,6 +186,7 @@ static void test_heap_tab(void **state)
 		pty_type(&pty, "e");
 		pty_type(&pty, "J");
 		pty_wait_text(&pty, "probe off (J)");
+		pty_wait_text(&pty, "The allocator probe is off. J switches it on.");
 		pty_type(&pty, "J");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation again");
 		quit(&pty);

@@ -25,7 +25,7 @@ static bool is_users_choice(const struct view *view)
 	       own_tab_has_columns(view->tab, view->level == VIEW_LEVEL_THREADS);
 }
 
-void missing_find_columns(const struct session *session, struct view *view)
+void missing_find_columns(const struct session *session, source_set by_key, struct view *view)
 {
 	enum column columns[COLUMN_TOTAL];
 	size_t count;
@@ -35,7 +35,8 @@ void missing_find_columns(const struct session *session, struct view *view)
 		return;
 	count = list_tab(view, columns);
 	for (size_t i = 0; i < count; i++) {
-		if (session_why_unavailable(session, view, columns[i], NULL))
+		if ((column_sources(columns[i]) & by_key) == 0 &&
+		    session_why_unavailable(session, view, columns[i], NULL))
 			column_set_add(&view->left_out, columns[i]);
 	}
 }
