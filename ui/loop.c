@@ -259,8 +259,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	terminal_guard(loop.capture.standard_error, loop.capture.reader);
 	draw_initialise(options->theme, options->ascii);
 	view_copy(&ui.view, options->view);
-	if (options->file_name != NULL)
-		ui.view.mode = VIEW_MODE_TOTAL;
+	navigate_begin(&ui);
 	terminal_take_size();
 	session_keep_courses(session, COLUMN_COUNT);
 	if (options->before != NULL)

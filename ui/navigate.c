@@ -224,12 +224,45 @@ static bool follow_cgroup_tab(struct ui *ui, enum tab tab)
 	return false;
 }
 
+void navigate_begin(struct ui *ui)
+{
+	struct view *view = &ui->view;
+
+	if (ui->options->file_name != NULL)
+		view->mode = VIEW_MODE_TOTAL;
+	if (view->axis_of_tab)
+		ui->axis_left = (struct axis_left){true, AXIS_PROCESS, VIEW_LEVEL_GROUPS};
+	ui->columns_given.tab = view->tab;
+	ui->columns_given.items = view->columns;
+	ui->columns_given.count = view->column_count;
+}
+
+/* Columns of the command line are those of one tab; leaving it says how to find them again. */
+static void follow_columns(struct ui *ui, enum tab tab)
+{
+	const bool given = tab == ui->columns_given.tab && ui->columns_given.items != NULL;
+
+	if (ui->view.columns != NULL && !given) {
+		const enum tab first = ui->columns_given.tab;
+
+		if (tab_digit(first) >= 0)
+			screen_message(ui, STYLE_MESSAGE, "the columns of --columns are on the tab %s (%d)",
+				       tabs[first].title, tab_digit(first));
+		else
+			screen_message(ui, STYLE_MESSAGE, "the columns of --columns are on the tab %s",
+				       tabs[first].title);
+	}
+	ui->view.columns = given ? ui->columns_given.items : NULL;
+	ui->view.column_count = given ? ui->columns_given.count : 0;
+}
+
 void navigate_to_tab(struct ui *ui, enum tab tab)
 {
 	const bool other_rows = follow_cgroup_tab(ui, tab);
 
 	if (tab != TAB_CGROUP)
 		ui->axis_left.present = false;
+	follow_columns(ui, tab);
 	view_set_tab(&ui->view, tab);
 	ui->view.focus = COLUMN_COUNT;
 	ui->all_columns = false;

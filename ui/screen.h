@@ -125,7 +125,12 @@ struct ui {
 
 	struct view view;
 	struct axis_left axis_left; /* for the tab Cgroup */
-	bool all_columns;           /* the columns that the width leaves out were asked for with Right */
+	struct {
+		enum tab tab;
+		const enum column *items; /* not owned; NULL for none */
+		size_t count;
+	} columns_given;  /* --columns: they are those of the tab that was first on the screen */
+	bool all_columns; /* the columns that the width leaves out were asked for with Right */
 	struct table *table;
 	struct list list;
 	struct lookup_cache lookups;
@@ -274,6 +279,9 @@ void screen_metrics_refresh(struct ui *ui);
 int screen_metrics_draw(struct ui *ui, struct area area);
 
 /* --- navigate.c: changes of the view --- */
+
+/* Takes over what the options say of the view, once it is there. */
+void navigate_begin(struct ui *ui);
 
 /* Other rows: the cursor has no row to stay on. */
 void navigate_change_rows(struct ui *ui);

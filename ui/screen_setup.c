@@ -61,9 +61,10 @@ static bool apply(struct ui *ui, enum tab tab)
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return false;
 	}
-	/* the columns of --columns were for every tab */
+	/* what is chosen now counts more than the command line */
+	if (tab == ui->columns_given.tab)
+		ui->columns_given.items = NULL;
 	ui->view.columns = NULL;
-	ui->view.column_count = 0;
 	navigate_to_tab(ui, tab);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "commands.h"
+#include "cmd/config/config_tabs.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/files/snapshot_files.h"
 #include "cmd/files/snapshot_report.h"
@@ -14,6 +15,9 @@
 
 struct show_options {
 	bool is_long;
+	const char *config_path;
+	bool no_config;
+	struct config_file config;
 	struct view_options view;
 	struct screen_options screen;
 	struct report_options report;
@@ -28,6 +32,20 @@ static const struct option show_options_list[] = {
 			       "pressure and memory maps, instead of the table that the screen has; so do "
 			       "--metrics, --sections, --reference, and every format but text unless -b, -t, "
 			       "-f or --mode asks for a table",
+	},
+	{
+		.name = "config",
+		.kind = OPTION_TEXT,
+		.value_name = "FILE",
+		.offset = offsetof(struct show_options, config_path),
+		.description = "take the tabs of your own that -t may name from this file instead of "
+			       "~/.config/ctop/ctop.conf",
+	},
+	{
+		.name = "no-config",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct show_options, no_config),
+		.description = "read no configuration file",
 	},
 };
 
@@ -48,9 +66,28 @@ static void show_set_defaults(void *options)
 {
 	struct show_options *show = options;
 
-	show->view.axis = AXIS_PROCESS;
+	show->view.axis = AXIS_COUNT;
 	show->screen.mode = VIEW_MODE_COUNT;
 	report_options_set_defaults(&show->report, &show->view);
+}
+
+/* Reads the user's own tabs, where the one that was asked for is none of ctop's. */
+static int show_configure(void *opaque, const struct option_set *given, struct error *error)
+{
+	struct show_options *options = opaque;
+	enum tab tab;
+	int result;
+
+	(void)given;
+	if (options->no_config ||
+	    (options->config_path == NULL &&
+	     (options->screen.tab == NULL || tab_choose(options->screen.tab, &tab, NULL) == 0)))
+		return 0;
+	result = config_file_read(options->config_path, &options->config, error);
+	config_tabs_make(&options->config, options->config_path != NULL);
+	if (result < 0)
+		config_file_release(&options->config);
+	return result;
 }
 
 /* Whether the sections chosen can only make one table. */
@@ -65,13 +102,15 @@ static bool makes_one_table(const struct tables_request *request)
 	       !request->sections[SECTION_SCX];
 }
 
-static int print_report(const struct show_options *options, const char *path)
+static int print_report(struct show_options *options, const char *path)
 {
 	struct snapshot_report report = {.request.names[DIFF_AFTER] = path};
 	struct snapshot *snapshot;
 	struct error error;
 	int status;
 
+	if (options->view.axis == AXIS_COUNT)
+		options->view.axis = AXIS_PROCESS;
 	status = report_options_select(&options->report, &options->view, 1, &report.request, &error);
 	if (status == 0 && options->view.axis == AXIS_ALL)
 		status = error_set(&error, -EINVAL,
@@ -97,6 +136,13 @@ static int print_report(const struct show_options *options, const char *path)
 	return status;
 }
 
+/* Whether an option only a table has was given. */
+static bool chooses_table(const struct show_options *options)
+{
+	return options->screen.tab != NULL || options->screen.mode != VIEW_MODE_COUNT ||
+	       options->screen.filter != NULL;
+}
+
 /* The view of a table, which has what a file has: totals. Release it, after a failure too. */
 static int make_view(const struct show_options *options, enum column columns[SCREEN_COLUMNS_MAX],
 		     struct view *view, struct error *error)
@@ -107,7 +153,8 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, view, error) <
 	    0) {
 		/* what was right before there was a table */
-		if (report_options_select(&options->report, &options->view, 1, &request, &other) < 0)
+		if (options->screen.tab != NULL || options->screen.filter != NULL ||
+		    report_options_select(&options->report, &options->view, 1, &request, &other) < 0)
 			return -EINVAL;
 		other = *error;
 		return error_set(error, -EINVAL, "%s; with --long it is valid", other.text);
@@ -146,7 +193,7 @@ static void write_table(struct view *view, struct session *session, const char *
 	table_release(table);
 }
 
-static int print_table(const struct show_options *options, const char *path)
+static int print_table(struct show_options *options, const char *path)
 {
 	enum column columns[SCREEN_COLUMNS_MAX];
 	struct snapshot_report printing = {0};
@@ -160,6 +207,7 @@ static int print_table(const struct show_options *options, const char *path)
 		view_release(&view);
 		return command_misused(&show_command, &error);
 	}
+	options->view.axis = (int)view.grouping.axis;
 	if (snapshot_report_open(&printing, &options->report, &options->view, true, &error) < 0) {
 		view_release(&view);
 		return command_failed(&error);
@@ -178,13 +226,6 @@ static int print_table(const struct show_options *options, const char *path)
 	return status;
 }
 
-/* Whether an option only a table has was given. */
-static bool chooses_table(const struct show_options *options)
-{
-	return options->screen.tab != NULL || options->screen.mode != VIEW_MODE_COUNT ||
-	       options->screen.filter != NULL;
-}
-
 static int show_run(void *opaque, char **operands, int operand_count)
 {
 	struct show_options *options = opaque;
@@ -193,19 +234,23 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	bool is_long = options->is_long || report->metrics != NULL || report->sections != NULL ||
 		       report->reference || !report_round_has((enum report_format)report->format);
 	struct error error;
+	int status;
 
 	(void)operand_count;
 	if (is_long && is_table) {
 		error_set(&error, -EINVAL,
 			  "--tab, --filter and --mode choose a table, which this is not: leave them out, or "
 			  "--long, --metrics, --sections, --reference and other formats");
+		config_file_release(&options->config);
 		return command_misused(&show_command, &error);
 	}
 	/* programs that read rows of metrics are older than the table */
 	is_long |= !is_table && !is_text && !report->as_batch;
 	if (options->screen.mode == VIEW_MODE_COUNT)
 		options->screen.mode = VIEW_MODE_TOTAL;
-	return is_long ? print_report(options, operands[0]) : print_table(options, operands[0]);
+	status = is_long ? print_report(options, operands[0]) : print_table(options, operands[0]);
+	config_file_release(&options->config);
+	return status;
 }
 
 const struct command show_command = {
@@ -222,5 +267,6 @@ const struct command show_command = {
 	.set_defaults = show_set_defaults,
 	.minimum_operands = 1,
 	.maximum_operands = 1,
+	.configure = show_configure,
 	.run = show_run,
 };

@@ -67,6 +67,7 @@ struct view {
 	struct view_step steps[VIEW_STEPS_MAX];
 	size_t step_count;
 	enum tab tab;
+	bool axis_of_tab; /* the axis is that which the tab asks for, by processes on the others */
 	enum view_mode mode;
 	bool sort_by_name;
 	enum column sort; /* when not sort_by_name */

@@ -97,6 +97,13 @@ table=$("$ctop" -b -n 1 -d 0.1 -t run 2>/dev/null | grep '^ PROCESS' | tr -s ' '
 result 'but tabs of the table are as they are' "$(echo "$table" | grep -q SLICE || echo "$table")"
 table=$("$ctop" -b -n 1 -d 0.1 -t run --config "$file" 2>/dev/null | grep '^ PROCESS' | tr -s ' ')
 result 'unless the file is named' "$([ "$table" = ' PROCESS THR CPU%' ] || echo "$table")"
+"$ctop" capture -p $$ -o "$directory/file.ctprof.zst" 2>/dev/null
+table=$("$ctop" show "$directory/file.ctprof.zst" -t mine 2>/dev/null | grep '^ PROCESS' | tr -s ' ')
+result 'and with a file' "$([ "$table" = ' PROCESS THR CPU READ' ] || echo "$table")"
+"$ctop" show "$directory/file.ctprof.zst" -t run >"$directory/out" 2>"$directory/errors"
+result 'whose other tables ask for no configuration' "$(cat "$directory/errors")"
+"$ctop" show "$directory/file.ctprof.zst" -t mine --no-config >"$directory/out" 2>"$directory/errors"
+result 'nor where it is refused' "$(grep -q "unknown tab 'mine'" "$directory/errors" || cat "$directory/errors" "$directory/out")"
 config 'interval = 30\nfilter = nobody-has-this-name\n'
 timeout 20 "$ctop" -b -n 1 -d 0.1 >"$directory/out" 2>/dev/null
 result 'settings do not change what scripts get' "$([ "$(wc -l <"$directory/out")" -gt 2 ] || cat "$directory/out")"

@@ -195,6 +195,59 @@ static void test_heap_tab(void **state)
 	waitpid(target, NULL, 0);
 }
 
+/* The tab Cgroup shows cgroups from the start, and others what they show without it; -g counts more. */
+static void test_begins_with_cgroups(void **state)
+{
+	char pid[24];
+	struct pty_screen pty;
+
+	(void)state;
+	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
+	start_program(&pty, 24, 80, "--tab=cg", "--no-config", pid);
+	pty_wait_text(&pty, "group by cgroup {N}");
+	pty_type(&pty, "2");
+	pty_wait_text(&pty, "group by process {N}");
+	quit(&pty);
+	start_program(&pty, 24, 80, "--tab=cg", "-gpid", pid);
+	pty_wait_text(&pty, "group by pid");
+	pty_wait_text(&pty, "these columns need cgroups: press g");
+	quit(&pty);
+}
+
+/* The columns of the command line are those of the first tab; others have their own, and say where they are.
+ */
+static void test_columns_of_the_command_line(void **state)
+{
+	char pid[24];
+	struct pty_screen pty;
+
+	(void)state;
+	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
+	start_program(&pty, 24, 80, "--columns=thr,minf,blkio", "--no-config", pid);
+	/* what cannot be read on most hosts stays, as it was asked for */
+	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
+	pty_wait_text(&pty, "1 group by process {N}");
+	pty_type(&pty, "2");
+	pty_wait_text(&pty, "SLICE");
+	pty_wait_text(&pty, "the columns of --columns are on the tab Overview (1)");
+	assert_int_equal(pty_find(&pty, "MINF/s", NULL), -1);
+	pty_type(&pty, "3");
+	pty_wait_text(&pty, "POLICY");
+	assert_int_equal(pty_find(&pty, "--columns", NULL), -1);
+	pty_type(&pty, "1");
+	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
+	/* what is chosen on the page of columns counts more */
+	pty_type(&pty, "C");
+	pty_wait_text(&pty, "apply");
+	pty_type(&pty, "/BLKIO\r \r");
+	pty_wait_no_text(&pty, "BLKIO%");
+	pty_wait_text(&pty, "MINF/s");
+	pty_type(&pty, "21");
+	pty_wait_text(&pty, "MINF/s");
+	assert_int_equal(pty_find(&pty, "BLKIO%", NULL), -1);
+	quit(&pty);
+}
+
 /* S writes a file; opened on the screen it has the same group with the same number of threads. */
 static void test_save_and_reopen(void **state)
 {
@@ -379,6 +432,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_finds_threads),
 		cmocka_unit_test(test_heap_tab),
+		cmocka_unit_test(test_begins_with_cgroups),
+		cmocka_unit_test(test_columns_of_the_command_line),
 		cmocka_unit_test(test_save_and_reopen),
 		cmocka_unit_test(test_file_of_another_program),
 		cmocka_unit_test(test_odd_files),

@@ -48,7 +48,7 @@ static void describe_tab(struct buffer *buffer)
 		names[i] = tabs[i].name;
 	buffer_append_text(buffer, "start on this tab, which may be shortened: ");
 	buffer_append_list(buffer, names, TAB_COUNT, "or");
-	buffer_append_text(buffer, ", or one of your own");
+	buffer_append_text(buffer, ", or one of your own; cgroup groups by cgroup unless -g is given");
 }
 
 static const struct option list[] = {
@@ -171,6 +171,10 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 	if (options->tab != NULL)
 		result = tab_choose(options->tab, &tab, error);
 	view_set_tab(view, tab);
+	/* numbers of cgroups belong to rows of cgroups, unless others are asked for */
+	view->axis_of_tab = tab == TAB_CGROUP && view_options->axis == AXIS_COUNT && axis == AXIS_PROCESS;
+	if (view->axis_of_tab)
+		view->grouping.axis = AXIS_CGROUP;
 	view->mode = (enum view_mode)options->mode;
 	view->limit = view_options->limit;
 	if (result == 0 && view_options->sort_by != NULL)

@@ -20,7 +20,8 @@ enum {
 extern const struct option_table screen_option_table;
 
 /*
- * The view that the options amount to, by `axis` unless they name one. `columns` is where the view's columns
+ * The view that the options amount to, by `axis` unless they name one; instead of AXIS_PROCESS the tab Cgroup
+ * has cgroups. `columns` is where the view's columns
  * are kept, for as long as it is used. Release the view with view_release(), after a failure too. Returns 0,
  * or -EINVAL with a sentence.
  */
