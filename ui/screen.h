@@ -21,7 +21,7 @@
 #include "ui/widget/prompt.h"
 #include "ui.h"
 
-/* The inside of the screen: what the files of this folder share; others see ui.h only. */
+/* The inside of the screen: what the files of this folder and of ui/loop share; others see ui.h only. */
 
 enum {
 	SCREEN_WIDTH_MIN = 40,
@@ -434,10 +434,5 @@ void screen_comparison_release(struct ui *ui);
 
 /* Draws one frame. */
 void screen_draw(struct ui *ui);
-
-/* --- actions.c --- */
-
-/* Does what a key asks for. */
-void actions_handle_key(struct ui *ui, int key);
 
 #endif

@@ -76,6 +76,7 @@ ui/terminal: $compare
 ui/widget: $compare ui/terminal
 ui/page: $compare ui/terminal ui/widget
 ui: $ui ui/terminal ui/widget ui/page
+ui/loop: $ui ui/terminal ui/widget ui/page ui
 src/cmd/line: $line
 src/cmd/files: $files
 src/cmd/config: $line src/config

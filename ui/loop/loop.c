@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "ui.h"
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "screen.h"
+#include "actions.h"
 #include "ui/terminal/signal_pipe.h"
 #include "ui/terminal/stderr_capture.h"
 #include "ui/terminal/terminal.h"

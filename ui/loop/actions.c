@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "base/clock.h"
-#include "screen.h"
+#include "actions.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "report/report.h"
 #include "snapshot/snapshot.h"
 

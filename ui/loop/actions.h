@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_ACTIONS_H
+#define CTOP_ACTIONS_H
+
+#include "ui/screen.h"
+
+/* Does what a key asks for at the place where keys go at present; refuses one that has no use there. */
+void actions_handle_key(struct ui *ui, int key);
+
+#endif
