@@ -188,6 +188,12 @@ static void add_marks(struct entries *entries)
 
 	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
 		add_entry(entries, legend[i].mark, STYLE_KEY, legend[i].text, NULL);
+	if (draw_has_shade())
+		add_entry(
+			entries, "shade", STYLE_KEY,
+			"under CPU% and WAITED%: the part that the row has of all rows together, of a thread "
+			"the part of its time",
+			NULL);
 }
 
 /* Each style as it is drawn. */

@@ -373,6 +373,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .match = ui->search,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
+					   .shares = ui->comparison == NULL,
 					   .course = screen_list_has_courses(ui) ? course_of_row : NULL,
 					   .course_round_ns = ui->settings.interval_ns,
 					   .fill = ui->content->fill,

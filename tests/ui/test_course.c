@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The course of the number sorted by, beside the numbers of each row. */
+/* The course of the number sorted by, beside the numbers of each row, and the share under them. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/cmocka_include.h"
@@ -99,9 +100,9 @@ static void test_where_it_is(void **state)
 
 static bool cursor_is_on(struct pty_screen *pty, const void *text)
 {
-	const int row = pty_selected_row(pty);
+	const int row = pty_find(pty, text, NULL);
 
-	return row >= 0 && strstr(pty_row(pty, row), text) != NULL;
+	return row >= 0 && pty_is_reverse(pty, row, 1);
 }
 
 /* In every theme the row of the cursor is one stretch, and the course of others is there. */
@@ -130,13 +131,95 @@ static void test_themes(void **state)
 	}
 }
 
+/* Cells of a number's column that have a colour under them, `width` of them up to where it ends. */
+static int shaded(struct pty_screen *pty, int row, int end, int width)
+{
+	int cells = 0;
+
+	for (int cell = end - width; cell < end; cell++)
+		cells += pty_background(pty, row, cell) != PTY_COLOR_DEFAULT;
+	/* from the left on, and nothing beside it */
+	for (int cell = end - width; cell < end - width + cells; cell++)
+		assert_int_not_equal(pty_background(pty, row, cell), PTY_COLOR_DEFAULT);
+	assert_int_equal(pty_background(pty, row, end - width - 1), PTY_COLOR_DEFAULT);
+	assert_int_equal(pty_background(pty, row, end), PTY_COLOR_DEFAULT);
+	return cells;
+}
+
+static void expect_shares(struct pty_screen *pty, bool are_there)
+{
+	static const struct {
+		const char *number;
+		int cells; /* of the five of CPU%v */
+	} rows[] = {{"100.0", -1}, {" 60.0", 2}, {" 36.0", 1}, {"  4.0", 0}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int column = 0, row;
+
+		pty_wait_text(pty, rows[i].number);
+		row = pty_find(pty, rows[i].number, &column);
+		assert_int_equal(pty_foreground(pty, row, column + 4) != PTY_COLOR_DEFAULT,
+				 are_there && rows[i].cells == 5);
+		if (rows[i].cells >= 0)
+			assert_int_equal(shaded(pty, row, column + 5, 5), are_there ? rows[i].cells : 0);
+		else
+			assert_true(pty_is_reverse(pty, row, column) && pty_is_reverse(pty, row, 1));
+	}
+}
+
+/* Whether this host describes such a terminal; xterm-direct2 comes with the larger set of descriptions. */
+static bool is_described(const char *term)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "infocmp %s >/dev/null 2>&1", term != NULL ? term : "");
+	return term == NULL || system(command) == 0;
+}
+
+/* The part of all rows lies under CPU%, but for the row of the cursor, where the terminal can show it. */
+static void test_shares(void **state)
+{
+	static const struct {
+		const char *argument;
+		struct pty_options options;
+		bool are_there;
+	} cases[] = {
+		{"--theme=default", {.rows = 24, .columns = 80}, true},
+		{"--theme=light", {.rows = 12, .columns = 40}, true},
+		{"--theme=default", {.rows = 36, .columns = 120, .term = "xterm-direct2"}, true},
+		{"--theme=default", {.rows = 50, .columns = 200, .locale = "C"}, true},
+		{"--theme=mono", {.rows = 24, .columns = 80}, false},
+		{"--theme=default", {.rows = 24, .columns = 80, .term = "xterm"}, false},
+		{"--theme=default", {.rows = 24, .columns = 80, .environment = {"NO_COLOR=1"}}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pty_screen pty;
+
+		if (!is_described(cases[i].options.term))
+			continue;
+		fake_start(&pty, &cases[i].options, cases[i].argument);
+		fake_round(&pty, "first 100,second 60,third 36,last 4");
+		fake_round(&pty, "first 100,second 60,third 36,last 4");
+		pty_wait_text(&pty, "100.0");
+		pty_type(&pty, "\033OH");
+		pty_wait(&pty, cursor_is_on, "first", "the cursor on the first row");
+		expect_shares(&pty, cases[i].are_there);
+		pty_type(&pty, "?");
+		pty_wait_text(&pty, "Columns of this tab");
+		pty_type(&pty, "/shade\r");
+		pty_wait_text(&pty, cases[i].are_there ? "1 of " : "not in this page");
+		fake_quit(&pty);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heights),
-		cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_where_it_is),
-		cmocka_unit_test(test_themes),
+		cmocka_unit_test(test_heights),     cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_where_it_is), cmocka_unit_test(test_themes),
+		cmocka_unit_test(test_shares),
 	};
 
 	if (!pty_is_available()) {
