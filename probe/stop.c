@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "probe/process/transfer.h"
-#include "probe/resolver/rights.h"
+#include "process/rights.h"
 
 enum {
 	STOP_BOUND_MS = 250,      /* for one thread */

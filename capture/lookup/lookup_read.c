@@ -14,8 +14,8 @@
 #include "base/number.h"
 #include "base/unicode.h"
 #include "lookup_internal.h"
-#include "probe/resolver/rights.h"
-#include "probe/resolver/sandbox.h"
+#include "process/descriptors.h"
+#include "process/rights.h"
 
 enum {
 	STAT_SIZE = 1024,      /* a line of numbers, and a name of 64 bytes at most */
@@ -116,26 +116,14 @@ static uint16_t read_facts_of(int proc, const char *path, uint64_t start_time, s
 
 /* --- rights --- */
 
-#define RIGHT(capability) (1U << (capability))
-
 /* What a file of another user's process takes; all else is given up for good. */
-static const uint32_t kept_rights = RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_SYS_ADMIN) | RIGHT(CAP_DAC_READ_SEARCH);
+static const uint32_t kept_rights = RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_SYS_ADMIN) |
+				    RIGHTS_BIT(CAP_DAC_READ_SEARCH);
 
 /* Makes these effective, as far as they are permitted. */
 static void use_rights(uint32_t wanted)
 {
-	struct rights rights;
-
-	if (rights_read(&rights) < 0)
-		return;
-	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		const uint32_t kept = i == 0 ? kept_rights : 0;
-
-		rights.sets[i].permitted &= kept;
-		rights.sets[i].inheritable = 0;
-		rights.sets[i].effective = i == 0 ? rights.sets[i].permitted & wanted : 0;
-	}
-	rights_restore(&rights);
+	rights_limit(kept_rights, wanted);
 }
 
 /* --- command lines --- */
@@ -283,7 +271,7 @@ void lookup_reader_run(int socket, pid_t supervisor, const struct lookup_source 
 	int proc;
 
 	prctl(PR_SET_NAME, "ctop-reader", 0, 0, 0);
-	if (sandbox_close_others(&socket, 1) < 0)
+	if (descriptors_keep(&socket, 1) < 0)
 		_exit(EXIT_FAILURE);
 	lookup_bind(supervisor);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -302,7 +290,7 @@ void lookup_reader_run(int socket, pid_t supervisor, const struct lookup_source 
 		if (size != (ssize_t)sizeof(request))
 			_exit(EXIT_SUCCESS);
 		/* a command line may be of a process that is hidden (hidepid in proc(5)) */
-		use_rights(request.kind == LOOKUP_SLEEP ? rights : rights & RIGHT(CAP_SYS_PTRACE));
+		use_rights(request.kind == LOOKUP_SLEEP ? rights : rights & RIGHTS_BIT(CAP_SYS_PTRACE));
 		lookup_read(proc, &request, &answer);
 		use_rights(0);
 		if (send(socket, &answer, lookup_answer_size(&answer), MSG_NOSIGNAL) < 0)

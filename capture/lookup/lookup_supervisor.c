@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "lookup_internal.h"
-#include "probe/resolver/sandbox.h"
 #include "process/child.h"
+#include "process/descriptors.h"
 
 enum {
 	/* Readers that were killed and hang in the kernel all the same; with so many, nothing is read. */
@@ -136,7 +136,7 @@ void lookup_supervisor_run(int socket, pid_t program, const struct lookup_source
 
 	prctl(PR_SET_NAME, "ctop-lookup", 0, 0, 0);
 	ignore_terminal();
-	if (sandbox_close_others(&supervisor.program, 1) < 0)
+	if (descriptors_keep(&supervisor.program, 1) < 0)
 		_exit(EXIT_FAILURE);
 	lookup_bind(program);
 	for (;;) {

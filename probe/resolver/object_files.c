@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "probe/object/debug_candidate.h"
-#include "rights.h"
+#include "process/rights.h"
 
 enum {
 	/* each below the root and on the host, and one in a cache */

@@ -8,7 +8,7 @@
 
 #include "probe/object/layout.h"
 #include "probe/process/process_map.h"
-#include "rights.h"
+#include "process/rights.h"
 
 /*
  * What goes over the sockets between the program and the processes of the resolver (resolver.h):

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "process/descriptors.h"
 #include "resolver_jobs.h"
 
 void resolver_bind(pid_t parent)
@@ -27,7 +28,7 @@ _Noreturn static void become_child(const struct resolver_task *task, pid_t paren
 
 	prctl(PR_SET_NAME, "ctop-resolve", 0, 0, 0);
 	resolver_bind(parent);
-	if (sandbox_close_others(descriptors, ORDER_RESOLVER_DESCRIPTORS) < 0)
+	if (descriptors_keep(descriptors, ORDER_RESOLVER_DESCRIPTORS) < 0)
 		_exit(EXIT_FAILURE);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -80,7 +81,7 @@ void resolver_parent_run(int control, pid_t supervisor, const struct resolver_ta
 	int score;
 
 	prctl(PR_SET_NAME, "ctop-resolver", 0, 0, 0);
-	if (sandbox_close_others(&control, 1) < 0)
+	if (descriptors_keep(&control, 1) < 0)
 		_exit(EXIT_FAILURE);
 	/* Where a debug file needs too much memory, no other process is to be killed for it (proc(5)). */
 	score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

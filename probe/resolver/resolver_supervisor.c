@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "process/descriptors.h"
 #include "resolver_jobs.h"
 #include "resolver_process.h"
 
@@ -78,7 +79,7 @@ _Noreturn static void become_opener(pid_t parent, int files, const int *descript
 	prctl(PR_SET_NAME, "ctop-opener", 0, 0, 0);
 	memcpy(kept, descriptors, ORDER_DESCRIPTORS * sizeof(int));
 	kept[ORDER_DESCRIPTORS] = files;
-	if (sandbox_close_others(kept, ORDER_DESCRIPTORS + 1) < 0)
+	if (descriptors_keep(kept, ORDER_DESCRIPTORS + 1) < 0)
 		_exit(EXIT_FAILURE);
 	rights_restore(&order->rights);
 	resolver_bind(parent);
@@ -187,7 +188,7 @@ void resolver_supervisor_run(int control, pid_t program, const struct resolver_t
 
 	prctl(PR_SET_NAME, "ctop-supervisor", 0, 0, 0);
 	ignore_terminal();
-	if (sandbox_close_others(&control, 1) < 0)
+	if (descriptors_keep(&control, 1) < 0)
 		_exit(EXIT_FAILURE);
 	resolver_bind(program);
 	if (resolver_jobs_open(&supervisor.openers, control) < 0 || !start_resolver(&supervisor))

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rights.h"
+#include "process/rights.h"
 
 #define MEBIBYTE ((rlim_t)1 << 20)
 
@@ -29,36 +29,6 @@ enum {
 	/* Files are mapped as a whole, and the debug data of a browser has several GiB. */
 	ADDRESS_SPACE_MEBIBYTES = 64 << 10,
 };
-
-int sandbox_close_others(int *kept, size_t count)
-{
-	const int first = STDERR_FILENO + 1, end = first + (int)count;
-	int null;
-
-	/* first to numbers above those that they get, so that none is overwritten */
-	for (size_t i = 0; i < count; i++) {
-		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
-		if (kept[i] < 0)
-			return -errno;
-	}
-	for (size_t i = 0; i < count; i++) {
-		kept[i] = dup3(kept[i], first + (int)i, O_CLOEXEC);
-		if (kept[i] < 0)
-			return -errno;
-	}
-	closefrom(end);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* a chroot without /dev: 0, 1 and 2 must be in use all the same, by anything that goes nowhere */
-	if (null < 0)
-		null = memfd_create("null", MFD_CLOEXEC);
-	for (int i = STDIN_FILENO; i < first; i++) {
-		if (dup2(null, i) < 0)
-			return -errno;
-	}
-	if (null >= end)
-		close(null);
-	return 0;
-}
 
 int sandbox_drop_capabilities(void)
 {

@@ -13,13 +13,6 @@
  */
 
 /*
- * Closes every descriptor but the `count` in `kept` and puts /dev/null on 0, 1 and 2, so that nothing that is
- * printed can get into those. The kept ones become 3, 4 and so on, as `kept` then says. Returns 0 or a
- * negative errno.
- */
-int sandbox_close_others(int *kept, size_t count);
-
-/*
  * Drops every capability, also those that a real uid of 0 brings, from all sets (capabilities(7)), and sets
  * no_new_privs, which an exec would need to get them back. Returns 0 or a negative errno.
  */

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "descriptors.h"
 
 struct child child_adopt(pid_t pid)
 {
@@ -63,26 +64,6 @@ void child_end(struct child *child)
 	child_forget(child);
 }
 
-/* Closes all descriptors but `kept`: a reader of this program's output must not wait for a copy that hangs.
- * Returns where `kept` is then. */
-static int close_others(int kept)
-{
-	const int null = open("/dev/null", O_RDWR);
-
-	if (null < 0)
-		return -errno;
-	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-		dup2(null, i);
-	kept = dup2(kept, STDERR_FILENO + 1);
-	if (kept >= 0 && syscall(SYS_close_range, kept + 1, ~0U, 0) < 0) {
-		const long open_max = sysconf(_SC_OPEN_MAX); /* before Linux 5.9 */
-
-		for (int i = kept + 1; i < open_max; i++)
-			close(i);
-	}
-	return kept;
-}
-
 _Noreturn static void answer(child_work *work, void *context, int descriptor, pid_t parent)
 {
 	struct buffer text = {0};
@@ -90,7 +71,8 @@ _Noreturn static void answer(child_work *work, void *context, int descriptor, pi
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
 		_exit(EXIT_FAILURE);
-	descriptor = close_others(descriptor);
+	if (descriptors_keep(&descriptor, 1) < 0)
+		_exit(EXIT_FAILURE);
 	result = work(context, &text);
 	if (file_write_all(descriptor, &result, sizeof(result)) < 0 ||
 	    file_write_all(descriptor, text.data, text.length) < 0)

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "probe/resolver/rights.h"
+#include "process/rights.h"
 
 void nobody_become_with_capabilities(void)
 {

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "probe/resolver/object_files.h"
 #include "probe/resolver/resolution_check.h"
-#include "probe/resolver/rights.h"
+#include "process/rights.h"
 #include "nobody.h"
 
 static char base[] = "/tmp/ctop-object-files-XXXXXX";

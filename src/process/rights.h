@@ -4,6 +4,7 @@
 
 #include <linux/capability.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The rights of this thread beyond those of its user: file capabilities (capabilities(7)). Bare system calls:
@@ -26,6 +27,15 @@ int rights_lower(struct rights *ret_before);
 
 /* Undoes rights_lower(), or takes what rights_read() gave in the process that forked this one. */
 void rights_restore(const struct rights *before);
+
+/* The bit of a capability (CAP_…, below 32) in a set of them. */
+#define RIGHTS_BIT(capability) (1U << (capability))
+
+/*
+ * Leaves this thread of what it is permitted only `kept`, for good, and makes that of it effective which is
+ * in `wanted` too. Failure leaves the thread as it was.
+ */
+void rights_limit(uint32_t kept, uint32_t wanted);
 
 /* Whether the effective set holds a capability (CAP_…, below 32). */
 bool rights_include(int capability);

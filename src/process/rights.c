@@ -40,6 +40,20 @@ void rights_restore(const struct rights *before)
 	(void)store(before);
 }
 
+void rights_limit(uint32_t kept, uint32_t wanted)
+{
+	struct rights rights;
+
+	if (rights_read(&rights) < 0)
+		return;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		rights.sets[i].permitted &= i == 0 ? kept : 0;
+		rights.sets[i].inheritable = 0;
+		rights.sets[i].effective = i == 0 ? rights.sets[i].permitted & wanted : 0;
+	}
+	rights_restore(&rights);
+}
+
 bool rights_include(int capability)
 {
 	struct rights rights;
