@@ -201,6 +201,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->heap.patience_ns = options->heap_patience_ns;
 	capture->heap.hurry = options->hurry;
 	capture->progress = options->progress;
+	capture->remote = capture->synthetic ? NULL : options->remote;
 	heap_open(capture, options->resolver);
 	return 0;
 }
@@ -365,7 +366,7 @@ static void begin(struct round *round)
 	struct snapshot *snapshot = snapshot_create();
 
 	round->snapshot = snapshot;
-	round->cpu_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	round->cpu_start_ns = capture_cpu_ns(capture);
 	if (capture->round++ == 0)
 		retry_taskstats(capture);
 	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);

@@ -15,6 +15,7 @@
  * makes the next round cheap.
  */
 
+struct remote;
 struct resolver;
 struct roots;
 
@@ -37,6 +38,11 @@ struct capture_options {
 	 * NULL: there is no probe, and allocation counters are unavailable (switched off).
 	 */
 	struct resolver *resolver;
+	/*
+	 * Reads what waits for the lock of an address space (process/remote.h), owned by the caller, which
+	 * outlives the capture. With NULL the capture reads it and may hang.
+	 */
+	struct remote *remote;
 	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
 	bool once;                 /* for one capture_full() alone: what only rounds use is not loaded */
 	bool latency;              /* capture_switch_latency() is to work */

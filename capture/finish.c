@@ -22,7 +22,7 @@ static bool records_over_budget(void *context)
 	uint64_t budget_ns = round->smaps ? round->expensive_budget_ns / 2 : round->expensive_budget_ns;
 
 	return round_is_cancelled(round) ||
-	       clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->expensive_start_ns > budget_ns;
+	       capture_cpu_ns(round->capture) - round->expensive_start_ns > budget_ns;
 }
 
 static const char *duplicate(struct arena *arena, const char *text)
@@ -249,7 +249,7 @@ static void summarize_taskstats(struct round *round)
 
 static void read_expensive_sources(struct round *round)
 {
-	round->expensive_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	round->expensive_start_ns = capture_cpu_ns(round->capture);
 	if (round->cgroup_records)
 		cgroup_read_records(&round->capture->roots, records_over_budget, round, round->snapshot);
 	if (round->smaps)

@@ -29,7 +29,8 @@ static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
 void heap_open(struct capture *capture, struct resolver *resolver)
 {
 	struct heap *heap = &capture->heap;
-	struct probe_options probe_options = {.resolver = resolver, .allow_stop = heap->allow_stop};
+	struct probe_options probe_options = {
+		.resolver = resolver, .remote = capture->remote, .allow_stop = heap->allow_stop};
 
 	heap->own_tgid = (uint32_t)getpid();
 	if (capture->synthetic)
@@ -250,6 +251,8 @@ static enum reason tag_reason(enum heap_tag tag)
 	case HEAP_TAG_PTRACE_SEIZE:
 	case HEAP_TAG_PTRACE_INTERRUPT:
 		return REASON_NOT_PERMITTED;
+	case HEAP_TAG_MEMORY_LOCKED:
+		return REASON_NOT_IN_TIME;
 	case HEAP_TAG_NEEDS_STOP:
 		return REASON_NEEDS_STOP;
 	default:

@@ -320,8 +320,8 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	int tasks = process_list_tasks(&capture->processes, process);
-	enum reason reason = thread_file_read_source(tasks, process->tgid, SOURCE_SMAPS_ROLLUP,
-						     &capture->text);
+	enum reason reason = thread_file_read_memory(capture->remote, tasks, process->tgid,
+						     SOURCE_SMAPS_ROLLUP, &capture->text);
 	struct key_values kib;
 
 	if (reason != REASON_READ) {
@@ -350,7 +350,7 @@ static void visit_smaps(struct round *round, struct process *process)
 		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
 		return;
 	}
-	spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->expensive_start_ns > round->expensive_budget_ns;
+	spent = capture_cpu_ns(round->capture) - round->expensive_start_ns > round->expensive_budget_ns;
 	if (!spent && !round_is_cancelled(round)) {
 		read_smaps(round, process, row);
 	} else {

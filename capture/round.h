@@ -23,6 +23,7 @@
 #include "capture/procfs/process_list.h"
 #include "capture/procfs/root.h"
 #include "capture/taskstats/taskstats.h"
+#include "process/remote.h"
 #include "capture/procfs/thread_reading.h"
 
 enum {
@@ -184,6 +185,7 @@ struct capture {
 	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
 
 	struct task_passes passes;
+	struct remote *remote; /* that reads what may hang, or NULL; not owned */
 	struct heap heap;
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
@@ -270,10 +272,16 @@ static inline size_t round_leader_row(const struct round *round, const struct pr
 	return process->first_row;
 }
 
+/* The CPU time of this thread and of who reads for it. */
+static inline uint64_t capture_cpu_ns(const struct capture *capture)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + remote_cpu_ns(capture->remote);
+}
+
 /* Whether sources that are not needed have had their time. */
 static inline bool round_is_over_budget(const struct round *round)
 {
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - round->cpu_start_ns > round->budget_ns;
+	return capture_cpu_ns(round->capture) - round->cpu_start_ns > round->budget_ns;
 }
 
 /*

@@ -35,6 +35,8 @@ enum heap_tag attachment_failure_tag(int negative_errno, enum heap_tag otherwise
 	case -ESRCH:
 	case -ENOENT:
 		return HEAP_TAG_PID_MISSING;
+	case -ETIMEDOUT:
+		return HEAP_TAG_MEMORY_LOCKED;
 	default:
 		return otherwise;
 	}
@@ -83,11 +85,12 @@ static int find_namespace(struct attachment *attachment, int process_directory)
 	return r;
 }
 
-static int find_random(struct attachment *attachment, const struct auxiliary_vector *vector, uint64_t *calls)
+static int find_random(struct attachment *attachment, const struct auxiliary_vector *vector,
+		       struct transfer_way *way)
 {
 	attachment->random_address = vector->random;
 	return transfer_read(attachment->tgid, vector->random, attachment->random, sizeof(attachment->random),
-			     calls);
+			     way);
 }
 
 void attachment_set_robust_distance(struct attachment *attachment, uint64_t distance)
@@ -120,7 +123,7 @@ static void find_robust_distance(struct attachment *attachment)
 
 /* The image of a library lies where the dynamic linker put it. */
 static int find_library_storage(struct attachment *attachment, const struct auxiliary_vector *vector,
-				const struct process_map *map, uint32_t object, uint64_t *calls,
+				const struct process_map *map, uint32_t object, struct transfer_way *way,
 				struct error *error)
 {
 	const struct c_library *library = &attachment->c_library;
@@ -130,7 +133,7 @@ static int find_library_storage(struct attachment *attachment, const struct auxi
 	if (library->kind == C_LIBRARY_MUSL)
 		return error_set(error, -ENOENT,
 				 "musl does not say where the thread storage of a library is");
-	r = link_map_find_tls(attachment->tgid, vector, map, object, library, &tls, calls, error);
+	r = link_map_find_tls(attachment->tgid, vector, map, object, library, &tls, way, error);
 	if (r < 0)
 		return r;
 	if (tls.is_static) {
@@ -145,8 +148,8 @@ static int find_library_storage(struct attachment *attachment, const struct auxi
 }
 
 static int find_storage(struct attachment *attachment, const struct auxiliary_vector *vector,
-			const struct heap_layout *layout, const struct process_map *map, uint64_t *calls,
-			enum heap_tag *ret_tag, struct error *error)
+			const struct heap_layout *layout, const struct process_map *map,
+			struct transfer_way *way, enum heap_tag *ret_tag, struct error *error)
 {
 	int r;
 
@@ -156,15 +159,15 @@ static int find_storage(struct attachment *attachment, const struct auxiliary_ve
 			      : fail(HEAP_TAG_TLS_ARITHMETIC, ret_tag,
 				     error_set(error, r, "its TLS segment matches no thread storage"));
 	}
-	r = find_library_storage(attachment, vector, map, layout->object, calls, error);
-	if (r == -EPERM || r == -ESRCH)
+	r = find_library_storage(attachment, vector, map, layout->object, way, error);
+	if (r == -EPERM || r == -ESRCH || r == -ETIMEDOUT)
 		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag, r);
 	return r == 0 ? 0 : fail(HEAP_TAG_JEMALLOC_IN_DSO, ret_tag, r);
 }
 
 int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
-		    const struct resolution *resolution, const struct process_map *map, uint64_t *calls,
-		    enum heap_tag *ret_tag, struct error *error)
+		    const struct resolution *resolution, const struct process_map *map,
+		    struct transfer_way *way, enum heap_tag *ret_tag, struct error *error)
 {
 	const struct heap_layout *layout = &resolution->layout;
 	struct auxiliary_vector vector;
@@ -180,12 +183,12 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 	};
 	r = auxiliary_vector_read(process_directory, &vector);
 	if (r == 0)
-		r = find_random(attachment, &vector, calls);
+		r = find_random(attachment, &vector, way);
 	if (r < 0)
 		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag,
 			    error_set(error, r, "its memory: %s", strerror(-r)));
 	find_robust_distance(attachment);
-	r = find_storage(attachment, &vector, layout, map, calls, ret_tag, error);
+	r = find_storage(attachment, &vector, layout, map, way, ret_tag, error);
 	if (r < 0)
 		return r;
 	r = find_namespace(attachment, process_directory);
@@ -202,30 +205,36 @@ void attachment_release(struct attachment *attachment)
 	attachment->directory = -1;
 }
 
+/* What find_block() needs to know. */
+struct block_search {
+	pid_t pid;
+	struct c_library library;
+	uint64_t module, thread_pointer;
+};
+
 /*
  * The block of a module in the DTV of a thread (dtv_t of sysdeps/generic/dl-dtv.h): entry -1 counts the
  * entries, entry 0 holds the generation, a block that was never touched is 0 or all ones. An entry can be
  * older than its module only where another library was unloaded before: then a thread that has not used the
  * new one yet still shows the old block.
  */
-static int find_block(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
-		      uint64_t *ret_block, uint64_t *calls)
+static int find_block(const struct block_search *search, uint64_t *ret_block, struct transfer_way *way)
 {
-	const struct c_library *library = &attachment->c_library;
-	const uint64_t thread = thread_pointer -
+	const struct c_library *library = &search->library;
+	const uint64_t thread = search->thread_pointer -
 				(tls_native_variant() == TLS_VARIANT_1 ? library->pthread_size : 0);
+	const pid_t pid = search->pid;
 	uint64_t dtv, length, block;
-	int r = transfer_read(pid, thread + library->dtv_pointer_offset, &dtv, sizeof(dtv), calls);
+	int r = transfer_read(pid, thread + library->dtv_pointer_offset, &dtv, sizeof(dtv), way);
 
 	if (r == 0)
-		r = transfer_read(pid, dtv - library->dtv_entry_size, &length, sizeof(length), calls);
+		r = transfer_read(pid, dtv - library->dtv_entry_size, &length, sizeof(length), way);
 	if (r < 0)
 		return r;
-	if (attachment->module > length)
+	if (search->module > length)
 		return -ENODATA;
-	r = transfer_read(pid,
-			  dtv + attachment->module * library->dtv_entry_size + library->dtv_pointer_value,
-			  &block, sizeof(block), calls);
+	r = transfer_read(pid, dtv + search->module * library->dtv_entry_size + library->dtv_pointer_value,
+			  &block, sizeof(block), way);
 	if (r < 0)
 		return r;
 	if (block == 0 || block == UINT64_MAX)
@@ -234,16 +243,52 @@ static int find_block(const struct attachment *attachment, pid_t pid, uint64_t t
 	return 0;
 }
 
-int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
-			       uint64_t *ret_address, uint64_t *calls)
+/* A remote_work: answers with the address of the block. */
+static int find_block_remotely(int directory, const void *argument, size_t size, struct buffer *answer)
 {
+	struct transfer_way here = {0};
+	uint64_t block;
+	const int r = find_block(argument, &block, &here);
+
+	(void)directory;
+	(void)size;
+	if (r == 0)
+		buffer_append(answer, &block, sizeof(block));
+	return r;
+}
+
+/* One call of the remote instead of one for each piece. */
+static int ask_for_block(const struct block_search *search, uint64_t *ret_block, struct transfer_way *way)
+{
+	int r;
+
+	if (way->remote == NULL)
+		return find_block(search, ret_block, way);
+	r = remote_call(way->remote, search->pid, find_block_remotely, -1, search, sizeof(*search),
+			&way->answer);
+	if (r == 0 && way->answer.length != sizeof(*ret_block))
+		r = -EIO;
+	if (r == 0)
+		memcpy(ret_block, way->answer.data, sizeof(*ret_block));
+	return r;
+}
+
+int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
+			       uint64_t *ret_address, struct transfer_way *way)
+{
+	const struct block_search search = {
+		.pid = pid,
+		.library = attachment->c_library,
+		.module = attachment->module,
+		.thread_pointer = thread_pointer,
+	};
 	uint64_t block;
 	int r;
 
 	if (!attachment->in_dtv)
 		return tls_address(thread_pointer, attachment->distance, tls_native_variant(),
 				   attachment->symbol, attachment->offset, ret_address);
-	r = find_block(attachment, pid, thread_pointer, &block, calls);
+	r = ask_for_block(&search, &block, way);
 	if (r < 0)
 		return r;
 	/* a block has no distance: it counts from itself, on any machine */

@@ -10,6 +10,7 @@
 #include "base/heap_tag.h"
 #include "probe/object/layout.h"
 #include "probe/process/process_map.h"
+#include "probe/process/transfer.h"
 
 enum {
 	ATTACHMENT_RANDOM_SIZE = 16, /* bytes at AT_RANDOM */
@@ -41,13 +42,13 @@ struct attachment {
 
 /*
  * Works out where the threads of process `tgid` have what `resolution` describes. `process_directory` is its
- * open directory below a proc root, `map` its memory map (for jemalloc in a library). Adds calls of
- * process_vm_readv(2) to `*calls`. Returns 0, or a negative errno with a sentence and the tag; -EAGAIN when
- * its dynamic linker is still at work. attachment_release() ends what succeeded.
+ * open directory below a proc root, `map` its memory map (for jemalloc in a library). Returns 0, or a
+ * negative errno with a sentence and the tag; -EAGAIN when its dynamic linker is still at work.
+ * attachment_release() ends what succeeded.
  */
 int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
-		    const struct resolution *resolution, const struct process_map *map, uint64_t *calls,
-		    enum heap_tag *ret_tag, struct error *error);
+		    const struct resolution *resolution, const struct process_map *map,
+		    struct transfer_way *way, enum heap_tag *ret_tag, struct error *error);
 
 /* The tag of a process of which something could not be read; `otherwise` for reasons without a tag. */
 enum heap_tag attachment_failure_tag(int negative_errno, enum heap_tag otherwise);
@@ -61,11 +62,11 @@ void attachment_release(struct attachment *attachment);
 /*
  * The address of the first counter of the thread whose pointer is `thread_pointer`. Reads memory only for
  * storage in a DTV; `pid` is a thread of the process. Returns 0; -ENODATA when the thread has no storage yet,
- * so it has allocated nothing; -EOVERFLOW when it lies nowhere; or -EFAULT, -EPERM, -ESRCH. Allocates nothing
- * and is safe between fork(2) and _exit(2).
+ * so it has allocated nothing; -EOVERFLOW when it lies nowhere; or -EFAULT, -EPERM, -ESRCH, -ETIMEDOUT. Safe
+ * between fork(2) and _exit(2) with a zeroed `way`.
  */
 int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
-			       uint64_t *ret_address, uint64_t *calls);
+			       uint64_t *ret_address, struct transfer_way *way);
 
 /*
  * Does the process have a thread of that number? Sends nothing (signal 0). Safe between fork(2) and _exit(2).

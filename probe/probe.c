@@ -55,7 +55,7 @@ struct probe *probe_create(const struct probe_options *options)
 	struct probe *probe = memory_allocate_zero(1, sizeof(*probe));
 
 	probe->resolutions = resolution_cache_create(options->resolver);
-	thread_reader_initialise(&probe->reader, options->allow_stop);
+	thread_reader_initialise(&probe->reader, options->allow_stop, options->remote);
 	return probe;
 }
 
@@ -210,7 +210,8 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 		return;
 	}
 	link[length] = '\0';
-	r = process_map_read(process_directory, executable.device, executable.inode, &process->map, &error);
+	r = process_map_read(probe->reader.way.remote, (pid_t)process->shown.tgid, process_directory,
+			     executable.device, executable.inode, &process->map, &error);
 	if (r < 0) {
 		fail_process(process, attachment_failure_tag(r, HEAP_TAG_MAPS_READ_FAILURE), error.text);
 		return;
@@ -239,7 +240,7 @@ static void attach(struct probe *probe, struct known_process *process, int proce
 		return;
 	}
 	r = attachment_open(&process->attachment, (pid_t)process->shown.tgid, process_directory, &resolution,
-			    &process->map, &probe->reader.counts.transfers, &tag, &error);
+			    &process->map, &probe->reader.way, &tag, &error);
 	if (r < 0) {
 		fail_process(process, tag, error.text);
 		return;
@@ -266,11 +267,13 @@ static void advance(struct probe *probe, struct known_process *process, int proc
 /*
  * Is it time to look again at a process that failed? Seen for the first time, it may have been on its way
  * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
- * costs one reading of its memory map.
+ * costs one reading of its memory map. Whoever was locked is asked by the remote, which knows when.
  */
 static bool is_check_due(struct known_process *process)
 {
 	process->looks++;
+	if (process->shown.state == PROBE_STATE_FAILED && process->shown.tag == HEAP_TAG_MEMORY_LOCKED)
+		return true;
 	if (process->next_check == 0)
 		process->next_check = RECHECK_FIRST;
 	if (process->looks < process->next_check)
@@ -343,5 +346,8 @@ void probe_drop_unseen(struct probe *probe)
 
 struct probe_counts probe_counts(const struct probe *probe)
 {
-	return probe->reader.counts;
+	struct probe_counts counts = probe->reader.counts;
+
+	counts.transfers = probe->reader.way.calls;
+	return counts;
 }

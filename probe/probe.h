@@ -10,6 +10,7 @@
 #include "base/heap_tag.h"
 #include "probe/object/layout.h"
 #include "probe/resolver/resolver.h"
+#include "process/remote.h"
 
 /*
  * From processes to the allocation counters of their threads. One probe belongs to one thread. It keeps what
@@ -20,6 +21,7 @@ struct probe;
 
 struct probe_options {
 	struct resolver *resolver; /* not owned; outlives the probe */
+	struct remote *remote;     /* that reads their memory (process/remote.h); not owned, may be NULL */
 	bool allow_stop;           /* threads without another way may be stopped for at most 250 ms each */
 };
 
@@ -86,7 +88,7 @@ enum {
  * in parts. Nothing is stopped unless the options allow it and a thread has no other way; else its tag is
  * needs-stop. Returns 0, -EINTR when `stop_flag` (may be NULL) became non-zero on the way (threads that were
  * not reached have the tag needs-stop), or a negative errno when none can be read (-ESRCH: the process is
- * gone, or runs another program: look again).
+ * gone, or runs another program: look again; -ETIMEDOUT: its address space is locked).
  */
 int probe_read(struct probe *probe, const struct probe_process *process, struct probe_thread *threads,
 	       size_t count, const volatile int *stop_flag);
@@ -97,7 +99,7 @@ void probe_drop_unseen(struct probe *probe);
 /* What happened since probe_create(), for evidence and tests. */
 struct probe_counts {
 	uint64_t robust_list_calls; /* get_robust_list(2) */
-	uint64_t transfers;         /* process_vm_readv(2) */
+	uint64_t transfers;         /* process_vm_readv(2), and walks of a link map */
 	uint64_t stops;             /* threads stopped */
 	uint64_t cached_reads;      /* threads read with a thread pointer known from before */
 };

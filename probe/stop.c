@@ -100,14 +100,15 @@ static void read_stopped(const struct attachment *attachment, struct stop_thread
 {
 	const pid_t tid = (pid_t)thread->tid;
 	char bytes[LAYOUT_SPAN_MAX];
-	uint64_t thread_pointer = 0, calls = 0;
+	struct transfer_way here = {0};
+	uint64_t thread_pointer = 0;
 	int r = read_thread_pointer(tid, &thread_pointer);
 
 	if (r < 0) {
 		fail(thread, HEAP_TAG_GET_REGSET, -r);
 		return;
 	}
-	r = attachment_counter_address(attachment, tid, thread_pointer, &thread->address, &calls);
+	r = attachment_counter_address(attachment, tid, thread_pointer, &thread->address, &here);
 	if (r == -ENODATA) { /* no storage: it has allocated nothing */
 		fail(thread, HEAP_TAG_NONE, 0);
 		return;
@@ -117,7 +118,7 @@ static void read_stopped(const struct attachment *attachment, struct stop_thread
 		return;
 	}
 	if (r == 0)
-		r = transfer_read(tid, thread->address, bytes, attachment->span, &calls);
+		r = transfer_read(tid, thread->address, bytes, attachment->span, &here);
 	if (r < 0) {
 		fail(thread, HEAP_TAG_PROCESS_VM_READV, -r);
 		return;

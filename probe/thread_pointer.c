@@ -45,7 +45,8 @@ static bool find_control_block(const char *bytes, uint64_t address, size_t size,
 	}
 }
 
-void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t head, uint64_t *calls)
+void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t head,
+			      struct transfer_way *way)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	const uint64_t low = (head - SCAN_SIZE) & ~(uint64_t)(TCB_ALIGNMENT - 1);
@@ -61,7 +62,7 @@ void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t
 		uint64_t block;
 
 		if (size < SELF_OFFSET + sizeof(uint64_t) || size > sizeof(bytes) ||
-		    transfer_read(pid, starts[i], bytes, size, calls) < 0)
+		    transfer_read(pid, starts[i], bytes, size, way) < 0)
 			continue;
 		if (!find_control_block(bytes, starts[i], size, &block))
 			continue;

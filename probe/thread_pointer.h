@@ -26,7 +26,8 @@ int thread_pointer_robust_head(uint32_t tid, uint64_t *ret_head);
  * below `head`: on x86_64 a thread control block begins with a pointer to itself and has another after one
  * word. Reads through `pid`. Does nothing where a machine has no such mark, or the memory shows none.
  */
-void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t head, uint64_t *calls);
+void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t head,
+			      struct transfer_way *way);
 
 /* What is read together with a thread's counters, to prove whose they are. */
 struct thread_pointer_proof {

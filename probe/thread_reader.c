@@ -84,9 +84,9 @@ void known_threads_release(struct known_threads *known)
 	*known = (struct known_threads){0};
 }
 
-void thread_reader_initialise(struct thread_reader *reader, bool allow_stop)
+void thread_reader_initialise(struct thread_reader *reader, bool allow_stop, struct remote *remote)
 {
-	*reader = (struct thread_reader){.allow_stop = allow_stop};
+	*reader = (struct thread_reader){.allow_stop = allow_stop, .way.remote = remote};
 	reader->memory = memory_allocate_zero(1, sizeof(*reader->memory));
 }
 
@@ -96,6 +96,7 @@ void thread_reader_release(struct thread_reader *reader)
 
 	if (!child_reap(&reader->stop_helper, NULL))
 		child_forget(&reader->stop_helper);
+	transfer_way_release(&reader->way);
 	if (memory == NULL)
 		return;
 	free(memory->bytes);
@@ -180,8 +181,15 @@ static void succeed(struct reading *reading, size_t thread, uint64_t allocated, 
 /* The tag of a thread that cannot be read for `error_number`. */
 static enum heap_tag tag_of(int error_number)
 {
-	return error_number == EPERM || error_number == EACCES ? HEAP_TAG_NOT_PERMITTED
-							       : HEAP_TAG_PROCESS_VM_READV;
+	switch (error_number) {
+	case EPERM:
+	case EACCES:
+		return HEAP_TAG_NOT_PERMITTED;
+	case ETIMEDOUT:
+		return HEAP_TAG_MEMORY_LOCKED;
+	default:
+		return HEAP_TAG_PROCESS_VM_READV;
+	}
 }
 
 /* No thread has a result: `negative_errno` says why. */
@@ -189,7 +197,9 @@ static int fail_all(struct reading *reading, int negative_errno)
 {
 	for (size_t i = 0; i < reading->count; i++)
 		fail(reading, i, tag_of(-negative_errno), -negative_errno);
-	known_threads_clear(reading->known);
+	/* they are where they were once it is unlocked */
+	if (negative_errno != -ETIMEDOUT)
+		known_threads_clear(reading->known);
 	return negative_errno;
 }
 
@@ -197,12 +207,12 @@ static int fail_all(struct reading *reading, int negative_errno)
 static int run_through_living(struct reading *reading)
 {
 	struct thread_reader_memory *memory = reading->memory;
-	uint64_t *calls = &reading->reader->counts.transfers;
-	int r = transfer_run(&memory->transfer, reading->pid, memory->bytes, calls);
+	struct transfer_way *way = &reading->reader->way;
+	int r = transfer_run(&memory->transfer, reading->pid, memory->bytes, way);
 
 	for (size_t i = 0; i < reading->count && i < LIVING_TRIES && r == -ESRCH; i++) {
 		reading->pid = (pid_t)reading->threads[i].tid;
-		r = transfer_run(&memory->transfer, reading->pid, memory->bytes, calls);
+		r = transfer_run(&memory->transfer, reading->pid, memory->bytes, way);
 	}
 	return r;
 }
@@ -354,7 +364,6 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 			    struct candidate *candidate)
 {
 	struct attachment *attachment = reading->attachment;
-	struct probe_counts *counts = &reading->reader->counts;
 	struct transfer *transfer = &reading->memory->transfer;
 	const uint32_t tid = reading->threads[thread].tid;
 	uint64_t head, thread_pointer;
@@ -372,14 +381,14 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 		fail(reading, thread, tag_of(-r), -r);
 		return 0;
 	}
-	thread_pointer_calibrate(attachment, reading->pid, head, &counts->transfers);
+	thread_pointer_calibrate(attachment, reading->pid, head, &reading->reader->way);
 	if (!attachment->robust_known) {
 		add_held(reading, thread);
 		return 0;
 	}
 	thread_pointer = head - attachment->robust_distance;
 	r = attachment_counter_address(attachment, reading->pid, thread_pointer, &candidate->address,
-				       &counts->transfers);
+				       &reading->reader->way);
 	if (r < 0) {
 		take_address_failure(reading, thread, r);
 		return 0;

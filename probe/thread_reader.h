@@ -9,6 +9,7 @@
 #include "attach.h"
 #include "base/hash.h"
 #include "probe.h"
+#include "probe/process/transfer.h"
 #include "stop.h"
 
 /* The threads of one attached process whose counters were found. A zeroed struct is empty. */
@@ -26,17 +27,19 @@ void known_threads_release(struct known_threads *known);
 /* Memory for reading, shared by all processes, and what one reading needs to know. */
 struct thread_reader {
 	bool allow_stop;
-	struct child stop_helper; /* stop_read() */
-	struct probe_counts counts;
+	struct child stop_helper;   /* stop_read() */
+	struct probe_counts counts; /* but for transfers */
+	struct transfer_way way;
 	struct thread_reader_memory *memory; /* owned */
 };
 
-void thread_reader_initialise(struct thread_reader *reader, bool allow_stop);
+void thread_reader_initialise(struct thread_reader *reader, bool allow_stop, struct remote *remote);
 void thread_reader_release(struct thread_reader *reader);
 
 /*
  * Reads `count` threads by the rules of probe_read(). Returns 0, -EINTR by `stop_flag`, or -ESRCH if the
- * process is gone or now runs another program (then no result holds and `known` is empty), or -EPERM.
+ * process is gone or now runs another program (then no result holds and `known` is empty), -EPERM, or
+ * -ETIMEDOUT while its address space is locked.
  */
 int thread_reader_read(struct thread_reader *reader, struct attachment *attachment,
 		       struct known_threads *known, struct probe_thread *threads, size_t count,

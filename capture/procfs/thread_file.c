@@ -63,14 +63,11 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 	return path;
 }
 
-enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer)
+/* What the result of reading the file of a thread stands for. */
+static enum reason reason_of(int result, int tasks, uint32_t tid, enum source source)
 {
 	char path[THREAD_PATH_SIZE];
-	int result;
 
-	if (tasks < 0)
-		return REASON_ENDED;
-	result = thread_file_read(tasks, thread_file_path(path, tid, sources[source].file), buffer);
 	if (result != -ENOENT)
 		return root_reason(result);
 	/* every living thread has stat */
@@ -78,4 +75,34 @@ enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source,
 	    faccessat(tasks, thread_file_path(path, tid, sources[SOURCE_STAT].file), F_OK, 0) == 0)
 		return REASON_NOT_IN_KERNEL;
 	return REASON_ENDED;
+}
+
+enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer)
+{
+	char path[THREAD_PATH_SIZE];
+
+	if (tasks < 0)
+		return REASON_ENDED;
+	return reason_of(thread_file_read(tasks, thread_file_path(path, tid, sources[source].file), buffer),
+			 tasks, tid, source);
+}
+
+/* A remote_work: answers with the content of the file whose path is the argument. */
+static int read_remotely(int directory, const void *argument, size_t size, struct buffer *answer)
+{
+	(void)size;
+	return thread_file_read(directory, argument, answer);
+}
+
+enum reason thread_file_read_memory(struct remote *remote, int tasks, uint32_t tid, enum source source,
+				    struct buffer *buffer)
+{
+	char path[THREAD_PATH_SIZE];
+	int result;
+
+	if (tasks < 0)
+		return REASON_ENDED;
+	thread_file_path(path, tid, sources[source].file);
+	result = remote_call(remote, (pid_t)tid, read_remotely, tasks, path, strlen(path) + 1, buffer);
+	return result == -ETIMEDOUT ? REASON_NOT_IN_TIME : reason_of(result, tasks, tid, source);
 }

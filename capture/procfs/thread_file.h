@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "metric/reason.h"
 #include "metric/source.h"
+#include "process/remote.h"
 
 enum {
 	THREAD_PATH_SIZE = 48, /* "TID/NAME" with any name of source.def */
@@ -29,5 +30,12 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
  * where there is no such file, stat tells whether the thread has ended or the kernel has none.
  */
 enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer);
+
+/*
+ * The same for a file that is made of the process's address space, which may be locked: `remote`, which may
+ * be NULL, reads it. REASON_NOT_IN_TIME when it is.
+ */
+enum reason thread_file_read_memory(struct remote *remote, int tasks, uint32_t tid, enum source source,
+				    struct buffer *buffer);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "transfer.h"
 
 enum {
@@ -52,12 +53,21 @@ int auxiliary_vector_read(int process_directory, struct auxiliary_vector *ret_ve
 /* The process whose link map is read. */
 struct link_reader {
 	pid_t pid;
-	uint64_t *calls;
+	struct transfer_way *way;
+};
+
+/* What is looked for where. */
+struct link_search {
+	pid_t pid;
+	struct auxiliary_vector vector;
+	struct c_library library;
+	size_t object, count;
+	uint64_t firsts[]; /* of the objects of the map */
 };
 
 static int read_memory(const struct link_reader *reader, uint64_t address, void *buffer, size_t size)
 {
-	return transfer_read(reader->pid, address, buffer, size, reader->calls);
+	return transfer_read(reader->pid, address, buffer, size, reader->way);
 }
 
 /*
@@ -130,9 +140,10 @@ static int read_debug_address(const struct link_reader *reader, uint64_t dynamic
  * Address of struct r_debug. A program started as an argument of the dynamic linker is not the executable of
  * its process: then one of the mapped objects has the entry.
  */
-static int find_debug(const struct link_reader *reader, const struct auxiliary_vector *vector,
-		      const struct process_map *map, uint64_t *ret_address)
+static int find_debug(const struct link_reader *reader, const struct link_search *search,
+		      uint64_t *ret_address)
 {
+	const struct auxiliary_vector *vector = &search->vector;
 	uint64_t dynamic;
 	int r = -ENOENT;
 
@@ -140,8 +151,8 @@ static int find_debug(const struct link_reader *reader, const struct auxiliary_v
 		r = read_headers(reader, vector->headers, vector->header_count, 0, &dynamic);
 	if (r == 0)
 		r = read_debug_address(reader, dynamic, ret_address);
-	for (size_t i = 0; i < map->count && (r == -ENOENT || r == -EFAULT); i++) {
-		r = read_object(reader, map->objects[i].first, &dynamic);
+	for (size_t i = 0; i < search->count && (r == -ENOENT || r == -EFAULT); i++) {
+		r = read_object(reader, search->firsts[i], &dynamic);
 		if (r == 0)
 			r = read_debug_address(reader, dynamic, ret_address);
 	}
@@ -200,27 +211,77 @@ static int read_tls(const struct link_reader *reader, uint64_t link, const struc
 	return 0;
 }
 
+static int search_links(const struct link_search *search, struct link_map_tls *ret_tls)
+{
+	struct transfer_way here = {0};
+	const struct link_reader reader = {.pid = search->pid, .way = &here};
+	uint64_t dynamic, debug = 0, link = 0;
+	int r = read_object(&reader, search->firsts[search->object], &dynamic);
+
+	if (r == 0)
+		r = find_debug(&reader, search, &debug);
+	if (r == 0 && debug == 0)
+		r = -EAGAIN;
+	if (r == 0)
+		r = find_link(&reader, debug, dynamic, &link);
+	if (r == 0)
+		r = read_tls(&reader, link, &search->library, ret_tls);
+	return r;
+}
+
+/* A remote_work: answers with a struct link_map_tls. */
+static int search_links_remotely(int directory, const void *argument, size_t size, struct buffer *answer)
+{
+	struct link_map_tls tls = {0};
+	const int r = search_links(argument, &tls);
+
+	(void)directory;
+	(void)size;
+	if (r == 0)
+		buffer_append(answer, &tls, sizeof(tls));
+	return r;
+}
+
+/* The whole walk is one call: it reads hundreds of pieces. */
+static int ask_for_link(const struct link_search *search, size_t size, struct link_map_tls *ret_tls,
+			struct transfer_way *way)
+{
+	int r = remote_call(way->remote, search->pid, search_links_remotely, -1, search, size, &way->answer);
+
+	way->calls++;
+	if (r == 0 && way->answer.length != sizeof(*ret_tls))
+		r = -EIO;
+	if (r == 0)
+		memcpy(ret_tls, way->answer.data, sizeof(*ret_tls));
+	return r;
+}
+
 int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,
 		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,
-		      uint64_t *calls, struct error *error)
+		      struct transfer_way *way, struct error *error)
 {
-	const struct link_reader reader = {.pid = pid, .calls = calls};
-	uint64_t dynamic, debug = 0, link = 0;
+	const size_t size = sizeof(struct link_search) + map->count * sizeof(uint64_t);
+	struct link_search *search;
 	int r;
 
 	if (object >= map->count)
 		return error_set(error, -ENOENT, "its memory map changed while it was read");
 	if (!library->links_known)
 		return error_set(error, -ENOENT, "its C library does not describe its link map");
-	r = read_object(&reader, map->objects[object].first, &dynamic);
-	if (r == 0)
-		r = find_debug(&reader, vector, map, &debug);
-	if (r == 0 && debug == 0)
-		r = -EAGAIN;
-	if (r == 0)
-		r = find_link(&reader, debug, dynamic, &link);
-	if (r == 0)
-		r = read_tls(&reader, link, library, ret_tls);
+	if (size > REMOTE_ARGUMENT_MAX)
+		return error_set(error, -ENOENT, "it has %zu libraries mapped", map->count);
+	search = memory_allocate_zero(1, size);
+	*search = (struct link_search){
+		.pid = pid,
+		.vector = *vector,
+		.library = *library,
+		.object = object,
+		.count = map->count,
+	};
+	for (size_t i = 0; i < map->count; i++)
+		search->firsts[i] = map->objects[i].first;
+	r = ask_for_link(search, size, ret_tls, way);
+	free(search);
 	switch (r) {
 	case 0:
 		return 0;
@@ -228,6 +289,7 @@ int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const st
 		return error_set(error, r, "its dynamic linker has not finished");
 	case -EPERM:
 	case -ESRCH:
+	case -ETIMEDOUT:
 		return error_set(error, r, "its memory: %s", strerror(-r));
 	default:
 		return error_set(error, -ENOENT, "%s is not in its link map", map->objects[object].path);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "probe/object/layout.h"
 #include "process_map.h"
+#include "transfer.h"
 
 /*
  * What the dynamic linker of a running process noted about its objects (struct r_debug and struct link_map of
@@ -32,12 +33,11 @@ struct link_map_tls {
 
 /*
  * Finds object number `object` of `map` in the link map of process `pid` and reads its thread-local storage
- * at the offsets that `library` gives. Adds process_vm_readv(2) calls to `*calls`. Returns 0, -EAGAIN if the
- * dynamic linker has not reached it yet, -EPERM or -ESRCH, or -ENOENT when there is no such entry; with a
- * sentence.
+ * at the offsets that `library` gives. Returns 0, -EAGAIN if the dynamic linker has not reached it yet,
+ * -EPERM, -ESRCH or -ETIMEDOUT, or -ENOENT when there is no such entry; with a sentence.
  */
 int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,
 		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,
-		      uint64_t *calls, struct error *error);
+		      struct transfer_way *way, struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -145,17 +146,15 @@ static void take_mapping(struct map_taking *taking, const struct mapping *mappin
 }
 
 /*
- * Asks for one mapping of a file after the other. False where the kernel does not answer so: what was taken
- * by then is to be forgotten.
+ * Asks for one mapping of a file after the other and writes each as maps would, but for the flags that do not
+ * matter here. False where the kernel does not answer so: what was written by then is to be forgotten.
  */
-static bool ask_for_mappings(int maps, struct map_taking *taking)
+static bool ask_for_mappings(int maps, struct buffer *text)
 {
 	char path[PATH_MAX];
 	struct mapping_query query = {.end = 0};
 
 	for (;;) {
-		struct mapping mapping;
-
 		query = (struct mapping_query){
 			.size = sizeof(query),
 			.query_flags = QUERY_COVERING_OR_NEXT | QUERY_FILE_BACKED,
@@ -165,69 +164,62 @@ static bool ask_for_mappings(int maps, struct map_taking *taking)
 		};
 		if (ioctl(maps, MAPPING_QUERY, &query) < 0)
 			return errno == ENOENT; /* behind the last one */
-		mapping = (struct mapping){
-			.start = query.start,
-			.end = query.end,
-			.offset = query.offset,
-			.device = makedev(query.device_major, query.device_minor),
-			.inode = query.inode,
-			.is_executable = (query.flags & MAPPING_EXECUTABLE) != 0,
-			.path = path,
-		};
-		if (query.name_size != 0 && path[0] == '/')
-			mapping.path_length = strcspn(path, " \t\n");
-		take_mapping(taking, &mapping);
+		/* maps escapes what else could be the end of a line; only the first word counts */
+		if (query.name_size == 0)
+			path[0] = '\0';
+		path[strcspn(path, " \t\n")] = '\0';
+		buffer_append_format(
+			text,
+			"%" PRIx64 "-%" PRIx64 " --%cp %" PRIx64 " %" PRIx32 ":%" PRIx32 " %" PRIu64 " %s\n",
+			query.start, query.end, (query.flags & MAPPING_EXECUTABLE) != 0 ? 'x' : '-',
+			query.offset, query.device_major, query.device_minor, query.inode, path);
 	}
 }
 
-static int read_lines(int maps, struct map_taking *taking)
+/* A remote_work: answers with the mappings of a process in its open directory, as lines. */
+static int read_mappings(int directory, const void *argument, size_t size, struct buffer *answer)
 {
-	struct buffer text = {0};
-	const int result = file_read_descriptor(maps, &text, MAP_BYTES_MAX);
-	struct mapping mapping;
+	const int maps = openat(directory, "maps", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int result = 0;
 
-	for (const char *line = text.data; result == 0 && line != NULL;) {
-		const char *end = strchr(line, '\n');
-
-		if (parse_line(line, &mapping))
-			take_mapping(taking, &mapping);
-		line = end != NULL ? end + 1 : NULL;
-	}
-	buffer_release(&text);
-	return result;
-}
-
-static int take_map(int process_directory, struct map_taking *taking)
-{
-	const struct map_taking empty = *taking;
-	int result = 0,
-	    maps = openat(process_directory, "maps", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
+	(void)argument;
+	(void)size;
 	if (maps < 0)
 		return -errno;
-	if (!ask_for_mappings(maps, taking)) {
-		process_map_release(taking->map);
-		*taking = empty;
-		result = read_lines(maps, taking);
+	if (!ask_for_mappings(maps, answer)) {
+		buffer_clear(answer);
+		result = file_read_descriptor(maps, answer, MAP_BYTES_MAX);
 	}
 	close(maps);
 	return result;
 }
 
-int process_map_read(int process_directory, dev_t executable_device, ino_t executable_inode,
-		     struct process_map *ret_map, struct error *error)
+int process_map_read(struct remote *remote, pid_t tgid, int process_directory, dev_t executable_device,
+		     ino_t executable_inode, struct process_map *ret_map, struct error *error)
 {
 	struct map_taking taking = {
 		.map = ret_map,
 		.executable_device = executable_device,
 		.executable_inode = executable_inode,
 	};
+	struct buffer text = {0};
+	struct mapping mapping;
 	int result;
 
 	*ret_map = (struct process_map){0};
-	result = take_map(process_directory, &taking);
+	result = remote_call(remote, tgid, read_mappings, process_directory, NULL, 0, &text);
+	for (const char *line = text.data; result == 0 && line != NULL;) {
+		const char *end = strchr(line, '\n');
+
+		if (parse_line(line, &mapping))
+			take_mapping(&taking, &mapping);
+		line = end != NULL ? end + 1 : NULL;
+	}
+	buffer_release(&text);
 	if (result < 0)
-		error_set(error, result, "cannot read its memory map: %s", strerror(-result));
+		error_set(error, result, "cannot read its memory map%s%s",
+			  result == -ETIMEDOUT ? " in time" : ": ",
+			  result == -ETIMEDOUT ? "" : strerror(-result));
 	return result;
 }
 

@@ -2,6 +2,71 @@
 #include "transfer.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* What a remote is asked to read. */
+struct order {
+	pid_t pid;
+	size_t count, size; /* of the pieces; all bytes */
+	struct iovec pieces[TRANSFER_MAX];
+};
+
+_Static_assert(sizeof(struct order) <= REMOTE_ARGUMENT_MAX, "a transfer fits an argument");
+
+void transfer_way_release(struct transfer_way *way)
+{
+	buffer_release(&way->answer);
+}
+
+/* A remote_work: answers with what process_vm_readv(2) has read. */
+static int read_order(int directory, const void *argument, size_t size, struct buffer *answer)
+{
+	const struct order *order = argument;
+	struct iovec local;
+	ssize_t length;
+
+	(void)directory;
+	(void)size;
+	buffer_reserve(answer, order->size);
+	local = (struct iovec){.iov_base = answer->data, .iov_len = order->size};
+	do {
+		length = process_vm_readv(order->pid, &local, 1, order->pieces, order->count, 0);
+	} while (length < 0 && errno == EINTR);
+	if (length < 0)
+		return -errno;
+	answer->length = (size_t)length;
+	return 0;
+}
+
+/* One process_vm_readv(2) into the `size` bytes at `buffer`: what it returns, or a negative errno. */
+static ssize_t read_pieces(struct transfer_way *way, pid_t pid, const struct iovec *pieces, size_t count,
+			   void *buffer, size_t size)
+{
+	const struct iovec local = {.iov_base = buffer, .iov_len = size};
+	struct order order;
+	ssize_t length;
+	int r;
+
+	way->calls++;
+	if (way->remote == NULL) {
+		do {
+			length = process_vm_readv(pid, &local, 1, pieces, count, 0);
+		} while (length < 0 && errno == EINTR);
+		return length < 0 ? -errno : length;
+	}
+	order.pid = pid;
+	order.count = count;
+	order.size = size;
+	memcpy(order.pieces, pieces, count * sizeof(*pieces));
+	r = remote_call(way->remote, pid, read_order, -1, &order,
+			offsetof(struct order, pieces) + count * sizeof(*pieces), &way->answer);
+	if (r < 0)
+		return r;
+	length = (ssize_t)(way->answer.length < size ? way->answer.length : size);
+	if (length != 0)
+		memcpy(buffer, way->answer.data, (size_t)length);
+	return length;
+}
 
 void transfer_clear(struct transfer *transfer)
 {
@@ -36,7 +101,7 @@ static size_t mark_read(struct transfer *transfer, size_t first, size_t length)
  * pieces; EFAULT when that is nothing. So the piece in which the result ends is the bad one: we go on behind
  * it.
  */
-int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, uint64_t *calls)
+int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, struct transfer_way *way)
 {
 	char *position = buffer;
 	size_t remaining = 0, next = 0;
@@ -44,16 +109,12 @@ int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, uint64_t *c
 	for (size_t i = 0; i < transfer->count; i++)
 		remaining += transfer->pieces[i].iov_len;
 	while (next < transfer->count) {
-		const struct iovec local = {.iov_base = position, .iov_len = remaining};
-		const ssize_t length = process_vm_readv(pid, &local, 1, &transfer->pieces[next],
-							transfer->count - next, 0);
+		const ssize_t length = read_pieces(way, pid, &transfer->pieces[next], transfer->count - next,
+						   position, remaining);
 		size_t end;
 
-		++*calls;
-		if (length < 0 && errno == EINTR)
-			continue;
-		if (length < 0 && errno != EFAULT)
-			return -errno;
+		if (length < 0 && length != -EFAULT)
+			return (int)length;
 		end = mark_read(transfer, next, length > 0 ? (size_t)length : 0);
 		if (end < transfer->count)
 			end++;
@@ -65,14 +126,12 @@ int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, uint64_t *c
 	return 0;
 }
 
-int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, uint64_t *calls)
+int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, struct transfer_way *way)
 {
-	const struct iovec local = {.iov_base = buffer, .iov_len = size};
-	const struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-	const ssize_t length = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	const struct iovec piece = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+	const ssize_t length = read_pieces(way, pid, &piece, 1, buffer, size);
 
-	++*calls;
 	if (length < 0)
-		return -errno;
+		return (int)length;
 	return (size_t)length == size ? 0 : -EFAULT;
 }

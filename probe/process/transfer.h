@@ -8,10 +8,22 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "base/buffer.h"
+#include "process/remote.h"
+
 /*
- * Reading many small pieces of another process's memory with few calls of process_vm_readv(2). Allocates
- * nothing and is safe between fork(2) and _exit(2).
+ * Reading many small pieces of another process's memory with few calls of process_vm_readv(2).
  */
+
+/* How memory is read. Zeroed, it is read by this process: that allocates nothing and is safe between fork(2)
+ * and _exit(2). */
+struct transfer_way {
+	struct remote *remote; /* that reads, since reading may hang; not owned */
+	uint64_t calls;        /* of process_vm_readv(2) so far */
+	struct buffer answer;  /* of the remote */
+};
+
+void transfer_way_release(struct transfer_way *way);
 
 enum {
 	TRANSFER_MAX = 1024, /* pieces of one call: UIO_MAXIOV, more is EINVAL */
@@ -31,13 +43,13 @@ size_t transfer_add(struct transfer *transfer, uint64_t address, size_t size);
 
 /*
  * Reads all pieces of the process that `pid` (any of its threads) belongs to. They are placed in `buffer` one
- * after the other, each at the sum of the sizes before it, whether read or not. Adds the number of calls to
- * `*calls`. Returns 0 however many pieces were read, or a negative errno when the process itself cannot be
- * (-ESRCH, -EPERM).
+ * after the other, each at the sum of the sizes before it, whether read or not. Returns 0 however many pieces
+ * were read, or a negative errno when the process itself cannot be (-ESRCH, -EPERM; -ETIMEDOUT when its
+ * address space is locked).
  */
-int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, uint64_t *calls);
+int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, struct transfer_way *way);
 
 /* Reads one piece. Returns 0 or a negative errno (-EFAULT when not all of it is there). */
-int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, uint64_t *calls);
+int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, struct transfer_way *way);
 
 #endif

@@ -18,6 +18,7 @@
 #include "ctprof/ctprof.h"
 #include "cmd/line/privilege.h"
 #include "probe/resolver/resolver.h"
+#include "process/remote.h"
 #include "process/child.h"
 #include "cmd/line/view_options.h"
 
@@ -193,6 +194,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.resolver = heap_options_start(&options->heap);
+	capture_options.remote = privilege_start_remote(capture_options.roots);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {
 		if (options->latency_seconds > 0)
@@ -205,6 +207,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		privilege_lower();
 	}
 	resolver_stop(capture_options.resolver);
+	remote_stop(capture_options.remote);
 	return result;
 }
 

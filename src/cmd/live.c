@@ -22,11 +22,13 @@
 #include "cmd/live/file_screen.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
+#include "cmd/line/privilege.h"
 #include "cmd/live/live_capture.h"
 #include "cmd/live/lookups.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "probe/resolver/resolver.h"
+#include "process/remote.h"
 #include "ui/ui.h"
 
 /* How long a save or base waits for executables whose allocation counters are being looked for. */
@@ -295,6 +297,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 	if (result == 0) {
 		lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 		capture_options.capture.resolver = heap_options_start(&options->heap);
+		capture_options.capture.remote = privilege_start_remote(options->roots.roots);
 		/* the key l switches it on; the first round does not wait for what that takes */
 		capture_options.capture.latency = true;
 		capture_options.capture.latency_later = !options->latency;
@@ -359,9 +362,12 @@ static int run_batch(const struct live_options *options, const struct view *view
 		batch_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	if ((needed & source_bit(SOURCE_JEMALLOC)) != 0)
 		batch_options.capture.resolver = heap_options_start(&options->heap);
+	if (batch_options.capture.resolver != NULL || smaps)
+		batch_options.capture.remote = privilege_start_remote(options->roots.roots);
 	result = batch_run(&batch_options, &error);
 	lookup_process_stop(batch_options.lookups);
 	resolver_stop(batch_options.capture.resolver);
+	remote_stop(batch_options.capture.remote);
 	return end(result, &error);
 }
 

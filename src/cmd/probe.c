@@ -28,6 +28,7 @@
 #include "cmd/probe/record.h"
 #include "cmd/probe/stop.h"
 #include "cmd/probe/sidecar.h"
+#include "process/remote.h"
 
 /* How long one wait for the resolver lasts; between two the flag is looked at. */
 #define SERVE_SLICE_NS (10 * NS_PER_MS)
@@ -53,6 +54,7 @@ struct probe_command_options {
 struct run {
 	const struct probe_command_options *options;
 	struct probe *probe;
+	struct remote *remote;
 	const struct probe_process *process;
 	int directory; /* of the process */
 	struct executable identity;
@@ -336,7 +338,8 @@ static int take_snapshots(struct run *run)
 /* All that needs rights, in the order of work. Returns 0, or negative when the run is over. */
 static int probe_process(struct run *run, struct resolver *resolver)
 {
-	const struct probe_options options = {.resolver = resolver, .allow_stop = !run->options->no_stop};
+	const struct probe_options options = {
+		.resolver = resolver, .remote = run->remote, .allow_stop = !run->options->no_stop};
 	int result = open_process(run);
 
 	if (result < 0)
@@ -438,12 +441,14 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 	/* forks, so before there is a second thread */
 	if (resolver_start(&resolver, &error) < 0)
 		return command_failed(&error);
+	run.remote = privilege_start_remote(own_roots);
 	probe_stop_start(options->abort_after_ms);
 	privilege_raise(own_roots);
 	if (probe_process(&run, resolver) == 0)
 		status = COMMAND_DONE;
 	privilege_lower();
 	resolver_stop(resolver);
+	remote_stop(run.remote);
 	if (run.directory >= 0)
 		close(run.directory);
 	if (status == COMMAND_DONE)

@@ -353,7 +353,7 @@ static void test_map(void **state)
 	int directory = open_process();
 
 	(void)state;
-	assert_int_equal(process_map_read(directory, 0, 0, &map, &error), -ENOENT);
+	assert_int_equal(process_map_read(NULL, 1, directory, 0, 0, &map, &error), -ENOENT);
 	assert_int_equal(map.count, 0);
 	write_file("process/maps",
 		   "5583e6f79000-5583e6f7a000 r--p 00000000 fe:00 12345   /usr/bin/example\n"
@@ -372,7 +372,7 @@ static void test_map(void **state)
 		   "7ffd00000000-7ffd00001000 r-xp 00000000 00:00 0       [vdso]\n"
 		   "not a line\n"
 		   "7f000000e000-7f000000f000 r-xp 00000000 fd:02 14      /lib/last.so");
-	assert_int_equal(process_map_read(directory, makedev(0xfe, 0), 12345, &map, &error), 0);
+	assert_int_equal(process_map_read(NULL, 1, directory, makedev(0xfe, 0), 12345, &map, &error), 0);
 	assert_int_equal(map.count, 3);
 	assert_string_equal(map.objects[0].path, "/lib/two");
 	assert_true(map.objects[0].start == 0x7f0000005000 && map.objects[0].end == 0x7f0000006000);
@@ -387,7 +387,7 @@ static void test_map(void **state)
 	assert_string_equal(copy.objects[2].path, "/lib/last.so");
 	process_map_release(&copy);
 	/* the executable counts where it is not named */
-	assert_int_equal(process_map_read(directory, makedev(0xfe, 0), 1, &map, &error), 0);
+	assert_int_equal(process_map_read(NULL, 1, directory, makedev(0xfe, 0), 1, &map, &error), 0);
 	assert_int_equal(map.count, 4);
 	assert_string_equal(map.objects[0].path, "/usr/bin/example");
 	process_map_release(&map);
@@ -423,8 +423,8 @@ static void test_map_by_queries(void **state)
 	mapped = map_twice(path);
 	assert_int_equal(file_read(own, "maps", &text, 1 << 20), 0);
 	write_file("process/maps", text.data);
-	assert_int_equal(process_map_read(saved, 0, 0, &read, &error), 0);
-	assert_int_equal(process_map_read(own, 0, 0, &asked, &error), 0);
+	assert_int_equal(process_map_read(NULL, 1, saved, 0, 0, &read, &error), 0);
+	assert_int_equal(process_map_read(NULL, 1, own, 0, 0, &asked, &error), 0);
 	assert_true(asked.count >= 3); /* the program, the C library, what was mapped */
 	assert_int_equal(asked.count, read.count);
 	for (size_t i = 0; i < asked.count; i++) {

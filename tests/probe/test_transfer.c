@@ -20,7 +20,7 @@ static struct transfer transfer;
 static char *memory; /* PAGES pages; page 3 and page 5 cannot be read */
 static size_t page_size;
 static char bytes[TRANSFER_MAX * PIECE];
-static uint64_t calls;
+static struct transfer_way way;
 
 static int map_memory(void **state)
 {
@@ -53,8 +53,8 @@ static void check_pieces(void)
 	size_t at = 0;
 
 	memset(bytes, 0x55, sizeof(bytes));
-	calls = 0;
-	assert_int_equal(transfer_run(&transfer, getpid(), bytes, &calls), 0);
+	way.calls = 0;
+	assert_int_equal(transfer_run(&transfer, getpid(), bytes, &way), 0);
 	for (size_t i = 0; i < transfer.count; i++) {
 		const char *address = transfer.pieces[i].iov_base;
 		const size_t size = transfer.pieces[i].iov_len;
@@ -79,7 +79,7 @@ static void test_all_there(void **state)
 		add(memory + i * 8, PIECE);
 	assert_int_equal(transfer.count, TRANSFER_MAX);
 	check_pieces();
-	assert_int_equal(calls, 1);
+	assert_int_equal(way.calls, 1);
 }
 
 static void test_holes(void **state)
@@ -92,7 +92,7 @@ static void test_holes(void **state)
 		for (size_t i = 0; i < 100; i++)
 			add(i == holes[hole] ? memory + 3 * page_size + 64 : memory + i * PIECE, PIECE);
 		check_pieces();
-		assert_true(calls <= 2);
+		assert_true(way.calls <= 2);
 	}
 }
 
@@ -138,12 +138,12 @@ static void test_nothing_there(void **state)
 		add(memory + 5 * page_size + i, PIECE);
 	transfer_add(&transfer, UINT64_MAX - 4, PIECE);
 	transfer_add(&transfer, 0, PIECE);
-	calls = 0;
-	assert_int_equal(transfer_run(&transfer, getpid(), bytes, &calls), 0);
+	way.calls = 0;
+	assert_int_equal(transfer_run(&transfer, getpid(), bytes, &way), 0);
 	for (size_t i = 0; i < transfer.count; i++)
 		assert_false(transfer.read[i]);
 	assert_int_equal(
-		transfer_read(getpid(), (uint64_t)(uintptr_t)(memory + 5 * page_size - 2), bytes, 4, &calls),
+		transfer_read(getpid(), (uint64_t)(uintptr_t)(memory + 5 * page_size - 2), bytes, 4, &way),
 		-EFAULT);
 }
 
@@ -157,8 +157,8 @@ static void test_no_process(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	transfer_clear(&transfer);
 	add(memory, PIECE);
-	assert_int_equal(transfer_run(&transfer, child, bytes, &calls), -ESRCH);
-	assert_int_equal(transfer_read(child, (uint64_t)(uintptr_t)memory, bytes, 4, &calls), -ESRCH);
+	assert_int_equal(transfer_run(&transfer, child, bytes, &way), -ESRCH);
+	assert_int_equal(transfer_read(child, (uint64_t)(uintptr_t)memory, bytes, 4, &way), -ESRCH);
 }
 
 int main(void)

@@ -22,9 +22,9 @@ compare="$session src/compare"
 tables="$diff src/tables"
 ui="$compare src/host src/tables src/report src/lookup"
 object="$base probe/object"
-process="$object probe/process"
+process="$object src/process probe/process"
 dwarf="$process probe/dwarf"
-resolver="$dwarf src/process probe/resolver"
+resolver="$dwarf probe/resolver"
 probe="$resolver probe"
 latency="$snapshot capture/procfs capture/host capture/bpf"
 capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task capture/preview"
@@ -57,7 +57,7 @@ src/compare: $session
 src/tables: $diff
 src/report: $tables src/view src/host
 probe/object: $base
-probe/process: $object
+probe/process: $object src/process
 probe/dwarf: $process
 probe/resolver: $dwarf src/process
 probe: $resolver

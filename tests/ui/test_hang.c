@@ -19,103 +19,19 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "hanging_mount.h"
 #include "pty_screen.h"
 
 #include "base/clock.h"
 
-enum {
-	PATH_SIZE = 512,
-	LIFE_SECONDS = 110, /* of the mount, whatever becomes of this program */
-	TRIES = 3000,
-	MOST_SECONDS = 30, /* until what waits for no file has ended, on a loaded machine */
-	TRY_US = 10 * 1000,
-	OUTPUT_SIZE = 256 * 1024,
-};
-
-static char directory[] = "/tmp/ctop-hang-XXXXXX";
-static char mount_point[PATH_SIZE];
-static pid_t daemon_pid, watchdog, plain, allocating;
-static const char *unavailable; /* why there is no such file system here */
-
-static const char *path_of(const char *format, ...)
-{
-	static char paths[4][PATH_SIZE];
-	static unsigned int next;
-	char *path = paths[next++ % 4];
-	int length = snprintf(path, PATH_SIZE, "%s/", directory);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(path + length, (size_t)(PATH_SIZE - length), format, arguments);
-	va_end(arguments);
-	return path;
-}
-
-static double seconds_since(uint64_t begun_ns)
-{
-	return (double)(clock_ns(CLOCK_MONOTONIC) - begun_ns) / (double)NS_PER_S;
-}
-
-static pid_t spawn(const char *const *arguments, int output)
-{
-	const pid_t child = fork();
-
-	assert_true(child >= 0);
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (output >= 0) {
-			dup2(output, STDOUT_FILENO);
-			dup2(output, STDERR_FILENO);
-		}
-		execvp(arguments[0], (char *const *)arguments);
-		_exit(127);
-	}
-	return child;
-}
-
-static void end_mount(void)
-{
-	if (daemon_pid > 0) {
-		kill(daemon_pid, SIGCONT);
-		kill(daemon_pid, SIGKILL);
-	}
-	umount2(mount_point, MNT_DETACH);
-}
-
-/* Ends the mount when this program has ended, or does not: nothing that hangs is left behind. */
-static void start_watchdog(void)
-{
-	int ends[2];
-
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0); /* the other end closes with this program */
-	watchdog = fork();
-	assert_true(watchdog >= 0);
-	if (watchdog == 0) {
-		struct pollfd end = {.fd = ends[0], .events = POLLIN};
-
-		close(ends[1]);
-		setsid();
-		poll(&end, 1, LIFE_SECONDS * 1000);
-		end_mount();
-		_exit(0);
-	}
-	close(ends[0]);
-}
+static pid_t plain, allocating;
 
 static bool copy(const char *from, const char *to)
 {
 	const char *const arguments[] = {"cp", from, to, NULL};
 	int status;
 
-	return waitpid(spawn(arguments, -1), &status, 0) > 0 && status == 0;
-}
-
-static bool is_mounted(void)
-{
-	struct stat inside, outside;
-
-	return stat(mount_point, &inside) == 0 && stat(directory, &outside) == 0 &&
-	       inside.st_dev != outside.st_dev;
+	return waitpid(hanging_mount_spawn(arguments, -1), &status, 0) > 0 && status == 0;
 }
 
 static int set_up(void **state)
@@ -124,35 +40,18 @@ static int set_up(void **state)
 	char byte = 0;
 
 	(void)state;
-	if (mkdtemp(directory) == NULL)
+	if (hanging_mount_make() < 0)
 		return -1;
-	snprintf(mount_point, sizeof(mount_point), "%s", path_of("mount"));
-	mkdir(path_of("source"), 0755);
-	mkdir(mount_point, 0755);
-	if (access("/dev/fuse", R_OK | W_OK) < 0 || geteuid() != 0) {
-		unavailable = "needs root and /dev/fuse";
+	if (!copy("/bin/sleep", hanging_mount_path("source/hang-plain")) ||
+	    (HEAP_TARGET[0] != '\0' && !copy(HEAP_TARGET, hanging_mount_path("source/hang-heap"))))
+		return -1;
+	if (!hanging_mount_start())
 		return 0;
-	}
-	if (!copy("/bin/sleep", path_of("source/hang-plain")) ||
-	    (HEAP_TARGET[0] != '\0' && !copy(HEAP_TARGET, path_of("source/hang-heap"))))
-		return -1;
-	daemon_pid = spawn((const char *const[]){"bindfs", "-f", "-o", "attr_timeout=0,entry_timeout=0",
-						 path_of("source"), mount_point, NULL},
-			   -1);
-	start_watchdog();
-	for (int i = 0; i < TRIES && !is_mounted(); i++) {
-		if (waitpid(daemon_pid, NULL, WNOHANG) != 0) {
-			daemon_pid = 0;
-			unavailable = "bindfs is not installed, or cannot mount here";
-			return 0;
-		}
-		usleep(TRY_US);
-	}
-	if (!is_mounted())
-		return -1;
-	plain = spawn((const char *const[]){path_of("mount/hang-plain"), "600", NULL}, -1);
+	plain = hanging_mount_spawn(
+		(const char *const[]){hanging_mount_path("mount/hang-plain"), "600", NULL}, -1);
 	if (HEAP_TARGET[0] != '\0') {
-		const char *const heap[] = {path_of("mount/hang-heap"), "park", "3", "100000", NULL};
+		const char *const heap[] = {hanging_mount_path("mount/hang-heap"), "park", "3", "100000",
+					    NULL};
 		int commands[2];
 
 		if (pipe(answers) < 0 || pipe(commands) < 0)
@@ -171,74 +70,24 @@ static int set_up(void **state)
 			;
 	}
 	sleep(1); /* nobody looks at processes in their first second */
-	kill(daemon_pid, SIGSTOP);
+	hanging_mount_stop();
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	const char *const remove_all[] = {"rm", "-rf", directory, NULL};
-
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		const pid_t child = i == 0 ? plain : allocating;
 
 		if (child > 0) {
 			kill(child, SIGKILL);
-			end_mount();
+			hanging_mount_end();
 			waitpid(child, NULL, 0);
 		}
 	}
-	end_mount();
-	if (daemon_pid > 0)
-		waitpid(daemon_pid, NULL, 0);
-	if (watchdog > 0) {
-		kill(watchdog, SIGKILL);
-		waitpid(watchdog, NULL, 0);
-	}
-	waitpid(spawn(remove_all, -1), NULL, 0);
+	hanging_mount_remove();
 	return 0;
-}
-
-static void need_mount(void)
-{
-	if (unavailable == NULL)
-		return;
-	printf("SKIP: %s\n", unavailable);
-	skip();
-}
-
-/* Runs ctop; its output is in `*ret_output` until the next call. Returns its status as waitpid() gives it. */
-static int run(const char *const *arguments, double most_seconds, const char **ret_output)
-{
-	static char output[OUTPUT_SIZE];
-	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
-	size_t length = 0;
-	ssize_t count = 1;
-	int ends[2], status;
-	pid_t child;
-
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	child = spawn(arguments, ends[1]);
-	close(ends[1]);
-	while (count > 0 && length < sizeof(output) - 1) {
-		struct pollfd news = {.fd = ends[0], .events = POLLIN};
-
-		if (seconds_since(begun) > most_seconds) {
-			kill(child, SIGKILL);
-			end_mount();
-			fail_msg("%s %s did not end within %.0f s", arguments[0], arguments[1], most_seconds);
-		}
-		if (poll(&news, 1, 100) == 0)
-			continue;
-		count = read(ends[0], output + length, sizeof(output) - 1 - length);
-		length += count > 0 ? (size_t)count : 0;
-	}
-	close(ends[0]);
-	output[length] = '\0';
-	*ret_output = output;
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
 }
 
 static void test_batch(void **state)
@@ -247,18 +96,18 @@ static void test_batch(void **state)
 	const char *output;
 
 	(void)state;
-	need_mount();
-	assert_int_equal(run(arguments, MOST_SECONDS, &output), 0);
+	hanging_mount_need();
+	assert_int_equal(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output), 0);
 }
 
 static void test_capture(void **state)
 {
-	const char *const arguments[] = {CTOP_PROGRAM, "capture", "-o", path_of("snapshot"), NULL};
+	const char *const arguments[] = {CTOP_PROGRAM, "capture", "-o", hanging_mount_path("snapshot"), NULL};
 	const char *output;
 
 	(void)state;
-	need_mount();
-	assert_int_equal(run(arguments, MOST_SECONDS, &output), 0);
+	hanging_mount_need();
+	assert_int_equal(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output), 0);
 	assert_non_null(strstr(output, "mostly file-system-hangs"));
 }
 
@@ -269,16 +118,16 @@ static void test_probe(void **state)
 	const char *output;
 
 	(void)state;
-	need_mount();
+	hanging_mount_need();
 	snprintf(pid, sizeof(pid), "%d", (int)(allocating > 0 ? allocating : plain));
-	assert_int_equal(WEXITSTATUS(run(arguments, MOST_SECONDS, &output)), 1);
+	assert_int_equal(WEXITSTATUS(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output)), 1);
 	assert_non_null(strstr(output, "ctop-probe-fatal: file-system-hangs"));
 }
 
 static void start_screen(struct pty_screen *pty, const char *save_directory)
 {
 	const struct pty_options options = {.rows = 24, .columns = 100};
-	char option[PATH_SIZE + sizeof("--save-dir=")];
+	char option[HANGING_MOUNT_PATH_SIZE + sizeof("--save-dir=")];
 	const char *const arguments[] = {CTOP_PROGRAM, "-d0.5", "-theap", option, NULL};
 
 	snprintf(option, sizeof(option), "--save-dir=%s", save_directory);
@@ -290,8 +139,8 @@ static void start_screen(struct pty_screen *pty, const char *save_directory)
 static void expect_end(struct pty_screen *pty, uint64_t begun, double most_seconds)
 {
 	pty_wait_end(pty);
-	if (seconds_since(begun) > most_seconds)
-		fail_msg("it took %.2f s to end", seconds_since(begun));
+	if (hanging_mount_seconds(begun) > most_seconds)
+		fail_msg("it took %.2f s to end", hanging_mount_seconds(begun));
 	pty_expect_restored(pty);
 }
 
@@ -301,12 +150,12 @@ static void test_screen(void **state)
 	static const int ends[] = {0, SIGTERM, SIGHUP};
 
 	(void)state;
-	need_mount();
+	hanging_mount_need();
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct pty_screen pty;
 		uint64_t begun;
 
-		start_screen(&pty, directory);
+		start_screen(&pty, hanging_mount_directory());
 		pty_type(&pty, "/hang-\r");
 		pty_wait_text(&pty, "hang-plain");
 		begun = clock_ns(CLOCK_MONOTONIC);
@@ -327,10 +176,10 @@ static void test_save(void **state)
 	uint64_t begun;
 
 	(void)state;
-	need_mount();
-	kill(daemon_pid, SIGCONT);
-	start_screen(&pty, mount_point);
-	kill(daemon_pid, SIGSTOP);
+	hanging_mount_need();
+	hanging_mount_go_on();
+	start_screen(&pty, hanging_mount_path("mount"));
+	hanging_mount_stop();
 	/* until it is being written nothing is said, and it stays one save */
 	for (int i = 0; i < 60 && pty_find(&pty, "not saved: the previous", NULL) < 0; i++) {
 		pty_type(&pty, "S");
@@ -353,16 +202,16 @@ static void test_report(void **state)
 					 NULL};
 	const struct pty_options options = {.rows = 24, .columns = 120};
 	struct pty_screen pty;
-	char typed[PATH_SIZE + 32];
+	char typed[HANGING_MOUNT_PATH_SIZE + 32];
 	uint64_t begun;
 
 	(void)state;
-	need_mount();
+	hanging_mount_need();
 	pty_start(&pty, &options, arguments);
 	pty_wait_text(&pty, "by process {N}");
 	pty_type(&pty, "S");
 	pty_wait_text(&pty, "Esc cancel");
-	snprintf(typed, sizeof(typed), "\025%s/report.tsv\r", mount_point);
+	snprintf(typed, sizeof(typed), "\025%s/report.tsv\r", hanging_mount_path("mount"));
 	pty_type(&pty, typed);
 	pty_wait_text(&pty, "its file system does not answer");
 	pty_type(&pty, "\x1b");
@@ -375,18 +224,18 @@ static void test_report(void **state)
 /* Asked for twice before anybody has begun, it is one save, and the end does not wait for another. */
 static void test_save_twice(void **state)
 {
-	const char *const list[] = {"ls", directory, NULL};
+	const char *const list[] = {"ls", hanging_mount_directory(), NULL};
 	struct pty_screen pty;
 	const char *output;
 	uint64_t begun;
 
 	(void)state;
-	start_screen(&pty, directory);
+	start_screen(&pty, hanging_mount_directory());
 	begun = clock_ns(CLOCK_MONOTONIC);
 	pty_type(&pty, "SSSSq");
-	expect_end(&pty, begun, MOST_SECONDS);
+	expect_end(&pty, begun, HANGING_MOUNT_SECONDS);
 	assert_true(WIFEXITED(pty.status));
-	run(list, MOST_SECONDS, &output);
+	hanging_mount_run(list, HANGING_MOUNT_SECONDS, &output);
 	assert_non_null(strstr(output, ".ctprof.zst"));
 	pty_release(&pty);
 }
@@ -403,16 +252,16 @@ static void write_file(const char *path, const char *text)
 /* A tree with a process whose threads cannot be listed for the file system that they are on. */
 static void make_slow_tree(void)
 {
-	mkdir(path_of("proc"), 0755);
-	mkdir(path_of("proc/sys"), 0755);
-	mkdir(path_of("proc/sys/kernel"), 0755);
-	mkdir(path_of("proc/4711"), 0755);
-	write_file(path_of("proc/sys/kernel/hostname"), "web-07\n");
-	write_file(path_of("proc/loadavg"), "1.25 0.50 0.25 1/3 4711\n");
-	write_file(path_of("proc/4711/stat"),
+	mkdir(hanging_mount_path("proc"), 0755);
+	mkdir(hanging_mount_path("proc/sys"), 0755);
+	mkdir(hanging_mount_path("proc/sys/kernel"), 0755);
+	mkdir(hanging_mount_path("proc/4711"), 0755);
+	write_file(hanging_mount_path("proc/sys/kernel/hostname"), "web-07\n");
+	write_file(hanging_mount_path("proc/loadavg"), "1.25 0.50 0.25 1/3 4711\n");
+	write_file(hanging_mount_path("proc/4711/stat"),
 		   "4711 (engine) S 1 4711 4711 0 -1 4194304 100 0 0 0 5 6 0 0 20 0 3 0 12345 1000000 100 "
 		   "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
-	assert_int_equal(symlink(mount_point, path_of("proc/4711/task")), 0);
+	assert_int_equal(symlink(hanging_mount_path("mount"), hanging_mount_path("proc/4711/task")), 0);
 }
 
 /* Before the first round the screen has the host, names and numbers of threads, and takes keys. */
@@ -425,10 +274,11 @@ static void test_first_round(void **state)
 	};
 
 	(void)state;
-	need_mount();
+	hanging_mount_need();
 	make_slow_tree();
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		const char *const arguments[] = {CTOP_PROGRAM, "--proc-root", path_of("proc"), NULL};
+		const char *const arguments[] = {CTOP_PROGRAM, "--proc-root", hanging_mount_path("proc"),
+						 NULL};
 		struct pty_screen pty;
 		uint64_t begun;
 		int row, column;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "command.h"
+#include "process/remote.h"
 
 /* The first opens no file, so it may be effective for a tree that the user names. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
@@ -195,6 +197,16 @@ static void keep_reading(const struct capture_options *options, bool loading)
 		(void)set_effective(root_capabilities, ARRAY_COUNT(root_capabilities), loading);
 	else
 		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
+}
+
+struct remote *privilege_start_remote(const char *const roots[static ROOT_COUNT])
+{
+	struct remote *remote = NULL;
+	struct error error;
+
+	if (remote_start(!has_named_root(roots), &remote, &error) < 0)
+		command_note("a process whose memory is locked may hold up everything: %s", error.text);
+	return remote;
 }
 
 void privilege_find_scheduler(void (*call)(void *argument), void *argument)

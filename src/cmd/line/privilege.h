@@ -43,6 +43,13 @@ int privilege_open_capture(const struct capture_options *options, struct capture
 			   struct error *error);
 
 /*
+ * Starts what reads for a capture of these roots where reading may hang (process/remote.h), before the first
+ * thread. NULL if it cannot be started, which is noted on stderr: then the capture reads everything itself.
+ * End it with remote_stop().
+ */
+struct remote *privilege_start_remote(const char *const roots[static ROOT_COUNT]);
+
+/*
  * Calls `call` with what finding a sched_ext scheduler and loading the reader of its contexts takes
  * (CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON), and takes that back: only where the real user is root, since a
  * scheduler can begin to run at any time and all others have given these rights up by then. To be called in

@@ -18,6 +18,7 @@
 #include "worker.h"
 #include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"
+#include "process/remote.h"
 #include "snapshot/ended_set.h"
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
@@ -542,6 +543,7 @@ static void release(struct live_capture *live)
 	pthread_cond_destroy(&live->changed);
 	pthread_mutex_destroy(&live->lock);
 	resolver_stop(live->options.capture.resolver);
+	remote_stop(live->options.capture.remote);
 	free(live);
 }
 
@@ -589,6 +591,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 
 	if (notify_fd < 0) {
 		resolver_stop(options->capture.resolver);
+		remote_stop(options->capture.remote);
 		return error_set(error, -errno, "cannot create an eventfd: %s", strerror(errno));
 	}
 	live = memory_allocate_zero(1, sizeof(*live));

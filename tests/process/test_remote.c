@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Calls in another process: those that come back, those that hang, and who is asked about afterwards. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+
+#include "base/clock.h"
+#include "process/remote.h"
+
+enum {
+	LARGE = 5 << 20,
+	BUSY_MS = 400,
+	GENEROUS_SECONDS = 30,
+	SOMEBODY = 4711,
+	ANOTHER = 4712,
+};
+
+static struct remote *remote;
+static struct buffer answer;
+
+static int start(void **state)
+{
+	struct error error;
+
+	(void)state;
+	return remote_start(true, &remote, &error);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	remote_stop(remote);
+	remote = NULL;
+	buffer_release(&answer);
+	return 0;
+}
+
+static int work_echo(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	(void)directory;
+	buffer_append(text, argument, size);
+	return 0;
+}
+
+static int work_pid(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	const pid_t pid = getpid();
+
+	(void)directory;
+	(void)argument;
+	(void)size;
+	buffer_append(text, &pid, sizeof(pid));
+	return 0;
+}
+
+static int work_hang(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	(void)directory;
+	(void)argument;
+	(void)size;
+	(void)text;
+	while (pause() < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+static int work_busy(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	(void)directory;
+	(void)argument;
+	(void)size;
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns < BUSY_MS * NS_PER_MS)
+		;
+	buffer_append_text(text, "done");
+	return 0;
+}
+
+static int work_large(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	(void)directory;
+	(void)argument;
+	(void)size;
+	for (size_t i = 0; i < LARGE; i++)
+		buffer_append_char(text, (char)(i % 251));
+	return 0;
+}
+
+static int work_inode(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	struct stat status;
+
+	(void)size;
+	if (fstatat(directory, argument, &status, 0) < 0)
+		return -errno;
+	buffer_append(text, &status.st_ino, sizeof(status.st_ino));
+	return 0;
+}
+
+static pid_t worker(pid_t about)
+{
+	pid_t pid;
+
+	assert_int_equal(remote_call(remote, about, work_pid, -1, NULL, 0, &answer), 0);
+	assert_int_equal(answer.length, sizeof(pid));
+	memcpy(&pid, answer.data, sizeof(pid));
+	return pid;
+}
+
+/* Arguments, answers and errors go both ways; without a remote the same is done here. */
+static void test_answers(void **state)
+{
+	char argument[REMOTE_ARGUMENT_MAX];
+	struct stat status;
+	int directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(directory >= 0);
+	assert_int_equal(fstatat(directory, "dev", &status, 0), 0);
+	for (size_t i = 0; i < sizeof(argument); i++)
+		argument[i] = (char)(i % 127);
+	for (int pass = 0; pass < 2; pass++) {
+		struct remote *way = pass == 0 ? remote : NULL;
+
+		assert_int_equal(
+			remote_call(way, SOMEBODY, work_echo, -1, argument, sizeof(argument), &answer), 0);
+		assert_int_equal(answer.length, sizeof(argument));
+		assert_memory_equal(answer.data, argument, sizeof(argument));
+		assert_int_equal(remote_call(way, SOMEBODY, work_large, -1, NULL, 0, &answer), 0);
+		assert_int_equal(answer.length, LARGE);
+		for (size_t i = 0; i < LARGE; i++) {
+			if (answer.data[i] != (char)(i % 251))
+				fail_msg("byte %zu is wrong", i);
+		}
+		assert_int_equal(remote_call(way, SOMEBODY, work_inode, directory, "dev", 4, &answer), 0);
+		assert_memory_equal(answer.data, &status.st_ino, sizeof(status.st_ino));
+		assert_int_equal(remote_call(way, SOMEBODY, work_inode, directory, "nowhere", 8, &answer),
+				 -ENOENT);
+		assert_int_equal(answer.length, 0);
+	}
+	assert_int_not_equal(worker(SOMEBODY), getpid());
+	assert_true(remote_owns(remote, worker(SOMEBODY)));
+	assert_false(remote_owns(remote, getpid()));
+	close(directory);
+}
+
+/* Who works is waited for, and what that takes is known. */
+static void test_busy(void **state)
+{
+	(void)state;
+	assert_int_equal(remote_cpu_ns(NULL), 0);
+	assert_int_equal(remote_call(remote, SOMEBODY, work_busy, -1, NULL, 0, &answer), 0);
+	assert_string_equal(answer.data, "done");
+	assert_true(remote_cpu_ns(remote) >= BUSY_MS * NS_PER_MS);
+}
+
+/* Who hangs is left alone, and nobody asks about the same process again for a while. */
+static void test_hang(void **state)
+{
+	const pid_t before = worker(SOMEBODY);
+	uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC), taken_ns;
+
+	(void)state;
+	assert_int_equal(remote_call(remote, SOMEBODY, work_hang, -1, NULL, 0, &answer), -ETIMEDOUT);
+	taken_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns;
+	assert_true(taken_ns >= 50 * NS_PER_MS && taken_ns < GENEROUS_SECONDS * NS_PER_S);
+	assert_int_equal(remote_call(remote, SOMEBODY, work_pid, -1, NULL, 0, &answer), -ETIMEDOUT);
+	assert_int_not_equal(worker(ANOTHER), before);
+	/* the one before is gone: it could be killed */
+	begun_ns = clock_ns(CLOCK_MONOTONIC);
+	while (kill(before, 0) == 0) {
+		assert_true(clock_ns(CLOCK_MONOTONIC) - begun_ns < GENEROUS_SECONDS * NS_PER_S);
+		/* the supervisor collects it when it is asked for another one */
+		assert_int_equal(
+			remote_call(remote, 1 + (pid_t)(begun_ns % 1000), work_hang, -1, NULL, 0, &answer),
+			-ETIMEDOUT);
+		begun_ns++;
+		worker(ANOTHER);
+	}
+}
+
+/* Many that hang take less and less time each: together no more than a second or two. */
+static void test_many(void **state)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	for (pid_t about = 1; about <= 60; about++) {
+		assert_int_equal(remote_call(remote, about, work_hang, -1, NULL, 0, &answer), -ETIMEDOUT);
+		worker(ANOTHER);
+	}
+	/* 60 times the patience for one would be 6 s, without the forks */
+	if (clock_ns(CLOCK_MONOTONIC) - begun_ns > 5 * NS_PER_S)
+		fail_msg("%.1f s", (double)(clock_ns(CLOCK_MONOTONIC) - begun_ns) / (double)NS_PER_S);
+}
+
+/* Somebody kills who makes the calls: one call fails, the next is made. */
+static void test_killed(void **state)
+{
+	const pid_t pid = worker(SOMEBODY);
+	int result;
+
+	(void)state;
+	kill(pid, SIGKILL);
+	result = remote_call(remote, SOMEBODY, work_pid, -1, NULL, 0, &answer);
+	assert_true(result == -EIO || result == 0);
+	assert_int_not_equal(worker(SOMEBODY), pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_answers, start, stop),
+		cmocka_unit_test_setup_teardown(test_busy, start, stop),
+		cmocka_unit_test_setup_teardown(test_hang, start, stop),
+		cmocka_unit_test_setup_teardown(test_many, start, stop),
+		cmocka_unit_test_setup_teardown(test_killed, start, stop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

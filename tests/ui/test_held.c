@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A process that holds the lock of its address space for as long as a file system does not answer: who reads
+ * its memory map, or its memory, waits for that. ctop must not, and must read everybody else as ever.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+#include "hanging_mount.h"
+#include "pty_screen.h"
+
+#include "base/clock.h"
+
+static const bool has_heap = HAS_HEAP;
+
+static pid_t target;
+static int command; /* write end of its input */
+
+/* Starts the target, which holds no lock yet. */
+static void start_target(void)
+{
+	const char *const file = hanging_mount_path("mount/page");
+	int inputs[2], outputs[2];
+	char answer[6];
+
+	assert_int_equal(pipe2(inputs, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(outputs, O_CLOEXEC), 0);
+	target = fork();
+	assert_true(target >= 0);
+	if (target == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(inputs[0], STDIN_FILENO);
+		dup2(outputs[1], STDOUT_FILENO);
+		execl(HELD_TARGET, "held_target", file, NULL);
+		_exit(127);
+	}
+	close(inputs[0]);
+	close(outputs[1]);
+	assert_int_equal(read(outputs[0], answer, sizeof(answer)), sizeof(answer));
+	close(outputs[0]);
+	command = inputs[1];
+}
+
+/* Whether reading the map of the target hangs: somebody tries, who can be killed. */
+static bool is_locked(void)
+{
+	char path[64], byte;
+	struct pollfd answer = {.events = POLLIN};
+	int ends[2];
+	pid_t child;
+	bool locked;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)target);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		const int map = open(path, O_RDONLY);
+
+		while (map >= 0 && read(map, &byte, 1) == 1)
+			;
+		_exit(write(ends[1], "", 1) != 1);
+	}
+	answer.fd = ends[0];
+	locked = poll(&answer, 1, 200) == 0;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+	return locked;
+}
+
+/* From now on the lock is held. */
+static void lock_target(void)
+{
+	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
+
+	hanging_mount_stop();
+	assert_int_equal(write(command, "", 1), 1);
+	while (!is_locked()) {
+		if (hanging_mount_seconds(begun) < HANGING_MOUNT_SECONDS)
+			continue;
+		hanging_mount_go_on();
+		printf("SKIP: this kernel maps over a written page without waiting for its file system\n");
+		skip();
+	}
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (hanging_mount_make() < 0)
+		return -1;
+	hanging_mount_start();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	hanging_mount_remove();
+	return 0;
+}
+
+static int end_target(void **state)
+{
+	(void)state;
+	if (target > 0) {
+		kill(target, SIGKILL);
+		hanging_mount_go_on();
+		waitpid(target, NULL, 0);
+		close(command);
+	}
+	target = 0;
+	return 0;
+}
+
+static void expect_text(const char *output, const char *text)
+{
+	if (strstr(output, text) == NULL)
+		fail_msg("no \"%s\" in:\n%s", text, output);
+}
+
+/* What could not be read says why, and everybody else is read. */
+static void test_batch(void **state)
+{
+	static const char *const columns[] = {"pss", "rss"};
+	const char *output;
+
+	(void)state;
+	hanging_mount_need();
+	start_target();
+	lock_target();
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		char own[16], other[16];
+		const char *const arguments[] = {CTOP_PROGRAM, "-b",       "-n2",  "-d0.3", "-gpid",
+						 "-p",         own,        "-p",   other,   "--columns",
+						 columns[i],   "--format", "json", NULL};
+
+		snprintf(own, sizeof(own), "%d", (int)getpid());
+		snprintf(other, sizeof(other), "%d", (int)target);
+		assert_int_equal(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output), 0);
+		expect_text(output, "held_target");
+		expect_text(output, "test_ui_held");
+		/* resident memory takes no lock */
+		if (i == 0)
+			expect_text(output, "not-in-time");
+		else
+			assert_null(strstr(output, "not-in-time"));
+	}
+}
+
+static void test_capture(void **state)
+{
+	const char *const file = hanging_mount_path("held.ctprof.zst");
+	const char *const arguments[] = {CTOP_PROGRAM, "capture", "-o", file, NULL};
+	const char *const show[] = {CTOP_PROGRAM, "show",       file,           "--format",
+				    "json",       "--sections", "smaps-rollup", NULL};
+	const char *output;
+
+	(void)state;
+	hanging_mount_need();
+	start_target();
+	lock_target();
+	assert_int_equal(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output), 0);
+	expect_text(output, "memory-locked");
+	assert_int_equal(hanging_mount_run(show, HANGING_MOUNT_SECONDS, &output), 0);
+	expect_text(output, "held_target");
+}
+
+static void test_probe(void **state)
+{
+	char pid[16];
+	const char *const arguments[] = {CTOP_PROGRAM, "probe", "--pid", pid, NULL};
+	const char *output;
+
+	(void)state;
+	hanging_mount_need();
+	start_target();
+	lock_target();
+	snprintf(pid, sizeof(pid), "%d", (int)target);
+	assert_int_equal(WEXITSTATUS(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output)), 1);
+	expect_text(output, "memory-locked");
+}
+
+static void start_screen(struct pty_screen *pty)
+{
+	const struct pty_options options = {.rows = 24, .columns = 100};
+	const char *const arguments[] = {CTOP_PROGRAM, "-d0.3", "-theap", NULL};
+
+	pty_start(pty, &options, arguments);
+	pty_wait_no_text(pty, "reading");
+	pty_wait_text(pty, "every 0.3s");
+	pty_type(pty, "/held\r");
+	pty_wait_text(pty, "held_target");
+}
+
+static void end_screen(struct pty_screen *pty)
+{
+	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
+
+	pty_type(pty, "q");
+	pty_wait_end(pty);
+	if (hanging_mount_seconds(begun) > 1.5)
+		fail_msg("it took %.2f s to end", hanging_mount_seconds(begun));
+	pty_expect_restored(pty);
+	assert_int_equal(pty->status, 0);
+	pty_release(pty);
+}
+
+/* Rounds come, however the lock is held: what is new on the host shows. */
+static void expect_rounds(struct pty_screen *pty)
+{
+	const char *const program = hanging_mount_path("source/held_later");
+	const char *const copy[] = {"cp", "/bin/sleep", program, NULL};
+	const char *const sleeping[] = {program, "600", NULL};
+	int status;
+	pid_t child = hanging_mount_spawn(copy, -1);
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	child = hanging_mount_spawn(sleeping, -1);
+	pty_wait_text(pty, "held_later");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void test_screen(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	hanging_mount_need();
+	start_target();
+	lock_target();
+	start_screen(&pty);
+	/* nobody is looked at in its first second */
+	pty_drain(&pty, 1500);
+	expect_rounds(&pty);
+	end_screen(&pty);
+}
+
+/* The column is a number of bytes. */
+static bool has_allocated(struct pty_screen *pty, const void *context)
+{
+	const int row = pty_find(pty, "held_target", NULL);
+
+	(void)context;
+	return row >= 0 && strpbrk(pty_row(pty, row), "KMGB") != NULL;
+}
+
+static bool has_none(struct pty_screen *pty, const void *context)
+{
+	return !has_allocated(pty, context);
+}
+
+/* The lock is held only later: its counters go, and come back with it. Reading memory cannot be interrupted.
+ */
+static void test_later(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	hanging_mount_need();
+	if (!has_heap)
+		skip();
+	start_target();
+	start_screen(&pty);
+	pty_wait(&pty, has_allocated, NULL, "bytes allocated");
+	lock_target();
+	pty_wait(&pty, has_none, NULL, "no bytes allocated");
+	expect_rounds(&pty);
+	hanging_mount_go_on();
+	pty_wait(&pty, has_allocated, NULL, "bytes allocated again");
+	end_screen(&pty);
+}
+
+/* The screen ends while somebody hangs for it in the kernel, where no signal ends that. */
+static void test_end(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	hanging_mount_need();
+	if (!has_heap)
+		skip();
+	start_target();
+	start_screen(&pty);
+	pty_wait(&pty, has_allocated, NULL, "bytes allocated");
+	lock_target();
+	pty_wait(&pty, has_none, NULL, "no bytes allocated");
+	end_screen(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_batch, end_target),
+		cmocka_unit_test_teardown(test_capture, end_target),
+		cmocka_unit_test_teardown(test_probe, end_target),
+		cmocka_unit_test_teardown(test_screen, end_target),
+		cmocka_unit_test_teardown(test_later, end_target),
+		cmocka_unit_test_teardown(test_end, end_target),
+	};
+
+	if (!pty_is_available()) {
+		printf("SKIP: this host gives no pseudoterminals\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
