@@ -16,6 +16,8 @@ void navigate_tell_host(struct ui *ui)
 	if (ui->host->change_settings == NULL)
 		return;
 	ui->content->needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
+	if (ui->overlay == OVERLAY_USERS)
+		settings->needed |= column_sources(COLUMN_USER_NAME);
 	settings->scx = view_needs_scx(&ui->view) || ui->metrics_open;
 	/* the page of all metrics shows every source but the expensive ones */
 	if (ui->metrics_open) {
@@ -278,7 +280,7 @@ static void change_scheduler(struct ui *ui, const char *name, bool replaced)
 {
 	if (ui->view.tab != TAB_SCX)
 		return;
-	if (ui->overlay == OVERLAY_EXPLAIN || ui->overlay == OVERLAY_SORT)
+	if (ui->overlay == OVERLAY_EXPLAIN || ui->overlay == OVERLAY_SORT || ui->overlay == OVERLAY_USERS)
 		ui->overlay = OVERLAY_NONE;
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);

@@ -40,6 +40,8 @@ static int draw_body(struct ui *ui, struct area area)
 		screen_pages_draw(ui, area, row);
 	else if (ui->overlay == OVERLAY_SORT)
 		row = screen_sort_draw(ui, area);
+	else if (ui->overlay == OVERLAY_USERS)
+		row = user_menu_draw(&ui->users, area.y, area.height, area.width);
 	return row;
 }
 

@@ -13,6 +13,7 @@
 #include "view/view.h"
 
 #include "ui/page/setup.h"
+#include "ui/page/user_menu.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
 #include "ui/widget/frozen.h"
@@ -37,6 +38,7 @@ enum overlay {
 	OVERLAY_EVIDENCE,
 	OVERLAY_EXPLAIN,
 	OVERLAY_SORT,
+	OVERLAY_USERS,
 };
 
 /* What a prompt is open for. */
@@ -160,6 +162,7 @@ struct ui {
 	struct pager pager;
 	char *explain_title;
 	size_t sort_choice, sort_top; /* rows of the sort menu */
+	struct user_menu users;
 
 	const struct prompt_use *prompting; /* NULL when no prompt is open */
 	struct prompt prompt;
@@ -358,6 +361,14 @@ void screen_sort_open(struct ui *ui);
 void screen_sort_move(struct ui *ui); /* by ui->action */
 void screen_sort_choose(struct ui *ui);
 int screen_sort_draw(struct ui *ui, struct area area);
+
+/* --- screen_users.c: the menu of users --- */
+
+void screen_users_open(struct ui *ui);
+void screen_users_choose(struct ui *ui);
+
+/* Counts the users again while the menu is open: after a round. */
+void screen_users_refresh(struct ui *ui);
 
 /* --- screen_setup.c: the columns of the tab --- */
 

@@ -140,7 +140,7 @@ static int print_report(struct show_options *options, const char *path)
 static bool chooses_table(const struct show_options *options)
 {
 	return options->screen.tab != NULL || options->screen.mode != VIEW_MODE_COUNT ||
-	       options->screen.filter != NULL;
+	       screen_options_filter(&options->screen);
 }
 
 /* The view of a table, which has what a file has: totals. Release it, after a failure too. */
@@ -169,11 +169,25 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 	return 0;
 }
 
+/* Says that the filter is of what the file does not have. */
+static void check_filter(const struct session *session, const struct view *view)
+{
+	struct buffer words = {0};
+
+	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
+		buffer_clear(&words);
+		if (session_refuse_column(session, view, filter_column(view->filter, i), &words))
+			command_note("the filter: %s", words.data);
+	}
+	buffer_release(&words);
+}
+
 static void write_table(struct view *view, struct session *session, const char *path, struct report *report)
 {
 	struct table *table;
 
 	view_set_scheduler(view, session_scheduler(session));
+	check_filter(session, view);
 	table = session_table(session, view);
 	/* what is printed cannot be corrected: names that the table has asked for are waited for */
 	if (!user_names_wait(0)) {
@@ -239,7 +253,8 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	(void)operand_count;
 	if (is_long && is_table) {
 		error_set(&error, -EINVAL,
-			  "--tab, --filter and --mode choose a table, which this is not: leave them out, or "
+			  "--tab, --filter, --user, --cgroup and --mode choose a table, which this is not: "
+			  "leave them out, or "
 			  "--long, --metrics, --sections, --reference and other formats");
 		config_file_release(&options->config);
 		return command_misused(&show_command, &error);

@@ -138,6 +138,12 @@ void compare_needs(const struct view *view, source_set *ret_sources, bool *ret_c
 		*ret_cgroup_records |= column_entry(wanted[i])->operation == COLUMN_OPERATION_CGROUP;
 		*ret_smaps |= column_entry(wanted[i])->operation == COLUMN_OPERATION_SMAPS;
 	}
+	for (size_t step = 0; step <= view->step_count; step++) {
+		const struct filter *filter = view_filter_at(view, step);
+
+		for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++)
+			*ret_sources |= column_sources(filter_column(filter, i));
+	}
 }
 
 /* --- keys of rows: "METRIC\0SUBJECT" --- */

@@ -110,6 +110,18 @@ struct session_identity {
 /* Of the groups that the view was narrowed to, without its filter. */
 struct session_identity session_identify(struct session *session, const struct view *view);
 
+/* A user with how many threads. */
+struct session_user {
+	uint32_t uid;
+	uint32_t threads;
+};
+
+/*
+ * The users of the threads that a view would show without its filter, those with most threads first, then by
+ * number; the caller frees them. Threads whose user is not known are left out.
+ */
+struct session_user *session_users(struct session *session, const struct view *view, size_t *ret_count);
+
 /*
  * The table of a view: one row per group or thread, columns of the view's tab. Sorted, filtered, marked. The
  * caller releases it. Never NULL; no rows before the first round. Numbers of a live session need two rounds:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "view/view_names.h"
@@ -328,4 +329,48 @@ struct session_identity session_identify(struct session *session, const struct v
 	}
 	shown_release(&shown);
 	return identity;
+}
+
+static int compare_users(const void *a, const void *b)
+{
+	const struct session_user *left = a, *right = b;
+
+	if (left->threads != right->threads)
+		return left->threads > right->threads ? -1 : 1;
+	return (left->uid > right->uid) - (left->uid < right->uid);
+}
+
+struct session_user *session_users(struct session *session, const struct view *view, size_t *ret_count)
+{
+	const struct snapshot *now = session->now;
+	struct view unfiltered = *view;
+	struct session_user *users = NULL;
+	struct hash_map index_of = {0};
+	size_t count = 0, capacity = 0;
+	struct shown shown;
+
+	*ret_count = 0;
+	if (now == NULL)
+		return NULL;
+	unfiltered.filter = NULL;
+	session_collect(session, &unfiltered, NULL, 0, NULL, &shown);
+	for (size_t k = 0; k < shown.count; k++) {
+		const uint32_t uid = now->uid[shown.threads[k]];
+		uint32_t index;
+
+		if (uid == UINT32_MAX)
+			continue;
+		if (!hash_map_get(&index_of, uid, &index)) {
+			index = (uint32_t)count;
+			*MEMORY_APPEND(users, count, capacity) = (struct session_user){.uid = uid};
+			hash_map_set(&index_of, uid, index);
+		}
+		users[index].threads++;
+	}
+	if (count != 0)
+		qsort(users, count, sizeof(*users), compare_users);
+	hash_map_release(&index_of);
+	shown_release(&shown);
+	*ret_count = count;
+	return users;
 }

@@ -149,6 +149,20 @@ static struct refusal refusal_of_resident(const struct snapshot *now)
 	return refusal;
 }
 
+/* Who threads are is known but for users, which other programs' files do not have. */
+static struct refusal refusal_of_identity(const struct snapshot *now, enum identity identity)
+{
+	struct refusal refusal = {.feature = FEATURE_NONE};
+
+	if (identity != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
+		return refusal;
+	for (size_t i = 0; i < now->thread_count; i++) {
+		if (now->uid[i] != UINT32_MAX)
+			return refusal;
+	}
+	return refusal_of(SOURCE_NONE, REASON_NOT_IN_FILE);
+}
+
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,
 					enum column column)
 {
@@ -173,8 +187,9 @@ static struct refusal refusal_of_column(const struct session *session, const str
 	case COLUMN_OPERATION_AGE:
 	case COLUMN_OPERATION_SCX:
 	case COLUMN_OPERATION_BAR:
-	case COLUMN_OPERATION_IDENTITY:
 		return (struct refusal){.feature = FEATURE_NONE};
+	case COLUMN_OPERATION_IDENTITY:
+		return refusal_of_identity(now, (enum identity)entry->inputs[0]);
 	default:
 		return refusal_of_metrics(now, view, entry);
 	}

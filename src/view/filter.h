@@ -81,6 +81,14 @@ enum column filter_column(const struct filter *filter, size_t index);
 /* Whether there is a comparison with the cell of a column. */
 bool filter_compares(const struct filter *filter);
 
+/* Appends what has to hold besides the text of a filter (which may be empty), both in parentheses where they
+ * have to be. */
+void filter_append(struct buffer *text, const char *more);
+
+/* The text of a filter without conditions on a field that stand for themselves, appended; nothing where none
+ * is left. */
+void filter_append_without(const struct filter *filter, enum filter_field field, struct buffer *text);
+
 /* Appends a condition to the text of a filter (which may be empty): "FIELD = VALUE", quoted where it has to
  * be. */
 void filter_append_condition(struct buffer *text, enum filter_field field, const char *value);

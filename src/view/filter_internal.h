@@ -64,14 +64,16 @@ enum node_kind {
 struct node {
 	enum node_kind kind;
 	uint32_t term;
-	uint32_t child; /* the first one */
-	uint32_t next;  /* another child of the same node */
+	uint32_t child;    /* the first one */
+	uint32_t next;     /* another child of the same node */
+	size_t begin, end; /* where it stands in the text; of parts in parentheses, with these */
 };
 
 struct filter {
 	char *text;
 	struct term *terms;
 	size_t count, capacity;
+	uint32_t root;
 	struct node *nodes;
 	size_t node_count, node_capacity;
 	/* All of these nodes have to hold: those of threads alone narrow threads, the others choose rows. */

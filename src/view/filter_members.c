@@ -141,7 +141,7 @@ static void answer_names(const struct term *term, enum axis axis, const struct f
  * asked for just now. */
 static uint8_t ask_user(const struct term *term, uint32_t uid, bool has_names)
 {
-	const char *name = has_names ? user_name(uid) : NULL;
+	const char *name = has_names ? user_name(uid) : uid == 0 ? "root" : NULL;
 	char number[16];
 	int length;
 	bool matches;

@@ -9,7 +9,6 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/unicode.h"
 
 enum {
 	DEPTH_MAX = 32, /* of parentheses and negations in one another */
@@ -184,6 +183,8 @@ static int parse_kind(struct filter_parser *parser, uint32_t *ret_node)
 
 static int parse_part(struct filter_parser *parser, uint32_t *ret_node)
 {
+	const char *begin;
+	struct node *node;
 	int result;
 
 	if (parser->depth == DEPTH_MAX)
@@ -191,9 +192,18 @@ static int parse_part(struct filter_parser *parser, uint32_t *ret_node)
 				 "a filter has at most %d parentheses and negations in one another",
 				 DEPTH_MAX);
 	parser->depth++;
+	filter_skip_blanks(parser);
+	begin = parser->at;
 	result = parse_kind(parser, ret_node);
 	parser->depth--;
-	return result;
+	if (result < 0)
+		return result;
+	node = &parser->filter->nodes[*ret_node];
+	node->begin = (size_t)(begin - parser->filter->text);
+	node->end = (size_t)(parser->at - parser->filter->text);
+	while (node->end > node->begin && filter_ends_word(parser->filter->text[node->end - 1]))
+		node->end--;
+	return 0;
 }
 
 /* Parts as children of a node of a kind, or the only part itself. */
@@ -298,20 +308,17 @@ static void add_conjuncts(struct filter *filter, uint32_t node)
 struct filter *filter_parse(const char *text, struct error *error)
 {
 	struct filter *filter = memory_allocate_zero(1, sizeof(*filter));
-	const char *begin = text;
-	const size_t length = unicode_trim(&begin, strlen(text));
-	char *clean = memory_duplicate_bytes(begin, length);
-	struct filter_parser parser = {.filter = filter, .at = clean, .error = error};
+	struct filter_parser parser = {.filter = filter, .error = error};
 	uint32_t root = NODE_NONE;
 
-	filter->text = memory_duplicate(text);
+	parser.at = filter->text = memory_duplicate(text);
 	if (parse_alternatives(&parser, &root) == 0) {
+		filter->root = root;
 		add_conjuncts(filter, root);
 	} else {
 		filter_release(filter);
 		filter = NULL;
 	}
-	free(clean);
 	return filter;
 }
 
@@ -334,30 +341,60 @@ void filter_release(struct filter *filter)
 	free(filter);
 }
 
-/* What is appended next has to hold besides all that is there. */
-static void join_conditions(struct buffer *text)
+/* Appends a text, in parentheses if it consists of alternatives. */
+static void append_part(struct buffer *text, const char *part, bool is_alone)
 {
-	struct filter *before = text->length != 0 ? filter_parse(text->data, NULL) : NULL;
-	char *alone;
+	struct filter *filter = is_alone ? NULL : filter_parse(part, NULL);
+	const bool has_alternatives = filter != NULL && filter->conjunct_count == 1 &&
+				      filter->nodes[filter->conjuncts[0].node].kind == NODE_OR;
 
-	if (before != NULL && before->conjunct_count == 1 &&
-	    before->nodes[before->conjuncts[0].node].kind == NODE_OR) {
-		alone = buffer_steal(text);
-		buffer_append_format(text, "(%s)", alone);
-		free(alone);
-	}
-	if (text->length != 0)
-		buffer_append_text(text, " and ");
-	filter_release(before);
+	buffer_append_format(text, has_alternatives ? "(%s)" : "%s", part);
+	filter_release(filter);
 }
 
-void filter_append_condition(struct buffer *text, enum filter_field field, const char *value)
+void filter_append(struct buffer *text, const char *more)
+{
+	const bool is_alone = text->length == 0;
+	char *before = buffer_steal(text);
+
+	if (!is_alone) {
+		append_part(text, before, false);
+		buffer_append_text(text, " and ");
+	}
+	append_part(text, more, is_alone);
+	free(before);
+}
+
+void filter_append_without(const struct filter *filter, enum filter_field field, struct buffer *text)
+{
+	const struct node *root = &filter->nodes[filter->root];
+	const bool is_list = root->kind == NODE_AND;
+	bool is_first = true;
+
+	for (uint32_t index = is_list ? root->child : filter->root; index != NODE_NONE;
+	     index = is_list ? filter->nodes[index].next : NODE_NONE) {
+		const struct node *node = &filter->nodes[index];
+		const struct term *term = &filter->terms[node->term];
+
+		if (node->kind == NODE_TERM && term->kind == TERM_FIELD && term->field == field)
+			continue;
+		if (!is_first)
+			buffer_append_text(text, " and ");
+		is_first = false;
+		/* alternatives that are the whole are no part of it */
+		if (index == filter->root)
+			buffer_append_text(text, filter->text);
+		else
+			buffer_append(text, filter->text + node->begin, node->end - node->begin);
+	}
+}
+
+/* Appends a value, in quotes where it has to be. */
+static void append_value(struct buffer *text, const char *value)
 {
 	const bool is_plain = *value != '\0' && strpbrk(value, " \t\"\\()") == NULL &&
 			      strcasecmp(value, "and") != 0 && strcasecmp(value, "or") != 0;
 
-	join_conditions(text);
-	buffer_append_format(text, "%s = ", filter_fields[field].word);
 	if (is_plain) {
 		buffer_append_text(text, value);
 		return;
@@ -369,4 +406,14 @@ void filter_append_condition(struct buffer *text, enum filter_field field, const
 		buffer_append_char(text, *value);
 	}
 	buffer_append_char(text, '"');
+}
+
+void filter_append_condition(struct buffer *text, enum filter_field field, const char *value)
+{
+	struct buffer condition = {0};
+
+	buffer_append_format(&condition, "%s = ", filter_fields[field].word);
+	append_value(&condition, value);
+	filter_append(text, condition.data);
+	buffer_release(&condition);
 }

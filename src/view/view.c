@@ -416,8 +416,12 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 		add_needs(COLUMN_CPU, ret_sources, ret_cgroup_records, ret_smaps);
 		add_needs(COLUMN_STUCK, ret_sources, ret_cgroup_records, ret_smaps);
 	}
-	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++)
-		add_needs(filter_column(view->filter, i), ret_sources, ret_cgroup_records, ret_smaps);
+	for (size_t step = 0; step <= view->step_count; step++) {
+		const struct filter *filter = view_filter_at(view, step);
+
+		for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++)
+			add_needs(filter_column(filter, i), ret_sources, ret_cgroup_records, ret_smaps);
+	}
 }
 
 /* Whether a column, the order or the filter is of an operation. */

@@ -182,6 +182,15 @@ done
 "$ctop" -b "$before" "$file" >"$directory/out" 2>&1
 result "ctop -b A B is ctop diff" "$("$ctop" diff "$before" "$file" 2>&1 | cmp - "$directory/out" 2>&1)"
 expect "a slip stays one" "^ctop: unknown command 'shwo', did you mean 'show'" "$("$ctop" shwo 2>&1)"
+expect "a filter of users that the file lacks says so" "^ctop: the filter: USER cannot be read: not in the file" \
+    "$("$ctop" show "$file" -u root 2>&1)"
+refuse "an unknown user" 2 "there is no user 'roto', did you mean 'root'?" "$file" -u roto
+text=$("$ctop" show "$file" -c / --format csv -b 2>&1)
+expect "a cgroup" "redis-server" "$text"
+result "another cgroup" "$("$ctop" show "$file" -c /none -c other.slice --format csv -b 2>&1 | grep redis)"
+text=$("$ctop" show "$file" -f 'zzz or redis' -c / --format csv -b 2>&1)
+result "with a filter both hold" "$(printf '%s\n' "$text" | grep -c redis-server | grep -x 0; printf '%s\n' "$text" | grep kdamond)"
+expect "conditions on threads narrow threads" "redis-server *1 " "$("$ctop" show "$file" -f 'redis and thread = redis-server' 2>&1)"
 text=$("$ctop" metrics --format tsv)
 result "metrics lists 87 and 17" \
     "$([ "$(printf '%s\n' "$text" | sed -n '/^# derived/q;p' | wc -l)" = 89 ] && [ "$(printf '%s\n' "$text" | sed -n '/^# derived/,$p' | wc -l)" = 19 ] || echo "$text")"

@@ -419,6 +419,18 @@ struct table *session_table(struct session *session, const struct view *view)
 	return table;
 }
 
+struct session_user *session_users(struct session *session, const struct view *view, size_t *ret_count)
+{
+	struct session_user *users = memory_allocate(2 * sizeof(*users));
+
+	(void)session;
+	(void)view;
+	users[0] = (struct session_user){.uid = 4001, .threads = 1234};
+	users[1] = (struct session_user){.uid = 4002, .threads = 1};
+	*ret_count = 2;
+	return users;
+}
+
 struct session_identity session_identify(struct session *session, const struct view *view)
 {
 	(void)session;

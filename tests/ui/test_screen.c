@@ -439,6 +439,38 @@ static void test_single_group_is_skipped(void **state)
 	fake_quit(&pty);
 }
 
+/* A user that is chosen becomes a condition of the filter, in the place of another one. */
+static void test_users(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "u");
+	pty_wait_text(&pty, "all users");
+	pty_wait_text(&pty, "1,235 threads");
+	pty_wait_text(&pty, "4001");
+	pty_wait_text(&pty, " 1 thread ");
+	pty_type(&pty, "q");
+	pty_wait_no_text(&pty, "all users");
+	pty_type(&pty, "/ngi\r");
+	pty_wait_text(&pty, "filter: ngi");
+	pty_type(&pty, "uj\r");
+	pty_wait_text(&pty, "filter: ngi and user = 4001");
+	pty_type(&pty, "uG\r");
+	pty_wait_text(&pty, "filter: ngi and user = 4002");
+	pty_type(&pty, "u\r");
+	pty_wait_no_text(&pty, "user = 4002");
+	pty_wait_text(&pty, "filter: ngi");
+	pty_type(&pty, "/\x15\r");
+	pty_wait_no_text(&pty, "filter: ngi");
+	pty_type(&pty, "uG\r");
+	pty_wait_text(&pty, "filter: user = 4002");
+	pty_type(&pty, "u\r");
+	pty_wait_no_text(&pty, "filter:");
+	fake_quit(&pty);
+}
+
 /* The filter belongs to the level where it was typed. */
 static void test_filter_per_level(void **state)
 {
@@ -749,6 +781,7 @@ int main(void)
 		cmocka_unit_test(test_open_and_back),
 		cmocka_unit_test(test_single_group_is_skipped),
 		cmocka_unit_test(test_filter_per_level),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_axis_tab_mode),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),

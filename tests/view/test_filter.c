@@ -374,7 +374,8 @@ static void test_threads(void **state)
 		assert_narrows(snapshot, cases[i].text, cases[i].threads);
 	/* numbers of another host are somebody else's */
 	snapshot->provenance.hostname = "elsewhere";
-	assert_narrows(snapshot, "user = root", "");
+	assert_narrows(snapshot, "user = www-data", "");
+	assert_narrows(snapshot, "user = root", "1");
 	assert_narrows(snapshot, "user = 0", "1");
 	snapshot_release(snapshot);
 	remove(path);
@@ -493,6 +494,34 @@ static void test_conditions(void **state)
 		assert_true(filter_narrows(filter));
 		filter_release(filter);
 		buffer_release(&text);
+	}
+}
+
+static void test_without(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} cases[] = {
+		{"user = root", ""},
+		{"web and user = root", "web"},
+		{" web user = root cpu > 5 ", "web and cpu > 5"},
+		{"user != root and (a or b)", "(a or b)"},
+		{"(a or b) not user = x", "(a or b) and not user = x"},
+		{"user = root or a", "user = root or a"},
+		{" \"a b\" user = x y", "\"a b\" and y"},
+		{"(user = root and a)", "a"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct filter *filter = filter_parse(cases[i].before, NULL);
+		struct buffer text = {0};
+
+		assert_non_null(filter);
+		filter_append_without(filter, FILTER_FIELD_USER, &text);
+		assert_string_equal(text.length != 0 ? text.data : "", cases[i].after);
+		buffer_release(&text);
+		filter_release(filter);
 	}
 }
 
@@ -617,7 +646,7 @@ int main(void)
 		cmocka_unit_test(test_joints),        cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_members),
 		cmocka_unit_test(test_mixed),         cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many),          cmocka_unit_test(test_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

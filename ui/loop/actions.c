@@ -16,6 +16,8 @@ static void move(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_SORT)
 		screen_sort_move(ui);
+	else if (ui->overlay == OVERLAY_USERS)
+		user_menu_move(&ui->users, ui->action);
 	else if (ui->overlay != OVERLAY_NONE)
 		pager_move(&ui->pager, ui->action);
 	else if (ui->setup.open)
@@ -24,10 +26,22 @@ static void move(struct ui *ui)
 		list_move(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
 }
 
+static void choose(struct ui *ui)
+{
+	if (ui->overlay == OVERLAY_USERS)
+		screen_users_choose(ui);
+	else
+		screen_sort_choose(ui);
+}
+
 static void close_top(struct ui *ui)
 {
+	const bool was_users = ui->overlay == OVERLAY_USERS;
+
 	if (ui->overlay != OVERLAY_NONE) {
 		ui->overlay = OVERLAY_NONE;
+		if (was_users)
+			navigate_tell_host(ui);
 		return;
 	}
 	screen_metrics_close(ui);
@@ -334,7 +348,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_FIRST_COLUMN] = mark_end,
 	[ACTION_LAST_COLUMN] = mark_end,
 	[ACTION_OPEN] = navigate_open,
-	[ACTION_CHOOSE] = screen_sort_choose,
+	[ACTION_CHOOSE] = choose,
 	[ACTION_BACK] = go_back,
 	[ACTION_CLOSE] = close_top,
 	[ACTION_CLOSE_TEXT] = close_top,
@@ -345,6 +359,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_AXIS] = navigate_axis,
 	[ACTION_NAMES] = navigate_names,
 	[ACTION_SORT_MENU] = screen_sort_open,
+	[ACTION_USERS] = screen_users_open,
 	[ACTION_MODE] = change_mode,
 	[ACTION_BASE] = set_base,
 	[ACTION_PAUSE] = toggle_pause,

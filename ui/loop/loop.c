@@ -66,6 +66,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		list_move(&ui->list, ACTION_FIRST);
 	screen_metrics_refresh(ui);
 	screen_pages_refresh(ui);
+	screen_users_refresh(ui);
 	ui->quit |= rounds_done(ui);
 }
 
@@ -216,6 +217,7 @@ static int run(struct loop *loop)
 
 static void release_ui(struct ui *ui)
 {
+	user_menu_release(&ui->users);
 	screen_metrics_close(ui);
 	screen_comparison_release(ui);
 	view_release(&ui->view);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "metric/nearest.h"
+#include "user/user_names.h"
 #include "view/column_table.h"
 #include "view/own_tab.h"
 
@@ -85,6 +86,25 @@ static const struct option list[] = {
 			"with !), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' "
 			"and so on; join several by and, or, not (ctop help filter)",
 	},
+	{
+		.letter = 'u',
+		.name = "user",
+		.kind = OPTION_TEXTS,
+		.value_name = "USER",
+		.offset = offsetof(struct screen_options, users),
+		.description = "show only threads of this user (name, number or glob), as the filter 'user = "
+			       "USER' does; may be repeated",
+	},
+	{
+		.letter = 'c',
+		.name = "cgroup",
+		.kind = OPTION_TEXTS,
+		.value_name = "CGROUP",
+		.offset = offsetof(struct screen_options, cgroups),
+		.description = "show only threads in this cgroup and below it, as the filter 'cgroup = "
+			       "CGROUP' does: a path, its last names, or a glob for whole paths; may be "
+			       "repeated",
+	},
 };
 
 const struct option_table screen_option_table = {"Table", list, ARRAY_COUNT(list)};
@@ -157,6 +177,65 @@ static int set_columns(struct view *view, const char *names, enum column columns
 	return 0;
 }
 
+bool screen_options_filter(const struct screen_options *options)
+{
+	return options->filter != NULL || options->users.count != 0 || options->cgroups.count != 0;
+}
+
+/*
+ * A user that is named has to be known here: an empty table would hide a mistyped name. Services that do not
+ * answer in time say nothing of it.
+ */
+static int check_users(const struct option_texts *users, struct error *error)
+{
+	for (size_t i = 0; i < users->count; i++) {
+		uint32_t uid;
+
+		if (strpbrk(users->items[i], "*?[") == NULL &&
+		    user_find(users->items[i], USER_NAMES_PATIENCE_NS, &uid, error) == -ENOENT)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Appends that one of the values is that of a field. */
+static void append_any(struct buffer *text, enum filter_field field, const struct option_texts *values)
+{
+	struct buffer any = {0};
+
+	for (size_t i = 0; i < values->count; i++) {
+		struct buffer one = {0};
+
+		filter_append_condition(&one, field, values->items[i]);
+		buffer_append_format(&any, "%s%s", i != 0 ? " or " : "", one.data);
+		buffer_release(&one);
+	}
+	if (values->count != 0)
+		filter_append(text, any.data);
+	buffer_release(&any);
+}
+
+static int set_filter(struct view *view, const struct screen_options *options, struct error *error)
+{
+	struct buffer text = {0};
+
+	if (check_users(&options->users, error) < 0)
+		return -EINVAL;
+	if (options->filter != NULL) {
+		/* refused as it was written */
+		view->filter = filter_parse(options->filter, error);
+		if (view->filter == NULL)
+			return -EINVAL;
+		buffer_append_text(&text, options->filter);
+		filter_release(view->filter);
+	}
+	append_any(&text, FILTER_FIELD_USER, &options->users);
+	append_any(&text, FILTER_FIELD_CGROUP, &options->cgroups);
+	view->filter = filter_parse(text.data, error);
+	buffer_release(&text);
+	return view->filter == NULL ? -EINVAL : 0;
+}
+
 int screen_options_make_view(const struct screen_options *options, const struct view_options *view_options,
 			     enum axis axis, enum column columns[SCREEN_COLUMNS_MAX], struct view *view,
 			     struct error *error)
@@ -181,9 +260,7 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 		result = set_sort(view, view_options->sort_by, error);
 	if (result == 0 && view_options->columns != NULL)
 		result = set_columns(view, view_options->columns, columns, error);
-	if (result == 0 && options->filter != NULL) {
-		view->filter = filter_parse(options->filter, error);
-		result = view->filter == NULL ? -EINVAL : 0;
-	}
+	if (result == 0 && screen_options_filter(options))
+		result = set_filter(view, options, error);
 	return result;
 }

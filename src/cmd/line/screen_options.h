@@ -11,6 +11,8 @@ struct screen_options {
 	const char *tab; /* as written: the user may have tabs of his own; NULL for the first */
 	int mode;        /* enum view_mode */
 	const char *filter;
+	/* Conditions besides it: of users, and of cgroups. */
+	struct option_texts users, cgroups;
 };
 
 enum {
@@ -18,6 +20,9 @@ enum {
 };
 
 extern const struct option_table screen_option_table;
+
+/* Whether there is a filter, by any of the options. */
+bool screen_options_filter(const struct screen_options *options);
 
 /*
  * The view that the options amount to, by `axis` unless they name one; instead of AXIS_PROCESS the tab Cgroup
