@@ -20,6 +20,7 @@
 #include "ui/widget/list.h"
 #include "ui/widget/pager.h"
 #include "ui/widget/prompt.h"
+#include "ui/widget/prompt_history.h"
 #include "ui.h"
 
 /* The inside of the screen: what the files of this folder and of ui/loop share; others see ui.h only. */
@@ -41,10 +42,20 @@ enum overlay {
 	OVERLAY_USERS,
 };
 
+/* What texts of prompts are of: each has a history. */
+enum prompt_topic {
+	PROMPT_TOPIC_NONE, /* without one */
+	PROMPT_TOPIC_FILTER,
+	PROMPT_TOPIC_SEARCH,
+	PROMPT_TOPIC_FILE,
+	PROMPT_TOPIC_COUNT,
+};
+
 /* What a prompt is open for. */
 struct prompt_use {
 	const char *label;
 	const char *example; /* shown while nothing is typed */
+	enum prompt_topic topic;
 	/* Takes the text; sets ui->prompting to NULL if it is valid, otherwise shows why not. */
 	void (*accept)(struct ui *ui, const char *text);
 	/* Told of each change of the text; NULL where nobody waits for it. */
@@ -116,6 +127,16 @@ enum screen_frame {
 	SCREEN_FRAME_COUNT,
 };
 
+/* While the filter is typed. */
+struct filtering {
+	char *before; /* the text of the filter that Esc goes back to; NULL: no prompt of it is open */
+	char *key;    /* of the row under the cursor then, and the first row in sight */
+	size_t key_length, top;
+	bool is_due;      /* what is typed is not shown yet */
+	uint64_t due_ns;  /* when it will be, CLOCK_MONOTONIC */
+	uint64_t cost_ns; /* how long it took to show the last one */
+};
+
 struct ui {
 	struct session *session;
 	struct preview_shown preview;
@@ -166,6 +187,8 @@ struct ui {
 
 	const struct prompt_use *prompting; /* NULL when no prompt is open */
 	struct prompt prompt;
+	struct prompt_history histories[PROMPT_TOPIC_COUNT];
+	struct filtering filtering;
 
 	struct buffer message;
 	enum style message_style;
@@ -340,6 +363,19 @@ void navigate_filter(struct ui *ui, const char *text);
 
 /* Hands the settings to the host, with the sources that the view needs. */
 void navigate_tell_host(struct ui *ui);
+
+/* --- screen_filter.c: the filter, while it is typed --- */
+
+void screen_filter_open(struct ui *ui);
+
+/* In how many milliseconds what is typed is to be shown, by screen_filter_apply(); -1: there is nothing new.
+ */
+int screen_filter_wait_ms(const struct ui *ui);
+
+/* Shows the rows of what is typed, if its time has come. */
+void screen_filter_apply(struct ui *ui);
+
+void screen_filter_release(struct ui *ui);
 
 /* --- screen_search.c: names that are searched for --- */
 

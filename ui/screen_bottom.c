@@ -44,6 +44,7 @@ void screen_message(struct ui *ui, enum style style, const char *format, ...)
 void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text)
 {
 	ui->prompting = use;
+	prompt_history_begin(&ui->histories[use->topic]);
 	prompt_set(&ui->prompt, text);
 	terminal_show_cursor(true);
 }

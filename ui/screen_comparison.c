@@ -109,6 +109,7 @@ void screen_comparison_toggle(struct ui *ui)
 {
 	static const struct prompt_use use = {
 		.label = "compare with: ",
+		.topic = PROMPT_TOPIC_FILE,
 		.example = "a saved file; it will be before",
 		.accept = ask_for_file,
 	};

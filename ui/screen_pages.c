@@ -155,6 +155,7 @@ void screen_pages_search(struct ui *ui)
 {
 	static const struct prompt_use use = {
 		.label = "search: ",
+		.topic = PROMPT_TOPIC_SEARCH,
 		.example = "a text of this page",
 		.accept = accept_search,
 		.changed = change_search,

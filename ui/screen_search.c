@@ -63,6 +63,7 @@ void screen_search_open(struct ui *ui)
 {
 	static const struct prompt_use use = {
 		.label = "search: ",
+		.topic = PROMPT_TOPIC_SEARCH,
 		.example = "part of a name; n and N go on",
 		.accept = accept,
 		.changed = change,

@@ -439,6 +439,84 @@ static void test_single_group_is_skipped(void **state)
 	fake_quit(&pty);
 }
 
+/* Rows change while a filter is typed; Esc brings back what was there, and where the cursor was. */
+static void test_filter_while_typed(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "/solo\r");
+	pty_wait_text(&pty, "filter: solo");
+	pty_type(&pty, "/\x15");
+	pty_wait_text(&pty, "nginx"); /* nothing typed: all rows */
+	pty_type(&pty, "ngi");
+	pty_wait_no_text(&pty, "postgres");
+	pty_type(&pty, "nx and cpu >"); /* none yet: the rows of the last one that was */
+	pty_wait_text(&pty, "filter: nginx and cpu >");
+	pty_wait_no_text(&pty, "postgres");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "needs a number after it");
+	pty_type(&pty, "\x03");
+	pty_wait_text(&pty, "filter: solo");
+	pty_wait_no_text(&pty, "nginx");
+	pty_type(&pty, "/\x15\r");
+	pty_wait_text(&pty, "postgres");
+	pty_type(&pty, down);
+	wait_selected(&pty, "worker-{N}");
+	pty_type(&pty, "/solo");
+	pty_wait_no_text(&pty, "postgres");
+	pty_type(&pty, "\x03");
+	pty_wait_text(&pty, "postgres");
+	wait_selected(&pty, "worker-{N}");
+	fake_quit(&pty);
+}
+
+/* What was typed before comes back, for filters and searches apart. */
+static void test_prompt_history(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "/solo\r");
+	pty_wait_text(&pty, "filter: solo");
+	pty_type(&pty, "/\x15nginx\r");
+	pty_wait_text(&pty, "filter: nginx");
+	pty_type(&pty, "/\x15");
+	pty_type(&pty, "work");
+	pty_wait_text(&pty, "filter: work");
+	pty_type(&pty, "\x10");
+	pty_wait_text(&pty, "filter: nginx");
+	pty_type(&pty, up);
+	pty_wait_text(&pty, "filter: solo");
+	pty_type(&pty, up); /* there is nothing before it */
+	pty_type(&pty, down);
+	pty_wait_text(&pty, "filter: nginx");
+	pty_type(&pty, down);
+	pty_wait_text(&pty, "filter: work");
+	pty_type(&pty, up);
+	pty_type(&pty, up);
+	pty_wait_text(&pty, "filter: solo");
+	pty_type(&pty, "\r");
+	pty_wait_no_text(&pty, "nginx");
+	pty_type(&pty, "\033OR");
+	pty_wait_text(&pty, "search:");
+	pty_type(&pty, up);
+	pty_type(&pty, "so\r");
+	pty_wait_text(&pty, "search: so (n N)");
+	pty_type(&pty, "\033OR");
+	pty_type(&pty, up);
+	pty_wait_text(&pty, "search: so");
+	pty_type(&pty, "\x03");
+	/* the one that is there is not offered again */
+	pty_type(&pty, "/");
+	pty_type(&pty, up);
+	pty_wait_text(&pty, "filter: nginx");
+	pty_type(&pty, "\x03");
+	fake_quit(&pty);
+}
+
 /* A user that is chosen becomes a condition of the filter, in the place of another one. */
 static void test_users(void **state)
 {
@@ -782,6 +860,8 @@ int main(void)
 		cmocka_unit_test(test_single_group_is_skipped),
 		cmocka_unit_test(test_filter_per_level),
 		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_filter_while_typed),
+		cmocka_unit_test(test_prompt_history),
 		cmocka_unit_test(test_axis_tab_mode),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_evidence),

@@ -2,9 +2,11 @@
 #include "actions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "report/report.h"
 #include "snapshot/snapshot.h"
 
@@ -123,17 +125,6 @@ static void sort_by(struct ui *ui)
 	}
 }
 
-static void open_filter(struct ui *ui)
-{
-	static const struct prompt_use use = {
-		.label = "filter: ",
-		.example = "text, /regex/, !text, cpu% > 50, user = root or state = D",
-		.accept = navigate_filter,
-	};
-
-	screen_open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
-}
-
 static void open_page(struct ui *ui)
 {
 	enum overlay page = ui->action == ACTION_HELP       ? OVERLAY_HELP
@@ -221,6 +212,7 @@ static void open_report_prompt(struct ui *ui)
 	static char example[128];
 	static const struct prompt_use use = {
 		.label = "report: ",
+		.topic = PROMPT_TOPIC_FILE,
 		.example = example,
 		.accept = write_report,
 	};
@@ -303,8 +295,15 @@ static void quit(struct ui *ui)
 
 static void accept_prompt(struct ui *ui)
 {
+	const struct prompt_use *use = ui->prompting;
+	char *text;
+
 	buffer_append_text(&ui->prompt.text, "");
-	ui->prompting->accept(ui, ui->prompt.text.data);
+	text = memory_duplicate(ui->prompt.text.data);
+	use->accept(ui, text);
+	if (ui->prompting != use && *text != '\0' && use->topic != PROMPT_TOPIC_NONE)
+		prompt_history_add(&ui->histories[use->topic], text);
+	free(text);
 	terminal_show_cursor(ui->prompting != NULL);
 }
 
@@ -325,6 +324,20 @@ static void tell_changed(struct ui *ui)
 		return;
 	buffer_append_text(&ui->prompt.text, "");
 	ui->prompting->changed(ui, ui->prompt.text.data);
+}
+
+/* A text that was typed before, or after that again a newer one. */
+static void recall(struct ui *ui)
+{
+	struct prompt_history *history = &ui->histories[ui->prompting->topic];
+	const char *text;
+
+	buffer_append_text(&ui->prompt.text, "");
+	text = prompt_history_step(history, ui->prompt.text.data, ui->action == ACTION_OLDER);
+	if (text == NULL)
+		return;
+	prompt_set(&ui->prompt, text);
+	tell_changed(ui);
 }
 
 static void edit_prompt(struct ui *ui)
@@ -355,7 +368,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_SEARCH] = screen_pages_search,
 	[ACTION_SEARCH_NEXT] = screen_pages_search_next,
 	[ACTION_SEARCH_PREVIOUS] = screen_pages_search_next,
-	[ACTION_FILTER] = open_filter,
+	[ACTION_FILTER] = screen_filter_open,
 	[ACTION_AXIS] = navigate_axis,
 	[ACTION_NAMES] = navigate_names,
 	[ACTION_SORT_MENU] = screen_sort_open,
@@ -411,6 +424,8 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_QUIT_ANYWHERE] = quit,
 	[ACTION_ACCEPT] = accept_prompt,
 	[ACTION_CANCEL] = cancel_prompt,
+	[ACTION_OLDER] = recall,
+	[ACTION_NEWER] = recall,
 	[ACTION_CURSOR_LEFT] = edit_prompt,
 	[ACTION_CURSOR_RIGHT] = edit_prompt,
 	[ACTION_CURSOR_START] = edit_prompt,

@@ -193,7 +193,7 @@ static int run(struct loop *loop)
 			screen_list_refresh(ui);
 		}
 		screen_draw(ui);
-		if (poll(loop->waits, WAIT_COUNT, -1) < 0 && errno != EINTR)
+		if (poll(loop->waits, WAIT_COUNT, screen_filter_wait_ms(ui)) < 0 && errno != EINTR)
 			return SIGHUP;
 		take_signals(loop);
 		if (terminal_is_gone(loop))
@@ -211,6 +211,7 @@ static int run(struct loop *loop)
 			take_stderr(loop);
 		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
 			return SIGHUP;
+		screen_filter_apply(ui);
 	}
 	return loop->deadly_signal;
 }
@@ -218,6 +219,9 @@ static int run(struct loop *loop)
 static void release_ui(struct ui *ui)
 {
 	user_menu_release(&ui->users);
+	screen_filter_release(ui);
+	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
+		prompt_history_release(&ui->histories[i]);
 	screen_metrics_close(ui);
 	screen_comparison_release(ui);
 	view_release(&ui->view);
