@@ -257,33 +257,49 @@ bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t run
 	return run_costs_of(cost, &arguments, 1, runs);
 }
 
+/* Starts the program with `input` and `output`, on a terminal of its own where `terminal`; closes `output`.
+ */
+static pid_t start_with(const char *const *arguments, int input, int output, bool terminal)
+{
+	pid_t child = fork_child();
+
+	if (child == 0) {
+		setsid();
+		if (terminal && (ioctl(output, TIOCSCTTY, 0) < 0 || dup2(output, STDERR_FILENO) < 0))
+			_exit(NOT_FOUND);
+		setenv("TERM", "xterm-256color", 1);
+		become(arguments, input, output);
+	}
+	close(output);
+	return child;
+}
+
+int start_on_terminal(const char *const *arguments, pid_t *ret_child)
+{
+	struct winsize size = {.ws_row = TERMINAL_ROWS, .ws_col = TERMINAL_COLUMNS};
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		fail_call("cannot open a pseudo terminal");
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 || ioctl(slave, TIOCSWINSZ, &size) < 0)
+		fail_call("cannot open a pseudo terminal");
+	*ret_child = start_with(arguments, slave, slave, true);
+	return master;
+}
+
 /* Starts the program with its output on a pipe or terminal; returns our end. */
 static int start_refreshing(const char *const *arguments, bool terminal, pid_t *ret_child)
 {
-	struct winsize size = {.ws_row = 50, .ws_col = 200};
-	int ends[2];
+	int ends[2], null;
 
-	if (terminal) {
-		ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-		if (ends[0] < 0 || grantpt(ends[0]) < 0 || unlockpt(ends[0]) < 0)
-			fail_call("cannot open a pseudo terminal");
-		ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
-		if (ends[1] < 0 || ioctl(ends[1], TIOCSWINSZ, &size) < 0)
-			fail_call("cannot open a pseudo terminal");
-	} else if (pipe2(ends, O_CLOEXEC) < 0) {
+	if (terminal)
+		return start_on_terminal(arguments, ret_child);
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		fail_call("cannot make a pipe");
-	}
-	*ret_child = fork_child();
-	if (*ret_child == 0) {
-		int input = terminal ? ends[1] : open("/dev/null", O_RDONLY);
-
-		setsid();
-		if (terminal && (ioctl(ends[1], TIOCSCTTY, 0) < 0 || dup2(ends[1], STDERR_FILENO) < 0))
-			_exit(NOT_FOUND);
-		setenv("TERM", "xterm-256color", 1);
-		become(arguments, input, ends[1]);
-	}
-	close(ends[1]);
+	*ret_child = start_with(arguments, null, ends[1], false);
+	close(null);
 	return ends[0];
 }
 

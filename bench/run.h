@@ -14,6 +14,8 @@
 enum {
 	RUNS_MAX = 100,
 	PROGRAMS_MAX = 2, /* that run in turn */
+	TERMINAL_ROWS = 50,
+	TERMINAL_COLUMNS = 200,
 };
 
 /* Ends the benchmark with a sentence. */
@@ -58,6 +60,12 @@ void program_end(struct program *program);
 
 /* Starts a program, searched in PATH, with /dev/null as input and output. */
 pid_t start_quietly(const char *const *arguments);
+
+/*
+ * Starts a program, searched in PATH, on a pseudo terminal of TERMINAL_ROWS and TERMINAL_COLUMNS as
+ * xterm-256color. Returns our end, which the caller closes. Ends the benchmark on failure.
+ */
+int start_on_terminal(const char *const *arguments, pid_t *ret_child);
 
 /*
  * Starts `load` (load.c) with about that many threads, 100 in each process, and `options` (NULL-terminated),
