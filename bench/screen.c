@@ -414,7 +414,7 @@ static void keys(const struct bench_options *options, const char *self, uint32_t
 				 *const ends[] = {"\033OF", "\033OH"}, *const letters[] = {"x", "y"};
 	static const char *const htop[] = {"htop", "-d", "10", NULL};
 	const char *floor_arguments[] = {self, "--echo", NULL};
-	const char *ctop[] = {options->ctop, "-d", "1", "--no-config", "-g", "thread-exact", NULL};
+	const char *ctop[] = {options->ctop, "-d", "1", "--no-config", "-g", "user", NULL};
 	const size_t wanted = options->is_short ? 10 : KEYS;
 	struct watched watched;
 	struct program load;
@@ -440,7 +440,8 @@ static void keys(const struct bench_options *options, const char *self, uint32_t
 	}
 	watch_end(&watched);
 	watch(&watched, ctop);
-	if (!isnan(wait_for(&watched, " threads in "))) {
+	if (!isnan(wait_for(&watched, " threads in ")) && write(watched.master, "g", 1) == 1 &&
+	    !isnan(wait_for(&watched, "THREAD "))) {
 		/* the second round, so that the order is no longer that of names */
 		for (double end = clock_us(CLOCK_MONOTONIC) + 4e6; clock_us(CLOCK_MONOTONIC) < end;)
 			take_in(&watched, 300);
