@@ -13,6 +13,7 @@
 #include "view/view.h"
 
 #include "ui/page/setup.h"
+#include "ui/page/sort_menu.h"
 #include "ui/page/user_menu.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
@@ -182,8 +183,8 @@ struct ui {
 	enum overlay overlay;
 	struct pager pager;
 	char *explain_title;
-	size_t sort_choice, sort_top; /* rows of the sort menu */
 	struct user_menu users;
+	struct sort_menu sort_menu;
 
 	const struct prompt_use *prompting; /* NULL when no prompt is open */
 	struct prompt prompt;
@@ -394,7 +395,9 @@ bool screen_search_end(struct ui *ui);
 const char *screen_sort_description(unsigned int column);
 
 void screen_sort_open(struct ui *ui);
-void screen_sort_move(struct ui *ui); /* by ui->action */
+void screen_sort_move(struct ui *ui);  /* by ui->action */
+void screen_sort_type(struct ui *ui);  /* takes ui->key */
+void screen_sort_close(struct ui *ui); /* Backspace takes a character back first */
 void screen_sort_choose(struct ui *ui);
 int screen_sort_draw(struct ui *ui, struct area area);
 

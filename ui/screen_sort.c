@@ -3,57 +3,98 @@
 
 #include <string.h>
 
-enum {
-	PAGE_ROWS = 10, /* that PgUp and PgDn move by */
-};
-
-/* What rows can be sorted by: ids of columns, COLUMN_COUNT for the name, which is first. */
-struct sort_choices {
-	size_t count;
-	unsigned int columns[1 + COLUMN_TOTAL];
-};
-
-static struct sort_choices find_choices(const struct ui *ui)
+/* Appends to a description that nothing can be sorted by the column here. */
+static void add_why(const struct ui *ui, unsigned int column, struct sort_items *items,
+		    struct sort_item *item)
 {
-	struct sort_choices choices = {.columns = {COLUMN_COUNT}};
+	struct buffer words = {0};
 
-	choices.count = 1 + ui->content->sort_columns(&ui->view, choices.columns + 1);
-	return choices;
+	if (ui->comparison == NULL && column < COLUMN_TOTAL &&
+	    session_why_unavailable(ui->session, &ui->view, (enum column)column, &words)) {
+		item->unavailable = true;
+		item->description = arena_format(&items->arena, "%s Cannot be read here: %s",
+						 item->description, words.data);
+	}
+	buffer_release(&words);
 }
 
-static bool is_sorted_by(const struct view *view, unsigned int column)
+/* What rows can be sorted by, the name first. */
+static struct sort_items make_items(const struct ui *ui)
 {
-	if (view->sort_by_name)
-		return column == COLUMN_COUNT;
-	return column ==
-	       (column < COLUMN_TOTAL ? (unsigned int)view->sort : COMPARE_COLUMN_ID(view->compare_sort));
+	unsigned int columns[COLUMN_TOTAL];
+	const size_t count = ui->content->sort_columns(&ui->view, columns);
+	struct sort_items items = {0};
+
+	sort_items_add(&items, &(struct sort_item){
+				       .column = COLUMN_COUNT,
+				       .title = screen_list_name_title(&ui->view),
+				       .name = "name",
+				       .description = "The name.",
+			       });
+	for (size_t i = 0; i < count; i++) {
+		const bool compared = columns[i] >= COLUMN_TOTAL;
+		struct sort_item item = {
+			.column = columns[i],
+			.title = compared ? compare_columns[columns[i] - COLUMN_TOTAL].title
+					  : column_title((enum column)columns[i], (int)ui->view.mode),
+			.name = compared ? NULL : column_name((enum column)columns[i]),
+			.description = screen_sort_description(columns[i]),
+		};
+
+		add_why(ui, columns[i], &items, &item);
+		sort_items_add(&items, &item);
+	}
+	return items;
 }
 
 void screen_sort_open(struct ui *ui)
 {
-	struct sort_choices choices = find_choices(ui);
+	struct sort_items items = make_items(ui);
 
 	ui->overlay = OVERLAY_SORT;
-	ui->sort_choice = ui->sort_top = 0;
-	for (size_t i = 0; i < choices.count; i++) {
-		if (is_sorted_by(&ui->view, choices.columns[i]))
-			ui->sort_choice = i;
-	}
+	sort_menu_open(&ui->sort_menu, &items,
+		       ui->view.sort_by_name    ? COLUMN_COUNT
+		       : ui->comparison != NULL ? COMPARE_COLUMN_ID(ui->view.compare_sort)
+						: (unsigned int)ui->view.sort);
+	sort_items_release(&items);
 }
 
 void screen_sort_move(struct ui *ui)
 {
-	ui->sort_choice = key_moved_row(ui->action, ui->sort_choice, find_choices(ui).count - 1, PAGE_ROWS);
+	struct sort_items items = make_items(ui);
+
+	sort_menu_move(&ui->sort_menu, &items, ui->action);
+	sort_items_release(&items);
+}
+
+void screen_sort_type(struct ui *ui)
+{
+	struct sort_items items = make_items(ui);
+
+	if (!sort_menu_type(&ui->sort_menu, &items, ui->key))
+		screen_message(ui, STYLE_MESSAGE, "no column has '%s%c' in its title, name or description",
+			       ui->sort_menu.typed, ui->key > ' ' && ui->key <= '~' ? ui->key : '?');
+	sort_items_release(&items);
+}
+
+void screen_sort_close(struct ui *ui)
+{
+	struct sort_items items = make_items(ui);
+
+	if (ui->key == '\033' || !sort_menu_erase(&ui->sort_menu, &items))
+		ui->overlay = OVERLAY_NONE;
+	sort_items_release(&items);
 }
 
 void screen_sort_choose(struct ui *ui)
 {
-	struct sort_choices choices = find_choices(ui);
-	size_t choice = ui->sort_choice;
+	struct sort_items items = make_items(ui);
+	const struct sort_item *item = sort_menu_choice(&ui->sort_menu, &items);
 
 	ui->overlay = OVERLAY_NONE;
-	if (choice < choices.count)
-		navigate_sort(ui, choices.columns[choice]);
+	if (item != NULL)
+		navigate_sort(ui, item->column);
+	sort_items_release(&items);
 }
 
 const char *screen_sort_description(unsigned int column)
@@ -65,38 +106,11 @@ const char *screen_sort_description(unsigned int column)
 		       : NULL;
 }
 
-static void draw_choice(const struct ui *ui, int y, int width, const struct sort_choices *choices,
-			size_t choice)
-{
-	unsigned int column = choices->columns[choice];
-	bool chosen = choice == ui->sort_choice;
-	enum style style = chosen ? STYLE_SELECTED : STYLE_NORMAL;
-	const char *title = screen_list_name_title(&ui->view), *description = "The name.";
-
-	if (choice != 0) {
-		title = column < COLUMN_TOTAL ? column_title((enum column)column, (int)ui->view.mode)
-					      : compare_columns[column - COLUMN_TOTAL].title;
-		description = screen_sort_description(column);
-	}
-	draw_fill(y, 1, width - 2, style);
-	draw_string(y, 2, 9, chosen ? STYLE_SELECTED : STYLE_KEY, title);
-	draw_string(y, 12, width - 14, style, description);
-}
-
 int screen_sort_draw(struct ui *ui, struct area area)
 {
-	struct sort_choices choices = find_choices(ui);
-	int width = area.width < 84 ? area.width : 84;
-	int height = (int)choices.count + 2 < area.height ? (int)choices.count + 2 : area.height;
-	size_t page = (size_t)(height - 2);
+	struct sort_items items = make_items(ui);
+	const int row = sort_menu_draw(&ui->sort_menu, &items, area.y, area.height, area.width);
 
-	if (ui->sort_choice < ui->sort_top)
-		ui->sort_top = ui->sort_choice;
-	if (ui->sort_choice >= ui->sort_top + page)
-		ui->sort_top = ui->sort_choice - page + 1;
-	area.y += area.height - height;
-	draw_box(area.y, 0, height, width, "Sort by");
-	for (size_t i = 0; i < page && ui->sort_top + i < choices.count; i++)
-		draw_choice(ui, area.y + 1 + (int)i, width, &choices, ui->sort_top + i);
-	return area.y + 1 + (int)(ui->sort_choice - ui->sort_top);
+	sort_items_release(&items);
+	return row;
 }

@@ -312,6 +312,19 @@ static void test_sorting(void **state)
 	fake_quit(&pty);
 }
 
+/* A line of the menu. */
+static bool menu_selects(struct pty_screen *pty, const void *context)
+{
+	int column, row = pty_find(pty, context, &column);
+
+	return row >= 0 && column == 2 && pty_is_reverse(pty, row, column);
+}
+
+static void wait_menu(struct pty_screen *pty, const char *title)
+{
+	pty_wait(pty, menu_selects, title, title);
+}
+
 static void test_sort_menu(void **state)
 {
 	struct pty_screen pty;
@@ -324,6 +337,31 @@ static void test_sort_menu(void **state)
 	pty_type(&pty, up);
 	pty_type(&pty, "\r");
 	pty_wait_text(&pty, "THRv");
+	pty_wait_no_text(&pty, "Sort by");
+	/* what is said of a column is there to its end */
+	pty_type(&pty, "s");
+	pty_wait_text(&pty, "Sort by (type to narrow)");
+	pty_type(&pty, down);
+	pty_type(&pty, down);
+	pty_wait_text(&pty, "cell may exceed 100 % per thread, and STUCK shows it before.");
+	/* letters narrow the list, also those that are keys elsewhere */
+	pty_type(&pty, "k");
+	pty_wait_text(&pty, "Sort by: k");
+	wait_menu(&pty, "BLKIO%    Time");
+	pty_wait_no_text(&pty, "CPU%");
+	pty_type(&pty, "z");
+	pty_wait_text(&pty, "no column has 'kz' in its title, name or description");
+	pty_type(&pty, "\177");
+	pty_wait_text(&pty, "Sort by (type to narrow)");
+	pty_type(&pty, "wri");
+	wait_menu(&pty, "WRITE/s   Bytes");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "WRITE/sv");
+	pty_wait_no_text(&pty, "Sort by");
+	/* what cannot be read says so */
+	pty_type(&pty, "sblk");
+	pty_wait_text(&pty, "here: delay accounting is off; sysctl kernel.task_delayacct=1");
+	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, "Sort by");
 	fake_quit(&pty);
 }

@@ -50,6 +50,15 @@ static void close_top(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
+/* In the sort menu Backspace takes back what was typed first. */
+static void close_menu(struct ui *ui)
+{
+	if (ui->overlay == OVERLAY_SORT)
+		screen_sort_close(ui);
+	else
+		close_top(ui);
+}
+
 /* Leaves the row that was opened last; at the top, on a live screen, the comparison. */
 static void go_back(struct ui *ui)
 {
@@ -364,6 +373,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_CHOOSE] = choose,
 	[ACTION_BACK] = go_back,
 	[ACTION_CLOSE] = close_top,
+	[ACTION_CLOSE_MENU] = close_menu,
 	[ACTION_CLOSE_TEXT] = close_top,
 	[ACTION_SEARCH] = screen_pages_search,
 	[ACTION_SEARCH_NEXT] = screen_pages_search_next,
@@ -457,6 +467,11 @@ void actions_handle_key(struct ui *ui, int key)
 	ui->action = key_action(key, screen_place(ui));
 	if (!ui->message_pending)
 		buffer_clear(&ui->message);
+	/* letters are what is looked for in a menu, whatever they do elsewhere */
+	if (ui->overlay == OVERLAY_SORT && key > ' ' && key <= '~' && key != '?') {
+		screen_sort_type(ui);
+		return;
+	}
 	if (ui->action != ACTION_NONE) {
 		handlers[ui->action](ui);
 	} else if (ui->prompting != NULL) {

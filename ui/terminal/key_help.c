@@ -11,8 +11,8 @@ const struct key_section key_sections[KEY_SECTION_COUNT] = {
 
 /* Without these nobody gets anywhere; the others follow in the order of the table. */
 static const enum action needed_first[] = {
-	ACTION_OPEN,       ACTION_CHOOSE, ACTION_ACCEPT, ACTION_BACK, ACTION_CLOSE,
-	ACTION_CLOSE_TEXT, ACTION_CANCEL, ACTION_QUIT,   ACTION_HELP,
+	ACTION_OPEN,       ACTION_CHOOSE,     ACTION_ACCEPT, ACTION_BACK, ACTION_CLOSE,
+	ACTION_CLOSE_MENU, ACTION_CLOSE_TEXT, ACTION_CANCEL, ACTION_QUIT, ACTION_HELP,
 };
 
 enum {
