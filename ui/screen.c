@@ -45,6 +45,11 @@ static int draw_body(struct ui *ui, struct area area)
 	return row;
 }
 
+bool screen_is_too_small(void)
+{
+	return draw_screen_width() < SCREEN_WIDTH_MIN || draw_screen_height() < SCREEN_HEIGHT_MIN;
+}
+
 void screen_draw(struct ui *ui)
 {
 	struct area area = {.width = draw_screen_width()};
@@ -52,7 +57,7 @@ void screen_draw(struct ui *ui)
 	int row, cursor;
 
 	draw_begin();
-	if (draw_screen_width() < SCREEN_WIDTH_MIN || draw_screen_height() < SCREEN_HEIGHT_MIN) {
+	if (screen_is_too_small()) {
 		draw_too_small();
 		draw_end(0, 0);
 		return;

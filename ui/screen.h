@@ -14,6 +14,7 @@
 
 #include "ui/page/setup.h"
 #include "ui/page/sort_menu.h"
+#include "ui/page/tab_bar.h"
 #include "ui/page/user_menu.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
@@ -157,6 +158,7 @@ struct ui {
 	bool all_columns; /* the columns that the width leaves out were asked for with Right */
 	struct table *table;
 	struct list list;
+	struct tab_bar tab_bar;
 	struct lookup_cache lookups;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
 	/* the search for names */
@@ -236,6 +238,9 @@ int screen_bottom_lines(const struct ui *ui);
 
 /* Draws prompt, message and hints; returns the cell of the prompt's cursor. */
 int screen_bottom_draw(struct ui *ui);
+
+/* Whether there is room for nothing but that sentence. */
+bool screen_is_too_small(void);
 
 /* --- screen_preview.c: before the first round --- */
 

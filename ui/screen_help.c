@@ -196,6 +196,15 @@ static void add_marks(struct entries *entries)
 			NULL);
 }
 
+static void add_mouse(struct entries *entries)
+{
+	add_entry(entries, "wheel", STYLE_KEY, "scrolls", NULL);
+	add_entry(entries, "click", STYLE_KEY,
+		  "on a title: sort by it, again: reverse; on a row: go there; on a tab: show it", NULL);
+	add_entry(entries, "Shift", STYLE_KEY,
+		  "while it is held, most terminals select text; with --no-mouse they always do", NULL);
+}
+
 /* Each style as it is drawn. */
 static void add_styles(struct entries *entries)
 {
@@ -213,6 +222,9 @@ void screen_help_make(struct ui *ui)
 	add_columns_of_table(ui, &entries);
 	write_section(pager, "Columns of this tab", &entries);
 	write_keys(pager, &entries);
+	if (!ui->options->no_mouse)
+		add_mouse(&entries);
+	write_section(pager, "Mouse", &entries);
 	add_marks(&entries);
 	write_section(pager, "Marks", &entries);
 	add_styles(&entries);

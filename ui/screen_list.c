@@ -59,42 +59,11 @@ void screen_list_refresh(struct ui *ui)
 
 enum {
 	PATH_CELLS_MIN = 12, /* that a path is cut to at most */
-	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
 };
 
 bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 {
 	return tab == ui->view.tab || ui->content->has_tab(ui, tab);
-}
-
-static int title_width(enum tab tab)
-{
-	return draw_width(tabs[tab].title, strlen(tabs[tab].title));
-}
-
-/* Cells of the tab bar, with the number keys before the titles or not, and so many blanks beside a title. */
-static int tab_bar_width(const struct ui *ui, bool numbered, int blanks)
-{
-	int width = 0;
-
-	for (size_t i = 0; i < tab_count(); i++) {
-		const enum tab tab = tab_at(i);
-
-		if (screen_list_has_tab(ui, tab))
-			width += title_width(tab) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) + blanks;
-	}
-	return width;
-}
-
-static int draw_tab(int y, int x, enum tab tab, bool numbered, int blanks, bool current)
-{
-	char text[64];
-
-	if (numbered && tab_digit(tab) >= 0)
-		snprintf(text, sizeof(text), " %d %s ", tab_digit(tab), tabs[tab].title);
-	else
-		snprintf(text, sizeof(text), " %s%s", tabs[tab].title, blanks > 1 ? " " : "");
-	return draw_string(y, x, (int)strlen(text), current ? STYLE_TAB_CURRENT : STYLE_TAB, text);
 }
 
 /* Where the rows on the screen stand among all. */
@@ -110,26 +79,21 @@ static void draw_position(const struct ui *ui, int y, int x, int cells)
 		draw_right(y, x, cells, STYLE_DIM, text);
 }
 
-static void draw_tabs(const struct ui *ui, struct area area)
+static bool has_tab(const void *context, enum tab tab)
 {
-	const bool numbered = tab_bar_width(ui, true, 2) <= area.width;
-	const int blanks = numbered || tab_bar_width(ui, false, 2) + POSITION_CELLS <= area.width ? 2 : 1;
-	const size_t current = tab_place(ui->view.tab);
-	size_t first = 0;
-	int x = 0, before = 0;
+	return screen_list_has_tab(context, tab);
+}
 
-	/* on a narrow screen the bar starts further right, so that the current tab is in it */
-	for (size_t i = 0; i <= current && tab_bar_width(ui, numbered, blanks) > area.width; i++) {
-		if (!screen_list_has_tab(ui, tab_at(i)))
-			continue;
-		before += title_width(tab_at(i)) + blanks;
-		while (before > area.width && first < i)
-			before -= title_width(tab_at(first++)) + blanks;
-	}
-	for (size_t i = first; i < tab_count() && x < area.width; i++) {
-		if (screen_list_has_tab(ui, tab_at(i)))
-			x += draw_tab(area.y, x, tab_at(i), numbered, blanks, i == current);
-	}
+static void draw_tabs(struct ui *ui, struct area area)
+{
+	const int x = tab_bar_draw(&ui->tab_bar, &(struct tab_bar_style){
+							 .y = area.y,
+							 .width = area.width,
+							 .current = ui->view.tab,
+							 .has_tab = has_tab,
+							 .context = ui,
+						 });
+
 	draw_position(ui, area.y, x, area.width - x);
 }
 

@@ -121,6 +121,7 @@ struct ui_options {
 	uint64_t rounds; /* quit after so many, 0 for never */
 	enum theme theme;
 	bool ascii;
+	bool no_mouse;
 	bool latency;            /* ui_settings.latency at first */
 	const struct view *view; /* to start with; copied */
 	const char *notice;      /* a sentence to show at first, NULL for none */

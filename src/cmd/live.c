@@ -49,7 +49,7 @@ struct live_options {
 	double budget_percent;
 	const char *save_directory;
 	int theme;
-	bool no_color, ascii;
+	bool no_color, ascii, no_mouse;
 	struct heap_options heap;
 	struct backend_options backend;
 	bool latency;
@@ -163,6 +163,14 @@ static const struct option live_option_list[] = {
 		.offset = offsetof(struct live_options, no_color),
 		.in_file = true,
 		.description = "use no colours, as --theme mono and NO_COLOR in the environment do",
+	},
+	{
+		.name = "no-mouse",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct live_options, no_mouse),
+		.in_file = true,
+		.description = "leave the mouse to the terminal: without it the wheel scrolls, a click on a "
+			       "title sorts, on a row goes there, on a tab shows it",
 	},
 	{
 		.name = "ascii",
@@ -280,6 +288,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.rounds = options->rounds,
 		.theme = screen_theme(options),
 		.ascii = options->ascii,
+		.no_mouse = options->no_mouse,
 		.latency = options->latency,
 		.view = view,
 		.notice = options->config.first_problem,
@@ -329,6 +338,7 @@ static int run_files(const struct live_options *options, const struct view *view
 	const struct ui_options ui_options = {
 		.theme = screen_theme(options),
 		.ascii = options->ascii,
+		.no_mouse = options->no_mouse,
 		.view = view,
 		.notice = options->config.first_problem,
 		.config_path = options->config.path,

@@ -238,6 +238,7 @@ int main(int argc, char **argv)
 				options.theme = theme;
 		}
 		options.ascii |= strcmp(argv[i], "--ascii") == 0;
+		options.no_mouse |= strcmp(argv[i], "--no-mouse") == 0;
 		if (strncmp(argv[i], "--file=", 7) == 0)
 			options.file_name = argv[i] + 7;
 	}

@@ -35,6 +35,8 @@ static int set_property(VTermProp property, VTermValue *value, void *context)
 		pty->alternate_screen = value->boolean != 0;
 	else if (property == VTERM_PROP_CURSORVISIBLE)
 		pty->cursor_visible = value->boolean != 0;
+	else if (property == VTERM_PROP_MOUSE)
+		pty->mouse = value->number != VTERM_PROP_MOUSE_NONE;
 	return 1;
 }
 
@@ -50,6 +52,7 @@ static void start_terminal(struct pty_screen *pty)
 	vterm_screen_reset(pty->screen, 1);
 	pty->alternate_screen = false;
 	pty->cursor_visible = true;
+	pty->mouse = false;
 }
 
 static void set_environment(const struct pty_options *options)
@@ -530,14 +533,15 @@ int pty_selected_row(struct pty_screen *pty)
 static bool shows_ordinary_screen(struct pty_screen *pty, const void *context)
 {
 	(void)context;
-	return !pty->alternate_screen && pty->cursor_visible;
+	return !pty->alternate_screen && pty->cursor_visible && !pty->mouse;
 }
 
 void pty_expect_restored(struct pty_screen *pty)
 {
 	struct termios modes;
 
-	pty_wait(pty, shows_ordinary_screen, NULL, "the ordinary screen with its cursor");
+	pty_wait(pty, shows_ordinary_screen, NULL,
+		 "the ordinary screen with its cursor, and without reports of the mouse");
 	assert_int_equal(tcgetattr(pty->slave, &modes), 0);
 	assert_int_equal(modes.c_iflag, pty->modes.c_iflag);
 	assert_int_equal(modes.c_oflag, pty->modes.c_oflag);

@@ -22,6 +22,7 @@ struct pty_screen {
 	uint64_t bytes;        /* received in all */
 	bool alternate_screen; /* as the program asked for it last */
 	bool cursor_visible;
+	bool mouse;   /* its buttons are reported */
 	bool hung_up; /* nobody has the terminal open any more */
 	bool ended;
 	int status; /* of waitpid() once ended */
@@ -109,7 +110,8 @@ int pty_background(struct pty_screen *pty, int row, int column);
 /* The row whose name cell is reversed: the cursor's; -1 for none. */
 int pty_selected_row(struct pty_screen *pty);
 
-/* Fails unless the terminal has the modes it started with and shows the ordinary screen and the cursor. */
+/* Fails unless the terminal has the modes it started with, shows the ordinary screen and the cursor, and
+ * reports no mouse. */
 void pty_expect_restored(struct pty_screen *pty);
 
 /* The screen as text on stderr. */

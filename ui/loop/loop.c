@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "actions.h"
+#include "pointer.h"
 #include "ui/terminal/signal_pipe.h"
 #include "ui/terminal/stderr_capture.h"
 #include "ui/terminal/terminal.h"
@@ -120,7 +121,10 @@ static bool take_keys(struct ui *ui)
 	int key;
 
 	while ((result = terminal_read_key(&key)) == TERMINAL_KEY) {
-		actions_handle_key(ui, key);
+		if (key == KEY_POINTER)
+			pointer_handle(ui, terminal_pointer());
+		else
+			actions_handle_key(ui, key);
 		if (ui->quit || ui->suspend)
 			return true;
 	}
@@ -261,6 +265,8 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 		signal_pipe_close();
 		return result;
 	}
+	if (!options->no_mouse)
+		terminal_use_mouse();
 	stderr_capture_open(&loop.capture);
 	terminal_guard(loop.capture.standard_error, loop.capture.reader);
 	draw_initialise(options->theme, options->ascii);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "crash_guard.h"
+#include "mouse.h"
 #include "signal_pipe.h"
 
 enum {
@@ -31,6 +32,9 @@ static struct {
 	int empty_reads;
 	char reset[RESET_BYTES_MAX];
 	size_t reset_length;
+	bool mouse;                 /* it is reported */
+	struct mouse_report report; /* that is coming in */
+	struct pointer pointer;
 } terminal;
 
 static int append_reset_byte(int byte)
@@ -52,6 +56,13 @@ static void prepare_reset(void)
 		if (text != NULL && text != (const char *)-1)
 			tputs(text, 1, append_reset_byte);
 	}
+}
+
+/* Sends what is no capability, at once. */
+static void send_text(const char *text)
+{
+	fputs(text, terminal.output);
+	fflush(terminal.output);
 }
 
 static FILE *open_stream(int descriptor, const char *mode)
@@ -169,10 +180,34 @@ static int put_output_byte(int byte)
  */
 static void leave_screen(void)
 {
+	if (terminal.mouse)
+		send_text(mouse_off);
 	endwin();
 	if (cursor_normal != NULL)
 		tputs(cursor_normal, 1, put_output_byte);
 	fflush(terminal.output);
+}
+
+void terminal_use_mouse(void)
+{
+	const char *known = tigetstr("kmous");
+
+	if (known == NULL || known == (const char *)-1)
+		return;
+	for (const char *byte = mouse_off; *byte != '\0'; byte++)
+		append_reset_byte(*byte);
+	/* curses takes them for reports of its own otherwise */
+	for (enum mouse_form form = MOUSE_FORM_NONE + 1; form < MOUSE_FORM_COUNT; form++) {
+		define_key(mouse_beginnings[form], 0);
+		define_key(mouse_beginnings[form], MOUSE_KEY + (int)form);
+	}
+	terminal.mouse = true;
+	send_text(mouse_on);
+}
+
+struct pointer terminal_pointer(void)
+{
+	return terminal.pointer;
 }
 
 void terminal_close(void)
@@ -213,13 +248,34 @@ int terminal_output(void)
 	return fileno(terminal.output);
 }
 
+/* The next character or key as get_wch() has it; a whole report of the mouse is one key. */
+static int read_typed(wint_t *typed)
+{
+	for (;;) {
+		int kind;
+
+		errno = 0;
+		kind = get_wch(typed);
+		if (kind == KEY_CODE_YES && *typed > MOUSE_KEY && *typed < MOUSE_KEY + MOUSE_FORM_COUNT) {
+			mouse_begin(&terminal.report, (enum mouse_form)(*typed - MOUSE_KEY));
+			continue;
+		}
+		if (kind == KEY_CODE_YES)
+			terminal.report.form = MOUSE_FORM_NONE;
+		if (kind != OK || terminal.report.form == MOUSE_FORM_NONE)
+			return kind;
+		if (mouse_take(&terminal.report, (uint32_t)*typed, &terminal.pointer)) {
+			*typed = KEY_POINTER - KEY_FUNCTION;
+			return KEY_CODE_YES;
+		}
+	}
+}
+
 enum terminal_key_result terminal_read_key(int *ret_key)
 {
 	wint_t typed;
-	int kind;
+	int kind = read_typed(&typed);
 
-	errno = 0;
-	kind = get_wch(&typed);
 	if (kind != ERR) {
 		terminal.empty_reads = 0;
 		*ret_key = kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed;
@@ -270,6 +326,8 @@ void terminal_resume(void)
 		leave_screen();
 	terminal_take_size();
 	terminal_repaint();
+	if (terminal.mouse)
+		send_text(mouse_on);
 }
 
 void terminal_show_cursor(bool visible)

@@ -16,7 +16,19 @@
 /* Function keys are KEY_FUNCTION + curses' KEY_ code; everything below is the Unicode scalar typed. */
 enum {
 	KEY_FUNCTION = 0x110000,
-	KEY_ESCAPE = 27
+	KEY_ESCAPE = 27,
+	KEY_POINTER = KEY_FUNCTION + 0x1000, /* the mouse: see terminal_pointer() */
+};
+
+/* What the mouse did, and where. */
+struct pointer {
+	enum pointer_event {
+		POINTER_PRESS, /* of the left button */
+		POINTER_WHEEL_UP,
+		POINTER_WHEEL_DOWN,
+		POINTER_OTHER, /* other buttons, and whatever is held besides */
+	} event;
+	int y, x; /* cells from 0 on */
 };
 
 /*
@@ -25,6 +37,16 @@ enum {
  * errno.
  */
 int terminal_open(struct error *error);
+
+/*
+ * Asks an open terminal to report the mouse's buttons and wheel, until it is closed. The terminal goes on
+ * selecting text while Shift is held. One whose description knows no mouse is not asked. To be called before
+ * terminal_guard().
+ */
+void terminal_use_mouse(void);
+
+/* What the last KEY_POINTER of terminal_read_key() was. */
+struct pointer terminal_pointer(void);
 
 /*
  * Arms the crash guard for the open terminal. `standard_error` is what fd 2 was before it was captured and

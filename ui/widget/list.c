@@ -202,6 +202,46 @@ void list_select(struct list *list, const char *key, size_t key_length)
 	select_row(list, found);
 }
 
+void list_select_row(struct list *list, size_t row)
+{
+	select_row(list, row);
+	list->moved = true;
+}
+
+/* The column whose title is at a cell of the row of titles. */
+static size_t title_at(const struct list *list, int x)
+{
+	for (size_t i = 0; i < list->width_count && i < list->table->column_count; i++) {
+		/* with the blank before it */
+		if (list->widths[i].drawn != 0 && x >= list->widths[i].x - 1 &&
+		    x < list->widths[i].x + list->widths[i].drawn)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+enum list_part list_part_at(const struct list *list, int y, int x, size_t *ret_index)
+{
+	const int row = y - list->first_row;
+
+	if (list->table == NULL)
+		return LIST_PART_NONE;
+	if (y == list->titles_row) {
+		*ret_index = title_at(list, x);
+		/* between two titles there is nothing */
+		return *ret_index != SIZE_MAX || x < list->name_end ? LIST_PART_TITLE : LIST_PART_NONE;
+	}
+	if (row >= 0 && (size_t)row < list->page && list->top + (size_t)row < row_count(list)) {
+		*ret_index = list->top + (size_t)row;
+		return LIST_PART_ROW;
+	}
+	if (list->others.announced && list->others.above != 0 && y == list->titles_row + 1)
+		return LIST_PART_ABOVE;
+	return list->others.announced && list->others.below != 0 && row >= 0 && (size_t)row == list->page
+		       ? LIST_PART_BELOW
+		       : LIST_PART_NONE;
+}
+
 bool list_name_has(const struct table_row *row, const char *text)
 {
 	const size_t length = strlen(text);

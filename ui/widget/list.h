@@ -34,16 +34,16 @@ struct list {
 	size_t selected, top;      /* rows */
 	size_t page;               /* rows shown by the last list_draw() */
 	struct list_others others; /* at that time */
-	int first_row;             /* of the screen, where the first of them was drawn */
+	int titles_row, first_row; /* of the screen, where the titles and the first of them were drawn */
 	bool moved;                /* by the user: then the rows scroll along with the cursor */
 	size_t mark;               /* 0: the name is marked, else column mark - 1 */
 	size_t first;              /* first column shown, more than 0 when scrolled to the right */
 	int name_width;            /* widths only grow, until list_reset() */
-	int name_cells;            /* that names had in the last frame */
+	int name_cells, name_end;  /* that names had in the last frame, and the first cell behind them */
 	struct list_width {
 		unsigned int column; /* id of the column it belongs to */
 		int cells;
-		int drawn; /* in the last frame, 0 where it was not shown */
+		int x, drawn; /* in the last frame: its first cell, and its cells: 0 where it was not shown */
 	} * widths;
 	size_t width_count;
 };
@@ -89,6 +89,20 @@ void list_place_window(struct list *list, size_t lines);
 
 /* Appends how many rows are not in sight: "▲ 6 more", "▼ 63 more"; nothing for none. */
 void list_append_others(struct buffer *buffer, const char *sign, size_t count);
+
+/* What was at a cell of the last frame. */
+enum list_part {
+	LIST_PART_NONE,
+	LIST_PART_TITLE, /* `index`: of the column, SIZE_MAX for the name */
+	LIST_PART_ROW,   /* `index`: of the row */
+	LIST_PART_ABOVE, /* the line that says how many rows are above, */
+	LIST_PART_BELOW, /* and the one for those below */
+};
+
+enum list_part list_part_at(const struct list *list, int y, int x, size_t *ret_index);
+
+/* Puts the cursor on a row. */
+void list_select_row(struct list *list, size_t row);
 
 /* Puts the cursor on the row of that key, if there is one. */
 void list_select(struct list *list, const char *key, size_t key_length);

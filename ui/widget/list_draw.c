@@ -312,8 +312,10 @@ static void place_columns(struct layout *layout, int x)
 			x += layout->course_cells + 1;
 		}
 	}
-	for (size_t i = 0; i < list->table->column_count; i++)
+	for (size_t i = 0; i < list->table->column_count; i++) {
 		list->widths[i].drawn = layout->column_x[i] >= 0 ? layout->column_cells[i] : 0;
+		list->widths[i].x = layout->column_x[i];
+	}
 }
 
 /*
@@ -349,6 +351,7 @@ static void place(struct layout *layout, size_t end_row)
 		layout->name_width = 1;
 	distribute(layout, style->width - layout->name_x - layout->name_width - used);
 	list->name_cells = layout->name_width;
+	list->name_end = layout->name_x + layout->name_width;
 	place_columns(layout, layout->name_x + layout->name_width);
 }
 
@@ -609,6 +612,7 @@ int list_draw(struct list *list, const struct list_style *style)
 	if (list->table == NULL || style->height < 1)
 		return style->y;
 	list_place_window(list, (size_t)(style->height - 1));
+	list->titles_row = style->y;
 	list->first_row = style->y + 1 + (list->others.announced && list->others.above != 0);
 	end_row = list->top + list->page < list->table->row_count ? list->top + list->page
 								  : list->table->row_count;

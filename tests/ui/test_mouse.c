@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Clicks and the wheel, as terminals report them. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/cmocka_include.h"
+
+#include "fake_program.h"
+
+enum {
+	WHEEL_UP = 64,
+	WHEEL_DOWN = 65,
+	ROWS = 40, /* more than the screen has */
+};
+
+/* A press and release in the SGR form; cells count from 0. */
+static void report(struct pty_screen *pty, int button, int row, int column)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "\033[<%d;%d;%dM\033[<%d;%d;%dm", button, column + 1, row + 1, button,
+		 column + 1, row + 1);
+	pty_type(pty, text);
+}
+
+/* Clicks on the last character of a text of the screen, which stands below the header. */
+static void click(struct pty_screen *pty, const char *text)
+{
+	int column, row;
+
+	pty_wait_text(pty, text);
+	row = pty_find(pty, text, &column);
+	report(pty, 0, row, column + (int)strlen(text) - 1);
+}
+
+static bool selects(struct pty_screen *pty, const void *context)
+{
+	int row = pty_selected_row(pty);
+
+	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
+}
+
+static bool reports_mouse(struct pty_screen *pty, const void *context)
+{
+	return pty->mouse == (context != NULL);
+}
+
+static void expect_mouse(struct pty_screen *pty, bool wanted)
+{
+	pty_wait(pty, reports_mouse, wanted ? "" : NULL, wanted ? "the mouse is reported" : "it is not");
+}
+
+static void test_clicks(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	expect_mouse(&pty, true);
+	/* a row */
+	click(&pty, "batch-{N}");
+	pty_wait(&pty, selects, "batch-{N}", "the row is selected");
+	/* a title sorts, once more reverses, another one sorts by that; the name too */
+	click(&pty, "CPU%");
+	pty_wait_text(&pty, "CPU%^");
+	click(&pty, "CPU%");
+	pty_wait_text(&pty, "CPU%v");
+	click(&pty, "WRITE/s");
+	pty_wait_text(&pty, "WRITE/sv");
+	click(&pty, "PROCESS");
+	pty_wait_text(&pty, "PROCESS^");
+	/* a tab */
+	click(&pty, " Sched");
+	pty_wait_text(&pty, "POLICY");
+	click(&pty, " Overview");
+	pty_wait_text(&pty, "STUCK");
+	/* elsewhere nothing happens, nor with other buttons, nor when a button is let go */
+	report(&pty, 0, 0, 3);
+	report(&pty, 0, 20, 70);
+	report(&pty, 2, 7, 3);
+	pty_type(&pty, "\033[<0;4;8m");
+	pty_type(&pty, "G");
+	pty_wait(&pty, selects, "worker-{N}", "the last row by name");
+	fake_quit(&pty);
+}
+
+static bool shows_first(struct pty_screen *pty, const void *context)
+{
+	return strstr(pty_row(pty, 5), context) != NULL;
+}
+
+static void test_wheel(void **state)
+{
+	struct pty_screen pty;
+	char command[64];
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	for (int i = 1; i <= ROWS; i++) {
+		snprintf(command, sizeof(command), "row . 2 %d r%02d", 100 - i, i);
+		pty_command(&pty, command);
+	}
+	pty_command(&pty, "round");
+	pty_wait_text(&pty, "r01");
+	pty_wait(&pty, shows_first, "r01", "the first row");
+	for (int i = 0; i < 3; i++)
+		report(&pty, WHEEL_DOWN, 10, 10);
+	pty_wait(&pty, shows_first, " 9 more", "nine rows further down");
+	/* the cursor stays in sight */
+	assert_true(pty_selected_row(&pty) > 0);
+	report(&pty, WHEEL_UP, 10, 10);
+	pty_wait(&pty, shows_first, " 6 more", "three rows up");
+	/* the lines that say how many others there are lead to them */
+	click(&pty, " 6 more");
+	pty_wait(&pty, shows_first, "r01", "a page up");
+	/* pages and menus */
+	pty_type(&pty, "?");
+	pty_wait_text(&pty, "Columns of this tab");
+	for (int i = 0; i < 9; i++)
+		report(&pty, WHEEL_DOWN, 10, 10);
+	pty_wait_no_text(&pty, "Columns of this tab");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, "PROCESS");
+	pty_type(&pty, "s");
+	pty_wait_text(&pty, "Sort by");
+	report(&pty, WHEEL_UP, 10, 10);
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "THRv");
+	fake_quit(&pty);
+}
+
+/* A report in parts, broken ones, the plain form: nothing of them is taken for keys. */
+static void test_odd_reports(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "\033[<0;");
+	pty_settle(&pty);
+	pty_type(&pty, "4;8M");
+	pty_wait(&pty, selects, "nginx", "the row of a report in two parts");
+	pty_type(&pty, "\033[<0;4x\033[<;;M\033[<0;4;99999999999M\033[<0;4;6;9M\033[<35;4;6M");
+	pty_type(&pty, "\033[M $&");
+	pty_wait(&pty, selects, "postgres-{N}", "the row of a plain report");
+	/* while something is typed it is no text either */
+	pty_type(&pty, "/ngi");
+	report(&pty, 0, 8, 3);
+	pty_type(&pty, "nx\r");
+	pty_wait_text(&pty, "filter: nginx");
+	fake_quit(&pty);
+}
+
+static bool is_alternate(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty->alternate_screen;
+}
+
+/* It is given back with the terminal, and taken again with it. */
+static void test_given_back(void **state)
+{
+	const struct pty_options job = {.rows = 24, .columns = 80, .job = true};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, &job);
+	expect_mouse(&pty, true);
+	pty_type(&pty, "\x1a");
+	pty_wait(&pty, pty_is_stopped, NULL, "Ctrl-Z stops it");
+	pty_expect_restored(&pty);
+	kill(pty.child, SIGCONT);
+	pty_wait(&pty, is_alternate, NULL, "the screen is back");
+	expect_mouse(&pty, true);
+	click(&pty, "nginx");
+	pty_wait(&pty, selects, "nginx", "a click works again");
+	fake_quit(&pty);
+}
+
+/* Nothing is asked of the terminal where it is to keep the mouse, or has none. */
+static void test_without(void **state)
+{
+	const struct pty_options plain = {.rows = 24, .columns = 80, .term = "vt220"};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, "--no-mouse");
+	fake_round(&pty, "alpha 2,beta 1");
+	pty_wait_text(&pty, "alpha");
+	expect_mouse(&pty, false);
+	fake_quit(&pty);
+	fake_start_with_rows(&pty, &plain);
+	expect_mouse(&pty, false);
+	fake_quit(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clicks),      cmocka_unit_test(test_wheel),
+		cmocka_unit_test(test_odd_reports), cmocka_unit_test(test_given_back),
+		cmocka_unit_test(test_without),
+	};
+
+	if (!pty_is_available()) {
+		print_message("SKIP: no pseudoterminal\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
