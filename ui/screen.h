@@ -178,6 +178,7 @@ struct ui {
 	struct table *metrics_table;   /* the last one there was */
 	bool metrics_sleep_line;       /* it was known where the thread sleeps */
 	bool metrics_gone;             /* the row is not there any more */
+	bool metrics_unfolded;         /* also those that are not available, on every such page */
 	struct list metrics_list;
 
 	struct setup setup; /* the page of columns */
@@ -308,6 +309,13 @@ const char *screen_list_name_title(const struct view *view);
 void screen_metrics_open(struct ui *ui);
 void screen_metrics_close(struct ui *ui);
 void screen_metrics_refresh(struct ui *ui);
+
+/* Shows the rows of which nothing is known, or folds them into one again. */
+void screen_metrics_fold(struct ui *ui);
+
+/* The key of that one. */
+#define METRICS_FOLDED "\nfolded"
+
 int screen_metrics_draw(struct ui *ui, struct area area);
 
 /* --- navigate.c: changes of the view --- */

@@ -50,6 +50,49 @@ void screen_metrics_close(struct ui *ui)
 	ui->metrics_task = (struct table_row){0};
 }
 
+/* Whether nothing of a row is known, and that is not about to change. */
+static bool is_unavailable(const struct table *table, const struct table_row *row)
+{
+	bool unavailable = false;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct cell *cell = &row->cells[i];
+
+		/* where it came from is no number */
+		if (table->columns[i].left || cell->state == CELL_EMPTY)
+			continue;
+		if (cell->state != CELL_UNAVAILABLE || cell->reason == REASON_BEING_RESOLVED ||
+		    cell->reason == REASON_NOT_READ)
+			return false;
+		unavailable = true;
+	}
+	return unavailable;
+}
+
+/* Takes the rows of which nothing is known out of the table, for one that says how many these are. */
+static void fold(struct table *table)
+{
+	size_t kept = 0, count;
+	char *label;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!is_unavailable(table, &table->rows[i]))
+			table->rows[kept++] = table->rows[i];
+	}
+	count = table->row_count - kept;
+	if (count == 0)
+		return;
+	table->row_count = kept;
+	label = arena_format(&table->arena, "%zu not available (a: show)", count);
+	table_add_named_row(table, METRICS_FOLDED, label);
+}
+
+void screen_metrics_fold(struct ui *ui)
+{
+	ui->metrics_unfolded = !ui->metrics_unfolded;
+	screen_metrics_refresh(ui);
+}
+
 void screen_metrics_refresh(struct ui *ui)
 {
 	struct table *table;
@@ -60,6 +103,8 @@ void screen_metrics_refresh(struct ui *ui)
 	ui->metrics_gone = table == NULL;
 	if (table == NULL)
 		return;
+	if (!ui->metrics_unfolded)
+		fold(table);
 	list_set_table(&ui->metrics_list, table);
 	table_release(ui->metrics_table);
 	ui->metrics_table = table;
@@ -80,10 +125,26 @@ static int draw_sleep(struct ui *ui, struct area area)
 	return ui->metrics_sleep_line ? 1 : 0;
 }
 
+/* Where the number under the cursor came from, or why it did not, if that was cut. */
+static void draw_source(const struct ui *ui)
+{
+	const struct table_row *row = list_row(&ui->metrics_list);
+	const struct table *table = ui->metrics_table;
+	const struct cell *cell;
+
+	if (table == NULL || row == NULL || table->column_count == 0 || screen_bottom_lines(ui) < 2 ||
+	    ui->prompting != NULL || ui->message.length != 0 || ui->overlay != OVERLAY_NONE)
+		return;
+	cell = &row->cells[table->column_count - 1];
+	if (cell->state == CELL_VALUE && cell->form == CELL_FORM_TEXT &&
+	    !list_shows_whole(&ui->metrics_list, table->column_count - 1, cell->text, strlen(cell->text)))
+		draw_string(draw_screen_height() - 2, 1, draw_screen_width() - 1, STYLE_DIM, cell->text);
+}
+
 int screen_metrics_draw(struct ui *ui, struct area area)
 {
 	int used = draw_text(area.y, 0, area.width, STYLE_STRONG, ui->metrics_name, ui->metrics_name_length);
-	int lines;
+	int lines, row;
 
 	if (ui->metrics_gone)
 		draw_string(area.y, used + 2, area.width - used - 2, STYLE_ALARM,
@@ -94,12 +155,14 @@ int screen_metrics_draw(struct ui *ui, struct area area)
 	area.y++;
 	area.height--;
 	lines = draw_sleep(ui, area);
-	return list_draw(&ui->metrics_list, &(struct list_style){
-						    .y = area.y + lines,
-						    .height = area.height - lines,
-						    .width = area.width,
-						    .name_cells = METRIC_CELLS,
-						    .name_title = "METRIC",
-						    .unsorted = true,
-					    });
+	row = list_draw(&ui->metrics_list, &(struct list_style){
+						   .y = area.y + lines,
+						   .height = area.height - lines,
+						   .width = area.width,
+						   .name_cells = METRIC_CELLS,
+						   .name_title = "METRIC",
+						   .unsorted = true,
+					   });
+	draw_source(ui);
+	return row;
 }

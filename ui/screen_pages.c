@@ -58,6 +58,14 @@ static void explain_metric(struct ui *ui)
 		buffer_release(&lines);
 		return;
 	}
+	if (row->key_length == strlen(METRICS_FOLDED) &&
+	    memcmp(row->key, METRICS_FOLDED, row->key_length) == 0) {
+		pager_add_format(
+			&ui->pager, STYLE_NORMAL,
+			"Metrics of which nothing is known here: a shows them, each with what it would "
+			"come from and why it did not; e tells what would help.");
+		return;
+	}
 	metric = metric_find(row->label, row->label_length);
 	derived = derived_find(row->label, row->label_length);
 	if (metric != METRIC_NONE) {

@@ -18,10 +18,11 @@ enum {
 };
 
 static const struct table_column metric_columns[CELL_COUNT] = {
-	[CELL_NOW] = {.name = "now", .title = "now", .width = 9},
-	[CELL_INTERVAL] = {.name = "interval", .title = "interval", .width = 9},
-	[CELL_PER_SECOND] = {.name = "per_s", .title = "per s", .width = 9},
-	[CELL_BASE] = {.name = "base", .title = "since base", .width = 11},
+	/* so narrow that the name of a source has room on a screen of 80 cells */
+	[CELL_NOW] = {.name = "now", .title = "now", .width = 8},
+	[CELL_INTERVAL] = {.name = "interval", .title = "interval", .width = 8},
+	[CELL_PER_SECOND] = {.name = "per_s", .title = "per s", .width = 8},
+	[CELL_BASE] = {.name = "base", .title = "since base", .width = 10},
 	[CELL_SOURCE] = {.name = "source", .title = "source", .left = true, .width = 12},
 };
 

@@ -452,7 +452,8 @@ struct table *session_metric_table(struct session *session, const struct view *v
 				   size_t key_length)
 {
 	static const char *const titles[] = {"NOW", "IN INTERVAL", "PER S", "SINCE BASE", "SOURCE"};
-	static const enum metric shown[] = {METRIC_RUN_TIME_NS, METRIC_WAIT_TIME_NS, METRIC_NR_WAKEUPS};
+	static const enum metric shown[] = {METRIC_RUN_TIME_NS, METRIC_WAIT_TIME_NS, METRIC_NR_WAKEUPS,
+					    METRIC_IOWAIT_COUNT};
 	struct table *table = table_create(NULL, 5);
 
 	(void)session;
@@ -463,7 +464,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 	for (size_t i = 0; i < 5; i++)
 		table->columns[i] = (struct table_column){
 			.title = titles[i], .width = 8, .left = i == 4, .column = UINT32_MAX};
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct table_row *row = table_add_row(table);
 
 		row->label = row->key = metrics[shown[i]].name;
@@ -472,6 +473,12 @@ struct table *session_metric_table(struct session *session, const struct view *v
 			set_integer(&row->cells[column], UNIT_NS, 1000000 * (column + 1));
 		row->cells[4] = (struct cell){
 			.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "schedstat"};
+		/* one that this kernel does not have */
+		for (size_t column = 0; column < 4 && shown[i] == METRIC_IOWAIT_COUNT; column++)
+			row->cells[column] = (struct cell){
+				.state = CELL_UNAVAILABLE, .reason = REASON_NOT_IN_KERNEL, .sort = NAN};
+		if (shown[i] == METRIC_IOWAIT_COUNT)
+			row->cells[4].text = "schedstats: not in this kernel, so there is nothing to read";
 	}
 	table->row_total = table->row_count;
 	return table;

@@ -665,6 +665,17 @@ static void test_explain(void **state)
 	pty_wait_text(&pty, "CPU% of postgres-{N}");
 	pty_type(&pty, "\033m");
 	pty_wait_text(&pty, "nr_wakeups");
+	/* what is not available is one line, until it is asked for; then it says why, to the end */
+	pty_wait_text(&pty, "1 not available (a: show)");
+	assert_int_equal(pty_find(&pty, "iowait_count", NULL), -1);
+	pty_type(&pty, "a");
+	pty_wait_text(&pty, "iowait_count");
+	pty_wait_no_text(&pty, "not available");
+	pty_type(&pty, "G");
+	pty_wait_text(&pty, " schedstats: not in this kernel, so there is nothing to read");
+	pty_type(&pty, "a");
+	pty_wait_text(&pty, "1 not available (a: show)");
+	pty_type(&pty, "\033[H");
 	pty_type(&pty, "i");
 	pty_wait_text(&pty, "Time spent executing on a CPU.");
 	fake_quit(&pty);

@@ -423,6 +423,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_KERNEL_THREADS] = navigate_kernel_threads,
 	[ACTION_FREEZE] = navigate_freeze,
 	[ACTION_IDLE] = navigate_idle,
+	[ACTION_FOLD] = screen_metrics_fold,
 	[ACTION_HEAP] = toggle_heap,
 	[ACTION_LATENCY] = toggle_latency,
 	[ACTION_LONGER] = change_interval,

@@ -184,7 +184,8 @@ static int stretch_last_text(struct layout *layout, int room, int used)
 	if (table->column_count == 0 || layout->column_x[last] >= 0 || !table->columns[last].left ||
 	    table->columns[last].fill_order != 0 || room - used <= TEXT_CELLS_MIN)
 		return used;
-	show(layout, last, list->widths[last].cells);
+	show(layout, last,
+	     room - used - 1 < list->widths[last].cells ? room - used - 1 : list->widths[last].cells);
 	return room;
 }
 
