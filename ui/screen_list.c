@@ -209,7 +209,10 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 	}
 	if (identity->has_user) {
 		buffer_append_text(&user, ", user ");
-		user_name_append(&user, identity->uid);
+		if (user_names_hold(session_now(screen_session(ui))->provenance.hostname))
+			user_name_append(&user, identity->uid);
+		else
+			buffer_append_u64(&user, identity->uid);
 	}
 	room = width - draw_width(path->data, path->length) - draw_width(user.data, user.length) -
 	       (int)strlen(", cgroup ");

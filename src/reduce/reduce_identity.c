@@ -98,7 +98,8 @@ static const char *text_of(const struct snapshot *now, enum identity identity, u
 		*ret_length = string_pool_length(&now->strings, value);
 		return snapshot_text(now, value);
 	}
-	name = user_name(value);
+	/* of another host they are numbers: the names of this one are of others */
+	name = user_names_hold(now->provenance.hostname) ? user_name(value) : NULL;
 	*ret_length = name != NULL ? strlen(name) : 0;
 	return name;
 }
@@ -193,6 +194,8 @@ void identity_cell(const struct shown *shown, enum identity identity, const stru
 	if (accumulator->identity.distinct != 1) {
 		ret_cell->text = arena_format(arena, "%u %s", accumulator->identity.distinct,
 					      words[identity]);
+		ret_cell->several = true;
+		ret_cell->value.integer = accumulator->identity.distinct;
 		return;
 	}
 	if (identity == IDENTITY_PID) {

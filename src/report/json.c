@@ -142,6 +142,8 @@ static void append_value(struct buffer *out, const struct cell *cell)
 				     cell->value.range.high);
 	else if (cell->form == CELL_FORM_SIDES)
 		append_sides(out, cell);
+	else if (cell->several)
+		buffer_append_u64(out, cell->value.integer);
 	else if (!cell_format_number(out, cell))
 		json_append_text(out, cell->text != NULL ? cell->text : "");
 }

@@ -79,6 +79,8 @@ const char *report_state_name(const struct cell *cell)
 		[CELL_UNAVAILABLE] = "unavailable",
 	};
 
+	if (cell->state == CELL_VALUE && cell->several)
+		return "several";
 	return cell->state == CELL_VALUE && cell->partial ? "partial" : names[cell->state];
 }
 

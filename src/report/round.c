@@ -405,7 +405,10 @@ static void append_json_value(struct buffer *buffer, const struct cell *cell)
 		return;
 	case CELL_FORM_TEXT:
 	case CELL_FORM_SIDES:
-		json_append_text(buffer, cell->text);
+		if (cell->several)
+			buffer_append_u64(buffer, cell->value.integer);
+		else
+			json_append_text(buffer, cell->text);
 		return;
 	}
 }

@@ -79,6 +79,7 @@ struct cell {
 	bool partial;   /* some members are unavailable: `≥` */
 	bool rose;      /* a peak that rose inside the span: `+` */
 	bool unanimous; /* of a category or set: all members agree */
+	bool several;   /* a text that says how many there are, which value.integer holds: "4 pids" */
 	reason_id reason;
 	bool reason_of_before; /* of a comparison: `reason` is an id of the first snapshot */
 	union {

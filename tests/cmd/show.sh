@@ -133,6 +133,7 @@ expect "columns are those of the screen" "^ CGROUP  *MINF  *POLICY$" "$("$ctop" 
 expect "a filter" ", 1 group by process " "$("$ctop" show "$file" -f redis-server)"
 expect "tsv with units in the names" "^time_unix_ns	group	threads	cpu_ns	run_queue_ns	" "$("$ctop" show "$file" -t overview --format tsv)"
 expect "json is an object" '^{"time_unix_ns":.*"mode":"total".*"rows":\[.*\]}$' "$("$ctop" show -b "$file" --format json)"
+expect "and says of several how many" '"pid":{"value":[0-9]*,"unit":"","state":"several"}' "$("$ctop" show -b "$file" --format json --columns threads,pid -g cgroup)"
 result "ascii where it is asked for" "$("$ctop" show --ascii "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
 refuse "rates of a file" 2 "a file has totals only: leave out --mode rate, or compare two files" "$file" --mode rate
 refuse "a column of the long form" 2 "no column 'metric'.*; with --long it is valid$" "$file" --columns metric,value

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "user/user_names.h"
 
@@ -69,6 +70,8 @@ static void test_groups(void **state)
 	assert_row(table, "lone", (const char *const[]){"30", "lone", "·", "/b"});
 	assert_row(table, "last", (const char *const[]){"40", "last", "4000000", "/a"});
 	assert_true(fixture_cell(table, "last", COLUMN_PID)->unanimous);
+	assert_true(fixture_cell(table, "web", COLUMN_PID)->several);
+	assert_int_equal(fixture_cell(table, "web", COLUMN_PID)->value.integer, 2);
 	assert_false(fixture_cell(table, "web", COLUMN_PID)->unanimous);
 	assert_int_equal(fixture_cell(table, "last", COLUMN_PID)->form, CELL_FORM_INTEGER);
 	assert_int_equal(fixture_cell(table, "lone", COLUMN_USER_NAME)->reason, REASON_NOT_PERMITTED);
@@ -79,6 +82,48 @@ static void test_groups(void **state)
 	assert_row(table, "pool-{N}", (const char *const[]){"3 pids", "2 names", "2 users", "2 cgroups"});
 	table_release(table);
 	session_release(session);
+}
+
+static void fill_root(struct snapshot *snapshot, int round)
+{
+	const size_t thread = fixture_thread(snapshot, 10, 10, "web", "web", 1);
+	struct utsname host;
+
+	(void)round;
+	uname(&host);
+	snapshot->uid[thread] = 0;
+	snapshot->provenance.hostname = arena_duplicate(&snapshot->arena, host.nodename,
+							strlen(host.nodename));
+}
+
+static void fill_root_elsewhere(struct snapshot *snapshot, int round)
+{
+	fill_root(snapshot, round);
+	snapshot->provenance.hostname = "elsewhere.example";
+}
+
+/* Names of users are those of the host that was captured, or numbers: never those of another one. */
+static void test_users_of_other_hosts(void **state)
+{
+	struct session *here = fixture_two_rounds(fill_root),
+		       *there = fixture_two_rounds(fill_root_elsewhere);
+	struct view view = view_of_texts(AXIS_PROCESS);
+	struct table *table;
+
+	(void)state;
+	user_names_set_sources("/etc/passwd", "/bin/false");
+	/* the name is asked for, and there when the table is made again */
+	table_release(session_table(here, &view));
+	assert_true(user_names_wait(60 * UINT64_C(1000000000)));
+	table = session_table(here, &view);
+	assert_string_equal(fixture_shown(table, "web", COLUMN_USER_NAME), "root");
+	table_release(table);
+	table = session_table(there, &view);
+	assert_string_equal(fixture_shown(table, "web", COLUMN_USER_NAME), "0");
+	table_release(table);
+	session_release(here);
+	session_release(there);
+	user_names_set_sources(NULL, "/bin/false");
 }
 
 static void test_threads(void **state)
@@ -159,9 +204,8 @@ static void test_identity(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_groups),   cmocka_unit_test(test_users_of_other_hosts),
+		cmocka_unit_test(test_threads),  cmocka_unit_test(test_order),
 		cmocka_unit_test(test_identity),
 	};
 
