@@ -125,6 +125,40 @@ static bool parse_key_values(struct walk *walk, struct cgroup_record *record, si
 	return walk->text.length != 0;
 }
 
+/* Adds the number behind `key`, if that is what the word begins with; false when there is none. */
+static bool add_bytes(struct text word, const char *key, uint64_t *sum)
+{
+	const size_t length = strlen(key);
+	uint64_t value;
+
+	if (word.length < length || memcmp(word.data, key, length) != 0)
+		return true;
+	if (!number_parse_u64(word.data + length, word.length - length, &value))
+		return false;
+	*sum = number_add_saturating(*sum, value);
+	return true;
+}
+
+/* "8:16 rbytes=1459200 wbytes=0 rios=192 …", a line for each device (cgroup-v2.rst, io.stat). */
+static bool parse_io_stat(struct walk *walk, struct cgroup_record *record, size_t offset)
+{
+	struct text rest = text_of(&walk->text), line, word;
+	uint64_t read = 0, written = 0;
+
+	(void)offset;
+	while (text_next_line(&rest, &line)) {
+		if (!text_next_word(&line, &word))
+			continue;
+		while (text_next_word(&line, &word)) {
+			if (!add_bytes(word, "rbytes=", &read) || !add_bytes(word, "wbytes=", &written))
+				return false;
+		}
+	}
+	record->io_read = (struct optional_u64){.value = read, .present = true};
+	record->io_written = (struct optional_u64){.value = written, .present = true};
+	return true;
+}
+
 static bool parse_pressure(struct walk *walk, struct cgroup_record *record, size_t offset)
 {
 	size_t resource = offset;
@@ -152,6 +186,7 @@ static const struct cgroup_file_entry files[CGROUP_FILE_COUNT] = {
 	[CGROUP_FILE_MEMORY_PRESSURE] = {parse_pressure, PRESSURE_MEMORY, NULL},
 	[CGROUP_FILE_IO_PRESSURE] = {parse_pressure, PRESSURE_IO, NULL},
 	[CGROUP_FILE_IRQ_PRESSURE] = {parse_pressure, PRESSURE_IRQ, NULL},
+	[CGROUP_FILE_IO_STAT] = {parse_io_stat, 0, "io"},
 };
 #undef AT
 

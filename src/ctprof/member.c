@@ -135,13 +135,15 @@ static const struct member cgroup_fields[CGROUP_RECORD_FIELD_COUNT] = {
 static const struct member cgroup_knowledge_members[] = {
 	{NAME("missing"), MEMBER_OMITTED, MEMBER_NAMED_REASONS, FIELD(cgroup_record, missing),
 	 .names = cgroup_file_names, .count = CGROUP_FILE_COUNT},
+	MEMBER(cgroup_record, "io_read_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_read),
+	MEMBER(cgroup_record, "io_written_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_written),
 };
 
 static const struct object cgroup_cpu_object = CGROUP_OBJECT(0, CGROUP_RECORD_MEMORY_CURRENT);
 static const struct object cgroup_memory_object = CGROUP_OBJECT(CGROUP_RECORD_MEMORY_CURRENT,
 								CGROUP_RECORD_PIDS_CURRENT);
 static const struct object cgroup_pids_object = CGROUP_OBJECT(CGROUP_RECORD_PIDS_CURRENT,
-							      CGROUP_RECORD_FIELD_COUNT);
+							      CGROUP_RECORD_IO_READ);
 static const struct object cgroup_knowledge_object = OBJECT(cgroup_knowledge_members);
 
 /* The nested objects lie in the record itself. */

@@ -73,6 +73,7 @@ const struct section_entry sections[SECTION_COUNT] = {
 	[SECTION_SCHED_EXT] = {"sched-ext", false},
 	[SECTION_LATENCY] = {"latency", false},
 	[SECTION_SCX] = {"scx", false},
+	[SECTION_CGROUP_IO] = {"cgroup-io", true},
 };
 
 #define UNWRAP(...) __VA_ARGS__

@@ -127,6 +127,7 @@ enum section {
 	SECTION_SCHED_EXT,
 	SECTION_LATENCY, /* not in the reference, like the next */
 	SECTION_SCX,
+	SECTION_CGROUP_IO,
 	SECTION_COUNT,
 };
 

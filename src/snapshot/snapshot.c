@@ -47,6 +47,7 @@ const char *const cgroup_file_names[CGROUP_FILE_COUNT] = {
 	[CGROUP_FILE_MEMORY_PRESSURE] = "memory.pressure",
 	[CGROUP_FILE_IO_PRESSURE] = "io.pressure",
 	[CGROUP_FILE_IRQ_PRESSURE] = "irq.pressure",
+	[CGROUP_FILE_IO_STAT] = "io.stat",
 };
 
 const char *const parse_file_names[PARSE_FILE_COUNT] = {

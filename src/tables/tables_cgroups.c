@@ -28,6 +28,12 @@ enum {
 	LIST_COLUMNS = 3
 };
 
+static const struct table_column io_columns[] = {
+	{"cgroup", .left = true},
+	{"io_read_bytes", .measured = true},
+	{"io_written_bytes", .measured = true},
+};
+
 static const struct table_column memory_stat_columns[LIST_COLUMNS] = {
 	{"cgroup", .left = true},
 	{"key", .left = true},
@@ -240,6 +246,33 @@ static void build_limits(struct cgroups *tables)
 	tables_finish(tables->build, table);
 }
 
+static bool has_io(const struct merged_cgroup *cgroup)
+{
+	return cgroup != NULL && (cgroup->record.io_read.present || cgroup->record.io_written.present);
+}
+
+/* Bytes by io.stat, of cgroups of which it is known on some side; no table without them. */
+static void build_io(struct cgroups *tables)
+{
+	struct table *table = NULL;
+
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct cgroup_pair *pair = &tables->pairs[i];
+		struct table_row *row;
+
+		if (!has_io(pair->side[DIFF_BEFORE]) && !has_io(pair->side[DIFF_AFTER]))
+			continue;
+		if (table == NULL)
+			table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_IO].name,
+							  io_columns, ARRAY_COUNT(io_columns));
+		row = add_row(tables, table, pair);
+		if (row != NULL)
+			set_numbers(tables, table, &row->cells[1], pair, SECTION_CGROUP_IO);
+	}
+	if (table != NULL)
+		tables_finish(tables->build, table);
+}
+
 static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum cgroup_file file)
 {
 	static const struct key_values none;
@@ -399,6 +432,8 @@ void tables_cgroups(struct tables_build *build)
 		build_stats(&tables);
 	if (wanted[SECTION_CGROUP_LIMITS])
 		build_limits(&tables);
+	if (wanted[SECTION_CGROUP_IO] && !build->diff->options.by_flags) /* the reference has no such table */
+		build_io(&tables);
 	if (wanted[SECTION_MEMORY_STAT])
 		build_list(&tables, SECTION_MEMORY_STAT, memory_stat_columns, CGROUP_FILE_MEMORY_STAT);
 	if (wanted[SECTION_MEMORY_EVENTS])

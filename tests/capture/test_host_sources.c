@@ -104,16 +104,17 @@ static void test_host_pressure(void **state)
 
 static void test_cgroup_members(void **state)
 {
-	static const char *const paths[] = {"/a", "/a", "/bad", "/gone (deleted)", "", "/", "//a", "/../x"};
+	static const char *const paths[] = {"/a", "/a",  "/bad",  "/gone (deleted)", "",
+					    "/",  "//a", "/../x", "/idle",           "/off"};
 	struct snapshot *snapshot = snapshot_of_cgroups(paths, sizeof(paths) / sizeof(paths[0]));
 	const struct cgroup_record *record;
 	struct tree tree;
 
 	(void)state;
 	tree_make(&tree);
-	tree_text(&tree, "cgroup/cgroup.controllers", "cpu memory pids\n");
+	tree_text(&tree, "cgroup/cgroup.controllers", "cpu io memory pids\n");
 	tree_text(&tree, "cgroup/cpu.stat", "usage_usec 1\n");
-	tree_text(&tree, "cgroup/a/cgroup.controllers", "cpu pids\n");
+	tree_text(&tree, "cgroup/a/cgroup.controllers", "cpu io pids\n");
 	tree_text(&tree, "cgroup/a/cpu.stat",
 		  "usage_usec 10\nuser_usec 3\nnr_throttled 2 7\nthrottled_usec 5\nthrottled_usec "
 		  "x\nusage_usec 11\n");
@@ -124,6 +125,14 @@ static void test_cgroup_members(void **state)
 	tree_text(&tree, "cgroup/a/pids.max", "max\n");
 	tree_text(&tree, "cgroup/a/io.pressure", "some avg10=1.00 total=7\nfull avg10=2.00 total=8\n");
 	tree_text(&tree, "cgroup/bad/cgroup.controllers", "cpu memory\n");
+	/* a device that only has a cost, one that has been written to, and keys of later kernels */
+	tree_text(&tree, "cgroup/a/io.stat",
+		  "7:0\n8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=7 dios=1 cost.usage=9\n"
+		  "259:0 rbytes=800 wbytes=96 rios=1 wios=1 dbytes=0 dios=0\n");
+	tree_text(&tree, "cgroup/off/cgroup.controllers", "cpu\n");
+	tree_text(&tree, "cgroup/idle/cgroup.controllers", "io\n");
+	tree_text(&tree, "cgroup/idle/io.stat", "");
+	tree_text(&tree, "cgroup/bad/io.stat", "8:16 rbytes=x wbytes=1\n");
 	tree_text(&tree, "cgroup/bad/cpu.max", "\n");
 	tree_text(&tree, "cgroup/bad/memory.current", "-1\n");
 	tree_text(&tree, "cgroup/bad/memory.max", "oops\n");
@@ -134,7 +143,7 @@ static void test_cgroup_members(void **state)
 	pressure_read(&tree.roots, REASON_NOT_IN_KERNEL, snapshot);
 	snapshot->pressure_missing[PRESSURE_MEMORY] = REASON_READ;
 	cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
-	assert_int_equal(snapshot->cgroup_count, 6); /* one for a path, none for the empty one */
+	assert_int_equal(snapshot->cgroup_count, 8); /* one for a path, none for the empty one */
 
 	record = record_of(snapshot, "/a");
 	assert_int_equal(record->usage_usec, 11);
@@ -154,7 +163,22 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_PRESSURE], REASON_SWITCHED_OFF);
 	assert_int_equal(record->missing[CGROUP_FILE_CPU_PRESSURE], REASON_NOT_IN_KERNEL);
 
+	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_READ);
+	assert_true(record->io_read.present && record->io_written.present);
+	assert_int_equal(record->io_read.value, 1460000);
+	assert_int_equal(record->io_written.value, 314773600);
+
+	/* nothing read or written is a reading, no controller is none */
+	record = record_of(snapshot, "/idle");
+	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_READ);
+	assert_true(record->io_read.present && record->io_read.value == 0);
+	record = record_of(snapshot, "/off");
+	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_SWITCHED_OFF);
+	assert_false(record->io_read.present);
+
 	record = record_of(snapshot, "/bad");
+	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_BAD_VALUE);
+	assert_false(record->io_read.present);
 	assert_int_equal(record->missing[CGROUP_FILE_CPU_MAX], REASON_BAD_VALUE);
 	assert_false(record->max_quota_us.present);
 	assert_int_equal(record->max_period_us, 100000);

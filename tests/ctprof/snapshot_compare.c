@@ -156,6 +156,8 @@ static void assert_cgroups_equal(const struct snapshot *left, const struct snaps
 	assert_key_values_equal(left, &a->memory_events, right, &b->memory_events);
 	assert_u64_equal(&a->pids_current, &b->pids_current);
 	assert_u64_equal(&a->pids_max, &b->pids_max);
+	assert_u64_equal(&a->io_read, &b->io_read);
+	assert_u64_equal(&a->io_written, &b->io_written);
 	assert_pressure_equal(&a->pressure, &b->pressure);
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
 		assert_string_equal(snapshot_reason_name(left, a->missing[i]),

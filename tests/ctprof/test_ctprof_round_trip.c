@@ -214,6 +214,8 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"build\"}",
 		/* the cgroup that lacks something */
 		"\"ctop\":{\"missing\":{\"memory.current\":\"not-in-kernel\",\"irq.pressure\":\"moon-phase\"}"
+		","
+		"\"io_read_bytes\":0,\"io_written_bytes\":1152921504606846976"
 		"}",
 	};
 	struct snapshot *snapshot = example_snapshot();

@@ -303,6 +303,10 @@ static void fill_cgroups(struct snapshot *snapshot, int round)
 		record->memory_current = 1024 * 1024 * (i + 1);
 		record->max_quota_us = (struct optional_u64){50000 * (i + 1), i != 2};
 		record->pids_current = (struct optional_u64){i + 1, i != 2};
+		record->io_read = (struct optional_u64){1 << 20, true};
+		record->io_written = (struct optional_u64){4096 + (uint64_t)round * 2048 * (i + 1), true};
+		if (i == 2)
+			record->missing[CGROUP_FILE_IO_STAT] = REASON_SWITCHED_OFF;
 		if (i != 2)
 			add_event(snapshot, record, "oom_kill", 4 + (uint64_t)round);
 		if (i == 2)
@@ -329,6 +333,10 @@ static void test_cgroups(void **state)
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_LIMIT), "-");
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_CGMEM), "·");
 	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_OOM), "2");
+	/* a reading of nothing is zero; a controller that is off is not */
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGRD), "0");
+	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGWR), "3.0K");
+	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_CGWR), "·");
 	/* neither controller is there: that is not zero */
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_PIDS), "-");
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_OOM), "-");
