@@ -85,6 +85,8 @@ void navigate_open(struct ui *ui)
 		screen_message(ui, STYLE_MESSAGE, "this row is gone");
 		return;
 	}
+	if (screen_graph_open(ui))
+		return;
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
 		navigate_metrics(ui);
 		return;

@@ -35,6 +35,10 @@ static int draw_body(struct ui *ui, struct area area)
 	}
 	if (ui->setup.open)
 		return setup_draw(&ui->setup, area.y, area.height, area.width);
+	if (ui->graph.open) {
+		graph_draw(&ui->graph, area.y, area.height, area.width);
+		return area.y;
+	}
 	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
 		screen_pages_draw(ui, area, row);

@@ -12,6 +12,7 @@
 #include "evidence/evidence.h"
 #include "view/view.h"
 
+#include "ui/page/graph.h"
 #include "ui/page/setup.h"
 #include "ui/page/sort_menu.h"
 #include "ui/page/tab_bar.h"
@@ -182,6 +183,7 @@ struct ui {
 	struct list metrics_list;
 
 	struct setup setup; /* the page of columns */
+	struct graph graph; /* the page of a number over time */
 
 	enum overlay overlay;
 	struct pager pager;
@@ -317,6 +319,14 @@ void screen_metrics_fold(struct ui *ui);
 #define METRICS_FOLDED "\nfolded"
 
 int screen_metrics_draw(struct ui *ui, struct area area);
+
+/* --- screen_graph.c: the marked number over time --- */
+
+/* Opens the page of the marked number; false where none is marked, or its course is not known. */
+bool screen_graph_open(struct ui *ui);
+
+/* After a round. */
+void screen_graph_refresh(struct ui *ui);
 
 /* --- navigate.c: changes of the view --- */
 

@@ -24,6 +24,8 @@ unsigned int screen_place(const struct ui *ui)
 		return PLACE_TEXT;
 	if (ui->setup.open)
 		return PLACE_SETUP;
+	if (ui->graph.open)
+		return PLACE_GRAPH;
 	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
 }
 

@@ -181,6 +181,7 @@ static void add_marks(struct entries *entries)
 		 "below LAST: the course of the number that the rows are sorted by, as a rate, round by "
 		 "round; full height is the largest of the row itself (1 at least), the lowest is exactly "
 		 "zero, and a blank is a round without a number"},
+		{marks->below, "below LAST and in a graph: less than zero"},
 	};
 
 	snprintf(heights, sizeof(heights), "%s%s%s", spark_sign(0), spark_sign(SPARK_HEIGHTS / 2),

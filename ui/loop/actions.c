@@ -59,6 +59,11 @@ static void close_menu(struct ui *ui)
 		close_top(ui);
 }
 
+static void close_graph(struct ui *ui)
+{
+	graph_close(&ui->graph);
+}
+
 /* Leaves the row that was opened last; at the top, on a live screen, the comparison. */
 static void go_back(struct ui *ui)
 {
@@ -374,6 +379,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_BACK] = go_back,
 	[ACTION_CLOSE] = close_top,
 	[ACTION_CLOSE_MENU] = close_menu,
+	[ACTION_CLOSE_GRAPH] = close_graph,
 	[ACTION_CLOSE_TEXT] = close_top,
 	[ACTION_SEARCH] = screen_pages_search,
 	[ACTION_SEARCH_NEXT] = screen_pages_search_next,

@@ -66,6 +66,7 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
 	screen_metrics_refresh(ui);
+	screen_graph_refresh(ui);
 	screen_pages_refresh(ui);
 	screen_users_refresh(ui);
 	ui->quit |= rounds_done(ui);
@@ -230,6 +231,7 @@ static void release_ui(struct ui *ui)
 	screen_comparison_release(ui);
 	view_release(&ui->view);
 	list_reset(&ui->list);
+	graph_close(&ui->graph);
 	frozen_release(&ui->frozen);
 	(void)screen_search_end(ui);
 	table_release(ui->table);

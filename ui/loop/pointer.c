@@ -23,7 +23,7 @@ static void turn_wheel(struct ui *ui, bool up)
 			pager_move(&ui->pager, ui->action);
 	} else if (ui->setup.open) {
 		setup_move(&ui->setup, ui->action);
-	} else {
+	} else if (!ui->graph.open) {
 		list_scroll(ui->metrics_open ? &ui->metrics_list : &ui->list, up ? -WHEEL_ROWS : WHEEL_ROWS);
 	}
 }

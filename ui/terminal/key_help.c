@@ -5,14 +5,15 @@
 
 const struct key_section key_sections[KEY_SECTION_COUNT] = {
 	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
-	{"Pages of text", PLACE_TEXT},      {"Columns of a tab", PLACE_SETUP},
-	{"Sort menu", PLACE_MENU},          {"Typing a text", PLACE_PROMPT},
+	{"Graph of a number", PLACE_GRAPH}, {"Pages of text", PLACE_TEXT},
+	{"Columns of a tab", PLACE_SETUP},  {"Sort menu", PLACE_MENU},
+	{"Typing a text", PLACE_PROMPT},
 };
 
 /* Without these nobody gets anywhere; the others follow in the order of the table. */
 static const enum action needed_first[] = {
-	ACTION_OPEN,       ACTION_CHOOSE,     ACTION_ACCEPT, ACTION_BACK, ACTION_CLOSE,
-	ACTION_CLOSE_MENU, ACTION_CLOSE_TEXT, ACTION_CANCEL, ACTION_QUIT, ACTION_HELP,
+	ACTION_OPEN,        ACTION_CHOOSE,     ACTION_ACCEPT, ACTION_BACK, ACTION_CLOSE, ACTION_CLOSE_MENU,
+	ACTION_CLOSE_GRAPH, ACTION_CLOSE_TEXT, ACTION_CANCEL, ACTION_QUIT, ACTION_HELP,
 };
 
 enum {

@@ -9,7 +9,7 @@
 /* Keys as the help lists them, on the screen and elsewhere: by place, what a newcomer needs first. */
 
 enum {
-	KEY_SECTION_COUNT = 6,
+	KEY_SECTION_COUNT = 7,
 };
 
 struct key_section {

@@ -14,8 +14,9 @@ enum {
 	PLACE_MENU = 1 << 3,    /* sort menu */
 	PLACE_PROMPT = 1 << 4,  /* a line being typed */
 	PLACE_SETUP = 1 << 5,   /* the columns of a tab */
+	PLACE_GRAPH = 1 << 6,   /* a number over time */
 	PLACE_ROWS = PLACE_LIST | PLACE_METRICS,
-	PLACE_EVERYWHERE = PLACE_ROWS | PLACE_TEXT | PLACE_MENU | PLACE_PROMPT | PLACE_SETUP,
+	PLACE_EVERYWHERE = PLACE_ROWS | PLACE_TEXT | PLACE_MENU | PLACE_PROMPT | PLACE_SETUP | PLACE_GRAPH,
 };
 
 /* What a key asks for; the table is keys.def. */

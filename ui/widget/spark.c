@@ -40,7 +40,9 @@ void spark_draw(int y, int x, int cells, enum style style, const double values[]
 			largest = values[i];
 	}
 	for (size_t i = 0; i < count; i++) {
-		const char *sign = isfinite(values[i]) ? spark_sign(spark_height(values[i], largest)) : " ";
+		const char *sign = !isfinite(values[i]) ? " "
+				   : values[i] < 0      ? draw_marks()->below
+							: spark_sign(spark_height(values[i], largest));
 
 		memcpy(&text[length], sign, strlen(sign));
 		length += strlen(sign);

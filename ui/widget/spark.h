@@ -24,7 +24,8 @@ int spark_height(double value, double largest);
 
 /*
  * Draws the last `cells` (at most SPARK_CELLS_MAX) of `count` numbers, the newest on the right; one that is
- * not finite is a gap. The largest of those drawn has the full height, unless it is less than 1.
+ * not finite is a gap, one below zero has the mark for that. The largest of those drawn has the full height,
+ * unless it is less than 1.
  */
 void spark_draw(int y, int x, int cells, enum style style, const double values[], size_t count);
 
