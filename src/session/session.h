@@ -48,8 +48,8 @@ const struct snapshot *session_base(const struct session *session);
 
 /*
  * From now on the numbers of each round are kept for session_course(): of the rows of the views whose tables
- * are made, in their columns and some that matter anywhere; of threads, of which there are many, only in the
- * column that the rows are sorted by. `wanted` is kept besides, if it is not COLUMN_COUNT. Nothing is kept of
+ * are made, in their columns and some that matter anywhere; of threads, and of more than 2,000 rows, only in
+ * the column that they are sorted by. `wanted` is kept besides, if it is not COLUMN_COUNT. Nothing is kept of
  * a file.
  */
 void session_keep_courses(struct session *session, enum column wanted);

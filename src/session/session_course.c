@@ -9,6 +9,7 @@
 
 enum {
 	TABLE_COLUMNS_MAX = 16, /* of a table with more of them none is kept for its own sake */
+	ROWS_MAX = 2000,        /* of more, as of threads, the column sorted by is kept alone */
 };
 
 /* Kept of groups whatever the tab: what a person goes back to. */
@@ -39,7 +40,7 @@ static struct choice choose_columns(const struct session *session, const struct 
 
 	choose(&choice, source->sort);
 	choose(&choice, session->wanted_course);
-	if (view->level == VIEW_LEVEL_THREADS)
+	if (view->level == VIEW_LEVEL_THREADS || source->shown->row_count > ROWS_MAX)
 		return choice;
 	for (size_t i = 0; i < ARRAY_COUNT(always); i++)
 		choose(&choice, always[i]);
