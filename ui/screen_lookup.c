@@ -89,6 +89,12 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 {
 	const char *text = entry->text;
 
+	if (text == NULL && entry->answered && entry->reason == REASON_NOT_PERMITTED) {
+		/* proc_pid_wchan() of fs/proc/base.c asks ptrace_may_access() */
+		buffer_append_text(lines, "Where in the kernel it sleeps is not permitted: threads of other "
+					  "users take CAP_SYS_PTRACE (run as root).\n");
+		return;
+	}
 	if (text == NULL) {
 		buffer_append_format(lines, "In the kernel: %s.\n",
 				     entry->answered ? reasons[entry->reason].words : "being looked up");
@@ -138,6 +144,8 @@ void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, stru
 	const char *text = entry != NULL ? entry->text : NULL;
 	const char *frames = text != NULL ? strchr(text, '\n') : NULL;
 
+	if (text == NULL && entry != NULL && entry->answered && entry->reason == REASON_NOT_PERMITTED)
+		buffer_append_text(line, "in the kernel: not permitted  (where it sleeps takes root)");
 	if (text == NULL || *text == '\0')
 		return;
 	buffer_append_text(line, "in the kernel: ");
