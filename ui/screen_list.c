@@ -152,7 +152,7 @@ static void append_why_nothing(const struct ui *ui, struct buffer *path)
 		return;
 	if (ui->comparison == NULL && missing_is_all(ui->session, &ui->view, &why)) {
 		append_gap(path);
-		buffer_append_format(path, "nothing of this tab can be read here: %s", why.data);
+		buffer_append_format(path, "no numbers here: %s", why.data);
 	}
 	buffer_release(&why);
 }

@@ -123,7 +123,7 @@ static const char *why_empty(const struct ui *ui)
 			return "The allocator probe is off. J switches it on.";
 		if (!ui->host->has_heap && ui->options->file_name == NULL)
 			return "ctop was started without the allocator probe (--no-heap).";
-		return "No process here is known to have jemalloc.";
+		return "No process is known to use jemalloc.";
 	}
 	return ui->view.step_count != 0 ? "Nothing is left in this group. Esc goes back." : "No threads.";
 }

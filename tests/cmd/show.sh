@@ -103,7 +103,7 @@ result "nor when SIGPIPE is ignored" "$(cat "$directory/errors")"
 
 text=$("$ctop" show --long --sections sched-ext,pressure "$file" 2>&1)
 expect "a section of cgroups on another axis is told of" \
-    "section pressure needs --group-by cgroup and is left out (the axis is pcomm)" "$text"
+    "section pressure needs --group-by cgroup and is left out (groups are by process)" "$text"
 result "but not when all sections are shown" "$("$ctop" show --long "$file" 2>&1 >/dev/null)"
 text=$("$ctop" show --long "$file")
 expect "500 rows of a section by default" "^\.\.\. [0-9]* more lines truncated (use --limit 0 for unlimited)$" "$text"

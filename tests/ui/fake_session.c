@@ -511,13 +511,19 @@ void session_explain_member(struct session *session, const struct view *view, co
 	buffer_append_format(ret_lines, "Explanation of %s.\nRow %.*s.\n", name, (int)key_length, key);
 }
 
-/* Without delay accounting ("off delays") nobody knows what was waited for. */
+/* Without delay accounting ("off delays") nobody knows what was waited for, and so on. */
 bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
 			     struct buffer *words)
 {
 	const bool is_delay = column == COLUMN_MWAIT || column == COLUMN_BLKIO || column == COLUMN_IRQ;
 
 	(void)view;
+	if (session->now != NULL && (column_sources(column) & source_bit(SOURCE_SCHEDSTATS)) != 0 &&
+	    session->now->provenance.features[FEATURE_SCHEDSTATS].state == FEATURE_STATE_OFF) {
+		if (words != NULL)
+			buffer_append_text(words, "scheduler statistics: not in this kernel");
+		return true;
+	}
 	if (!is_delay || session->now == NULL ||
 	    session->now->provenance.features[FEATURE_DELAYS].state != FEATURE_STATE_OFF)
 		return false;

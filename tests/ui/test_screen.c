@@ -213,6 +213,27 @@ static void test_columns_come_back(void **state)
 	fake_quit(&pty);
 }
 
+/* A tab of which nothing can be read has its rows, and says why they have no numbers. */
+static void test_tab_without_numbers(void **state)
+{
+	static const char rows[] = "alpha 1,beta 2";
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "off schedstats");
+	fake_round(&pty, rows);
+	pty_type(&pty, "4");
+	pty_wait_text(&pty, "no numbers here: scheduler statistics: not in this kernel");
+	pty_wait_text(&pty, "alpha");
+	pty_wait_no_text(&pty, "WAKE/s");
+	/* with one it says nothing */
+	pty_type(&pty, "5");
+	pty_wait_text(&pty, "WHERE");
+	assert_int_equal(pty_find(&pty, "no numbers here", NULL), -1);
+	fake_quit(&pty);
+}
+
 /* Only rows of cgroups have a cgroup's numbers: said as long as there are others. */
 static void test_cgroup_tab_hint(void **state)
 {
@@ -898,6 +919,7 @@ int main(void)
 		cmocka_unit_test(test_header_names_the_cause),
 		cmocka_unit_test(test_columns_that_cannot_be_read),
 		cmocka_unit_test(test_columns_come_back),
+		cmocka_unit_test(test_tab_without_numbers),
 		cmocka_unit_test(test_cgroup_tab_hint),
 		cmocka_unit_test(test_cursor_stays_on_its_row),
 		cmocka_unit_test(test_untouched_cursor_stays_in_sight),

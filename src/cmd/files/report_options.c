@@ -145,7 +145,7 @@ void report_options_warn(const struct report_options *options, const struct view
 		return;
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
 		if (request->sections[i] && sections[i].needs_cgroup_axis)
-			command_note("section %s needs --group-by cgroup and is left out (the axis is %s)",
-				     sections[i].name, axes[view->axis].name);
+			command_note("section %s needs --group-by cgroup and is left out (groups are by %s)",
+				     sections[i].name, axes[view->axis].word);
 	}
 }
