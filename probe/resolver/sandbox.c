@@ -14,15 +14,16 @@
 
 #define MEBIBYTE ((rlim_t)1 << 20)
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER 1
+/* A sanitizer with shadow memory. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZER 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZER 1
 #endif
 #endif
-#ifndef ADDRESS_SANITIZER
-#define ADDRESS_SANITIZER 0
+#ifndef SANITIZER
+#define SANITIZER 0
 #endif
 
 enum {
@@ -69,7 +70,7 @@ static const int allowed_calls[] = {
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(exit),
 	SCMP_SYS(exit_group),
-#if ADDRESS_SANITIZER
+#if SANITIZER
 	SCMP_SYS(sigaltstack),
 	SCMP_SYS(sched_yield),
 #endif
@@ -146,7 +147,7 @@ static const struct {
 	rlim_t soft, hard;
 } limits[] = {
 	{RLIMIT_CPU, SANDBOX_CPU_SECONDS, SANDBOX_CPU_SECONDS + 1},
-#if !ADDRESS_SANITIZER /* whose shadow memory is larger than any limit */
+#if !SANITIZER /* whose shadow memory is larger than any limit */
 	{RLIMIT_DATA, SANDBOX_DATA_MEBIBYTES *MEBIBYTE, SANDBOX_DATA_MEBIBYTES *MEBIBYTE},
 	{RLIMIT_AS, ADDRESS_SPACE_MEBIBYTES *MEBIBYTE, ADDRESS_SPACE_MEBIBYTES *MEBIBYTE},
 #endif

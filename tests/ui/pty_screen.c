@@ -42,9 +42,15 @@ static int set_property(VTermProp property, VTermValue *value, void *context)
 
 static const VTermScreenCallbacks callbacks = {.settermprop = set_property};
 
+/* libvterm 0.1.4 to 0.3 write a wide character past the end of a terminal of one column. */
+static int terminal_columns(int columns)
+{
+	return columns < 2 ? 2 : columns;
+}
+
 static void start_terminal(struct pty_screen *pty)
 {
-	pty->terminal = vterm_new(pty->rows, pty->columns);
+	pty->terminal = vterm_new(pty->rows, terminal_columns(pty->columns));
 	vterm_set_utf8(pty->terminal, 1);
 	pty->screen = vterm_obtain_screen(pty->terminal);
 	vterm_screen_enable_altscreen(pty->screen, 1);
@@ -394,7 +400,7 @@ void pty_resize(struct pty_screen *pty, int rows, int columns)
 
 	pty->rows = rows;
 	pty->columns = columns;
-	vterm_set_size(pty->terminal, rows, columns);
+	vterm_set_size(pty->terminal, rows, terminal_columns(columns));
 	assert_int_equal(ioctl(pty->master, TIOCSWINSZ, &size), 0);
 }
 
