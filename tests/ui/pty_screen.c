@@ -42,7 +42,7 @@ static int set_property(VTermProp property, VTermValue *value, void *context)
 
 static const VTermScreenCallbacks callbacks = {.settermprop = set_property};
 
-/* libvterm 0.1.4 to 0.3 write a wide character past the end of a terminal of one column. */
+/* libvterm 0.1.4 writes a wide character past the end of a terminal of one column. */
 static int terminal_columns(int columns)
 {
 	return columns < 2 ? 2 : columns;
