@@ -206,6 +206,7 @@ struct ui {
 	/* the comparison */
 	char *before_name;      /* of the file that before is, NULL for none yet */
 	char *loading;          /* the file asked for, NULL for none */
+	char *saved;            /* the file that was saved last, NULL for none */
 	struct view plain_view; /* what leaving the comparison goes back to */
 
 	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */

@@ -48,6 +48,7 @@ void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char 
 	ui->prompting = use;
 	prompt_history_begin(&ui->histories[use->topic]);
 	prompt_set(&ui->prompt, text);
+	ui->prompt.is_offered = use->topic == PROMPT_TOPIC_FILE;
 	terminal_show_cursor(true);
 }
 
@@ -141,13 +142,13 @@ static void draw_message(const struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-/* The line being typed; while it is empty, an example. */
+/* The line being typed; until something is, an example behind it. */
 static int draw_prompt(const struct ui *ui, int y)
 {
 	int width = draw_screen_width();
 	int cursor = prompt_draw(&ui->prompt, y, 0, width, ui->prompting->label);
 
-	if (ui->prompt.text.length == 0)
+	if (ui->prompt.text.length == 0 || ui->prompt.is_offered)
 		draw_string(y, cursor + 2, width - cursor - 2, STYLE_DIM, ui->prompting->example);
 	return cursor;
 }

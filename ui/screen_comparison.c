@@ -124,6 +124,7 @@ void screen_comparison_toggle(struct ui *ui)
 	}
 	screen_open_prompt(ui, &use,
 			   ui->loading != NULL       ? ui->loading
+			   : ui->saved != NULL       ? ui->saved
 			   : ui->before_name != NULL ? ui->before_name
 						     : "");
 }

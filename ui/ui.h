@@ -18,6 +18,9 @@ enum ui_event_kind {
 	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
 	UI_EVENT_SAVED,   /* message: where the snapshot was saved, or why not */
 	UI_EVENT_WRITTEN, /* message: that the configuration was written, or why not */
+	/* message: lines, the text asked about by request_names, what it becomes, names that begin so if
+	 * several do */
+	UI_EVENT_NAMES,
 	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
 	/*
 	 * Before the first round; snapshot: facts of the host; threads: the processes found so far (the same
@@ -32,6 +35,7 @@ struct ui_event {
 	struct snapshot *snapshot;
 	char *message; /* owned by the receiver */
 	bool is_error;
+	char *path; /* of UI_EVENT_SAVED: the file, NULL for none; owned by the receiver */
 	/* of UI_EVENT_PREVIEW */
 	struct snapshot *threads;
 	uint64_t thread_count; /* of the processes found so far */
@@ -93,6 +97,11 @@ struct ui_host {
 	int file_fd;
 	void (*request_file)(void *file_context, const char *path);
 	bool (*receive_file)(void *file_context, struct ui_event *ret_event);
+	/*
+	 * Completes the name of a file, elsewhere; the answer is an event of receive_file(), UI_EVENT_NAMES.
+	 * None where the file system does not answer. NULL: names are not completed.
+	 */
+	void (*request_names)(void *file_context, const char *text);
 	/*
 	 * Writes what the user made of a tab to the configuration file `path`, elsewhere; what came of it is
 	 * an event of receive_file(), UI_EVENT_WRITTEN. NULL: there is no such file here.

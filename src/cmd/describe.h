@@ -15,6 +15,9 @@ int describe_name(const char *name, struct buffer *buffer, struct error *error);
 /* Appends the columns of the screen. */
 void describe_columns(struct buffer *buffer);
 
+/* Appends the keys of the screen. */
+void describe_keys(struct buffer *buffer);
+
 /* Appends what a filter is made of, with examples. */
 void describe_filter(struct buffer *buffer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop help columns` and `ctop help filter`. */
+/* `ctop help columns`, `ctop help filter` and `ctop help keys`. */
 #include "describe.h"
 
 #include <stdio.h>
@@ -10,6 +10,8 @@
 #include "view/column.h"
 #include "view/filter.h"
 #include "view/view.h"
+
+#include "ui/terminal/key_help.h"
 
 enum {
 	TITLE_CELLS = 12,
@@ -34,6 +36,23 @@ void describe_columns(struct buffer *buffer)
 	buffer_append_text(buffer,
 			   "\nEvery metric is a column too: 'ctop metrics' lists them, 'ctop metrics NAME' "
 			   "says all of one.\n");
+}
+
+void describe_keys(struct buffer *buffer)
+{
+	enum {
+		KEY_CELLS = 18,
+	};
+
+	for (size_t section = 0; section < KEY_SECTION_COUNT; section++) {
+		enum action actions[ACTION_COUNT];
+		const size_t count = key_section_actions(section, actions);
+
+		buffer_append_format(buffer, "%s%s:\n\n", section != 0 ? "\n" : "",
+				     key_sections[section].title);
+		for (size_t i = 0; i < count; i++)
+			append_entry(buffer, ui_keys[actions[i]].keys, KEY_CELLS, ui_keys[actions[i]].help);
+	}
 }
 
 /* What a filter may be, by example. */

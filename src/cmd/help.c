@@ -11,7 +11,7 @@
 static const struct {
 	const char *name;
 	void (*append)(struct buffer *buffer);
-} topics[] = {{"columns", describe_columns}, {"filter", describe_filter}};
+} topics[] = {{"columns", describe_columns}, {"filter", describe_filter}, {"keys", describe_keys}};
 
 static void list_names(struct buffer *buffer)
 {
@@ -47,8 +47,8 @@ static int help_run(void *options, char **operands, int operand_count)
 
 const struct command help_command = {
 	.name = "help",
-	.summary = "print help about the program, a command, the columns of the screen or filters",
-	.usage = "[COMMAND|columns|filter]",
+	.summary = "print help about the program, a command, the columns and keys of the screen, or filters",
+	.usage = "[COMMAND|columns|filter|keys]",
 	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,

@@ -49,6 +49,7 @@ says 'the list is there without a name' 'run_time_ns' metrics
 refuses 'a slip' "no metric or column 'run_tiem_ns', did you mean 'run_time_ns'?" metrics run_tiem_ns
 refuses 'no likeness' "no metric or column 'zzzzzz'; 'ctop metrics' lists metrics" metrics zzzzzz
 refuses 'no other format' 'json has the whole list' metrics cpu% --format json
+says 'help has keys' '^  Enter  *open the row' help keys
 says 'help has filters' '^  user = root  ' help filter
 says 'help has the columns' '^  RUNQ% ' help columns
 refuses 'help knows no other topic' "unknown command 'colmns'" help colmns

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Files that the screen asks for: only the last request has a result. */
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/cmocka_include.h"
 
 #include "cmd/live/file_loader.h"
+#include "cmd/live/file_names.h"
 #include "snapshot/snapshot.h"
 
 enum {
@@ -64,10 +68,83 @@ static void test_last_request(void **state)
 	file_loader_release(loader);
 }
 
+static void assert_completes(const char *text, const char *expected)
+{
+	struct buffer lines = {0};
+
+	file_names_complete(text, &lines);
+	assert_string_equal(lines.data, expected);
+	buffer_release(&lines);
+}
+
+static void touch(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fclose(file);
+}
+
+static void test_names(void **state)
+{
+	char directory[] = "/tmp/ctop-names-XXXXXX", before[256];
+	struct ui_host host = {0};
+	struct file_loader *loader;
+	struct ui_event event;
+	struct error error;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir(directory), 0);
+	assert_int_equal(mkdir("captures", 0700), 0);
+	assert_int_equal(symlink("captures", "link"), 0);
+	touch("ctop-a.ctprof.zst");
+	touch("ctop-b.ctprof.zst");
+	touch("käse");
+	touch("köche");
+	touch(".hidden");
+	touch("new\nline");
+	touch("captures/one");
+	assert_completes("ct", "ct\nctop-\nctop-a.ctprof.zst\nctop-b.ctprof.zst\n");
+	assert_completes("ctop-a", "ctop-a\nctop-a.ctprof.zst\n");
+	assert_completes("cap", "cap\ncaptures/\n");
+	assert_completes("li", "li\nlink/\n");
+	assert_completes("captures/", "captures/\ncaptures/one\n");
+	assert_completes("./captures/o", "./captures/o\n./captures/one\n");
+	assert_completes("none", "none\nnone\n");
+	assert_completes("none/x", "none/x\nnone/x\n");
+	assert_completes(".h", ".h\n.hidden\n");
+	assert_completes("n", "n\nn\n"); /* a name with a newline is none */
+	/* no half of a character */
+	assert_completes("k", "k\nk\nkäse\nköche\n");
+	assert_completes("", "\n\ncaptures/\nctop-a.ctprof.zst\nctop-b.ctprof.zst\nkäse\nköche\nlink/\n");
+	assert_int_equal(file_loader_create(&loader, &error), 0);
+	file_loader_offer(loader, &host);
+	host.request_names(host.file_context, "cap");
+	event = receive(&host);
+	assert_int_equal(event.kind, UI_EVENT_NAMES);
+	assert_string_equal(event.message, "cap\ncaptures/\n");
+	free(event.message);
+	file_loader_release(loader);
+	unlink("captures/one");
+	rmdir("captures");
+	unlink("link");
+	unlink("ctop-a.ctprof.zst");
+	unlink("ctop-b.ctprof.zst");
+	unlink("käse");
+	unlink("köche");
+	unlink(".hidden");
+	unlink("new\nline");
+	assert_int_equal(chdir(before), 0);
+	assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_last_request),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,7 +233,7 @@ static void test_columns_of_the_command_line(void **state)
 	assert_int_equal(pty_find(&pty, "MINF/s", NULL), -1);
 	pty_type(&pty, "3");
 	pty_wait_text(&pty, "POLICY");
-	assert_int_equal(pty_find(&pty, "--columns", NULL), -1);
+	pty_wait_no_text(&pty, "--columns");
 	pty_type(&pty, "1");
 	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
 	/* what is chosen on the page of columns counts more */
@@ -282,6 +282,59 @@ static void test_save_and_reopen(void **state)
 	quit(&pty);
 	unlink(path);
 	rmdir(directory);
+}
+
+/* Tab completes the name of a file; the file saved last is offered. */
+static void test_names_of_files(void **state)
+{
+	char directory[] = "/tmp/ctop-ui-XXXXXX", option[PATH_MAX], path[PATH_MAX];
+	struct pty_screen pty;
+	struct dirent *entry;
+	DIR *listing;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(option, sizeof(option), "--save-dir=%s", directory);
+	start_program(&pty, 24, 120, "-d0.5", "-gthread", option);
+	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
+	pty_type(&pty, "D");
+	pty_wait_text(&pty, "compare with:");
+	pty_type(&pty, TEST_DATA "/refer\t");
+	pty_wait_text(&pty, "/reference/");
+	pty_type(&pty, "snapshots/real\t");
+	pty_wait_text(&pty, "snapshots/real.");
+	pty_type(&pty, "\t");
+	pty_wait_text(&pty, "real.a.ctprof.zst real.b.ctprof.zst");
+	pty_type(&pty, "zzz\t");
+	pty_wait_text(&pty, "no other name begins so");
+	pty_type(&pty, "\x03S");
+	pty_wait_text(&pty, "saved ");
+	pty_type(&pty, "D");
+	snprintf(option, sizeof(option), "compare with: %s/ctop-", directory);
+	pty_wait_text(&pty, option);
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "D goes back");
+	pty_type(&pty, "S");
+	pty_wait_text(&pty, "report: ctop-");
+	pty_wait_text(&pty, "-to-now.html");
+	/* what is typed takes its place, unless the cursor was moved */
+	pty_type(&pty, "\001x");
+	pty_wait_text(&pty, "report: xctop-");
+	pty_type(&pty, "\x03S");
+	pty_wait_text(&pty, "report: ctop-");
+	pty_type(&pty, "y");
+	pty_wait_text(&pty, "report: y");
+	pty_wait_no_text(&pty, "-to-now.html");
+	pty_type(&pty, "\x03");
+	quit(&pty);
+	listing = opendir(directory);
+	assert_non_null(listing);
+	while ((entry = readdir(listing)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		unlink(path);
+	}
+	closedir(listing);
+	assert_int_equal(rmdir(directory), 0);
 }
 
 static void test_file_of_another_program(void **state)
@@ -435,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_begins_with_cgroups),
 		cmocka_unit_test(test_columns_of_the_command_line),
 		cmocka_unit_test(test_save_and_reopen),
+		cmocka_unit_test(test_names_of_files),
 		cmocka_unit_test(test_file_of_another_program),
 		cmocka_unit_test(test_odd_files),
 		cmocka_unit_test(test_report_of_a_file),

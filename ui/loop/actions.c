@@ -221,8 +221,27 @@ static void write_report(struct ui *ui, const char *path)
 	screen_message(ui, STYLE_MESSAGE, "wrote %s", path);
 }
 
+/* A name beside the file, or of both: what is read from it is there already. */
+static void append_report_name(const struct ui *ui, struct buffer *name)
+{
+	const char *file = ui->options->file_name != NULL ? ui->options->file_name : "now";
+	const char *files[] = {ui->comparison != NULL ? screen_file_name(ui->before_name) : NULL,
+			       screen_file_name(file)};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *ending = files[i] != NULL ? strstr(files[i], ".ctprof") : NULL;
+
+		if (files[i] == NULL)
+			continue;
+		buffer_append(name, files[i],
+			      ending != NULL ? (size_t)(ending - files[i]) : strlen(files[i]));
+		buffer_append_text(name, i == 0 ? "-to-" : report_format_endings[REPORT_FORMAT_HTML]);
+	}
+}
+
 static void open_report_prompt(struct ui *ui)
 {
+	struct buffer name = {0};
 	static char example[128];
 	static const struct prompt_use use = {
 		.label = "report: ",
@@ -235,7 +254,9 @@ static void open_report_prompt(struct ui *ui)
 	buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
 	snprintf(example, sizeof(example), "a path that ends in %s", endings.data);
 	buffer_release(&endings);
-	screen_open_prompt(ui, &use, "");
+	append_report_name(ui, &name);
+	screen_open_prompt(ui, &use, name.data);
+	buffer_release(&name);
 }
 
 static void save(struct ui *ui)
@@ -354,6 +375,36 @@ static void recall(struct ui *ui)
 	tell_changed(ui);
 }
 
+/* The names of a directory come later, if at all. */
+static void complete(struct ui *ui)
+{
+	buffer_append_text(&ui->prompt.text, "");
+	if (ui->prompting->topic == PROMPT_TOPIC_FILE && ui->host->request_names != NULL)
+		ui->host->request_names(ui->host->file_context, ui->prompt.text.data);
+}
+
+void actions_take_names(struct ui *ui, const char *lines)
+{
+	const size_t asked = strcspn(lines, "\n"), length = strcspn(lines + asked + 1, "\n");
+	const char *name = lines + asked + 1, *others = name + length + 1;
+	char *text;
+
+	/* whoever typed on has no use for it */
+	if (ui->prompting == NULL || ui->prompting->topic != PROMPT_TOPIC_FILE ||
+	    ui->prompt.text.length != asked || memcmp(ui->prompt.text.data, lines, asked) != 0)
+		return;
+	text = memory_duplicate_bytes(name, length);
+	prompt_set(&ui->prompt, text);
+	free(text);
+	if (length != asked)
+		return;
+	text = memory_duplicate(others);
+	for (char *end = text; (end = strchr(end, '\n')) != NULL;)
+		*end = ' ';
+	screen_message(ui, STYLE_MESSAGE, "%s", *text != '\0' ? text : "no other name begins so");
+	free(text);
+}
+
 static void edit_prompt(struct ui *ui)
 {
 	prompt_edit(&ui->prompt, ui->action);
@@ -441,6 +492,7 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_QUIT_ANYWHERE] = quit,
 	[ACTION_ACCEPT] = accept_prompt,
 	[ACTION_CANCEL] = cancel_prompt,
+	[ACTION_COMPLETE] = complete,
 	[ACTION_OLDER] = recall,
 	[ACTION_NEWER] = recall,
 	[ACTION_CURSOR_LEFT] = edit_prompt,

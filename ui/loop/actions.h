@@ -7,4 +7,7 @@
 /* Does what a key asks for at the place where keys go at present; refuses one that has no use there. */
 void actions_handle_key(struct ui *ui, int key);
 
+/* Takes the answer to a request to complete what is in the prompt: the lines of UI_EVENT_NAMES. */
+void actions_take_names(struct ui *ui, const char *lines);
+
 #endif

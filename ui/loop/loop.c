@@ -96,6 +96,10 @@ static void take_events(struct ui *ui)
 			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
 				       event.kind == UI_EVENT_SAVED && !event.is_error ? "saved " : "",
 				       event.message);
+		if (event.path != NULL) {
+			free(ui->saved);
+			ui->saved = event.path;
+		}
 		free(event.message);
 	}
 }
@@ -107,6 +111,8 @@ static void take_files(struct ui *ui)
 	while (ui->host->receive_file(ui->host->file_context, &event)) {
 		if (event.kind == UI_EVENT_WRITTEN)
 			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event.message);
+		else if (event.kind == UI_EVENT_NAMES)
+			actions_take_names(ui, event.message);
 		else
 			screen_comparison_take_file(ui, event.snapshot, event.message);
 		free(event.message);
@@ -240,6 +246,7 @@ static void release_ui(struct ui *ui)
 	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);
 	free(ui->explain_title);
+	free(ui->saved);
 	free(ui->scheduler);
 	free(ui->failure);
 	screen_preview_release(ui);

@@ -17,6 +17,7 @@ void prompt_set(struct prompt *prompt, const char *text)
 	buffer_clear(&prompt->text);
 	buffer_append_text(&prompt->text, text);
 	prompt->cursor = prompt->text.length;
+	prompt->is_offered = false;
 }
 
 /* Start of the character before `position`, its combining marks included. */
@@ -67,6 +68,8 @@ void prompt_insert(struct prompt *prompt, int key)
 	if (key < ' ' || (key >= 0x7f && key < 0xa0) || key >= KEY_FUNCTION ||
 	    text->length > PROMPT_BYTES_MAX)
 		return;
+	if (prompt->is_offered)
+		prompt_set(prompt, "");
 	unicode_append(&typed, (uint32_t)key);
 	buffer_reserve(text, typed.length);
 	memmove(text->data + prompt->cursor + typed.length, text->data + prompt->cursor,
@@ -94,6 +97,7 @@ void prompt_edit(struct prompt *prompt, enum action action)
 {
 	struct buffer *text = &prompt->text;
 
+	prompt->is_offered = false;
 	switch (action) {
 	case ACTION_CURSOR_LEFT:
 		prompt->cursor = previous_position(text, prompt->cursor);
@@ -138,7 +142,8 @@ int prompt_draw(const struct prompt *prompt, int y, int x, int cells, const char
 	       draw_width(prompt->text.data + start, prompt->cursor - start) > room)
 		start = next_position(&prompt->text, start);
 	if (prompt->text.length > start)
-		draw_text(y, x, room, STYLE_NORMAL, prompt->text.data + start, prompt->text.length - start);
+		draw_text(y, x, room, prompt->is_offered ? STYLE_DIM : STYLE_NORMAL,
+			  prompt->text.data + start, prompt->text.length - start);
 	if (prompt->cursor > start)
 		x += draw_width(prompt->text.data + start, prompt->cursor - start);
 	return x;

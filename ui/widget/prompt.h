@@ -12,7 +12,8 @@
 /* One line being typed: UTF-8 text and a cursor in it. A zeroed struct is an empty line. */
 struct prompt {
 	struct buffer text;
-	size_t cursor; /* bytes before it */
+	size_t cursor;   /* bytes before it */
+	bool is_offered; /* what is typed takes the place of the text, unless the cursor was moved before */
 };
 
 /* Starts with `text`, the cursor at its end. */

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "cmd/config/config_file.h"
 #include "cmd/config/config_tabs.h"
+#include "file_names.h"
 #include "file_report.h"
 #include "worker.h"
 #include "ctprof/ctprof.h"
@@ -27,6 +28,8 @@ struct file_loader {
 	uint64_t request;        /* number of the last one; results of others are dropped */
 	struct ui_event result;  /* zero while there is none */
 	struct ui_event written; /* of the configuration */
+	struct ui_event names;   /* that were asked for last */
+	unsigned int naming;     /* threads that read directories */
 	unsigned int writing;    /* how many changes of it are under way */
 };
 
@@ -54,6 +57,7 @@ static void give_up(struct file_loader *loader)
 		return;
 	discard(&loader->result);
 	discard(&loader->written);
+	discard(&loader->names);
 	close(loader->notify_fd);
 	pthread_mutex_destroy(&loader->lock);
 	free(loader);
@@ -135,11 +139,73 @@ static bool receive_file(void *context, struct ui_event *ret_event)
 	if (read(loader->notify_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return false;
 	pthread_mutex_lock(&loader->lock);
-	event = loader->written.message != NULL ? &loader->written : &loader->result;
+	event = loader->written.message != NULL ? &loader->written
+		: loader->names.message != NULL ? &loader->names
+						: &loader->result;
 	*ret_event = *event;
 	*event = (struct ui_event){0};
 	pthread_mutex_unlock(&loader->lock);
 	return ret_event->snapshot != NULL || ret_event->message != NULL;
+}
+
+/* --- names of files --- */
+
+enum {
+	NAMING_MAX = 4, /* directories that are read at once, all others may hang */
+};
+
+struct naming {
+	struct file_loader *loader;
+	char *text;
+};
+
+/* Ends a request, with its answer or without. */
+static void finish_naming(struct naming *naming, char *message)
+{
+	struct file_loader *loader = naming->loader;
+
+	pthread_mutex_lock(&loader->lock);
+	loader->naming--;
+	if (message != NULL) {
+		discard(&loader->names);
+		loader->names = (struct ui_event){.kind = UI_EVENT_NAMES, .message = message};
+	}
+	pthread_mutex_unlock(&loader->lock);
+	notify(loader);
+	give_up(loader);
+	free(naming->text);
+	free(naming);
+}
+
+static void *complete(void *argument)
+{
+	struct naming *naming = argument;
+	struct buffer lines = {0};
+
+	file_names_complete(naming->text, &lines);
+	finish_naming(naming, buffer_steal(&lines));
+	return NULL;
+}
+
+static void request_names(void *context, const char *text)
+{
+	struct file_loader *loader = context;
+	struct naming *naming;
+	bool too_many;
+
+	pthread_mutex_lock(&loader->lock);
+	too_many = loader->naming == NAMING_MAX;
+	if (!too_many) {
+		loader->references++;
+		loader->naming++;
+	}
+	pthread_mutex_unlock(&loader->lock);
+	if (too_many)
+		return;
+	naming = memory_allocate(sizeof(*naming));
+	*naming = (struct naming){loader, memory_duplicate(text)};
+	if (worker_start(NULL, complete, naming) < 0)
+		finish_naming(naming, NULL);
 }
 
 /* --- the configuration --- */
@@ -266,6 +332,7 @@ void file_loader_offer(struct file_loader *loader, struct ui_host *host)
 	host->file_fd = loader->notify_fd;
 	host->request_file = request_file;
 	host->receive_file = receive_file;
+	host->request_names = request_names;
 	host->write_tab = write_tab;
 	host->write_comparison = write_comparison;
 }

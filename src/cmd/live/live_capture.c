@@ -91,6 +91,7 @@ static void event_discard(struct ui_event *event)
 	snapshot_release(event->snapshot);
 	snapshot_release(event->threads);
 	free(event->message);
+	free(event->path);
 }
 
 static struct ui_event remove_event(struct live_capture *live, size_t index)
@@ -447,8 +448,9 @@ static void save(struct live_capture *live, struct snapshot *snapshot)
 					json_bytes > CTPROF_REFERENCE_LIMIT
 						? " (over 256 MiB of JSON: ktstr will refuse it)"
 						: "");
-	send_message(live, UI_EVENT_SAVED, message, result < 0);
-	free(path);
+	send_event(live,
+		   (struct ui_event){
+			   .kind = UI_EVENT_SAVED, .message = message, .is_error = result < 0, .path = path});
 	snapshot_release(snapshot);
 }
 
