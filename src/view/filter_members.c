@@ -83,55 +83,67 @@ static bool is_in_cgroup(const struct term *term, const char *path, size_t lengt
 	return false;
 }
 
-static bool name_matches(const struct term *term, const struct snapshot *snapshot, uint32_t id)
-{
-	const char *name = snapshot_text(snapshot, id);
-	const size_t length = string_pool_length(&snapshot->strings, id);
+/* The names of a snapshot, each of which is looked at once. */
+struct names {
+	const struct term *term;
+	const struct snapshot *snapshot;
+	uint8_t *known; /* by string id: 1 + whether it matches, 0 while nobody has looked */
+};
 
-	return term->kind == TERM_FIELD && term->field == FILTER_FIELD_CGROUP
-		       ? is_in_cgroup(term, name, length)
-		       : term_matches_name(term, name, length);
+static bool name_matches(const struct names *names, uint32_t id)
+{
+	const struct term *term = names->term;
+	const char *name = snapshot_text(names->snapshot, id);
+	const size_t length = string_pool_length(&names->snapshot->strings, id);
+	bool matches;
+
+	if (names->known[id] != 0)
+		return names->known[id] == 2;
+	matches = term->kind == TERM_FIELD && term->field == FILTER_FIELD_CGROUP
+			  ? is_in_cgroup(term, name, length)
+			  : term_matches_name(term, name, length);
+	names->known[id] = matches ? 2 : 1;
+	return matches;
 }
 
 /* Whether a triple has a name that matches: that of a field, or those by which an axis groups. */
-static bool triple_matches(const struct term *term, enum axis axis, const struct snapshot *snapshot,
-			   const struct triple *triple)
+static bool triple_matches(const struct names *names, enum axis axis, const struct triple *triple)
 {
+	const struct term *term = names->term;
+
 	if (term_is_of_threads(term))
-		return name_matches(term, snapshot,
-				    term->field == FILTER_FIELD_CGROUP    ? triple->cgroup
-				    : term->field == FILTER_FIELD_PROCESS ? triple->pcomm
-									  : triple->comm);
+		return name_matches(names, term->field == FILTER_FIELD_CGROUP    ? triple->cgroup
+					   : term->field == FILTER_FIELD_PROCESS ? triple->pcomm
+										 : triple->comm);
 	switch (axis) {
 	case AXIS_CGROUP:
-		return name_matches(term, snapshot, triple->cgroup);
+		return name_matches(names, triple->cgroup);
 	case AXIS_THREAD:
 	case AXIS_THREAD_EXACT:
-		return name_matches(term, snapshot, triple->comm);
+		return name_matches(names, triple->comm);
 	case AXIS_ALL:
-		return name_matches(term, snapshot, triple->cgroup) ||
-		       name_matches(term, snapshot, triple->pcomm) ||
-		       name_matches(term, snapshot, triple->comm);
+		return name_matches(names, triple->cgroup) || name_matches(names, triple->pcomm) ||
+		       name_matches(names, triple->comm);
 	case AXIS_USER:
 		return false;
 	default:
-		return name_matches(term, snapshot, triple->pcomm);
+		return name_matches(names, triple->pcomm);
 	}
 }
 
-/* Names are looked at once for each triple. */
 static void answer_names(const struct term *term, enum axis axis, const struct filter_subjects *subjects,
 			 uint8_t *answers)
 {
 	const struct snapshot *snapshot = subjects->snapshot;
 	const bool is_wanted = !term_is_of_threads(term) || term->comparison == COMPARISON_EQUAL;
+	const struct names names = {term, snapshot, memory_allocate_zero(snapshot->strings.count + 1, 1)};
 	uint8_t *of_triple = memory_allocate(snapshot->triple_count + 1);
 
 	for (size_t i = 0; i < snapshot->triple_count; i++)
-		of_triple[i] = answer_if(triple_matches(term, axis, snapshot, &snapshot->triples[i]) ==
-					 is_wanted);
+		of_triple[i] = answer_if(triple_matches(&names, axis, &snapshot->triples[i]) == is_wanted);
 	for (size_t i = 0; i < subject_count(subjects); i++)
 		answers[i] = of_triple[triple_of(subjects, i)];
+	free(names.known);
 	free(of_triple);
 }
 
