@@ -519,7 +519,7 @@ static void paints(const struct bench_options *options, uint32_t threads)
 	       (unsigned long long)host_threads(), "program", "header", "names", "counted");
 	first_paint("top -H", top, "load average", " root ", " root ", (options->runs + 1) / 2);
 	first_paint("htop", htop, "Load average", " root ", " root ", (options->runs + 1) / 2);
-	first_paint("ctop", ctop, "  load ", "load-", " threads in ", options->runs);
+	first_paint("ctop", ctop, "  load ", "load-{N}", " threads in ", options->runs);
 	program_end(&load);
 }
 
