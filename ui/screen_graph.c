@@ -6,7 +6,7 @@
 
 #include "reduce/reduce.h"
 
-/* The column of the marked number; NULL: none is marked, or it is a word. */
+/* The column of the marked number; NULL: none is marked, or it is a word, or says who the row is. */
 static const struct table_column *marked_number(const struct ui *ui, const struct table_row *row)
 {
 	const size_t column = list_column(&ui->list);
@@ -15,7 +15,7 @@ static const struct table_column *marked_number(const struct ui *ui, const struc
 	if (column >= ui->table->column_count || row->cells == NULL)
 		return NULL;
 	described = &ui->table->columns[column];
-	if (described->left || described->column >= COLUMN_TOTAL)
+	if (described->left || described->foreign || described->column >= COLUMN_TOTAL)
 		return NULL;
 	return row->cells[column].state != CELL_VALUE || row->cells[column].form == CELL_FORM_INTEGER ||
 			       row->cells[column].form == CELL_FORM_REAL

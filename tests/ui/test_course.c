@@ -90,6 +90,13 @@ static void test_where_it_is(void **state)
 	pty_type(&pty, "<");
 	pty_wait_text(&pty, "THRv");
 	pty_wait_no_text(&pty, "▃▁▅█");
+	/* a process id is no number that goes anywhere */
+	pty_wait_text(&pty, "LAST ");
+	pty_type(&pty, "s");
+	pty_wait_text(&pty, "Sort by");
+	pty_type(&pty, "PID\r");
+	pty_wait_text(&pty, "PID^");
+	pty_wait_no_text(&pty, "LAST ");
 	fake_quit(&pty);
 	fake_start(&pty, &wide, "--file=stored.ctprof.zst");
 	pty_wait_text(&pty, "stored");

@@ -172,6 +172,13 @@ static void test_keys(void **state)
 	pty_wait_no_text(&pty, "CPU% of wave");
 	pty_type(&pty, "^\r");
 	pty_wait_text(&pty, "process gaps");
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "process gaps");
+	/* USER, the last column there is */
+	pty_resize(&pty, 50, 200);
+	pty_wait_text(&pty, "somebody");
+	pty_type(&pty, "$\r");
+	pty_wait_text(&pty, "process gaps");
 	fake_quit(&pty);
 }
 

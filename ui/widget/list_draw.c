@@ -221,13 +221,13 @@ static int satisfy(const struct claimant claimants[], size_t count, int spare)
 	return spare;
 }
 
-/* Whether there is a course to show: of numbers that the rows are sorted by. */
+/* Whether there is a course to show: of numbers that the rows are sorted by, but for process ids. */
 static bool has_course(const struct layout *layout)
 {
 	const struct table *table = layout->list->table;
 
 	return layout->style->course != NULL && table->sort_column != SIZE_MAX &&
-	       !table->columns[table->sort_column].left;
+	       !table->columns[table->sort_column].left && !table->columns[table->sort_column].foreign;
 }
 
 /* Lets the course of a number have a part of the cells that are left; returns the others. */
