@@ -11,6 +11,20 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
+/* Leaves of the two pieces what is behind their first `sent` bytes. */
+static void skip_sent(struct iovec pieces[2], size_t sent)
+{
+	for (size_t i = 0; i < 2 && sent != 0; i++) {
+		const size_t here = sent < pieces[i].iov_len ? sent : pieces[i].iov_len;
+
+		if (here == 0)
+			continue;
+		pieces[i].iov_base = (char *)pieces[i].iov_base + here;
+		pieces[i].iov_len -= here;
+		sent -= here;
+	}
+}
+
 bool remote_send(int socket, const void *first, size_t first_size, const void *second, size_t second_size,
 		 int descriptor, int flags)
 {
@@ -28,7 +42,6 @@ bool remote_send(int socket, const void *first, size_t first_size, const void *s
 	}
 	while (left != 0) {
 		const ssize_t count = sendmsg(socket, &message, flags | MSG_NOSIGNAL);
-		size_t sent;
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -37,12 +50,7 @@ bool remote_send(int socket, const void *first, size_t first_size, const void *s
 		left -= (size_t)count;
 		message.msg_control = NULL;
 		message.msg_controllen = 0;
-		sent = (size_t)count < pieces[0].iov_len ? (size_t)count : pieces[0].iov_len;
-		for (size_t i = 0; i < 2; i++) {
-			pieces[i].iov_base = (char *)pieces[i].iov_base + sent;
-			pieces[i].iov_len -= sent;
-			sent = (size_t)count - sent;
-		}
+		skip_sent(pieces, (size_t)count);
 	}
 	return true;
 }

@@ -194,7 +194,7 @@ static void test_probe(void **state)
 static void start_screen(struct pty_screen *pty)
 {
 	const struct pty_options options = {.rows = 24, .columns = 100};
-	const char *const arguments[] = {CTOP_PROGRAM, "-d0.3", "-theap", NULL};
+	const char *const arguments[] = {CTOP_PROGRAM, "-d0.3", NULL};
 
 	pty_start(pty, &options, arguments);
 	pty_wait_no_text(pty, "reading");
@@ -216,7 +216,7 @@ static void end_screen(struct pty_screen *pty)
 	pty_release(pty);
 }
 
-/* Rounds come, however the lock is held: what is new on the host shows. */
+/* Rounds come, however the lock is held: what is new on the host shows in the overview. */
 static void expect_rounds(struct pty_screen *pty)
 {
 	const char *const program = hanging_mount_path("source/held_later");
@@ -228,6 +228,7 @@ static void expect_rounds(struct pty_screen *pty)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	child = hanging_mount_spawn(sleeping, -1);
+	pty_type(pty, "1");
 	pty_wait_text(pty, "held_later");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -274,11 +275,15 @@ static void test_later(void **state)
 		skip();
 	start_target();
 	start_screen(&pty);
+	pty_type(&pty, "8");
+	pty_wait_text(&pty, "FREED");
 	pty_wait(&pty, has_allocated, NULL, "bytes allocated");
 	lock_target();
 	pty_wait(&pty, has_none, NULL, "no bytes allocated");
 	expect_rounds(&pty);
 	hanging_mount_go_on();
+	pty_type(&pty, "8");
+	pty_wait_text(&pty, "FREED");
 	pty_wait(&pty, has_allocated, NULL, "bytes allocated again");
 	end_screen(&pty);
 }
@@ -294,6 +299,8 @@ static void test_end(void **state)
 		skip();
 	start_target();
 	start_screen(&pty);
+	pty_type(&pty, "8");
+	pty_wait_text(&pty, "FREED");
 	pty_wait(&pty, has_allocated, NULL, "bytes allocated");
 	lock_target();
 	pty_wait(&pty, has_none, NULL, "no bytes allocated");
