@@ -20,10 +20,13 @@
 static char directory[] = "/tmp/ctop-user-names-XXXXXX";
 static char *passwd, *program;
 
+/* Another file of that name: one that is still run may not be written. */
 static void write_file(const char *path, const char *text, mode_t mode)
 {
-	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	int descriptor;
 
+	unlink(path);
+	descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	assert_true(descriptor >= 0);
 	assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
 	close(descriptor);
