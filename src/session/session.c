@@ -31,6 +31,7 @@ struct session *session_create_file(struct snapshot *snapshot)
 
 static void forget_groupings(struct session *session)
 {
+	session_forget_unmade(session);
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		grouping_release(session->groupings[i].grouping);
 		session->groupings[i] = (struct cached_grouping){0};
@@ -594,6 +595,7 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 		if (cached->used < oldest->used)
 			oldest = cached;
 	}
+	session_forget_unmade(session);
 	grouping_release(oldest->grouping);
 	*oldest = (struct cached_grouping){
 		.grouping = grouping_create(options, snapshots, ended != NULL ? 2 : 1, &session->patterns),

@@ -52,16 +52,6 @@ static struct choice choose_columns(const struct session *session, const struct 
 	return choice;
 }
 
-/* The number of a cell, NAN where it has none. */
-static double cell_number(const struct cell *cell)
-{
-	if (cell->state != CELL_VALUE)
-		return NAN;
-	if (cell->form == CELL_FORM_INTEGER)
-		return (double)cell->value.integer;
-	return cell->form == CELL_FORM_REAL ? cell->value.real : NAN;
-}
-
 /* The row of courses of each row shown; the caller frees them. */
 static size_t *find_rows(struct session *session, struct course_view *courses, const struct shown *shown)
 {

@@ -25,6 +25,8 @@ struct cached_grouping {
 	uint64_t used;             /* clock of the last use */
 };
 
+struct table_work;
+
 struct session {
 	struct snapshot *now, *previous, *base; /* a reference each */
 	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_…, of a span */
@@ -47,6 +49,7 @@ struct session {
 	struct courses courses;
 	struct latency_spans latency;
 	struct scx_scheduler *scheduler; /* a reference: see session_scheduler() */
+	struct table_work *unmade;       /* of the newest table whose rows lack cells, or NULL */
 };
 
 /* --- session.c --- */
@@ -66,6 +69,11 @@ struct span session_span(const struct session *session, enum view_mode mode);
 
 /* Columns of fields are from now on as the scheduler's are: another snapshot may have described others. */
 void session_describe_fields(const struct session *session);
+
+/* --- session_table.c --- */
+
+/* Forgets what cells of groups would be made of: it is of the newest round and of a grouping of it. */
+void session_forget_unmade(struct session *session);
 
 /* --- session_course.c --- */
 

@@ -461,15 +461,41 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	}
 	if (!gone)
 		set_process(work, ordered, row);
-	if (row->thread != UINT32_MAX && work->view->cells_on_demand)
-		return;
 	if (!gone) {
-		add_cells(work, ordered->row, row);
+		row->subject = (uint32_t)ordered->row;
+		if (!work->view->cells_on_demand)
+			add_cells(work, ordered->row, row);
 		return;
 	}
 	table_add_cells(work->table, row);
 	for (size_t i = 0; i < work->column_count; i++)
 		row->cells[i] = gone_cell(work->columns[i]);
+}
+
+/* What rows have shares of: groups of what all rows have together, a thread of the time that it lived. */
+static void measure_wholes(struct table_work *work, const struct ordered_row *rows, size_t count)
+{
+	struct cell cell;
+
+	for (size_t i = 0; i < work->column_count; i++) {
+		struct table_column *column = &work->table->columns[i];
+		const struct column_values *values;
+
+		if (!column_has_shares(work->columns[i]))
+			continue;
+		if (work->shown.by_thread) {
+			column->whole = column->unit == UNIT_PERCENT ? 100 : 0;
+			continue;
+		}
+		values = values_of(work, work->columns[i], work->view->mode);
+		for (size_t row = 0; row < count; row++) {
+			if (rows[row].row == ROW_GONE)
+				continue;
+			column_cell(&work->shown, values, rows[row].row, &work->table->arena, &cell);
+			if (!isnan(cell_number(&cell)))
+				column->whole += cell_number(&cell);
+		}
+	}
 }
 
 static void fill_table(struct table_work *work)
@@ -486,6 +512,7 @@ static void fill_table(struct table_work *work)
 	for (size_t i = 0; i < count; i++)
 		fill_row(work, &rows[i], table_add_bare_row(work->table));
 	work->table->row_total = total;
+	measure_wholes(work, rows, count);
 	free(rows);
 }
 
@@ -534,6 +561,25 @@ static void note_courses(struct table_work *work)
 	release_work(&rates);
 }
 
+void session_forget_unmade(struct session *session)
+{
+	if (session->unmade == NULL)
+		return;
+	release_work(session->unmade);
+	free(session->unmade);
+	session->unmade = NULL;
+}
+
+/* Takes over what the cells of a table are made of. */
+static void keep_unmade(const struct table_work *work)
+{
+	struct session *session = work->session;
+
+	session_forget_unmade(session);
+	session->unmade = memory_allocate(sizeof(*session->unmade));
+	*session->unmade = *work;
+}
+
 struct table *session_table(struct session *session, const struct view *view)
 {
 	struct table_work work = {.session = session, .view = view};
@@ -549,7 +595,10 @@ struct table *session_table(struct session *session, const struct view *view)
 	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
 	fill_table(&work);
 	note_courses(&work);
-	release_work(&work);
+	if (view->cells_on_demand && !work.shown.by_thread)
+		keep_unmade(&work);
+	else
+		release_work(&work);
 	return work.table;
 }
 
@@ -565,18 +614,46 @@ static void collect_unmade(const struct snapshot *now, const struct table *table
 	}
 }
 
-void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
-			size_t count)
+static void fill_threads(struct session *session, const struct view *view, struct table *table, size_t first,
+			 size_t end)
 {
 	struct table_work work = {.session = session, .view = view, .table = table};
-	size_t end = count < table->row_count - first ? first + count : table->row_count, row = 0;
+	size_t row = 0;
 
-	if (first >= table->row_count)
-		return;
 	collect_unmade(session->now, table, first, end, &work.shown);
 	for (size_t i = first; i < end; i++) {
 		if (table->rows[i].cells == NULL)
 			add_cells(&work, row++, &table->rows[i]);
 	}
 	release_work(&work);
+}
+
+/* Other tables, or groupings, that were made since then have taken the place of what is kept. */
+static void fill_groups(struct session *session, const struct view *view, struct table *table, size_t first,
+			size_t end)
+{
+	struct table_work work = {.session = session, .view = view, .table = table};
+
+	if (session->unmade == NULL || session->unmade->table != table) {
+		session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
+		keep_unmade(&work);
+	}
+	session->unmade->view = view;
+	for (size_t i = first; i < end; i++) {
+		if (table->rows[i].cells == NULL)
+			add_cells(session->unmade, table->rows[i].subject, &table->rows[i]);
+	}
+}
+
+void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
+			size_t count)
+{
+	size_t end = count < table->row_count - first ? first + count : table->row_count;
+
+	if (first >= table->row_count)
+		return;
+	if (view->level == VIEW_LEVEL_THREADS)
+		fill_threads(session, view, table, first, end);
+	else
+		fill_groups(session, view, table, first, end);
 }

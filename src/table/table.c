@@ -89,6 +89,15 @@ struct cell cell_of_text(const char *text)
 	return (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text, .sort = NAN};
 }
 
+double cell_number(const struct cell *cell)
+{
+	if (cell->state != CELL_VALUE)
+		return NAN;
+	if (cell->form == CELL_FORM_INTEGER)
+		return (double)cell->value.integer;
+	return cell->form == CELL_FORM_REAL ? cell->value.real : NAN;
+}
+
 void table_release(struct table *table)
 {
 	if (table == NULL)

@@ -109,6 +109,7 @@ struct table_column {
 	bool foreign;   /* texts of the host, in which no sign means anything */
 	bool cut_middle;     /* texts that do not fit lose their middle rather than their end */
 	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
+	double whole;        /* what the numbers of all rows come to where they have shares of it, else 0 */
 };
 
 /* Marks before a row on the screen. */
@@ -140,7 +141,7 @@ struct table_row {
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
 	int depth;         /* text reports: levels that the row stands below the outermost heading */
-	uint32_t subject;  /* of a comparison, for compare_table_fill() alone */
+	uint32_t subject;  /* for session_table_fill() and compare_table_fill() alone */
 	uint32_t metric;   /* of a comparison: the column that the row is of */
 	uint32_t key_name; /* index in `key` of what names the group or thread: a comparison has the metric
 			      before it */
@@ -194,6 +195,9 @@ struct table_row *table_add_named_row(struct table *table, const char *key, cons
 
 /* A cell that shows a text of the caller's, which outlives the table. */
 struct cell cell_of_text(const char *text);
+
+/* The number of a cell, NAN where it has none. */
+double cell_number(const struct cell *cell);
 
 /* Frees the table; NULL is allowed. */
 void table_release(struct table *table);

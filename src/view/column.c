@@ -437,6 +437,11 @@ int column_fill_order(enum column column)
 	return 0;
 }
 
+bool column_has_shares(enum column column)
+{
+	return column == COLUMN_CPU || column == COLUMN_LOST;
+}
+
 bool column_is_text(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);

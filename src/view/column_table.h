@@ -133,6 +133,9 @@ int column_width(enum column column);
 /* Whether its cells are words that line up on the left. */
 bool column_is_text(enum column column);
 
+/* Whether the screen shows which part of all rows, or of a thread's time, the number of a row is. */
+bool column_has_shares(enum column column);
+
 /* The ladder of the amounts of a column. */
 enum ladder column_ladder(enum column column);
 

@@ -75,7 +75,7 @@ struct view {
 	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
-	bool cells_on_demand; /* rows of threads get their cells by session_table_fill() */
+	bool cells_on_demand; /* rows get their cells by session_table_fill(), but for what is gone */
 	bool hide_idle;       /* no rows that did nothing in the span */
 	bool mark_idle; /* these rows are marked, not hidden: who keeps an order knows which of them stay */
 	bool jemalloc_only;  /* no rows of which it is not known that they have jemalloc */

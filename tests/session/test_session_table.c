@@ -486,46 +486,68 @@ static void assert_same_cell(const struct cell *left, const struct cell *right)
 		assert_string_equal(left->text, right->text);
 }
 
-/* Rows that get their cells when they are looked at have the same ones, in the same order. */
-static void test_cells_on_demand(void **state)
+/* Rows `first` to `end` of a table have the cells of the other, and others none but those that are gone. */
+static void assert_filled(const struct table *table, const struct table *whole, size_t first, size_t end)
 {
-	enum {
-		FIRST = 40,
-		COUNT = 30
-	};
-	struct session *session = fixture_two_rounds(fill_random);
-	struct view view;
+	assert_int_equal(table->row_count, whole->row_count);
+	for (size_t i = 0; i < table->row_count; i++) {
+		const bool filled = i >= first && i < end;
 
-	(void)state;
+		assert_string_equal(table->rows[i].key, whole->rows[i].key);
+		assert_int_equal(table->rows[i].cells != NULL,
+				 filled || table->rows[i].mark == ROW_MARK_GONE);
+		for (size_t c = 0; filled && c < table->column_count; c++)
+			assert_same_cell(&table->rows[i].cells[c], &whole->rows[i].cells[c]);
+	}
+	for (size_t c = 0; c < table->column_count; c++)
+		assert_true(table->columns[c].whole == whole->columns[c].whole);
+}
+
+/* Rows that get their cells when they are looked at have the same ones, in the same order. */
+static void expect_cells_on_demand(enum view_level level, enum axis axis, size_t first, size_t count)
+{
+	struct session *session = fixture_two_rounds(fill_random);
+	struct view view, other;
+
 	view_initialise(&view);
-	view.level = VIEW_LEVEL_THREADS;
+	view.level = level;
+	view.grouping.axis = axis;
+	other = view;
+	other.cells_on_demand = true;
 	for (int tab = 0; tab < TAB_COUNT * (int)VIEW_MODE_COUNT; tab++) {
 		struct table *whole, *table;
+		size_t last;
 
 		view.tab = (enum tab)(tab / VIEW_MODE_COUNT);
 		view.mode = (enum view_mode)(tab % VIEW_MODE_COUNT);
 		view.cells_on_demand = false;
 		whole = session_table(session, &view);
+		last = whole->row_count - 1;
+		assert_true(last >= first + count);
 		view.cells_on_demand = true;
 		table = session_table(session, &view);
-		assert_int_equal(table->row_count, 300);
+		assert_filled(table, whole, 0, 0);
 		/* the second one fills what the first one left */
-		session_table_fill(session, &view, table, FIRST + 10, COUNT - 10);
-		session_table_fill(session, &view, table, FIRST, COUNT);
-		session_table_fill(session, &view, table, 299, COUNT);
-		session_table_fill(session, &view, table, 300, COUNT);
-		for (size_t r = 0; r < table->row_count; r++) {
-			bool filled = (r >= FIRST && r < FIRST + COUNT) || r == 299;
-
-			assert_string_equal(table->rows[r].key, whole->rows[r].key);
-			assert_int_equal(table->rows[r].cells != NULL, filled);
-			for (size_t c = 0; filled && c < table->column_count; c++)
-				assert_same_cell(&table->rows[r].cells[c], &whole->rows[r].cells[c]);
-		}
+		session_table_fill(session, &view, table, first + count / 2, count - count / 2);
+		session_table_fill(session, &view, table, first, count);
+		assert_filled(table, whole, first, first + count);
+		/* whatever was made in between */
+		table_release(session_table(session, &other));
+		session_table_fill(session, &view, table, first + count, SIZE_MAX);
+		session_table_fill(session, &view, table, last + 1, count);
+		assert_filled(table, whole, first, last + 1);
 		table_release(table);
 		table_release(whole);
 	}
 	session_release(session);
+}
+
+static void test_cells_on_demand(void **state)
+{
+	(void)state;
+	expect_cells_on_demand(VIEW_LEVEL_THREADS, AXIS_PROCESS, 40, 30);
+	expect_cells_on_demand(VIEW_LEVEL_GROUPS, AXIS_PROCESS, 1, 2);
+	expect_cells_on_demand(VIEW_LEVEL_GROUPS, AXIS_THREAD_EXACT, 1, 2);
 }
 
 /* Rows are idle that are known to have had no CPU, whatever they did before. */

@@ -414,6 +414,10 @@ struct table *session_table(struct session *session, const struct view *view)
 	if (table->row_count > 0)
 		qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
 	table->row_total = table->row_count;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t row = 0; column_has_shares(columns[i]) && row < table->row_count; row++)
+			table->columns[i].whole += fmax(cell_number(&table->rows[row].cells[i]), 0);
+	}
 	if (session->keeps_courses && view->step_count == 0)
 		note_courses(session, view);
 	return table;

@@ -27,9 +27,6 @@ enum {
 	TID_CELLS = 8,    /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
 };
 
-/* Numbers with a colour under them as wide as the part that the row has. */
-static const enum column shared[] = {COLUMN_CPU, COLUMN_LOST};
-
 /* Where the parts of a list are in one frame. */
 struct layout {
 	struct list *list;
@@ -38,8 +35,7 @@ struct layout {
 	int *column_x;              /* by column, -1 where it is not shown */
 	int *column_cells;          /* by column: its width */
 	int course_x, course_cells; /* of the course of the column sorted by; 0 cells: it is not shown */
-	double whole[ARRAY_COUNT(shared)]; /* what a share is of, 0: nothing */
-	struct buffer text;                /* of the cell being drawn */
+	struct buffer text;         /* of the cell being drawn */
 };
 
 /* Numbers that have a style of their own from a value on. */
@@ -422,24 +418,6 @@ static void draw_titles(struct layout *layout)
 }
 
 /* Where a column of columns.def is in the table; SIZE_MAX: it is not in it. */
-static size_t find_column(const struct table *table, enum column column)
-{
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].column == column)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
-static double cell_number(const struct cell *cell)
-{
-	if (cell->state != CELL_VALUE)
-		return 0;
-	if (cell->form == CELL_FORM_INTEGER)
-		return (double)cell->value.integer;
-	return cell->form == CELL_FORM_REAL ? cell->value.real : 0;
-}
-
 static enum style cell_style(const struct layout *layout, size_t column, const struct cell *cell)
 {
 	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
@@ -482,44 +460,17 @@ static void draw_bar(const struct layout *layout, int y, int x)
 	}
 }
 
-/*
- * Finds what shares are of: of groups, what all rows have together; of a thread, the time that it lived. Rows
- * of threads have numbers only where they are in sight.
- */
-static void measure_wholes(struct layout *layout)
-{
-	const struct table *table = layout->list->table;
-
-	for (size_t i = 0; i < ARRAY_COUNT(shared); i++) {
-		const size_t column = find_column(table, shared[i]);
-
-		layout->whole[i] = 0;
-		if (column == SIZE_MAX || !layout->style->shares || !draw_has_shade())
-			continue;
-		if (layout->style->thread_ids) {
-			layout->whole[i] = table->columns[column].unit == UNIT_PERCENT ? 100 : 0;
-			continue;
-		}
-		for (size_t row = 0; row < table->row_count; row++) {
-			if (table->rows[row].cells != NULL)
-				layout->whole[i] += cell_number(&table->rows[row].cells[column]);
-		}
-	}
-}
-
 /* Lays the share of a row under a number that is drawn. */
 static void draw_share(const struct layout *layout, int y, size_t column, const struct cell *cell,
 		       enum style style)
 {
 	const int width = layout->column_cells[column];
+	const double whole = layout->list->table->columns[column].whole;
+	const double share = whole > 0 ? cell_number(cell) / whole : 0;
 
-	for (size_t i = 0; i < ARRAY_COUNT(shared); i++) {
-		const double share = layout->whole[i] > 0 ? cell_number(cell) / layout->whole[i] : 0;
-
-		if (shared[i] == layout->list->table->columns[column].column && share > 0)
-			draw_shade(y, layout->column_x[column],
-				   share < 1 ? (int)(share * width + 0.5) : width, style);
-	}
+	if (share > 0 && layout->style->shares && draw_has_shade())
+		draw_shade(y, layout->column_x[column], share < 1 ? (int)(share * width + 0.5) : width,
+			   style);
 }
 
 static void draw_cell(struct layout *layout, int y, const struct table_row *row, size_t column, bool selected)
@@ -623,7 +574,6 @@ int list_draw(struct list *list, const struct list_style *style)
 	layout.column_cells = memory_allocate_zero(list->table->column_count + 1,
 						   sizeof(*layout.column_cells));
 	place(&layout, end_row);
-	measure_wholes(&layout);
 	draw_titles(&layout);
 	if (list->others.announced) {
 		draw_others(&layout, style->y + 1, draw_marks()->above, list->others.above);
