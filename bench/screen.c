@@ -24,7 +24,7 @@ enum {
 	HEADER_ROWS = 3,
 	TITLE_ROWS = 3, /* tabs, path and titles, where a key changes no name */
 	SKIPPED_FRAMES = 3,
-	KEYS = 400,
+	KEYS = 200,
 	PATIENCE_MS = 60000,
 	SPAREST_IDS = 5000, /* that the host needs beside a load */
 };
@@ -374,7 +374,7 @@ static void measure_keys(struct watched *watched, const char *program, const cha
 	qsort(took, count, sizeof(*took), compare_doubles);
 	if (*floor_us == 0)
 		*floor_us = percentile(took, count, 0.5);
-	printf("%-8s %-18s %8.2f %8.2f %8.2f %7.1f", program, name, percentile(took, count, 0.5) / 1000,
+	printf("%-11s %-18s %8.2f %8.2f %8.2f %7.1f", program, name, percentile(took, count, 0.5) / 1000,
 	       percentile(took, count, 0.99) / 1000, percentile(took, count, 1) / 1000,
 	       percentile(took, count, 0.5) / *floor_us);
 	if (aim_ms > 0)
@@ -406,15 +406,41 @@ static _Noreturn void echo(void)
 	exit(0);
 }
 
+/* Keys of ctop where each thread is a row: in the list of all, and as a group of its own. */
+static void keys_of_ctop(const struct bench_options *options, const char *name, const char *axis,
+			 size_t wanted, double *floor_us)
+{
+	static const char *const rows[] = {"\033OB", "\033OA"}, *const pages[] = {"\033[6~", "\033[5~"},
+				 *const ends[] = {"\033OF", "\033OH"}, *const tabs[] = {"\t", "\033[Z"},
+				 *const sorts[] = {"N", "P"};
+	const char *arguments[] = {options->ctop, "-d", "1", "--no-config", "-g", axis, NULL};
+	const bool lists = strcmp(axis, "user") == 0; /* behind which the list of all threads is */
+	struct watched watched;
+
+	watch(&watched, arguments);
+	if (!isnan(wait_for(&watched, " threads in ")) && (!lists || write(watched.master, "g", 1) == 1) &&
+	    !isnan(wait_for(&watched, "THREAD "))) {
+		/* the second round, so that the order is no longer that of names */
+		for (double end = clock_us(CLOCK_MONOTONIC) + 4e6; clock_us(CLOCK_MONOTONIC) < end;)
+			take_in(&watched, 300);
+		measure_keys(&watched, name, "Down, Up", rows, wanted, 20, floor_us);
+		measure_keys(&watched, name, "PgDn, PgUp", pages, wanted, 20, floor_us);
+		measure_keys(&watched, name, "End, Home", ends, wanted, 20, floor_us);
+		measure_keys(&watched, name, "Tab, Shift-Tab", tabs, wanted, 20, floor_us);
+		measure_keys(&watched, name, "N, P (sort)", sorts, wanted, 20, floor_us);
+	} else {
+		printf("%s shows no thread\n", name);
+	}
+	watch_end(&watched);
+}
+
 static void keys(const struct bench_options *options, const char *self, uint32_t threads)
 {
 	static const char *const none[] = {NULL};
 	static const char *const rows[] = {"\033OB", "\033OA"}, *const pages[] = {"\033[6~", "\033[5~"},
-				 *const tabs[] = {"\t", "\033[Z"}, *const sorts[] = {"N", "P"},
-				 *const ends[] = {"\033OF", "\033OH"}, *const letters[] = {"x", "y"};
+				 *const letters[] = {"x", "y"};
 	static const char *const htop[] = {"htop", "-d", "10", NULL};
 	const char *floor_arguments[] = {self, "--echo", NULL};
-	const char *ctop[] = {options->ctop, "-d", "1", "--no-config", "-g", "user", NULL};
 	const size_t wanted = options->is_short ? 10 : KEYS;
 	struct watched watched;
 	struct program load;
@@ -424,7 +450,7 @@ static void keys(const struct bench_options *options, const char *self, uint32_t
 	printf("\nFrom a key to the end of its paint, %llu threads, a row each, one round a second, ms; "
 	       "ratio to the\n"
 	       "median of a program that only answers; keys within 20 ms (aim: 99 %%)\n\n"
-	       "%-8s %-18s %8s %8s %8s %7s %7s\n",
+	       "%-11s %-18s %8s %8s %8s %7s %7s\n",
 	       (unsigned long long)host_threads(), "program", "keys", "p50", "p99", "longest", "ratio",
 	       "20 ms");
 	watch(&watched, floor_arguments);
@@ -435,25 +461,12 @@ static void keys(const struct bench_options *options, const char *self, uint32_t
 	if (!isnan(wait_for(&watched, "Load average"))) {
 		while (take_in(&watched, 300))
 			;
-		measure_keys(&watched, "htop", "Down, Up", rows, wanted, 20, &floor_us);
-		measure_keys(&watched, "htop", "PgDn, PgUp", pages, wanted / 4, 20, &floor_us);
+		measure_keys(&watched, "htop", "Down, Up", rows, wanted / 2, 20, &floor_us);
+		measure_keys(&watched, "htop", "PgDn, PgUp", pages, wanted / 2, 20, &floor_us);
 	}
 	watch_end(&watched);
-	watch(&watched, ctop);
-	if (!isnan(wait_for(&watched, " threads in ")) && write(watched.master, "g", 1) == 1 &&
-	    !isnan(wait_for(&watched, "THREAD "))) {
-		/* the second round, so that the order is no longer that of names */
-		for (double end = clock_us(CLOCK_MONOTONIC) + 4e6; clock_us(CLOCK_MONOTONIC) < end;)
-			take_in(&watched, 300);
-		measure_keys(&watched, "ctop", "Down, Up", rows, wanted, 20, &floor_us);
-		measure_keys(&watched, "ctop", "PgDn, PgUp", pages, wanted, 20, &floor_us);
-		measure_keys(&watched, "ctop", "End, Home", ends, wanted, 20, &floor_us);
-		measure_keys(&watched, "ctop", "Tab, Shift-Tab", tabs, wanted, 20, &floor_us);
-		measure_keys(&watched, "ctop", "N, P (sort)", sorts, wanted, 20, &floor_us);
-	} else {
-		printf("ctop     shows no thread\n");
-	}
-	watch_end(&watched);
+	keys_of_ctop(options, "ctop list", "user", wanted, &floor_us);
+	keys_of_ctop(options, "ctop groups", "thread-exact", wanted, &floor_us);
 	program_end(&load);
 }
 

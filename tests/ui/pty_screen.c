@@ -42,15 +42,22 @@ static int set_property(VTermProp property, VTermValue *value, void *context)
 
 static const VTermScreenCallbacks callbacks = {.settermprop = set_property};
 
-/* libvterm 0.1.4 writes a wide character past the end of a terminal of one column. */
-static int terminal_columns(int columns)
+/*
+ * Gives libvterm what it can bear: version 0.1.4 writes a wide character past the end of a terminal of one
+ * column, and moves a negative number of lines when it is to scroll by more rows than there are, as a program
+ * asks for that does not know of a smaller size yet. So it keeps the rows that there have been at most.
+ */
+static void set_terminal_size(struct pty_screen *pty)
 {
-	return columns < 2 ? 2 : columns;
+	if (pty->terminal_rows < pty->rows)
+		pty->terminal_rows = pty->rows;
+	vterm_set_size(pty->terminal, pty->terminal_rows, pty->columns < 2 ? 2 : pty->columns);
 }
 
 static void start_terminal(struct pty_screen *pty)
 {
-	pty->terminal = vterm_new(pty->rows, terminal_columns(pty->columns));
+	pty->terminal = vterm_new(pty->rows, pty->columns < 2 ? 2 : pty->columns);
+	pty->terminal_rows = pty->rows;
 	vterm_set_utf8(pty->terminal, 1);
 	pty->screen = vterm_obtain_screen(pty->terminal);
 	vterm_screen_enable_altscreen(pty->screen, 1);
@@ -400,7 +407,7 @@ void pty_resize(struct pty_screen *pty, int rows, int columns)
 
 	pty->rows = rows;
 	pty->columns = columns;
-	vterm_set_size(pty->terminal, rows, terminal_columns(columns));
+	set_terminal_size(pty);
 	assert_int_equal(ioctl(pty->master, TIOCSWINSZ, &size), 0);
 }
 

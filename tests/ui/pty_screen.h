@@ -18,6 +18,7 @@ struct pty_screen {
 	int child_descriptor; /* pidfd */
 	int master, slave;    /* the slave side stays open so that its modes can be read afterwards */
 	int rows, columns;
+	int terminal_rows;     /* that libvterm has, of which those of above are the first */
 	struct termios modes;  /* of the terminal before the program started */
 	uint64_t bytes;        /* received in all */
 	bool alternate_screen; /* as the program asked for it last */
