@@ -62,6 +62,8 @@ if setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep "$directory/ctop" 
 else
     echo "skip - file capabilities: they have no effect here"
 fi
+# another file: a process of the last ctop may still run the one there was
+rm "$directory/ctop"
 cp "$ctop" "$directory/ctop"
 
 # A jemalloc that is nobody's known build: its version says another one.
