@@ -193,6 +193,21 @@ static void close_descriptor(int *descriptor)
 	*descriptor = -1;
 }
 
+int pty_run_quietly(const char *const *arguments)
+{
+	const pid_t child = fork();
+	int status, null;
+
+	if (child == 0) {
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execv(arguments[0], (char *const *)arguments);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
 void pty_release(struct pty_screen *pty)
 {
 	if (!pty->ended) {

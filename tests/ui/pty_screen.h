@@ -50,6 +50,10 @@ bool pty_is_available(void);
 
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
 
+/* Runs a program to its end outside the terminal, without its output; returns its status of waitpid(), or -1.
+ */
+int pty_run_quietly(const char *const *arguments);
+
 /* Ends what is left of it. */
 void pty_release(struct pty_screen *pty);
 

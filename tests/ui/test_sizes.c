@@ -183,19 +183,9 @@ static void test_comparison(void **state)
 
 static int capture(const char *path)
 {
-	pid_t child = fork();
-	int status, null;
+	const char *const arguments[] = {CTOP_PROGRAM, "capture", "--no-heap", "-o", path, NULL};
 
-	if (child == 0) {
-		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execl(CTOP_PROGRAM, CTOP_PROGRAM, "capture", "--no-heap", "-o", path, (char *)NULL);
-		_exit(127);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		return -1;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+	return pty_run_quietly(arguments) == 0 ? 0 : -1;
 }
 
 static int make_captures(void **state)
