@@ -44,7 +44,7 @@ void session_release(struct session *session)
 		return;
 	forget_groupings(session);
 	pattern_memory_release(&session->patterns);
-	history_release(&session->history);
+	row_marks_release(&session->row_marks);
 	courses_release(&session->courses);
 	ended_clear(&session->ended);
 	latency_spans_release(&session->latency);

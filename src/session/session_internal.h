@@ -3,7 +3,7 @@
 #define CTOP_SESSION_INTERNAL_H
 
 #include "base/hash.h"
-#include "history.h"
+#include "row_marks.h"
 #include "latency/latency_spans.h"
 #include "reduce/reduce.h"
 #include "session.h"
@@ -43,7 +43,7 @@ struct session {
 	uint64_t grouping_clock;
 	struct ended ended;        /* since the base */
 	struct ended ended_lately; /* since the round before */
-	struct history history;
+	struct row_marks row_marks;
 	bool keeps_courses;
 	enum column wanted_course; /* kept besides, or COLUMN_COUNT */
 	struct courses courses;

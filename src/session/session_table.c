@@ -202,7 +202,7 @@ static bool has_jemalloc(struct table_work *work, size_t row)
 }
 
 /* Of what is gone it is known only when the rows are sorted by a number that only jemalloc gives. */
-static bool had_jemalloc(const struct table_work *work, const struct history_row *gone)
+static bool had_jemalloc(const struct table_work *work, const struct marked_row *gone)
 {
 	return work->sort != COLUMN_COUNT && column_sources(work->sort) == source_bit(SOURCE_JEMALLOC) &&
 	       !isnan(gone->sort);
@@ -293,7 +293,7 @@ static struct ordered_row living_row(const struct shown *shown, size_t index, do
 	return row;
 }
 
-static struct ordered_row gone_row(const struct snapshot *previous, const struct history_row *gone)
+static struct ordered_row gone_row(const struct snapshot *previous, const struct marked_row *gone)
 {
 	struct ordered_row row = {
 		.sort = gone->sort,
@@ -337,15 +337,15 @@ static bool hides_gone(const struct view *view)
 /* The rows that the table shows, in their order; the caller frees them. */
 static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count, size_t *ret_total)
 {
-	const struct history_generation *before = &work->session->history.before;
+	const struct row_generation *before = &work->session->row_marks.before;
 	const bool hides_new = is_fleeting(work->view);
 	double *sorts = sort_values(work);
 	struct ordered_row *rows;
 	unsigned char *marks;
 	size_t count = 0, limit = work->view->limit;
 
-	marks = history_update(&work->session->history, work->session->rounds, work->view, &work->shown,
-			       sorts);
+	marks = row_marks_update(&work->session->row_marks, work->session->rounds, work->view, &work->shown,
+				 sorts);
 	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
 	for (size_t i = 0; i < work->shown.row_count; i++) {
 		if (marks[i] == ROW_MARK_NEW && hides_new)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_HISTORY_H
-#define CTOP_HISTORY_H
+#ifndef CTOP_ROW_MARKS_H
+#define CTOP_ROW_MARKS_H
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -11,7 +11,7 @@
 /* What changed since the table of the round before: new rows, gone rows, the largest rises. */
 
 /* A row as it was when the table of a round was made. */
-struct history_row {
+struct marked_row {
 	uint64_t hash;
 	bool is_thread;
 	union {
@@ -32,27 +32,27 @@ struct history_row {
 	bool seen; /* found again in the round after */
 };
 
-struct history_generation {
+struct row_generation {
 	uint64_t round; /* 0: none */
 	struct arena arena;
-	struct history_row *rows;
+	struct marked_row *rows;
 	size_t count;
 	size_t capacity;
 	struct hash_map index; /* hash to row */
 };
 
-struct history {
+struct row_marks {
 	struct buffer signature; /* of the view it belongs to */
-	struct history_generation now, before;
+	struct row_generation now, before;
 };
 
 /*
  * Notes all rows of the table of a round with their sort values and returns, for each, its mark (owned by the
- * caller, one byte each). What was noted of the round before, of the same view, is in `history->before`.
+ * caller, one byte each). What was noted of the round before, of the same view, is in `row_marks->before`.
  */
-unsigned char *history_update(struct history *history, uint64_t round, const struct view *view,
-			      const struct shown *shown, const double *sort_values);
+unsigned char *row_marks_update(struct row_marks *row_marks, uint64_t round, const struct view *view,
+				const struct shown *shown, const double *sort_values);
 
-void history_release(struct history *history);
+void row_marks_release(struct row_marks *row_marks);
 
 #endif

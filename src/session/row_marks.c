@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "history.h"
+#include "row_marks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum {
 /* A row counts as a mover when its value grew to at least this many times the one before. */
 static const double mover_ratio = 1.5;
 
-static void clear_generation(struct history_generation *generation)
+static void clear_generation(struct row_generation *generation)
 {
 	arena_release(&generation->arena);
 	generation->count = 0;
@@ -22,46 +22,46 @@ static void clear_generation(struct history_generation *generation)
 	hash_map_clear(&generation->index);
 }
 
-/* Makes it the history of a view: what it has of another one is forgotten. */
-static void follow_view(struct history *history, const struct view *view)
+/* Makes it that of a view: what it has of another one is forgotten. */
+static void follow_view(struct row_marks *row_marks, const struct view *view)
 {
 	struct buffer signature = {0};
 
 	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, (int)view->sort,
 			     (int)view->sort_by_name);
 	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
-	if (order_bytes(signature.data, signature.length, history->signature.data,
-			history->signature.length) == 0) {
+	if (order_bytes(signature.data, signature.length, row_marks->signature.data,
+			row_marks->signature.length) == 0) {
 		buffer_release(&signature);
 		return;
 	}
-	buffer_release(&history->signature);
-	history->signature = signature;
-	clear_generation(&history->now);
-	clear_generation(&history->before);
+	buffer_release(&row_marks->signature);
+	row_marks->signature = signature;
+	clear_generation(&row_marks->now);
+	clear_generation(&row_marks->before);
 }
 
 /* What was `now` becomes `before` when it is of the last round of the same view. */
-static void begin_round(struct history *history, uint64_t round, const struct view *view)
+static void begin_round(struct row_marks *row_marks, uint64_t round, const struct view *view)
 {
-	struct history_generation spare;
+	struct row_generation spare;
 
-	follow_view(history, view);
-	if (history->now.round == round)
+	follow_view(row_marks, view);
+	if (row_marks->now.round == round)
 		return;
-	spare = history->before;
-	history->before = history->now;
-	history->now = spare;
-	clear_generation(&history->now);
-	if (history->before.round + 1 != round)
-		clear_generation(&history->before);
+	spare = row_marks->before;
+	row_marks->before = row_marks->now;
+	row_marks->now = spare;
+	clear_generation(&row_marks->now);
+	if (row_marks->before.round + 1 != round)
+		clear_generation(&row_marks->before);
 }
 
 /* A row to be noted; its key is owned by others. */
-static struct history_row describe_row(const struct shown *shown, size_t row, double sort)
+static struct marked_row describe_row(const struct shown *shown, size_t row, double sort)
 {
 	const uint32_t of = shown->row_group[row];
-	struct history_row described = {.is_thread = shown->by_thread, .sort = sort};
+	struct marked_row described = {.is_thread = shown->by_thread, .sort = sort};
 
 	if (shown->by_thread) {
 		described.thread.tid = shown->now->tid[of];
@@ -79,7 +79,7 @@ static struct history_row describe_row(const struct shown *shown, size_t row, do
 	return described;
 }
 
-static void note_row(struct history_generation *now, struct history_row row)
+static void note_row(struct row_generation *now, struct marked_row row)
 {
 	if (!row.is_thread) {
 		const bool same = row.key.label == row.key.bytes;
@@ -120,46 +120,46 @@ static void consider(struct movers *movers, size_t row, double before, double no
 	movers->items[rank] = (struct mover){row, rise};
 }
 
-unsigned char *history_update(struct history *history, uint64_t round, const struct view *view,
-			      const struct shown *shown, const double *sort_values)
+unsigned char *row_marks_update(struct row_marks *row_marks, uint64_t round, const struct view *view,
+				const struct shown *shown, const double *sort_values)
 {
 	unsigned char *marks = memory_allocate_zero(shown->row_count + 1, 1);
 	struct movers movers = {0};
 	bool note;
 
-	begin_round(history, round, view);
-	note = history->now.round != round;
+	begin_round(row_marks, round, view);
+	note = row_marks->now.round != round;
 	for (size_t row = 0; row < shown->row_count; row++) {
-		struct history_row described = describe_row(shown, row, sort_values[row]);
+		struct marked_row described = describe_row(shown, row, sort_values[row]);
 		uint32_t old;
 
 		if (note)
-			note_row(&history->now, described);
-		if (history->before.round == 0)
+			note_row(&row_marks->now, described);
+		if (row_marks->before.round == 0)
 			continue;
-		if (!hash_map_get(&history->before.index, described.hash, &old)) {
+		if (!hash_map_get(&row_marks->before.index, described.hash, &old)) {
 			marks[row] = ROW_MARK_NEW;
 			continue;
 		}
-		history->before.rows[old].seen = true;
-		consider(&movers, row, history->before.rows[old].sort, sort_values[row]);
+		row_marks->before.rows[old].seen = true;
+		consider(&movers, row, row_marks->before.rows[old].sort, sort_values[row]);
 	}
 	for (size_t i = 0; i < movers.count; i++)
 		marks[movers.items[i].row] = ROW_MARK_MOVER;
-	history->now.round = round;
+	row_marks->now.round = round;
 	return marks;
 }
 
-static void release_generation(struct history_generation *generation)
+static void release_generation(struct row_generation *generation)
 {
 	arena_release(&generation->arena);
 	hash_map_release(&generation->index);
 	free(generation->rows);
 }
 
-void history_release(struct history *history)
+void row_marks_release(struct row_marks *row_marks)
 {
-	release_generation(&history->now);
-	release_generation(&history->before);
-	buffer_release(&history->signature);
+	release_generation(&row_marks->now);
+	release_generation(&row_marks->before);
+	buffer_release(&row_marks->signature);
 }
