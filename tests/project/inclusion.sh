@@ -53,6 +53,7 @@ src/evidence: $table
 src/span: $view
 src/reduce: $view src/latency src/span src/user
 src/session: $reduce src/diff src/evidence
+src/timeline: $session
 src/compare: $session
 src/tables: $diff
 src/report: $tables src/view src/host

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_WHEN_H
+#define CTOP_WHEN_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Moments as people write them, in the local time zone (TZ), case ignored:
+ *
+ *	now   -15m   -1h30m   -2d (48 hours)   -90 seconds   @1763712000 (since 1970)
+ *	09:40   9:40:30   3pm   3:30pm   noon   midnight
+ *	today   yesterday   monday   mon   2026-11-20
+ *	yesterday 3pm   monday 09:40   2026-11-20 09:40   2026-11-20T09:40:30.5
+ *	2026-11-20T09:40Z   09:40 UTC   2026-11-20 09:40+05:30
+ *
+ * A day without a time is its beginning. A time without a day is the last one that has been; so is the day of
+ *a week, today counting, with a time the last such moment. A time that the clocks skip when they are put
+ *forward counts as if they had not been yet (02:30 is 03:30); one that there is twice is the last of the two
+ *that has been.
+ */
+
+/* What is valid, for help and sentences. */
+#define WHEN_FORMS                                                                                           \
+	"-15m, -1h30m, -2d, now, 09:40, 3pm, yesterday 15:00, monday, 2026-11-20 09:40, 2026-11-20T09:40Z, " \
+	"@1763712000"
+
+/*
+ * Parses such a text; `now_unix_ns` is what `now` is. The result is in nanoseconds since 1970 and may be
+ * later than now. Returns 0, or -EINVAL with a sentence that names the nearest valid form.
+ */
+int when_parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, struct error *error);
+
+enum {
+	WHEN_TEXT_SIZE = 40
+};
+
+/*
+ * The moment in local time to the second, as when_parse() takes it: "2026-11-20 09:40:05". Of two that would
+ * look alike, since the clocks are put back, the earlier one has its offset: "2026-10-25 02:30:00+02:00".
+ * Returns `text`.
+ */
+const char *when_format(char text[static WHEN_TEXT_SIZE], uint64_t unix_ns);
+
+/* A length of time as in -1h30m, without the sign and at least one second: "15m", "14d". In nanoseconds.
+ * Returns 0, or -EINVAL with a sentence. */
+int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error);
+
+#endif
