@@ -56,6 +56,7 @@ src/session: $reduce src/diff src/evidence
 src/timeline: $session
 src/compare: $session
 src/tables: $diff
+src/history: $session src/recording
 src/report: $tables src/view src/host
 probe/object: $base
 probe/process: $object src/process

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HISTORY_H
+#define CTOP_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * Recorded rounds, read: also while another process records them. A history is a directory with a file of
+ * SQLite for each day (docs/history.md). Rounds that are damaged, or whose files are, are left out of what is
+ * found and are told by history_damage(). An object belongs to one thread. Functions return 0 or a negative
+ * errno with a sentence:
+ * -ENOENT there is no such directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES;
+ * -EMEDIUMTYPE a file there is of something else; -EPROTONOSUPPORT it was written by a newer ctop; -EBADMSG
+ * it is damaged; -EAGAIN another program keeps a file locked; -ENOTSUP this ctop was built without SQLite.
+ */
+struct history;
+
+enum {
+	HISTORY_PSI_UNKNOWN = UINT16_MAX,
+};
+
+/* What the store knows of a round without its threads. */
+struct history_round {
+	uint32_t day; /* the file that it is in; files of a day, and days, ascend */
+	int64_t id;   /* in it, ascending */
+	uint64_t unix_ns, boottime_ns;
+	uint64_t span_ns; /* from the round before, by CLOCK_BOOTTIME; 0 after a gap */
+	uint32_t boot;    /* for history_boot() */
+	uint32_t threads;
+	/* Nothing is known of the time before it: recording began here, went on after the disk was full, or
+	 * the host was started again. */
+	bool after_gap;
+	bool after_pause;  /* the gap is one of a full disk or the like */
+	bool clock_jumped; /* the wall clock was set since the round before, by `clock_jump_ns` */
+	int64_t clock_jump_ns;
+	uint64_t suspended_ns; /* how long the host slept since the round before, 0: not, or not known */
+	/* Part of the time since the round before in which some thread waited for a CPU, memory or I/O
+	 * (pressure, `some`), hundredths of a percent. */
+	uint16_t psi[PRESSURE_IRQ];
+	uint32_t load_centi; /* load average of a minute, hundredths; UINT32_MAX: not known */
+};
+
+/* A start of a host, as rounds tell it. Texts belong to the history; "" where it is not known. */
+struct history_boot {
+	const char *boot_id, *kernel, *host, *architecture;
+	const char *program; /* that recorded it: "ctop 1.0" */
+};
+
+/* What there is of a day, or of a part of one. */
+struct history_day {
+	uint32_t day;  /* as in struct history_round */
+	char name[32]; /* of the file */
+	uint64_t bytes;
+	uint64_t rounds; /* how many can be found; 0 where the file cannot be read */
+	uint64_t first_unix_ns, last_unix_ns;
+	uint64_t gaps, marks;
+	bool unreadable; /* history_damage() says why */
+};
+
+struct history_mark {
+	uint64_t unix_ns;
+	const char *kind; /* "rule", "user" */
+	const char *text; /* what was noticed, a sentence or a rule; NULL for none */
+	const char *path; /* of a snapshot of that moment, relative to the directory; NULL for none */
+};
+
+/* Time of which rounds were recorded that cannot be read. */
+struct history_hole {
+	char name[32];                     /* of the file */
+	uint64_t from_unix_ns, to_unix_ns; /* from the first damaged round to the next whole one; of a file
+					      that cannot be read at all its day */
+	uint64_t rounds;                   /* that are lost, 0: not known */
+	const char *why;                   /* a sentence, owned by the history */
+};
+
+enum history_side {
+	HISTORY_AT_OR_BEFORE,
+	HISTORY_AT_OR_AFTER,
+	HISTORY_NEAREST,
+};
+
+/*
+ * Opens a history to read it. No file is read before it is needed. A directory that has nothing of a history
+ * is -ENODATA. The caller closes it.
+ */
+int history_open(const char *directory, struct history **ret_history, struct error *error);
+void history_close(struct history *history);
+
+const char *history_directory(const struct history *history);
+
+/* The oldest and the newest round. -ENODATA when there is none. */
+int history_first(struct history *history, struct history_round *ret_round, struct error *error);
+int history_last(struct history *history, struct history_round *ret_round, struct error *error);
+
+/*
+ * The round at a time by the wall clock, ns since 1970. Where there is none on that side the first or last
+ * one is taken: the caller compares. -ENODATA when there is none at all.
+ */
+int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
+		 struct history_round *ret_round, struct error *error);
+
+/*
+ * The round that many after (before: negative) another; the first or last one where there are not so many.
+ * What was recorded meanwhile is found. `*ret_round` may be `*from`.
+ */
+int history_step(struct history *history, const struct history_round *from, int64_t rounds,
+		 struct history_round *ret_round, struct error *error);
+
+/*
+ * Rounds from a time on to another, both included, oldest first: all of them, or of more than `limit` so many
+ * that lie evenly among them. The caller frees `*ret_rounds`, which is NULL for none.
+ */
+int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
+		  struct history_round **ret_rounds, size_t *ret_count, struct error *error);
+
+/* What a round is of; the result belongs to the history. */
+const struct history_boot *history_boot(const struct history *history, const struct history_round *round);
+
+/*
+ * The snapshot of a round; the caller has one reference. Some that were read lately are kept, so that the
+ * next and the one before cost little. After -EBADMSG the round is not found any more.
+ */
+int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
+		 struct error *error);
+
+/*
+ * What ended between the round before and this one: see recording_decode_interval(). `*ret_gone` is NULL
+ * where there is nothing to tell; then, or where it is not known, `*ret_left_ns` is NAN.
+ */
+int history_read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
+		      double *ret_left_ns, struct error *error);
+
+/* What is in the history, oldest first, as of now; it belongs to the history until the next call. */
+const struct history_day *history_days(struct history *history, size_t *ret_count);
+
+/* Marks. */
+struct history_marks {
+	struct history_mark *items; /* oldest first */
+	size_t count, capacity;
+	struct arena arena; /* has the texts */
+};
+
+/* Marks from a time on to another, both included; the caller releases them, also after an error. */
+int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		       struct history_marks *ret_marks, struct error *error);
+void history_marks_release(struct history_marks *marks);
+
+/* The next mark after a time, or with `before` the last one before it, as the one item of `*ret_marks`.
+ * -ENOENT: there is none. */
+int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
+		      struct error *error);
+
+/*
+ * Holes that are known, oldest first; they belong to the history until the next call of any function. With
+ * `search` every file is read to find them all, which for a day of a large host takes a second; else those
+ * that were met.
+ */
+const struct history_hole *history_damage(struct history *history, bool search, size_t *ret_count);
+
+#endif
