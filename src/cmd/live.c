@@ -67,10 +67,15 @@ static void set_defaults(void *options)
 	live->budget_percent = 3.0;
 }
 
-/* Those of report_format_names that a round has. */
+/* What is no report, but printed of a round. */
+enum {
+	FORMAT_OPENMETRICS = REPORT_FORMAT_JSON + 1
+};
+
+/* Those of report_format_names that a round has, and that one. */
 static const char *const formats[] = {
-	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",     [REPORT_FORMAT_CSV] = "csv",
-	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_JSON + 1] = NULL,
+	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",          [REPORT_FORMAT_CSV] = "csv",
+	[REPORT_FORMAT_JSON] = "json", [FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_OPENMETRICS + 1] = NULL,
 };
 
 static const struct option live_option_list[] = {
@@ -107,7 +112,8 @@ static const struct option live_option_list[] = {
 		.value_name = "FORMAT",
 		.offset = offsetof(struct live_options, format),
 		.choices = formats,
-		.description = "format of -b: text, tsv, csv or json (one object per round and line)",
+		.description = "format of -b: text, tsv, csv, json (one object per round and line) or "
+			       "openmetrics (what Prometheus reads, see ctop export)",
 	},
 	{
 		.letter = 'p',
@@ -348,12 +354,35 @@ static int run_files(const struct live_options *options, const struct view *view
 	return end(file_screen_run((const char *const *)paths, count, ui_options, &error), &error);
 }
 
+/* What `--format openmetrics` prints, by the options of the view. */
+static int make_export(const struct live_options *options, const struct view *view,
+		       struct export_options *ret_export, struct error *error)
+{
+	*ret_export = (struct export_options){
+		.limit = view->limit != 0 ? view->limit : EXPORT_LIMIT_DEFAULT,
+		.keep_ns = EXPORT_KEEP_DEFAULT_NS,
+		.view = *view,
+	};
+	if (view->level == VIEW_LEVEL_THREADS || view->step_count != 0)
+		return error_set(error, -EINVAL, "series are of groups; leave the threads out");
+	if (view->filter != NULL && filter_compares(view->filter))
+		return error_set(
+			error, -EINVAL,
+			"a filter by a column would let counters fall; filter what threads are, as in "
+			"-f 'cgroup = /system*', or choose in the query");
+	if (export_parse_axes(axes[view->grouping.axis].word, ret_export, error) < 0)
+		return -EINVAL;
+	return export_family_choose(options->view.columns, &ret_export->families, error);
+}
+
 static int run_batch(const struct live_options *options, const struct view *view)
 {
+	struct export_options export;
 	struct batch_options batch_options = {
 		.capture = make_capture_options(options),
 		.view = view,
-		.format = (enum report_format)options->format,
+		.format = options->format == FORMAT_OPENMETRICS ? REPORT_FORMAT_TEXT
+								: (enum report_format)options->format,
 		.ascii = options->ascii || !unicode_in_locale(),
 		.csv_safe = options->view.csv_safe,
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
@@ -365,6 +394,11 @@ static int run_batch(const struct live_options *options, const struct view *view
 	bool cgroup_records, smaps;
 	int result;
 
+	if (options->format == FORMAT_OPENMETRICS) {
+		if (make_export(options, view, &export, &error) < 0)
+			return command_misused(NULL, &error);
+		batch_options.export = &export;
+	}
 	view_needs(view, &needed, &cgroup_records, &smaps);
 	if (view_needs_latency(view) && !options->latency)
 		command_note("how long waits take is measured only with --latency");

@@ -53,6 +53,7 @@ struct batch {
 	struct view view;                   /* shares what that of the options owns */
 	struct capture_round_options round; /* its heap_patience_ns is that of the first round only */
 	struct session *session;
+	struct export *export; /* NULL: tables are printed */
 	struct lookup_cache lookups;
 	struct report report;
 	struct buffer output;
@@ -241,22 +242,53 @@ static void check_options(struct batch *batch)
 	buffer_release(&words);
 }
 
-static int print_round(struct batch *batch, struct error *error)
+/* The table of the newest round. */
+static void draw_table(struct batch *batch)
 {
 	struct view living = batch->view;
 	struct table *table;
-	int result;
 
 	living.hide_gone = true;
 	table = make_table(batch, &living);
 	lookups_fill(batch->options->lookups, &batch->lookups, table);
-	buffer_clear(&batch->output);
 	batch->report.snapshot = session_now(batch->session);
 	report_round(&batch->report,
 		     &(struct round_subject){.previous = session_previous(batch->session),
 					     .interval_ns = session_interval_ns(batch->session)},
 		     &living, table);
 	table_release(table);
+}
+
+/* What Prometheus reads, a whole text for each round; groups by users have their names as far as known. */
+static void draw_export(struct batch *batch)
+{
+	struct exposition exposition = {.buffer = &batch->output, .format = EXPOSITION_OPENMETRICS};
+	const struct export_health health = {
+		.now_boottime_ns = clock_ns(CLOCK_BOOTTIME),
+		.rounds = session_round_count(batch->session),
+		.capture_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+	};
+	struct export_round *round = export_round_create(batch->export, batch->session);
+
+	if (round != NULL)
+		export_add(batch->export, round);
+	export_round_release(round);
+	export_write_groups(batch->export, &exposition);
+	export_write_health(batch->export, &health, &exposition);
+	exposition_end(&exposition);
+	exposition_release(&exposition);
+	batch->report.table_count++;
+}
+
+static int print_round(struct batch *batch, struct error *error)
+{
+	int result;
+
+	buffer_clear(&batch->output);
+	if (batch->export != NULL)
+		draw_export(batch);
+	else
+		draw_table(batch);
 	result = write_output(batch);
 	return result < 0 && result != -EPIPE
 		       ? error_set(error, result, "cannot write the output: %s", strerror(-result))
@@ -329,8 +361,15 @@ int batch_run(const struct batch_options *options, struct error *error)
 	if (options->capture.latency && capture_switch_latency(batch.capture, true) < 0)
 		command_note("how long waits take is not measured; `ctop doctor` says why");
 	batch.session = session_create();
-	view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records, &batch.round.smaps);
-	batch.round.scx = view_needs_scx(options->view);
+	if (options->export != NULL) {
+		batch.export = export_create(options->export);
+		export_needs(batch.export, &batch.round.needed, &batch.round.cgroup_records,
+			     &batch.round.smaps);
+	} else {
+		view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records,
+			   &batch.round.smaps);
+		batch.round.scx = view_needs_scx(options->view);
+	}
 	catch_signals(&batch.signals);
 	result = run_rounds(&batch, error);
 	restore_signals(&batch.signals);
@@ -339,6 +378,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 	else if (result == -EPIPE)
 		result = SIGPIPE; /* which would have ended a program that does not ignore it */
 	buffer_release(&batch.output);
+	export_release(batch.export);
 	session_release(batch.session);
 	lookup_cache_release(&batch.lookups);
 	capture_close(batch.capture);

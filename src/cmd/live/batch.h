@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "capture/capture.h"
 #include "capture/lookup/lookup_process.h"
+#include "export/export.h"
 #include "report/report.h"
 #include "view/view.h"
 
@@ -18,6 +19,9 @@ struct batch_options {
 	struct lookup_process *lookups; /* who looks texts up; NULL: nobody has to */
 	const struct view *view;        /* which table; its width chooses columns, 0 for all of the tab */
 	enum report_format format;
+	/* NULL, or to print what Prometheus reads of each round instead: OpenMetrics, counted from the start
+	 */
+	const struct export_options *export;
 	bool ascii;           /* text: plain marks */
 	bool csv_safe;        /* as in struct report */
 	uint64_t interval_ns; /* between rounds */

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "export_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/order.h"
+
+/* In this time what a group did counts half for whether it has a series. */
+#define HALF_LIFE_NS (300 * NS_PER_S)
+/* A series without threads makes room for another group no sooner than this after its last round. */
+#define REST_NS (60 * NS_PER_S)
+/* How much more than that of the least series a group's weight has to be to take its place. */
+#define ADVANTAGE 2.0
+
+static const char other_name[] = "(other)";
+
+struct series {
+	char *labels; /* `axis="process",group="worker-{N}"`, owned */
+	size_t labels_length;
+	uint32_t hash;
+	double weight;
+	uint64_t size;
+	uint64_t seen_ns;              /* when it had threads or did something last */
+	uint64_t created;              /* the round in which it got its room */
+	struct export_number *numbers; /* by family, owned; counters since it began */
+};
+
+struct export_groups {
+	struct export_groups_options options;
+	struct buffer axis_label;
+	struct series *series;
+	size_t count, capacity;
+	struct series other;
+	uint64_t round, now_ns;
+	struct export_groups_state state;
+	struct hash_map by_hash; /* index of the last series of a hash */
+	/* What the groups without a series did lately, by the hash of their labels. */
+	double *past;
+	size_t past_count, past_capacity;
+	struct hash_map past_by_hash;
+	struct buffer labels; /* of a row being looked up */
+};
+
+static void release_series(struct series *series)
+{
+	free(series->labels);
+	free(series->numbers);
+}
+
+static struct series create_series(const struct export_groups *groups, const char *labels, size_t length)
+{
+	return (struct series){
+		.labels = memory_duplicate_bytes(labels, length),
+		.labels_length = length,
+		.hash = hash_bytes(labels, length),
+		.numbers = memory_allocate_zero(groups->options.families->count + 1,
+						sizeof(struct export_number)),
+	};
+}
+
+static void make_labels(const struct export_groups *groups, const char *name, size_t length,
+			struct buffer *labels)
+{
+	buffer_clear(labels);
+	buffer_append(labels, groups->axis_label.data, groups->axis_label.length);
+	exposition_append_label(labels, "group", name, length);
+}
+
+struct export_groups *export_groups_create(const struct export_groups_options *options)
+{
+	struct export_groups *groups = memory_allocate_zero(1, sizeof(*groups));
+	const char *word = axes[options->axis].word;
+
+	groups->options = *options;
+	exposition_append_label(&groups->axis_label, "axis", word, strlen(word));
+	make_labels(groups, other_name, strlen(other_name), &groups->labels);
+	groups->other = create_series(groups, groups->labels.data, groups->labels.length);
+	return groups;
+}
+
+void export_groups_release(struct export_groups *groups)
+{
+	if (groups == NULL)
+		return;
+	for (size_t i = 0; i < groups->count; i++)
+		release_series(&groups->series[i]);
+	free(groups->series);
+	release_series(&groups->other);
+	hash_map_release(&groups->by_hash);
+	hash_map_release(&groups->past_by_hash);
+	free(groups->past);
+	buffer_release(&groups->axis_label);
+	buffer_release(&groups->labels);
+	free(groups);
+}
+
+static bool is_series(const struct series *series, const struct buffer *labels)
+{
+	return order_bytes(series->labels, series->labels_length, labels->data, labels->length) == 0;
+}
+
+/* The series of the labels in groups->labels, or NULL. */
+static struct series *find_series(struct export_groups *groups)
+{
+	const uint32_t hash = hash_bytes(groups->labels.data, groups->labels.length);
+	uint32_t index;
+
+	if (is_series(&groups->other, &groups->labels))
+		return &groups->other;
+	if (!hash_map_get(&groups->by_hash, hash, &index))
+		return NULL;
+	if (is_series(&groups->series[index], &groups->labels))
+		return &groups->series[index];
+	for (size_t i = 0; i < groups->count; i++) { /* two of one hash */
+		if (groups->series[i].hash == hash && is_series(&groups->series[i], &groups->labels))
+			return &groups->series[i];
+	}
+	return NULL;
+}
+
+/* What a group of this round adds to a series: amounts to counters, what there is to what there is of others.
+ */
+static void add_row(struct export_groups *groups, struct series *series, const struct export_group_row *row,
+		    double share)
+{
+	const struct export_family_choice *families = groups->options.families;
+
+	if (series->created != groups->round) /* else it has its weight already */
+		series->weight += share * row->weight;
+	series->size = number_add_saturating(series->size, row->size);
+	if (row->threads != 0 || row->weight > 0)
+		series->seen_ns = groups->now_ns;
+	for (size_t i = 0; i < families->count; i++) {
+		struct export_number *number = &series->numbers[i];
+
+		if (!row->numbers[i].known)
+			continue;
+		if (families->items[i] == EXPORT_FAMILY_WAITING) {
+			if (!number->known || row->numbers[i].value > number->value)
+				number->value = row->numbers[i].value;
+		} else {
+			number->value = number_add_saturating(number->value, row->numbers[i].value);
+		}
+		number->known = true;
+	}
+}
+
+/* Makes a series ready for a new round: what there is has to be told again, counters stay. */
+static void begin_round(const struct export_groups *groups, struct series *series, double fading)
+{
+	const struct export_family_choice *families = groups->options.families;
+
+	series->weight *= fading;
+	series->size = 0;
+	for (size_t i = 0; i < families->count; i++) {
+		if (export_families[families->items[i]].kind != EXPOSITION_COUNTER)
+			series->numbers[i] = (struct export_number){false, 0};
+	}
+}
+
+static void index_series(struct export_groups *groups)
+{
+	hash_map_clear(&groups->by_hash);
+	for (size_t i = 0; i < groups->count; i++)
+		hash_map_set(&groups->by_hash, groups->series[i].hash, (uint32_t)i);
+}
+
+/* Drops series that have had no threads for long enough. */
+static void drop_old(struct export_groups *groups)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		if (groups->now_ns - groups->series[i].seen_ns > groups->options.keep_ns)
+			release_series(&groups->series[i]);
+		else
+			groups->series[kept++] = groups->series[i];
+	}
+	groups->state.dropped += groups->count - kept;
+	if (kept != groups->count) {
+		groups->count = kept;
+		index_series(groups);
+	}
+}
+
+/* What counts of a group's past and of a round: an average that fades. */
+static double mix(double past, double weight, double fading)
+{
+	return past * fading + weight * (1.0 - fading);
+}
+
+static double past_weight(const struct export_groups *groups, uint32_t hash)
+{
+	uint32_t index;
+
+	return hash_map_get(&groups->past_by_hash, hash, &index) ? groups->past[index] : 0.0;
+}
+
+/* A group without a series, with what it did lately. */
+struct candidate {
+	const struct export_group_row *row;
+	uint32_t hash;
+	double weight;
+};
+
+/* Those that did most first, then those that hold most, then by name. */
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	int order = order_numbers(a->weight, b->weight, false);
+
+	if (order == 0)
+		order = order_u64(b->row->size, a->row->size);
+	return order != 0 ? order
+			  : order_bytes(a->row->name, a->row->name_length, b->row->name, b->row->name_length);
+}
+
+/* The groups of a round that have no series, sorted; the caller frees them. */
+static struct candidate *find_candidates(struct export_groups *groups, double fading,
+					 const struct export_group_row rows[], size_t count,
+					 size_t *ret_count)
+{
+	struct candidate *candidates = memory_allocate((count + 1) * sizeof(*candidates));
+	size_t candidate_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct candidate *candidate = &candidates[candidate_count];
+
+		make_labels(groups, rows[i].name, rows[i].name_length, &groups->labels);
+		if (find_series(groups) != NULL)
+			continue;
+		candidate->row = &rows[i];
+		candidate->hash = hash_bytes(groups->labels.data, groups->labels.length);
+		candidate->weight = mix(past_weight(groups, candidate->hash), rows[i].weight, fading);
+		candidate_count++;
+	}
+	if (candidate_count != 0)
+		qsort(candidates, candidate_count, sizeof(*candidates), compare_candidates);
+	*ret_count = candidate_count;
+	return candidates;
+}
+
+/*
+ * The series that makes room for a group: the one that has been without threads for longest, if that is long
+ * enough, else the one of least weight, if the group outweighs it. None that was made in this round. NULL for
+ * none.
+ */
+static struct series *find_least(struct export_groups *groups, const struct candidate *candidate)
+{
+	struct series *oldest = NULL, *least = NULL;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		struct series *series = &groups->series[i];
+
+		if (series->created == groups->round)
+			continue;
+		if (groups->now_ns - series->seen_ns > REST_NS &&
+		    (oldest == NULL || series->seen_ns < oldest->seen_ns))
+			oldest = series;
+		if (least == NULL || series->weight < least->weight)
+			least = series;
+	}
+	if (oldest != NULL)
+		return oldest;
+	return least != NULL && candidate->weight > ADVANTAGE * least->weight ? least : NULL;
+}
+
+/* Gives a group a series of its own; false when there is no room. The labels are in groups->labels. */
+static bool place(struct export_groups *groups, const struct candidate *candidate)
+{
+	struct series *series;
+
+	if (groups->count < groups->options.limit) {
+		series = MEMORY_APPEND(groups->series, groups->count, groups->capacity);
+	} else {
+		series = find_least(groups, candidate);
+		if (series == NULL)
+			return false;
+		release_series(series);
+		groups->state.dropped++;
+	}
+	*series = create_series(groups, groups->labels.data, groups->labels.length);
+	series->created = groups->round;
+	series->weight = candidate->weight;
+	series->seen_ns = groups->now_ns;
+	index_series(groups);
+	return true;
+}
+
+/* Gives series to those that did most, and remembers what the others did. */
+static void place_candidates(struct export_groups *groups, const struct candidate candidates[], size_t count)
+{
+	size_t next = 0;
+	bool has_room = true;
+
+	for (; next < count && has_room; next++) {
+		const struct export_group_row *row = candidates[next].row;
+
+		make_labels(groups, row->name, row->name_length, &groups->labels);
+		/* two names may be one as they are exported */
+		has_room = find_series(groups) != NULL || place(groups, &candidates[next]);
+	}
+	groups->past_count = 0;
+	hash_map_clear(&groups->past_by_hash);
+	for (size_t i = has_room ? next : next - 1; i < count; i++) {
+		hash_map_set(&groups->past_by_hash, candidates[i].hash, (uint32_t)groups->past_count);
+		*MEMORY_APPEND(groups->past, groups->past_count,
+			       groups->past_capacity) = candidates[i].weight;
+	}
+}
+
+/*
+ * A series that loses its place in a round must not have taken part in it: what its group did would be
+ * counted nowhere. So new groups are placed first, by the rounds before, and all are added behind.
+ */
+void export_groups_add(struct export_groups *groups, uint64_t now_ns, const struct export_group_row rows[],
+		       size_t count)
+{
+	const double fading = groups->round == 0 || now_ns <= groups->now_ns
+				      ? 0.0
+				      : exp2(-(double)(now_ns - groups->now_ns) / (double)HALF_LIFE_NS);
+	struct candidate *candidates;
+	size_t candidate_count;
+
+	groups->round++;
+	groups->now_ns = now_ns > groups->now_ns ? now_ns : groups->now_ns;
+	for (size_t i = 0; i < groups->count; i++)
+		begin_round(groups, &groups->series[i], fading);
+	begin_round(groups, &groups->other, fading);
+	drop_old(groups);
+	candidates = find_candidates(groups, fading, rows, count, &candidate_count);
+	place_candidates(groups, candidates, candidate_count);
+	free(candidates);
+	groups->state.groups = groups->state.folded = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct series *series;
+
+		make_labels(groups, rows[i].name, rows[i].name_length, &groups->labels);
+		series = find_series(groups);
+		groups->state.groups += rows[i].threads != 0;
+		groups->state.folded += series == NULL && rows[i].threads != 0;
+		add_row(groups, series != NULL ? series : &groups->other, &rows[i], 1.0 - fading);
+	}
+}
+
+struct export_groups_state export_groups_state(const struct export_groups *groups)
+{
+	return groups->state;
+}
+
+const char *export_groups_axis_label(const struct export_groups *groups)
+{
+	return groups->axis_label.data;
+}
+
+bool export_groups_have(const struct export_groups *groups, size_t family)
+{
+	bool known = groups->other.numbers[family].known;
+
+	for (size_t i = 0; i < groups->count && !known; i++)
+		known = groups->series[i].numbers[family].known;
+	return known;
+}
+
+static void write_series(const struct series *series, size_t family, struct exposition *exposition)
+{
+	const struct export_number *number = &series->numbers[family];
+
+	if (number->known)
+		exposition_add(exposition, series->labels, series->labels_length, number->value);
+}
+
+void export_groups_write(const struct export_groups *groups, size_t family, struct exposition *exposition)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		write_series(&groups->series[i], family, exposition);
+	write_series(&groups->other, family, exposition);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rounds of a session as series. */
+#include "session_fixture.h"
+
+#include "base/clock.h"
+#include "export/export.h"
+#include "snapshot/ended_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct exporter {
+	struct export *export;
+	struct session *session;
+	struct export_options options;
+};
+
+static void start(struct exporter *exporter, const char *by, const char *columns, size_t limit)
+{
+	struct error error;
+
+	*exporter = (struct exporter){.session = session_create()};
+	view_initialise(&exporter->options.view);
+	exporter->options.limit = limit;
+	exporter->options.keep_ns = EXPORT_KEEP_DEFAULT_NS;
+	assert_int_equal(export_parse_axes(by, &exporter->options, &error), 0);
+	assert_int_equal(export_family_choose(columns, &exporter->options.families, &error), 0);
+	exporter->export = export_create(&exporter->options);
+}
+
+static void end(struct exporter *exporter)
+{
+	export_release(exporter->export);
+	session_release(exporter->session);
+	view_release(&exporter->options.view);
+}
+
+/* Takes over the snapshot, and returns whether it added something. */
+static bool take(struct exporter *exporter, struct snapshot *snapshot)
+{
+	struct export_round *round;
+	bool added;
+
+	snapshot_finish(snapshot);
+	session_add_round(exporter->session, snapshot);
+	round = export_round_create(exporter->export, exporter->session);
+	added = round != NULL;
+	if (added)
+		export_add(exporter->export, round);
+	export_round_release(round);
+	return added;
+}
+
+static char *page(const struct exporter *exporter)
+{
+	const struct export_health health = {.rounds = 3, .serves = true, .has_process = true};
+	struct buffer buffer = {0};
+	struct exposition exposition = {.buffer = &buffer, .format = EXPOSITION_OPENMETRICS};
+
+	export_write_groups(exporter->export, &exposition);
+	export_write_health(exporter->export, &health, &exposition);
+	exposition_end(&exposition);
+	exposition_release(&exposition);
+	return buffer_steal(&buffer);
+}
+
+static void assert_has(const struct exporter *exporter, const char *line)
+{
+	char *text = page(exporter), *whole = memory_format("\n%s\n", line);
+
+	if (strstr(text, whole) == NULL)
+		fail_msg("no line %s in\n%s", line, text);
+	free(whole);
+	free(text);
+}
+
+static void assert_lacks(const struct exporter *exporter, const char *words)
+{
+	char *text = page(exporter);
+
+	if (strstr(text, words) != NULL)
+		fail_msg("%s in\n%s", words, text);
+	free(text);
+}
+
+static void add(struct snapshot *snapshot, uint32_t id, const char *name, const char *cgroup, uint64_t run_ms)
+{
+	const size_t thread = fixture_thread(snapshot, id, id, name, name, 1);
+
+	fixture_cgroup(snapshot, thread, cgroup);
+	fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(run_ms));
+}
+
+/* A group keeps what its threads counted that ended, with their last moments, and what came and went. */
+static void test_ends(void **state)
+{
+	struct exporter exporter;
+	struct snapshot *snapshot;
+	struct ended_group *ended;
+
+	(void)state;
+	start(&exporter, "process,cgroup", "CPU%,THR", 10);
+	snapshot = fixture_snapshot(100);
+	add(snapshot, 10, "worker-1", "/a", 1000);
+	add(snapshot, 11, "worker-2", "/b", 5000);
+	assert_false(take(&exporter, snapshot));
+	assert_lacks(&exporter, "ctop_group");
+	assert_has(&exporter, "ctop_rounds_total 3");
+
+	snapshot = fixture_snapshot(105);
+	add(snapshot, 10, "worker-1", "/a", 1250);
+	add(snapshot, 11, "worker-2", "/b", 6000);
+	assert_true(take(&exporter, snapshot));
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"process\",group=\"worker-{N}\"} 1.25");
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"cgroup\",group=\"/a\"} 0.25");
+	assert_has(&exporter, "ctop_group_threads{axis=\"process\",group=\"worker-{N}\"} 2");
+
+	/* worker-2 is gone after 0.5 s more, and another came and went; nobody else has such a name now, but
+	 * the series stays the one of the pattern */
+	snapshot = fixture_snapshot(110);
+	add(snapshot, 10, "worker-1", "/a", 1250);
+	snapshot->ended = ended_set_create();
+	ended = ended_set_group(snapshot->ended,
+				ended_set_triple(snapshot->ended, "worker-3", "worker-3", "/b"), false);
+	ended->threads = ended->processes = 1;
+	ended->amounts.of[0] = MS(125);
+	{
+		struct ended_thread *thread = ended_set_add_thread(
+			snapshot->ended, ended_set_triple(snapshot->ended, "worker-2", "worker-2", "/b"),
+			false);
+
+		thread->tgid = thread->tid = 11;
+		thread->start_time = 100;
+		thread->amounts.of[0] = MS(6500);
+	}
+	assert_true(take(&exporter, snapshot));
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"process\",group=\"worker-{N}\"} 1.875");
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"cgroup\",group=\"/b\"} 1.625");
+	assert_has(&exporter, "ctop_group_threads{axis=\"cgroup\",group=\"/b\"} 0");
+	assert_has(&exporter, "ctop_groups{axis=\"cgroup\"} 1");
+	end(&exporter);
+}
+
+/* One name or several: the series of a pattern is the same, on each host. */
+static void test_names(void **state)
+{
+	struct exporter exporter;
+
+	(void)state;
+	start(&exporter, "process", "CPU%", 10);
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 5 * round);
+
+		add(snapshot, 10, "worker-1", "/", 1000);
+		add(snapshot, 11, "", "/", 1000);
+		add(snapshot, 12, "q\"b\\n\nx\xff", "/", 1000);
+		take(&exporter, snapshot);
+	}
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"process\",group=\"worker-{N}\"} 0");
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"process\",group=\"(no name)\"} 0");
+	assert_has(&exporter,
+		   "ctop_group_run_seconds_total{axis=\"process\",group=\"q\\\"b\\\\n\\nx\xef\xbf\xbd\"} 0");
+	end(&exporter);
+}
+
+static void test_unread(void **state)
+{
+	struct exporter exporter;
+
+	(void)state;
+	start(&exporter, "process", "CPU%,READ", 10);
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 5 * round);
+
+		add(snapshot, 10, "a", "/", 1000);
+		snapshot->default_reason[SOURCE_IO] = REASON_NOT_PERMITTED;
+		take(&exporter, snapshot);
+	}
+	assert_lacks(&exporter, "ctop_group_storage_read");
+	assert_has(&exporter, "ctop_source_missed_threads{source=\"io\",reason=\"not-permitted\"} 1");
+	assert_has(&exporter, "ctop_source_read_threads{source=\"schedstat\"} 1");
+	end(&exporter);
+}
+
+static void test_axes(void **state)
+{
+	struct export_options options;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(export_parse_axes("thread,user", &options, &error), 0);
+	assert_int_equal(options.axis_count, 2);
+	assert_int_equal(options.axes[1], AXIS_USER);
+	assert_true(export_parse_axes("process,pid", &options, &error) < 0);
+	assert_non_null(strstr(error.text, "ever new ones"));
+	assert_true(export_parse_axes("process,cgruop", &options, &error) < 0);
+	assert_non_null(strstr(error.text, "cgruop"));
+	assert_true(export_parse_axes("process,pcomm", &options, &error) < 0);
+	assert_non_null(strstr(error.text, "twice"));
+	assert_true(export_parse_axes("", &options, &error) < 0);
+	assert_true(export_parse_axes("process,", &options, &error) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_axes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
