@@ -146,6 +146,8 @@ reason_id reduce_latency_missing(const struct span *span, const struct shown *sh
 		return REASON_NOT_IN_FILE;
 	if (shown->behind_names && span->latency != NULL && span->latency->span_ns != 0)
 		return REASON_BY_NAME;
+	if (span->latency == NULL && span->now->latency.present)
+		return REASON_NOT_READ; /* of another time */
 	return feature->state == FEATURE_STATE_OFF ? (reason_id)feature->reason : REASON_SWITCHED_OFF;
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "snapshot/ended_set.h"
+#include "span/ending.h"
 
 enum {
 	STORM_PROCESSES_PER_S = 100,
@@ -29,7 +30,7 @@ struct session *session_create_file(struct snapshot *snapshot)
 	return session;
 }
 
-static void forget_groupings(struct session *session)
+void session_forget_groupings(struct session *session)
 {
 	session_forget_unmade(session);
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
@@ -42,7 +43,7 @@ void session_release(struct session *session)
 {
 	if (session == NULL)
 		return;
-	forget_groupings(session);
+	session_forget_groupings(session);
 	pattern_memory_release(&session->patterns);
 	row_marks_release(&session->row_marks);
 	courses_release(&session->courses);
@@ -72,27 +73,31 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 }
 
 /*
- * Which threads of the new round are as they were in the one before; NULL where the capture does not say.
- * Readings that have a state of their own are not compared: their threads never stand still, nor do those
- * that wait for a CPU or are in D.
+ * Forgets of which threads less than all that is asked stands still: readings that have a state of their own
+ * are not compared, and waits go on, what they come to (span_add_wait()) and how long they are.
  */
-static bool *find_still(const struct snapshot *snapshot, const struct snapshot *before,
-			const uint32_t *previous_of)
+static void drop_stirring(const struct snapshot *snapshot, bool *still)
+{
+	for (size_t i = 0; i < snapshot->exception_count; i++)
+		still[snapshot->exceptions[i].thread] = false;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		still[i] &= snapshot_wait_under_way(snapshot, i) == 0 &&
+			    snapshot_value(snapshot, i, METRIC_STATE) != 'D';
+}
+
+bool *session_find_still(const struct snapshot *snapshot, const struct snapshot *before,
+			 const uint32_t *previous_of)
 {
 	bool *still;
 
 	if (!snapshot->moved_known || snapshot->carried_serial != before->serial)
 		return NULL;
 	still = memory_allocate(snapshot->thread_count + 1);
-	memset(still, true, snapshot->thread_count);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		still[i] = previous_of[i] < THREAD_UNKNOWN;
 	for (size_t i = 0; i < snapshot->moved_count; i++)
 		still[snapshot->moved[i]] = false;
-	for (size_t i = 0; i < snapshot->exception_count; i++)
-		still[snapshot->exceptions[i].thread] = false;
-	/* their waits go on: what they come to (span_add_wait()) and how long they are */
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		still[i] &= previous_of[i] < THREAD_UNKNOWN && snapshot_wait_under_way(snapshot, i) == 0 &&
-			    snapshot_value(snapshot, i, METRIC_STATE) != 'D';
+	drop_stirring(snapshot, still);
 	return still;
 }
 
@@ -110,110 +115,21 @@ static bool *follow_still(const struct session *session, const bool *still, cons
 	return base_still;
 }
 
-/* --- threads that ended --- */
-
-/* What ended between two rounds. */
-struct ending {
-	struct session *session;
-	const struct snapshot *now; /* the new round; that of the session is the one before */
-	struct ended_row *rows;     /* gone since */
-	size_t count;
-	struct span lately, since_base; /* until the round before */
-};
-
-static int compare_thread_and_row(const struct ended_thread *thread, const struct snapshot *snapshot,
-				  uint32_t row)
-{
-	if (thread->tgid != snapshot->tgid[row])
-		return thread->tgid < snapshot->tgid[row] ? -1 : 1;
-	if (thread->tid != snapshot->tid[row])
-		return thread->tid < snapshot->tid[row] ? -1 : 1;
-	return (thread->start_time > snapshot->start_time[row]) -
-	       (thread->start_time < snapshot->start_time[row]);
-}
-
-/* Which of the rows that are gone a thread was, or NULL. Rows of captures ascend by (tgid, tid). */
-static struct ended_row *find_ended(const struct ending *ending, const struct ended_thread *thread)
-{
-	size_t low = 0, high = ending->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const int order = compare_thread_and_row(thread, ending->session->now,
-							 ending->rows[middle].thread);
-
-		if (order == 0)
-			return &ending->rows[middle];
-		if (order > 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
-/* Whether a thread that is in no round began after a snapshot was taken. */
-static bool started_since(const struct ended_thread *thread, const struct snapshot *snapshot)
-{
-	return thread->start_time >= snapshot->provenance.boottime_ns / NS_PER_TICK;
-}
-
-/* Adds what is told at their end by threads of which there is no row. */
-static void add_unread(const struct ending *ending, const struct ended_set *set)
-{
-	struct session *session = ending->session;
-
-	for (size_t i = 0; i < set->group_count; i++) {
-		ended_add_group(&session->ended_lately, set, &set->groups[i], ending->now);
-		ended_add_group(&session->ended, set, &set->groups[i], ending->now);
-	}
-	for (size_t i = 0; i < set->thread_count; i++) {
-		const struct ended_thread *thread = &set->threads[i];
-		struct ended_row *row = find_ended(ending, thread);
-
-		if (row != NULL) {
-			row->last = thread;
-			continue;
-		}
-		ended_add_thread(&session->ended_lately, set, thread, started_since(thread, session->now),
-				 ending->now);
-		ended_add_thread(&session->ended, set, thread, started_since(thread, session->base),
-				 ending->now);
-	}
-}
-
-/* Adds the CPU time that no thread has, where nobody tells what those did that ended. */
-static void add_left(struct session *session, const struct snapshot *now, const uint32_t *previous_of)
-{
-	const struct span span = {
-		.now = now,
-		.from = session->now,
-		.from_of = previous_of,
-		.elapsed_ns = now->provenance.boottime_ns - session->now->provenance.boottime_ns,
-		.mode = VIEW_MODE_INTERVAL,
-	};
-	const double left_ns = ended_left(&span);
-
-	ended_add_left(&session->ended_lately, left_ns, session->now, now);
-	ended_add_left(&session->ended, left_ns, session->base, now);
-}
-
-static void fold_ended(struct session *session, const struct snapshot *now, const bool *seen)
+/* Notes what ended between the newest round and one that comes after it. `seen`: what did not. */
+static void fold_ended(struct session *session, const struct snapshot *now, const uint32_t *previous_of,
+		       const bool *seen)
 {
 	uint32_t *same = memory_allocate((session->now->thread_count + 1) * sizeof(*same));
-	struct ending ending = {
-		.session = session,
-		.now = now,
-		.lately = {.now = session->now,
-			   .from = session->now,
-			   .from_of = same,
-			   .mode = VIEW_MODE_INTERVAL},
-		.since_base = {.now = session->now,
-			       .from = session->base,
-			       .from_of = session->base_of,
-			       .mode = VIEW_MODE_BASE},
-	};
-	const struct ended_set *set = now->ended;
+	struct ending ending = {.before = session->now, .now = now, .set = now->ended};
+	const struct span lately = {.now = session->now,
+				    .from = session->now,
+				    .from_of = same,
+				    .mode = VIEW_MODE_INTERVAL},
+			  since_base = {.now = session->now,
+					.from = session->base,
+					.from_of = session->base_of,
+					.mode = VIEW_MODE_BASE};
+	const double left_ns = ended_left_between(session->now, now, previous_of);
 	size_t capacity = 0;
 
 	for (uint32_t i = 0; i < session->now->thread_count; i++) {
@@ -222,13 +138,12 @@ static void fold_ended(struct session *session, const struct snapshot *now, cons
 			*MEMORY_APPEND(ending.rows, ending.count, capacity) = (struct ended_row){.thread = i};
 	}
 	ended_clear(&session->ended_lately);
-	if (set != NULL) {
-		session->ended_lately.incomplete = set->lost != 0 || set->unread;
-		session->ended.incomplete |= session->ended_lately.incomplete;
-		add_unread(&ending, set);
-	}
-	ended_fold(&session->ended_lately, &ending.lately, set, ending.rows, ending.count, true);
-	ended_fold(&session->ended, &ending.since_base, set, ending.rows, ending.count, set != NULL);
+	ending_fold(&ending, &lately, true, &session->ended_lately);
+	ended_add_left(&session->ended_lately, left_ns);
+	ended_conclude_left(&session->ended_lately, session->now, now);
+	ending_fold(&ending, &since_base, ending.set != NULL, &session->ended);
+	ended_add_left(&session->ended, left_ns);
+	ended_conclude_left(&session->ended, session->base, now);
 	free(ending.rows);
 	free(same);
 }
@@ -313,7 +228,7 @@ static void shrink_base(struct session *session)
  * The scheduler of the newest round: the one that was known last where that round did not read what it keeps
  * and it still runs.
  */
-static void keep_scheduler(struct session *session)
+void session_keep_scheduler(struct session *session)
 {
 	const struct snapshot *now = session->now;
 	struct scx_scheduler *last = session->scheduler;
@@ -336,7 +251,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	uint32_t *previous_of, *base_of;
 	bool *seen, *still, *base_still;
 
-	forget_groupings(session);
+	session_forget_groupings(session);
 	session->rounds++;
 	courses_add_round(&session->courses, snapshot->captured_at_unix_ns, snapshot->provenance.boottime_ns);
 	if (session->is_file)
@@ -345,17 +260,16 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 		latency_spans_add_round(&session->latency, snapshot);
 	if (session->now == NULL) {
 		session->now = snapshot;
-		keep_scheduler(session);
+		session_keep_scheduler(session);
 		session_set_base(session);
 		return;
 	}
 	seen = memory_allocate_zero(session->now->thread_count + 1, sizeof(*seen));
 	previous_of = thread_match(snapshot, session->now, seen, NULL);
 	base_of = follow_base(session, previous_of, snapshot->thread_count);
-	fold_ended(session, snapshot, seen);
-	add_left(session, snapshot, previous_of);
+	fold_ended(session, snapshot, previous_of, seen);
 	free(seen);
-	still = find_still(snapshot, session->now, previous_of);
+	still = session_find_still(snapshot, session->now, previous_of);
 	base_still = follow_still(session, still, previous_of, snapshot->thread_count);
 	restore_base(session, snapshot, previous_of, base_still, base_of);
 	free(session->previous_of);
@@ -372,7 +286,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	session->previous_forks = session->now->provenance.forks;
 	session->previous = session->now;
 	session->now = snapshot;
-	keep_scheduler(session);
+	session_keep_scheduler(session);
 	shrink_base(session);
 	give_up_still(session, session->previous, 1, session->still, session->previous_of);
 }
@@ -381,10 +295,10 @@ void session_set_base(struct session *session)
 {
 	if (session->now == NULL)
 		return;
-	forget_groupings(session);
+	session_forget_groupings(session);
 	snapshot_release(session->base);
 	session->base = snapshot_reference(session->now);
-	session->base_is_shrunk = false;
+	session->base_is_shrunk = session->base_is_void = false;
 	ended_clear(&session->ended);
 	latency_spans_set_base(&session->latency);
 	free(session->base_of);
@@ -394,6 +308,7 @@ void session_set_base(struct session *session)
 	free(session->base_still);
 	session->base_still = memory_allocate(session->now->thread_count + 1);
 	memset(session->base_still, true, session->now->thread_count);
+	drop_stirring(session->now, session->base_still);
 }
 
 const struct snapshot *session_now(const struct session *session)
@@ -460,9 +375,11 @@ static const struct latency *latency_of(const struct session *session, enum view
 {
 	if (session->latency.whole == NULL)
 		return NULL;
-	if (mode == VIEW_MODE_TOTAL)
-		return &session->latency.whole->latency;
+	if (mode == VIEW_MODE_TOTAL) /* nobody knows it of a moment */
+		return session->is_moment ? NULL : &session->latency.whole->latency;
 	if (session->is_file)
+		return NULL;
+	if (mode == VIEW_MODE_BASE ? session->base_is_void : session->is_moment && session->previous == NULL)
 		return NULL;
 	return mode == VIEW_MODE_BASE ? &session->latency.base : &session->latency.interval;
 }
@@ -471,7 +388,7 @@ const struct ended *session_ended(const struct session *session, enum view_mode 
 {
 	const struct ended *ended = mode == VIEW_MODE_BASE ? &session->ended : &session->ended_lately;
 
-	return mode != VIEW_MODE_TOTAL && ended->count != 0 ? ended : NULL;
+	return mode != VIEW_MODE_TOTAL && ended_has_any(ended) ? ended : NULL;
 }
 
 /*
@@ -558,6 +475,16 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 	return true;
 }
 
+/* Whether there is something to count from. */
+static bool counts_in(const struct session *session, enum view_mode mode)
+{
+	if (mode != VIEW_MODE_BASE)
+		return session->previous != NULL;
+	/* after a gap there may be a base and no round before */
+	return !session->base_is_void &&
+	       (session->previous != NULL || (session->base != NULL && session->base != session->now));
+}
+
 struct span session_span(const struct session *session, enum view_mode mode)
 {
 	struct span span = {
@@ -568,7 +495,7 @@ struct span session_span(const struct session *session, enum view_mode mode)
 	};
 
 	span.ended = session_ended(session, mode);
-	if (session->previous == NULL || mode == VIEW_MODE_TOTAL)
+	if (mode == VIEW_MODE_TOTAL || !counts_in(session, mode))
 		return span;
 	span.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
 	span.elapsed_ns = session->now->provenance.boottime_ns - span.from->provenance.boottime_ns;

@@ -38,6 +38,8 @@ struct session {
 	struct optional_u64 previous_forks;
 	uint64_t rounds;
 	bool is_file;
+	bool is_moment;    /* see session_show_moment() */
+	bool base_is_void; /* nothing can be counted from it */
 	struct pattern_memory patterns;
 	struct cached_grouping groupings[GROUPING_CACHE_SIZE];
 	uint64_t grouping_clock;
@@ -66,6 +68,19 @@ const struct ended *session_ended(const struct session *session, enum view_mode 
 
 /* From where the newest round counts in a mode. */
 struct span session_span(const struct session *session, enum view_mode mode);
+
+/*
+ * Which threads of a round are as they were in the one before; NULL where the capture does not say. The
+ * caller frees it.
+ */
+bool *session_find_still(const struct snapshot *snapshot, const struct snapshot *before,
+			 const uint32_t *previous_of);
+
+/* Takes the scheduler of the newest round, which has just been set. */
+void session_keep_scheduler(struct session *session);
+
+/* What is kept of groups is of another round. */
+void session_forget_groupings(struct session *session);
 
 /* Columns of fields are from now on as the scheduler's are: another snapshot may have described others. */
 void session_describe_fields(const struct session *session);

@@ -134,7 +134,7 @@ static bool is_shown(const struct selection *selection, uint32_t thread)
 /* The same of a record of ended threads, which is one of a triple. */
 static bool ended_is_shown(const struct selection *selection, uint32_t record)
 {
-	return selection->allowed[1][record] &&
+	return selection->allowed[1][record] && !ended_is_void(selection->ended, record) &&
 	       !(selection->view->hide_kernel_threads && selection->ended->records[record].kernel);
 }
 

@@ -405,10 +405,23 @@ double ended_left(const struct span *span)
 	return left > most ? most : left;
 }
 
-/* The record of what nobody told, made when it is new. */
-static struct ended_record *estimate_of(struct ended *ended, const struct snapshot *now)
+double ended_left_between(const struct snapshot *before, const struct snapshot *now,
+			  const uint32_t before_of[])
 {
-	struct ended_record *record;
+	const struct span span = {
+		.now = now,
+		.from = before,
+		.from_of = before_of,
+		.elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns,
+		.mode = VIEW_MODE_INTERVAL,
+	};
+
+	return ended_left(&span);
+}
+
+/* The record of what nobody told, made when it is new. */
+static struct ended_record *estimate_of(struct ended *ended)
+{
 	uint32_t name;
 
 	if (ended->has_estimate)
@@ -419,35 +432,36 @@ static struct ended_record *estimate_of(struct ended *ended, const struct snapsh
 	ended->estimate = add_record(ended,
 				     snapshot_intern_triple(ended->names, (struct triple){name, name, name}));
 	ended->has_estimate = true;
-	record = &ended->records[ended->estimate];
-	record->kernel = record->untold = false;
+	return &ended->records[ended->estimate];
+}
+
+void ended_add_left(struct ended *ended, double left_ns)
+{
+	if (isnan(left_ns))
+		ended->left_is_partial = true;
+	else
+		ended->left_ns += left_ns;
+}
+
+void ended_conclude_left(struct ended *ended, const struct snapshot *from, const struct snapshot *now)
+{
+	const double least = ended->left_is_partial ? 0 : host_time_uncertainty_ns(from, now);
+	struct ended_record *record;
+
+	ended->estimate_is_void = !(ended->left_ns > least);
+	if (ended->estimate_is_void)
+		return;
+	record = estimate_of(ended);
+	*record = (struct ended_record){0};
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		if (is_counter(i) && i != METRIC_RUN_TIME_NS)
 			fold_slot(record, (size_t)i, untold_state(now, (enum metric)i), 0, false);
 	}
 	fold_missed(record, ENDED_SLOT_OVERLAP, REASON_ENDED);
-	record->states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
-	return record;
-}
-
-void ended_add_left(struct ended *ended, double left_ns, const struct snapshot *from,
-		    const struct snapshot *now)
-{
-	struct ended_record *record;
-
-	ended->left_ns += left_ns;
-	if (ended->left_ns > host_time_uncertainty_ns(from, now)) { /* not so if it is not known */
-		estimate_of(ended, now)->amounts[METRIC_RUN_TIME_NS] = (uint64_t)ended->left_ns;
-		return;
-	}
-	if (!ended->has_estimate)
-		return;
-	record = &ended->records[ended->estimate];
-	record->amounts[METRIC_RUN_TIME_NS] = 0;
-	if (isnan(ended->left_ns)) {
-		record->states[METRIC_RUN_TIME_NS] = 0;
+	if (ended->left_is_partial)
 		fold_missed(record, METRIC_RUN_TIME_NS, REASON_ENDED);
-	}
+	else
+		fold_slot(record, METRIC_RUN_TIME_NS, REASON_READ, (uint64_t)ended->left_ns, true);
 }
 
 void ended_clear(struct ended *ended)

@@ -42,11 +42,13 @@ struct ended {
 	size_t count;
 	size_t capacity;
 	uint64_t threads, processes;
-	/* The record of what nobody told, and all CPU time that no thread has, in ns, less what they have too
-	 * much; NAN: not known of some round, so that the record has none either. */
-	bool has_estimate;
+	/* The record of what nobody told; `estimate_is_void`: nothing at present. */
+	bool has_estimate, estimate_is_void;
 	size_t estimate;
+	/* CPU time that no thread has, in ns, less what they have too much, and whether it is not known of
+	 * some round. */
 	double left_ns;
+	bool left_is_partial;
 	bool incomplete; /* of some threads that ended nothing is known, not even whose they were */
 };
 
@@ -80,12 +82,30 @@ void ended_add_thread(struct ended *ended, const struct ended_set *set, const st
  */
 double ended_left(const struct span *span);
 
+/* The same between a round and the one before it, each of which has all its threads. */
+double ended_left_between(const struct snapshot *before, const struct snapshot *now,
+			  const uint32_t before_of[]);
+
+/* Adds what was left in a round. */
+void ended_add_left(struct ended *ended, double left_ns);
+
 /*
- * Adds that of a part of the time from `from` to `now`, as the threads that ended in it: a record named
- * `(ended)`, as long as it is more than how far the host's CPU time may be off.
+ * Makes of all that was left in the time from `from` to `now` what a record named `(ended)` has, as long as
+ * it is more than how far the host's CPU time may be off. Which rounds were between them does not matter.
  */
-void ended_add_left(struct ended *ended, double left_ns, const struct snapshot *from,
-		    const struct snapshot *now);
+void ended_conclude_left(struct ended *ended, const struct snapshot *from, const struct snapshot *now);
+
+/* Whether a record stands for something. */
+static inline bool ended_is_void(const struct ended *ended, size_t record)
+{
+	return ended->estimate_is_void && ended->has_estimate && record == ended->estimate;
+}
+
+/* Whether there is any that does. */
+static inline bool ended_has_any(const struct ended *ended)
+{
+	return ended->count > (ended->has_estimate && ended->estimate_is_void ? 1u : 0u);
+}
 
 void ended_clear(struct ended *ended);
 

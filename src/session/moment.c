@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A moment of a row of rounds, without those between it and the base. */
+#include "moment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "session_internal.h"
+#include "span/ending.h"
+
+struct session_moment {
+	struct snapshot *now, *previous,
+		*base; /* a reference each; `base` is `previous` where none was given */
+	bool has_base; /* one was given */
+	uint32_t *previous_of, *base_of;
+	bool *still;
+	struct hash_map base_rows;  /* identity to the row of the base */
+	bool *base_gone;            /* by row of the base: it is gone since */
+	struct hash_map other_gone; /* processes that are not in the base and are gone */
+	bool base_is_void;          /* nothing can be counted from it */
+	bool left_base;             /* what was added is of a round after it, or a gap */
+	/* What was added last: that it is the last one is not known yet. */
+	bool is_told;
+	struct snapshot *told; /* a reference; NULL: nothing */
+	double told_left_ns;
+	struct ended ended, ended_lately;
+	struct latency_spans latency;
+};
+
+/* Threads of one boot are told apart by id and start time; 64 bits of hash do not collide by chance. */
+static uint64_t identity(const struct snapshot *snapshot, size_t row)
+{
+	return hash_u64(hash_u64(((uint64_t)snapshot->tgid[row] << 32) | snapshot->tid[row]) ^
+			snapshot->start_time[row]);
+}
+
+struct session_moment *session_moment_create(struct snapshot *base)
+{
+	struct session_moment *moment = memory_allocate_zero(1, sizeof(*moment));
+
+	moment->base = base;
+	moment->has_base = base != NULL;
+	if (base == NULL)
+		return moment;
+	moment->base_gone = memory_allocate_zero(base->thread_count + 1, sizeof(*moment->base_gone));
+	for (uint32_t i = 0; i < base->thread_count; i++)
+		hash_map_set(&moment->base_rows, identity(base, i), i);
+	return moment;
+}
+
+/*
+ * What a thread of a later round was in the base, where rounds followed it all the time: one that was gone
+ * once is another one, as is what took over the id of a process (de_thread() in fs/exec.c).
+ */
+static uint32_t follow(const struct session_moment *moment, const struct snapshot *snapshot, uint32_t row)
+{
+	const struct snapshot *base = moment->base;
+	const uint64_t key = identity(snapshot, row);
+	uint32_t of;
+
+	if (hash_map_get(&moment->base_rows, key, &of))
+		return moment->base_gone[of] ? THREAD_UNKNOWN : of;
+	if (snapshot->start_time[row] < base->provenance.boottime_ns / NS_PER_TICK)
+		return THREAD_UNKNOWN;
+	return hash_map_get(&moment->other_gone, key, &of) ? THREAD_UNKNOWN : THREAD_BORN;
+}
+
+/* Notes that a thread is gone. Beside those of the base only ids of processes come to be another thread's. */
+static void note_gone(struct session_moment *moment, const struct snapshot *gone, uint32_t row)
+{
+	const uint64_t key = identity(gone, row);
+	uint32_t of;
+
+	if (hash_map_get(&moment->base_rows, key, &of))
+		moment->base_gone[of] = true;
+	else if (gone->tid[row] == gone->tgid[row])
+		hash_map_set(&moment->other_gone, key, 0);
+}
+
+/* Folds what ended in a round. `now`: the round, or what tells the same of what was not read in it. */
+static void fold_gone(struct session_moment *moment, const struct snapshot *gone, const struct snapshot *now)
+{
+	const size_t count = gone->thread_count;
+	uint32_t *same = memory_allocate((count + 1) * sizeof(*same));
+	uint32_t *base_of = memory_allocate((count + 1) * sizeof(*base_of));
+	struct ending ending = {
+		.before = gone,
+		.now = now,
+		.set = gone->ended,
+		.rows = memory_allocate((count + 1) * sizeof(*ending.rows)),
+		.count = count,
+	};
+	struct span lately = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_INTERVAL},
+		    since_base = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_BASE};
+
+	for (uint32_t i = 0; i < count; i++) {
+		ending.rows[i] = (struct ended_row){.thread = i};
+		same[i] = i;
+		base_of[i] = moment->has_base ? follow(moment, gone, i) : i;
+	}
+	ending_fold(&ending, &lately, true, &moment->ended_lately);
+	if (moment->has_base) {
+		/* the rows of the first one are those of the base */
+		since_base.from = moment->left_base ? moment->base : gone;
+		since_base.from_of = moment->left_base ? base_of : same;
+		for (uint32_t i = 0; i < count; i++)
+			note_gone(moment, gone, i);
+	}
+	for (size_t i = 0; i < count; i++)
+		ending.rows[i].last = NULL;
+	ending_fold(&ending, &since_base, ending.set != NULL, &moment->ended);
+	free(ending.rows);
+	free(same);
+	free(base_of);
+}
+
+/* Adds what was told of last. */
+static void fold_told(struct session_moment *moment, const struct snapshot *now)
+{
+	struct snapshot *gone = moment->told;
+
+	if (!moment->is_told)
+		return;
+	ended_clear(&moment->ended_lately);
+	if (!moment->has_base) {
+		ended_clear(&moment->ended);
+		latency_spans_set_base(&moment->latency);
+	}
+	if (gone == NULL)
+		gone = snapshot_create();
+	else
+		fold_gone(moment, gone, now != NULL ? now : gone);
+	moment->left_base = true;
+	ended_add_left(&moment->ended_lately, moment->told_left_ns);
+	ended_add_left(&moment->ended, moment->told_left_ns);
+	latency_spans_add_round(&moment->latency, gone);
+	snapshot_release(gone);
+	moment->told = NULL;
+	moment->is_told = false;
+}
+
+void session_moment_add_gone(struct session_moment *moment, struct snapshot *gone, double left_ns)
+{
+	/* what it has of the round before is what is asked of that round */
+	fold_told(moment, gone);
+	moment->told = gone != NULL ? snapshot_reference(gone) : NULL;
+	moment->told_left_ns = left_ns;
+	moment->is_told = true;
+}
+
+void session_moment_add_gap(struct session_moment *moment)
+{
+	fold_told(moment, NULL);
+	moment->ended.incomplete = true;
+	moment->left_base = true;
+}
+
+/* Whether anything can be counted from the base: it was in the same life of the host, and before. */
+static bool base_counts(const struct session_moment *moment)
+{
+	const struct provenance *base = &moment->base->provenance, *now = &moment->now->provenance;
+
+	if (base->boot_id != NULL && now->boot_id != NULL && strcmp(base->boot_id, now->boot_id) != 0)
+		return false;
+	return base->boottime_ns <= now->boottime_ns;
+}
+
+/* Counts what was in the base, is not there any more, and was never told to be gone. */
+static void fold_lost(struct session_moment *moment, const bool *found)
+{
+	const struct snapshot *base = moment->base;
+	uint32_t *same = memory_allocate((base->thread_count + 1) * sizeof(*same));
+	const struct span span = {.now = base, .from = base, .from_of = same, .mode = VIEW_MODE_BASE};
+	struct ending ending = {.before = base, .now = base};
+	size_t capacity = 0;
+
+	for (uint32_t i = 0; i < base->thread_count; i++) {
+		same[i] = i;
+		if (!found[i] && !moment->base_gone[i])
+			*MEMORY_APPEND(ending.rows, ending.count, capacity) = (struct ended_row){.thread = i};
+	}
+	ending_fold(&ending, &span, true, &moment->ended);
+	free(ending.rows);
+	free(same);
+}
+
+/* Finds the threads of the base. */
+static void match_base(struct session_moment *moment)
+{
+	const size_t count = moment->now->thread_count;
+	bool *found = memory_allocate_zero(moment->base->thread_count + 1, sizeof(*found));
+
+	for (uint32_t i = 0; i < count; i++) {
+		moment->base_of[i] = follow(moment, moment->now, i);
+		if (moment->base_of[i] < THREAD_UNKNOWN)
+			found[moment->base_of[i]] = true;
+	}
+	fold_lost(moment, found);
+	free(found);
+}
+
+/* Another snapshot is the base, and it is known which rows of it the threads are; NULL: they are the same. */
+static void set_base(struct session_moment *moment, struct snapshot *base, const uint32_t *base_of)
+{
+	snapshot_release(moment->base);
+	moment->base = snapshot_reference(base);
+	for (uint32_t i = 0; i < moment->now->thread_count; i++)
+		moment->base_of[i] = base_of != NULL ? base_of[i] : i;
+}
+
+void session_moment_finish(struct session_moment *moment, struct snapshot *previous, struct snapshot *now)
+{
+	bool *seen;
+
+	moment->now = now;
+	moment->previous = previous;
+	fold_told(moment, now);
+	moment->base_of = memory_allocate((now->thread_count + 1) * sizeof(*moment->base_of));
+	if (previous != NULL) {
+		seen = memory_allocate_zero(previous->thread_count + 1, sizeof(*seen));
+		moment->previous_of = thread_match(now, previous, seen, NULL);
+		moment->still = session_find_still(now, previous, moment->previous_of);
+		free(seen);
+		ended_conclude_left(&moment->ended_lately, previous, now);
+	} else {
+		ended_clear(&moment->ended_lately);
+	}
+	if (!moment->has_base) {
+		set_base(moment, previous != NULL ? previous : now, moment->previous_of);
+	} else if (!base_counts(moment)) {
+		moment->base_is_void = true;
+		ended_clear(&moment->ended);
+		return;
+	} else if (moment->base->provenance.boottime_ns == now->provenance.boottime_ns) {
+		set_base(moment, now, NULL);
+		ended_clear(&moment->ended);
+		latency_spans_set_base(&moment->latency);
+		return;
+	} else {
+		match_base(moment);
+	}
+	ended_conclude_left(&moment->ended, moment->base, now);
+}
+
+const struct snapshot *session_moment_now(const struct session_moment *moment)
+{
+	return moment->now;
+}
+
+const struct snapshot *session_moment_previous(const struct session_moment *moment)
+{
+	return moment->previous;
+}
+
+const struct snapshot *session_moment_base(const struct session_moment *moment)
+{
+	return moment->base;
+}
+
+void session_moment_release(struct session_moment *moment)
+{
+	if (moment == NULL)
+		return;
+	snapshot_release(moment->now);
+	snapshot_release(moment->previous);
+	snapshot_release(moment->base);
+	snapshot_release(moment->told);
+	free(moment->previous_of);
+	free(moment->base_of);
+	free(moment->still);
+	free(moment->base_gone);
+	hash_map_release(&moment->base_rows);
+	hash_map_release(&moment->other_gone);
+	ended_clear(&moment->ended);
+	ended_clear(&moment->ended_lately);
+	latency_spans_release(&moment->latency);
+	free(moment);
+}
+
+void session_show_moment(struct session *session, struct session_moment *moment)
+{
+	const bool goes_on = session->now != NULL && moment->previous == session->now;
+	struct session_moment before = {
+		.now = session->now,
+		.previous = session->previous,
+		.base = session->base,
+		.previous_of = session->previous_of,
+		.base_of = session->base_of,
+		.still = session->still,
+		.ended = session->ended,
+		.ended_lately = session->ended_lately,
+		.latency = session->latency,
+	};
+
+	session_forget_groupings(session);
+	/* rows are compared with those of the table before where that was of the round before */
+	session->rounds += goes_on ? 1 : 2;
+	session->is_moment = true;
+	session->now = moment->now;
+	session->previous = moment->previous;
+	session->base = moment->base;
+	session->base_is_void = moment->base_is_void;
+	session->previous_of = moment->previous_of;
+	session->base_of = moment->base_of;
+	session->still = moment->still;
+	free(session->base_still);
+	session->base_still = NULL;
+	session->ended = moment->ended;
+	session->ended_lately = moment->ended_lately;
+	session->latency = moment->latency;
+	session->previous_count = 0;
+	session->previous_forks = (struct optional_u64){0};
+	if (moment->previous != NULL) {
+		session->previous_count = moment->previous->thread_count;
+		session->previous_forks = moment->previous->provenance.forks;
+	}
+	session_keep_scheduler(session);
+	before.base_gone = moment->base_gone;
+	before.base_rows = moment->base_rows;
+	before.other_gone = moment->other_gone;
+	*moment = before;
+	session_moment_release(moment);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TEST_RANDOM_WORLD_H
+#define CTOP_TEST_RANDOM_WORLD_H
+
+#include "base/clock.h"
+#include "session_fixture.h"
+
+/* Threads that come, move and go at random, snapshots of them, and tables of two sessions compared. */
+
+enum {
+	THREADS_MAX = 120,
+	PROCESSES = 8,
+	EXCEPTIONS = 2,
+};
+
+/* A thread as the host has it. */
+struct thread {
+	uint32_t tgid, tid;
+	uint64_t start;
+	unsigned int process, name, cgroup; /* of the lists of names */
+	uint8_t flags;
+	uint32_t uid;
+	uint64_t values[METRIC_COUNT];
+	reason_id reasons[SOURCE_COUNT];
+	struct {
+		enum metric metric; /* METRIC_COUNT: none */
+		reason_id reason;
+	} exceptions[EXCEPTIONS];
+	uint64_t stuck_ns, waiting_ns;
+	uint32_t row; /* in the round before, UINT32_MAX when it is new */
+	bool moved;
+};
+
+struct world {
+	struct thread threads[THREADS_MAX]; /* ascending by process and number */
+	size_t count;
+	uint64_t now_ns;
+	uint64_t round, begun;
+	reason_id uniform[SOURCE_COUNT];
+	bool by_thread[SOURCE_COUNT]; /* the reasons of the threads count, else `uniform` */
+	reason_id metric_reason[METRIC_COUNT];
+	bool delays_off, own_times;
+	bool knows_waits;
+	bool is_quiet; /* few threads move, and what holds for all hardly ever changes */
+	/* No thread stays unseen for a round, only leaders are taken over, and no two rounds are at one time.
+	 */
+	bool is_seen;
+};
+
+/* Of what all chance is made; not 0. */
+extern uint64_t random_state;
+
+uint64_t random_below(uint64_t limit);
+bool one_in(uint64_t n);
+
+/* A new thread, where it has an id that is free. */
+void world_add_thread(struct world *world);
+
+/* What happens until the next round. */
+void world_advance(struct world *world);
+
+/* A round of it, not finished; ids in its pools differ from round to round, as those of a capture may. */
+struct snapshot *world_photograph(const struct world *world);
+
+/* Says what a capture that compares its rounds says of this one. */
+void world_say_moved(struct snapshot *snapshot, const struct world *world, const struct snapshot *before);
+
+/* Fails the test where rows or cells differ. */
+void expect_same_table(const struct table *a, const struct table *b, bool ignore_marks);
+
+/*
+ * Compares all columns in all modes on all axes, and some explanations; `of_moment`: without what changed
+ * since the table before, and without how long waits took in total.
+ */
+void expect_same_views(struct session *const sessions[2], bool of_moment);
+
+#endif
