@@ -42,6 +42,7 @@ src/metric: $base
 src/user: $metric src/process
 src/snapshot: $metric
 src/ctprof: $snapshot src/json
+src/recording: $snapshot
 src/group: $snapshot
 src/host: $snapshot
 src/table: $group

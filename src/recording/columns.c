@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns by thread. Of threads that did not change nothing is coded. */
+#include "columns.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+_Static_assert((int)COLUMN_COUNT <= (int)(MODEL_TIMES - MODEL_COLUMNS) / 3, "columns have models");
+
+struct column_view column_view_of(const struct round *round, const struct snapshot *snapshot,
+				  unsigned int column)
+{
+	unsigned int index;
+
+	switch (column) {
+	case COLUMN_TGID:
+		return (struct column_view){snapshot->tgid, sizeof(uint32_t), 0, NULL};
+	case COLUMN_TID:
+		return (struct column_view){snapshot->tid, sizeof(uint32_t), 0, NULL};
+	case COLUMN_START_TIME:
+		return (struct column_view){snapshot->start_time, sizeof(uint64_t), 0, NULL};
+	case COLUMN_UID:
+		return (struct column_view){snapshot->uid, sizeof(uint32_t), 0, NULL};
+	case COLUMN_FLAGS:
+		return (struct column_view){snapshot->thread_flags, sizeof(uint8_t), 0, NULL};
+	case COLUMN_TRIPLE:
+		return (struct column_view){snapshot->triple, sizeof(uint32_t), 0, round->triple_of};
+	default:
+		break;
+	}
+	if (column < COLUMN_VALUES) {
+		index = column - COLUMN_REASONS;
+		return (struct column_view){snapshot->source_reason[index], sizeof(reason_id),
+					    snapshot->default_reason[index], NULL};
+	}
+	index = column - COLUMN_VALUES;
+	return (struct column_view){
+		snapshot->values[index], sizeof(uint64_t), 0,
+		metric_type((enum metric)index)->encoding == METRIC_ENCODING_STRING    ? round->string_of
+		: metric_type((enum metric)index)->encoding == METRIC_ENCODING_CPU_SET ? round->cpu_set_of
+										       : NULL};
+}
+
+/* What a counter is expected to have grown by: as much as another one, less a third. */
+struct reference {
+	enum metric metric, as, less;
+};
+
+/* Which the kernel counts at the same places (sched_info_arrive() of kernel/sched/stats.h, __schedule() of
+ * kernel/sched/core.c, __delayacct_add_tsk() of kernel/delayacct.c, kernel/sched/stats.c). */
+static const struct reference references[] = {
+	{METRIC_VOLUNTARY_CSW, METRIC_TIMESLICES, METRIC_NONVOLUNTARY_CSW},
+	{METRIC_NR_WAKEUPS, METRIC_VOLUNTARY_CSW, METRIC_NONE},
+	{METRIC_NR_WAKEUPS_LOCAL, METRIC_NR_WAKEUPS, METRIC_NONE},
+	{METRIC_WAIT_COUNT, METRIC_TIMESLICES, METRIC_NONE},
+	{METRIC_WAIT_SUM, METRIC_WAIT_TIME_NS, METRIC_NONE},
+	{METRIC_CPU_DELAY_COUNT, METRIC_TIMESLICES, METRIC_NONE},
+	{METRIC_CPU_DELAY_TOTAL_NS, METRIC_WAIT_TIME_NS, METRIC_NONE},
+};
+
+static const struct reference *find_reference(enum metric metric)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(references); i++) {
+		if (references[i].metric == metric)
+			return &references[i];
+	}
+	return NULL;
+}
+
+/* A column being coded. */
+struct column {
+	struct round *round;
+	struct column_view now, old;
+	const struct reference *reference;
+	struct column_view as_now, as_old, less_now, less_old;
+	bool follows_row;                     /* of a new thread it is expected to be as of the row above */
+	unsigned int step;                    /* or so much more */
+	uint64_t end;                         /* every cell is below; 0: any */
+	struct residual_model *carried, *new; /* two of three models, one behind the other */
+};
+
+/* How much a cell of a column grew, of a new thread since nothing. */
+static uint64_t growth(const struct round *round, const struct column_view *now,
+		       const struct column_view *old, uint32_t row)
+{
+	const uint32_t old_row = round->old_row[row];
+
+	return column_cell(now, row) - (old_row != UINT32_MAX ? column_cell(old, old_row) : 0);
+}
+
+static uint64_t expected_cell(const struct column *column, uint32_t row)
+{
+	const struct round *round = column->round;
+	const uint32_t old_row = round->old_row[row];
+	uint64_t expected = 0;
+
+	if (old_row != UINT32_MAX)
+		expected = column_old_cell(&column->old, old_row);
+	else if (column->follows_row)
+		return row != 0 ? column_cell(&column->now, row - 1) + column->step : 0;
+	if (column->reference != NULL) {
+		expected += growth(round, &column->as_now, &column->as_old, row);
+		if (column->reference->less != METRIC_NONE)
+			expected -= growth(round, &column->less_now, &column->less_old, row);
+	}
+	return expected;
+}
+
+static void store_cell(const struct column *column, uint32_t row, uint64_t cell)
+{
+	void *cells = (void *)(uintptr_t)column->now.cells;
+
+	if (column->end != 0 && cell != 0)
+		cell = coder_below(&column->round->coder, cell, column->end);
+	switch (column->now.size) {
+	case sizeof(uint8_t):
+		((uint8_t *)cells)[row] = (uint8_t)cell;
+		break;
+	case sizeof(uint32_t):
+		((uint32_t *)cells)[row] = (uint32_t)cell;
+		break;
+	default:
+		((uint64_t *)cells)[row] = cell;
+		break;
+	}
+}
+
+/* Takes the cells of threads over that did not change, and of those that did, to be overwritten. */
+static void carry_cells(const struct column *column)
+{
+	const struct round *round = column->round;
+	const size_t count = round->now->thread_count;
+	const size_t size = column->now.size;
+
+	for (size_t row = 0; row < count;) {
+		const uint32_t old_row = round->old_row[row];
+		size_t run = 1;
+
+		if (old_row == UINT32_MAX) {
+			row++;
+			continue;
+		}
+		while (row + run < count && round->old_row[row + run] == old_row + run)
+			run++;
+		if (column->old.cells != NULL && column->old.map == NULL)
+			memcpy((char *)(uintptr_t)column->now.cells + row * size,
+			       (const char *)column->old.cells + old_row * size, run * size);
+		else
+			for (size_t i = 0; i < run; i++)
+				store_cell(column, (uint32_t)(row + i),
+					   column_old_cell(&column->old, old_row + i));
+		row += run;
+	}
+}
+
+static void code_cells(const struct column *column)
+{
+	struct round *round = column->round;
+	struct coder *coder = &round->coder;
+	unsigned int context = 0;
+
+	for (size_t i = 0; i < round->row_count; i++) {
+		const uint32_t row = round->rows[i];
+		const bool is_new = round->old_row[row] == UINT32_MAX;
+		const uint64_t expected = expected_cell(column, row);
+		const uint64_t cell = coder_residual(coder, is_new ? column->new : column->carried, context,
+						     coder->decoding ? 0 : column_cell(&column->now, row),
+						     expected);
+
+		context = (context << 1 & 2) | (cell != expected);
+		if (coder->decoding)
+			store_cell(column, row, cell);
+	}
+}
+
+/* Whether any cell is not what it is expected to be. */
+static bool is_surprising(const struct column *column)
+{
+	const struct round *round = column->round;
+
+	for (size_t i = 0; i < round->row_count; i++) {
+		const uint32_t row = round->rows[i];
+
+		if (column_cell(&column->now, row) != expected_cell(column, row))
+			return true;
+	}
+	return false;
+}
+
+static struct column column_of(struct round *round, unsigned int index)
+{
+	const struct snapshot *against = round->against;
+	struct residual_model *models = &round->models[MODEL_COLUMNS + 3 * index];
+	struct column column = {
+		.round = round,
+		.now = column_view_of(round, round->now, index),
+		.follows_row = true,
+		.carried = &models[0],
+		.new = &models[1],
+	};
+
+	if (against != NULL)
+		column.old = column_view_of(round, against, index);
+	if (index == COLUMN_TID || index == COLUMN_TRIPLE)
+		column.step = 1;
+	if (index == COLUMN_TRIPLE)
+		column.end = round->now->triple_count;
+	if (index >= COLUMN_REASONS && index < COLUMN_VALUES)
+		column.end = REASON_COUNT + round->now->unknown_reason_count;
+	return column;
+}
+
+/* Bounds of what is not only a number. */
+static uint64_t metric_end(const struct round *round, enum metric metric)
+{
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_STRING:
+		return round->now->strings.count;
+	case METRIC_ENCODING_CPU_SET:
+		return round->now->cpu_sets.count;
+	case METRIC_ENCODING_CHARACTER:
+		return 0x110000; /* of Unicode */
+	case METRIC_ENCODING_BOOLEAN:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static void code_all_cells(const struct column *column)
+{
+	struct coder *coder = &column->round->coder;
+
+	if (coder->decoding)
+		carry_cells(column);
+	if (coder_bit(coder, &column->carried[2].differs[0], !coder->decoding && is_surprising(column)))
+		code_cells(column);
+	else if (coder->decoding)
+		for (size_t i = 0; i < column->round->row_count; i++)
+			store_cell(column, column->round->rows[i],
+				   expected_cell(column, column->round->rows[i]));
+}
+
+/* Whether the column is there, which it mostly is where it was. */
+static bool code_presence(struct round *round, const struct column *column)
+{
+	const bool was = column->old.cells != NULL;
+	struct bit_model *model = &round->models[MODEL_FACTS].differs[2];
+
+	return coder_bit(&round->coder, model, (column->now.cells != NULL) != was) != was;
+}
+
+static void code_identity(struct round *round)
+{
+	for (unsigned int index = 0; index < COLUMN_IDENTITY_COUNT; index++) {
+		const struct column column = column_of(round, index);
+
+		code_all_cells(&column);
+	}
+}
+
+static void code_reasons(struct round *round)
+{
+	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
+		struct column column = column_of(round, COLUMN_REASONS + source);
+
+		if (!code_presence(round, &column))
+			continue;
+		if (round->coder.decoding)
+			column.now.cells = snapshot_source_reasons(round->now, (enum source)source);
+		code_all_cells(&column);
+	}
+}
+
+static void code_metric(struct round *round, enum metric metric)
+{
+	const enum metric_kind kind = metric_type(metric)->kind;
+	struct column column = column_of(round, COLUMN_VALUES + metric);
+
+	if (!code_presence(round, &column))
+		return;
+	if (round->coder.decoding)
+		column.now.cells = snapshot_column(round->now, metric);
+	column.end = metric_end(round, metric);
+	column.follows_row = kind != METRIC_KIND_COUNTER;
+	column.reference = find_reference(metric);
+	if (column.reference != NULL) {
+		const struct snapshot *old = round->against != NULL ? round->against : round->now;
+		const unsigned int as = COLUMN_VALUES + column.reference->as;
+		const unsigned int less = COLUMN_VALUES + column.reference->less;
+
+		column.as_now = column_view_of(round, round->now, as);
+		column.as_old = column_view_of(round, old, as);
+		if (column.reference->less != METRIC_NONE) {
+			column.less_now = column_view_of(round, round->now, less);
+			column.less_old = column_view_of(round, old, less);
+		}
+	}
+	code_all_cells(&column);
+}
+
+/* --- times --- */
+
+enum {
+	KNOWN_CPUS = 256,
+};
+
+/* How much longer the present wait has lasted than in `against`: the clocks of CPUs differ a little. */
+static void code_waiting(struct round *round)
+{
+	struct coder *coder = &round->coder;
+	struct residual_model *models = &round->models[MODEL_TIMES];
+	struct snapshot *now = round->now;
+	const struct snapshot *against = round->against;
+	const uint64_t *old = against != NULL ? against->waiting_ns : NULL;
+	const uint64_t elapsed_ns = against != NULL
+					    ? now->provenance.boottime_ns - against->provenance.boottime_ns
+					    : 0;
+	uint64_t longer[KNOWN_CPUS], last = 0;
+	size_t next = 0;
+
+	for (size_t i = 0; i < KNOWN_CPUS; i++)
+		longer[i] = elapsed_ns;
+	for (size_t row = 0; row < now->thread_count; row++) {
+		const uint32_t old_row = round->old_row[row];
+		const bool changed = next < round->row_count && round->rows[next] == row;
+		const size_t cpu = snapshot_value(now, row, METRIC_PROCESSOR) % KNOWN_CPUS;
+		const uint64_t waited = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
+		uint64_t expected = waited != 0 ? waited + longer[cpu] : 0;
+		uint64_t cell;
+
+		next += changed;
+		if (old_row == UINT32_MAX) {
+			cell = coder_residual(coder, &models[0], 0, now->waiting_ns[row], last);
+		} else if (changed && coder_bit(coder, &models[1].differs[waited != 0],
+						now->waiting_ns[row] != expected)) {
+			cell = coder_number(coder, &models[1].by, now->waiting_ns[row]);
+		} else if (changed) {
+			cell = expected;
+		} else {
+			cell = coder_residual(coder, &models[2], waited != 0, now->waiting_ns[row], expected);
+			if (waited != 0)
+				longer[cpu] = cell - waited;
+		}
+		if (coder->decoding)
+			now->waiting_ns[row] = cell;
+		last = cell;
+	}
+}
+
+static void code_stuck(struct round *round)
+{
+	struct coder *coder = &round->coder;
+	struct residual_model *model = &round->models[MODEL_TIMES + 3];
+	struct snapshot *now = round->now;
+	const struct snapshot *against = round->against;
+	const uint64_t *old = against != NULL ? against->stuck_ns : NULL;
+	const uint64_t elapsed_ns = against != NULL
+					    ? now->provenance.boottime_ns - against->provenance.boottime_ns
+					    : 0;
+
+	for (size_t row = 0; row < now->thread_count; row++) {
+		const uint32_t old_row = round->old_row[row];
+		const uint64_t was = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
+		const uint64_t waiting = now->waiting_ns != NULL ? now->waiting_ns[row] : 0;
+		uint64_t cell = now->stuck_ns[row];
+
+		if (!coder_bit(coder, &model->differs[was != 0], cell != 0))
+			cell = 0;
+		else if (!coder_bit(coder, &model->differs[2], cell != waiting))
+			cell = waiting;
+		else
+			cell = coder_residual(coder, &model[1], was != 0, cell,
+					      was != 0 ? was + elapsed_ns : 0);
+		if (coder->decoding)
+			now->stuck_ns[row] = cell;
+	}
+}
+
+/* When a source was read: as another one of the thread, as of the thread before, not again, or else. */
+static void code_read_times(struct round *round, enum source source, const uint64_t *beside)
+{
+	struct coder *coder = &round->coder;
+	struct residual_model *model = &round->models[MODEL_TIMES + 5 + source];
+	struct snapshot *now = round->now;
+	const struct snapshot *against = round->against;
+	const uint64_t *old = against != NULL ? against->read_at[source] : NULL;
+	uint64_t above = now->provenance.boottime_ns;
+
+	for (size_t row = 0; row < now->thread_count; row++) {
+		const uint32_t old_row = round->old_row[row];
+		const uint64_t first = beside != NULL ? beside[row] : now->provenance.boottime_ns;
+		const uint64_t was = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
+		uint64_t cell = now->read_at[source][row];
+
+		if (!coder_bit(coder, &model->differs[0], cell != first))
+			cell = first;
+		else if (!coder_bit(coder, &model->differs[1], cell != above))
+			cell = above;
+		else if (was != 0 && !coder_bit(coder, &model->differs[2], cell != was))
+			cell = was;
+		else
+			cell = coder_residual(coder, model, 3, cell, above);
+		if (coder->decoding)
+			now->read_at[source][row] = cell;
+		above = cell;
+	}
+}
+
+static bool code_has(struct round *round, const uint64_t *column)
+{
+	return coder_bit(&round->coder, &round->models[MODEL_FACTS].differs[3], column != NULL);
+}
+
+static uint64_t *new_column(const struct snapshot *now)
+{
+	return memory_allocate_zero(now->thread_capacity + 1, sizeof(uint64_t));
+}
+
+static void code_times(struct round *round)
+{
+	struct snapshot *now = round->now;
+	const bool decoding = round->coder.decoding;
+	const uint64_t *beside = NULL;
+
+	if (code_has(round, now->waiting_ns)) {
+		if (decoding)
+			now->waiting_ns = new_column(now);
+		code_waiting(round);
+	}
+	if (code_has(round, now->stuck_ns)) {
+		if (decoding)
+			now->stuck_ns = new_column(now);
+		code_stuck(round);
+	}
+	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
+		if (!code_has(round, now->read_at[source]))
+			continue;
+		if (decoding)
+			snapshot_read_times(now, (enum source)source);
+		code_read_times(round, (enum source)source, beside);
+		beside = now->read_at[source];
+	}
+}
+
+void round_code_columns(struct round *round)
+{
+	code_identity(round);
+	code_reasons(round);
+	for (unsigned int metric = 0; metric < METRIC_COUNT; metric++) {
+		if (metric != METRIC_THREAD_COUNT && metric != METRIC_VOLUNTARY_CSW)
+			code_metric(round, (enum metric)metric);
+		if (metric == METRIC_NONVOLUNTARY_CSW)
+			code_metric(round, METRIC_VOLUNTARY_CSW);
+	}
+	code_times(round);
+}

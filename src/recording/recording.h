@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RECORDING_H
+#define CTOP_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * A round as bytes, both ways: whole, or as what changed against another round. What is decoded equals what
+ * was encoded in every field of struct snapshot but its serial, ids of names and CPU sets alike. The bytes
+ * are the same on all architectures, but for contexts of sched_ext schedulers, which are in the order of the
+ * host. Nothing here reads or writes files.
+ */
+
+/* What makes the next recording cheap: buffers, the context of the compressor. For one thread at a time. */
+struct recorder;
+
+/* `level` is that of zstd, 1 to 19. */
+struct recorder *recorder_create(int level);
+
+void recorder_release(struct recorder *recorder); /* NULL is allowed */
+
+/* A zeroed struct is empty. The buffers are used again by the next recording into the same struct. */
+struct recording {
+	struct buffer state; /* the round: self-describing, with a checksum */
+	/*
+	 * What happened since the round before: the rows that are gone, as they were last read, threads that
+	 * ended (snapshot.ended), waits (snapshot.latency), CPU time that no thread has. No bytes: nothing.
+	 */
+	struct buffer interval;
+	bool is_whole;
+};
+
+/*
+ * Encodes a finished snapshot. `against` is any earlier snapshot that the reader will have decoded, as it was
+ * when it was encoded; NULL: it becomes whole. `before` is the round before, for the rows that are gone; NULL
+ * for none, or after a gap. `left_ns` is CPU time of the host that no thread has (ended_left()), NAN where it
+ * is not known.
+ */
+void recorder_encode(struct recorder *recorder, const struct snapshot *now, const struct snapshot *against,
+		     const struct snapshot *before, double left_ns, struct recording *ret_recording);
+
+void recording_release(struct recording *recording);
+
+/* Whether the bytes begin like a recording that needs no other to be decoded. */
+bool recording_is_whole(const void *state, size_t length);
+
+/*
+ * Decodes a round; trusts nothing. `against` is the decoded snapshot that it was encoded against, NULL for a
+ * whole one. Without an interval (`interval_length` 0) the result has no `ended` and no `latency`. It has one
+ * reference and is finished. If `against` was the round before in a row of live rounds, carried_row, moved
+ * and the like are set as a live round has them, carried_serial being that of `against`.
+ *
+ * `name` is what the sentence calls it. Returns 0, or -EBADMSG (damaged, or no recording), -EPROTONOSUPPORT
+ * (of a newer format), -EINVAL (it belongs to another `against`).
+ */
+int recording_decode(const void *state, size_t state_length, const void *interval, size_t interval_length,
+		     const struct snapshot *against, const char *name, struct snapshot **ret_snapshot,
+		     struct error *error);
+
+/*
+ * Decodes an interval alone: a snapshot whose threads are those that are gone, as they were last read in the
+ * round before, of which it has the times and what it says of all threads; with `ended` and `latency` of the
+ * round that it came with. Of no bytes it is an empty one. `*ret_left_ns` may be NAN. Errors as above.
+ */
+int recording_decode_interval(const void *interval, size_t length, const char *name,
+			      struct snapshot **ret_gone, double *ret_left_ns, struct error *error);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RECORDING_ROUND_H
+#define CTOP_RECORDING_ROUND_H
+
+#include "coder.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * What is known while a round is being coded, one way or the other. Whatever codes a part of it takes the
+ * round as it is when encoding and fills it in when decoding, by the same calls in the same order; only
+ * decoding writes to `now`.
+ */
+
+/* What numbers of a round have models of their own. Those of metrics and sources are by these. */
+enum round_model {
+	MODEL_FACTS,
+	MODEL_LENGTH, /* of texts */
+	MODEL_COUNT,  /* of lists */
+	MODEL_ROWS,   /* how rows of one round follow those of the other */
+	MODEL_CHANGED,
+	MODEL_NAMES,
+	MODEL_RECORDS,
+	MODEL_TRIPLES,
+	MODEL_CPU_SET = MODEL_TRIPLES + 3,
+	MODEL_EXCEPTIONS,
+	MODEL_EXCEPTION_METRIC,
+	MODEL_EXCEPTION_REASON,
+	MODEL_RESIDENT,
+	MODEL_CGROUP = MODEL_RESIDENT + 4,
+	MODEL_CGROUP_KEYS = MODEL_CGROUP + 32,
+	MODEL_PRESSURE = MODEL_CGROUP_KEYS + 2,
+	MODEL_SMAPS = MODEL_PRESSURE + 2,
+	MODEL_SMAPS_KEYS,
+	MODEL_LATENCY = MODEL_SMAPS_KEYS + 2,
+	MODEL_ENDED = MODEL_LATENCY + 8,
+	MODEL_ENDED_AMOUNTS = MODEL_ENDED + 8,
+	MODEL_SCX = MODEL_ENDED_AMOUNTS + 40,
+	MODEL_SCX_WORDS,
+	MODEL_COLUMNS = MODEL_SCX_WORDS + 64,  /* by thread_column */
+	MODEL_TIMES = MODEL_COLUMNS + 3 * 128, /* three for each */
+	MODEL_TOTAL = MODEL_TIMES + 32,
+};
+
+struct round {
+	struct coder coder;
+	struct snapshot *now;           /* not written to when encoding */
+	const struct snapshot *against; /* NULL: whole */
+	bool is_brief;                  /* only the facts that an interval needs */
+	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
+	uint32_t *old_row;
+	/* Rows that have none, and those of which something but times is another one; ascending. */
+	uint32_t *rows;
+	size_t row_count;
+	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
+	uint32_t *string_of, *cpu_set_of, *triple_of;
+	uint64_t *scratch;             /* by row */
+	struct residual_model *models; /* [MODEL_TOTAL] */
+};
+
+/* --- names.c --- */
+
+/* The pools: names, CPU sets, triples. */
+void round_code_names(struct round *round);
+
+/* The same of a snapshot that is nothing but names. */
+void round_code_other_names(struct round *round, struct snapshot *names);
+
+/* The id in `now` of what id `id` of `against` stands for, 0 where it stands for nothing here. */
+static inline uint32_t round_id(const uint32_t *map, uint64_t id)
+{
+	return map[id] == UINT32_MAX ? 0 : map[id];
+}
+
+/* --- rows.c --- */
+
+/* How many threads there are, their rows in `against`, and which of them changed. */
+void round_code_rows(struct round *round);
+
+/*
+ * Which record of a list of `against` is the same as the next one of `now`: `place`, at or above `*next`, or
+ * UINT32_MAX for none. `*next` becomes the one behind it.
+ */
+uint32_t round_code_place(struct round *round, unsigned int model_index, uint32_t place, size_t *next,
+			  size_t count);
+
+/* --- columns.c --- */
+
+/* Everything that is by thread, but for exceptions and contexts. */
+void round_code_columns(struct round *round);
+
+/* --- lists.c --- */
+
+void round_code_exceptions(struct round *round);
+void round_code_resident(struct round *round);
+void round_code_smaps(struct round *round);
+void round_code_cgroups(struct round *round);
+
+/* --- facts.c --- */
+
+/* What is of the whole host. */
+void round_code_facts(struct round *round);
+
+/* The names of reasons that this program does not know; before everything that has reasons. */
+void round_code_unknown_reasons(struct round *round);
+
+/* --- scx_round.c --- */
+
+void round_code_scx(struct round *round);
+
+/* --- interval.c --- */
+
+/* A snapshot of these rows of another, with names of its own; finished. */
+struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t rows[], size_t count);
+
+void round_code_latency(struct round *round);
+void round_code_ended(struct round *round);
+
+#endif
