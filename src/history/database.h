@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DATABASE_H
+#define CTOP_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * A file of SQLite, for the history alone: what SQLite says becomes a negative errno and a sentence that
+ * names the file and what would help. Files of others are not trusted: their schema calls no functions.
+ */
+struct database {
+	sqlite3 *connection; /* NULL: not open */
+	char *path;
+};
+
+enum {
+	DATABASE_APPLICATION = 0x63746f70, /* "ctop", in the header of the file */
+};
+
+enum database_access {
+	DATABASE_READ,
+	DATABASE_WRITE,
+};
+
+/*
+ * Opens the file at `path`. To write, it is made where it is missing (mode 0640, less the umask) with the
+ * tables of `schema`, and put into WAL mode. Returns 0 or a negative errno with a sentence: -ENOENT to read;
+ * -EMEDIUMTYPE no file of SQLite or one of another program; -EPROTONOSUPPORT its tables are newer than
+ * `version`; -EBADMSG it is damaged; others as database_error() gives them. A zeroed struct is not open.
+ */
+int database_open(struct database *database, const char *path, enum database_access access, int version,
+		  const char *schema, struct error *error);
+
+/* Ends it; of a file that was written, the write-ahead log goes into it, so that it can be read without right
+ * to write. Nothing for one that is not open. */
+void database_close(struct database *database);
+
+/* The errno and the sentence of the call that failed last with `status` (SQLITE_…). */
+int database_error(const struct database *database, int status, struct error *error);
+
+/* Runs statements that give no rows. */
+int database_run(const struct database *database, const char *statements, struct error *error);
+
+/* Prepares a statement; NULL with an error. The caller ends it with sqlite3_finalize(). */
+int database_prepare(const struct database *database, const char *text, sqlite3_stmt **ret_statement,
+		     struct error *error);
+
+/*
+ * Steps a statement: 1 a row is there, 0 it is done and was reset, or a negative errno; then it was reset
+ * too.
+ */
+int database_step(const struct database *database, sqlite3_stmt *statement, struct error *error);
+
+/* Runs a statement that gives one row, and reads its first column. -ENODATA: no row. */
+int database_number(const struct database *database, const char *text, int64_t *ret_number,
+		    struct error *error);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "day_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "history_files.h"
+
+/* What a round's column `flags` holds. */
+enum {
+	ROUND_AFTER_GAP = 1 << 0,
+	ROUND_AFTER_PAUSE = 1 << 1,
+	ROUND_CLOCK_JUMPED = 1 << 2,
+};
+
+/* docs/history.md describes it. */
+static const char schema[] =
+	"BEGIN IMMEDIATE;"
+	"CREATE TABLE boots(id INTEGER PRIMARY KEY, boot_id TEXT NOT NULL, kernel TEXT NOT NULL,"
+	" host TEXT NOT NULL, architecture TEXT NOT NULL, program TEXT NOT NULL);"
+	"CREATE TABLE rounds(id INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL, boottime_ns INTEGER NOT NULL,"
+	" span_ns INTEGER NOT NULL, boot INTEGER NOT NULL, flags INTEGER NOT NULL, clock_jump_ns INTEGER,"
+	" suspended_ns INTEGER, slept_ns INTEGER, against INTEGER, threads INTEGER NOT NULL,"
+	" psi_cpu INTEGER, psi_memory INTEGER, psi_io INTEGER, load INTEGER);"
+	"CREATE TABLE blobs(round INTEGER PRIMARY KEY, state BLOB NOT NULL, interval BLOB,"
+	" checksum INTEGER NOT NULL);"
+	"CREATE TABLE marks(id INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT,"
+	" path TEXT);"
+	"PRAGMA application_id=1668575088;"
+	"PRAGMA user_version=1;"
+	"COMMIT";
+
+#define ROUND_COLUMNS                                                                                        \
+	"id, unix_ns, boottime_ns, span_ns, boot, flags, clock_jump_ns, suspended_ns, slept_ns, against, "   \
+	"threads, psi_cpu, psi_memory, psi_io, load"
+
+static const char *const texts[DAY_FILE_STATEMENTS] = {
+	[DAY_FILE_ADD_ROUND] = "INSERT INTO rounds(" ROUND_COLUMNS ") "
+			       "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[DAY_FILE_ADD_BLOBS] = "INSERT INTO blobs(round, state, interval, checksum) "
+			       "VALUES(?,?,?,?)",
+	[DAY_FILE_ADD_BOOT] = "INSERT INTO boots(boot_id, kernel, host, architecture, program) "
+			      "VALUES(?,?,?,?,?)",
+	[DAY_FILE_ADD_MARK] = "INSERT INTO marks(id, unix_ns, kind, text, path) "
+			      "VALUES(max(?, 1 + coalesce((SELECT max(id) FROM marks), 0)),?,?,?,?)",
+	[DAY_FILE_AT_OR_BEFORE] = "SELECT " ROUND_COLUMNS
+				  " FROM rounds WHERE id <= ? ORDER BY id DESC LIMIT 1",
+	[DAY_FILE_AT_OR_AFTER] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? ORDER BY id LIMIT 1",
+	[DAY_FILE_FORWARD] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+	[DAY_FILE_BACKWARD] = "SELECT " ROUND_COLUMNS
+			      " FROM rounds WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+	[DAY_FILE_RANGE] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? AND id <= ? ORDER BY id",
+	[DAY_FILE_COUNT] = "SELECT count(*) FROM rounds WHERE id >= ? AND id <= ?",
+	[DAY_FILE_BLOBS] = "SELECT state, interval, checksum FROM blobs WHERE round = ?",
+	[DAY_FILE_BOOT] = "SELECT boot_id, kernel, host, architecture, program FROM boots WHERE id = ?",
+	[DAY_FILE_FIND_BOOT] = "SELECT id FROM boots WHERE boot_id = ? AND kernel = ? AND host = ? AND "
+			       "architecture = ? AND program = ?",
+	[DAY_FILE_MARKS_AFTER] = "SELECT unix_ns, kind, text, path FROM marks WHERE unix_ns >= ? AND "
+				 "unix_ns <= ? ORDER BY unix_ns, id LIMIT ?",
+	[DAY_FILE_MARKS_BEFORE] = "SELECT unix_ns, kind, text, path FROM marks WHERE unix_ns <= ? AND "
+				  "unix_ns >= ? ORDER BY unix_ns DESC, id DESC LIMIT ?",
+};
+
+int day_file_open(struct day_file *file, const char *directory, uint32_t day, enum database_access access,
+		  struct error *error)
+{
+	char name[HISTORY_FILES_NAME];
+	char *path = history_files_path(directory, history_files_name(day, name));
+	int result;
+
+	*file = (struct day_file){.day = day};
+	result = database_open(&file->database, path, access, DAY_FILE_VERSION, schema, error);
+	free(path);
+	return result;
+}
+
+void day_file_close(struct day_file *file)
+{
+	for (size_t i = 0; i < DAY_FILE_STATEMENTS; i++)
+		sqlite3_finalize(file->statements[i]);
+	database_close(&file->database);
+	*file = (struct day_file){0};
+}
+
+/* A statement, ready to be bound. */
+static int statement_of(struct day_file *file, enum day_file_statement which, sqlite3_stmt **ret_statement,
+			struct error *error)
+{
+	int result = 0;
+
+	if (file->statements[which] == NULL)
+		result = database_prepare(&file->database, texts[which], &file->statements[which], error);
+	*ret_statement = file->statements[which];
+	return result;
+}
+
+static void bind_text(sqlite3_stmt *statement, int index, const char *text)
+{
+	if (text != NULL)
+		sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(statement, index);
+}
+
+static void bind_blob(sqlite3_stmt *statement, int index, const struct buffer *blob)
+{
+	if (blob->length != 0)
+		sqlite3_bind_blob64(statement, index, blob->data, blob->length, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(statement, index);
+}
+
+/* A number, or NULL for the one that stands for none. */
+static void bind_number(sqlite3_stmt *statement, int index, uint64_t number, uint64_t none)
+{
+	if (number != none)
+		sqlite3_bind_int64(statement, index, (sqlite3_int64)number);
+	else
+		sqlite3_bind_null(statement, index);
+}
+
+/* Runs a statement that gives no rows and has been bound. */
+static int run(struct day_file *file, sqlite3_stmt *statement, struct error *error)
+{
+	const int result = database_step(&file->database, statement, error);
+
+	sqlite3_clear_bindings(statement);
+	return result;
+}
+
+/* The id of a boot in this file, which is added when it is new. */
+static int intern_boot(struct day_file *file, const struct history_boot *boot, uint32_t *ret_id,
+		       struct error *error)
+{
+	const char *const values[] = {boot->boot_id, boot->kernel, boot->host, boot->architecture,
+				      boot->program};
+	static const enum day_file_statement steps[] = {DAY_FILE_FIND_BOOT, DAY_FILE_ADD_BOOT};
+
+	for (size_t step = 0; step < ARRAY_COUNT(steps); step++) {
+		sqlite3_stmt *statement;
+		int result = statement_of(file, steps[step], &statement, error);
+
+		if (result < 0)
+			return result;
+		for (size_t i = 0; i < ARRAY_COUNT(values); i++)
+			bind_text(statement, (int)i + 1, values[i]);
+		result = database_step(&file->database, statement, error);
+		if (result > 0)
+			*ret_id = (uint32_t)sqlite3_column_int64(statement, 0);
+		sqlite3_reset(statement);
+		sqlite3_clear_bindings(statement);
+		if (result != 0)
+			return result < 0 ? result : 0;
+	}
+	*ret_id = (uint32_t)sqlite3_last_insert_rowid(file->database.connection);
+	return 0;
+}
+
+static int add_round(struct day_file *file, const struct day_file_row *row, uint32_t boot,
+		     struct error *error)
+{
+	const struct history_round *round = &row->round;
+	const unsigned int flags = (round->after_gap ? ROUND_AFTER_GAP : 0U) |
+				   (round->after_pause ? ROUND_AFTER_PAUSE : 0U) |
+				   (round->clock_jumped ? ROUND_CLOCK_JUMPED : 0U);
+	sqlite3_stmt *statement;
+	int index = 1;
+	const int result = statement_of(file, DAY_FILE_ADD_ROUND, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, index++, round->id);
+	sqlite3_bind_int64(statement, index++, (sqlite3_int64)round->unix_ns);
+	sqlite3_bind_int64(statement, index++, (sqlite3_int64)round->boottime_ns);
+	sqlite3_bind_int64(statement, index++, (sqlite3_int64)round->span_ns);
+	sqlite3_bind_int64(statement, index++, boot);
+	sqlite3_bind_int64(statement, index++, flags);
+	bind_number(statement, index++, (uint64_t)round->clock_jump_ns, 0);
+	bind_number(statement, index++, round->suspended_ns, 0);
+	bind_number(statement, index++, row->slept_ns, 0);
+	bind_number(statement, index++, (uint64_t)row->against, 0);
+	sqlite3_bind_int64(statement, index++, round->threads);
+	for (size_t i = 0; i < PRESSURE_IRQ; i++)
+		bind_number(statement, index++, round->psi[i], HISTORY_PSI_UNKNOWN);
+	bind_number(statement, index++, round->load_centi, UINT32_MAX);
+	return run(file, statement, error);
+}
+
+/* What is in the pages of a blob SQLite does not check. */
+static sqlite3_int64 checksum_of(const void *state, size_t state_length, const void *interval,
+				 size_t interval_length)
+{
+	uLong sum = crc32_z(0, NULL, 0);
+
+	sum = crc32_z(sum, state, state_length);
+	/* of no bytes the function gives that of none */
+	return (sqlite3_int64)(interval_length != 0 ? crc32_z(sum, interval, interval_length) : sum);
+}
+
+static int add_blobs(struct day_file *file, int64_t id, const struct recording *recording,
+		     struct error *error)
+{
+	sqlite3_stmt *statement;
+	const int result = statement_of(file, DAY_FILE_ADD_BLOBS, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, id);
+	bind_blob(statement, 2, &recording->state);
+	bind_blob(statement, 3, &recording->interval);
+	sqlite3_bind_int64(statement, 4,
+			   checksum_of(recording->state.data, recording->state.length,
+				       recording->interval.data, recording->interval.length));
+	return run(file, statement, error);
+}
+
+int day_file_add(struct day_file *file, const struct day_file_row *row, const struct history_boot *boot,
+		 const struct recording *recording, struct error *error)
+{
+	uint32_t boot_number = 0;
+	int result = database_run(&file->database, "BEGIN IMMEDIATE", error);
+
+	if (result < 0)
+		return result;
+	result = intern_boot(file, boot, &boot_number, error);
+	if (result == 0)
+		result = add_round(file, row, boot_number, error);
+	if (result == 0)
+		result = add_blobs(file, row->round.id, recording, error);
+	if (result == 0)
+		result = database_run(&file->database, "COMMIT", error);
+	/* some errors have undone it already (sqlite.org/lang_transaction.html) */
+	if (result < 0 && sqlite3_get_autocommit(file->database.connection) == 0)
+		sqlite3_exec(file->database.connection, "ROLLBACK", NULL, NULL, NULL);
+	return result;
+}
+
+int day_file_add_mark(struct day_file *file, const struct history_mark *mark, struct error *error)
+{
+	sqlite3_stmt *statement;
+	const int result = statement_of(file, DAY_FILE_ADD_MARK, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, (sqlite3_int64)(mark->unix_ns / NS_PER_MS));
+	sqlite3_bind_int64(statement, 2, (sqlite3_int64)mark->unix_ns);
+	bind_text(statement, 3, mark->kind != NULL ? mark->kind : "");
+	bind_text(statement, 4, mark->text);
+	bind_text(statement, 5, mark->path);
+	return run(file, statement, error);
+}
+
+static uint64_t number_at(sqlite3_stmt *statement, int column)
+{
+	const sqlite3_int64 number = sqlite3_column_int64(statement, column);
+
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+/* Reads the row that a statement is on. False: it is no row that was written so. */
+static bool read_row(const struct day_file *file, sqlite3_stmt *statement, struct day_file_row *ret_row)
+{
+	const uint64_t flags = number_at(statement, 5);
+	struct history_round *round = &ret_row->round;
+
+	*ret_row = (struct day_file_row){.slept_ns = number_at(statement, 8),
+					 .against = sqlite3_column_int64(statement, 9)};
+	round->day = file->day;
+	round->id = sqlite3_column_int64(statement, 0);
+	round->unix_ns = number_at(statement, 1);
+	round->boottime_ns = number_at(statement, 2);
+	round->span_ns = number_at(statement, 3);
+	round->boot = (uint32_t)number_at(statement, 4);
+	round->after_gap = (flags & ROUND_AFTER_GAP) != 0;
+	round->after_pause = (flags & ROUND_AFTER_PAUSE) != 0;
+	round->clock_jumped = (flags & ROUND_CLOCK_JUMPED) != 0;
+	round->clock_jump_ns = sqlite3_column_int64(statement, 6);
+	round->suspended_ns = number_at(statement, 7);
+	round->threads = (uint32_t)number_at(statement, 10);
+	for (int i = 0; i < PRESSURE_IRQ; i++)
+		round->psi[i] = sqlite3_column_type(statement, 11 + i) == SQLITE_INTEGER
+					? (uint16_t)number_at(statement, 11 + i)
+					: HISTORY_PSI_UNKNOWN;
+	round->load_centi = sqlite3_column_type(statement, 14) == SQLITE_INTEGER
+				    ? (uint32_t)number_at(statement, 14)
+				    : UINT32_MAX;
+	return round->unix_ns >= history_files_begin(file->day) &&
+	       round->unix_ns < history_files_end(file->day) &&
+	       round->id >= (int64_t)(round->unix_ns / NS_PER_MS) && ret_row->against < round->id;
+}
+
+static int read_found(struct day_file *file, sqlite3_stmt *statement, struct day_file_row *ret_row,
+		      struct error *error)
+{
+	const int result = database_step(&file->database, statement, error);
+	bool is_whole;
+
+	if (result <= 0)
+		return result;
+	is_whole = read_row(file, statement, ret_row);
+	sqlite3_reset(statement);
+	return is_whole ? 1 : error_set(error, -EBADMSG, "%s: a round in it is damaged", file->database.path);
+}
+
+int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
+		  struct day_file_row *ret_row, struct error *error)
+{
+	sqlite3_stmt *statement;
+	const int result = statement_of(file, which, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, id);
+	return read_found(file, statement, ret_row, error);
+}
+
+int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visit *visit, void *context,
+		  struct error *error)
+{
+	struct day_file_row row;
+	sqlite3_stmt *statement;
+	int result = statement_of(file, DAY_FILE_RANGE, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, from);
+	sqlite3_bind_int64(statement, 2, to);
+	while ((result = database_step(&file->database, statement, error)) > 0) {
+		if (!read_row(file, statement, &row))
+			result = error_set(error, -EBADMSG, "%s: a round in it is damaged",
+					   file->database.path);
+		if (result < 0 || !visit(context, &row))
+			break;
+	}
+	sqlite3_reset(statement);
+	return result < 0 ? result : 0;
+}
+
+int day_file_count(struct day_file *file, int64_t from, int64_t to, uint64_t *ret_count, struct error *error)
+{
+	sqlite3_stmt *statement;
+	int result = statement_of(file, DAY_FILE_COUNT, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, from);
+	sqlite3_bind_int64(statement, 2, to);
+	result = database_step(&file->database, statement, error);
+	if (result <= 0)
+		return result;
+	*ret_count = number_at(statement, 0);
+	sqlite3_reset(statement);
+	return 0;
+}
+
+int day_file_step(struct day_file *file, int64_t id, int64_t rounds, struct day_file_row *ret_row,
+		  struct error *error)
+{
+	sqlite3_stmt *statement;
+	const int result = statement_of(file, rounds > 0 ? DAY_FILE_FORWARD : DAY_FILE_BACKWARD, &statement,
+					error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, id);
+	sqlite3_bind_int64(statement, 2, (rounds > 0 ? rounds : -rounds) - 1);
+	return read_found(file, statement, ret_row, error);
+}
+
+int day_file_blobs(struct day_file *file, int64_t id, struct day_file_blobs *ret_blobs, struct error *error)
+{
+	sqlite3_stmt *statement;
+	int result = statement_of(file, DAY_FILE_BLOBS, &statement, error);
+
+	*ret_blobs = (struct day_file_blobs){0};
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, id);
+	result = database_step(&file->database, statement, error);
+	if (result == 0)
+		return error_set(error, -EBADMSG, "%s: the recording of a round is missing",
+				 file->database.path);
+	if (result < 0)
+		return result;
+	ret_blobs->statement = statement;
+	ret_blobs->state = sqlite3_column_blob(statement, 0);
+	ret_blobs->state_length = (size_t)sqlite3_column_bytes(statement, 0);
+	ret_blobs->interval = sqlite3_column_blob(statement, 1);
+	ret_blobs->interval_length = (size_t)sqlite3_column_bytes(statement, 1);
+	if (sqlite3_column_int64(statement, 2) == checksum_of(ret_blobs->state, ret_blobs->state_length,
+							      ret_blobs->interval,
+							      ret_blobs->interval_length))
+		return 0;
+	day_file_end_blobs(ret_blobs);
+	return error_set(error, -EBADMSG, "%s: the recording of a round is damaged", file->database.path);
+}
+
+void day_file_end_blobs(struct day_file_blobs *blobs)
+{
+	sqlite3_reset(blobs->statement);
+	*blobs = (struct day_file_blobs){0};
+}
+
+static const char *text_at(sqlite3_stmt *statement, int column, struct arena *arena)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
+}
+
+static const char *text_or_empty(sqlite3_stmt *statement, int column, struct arena *arena)
+{
+	const char *text = text_at(statement, column, arena);
+
+	return text != NULL ? text : "";
+}
+
+int day_file_boot(struct day_file *file, uint32_t boot, struct arena *arena, struct history_boot *ret_boot,
+		  struct error *error)
+{
+	sqlite3_stmt *statement;
+	int result = statement_of(file, DAY_FILE_BOOT, &statement, error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, boot);
+	result = database_step(&file->database, statement, error);
+	if (result <= 0)
+		return result;
+	*ret_boot = (struct history_boot){
+		text_or_empty(statement, 0, arena), text_or_empty(statement, 1, arena),
+		text_or_empty(statement, 2, arena), text_or_empty(statement, 3, arena),
+		text_or_empty(statement, 4, arena)};
+	sqlite3_reset(statement);
+	return 1;
+}
+
+int day_file_marks(struct day_file *file, uint64_t unix_ns, bool before, uint64_t limit_unix_ns, size_t limit,
+		   struct history_marks *marks, struct error *error)
+{
+	sqlite3_stmt *statement;
+	int result = statement_of(file, before ? DAY_FILE_MARKS_BEFORE : DAY_FILE_MARKS_AFTER, &statement,
+				  error);
+
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(statement, 1, (sqlite3_int64)unix_ns);
+	sqlite3_bind_int64(statement, 2, (sqlite3_int64)limit_unix_ns);
+	sqlite3_bind_int64(statement, 3, (sqlite3_int64)limit);
+	while ((result = database_step(&file->database, statement, error)) > 0)
+		*MEMORY_APPEND(marks->items, marks->count, marks->capacity) = (struct history_mark){
+			.unix_ns = number_at(statement, 0),
+			.kind = text_or_empty(statement, 1, &marks->arena),
+			.text = text_at(statement, 2, &marks->arena),
+			.path = text_at(statement, 3, &marks->arena),
+		};
+	return result;
+}

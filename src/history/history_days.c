@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "history.h"
+#include "history_internal.h"
+
+/* Marks may lie in the file of the day after. */
+#define DAY_NS (86400 * UINT64_C(1000000000))
+
+static bool count_gap(void *context, const struct day_file_row *row)
+{
+	struct history_day *day = context;
+
+	day->gaps += row->round.after_gap;
+	return true;
+}
+
+static uint64_t count_marks(struct history_entry *entry)
+{
+	int64_t count = 0;
+
+	database_number(&entry->file.database, "SELECT count(*) FROM marks", &count, NULL);
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+const struct history_day *history_days(struct history *history, size_t *ret_count)
+{
+	history_refresh(history, NULL);
+	free(history->days);
+	history->days = memory_allocate_zero(history->entry_count + 1, sizeof(*history->days));
+	for (size_t i = 0; i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[i];
+		struct history_day *day = &history->days[i];
+		struct day_file_row row;
+
+		day->day = entry->day;
+		day->bytes = entry->bytes;
+		history_files_name(entry->day, day->name);
+		if (history_open_entry(history, entry, NULL) < 0) {
+			day->unreadable = entry->status != -ENODATA;
+			continue;
+		}
+		if (history_seek(history, entry, DAY_FILE_AT_OR_AFTER, 0, &row, NULL) > 0)
+			day->first_unix_ns = row.round.unix_ns;
+		if (history_seek(history, entry, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0)
+			day->last_unix_ns = row.round.unix_ns;
+		day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL);
+		day_file_list(&entry->file, 0, INT64_MAX, count_gap, day, NULL);
+		day->marks = count_marks(entry);
+	}
+	*ret_count = history->entry_count;
+	return history->days;
+}
+
+void history_marks_release(struct history_marks *marks)
+{
+	free(marks->items);
+	arena_release(&marks->arena);
+	*marks = (struct history_marks){0};
+}
+
+static int compare_marks(const void *left, const void *right)
+{
+	const struct history_mark *a = left, *b = right;
+
+	return (a->unix_ns > b->unix_ns) - (a->unix_ns < b->unix_ns);
+}
+
+int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		       struct history_marks *ret_marks, struct error *error)
+{
+	const int result = history_refresh(history, error);
+
+	*ret_marks = (struct history_marks){0};
+	if (to_unix_ns > INT64_MAX)
+		to_unix_ns = INT64_MAX;
+	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[i];
+
+		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
+		    history_files_begin(entry->day) > to_unix_ns + DAY_NS)
+			continue;
+		/* of what is damaged the other functions tell */
+		if (history_open_entry(history, entry, NULL) == 0)
+			day_file_marks(&entry->file, from_unix_ns, false, to_unix_ns, INT64_MAX, ret_marks,
+				       NULL);
+	}
+	if (ret_marks->count != 0)
+		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
+	return result;
+}
+
+int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
+		      struct error *error)
+{
+	const int result = history_refresh(history, error);
+	const struct history_mark *best = NULL;
+
+	*ret_marks = (struct history_marks){0};
+	if (result < 0)
+		return result;
+	if (unix_ns > INT64_MAX)
+		unix_ns = INT64_MAX;
+	for (size_t i = 0; i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[before ? history->entry_count - 1 - i : i];
+
+		if (before ? history_files_begin(entry->day) >= unix_ns
+			   : history_files_end(entry->day) + DAY_NS <= unix_ns)
+			continue;
+		/* behind a file of another day there is none that is nearer */
+		if (ret_marks->count != 0 &&
+		    (before ? history_files_end(entry->day) + DAY_NS < ret_marks->items[0].unix_ns
+			    : history_files_begin(entry->day) > ret_marks->items[0].unix_ns + DAY_NS))
+			break;
+		if (history_open_entry(history, entry, NULL) < 0)
+			continue;
+		if (before && unix_ns > 0)
+			day_file_marks(&entry->file, unix_ns - 1, true, 0, 1, ret_marks, NULL);
+		else if (!before)
+			day_file_marks(&entry->file, unix_ns + 1, false, INT64_MAX, 1, ret_marks, NULL);
+	}
+	for (size_t i = 0; i < ret_marks->count; i++) {
+		const struct history_mark *mark = &ret_marks->items[i];
+
+		if (best == NULL || (before ? mark->unix_ns > best->unix_ns : mark->unix_ns < best->unix_ns))
+			best = mark;
+	}
+	if (best == NULL) {
+		history_marks_release(ret_marks);
+		return error_set(error, -ENOENT, "there is no %s mark", before ? "earlier" : "later");
+	}
+	ret_marks->items[0] = *best;
+	ret_marks->count = 1;
+	return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "history_fixture.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+#define INTERVAL_NS (5 * NS_PER_S)
+
+const struct fixture_host fixture_host = {
+	.boot_id = "11111111-1111-4111-8111-111111111111",
+	.kernel = "6.1.0",
+	.host = "one",
+	.unix_ns = FIXTURE_UNIX_NS,
+	.boottime_ns = 1000 * NS_PER_S,
+	.threads = 50,
+};
+
+uint64_t fixture_unix_ns(const struct fixture_host *host, uint64_t number)
+{
+	return host->unix_ns + number * INTERVAL_NS;
+}
+
+uint64_t fixture_number(const struct fixture_host *host, uint64_t unix_ns)
+{
+	assert_int_equal((unix_ns - host->unix_ns) % INTERVAL_NS, 0);
+	return (unix_ns - host->unix_ns) / INTERVAL_NS;
+}
+
+static uint32_t intern(struct snapshot *snapshot, const char *text)
+{
+	return string_pool_intern(&snapshot->strings, text, strlen(text));
+}
+
+/* What a thread has run, ns. */
+static uint64_t run_time(uint32_t tid, uint64_t number)
+{
+	return tid % 3 == 0 ? number * NS_PER_MS : 7;
+}
+
+static void add_thread(struct snapshot *snapshot, const struct fixture_host *host, uint32_t tid,
+		       uint64_t number)
+{
+	const uint32_t tgid = tid / 10 * 10;
+	const size_t row = snapshot_add_thread(snapshot, tgid, tid);
+	char process[32], name[32], cgroup[64];
+
+	snprintf(process, sizeof(process), "server%c", (int)('a' + tgid / 10 % 26));
+	snprintf(name, sizeof(name), "worker-%u", tid % 10);
+	snprintf(cgroup, sizeof(cgroup), "/system.slice/%s.service", process);
+	snapshot->triple[row] = snapshot_intern_triple(
+		snapshot,
+		(struct triple){intern(snapshot, process), intern(snapshot, name), intern(snapshot, cgroup)});
+	snapshot->start_time[row] = host->boottime_ns / NS_PER_TICK - 1000 + tid;
+	snapshot->uid[row] = 1000;
+	snapshot_column(snapshot, METRIC_RUN_TIME_NS)[row] = run_time(tid, number);
+	snapshot_column(snapshot, METRIC_WAIT_TIME_NS)[row] = run_time(tid, number) / 2;
+	snapshot_column(snapshot, METRIC_READ_BYTES)[row] = tid % 3 == 0 ? number * 4096 : 0;
+	snapshot_column(snapshot, METRIC_STATE)[row] = 'S';
+	if (host->noisy)
+		for (size_t i = 0; i < 10; i++)
+			snapshot_column(snapshot, (enum metric)(METRIC_MINFLT + i))[row] = hash_u64(
+				number * 100000 + tid * 10 + i);
+}
+
+struct snapshot *fixture_round(const struct fixture_host *host, uint64_t number)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->captured_at_unix_ns = fixture_unix_ns(host, number);
+	snapshot->provenance.present = true;
+	snapshot->provenance.program = "ctop test";
+	snapshot->provenance.boottime_ns = host->boottime_ns + number * INTERVAL_NS;
+	snapshot->provenance.duration_ns = NS_PER_MS;
+	snapshot->provenance.boot_id = arena_duplicate(&snapshot->arena, host->boot_id,
+						       strlen(host->boot_id));
+	snapshot->provenance.hostname = arena_duplicate(&snapshot->arena, host->host, strlen(host->host));
+	snapshot->provenance.load_known = true;
+	snapshot->provenance.load_centi[0] = number % 1000;
+	snapshot->host.present = true;
+	snapshot->host.kernel_release = arena_duplicate(&snapshot->arena, host->kernel, strlen(host->kernel));
+	snapshot->host.arch = "x86_64";
+	snapshot->pressure.resource[PRESSURE_CPU].some.total_usec = number * 50000; /* 1 % */
+	for (uint32_t i = 0; i < host->threads; i++)
+		add_thread(snapshot, host, 100 + i, number);
+	/* a process that lives for one round */
+	add_thread(snapshot, host, 100 + (host->threads + 9) / 10 * 10 + (uint32_t)(number % 1000) * 10,
+		   number);
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+void fixture_assert_round(const struct snapshot *snapshot, const struct fixture_host *host, uint64_t number)
+{
+	assert_int_equal(snapshot->captured_at_unix_ns, fixture_unix_ns(host, number));
+	assert_int_equal(snapshot->thread_count, host->threads + 1);
+	assert_string_equal(snapshot->provenance.boot_id, host->boot_id);
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint32_t tid = snapshot->tid[i];
+		char name[32];
+
+		snprintf(name, sizeof(name), "worker-%u", tid % 10);
+		assert_string_equal(snapshot_text(snapshot, snapshot->triples[snapshot->triple[i]].comm),
+				    name);
+		assert_int_equal(snapshot_value(snapshot, i, METRIC_RUN_TIME_NS), run_time(tid, number));
+		assert_int_equal(snapshot_value(snapshot, i, METRIC_STATE), 'S');
+	}
+}
+
+char *fixture_directory(void)
+{
+	const char *parent = getenv("TMPDIR");
+	char *directory = memory_format("%s/ctop-history-XXXXXX", parent != NULL ? parent : "/tmp");
+
+	assert_non_null(mkdtemp(directory));
+	return directory;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+	(void)status, (void)kind, (void)walk;
+	return remove(path);
+}
+
+void fixture_remove(char *directory)
+{
+	assert_int_equal(nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+	free(directory);
+}
+
+struct history_writer *fixture_writer(const char *directory, const struct history_writer_options *options)
+{
+	struct history_writer_options wanted = options != NULL ? *options
+							       : (struct history_writer_options){0};
+	struct history_writer *writer = NULL;
+	struct error error = {0};
+
+	wanted.directory = directory;
+	if (history_writer_open(&wanted, &writer, &error) < 0)
+		fail_msg("%s", error.text);
+	return writer;
+}
+
+void fixture_add(struct history_writer *writer, const struct fixture_host *host, uint64_t number)
+{
+	struct snapshot *round = fixture_round(host, number);
+	struct error error = {0};
+
+	if (history_writer_add(writer, round, &error) < 0)
+		fail_msg("%s", error.text);
+	snapshot_release(round);
+}
+
+struct history *fixture_open(const char *directory)
+{
+	struct history *history = NULL;
+	struct error error = {0};
+
+	if (history_open(directory, &history, &error) < 0)
+		fail_msg("%s", error.text);
+	return history;
+}
+
+size_t fixture_check_all(struct history *history)
+{
+	struct history_round round, next;
+	struct error error = {0};
+	size_t count = 0;
+
+	if (history_first(history, &round, &error) < 0)
+		fail_msg("%s", error.text);
+	for (;;) {
+		struct snapshot *snapshot = NULL;
+
+		if (history_read(history, &round, &snapshot, &error) < 0)
+			fail_msg("%s", error.text);
+		assert_int_equal(snapshot->captured_at_unix_ns, round.unix_ns);
+		fixture_assert_round(snapshot, &fixture_host, fixture_number(&fixture_host, round.unix_ns));
+		snapshot_release(snapshot);
+		count++;
+		if (history_step(history, &round, 1, &next, &error) < 0)
+			fail_msg("%s", error.text);
+		if (next.day == round.day && next.id == round.id)
+			return count;
+		round = next;
+	}
+}

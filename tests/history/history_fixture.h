@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TEST_HISTORY_FIXTURE_H
+#define CTOP_TEST_HISTORY_FIXTURE_H
+
+#include "cmocka_include.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "history/history.h"
+#include "history/history_writer.h"
+#include "snapshot/snapshot.h"
+
+/* Rounds of a host that never was, and directories to record them into. */
+
+/* 2026-11-20 08:00:00 UTC. */
+#define FIXTURE_UNIX_NS (UINT64_C(1795161600) * NS_PER_S)
+
+struct fixture_host {
+	const char *boot_id, *kernel, *host;
+	uint64_t unix_ns;     /* of its round 0 */
+	uint64_t boottime_ns; /* of its round 0 */
+	uint32_t threads;     /* ten in each process */
+	bool noisy;           /* each thread of each round has a number that nobody can guess */
+};
+
+extern const struct fixture_host fixture_host;
+
+/*
+ * The round that many intervals of 5 s after the first. Every third thread runs `number` ms in all, thread k
+ * of the others never; in each round one thread is gone and another one is new. The caller has the one
+ * reference.
+ */
+struct snapshot *fixture_round(const struct fixture_host *host, uint64_t number);
+
+/* The time of a round. */
+uint64_t fixture_unix_ns(const struct fixture_host *host, uint64_t number);
+
+/* Which round a snapshot is, by what its threads have: every one is looked at. Fails the test when it is
+ * none. */
+void fixture_assert_round(const struct snapshot *snapshot, const struct fixture_host *host, uint64_t number);
+
+/* A directory of its own below $TMPDIR, removed with all that is in it by fixture_remove(), which frees it.
+ */
+char *fixture_directory(void);
+void fixture_remove(char *directory);
+
+/* A writer; fails the test when there is none. `options` may be NULL; its directory is set. */
+struct history_writer *fixture_writer(const char *directory, const struct history_writer_options *options);
+
+/* Adds a round; fails the test when it is not stored. */
+void fixture_add(struct history_writer *writer, const struct fixture_host *host, uint64_t number);
+
+/* Opens a history; fails the test when it cannot be. */
+struct history *fixture_open(const char *directory);
+
+/* Reads every round there is and looks at it; returns how many. `number_of` may be NULL: all of fixture_host.
+ */
+size_t fixture_check_all(struct history *history);
+
+/* Which round of fixture_host a time is. */
+uint64_t fixture_number(const struct fixture_host *host, uint64_t unix_ns);
+
+#endif

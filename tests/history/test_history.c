@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A history, written and read: what is found at which time, what a moment is decoded from, who may write. */
+#include "history_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctprof/snapshot_compare.h"
+
+static void add_rounds(struct history_writer *writer, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to; i++)
+		fixture_add(writer, &fixture_host, i);
+}
+
+static struct history_round find(struct history *history, uint64_t unix_ns, enum history_side side)
+{
+	struct history_round round = {0};
+	struct error error = {0};
+
+	if (history_find(history, unix_ns, side, &round, &error) < 0)
+		fail_msg("%s", error.text);
+	return round;
+}
+
+/* Every round of more than an hour comes back as it was, read in order, backwards and at random. */
+static void test_rounds_come_back(void **state)
+{
+	enum {
+		ROUNDS = 800
+	};
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	unsigned int seed = 7;
+
+	(void)state;
+	add_rounds(writer, 0, ROUNDS);
+	assert_int_equal(history_writer_state(writer)->rounds, ROUNDS);
+	assert_int_equal(history_writer_state(writer)->whole_rounds, 2);
+	/* while it is being written */
+	history = fixture_open(directory);
+	assert_int_equal(fixture_check_all(history), ROUNDS);
+	history_close(history);
+	history_writer_close(writer);
+
+	history = fixture_open(directory);
+	for (size_t i = 0; i < 60; i++) {
+		const uint64_t number = (uint64_t)rand_r(&seed) % ROUNDS;
+		struct snapshot *snapshot, *original = fixture_round(&fixture_host, number);
+		struct error error = {0};
+
+		round = find(history, fixture_unix_ns(&fixture_host, number), HISTORY_NEAREST);
+		assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, number));
+		if (history_read(history, &round, &snapshot, &error) < 0)
+			fail_msg("%s", error.text);
+		assert_snapshots_equal(snapshot, original);
+		snapshot_release(snapshot);
+		snapshot_release(original);
+	}
+	assert_int_equal(history_last(history, &round, NULL), 0);
+	for (uint64_t number = ROUNDS; number-- > ROUNDS - 40;) {
+		struct snapshot *snapshot;
+
+		assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, number));
+		assert_int_equal(history_read(history, &round, &snapshot, NULL), 0);
+		fixture_assert_round(snapshot, &fixture_host, number);
+		snapshot_release(snapshot);
+		assert_int_equal(history_step(history, &round, -1, &round, NULL), 0);
+	}
+	history_close(history);
+	fixture_remove(directory);
+}
+
+static void test_finding(void **state)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	const uint64_t tenth = fixture_unix_ns(&fixture_host, 10);
+
+	(void)state;
+	add_rounds(writer, 0, 20);
+	history = fixture_open(directory);
+	assert_int_equal(find(history, tenth, HISTORY_AT_OR_BEFORE).unix_ns, tenth);
+	assert_int_equal(find(history, tenth, HISTORY_AT_OR_AFTER).unix_ns, tenth);
+	assert_int_equal(find(history, tenth - 1, HISTORY_AT_OR_BEFORE).unix_ns,
+			 fixture_unix_ns(&fixture_host, 9));
+	assert_int_equal(find(history, tenth - 1, HISTORY_AT_OR_AFTER).unix_ns, tenth);
+	assert_int_equal(find(history, tenth + 1, HISTORY_AT_OR_BEFORE).unix_ns, tenth);
+	assert_int_equal(find(history, tenth + 1, HISTORY_AT_OR_AFTER).unix_ns,
+			 fixture_unix_ns(&fixture_host, 11));
+	assert_int_equal(find(history, tenth + NS_PER_S, HISTORY_NEAREST).unix_ns, tenth);
+	assert_int_equal(find(history, tenth - NS_PER_S, HISTORY_NEAREST).unix_ns, tenth);
+	/* before and after all */
+	assert_int_equal(find(history, 0, HISTORY_AT_OR_BEFORE).unix_ns, fixture_unix_ns(&fixture_host, 0));
+	assert_int_equal(find(history, UINT64_MAX, HISTORY_AT_OR_AFTER).unix_ns,
+			 fixture_unix_ns(&fixture_host, 19));
+	assert_int_equal(find(history, UINT64_MAX, HISTORY_NEAREST).unix_ns,
+			 fixture_unix_ns(&fixture_host, 19));
+	/* steps stop at the ends */
+	round = find(history, tenth, HISTORY_NEAREST);
+	assert_int_equal(history_step(history, &round, 5, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 15));
+	assert_int_equal(history_step(history, &round, -12, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 3));
+	assert_int_equal(history_step(history, &round, -100, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 0));
+	assert_int_equal(history_step(history, &round, 100, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 19));
+	/* what is recorded meanwhile is found */
+	add_rounds(writer, 20, 22);
+	assert_int_equal(history_step(history, &round, 1, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 20));
+	assert_int_equal(find(history, UINT64_MAX, HISTORY_NEAREST).unix_ns,
+			 fixture_unix_ns(&fixture_host, 21));
+	history_close(history);
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
+static void test_what_a_round_says(void **state)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	struct snapshot *gone;
+	double left;
+
+	(void)state;
+	add_rounds(writer, 0, 3);
+	history_writer_close(writer);
+	history = fixture_open(directory);
+	assert_int_equal(history_first(history, &round, NULL), 0);
+	assert_true(round.after_gap);
+	assert_false(round.after_pause);
+	assert_int_equal(round.span_ns, 0);
+	assert_int_equal(round.psi[PRESSURE_CPU], HISTORY_PSI_UNKNOWN);
+	assert_int_equal(history_read_gone(history, &round, &gone, &left, NULL), 0);
+	assert_null(gone);
+	assert_true(isnan(left));
+	assert_int_equal(history_step(history, &round, 1, &round, NULL), 0);
+	assert_false(round.after_gap);
+	assert_int_equal(round.span_ns, 5 * NS_PER_S);
+	assert_int_equal(round.threads, fixture_host.threads + 1);
+	assert_int_equal(round.psi[PRESSURE_CPU], 100);
+	assert_int_equal(round.psi[PRESSURE_MEMORY], 0);
+	assert_int_equal(round.load_centi, 1);
+	assert_false(round.clock_jumped);
+	assert_int_equal(round.suspended_ns, 0);
+	assert_string_equal(history_boot(history, &round)->boot_id, fixture_host.boot_id);
+	assert_string_equal(history_boot(history, &round)->kernel, "6.1.0");
+	assert_string_equal(history_boot(history, &round)->host, "one");
+	assert_string_equal(history_boot(history, &round)->architecture, "x86_64");
+	/* the process of the first round is gone */
+	assert_int_equal(history_read_gone(history, &round, &gone, &left, NULL), 0);
+	assert_non_null(gone);
+	assert_int_equal(gone->thread_count, 1);
+	assert_int_equal(gone->tid[0], 150);
+	snapshot_release(gone);
+	history_close(history);
+	fixture_remove(directory);
+}
+
+/* Midnight in UTC begins a file, and nobody who steps sees it. */
+static void test_days(void **state)
+{
+	struct fixture_host host = fixture_host;
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	const struct history_day *days;
+	struct history_round round, *rounds;
+	size_t count;
+
+	(void)state;
+	host.unix_ns = FIXTURE_UNIX_NS + 16 * 3600 * NS_PER_S - 25 * NS_PER_S;
+	for (uint64_t i = 0; i < 10; i++)
+		fixture_add(writer, &host, i);
+	history_writer_close(writer);
+	history = fixture_open(directory);
+	days = history_days(history, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(days[0].name, "2026-11-20.rounds");
+	assert_string_equal(days[1].name, "2026-11-21.rounds");
+	assert_int_equal(days[0].rounds, 5);
+	assert_int_equal(days[1].rounds, 5);
+	assert_int_equal(days[0].gaps, 1);
+	assert_int_equal(days[1].gaps, 0);
+	assert_int_equal(days[1].first_unix_ns, fixture_unix_ns(&host, 5));
+	assert_int_equal(days[1].last_unix_ns, fixture_unix_ns(&host, 9));
+	assert_int_equal(history_first(history, &round, NULL), 0);
+	for (uint64_t i = 0; i < 10; i++) {
+		struct snapshot *snapshot;
+
+		assert_int_equal(round.unix_ns, fixture_unix_ns(&host, i));
+		assert_int_equal(round.after_gap, i == 0);
+		assert_int_equal(history_read(history, &round, &snapshot, NULL), 0);
+		fixture_assert_round(snapshot, &host, i);
+		snapshot_release(snapshot);
+		history_step(history, &round, 1, &round, NULL);
+	}
+	history_step(history, &round, -8, &round, NULL);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&host, 1));
+	history_step(history, &round, 7, &round, NULL);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&host, 8));
+	assert_int_equal(find(history, fixture_unix_ns(&host, 5) - 1, HISTORY_AT_OR_AFTER).unix_ns,
+			 fixture_unix_ns(&host, 5));
+	assert_int_equal(find(history, fixture_unix_ns(&host, 5) - 1, HISTORY_AT_OR_BEFORE).unix_ns,
+			 fixture_unix_ns(&host, 4));
+	assert_int_equal(history_range(history, 0, UINT64_MAX, 1000, &rounds, &count, NULL), 0);
+	assert_int_equal(count, 10);
+	assert_int_equal(rounds[9].unix_ns, fixture_unix_ns(&host, 9));
+	free(rounds);
+	assert_int_equal(history_range(history, fixture_unix_ns(&host, 2), fixture_unix_ns(&host, 7), 3,
+				       &rounds, &count, NULL),
+			 0);
+	assert_in_range(count, 2, 4);
+	assert_int_equal(rounds[0].unix_ns, fixture_unix_ns(&host, 2));
+	free(rounds);
+	history_close(history);
+	fixture_remove(directory);
+}
+
+/* Recording that ends and goes on leaves a gap, another start of the host too; both are told apart. */
+static void test_gaps_and_boots(void **state)
+{
+	const struct fixture_host again = {.boot_id = "22222222-2222-4222-8222-222222222222",
+					   .kernel = "6.12.0",
+					   .host = "one",
+					   .unix_ns = FIXTURE_UNIX_NS + 600 * NS_PER_S,
+					   .boottime_ns = 20 * NS_PER_S,
+					   .threads = 50};
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	uint32_t boot;
+
+	(void)state;
+	add_rounds(writer, 0, 3);
+	history_writer_close(writer);
+	writer = fixture_writer(directory, NULL);
+	add_rounds(writer, 30, 33);
+	for (uint64_t i = 0; i < 3; i++)
+		fixture_add(writer, &again, i);
+	history_writer_close(writer);
+	history = fixture_open(directory);
+	assert_int_equal(history_first(history, &round, NULL), 0);
+	boot = round.boot;
+	for (uint64_t i = 0; i < 9; i++) {
+		struct snapshot *snapshot;
+
+		assert_int_equal(round.after_gap, i % 3 == 0);
+		assert_int_equal(round.clock_jumped, false);
+		assert_int_equal(round.boot == boot, i < 6);
+		assert_int_equal(history_read(history, &round, &snapshot, NULL), 0);
+		fixture_assert_round(snapshot, i < 6 ? &fixture_host : &again,
+				     i < 3   ? i
+				     : i < 6 ? 27 + i
+					     : i - 6);
+		snapshot_release(snapshot);
+		if (i == 8)
+			assert_string_equal(history_boot(history, &round)->kernel, "6.12.0");
+		history_step(history, &round, 1, &round, NULL);
+	}
+	history_close(history);
+	fixture_remove(directory);
+}
+
+/* The wall clock is set forward, then back: both are said, and what was recorded twice is found by its file.
+ */
+static void test_clock_jumps(void **state)
+{
+	struct fixture_host forward = fixture_host, back = fixture_host;
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	size_t count;
+
+	(void)state;
+	forward.unix_ns += 100 * NS_PER_S;
+	back.unix_ns -= 20 * NS_PER_S;
+	add_rounds(writer, 0, 4);
+	for (uint64_t i = 4; i < 8; i++)
+		fixture_add(writer, &forward, i);
+	for (uint64_t i = 8; i < 12; i++)
+		fixture_add(writer, &back, i);
+	history_writer_close(writer);
+	history = fixture_open(directory);
+	history_days(history, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(history_first(history, &round, NULL), 0);
+	for (uint64_t i = 0; i < 12; i++) {
+		const struct fixture_host *host = i < 4 ? &fixture_host : i < 8 ? &forward : &back;
+		struct snapshot *snapshot;
+
+		assert_int_equal(round.unix_ns, fixture_unix_ns(host, i));
+		assert_int_equal(round.clock_jumped, i == 4 || i == 8);
+		assert_int_equal(round.clock_jump_ns, i == 4   ? (int64_t)(100 * NS_PER_S)
+						      : i == 8 ? -(int64_t)(120 * NS_PER_S)
+							       : 0);
+		/* the boot clock went on: nothing is missing */
+		assert_int_equal(round.after_gap, i == 0);
+		assert_int_equal(history_read(history, &round, &snapshot, NULL), 0);
+		fixture_assert_round(snapshot, host, i);
+		snapshot_release(snapshot);
+		history_step(history, &round, 1, &round, NULL);
+	}
+	assert_int_equal(find(history, fixture_unix_ns(&back, 9), HISTORY_NEAREST).unix_ns,
+			 fixture_unix_ns(&back, 9));
+	history_close(history);
+	fixture_remove(directory);
+}
+
+/* A second writer hears who the first one is; when that one ends, it may. */
+static void test_one_writer(void **state)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL), *second;
+	const struct history_writer_options options = {.directory = directory};
+	char pid[32];
+	struct error error;
+
+	(void)state;
+	snprintf(pid, sizeof(pid), "process %d on ", (int)getpid());
+	assert_int_equal(history_writer_open(&options, &second, &error), -EBUSY);
+	assert_non_null(strstr(error.text, pid));
+	assert_non_null(strstr(error.text, directory));
+	history_writer_close(writer);
+	writer = fixture_writer(directory, NULL);
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
+static void test_marks(void **state)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_marks marks;
+	const uint64_t third = fixture_unix_ns(&fixture_host, 3);
+
+	(void)state;
+	add_rounds(writer, 0, 5);
+	assert_int_equal(history_writer_mark(
+				 writer, &(struct history_mark){third, "rule", "psi.cpu > 20", NULL}, NULL),
+			 0);
+	assert_int_equal(
+		history_writer_mark(
+			writer, &(struct history_mark){third + NS_PER_S, "user", NULL, "x.ctprof.zst"}, NULL),
+		0);
+	history = fixture_open(directory);
+	assert_int_equal(history_marks_read(history, 0, UINT64_MAX, &marks, NULL), 0);
+	assert_int_equal(marks.count, 2);
+	assert_string_equal(marks.items[0].kind, "rule");
+	assert_string_equal(marks.items[0].text, "psi.cpu > 20");
+	assert_null(marks.items[0].path);
+	assert_null(marks.items[1].text);
+	assert_string_equal(marks.items[1].path, "x.ctprof.zst");
+	history_marks_release(&marks);
+	assert_int_equal(history_next_mark(history, third, false, &marks, NULL), 0);
+	assert_int_equal(marks.items[0].unix_ns, third + NS_PER_S);
+	history_marks_release(&marks);
+	assert_int_equal(history_next_mark(history, third + NS_PER_S, true, &marks, NULL), 0);
+	assert_int_equal(marks.items[0].unix_ns, third);
+	history_marks_release(&marks);
+	assert_int_equal(history_next_mark(history, third + NS_PER_S, false, &marks, NULL), -ENOENT);
+	assert_int_equal(history_next_mark(history, third, true, &marks, NULL), -ENOENT);
+	history_close(history);
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
+/* Days go when they are too old, not when the clock merely says so; and the oldest goes when there is too
+ * much. */
+static void test_keeping(void **state)
+{
+	const struct history_writer_options options = {.keep_ns = 3 * 86400 * NS_PER_S};
+	struct fixture_host host = fixture_host;
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, &options);
+	struct history *history;
+	struct history_mark mark = {.kind = "rule", .path = "first.ctprof.zst"};
+	const struct history_day *days;
+	char *path = memory_format("%s/first.ctprof.zst", directory);
+	size_t count;
+
+	(void)state;
+	for (uint64_t day = 0; day < 6; day++) {
+		/* 400 rounds are half an hour */
+		host.unix_ns = fixture_host.unix_ns + day * 86400 * NS_PER_S;
+		host.boottime_ns = fixture_host.boottime_ns + day * 86400 * NS_PER_S;
+		for (uint64_t i = 0; i < (day == 5 ? 3 : 400); i++)
+			fixture_add(writer, &host, i);
+		if (day == 0) {
+			close(open(path, O_CREAT | O_WRONLY, 0600));
+			mark.unix_ns = host.unix_ns;
+			assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
+		}
+	}
+	history = fixture_open(directory);
+	days = history_days(history, &count);
+	assert_int_equal(count, 4);
+	assert_string_equal(days[0].name, "2026-11-22.rounds");
+	assert_string_equal(days[3].name, "2026-11-25.rounds");
+	history_close(history);
+	assert_int_equal(history_writer_state(writer)->removed_days, 2);
+	assert_int_equal(access(path, F_OK), -1);
+	free(path);
+	/* the clock jumps ten years ahead, and back within minutes */
+	host.unix_ns += 3650 * 86400 * NS_PER_S;
+	for (uint64_t i = 3; i < 100; i++)
+		fixture_add(writer, &host, i);
+	assert_int_equal(history_writer_state(writer)->removed_days, 2);
+	for (uint64_t i = 100; i < 200; i++)
+		fixture_add(writer, &host, i);
+	assert_true(history_writer_state(writer)->removed_days > 2);
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
+static void test_limit_of_bytes(void **state)
+{
+	enum {
+		ROUNDS = 1000
+	};
+	const struct history_writer_options options = {.max_bytes = 8 << 20};
+	struct fixture_host host = fixture_host;
+	char *directory = fixture_directory();
+	struct history_writer *writer;
+	struct history *history;
+	const struct history_day *days;
+	uint64_t bytes = 0;
+	size_t count;
+
+	(void)state;
+	/* whole rounds, each of another start of the host */
+	host.threads = 300;
+	host.noisy = true;
+	writer = fixture_writer(directory, &options);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		char boot_id[40];
+
+		snprintf(boot_id, sizeof(boot_id), "33333333-3333-4333-8333-%012u", (unsigned int)i);
+		host.boot_id = boot_id;
+		fixture_add(writer, &host, i * 12);
+	}
+	assert_true(history_writer_state(writer)->written_bytes > 2 * options.max_bytes);
+	assert_true(history_writer_state(writer)->removed_days > 0);
+	history = fixture_open(directory);
+	days = history_days(history, &count);
+	for (size_t i = 0; i < count; i++)
+		bytes += days[i].bytes;
+	/* what is written between two looks, and the log of the file that is open */
+	assert_in_range(bytes, options.max_bytes / 2, options.max_bytes + (5 << 20));
+	assert_true(count > 2);
+	/* what was newest is there */
+	assert_int_equal(days[count - 1].last_unix_ns, fixture_unix_ns(&host, (ROUNDS - 1) * 12));
+	history_close(history);
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
+static void test_no_history(void **state)
+{
+	char *directory = fixture_directory();
+	struct history *history = NULL;
+	struct history_round round;
+	struct error error;
+	char *path = memory_format("%s/none", directory), *file;
+
+	(void)state;
+	assert_int_equal(history_open(path, &history, &error), -ENOENT);
+	assert_non_null(strstr(error.text, path));
+	assert_int_equal(history_open(directory, &history, &error), -ENODATA);
+	assert_non_null(strstr(error.text, "no history"));
+	assert_int_equal(history_open("/etc/passwd", &history, &error), -ENOTDIR);
+	/* begun, without a round */
+	file = memory_format("%s/2026-11-20.rounds", directory);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	history = fixture_open(directory);
+	assert_int_equal(history_first(history, &round, &error), -ENODATA);
+	history_close(history);
+	free(file);
+	free(path);
+	fixture_remove(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounds_come_back),  cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_what_a_round_says), cmocka_unit_test(test_days),
+		cmocka_unit_test(test_gaps_and_boots),    cmocka_unit_test(test_clock_jumps),
+		cmocka_unit_test(test_one_writer),        cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_keeping),           cmocka_unit_test(test_limit_of_bytes),
+		cmocka_unit_test(test_no_history),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
