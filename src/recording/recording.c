@@ -12,6 +12,7 @@
 #include "metric/feature.h"
 #include "round.h"
 #include "snapshot/ended_set.h"
+#include "snapshot/thread_match.h"
 
 /*
  * Two letters, the version, what it is; a check of the names that numbers in it stand for; a check of the
@@ -241,34 +242,19 @@ static void end_round(struct recorder *recorder, struct round *round, enum recor
 	round_release(round);
 }
 
-/* Rows of `before` that `now` does not have any more; the caller frees them. */
+/* Rows of `before` that are no more, or whose id another thread has taken over; the caller frees them. */
 static uint32_t *find_gone(const struct snapshot *now, const struct snapshot *before, size_t *ret_count)
 {
-	const bool carried = now->carried_serial != 0 && now->carried_serial == before->serial;
 	uint32_t *rows = memory_allocate((before->thread_count + 1) * sizeof(*rows));
-	size_t row = 0;
+	bool *seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
 
+	free(thread_match(now, before, seen, NULL));
 	*ret_count = 0;
-	for (uint32_t old = 0; old < before->thread_count; old++) {
-		bool here;
-
-		if (carried) {
-			while (row < now->thread_count &&
-			       (now->carried_row[row] == UINT32_MAX || now->carried_row[row] < old))
-				row++;
-			here = row < now->thread_count && now->carried_row[row] == old;
-		} else {
-			while (row < now->thread_count &&
-			       (now->tgid[row] < before->tgid[old] ||
-				(now->tgid[row] == before->tgid[old] && now->tid[row] < before->tid[old])))
-				row++;
-			here = row < now->thread_count && now->tgid[row] == before->tgid[old] &&
-			       now->tid[row] == before->tid[old] &&
-			       now->start_time[row] == before->start_time[old];
-		}
-		if (!here)
-			rows[(*ret_count)++] = old;
+	for (uint32_t row = 0; row < before->thread_count; row++) {
+		if (!seen[row])
+			rows[(*ret_count)++] = row;
 	}
+	free(seen);
 	return rows;
 }
 

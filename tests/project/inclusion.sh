@@ -54,7 +54,7 @@ src/evidence: $table
 src/span: $view
 src/reduce: $view src/latency src/span src/user
 src/session: $reduce src/diff src/evidence
-src/timeline: $session
+src/timeline: $session src/recording src/history
 src/compare: $session
 src/export: $session
 src/tables: $diff

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "snapshot/ended_set.h"
+#include "snapshot/thread_match.h"
+#include "span/ended.h"
 #include "view/column_table.h"
 
 uint64_t random_state;
@@ -302,6 +305,139 @@ void world_say_moved(struct snapshot *snapshot, const struct world *world, const
 		if (world->threads[i].moved)
 			snapshot->moved[snapshot->moved_count++] = i;
 	}
+}
+
+/* --- what a round has besides --- */
+
+void world_find_seen(const struct world *world, struct besides *besides)
+{
+	struct snapshot *now = world_photograph(world);
+
+	snapshot_finish(now);
+	besides->seen = memory_allocate_zero(besides->before->thread_count + 1, sizeof(*besides->seen));
+	free(thread_match(now, besides->before, besides->seen, NULL));
+	snapshot_release(now);
+}
+
+static void fill_amounts(struct ended_amounts *amounts, uint64_t least)
+{
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		amounts->of[i] = least + random_below(20 * NS_PER_MS);
+	amounts->delayed = random_below(2);
+}
+
+/* Those that are gone tell of themselves, or not; others were in no round. */
+static void fill_ended(struct snapshot *snapshot, const struct besides *besides)
+{
+	const struct snapshot *before = besides->before;
+	struct ended_set *set = ended_set_create();
+	struct ended_thread *thread;
+	struct ended_group *group;
+
+	snapshot->ended = set;
+	for (uint32_t row = 0; row < before->thread_count; row++) {
+		const struct triple *names = &before->triples[before->triple[row]];
+
+		if (besides->seen[row] || one_in(3))
+			continue;
+		thread = ended_set_add_thread(
+			set,
+			ended_set_triple(set, snapshot_text(before, names->pcomm),
+					 one_in(5) ? "late" : snapshot_text(before, names->comm),
+					 snapshot_text(before, names->cgroup)),
+			false);
+		thread->tgid = before->tgid[row];
+		thread->tid = before->tid[row];
+		thread->start_time = before->start_time[row];
+		fill_amounts(&thread->amounts, 30 * NS_PER_MS);
+	}
+	for (size_t i = random_below(4); i > 0; i--) {
+		group = ended_set_group(set, ended_set_triple(set, one_in(2) ? "cc1" : "web", "cc1", "/"),
+					one_in(5));
+		group->threads += 3;
+		group->processes += 2;
+		group->unknown += random_below(2);
+		fill_amounts(&group->amounts, 0);
+	}
+	for (size_t i = random_below(3); i > 0; i--) {
+		thread = ended_set_add_thread(set, ended_set_triple(set, "sh", "sh", "/"), one_in(5));
+		thread->tgid = thread->tid = 90000 + (uint32_t)random_below(1000);
+		thread->start_time = besides->now_ns / NS_PER_TICK - random_below(2000);
+		fill_amounts(&thread->amounts, 0);
+	}
+	set->lower_bound = one_in(4);
+	set->lost = one_in(10);
+	set->unread = one_in(10);
+	if (one_in(5))
+		set->reasons[random_below(ENDED_METRICS)] = REASON_NOT_PERMITTED;
+}
+
+static void fill_latency(struct snapshot *snapshot)
+{
+	static const char *const names[] = {"web", "db", "a", "gone"};
+
+	snapshot->latency.present = true;
+	snapshot->latency.span_ns = 2 * NS_PER_S;
+	snapshot->latency.events = random_below(100);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const uint32_t name = string_pool_intern(&snapshot->strings, names[i], strlen(names[i]));
+		struct latency_record *record;
+
+		if (one_in(2))
+			continue;
+		record = latency_add_record(snapshot, name, name, name);
+		record->of[LATENCY_RUN_QUEUE].buckets[random_below(LATENCY_BUCKETS)] = random_below(9);
+		record->of[LATENCY_BLOCKED].sum_ns = random_below(NS_PER_S);
+	}
+}
+
+void world_fill_interval(struct snapshot *snapshot, const struct besides *besides)
+{
+	random_state = besides->chance;
+	if (besides->telling == TOLD && besides->before != NULL)
+		fill_ended(snapshot, besides);
+	if (besides->before != NULL && besides->telling != UNTOLD)
+		fill_latency(snapshot);
+}
+
+struct snapshot *world_make_round(const struct world *world, const struct besides *besides)
+{
+	struct snapshot *snapshot = world_photograph(world);
+	struct provenance *provenance = &snapshot->provenance;
+
+	provenance->features[FEATURE_EXITS].state = besides->telling == TOLD ? FEATURE_STATE_ON
+									     : FEATURE_STATE_OFF;
+	provenance->features[FEATURE_ALL_PROCESSES].state = FEATURE_STATE_ON;
+	provenance->features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_ON;
+	provenance->features[FEATURE_LATENCY].state = FEATURE_STATE_ON;
+	provenance->forks = (struct optional_u64){world->begun, true};
+	if (besides->telling == LEFT_OVER) {
+		provenance->cpu_ticks_known = true;
+		provenance->cpu_ticks_at_ns = provenance->boottime_ns;
+		provenance->cpu_ticks[0] = besides->busy_ticks;
+		provenance->cpu_ticks[3] = provenance->boottime_ns / NS_PER_TICK;
+	}
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (snapshot->tid[row] == snapshot->tgid[row])
+			snapshot_add_resident(snapshot, row, 4096 * (snapshot->start_time[row] % 1000),
+					      provenance->boottime_ns);
+	}
+	world_fill_interval(snapshot, besides);
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+void world_begin(struct world *world, uint64_t seed)
+{
+	random_state = seed * UINT64_C(88172645463325252);
+	*world = (struct world){.now_ns = 1000 * NS_PER_S,
+				.knows_waits = seed % 3 != 0,
+				.is_quiet = seed % 2 == 0,
+				.is_seen = true};
+	while (world->count < THREADS_MAX / 2)
+		world_add_thread(world);
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		world->by_thread[i] = one_in(2);
 }
 
 /* --- the same twice --- */

@@ -47,6 +47,23 @@ struct world {
 	bool is_seen;
 };
 
+/* How it is known what threads did that ended. */
+enum telling {
+	TOLD,      /* by themselves */
+	LEFT_OVER, /* the host's CPU time has it */
+	UNTOLD,
+	TELLINGS,
+};
+
+/* What a round has beside its threads. Made twice, from the same chance. */
+struct besides {
+	uint64_t chance;
+	enum telling telling;
+	uint64_t now_ns, busy_ticks;
+	const struct snapshot *before; /* NULL for the first */
+	bool *seen;                    /* [before] */
+};
+
 /* Of what all chance is made; not 0. */
 extern uint64_t random_state;
 
@@ -56,11 +73,23 @@ bool one_in(uint64_t n);
 /* A new thread, where it has an id that is free. */
 void world_add_thread(struct world *world);
 
+/* Begins a world of some threads that is seen as a capture sees a host. */
+void world_begin(struct world *world, uint64_t seed);
+
 /* What happens until the next round. */
 void world_advance(struct world *world);
 
 /* A round of it, not finished; ids in its pools differ from round to round, as those of a capture may. */
 struct snapshot *world_photograph(const struct world *world);
+
+/* Finds what of besides->before there is no more: `seen`, which the caller frees. */
+void world_find_seen(const struct world *world, struct besides *besides);
+
+/* The ended threads and the waits of a round. */
+void world_fill_interval(struct snapshot *snapshot, const struct besides *besides);
+
+/* A finished round with all that is besides its threads. */
+struct snapshot *world_make_round(const struct world *world, const struct besides *besides);
 
 /* Says what a capture that compares its rounds says of this one. */
 void world_say_moved(struct snapshot *snapshot, const struct world *world, const struct snapshot *before);

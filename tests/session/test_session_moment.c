@@ -18,132 +18,6 @@ enum {
 	SESSIONS = 9,
 };
 
-/* How it is known what threads did that ended. */
-enum telling {
-	TOLD,      /* by themselves */
-	LEFT_OVER, /* the host's CPU time has it */
-	UNTOLD,
-	TELLINGS,
-};
-
-/* What a round has beside its threads. Made twice, from the same chance. */
-struct besides {
-	uint64_t chance;
-	enum telling telling;
-	uint64_t now_ns, busy_ticks;
-	const struct snapshot *before; /* NULL for the first */
-	bool *seen;                    /* [before] */
-};
-
-static void fill_amounts(struct ended_amounts *amounts, uint64_t least)
-{
-	for (size_t i = 0; i < ENDED_METRICS; i++)
-		amounts->of[i] = least + random_below(20 * NS_PER_MS);
-	amounts->delayed = random_below(2);
-}
-
-/* Those that are gone tell of themselves, or not; others were in no round. */
-static void fill_ended(struct snapshot *snapshot, const struct besides *besides)
-{
-	const struct snapshot *before = besides->before;
-	struct ended_set *set = ended_set_create();
-	struct ended_thread *thread;
-	struct ended_group *group;
-
-	snapshot->ended = set;
-	for (uint32_t row = 0; row < before->thread_count; row++) {
-		const struct triple *names = &before->triples[before->triple[row]];
-
-		if (besides->seen[row] || one_in(3))
-			continue;
-		thread = ended_set_add_thread(
-			set,
-			ended_set_triple(set, snapshot_text(before, names->pcomm),
-					 one_in(5) ? "late" : snapshot_text(before, names->comm),
-					 snapshot_text(before, names->cgroup)),
-			false);
-		thread->tgid = before->tgid[row];
-		thread->tid = before->tid[row];
-		thread->start_time = before->start_time[row];
-		fill_amounts(&thread->amounts, 30 * NS_PER_MS);
-	}
-	for (size_t i = random_below(4); i > 0; i--) {
-		group = ended_set_group(set, ended_set_triple(set, one_in(2) ? "cc1" : "web", "cc1", "/"),
-					one_in(5));
-		group->threads += 3;
-		group->processes += 2;
-		group->unknown += random_below(2);
-		fill_amounts(&group->amounts, 0);
-	}
-	for (size_t i = random_below(3); i > 0; i--) {
-		thread = ended_set_add_thread(set, ended_set_triple(set, "sh", "sh", "/"), one_in(5));
-		thread->tgid = thread->tid = 90000 + (uint32_t)random_below(1000);
-		thread->start_time = besides->now_ns / NS_PER_TICK - random_below(2000);
-		fill_amounts(&thread->amounts, 0);
-	}
-	set->lower_bound = one_in(4);
-	set->lost = one_in(10);
-	set->unread = one_in(10);
-	if (one_in(5))
-		set->reasons[random_below(ENDED_METRICS)] = REASON_NOT_PERMITTED;
-}
-
-static void fill_latency(struct snapshot *snapshot)
-{
-	static const char *const names[] = {"web", "db", "a", "gone"};
-
-	snapshot->latency.present = true;
-	snapshot->latency.span_ns = 2 * NS_PER_S;
-	snapshot->latency.events = random_below(100);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const uint32_t name = string_pool_intern(&snapshot->strings, names[i], strlen(names[i]));
-		struct latency_record *record;
-
-		if (one_in(2))
-			continue;
-		record = latency_add_record(snapshot, name, name, name);
-		record->of[LATENCY_RUN_QUEUE].buckets[random_below(LATENCY_BUCKETS)] = random_below(9);
-		record->of[LATENCY_BLOCKED].sum_ns = random_below(NS_PER_S);
-	}
-}
-
-static void fill_interval(struct snapshot *snapshot, const struct besides *besides)
-{
-	random_state = besides->chance;
-	if (besides->telling == TOLD && besides->before != NULL)
-		fill_ended(snapshot, besides);
-	if (besides->before != NULL && besides->telling != UNTOLD)
-		fill_latency(snapshot);
-}
-
-/* A round, made anew each time: nobody else holds it. */
-static struct snapshot *make_round(const struct world *world, const struct besides *besides)
-{
-	struct snapshot *snapshot = world_photograph(world);
-	struct provenance *provenance = &snapshot->provenance;
-
-	provenance->features[FEATURE_EXITS].state = besides->telling == TOLD ? FEATURE_STATE_ON
-									     : FEATURE_STATE_OFF;
-	provenance->features[FEATURE_ALL_PROCESSES].state = FEATURE_STATE_ON;
-	provenance->features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_ON;
-	provenance->features[FEATURE_LATENCY].state = FEATURE_STATE_ON;
-	provenance->forks = (struct optional_u64){world->begun, true};
-	if (besides->telling == LEFT_OVER) {
-		provenance->cpu_ticks_known = true;
-		provenance->cpu_ticks_at_ns = provenance->boottime_ns;
-		provenance->cpu_ticks[0] = besides->busy_ticks;
-		provenance->cpu_ticks[3] = provenance->boottime_ns / NS_PER_TICK;
-	}
-	for (size_t row = 0; row < snapshot->thread_count; row++) {
-		if (snapshot->tid[row] == snapshot->tgid[row])
-			snapshot_add_resident(snapshot, row, 4096 * (snapshot->start_time[row] % 1000),
-					      provenance->boottime_ns);
-	}
-	fill_interval(snapshot, besides);
-	snapshot_finish(snapshot);
-	return snapshot;
-}
-
 /* A row of rounds: what is needed to make any moment of it. */
 struct row {
 	struct snapshot *rounds[ROUNDS];
@@ -164,7 +38,7 @@ static struct snapshot *make_gone(struct snapshot *whole, const struct besides *
 	whole->ended = NULL;
 	free(whole->latency.records);
 	whole->latency = (struct latency){0};
-	fill_interval(whole, besides);
+	world_fill_interval(whole, besides);
 	return whole;
 }
 
@@ -195,54 +69,30 @@ static struct session *live_session(const struct row *row, int base, int now)
 	return session;
 }
 
-static void begin(struct world *world, uint64_t seed)
-{
-	random_state = seed * UINT64_C(88172645463325252);
-	*world = (struct world){.now_ns = 1000 * NS_PER_S,
-				.knows_waits = seed % 3 != 0,
-				.is_quiet = seed % 2 == 0,
-				.is_seen = true};
-	while (world->count < THREADS_MAX / 2)
-		world_add_thread(world);
-	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		world->by_thread[i] = one_in(2);
-}
-
-/* Finds what of the round before is not in this one any more. */
-static void find_seen(const struct world *world, struct besides *besides)
-{
-	struct snapshot *now = world_photograph(world);
-
-	snapshot_finish(now);
-	besides->seen = memory_allocate_zero(besides->before->thread_count + 1, sizeof(*besides->seen));
-	free(thread_match(now, besides->before, besides->seen, NULL));
-	snapshot_release(now);
-}
-
 static void make_row(struct row *row, uint64_t seed)
 {
 	struct besides besides = {.telling = (enum telling)(seed % TELLINGS), .busy_ticks = 5000};
 	struct snapshot *before_again = NULL;
 	struct world world;
 
-	begin(&world, seed);
+	world_begin(&world, seed);
 	*row = (struct row){0};
 	for (int i = 0; i < ROUNDS; i++) {
 		besides.chance = random_below(UINT64_MAX) | 1;
 		besides.now_ns = world.now_ns;
 		if (i > 0) {
 			besides.before = row->rounds[i - 1];
-			find_seen(&world, &besides);
+			world_find_seen(&world, &besides);
 			row->gone[i] = make_gone(before_again, &besides);
 		}
-		row->rounds[i] = make_round(&world, &besides);
+		row->rounds[i] = world_make_round(&world, &besides);
 		if (i > 0) {
 			uint32_t *match = thread_match(row->rounds[i], besides.before, besides.seen, NULL);
 
 			row->left_ns[i] = ended_left_between(besides.before, row->rounds[i], match);
 			free(match);
 		}
-		before_again = make_round(&world, &besides);
+		before_again = world_make_round(&world, &besides);
 		free(besides.seen);
 		besides.seen = NULL;
 		random_state = besides.chance + 1;

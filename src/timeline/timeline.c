@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "timeline.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* Whether two are the same round of one timeline. */
+static bool is_same(const struct history_round *a, const struct history_round *b)
+{
+	return a->day == b->day && a->id == b->id;
+}
+
+/* Whether a round is later than another one. */
+static bool is_later(const struct history_round *a, const struct history_round *b)
+{
+	return a->day != b->day ? a->day > b->day : a->id > b->id;
+}
+
+/* Adds what ended in one round. */
+static int add_gone(const struct timeline *timeline, const struct history_round *round,
+		    struct session_moment *moment, struct error *error)
+{
+	struct snapshot *gone;
+	double left_ns;
+	int result;
+
+	if (round->after_gap) {
+		session_moment_add_gap(moment);
+		return 0;
+	}
+	result = timeline->functions->read_gone(timeline->source, round, &gone, &left_ns, error);
+	if (result < 0)
+		return result;
+	session_moment_add_gone(moment, gone, left_ns);
+	snapshot_release(gone);
+	return 0;
+}
+
+/* Adds what ended in each round after one, up to and with another. */
+static int add_until(const struct timeline *timeline, const struct history_round *after,
+		     const struct history_round *until, const atomic_bool *cancel,
+		     struct session_moment *moment, struct error *error)
+{
+	struct history_round round = *after;
+	int result = 0;
+
+	while (result == 0 && is_later(until, &round)) {
+		const struct history_round before = round;
+
+		if (cancel != NULL && atomic_load(cancel))
+			return -ECANCELED;
+		result = timeline->functions->step(timeline->source, &round, 1, &round, error);
+		if (result == 0 && is_same(&round, &before)) /* it has been removed meanwhile */
+			return error_set(error, -ENODATA, "the moment is not there any more");
+		if (result == 0)
+			result = add_gone(timeline, &round, moment, error);
+	}
+	return result;
+}
+
+static int read_round(const struct timeline *timeline, const struct history_round *round,
+		      struct snapshot **ret_snapshot, struct error *error)
+{
+	return timeline->functions->read(timeline->source, round, ret_snapshot, error);
+}
+
+/* The round before, NULL where there is none or a gap is between the two. */
+static int read_previous(const struct timeline *timeline, const struct history_round *round,
+			 struct snapshot **ret_previous, struct error *error)
+{
+	struct history_round before;
+	int result;
+
+	*ret_previous = NULL;
+	if (round->after_gap)
+		return 0;
+	result = timeline->functions->step(timeline->source, round, -1, &before, error);
+	return result < 0 || is_same(round, &before) ? result
+						     : read_round(timeline, &before, ret_previous, error);
+}
+
+int timeline_make_moment(const struct timeline *timeline, const struct history_round *base,
+			 const struct history_round *round, const atomic_bool *cancel,
+			 struct session_moment **ret_moment, struct error *error)
+{
+	struct snapshot *base_snapshot = NULL, *previous = NULL, *now = NULL;
+	struct session_moment *moment;
+	int result = read_previous(timeline, round, &previous, error);
+
+	if (result == 0)
+		result = read_round(timeline, round, &now, error);
+	if (result == 0 && base != NULL)
+		result = read_round(timeline, base, &base_snapshot, error);
+	if (result < 0) {
+		snapshot_release(previous);
+		snapshot_release(now);
+		return result;
+	}
+	moment = session_moment_create(base_snapshot);
+	if (base != NULL && is_later(round, base))
+		result = add_until(timeline, base, round, cancel, moment, error);
+	else if (previous != NULL)
+		result = add_gone(timeline, round, moment, error);
+	session_moment_finish(moment, previous, now);
+	if (result < 0)
+		session_moment_release(moment);
+	else
+		*ret_moment = moment;
+	return result;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TIMELINE_H
+#define CTOP_TIMELINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "history/history.h"
+#include "session/moment.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * Moments that have been, whoever has them: a recorded history, or the rounds that a live screen keeps
+ * (ring.h). For one thread at a time. Functions return 0 or a negative errno with a sentence, as those of
+ * history.h.
+ */
+
+struct timeline_functions {
+	int (*first)(void *source, struct history_round *ret_round, struct error *error);
+	int (*last)(void *source, struct history_round *ret_round, struct error *error);
+	int (*find)(void *source, uint64_t unix_ns, enum history_side side, struct history_round *ret_round,
+		    struct error *error);
+	int (*step)(void *source, const struct history_round *from, int64_t rounds,
+		    struct history_round *ret_round, struct error *error);
+	int (*range)(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
+		     struct history_round **ret_rounds, size_t *ret_count, struct error *error);
+	int (*read)(void *source, const struct history_round *round, struct snapshot **ret_snapshot,
+		    struct error *error);
+	int (*read_gone)(void *source, const struct history_round *round, struct snapshot **ret_gone,
+			 double *ret_left_ns, struct error *error);
+	/* NULL: there are no marks. */
+	int (*next_mark)(void *source, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
+			 struct error *error);
+};
+
+struct timeline {
+	const struct timeline_functions *functions;
+	void *source;
+};
+
+/* Of a history, which stays the caller's. */
+struct timeline timeline_of_history(struct history *history);
+
+/*
+ * Makes the moment of a round. `base` is the round that numbers since the base count from; NULL: the round
+ * before. What ended between them is read round by round, as long as `*cancel` (NULL: none) is false.
+ * Returns 0 or a negative errno with a sentence; -ECANCELED.
+ */
+int timeline_make_moment(const struct timeline *timeline, const struct history_round *base,
+			 const struct history_round *round, const atomic_bool *cancel,
+			 struct session_moment **ret_moment, struct error *error);
+
+#endif

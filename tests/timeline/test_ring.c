@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rounds kept in memory: what they show is what a live session showed. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "random_world.h"
+#include "snapshot/thread_match.h"
+#include "timeline/ring.h"
+#include "user/user_names.h"
+
+enum {
+	ROUNDS = 40,
+	SESSIONS = 6,
+};
+
+struct row {
+	struct snapshot *rounds[ROUNDS];
+	struct ring *ring;
+};
+
+/* Rounds of a world, each kept as it comes. */
+static void make_row(struct row *row, uint64_t seed, uint64_t bytes)
+{
+	struct besides besides = {.telling = (enum telling)(seed % TELLINGS), .busy_ticks = 5000};
+	struct world world;
+
+	world_begin(&world, seed);
+	row->ring = ring_create(bytes);
+	for (int i = 0; i < ROUNDS; i++) {
+		besides.chance = random_below(UINT64_MAX) | 1;
+		besides.now_ns = world.now_ns;
+		besides.before = i > 0 ? row->rounds[i - 1] : NULL;
+		if (i > 0)
+			world_find_seen(&world, &besides);
+		row->rounds[i] = world_make_round(&world, &besides);
+		if (i > 0 && seed % 2 == 0)
+			world_say_moved(row->rounds[i], &world, row->rounds[i - 1]);
+		free(besides.seen);
+		besides.seen = NULL;
+		ring_add(row->ring, row->rounds[i]);
+		ring_confirm(row->ring);
+		random_state = besides.chance + 1;
+		world_advance(&world);
+		besides.busy_ticks += random_below(200);
+	}
+}
+
+static void release_row(struct row *row)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		snapshot_release(row->rounds[i]);
+	ring_release(row->ring);
+}
+
+static struct session *live_session(const struct row *row, int base, int now)
+{
+	struct session *session = session_create();
+
+	for (int i = 0; i <= now; i++) {
+		session_add_round(session, snapshot_reference(row->rounds[i]));
+		if (i == base)
+			session_set_base(session);
+	}
+	return session;
+}
+
+static struct history_round round_at(const struct timeline *timeline, const struct snapshot *snapshot)
+{
+	struct history_round round;
+	struct error error;
+
+	assert_int_equal(timeline->functions->find(timeline->source, snapshot->captured_at_unix_ns,
+						   HISTORY_NEAREST, &round, &error),
+			 0);
+	assert_int_equal(round.boottime_ns, snapshot->provenance.boottime_ns);
+	return round;
+}
+
+static void test_any_moment(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
+		struct session *past = session_create();
+		struct timeline timeline;
+		struct row row;
+
+		make_row(&row, seed, RING_BYTES_DEFAULT);
+		timeline = timeline_of_ring(row.ring);
+		assert_int_equal(ring_state(row.ring).rounds, ROUNDS);
+		for (int i = 0; i < 8; i++) {
+			const int now = (int)random_below(ROUNDS),
+				  base = (int)random_below((uint64_t)now + 1);
+			const struct history_round base_round = round_at(&timeline, row.rounds[base]);
+			const struct history_round now_round = round_at(&timeline, row.rounds[now]);
+			struct session *const sessions[2] = {live_session(&row, base, now), past};
+			struct session_moment *moment;
+			struct error error;
+
+			assert_int_equal(timeline_make_moment(&timeline, &base_round, &now_round, NULL,
+							      &moment, &error),
+					 0);
+			session_show_moment(past, moment);
+			expect_same_views(sessions, true);
+			session_release(sessions[0]);
+		}
+		session_release(past);
+		release_row(&row);
+	}
+}
+
+static void expect_round(struct timeline timeline, uint64_t unix_ns, enum history_side side,
+			 const struct snapshot *snapshot)
+{
+	struct history_round round;
+	struct error error;
+
+	assert_int_equal(timeline.functions->find(timeline.source, unix_ns, side, &round, &error), 0);
+	assert_int_equal(round.unix_ns, snapshot->captured_at_unix_ns);
+}
+
+static void test_find(void **state)
+{
+	struct history_round round, *rounds;
+	struct timeline timeline;
+	struct error error;
+	struct row row;
+	size_t count;
+	uint64_t at;
+
+	(void)state;
+	make_row(&row, 1, RING_BYTES_DEFAULT);
+	timeline = timeline_of_ring(row.ring);
+	at = row.rounds[5]->captured_at_unix_ns;
+	expect_round(timeline, at, HISTORY_AT_OR_BEFORE, row.rounds[5]);
+	expect_round(timeline, at, HISTORY_AT_OR_AFTER, row.rounds[5]);
+	expect_round(timeline, at + 1, HISTORY_AT_OR_BEFORE, row.rounds[5]);
+	expect_round(timeline, at + 1, HISTORY_AT_OR_AFTER, row.rounds[6]);
+	expect_round(timeline, at + 100, HISTORY_NEAREST, row.rounds[5]);
+	expect_round(timeline, at - 100, HISTORY_NEAREST, row.rounds[5]);
+	expect_round(timeline, 0, HISTORY_AT_OR_BEFORE, row.rounds[0]);
+	expect_round(timeline, UINT64_MAX, HISTORY_AT_OR_AFTER, row.rounds[ROUNDS - 1]);
+	assert_int_equal(timeline.functions->first(timeline.source, &round, &error), 0);
+	assert_true(round.after_gap);
+	assert_int_equal(timeline.functions->step(timeline.source, &round, 7, &round, &error), 0);
+	assert_int_equal(round.unix_ns, row.rounds[7]->captured_at_unix_ns);
+	assert_int_equal(timeline.functions->step(timeline.source, &round, -100, &round, &error), 0);
+	assert_int_equal(round.unix_ns, row.rounds[0]->captured_at_unix_ns);
+	assert_int_equal(timeline.functions->step(timeline.source, &round, 100, &round, &error), 0);
+	assert_int_equal(round.unix_ns, row.rounds[ROUNDS - 1]->captured_at_unix_ns);
+	assert_int_equal(
+		timeline.functions->range(timeline.source, at, UINT64_MAX, 10, &rounds, &count, &error), 0);
+	assert_int_equal(count, 10);
+	assert_int_equal(rounds[0].unix_ns, at);
+	free(rounds);
+	release_row(&row);
+}
+
+/* What has no room any more is forgotten, oldest first, and what is left can be read. */
+static void test_bound(void **state)
+{
+	struct history_round oldest, newest;
+	struct session_moment *moment;
+	struct timeline timeline;
+	struct error error;
+	struct row row;
+
+	(void)state;
+	make_row(&row, 2, 120000);
+	timeline = timeline_of_ring(row.ring);
+	assert_true(ring_state(row.ring).bytes <= 120000);
+	assert_true(ring_state(row.ring).rounds < ROUNDS);
+	assert_true(ring_state(row.ring).rounds > 3);
+	assert_int_equal(timeline.functions->first(timeline.source, &oldest, &error), 0);
+	assert_int_equal(timeline.functions->last(timeline.source, &newest, &error), 0);
+	assert_int_equal(newest.unix_ns, row.rounds[ROUNDS - 1]->captured_at_unix_ns);
+	assert_int_equal(timeline_make_moment(&timeline, &oldest, &newest, NULL, &moment, &error), 0);
+	session_moment_release(moment);
+	assert_int_equal(timeline_make_moment(&timeline, NULL, &oldest, NULL, &moment, &error), 0);
+	session_moment_release(moment);
+	oldest.id--;
+	assert_int_equal(timeline_make_moment(&timeline, NULL, &oldest, NULL, &moment, &error), -ENOENT);
+	assert_string_equal(error.text, "that round is no longer kept: the oldest ones make room");
+	release_row(&row);
+}
+
+/* A round that the screen never took is none: the next one goes on where the screen is. */
+static void test_withdrawn(void **state)
+{
+	struct session *sessions[2] = {session_create(), session_create()};
+	struct ring *ring = ring_create(RING_BYTES_DEFAULT);
+	struct timeline timeline = timeline_of_ring(ring);
+	struct history_round round;
+	struct session_moment *moment;
+	struct error error;
+	struct row row;
+
+	(void)state;
+	make_row(&row, 5, RING_BYTES_DEFAULT);
+	assert_int_equal(timeline.functions->last(timeline.source, &round, &error), -ENODATA);
+	for (int i = 0; i < 3; i++) {
+		ring_add(ring, row.rounds[i]);
+		if (i == 1) {
+			ring_withdraw(ring);
+			continue;
+		}
+		ring_confirm(ring);
+		session_add_round(sessions[0], snapshot_reference(row.rounds[i]));
+	}
+	assert_int_equal(ring_state(ring).rounds, 2);
+	assert_int_equal(timeline.functions->last(timeline.source, &round, &error), 0);
+	assert_int_equal(timeline_make_moment(&timeline, NULL, &round, NULL, &moment, &error), 0);
+	session_show_moment(sessions[1], moment);
+	expect_same_views(sessions, true);
+	session_release(sessions[0]);
+	session_release(sessions[1]);
+	ring_release(ring);
+	release_row(&row);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_moment),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_withdrawn),
+	};
+
+	/* a name that is found between two tables would make them differ */
+	user_names_set_sources(NULL, "/bin/false");
+	return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
+}
