@@ -10,6 +10,7 @@ extern const struct command *const commands[];
 extern const struct command capture_command;
 extern const struct command diff_command;
 extern const struct command doctor_command;
+extern const struct command export_command;
 extern const struct command help_command;
 extern const struct command metrics_command;
 extern const struct command probe_command;

@@ -365,11 +365,8 @@ static int make_export(const struct live_options *options, const struct view *vi
 	};
 	if (view->level == VIEW_LEVEL_THREADS || view->step_count != 0)
 		return error_set(error, -EINVAL, "series are of groups; leave the threads out");
-	if (view->filter != NULL && filter_compares(view->filter))
-		return error_set(
-			error, -EINVAL,
-			"a filter by a column would let counters fall; filter what threads are, as in "
-			"-f 'cgroup = /system*', or choose in the query");
+	if (view->filter != NULL && export_check_filter(view->filter, error) < 0)
+		return -EINVAL;
 	if (export_parse_axes(axes[view->grouping.axis].word, ret_export, error) < 0)
 		return -EINVAL;
 	return export_family_choose(options->view.columns, &ret_export->families, error);

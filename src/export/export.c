@@ -67,6 +67,16 @@ int export_parse_axes(const char *text, struct export_options *options, struct e
 	return 0;
 }
 
+int export_check_filter(const struct filter *filter, struct error *error)
+{
+	if (!filter_compares(filter))
+		return 0;
+	return error_set(
+		error, -EINVAL,
+		"a filter by a column would let counters miss what rows did that it left out; filter by what "
+		"threads are, as in 'cgroup = /system*', or choose in the query");
+}
+
 /* The view whose table has what an axis adds. */
 static struct view view_of(const struct export *export, enum axis axis)
 {

@@ -39,6 +39,12 @@ enum {
  */
 int export_parse_axes(const char *text, struct export_options *options, struct error *error);
 
+/*
+ * Refuses a filter that chooses rows by what they do or have at the moment (filter_compares()): counters
+ * would miss what they did in other rounds. Returns 0 or -EINVAL with a sentence.
+ */
+int export_check_filter(const struct filter *filter, struct error *error);
+
 struct export *export_create(const struct export_options *options);
 void export_release(struct export *export);
 

@@ -86,7 +86,8 @@ src/cmd/files: $files
 src/cmd/config: $line src/config
 src/cmd/live: $live src/config src/cmd/config src/export
 src/cmd/probe: $line
-src/cmd: $live src/config src/cmd/config src/cmd/live src/cmd/probe src/export
+src/cmd/export: $line src/export src/cmd/live
+src/cmd: $live src/config src/cmd/config src/cmd/live src/cmd/probe src/cmd/export src/export
 bench: $ui src/export src/json src/ctprof $capture capture"
 
 # included FILE: every project header that the file includes.

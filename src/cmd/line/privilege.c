@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/capability.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -253,4 +254,15 @@ void privilege_load_latency(const struct capture_options *options, struct captur
 	keep_reading(options, false);
 	if (getuid() != 0)
 		drop_loading();
+}
+
+void privilege_renounce(void)
+{
+	cap_t state = cap_init(); /* of nothing */
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (state == NULL)
+		return;
+	(void)cap_set_proc(state);
+	cap_free(state);
 }

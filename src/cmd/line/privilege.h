@@ -33,6 +33,13 @@ void privilege_raise(const char *const roots[static ROOT_COUNT]);
 void privilege_lower(void);
 
 /*
+ * Gives up all capabilities of this thread for good, root's too, and the way to get others by executing a
+ * file (PR_SET_NO_NEW_PRIVS). For a thread that talks to others while another one captures. Threads that were
+ * started before keep theirs.
+ */
+void privilege_renounce(void);
+
+/*
  * capture_open() with the rights it may have: roots that the user names are opened with the user's own
  * rights, everything else with those of privilege_raise(). On success this thread has what reading needs
  * until privilege_lower(), but not CAP_BPF and CAP_PERFMON, which it never gets again but for

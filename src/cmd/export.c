@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop export`: groups of threads for Prometheus. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cmd/export/exporter.h"
+#include "cmd/export/listener.h"
+#include "cmd/export/server.h"
+#include "cmd/export/textfile.h"
+#include "cmd/line/backend_options.h"
+#include "cmd/line/privilege.h"
+#include "cmd/line/view_options.h"
+#include "commands.h"
+#include "process/remote.h"
+#include "view/view.h"
+
+struct command_options {
+	const char *listen;
+	const char *textfile;
+	double interval; /* seconds */
+	uint64_t rounds;
+	const char *group_by;
+	uint64_t limit;
+	double keep; /* minutes */
+	const char *columns;
+	const char *filter;
+	bool keep_thread_names, keep_cgroup_names;
+	struct option_texts flatten;
+	struct option_numbers scope;
+	struct backend_options backend;
+	struct root_options roots;
+};
+
+static void set_defaults(void *untyped)
+{
+	struct command_options *options = untyped;
+
+	options->interval = 5;
+	options->group_by = "process,cgroup";
+	options->limit = EXPORT_LIMIT_DEFAULT;
+	options->keep = (double)(EXPORT_KEEP_DEFAULT_NS / (60 * NS_PER_S));
+}
+
+static const struct option option_list[] = {
+	{
+		.letter = 'l',
+		.name = "listen",
+		.kind = OPTION_TEXT,
+		.value_name = "WHERE",
+		.offset = offsetof(struct command_options, listen),
+		.description = "ADDRESS:PORT, the address as a number ([::1] in brackets; none: all of this "
+			       "host), or "
+			       "unix:PATH; default " LISTENER_DEFAULT,
+	},
+	{
+		.name = "textfile",
+		.kind = OPTION_TEXT,
+		.value_name = "FILE",
+		.offset = offsetof(struct command_options, textfile),
+		.description = "write each round to this file for the textfile collector of node_exporter, "
+			       "and do not "
+			       "listen unless --listen says so too",
+	},
+	{
+		.letter = 'd',
+		.name = "interval",
+		.kind = OPTION_REAL,
+		.value_name = "SECONDS",
+		.offset = offsetof(struct command_options, interval),
+		.minimum = 0.1,
+		.maximum = 3600,
+		.description = "time between two rounds, whoever scrapes when; default 5",
+	},
+	{
+		.letter = 'n',
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct command_options, rounds),
+		.minimum = 1,
+		.maximum = 1e15,
+		.description = "end after this many rounds",
+	},
+	{
+		.letter = 'g',
+		.name = "group-by",
+		.kind = OPTION_TEXT,
+		.value_name = "AXES",
+		.offset = offsetof(struct command_options, group_by),
+		.description = "what series are of, with commas between: process, cgroup, thread, "
+			       "thread-exact, user; "
+			       "default process,cgroup",
+	},
+	{
+		.name = "limit",
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct command_options, limit),
+		.minimum = 0,
+		.maximum = 100000,
+		.description =
+			"groups of an axis that have series of their own, those that do most; the others are "
+			"(other) together; default 200",
+	},
+	{
+		.name = "keep",
+		.kind = OPTION_REAL,
+		.value_name = "MINUTES",
+		.offset = offsetof(struct command_options, keep),
+		.minimum = 1,
+		.maximum = 10080,
+		.description =
+			"how long a group keeps its series after its last thread has ended; default 60",
+	},
+	{
+		.name = "columns",
+		.kind = OPTION_TEXT,
+		.value_name = "LIST",
+		.offset = offsetof(struct command_options, columns),
+		.description = "export these columns of the screen and no others, with commas between; +NAME "
+			       "adds to the "
+			       "default",
+	},
+	{
+		.letter = 'f',
+		.name = "filter",
+		.kind = OPTION_TEXT,
+		.value_name = "FILTER",
+		.offset = offsetof(struct command_options, filter),
+		.description = "count only threads of which this holds, as in 'cgroup = /system*'",
+	},
+	{
+		.name = "cgroup-flatten",
+		.kind = OPTION_TEXTS,
+		.value_name = "GLOB",
+		.offset = offsetof(struct command_options, flatten),
+		.description = "cgroups that match and all below them are one group; may be repeated",
+	},
+	{
+		.name = "no-thread-normalize",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct command_options, keep_thread_names),
+		.description = "make no patterns of names of processes and threads",
+	},
+	{
+		.name = "no-cg-normalize",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct command_options, keep_cgroup_names),
+		.description = "make no patterns of cgroups",
+	},
+	{
+		.letter = 'p',
+		.name = "pid",
+		.kind = OPTION_NUMBERS,
+		.value_name = "PID",
+		.offset = offsetof(struct command_options, scope),
+		.minimum = 1,
+		.maximum = 2147483647,
+		.description = "read only this process; may be repeated",
+	},
+};
+
+static const struct option_table own_table = {"Export", option_list, ARRAY_COUNT(option_list)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+	{&backend_option_table, offsetof(struct command_options, backend)},
+	{&root_option_table, offsetof(struct command_options, roots)},
+};
+
+/* What runs. */
+struct running {
+	const struct command_options *options;
+	struct exporter *exporter;
+	struct listener listener;
+	struct server *server;     /* NULL: nothing listens */
+	struct textfile *textfile; /* NULL: no file is written */
+	int signals;
+};
+
+static void write_page(void *context, enum exposition_format format, struct export_health *health,
+		       struct buffer *page)
+{
+	const struct running *running = context;
+
+	health->writes_file = running->textfile != NULL;
+	if (running->textfile != NULL)
+		health->file_failures = textfile_failures(running->textfile);
+	exporter_write(running->exporter, format, health, page);
+}
+
+/* Signals come by a descriptor; those that were ignored stay so: nohup(1). */
+static int catch_signals(struct running *running, struct error *error)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction former;
+	sigset_t caught;
+
+	sigemptyset(&caught);
+	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+		if (sigaction(numbers[i], NULL, &former) == 0 && former.sa_handler != SIG_IGN)
+			sigaddset(&caught, numbers[i]);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &caught, NULL);
+	running->signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+	return running->signals < 0 ? error_set(error, -errno, "cannot wait for signals: %s", strerror(errno))
+				    : 0;
+}
+
+/* Serves until all rounds are there (true) or a signal ends it (false). */
+static bool serve(const struct running *running)
+{
+	struct pollfd waits[] = {
+		{.fd = running->signals, .events = POLLIN},
+		{.fd = exporter_done_descriptor(running->exporter), .events = POLLIN},
+		{.fd = running->server != NULL ? server_descriptor(running->server) : -1, .events = POLLIN},
+	};
+
+	while (true) {
+		const uint64_t next = running->server != NULL ? server_serve(running->server) : UINT64_MAX;
+		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		const struct timespec left = clock_timespec(next > now ? next - now : 0);
+
+		if (ppoll(waits, ARRAY_COUNT(waits), next != UINT64_MAX ? &left : NULL, NULL) < 0)
+			continue;
+		if ((waits[0].revents & POLLIN) != 0)
+			return false;
+		if ((waits[1].revents & POLLIN) != 0)
+			return true;
+	}
+}
+
+/* Those that look are told where; others what that means. */
+static void note_listener(const struct listener *listener)
+{
+	command_note("serving %s", listener->words);
+	if (listener->is_open)
+		command_note(
+			"others can reach this address and read names of processes and cgroups: let only a "
+			"reverse proxy with TLS and a password do so (ctop(1), EXPORT)");
+}
+
+static int make_export(const struct command_options *options, struct export_options *export,
+		       struct error *error)
+{
+	int result = export_parse_axes(options->group_by, export, error);
+
+	export->limit = options->limit;
+	export->keep_ns = (uint64_t)(options->keep * 60) * NS_PER_S;
+	export->view.grouping = (struct grouping_options){
+		.keep_thread_names = options->keep_thread_names,
+		.keep_cgroup_names = options->keep_cgroup_names,
+		.flatten = options->flatten.items,
+		.flatten_count = options->flatten.count,
+	};
+	if (result == 0 && options->filter != NULL) {
+		export->view.filter = filter_parse(options->filter, error);
+		result = export->view.filter == NULL ? -EINVAL
+						     : export_check_filter(export->view.filter, error);
+	}
+	return result < 0 ? result : export_family_choose(options->columns, &export->families, error);
+}
+
+/* Opens what it writes to, then the capture, so that what is wrong with either is said at once. */
+static int start(struct running *running, const struct exporter_options *exporter, struct error *error)
+{
+	const struct command_options *options = running->options;
+	const bool listens = options->listen != NULL || options->textfile == NULL;
+	int result = 0;
+
+	if (listens)
+		result = server_is_built
+				 ? listener_open(options->listen != NULL ? options->listen : LISTENER_DEFAULT,
+						 &running->listener, error)
+				 : server_start(NULL, &running->server, error);
+	if (result == 0)
+		result = catch_signals(running, error);
+	if (result == 0)
+		result = exporter_start(exporter, &running->exporter, error);
+	if (result < 0)
+		return result;
+	privilege_renounce();
+	if (options->textfile != NULL)
+		result = textfile_start(running->exporter, options->textfile, &running->textfile, error);
+	if (result == 0 && listens)
+		result = server_start(&(struct server_options){.descriptor = running->listener.descriptor,
+							       .write = write_page,
+							       .context = running},
+				      &running->server, error);
+	if (result == 0 && listens)
+		note_listener(&running->listener);
+	return result;
+}
+
+/* Ends what runs; false where a thread hangs and was left behind. */
+static bool stop(struct running *running, bool keeps_file)
+{
+	bool ended = true;
+
+	server_stop(running->server);
+	listener_close(&running->listener);
+	if (running->exporter != NULL)
+		exporter_wake(running->exporter);
+	if (running->textfile != NULL)
+		ended = textfile_stop(running->textfile, !keeps_file);
+	/* what is left behind still uses it */
+	if (running->exporter != NULL && ended)
+		ended = exporter_stop(running->exporter);
+	if (running->signals >= 0)
+		close(running->signals);
+	return ended;
+}
+
+static int export_run(void *untyped, char **operands, int operand_count)
+{
+	const struct command_options *options = untyped;
+	struct exporter_options exporter = {
+		.capture = {.scope = options->scope.items,
+			    .scope_count = options->scope.count,
+			    .backend = (enum capture_backend)options->backend.backend,
+			    .scx = options->backend.scx,
+			    .budget_percent = -1},
+		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
+		.rounds = options->rounds,
+	};
+	struct running running = {.options = options, .listener = {.descriptor = -1}, .signals = -1};
+	int status = COMMAND_DONE;
+	struct error error;
+	bool is_done = false;
+
+	(void)operands;
+	(void)operand_count;
+	view_initialise(&exporter.export.view);
+	if (make_export(options, &exporter.export, &error) < 0) {
+		view_release(&exporter.export.view);
+		return command_misused(&export_command, &error);
+	}
+	memcpy(exporter.capture.roots, options->roots.roots, sizeof(exporter.capture.roots));
+	exporter.capture.remote = privilege_start_remote(options->roots.roots);
+	if (start(&running, &exporter, &error) < 0) {
+		status = command_failed(&error);
+	} else {
+		is_done = serve(&running);
+		if (is_done && exporter_failure(running.exporter) != NULL) {
+			command_note("%s", exporter_failure(running.exporter));
+			status = COMMAND_FAILED;
+		}
+	}
+	if (!stop(&running, is_done))
+		_exit(status);
+	remote_stop(exporter.capture.remote);
+	view_release(&exporter.export.view);
+	return status;
+}
+
+const struct command export_command = {
+	.name = "export",
+	.summary = "serve what groups of threads do to Prometheus, or write it for node_exporter",
+	.usage = "[OPTION]...",
+	.details = "Rounds are taken at an interval of their own, and each scrape is answered from the "
+		   "newest one. Counters "
+		   "begin with 0 when ctop starts and never fall when threads end. Who may connect may read "
+		   "names of "
+		   "processes and cgroups: ctop listens on the loopback address unless told otherwise, and "
+		   "leaves TLS and "
+		   "passwords to a reverse proxy.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct command_options),
+	.set_defaults = set_defaults,
+	.run = export_run,
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_EXPORTER_H
+#define CTOP_EXPORTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "capture/capture.h"
+#include "export/export.h"
+
+/*
+ * What runs behind `ctop export`: a thread that captures rounds at an interval of its own (the only one with
+ * effective capabilities) and adds them up. Pages are written from the newest round that is finished, so
+ * whoever asks waits for no capture and disturbs nobody else.
+ */
+struct exporter;
+
+struct exporter_options {
+	struct capture_options capture;
+	struct export_options export;
+	uint64_t interval_ns;
+	uint64_t rounds; /* that are added before it is done; 0: it never is */
+};
+
+/*
+ * Starts the thread and waits until the capture is open, 5 s at most: one that hangs there shows as no
+ * rounds. The options' strings must outlive the object. Returns 0 or a negative errno with a sentence.
+ */
+int exporter_start(const struct exporter_options *options, struct exporter **ret_exporter,
+		   struct error *error);
+
+/*
+ * Ends the thread. One that hangs in the kernel is left behind after a second; then false is returned,
+ * nothing is freed and the process has to end without exit(3).
+ */
+bool exporter_stop(struct exporter *exporter);
+
+/* Readable once all rounds are taken, or the capture could not be opened (exporter_failure()). */
+int exporter_done_descriptor(const struct exporter *exporter);
+
+/* Why it is done without all rounds; NULL: it has them. Only once it is done. */
+const char *exporter_failure(const struct exporter *exporter);
+
+/*
+ * Appends the page in a format. Groups are left out, and the page says so (ctop_round_stale), when no round
+ * has been finished for three intervals and 10 s: what a capture that hangs read last is not what is.
+ * `health` has what only the caller knows (from `serves` on); the rest is filled in.
+ */
+void exporter_write(struct exporter *exporter, enum exposition_format format, struct export_health *health,
+		    struct buffer *page);
+
+/*
+ * Waits for a round after `*round` until it is there or exporter_wake() is called, and sets `*round` to it.
+ * Returns whether there is one.
+ */
+bool exporter_wait(struct exporter *exporter, uint64_t *round);
+
+/* Ends all waiting for rounds, now and later. */
+void exporter_wake(struct exporter *exporter);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+const bool server_is_built = true;
+
+enum {
+	/* more than are kept, so that new ones are taken in while the others end */
+	ACCEPTED_MAX = 2 * SERVER_CONNECTIONS_MAX,
+	/* of a request: its header has to fit, which Prometheus makes 400 bytes long */
+	MEMORY_MAX = 16 << 10,
+};
+
+/* What a connection waits for. */
+enum phase {
+	PHASE_REQUEST, /* the first, or the rest of it */
+	PHASE_IDLE,    /* another one, after an answer */
+	PHASE_ANSWER,  /* that what was answered is read */
+	PHASE_CLOSED,  /* ctop has shut it down */
+};
+
+struct connection {
+	struct connection *previous, *next; /* in the order in which they came to their phase */
+	int descriptor;
+	enum phase phase;
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
+struct server {
+	struct server_options options;
+	struct MHD_Daemon *daemon;
+	int descriptor; /* epoll */
+	struct connection *first, *last;
+	size_t count, answers;
+	struct export_health health; /* what is counted here */
+};
+
+static const char start_page[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ctop export</title></head>\n"
+	"<body><h1>ctop export</h1>\n"
+	"<p>Groups of threads of this host, for Prometheus: <a href=\"/metrics\">/metrics</a></p>\n"
+	"</body></html>\n";
+
+/* --- connections --- */
+
+static void take_out(struct server *server, struct connection *connection)
+{
+	*(connection->previous != NULL ? &connection->previous->next : &server->first) = connection->next;
+	*(connection->next != NULL ? &connection->next->previous : &server->last) = connection->previous;
+	connection->previous = connection->next = NULL;
+	server->count -= connection->phase != PHASE_CLOSED;
+	server->answers -= connection->phase == PHASE_ANSWER;
+}
+
+/* Puts it behind all others. */
+static void put_in(struct server *server, struct connection *connection, enum phase phase)
+{
+	connection->phase = phase;
+	connection->since_ns = clock_ns(CLOCK_MONOTONIC);
+	connection->previous = server->last;
+	*(server->last != NULL ? &server->last->next : &server->first) = connection;
+	server->last = connection;
+	server->count += phase != PHASE_CLOSED;
+	server->answers += phase == PHASE_ANSWER;
+}
+
+static void change_phase(struct server *server, struct connection *connection, enum phase phase)
+{
+	if (connection->phase == PHASE_CLOSED)
+		return;
+	take_out(server, connection);
+	put_in(server, connection, phase);
+}
+
+/* libmicrohttpd sees the end of it and closes it. */
+static void close_early(struct server *server, struct connection *connection, uint64_t *counter)
+{
+	shutdown(connection->descriptor, SHUT_RDWR);
+	change_phase(server, connection, PHASE_CLOSED);
+	++*counter;
+}
+
+/* The connection that has been in a phase for longest, in that of answers or in another; NULL for none. */
+static struct connection *find_oldest(const struct server *server, bool answers)
+{
+	for (struct connection *connection = server->first; connection != NULL;
+	     connection = connection->next) {
+		if (connection->phase != PHASE_CLOSED && (connection->phase == PHASE_ANSWER) == answers)
+			return connection;
+	}
+	return NULL;
+}
+
+static void make_room(struct server *server)
+{
+	while (server->answers > SERVER_ANSWERS_MAX)
+		close_early(server, find_oldest(server, true), &server->health.closed_crowded);
+	while (server->count > SERVER_CONNECTIONS_MAX)
+		close_early(server, find_oldest(server, false), &server->health.closed_crowded);
+}
+
+static uint64_t patience_of(const struct connection *connection)
+{
+	return connection->phase == PHASE_IDLE ? SERVER_IDLE_NS : SERVER_PATIENCE_NS;
+}
+
+/* Closes those that took too long; returns when the next one will have. */
+static uint64_t close_slow(struct server *server)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t soonest = UINT64_MAX;
+	struct connection *next;
+
+	for (struct connection *connection = server->first; connection != NULL; connection = next) {
+		const uint64_t until = connection->since_ns + patience_of(connection);
+
+		next = connection->next;
+		if (connection->phase == PHASE_CLOSED)
+			continue;
+		if (until <= now)
+			close_early(server, connection, &server->health.closed_slow);
+		else if (until < soonest)
+			soonest = until;
+	}
+	return soonest;
+}
+
+static void note_connection(void *context, struct MHD_Connection *own, void **socket_context,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct server *server = context;
+	struct connection *connection = *socket_context;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (connection == NULL)
+			return;
+		take_out(server, connection);
+		free(connection);
+		*socket_context = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(own, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (info == NULL)
+		return;
+	connection = memory_allocate_zero(1, sizeof(*connection));
+	connection->descriptor = info->connect_fd;
+	*socket_context = connection;
+	put_in(server, connection, PHASE_REQUEST);
+	make_room(server);
+}
+
+static struct connection *connection_of(struct MHD_Connection *own)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(own,
+								       MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info != NULL ? info->socket_context : NULL;
+}
+
+static void note_completion(void *context, struct MHD_Connection *own, void **request,
+			    enum MHD_RequestTerminationCode code)
+{
+	struct connection *connection = connection_of(own);
+
+	(void)request;
+	(void)code;
+	if (connection != NULL)
+		change_phase(context, connection, PHASE_IDLE);
+}
+
+/* --- answers --- */
+
+static enum MHD_Result answer(struct server *server, struct MHD_Connection *own, enum export_status status,
+			      const char *type, struct MHD_Response *response)
+{
+	struct connection *connection = connection_of(own);
+	enum MHD_Result result;
+
+	if (response == NULL)
+		return MHD_NO;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	if (status == EXPORT_STATUS_405)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = MHD_queue_response(own, export_statuses[status], response);
+	MHD_destroy_response(response);
+	server->health.requests[status]++;
+	if (connection != NULL)
+		change_phase(server, connection, PHASE_ANSWER);
+	make_room(server);
+	return result;
+}
+
+static enum MHD_Result answer_text(struct server *server, struct MHD_Connection *own,
+				   enum export_status status, const char *type, const char *text)
+{
+	return answer(server, own, status, type,
+		      MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
+						      MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connection *own)
+{
+	const enum exposition_format format = exposition_negotiate(
+		MHD_lookup_connection_value(own, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	struct export_health health = server->health;
+	struct buffer page = {0};
+	size_t length;
+
+	health.serves = true;
+	server->options.write(server->options.context, format, &health, &page);
+	length = page.length;
+	return answer(server, own, EXPORT_STATUS_200, exposition_content_types[format],
+		      MHD_create_response_from_buffer(length, buffer_steal(&page), MHD_RESPMEM_MUST_FREE));
+}
+
+/*
+ * Called once with the header of a request (`*request` is NULL), and for a request without a body, as GET and
+ * HEAD are, once more to be answered. What a client sends as a body of one is let go of.
+ */
+static enum MHD_Result handle(void *context, struct MHD_Connection *own, const char *path, const char *method,
+			      const char *version, const char *data, size_t *data_length, void **request)
+{
+	struct server *server = context;
+
+	(void)version;
+	(void)data;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return *request != NULL ? MHD_NO
+					: answer_text(server, own, EXPORT_STATUS_405,
+						      "text/plain; charset=utf-8", "only GET and HEAD\n");
+	if (*request == NULL) {
+		*request = server;
+		return MHD_YES;
+	}
+	if (*data_length != 0) {
+		*data_length = 0;
+		return MHD_YES;
+	}
+	if (strcmp(path, "/metrics") == 0)
+		return answer_metrics(server, own);
+	if (strcmp(path, "/") == 0)
+		return answer_text(server, own, EXPORT_STATUS_200, "text/html; charset=utf-8", start_page);
+	return answer_text(server, own, EXPORT_STATUS_404, "text/plain; charset=utf-8",
+			   "there is /metrics and nothing else\n");
+}
+
+/* --- the server --- */
+
+int server_start(const struct server_options *options, struct server **ret_server, struct error *error)
+{
+	struct server *server = memory_allocate_zero(1, sizeof(*server));
+	const union MHD_DaemonInfo *info;
+
+	server->options = *options;
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, options->descriptor,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ACCEPTED_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)MEMORY_MAX, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+		MHD_OPTION_NOTIFY_COMPLETED, note_completion, server, MHD_OPTION_END);
+	info = server->daemon != NULL ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+	if (info == NULL) {
+		if (server->daemon != NULL)
+			MHD_stop_daemon(server->daemon);
+		free(server);
+		return error_set(error, -EIO, "libmicrohttpd %s cannot serve on the socket",
+				 MHD_get_version());
+	}
+	server->descriptor = info->epoll_fd;
+	*ret_server = server;
+	return 0;
+}
+
+void server_stop(struct server *server)
+{
+	int descriptor;
+
+	if (server == NULL)
+		return;
+	/* the socket stays the caller's: MHD_stop_daemon() would close it */
+	descriptor = MHD_quiesce_daemon(server->daemon);
+	(void)descriptor;
+	MHD_stop_daemon(server->daemon);
+	free(server);
+}
+
+int server_descriptor(const struct server *server)
+{
+	return server->descriptor;
+}
+
+uint64_t server_serve(struct server *server)
+{
+	unsigned long long timeout_ms;
+	uint64_t next;
+
+	MHD_run(server->daemon);
+	next = close_slow(server);
+	if (MHD_get_timeout(server->daemon, &timeout_ms) == MHD_YES) {
+		const uint64_t until = clock_ns(CLOCK_MONOTONIC) + timeout_ms * NS_PER_MS;
+
+		next = until < next ? until : next;
+	}
+	return next;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SERVER_H
+#define CTOP_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "export/export.h"
+
+/*
+ * HTTP on a socket that listens, for GET and HEAD of `/metrics` and `/`, by libmicrohttpd. All of it is done
+ * in the thread that calls. There are at most SERVER_CONNECTIONS_MAX connections, SERVER_ANSWERS_MAX of which
+ * are being answered; who comes when there is no room takes that of whoever has been silent for longest, so
+ * that others who hold connections or send their requests byte by byte keep nobody out. A request and its
+ * answer take at most SERVER_PATIENCE_NS together.
+ */
+struct server;
+
+enum {
+	SERVER_CONNECTIONS_MAX = 64,
+	SERVER_ANSWERS_MAX = 16,
+};
+#define SERVER_PATIENCE_NS (UINT64_C(15) * 1000000000)
+/* How long a connection without a request is kept. */
+#define SERVER_IDLE_NS (UINT64_C(150) * 1000000000)
+
+struct server_options {
+	int descriptor; /* listens, not blocking; it stays the caller's */
+	/* Appends the page in a format. `health` has the numbers of the server. */
+	void (*write)(void *context, enum exposition_format format, struct export_health *health,
+		      struct buffer *page);
+	void *context;
+};
+
+/* Whether ctop was built with libmicrohttpd. */
+extern const bool server_is_built;
+
+/* Returns 0 or a negative errno with a sentence. */
+int server_start(const struct server_options *options, struct server **ret_server, struct error *error);
+void server_stop(struct server *server);
+
+/* Readable when server_serve() has something to do. */
+int server_descriptor(const struct server *server);
+
+/* Does what can be done at once. Returns when it is to be called again at the latest (CLOCK_MONOTONIC ns,
+ * UINT64_MAX for never). */
+uint64_t server_serve(struct server *server);
+
+#endif

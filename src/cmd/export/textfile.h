@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TEXTFILE_H
+#define CTOP_TEXTFILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "exporter.h"
+
+/*
+ * Writes the page of each round to a file for the textfile collector of node_exporter, in a thread of its
+ * own, so that a disk that is slow delays nobody: whole or not at all, in the classic format, and under names
+ * that do not clash with those of node_exporter itself.
+ */
+struct textfile;
+
+/* Fails at once where the file could not be written: 0 or a negative errno with a sentence. `path` outlives
+ * it.
+ */
+int textfile_start(struct exporter *exporter, const char *path, struct textfile **ret_textfile,
+		   struct error *error);
+
+/* How often the file could not be written. Safe from any thread. */
+uint64_t textfile_failures(const struct textfile *textfile);
+
+/*
+ * Ends the thread, once exporter_wake() has been called: what is being written is finished, and the newest
+ * round is in the file. With `remove` the file goes, since what it says is not so any more. False where the
+ * thread hangs, as exporter_stop().
+ */
+bool textfile_stop(struct textfile *textfile, bool remove);
+
+#endif
