@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop export`: what it serves, and what clients and hosts do that are not kind. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+#include "base/clock.h"
+#include "scrape.h"
+
+#define NOBODY 65534
+
+static const char first_group[] = "ctop_group_threads{axis=\"process\"";
+
+static char *ask(int connection, const char *request)
+{
+	char *answer = exporter_ask(connection, request, strncmp(request, "HEAD", 4) != 0);
+
+	assert_non_null(answer);
+	return answer;
+}
+
+static void assert_answer(int connection, const char *request, const char *status, const char *has)
+{
+	char *answer = ask(connection, request);
+
+	if (strncmp(answer, status, strlen(status)) != 0 || strstr(answer, has) == NULL)
+		fail_msg("%s: %.2000s", request, answer);
+	free(answer);
+}
+
+static void test_answers(void **state)
+{
+	struct exporter exporter;
+	char *page, *answer;
+	int connection;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", NULL});
+	page = exporter_scrape_for(&exporter, first_group);
+	assert_true(page_value(page, "ctop_round_stale") == 0);
+	assert_true(page_value(page, "process_resident_memory_bytes") > 1e6);
+	assert_true(page_value(page, "process_start_time_seconds") > 1e9);
+	assert_true(page_value(page, "process_open_fds") > 3);
+	assert_null(strstr(page, "# EOF"));
+	free(page);
+	page = exporter_scrape(&exporter, true);
+	assert_string_equal(page + strlen(page) - 6, "# EOF\n");
+	assert_non_null(strstr(page, "\n# UNIT ctop_group_run_seconds seconds\n"));
+	free(page);
+
+	/* all on one connection */
+	connection = exporter_connect(&exporter);
+	assert_answer(connection, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ",
+		      "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
+	assert_answer(
+		connection,
+		"GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: application/openmetrics-text;version=1.0.0,"
+		"text/plain;version=0.0.4;q=0.5\r\n\r\n",
+		"HTTP/1.1 200 ",
+		"Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n");
+	answer = ask(connection, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+	assert_string_equal(answer + strlen(answer) - 4, "\r\n\r\n");
+	free(answer);
+	assert_answer(connection, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ", "href=\"/metrics\"");
+	assert_answer(connection, "GET /metrics/x HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 ", "/metrics");
+	assert_answer(connection, "GET /metrics?collect=a HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ",
+		      "ctop_");
+	close(connection);
+	connection = exporter_connect(&exporter);
+	assert_answer(connection, "POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
+		      "HTTP/1.1 405 ", "Allow: GET, HEAD\r\n");
+	close(connection);
+	connection = exporter_connect(&exporter);
+	assert_answer(connection, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405 ",
+		      "Allow: GET, HEAD\r\n");
+	close(connection);
+	page = exporter_scrape(&exporter, false);
+	assert_true(page_value(page, "ctop_http_requests_total{code=\"404\"}") == 1);
+	assert_true(page_value(page, "ctop_http_requests_total{code=\"405\"}") == 2);
+	free(page);
+	exporter_end(&exporter);
+}
+
+/* Two that scrape see the same counters, whoever asks more often. */
+static void test_two_scrapers(void **state)
+{
+	struct exporter exporter;
+	char *page, *again;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "3600", NULL});
+	page = exporter_scrape_for(&exporter, first_group);
+	for (size_t i = 0; i < 20; i++) {
+		again = exporter_scrape(&exporter, false);
+		assert_int_equal(strncmp(page, again, (size_t)(strstr(page, "# HELP ctop_build") - page)), 0);
+		free(again);
+	}
+	free(page);
+	exporter_end(&exporter);
+}
+
+/* --- clients --- */
+
+enum {
+	FLOOD = 300
+};
+
+static size_t count_open(const int connections[], size_t count)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct pollfd wait = {.fd = connections[i], .events = POLLIN};
+		char byte;
+
+		open += connections[i] >= 0 && (poll(&wait, 1, 0) == 0 ||
+						recv(connections[i], &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
+	}
+	return open;
+}
+
+/* Connections that say nothing, or half of something, keep nobody out. */
+static void test_flood(void **state)
+{
+	static const char half[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n";
+	struct exporter exporter;
+	int connections[FLOOD];
+	char *page;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	for (size_t i = 0; i < FLOOD; i++) {
+		connections[i] = exporter_connect(&exporter);
+		assert_true(connections[i] >= 0);
+		if (i % 2 == 0)
+			(void)!send(connections[i], half, strlen(half), MSG_NOSIGNAL);
+	}
+	for (size_t i = 0; i < 10; i++) {
+		page = exporter_scrape(&exporter, false);
+		assert_non_null(page);
+		if (i == 9) {
+			assert_true(
+				page_value(page, "ctop_http_closed_connections_total{reason=\"crowded\"}") >=
+				FLOOD - 64);
+			assert_true(page_value(page, "process_open_fds") < 64 + 150);
+		}
+		free(page);
+	}
+	assert_true(count_open(connections, FLOOD) <= 64);
+	for (size_t i = 0; i < FLOOD; i++)
+		close(connections[i]);
+	exporter_end(&exporter);
+}
+
+/* A request that never ends is ended, as is an answer that nobody reads; both take little memory. */
+static void test_slow(void **state)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct exporter exporter;
+	int readers[40], writer, small = 2048;
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t took_ns;
+	char *page;
+
+	(void)state;
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", "-g", "process,thread,cgroup",
+					NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	for (size_t i = 0; i < 40; i++) {
+		readers[i] = exporter_connect(&exporter);
+		setsockopt(readers[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+		assert_true(send(readers[i], request, strlen(request), MSG_NOSIGNAL) > 0);
+	}
+	page = exporter_scrape(&exporter, false);
+	assert_non_null(page);
+	assert_true(page_value(page, "process_resident_memory_bytes") < 64e6);
+	free(page);
+	writer = exporter_connect(&exporter);
+	for (took_ns = 0; took_ns < 60 * NS_PER_S; took_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns) {
+		struct pollfd wait = {.fd = writer, .events = POLLIN};
+
+		if (send(writer, "G", 1, MSG_NOSIGNAL) < 0 || poll(&wait, 1, 250) != 0)
+			break;
+	}
+	assert_true(took_ns > 10 * NS_PER_S && took_ns < 60 * NS_PER_S);
+	page = exporter_scrape(&exporter, false);
+	assert_true(page_value(page, "ctop_http_closed_connections_total{reason=\"slow\"}") >= 1);
+	free(page);
+	close(writer);
+	for (size_t i = 0; i < 40; i++)
+		close(readers[i]);
+	exporter_end(&exporter);
+}
+
+/* Requests that are none, and headers without end. */
+static void test_nonsense(void **state)
+{
+	static const char *const requests[] = {
+		"\r\n\r\n\r\n",
+		"GET\r\n\r\n",
+		"GET / HTTP/9.9\r\n\r\n",
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+		"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\nfffffffffffffffff\r\n",
+	};
+	struct exporter exporter;
+	char line[4096];
+	char *page;
+	int connection;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		connection = exporter_connect(&exporter);
+		(void)!send(connection, requests[i], strlen(requests[i]), MSG_NOSIGNAL);
+		shutdown(connection, SHUT_WR);
+		while (recv(connection, line, sizeof(line), 0) > 0)
+			;
+		close(connection);
+	}
+	connection = exporter_connect(&exporter);
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "GET /metrics HTTP/1.1\r\nX: ", 26);
+	for (size_t i = 0; i < 64 && send(connection, line, sizeof(line), MSG_NOSIGNAL) > 0; i++)
+		memset(line, 'x', sizeof(line));
+	close(connection);
+	page = exporter_scrape_for(&exporter, first_group);
+	assert_true(page_value(page, "process_resident_memory_bytes") < 64e6);
+	free(page);
+	exporter_end(&exporter);
+}
+
+/* --- places --- */
+
+static void refused(const char *const *arguments, int status, const char *words)
+{
+	const char *whole[32] = {"export"};
+	struct run run;
+
+	for (size_t i = 0; arguments[i] != NULL; i++)
+		whole[i + 1] = arguments[i];
+	run_ctop(&run, NULL, whole);
+	run_expect(&run, status);
+	if (strstr(run.errors, words) == NULL)
+		fail_msg("not '%s' in: %s", words, run.errors);
+	run_release(&run);
+}
+
+static void test_port_in_use(void **state)
+{
+	struct exporter exporter;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", NULL});
+	refused((const char *[]){"--listen", exporter.where, NULL}, 1, "the port is in use (ss -ltnp");
+	exporter_end(&exporter);
+	refused((const char *[]){"--listen", "192.0.2.1:0", NULL}, 1,
+		"no interface of this host has that address");
+	refused((const char *[]){"--listen", "127.0.0.1", NULL}, 1, "say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "127.0.0.1:70000", NULL}, 1, "say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "::1:9000", NULL}, 1, "say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "some.host:9000", NULL}, 1, "'some.host' is no address");
+	refused((const char *[]){"-g", "pid", NULL}, 2, "ever new ones");
+	refused((const char *[]){"--columns", "CPUX", NULL}, 2, "CPUX");
+	refused((const char *[]){"-f", "CPU% > 1", NULL}, 2, "a filter by a column");
+}
+
+static void test_six(void **state)
+{
+	struct exporter exporter;
+	const int probe = socket(AF_INET6, SOCK_STREAM, 0);
+
+	(void)state;
+	close(probe);
+	if (probe < 0 || access("/proc/net/if_inet6", R_OK) < 0)
+		skip_test("no IPv6 here");
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "[::1]:0", "-d", "0.2", NULL});
+	assert_int_equal(strncmp(exporter.where, "[::1]:", 6), 0);
+	free(exporter_scrape_for(&exporter, first_group));
+	exporter_end(&exporter);
+}
+
+/* Of all addresses it warns. */
+static void test_open(void **state)
+{
+	struct exporter exporter;
+	char text[4096];
+	ssize_t length;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", ":0", "-d", "0.2", NULL});
+	free(exporter_scrape_for(&exporter, "ctop_rounds_total"));
+	length = pread(exporter.running.errors, text, sizeof(text) - 1, 0);
+	assert_true(length > 0);
+	text[length] = '\0';
+	assert_non_null(strstr(text, "others can reach this address"));
+	exporter_end(&exporter);
+}
+
+static void test_unix(void **state)
+{
+	const char *path = scratch_path("export.sock"), *file = scratch_path("file");
+	char where[256], no_socket[256], long_path[256] = "unix:/";
+	struct exporter exporter;
+	struct stat status;
+	struct run run;
+
+	(void)state;
+	snprintf(where, sizeof(where), "unix:%s", path);
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", where, "-d", "0.2", NULL});
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0660);
+	free(exporter_scrape_for(&exporter, first_group));
+	refused((const char *[]){"--listen", where, NULL}, 1, "somebody listens there");
+	free(exporter_scrape_for(&exporter, first_group));
+	/* what is left behind by one that was killed is replaced */
+	kill(exporter.running.child, SIGKILL);
+	run_finish(&exporter.running, &run, &(struct run_options){0});
+	run_release(&run);
+	assert_int_equal(stat(path, &status), 0);
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", where, "-d", "0.2", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	exporter_end(&exporter);
+	assert_int_equal(stat(path, &status), -1);
+	/* what is no socket stays */
+	write_file(file, "x", 1);
+	snprintf(no_socket, sizeof(no_socket), "unix:%s", file);
+	refused((const char *[]){"--listen", no_socket, NULL}, 1, "it is there and no socket");
+	assert_int_equal(stat(file, &status), 0);
+	assert_int_equal(status.st_size, 1);
+	memset(long_path + 6, 'x', 200);
+	refused((const char *[]){"--listen", long_path, NULL}, 1, "1 to 107 bytes");
+	refused((const char *[]){"--listen", "unix:/proc/nothing/x", NULL}, 1, "make its directory first");
+}
+
+/* --- names --- */
+
+/* A child of that name that sleeps. */
+static pid_t start_sleeper(const char *name)
+{
+	const pid_t child = fork();
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, name);
+		while (true)
+			pause();
+	}
+	return child;
+}
+
+static void test_labels(void **state)
+{
+	const pid_t children[] = {start_sleeper("q\"b\\c"), start_sleeper("new\nline"),
+				  start_sleeper("bad\xff\xc3"), start_sleeper("esc\033[31m")};
+	struct exporter exporter;
+	char *page;
+
+	(void)state;
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", "--limit", "5000", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	page = exporter_scrape(&exporter, true);
+	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"q\\\"b\\\\c\"} 1\n"));
+	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"new\\nline\"} 1\n"));
+	assert_non_null(strstr(
+		page, "\nctop_group_threads{axis=\"process\",group=\"bad\xef\xbf\xbd\xef\xbf\xbd\"} 1\n"));
+	assert_non_null(
+		strstr(page, "\nctop_group_threads{axis=\"process\",group=\"esc\xef\xbf\xbd[{N}m\"} 1\n"));
+	free(page);
+	exporter_end(&exporter);
+	for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+}
+
+/* --- the file --- */
+
+static void test_textfile(void **state)
+{
+	const char *directory = scratch_path("collector"), *path = scratch_path("collector/ctop.prom");
+	const char *moved = scratch_path("moved");
+	struct exporter exporter;
+	struct stat status;
+	char *page, *text;
+	size_t length;
+
+	(void)state;
+	assert_int_equal(mkdir(directory, 0755), 0);
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "--textfile", path, "-d", "0.2", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	for (size_t i = 0; stat(path, &status) < 0; i++) {
+		assert_true(i < 3000);
+		usleep(10000);
+	}
+	assert_int_equal(status.st_mode & 0777, 0644);
+	/* whole at any time */
+	for (size_t i = 0; i < 50; i++) {
+		text = read_file(path, &length);
+		assert_non_null(strstr(text, first_group));
+		assert_non_null(strstr(text, "\nctop_process_max_fds "));
+		assert_null(strstr(text, "\nprocess_"));
+		assert_int_equal(text[length - 1], '\n');
+		free(text);
+		usleep(10000);
+	}
+	/* its directory goes and comes back */
+	assert_int_equal(rename(directory, moved), 0);
+	page = exporter_scrape_for(&exporter, "ctop_textfile_failures_total 1\n");
+	free(page);
+	assert_int_equal(rename(moved, directory), 0);
+	unlink(path);
+	for (size_t i = 0; stat(path, &status) < 0; i++) {
+		assert_true(i < 3000);
+		usleep(10000);
+	}
+	exporter_end(&exporter);
+	/* what it said is not so any more */
+	assert_int_equal(stat(path, &status), -1);
+}
+
+static void test_textfile_alone(void **state)
+{
+	const char *path = scratch_path("alone.prom");
+	struct stat status;
+	struct run run;
+
+	(void)state;
+	run_ctop(&run, NULL, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
+	run_expect(&run, 0);
+	assert_string_equal(run.errors, "");
+	run_release(&run);
+	assert_int_equal(stat(path, &status), 0);
+	refused((const char *[]){"--textfile", "/proc/nothing/x.prom", NULL}, 1,
+		"the directory /proc/nothing");
+	refused((const char *[]){"--textfile", "/dev/null", NULL}, 1, "no ordinary file");
+}
+
+static void test_textfile_unwritable(void **state)
+{
+	const char *directory = scratch_path("closed"), *path = scratch_path("closed/x.prom");
+	const struct run_options options = {.user = NOBODY};
+	struct run run;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip_test("needs root to become another user");
+	assert_int_equal(mkdir(directory, 0755), 0);
+	run_ctop(&run, &options, (const char *[]){"export", "--textfile", path, NULL});
+	run_expect(&run, 1);
+	assert_non_null(strstr(run.errors, "Permission denied"));
+	run_release(&run);
+}
+
+/* --- the threads --- */
+
+static uint64_t effective_capabilities(pid_t process, pid_t thread)
+{
+	char path[64], *text;
+	uint64_t result;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", process, thread);
+	text = read_file(path, NULL);
+	assert_non_null(text);
+	result = strtoull(strstr(text, "\nCapEff:") + 8, NULL, 16);
+	free(text);
+	return result;
+}
+
+/* The thread that captures: the one behind the main thread. */
+static pid_t find_capture(pid_t process)
+{
+	for (pid_t thread = process + 1; thread < process + 1000; thread++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d", process, thread);
+		if (access(path, F_OK) == 0)
+			return thread;
+	}
+	fail_msg("there is no second thread");
+	return 0;
+}
+
+/* Who talks to others holds no rights; and a capture that hangs leaves the page there, without groups. */
+static void test_capture_hangs(void **state)
+{
+	struct exporter exporter;
+	pid_t capture;
+	char *page;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	capture = find_capture(exporter.running.child);
+	if (geteuid() == 0) {
+		assert_int_equal(effective_capabilities(exporter.running.child, exporter.running.child), 0);
+		assert_int_not_equal(effective_capabilities(exporter.running.child, capture), 0);
+	}
+	if (ptrace(PTRACE_SEIZE, capture, NULL, NULL) < 0 ||
+	    ptrace(PTRACE_INTERRUPT, capture, NULL, NULL) < 0) {
+		exporter_end(&exporter);
+		skip_test("no right to stop a thread of a child");
+	}
+	assert_int_equal(waitpid(capture, NULL, __WALL), capture);
+	page = exporter_scrape(&exporter, false);
+	assert_non_null(page);
+	free(page);
+	page = exporter_scrape_for(&exporter, "ctop_round_stale 1\n");
+	assert_null(strstr(page, "ctop_group_threads"));
+	assert_true(page_value(page, "ctop_round_age_seconds") > 10);
+	free(page);
+	assert_int_equal(ptrace(PTRACE_DETACH, capture, NULL, NULL), 0);
+	page = exporter_scrape_for(&exporter, first_group);
+	assert_true(page_value(page, "ctop_round_stale") == 0);
+	free(page);
+	exporter_end(&exporter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_two_scrapers),
+		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_port_in_use),
+		cmocka_unit_test(test_six),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_unix),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_textfile),
+		cmocka_unit_test(test_textfile_alone),
+		cmocka_unit_test(test_textfile_unwritable),
+		cmocka_unit_test(test_capture_hangs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
