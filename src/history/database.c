@@ -13,9 +13,22 @@
 enum {
 	BUSY_MS = 2000,            /* how long another program may hold a lock */
 	LONGEST_VALUE = 512 << 20, /* bytes: of a blob that somebody made up, too */
-	CHECKPOINT_PAGES = 1000,   /* of the write-ahead log, before they go into the file */
-	LOG_BYTES_KEPT = 8 << 20,  /* of the log's file, once what is in it was taken over */
+	CHECKPOINT_PAGES = 256,    /* of the write-ahead log, before they go into the file */
+	LOG_BYTES_KEPT = 4 << 20,  /* of the log's file, once what is in it was taken over */
 };
+
+/* What the system said to a call that failed: SQLite knows it of the connection, or only of its log. */
+static int system_errno_of(sqlite3 *connection)
+{
+	int system_errno = sqlite3_system_errno(connection);
+	sqlite3_file *log = NULL;
+
+	if (system_errno == 0 &&
+	    sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
+	    log != NULL && log->pMethods != NULL)
+		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &system_errno);
+	return system_errno;
+}
 
 /* What SQLite calls an error, in the numbers of the system. */
 static int errno_of(sqlite3 *connection, int status)
@@ -44,7 +57,7 @@ static int errno_of(sqlite3 *connection, int status)
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 		if (connection != NULL)
-			system_errno = sqlite3_system_errno(connection);
+			system_errno = system_errno_of(connection);
 		/* a file that is shorter than its header says */
 		if (status == SQLITE_IOERR_SHORT_READ)
 			return -EBADMSG;

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recorder that is killed at any moment, over and over: all that it was told to be stored is there and as
+ * it was, at most the round under way is not, and the next recorder goes on in the same files.
+ *
+ *   test_history_crash [KILLS [SEED]]
+ */
+#include "history_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	KILLS = 40,
+	KILLS_OF_ONE = 25, /* of one history, which is then looked at as a whole */
+	LONGEST_LIFE_US = 60000,
+	PATIENCE_S = 120,
+};
+
+static unsigned int kills = KILLS, seed = 1;
+
+/* What the recorder says, in memory that outlives it. */
+struct shared {
+	volatile uint64_t started; /* the round that is being stored, or was last */
+	volatile uint64_t stored;  /* rounds that were stored */
+	volatile int failed;
+};
+
+static const struct fixture_host *noisy_host(void)
+{
+	static struct fixture_host host;
+
+	host = fixture_host;
+	host.noisy = true;
+	return &host;
+}
+
+/* Stores rounds from one on until it is killed, or does so by itself. */
+static _Noreturn void record(const char *directory, uint64_t from, struct shared *shared, bool ends)
+{
+	const struct history_writer_options options = {.directory = directory};
+	struct history_writer *writer;
+	struct error error;
+	uint64_t last = from + 2000;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (history_writer_open(&options, &writer, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
+		shared->failed = 1;
+		_exit(1);
+	}
+	if (ends)
+		last = from + 30;
+	for (uint64_t number = from; number < last; number++) {
+		struct snapshot *round = fixture_round(noisy_host(), number);
+
+		shared->started = number + 1;
+		if (history_writer_add(writer, round, &error) < 0) {
+			fprintf(stderr, "%s\n", error.text);
+			shared->failed = 1;
+		}
+		shared->stored = number + 1;
+		snapshot_release(round);
+	}
+	history_writer_close(writer);
+	for (;;)
+		pause();
+}
+
+static void sleep_us(uint64_t microseconds)
+{
+	const struct timespec time = clock_timespec(microseconds * NS_PER_US);
+
+	nanosleep(&time, NULL);
+}
+
+/* Starts a recorder and kills it at some moment. */
+static void crash(const char *directory, struct shared *shared)
+{
+	const uint64_t from = shared->stored;
+	const unsigned int when = (unsigned int)rand_r(&seed) % 8;
+	const pid_t child = fork();
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0)
+		record(directory, shared->started > from ? shared->started : from, shared, when == 1);
+	/* while it starts, while it records, while it ends */
+	while (when != 0 && shared->stored <= from && clock_ns(CLOCK_MONOTONIC) < deadline)
+		sleep_us(100);
+	sleep_us((uint64_t)rand_r(&seed) % (when == 0 ? 3000 : LONGEST_LIFE_US));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(shared->failed, 0);
+}
+
+/* Which rounds there are, and that each of them can be read: from the last of those that were looked at
+ * before. */
+static uint64_t look(const char *directory, const struct shared *shared, uint64_t from, uint64_t *lost)
+{
+	struct history *history = fixture_open(directory);
+	struct history_round round, next;
+	struct error error = {0};
+	uint64_t expected = from;
+
+	if (history_find(history, fixture_unix_ns(noisy_host(), from), HISTORY_AT_OR_AFTER, &round, &error) <
+	    0)
+		fail_msg("%s", error.text);
+	for (;;) {
+		const uint64_t number = fixture_number(noisy_host(), round.unix_ns);
+		struct snapshot *snapshot;
+
+		assert_true(number >= expected);
+		*lost += number - expected;
+		if (history_read(history, &round, &snapshot, &error) < 0)
+			fail_msg("%s", error.text);
+		fixture_assert_round(snapshot, noisy_host(), number);
+		snapshot_release(snapshot);
+		expected = number + 1;
+		assert_int_equal(history_step(history, &round, 1, &next, &error), 0);
+		if (next.day == round.day && next.id == round.id)
+			break;
+		round = next;
+	}
+	history_close(history);
+	/* all that was stored is there */
+	assert_true(expected >= shared->stored);
+	assert_true(expected <= shared->started);
+	return expected - 1;
+}
+
+static void check_integrity(const char *directory, const char *name)
+{
+	char *path = memory_format("%s/%s", directory, name);
+	sqlite3 *connection;
+	sqlite3_stmt *statement;
+
+	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(connection, "PRAGMA integrity_check", -1, &statement, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	assert_string_equal((const char *)sqlite3_column_text(statement, 0), "ok");
+	sqlite3_finalize(statement);
+	sqlite3_close(connection);
+	free(path);
+}
+
+static void test_killed_recorders(void **state)
+{
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t lost = 0, rounds = 0;
+
+	(void)state;
+	assert_ptr_not_equal(shared, MAP_FAILED);
+	print_message("%u kills, seed %u\n", kills, seed);
+	for (unsigned int done = 0; done < kills;) {
+		char *directory = fixture_directory();
+		uint64_t looked = 0, lost_here = 0, ignored = 0;
+		unsigned int kills_here = 0;
+
+		memset((void *)shared, 0, sizeof(*shared));
+		for (unsigned int i = 0; i < KILLS_OF_ONE && done < kills; i++, done++) {
+			crash(directory, shared);
+			kills_here++;
+			/* not even one is there */
+			if (shared->stored == 0)
+				continue;
+			looked = look(directory, shared, looked, &lost_here);
+			/* a round that was under way when the recorder was killed may be missing, no other */
+			assert_true(lost_here <= kills_here);
+		}
+		if (shared->stored != 0) {
+			look(directory, shared, 0, &ignored);
+			check_integrity(directory, "2026-11-20.rounds");
+			check_integrity(directory, "groups.db");
+		}
+		rounds += shared->stored;
+		lost += lost_here;
+		fixture_remove(directory);
+	}
+	print_message("%llu rounds, of which %llu under way were lost\n", (unsigned long long)rounds,
+		      (unsigned long long)lost);
+	munmap((void *)shared, sizeof(*shared));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_killed_recorders),
+	};
+
+	if (argc > 1)
+		kills = (unsigned int)strtoul(argv[1], NULL, 10);
+	if (argc > 2)
+		seed = (unsigned int)strtoul(argv[2], NULL, 10);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Histories that are damaged, of others, or not to be read: what is whole is shown, the hole is named, and a
+ * recorder leaves what it cannot write as it is.
+ */
+#include "history_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	ROUNDS = 200,
+	PAGE = 4096,
+};
+
+static const char day_name[] = "2026-11-20.rounds";
+
+static char *record(uint64_t rounds)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+
+	for (uint64_t i = 0; i < rounds; i++)
+		fixture_add(writer, &fixture_host, i);
+	history_writer_close(writer);
+	return directory;
+}
+
+static char *day_path(const char *directory)
+{
+	return memory_format("%s/%s", directory, day_name);
+}
+
+static void run_sql(const char *path, const char *text)
+{
+	sqlite3 *connection;
+	char *message = NULL;
+
+	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	if (sqlite3_exec(connection, text, NULL, NULL, &message) != SQLITE_OK)
+		fail_msg("%s", message);
+	sqlite3_close(connection);
+}
+
+/* Reads all that can be: every round that is found is right. Returns how many, those that failed in
+ * `*ret_failed`. */
+static size_t read_what_is_whole(const char *directory, size_t *ret_failed)
+{
+	struct history *history = fixture_open(directory);
+	struct history_round round, next;
+	struct error error = {0};
+	size_t count = 0;
+	int result = history_first(history, &round, &error);
+
+	*ret_failed = 0;
+	while (result == 0) {
+		struct snapshot *snapshot;
+
+		result = history_read(history, &round, &snapshot, &error);
+		if (result == 0) {
+			fixture_assert_round(snapshot, &fixture_host,
+					     fixture_number(&fixture_host, round.unix_ns));
+			snapshot_release(snapshot);
+			count++;
+		} else {
+			assert_int_equal(result, -EBADMSG);
+			assert_non_null(strstr(error.text, directory));
+			(*ret_failed)++;
+		}
+		result = history_step(history, &round, 1, &next, &error);
+		if (next.day == round.day && next.id == round.id)
+			break;
+		/* on, whatever was damaged */
+		assert_true(next.day > round.day || next.id > round.id);
+		round = next;
+	}
+	history_close(history);
+	return count;
+}
+
+/* A blob that is not what was written: the rounds that are told from it are a hole with a file and times. */
+static void test_damaged_round(void **state)
+{
+	char *directory = record(ROUNDS), *path = day_path(directory);
+	struct history *history;
+	const struct history_hole *holes;
+	struct history_round round;
+	size_t failed, count;
+
+	(void)state;
+	/* the 62nd round: a step in the middle of its dozen */
+	run_sql(path, "UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
+		      " (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 62)");
+	count = read_what_is_whole(directory, &failed);
+	assert_int_equal(failed, 1);
+	assert_in_range(count, ROUNDS - 12, ROUNDS - 1);
+	history = fixture_open(directory);
+	holes = history_damage(history, false, &failed);
+	assert_int_equal(failed, 0);
+	holes = history_damage(history, true, &failed);
+	assert_int_equal(failed, 1);
+	assert_string_equal(holes[0].name, day_name);
+	assert_int_equal(holes[0].from_unix_ns, fixture_unix_ns(&fixture_host, 62));
+	assert_int_equal(holes[0].rounds, ROUNDS - count);
+	assert_int_equal(holes[0].to_unix_ns, fixture_unix_ns(&fixture_host, 62 + holes[0].rounds));
+	assert_non_null(strstr(holes[0].why, "damaged"));
+	/* it is not found any more */
+	assert_int_equal(
+		history_find(history, fixture_unix_ns(&fixture_host, 62), HISTORY_AT_OR_BEFORE, &round, NULL),
+		0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 61));
+	assert_int_equal(history_step(history, &round, 1, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 62 + ROUNDS - count));
+	assert_int_equal(history_step(history, &round, -1, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 61));
+	assert_int_equal(history_step(history, &round, 2, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 63 + ROUNDS - count));
+	history_close(history);
+	free(path);
+	fixture_remove(directory);
+}
+
+/* A round that is gone from one table only. */
+static void test_missing_rows(void **state)
+{
+	char *directory = record(60), *path = day_path(directory);
+	size_t failed, count;
+
+	(void)state;
+	run_sql(path,
+		"DELETE FROM blobs WHERE round = (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 5);"
+		"DELETE FROM rounds WHERE id = (SELECT id FROM rounds ORDER BY id LIMIT 1 OFFSET 30)");
+	count = read_what_is_whole(directory, &failed);
+	assert_int_equal(failed, 2);
+	assert_in_range(count, 60 - 2 * 12, 58);
+	free(path);
+	fixture_remove(directory);
+}
+
+/* Any page of the file is overwritten: nothing that is shown is wrong, and nothing crashes. */
+static void test_damaged_pages(void **state)
+{
+	char *directory = record(ROUNDS), *path = day_path(directory), *garbage = memory_allocate(PAGE);
+	struct stat status;
+	size_t survived = 0, pages;
+	int original;
+	char *bytes;
+
+	(void)state;
+	assert_int_equal(stat(path, &status), 0);
+	pages = (size_t)status.st_size / PAGE;
+	bytes = memory_allocate((size_t)status.st_size);
+	original = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(original, bytes, (size_t)status.st_size, 0), status.st_size);
+	for (size_t page = 0; page < pages; page++) {
+		const off_t at = (off_t)(page * PAGE);
+		struct history *history;
+		size_t failed, count, holes;
+
+		for (size_t i = 0; i < PAGE; i++)
+			garbage[i] = (char)(page * 31 + i * 7 + (i >> 5));
+		assert_int_equal(pwrite(original, garbage, PAGE, at), PAGE);
+		count = read_what_is_whole(directory, &failed);
+		survived += count;
+		history = fixture_open(directory);
+		history_damage(history, true, &holes);
+		assert_true(count == ROUNDS || holes != 0);
+		history_close(history);
+		assert_int_equal(pwrite(original, bytes + at, PAGE, at), PAGE);
+	}
+	/* most pages hold few rounds */
+	assert_true(survived > ROUNDS * pages / 2);
+	assert_int_equal(close(original), 0);
+	free(bytes);
+	free(garbage);
+	free(path);
+	fixture_remove(directory);
+}
+
+/* A file that was cut off, by whatever. */
+static void test_cut_file(void **state)
+{
+	char *directory = record(ROUNDS), *path = day_path(directory);
+	struct stat status;
+	size_t failed;
+
+	(void)state;
+	assert_int_equal(stat(path, &status), 0);
+	for (off_t length = status.st_size - PAGE; length > 0; length -= PAGE * 3 + 17) {
+		assert_int_equal(truncate(path, length), 0);
+		assert_true(read_what_is_whole(directory, &failed) < ROUNDS);
+	}
+	free(path);
+	fixture_remove(directory);
+}
+
+static void expect_day_refused(const char *directory, int expected, const char *words)
+{
+	struct history *history = fixture_open(directory);
+	struct history_round round;
+	const struct history_hole *holes;
+	const struct history_day *days;
+	struct error error = {0};
+	size_t count;
+
+	assert_int_equal(history_first(history, &round, &error), expected);
+	assert_non_null(strstr(error.text, day_name));
+	if (strstr(error.text, words) == NULL)
+		fail_msg("\"%s\" in: %s", words, error.text);
+	days = history_days(history, &count);
+	assert_int_equal(count, 1);
+	assert_true(days[0].unreadable);
+	holes = history_damage(history, false, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(holes[0].name, day_name);
+	assert_int_equal(holes[0].from_unix_ns, UINT64_C(1795132800) * NS_PER_S);
+	assert_int_equal(holes[0].to_unix_ns, UINT64_C(1795219200) * NS_PER_S);
+	history_close(history);
+}
+
+/* Files that are none, of another program, or newer than this one knows. */
+static void test_other_files(void **state)
+{
+	char *directory = record(3), *path = day_path(directory);
+	int file;
+
+	(void)state;
+	run_sql(path, "PRAGMA user_version=2");
+	expect_day_refused(directory, -EPROTONOSUPPORT, "newer ctop");
+	run_sql(path, "PRAGMA user_version=1; PRAGMA application_id=7");
+	expect_day_refused(directory, -EMEDIUMTYPE, "another program");
+	file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	for (int i = 0; i < 500; i++)
+		assert_int_equal(write(file, "This is no data base at all.", 28), 28);
+	close(file);
+	expect_day_refused(directory, -EMEDIUMTYPE, "no file of a history");
+	free(path);
+	fixture_remove(directory);
+}
+
+/* A recorder leaves such a file as it is and begins another one beside it, which is found after it. */
+static void test_recording_beside(void **state)
+{
+	static const char *const damages[] = {"PRAGMA user_version=2", "PRAGMA application_id=7",
+					      "DELETE FROM blobs",
+					      "UPDATE blobs SET state = zeroblob(length(state))"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(damages); i++) {
+		char *directory = record(3), *path = day_path(directory);
+		struct history_writer *writer;
+		struct history *history;
+		const struct history_day *days;
+		struct history_round round;
+		struct stat before, after;
+		const char *notice;
+		size_t count;
+
+		run_sql(path, damages[i]);
+		assert_int_equal(stat(path, &before), 0);
+		writer = fixture_writer(directory, NULL);
+		for (uint64_t number = 10; number < 15; number++)
+			fixture_add(writer, &fixture_host, number);
+		assert_int_equal(history_writer_state(writer)->damaged_files, 1);
+		notice = history_writer_take_notice(writer);
+		assert_non_null(notice);
+		assert_non_null(strstr(notice, day_name));
+		assert_null(history_writer_take_notice(writer));
+		history_writer_close(writer);
+		assert_int_equal(stat(path, &after), 0);
+		assert_int_equal(after.st_size, before.st_size);
+		history = fixture_open(directory);
+		days = history_days(history, &count);
+		assert_int_equal(count, 2);
+		assert_string_equal(days[1].name, "2026-11-20-2.rounds");
+		assert_int_equal(days[1].rounds, 5);
+		assert_int_equal(history_last(history, &round, NULL), 0);
+		assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 14));
+		history_close(history);
+		/* the next one goes on there */
+		writer = fixture_writer(directory, NULL);
+		fixture_add(writer, &fixture_host, 20);
+		assert_string_equal(history_writer_state(writer)->file, "2026-11-20-2.rounds");
+		history_writer_close(writer);
+		free(path);
+		fixture_remove(directory);
+	}
+}
+
+/* A file that is damaged while it is written: what comes goes into another one, at once. */
+static void test_damaged_while_written(void **state)
+{
+	char *directory = fixture_directory(), *path = day_path(directory);
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	int file;
+
+	(void)state;
+	for (uint64_t i = 0; i < 600; i++)
+		fixture_add(writer, &fixture_host, i);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	/* its first pages, and what is in the log */
+	for (off_t at = PAGE; at < 200 * PAGE; at += 64)
+		assert_int_equal(pwrite(file,
+					"garbagegarbagegarbagegarbagegarbagegarbagegarbagegarbagegarbage!",
+					64, at),
+				 64);
+	close(file);
+	for (uint64_t i = 600; i < 1400; i++)
+		fixture_add(writer, &fixture_host, i);
+	history_writer_close(writer);
+	history = fixture_open(directory);
+	assert_int_equal(history_last(history, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 1399));
+	history_close(history);
+	free(path);
+	fixture_remove(directory);
+}
+
+/* Runs as nobody; true where that one saw what it should. */
+static bool as_nobody(bool (*body)(const char *directory), const char *directory)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(2);
+		_exit(body(directory) ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool is_refused(const char *directory)
+{
+	const struct history_writer_options options = {.directory = directory};
+	struct history_writer *writer;
+	struct history *history = NULL;
+	struct history_round round;
+	struct error error = {0};
+	int result = history_open(directory, &history, &error);
+
+	if (result == 0)
+		result = history_first(history, &round, &error);
+	return result == -EACCES && strstr(error.text, "root") != NULL &&
+	       history_writer_open(&options, &writer, &error) == -EACCES;
+}
+
+static bool reads_all(const char *directory)
+{
+	struct history *history;
+	struct history_round round;
+	struct snapshot *snapshot;
+	struct error error;
+
+	if (history_open(directory, &history, &error) < 0 || history_last(history, &round, &error) < 0 ||
+	    history_read(history, &round, &snapshot, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
+		return false;
+	}
+	snapshot_release(snapshot);
+	history_close(history);
+	return true;
+}
+
+/* Who may not read is told so; who may only read can, also what is being written. */
+static void test_permissions(void **state)
+{
+	char *directory = record(20), *path = day_path(directory);
+	struct history_writer *writer;
+
+	(void)state;
+	if (getuid() != 0) {
+		print_message("needs root to become another user\n");
+		skip();
+	}
+	assert_true(as_nobody(is_refused, directory));
+	assert_int_equal(chmod(directory, 0755), 0);
+	assert_true(as_nobody(is_refused, directory));
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_true(as_nobody(reads_all, directory));
+	writer = fixture_writer(directory, NULL);
+	fixture_add(writer, &fixture_host, 30);
+	assert_true(as_nobody(reads_all, directory));
+	history_writer_close(writer);
+	assert_true(as_nobody(reads_all, directory));
+	free(path);
+	fixture_remove(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_damaged_round),         cmocka_unit_test(test_missing_rows),
+		cmocka_unit_test(test_damaged_pages),         cmocka_unit_test(test_cut_file),
+		cmocka_unit_test(test_other_files),           cmocka_unit_test(test_recording_beside),
+		cmocka_unit_test(test_damaged_while_written), cmocka_unit_test(test_permissions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
