@@ -251,12 +251,16 @@ static bool code_presence(struct round *round, const struct column *column)
 	return coder_bit(&round->coder, model, (column->now.cells != NULL) != was) != was;
 }
 
+static const char *const identity_names[COLUMN_IDENTITY_COUNT] = {"tgid", "tid",   "start_time",
+								  "uid",  "flags", "triple"};
+
 static void code_identity(struct round *round)
 {
 	for (unsigned int index = 0; index < COLUMN_IDENTITY_COUNT; index++) {
 		const struct column column = column_of(round, index);
 
 		code_all_cells(&column);
+		round_note_part(round, identity_names[index]);
 	}
 }
 
@@ -270,6 +274,7 @@ static void code_reasons(struct round *round)
 		if (round->coder.decoding)
 			column.now.cells = snapshot_source_reasons(round->now, (enum source)source);
 		code_all_cells(&column);
+		round_note_part(round, sources[source].name);
 	}
 }
 
@@ -298,6 +303,7 @@ static void code_metric(struct round *round, enum metric metric)
 		}
 	}
 	code_all_cells(&column);
+	round_note_part(round, metrics[metric].name);
 }
 
 /* --- times --- */
@@ -408,6 +414,12 @@ static void code_read_times(struct round *round, enum source source, const uint6
 	}
 }
 
+static const char *const read_time_names[SOURCE_COUNT] = {
+#define SOURCE(id, name, ...) [SOURCE_##id] = "read_at " name,
+#include "metric/source.def"
+#undef SOURCE
+};
+
 static bool code_has(struct round *round, const uint64_t *column)
 {
 	return coder_bit(&round->coder, &round->models[MODEL_FACTS].differs[3], column != NULL);
@@ -428,11 +440,13 @@ static void code_times(struct round *round)
 		if (decoding)
 			now->waiting_ns = new_column(now);
 		code_waiting(round);
+		round_note_part(round, "waiting_ns");
 	}
 	if (code_has(round, now->stuck_ns)) {
 		if (decoding)
 			now->stuck_ns = new_column(now);
 		code_stuck(round);
+		round_note_part(round, "stuck_ns");
 	}
 	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
 		if (!code_has(round, now->read_at[source]))
@@ -440,6 +454,7 @@ static void code_times(struct round *round)
 		if (decoding)
 			snapshot_read_times(now, (enum source)source);
 		code_read_times(round, (enum source)source, beside);
+		round_note_part(round, read_time_names[source]);
 		beside = now->read_at[source];
 	}
 }

@@ -43,6 +43,7 @@ struct recorder {
 	struct coder coder;
 	struct residual_model *models;
 	struct buffer content;
+	struct recording_parts parts; /* of the last round */
 };
 
 /* --- checks --- */
@@ -108,6 +109,19 @@ static uint32_t get_u32(const uint8_t *bytes)
 
 /* --- both ways --- */
 
+void round_note_part(struct round *round, const char *name)
+{
+	struct recording_parts *parts = round->parts;
+	const struct coder *coder = &round->coder;
+	const size_t bytes = coder->decisions.length + (size_t)coder->pending + coder->bits.length +
+			     coder->texts.length;
+
+	if (parts == NULL || parts->count == PARTS_MAX)
+		return;
+	parts->items[parts->count++] = (struct recording_part){name, bytes - parts->until};
+	parts->until = bytes;
+}
+
 static void round_release(struct round *round)
 {
 	free(round->old_row);
@@ -121,19 +135,28 @@ static void round_release(struct round *round)
 static void code_round(struct round *round)
 {
 	round_code_unknown_reasons(round);
+	round_note_part(round, "unknown reasons");
 	round_code_facts(round);
+	round_note_part(round, "facts");
 	round_code_names(round);
+	round_note_part(round, "names");
 	round_code_rows(round);
+	round_note_part(round, "rows");
 	if (round->coder.failed)
 		return;
 	round_code_columns(round);
 	round_code_exceptions(round);
+	round_note_part(round, "exceptions");
 	round_code_resident(round);
+	round_note_part(round, "resident");
 	if (round->is_brief)
 		return;
 	round_code_smaps(round);
+	round_note_part(round, "smaps");
 	round_code_cgroups(round);
+	round_note_part(round, "cgroups");
 	round_code_scx(round);
+	round_note_part(round, "scx");
 }
 
 /* A number with a fraction, or NAN. */
@@ -194,6 +217,7 @@ static struct round begin_round(struct recorder *recorder, const struct snapshot
 		.now = (struct snapshot *)(uintptr_t)now, /* encoding does not write to it */
 		.against = against,
 		.models = recorder->models,
+		.parts = &recorder->parts,
 	};
 }
 
@@ -293,6 +317,7 @@ static void encode_interval(struct recorder *recorder, const struct snapshot *no
 		take_latency(gone, now);
 		gone->ended = now->ended;
 		round = begin_round(recorder, gone, NULL);
+		round.parts = NULL;
 		code_interval(&round, left_ns);
 		end_round(recorder, &round, KIND_INTERVAL, blob);
 		gone->ended = NULL;
@@ -306,6 +331,7 @@ void recorder_encode(struct recorder *recorder, const struct snapshot *now, cons
 {
 	struct round round = begin_round(recorder, now, against);
 
+	recorder->parts.count = recorder->parts.until = 0;
 	code_round(&round);
 	end_round(recorder, &round, against == NULL ? KIND_WHOLE : KIND_CHANGES, &ret_recording->state);
 	ret_recording->is_whole = against == NULL;
@@ -316,6 +342,11 @@ void recording_release(struct recording *recording)
 {
 	buffer_release(&recording->state);
 	buffer_release(&recording->interval);
+}
+
+const struct recording_parts *recorder_parts(const struct recorder *recorder)
+{
+	return &recorder->parts;
 }
 
 /* --- decoding --- */

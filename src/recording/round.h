@@ -41,6 +41,22 @@ enum round_model {
 	MODEL_TOTAL = MODEL_TIMES + 32,
 };
 
+/* How many bytes a part of a round took. */
+struct recording_part {
+	const char *name;
+	size_t bytes;
+};
+
+enum {
+	PARTS_MAX = 256,
+};
+
+struct recording_parts {
+	struct recording_part items[PARTS_MAX];
+	size_t count;
+	size_t until; /* bytes of all parts */
+};
+
 struct round {
 	struct coder coder;
 	struct snapshot *now;           /* not written to when encoding */
@@ -55,7 +71,11 @@ struct round {
 	uint32_t *string_of, *cpu_set_of, *triple_of;
 	uint64_t *scratch;             /* by row */
 	struct residual_model *models; /* [MODEL_TOTAL] */
+	struct recording_parts *parts; /* NULL: nobody wants to know */
 };
+
+/* What was coded since the last call is the part of that name. */
+void round_note_part(struct round *round, const char *name);
 
 /* --- names.c --- */
 
@@ -114,5 +134,12 @@ struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t 
 
 void round_code_latency(struct round *round);
 void round_code_ended(struct round *round);
+
+/* --- recording.c --- */
+
+struct recorder;
+
+/* Of the round that was encoded last; texts before they were packed. */
+const struct recording_parts *recorder_parts(const struct recorder *recorder);
 
 #endif

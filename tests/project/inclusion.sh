@@ -88,7 +88,7 @@ src/cmd/live: $live src/config src/cmd/config src/export
 src/cmd/probe: $line
 src/cmd/export: $line src/export src/cmd/live
 src/cmd: $live src/config src/cmd/config src/cmd/live src/cmd/probe src/cmd/export src/export
-bench: $ui src/export src/json src/ctprof src/history $capture capture"
+bench: $ui src/recording src/export src/json src/ctprof src/history $capture capture"
 
 # included FILE: every project header that the file includes.
 included()
