@@ -33,9 +33,9 @@ static bool texts_differ(const char *left, const char *right)
 	return differs(#member, index)
 /* Arrays of numbers without padding. */
 #define BYTES(member, count)                                                                                 \
-	if ((a->member == NULL) != (b->member == NULL) ||                                                    \
-	    ((count) != 0 && a->member != NULL &&                                                            \
-	     memcmp(a->member, b->member, (count) * sizeof(*a->member)) != 0))                               \
+	if ((count) != 0 &&                                                                                  \
+	    ((a->member == NULL) != (b->member == NULL) ||                                                   \
+	     (a->member != NULL && memcmp(a->member, b->member, (count) * sizeof(*a->member)) != 0)))        \
 	return differs(#member, index)
 
 static bool pools_differ(const struct string_pool *a, const struct string_pool *b, const char *name)

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rounds that were chosen at random: any two decode to what was encoded. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "random_round.h"
+#include "recording/recording.h"
+#include "round_compare.h"
+#include "snapshot/ended_set.h"
+
+enum {
+	HOSTS = 60,
+	ROUNDS = 8,
+};
+
+static struct snapshot *decode(const struct recording *recording, const struct snapshot *against)
+{
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	if (recording_decode(recording->state.data, recording->state.length, recording->interval.data,
+			     recording->interval.length, against, "the test", &snapshot, &error) < 0)
+		fail_msg("%s", error.text);
+	return snapshot;
+}
+
+static void assert_equal(const struct snapshot *left, const struct snapshot *right, uint64_t seed)
+{
+	const char *difference = round_difference(left, right);
+
+	if (difference != NULL)
+		fail_msg("seed %lu: %s is another one", (unsigned long)seed, difference);
+}
+
+static void check_pair(struct recorder *recorder, const struct snapshot *now, const struct snapshot *against,
+		       uint64_t seed)
+{
+	struct recording whole = {0}, changes = {0};
+	struct snapshot *decoded_against, *decoded;
+
+	recorder_encode(recorder, against, NULL, NULL, NAN, &whole);
+	assert_true(whole.is_whole && recording_is_whole(whole.state.data, whole.state.length));
+	decoded_against = decode(&whole, NULL);
+	assert_equal(against, decoded_against, seed);
+	recorder_encode(recorder, now, against, against, NAN, &changes);
+	assert_true(!changes.is_whole && !recording_is_whole(changes.state.data, changes.state.length));
+	decoded = decode(&changes, decoded_against);
+	assert_equal(now, decoded, seed);
+	assert_true(decoded->carried_serial ==
+		    (now->carried_serial == against->serial ? decoded_against->serial : 0));
+	snapshot_release(decoded_against);
+	snapshot_release(decoded);
+	recording_release(&whole);
+	recording_release(&changes);
+}
+
+static void test_any_two(void **state)
+{
+	struct recorder *recorder = recorder_create(3);
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= HOSTS; seed++) {
+		struct random_host *host = random_host_create(seed);
+		struct snapshot *rounds[ROUNDS];
+
+		for (size_t i = 0; i < ROUNDS; i++)
+			rounds[i] = random_host_next(host);
+		for (size_t i = 0; i < ROUNDS; i++) {
+			if (i != 0)
+				check_pair(recorder, rounds[i], rounds[i - 1], seed);
+			check_pair(recorder, rounds[i], rounds[random_below(host, ROUNDS)], seed);
+		}
+		for (size_t i = 0; i < ROUNDS; i++)
+			snapshot_release(rounds[i]);
+		random_host_release(host);
+	}
+	recorder_release(recorder);
+}
+
+/* Each round against the one before, as it was decoded: mistakes would add up. */
+static void test_chain(void **state)
+{
+	struct recorder *recorder = recorder_create(1);
+	struct random_host *host = random_host_create(4711);
+	struct snapshot *before = NULL, *decoded_before = NULL;
+	struct recording recording = {0};
+
+	(void)state;
+	for (size_t i = 0; i < (size_t)HOSTS * 2; i++) {
+		struct snapshot *now = random_host_next(host), *decoded;
+
+		recorder_encode(recorder, now, before, before, NAN, &recording);
+		decoded = decode(&recording, decoded_before);
+		assert_equal(now, decoded, i);
+		snapshot_release(before);
+		snapshot_release(decoded_before);
+		before = now;
+		decoded_before = decoded;
+	}
+	snapshot_release(before);
+	snapshot_release(decoded_before);
+	recording_release(&recording);
+	random_host_release(host);
+	recorder_release(recorder);
+}
+
+/* The rows of `before` that are gone, as they were. */
+static void check_gone(const struct snapshot *gone, const struct snapshot *now, const struct snapshot *before)
+{
+	size_t next = 0;
+
+	for (uint32_t old = 0, row = 0; old < before->thread_count; old++) {
+		while (row < now->thread_count &&
+		       (now->tgid[row] < before->tgid[old] ||
+			(now->tgid[row] == before->tgid[old] && now->tid[row] < before->tid[old])))
+			row++;
+		if (row < now->thread_count && now->tid[row] == before->tid[old])
+			continue;
+		assert_true(next < gone->thread_count);
+		assert_int_equal(gone->tid[next], before->tid[old]);
+		assert_int_equal(gone->tgid[next], before->tgid[old]);
+		assert_int_equal(gone->uid[next], before->uid[old]);
+		assert_int_equal(gone->thread_flags[next], before->thread_flags[old]);
+		assert_string_equal(snapshot_text(gone, gone->triples[gone->triple[next]].comm),
+				    snapshot_text(before, before->triples[before->triple[old]].comm));
+		for (size_t i = 0; i < METRIC_COUNT; i++) {
+			reason_id left, right;
+
+			if (metric_type((enum metric)i)->encoding == METRIC_ENCODING_STRING)
+				assert_string_equal(
+					snapshot_text(gone,
+						      (uint32_t)snapshot_value(gone, next, (enum metric)i)),
+					snapshot_text(before,
+						      (uint32_t)snapshot_value(before, old, (enum metric)i)));
+			else if (metric_type((enum metric)i)->encoding != METRIC_ENCODING_CPU_SET)
+				assert_true(snapshot_value(gone, next, (enum metric)i) ==
+					    snapshot_value(before, old, (enum metric)i));
+			assert_int_equal(snapshot_value_state(gone, next, (enum metric)i, false, &left),
+					 snapshot_value_state(before, old, (enum metric)i, false, &right));
+			assert_string_equal(snapshot_reason_name(gone, left),
+					    snapshot_reason_name(before, right));
+			assert_true(snapshot_read_time(gone, next, (enum metric)i) ==
+				    snapshot_read_time(before, old, (enum metric)i));
+		}
+		next++;
+	}
+	assert_int_equal(gone->thread_count, next);
+}
+
+static void test_interval(void **state)
+{
+	struct recorder *recorder = recorder_create(3);
+	struct recording recording = {0};
+	size_t gone_threads = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= HOSTS; seed++) {
+		struct random_host *host = random_host_create(seed);
+		struct snapshot *before = random_host_next(host), *now = random_host_next(host), *gone;
+		struct error error = {""};
+		double left_ns = 0;
+
+		recorder_encode(recorder, now, NULL, before, 1234.5, &recording);
+		assert_int_equal(recording_decode_interval(recording.interval.data, recording.interval.length,
+							   "the test", &gone, &left_ns, &error),
+				 0);
+		assert_true(left_ns == 1234.5);
+		assert_true(gone->provenance.boottime_ns == before->provenance.boottime_ns);
+		assert_int_equal(gone->ended != NULL, now->ended != NULL);
+		if (now->ended != NULL)
+			assert_int_equal(gone->ended->group_count, now->ended->group_count);
+		assert_int_equal(gone->latency.count, now->latency.count);
+		for (size_t i = 0; i < now->latency.count; i++)
+			assert_string_equal(snapshot_text(gone, gone->latency.records[i].comm),
+					    snapshot_text(now, now->latency.records[i].comm));
+		check_gone(gone, now, before);
+		gone_threads += gone->thread_count;
+		snapshot_release(gone);
+		snapshot_release(now);
+		snapshot_release(before);
+		random_host_release(host);
+	}
+	assert_true(gone_threads > HOSTS / 2);
+	recording_release(&recording);
+	recorder_release(recorder);
+}
+
+/* Nothing happened: there is nothing to store, and no time to divide by. */
+static void test_empty_interval(void **state)
+{
+	struct recorder *recorder = recorder_create(3);
+	struct recording recording = {0};
+	struct snapshot *empty = snapshot_create(), *gone;
+	struct error error;
+	double left_ns = 0;
+
+	(void)state;
+	snapshot_finish(empty);
+	recorder_encode(recorder, empty, empty, empty, NAN, &recording);
+	assert_int_equal(recording.interval.length, 0);
+	assert_int_equal(recording_decode_interval(NULL, 0, "the test", &gone, &left_ns, &error), 0);
+	assert_true(isnan(left_ns));
+	assert_int_equal(gone->thread_count, 0);
+	snapshot_release(gone);
+	snapshot_release(empty);
+	recording_release(&recording);
+	recorder_release(recorder);
+}
+
+/* --- bad input --- */
+
+static int try_decode(const char *bytes, size_t length, const struct snapshot *against, struct error *error)
+{
+	struct snapshot *snapshot = NULL;
+	const int result = recording_decode(bytes, length, NULL, 0, against, "round 7", &snapshot, error);
+
+	if (result == 0)
+		snapshot_release(snapshot);
+	return result;
+}
+
+struct damage {
+	struct random_host *host;
+	struct recorder *recorder;
+	struct snapshot *first, *second;
+	struct recording whole, changes;
+};
+
+static int make_damage(void **state)
+{
+	struct damage *damage = memory_allocate_zero(1, sizeof(*damage));
+
+	damage->host = random_host_create(99);
+	damage->recorder = recorder_create(3);
+	for (int i = 0; i < 5; i++) {
+		snapshot_release(damage->first);
+		damage->first = random_host_next(damage->host);
+	}
+	damage->second = random_host_next(damage->host);
+	recorder_encode(damage->recorder, damage->first, NULL, NULL, NAN, &damage->whole);
+	recorder_encode(damage->recorder, damage->second, damage->first, damage->first, NAN,
+			&damage->changes);
+	*state = damage;
+	return 0;
+}
+
+static int free_damage(void **state)
+{
+	struct damage *damage = *state;
+
+	random_host_release(damage->host);
+	recorder_release(damage->recorder);
+	recording_release(&damage->whole);
+	recording_release(&damage->changes);
+	snapshot_release(damage->first);
+	snapshot_release(damage->second);
+	free(damage);
+	return 0;
+}
+
+static void test_cut(void **state)
+{
+	const struct damage *damage = *state;
+	const struct buffer *blob = &damage->whole.state;
+
+	for (size_t length = 0; length < blob->length; length += 1 + length / 16) {
+		char *bytes = memory_duplicate_bytes(blob->data, length);
+		struct error error = {""};
+
+		assert_int_equal(try_decode(bytes, length, NULL, &error), -EBADMSG);
+		assert_non_null(strstr(error.text, "round 7"));
+		free(bytes);
+	}
+}
+
+static void test_flipped_bits(void **state)
+{
+	const struct damage *damage = *state;
+	const struct buffer *blob = &damage->changes.state;
+
+	for (size_t at = 0; at < blob->length; at += 1 + at / 32) {
+		char *bytes = memory_duplicate_bytes(blob->data, blob->length);
+		struct error error = {""};
+
+		bytes[at] = (char)(bytes[at] ^ 1 << at % 8);
+		assert_true(try_decode(bytes, blob->length, damage->first, &error) < 0);
+		assert_true(error.text[0] != '\0');
+		free(bytes);
+	}
+}
+
+static void test_wrong_other(void **state)
+{
+	const struct damage *damage = *state;
+	const struct buffer *whole = &damage->whole.state, *changes = &damage->changes.state;
+	struct error error;
+
+	assert_int_equal(try_decode(changes->data, changes->length, NULL, &error), -EINVAL);
+	assert_int_equal(try_decode(changes->data, changes->length, damage->second, &error), -EINVAL);
+	assert_int_equal(try_decode(whole->data, whole->length, damage->first, &error), -EINVAL);
+	assert_int_equal(try_decode(changes->data, changes->length, damage->first, &error), 0);
+	assert_int_equal(try_decode(whole->data, whole->length, NULL, &error), 0);
+}
+
+static void test_newer(void **state)
+{
+	const struct damage *damage = *state;
+	const struct buffer *blob = &damage->whole.state;
+	char *bytes = memory_duplicate_bytes(blob->data, blob->length);
+	struct error error;
+
+	bytes[2]++;
+	assert_int_equal(try_decode(bytes, blob->length, NULL, &error), -EPROTONOSUPPORT);
+	assert_non_null(strstr(error.text, "newer"));
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_two),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_empty_interval),
+		cmocka_unit_test_setup_teardown(test_cut, make_damage, free_damage),
+		cmocka_unit_test_setup_teardown(test_flipped_bits, make_damage, free_damage),
+		cmocka_unit_test_setup_teardown(test_wrong_other, make_damage, free_damage),
+		cmocka_unit_test_setup_teardown(test_newer, make_damage, free_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
