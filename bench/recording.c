@@ -63,7 +63,7 @@ static struct snapshot *decode(const struct recording *recording, const struct s
 	return snapshot;
 }
 
-static struct snapshot *take_round(struct capture *capture, double *ret_ms)
+static struct snapshot *take_round(struct capture *capture, bool is_even, double *ret_ms)
 {
 	const struct capture_round_options options = {.needed = ~(source_set)0};
 	const double start = cpu_ms();
@@ -73,6 +73,8 @@ static struct snapshot *take_round(struct capture *capture, double *ret_ms)
 	if (capture_round(capture, &options, NULL, &snapshot, &error) < 0)
 		fail(error.text);
 	*ret_ms = cpu_ms() - start;
+	if (is_even)
+		recording_even_times(snapshot);
 	return snapshot;
 }
 
@@ -83,9 +85,9 @@ static int compare_parts(const void *a, const void *b)
 	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
 }
 
-static void print_parts(const struct recorder *recorder, const char *what)
+static void print_parts(const struct recorder *recorder, bool of_interval, const char *what)
 {
-	struct recording_parts parts = *recorder_parts(recorder);
+	struct recording_parts parts = *recorder_parts(recorder, of_interval);
 
 	qsort(parts.items, parts.count, sizeof(parts.items[0]), compare_parts);
 	printf("  %s, bytes before zstd:", what);
@@ -114,7 +116,7 @@ static size_t count_moved(const struct snapshot *now, const struct snapshot *bef
 }
 
 /* The rounds of a backend; the first one is whole, the others against the one before and against it. */
-static void measure(enum capture_backend backend, size_t rounds, unsigned int interval_ms,
+static void measure(enum capture_backend backend, bool is_even, size_t rounds, unsigned int interval_ms,
 		    struct costs *costs)
 {
 	const struct capture_options options = {.backend = backend};
@@ -132,12 +134,12 @@ static void measure(enum capture_backend backend, size_t rounds, unsigned int in
 		return;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		snapshot_release(take_round(capture, &unused));
+		snapshot_release(take_round(capture, is_even, &unused));
 		nanosleep(&pause, NULL);
 	}
-	first = take_round(capture, &unused);
+	first = take_round(capture, is_even, &unused);
 	encode(recorder, first, NULL, NULL, &recording, &unused);
-	print_parts(recorder, "whole");
+	print_parts(recorder, false, "whole");
 	decoded_first = decode(&recording, NULL, &unused);
 	before = snapshot_reference(first);
 	decoded_before = snapshot_reference(decoded_first);
@@ -145,10 +147,12 @@ static void measure(enum capture_backend backend, size_t rounds, unsigned int in
 		struct snapshot *now, *decoded;
 
 		nanosleep(&pause, NULL);
-		now = take_round(capture, &costs->capture[i]);
+		now = take_round(capture, is_even, &costs->capture[i]);
 		encode(recorder, now, before, before, &recording, &costs->encode[i]);
-		if (i + 1 == rounds)
-			print_parts(recorder, "step");
+		if (i + 1 == rounds) {
+			print_parts(recorder, false, "step");
+			print_parts(recorder, true, "interval");
+		}
 		costs->step[i] = (double)recording.state.length;
 		costs->interval[i] = (double)recording.interval.length;
 		decoded = decode(&recording, decoded_before, &costs->decode[i]);
@@ -210,7 +214,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		enum capture_backend backend;
-	} backends[] = {{"bpf", CAPTURE_BACKEND_BPF}, {"procfs", CAPTURE_BACKEND_PROCFS}};
+		bool is_even; /* reading times */
+	} backends[] = {{"bpf", CAPTURE_BACKEND_BPF, true},
+			{"procfs", CAPTURE_BACKEND_PROCFS, true},
+			{"exact", CAPTURE_BACKEND_PROCFS, false}};
 	struct bench_options options = {.threads = 10000, .runs = 9};
 	struct costs costs = {.count = 0};
 	struct rusage usage_now;
@@ -222,7 +229,7 @@ int main(int argc, char **argv)
 			continue;
 		load_start(&load, options.threads, loads[i].options);
 		for (size_t k = 0; k < ARRAY_COUNT(backends); k++) {
-			measure(backends[k].backend, options.runs,
+			measure(backends[k].backend, backends[k].is_even, options.runs,
 				options.is_short ? SHORT_INTERVAL_MS : INTERVAL_MS, &costs);
 			printf("%-6s %-6s %7s %6s %7s %7s %7s %8s %8s %6s %7s %7s %7s %7s %7s\n", "", "load",
 			       "threads", "moved", "step", "ended", "middle", "whole", "average", "B/mov",

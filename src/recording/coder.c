@@ -223,14 +223,15 @@ const char *coder_text(struct coder *coder, struct number_model *model, const ch
 size_t coder_count(struct coder *coder, struct number_model *model, size_t count)
 {
 	count = coder_number(coder, model, count);
-	if (!coder->decoding) {
-		coder->elements += count;
-		return count;
-	}
-	if (count > coder->elements || coder->failed) {
-		coder->failed = true;
-		return 0;
-	}
-	coder->elements -= count;
-	return count;
+	coder_take(coder, count);
+	return coder->failed ? 0 : count;
+}
+
+size_t coder_count_beside(struct coder *coder, struct residual_model *model, size_t count, size_t old_count)
+{
+	const uint64_t result = coder_residual(coder, model, 0, count, old_count);
+
+	if (coder->decoding && result > old_count + coder->elements)
+		return coder_fail(coder);
+	return (size_t)result;
 }

@@ -151,11 +151,28 @@ const char *coder_text(struct coder *coder, struct number_model *model, const ch
 /* The number of elements of a list: when decoding 0, and a failure, where more than there may be. */
 size_t coder_count(struct coder *coder, struct number_model *model, size_t count);
 
+/*
+ * The same of a list of which some elements are those of a list of `old_count` elements: only the others are
+ * announced, by coder_take() for each.
+ */
+size_t coder_count_beside(struct coder *coder, struct residual_model *model, size_t count, size_t old_count);
+
 /* Notes that what is decoded cannot be; returns 0 for whoever needs a number. */
 static inline uint32_t coder_fail(struct coder *coder)
 {
 	coder->failed = true;
 	return 0;
+}
+
+/* Announces so many elements. */
+static inline void coder_take(struct coder *coder, uint64_t count)
+{
+	if (!coder->decoding)
+		coder->elements += count;
+	else if (count <= coder->elements)
+		coder->elements -= count;
+	else
+		coder_fail(coder);
 }
 
 /* A decoded number that must be below `end`. */

@@ -97,6 +97,16 @@ void round_code_exceptions(struct round *round)
 	}
 }
 
+/* Which record of `against` is of the same: as round_code_place(). */
+static uint32_t code_old_record(struct round *round, uint32_t found, size_t *next, size_t old_count)
+{
+	const uint32_t old = round_code_place(round, MODEL_RECORDS, found, next, old_count);
+
+	if (old == UINT32_MAX)
+		coder_take(&round->coder, 1);
+	return old;
+}
+
 /* --- resident memory --- */
 
 enum {
@@ -158,7 +168,8 @@ void round_code_resident(struct round *round)
 	const size_t old_count = round->against != NULL ? round->against->resident_count : 0;
 	const struct resident_record nothing = {0};
 	struct resident_record above = {.read_at = now->provenance.boottime_ns};
-	const size_t count = code_count(round, now->resident_count);
+	const size_t count = coder_count_beside(coder, &round->models[MODEL_COUNT], now->resident_count,
+						old_count);
 	size_t next = 0;
 
 	if (coder->decoding && count != 0) {
@@ -170,7 +181,7 @@ void round_code_resident(struct round *round)
 		const uint32_t found = coder->decoding || round->against == NULL
 					       ? UINT32_MAX
 					       : find_resident(round, record, next);
-		const uint32_t old = round_code_place(round, MODEL_RECORDS, found, &next, old_count);
+		const uint32_t old = code_old_record(round, found, &next, old_count);
 
 		above = code_resident(round, record,
 				      old != UINT32_MAX ? &round->against->resident[old] : NULL, &above);
@@ -226,7 +237,8 @@ void round_code_smaps(struct round *round)
 	struct coder *coder = &round->coder;
 	struct snapshot *now = round->now;
 	const size_t old_count = round->against != NULL ? round->against->smaps_count : 0;
-	const size_t count = code_count(round, now->smaps_count);
+	const size_t count = coder_count_beside(coder, &round->models[MODEL_COUNT], now->smaps_count,
+						old_count);
 	uint32_t least = 0;
 	size_t next = 0;
 
@@ -238,7 +250,7 @@ void round_code_smaps(struct round *round)
 		const uint32_t found = coder->decoding || round->against == NULL
 					       ? UINT32_MAX
 					       : find_smaps(round, &now->smaps[i], next);
-		const uint32_t old = round_code_place(round, MODEL_RECORDS, found, &next, old_count);
+		const uint32_t old = code_old_record(round, found, &next, old_count);
 
 		code_smaps(round, &now->smaps[i], old != UINT32_MAX ? &round->against->smaps[old] : NULL,
 			   least);
@@ -311,7 +323,8 @@ void round_code_cgroups(struct round *round)
 	struct coder *coder = &round->coder;
 	struct snapshot *now = round->now;
 	const size_t old_count = round->against != NULL ? round->against->cgroup_count : 0;
-	const size_t count = code_count(round, now->cgroup_count);
+	const size_t count = coder_count_beside(coder, &round->models[MODEL_COUNT], now->cgroup_count,
+						old_count);
 	size_t next = 0;
 
 	if (coder->decoding && count != 0) {
@@ -322,7 +335,7 @@ void round_code_cgroups(struct round *round)
 		const uint32_t found = coder->decoding || round->against == NULL
 					       ? UINT32_MAX
 					       : find_cgroup(round, &now->cgroups[i], next);
-		const uint32_t old = round_code_place(round, MODEL_RECORDS, found, &next, old_count);
+		const uint32_t old = code_old_record(round, found, &next, old_count);
 
 		code_cgroup(round, &now->cgroups[i], old != UINT32_MAX ? &round->against->cgroups[old] : NULL,
 			    i != 0 ? now->cgroups[i - 1].path : 0);

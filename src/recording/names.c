@@ -52,38 +52,79 @@ static uint32_t code_new_cpu_set(struct round *round, struct string_pool *pool, 
 
 typedef uint32_t code_new(struct round *round, struct string_pool *pool, size_t id);
 
-/* What comes next in a pool: the text behind the one that was taken from the other pool last, another one of
- * it, or a new one. */
-static void code_entry(struct round *round, struct string_pool *pool, size_t id,
-		       const struct string_pool *other, uint32_t *map, size_t *next, code_new *new)
+/*
+ * Where the texts of a pool come from: runs of another pool. There are two runs, since names of threads that
+ * were read anew come before those that were carried over, and the next time other ones do.
+ */
+struct source_runs {
+	const struct string_pool *pool; /* NULL: there is no other pool */
+	uint32_t *map;
+	size_t next[2];
+};
+
+/* The first id from `id` on that has not been taken yet. */
+static size_t skip_taken(const struct source_runs *runs, size_t id)
+{
+	while (id < runs->pool->count && runs->map[id] != UINT32_MAX)
+		id++;
+	return id;
+}
+
+/* Which of the two runs goes on with this text; 2 for none. */
+static unsigned int find_run(const struct source_runs *runs, const struct string_pool *pool, size_t id)
+{
+	for (unsigned int run = 0; run < 2; run++) {
+		if (runs->next[run] < runs->pool->count &&
+		    is_same_text(pool, id, runs->pool, runs->next[run]))
+			return run;
+	}
+	return 2;
+}
+
+/* The id in the other pool, UINT32_MAX for a text that it does not have. */
+static uint32_t code_source(struct round *round, const struct string_pool *pool, size_t id,
+			    struct source_runs *runs)
 {
 	struct coder *coder = &round->coder;
-	struct residual_model *model = &round->models[MODEL_NAMES];
-	const bool can_follow = other != NULL && *next < other->count;
-	bool follows = can_follow && !coder->decoding && is_same_text(pool, id, other, *next);
-	uint32_t old = UINT32_MAX, coded = (uint32_t)id;
+	struct residual_model *models = &round->models[MODEL_NAMES];
+	const size_t first = runs->next[0];
+	const unsigned int run = coder->decoding ? 0 : find_run(runs, pool, id);
+	uint32_t old = UINT32_MAX;
 
-	if (can_follow && !coder_bit(coder, &model->differs[0], !follows)) {
-		old = (uint32_t)*next;
-	} else {
-		if (other != NULL && !coder->decoding)
-			old = string_pool_find(other, pool->entries[id].text, pool->entries[id].length);
-		if (other != NULL && coder_bit(coder, &model->differs[1], old != UINT32_MAX))
-			old = coder_below(coder, coder_residual(coder, model, 2, old, *next), other->count);
-		else
-			old = UINT32_MAX;
+	if (first < runs->pool->count && !coder_bit(coder, &models[0].differs[0], run != 0))
+		return (uint32_t)first;
+	if (runs->next[1] < runs->pool->count && !coder_bit(coder, &models[0].differs[1], run != 1)) {
+		old = (uint32_t)runs->next[1];
+		runs->next[1] = first;
+		return old;
 	}
+	if (!coder->decoding)
+		old = string_pool_find(runs->pool, pool->entries[id].text, pool->entries[id].length);
+	if (!coder_bit(coder, &models[0].differs[2], old != UINT32_MAX))
+		return UINT32_MAX;
+	runs->next[1] = first;
+	return coder_below(coder, coder_residual(coder, &models[0], 3, old, first), runs->pool->count);
+}
+
+static void code_entry(struct round *round, struct string_pool *pool, size_t id, struct source_runs *runs,
+		       code_new *new)
+{
+	const uint32_t old = runs->pool != NULL ? code_source(round, pool, id, runs) : UINT32_MAX;
+	uint32_t coded = (uint32_t)id;
+
 	if (old != UINT32_MAX && old != 0) {
-		map[old] = (uint32_t)id;
-		*next = (size_t)old + 1;
-		if (coder->decoding)
-			coded = string_pool_intern(pool, other->entries[old].text,
-						   other->entries[old].length);
+		runs->map[old] = (uint32_t)id;
+		runs->next[0] = skip_taken(runs, (size_t)old + 1);
+		runs->next[1] = skip_taken(runs, runs->next[1]);
+		if (round->coder.decoding)
+			coded = string_pool_intern(pool, runs->pool->entries[old].text,
+						   runs->pool->entries[old].length);
 	} else {
+		coder_take(&round->coder, 1);
 		coded = new (round, pool, id);
 	}
 	if (coded != id)
-		coder_fail(coder);
+		coder_fail(&round->coder);
 }
 
 /* Codes a pool; the result is the map of the other pool's ids, which the caller frees. */
@@ -93,13 +134,14 @@ static uint32_t *code_pool(struct round *round, struct string_pool *pool, const 
 	struct coder *coder = &round->coder;
 	const size_t old_count = other != NULL ? other->count : 0;
 	uint32_t *map = memory_allocate((old_count + 1) * sizeof(*map));
-	size_t next = 1, count;
+	struct source_runs runs = {other, map, {1, old_count}};
+	size_t count;
 
 	memset(map, 0xff, (old_count + 1) * sizeof(*map));
 	map[0] = 0;
-	count = coder_count(coder, &round->models[MODEL_COUNT].by, coder->decoding ? 0 : pool->count);
+	count = coder_count_beside(coder, &round->models[MODEL_COUNT], pool->count, old_count);
 	for (size_t id = 1; id < count && !coder->failed; id++)
-		code_entry(round, pool, id, other, map, &next, new);
+		code_entry(round, pool, id, &runs, new);
 	return map;
 }
 
@@ -177,6 +219,7 @@ static void code_triple(struct round *round, size_t id, struct triple *triple, c
 			result = (struct triple){0};
 		}
 	} else {
+		coder_take(coder, 1);
 		result = code_new_triple(round, triple, last, highest);
 	}
 	if (coder->decoding)
@@ -189,8 +232,8 @@ static void code_triples(struct round *round)
 	struct snapshot *now = round->now;
 	const size_t old_count = round->against != NULL ? round->against->triple_count : 0;
 	const struct triple none = {0};
-	size_t next = 0, count = coder_count(coder, &round->models[MODEL_COUNT].by,
-					     coder->decoding ? 0 : now->triple_count);
+	size_t next = 0,
+	       count = coder_count_beside(coder, &round->models[MODEL_COUNT], now->triple_count, old_count);
 	uint32_t highest = 0;
 
 	round->triple_of = memory_allocate((old_count + 1) * sizeof(*round->triple_of));

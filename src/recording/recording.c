@@ -43,7 +43,7 @@ struct recorder {
 	struct coder coder;
 	struct residual_model *models;
 	struct buffer content;
-	struct recording_parts parts; /* of the last round */
+	struct recording_parts parts, interval_parts; /* of the last round */
 };
 
 /* --- checks --- */
@@ -177,7 +177,9 @@ static double code_interval(struct round *round, double left_ns)
 	if (round->coder.failed)
 		return NAN;
 	round_code_latency(round);
+	round_note_part(round, "latency");
 	round_code_ended(round);
+	round_note_part(round, "ended");
 	return code_double(&round->coder, left_ns);
 }
 
@@ -317,7 +319,7 @@ static void encode_interval(struct recorder *recorder, const struct snapshot *no
 		take_latency(gone, now);
 		gone->ended = now->ended;
 		round = begin_round(recorder, gone, NULL);
-		round.parts = NULL;
+		round.parts = &recorder->interval_parts;
 		code_interval(&round, left_ns);
 		end_round(recorder, &round, KIND_INTERVAL, blob);
 		gone->ended = NULL;
@@ -332,6 +334,7 @@ void recorder_encode(struct recorder *recorder, const struct snapshot *now, cons
 	struct round round = begin_round(recorder, now, against);
 
 	recorder->parts.count = recorder->parts.until = 0;
+	recorder->interval_parts.count = recorder->interval_parts.until = 0;
 	code_round(&round);
 	end_round(recorder, &round, against == NULL ? KIND_WHOLE : KIND_CHANGES, &ret_recording->state);
 	ret_recording->is_whole = against == NULL;
@@ -344,9 +347,9 @@ void recording_release(struct recording *recording)
 	buffer_release(&recording->interval);
 }
 
-const struct recording_parts *recorder_parts(const struct recorder *recorder)
+const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval)
 {
-	return &recorder->parts;
+	return of_interval ? &recorder->interval_parts : &recorder->parts;
 }
 
 /* --- decoding --- */

@@ -46,6 +46,15 @@ void recorder_encode(struct recorder *recorder, const struct snapshot *now, cons
 
 void recording_release(struct recording *recording);
 
+/*
+ * Makes the times at which sources were read multiples of RECORDING_TIME_STEP_NS, by up to as much earlier,
+ * but not before the round began: readings from procfs each have a time of their own, which take more room
+ * than all else. To be called for a round before anybody looks at it, so that what is stored is what was
+ * shown. Nobody but the capture and the caller may have a reference.
+ */
+#define RECORDING_TIME_STEP_NS UINT64_C(100000)
+void recording_even_times(struct snapshot *snapshot);
+
 /* Whether the bytes begin like a recording that needs no other to be decoded. */
 bool recording_is_whole(const void *state, size_t length);
 

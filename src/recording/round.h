@@ -108,6 +108,10 @@ uint32_t round_code_place(struct round *round, unsigned int model_index, uint32_
 /* Everything that is by thread, but for exceptions and contexts. */
 void round_code_columns(struct round *round);
 
+/* --- times.c --- */
+
+void round_code_times(struct round *round);
+
 /* --- lists.c --- */
 
 void round_code_exceptions(struct round *round);
@@ -140,6 +144,6 @@ void round_code_ended(struct round *round);
 struct recorder;
 
 /* Of the round that was encoded last; texts before they were packed. */
-const struct recording_parts *recorder_parts(const struct recorder *recorder);
+const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval);
 
 #endif

@@ -200,23 +200,11 @@ static void code_live(struct round *round, const bool changed[])
 	free(moved);
 }
 
-/* How many threads there are: no more than can be, when decoding. */
-static size_t code_thread_count(struct round *round)
-{
-	struct coder *coder = &round->coder;
-	const size_t old_count = round->against != NULL ? round->against->thread_count : 0;
-	const uint64_t count = coder_residual(coder, &round->models[MODEL_COUNT], 0, round->now->thread_count,
-					      old_count);
-
-	if (!coder->decoding || count <= old_count + coder->elements)
-		return (size_t)count;
-	return coder_fail(coder);
-}
-
 void round_code_rows(struct round *round)
 {
 	struct coder *coder = &round->coder;
-	const size_t count = code_thread_count(round);
+	const size_t count = coder_count_beside(coder, &round->models[MODEL_COUNT], round->now->thread_count,
+						round->against != NULL ? round->against->thread_count : 0);
 	bool *changed = memory_allocate_zero(count + 1, sizeof(*changed));
 	size_t new = 0;
 
@@ -236,10 +224,5 @@ void round_code_rows(struct round *round)
 	free(changed);
 	for (size_t i = 0; i < round->row_count; i++)
 		new += round->old_row[round->rows[i]] == UINT32_MAX;
-	if (!coder->decoding)
-		coder->elements += new;
-	else if (new > coder->elements)
-		coder_fail(coder);
-	else
-		coder->elements -= new;
+	coder_take(coder, new);
 }

@@ -239,13 +239,9 @@ static size_t code_context_count(struct round *round)
 	const uint64_t cost = more > UINT32_MAX ? UINT64_MAX
 						: more * (scx->scheduler->size / BYTES_FOR_AN_ELEMENT + 1);
 
-	if (!coder->decoding) {
-		coder->elements += cost;
-	} else if (cost > coder->elements || coder->failed) {
-		return coder_fail(coder);
-	} else {
-		coder->elements -= cost;
-	}
+	coder_take(coder, cost);
+	if (coder->failed)
+		return 0;
 	return (size_t)count;
 }
 

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns of times, which go on also where a thread stands still. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "columns.h"
+#include "recording.h"
+
+/* --- waits under way --- */
+
+enum {
+	KNOWN_CPUS = 256,
+};
+
+/*
+ * How much longer present waits have lasted than in `against`, by the CPU that a thread ran on last: the
+ * clocks of CPUs differ a little, and while they are being set right they differ for a moment.
+ */
+struct cpu_clock {
+	uint64_t longer, once;
+	bool is_known;
+};
+
+/* The wait of a thread that did not move. */
+static uint64_t code_same_wait(struct round *round, uint64_t wait, uint64_t before, struct cpu_clock *clock,
+			       uint64_t nearby)
+{
+	struct coder *coder = &round->coder;
+	struct residual_model *model = &round->models[MODEL_TIMES + 2];
+	const uint64_t longer = clock->is_known ? clock->longer : nearby;
+	uint64_t more = wait - before;
+
+	if (!coder_bit(coder, &model->differs[0], more != longer)) {
+		more = longer;
+	} else if (clock->is_known && !coder_bit(coder, &model->differs[1], more != clock->once)) {
+		more = clock->once;
+		*clock = (struct cpu_clock){more, longer, true};
+	} else {
+		more = coder_residual(coder, model, 3, more, longer);
+		clock->once = more;
+	}
+	if (!clock->is_known)
+		*clock = (struct cpu_clock){more, more, true};
+	return before + more;
+}
+
+/* The wait of a thread that moved: mostly another one than before. */
+static uint64_t code_other_wait(struct round *round, uint64_t wait, uint64_t before, uint64_t longer)
+{
+	struct coder *coder = &round->coder;
+	struct residual_model *model = &round->models[MODEL_TIMES + 1];
+	const uint64_t expected = before != 0 ? before + longer : 0;
+
+	if (!coder_bit(coder, &model->differs[before != 0], wait != expected))
+		return expected;
+	return coder_number(coder, &model->by, wait);
+}
+
+static void code_waiting(struct round *round)
+{
+	struct snapshot *now = round->now;
+	const uint64_t *old = round->against != NULL ? round->against->waiting_ns : NULL;
+	struct cpu_clock clocks[KNOWN_CPUS] = {{0, 0, false}};
+	uint64_t nearby = round->against != NULL
+				  ? now->provenance.boottime_ns - round->against->provenance.boottime_ns
+				  : 0;
+	size_t next = 0;
+
+	for (size_t row = 0; row < now->thread_count; row++) {
+		const uint32_t old_row = round->old_row[row];
+		const bool changed = next < round->row_count && round->rows[next] == row;
+		struct cpu_clock *clock = &clocks[snapshot_value(now, row, METRIC_PROCESSOR) % KNOWN_CPUS];
+		const uint64_t before = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
+		const uint64_t above = row != 0 ? now->waiting_ns[row - 1] : 0;
+		uint64_t wait = now->waiting_ns[row];
+
+		next += changed;
+		if (old_row == UINT32_MAX)
+			wait = coder_residual(&round->coder, &round->models[MODEL_TIMES], 0, wait, above);
+		else if (changed)
+			wait = code_other_wait(round, wait, before, clock->is_known ? clock->longer : nearby);
+		else if (before == 0)
+			wait = coder_residual(&round->coder, &round->models[MODEL_TIMES], 1, wait, 0);
+		else
+			wait = code_same_wait(round, wait, before, clock, nearby);
+		if (!changed && clock->is_known)
+			nearby = clock->longer;
+		if (round->coder.decoding)
+			now->waiting_ns[row] = wait;
+	}
+}
+
+static void code_stuck(struct round *round)
+{
+	struct coder *coder = &round->coder;
+	struct residual_model *model = &round->models[MODEL_TIMES + 3];
+	struct snapshot *now = round->now;
+	const struct snapshot *against = round->against;
+	const uint64_t *old = against != NULL ? against->stuck_ns : NULL;
+	const uint64_t elapsed_ns = against != NULL
+					    ? now->provenance.boottime_ns - against->provenance.boottime_ns
+					    : 0;
+
+	for (size_t row = 0; row < now->thread_count; row++) {
+		const uint32_t old_row = round->old_row[row];
+		const uint64_t was = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
+		const uint64_t waiting = now->waiting_ns != NULL ? now->waiting_ns[row] : 0;
+		uint64_t cell = now->stuck_ns[row];
+
+		if (!coder_bit(coder, &model->differs[was != 0], cell != 0))
+			cell = 0;
+		else if (!coder_bit(coder, &model->differs[2], cell != waiting))
+			cell = waiting;
+		else
+			cell = coder_residual(coder, &model[1], was != 0, cell,
+					      was != 0 ? was + elapsed_ns : 0);
+		if (coder->decoding)
+			now->stuck_ns[row] = cell;
+	}
+}
+
+/* --- reading times --- */
+
+/*
+ * A source of a thread was read at the time of its counters, not again since `against`, with that of the
+ * thread above, or at a moment of its own: those moments follow each other as the threads do. Which of it
+ * also goes by the last digit of the thread's id, since some sources are read in turns by it
+ * (docs/live-round.md).
+ */
+enum {
+	TURNS = 10,
+	TIME_CONTEXTS = 2 * TURNS,
+};
+
+enum time_choice {
+	TIME_AS_BEFORE,
+	TIME_AS_COUNTERS,
+	TIME_AS_ABOVE,
+	TIME_CHOICES,
+};
+
+/* The columns that are there, that of the counters first. */
+struct time_columns {
+	uint64_t *now[SOURCE_COUNT];
+	const uint64_t *old[SOURCE_COUNT];
+	enum source source[SOURCE_COUNT];
+	size_t count;
+	struct bit_model models[SOURCE_COUNT][TIME_CHOICES][TIME_CONTEXTS];
+};
+
+static void add_column(struct time_columns *columns, const struct round *round, enum source source)
+{
+	if (round->now->read_at[source] == NULL)
+		return;
+	columns->now[columns->count] = round->now->read_at[source];
+	columns->old[columns->count] = round->against != NULL ? round->against->read_at[source] : NULL;
+	columns->source[columns->count++] = source;
+}
+
+static struct time_columns *find_columns(const struct round *round)
+{
+	struct time_columns *columns = memory_allocate_zero(1, sizeof(*columns));
+
+	add_column(columns, round, SOURCE_TASKSTATS);
+	add_column(columns, round, SOURCE_SCHEDSTAT);
+	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
+		if (source != SOURCE_TASKSTATS && source != SOURCE_SCHEDSTAT)
+			add_column(columns, round, (enum source)source);
+	}
+	return columns;
+}
+
+/* One time; `*moment` is the last one that was like no other. */
+static uint64_t code_read_time(struct round *round, struct time_columns *columns, size_t column, size_t row,
+			       unsigned int context, uint64_t *moment)
+{
+	struct coder *coder = &round->coder;
+	const uint64_t begin = round->now->provenance.boottime_ns;
+	const uint32_t old_row = round->old_row[row];
+	const uint64_t choices[TIME_CHOICES] = {
+		columns->old[column] != NULL && old_row != UINT32_MAX ? columns->old[column][old_row] : begin,
+		column != 0 ? columns->now[0][row] : begin,
+		row != 0 ? columns->now[column][row - 1] : begin,
+	};
+	uint64_t time = columns->now[column][row];
+
+	for (size_t i = 0; i < TIME_CHOICES; i++) {
+		if (!coder_bit(coder, &columns->models[column][i][context], time != choices[i]))
+			return choices[i];
+	}
+	time = coder_residual(coder, &round->models[MODEL_TIMES + 5 + columns->source[column]], 3, time,
+			      *moment);
+	*moment = time;
+	return time;
+}
+
+static void code_read_times(struct round *round)
+{
+	struct time_columns *columns = find_columns(round);
+	uint64_t moments[2] = {round->now->provenance.boottime_ns, round->now->provenance.boottime_ns};
+	size_t next = 0;
+
+	for (size_t row = 0; columns->count != 0 && row < round->now->thread_count; row++) {
+		const bool changed = next < round->row_count && round->rows[next] == row;
+		const unsigned int context = round->now->tid[row] % TURNS * 2 + changed;
+
+		next += changed;
+		for (size_t column = 0; column < columns->count; column++) {
+			/* counters are read before all others */
+			const uint64_t time = code_read_time(round, columns, column, row, context,
+							     &moments[column != 0]);
+
+			if (round->coder.decoding)
+				columns->now[column][row] = time;
+		}
+	}
+	free(columns);
+}
+
+/* --- both --- */
+
+static bool code_has(struct round *round, const uint64_t *column)
+{
+	return coder_bit(&round->coder, &round->models[MODEL_FACTS].differs[3], column != NULL);
+}
+
+static uint64_t *new_column(const struct snapshot *now)
+{
+	return memory_allocate_zero(now->thread_capacity + 1, sizeof(uint64_t));
+}
+
+void round_code_times(struct round *round)
+{
+	struct snapshot *now = round->now;
+	const bool decoding = round->coder.decoding;
+
+	if (code_has(round, now->waiting_ns)) {
+		if (decoding)
+			now->waiting_ns = new_column(now);
+		code_waiting(round);
+		round_note_part(round, "waiting_ns");
+	}
+	if (code_has(round, now->stuck_ns)) {
+		if (decoding)
+			now->stuck_ns = new_column(now);
+		code_stuck(round);
+		round_note_part(round, "stuck_ns");
+	}
+	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
+		if (code_has(round, now->read_at[source]) && decoding)
+			snapshot_read_times(now, (enum source)source);
+	}
+	code_read_times(round);
+	round_note_part(round, "read_at");
+}
+
+/* --- before --- */
+
+static uint64_t even_time(const struct snapshot *snapshot, uint64_t time)
+{
+	const uint64_t begin = snapshot->provenance.boottime_ns;
+	const uint64_t even = time - time % RECORDING_TIME_STEP_NS;
+
+	return time >= begin && even < begin ? begin : even;
+}
+
+void recording_even_times(struct snapshot *snapshot)
+{
+	for (size_t source = 0; source < SOURCE_COUNT; source++) {
+		uint64_t *read_at = snapshot->read_at[source];
+
+		for (size_t row = 0; read_at != NULL && row < snapshot->thread_count; row++)
+			read_at[row] = even_time(snapshot, read_at[row]);
+	}
+	for (size_t i = 0; i < snapshot->resident_count; i++)
+		snapshot->resident[i].read_at = even_time(snapshot, snapshot->resident[i].read_at);
+}
