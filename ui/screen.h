@@ -496,8 +496,12 @@ void screen_comparison_leave(struct ui *ui);
 /* Asks for a file to compare with; in a comparison: leaves it. */
 void screen_comparison_toggle(struct ui *ui);
 
-/* What came of the file asked for: a snapshot, taken over, or NULL and why not. */
-void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *message);
+/*
+ * What came of the file asked for: a snapshot, taken over, or NULL and why not. `name` is what it is called,
+ * NULL: as it was asked for.
+ */
+void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *name,
+				 const char *message);
 
 void screen_comparison_swap(struct ui *ui);
 void screen_comparison_equal(struct ui *ui);

@@ -129,7 +129,8 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
-void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *message)
+void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *name,
+				 const char *message)
 {
 	if (snapshot == NULL) {
 		/* ui->loading stays: the prompt offers it again */
@@ -137,7 +138,7 @@ void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const
 		return;
 	}
 	screen_comparison_leave(ui);
-	enter(ui, snapshot, ui->loading);
+	enter(ui, snapshot, name != NULL ? name : ui->loading);
 	close_pages(ui);
 	navigate_change_rows(ui);
 	free(ui->loading);

@@ -35,7 +35,9 @@ struct ui_event {
 	struct snapshot *snapshot;
 	char *message; /* owned by the receiver */
 	bool is_error;
-	char *path; /* of UI_EVENT_SAVED: the file, NULL for none; owned by the receiver */
+	/* of UI_EVENT_SAVED: the file; of a snapshot that was asked for: what it is called, where that is not
+	 * as it was asked for; NULL for none; owned by the receiver */
+	char *path;
 	/* of UI_EVENT_PREVIEW */
 	struct snapshot *threads;
 	uint64_t thread_count; /* of the processes found so far */

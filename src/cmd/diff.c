@@ -10,6 +10,7 @@
 #include "metric/nearest.h"
 #include "commands.h"
 #include "cmd/files/snapshot_files.h"
+#include "cmd/history/history_place.h"
 #include "cmd/files/snapshot_report.h"
 
 /* What is compared with what. */
@@ -108,6 +109,7 @@ static const struct option_table_use diff_tables_used[] = {
 	{&diff_option_table, 0},
 	{&report_option_table, offsetof(struct diff_command_options, report)},
 	{&view_option_table, offsetof(struct diff_command_options, view)},
+	{&history_option_table, 0},
 };
 
 static void diff_set_defaults(void *options)
@@ -174,16 +176,19 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 static int run(const struct diff_command_options *options, struct snapshot_report *report,
 	       const struct diff_rule *rules)
 {
-	struct snapshot *snapshots[DIFF_SIDE_COUNT] = {NULL, NULL};
+	struct snapshot_file files[DIFF_SIDE_COUNT] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct error error;
 	int status;
 
 	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
 	report->report.wrap_width = options->wrap ? terminal_width(options) : 0;
-	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes,
-				     snapshots, &error);
-	memcpy(report->snapshots, snapshots, sizeof(snapshots));
+	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
+				     &error);
+	for (size_t side = 0; status == 0 && side < DIFF_SIDE_COUNT; side++) {
+		report->snapshots[side] = files[side].snapshot;
+		report->request.names[side] = files[side].name;
+	}
 	if (status == 0 && snapshot_report_join(report, &error) < 0 &&
 	    options->match == DIFF_MATCHING_THREADS)
 		status = -EINVAL;
@@ -203,7 +208,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	}
 	snapshot_report_release(report);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		snapshot_release(snapshots[side]);
+		snapshot_file_release(&files[side]);
 	return status;
 }
 
@@ -242,7 +247,8 @@ const struct command diff_command = {
 	.alias = "compare",
 	.summary = "print what changed between two saved snapshots",
 	.usage = "BEFORE AFTER [OPTION]...",
-	.details = "Reads two .ctprof.zst files; one of them may be - for standard input. Groups are joined "
+	.details = "Reads two .ctprof.zst files or recorded moments (/var/lib/ctop@-1h, @09:40); one of them "
+		   "may be - for standard input, as of `ssh HOST ctop capture -o -`. Groups are joined "
 		   "by their names; with the axis all, which is the default, cgroups that were renamed are "
 		   "joined too: they run the same types of threads and are marked [fudged: NAME]. The three "
 		   "largest changes come first, in sentences, and the rows in the order of what matters: by "

@@ -16,6 +16,7 @@
 #include "cmd/config/config_file.h"
 #include "cmd/config/config_print.h"
 #include "cmd/config/config_tabs.h"
+#include "cmd/history/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/live/batch.h"
 #include "commands.h"
@@ -217,6 +218,7 @@ static const struct option_table_use tables[] = {
 	{&view_option_table, offsetof(struct live_options, view)},
 	{&backend_option_table, offsetof(struct live_options, backend)},
 	{&heap_option_table, offsetof(struct live_options, heap)},
+	{&history_option_table, 0},
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
 
@@ -461,10 +463,13 @@ static int configure(void *untyped, const struct option_set *given, struct error
 
 	if (options->no_config) {
 		file->path = config_file_path(); /* to write to, if the user asks for it */
+		history_place_settle();
 		return 0;
 	}
 	result = config_file_read(options->config_path, file, error);
 	config_tabs_make(file, settings);
+	if (settings)
+		history_place_settle();
 	for (size_t i = 0; settings && i < file->config.count; i++) {
 		const struct config_line *line = &file->config.lines[i];
 
@@ -560,7 +565,7 @@ static const struct command *print_instead(const void *untyped, int file_count)
 
 const struct command live_command = {
 	.summary = "show which groups of threads run, wait, move and read, live or from a file; compare two",
-	.usage = "[OPTION]... [FILE [FILE]]",
+	.usage = "[OPTION]... [FILE|HISTORY@WHEN [FILE|HISTORY@WHEN]]",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct live_options),

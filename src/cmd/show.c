@@ -6,6 +6,7 @@
 #include "base/unicode.h"
 #include "commands.h"
 #include "cmd/config/config_tabs.h"
+#include "cmd/history/history_place.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/files/snapshot_files.h"
 #include "cmd/files/snapshot_report.h"
@@ -60,6 +61,7 @@ static const struct option_table_use show_tables_used[] = {
 	{&screen_option_table, offsetof(struct show_options, screen)},
 	{&report_option_table, offsetof(struct show_options, report)},
 	{&view_option_table, offsetof(struct show_options, view)},
+	{&history_option_table, 0},
 };
 
 static void show_set_defaults(void *options)
@@ -79,6 +81,8 @@ static int show_configure(void *opaque, const struct option_set *given, struct e
 	int result;
 
 	(void)given;
+	if (options->no_config)
+		history_place_settle();
 	if (options->no_config ||
 	    (options->config_path == NULL &&
 	     (options->screen.tab == NULL || tab_choose(options->screen.tab, &tab, NULL) == 0)))
@@ -105,7 +109,7 @@ static bool makes_one_table(const struct tables_request *request)
 static int print_report(struct show_options *options, const char *path)
 {
 	struct snapshot_report report = {.request.names[DIFF_AFTER] = path};
-	struct snapshot *snapshot;
+	struct snapshot_file file;
 	struct error error;
 	int status;
 
@@ -121,18 +125,19 @@ static int print_report(struct show_options *options, const char *path)
 	report_options_warn(&options->report, &options->view, &report.request);
 	if (snapshot_report_open(&report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
-	if (snapshot_files_read(&report.request.names[DIFF_AFTER], 1, options->report.max_bytes, &snapshot,
+	if (snapshot_files_read(&report.request.names[DIFF_AFTER], 1, options->report.max_bytes, &file,
 				&error) < 0) {
 		output_abandon(&report.output);
 		return command_failed(&error);
 	}
-	report.snapshots[DIFF_AFTER] = snapshot;
+	report.snapshots[DIFF_AFTER] = file.snapshot;
+	report.request.names[DIFF_AFTER] = file.name;
 	report.report.one_section = makes_one_table(&report.request);
 	snapshot_report_join(&report, NULL);
 	status = snapshot_report_write(&report, &error) < 0 ? output_failed(&report.output, &error)
 							    : COMMAND_DONE;
 	snapshot_report_release(&report);
-	snapshot_release(snapshot);
+	snapshot_file_release(&file);
 	return status;
 }
 
@@ -211,7 +216,7 @@ static int print_table(struct show_options *options, const char *path)
 {
 	enum column columns[SCREEN_COLUMNS_MAX];
 	struct snapshot_report printing = {0};
-	struct snapshot *snapshot;
+	struct snapshot_file file;
 	struct session *session;
 	struct error error;
 	struct view view;
@@ -226,16 +231,17 @@ static int print_table(struct show_options *options, const char *path)
 		view_release(&view);
 		return command_failed(&error);
 	}
-	if (snapshot_files_read(&path, 1, options->report.max_bytes, &snapshot, &error) < 0) {
+	if (snapshot_files_read(&path, 1, options->report.max_bytes, &file, &error) < 0) {
 		output_abandon(&printing.output);
 		view_release(&view);
 		return command_failed(&error);
 	}
-	session = session_create_file(snapshot);
-	write_table(&view, session, path, &printing.report);
+	session = session_create_file(snapshot_reference(file.snapshot));
+	write_table(&view, session, file.name, &printing.report);
 	status = output_close(&printing.output, &error) < 0 ? output_failed(&printing.output, &error)
 							    : COMMAND_DONE;
 	session_release(session);
+	snapshot_file_release(&file);
 	view_release(&view);
 	return status;
 }
@@ -271,8 +277,9 @@ static int show_run(void *opaque, char **operands, int operand_count)
 const struct command show_command = {
 	.name = "show",
 	.summary = "print a saved snapshot as a table, or as a report of all metrics",
-	.usage = "FILE|- [OPTION]...",
-	.details = "Reads a .ctprof.zst file, or standard input for -, and prints the table that the screen "
+	.usage = "FILE|HISTORY@WHEN|- [OPTION]...",
+	.details = "Reads a .ctprof.zst file, a recorded moment (/var/lib/ctop@-1h, @09:40), or standard "
+		   "input for -, and prints the table that the screen "
 		   "has of it. A value that could not be read is "
 		   "printed as a centred dot, one that does not apply as -, and an amount that lacks the "
 		   "values of some threads has a >= sign before it.",

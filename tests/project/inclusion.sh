@@ -30,7 +30,8 @@ latency="$snapshot capture/procfs capture/host capture/bpf"
 capture="$latency $probe capture/taskstats capture/latency capture/scx capture/ended capture/task capture/preview"
 
 line="$ui src/json src/ctprof $capture capture capture/lookup src/cmd/line"
-files="$line src/cmd/files"
+history="$line src/history src/timeline src/config src/cmd/config src/cmd/history"
+files="$history src/cmd/files"
 live="$files ui/terminal ui/widget ui/page ui"
 
 # directory: directories it may include besides itself
@@ -82,6 +83,7 @@ ui/page: $compare ui/terminal ui/widget
 ui: $ui ui/terminal ui/widget ui/page
 ui/loop: $ui ui/terminal ui/widget ui/page ui
 src/cmd/line: $line
+src/cmd/history: $history
 src/cmd/files: $files
 src/cmd/config: $line src/config
 src/cmd/live: $live src/config src/cmd/config src/export

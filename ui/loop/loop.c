@@ -114,8 +114,9 @@ static void take_files(struct ui *ui)
 		else if (event.kind == UI_EVENT_NAMES)
 			actions_take_names(ui, event.message);
 		else
-			screen_comparison_take_file(ui, event.snapshot, event.message);
+			screen_comparison_take_file(ui, event.snapshot, event.path, event.message);
 		free(event.message);
+		free(event.path);
 	}
 }
 

@@ -8,13 +8,28 @@
 #include "base/error.h"
 #include "snapshot/snapshot.h"
 
+/* A snapshot by what the user called it: a file, or a moment of a history (history_moment.h). */
+struct snapshot_file {
+	struct snapshot *snapshot; /* one reference */
+	char *name;                /* as written; of a moment with its own time */
+	char *note; /* what the user should know of it: what an older generation of the file lacks, that a
+		       moment is not quite the one asked for; NULL for nothing */
+};
+
+/* Reads one; "-" is standard input. Returns 0, or a negative errno with a sentence that names it. From any
+ * thread. */
+int snapshot_file_read(const char *path, uint64_t max_bytes, struct snapshot_file *ret_file,
+		       struct error *error);
+
+/* Releases all three, which may be NULL. */
+void snapshot_file_release(struct snapshot_file *file);
+
 /*
  * Reads one snapshot file, or two at the same time, each of at most `max_bytes` of JSON; one of them may be
- * "-", and a file that is named twice is read once. Notes on stderr list what older generations lack. On
- * success the caller owns a reference to each. Returns 0, or a negative errno with a sentence that names the
- * file.
+ * "-", and a file that is named twice is read once. Notes go to stderr. On success the caller releases each.
+ * Returns 0, or a negative errno with a sentence that names the file.
  */
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
-			struct snapshot *ret_snapshots[], struct error *error);
+			struct snapshot_file ret_files[], struct error *error);
 
 #endif

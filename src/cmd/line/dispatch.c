@@ -29,12 +29,13 @@ static int check_operand_count(command_table commands, const struct command *com
 			 command->name != NULL ? " " : "", command->usage);
 }
 
-/* A first word that is neither a command nor a file is a command's name misspelt. */
+/* A first word that is neither a command nor a file, nor a moment (@-1h), is a command's name misspelt. */
 static bool is_slip(command_table commands, const struct command *command, char **operands, int count)
 {
 	return command->name == NULL && count > 0 && command_find(commands, operands[0]) == NULL &&
 	       strcmp(operands[0], "-") != 0 && operands[0][0] != '\0' && strchr(operands[0], '/') == NULL &&
-	       strchr(operands[0], '.') == NULL && access(operands[0], F_OK) != 0;
+	       strchr(operands[0], '.') == NULL && strchr(operands[0], '@') == NULL &&
+	       access(operands[0], F_OK) != 0;
 }
 
 /* What was typed after a command's name, as that command reads it. */

@@ -122,8 +122,8 @@ static void keep_directory(const char *variable, const char *home, const char *n
 
 /*
  * A program with more rights than its user (getauxval(3), AT_SECURE) lets him bring no descriptions of
- * terminals along: ncurses parses them. It looks into ~/.terminfo too; of the home directory only the cache
- * and the configuration are used here.
+ * terminals along: ncurses parses them. It looks into ~/.terminfo too; of the home directory only the cache,
+ * the configuration and the history are used here.
  */
 static void forget_terminal_files(void)
 {
@@ -144,6 +144,7 @@ static void forget_terminal_files(void)
 	}
 	keep_directory("XDG_CACHE_HOME", home, ".cache");
 	keep_directory("XDG_CONFIG_HOME", home, ".config");
+	keep_directory("XDG_STATE_HOME", home, ".local/state");
 	unsetenv("HOME");
 }
 

@@ -15,6 +15,7 @@
 #include "file_names.h"
 #include "file_report.h"
 #include "worker.h"
+#include "cmd/files/snapshot_files.h"
 #include "ctprof/ctprof.h"
 
 /* How long the end waits for a file system: less than the second in which the screen ends on request. */
@@ -43,6 +44,7 @@ static void discard(struct ui_event *event)
 {
 	snapshot_release(event->snapshot);
 	free(event->message);
+	free(event->path);
 	*event = (struct ui_event){0};
 }
 
@@ -88,15 +90,21 @@ static void *load(void *argument)
 {
 	struct loading *loading = argument;
 	struct ui_event event = {.kind = UI_EVENT_MESSAGE};
+	struct snapshot_file file;
 	struct error error;
-	int result = ctprof_read(loading->path, CTPROF_DEFAULT_LIMIT, &event.snapshot, &error);
+	int result = snapshot_file_read(loading->path, CTPROF_DEFAULT_LIMIT, &file, &error);
 
 	if (result < 0) {
-		event.snapshot = NULL;
 		event.is_error = true;
 		event.message = memory_duplicate(error.text);
-	} else if (event.snapshot->format_notes != NULL) {
-		event.message = memory_duplicate(event.snapshot->format_notes);
+	} else {
+		event.snapshot = file.snapshot;
+		event.message = file.note;
+		/* a moment has the name of its own time */
+		if (strcmp(file.name, loading->path) != 0)
+			event.path = file.name;
+		else
+			free(file.name);
 	}
 	finish(loading->loader, loading->request, event);
 	give_up(loading->loader);

@@ -36,23 +36,24 @@ int file_screen_show(struct session *session, struct ui_host host, const struct 
 
 int file_screen_run(const char *const *paths, size_t count, struct ui_options options, struct error *error)
 {
-	struct snapshot *snapshots[2];
-	struct shown_file file = {.path = paths[count - 1]};
+	struct snapshot_file files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+	struct shown_file file;
 	const struct ui_host host = {.context = &file, .notify_fd = -1, .write_report = write_report};
 	struct session *session;
-	int result = snapshot_files_read(paths, count, CTPROF_DEFAULT_LIMIT, snapshots, error);
+	int result = snapshot_files_read(paths, count, CTPROF_DEFAULT_LIMIT, files, error);
 
 	if (result < 0)
 		return result;
-	file.snapshot = snapshots[count - 1];
-	session = session_create_file(snapshots[count - 1]);
-	options.file_name = paths[count - 1];
+	file = (struct shown_file){files[count - 1].name, files[count - 1].snapshot};
+	session = session_create_file(snapshot_reference(files[count - 1].snapshot));
+	options.file_name = file.path;
 	if (count == 2) {
-		options.before_name = paths[0];
-		options.before = snapshots[0];
+		options.before_name = files[0].name;
+		options.before = files[0].snapshot;
 	}
 	result = file_screen_show(session, host, &options, error);
 	session_release(session);
-	snapshot_release(options.before);
+	for (size_t i = 0; i < count; i++)
+		snapshot_file_release(&files[i]);
 	return result;
 }
