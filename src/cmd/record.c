@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop record`: rounds of the live host into a history. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cmd/history/history_place.h"
+#include "cmd/line/backend_options.h"
+#include "cmd/line/heap_options.h"
+#include "cmd/line/privilege.h"
+#include "cmd/line/view_options.h"
+#include "cmd/record/record_loop.h"
+#include "commands.h"
+#include "metric/quantity.h"
+#include "probe/resolver/resolver.h"
+#include "process/remote.h"
+#include "timeline/when.h"
+
+struct record_command_options {
+	double interval; /* seconds */
+	uint64_t rounds;
+	uint64_t keep_ns, keep_groups_ns, max_bytes, rest_ns;
+	struct option_numbers scope;
+	double budget_percent;
+	bool latency;
+	struct option_texts when;
+	struct root_options roots;
+	struct heap_options heap;
+	struct backend_options backend;
+};
+
+static void set_defaults(void *untyped)
+{
+	struct record_command_options *options = untyped;
+
+	options->interval = 5;
+	options->budget_percent = 3;
+	options->keep_ns = UINT64_C(14) * 86400 * NS_PER_S;
+	options->keep_groups_ns = HISTORY_KEEP_GROUPS_NS;
+	options->max_bytes = UINT64_C(2) << 30;
+	options->rest_ns = 600 * NS_PER_S;
+}
+
+static int parse_length(const char *value, void *member, struct error *error)
+{
+	return when_parse_length(value, member, error);
+}
+
+static int parse_size(const char *value, void *member, struct error *error)
+{
+	double number, factor;
+	const size_t length = quantity_parse_number(value, strlen(value), &number);
+
+	if (length == 0 ||
+	    !quantity_find_unit(LADDER_BYTES, value + length, strlen(value + length), &factor) ||
+	    number * factor < 1 << 20 || number * factor > 1e18)
+		return error_set(error, -EINVAL, "'%.100s' is no size of at least 1M; valid: 500M, 2G, 1T",
+				 value);
+	*(uint64_t *)member = (uint64_t)(number * factor);
+	return 0;
+}
+
+static const struct option own_options[] = {
+	{
+		.letter = 'd',
+		.name = "interval",
+		.kind = OPTION_REAL,
+		.value_name = "SECONDS",
+		.offset = offsetof(struct record_command_options, interval),
+		.minimum = 0.5,
+		.maximum = 3600,
+		.description = "time between two rounds, 0.5 to 3600; default 5",
+	},
+	{
+		.letter = 'n',
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.offset = offsetof(struct record_command_options, rounds),
+		.minimum = 1,
+		.maximum = 1e15,
+		.description = "exit after this many rounds",
+	},
+	{
+		.name = "keep",
+		.kind = OPTION_PARSED,
+		.value_name = "TIME",
+		.offset = offsetof(struct record_command_options, keep_ns),
+		.parse = parse_length,
+		.description = "remove days that are older than this: 14d (default), 12h, 8w",
+	},
+	{
+		.name = "keep-groups",
+		.kind = OPTION_PARSED,
+		.value_name = "TIME",
+		.offset = offsetof(struct record_command_options, keep_groups_ns),
+		.parse = parse_length,
+		.description = "keep the figures of groups by the minute for this long; default 90d",
+	},
+	{
+		.name = "max-size",
+		.kind = OPTION_PARSED,
+		.value_name = "SIZE",
+		.offset = offsetof(struct record_command_options, max_bytes),
+		.parse = parse_size,
+		.description = "remove the oldest days when the history is larger than this; default 2G",
+	},
+	{
+		.name = "when",
+		.kind = OPTION_TEXTS,
+		.value_name = "RULE",
+		.offset = offsetof(struct record_command_options, when),
+		.description = "when 'METRIC(GROUP-GLOB) OP LIMIT' becomes true of a group of processes, "
+			       "mark the moment "
+			       "and save a full snapshot beside the history: 'run_time_ns(worker-*) > 2s' (a "
+			       "second), "
+			       "'rss_bytes(*) > 8G'; or of pressure: 'psi.cpu > 20' (percent of the time; "
+			       "also psi.memory "
+			       "and psi.io); may be repeated",
+	},
+	{
+		.name = "rest",
+		.kind = OPTION_PARSED,
+		.value_name = "TIME",
+		.offset = offsetof(struct record_command_options, rest_ns),
+		.parse = parse_length,
+		.description = "time between two marks of the same rule; default 10m",
+	},
+	{
+		.letter = 'p',
+		.name = "pid",
+		.kind = OPTION_NUMBERS,
+		.value_name = "PID",
+		.offset = offsetof(struct record_command_options, scope),
+		.minimum = 1,
+		.maximum = INT32_MAX,
+		.description = "record only this process; may be repeated",
+	},
+	{
+		.name = "budget",
+		.kind = OPTION_REAL,
+		.value_name = "PERCENT",
+		.offset = offsetof(struct record_command_options, budget_percent),
+		.minimum = 0,
+		.maximum = 100,
+		.description = "share of one CPU for reading what the first tab does not need; default 3",
+	},
+	{
+		.name = "latency",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct record_command_options, latency),
+		.description = "measure too how long waits take (by BPF, as root; about 0.15 us of CPU time "
+			       "for each "
+			       "wakeup and each switch of the host)",
+	},
+};
+
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+	{&history_option_table, 0},
+	{&backend_option_table, offsetof(struct record_command_options, backend)},
+	{&heap_option_table, offsetof(struct record_command_options, heap)},
+	{&root_option_table, offsetof(struct record_command_options, roots)},
+};
+
+static struct capture_options make_capture_options(const struct record_command_options *options)
+{
+	struct capture_options capture = {
+		.scope = options->scope.items,
+		.scope_count = options->scope.count,
+		.backend = (enum capture_backend)options->backend.backend,
+		.scx = options->backend.scx,
+		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
+		.allow_stop = options->heap.allow_stop,
+		.latency = options->latency,
+	};
+
+	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));
+	return capture;
+}
+
+static int record_run(void *untyped, char **operands, int operand_count)
+{
+	const struct record_command_options *options = untyped;
+	struct record_loop_options loop = {
+		.capture =
+			{
+				.capture = make_capture_options(options),
+				.interval_ns = (uint64_t)(options->interval * NS_PER_S),
+				.latency = options->latency,
+			},
+		.history =
+			{
+				.directory = history_place(),
+				.keep_ns = options->keep_ns,
+				.keep_groups_ns = options->keep_groups_ns,
+				.max_bytes = options->max_bytes,
+			},
+		.rounds = options->rounds,
+	};
+	struct error error;
+	int result;
+
+	(void)operands;
+	(void)operand_count;
+	if (record_rules_parse(options->when.items, options->when.count, options->rest_ns, &loop.rules,
+			       &error) < 0)
+		return command_misused(&record_command, &error);
+	history_place_make();
+	loop.capture.needed = record_rules_needs(loop.rules);
+	loop.capture.capture.resolver = heap_options_start(&options->heap);
+	loop.capture.capture.remote = privilege_start_remote(options->roots.roots);
+	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.capture.interval_ns);
+	result = record_loop_run(&loop, &error);
+	record_rules_release(loop.rules);
+	resolver_stop(loop.capture.capture.resolver);
+	remote_stop(loop.capture.capture.remote);
+	if (result > 0) {
+		signal(result, SIG_DFL);
+		raise(result);
+	}
+	return result < 0 ? command_failed(&error) : COMMAND_DONE;
+}
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "record the rounds of this host into a history that can be looked at later",
+	.usage = "[OPTION]...",
+	.details = "Reads what the live screen reads, every few seconds, and stores it in the directory of "
+		   "the history, a "
+		   "file a day. One ctop at a time records into a history; any number may read it meanwhile. "
+		   "SIGTERM "
+		   "ends it with everything stored. Where the disk is full recording pauses and goes on by "
+		   "itself.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct record_command_options),
+	.set_defaults = set_defaults,
+	.run = record_run,
+};

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record_loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cmd/line/command.h"
+#include "cmd/live/save_name.h"
+#include "notify.h"
+#include "table/cell_format.h"
+
+/* How often the service manager gets a new line of how it is. */
+#define STATUS_INTERVAL_NS (30 * NS_PER_S)
+
+enum {
+	POLLED_SIGNALS,
+	POLLED_CAPTURE,
+	POLLED_RULES, /* and those after it */
+	RULES_POLLED_MAX = 64,
+};
+
+/* A mark that waits for its snapshot. */
+struct pending_mark {
+	uint64_t unix_ns;
+	char *text;
+};
+
+struct record_loop {
+	const struct record_loop_options *options;
+	struct history_writer *writer;
+	struct record_capture *capture;
+	struct pending_mark *marks;
+	size_t mark_count, mark_capacity;
+	sigset_t old_mask;
+	int signal_fd;
+	int signal;  /* that ended it; 0: none */
+	bool failed; /* the capture has */
+	int result;
+	uint64_t threads;       /* of the last round */
+	uint64_t paused_since;  /* CLOCK_MONOTONIC ns; 0: it does not pause */
+	uint64_t mark_failures; /* that were told */
+	uint64_t status_at_ns, watchdog_at_ns, watchdog_ns;
+};
+
+static void append_bytes(struct buffer *buffer, uint64_t bytes)
+{
+	cell_format_value(buffer, bytes, LADDER_BYTES);
+}
+
+static void tell_status(struct record_loop *loop, const char *first_lines)
+{
+	const struct history_writer_state *state = history_writer_state(loop->writer);
+	struct buffer status = {0};
+
+	buffer_append_format(&status, "%sSTATUS=%s %llu rounds in %s, ", first_lines,
+			     state->paused ? "paused after" : "recorded", (unsigned long long)state->rounds,
+			     loop->options->history.directory);
+	append_bytes(&status, state->bytes);
+	if (loop->threads != 0)
+		buffer_append_format(&status, "; %llu threads", (unsigned long long)loop->threads);
+	/* who listens there is no concern of what is recorded */
+	(void)notify_send(status.data);
+	buffer_release(&status);
+	loop->status_at_ns = clock_ns(CLOCK_MONOTONIC) + STATUS_INTERVAL_NS;
+}
+
+/* --- signals --- */
+
+/* Those that are ignored stay so: nohup(1). */
+static int catch_signals(struct record_loop *loop, struct error *error)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+	sigset_t caught;
+
+	sigemptyset(&caught);
+	for (size_t i = 0; i < ARRAY_COUNT(ending); i++) {
+		struct sigaction action;
+
+		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&caught, ending[i]);
+	}
+	sigprocmask(SIG_BLOCK, &caught, &loop->old_mask);
+	loop->signal_fd = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (loop->signal_fd >= 0)
+		return 0;
+	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
+	return error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
+}
+
+static void take_signals(struct record_loop *loop)
+{
+	struct signalfd_siginfo info;
+
+	while (read(loop->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (loop->signal == 0)
+			loop->signal = (int)info.ssi_signo;
+	}
+}
+
+/* --- rounds --- */
+
+/* "2.5 min" */
+static void append_time(struct buffer *buffer, uint64_t ns)
+{
+	const double seconds = (double)ns / 1e9;
+
+	if (seconds < 120)
+		buffer_append_format(buffer, "%.0f s", seconds);
+	else
+		buffer_append_format(buffer, "%.0f min", seconds / 60);
+}
+
+static void tell_pause(struct record_loop *loop, int result, const struct error *error)
+{
+	struct buffer line = {0};
+
+	if (result < 0 && loop->paused_since == 0) {
+		loop->paused_since = clock_ns(CLOCK_MONOTONIC);
+		command_note("recording pauses and goes on by itself: %s", error->text);
+		tell_status(loop, "");
+	} else if (result == 0 && loop->paused_since != 0) {
+		append_time(&line, clock_ns(CLOCK_MONOTONIC) - loop->paused_since);
+		command_note("recording goes on after %s", line.data);
+		loop->paused_since = 0;
+		tell_status(loop, "");
+	}
+	buffer_release(&line);
+}
+
+static void tell_writer(struct record_loop *loop)
+{
+	const char *notice = history_writer_take_notice(loop->writer);
+
+	if (notice != NULL)
+		command_note("%s", notice);
+}
+
+static void add_hits(struct record_loop *loop, const struct record_hit *hits, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		command_note("%s", hits[i].text);
+		*MEMORY_APPEND(loop->marks, loop->mark_count, loop->mark_capacity) = (struct pending_mark){
+			hits[i].unix_ns, memory_duplicate(hits[i].text)};
+	}
+	if (count != 0 && loop->signal == 0)
+		record_capture_want_full(loop->capture);
+}
+
+static void store_round(struct record_loop *loop, struct snapshot *round)
+{
+	const struct record_hit *hits;
+	struct error error;
+	int result = history_writer_add(loop->writer, round, &error);
+
+	tell_pause(loop, result, &error);
+	tell_writer(loop);
+	loop->threads = round->thread_count;
+	if (loop->options->rules != NULL)
+		add_hits(loop, hits, record_rules_judge(loop->options->rules, round, &hits));
+	snapshot_release(round);
+}
+
+/* --- marks --- */
+
+/* Stores the marks that wait, with the snapshot that was taken for them; `full` NULL for none. */
+static void store_marks(struct record_loop *loop, const struct snapshot *full)
+{
+	const char *name = NULL;
+	struct error error;
+	char *path = NULL;
+	int result = 0;
+
+	if (full != NULL && loop->mark_count != 0)
+		result = save_name_write(full, loop->options->history.directory, &path, NULL, &error);
+	if (result < 0)
+		command_note("no snapshot of what was noticed: %s", error.text);
+	if (path != NULL)
+		name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+	for (size_t i = 0; i < loop->mark_count; i++) {
+		const struct history_mark mark = {
+			.unix_ns = loop->marks[i].unix_ns,
+			.kind = "rule",
+			.text = loop->marks[i].text,
+			.path = name,
+		};
+
+		result = history_writer_mark(loop->writer, &mark, &error);
+		if (result < 0 && loop->mark_failures++ == 0)
+			command_note("a mark is not stored: %s", error.text);
+		free(loop->marks[i].text);
+	}
+	loop->mark_count = 0;
+	free(path);
+}
+
+/* --- the loop --- */
+
+static void take_events(struct record_loop *loop)
+{
+	struct record_event event;
+
+	while (record_capture_take(loop->capture, &event)) {
+		if (event.notice != NULL)
+			command_note("%s", event.notice);
+		if (event.round != NULL)
+			store_round(loop, event.round);
+		if (event.full != NULL ||
+		    (loop->mark_count != 0 && event.round == NULL && event.notice != NULL))
+			store_marks(loop, event.full);
+		snapshot_release(event.full);
+		if (event.failure < 0) {
+			loop->failed = true;
+			loop->result = event.failure;
+		}
+		free(event.notice);
+	}
+}
+
+/* Says that it is alive as long as no capture hangs: this thread is asked, and it answers for the other. */
+static void keep_alive(struct record_loop *loop)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now >= loop->status_at_ns)
+		tell_status(loop, "");
+	if (loop->watchdog_ns == 0 || now < loop->watchdog_at_ns)
+		return;
+	loop->watchdog_at_ns = now + loop->watchdog_ns / 3;
+	if (record_capture_busy_ns(loop->capture) < loop->watchdog_ns)
+		(void)notify_send("WATCHDOG=1");
+}
+
+static bool is_done(const struct record_loop *loop)
+{
+	return loop->signal != 0 || loop->failed ||
+	       (loop->options->rounds != 0 &&
+		history_writer_state(loop->writer)->rounds >= loop->options->rounds);
+}
+
+static void wait_for_events(struct record_loop *loop)
+{
+	struct pollfd polled[POLLED_RULES + RULES_POLLED_MAX] = {
+		[POLLED_SIGNALS] = {.fd = loop->signal_fd, .events = POLLIN},
+		[POLLED_CAPTURE] = {.fd = record_capture_descriptor(loop->capture), .events = POLLIN},
+	};
+	uint64_t wake_ns = loop->status_at_ns, now = clock_ns(CLOCK_MONOTONIC);
+	const struct record_hit *hits;
+	struct timespec left;
+	size_t rules = 0;
+
+	if (loop->options->rules != NULL)
+		rules = record_rules_descriptors(loop->options->rules, &polled[POLLED_RULES]);
+	if (loop->watchdog_ns != 0 && loop->watchdog_at_ns < wake_ns)
+		wake_ns = loop->watchdog_at_ns;
+	left = clock_timespec(wake_ns > now ? wake_ns - now : 0);
+	if (ppoll(polled, (nfds_t)(POLLED_RULES + rules), &left, NULL) < 0)
+		return;
+	if (polled[POLLED_SIGNALS].revents != 0)
+		take_signals(loop);
+	if (rules != 0)
+		add_hits(loop, hits,
+			 record_rules_told(loop->options->rules, &polled[POLLED_RULES], rules, &hits));
+}
+
+static void run_rounds(struct record_loop *loop)
+{
+	keep_alive(loop);
+	while (!is_done(loop)) {
+		wait_for_events(loop);
+		take_events(loop);
+		keep_alive(loop);
+	}
+}
+
+static void tell_start(const struct record_loop_options *options)
+{
+	struct buffer line = {0};
+
+	buffer_append_format(&line, "recording into %s every %g s", options->history.directory,
+			     (double)options->capture.interval_ns / 1e9);
+	if (options->history.keep_ns != 0) {
+		const double days = (double)options->history.keep_ns / 1e9 / 86400;
+
+		buffer_append_format(&line, days >= 1 ? ", %g days are kept" : ", %.3g days are kept", days);
+	}
+	if (options->history.max_bytes != 0) {
+		buffer_append_text(&line, ", at most ");
+		append_bytes(&line, options->history.max_bytes);
+	}
+	command_note("%s", line.data);
+	buffer_release(&line);
+}
+
+static int start(struct record_loop *loop, struct error *error)
+{
+	const struct record_loop_options *options = loop->options;
+	int result = history_writer_open(&options->history, &loop->writer, error);
+
+	if (result < 0)
+		return result;
+	result = catch_signals(loop, error);
+	if (result < 0)
+		return result;
+	tell_writer(loop);
+	return record_capture_start(&options->capture, &loop->capture, error);
+}
+
+int record_loop_run(const struct record_loop_options *options, struct error *error)
+{
+	struct record_loop loop = {.options = options, .signal_fd = -1, .watchdog_ns = notify_watchdog_ns()};
+	int result = start(&loop, error);
+
+	if (result == 0) {
+		tell_start(options);
+		tell_status(&loop, "READY=1\n");
+		run_rounds(&loop);
+		tell_status(&loop, "STOPPING=1\n");
+		record_capture_stop(loop.capture);
+		take_events(&loop);
+		store_marks(&loop, NULL);
+		result = loop.failed ? error_set(error, loop.result,
+						 "recording ends, nothing can be captured any more")
+				     : loop.signal;
+		if (result == SIGTERM)
+			result = 0;
+	}
+	record_capture_release(loop.capture);
+	history_writer_close(loop.writer);
+	free(loop.marks);
+	if (loop.signal_fd >= 0) {
+		close(loop.signal_fd);
+		sigprocmask(SIG_SETMASK, &loop.old_mask, NULL);
+	}
+	return result;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RECORD_LOOP_H
+#define CTOP_RECORD_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "history/history_writer.h"
+#include "record_capture.h"
+#include "record_rules.h"
+
+/* `ctop record`: a round each interval into a history, without a screen. */
+
+struct record_loop_options {
+	struct record_capture_options capture;
+	struct history_writer_options history;
+	struct record_rules *rules; /* NULL: none */
+	uint64_t rounds;            /* to store, 0 for no end */
+};
+
+/*
+ * Records until SIGTERM, SIGINT or SIGHUP, or until so many rounds are stored. Everything that was captured
+ * is stored before it returns. What the user should know goes to stderr, once each: where it records, that it
+ * pauses and goes on, that rules have become true. A service manager is told that it is ready, how it is,
+ * that it is alive, and that it stops (notify.h).
+ *
+ * Returns 0 when all rounds are stored or SIGTERM came; the number of another signal, for the caller to
+ * raise; else a negative errno with a sentence. Rounds that could not be stored are no failure.
+ */
+int record_loop_run(const struct record_loop_options *options, struct error *error);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RECORD_RULES_H
+#define CTOP_RECORD_RULES_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * What a recording watches for (`--when`):
+ *
+ *	[after:]METRIC(GROUP-GLOB) OP LIMIT
+ *	psi.cpu OP PERCENT      psi.memory OP PERCENT      psi.io OP PERCENT
+ *
+ * The first form is that of rules of comparisons (diff_rule.h), over rounds: of a counter its rate counts,
+ *per second, over the time since the round before, threads that ended included; of anything else what it is
+ *now. With `after:` a counter is the sum over the lives of the threads there. Groups are those of processes,
+ *by their patterns. A group without a number breaks nothing, and neither does one of which only a lower bound
+ *is known that is below the limit. The second form is the part of the time in which some thread waited for
+ *the resource.
+ *
+ * The kernel tells of pressure as soon as it is above a limit (Documentation/accounting/psi.rst, "Monitoring
+ *for pressure thresholds"), where the user may ask for that; else it is computed from round to round.
+ */
+struct record_rules;
+
+/*
+ * Parses rules; the same one is told of again after `rest_ns` at the earliest. Returns 0, or -EINVAL with a
+ * sentence that quotes the rule and says what is valid. Release them with record_rules_release().
+ */
+int record_rules_parse(const char *const texts[], size_t count, uint64_t rest_ns,
+		       struct record_rules **ret_rules, struct error *error);
+void record_rules_release(struct record_rules *rules);
+
+/*
+ * Asks the kernel to tell of pressure over windows of about `interval_ns`. `proc` is the directory of procfs,
+ * NULL for /proc. Returns of how many rules it does.
+ */
+size_t record_rules_watch(struct record_rules *rules, const char *proc, uint64_t interval_ns);
+
+/* The sources that the rules' numbers are read from. */
+source_set record_rules_needs(const struct record_rules *rules);
+
+/* Appends what is to be polled for them to `polled`, which has room for all rules; returns how many. */
+size_t record_rules_descriptors(const struct record_rules *rules, struct pollfd polled[]);
+
+/* A rule that has become true. */
+struct record_hit {
+	const char *text; /* a sentence that begins with the rule; valid until the next call */
+	uint64_t unix_ns; /* when */
+};
+
+/*
+ * Judges a round, of which it takes a reference of its own, the one before being that of the last call.
+ * Returns how many hits `*ret_hits` has, owned by the rules until the next call.
+ */
+size_t record_rules_judge(struct record_rules *rules, struct snapshot *round,
+			  const struct record_hit **ret_hits);
+
+/* The same for what the kernel has told: `polled` as filled by poll(2). */
+size_t record_rules_told(struct record_rules *rules, const struct pollfd polled[], size_t count,
+			 const struct record_hit **ret_hits);
+
+#endif

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# history.sh CTOP: what `ctop record` has recorded of the real host, listed, printed as a series, and named where files
+# are.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../../project/sources.sh"
+ctop=$1
+directory=$(mktemp -d) || exit 1
+burner=
+# shellcheck disable=SC2317 # by the trap
+clean()
+{
+    [ -z "$burner" ] || kill -KILL "$burner" 2>/dev/null
+    rm -rf "$directory"
+}
+trap clean EXIT
+history=$directory/history
+export XDG_CONFIG_HOME="$directory" TZ=UTC
+
+# a shell with a name of its own, that runs
+cp /bin/sh "$directory/ctop-burns"
+"$directory/ctop-burns" -c 'while :; do :; done' &
+burner=$!
+"$ctop" record --no-heap -d 0.5 -n 6 --history "$history" 2>"$directory/said"
+status=$?
+result "six rounds are recorded" "$([ $status = 0 ] || cat "$directory/said")"
+# the file that has this name is not a moment
+"$ctop" capture --no-heap -p $$ -o "$directory/file@now" 2>/dev/null
+
+# dump ARGUMENTS...
+dump()
+{
+    "$ctop" dump --history "$history" "$@" 2>&1
+}
+
+# --- series ---
+
+result "a table for each round but the first" "$(dump --format csv --limit 1 | awk -F, '
+    NR == 1 && $1 != "time_unix_ns" { print "the first column is", $1 }
+    NR > 1 && $1 <= before { print $1, "is not behind", before }
+    NR > 1 { before = $1; count++ }
+    END { if (count != 5) print count, "tables" }')"
+result "text has the day" "$(dump --limit 1 | grep -c "^$history  20[0-9-]* [0-9:]*  " | grep -v '^5$')"
+result "JSON is an object in a line" "$(dump --format json --limit 1 | grep -c '^{"time_unix_ns":[0-9]*,"interval_ns":[1-9].*}$' | grep -v '^5$')"
+
+# run_time ARGUMENTS...: what the burner ran, ns, in all tables together
+run_time()
+{
+    dump --mode interval --columns run_time_ns -g process --filter 'name=ctop-burns' --limit 0 --format tsv "$@" |
+        awk -F '\t' 'NR > 1 && $2 == "ctop-burns" { sum += $3; count++ } END { printf "%.0f %d\n", sum, count }'
+}
+each=$(run_time)
+whole=$(run_time --every 1d)
+result "one table for all the time has what each has" "$([ "${each% *}" = "${whole% *}" ] && [ "${each% *}" -gt 0 ] &&
+    [ "${each#* }" = 5 ] && [ "${whole#* }" = 1 ] || echo "$each in each, $whole in one")"
+first=$(dump --mode total --format csv --limit 1 | awk -F, 'NR == 2 { print $1 }')
+third=$(dump --mode total --format csv --limit 1 | awk -F, 'NR == 4 { print $1 }')
+# in whole seconds the third round is the last that may be meant
+result "from one time to another" "$(dump --mode total --format csv --limit 1 --from "@$(echo "$first" | sed 's/\(.*\)\(.........\)/\1.\2/')" \
+    --to "@$(echo "$third" | sed 's/\(.*\)\(.........\)/\1.\2/')" | awk 'END { if (NR != 4) print NR - 1, "tables" }')"
+
+# refused NAME STATUS TEXT COMMAND...
+refused()
+{
+    name=$1
+    expected=$2
+    text=$3
+    shift 3
+    said=$(timeout 60 "$@" 2>&1 </dev/null)
+    status=$?
+    result "$name" "$([ $status = "$expected" ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
+}
+
+refused "nothing was recorded then" 1 "has no round from" "$ctop" dump --history "$history" --to 2026-01-01
+refused "from after to" 2 "is later than --to" "$ctop" dump --history "$history" --from -1m --to -2m
+refused "a time is checked" 2 "did you mean '-15m'" "$ctop" dump --history "$history" --from 15m
+refused "there is no such directory" 1 "$directory/no" "$ctop" dump --history "$directory/no"
+refused "a directory without a history" 1 "$directory" "$ctop" history --history "$directory"
+
+# --- moments ---
+
+result "a moment is shown" "$("$ctop" show "$history@now" 2>&1 | grep -q "^$history@20.* total" || "$ctop" show "$history@now" 2>&1)"
+result "of the history that is meant" "$("$ctop" show @now --history "$history" 2>&1 | grep -q "^$history@20" || "$ctop" show @now --history "$history" 2>&1)"
+mkdir "$directory/ctop"
+echo "history = $history" >"$directory/ctop/ctop.conf"
+result "or that the configuration names" "$("$ctop" show @now 2>&1 | grep -q "^$history@20" || "$ctop" show @now 2>&1)"
+result "the live command prints it too" "$("$ctop" -b @now 2>&1 | grep -q "^$history@20" || "$ctop" -b @now 2>&1)"
+rm -r "$directory/ctop"
+moment=$(TZ=EST5 "$ctop" show "$history@now" 2>&1 | sed -n "s#^\($history@.*\)  20.*#\1#p")
+result "its name is a moment too" "$(TZ=EST5 "$ctop" show "$moment" 2>&1 | grep -q "^$moment  " || echo "$moment")"
+result "a file of that name is meant" "$("$ctop" show "$directory/file@now" 2>&1 | grep -q "^$directory/file@now  " ||
+    "$ctop" show "$directory/file@now" 2>&1)"
+result "a time before the history: the nearest is told" "$("$ctop" show "$history@2026-01-01" 2>&1 >/dev/null |
+    grep -q 'the history had not begun at 2026-01-01 00:00:00: the nearest round is of 20.* later' || "$ctop" show "$history@2026-01-01" 2>&1 >/dev/null)"
+refused "a time that is none" 1 "and as a moment of a history: .*did you mean '09:40'" "$ctop" show "$history@9.40"
+refused "a moment of nothing" 1 "$directory/no" "$ctop" show "$directory/no@now"
+said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" --match thread -g process --fail-if 'run_time_ns(ctop-burns) > 1ms' 2>&1)
+status=$?
+result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'of the threads .* are the same' || echo "status $status: $said")"
+
+# --- a gap ---
+
+sleep 3
+"$ctop" record --no-heap -d 0.5 -n 2 --history "$history" 2>/dev/null
+result "a gap is listed" "$("$ctop" history --history "$history" | grep -A 3 '^## gaps' | grep -q 'not recorded' || "$ctop" history --history "$history")"
+result "nothing is counted over it" "$(dump --format csv --limit 1 | awk 'END { if (NR != 7) print NR - 1, "tables" }')"
+result "JSON lists the same" "$("$ctop" history --history "$history" --format json | grep -q '"not recorded"' ||
+    "$ctop" history --history "$history" --format json)"
+finish

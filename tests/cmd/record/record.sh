@@ -1,0 +1,227 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# record.sh CTOP HEAR: `ctop record` on the real host: its end by signals, a second one, what it tells a service manager,
+# a full disk, rules. HEAR prints what is sent to a socket.
+set -u
+# shellcheck source=tests/project/sources.sh
+. "$(dirname "$0")/../../project/sources.sh"
+ctop=$1
+hear=$2
+directory=$(mktemp -d) || exit 1
+mounted=
+# shellcheck disable=SC2317 # by the trap
+clean()
+{
+    for process in ${started:-}; do
+        kill -KILL "$process" 2>/dev/null
+    done
+    [ -z "$mounted" ] || umount "$mounted"
+    rm -rf "$directory"
+}
+started=
+trap clean EXIT
+
+# rounds HISTORY: how many it has.
+rounds()
+{
+    "$ctop" history --history "$1" --format tsv 2>/dev/null |
+        awk -F '\t' '$1 ~ /\.rounds$/ { sum += $4 } END { print sum + 0 }'
+}
+
+# until_true SECONDS COMMAND...: waits for the command to succeed.
+until_true()
+{
+    left=$(($1 * 5))
+    shift
+    until "$@"; do
+        left=$((left - 1))
+        [ $left -gt 0 ] || return 1
+        sleep 0.2
+    done
+}
+
+has_rounds()
+{
+    [ "$(rounds "$1")" -ge "$2" ]
+}
+
+record()
+{
+    "$ctop" record --no-heap -d 0.5 "$@"
+}
+
+# --- so many rounds, then the end ---
+
+said=$(record -n 3 --history "$directory/three" 2>&1)
+status=$?
+result "it ends by itself after so many rounds" "$([ $status = 0 ] || echo "status $status: $said")"
+result "so many are there" "$([ "$(rounds "$directory/three")" = 3 ] || "$ctop" history --history "$directory/three" 2>&1)"
+result "it says where and how much" "$(case $said in *"recording into $directory/three every 0.5 s, 14 days are kept, at most 2.000GiB"*) ;; *) echo "$said" ;; esac)"
+result "others may not read it" "$(find "$directory/three" -perm /007)"
+
+# --- signals ---
+
+for signal in TERM HUP KILL; do
+    history=$directory/$signal
+    "$ctop" record --no-heap -d 0.5 --history "$history" 2>"$directory/said" &
+    recorder=$!
+    started="$started $recorder"
+    until_true 120 has_rounds "$history" 2
+    before=$(rounds "$history")
+    kill -$signal $recorder
+    wait $recorder
+    status=$?
+    case $signal in
+    TERM) expected=0 ;;
+    HUP) expected=129 ;;
+    KILL) expected=137 ;;
+    esac
+    result "SIG$signal ends it" "$([ $status = "$expected" ] || echo "status $status: $(cat "$directory/said")")"
+    result "all rounds are there after SIG$signal" "$([ "$(rounds "$history")" -ge "$before" ] && [ "$before" -ge 2 ] ||
+        echo "$(rounds "$history") rounds, of $before")"
+done
+# in the background a shell has SIGINT ignored
+timeout --preserve-status -s INT 8 "$ctop" record --no-heap -d 0.5 --history "$directory/INT" 2>"$directory/said"
+status=$?
+result "SIGINT ends it" "$([ $status = 130 ] || echo "status $status: $(cat "$directory/said")")"
+result "all rounds are there after SIGINT" "$([ "$(rounds "$directory/INT")" -ge 1 ] || cat "$directory/said")"
+said=$(record -n 2 --history "$directory/KILL" 2>&1)
+result "it goes on after SIGKILL" "$([ "$(rounds "$directory/KILL")" -ge $((before + 2)) ] || echo "$said")"
+result "nothing is damaged" "$("$ctop" history --check --history "$directory/KILL" --format tsv 2>&1 | grep -A 5 damage)"
+result "the time between is a gap" "$("$ctop" history --history "$directory/KILL" 2>&1 | grep -q 'not recorded' ||
+    "$ctop" history --history "$directory/KILL" 2>&1)"
+
+# what is ignored stays so: nohup(1)
+(
+    trap '' HUP
+    exec "$ctop" record --no-heap -d 0.5 --history "$directory/ignored"
+) 2>"$directory/said" &
+recorder=$!
+started="$started $recorder"
+until_true 120 has_rounds "$directory/ignored" 1
+kill -HUP $recorder
+before=$(rounds "$directory/ignored")
+result "an ignored SIGHUP does not end it" "$(until_true 120 has_rounds "$directory/ignored" $((before + 2)) || echo "it does")"
+
+# --- a second one ---
+
+said=$(record -n 1 --history "$directory/ignored" 2>&1)
+status=$?
+result "a second one is refused" "$([ $status = 1 ] && echo "$said" | grep -q $recorder || echo "status $status: $said")"
+kill -TERM $recorder
+wait $recorder
+said=$(record -n 1 --history "$directory/ignored" 2>&1)
+status=$?
+result "it is not once the first has ended" "$([ $status = 0 ] || echo "status $status: $said")"
+
+# --- a service manager ---
+
+"$hear" "$directory/socket" >"$directory/heard" &
+ear=$!
+started="$started $ear"
+until_true 60 test -S "$directory/socket"
+(
+    export NOTIFY_SOCKET="$directory/socket" WATCHDOG_USEC=3000000
+    exec "$ctop" record --no-heap -d 0.5 --history "$directory/service"
+) 2>"$directory/said" &
+recorder=$!
+started="$started $recorder"
+result "it says that it is ready" "$(until_true 120 grep -q '^READY=1|STATUS=recorded 0 rounds' "$directory/heard" || cat "$directory/heard")"
+result "it says that it is alive" "$(until_true 120 grep -q '^WATCHDOG=1' "$directory/heard" || cat "$directory/heard")"
+kill -TERM $recorder
+wait $recorder
+result "it says that it stops" "$(until_true 60 grep -q '^STOPPING=1|STATUS=' "$directory/heard" || cat "$directory/heard")"
+kill $ear
+
+# --- where the history is ---
+
+(
+    mkdir "$directory/home"
+    exec env HOME="$directory/home" STATE_DIRECTORY="$directory/state" "$ctop" record --no-heap -n 1
+) 2>"$directory/said"
+result "a service records into its state directory" "$(has_rounds "$directory/state" 1 || cat "$directory/said")"
+mkdir -p "$directory/configuration/ctop"
+echo "history = $directory/chosen" >"$directory/configuration/ctop/ctop.conf"
+(
+    exec env XDG_CONFIG_HOME="$directory/configuration" STATE_DIRECTORY="$directory/state" "$ctop" record --no-heap -n 1
+) 2>"$directory/said"
+result "the configuration file names another" "$(has_rounds "$directory/chosen" 1 || cat "$directory/said")"
+
+# --- what is refused ---
+
+# refused NAME STATUS TEXT ARGUMENTS...
+refused()
+{
+    name=$1
+    expected=$2
+    text=$3
+    shift 3
+    said=$(timeout 60 "$ctop" record -n 1 "$@" 2>&1)
+    status=$?
+    result "$name" "$([ $status = "$expected" ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
+}
+
+: >"$directory/file"
+refused "a file is no history" 1 "$directory/file" --history "$directory/file"
+refused "a rule is checked first" 2 "did you mean 'run_time_ns'" --history "$directory/no" --when 'run_tim_ns(*) > 1s'
+refused "pressure in percent" 2 "psi.cpu > 20" --history "$directory/no" --when 'psi.cpu > 20ms'
+refused "a length of time" 2 "no length of time" --history "$directory/no" --keep 14
+refused "a size" 2 "no size" --history "$directory/no" --max-size 2X
+result "nothing was made of it" "$(ls -d "$directory/no" 2>/dev/null)"
+
+# --- rules ---
+
+# a shell with a name of its own, that runs
+cp /bin/sh "$directory/ctop-burns"
+"$directory/ctop-burns" -c 'while :; do :; done' &
+burner=$!
+started="$started $burner"
+"$ctop" record --no-heap -d 0.5 --history "$directory/rules" --when 'run_time_ns(ctop-burns) > 50ms' --when 'run_time_ns(ctop-burns) > 5000s' \
+    --rest 1h 2>"$directory/said" &
+recorder=$!
+started="$started $recorder"
+# shellcheck disable=SC2317 # by until_true
+has_mark()
+{
+    "$ctop" history --history "$directory/rules" --format tsv 2>/dev/null | grep -q 'ctop-burns) > 50ms: ctop-burns has'
+}
+result "a rule makes a mark" "$(until_true 120 has_mark || cat "$directory/said")"
+before=$(rounds "$directory/rules")
+until_true 120 has_rounds "$directory/rules" $((before + 4))
+kill -TERM $recorder
+wait $recorder
+kill -KILL $burner
+marks=$("$ctop" history --history "$directory/rules" --format tsv | grep -c 'ctop-burns)')
+result "and rests" "$([ "$marks" = 1 ] || echo "$marks marks: $(cat "$directory/said")")"
+result "with a snapshot beside it" "$(
+    file=$("$ctop" history --history "$directory/rules" --format tsv | awk -F '\t' '/ctop-burns\)/ { print $NF }')
+    "$ctop" show "$directory/rules/$file" 2>&1 | grep -q ctop-burns || "$ctop" history --history "$directory/rules" 2>&1)"
+result "it is said once" "$([ "$(grep -c 'ctop-burns has' "$directory/said")" = 1 ] || cat "$directory/said")"
+
+# --- a full disk ---
+
+mkdir "$directory/small"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=600k none "$directory/small" 2>/dev/null; then
+    mounted=$directory/small
+    "$ctop" record --no-heap -d 0.5 --history "$directory/small/history" 2>"$directory/said" &
+    recorder=$!
+    started="$started $recorder"
+    until_true 120 has_rounds "$directory/small/history" 2
+    dd if=/dev/zero of="$directory/small/filler" bs=4k 2>/dev/null
+    result "recording pauses on a full disk, and says so" "$(until_true 240 grep -q 'recording pauses' "$directory/said" ||
+        { cat "$directory/said"; ls -l "$directory/small/history"; })"
+    before=$(rounds "$directory/small/history")
+    result "what was stored is there" "$([ "$before" -ge 2 ] || echo "$before rounds")"
+    rm "$directory/small/filler"
+    result "it goes on by itself" "$(until_true 240 grep -q 'recording goes on' "$directory/said" || cat "$directory/said")"
+    result "with more rounds" "$(until_true 120 has_rounds "$directory/small/history" $((before + 1)) || rounds "$directory/small/history")"
+    kill -TERM $recorder
+    wait $recorder
+    status=$?
+    result "it ends well" "$([ $status = 0 ] || echo "status $status: $(cat "$directory/said")")"
+    result "the pause is told" "$([ "$(grep -c 'recording pauses' "$directory/said")" -ge 1 ] || cat "$directory/said")"
+else
+    echo "skip - a full disk: needs the right to mount"
+fi
+finish

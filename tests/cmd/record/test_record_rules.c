@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rules of a recording: their language, rates of groups, pressure from round to round and by the kernel,
+ * rest. */
+#include "tests/session/session_fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/record/record_rules.h"
+
+static struct record_rules *parse(const char *text, uint64_t rest_ns)
+{
+	struct record_rules *rules;
+	struct error error;
+
+	if (record_rules_parse(&text, 1, rest_ns, &rules, &error) != 0)
+		fail_msg("%s", error.text);
+	return rules;
+}
+
+static void assert_refused(const char *text, const char *word)
+{
+	struct record_rules *rules;
+	struct error error;
+
+	assert_int_equal(record_rules_parse(&text, 1, 0, &rules, &error), -EINVAL);
+	if (strstr(error.text, word) == NULL || strstr(error.text, text) == NULL)
+		fail_msg("%s", error.text);
+}
+
+static void test_language(void **state)
+{
+	(void)state;
+	record_rules_release(parse("psi.cpu > 20", 0));
+	record_rules_release(parse(" psi.memory>=0.5%", 0));
+	record_rules_release(parse("psi.io < 3 % ", 0));
+	record_rules_release(parse("run_time_ns(worker-*) > 900ms", 0));
+	record_rules_release(parse("after:thread_count(*) > 10", 0));
+	assert_refused("psi.cpu", "there is no >");
+	assert_refused("psi.cpus > 1", "no such pressure");
+	assert_refused("psi.irq > 1", "no such pressure");
+	assert_refused("psi.cpu > x", "no number");
+	assert_refused("psi.cpu > 20 ms", "no number");
+	assert_refused("psi.cpu > 101", "0 to 100");
+	assert_refused("run_tim_ns(*) > 1s", "did you mean 'run_time_ns'");
+	assert_refused("run_time_ns(*) > 1Q", "unknown unit");
+	assert_refused("run_time_ns(*) > 50%", "between two files");
+	assert_refused("run_time_ns > 1s", "no group");
+}
+
+/* A round of a worker with two threads, and of a process that came in the second one. */
+static struct snapshot *make_round(double seconds, uint64_t run_ms)
+{
+	struct snapshot *snapshot = fixture_snapshot(seconds);
+	size_t thread;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		thread = fixture_thread(snapshot, 100, 100 + i, "worker-1", "worker-1", 10);
+		fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(run_ms));
+	}
+	thread = fixture_thread(snapshot, 200, 200, "idle", "idle", 10);
+	fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(5));
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static size_t judge(struct record_rules *rules, struct snapshot *round, const struct record_hit **hits)
+{
+	size_t count = record_rules_judge(rules, round, hits);
+
+	snapshot_release(round);
+	return count;
+}
+
+static void test_rates(void **state)
+{
+	struct record_rules *rules = parse("run_time_ns(worker*) > 900ms", 0);
+	const struct record_hit *hits;
+
+	(void)state;
+	/* nothing to count from, however much it is */
+	assert_int_equal(judge(rules, make_round(20, 5000), &hits), 0);
+	/* 2 threads, 800 ms each in 2 s: 0.8 s a second */
+	assert_int_equal(judge(rules, make_round(22, 5800), &hits), 0);
+	/* 1,000 ms each: 1 s a second */
+	assert_int_equal(judge(rules, make_round(24, 6800), &hits), 1);
+	assert_string_equal(hits[0].text, "run_time_ns(worker*) > 900ms: worker-1 has 1.000s a second");
+	/* none of other groups */
+	record_rules_release(rules);
+	rules = parse("run_time_ns(idle) > 0ns", 0);
+	assert_int_equal(judge(rules, make_round(20, 5000), &hits), 0);
+	assert_int_equal(judge(rules, make_round(22, 9000), &hits), 0);
+	record_rules_release(rules);
+	/* in all, and what is no counter */
+	rules = parse("after:run_time_ns(worker*) >= 10s", 0);
+	assert_int_equal(judge(rules, make_round(20, 4999), &hits), 0);
+	assert_int_equal(judge(rules, make_round(22, 4999), &hits), 0);
+	assert_int_equal(judge(rules, make_round(24, 5000), &hits), 1);
+	record_rules_release(rules);
+	rules = parse("thread_count(worker*) > 1", 0);
+	assert_int_equal(judge(rules, make_round(20, 1), &hits), 0);
+	assert_int_equal(judge(rules, make_round(22, 1), &hits), 1);
+	assert_string_equal(hits[0].text, "thread_count(worker*) > 1: worker-1 has 2.00");
+	record_rules_release(rules);
+}
+
+static void test_rest(void **state)
+{
+	struct record_rules *rules = parse("run_time_ns(worker*) > 1ms", 3600 * NS_PER_S);
+	const struct record_hit *hits;
+
+	(void)state;
+	assert_int_equal(judge(rules, make_round(20, 1000), &hits), 0);
+	assert_int_equal(judge(rules, make_round(22, 2000), &hits), 1);
+	assert_int_equal(judge(rules, make_round(24, 3000), &hits), 0);
+	record_rules_release(rules);
+}
+
+static struct snapshot *make_pressure(double seconds, uint64_t total_usec, bool known)
+{
+	struct snapshot *snapshot = fixture_snapshot(seconds);
+
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++)
+		snapshot->pressure_missing[i] = known ? REASON_READ : REASON_NOT_IN_KERNEL;
+	snapshot->pressure.resource[PRESSURE_MEMORY].some.total_usec = total_usec;
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static void test_pressure(void **state)
+{
+	struct record_rules *rules = parse("psi.memory > 20", 0);
+	const struct record_hit *hits;
+
+	(void)state;
+	assert_int_equal(judge(rules, make_pressure(20, 1000000, true), &hits), 0);
+	assert_int_equal(judge(rules, make_pressure(22, 1400000, true), &hits), 0);
+	assert_int_equal(judge(rules, make_pressure(24, 1900000, true), &hits), 1);
+	assert_string_equal(hits[0].text, "psi.memory > 20: some thread waited for memory in 25.0 % of 2 s");
+	/* not known: no zero that would be below a limit */
+	record_rules_release(rules);
+	rules = parse("psi.memory < 20", 0);
+	assert_int_equal(judge(rules, make_pressure(20, 0, false), &hits), 0);
+	assert_int_equal(judge(rules, make_pressure(22, 0, false), &hits), 0);
+	assert_int_equal(judge(rules, make_pressure(24, 0, true), &hits), 1);
+	record_rules_release(rules);
+}
+
+/* The kernel tells; where it cannot be asked, rounds do. */
+static void test_kernel(void **state)
+{
+	struct record_rules *rules = parse("psi.cpu > 0.001", 0);
+	const struct record_hit *hits;
+	char text[] = "/tmp/ctop-pressure-XXXXXX";
+	struct pollfd polled[1];
+	pid_t busy[64];
+	size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN) * 2, watched;
+
+	(void)state;
+	/* nobody has pressure files there */
+	assert_non_null(mkdtemp(text));
+	assert_int_equal(record_rules_watch(rules, text, 2 * NS_PER_S), 0);
+	assert_int_equal(record_rules_descriptors(rules, polled), 0);
+	rmdir(text);
+	watched = record_rules_watch(rules, NULL, 2 * NS_PER_S);
+	if (watched == 0) {
+		record_rules_release(rules);
+		skip();
+	}
+	assert_int_equal(record_rules_descriptors(rules, polled), 1);
+	count = count > 64 ? 64 : count;
+	for (size_t i = 0; i < count; i++) {
+		busy[i] = fork();
+		if (busy[i] == 0) {
+			alarm(120);
+			for (;;)
+				;
+		}
+	}
+	assert_int_equal(poll(polled, 1, 60000), 1);
+	for (size_t i = 0; i < count; i++)
+		kill(busy[i], SIGKILL);
+	for (size_t i = 0; i < count; i++)
+		waitpid(busy[i], NULL, 0);
+	assert_int_equal(record_rules_told(rules, polled, 1, &hits), 1);
+	assert_string_equal(hits[0].text,
+			    "psi.cpu > 0.001: some thread waited for cpu in more than 0.001 % of 2 s");
+	/* then rounds do not tell of it too */
+	assert_int_equal(judge(rules, make_pressure(20, 0, true), &hits), 0);
+	record_rules_release(rules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_language), cmocka_unit_test(test_rates),  cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_pressure), cmocka_unit_test(test_kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
