@@ -312,6 +312,8 @@ void task_decode(struct task_columns *columns, size_t row, const struct task_par
 	task_columns_store(columns, row, METRIC_HIWATER_VM_BYTES, record->hiwater_vm * columns->page_size);
 }
 
+#define SLEEP_STEP_MASK ((UINT64_C(1) << 17) - 1)
+
 uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bool *ret_queued)
 {
 	uint64_t task_clock = clock_ns > record->clock_lag ? clock_ns - record->clock_lag : 0;
@@ -329,8 +331,12 @@ uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bo
 		return *ret_queued && clock_ns > record->last_queued ? clock_ns - record->last_queued : 0;
 	}
 	/* update_curr() of its class has noted when it last left the CPU */
-	return record->exec_start != 0 && task_clock > record->exec_start ? task_clock - record->exec_start
-									  : 0;
+	if (record->exec_start == 0 || task_clock <= record->exec_start)
+		return 0;
+	if (task_state_letter(record) == 'D')
+		return task_clock - record->exec_start;
+	/* a history has room for all of these numbers but not for their last bits */
+	return clock_ns - (record->clock_lag & ~SLEEP_STEP_MASK) - (record->exec_start & ~SLEEP_STEP_MASK);
 }
 
 /* Any change of one word changes the result; of several, all but never not. */

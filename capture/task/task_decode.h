@@ -58,7 +58,8 @@ char task_state_letter(const struct task_record *record);
 
 /*
  * For how long the task has been waiting, ns: for a CPU (state R and not running), else in its sleep. 0 while
- * it runs, and where `clock_ns`, the scheduler's clock, is 0. `*ret_queued` says that it waits for a CPU.
+ * it runs, and where `clock_ns`, the scheduler's clock, is 0. `*ret_queued` says that it waits for a CPU. The
+ * age of a sleep, but for D, is up to 0.3 ms too long: it began at a multiple of 131,072 ns.
  */
 uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bool *ret_queued);
 

@@ -1192,6 +1192,7 @@ static void test_states(void **state)
 static void test_waits(void **state)
 {
 	struct task_record record = {.last_queued = 700, .exec_start = 300};
+	const uint64_t step = 131072;
 	bool queued;
 
 	(void)state;
@@ -1202,12 +1203,21 @@ static void test_waits(void **state)
 	record.flags = TASK_RUNNING;
 	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 0);
 	assert_false(queued);
-	record = (struct task_record){.state = 1, .exec_start = 300, .clock_lag = 200};
-	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500);
+	record = (struct task_record){.state = 2, .exec_start = 300, .clock_lag = 200};
+	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500); /* in D */
 	assert_false(queued);
 	/* asleep, but still on a queue to which it was moved */
 	record.last_queued = 900;
 	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500);
+	assert_false(queued);
+	/* a sleep in steps: never shorter than it is, and not much longer; two of one moment differ by steps
+	 */
+	record = (struct task_record){.state = 1, .exec_start = 3 * step + 300, .clock_lag = step + 200};
+	assert_int_equal(task_waiting_ns(&record, 10 * step + 1000, &queued), 6 * step + 1000);
+	record.exec_start = 9 * step + 300;
+	assert_int_equal(task_waiting_ns(&record, 10 * step + 1000, &queued), 1000); /* of 500 */
+	record.exec_start = 9 * step - 300;
+	assert_int_equal(task_waiting_ns(&record, 10 * step + 1000, &queued), step + 1000);
 	assert_false(queued);
 	/* about to be queued */
 	record = (struct task_record){.exec_start = 300};
