@@ -242,13 +242,13 @@ static void code_all_cells(const struct column *column)
 				   expected_cell(column, column->round->rows[i]));
 }
 
-/* Whether the column is there, which it mostly is where it was. */
+/* Whether the column is there: one that this program does not know could be left out. */
 static bool code_presence(struct round *round, const struct column *column)
 {
-	const bool was = column->old.cells != NULL;
-	struct bit_model *model = &round->models[MODEL_FACTS].differs[2];
+	struct bit_model *model = &round->models[MODEL_PRESENCE].differs[round->last_is_present];
 
-	return coder_bit(&round->coder, model, (column->now.cells != NULL) != was) != was;
+	round->last_is_present = coder_bit(&round->coder, model, column->now.cells != NULL);
+	return round->last_is_present;
 }
 
 static const char *const identity_names[COLUMN_IDENTITY_COUNT] = {"tgid", "tid",   "start_time",

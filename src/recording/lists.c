@@ -26,7 +26,7 @@ static struct run take_run(const struct snapshot *snapshot, size_t row, size_t *
 
 	while (*next < snapshot->exception_count && snapshot->exceptions[*next].thread < row)
 		++*next;
-	run = (struct run){snapshot->exceptions + *next, 0};
+	run = (struct run){*next < snapshot->exception_count ? &snapshot->exceptions[*next] : NULL, 0};
 	while (*next < snapshot->exception_count && snapshot->exceptions[*next].thread == row) {
 		run.count++;
 		++*next;

@@ -14,9 +14,10 @@
 /* What numbers of a round have models of their own. Those of metrics and sources are by these. */
 enum round_model {
 	MODEL_FACTS,
-	MODEL_LENGTH, /* of texts */
-	MODEL_COUNT,  /* of lists */
-	MODEL_ROWS,   /* how rows of one round follow those of the other */
+	MODEL_PRESENCE, /* of columns */
+	MODEL_LENGTH,   /* of texts */
+	MODEL_COUNT,    /* of lists */
+	MODEL_ROWS,     /* how rows of one round follow those of the other */
 	MODEL_CHANGED,
 	MODEL_NAMES,
 	MODEL_RECORDS,
@@ -38,7 +39,12 @@ enum round_model {
 	MODEL_SCX_WORDS,
 	MODEL_COLUMNS = MODEL_SCX_WORDS + 64,  /* by thread_column */
 	MODEL_TIMES = MODEL_COLUMNS + 3 * 128, /* three for each */
-	MODEL_TOTAL = MODEL_TIMES + 32,
+	MODEL_WAIT_NEW = MODEL_TIMES,
+	MODEL_WAIT_OTHER = MODEL_WAIT_NEW + 2,
+	MODEL_WAIT_SAME = MODEL_WAIT_OTHER + 2,
+	MODEL_STUCK,
+	MODEL_READ_AT = MODEL_STUCK + 2,
+	MODEL_TOTAL = MODEL_READ_AT + SOURCE_COUNT,
 };
 
 /* How many bytes a part of a round took. */
@@ -62,6 +68,7 @@ struct round {
 	struct snapshot *now;           /* not written to when encoding */
 	const struct snapshot *against; /* NULL: whole */
 	bool is_brief;                  /* only the facts that an interval needs */
+	bool last_is_present;           /* the column before is there */
 	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
 	uint32_t *old_row;
 	/* Rows that have none, and those of which something but times is another one; ascending. */

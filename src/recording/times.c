@@ -10,7 +10,39 @@
 
 enum {
 	KNOWN_CPUS = 256,
+	/* The capture tells the age of a sleep in steps of so many bits of ns, from one moment for all
+	 * threads (task_waiting_ns() of capture/task/task_decode.c): the bits below are then those of the
+	 * moment. */
+	STEP_BITS = 17,
 };
+
+#define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
+
+/* The lower bits that most waits have. */
+static uint64_t find_common_bits(const struct snapshot *snapshot)
+{
+	uint64_t bits = 0;
+	size_t votes = 0;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (votes == 0)
+			bits = snapshot->waiting_ns[row] & STEP_MASK;
+		votes += (snapshot->waiting_ns[row] & STEP_MASK) == bits ? 1 : (size_t)-1;
+	}
+	return bits;
+}
+
+/* A wait beside one that is `above` it, or 0. */
+static uint64_t code_new_wait(struct round *round, struct residual_model *model, uint64_t wait,
+			      uint64_t above, uint64_t common)
+{
+	struct coder *coder = &round->coder;
+
+	if (coder_bit(coder, &model->differs[3], (wait & STEP_MASK) != common))
+		return coder_residual(coder, &model[1], 2, wait, above);
+	wait = coder_residual(coder, model, 2, wait >> STEP_BITS, above >> STEP_BITS);
+	return wait << STEP_BITS | common;
+}
 
 /*
  * How much longer present waits have lasted than in `against`, by the CPU that a thread ran on last: the
@@ -26,7 +58,7 @@ static uint64_t code_same_wait(struct round *round, uint64_t wait, uint64_t befo
 			       uint64_t nearby)
 {
 	struct coder *coder = &round->coder;
-	struct residual_model *model = &round->models[MODEL_TIMES + 2];
+	struct residual_model *model = &round->models[MODEL_WAIT_SAME];
 	const uint64_t longer = clock->is_known ? clock->longer : nearby;
 	uint64_t more = wait - before;
 
@@ -45,15 +77,16 @@ static uint64_t code_same_wait(struct round *round, uint64_t wait, uint64_t befo
 }
 
 /* The wait of a thread that moved: mostly another one than before. */
-static uint64_t code_other_wait(struct round *round, uint64_t wait, uint64_t before, uint64_t longer)
+static uint64_t code_other_wait(struct round *round, uint64_t wait, uint64_t before, uint64_t longer,
+				uint64_t common)
 {
 	struct coder *coder = &round->coder;
-	struct residual_model *model = &round->models[MODEL_TIMES + 1];
+	struct residual_model *model = &round->models[MODEL_WAIT_OTHER];
 	const uint64_t expected = before != 0 ? before + longer : 0;
 
 	if (!coder_bit(coder, &model->differs[before != 0], wait != expected))
 		return expected;
-	return coder_number(coder, &model->by, wait);
+	return code_new_wait(round, model, wait, 0, common);
 }
 
 static void code_waiting(struct round *round)
@@ -64,6 +97,8 @@ static void code_waiting(struct round *round)
 	uint64_t nearby = round->against != NULL
 				  ? now->provenance.boottime_ns - round->against->provenance.boottime_ns
 				  : 0;
+	const uint64_t common = coder_plain(&round->coder, round->coder.decoding ? 0 : find_common_bits(now),
+					    STEP_BITS);
 	size_t next = 0;
 
 	for (size_t row = 0; row < now->thread_count; row++) {
@@ -76,11 +111,12 @@ static void code_waiting(struct round *round)
 
 		next += changed;
 		if (old_row == UINT32_MAX)
-			wait = coder_residual(&round->coder, &round->models[MODEL_TIMES], 0, wait, above);
+			wait = code_new_wait(round, &round->models[MODEL_WAIT_NEW], wait, above, common);
 		else if (changed)
-			wait = code_other_wait(round, wait, before, clock->is_known ? clock->longer : nearby);
+			wait = code_other_wait(round, wait, before, clock->is_known ? clock->longer : nearby,
+					       common);
 		else if (before == 0)
-			wait = coder_residual(&round->coder, &round->models[MODEL_TIMES], 1, wait, 0);
+			wait = coder_residual(&round->coder, &round->models[MODEL_WAIT_SAME], 2, wait, 0);
 		else
 			wait = code_same_wait(round, wait, before, clock, nearby);
 		if (!changed && clock->is_known)
@@ -93,7 +129,7 @@ static void code_waiting(struct round *round)
 static void code_stuck(struct round *round)
 {
 	struct coder *coder = &round->coder;
-	struct residual_model *model = &round->models[MODEL_TIMES + 3];
+	struct residual_model *model = &round->models[MODEL_STUCK];
 	struct snapshot *now = round->now;
 	const struct snapshot *against = round->against;
 	const uint64_t *old = against != NULL ? against->stuck_ns : NULL;
@@ -188,7 +224,7 @@ static uint64_t code_read_time(struct round *round, struct time_columns *columns
 		if (!coder_bit(coder, &columns->models[column][i][context], time != choices[i]))
 			return choices[i];
 	}
-	time = coder_residual(coder, &round->models[MODEL_TIMES + 5 + columns->source[column]], 3, time,
+	time = coder_residual(coder, &round->models[MODEL_READ_AT + columns->source[column]], 3, time,
 			      *moment);
 	*moment = time;
 	return time;

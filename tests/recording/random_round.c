@@ -227,9 +227,10 @@ static uint32_t intern_name(struct snapshot *snapshot, unsigned int number)
 {
 	char text[64];
 
-	return string_pool_intern(
-		&snapshot->strings, text,
-		(size_t)snprintf(text, sizeof(text), number == 0 ? "" : "name of %u", number));
+	if (number == 0)
+		return 0;
+	return string_pool_intern(&snapshot->strings, text,
+				  (size_t)snprintf(text, sizeof(text), "name of %u", number));
 }
 
 static uint32_t intern_cpus(struct snapshot *snapshot, uint64_t number)
