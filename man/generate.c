@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/heap_tag.h"
+#include "base/memory.h"
 #include "cmd/commands.h"
+#include "export/export_family.h"
 #include "view/column.h"
 #include "metric/feature.h"
 #include "group/grouping.h"
@@ -150,12 +152,6 @@ static void write_heap_tags(FILE *output)
 	}
 }
 
-static void write_features(FILE *output)
-{
-	for (size_t feature = 0; feature < FEATURE_COUNT; feature++)
-		write_item(output, "Li", features[feature].name, features[feature].words);
-}
-
 /* Writes words as arguments of a macro; none of them is taken for a macro. */
 static void write_words(FILE *output, const char *words)
 {
@@ -164,6 +160,29 @@ static void write_words(FILE *output, const char *words)
 			fputs("\\&", output);
 		fputs(*at == '\\' ? "\\e" : (const char[]){*at, '\0'}, output);
 	}
+}
+
+/* What is exported of groups, and the column that `--columns` names it by. */
+static void write_export(FILE *output)
+{
+	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
+		const enum export_family family = (enum export_family)i;
+		char *name = export_family_name(family), *help = export_family_help(family);
+		char *text = memory_format("%s Column %s%s", help,
+					   column_title(export_families[i].column, VIEW_MODE_INTERVAL),
+					   export_families[i].by_default ? "." : ", not by default.");
+
+		write_item(output, "Va", name, text);
+		free(text);
+		free(name);
+		free(help);
+	}
+}
+
+static void write_features(FILE *output)
+{
+	for (size_t feature = 0; feature < FEATURE_COUNT; feature++)
+		write_item(output, "Li", features[feature].name, features[feature].words);
 }
 
 static void write_axes(FILE *output)
@@ -361,6 +380,7 @@ static const struct {
 	{"SOURCES", write_sources},
 	{"REASONS", write_reasons},
 	{"FEATURES", write_features},
+	{"EXPORT", write_export},
 	{"HEAP_TAGS", write_heap_tags},
 };
 /* clang-format on */

@@ -76,12 +76,22 @@ int export_family_choose(const char *list, struct export_family_choice *ret_choi
 	return 0;
 }
 
-/*
- * What is counted: as the catalogue says where the column is of one metric, else the first sentence of the
- * column's description, up to a semicolon: what comes behind is about the screen. The caller frees it.
- */
-static char *help_of(const struct column_entry *entry)
+char *export_family_name(enum export_family family)
 {
+	const struct export_family_entry *entry = &export_families[family];
+	struct buffer name = {0};
+
+	exposition_append_name(&name, entry->kind, entry->name, column_entry(entry->column)->unit);
+	return buffer_steal(&name);
+}
+
+/*
+ * As the catalogue says where the column is of one metric, else the first sentence of the column's
+ * description, up to a semicolon: what comes behind is about the screen.
+ */
+char *export_family_help(enum export_family family)
+{
+	const struct column_entry *entry = column_entry(export_families[family].column);
 	const char *text = entry->description, *end;
 
 	if (entry->operation == COLUMN_OPERATION_SUM && entry->input_count == 1)
@@ -96,10 +106,9 @@ static char *help_of(const struct column_entry *entry)
 
 void export_family_begin(struct exposition *exposition, enum export_family family)
 {
-	const struct column_entry *entry = column_entry(export_families[family].column);
-	char *help = help_of(entry);
+	const struct export_family_entry *entry = &export_families[family];
+	char *help = export_family_help(family);
 
-	exposition_begin(exposition, export_families[family].kind, export_families[family].name, entry->unit,
-			 help);
+	exposition_begin(exposition, entry->kind, entry->name, column_entry(entry->column)->unit, help);
 	free(help);
 }

@@ -40,6 +40,11 @@ struct export_family_choice {
  */
 int export_family_choose(const char *list, struct export_family_choice *ret_choice, struct error *error);
 
+/* What its series are called, "ctop_group_run_seconds_total", and what they count, a sentence. The caller
+ * frees them. */
+char *export_family_name(enum export_family family);
+char *export_family_help(enum export_family family);
+
 /* Begins one in an exposition: its unit is that of the column, and what it counts is said as everywhere. */
 void export_family_begin(struct exposition *exposition, enum export_family family);
 

@@ -123,6 +123,24 @@ static const char *unit_word(enum unit unit)
 	}
 }
 
+static const char *const kinds[] = {"counter", "gauge", "info"};
+static const char *const endings[] = {"_total", "", "_info"};
+
+/* The name of the family, without what its kind adds. */
+static void append_family(struct buffer *buffer, const char *name, enum unit unit)
+{
+	const char *word = unit_word(unit);
+
+	buffer_append_format(buffer, "%s%s%s", name, *word != '\0' ? "_" : "", word);
+}
+
+void exposition_append_name(struct buffer *buffer, enum exposition_kind kind, const char *name,
+			    enum unit unit)
+{
+	append_family(buffer, name, unit);
+	buffer_append_text(buffer, endings[kind]);
+}
+
 /* In OpenMetrics quotes are escaped too. */
 static void append_help(struct buffer *buffer, enum exposition_format format, const char *help)
 {
@@ -139,16 +157,14 @@ static void append_help(struct buffer *buffer, enum exposition_format format, co
 void exposition_begin(struct exposition *exposition, enum exposition_kind kind, const char *name,
 		      enum unit unit, const char *help)
 {
-	static const char *const kinds[] = {"counter", "gauge", "info"};
-	static const char *const endings[] = {"_total", "", "_info"};
 	const bool is_open = exposition->format == EXPOSITION_OPENMETRICS;
 	const char *word = unit_word(unit), *family;
 	struct buffer *buffer = exposition->buffer;
 	struct buffer base = {0};
 
-	buffer_append_format(&base, "%s%s%s", name, *word != '\0' ? "_" : "", word);
+	append_family(&base, name, unit);
 	buffer_clear(&exposition->sample);
-	buffer_append_format(&exposition->sample, "%s%s", base.data, endings[kind]);
+	exposition_append_name(&exposition->sample, kind, name, unit);
 	exposition->unit = unit;
 	/* the classic format knows nothing but names of samples, and no infos */
 	family = is_open ? base.data : exposition->sample.data;

@@ -45,9 +45,13 @@ struct exposition {
 
 void exposition_release(struct exposition *exposition);
 
+/* Appends what the samples of a family are called: "run" in ns is run_seconds, a counter run_seconds_total
+ * and an info build_info. */
+void exposition_append_name(struct buffer *buffer, enum exposition_kind kind, const char *name,
+			    enum unit unit);
+
 /*
- * Begins a family: "ctop_" is not added, the unit is ("run" in ns is run_seconds, a counter run_seconds_total
- * and an info build_info). All its samples follow before the next family. `help` is one sentence.
+ * Begins a family: All its samples follow before the next family. `help` is one sentence.
  */
 void exposition_begin(struct exposition *exposition, enum exposition_kind kind, const char *name,
 		      enum unit unit, const char *help);

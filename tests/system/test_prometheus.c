@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What Prometheus makes of `ctop export`: it scrapes two of them, in both formats; rates agree with what a
+ * load says of itself; rules and the dashboard find what they ask for.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../cmocka_include.h"
+#include "base/clock.h"
+#include "scrape.h"
+
+enum {
+	WINDOW_S = 40,
+	STEADY_PERCENT = 30,
+	STEADY_PAUSE_US = 5000,
+	SHORT_PERIOD_US = 200000,
+	SHORT_RUN_US = 40000,
+	ATTEMPTS = 600, /* of 100 ms */
+};
+
+/* --- programs --- */
+
+/* The path of a program, or NULL. */
+static const char *find_program(const char *name)
+{
+	static char path[4][256];
+	static size_t next;
+	static const char *const places[] = {"/usr/bin", "/usr/local/bin", "/bin"};
+	char *found = path[next++ % 4];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(found, sizeof(path[0]), "%s/%s", places[i], name);
+		if (access(found, X_OK) == 0)
+			return found;
+	}
+	return NULL;
+}
+
+static const char *need_program(const char *name)
+{
+	const char *path = find_program(name);
+	char reason[128];
+
+	snprintf(reason, sizeof(reason), "%s is not installed", name);
+	if (path == NULL)
+		skip_test(reason);
+	return path;
+}
+
+static void expect_success(const struct run_options *options, const char *const *arguments)
+{
+	struct run run;
+
+	run_program(&run, options, arguments);
+	run_expect(&run, 0);
+	run_release(&run);
+}
+
+static void test_rules(void **state)
+{
+	const char *promtool = need_program("promtool");
+
+	(void)state;
+	expect_success(&(struct run_options){0},
+		       (const char *[]){promtool, "check", "rules",
+					DATA_DIRECTORY "/prometheus/ctop.rules.yml", NULL});
+	expect_success(&(struct run_options){0},
+		       (const char *[]){promtool, "test", "rules",
+					DATA_DIRECTORY "/prometheus/ctop.rules.test.yml", NULL});
+}
+
+/* --- a load that knows what it used --- */
+
+struct load {
+	pid_t child;
+	int ask, answer;
+};
+
+struct usage {
+	uint64_t cpu_ns, at_unix_ns;
+};
+
+/* Uses CPU time until this thread has had so much of it. */
+static void burn_until(uint64_t cpu_ns)
+{
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < cpu_ns)
+		;
+}
+
+/* A constant share, on a busy host too: it makes up for what it could not have. */
+static void *run_steady(void *argument)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)argument;
+	while (true) {
+		burn_until((clock_ns(CLOCK_MONOTONIC) - begun_ns) * STEADY_PERCENT / 100);
+		usleep(STEADY_PAUSE_US);
+	}
+	return NULL;
+}
+
+static void *run_short(void *argument)
+{
+	(void)argument;
+	burn_until(SHORT_RUN_US * NS_PER_US);
+	return NULL;
+}
+
+/* Starts threads that end again, so many in each time. */
+static void *run_starter(void *argument)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)argument;
+	for (uint64_t started = 0;;) {
+		pthread_t thread;
+
+		if (started * SHORT_PERIOD_US * NS_PER_US <= clock_ns(CLOCK_MONOTONIC) - begun_ns &&
+		    pthread_create(&thread, NULL, run_short, NULL) == 0) {
+			pthread_detach(thread);
+			started++;
+		}
+		usleep(STEADY_PAUSE_US);
+	}
+	return NULL;
+}
+
+static _Noreturn void run_load(int ask, int answer, bool with_short)
+{
+	pthread_t thread;
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "ctop-burn");
+	pthread_create(&thread, NULL, run_steady, NULL);
+	if (with_short)
+		pthread_create(&thread, NULL, run_starter, NULL);
+	while (read(ask, &byte, 1) == 1) {
+		struct rusage usage;
+		struct usage told = {.at_unix_ns = clock_ns(CLOCK_REALTIME)};
+
+		getrusage(RUSAGE_SELF, &usage);
+		told.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+			      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US;
+		if (write(answer, &told, sizeof(told)) != sizeof(told))
+			break;
+	}
+	_exit(0);
+}
+
+static void load_begin(struct load *load, bool with_short)
+{
+	int ask[2], answer[2];
+
+	assert_int_equal(pipe(ask), 0);
+	assert_int_equal(pipe(answer), 0);
+	load->child = fork();
+	assert_true(load->child >= 0);
+	if (load->child == 0)
+		run_load(ask[0], answer[1], with_short);
+	close(ask[0]);
+	close(answer[1]);
+	load->ask = ask[1];
+	load->answer = answer[0];
+}
+
+static struct usage load_usage(const struct load *load)
+{
+	struct usage usage;
+
+	assert_int_equal(write(load->ask, "x", 1), 1);
+	assert_int_equal(read(load->answer, &usage, sizeof(usage)), sizeof(usage));
+	return usage;
+}
+
+static void load_end(struct load *load)
+{
+	kill(load->child, SIGKILL);
+	waitpid(load->child, NULL, 0);
+	close(load->ask);
+	close(load->answer);
+}
+
+/* --- Prometheus --- */
+
+struct prometheus {
+	struct running running;
+	char url[64];
+	const char *promtool;
+};
+
+/* Whether the process has a socket of that inode. */
+static bool has_socket(pid_t process, const char *inode)
+{
+	char path[64], wanted[64], target[64];
+	struct dirent *entry;
+	bool found = false;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", process);
+	snprintf(wanted, sizeof(wanted), "socket:[%s]", inode);
+	directory = opendir(path);
+	while (directory != NULL && !found && (entry = readdir(directory)) != NULL) {
+		const ssize_t length = readlinkat(dirfd(directory), entry->d_name, target,
+						  sizeof(target) - 1);
+
+		target[length > 0 ? length : 0] = '\0';
+		found = strcmp(target, wanted) == 0;
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return found;
+}
+
+/* The port that a process listens on in IPv4, 0 for none (proc_net_tcp.rst of the kernel). */
+static unsigned int find_port(pid_t process)
+{
+	FILE *file = fopen("/proc/net/tcp", "re");
+	unsigned int port, state, found = 0;
+	char line[512], inode[32];
+
+	while (found == 0 && fgets(line, sizeof(line), file) != NULL) {
+		if (sscanf(line, " %*d: %*x:%x %*x:%*x %x %*x:%*x %*x:%*x %*x %*d %*d %31s", &port, &state,
+			   inode) == 3 &&
+		    state == 0x0a && has_socket(process, inode))
+			found = port;
+	}
+	fclose(file);
+	return found;
+}
+
+static void prometheus_begin(struct prometheus *prometheus, const char *first, const char *second)
+{
+	static const struct run_options ordinary;
+	const char *program = need_program("prometheus");
+	char config[4096], config_option[512], storage_option[512];
+	unsigned int port = 0;
+
+	prometheus->promtool = need_program("promtool");
+	snprintf(config, sizeof(config),
+		 "global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n  evaluation_interval: 1s\n"
+		 "rule_files: ['%s/prometheus/ctop.rules.yml']\n"
+		 "scrape_configs:\n- job_name: ctop\n  static_configs:\n  - targets: ['%s', '%s']\n",
+		 DATA_DIRECTORY, first, second);
+	write_file(scratch_path("prometheus.yml"), config, strlen(config));
+	snprintf(config_option, sizeof(config_option), "--config.file=%s", scratch_path("prometheus.yml"));
+	snprintf(storage_option, sizeof(storage_option), "--storage.tsdb.path=%s", scratch_path("tsdb"));
+	run_start(&prometheus->running, &ordinary,
+		  (const char *[]){program, config_option, storage_option, "--web.listen-address=127.0.0.1:0",
+				   NULL});
+	for (size_t i = 0; i < ATTEMPTS && port == 0; i++) {
+		port = find_port(prometheus->running.child);
+		usleep(100000);
+	}
+	assert_int_not_equal(port, 0);
+	snprintf(prometheus->url, sizeof(prometheus->url), "http://127.0.0.1:%u", port);
+}
+
+static void prometheus_end(struct prometheus *prometheus)
+{
+	struct run run;
+
+	kill(prometheus->running.child, SIGTERM);
+	run_finish(&prometheus->running, &run, &(struct run_options){0});
+	run_release(&run);
+}
+
+/* How many series a query gives, and the value of the first. */
+static size_t query(const struct prometheus *prometheus, const char *expression, const char *at,
+		    double *ret_value)
+{
+	char time_option[64];
+	const char *arguments[] = {prometheus->promtool, "query", "instant", prometheus->url,
+				   expression,           NULL,    NULL};
+	struct run run;
+	size_t count = 0;
+
+	*ret_value = NAN;
+	snprintf(time_option, sizeof(time_option), "--time=%s", at != NULL ? at : "");
+	if (at != NULL)
+		arguments[5] = time_option;
+	run_program(&run, &(struct run_options){0}, arguments);
+	if (run.status == 0) {
+		for (const char *found = run.output; (found = strstr(found, " => ")) != NULL; found += 4) {
+			if (count++ == 0)
+				*ret_value = strtod(found + 4, NULL);
+		}
+	} else if (strstr(run.errors, "connection refused") == NULL) {
+		fail_msg("%s: %s%s", expression, run.errors, run.output);
+	}
+	run_release(&run);
+	return count;
+}
+
+/* Asks until the value is at least `least`. */
+static void await(const struct prometheus *prometheus, const char *expression, double least)
+{
+	double value = NAN;
+
+	for (size_t i = 0; i < ATTEMPTS; i++) {
+		query(prometheus, expression, NULL, &value);
+		if (value >= least)
+			return;
+		usleep(100000);
+	}
+	fail_msg("%s is %g, not %g", expression, value, least);
+}
+
+/* --- the dashboard --- */
+
+/* Replaces what Grafana does; the caller frees it. */
+static char *fill_in(const char *expression)
+{
+	static const char *const variables[][2] = {
+		{"$__rate_interval", "10s"}, {"$axis", "process"}, {"$group", ".*"}, {"$instance", ".*"}};
+	char *text = strdup(expression);
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		char *found;
+
+		while ((found = strstr(text, variables[i][0])) != NULL) {
+			char *longer = malloc(strlen(text) + 32);
+
+			sprintf(longer, "%.*s%s%s", (int)(found - text), text, variables[i][1],
+				found + strlen(variables[i][0]));
+			free(text);
+			text = longer;
+		}
+	}
+	return text;
+}
+
+struct dashboard {
+	const struct prometheus *prometheus;
+	bool has_delays;
+	size_t asked, empty, excused;
+};
+
+static void ask_dashboard(struct dashboard *dashboard, const char *expression)
+{
+	char *text = fill_in(expression);
+	double value;
+
+	dashboard->asked++;
+	if (query(dashboard->prometheus, text, NULL, &value) != 0) {
+		/* it is there */
+	} else if (!dashboard->has_delays &&
+		   (strstr(text, "block_io_wait") != NULL || strstr(text, "reclaim_wait") != NULL)) {
+		print_message("nothing, since delay accounting is off here: %s\n", text);
+		dashboard->excused++;
+	} else {
+		print_error("nothing: %s\n", text);
+		dashboard->empty++;
+	}
+	free(text);
+}
+
+/* The selector in "label_values(SELECTOR, LABEL)". */
+static void ask_variable(struct dashboard *dashboard, const char *words)
+{
+	const char *begin = strchr(words, '('), *end = strrchr(words, ',');
+	char selector[512];
+
+	assert_true(begin != NULL && end != NULL);
+	snprintf(selector, sizeof(selector), "%.*s", (int)(end - begin - 1), begin + 1);
+	ask_dashboard(dashboard, selector);
+}
+
+static void ask_panels(struct dashboard *dashboard)
+{
+	size_t length;
+	char *text = read_file(DATA_DIRECTORY "/grafana/ctop.json", &length), problem[256];
+	yajl_val tree = yajl_tree_parse(text, problem, sizeof(problem)), panels, variables;
+
+	if (tree == NULL)
+		fail_msg("%s", problem);
+	panels = json_member(tree, "panels");
+	for (size_t i = 0; i < panels->u.array.len; i++) {
+		yajl_val targets = json_member(panels->u.array.values[i], "targets");
+
+		for (size_t k = 0; targets != NULL && k < targets->u.array.len; k++)
+			ask_dashboard(dashboard, json_text(targets->u.array.values[k], "expr"));
+	}
+	variables = json_member(json_member(tree, "templating"), "list");
+	for (size_t i = 0; i < variables->u.array.len; i++) {
+		yajl_val words = json_member(variables->u.array.values[i], "query");
+
+		if (YAJL_IS_OBJECT(words))
+			ask_variable(dashboard, json_text(words, "query"));
+	}
+	yajl_tree_free(tree);
+	free(text);
+}
+
+/* --- */
+
+static void check_metrics(const struct prometheus *prometheus, const struct exporter *exporter)
+{
+	char *page = exporter_scrape(exporter, false);
+	struct run run;
+
+	write_file(scratch_path("page"), page, strlen(page));
+	run_program(&run, &(struct run_options){.input = scratch_path("page")},
+		    (const char *[]){prometheus->promtool, "check", "metrics", NULL});
+	run_expect(&run, 0);
+	assert_string_equal(run.errors, "");
+	assert_string_equal(run.output, "");
+	run_release(&run);
+	free(page);
+}
+
+/* It asked for OpenMetrics, and understood it: units are in that format alone. */
+static void check_format(const struct prometheus *prometheus)
+{
+	struct exporter api = {.where = ""};
+	char *answer;
+	int connection;
+
+	snprintf(api.where, sizeof(api.where), "%s", prometheus->url + strlen("http://"));
+	connection = exporter_connect(&api);
+	answer = exporter_ask(
+		connection,
+		"GET /api/v1/targets/metadata?metric=ctop_group_run_seconds&limit=1 HTTP/1.1\r\n"
+		"Host: a\r\n\r\n",
+		true);
+	assert_non_null(answer);
+	assert_non_null(strstr(answer, "\"type\":\"counter\""));
+	assert_non_null(strstr(answer, "\"unit\":\"seconds\""));
+	free(answer);
+	close(connection);
+}
+
+/* What Prometheus says of the load's CPU time over a window, and what the load says. */
+static void compare_rates(const struct prometheus *prometheus, const struct load *load)
+{
+	struct usage before, after;
+	char expression[256], at[32];
+	double told, rate;
+
+	before = load_usage(load);
+	sleep(WINDOW_S);
+	after = load_usage(load);
+	/* the newest sample of the window has to be there */
+	sleep(2);
+	snprintf(expression, sizeof(expression),
+		 "rate(ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}[%ds])", WINDOW_S);
+	snprintf(at, sizeof(at), "%.3f", (double)after.at_unix_ns / 1e9);
+	assert_int_equal(query(prometheus, expression, at, &rate), 1);
+	told = (double)(after.cpu_ns - before.cpu_ns) / (double)(after.at_unix_ns - before.at_unix_ns);
+	print_message("%s: %.5f CPUs, by the load's getrusage(2) %.5f: %+.2f %%\n", expression, rate, told,
+		      (rate / told - 1) * 100);
+	assert_true(fabs(rate / told - 1) < 0.02);
+}
+
+static void test_scrapes(void **state)
+{
+	static const char *const recorded[] = {"axis_group:ctop_group_run_seconds:rate5m",
+					       "axis_group:ctop_group_run_queue_wait:share_rate5m",
+					       "group:ctop_group_run_seconds:sum_rate5m",
+					       "axis:ctop_group_run_seconds:sum_rate5m"};
+	struct exporter first, second;
+	struct prometheus prometheus;
+	struct dashboard dashboard = {.prometheus = &prometheus};
+	struct load load;
+	bool knows_ends;
+	double value;
+	char *page;
+
+	(void)state;
+	need_program("prometheus");
+	need_program("promtool");
+	exporter_begin(&first, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.25", NULL});
+	exporter_begin(&second, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "1", "-g", "thread,user", "--limit",
+					"3", NULL});
+	page = exporter_scrape_for(&first, "ctop_group_threads{axis=\"process\"");
+	knows_ends = page_value(page, "ctop_feature_on{feature=\"exits\"}") == 1;
+	dashboard.has_delays = page_value(page, "ctop_source_read_threads{source=\"delays\"}") > 0;
+	free(page);
+	if (!knows_ends)
+		print_message("threads that end are not watched here: the load has none\n");
+	load_begin(&load, knows_ends);
+	prometheus_begin(&prometheus, first.where, second.where);
+	await(&prometheus, "sum(up{job=\"ctop\"})", 2);
+	await(&prometheus,
+	      "count_over_time(ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}[1m])", 5);
+	compare_rates(&prometheus, &load);
+
+	/* both are there, each with its own */
+	assert_int_equal(query(&prometheus, "count by (instance) (ctop_build_info)", NULL, &value), 2);
+	assert_true(query(&prometheus, "ctop_group_threads{axis=\"thread\"}", NULL, &value) <= 4);
+	assert_true(query(&prometheus, "ctop_group_run_seconds_total{axis=\"thread\",group=\"(other)\"}",
+			  NULL, &value) == 1);
+	assert_true(query(&prometheus, "ctop_groups_folded{axis=\"thread\"} > 0", NULL, &value) == 1);
+	/* no sample was refused, nor doubled */
+	assert_int_equal(query(&prometheus,
+			       "sum(scrape_samples_scraped - scrape_samples_post_metric_relabeling)", NULL,
+			       &value),
+			 1);
+	assert_true(value == 0);
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+		if (query(&prometheus, recorded[i], NULL, &value) == 0)
+			fail_msg("nothing was recorded as %s", recorded[i]);
+	}
+	check_format(&prometheus);
+	check_metrics(&prometheus, &first);
+	check_metrics(&prometheus, &second);
+	ask_panels(&dashboard);
+	print_message("%zu queries of the dashboard, %zu excused\n", dashboard.asked, dashboard.excused);
+	assert_true(dashboard.asked > 25);
+	assert_int_equal(dashboard.empty, 0);
+	prometheus_end(&prometheus);
+	load_end(&load);
+	exporter_end(&first);
+	exporter_end(&second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_scrapes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
