@@ -196,6 +196,14 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		status = error_set(
 			&error, -EINVAL,
 			"the time between the captures is zero or unknown: leave out --per second");
+	else if (status == 0 && options->per[TABLES_PER_SECOND] &&
+		 comparability_other_host(files[DIFF_BEFORE].snapshot, files[DIFF_AFTER].snapshot))
+		status = error_set(&error, -EINVAL,
+				   "the captures are of two hosts, %s and %s: no change happened in the time "
+				   "between them; "
+				   "leave out --per second",
+				   files[DIFF_BEFORE].snapshot->provenance.hostname,
+				   files[DIFF_AFTER].snapshot->provenance.hostname);
 	if (status < 0) {
 		output_abandon(&report->output);
 		status = command_failed(&error);

@@ -20,6 +20,7 @@ struct examination {
 	const struct capture_facts *facts;
 	struct buffer text; /* scratch of a sentence */
 	bool same_boot;
+	bool other_host;             /* they are known to be of two hosts */
 	bool known[DIFF_SIDE_COUNT]; /* it has `ctop` objects */
 };
 
@@ -68,6 +69,14 @@ bool comparability_same_boot(const struct snapshot *before, const struct snapsho
 	return first != NULL && second != NULL && strcmp(first, second) == 0;
 }
 
+bool comparability_other_host(const struct snapshot *before, const struct snapshot *after)
+{
+	const char *first = before->provenance.hostname, *second = after->provenance.hostname;
+
+	return first != NULL && second != NULL && strcmp(first, second) != 0 &&
+	       !comparability_same_boot(before, after);
+}
+
 int64_t comparability_interval(const struct snapshot *before, const struct snapshot *after)
 {
 	uint64_t from = before->provenance.boottime_ns;
@@ -91,6 +100,14 @@ static void examine_time(struct examination *examination)
 	int64_t interval = comparability_interval(before, after);
 	struct buffer *text = &examination->text;
 
+	if (examination->other_host) {
+		if (interval == 0)
+			return;
+		capture_facts_append_span(text, (uint64_t)(interval < 0 ? -interval : interval));
+		buffer_append_text(text, " lie between the captures by the clocks of the two hosts");
+		add_row(examination, COMPARABILITY_NOTE, "interval");
+		return;
+	}
 	if (before == after || (interval == 0 && before->captured_at_unix_ns != 0 &&
 				before->captured_at_unix_ns == after->captured_at_unix_ns &&
 				before->thread_count == after->thread_count)) {
@@ -129,6 +146,23 @@ static void examine_threads(struct examination *examination)
 	}
 }
 
+/* What totals of two hosts count from, which is not the same time. */
+static void append_uptimes(struct examination *examination)
+{
+	const uint64_t before = examination->side[DIFF_BEFORE]->provenance.boottime_ns;
+	const uint64_t after = examination->side[DIFF_AFTER]->provenance.boottime_ns;
+	struct buffer *text = &examination->text;
+
+	buffer_append_text(text, ", threads are not matched");
+	if (before == 0 || after == 0)
+		return;
+	buffer_append_text(text, ", and counters count since the start of each: ");
+	capture_facts_append_span(text, before);
+	buffer_append_text(text, " in before, ");
+	capture_facts_append_span(text, after);
+	buffer_append_text(text, " in after");
+}
+
 static void examine_host(struct examination *examination)
 {
 	const struct capture_fact *host = find_difference(examination, "host");
@@ -137,11 +171,12 @@ static void examine_host(struct examination *examination)
 	const char *second = examination->side[DIFF_AFTER]->provenance.boot_id;
 	struct buffer *text = &examination->text;
 
-	if (host != NULL && !examination->same_boot) {
+	if (examination->other_host) {
 		buffer_append_format(text,
 				     "other host, %s in before and %s in after: differences between the "
 				     "hosts count as changes",
 				     host->value[DIFF_BEFORE], host->value[DIFF_AFTER]);
+		append_uptimes(examination);
 		add_row(examination, COMPARABILITY_WARNING, "other-host");
 	} else if (first != NULL && second != NULL && !examination->same_boot) {
 		buffer_append_text(text, "other boot: the counters started again from zero, so this "
@@ -171,7 +206,8 @@ static void examine_host_facts(struct examination *examination)
 		    strcmp(fact->name, "host") == 0 || strcmp(fact->name, "kernel") == 0)
 			continue;
 		if (text->length == 0) {
-			buffer_append_text(text, "the host has changed: ");
+			buffer_append_text(text, examination->other_host ? "the hosts are not alike: "
+									 : "the host has changed: ");
 		} else {
 			buffer_append_text(text, ", ");
 			several = true;
@@ -549,6 +585,7 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 		.side = {before, after},
 		.facts = facts,
 		.same_boot = comparability_same_boot(before, after),
+		.other_host = comparability_other_host(before, after),
 		.known = {before->provenance.present, after->provenance.present},
 	};
 

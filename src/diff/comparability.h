@@ -53,6 +53,9 @@ void comparability_release(struct comparability *comparability);
  */
 int64_t comparability_interval(const struct snapshot *before, const struct snapshot *after);
 
+/* Whether they are known to be of two hosts: then what differs did not happen between the two captures. */
+bool comparability_other_host(const struct snapshot *before, const struct snapshot *after);
+
 /* Whether both captures are known to be of one boot of one host. */
 bool comparability_same_boot(const struct snapshot *before, const struct snapshot *after);
 

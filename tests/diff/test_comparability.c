@@ -100,11 +100,20 @@ static void test_boot_and_host(void **state)
 			    "note interval: there are 10.0 s between the captures by the wall clock\n");
 	side[1]->provenance.hostname = "second";
 	side[1]->host.kernel_release = "6.18.2";
-	expect_row("warning other-host: other host, first in before and second in after");
+	expect_row("warning other-host: other host, first in before and second in after: differences between "
+		   "the hosts "
+		   "count as changes, threads are not matched, and counters count since the start of each: ");
+	assert_true(comparability_other_host(side[0], side[1]));
 	expect_row("warning other-kernel: other kernel, Linux 6.12.1 in before and Linux 6.18.2 in after");
 	assert_null(strstr(rows(), "other-boot"));
 	side[1]->provenance.boot_id = NULL;
 	assert_false(comparability_same_boot(side[0], side[1]));
+	/* their clocks tell neither an order nor that they are the same */
+	side[1]->captured_at_unix_ns = side[0]->captured_at_unix_ns - 2000000000;
+	expect_row("note interval: 2.0 s lie between the captures by the clocks of the two hosts");
+	assert_null(strstr(rows(), "swapped-order"));
+	side[1]->captured_at_unix_ns = side[0]->captured_at_unix_ns;
+	assert_null(strstr(rows(), "same-capture"));
 }
 
 static void test_host_context(void **state)
