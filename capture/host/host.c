@@ -197,19 +197,26 @@ static void read_topology(struct host_reader *reader, struct host *host)
 	string_pool_release(&pool);
 }
 
-/* By uname(2) for this host, from the files for a saved one. */
-static void read_kernel(struct host_reader *reader, struct host *host)
+/* Which kernel it is, by uname(2): of this host. */
+static bool read_kernel_names(const struct roots *roots, struct snapshot *snapshot)
 {
-	struct arena *arena = &reader->snapshot->arena;
+	struct host *host = &snapshot->host;
 	struct utsname name;
 
+	if (!roots->is_procfs || uname(&name) != 0)
+		return false;
+	host->kernel_name = arena_duplicate(&snapshot->arena, name.sysname, strlen(name.sysname));
+	host->kernel_release = arena_duplicate(&snapshot->arena, name.release, strlen(name.release));
+	host->arch = arena_duplicate(&snapshot->arena, name.machine, strlen(name.machine));
+	return true;
+}
+
+/* From the files for a saved host. */
+static void read_kernel(struct host_reader *reader, struct host *host)
+{
 	host->kernel_cmdline = read_string(reader, ROOT_PROC, "cmdline");
-	if (reader->roots->is_procfs && uname(&name) == 0) {
-		host->kernel_name = arena_duplicate(arena, name.sysname, strlen(name.sysname));
-		host->kernel_release = arena_duplicate(arena, name.release, strlen(name.release));
-		host->arch = arena_duplicate(arena, name.machine, strlen(name.machine));
+	if (read_kernel_names(reader->roots, reader->snapshot))
 		return;
-	}
 	host->kernel_name = read_string(reader, ROOT_PROC, "sys/kernel/ostype");
 	host->kernel_release = read_string(reader, ROOT_PROC, "sys/kernel/osrelease");
 	host->arch = read_string(reader, ROOT_PROC, "sys/kernel/arch");
@@ -371,6 +378,8 @@ void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 	read_meminfo(&reader, keys, sizeof(keys) / sizeof(keys[0]));
 	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
 		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
+	if (snapshot->host.kernel_release == NULL)
+		(void)read_kernel_names(roots, snapshot);
 	string_pool_release(&pool);
 	buffer_release(&reader.text);
 }

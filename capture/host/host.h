@@ -28,8 +28,8 @@ void host_read_ticks(const struct roots *roots, struct snapshot *snapshot);
 
 /*
  * What else every round tells of the host: load averages and available memory, into snapshot->provenance; and
- * what its load is relative to, online CPUs and total memory, into snapshot->host, whose `present` is left
- * alone.
+ * what its load is relative to, online CPUs and total memory, and which kernel it runs, into snapshot->host,
+ * whose `present` is left alone.
  */
 void host_read_load(const struct roots *roots, struct snapshot *snapshot);
 

@@ -100,6 +100,10 @@ said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" --mat
 status=$?
 result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'of the threads .* are the same' || echo "status $status: $said")"
 
+result "a moment is compared with what comes through a pipe" "$("$ctop" capture --no-heap -o - 2>/dev/null |
+    "$ctop" diff "$history@now" - -g process 2>&1 | grep -q '^note: of the threads .* are the same on both sides' ||
+    echo "it is not")"
+
 # --- a gap ---
 
 sleep 3
