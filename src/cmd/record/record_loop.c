@@ -162,6 +162,8 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 	tell_pause(loop, result, &error);
 	tell_writer(loop);
 	loop->threads = round->thread_count;
+	if (result == 0 && history_writer_state(loop->writer)->rounds == 1)
+		tell_status(loop, "");
 	if (loop->options->rules != NULL)
 		add_hits(loop, hits, record_rules_judge(loop->options->rules, round, &hits));
 	snapshot_release(round);

@@ -9,10 +9,13 @@ set -u
 ctop=$1
 directory=$(mktemp -d) || exit 1
 burner=
+spawner=
 # shellcheck disable=SC2317 # by the trap
 clean()
 {
-    [ -z "$burner" ] || kill -KILL "$burner" 2>/dev/null
+    for process in $burner $spawner; do
+        kill -KILL "$process" 2>/dev/null
+    done
     rm -rf "$directory"
 }
 trap clean EXIT
@@ -23,6 +26,9 @@ export XDG_CONFIG_HOME="$directory" TZ=UTC
 cp /bin/sh "$directory/ctop-burns"
 "$directory/ctop-burns" -c 'while :; do :; done' &
 burner=$!
+# processes that come and go between two rounds
+sh -c 'while :; do /bin/true; done' &
+spawner=$!
 "$ctop" record --no-heap -d 0.5 -n 6 --history "$history" 2>"$directory/said"
 status=$?
 result "six rounds are recorded" "$([ $status = 0 ] || cat "$directory/said")"
@@ -55,6 +61,18 @@ each=$(run_time)
 whole=$(run_time --every 1d)
 result "one table for all the time has what each has" "$([ "${each% *}" = "${whole% *}" ] && [ "${each% *}" -gt 0 ] &&
     [ "${each#* }" = 5 ] && [ "${whole#* }" = 1 ] || echo "$each in each, $whole in one")"
+# all_time ARGUMENTS...: what all rows ran, ns, those of what had ended too
+all_time()
+{
+    dump --mode interval --columns run_time_ns -g process --limit 0 --format tsv "$@" |
+        awk -F '\t' 'NR > 1 { sum += $3 } END { printf "%.0f\n", sum }'
+}
+if "$ctop" doctor 2>/dev/null | grep -q '^on .*every thread in one pass'; then
+    result "and all that ended in between" "$([ "$(all_time)" = "$(all_time --every 1d)" ] || echo "$(all_time) in each, $(all_time --every 1d) in one")"
+    result "by the second too" "$([ "$(all_time)" = "$(all_time --every 1s)" ] || echo "$(all_time) in each, $(all_time --every 1s) by the second")"
+else
+    echo "skip - and all that ended in between: nobody tells of it exactly without BPF"
+fi
 first=$(dump --mode total --format csv --limit 1 | awk -F, 'NR == 2 { print $1 }')
 third=$(dump --mode total --format csv --limit 1 | awk -F, 'NR == 4 { print $1 }')
 # in whole seconds the third round is the last that may be meant
