@@ -267,7 +267,7 @@ static int open_to_write(struct database *database, int version, const char *sch
 	/* the size of pages can be chosen only before the first one is there */
 	settings = memory_format("PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
 				 "PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d; "
-				 "PRAGMA cache_size=-1024",
+				 "PRAGMA cache_size=-256",
 				 4096, CHECKPOINT_PAGES, LOG_BYTES_KEPT);
 	if (result == 0)
 		result = database_run(database, settings, error);

@@ -33,6 +33,7 @@ enum {
 	PARTS_FOR_LIMIT = 8, /* the limit of bytes is kept by removing files: so many of them at least */
 };
 
+#define MINUTE_NS      (UINT64_C(60) * NS_PER_S)
 #define WHOLE_EVERY_NS (UINT64_C(3600) * NS_PER_S)
 #define LOOK_EVERY_NS  (UINT64_C(60) * NS_PER_S) /* for what has to be removed */
 /* How long the clock has to stand well before files are removed for their age. */
@@ -490,6 +491,10 @@ static size_t level_of(const struct history_writer *writer, const struct snapsho
 	if (writer->levels[LEVEL_STEP] == NULL || !follows(writer->levels[LEVEL_STEP], round) ||
 	    round->captured_at_unix_ns / WHOLE_EVERY_NS != writer->whole_unix_ns / WHOLE_EVERY_NS)
 		return LEVEL_WHOLE;
+	/* where a minute begins, whose group minutes count from it: they share it then */
+	if (writer->since_middle + 1 >= MIDDLE_EVERY / 2 &&
+	    round->captured_at_unix_ns / MINUTE_NS != writer->last_unix_ns / MINUTE_NS)
+		return LEVEL_MIDDLE;
 	return writer->since_middle + 1 >= MIDDLE_EVERY ? LEVEL_MIDDLE : LEVEL_STEP;
 }
 

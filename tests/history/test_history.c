@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@
 #include <unistd.h>
 
 #include "ctprof/snapshot_compare.h"
+
+enum {
+	TIME_NAMESPACE = 0x80, /* CLONE_NEWTIME, which not every C library names (unshare(2)) */
+};
 
 static void add_rounds(struct history_writer *writer, uint64_t from, uint64_t to)
 {
@@ -324,6 +329,65 @@ static void test_clock_jumps(void **state)
 	fixture_remove(directory);
 }
 
+/* Goes on recording where the boot clock is 1,000 s further from the other one, as after a sleep. */
+static bool record_after_sleep(const char *directory)
+{
+	const int offsets = unshare(TIME_NAMESPACE) == 0
+				    ? open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC)
+				    : -1;
+	const char text[] = "boottime 1000 0";
+	pid_t child;
+	int status;
+
+	if (offsets < 0 || write(offsets, text, strlen(text)) < 0)
+		return false;
+	close(offsets);
+	child = fork();
+	if (child == 0) {
+		struct history_writer *writer = fixture_writer(directory, NULL);
+
+		add_rounds(writer, 4, 6);
+		history_writer_close(writer);
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_sleep(void **state)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct history *history;
+	struct history_round round;
+	pid_t child;
+	int status;
+
+	(void)state;
+	add_rounds(writer, 0, 4);
+	history_writer_close(writer);
+	child = fork();
+	if (child == 0)
+		_exit(record_after_sleep(directory) ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (status != 0) {
+		print_message("needs the right to have clocks of its own\n");
+		fixture_remove(directory);
+		skip();
+	}
+	history = fixture_open(directory);
+	assert_int_equal(history_first(history, &round, NULL), 0);
+	for (uint64_t i = 0; i < 6; i++) {
+		if (i == 4)
+			assert_in_range(round.suspended_ns, 999 * NS_PER_S, 1001 * NS_PER_S);
+		else
+			assert_int_equal(round.suspended_ns, 0);
+		history_step(history, &round, 1, &round, NULL);
+	}
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 5));
+	history_close(history);
+	fixture_remove(directory);
+}
+
 /* A second writer hears who the first one is; when that one ends, it may. */
 static void test_one_writer(void **state)
 {
@@ -501,11 +565,17 @@ static void test_no_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds_come_back),  cmocka_unit_test(test_finding),
-		cmocka_unit_test(test_what_a_round_says), cmocka_unit_test(test_days),
-		cmocka_unit_test(test_gaps_and_boots),    cmocka_unit_test(test_clock_jumps),
-		cmocka_unit_test(test_one_writer),        cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_keeping),           cmocka_unit_test(test_limit_of_bytes),
+		cmocka_unit_test(test_rounds_come_back),
+		cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_what_a_round_says),
+		cmocka_unit_test(test_days),
+		cmocka_unit_test(test_gaps_and_boots),
+		cmocka_unit_test(test_clock_jumps),
+		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_one_writer),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_keeping),
+		cmocka_unit_test(test_limit_of_bytes),
 		cmocka_unit_test(test_no_history),
 	};
 
