@@ -51,6 +51,7 @@ enum prompt_topic {
 	PROMPT_TOPIC_FILTER,
 	PROMPT_TOPIC_SEARCH,
 	PROMPT_TOPIC_FILE,
+	PROMPT_TOPIC_TIME,
 	PROMPT_TOPIC_COUNT,
 };
 
@@ -140,8 +141,23 @@ struct filtering {
 	uint64_t cost_ns; /* how long it took to show the last one */
 };
 
+/* Looking back: a moment that has been is on the screen. */
+struct past {
+	bool open;
+	struct session *own;   /* of moments, on a live screen; NULL until one was there */
+	struct session *live;  /* that of the rounds, while a moment is shown instead; NULL: there is none */
+	uint64_t unix_ns;      /* of the moment shown */
+	uint64_t base_unix_ns; /* of the base; 0: the round before */
+	bool is_newest;
+	char *note;      /* what is to be known of the moment, owned; NULL: nothing */
+	bool is_waiting; /* for a moment that was asked for */
+	bool plays;
+	uint64_t due_ns; /* when the next one is to be asked for, CLOCK_MONOTONIC */
+};
+
 struct ui {
-	struct session *session;
+	struct session *session; /* on the screen */
+	struct past past;
 	struct preview_shown preview;
 	struct comparison *comparison; /* owned; NULL while content is content_of_session */
 	const struct content *content;

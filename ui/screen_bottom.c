@@ -58,21 +58,27 @@ static bool is_pinned(enum action action)
 	return *ui_keys[action].hint == '!';
 }
 
+/* The past is not paused but played. */
+static const char *hint_text(const struct ui *ui, enum action action)
+{
+	return action == ACTION_PAUSE && ui->past.open ? "play" : ui_keys[action].hint + is_pinned(action);
+}
+
 /* Cells that the hint of an action takes: "key hint". */
-static int hint_width(enum action action)
+static int hint_width(const struct ui *ui, enum action action)
 {
 	const struct key_entry *entry = &ui_keys[action];
 
-	return (int)strcspn(entry->keys, " ") + 1 + (int)strlen(entry->hint + is_pinned(action));
+	return (int)strcspn(entry->keys, " ") + 1 + (int)strlen(hint_text(ui, action));
 }
 
-static int draw_hint(int y, int x, enum action action)
+static int draw_hint(const struct ui *ui, int y, int x, enum action action)
 {
 	const struct key_entry *entry = &ui_keys[action];
 	size_t key = strcspn(entry->keys, " ");
 
 	x += draw_text(y, x, (int)key, STYLE_KEY, entry->keys, key) + 1;
-	return x + draw_string(y, x, draw_screen_width(), STYLE_DIM, entry->hint + is_pinned(action));
+	return x + draw_string(y, x, draw_screen_width(), STYLE_DIM, hint_text(ui, action));
 }
 
 /* Whether the host can do what an action asks for. */
@@ -84,7 +90,7 @@ static bool is_possible(const struct ui *ui, enum action action)
 	case ACTION_BACK:
 		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
 	case ACTION_PAUSE:
-		return ui->host->change_settings != NULL;
+		return ui->host->change_settings != NULL || ui->past.open;
 	default:
 		return ui->content->offers(ui, action);
 	}
@@ -105,15 +111,15 @@ static void draw_hints(const struct ui *ui, int y)
 
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
 		if (has_hint(ui, action, place, true))
-			width -= hint_width(action) + 2;
+			width -= hint_width(ui, action) + 2;
 	}
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
-		if (has_hint(ui, action, place, false) && x + hint_width(action) <= width)
-			x = draw_hint(y, x, action) + 2;
+		if (has_hint(ui, action, place, false) && x + hint_width(ui, action) <= width)
+			x = draw_hint(ui, y, x, action) + 2;
 	}
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
 		if (has_hint(ui, action, place, true))
-			x = draw_hint(y, x, action) + 2;
+			x = draw_hint(ui, y, x, action) + 2;
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "timeline/when.h"
 
 #include "ui/page/evidence_page.h"
 
@@ -93,13 +94,28 @@ void screen_comparison_release(struct ui *ui)
 	free(ui->loading);
 }
 
+/* Whether a text is a time, from the moment shown: -1d, @09:00. Others may be names of files. */
+static bool parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns)
+{
+	if (*text != '-' && *text != '@')
+		return false;
+	return when_parse(text, ui->past.unix_ns, ret_unix_ns, NULL) == 0 ||
+	       (*text == '@' && when_parse(text + 1, ui->past.unix_ns, ret_unix_ns, NULL) == 0);
+}
+
 static void ask_for_file(struct ui *ui, const char *path)
 {
+	uint64_t unix_ns;
+
 	ui->prompting = NULL;
 	if (path[strspn(path, " ")] == '\0')
 		return;
 	free(ui->loading);
 	ui->loading = memory_duplicate(path);
+	if (ui->past.open && ui->host->request_other != NULL && parse_time(ui, path, &unix_ns)) {
+		ui->host->request_other(ui->host->past_context, unix_ns);
+		return;
+	}
 	screen_message(ui, STYLE_MESSAGE, "reading %s%s", path, draw_marks()->resolving);
 	ui->message_pending = true;
 	ui->host->request_file(ui->host->file_context, path);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "host/host_numbers.h"
 
@@ -164,6 +165,40 @@ static void add_interval(struct header_line *line, const struct ui *ui)
 	buffer_release(&text);
 }
 
+/* How long ago something was, in its two largest units. */
+static void append_age(uint64_t ns, struct buffer *text)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *name;
+	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	uint64_t seconds = ns / NS_PER_S;
+	size_t unit = 0;
+
+	while (unit + 1 < ARRAY_COUNT(units) && seconds < units[unit].seconds)
+		unit++;
+	buffer_append_format(text, "%llu %s", (unsigned long long)(seconds / units[unit].seconds),
+			     units[unit].name);
+	seconds %= units[unit].seconds;
+	if (unit + 1 < ARRAY_COUNT(units) && seconds >= units[unit + 1].seconds)
+		buffer_append_format(text, " %llu %s",
+				     (unsigned long long)(seconds / units[unit + 1].seconds),
+				     units[unit + 1].name);
+}
+
+/* That this is the past: when it was, and how long ago. */
+static void add_moment(struct header_line *line, const struct ui *ui)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_REALTIME), then_ns = ui->past.unix_ns;
+	struct buffer age = {0};
+	char time[TIME_BYTES];
+
+	append_age(now_ns > then_ns ? now_ns - then_ns : 0, &age);
+	add(line, STYLE_MESSAGE, " %s (%s ago)%s ", time_text(time, then_ns, true), age.data,
+	    ui->past.plays ? " playing" : "");
+	buffer_release(&age);
+}
+
 /* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
 static void draw_where(struct ui *ui, int y)
 {
@@ -186,12 +221,17 @@ static void draw_where(struct ui *ui, int y)
 	}
 	if (file != NULL)
 		add(&right, STYLE_NORMAL, "file");
+	else if (ui->past.open)
+		add_mode(&right, ui);
 	else if (ui->settings.paused)
 		add(&right, STYLE_MESSAGE, " PAUSED ");
 	else
 		add_interval(&right, ui);
-	add_mode(&right, ui);
-	if (now != NULL)
+	if (ui->past.open)
+		add_moment(&right, ui);
+	else
+		add_mode(&right, ui);
+	if (now != NULL && !ui->past.open)
 		add(&right, STYLE_NORMAL, "%s", time_text(clock, now->captured_at_unix_ns, file != NULL));
 	draw_left(&left, y, draw_right_end(&right, y, draw_screen_width()));
 }
@@ -536,7 +576,7 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 	const struct snapshot *now = session_now(ui->session);
 	const struct latency *latency = &now->latency;
 
-	if (ui->options->file_name != NULL)
+	if (ui->options->file_name != NULL || ui->past.open)
 		return;
 	if (ui->settings.latency && latency->events != 0 && latency->span_ns != 0 && !latency->is_whole)
 		add(line, STYLE_MESSAGE, "latency (l) %s%.2g%% of a CPU", draw_marks()->at_least,
@@ -570,8 +610,12 @@ static void draw_data(struct ui *ui, int y)
 		draw_progress(ui, y);
 		return;
 	}
+	if (ui->past.open && ui->past.note != NULL)
+		add(&line, STYLE_WAIT, "%s", ui->past.note);
+	if (ui->past.live != NULL)
+		add(&line, STYLE_MESSAGE, "Esc: now");
 	add_threads(&line, ui);
-	if (ui->settings.heap_off)
+	if (ui->settings.heap_off && !ui->past.open)
 		add(&line, STYLE_MESSAGE, "probe off (J)");
 	add_latency(&line, ui);
 	if (now->provenance.present)

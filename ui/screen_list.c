@@ -299,7 +299,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 
 bool screen_list_has_courses(const struct ui *ui)
 {
-	return ui->content->course != NULL && ui->host->receive != NULL;
+	return ui->content->course != NULL && ui->host->receive != NULL && !ui->past.open;
 }
 
 /* What a row had in the column sorted by, for a list. */

@@ -12,7 +12,8 @@
 
 bool screen_lookup_is_possible(const struct ui *ui)
 {
-	return ui->host->request_lookup != NULL;
+	/* of the past nothing can be looked up any more */
+	return ui->host->request_lookup != NULL && !ui->past.open;
 }
 
 const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row, enum lookup_kind kind)

@@ -137,7 +137,7 @@ static bool offers(const struct ui *ui, enum action action)
 	case ACTION_EQUAL:
 		return false;
 	case ACTION_BASE:
-		return ui->host->request_base != NULL;
+		return ui->past.open || ui->host->request_base != NULL;
 	case ACTION_MODE:
 		return ui->options->file_name == NULL;
 	default:

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lookup/lookup.h"
+#include "session/moment.h"
 #include "session/session.h"
 #include "view/view.h"
 
@@ -64,6 +65,37 @@ struct ui_settings {
 	bool scx; /* what a sched_ext scheduler keeps for each task */
 };
 
+/* Which moment to look at, from the one that is shown. */
+enum ui_look_kind {
+	UI_LOOK_STEP,   /* `amount` rounds on, or back when negative */
+	UI_LOOK_SPAN,   /* `amount` ns on or back, and at least a round */
+	UI_LOOK_TIME,   /* the round nearest to `unix_ns` */
+	UI_LOOK_MARK,   /* the mark after (1) or before (-1) */
+	UI_LOOK_OLDEST, /* the ends of what there is */
+	UI_LOOK_NEWEST,
+};
+
+struct ui_look {
+	enum ui_look_kind kind;
+	int64_t amount;
+	uint64_t unix_ns;
+	bool from_newest;      /* none is shown yet: from the newest round */
+	uint64_t base_unix_ns; /* the time of the round that is the base; 0: the round before */
+};
+
+/* What came of it. What is owned is so by the receiver. */
+struct ui_moment {
+	struct session_moment *moment; /* owned; NULL: only the message */
+	uint64_t unix_ns;
+	bool is_newest;
+	char *note; /* what is to be known of it (a gap, a reboot, a mark), owned; NULL: nothing */
+	struct snapshot
+		*compared; /* owned: of a moment to compare with, `message` is its name; NULL: no such */
+	char *message;     /* a sentence, owned; NULL: none */
+	bool is_error;
+	char *saved; /* path of a file that was written, owned; NULL: none */
+};
+
 /*
  * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
  * an event. A NULL pointer means that this screen cannot do it (a file has no rounds); its key then shows a
@@ -118,6 +150,16 @@ struct ui_host {
 	int lookup_fd;
 	bool (*request_lookup)(void *lookup_context, const struct lookup_request *request);
 	bool (*receive_lookup)(void *lookup_context, struct lookup_answer *ret_answer);
+	/*
+	 * Moments that have been, read elsewhere. Of requests that were not begun the newest counts, and
+	 * steps add up; what came of them is there once `past_fd` is readable. `request_other` asks for the
+	 * snapshot of the round nearest to a time. NULL: there are none.
+	 */
+	void *past_context;
+	int past_fd;
+	void (*request_moment)(void *past_context, const struct ui_look *look);
+	void (*request_other)(void *past_context, uint64_t unix_ns);
+	bool (*receive_moment)(void *past_context, struct ui_moment *ret_moment);
 	/* Writes a report of a comparison, as write_report does of a file. NULL: there is none. */
 	int (*write_comparison)(void *file_context, const struct ui_comparison *comparison, const char *path,
 				struct error *error);
@@ -130,6 +172,9 @@ struct ui_options {
 	const char *before_name;
 	uint64_t interval_ns;
 	uint64_t rounds; /* quit after so many, 0 for never */
+	/* The moment to begin with, taken over; NULL: the screen is not of the past. */
+	struct ui_moment *moment;
+	bool plays; /* from there on */
 	enum theme theme;
 	bool ascii;
 	bool no_mouse;

@@ -2,7 +2,7 @@
 #include "commands.h"
 
 const struct command *const commands[] = {
-	&live_command,    &capture_command, &show_command,   &diff_command,  &record_command,
-	&history_command, &dump_command,    &export_command, &probe_command, &scx_command,
-	&metrics_command, &doctor_command,  &help_command,   NULL,
+	&live_command,   &capture_command, &show_command,   &diff_command,   &record_command,
+	&replay_command, &history_command, &dump_command,   &export_command, &probe_command,
+	&scx_command,    &metrics_command, &doctor_command, &help_command,   NULL,
 };

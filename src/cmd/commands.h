@@ -17,6 +17,7 @@ extern const struct command history_command;
 extern const struct command metrics_command;
 extern const struct command probe_command;
 extern const struct command record_command;
+extern const struct command replay_command;
 extern const struct command scx_command;
 extern const struct command show_command;
 extern const struct command live_command;

@@ -26,6 +26,7 @@
 #include "cmd/line/privilege.h"
 #include "cmd/live/live_capture.h"
 #include "cmd/live/lookups.h"
+#include "cmd/live/moment_loader.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "probe/resolver/resolver.h"
@@ -54,6 +55,7 @@ struct live_options {
 	struct heap_options heap;
 	struct backend_options backend;
 	bool latency;
+	uint64_t keep_mib;       /* for rounds */
 	const char *config_path; /* NULL: the user's own */
 	bool no_config, print_config;
 	struct config_file config;
@@ -66,6 +68,7 @@ static void set_defaults(void *options)
 	live->view.axis = AXIS_COUNT;
 	live->interval = 2.0;
 	live->budget_percent = 3.0;
+	live->keep_mib = RING_BYTES_DEFAULT >> 20;
 }
 
 /* What is no report, but printed of a round. */
@@ -145,6 +148,17 @@ static const struct option live_option_list[] = {
 			"measure from the start how long waits take, as the key l does: tab latency (by "
 			"BPF, as root; about 0.15 us of CPU time for each wakeup and each switch of the "
 			"host)",
+	},
+	{
+		.name = "keep-rounds",
+		.kind = OPTION_COUNT,
+		.value_name = "MIB",
+		.offset = offsetof(struct live_options, keep_mib),
+		.in_file = true,
+		.minimum = 0,
+		.maximum = 4096,
+		.description = "memory for the last rounds, which the keys T and t go through; default 32, 0 "
+			       "keeps none",
 	},
 	{
 		.name = "save-dir",
@@ -303,6 +317,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.config_path = options->config.path,
 	};
 	struct lookup_process *lookups = NULL;
+	struct moment_loader *loader = NULL;
 	struct live_capture *live;
 	struct session *session;
 	struct ui_host host;
@@ -311,6 +326,12 @@ static int run_live(const struct live_options *options, const struct view *view)
 	char *message;
 	int status, result = check_save_directory(options->save_directory, &error);
 
+	if (result == 0 && options->keep_mib != 0) {
+		capture_options.ring = ring_create(options->keep_mib << 20);
+		result = moment_loader_create(
+			&(struct moment_loader_options){.timeline = timeline_of_ring(capture_options.ring)},
+			&loader, &error);
+	}
 	if (result == 0) {
 		lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 		capture_options.capture.resolver = heap_options_start(&options->heap);
@@ -322,11 +343,15 @@ static int run_live(const struct live_options *options, const struct view *view)
 	}
 	if (result < 0) {
 		lookup_process_stop(lookups);
+		(void)moment_loader_stop(loader);
+		ring_release(capture_options.ring);
 		return command_failed(&error);
 	}
 	session = session_create();
 	host = *live_capture_host(live);
 	lookups_offer(lookups, &host);
+	if (loader != NULL)
+		moment_loader_offer(loader, &host);
 	result = file_screen_show(session, host, &ui_options, &error);
 	lookup_process_stop(lookups);
 	message = live_capture_stop(live, &is_error, &left_behind);
@@ -334,6 +359,9 @@ static int run_live(const struct live_options *options, const struct view *view)
 		command_note("%s%s", is_error ? "" : "saved ", message);
 	free(message);
 	session_release(session);
+	left_behind |= !moment_loader_stop(loader);
+	if (!left_behind)
+		ring_release(capture_options.ring);
 	status = result == 0 && is_error ? COMMAND_FAILED : end(result, &error);
 	if (left_behind)
 		_exit(status);

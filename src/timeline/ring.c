@@ -221,12 +221,12 @@ void ring_confirm(struct ring *ring)
 	snapshot_release(older);
 }
 
-void ring_withdraw(struct ring *ring)
+void ring_withdraw(struct ring *ring, const struct snapshot *round)
 {
 	struct entry *entry;
 
 	pthread_mutex_lock(&ring->lock);
-	if (!ring->is_confirmed) {
+	if (!ring->is_confirmed && ring->last == round) {
 		entry = &ring->entries[--ring->count];
 		ring->state.bytes -= recording_bytes(&entry->recording);
 		ring->group_bytes -= recording_bytes(&entry->recording);

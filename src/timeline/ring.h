@@ -22,9 +22,12 @@ void ring_release(struct ring *ring); /* NULL is allowed */
  */
 void ring_add(struct ring *ring, struct snapshot *round);
 
-/* The screen takes the round that was added last, or leaves it: then it is as if it had not been added. */
+/*
+ * The screen takes the round that was added last, or leaves `round`: if that was the last one, it is as if it
+ * had not been added.
+ */
 void ring_confirm(struct ring *ring);
-void ring_withdraw(struct ring *ring);
+void ring_withdraw(struct ring *ring, const struct snapshot *round);
 
 /* The rounds that have been confirmed. */
 struct timeline timeline_of_ring(struct ring *ring);

@@ -20,7 +20,7 @@ reduce="$view src/latency src/span src/user src/process src/reduce"
 session="$reduce src/diff src/evidence src/session"
 compare="$session src/compare"
 tables="$diff src/tables"
-ui="$compare src/host src/tables src/report src/lookup"
+ui="$compare src/host src/tables src/report src/lookup src/timeline"
 object="$base probe/object"
 process="$object src/process probe/process"
 dwarf="$process probe/dwarf"
@@ -81,7 +81,8 @@ ui/terminal: $compare
 ui/widget: $compare ui/terminal
 ui/page: $compare ui/terminal ui/widget
 ui: $ui ui/terminal ui/widget ui/page
-ui/loop: $ui ui/terminal ui/widget ui/page ui
+ui/look: $ui ui/terminal ui/widget ui/page ui
+ui/loop: $ui ui/terminal ui/widget ui/page ui ui/look
 src/cmd/line: $line
 src/cmd/history: $history
 src/cmd/files: $files

@@ -201,7 +201,7 @@ static void test_withdrawn(void **state)
 	for (int i = 0; i < 3; i++) {
 		ring_add(ring, row.rounds[i]);
 		if (i == 1) {
-			ring_withdraw(ring);
+			ring_withdraw(ring, row.rounds[i]);
 			continue;
 		}
 		ring_confirm(ring);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "fake_session.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "evidence/evidence.h"
+#include "session/moment.h"
 #include "view/column_table.h"
 
 struct fake_row {
@@ -188,6 +192,40 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 		session->base = snapshot_reference(snapshot);
 	session->rounds++;
 	courses_add_round(&session->courses, snapshot->captured_at_unix_ns, snapshot->provenance.boottime_ns);
+}
+
+/* A moment is a round, and a row that says when it was. */
+struct session_moment {
+	struct snapshot *now;
+};
+
+void session_moment_release(struct session_moment *moment)
+{
+	if (moment == NULL)
+		return;
+	snapshot_release(moment->now);
+	free(moment);
+}
+
+struct session_moment *fake_session_moment(struct snapshot *now)
+{
+	struct session_moment *moment = memory_allocate_zero(1, sizeof(*moment));
+
+	moment->now = now;
+	return moment;
+}
+
+void session_show_moment(struct session *session, struct session_moment *moment)
+{
+	char label[32];
+	const int length = snprintf(label, sizeof(label), "past-%" PRIu64,
+				    moment->now->captured_at_unix_ns / NS_PER_S);
+
+	fake_session_add_row(session, ROW_MARK_NONE, 1, 10, label, (size_t)length);
+	fake_session_take_rows(session);
+	session_add_round(session, moment->now);
+	moment->now = NULL;
+	session_moment_release(moment);
 }
 
 void session_set_base(struct session *session)

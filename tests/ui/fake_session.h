@@ -30,4 +30,7 @@ void fake_session_measure_latency(uint64_t events);
 /* A snapshot with the header's facts: host "fakehost", 8 CPUs, load, pressure, a feature that is off. */
 struct snapshot *fake_session_snapshot(uint64_t round);
 
+/* A moment of a round, which is taken over. */
+struct session_moment *fake_session_moment(struct snapshot *now);
+
 #endif

@@ -251,7 +251,7 @@ static void test_unbound_keys(void **state)
 		{"\033[20~", "F9: ctop only observes"},
 		{"\033[18~", "F7: ctop only observes"},
 		{":", ":: there is no command line"},
-		{"t", "t: there is no tree"},
+		{"V", "V: there is no tree"},
 		{"\x1d", "nothing on 'Ctrl-]'"},
 	};
 

@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "snapshot/snapshot.h"
 
+#include "ui/look/look.h"
 #include "ui/terminal/terminal.h"
 
 /* --- rows, pages and menus --- */
@@ -64,12 +65,16 @@ static void close_graph(struct ui *ui)
 	graph_close(&ui->graph);
 }
 
-/* Leaves the row that was opened last; at the top, on a live screen, the comparison. */
+/* Leaves the row that was opened last; at the top, on a live screen, the comparison or the past. */
 static void go_back(struct ui *ui)
 {
 	if (screen_search_end(ui))
 		return;
-	if (!navigate_back(ui) && ui->host->receive != NULL)
+	if (navigate_back(ui))
+		return;
+	if (ui->comparison == NULL)
+		look_leave(ui);
+	else if (ui->host->receive != NULL || ui->past.open)
 		screen_comparison_leave(ui);
 }
 
@@ -106,17 +111,19 @@ static void change_mode(struct ui *ui)
 
 static void find_next(struct ui *ui)
 {
-	if (ui->search != NULL)
+	if (ui->search == NULL && ui->past.open)
+		look_at_mark(ui, ui->action == ACTION_SORT_NAME);
+	else if (ui->search != NULL)
 		screen_search_next(ui, ui->action == ACTION_SORT_NAME);
 	else
 		screen_message(ui, STYLE_MESSAGE,
 			       "n goes to the next match: F3 searches, x switches patterns");
 }
 
-/* While something is searched for, N goes to the match before. */
+/* While something is searched for, N goes to the match before; while looking back, to the mark. */
 static void sort_by_name(struct ui *ui)
 {
-	if (ui->search != NULL)
+	if (ui->search != NULL || ui->past.open)
 		find_next(ui);
 	else
 		ui->content->sort_key(ui, COLUMN_COUNT);
@@ -156,6 +163,10 @@ static void open_page(struct ui *ui)
 
 static void set_base(struct ui *ui)
 {
+	if (ui->past.open && ui->comparison == NULL) {
+		look_set_base(ui);
+		return;
+	}
 	if (!ui->content->offers(ui, ACTION_BASE)) {
 		screen_message(ui, STYLE_MESSAGE, "%s", ui->content->why_no_base);
 		return;
@@ -167,6 +178,10 @@ static void set_base(struct ui *ui)
 
 static void toggle_pause(struct ui *ui)
 {
+	if (ui->past.open) {
+		look_play(ui);
+		return;
+	}
 	if (ui->host->change_settings == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "a file does not change");
 		return;
@@ -178,6 +193,10 @@ static void toggle_pause(struct ui *ui)
 /* What was switched on is to be seen. */
 static void toggle_latency(struct ui *ui)
 {
+	if (ui->past.open) {
+		screen_message(ui, STYLE_MESSAGE, "the past has what was measured then (tab Latency)");
+		return;
+	}
 	if (!ui->host->has_latency) {
 		screen_message(ui, STYLE_MESSAGE, "a file has what was measured at the time (tab Latency)");
 		return;
@@ -193,6 +212,10 @@ static void toggle_latency(struct ui *ui)
 
 static void toggle_heap(struct ui *ui)
 {
+	if (ui->past.open) {
+		look_ask(ui);
+		return;
+	}
 	if (!ui->host->has_heap) {
 		screen_message(ui, STYLE_MESSAGE,
 			       ui->options->file_name != NULL
@@ -274,8 +297,9 @@ static void save(struct ui *ui)
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
 	ui->message_pending = true;
 	/* the host only counts one more reference: a finished snapshot does not change */
-	ui->host->request_save(ui->host->context,
-			       ui->settings.paused ? (struct snapshot *)(uintptr_t)now : NULL);
+	ui->host->request_save(ui->host->context, ui->settings.paused || ui->past.open
+							  ? (struct snapshot *)(uintptr_t)now
+							  : NULL);
 }
 
 static void change_interval(struct ui *ui)
@@ -284,6 +308,10 @@ static void change_interval(struct ui *ui)
 	const uint64_t interval_ns = ui->settings.interval_ns;
 	uint64_t chosen = interval_ns;
 
+	if (ui->past.open) {
+		look_change_speed(ui);
+		return;
+	}
 	if (ui->host->change_settings == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "a file has no interval");
 		return;
@@ -465,6 +493,13 @@ static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
 	[ACTION_NEXT_TAB] = navigate_tab,
 	[ACTION_PREVIOUS_TAB] = navigate_tab,
 	[ACTION_NUMBERED_TAB] = navigate_tab,
+	[ACTION_LATER] = look_step,
+	[ACTION_EARLIER] = look_step,
+	[ACTION_MINUTE_LATER] = look_step,
+	[ACTION_MINUTE_EARLIER] = look_step,
+	[ACTION_OLDEST] = look_step,
+	[ACTION_NEWEST] = look_step,
+	[ACTION_WHEN] = look_ask,
 	[ACTION_SORT_CPU] = sort_by,
 	[ACTION_SORT_LOST] = sort_by,
 	[ACTION_SORT_MEMORY] = sort_by,

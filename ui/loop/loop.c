@@ -9,6 +9,7 @@
 
 #include "actions.h"
 #include "pointer.h"
+#include "ui/look/look.h"
 #include "ui/terminal/signal_pipe.h"
 #include "ui/terminal/stderr_capture.h"
 #include "ui/terminal/terminal.h"
@@ -21,6 +22,7 @@ enum {
 	WAIT_HOST,
 	WAIT_FILES,
 	WAIT_LOOKUPS,
+	WAIT_PAST,
 	WAIT_STDERR,
 	WAIT_COUNT,
 };
@@ -34,9 +36,18 @@ struct loop {
 
 /* --- events of the host --- */
 
-static bool rounds_done(const struct ui *ui)
+static bool rounds_done(const struct ui *ui, const struct session *session)
 {
-	return ui->options->rounds != 0 && session_round_count(ui->session) >= ui->options->rounds;
+	return ui->options->rounds != 0 && session_round_count(session) >= ui->options->rounds;
+}
+
+/* A round that nobody sees: a moment that has been is on the screen. */
+static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
+{
+	session_add_round(ui->past.live, snapshot);
+	if (is_base)
+		session_set_base(ui->past.live);
+	ui->quit |= rounds_done(ui, ui->past.live);
 }
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
@@ -48,28 +59,26 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 		snapshot_release(snapshot);
 		return;
 	}
+	if (ui->past.live != NULL) {
+		take_unseen_round(ui, snapshot, is_base);
+		return;
+	}
 	session_add_round(ui->session, snapshot);
 	if (session_round_count(ui->session) > 1)
 		screen_preview_release(ui);
-	screen_comparison_take_round(ui);
 	if (is_base) {
 		session_set_base(ui->session);
 		if (ui->comparison == NULL)
 			ui->view.mode = VIEW_MODE_BASE;
 		screen_message(ui, STYLE_MESSAGE, "numbers count from this round on (d: other modes)");
 	}
-	resorted = navigate_follow_scheduler(ui);
 	if (session_round_count(ui->session) == 1)
 		navigate_check_options(ui);
-	screen_list_refresh(ui);
+	resorted = look_refresh(ui);
 	/* rows that are sorted for the first time: a cursor that was not moved goes to the first of them */
 	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
-	screen_metrics_refresh(ui);
-	screen_graph_refresh(ui);
-	screen_pages_refresh(ui);
-	screen_users_refresh(ui);
-	ui->quit |= rounds_done(ui);
+	ui->quit |= rounds_done(ui, ui->session);
 }
 
 /* The screen has nothing to show, nor will it have. */
@@ -179,6 +188,7 @@ static void prepare_waits(struct loop *loop, int signals)
 		[WAIT_HOST] = loop->ui->host->notify_fd,
 		[WAIT_FILES] = loop->ui->host->request_file != NULL ? loop->ui->host->file_fd : -1,
 		[WAIT_LOOKUPS] = screen_lookup_is_possible(loop->ui) ? loop->ui->host->lookup_fd : -1,
+		[WAIT_PAST] = loop->ui->host->receive_moment != NULL ? loop->ui->host->past_fd : -1,
 		[WAIT_STDERR] = loop->capture.reader,
 	};
 
@@ -193,6 +203,14 @@ static bool terminal_is_gone(const struct loop *loop)
 		(POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
+/* In how many milliseconds there is something to do without being woken, -1 for never. */
+static int wait_ms(const struct ui *ui)
+{
+	const int filter_ms = screen_filter_wait_ms(ui), look_ms = look_wait_ms(ui);
+
+	return filter_ms < 0 || (look_ms >= 0 && look_ms < filter_ms) ? look_ms : filter_ms;
+}
+
 /* Runs until the screen ends; returns 0, or the signal that ended it. */
 static int run(struct loop *loop)
 {
@@ -205,7 +223,7 @@ static int run(struct loop *loop)
 			screen_list_refresh(ui);
 		}
 		screen_draw(ui);
-		if (poll(loop->waits, WAIT_COUNT, screen_filter_wait_ms(ui)) < 0 && errno != EINTR)
+		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0 && errno != EINTR)
 			return SIGHUP;
 		take_signals(loop);
 		if (terminal_is_gone(loop))
@@ -219,11 +237,14 @@ static int run(struct loop *loop)
 			loop->waits[WAIT_LOOKUPS].fd = -1;
 		if ((loop->waits[WAIT_LOOKUPS].revents & POLLIN) != 0)
 			screen_lookup_take(ui);
+		if ((loop->waits[WAIT_PAST].revents & POLLIN) != 0)
+			look_take(ui);
 		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
 			take_stderr(loop);
 		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
 			return SIGHUP;
 		screen_filter_apply(ui);
+		look_play_on(ui);
 	}
 	return loop->deadly_signal;
 }
@@ -236,6 +257,7 @@ static void release_ui(struct ui *ui)
 		prompt_history_release(&ui->histories[i]);
 	screen_metrics_close(ui);
 	screen_comparison_release(ui);
+	look_release(ui);
 	view_release(&ui->view);
 	list_reset(&ui->list);
 	graph_close(&ui->graph);
@@ -283,7 +305,10 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	view_copy(&ui.view, options->view);
 	navigate_begin(&ui);
 	terminal_take_size();
-	session_keep_courses(session, COLUMN_COUNT);
+	if (options->moment != NULL)
+		look_begin(&ui);
+	else
+		session_keep_courses(session, COLUMN_COUNT);
 	if (options->before != NULL)
 		screen_comparison_begin(&ui);
 	(void)navigate_follow_scheduler(&ui);

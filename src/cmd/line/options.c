@@ -276,7 +276,8 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 		char *word = words[parser.next++];
 		int status = 0;
 
-		if (only_operands || word[0] != '-' || word[1] == '\0')
+		/* no option is a digit: -15m is a time */
+		if (only_operands || word[0] != '-' || word[1] == '\0' || (word[1] >= '0' && word[1] <= '9'))
 			words[operands++] = word;
 		else if (strcmp(word, "--") == 0)
 			only_operands = true;

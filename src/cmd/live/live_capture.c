@@ -58,6 +58,7 @@ struct live_capture {
 	pthread_t capture_thread, save_thread;
 	struct live_preview *preview; /* of the capture thread: until the first round; NULL for none */
 	struct snapshot *unseen;      /* of the capture thread: saved since the last round, or NULL */
+	struct ring *ring;            /* the options' */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
 
@@ -120,6 +121,8 @@ static struct snapshot *withdraw_round(struct live_capture *live)
 	for (size_t i = 0; i < live->event_count; i++) {
 		if (live->events[i].kind == UI_EVENT_ROUND) {
 			snapshot = remove_event(live, i).snapshot;
+			if (live->ring != NULL)
+				ring_withdraw(live->ring, snapshot);
 			break;
 		}
 	}
@@ -190,6 +193,9 @@ static void send_snapshot(struct live_capture *live, enum ui_event_kind kind, st
 		hand_on_ended(snapshot, live->unseen);
 	snapshot_release(live->unseen);
 	live->unseen = NULL;
+	/* before it is seen: what is given up of it then is not needed any more */
+	if (live->ring != NULL)
+		ring_add(live->ring, snapshot);
 	send_event(live, (struct ui_event){.kind = kind, .snapshot = snapshot});
 }
 
@@ -486,6 +492,9 @@ static bool host_receive(void *context, struct ui_event *ret_event)
 	if (live->event_count != 0) {
 		*ret_event = remove_event(live, 0);
 		found = true;
+		if (live->ring != NULL &&
+		    (ret_event->kind == UI_EVENT_ROUND || ret_event->kind == UI_EVENT_BASE))
+			ring_confirm(live->ring);
 	} else if (read(live->host.notify_fd, &counter, sizeof(counter)) < 0 && errno != EAGAIN) {
 		abort();
 	}
@@ -598,6 +607,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 	}
 	live = memory_allocate_zero(1, sizeof(*live));
 	live->options = *options;
+	live->ring = options->ring;
 	live->options.capture.hurry = &live->hurry;
 	live->options.capture.progress = &live->progress;
 	live->host = (struct ui_host){

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
+#include "timeline/ring.h"
 #include "ui/ui.h"
 
 /*
@@ -19,6 +20,7 @@ struct live_capture;
 struct live_capture_options {
 	struct capture_options capture;
 	const char *save_directory; /* NULL: the working directory */
+	struct ring *ring;          /* keeps the rounds that the screen gets; NULL: nobody does */
 };
 
 /*

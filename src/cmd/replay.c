@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `ctop replay`: the screen on a moment that was recorded. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cmd/config/config_file.h"
+#include "cmd/config/config_tabs.h"
+#include "cmd/history/history_place.h"
+#include "cmd/line/screen_options.h"
+#include "cmd/line/view_options.h"
+#include "cmd/live/file_screen.h"
+#include "cmd/live/moment_loader.h"
+#include "commands.h"
+#include "history/history.h"
+#include "timeline/when.h"
+
+struct replay_options {
+	bool plays;
+	const char *save_directory;
+	int theme;
+	bool no_color, ascii, no_mouse;
+	const char *config_path;
+	bool no_config;
+	struct config_file config;
+	struct screen_options screen;
+	struct view_options view;
+};
+
+static void set_defaults(void *untyped)
+{
+	((struct replay_options *)untyped)->view.axis = AXIS_COUNT;
+}
+
+static const struct option own_options[] = {
+	{
+		.name = "play",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct replay_options, plays),
+		.description = "go on from round to round from there on, as the key Space does",
+	},
+	{
+		.name = "save-dir",
+		.kind = OPTION_TEXT,
+		.value_name = "DIR",
+		.offset = offsetof(struct replay_options, save_directory),
+		.in_file = true,
+		.description = "directory in which the key S saves the moment shown; default the working "
+			       "directory",
+	},
+	{
+		.name = "theme",
+		.kind = OPTION_CHOICE,
+		.value_name = "THEME",
+		.offset = offsetof(struct replay_options, theme),
+		.in_file = true,
+		.choices = theme_names,
+		.description = "colours of the screen: default, light, or mono for none",
+	},
+	{
+		.name = "no-color",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct replay_options, no_color),
+		.in_file = true,
+		.description = "use no colours, as --theme mono and NO_COLOR in the environment do",
+	},
+	{
+		.name = "no-mouse",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct replay_options, no_mouse),
+		.in_file = true,
+		.description = "leave the mouse to the terminal",
+	},
+	{
+		.name = "ascii",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct replay_options, ascii),
+		.in_file = true,
+		.description = "use only ASCII characters",
+	},
+	{
+		.name = "config",
+		.kind = OPTION_TEXT,
+		.value_name = "FILE",
+		.offset = offsetof(struct replay_options, config_path),
+		.description = "read this configuration file instead of ~/.config/ctop/ctop.conf",
+	},
+	{
+		.name = "no-config",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct replay_options, no_config),
+		.description = "read no configuration file",
+	},
+};
+
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
+
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
+	{&history_option_table, 0},
+	{&screen_option_table, offsetof(struct replay_options, screen)},
+	{&view_option_table, offsetof(struct replay_options, view)},
+};
+
+/* Settings of the file that this command has too are taken from it; the others are those of a live screen. */
+static int configure(void *untyped, const struct option_set *given, struct error *error)
+{
+	struct replay_options *options = untyped;
+	struct config_file *file = &options->config;
+	struct error unknown;
+	int result;
+
+	if (options->no_config) {
+		history_place_settle();
+		return 0;
+	}
+	result = config_file_read(options->config_path, file, error);
+	config_tabs_make(file, true);
+	for (size_t i = 0; i < file->config.count; i++) {
+		const struct config_line *line = &file->config.lines[i];
+
+		if (line->kind == CONFIG_SECTION)
+			break;
+		if (line->kind == CONFIG_SETTING)
+			(void)options_set(tables, ARRAY_COUNT(tables), options, given, line->name,
+					  line->value, &unknown);
+	}
+	history_place_settle();
+	if (result < 0)
+		config_file_release(file);
+	return result;
+}
+
+static int show(const struct replay_options *options, const struct view *view, struct moment_loader *loader,
+		struct ui_moment *moment, struct error *error)
+{
+	const struct ui_options ui_options = {
+		.theme = options->no_color ? THEME_MONO : (enum theme)options->theme,
+		.ascii = options->ascii,
+		.no_mouse = options->no_mouse,
+		.view = view,
+		.notice = options->config.first_problem,
+		.moment = moment,
+		.plays = options->plays,
+	};
+	struct session *session = session_create();
+	struct ui_host host = {.notify_fd = -1};
+	int result;
+
+	moment_loader_offer(loader, &host);
+	moment_loader_offer_saving(loader, &host);
+	result = file_screen_show(session, host, &ui_options, error);
+	session_release(session);
+	return result;
+}
+
+static int replay(const struct replay_options *options, const struct view *view, const char *when)
+{
+	struct ui_look look = {.kind = UI_LOOK_NEWEST, .from_newest = true};
+	struct moment_loader_options loader_options = {.save_directory = options->save_directory};
+	struct moment_loader *loader;
+	struct history *history;
+	struct ui_moment moment;
+	struct error error;
+	bool stopped = true;
+	int result = 0;
+
+	if (when != NULL) {
+		look.kind = UI_LOOK_TIME;
+		if (when_parse(when, clock_ns(CLOCK_REALTIME), &look.unix_ns, &error) < 0)
+			return command_misused(&replay_command, &error);
+	}
+	result = history_open(history_place(), &history, &error);
+	if (result < 0)
+		return command_failed(&error);
+	loader_options.timeline = timeline_of_history(history);
+	result = moment_loader_create(&loader_options, &loader, &error);
+	if (result == 0) {
+		result = moment_loader_begin(loader, &look, &moment, &error);
+		if (result == 0 && isatty(STDOUT_FILENO) != 1) {
+			session_moment_release(moment.moment);
+			result = error_set(&error, -ENOTTY,
+					   "a screen needs a terminal; ctop dump and ctop show %s@WHEN print",
+					   history_place());
+		} else if (result == 0) {
+			result = show(options, view, loader, &moment, &error);
+		}
+		stopped = moment_loader_stop(loader);
+	}
+	if (stopped)
+		history_close(history);
+	if (result > 0) {
+		signal(result, SIG_DFL);
+		raise(result);
+	}
+	result = result < 0 ? command_failed(&error) : COMMAND_DONE;
+	if (!stopped)
+		_exit(result);
+	return result;
+}
+
+static int replay_run(void *untyped, char **operands, int operand_count)
+{
+	struct replay_options *options = untyped;
+	enum column columns[SCREEN_COLUMNS_MAX];
+	struct error error;
+	struct view view;
+	int status;
+
+	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, &view, &error) <
+	    0)
+		status = command_misused(&replay_command, &error);
+	else
+		status = replay(options, &view, operand_count != 0 ? operands[0] : NULL);
+	view_release(&view);
+	config_file_release(&options->config);
+	return status;
+}
+
+const struct command replay_command = {
+	.name = "replay",
+	.summary = "look at recorded moments on the screen",
+	.usage = "[OPTION]... [WHEN]",
+	.details =
+		"Shows what ctop record has stored as the live screen showed it then: every tab, group and "
+		"order. WHEN is a time such as -15m, 09:40, 'yesterday 3pm' or '2026-11-20 09:40'; by "
+		"default it is the newest round. Keys: t and T go to the next and previous round, [ and ] "
+		"a minute, @ asks for a time, n and N go to marks, { and } to the ends, Space plays, b "
+		"counts from this moment on, D compares with another one, S saves it.",
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
+	.options_size = sizeof(struct replay_options),
+	.set_defaults = set_defaults,
+	.maximum_operands = 1,
+	.configure = configure,
+	.run = replay_run,
+};

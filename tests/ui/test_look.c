@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Looking back with the built program, live on this host's threads. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_include.h"
+
+#include "pty_screen.h"
+
+static void start(struct pty_screen *pty, int rows, int columns, const char *locale, const char *keep)
+{
+	const char *const arguments[] = {CTOP_PROGRAM,    "--no-config", "-d",        "0.2",
+					 "--keep-rounds", keep,          "--no-heap", NULL};
+	const struct pty_options options = {.rows = rows, .columns = columns, .locale = locale};
+
+	pty_start(pty, &options, arguments);
+}
+
+static void quit(struct pty_screen *pty)
+{
+	pty_type(pty, "\x03");
+	assert_int_equal(pty_wait_end(pty), 0);
+	pty_expect_restored(pty);
+	pty_release(pty);
+}
+
+static bool shows_answer(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty_find(pty, " ago)", NULL) >= 0 || pty_find(pty, "has been kept", NULL) >= 0;
+}
+
+/* Goes a round back, as soon as there is one. */
+static void look_back(struct pty_screen *pty)
+{
+	pty_type(pty, "T");
+	pty_wait(pty, shows_answer, NULL, "a moment, or why there is none");
+	while (pty_find(pty, " ago)", NULL) < 0) {
+		/* a repaint takes the message away: the next one is another */
+		pty_type(pty, "\x0c");
+		pty_wait_no_text(pty, "has been kept");
+		pty_type(pty, "T");
+		pty_wait(pty, shows_answer, NULL, "a moment, or why there is none");
+	}
+}
+
+/* Goes to the newest round until that is another one than the oldest, then to the oldest. */
+static void go_to_oldest_of_some(struct pty_screen *pty)
+{
+	look_back(pty);
+	pty_type(pty, "{");
+	pty_wait_text(pty, "the oldest round");
+	for (int i = 0; i < 600 && pty_find(pty, "the oldest round", NULL) >= 0; i++) {
+		pty_type(pty, "}");
+		(void)pty_drain(pty, 100);
+	}
+	pty_wait_no_text(pty, "the oldest round");
+	pty_type(pty, "{");
+	pty_wait_text(pty, "the oldest round");
+}
+
+static void test_there_and_back(void **state)
+{
+	static const struct {
+		int rows, columns;
+		const char *locale;
+	} screens[] = {{24, 80, NULL}, {50, 200, NULL}, {12, 40, NULL}, {24, 80, "C"}, {12, 40, "C"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
+		struct pty_screen pty;
+
+		start(&pty, screens[i].rows, screens[i].columns, screens[i].locale, "32");
+		look_back(&pty);
+		/* the first line says when it was, and there are rows of it */
+		assert_non_null(strstr(pty_row(&pty, 0), " ago)"));
+		pty_type(&pty, "{");
+		pty_wait_text(&pty, "the oldest round");
+		pty_type(&pty, "T");
+		pty_wait_text(&pty, "this is the oldest round that there is");
+		pty_type(&pty, "\033");
+		pty_wait_no_text(&pty, " ago)");
+		/* the newest one and then now */
+		look_back(&pty);
+		pty_type(&pty, "}");
+		pty_type(&pty, "tttttttttttttttttttt");
+		quit(&pty);
+	}
+}
+
+/* What is counted since a moment that was chosen is counted in those after it, and not before. */
+static void test_base(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 24, 120, NULL, "32");
+	go_to_oldest_of_some(&pty);
+	pty_type(&pty, "b");
+	pty_wait_text(&pty, "since base, 00:00:00 ago");
+	/* to the newest one, until that is a second later */
+	for (int i = 0; i < 600 && pty_find(&pty, "since base, 00:00:00 ago", NULL) >= 0; i++) {
+		pty_type(&pty, "}");
+		(void)pty_drain(&pty, 50);
+	}
+	assert_true(pty_find(&pty, "since base, 00:00:0", NULL) >= 0);
+	assert_true(pty_find(&pty, "since base, 00:00:00 ago", NULL) < 0);
+	quit(&pty);
+}
+
+/* Times are asked for; what is not one is refused with what is. */
+static void test_time(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 24, 120, NULL, "32");
+	look_back(&pty);
+	pty_type(&pty, "@");
+	pty_wait_text(&pty, "go to:");
+	pty_type(&pty, "soon\r");
+	pty_wait_text(&pty, "soon");
+	pty_wait_text(&pty, "-15m");
+	pty_type(&pty, "\x15-1h\r");
+	pty_wait_text(&pty, "nothing is known of");
+	pty_wait_text(&pty, "the oldest round");
+	/* J, which is of no use in the past, does the same */
+	pty_type(&pty, "J");
+	pty_wait_text(&pty, "go to:");
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "go to:");
+	pty_type(&pty, "n");
+	pty_wait_text(&pty, "there are no marks");
+	quit(&pty);
+}
+
+/* Space plays on to the newest round, where it ends. */
+static void test_play(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 24, 120, NULL, "32");
+	go_to_oldest_of_some(&pty);
+	pty_type(&pty, " ");
+	pty_wait_no_text(&pty, "the oldest round");
+	pty_wait_no_text(&pty, "playing");
+	quit(&pty);
+}
+
+/* A moment is compared with another one, and with what is saved of it. */
+static void test_compare(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 24, 120, NULL, "32");
+	look_back(&pty);
+	pty_type(&pty, "D");
+	pty_wait_text(&pty, "compare with:");
+	pty_type(&pty, "-10s\r");
+	pty_wait_text(&pty, "compared with");
+	pty_type(&pty, "\033");
+	pty_wait_text(&pty, " ago)");
+	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, " ago)");
+	quit(&pty);
+}
+
+static void test_nothing_kept(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 24, 80, NULL, "0");
+	pty_wait_text(&pty, "rate");
+	pty_type(&pty, "T");
+	pty_wait_text(&pty, "this screen keeps no rounds");
+	pty_type(&pty, "@");
+	pty_wait_text(&pty, "this screen keeps no rounds");
+	quit(&pty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_base),
+		cmocka_unit_test(test_time),           cmocka_unit_test(test_play),
+		cmocka_unit_test(test_compare),        cmocka_unit_test(test_nothing_kept),
+	};
+
+	if (!pty_is_available())
+		return 77;
+	return cmocka_run_group_tests_name("look", tests, NULL, NULL);
+}
