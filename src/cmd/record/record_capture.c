@@ -19,6 +19,8 @@
 #define SERVE_SLICE_NS (20 * NS_PER_MS)
 /* CPU time for all expensive sources together, in a full snapshot. */
 #define EXPENSIVE_BUDGET_NS NS_PER_S
+/* How long the thread has to end: a capture looks for the end all the time, unless the kernel holds it. */
+#define END_PATIENCE_NS (10 * NS_PER_S)
 
 enum {
 	QUEUE_LENGTH = 16,
@@ -334,17 +336,17 @@ uint64_t record_capture_busy_ns(struct record_capture *capture)
 	return since != 0 ? clock_ns(CLOCK_MONOTONIC) - since : 0;
 }
 
-void record_capture_stop(struct record_capture *capture)
+bool record_capture_stop(struct record_capture *capture)
 {
 	if (capture == NULL || capture->stopped)
-		return;
+		return true;
 	atomic_store(&capture->cancel, true);
 	pthread_mutex_lock(&capture->lock);
 	capture->stop = true;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
-	pthread_join(capture->thread, NULL);
-	capture->stopped = true;
+	capture->stopped = worker_join(capture->thread, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
+	return capture->stopped;
 }
 
 void record_capture_release(struct record_capture *capture)
@@ -353,7 +355,7 @@ void record_capture_release(struct record_capture *capture)
 
 	if (capture == NULL)
 		return;
-	record_capture_stop(capture);
+	(void)record_capture_stop(capture);
 	snapshot_release(capture->unseen);
 	while (capture->event_fd >= 0 && record_capture_take(capture, &event))
 		release_event(&event);

@@ -49,10 +49,11 @@ void record_capture_want_full(struct record_capture *capture);
 uint64_t record_capture_busy_ns(struct record_capture *capture);
 
 /*
- * Ends a capture under way and the thread. Rounds that were not taken can be taken still. NULL is allowed for
- * both calls.
+ * Ends a capture under way and the thread. Rounds that were not taken can be taken still. Returns false where
+ * the thread hangs in the kernel: it is left behind, and so is the object, which is not to be released then.
+ * NULL is allowed for both calls.
  */
-void record_capture_stop(struct record_capture *capture);
+bool record_capture_stop(struct record_capture *capture);
 void record_capture_release(struct record_capture *capture);
 
 #endif

@@ -316,6 +316,7 @@ static int start(struct record_loop *loop, struct error *error)
 
 int record_loop_run(const struct record_loop_options *options, struct error *error)
 {
+	bool left_behind = false;
 	struct record_loop loop = {.options = options, .signal_fd = -1, .watchdog_ns = notify_watchdog_ns()};
 	int result = start(&loop, error);
 
@@ -324,7 +325,7 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 		tell_status(&loop, "READY=1\n");
 		run_rounds(&loop);
 		tell_status(&loop, "STOPPING=1\n");
-		record_capture_stop(loop.capture);
+		left_behind = !record_capture_stop(loop.capture);
 		take_events(&loop);
 		store_marks(&loop, NULL);
 		result = loop.failed ? error_set(error, loop.result,
@@ -333,7 +334,11 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 		if (result == SIGTERM)
 			result = 0;
 	}
-	record_capture_release(loop.capture);
+	/* what holds it may let go of it while the process ends */
+	if (left_behind)
+		command_note("what is read hangs and is left behind");
+	else
+		record_capture_release(loop.capture);
 	history_writer_close(loop.writer);
 	free(loop.marks);
 	if (loop.signal_fd >= 0) {

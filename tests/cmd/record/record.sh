@@ -199,6 +199,34 @@ result "with a snapshot beside it" "$(
     "$ctop" show "$directory/rules/$file" 2>&1 | grep -q ctop-burns || "$ctop" history --history "$directory/rules" 2>&1)"
 result "it is said once" "$([ "$(grep -c 'ctop-burns has' "$directory/said")" = 1 ] || cat "$directory/said")"
 
+# pressure: more processes that run than there are CPUs
+if [ -w /proc/pressure/cpu ]; then
+    burners=
+    for _ in $(seq $(($(nproc) * 2))); do
+        "$directory/ctop-burns" -c 'while :; do :; done' &
+        burners="$burners $!"
+    done
+    started="$started $burners"
+    "$ctop" record --no-heap -d 1 --history "$directory/pressure" --when 'psi.cpu > 1' 2>"$directory/said" &
+    recorder=$!
+    started="$started $recorder"
+    # shellcheck disable=SC2317 # by until_true
+    has_pressure_mark()
+    {
+        "$ctop" history --history "$directory/pressure" --format tsv 2>/dev/null | grep -q 'psi.cpu > 1: some thread waited for cpu'
+    }
+    result "pressure makes a mark" "$(until_true 120 has_pressure_mark || cat "$directory/said")"
+    kill -TERM $recorder
+    for process in $burners; do
+        kill -KILL "$process"
+    done
+    wait $recorder
+    status=$?
+    result "and does no harm" "$([ $status = 0 ] || echo "status $status: $(cat "$directory/said")")"
+else
+    echo "skip - pressure makes a mark: there is no pressure here"
+fi
+
 # --- a full disk ---
 
 mkdir "$directory/small"
