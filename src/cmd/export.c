@@ -48,6 +48,14 @@ static void set_defaults(void *untyped)
 	options->keep = (double)(EXPORT_KEEP_DEFAULT_NS / (60 * NS_PER_S));
 }
 
+static void list_axes(struct buffer *buffer)
+{
+	for (size_t i = 0; i < AXIS_COUNT; i++) {
+		if (export_has_axis((enum axis)i))
+			buffer_append_format(buffer, "%s\n", axes[i].word);
+	}
+}
+
 static const struct option option_list[] = {
 	{
 		.letter = 'l',
@@ -93,6 +101,7 @@ static const struct option option_list[] = {
 		.kind = OPTION_TEXT,
 		.value_name = "AXES",
 		.offset = offsetof(struct command_options, group_by),
+		.list = list_axes,
 		.description = "what series are of, with commas between: process, cgroup, thread, "
 			       "thread-exact, user; "
 			       "default process,cgroup",
@@ -103,7 +112,7 @@ static const struct option option_list[] = {
 		.value_name = "N",
 		.offset = offsetof(struct command_options, limit),
 		.minimum = 0,
-		.maximum = 100000,
+		.maximum = 10000,
 		.description =
 			"groups of an axis that have series of their own, those that do most; the others are "
 			"(other) together; default 200",

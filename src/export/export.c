@@ -17,7 +17,7 @@ struct export_round {
 
 /* --- options --- */
 
-static bool is_fit(enum axis axis)
+bool export_has_axis(enum axis axis)
 {
 	return axis != AXIS_PID && axis != AXIS_ALL;
 }
@@ -29,7 +29,7 @@ static int refuse_axis(const char *name, struct error *error)
 	int result;
 
 	for (size_t i = 0; i < AXIS_COUNT; i++) {
-		if (is_fit((enum axis)i))
+		if (export_has_axis((enum axis)i))
 			buffer_append_format(&words, "%s%s", words.length != 0 ? ", " : "", axes[i].word);
 	}
 	if (axis != AXIS_COUNT)
@@ -52,7 +52,7 @@ int export_parse_axes(const char *text, struct export_options *options, struct e
 		const size_t length = strcspn(text, ",");
 		char *name = memory_duplicate_bytes(text, length);
 		const enum axis axis = axis_find(name);
-		int result = axis == AXIS_COUNT || !is_fit(axis) ? refuse_axis(name, error) : 0;
+		int result = axis == AXIS_COUNT || !export_has_axis(axis) ? refuse_axis(name, error) : 0;
 
 		for (size_t i = 0; result == 0 && i < options->axis_count; i++) {
 			if (options->axes[i] == axis)

@@ -33,6 +33,9 @@ enum {
 };
 #define EXPORT_KEEP_DEFAULT_NS (UINT64_C(3600) * 1000000000)
 
+/* Whether groups by an axis are fit labels: by process id or by all there would be ever new ones. */
+bool export_has_axis(enum axis axis);
+
 /*
  * Reads the axes "process,cgroup" of an option into the options. Returns 0, or -EINVAL with a sentence: an
  * axis is no name of one, stands there twice, or has groups that are no fit labels (pid, all).

@@ -271,6 +271,15 @@ static struct series *find_least(struct export_groups *groups, const struct cand
 	return least != NULL && candidate->weight > ADVANTAGE * least->weight ? least : NULL;
 }
 
+static void fill_series(const struct export_groups *groups, struct series *series,
+			const struct candidate *candidate)
+{
+	*series = create_series(groups, groups->labels.data, groups->labels.length);
+	series->created = groups->round;
+	series->weight = candidate->weight;
+	series->seen_ns = groups->now_ns;
+}
+
 /* Gives a group a series of its own; false when there is no room. The labels are in groups->labels. */
 static bool place(struct export_groups *groups, const struct candidate *candidate)
 {
@@ -278,17 +287,16 @@ static bool place(struct export_groups *groups, const struct candidate *candidat
 
 	if (groups->count < groups->options.limit) {
 		series = MEMORY_APPEND(groups->series, groups->count, groups->capacity);
-	} else {
-		series = find_least(groups, candidate);
-		if (series == NULL)
-			return false;
-		release_series(series);
-		groups->state.dropped++;
+		fill_series(groups, series, candidate);
+		hash_map_set(&groups->by_hash, series->hash, (uint32_t)(groups->count - 1));
+		return true;
 	}
-	*series = create_series(groups, groups->labels.data, groups->labels.length);
-	series->created = groups->round;
-	series->weight = candidate->weight;
-	series->seen_ns = groups->now_ns;
+	series = find_least(groups, candidate);
+	if (series == NULL)
+		return false;
+	release_series(series);
+	groups->state.dropped++;
+	fill_series(groups, series, candidate);
 	index_series(groups);
 	return true;
 }

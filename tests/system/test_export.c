@@ -348,6 +348,47 @@ static void test_unix(void **state)
 	refused((const char *[]){"--listen", "unix:/proc/nothing/x", NULL}, 1, "make its directory first");
 }
 
+/* A capture that cannot be opened ends it with a sentence, and leaves no socket behind. */
+static void test_no_capture(void **state)
+{
+	const char *path = scratch_path("none.sock"), *empty = scratch_path("empty");
+	char where[256];
+	struct stat status;
+
+	(void)state;
+	snprintf(where, sizeof(where), "unix:%s", path);
+	assert_int_equal(mkdir(empty, 0755), 0);
+	refused((const char *[]){"--listen", where, "--proc-root", empty, NULL}, 1, empty);
+	assert_int_equal(stat(path, &status), -1);
+}
+
+/* `ctop -b` prints a whole page each round, whose counters go on. */
+static void test_batch(void **state)
+{
+	struct run run;
+	const char *second, *series = "ctop_round_timestamp_seconds";
+
+	(void)state;
+	run_ctop(&run, NULL, (const char *[]){"-b", "-n", "2", "-d", "0.2", "--format", "openmetrics", NULL});
+	run_expect(&run, 0);
+	second = strstr(run.output, "# EOF\n");
+	assert_non_null(second);
+	second += 6;
+	assert_non_null(strstr(run.output, first_group));
+	assert_non_null(strstr(second, first_group));
+	assert_string_equal(run.output + run.output_length - 6, "# EOF\n");
+	assert_true(page_value(second, series) > page_value(run.output, series));
+	assert_true(page_value(second, "ctop_rounds_total") == 3);
+	run_release(&run);
+	run_ctop(&run, NULL, (const char *[]){"-b", "-n", "1", "--format", "openmetrics", "-g", "pid", NULL});
+	run_expect(&run, 2);
+	run_release(&run);
+	run_ctop(&run, NULL,
+		 (const char *[]){"-b", "-n", "1", "--format", "openmetrics", "-f", "CPU% > 1", NULL});
+	run_expect(&run, 2);
+	run_release(&run);
+}
+
 /* --- names --- */
 
 /* A child of that name that sleeps. */
@@ -545,6 +586,8 @@ int main(void)
 		cmocka_unit_test(test_six),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_unix),
+		cmocka_unit_test(test_no_capture),
+		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_textfile),
 		cmocka_unit_test(test_textfile_alone),

@@ -242,9 +242,10 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 	if (result < 0)
 		*error = exporter->error;
 	pthread_mutex_unlock(&exporter->lock);
-	*ret_exporter = exporter;
 	if (result < 0)
 		exporter_stop(exporter);
+	else
+		*ret_exporter = exporter;
 	return result;
 }
 
