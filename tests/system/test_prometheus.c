@@ -24,6 +24,8 @@
 enum {
 	WINDOW_S = 40,
 	STEADY_PERCENT = 30,
+	LOG_PERIOD_US = 50000,
+	LOG_MAX = 4000, /* less than a pipe holds (pipe(7)) */
 	STEADY_PAUSE_US = 5000,
 	SHORT_PERIOD_US = 200000,
 	SHORT_RUN_US = 40000,
@@ -85,9 +87,10 @@ static void test_rules(void **state)
 
 struct load {
 	pid_t child;
-	int ask, answer;
+	int log; /* of struct usage, LOG_PERIOD_US apart */
 };
 
+/* What all of its threads have used at a time, those that ended too. */
 struct usage {
 	uint64_t cpu_ns, at_unix_ns;
 };
@@ -138,60 +141,65 @@ static void *run_starter(void *argument)
 	return NULL;
 }
 
-static _Noreturn void run_load(int ask, int answer, bool with_short)
+static _Noreturn void run_load(int log, bool with_short)
 {
 	pthread_t thread;
-	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ctop-burn");
 	pthread_create(&thread, NULL, run_steady, NULL);
 	if (with_short)
 		pthread_create(&thread, NULL, run_starter, NULL);
-	while (read(ask, &byte, 1) == 1) {
+	while (true) {
 		struct rusage usage;
 		struct usage told = {.at_unix_ns = clock_ns(CLOCK_REALTIME)};
 
 		getrusage(RUSAGE_SELF, &usage);
 		told.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
 			      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US;
-		if (write(answer, &told, sizeof(told)) != sizeof(told))
-			break;
+		if (write(log, &told, sizeof(told)) != sizeof(told))
+			_exit(1);
+		usleep(LOG_PERIOD_US);
 	}
-	_exit(0);
 }
 
 static void load_begin(struct load *load, bool with_short)
 {
-	int ask[2], answer[2];
+	int log[2];
 
-	assert_int_equal(pipe(ask), 0);
-	assert_int_equal(pipe(answer), 0);
+	assert_int_equal(pipe(log), 0);
 	load->child = fork();
 	assert_true(load->child >= 0);
 	if (load->child == 0)
-		run_load(ask[0], answer[1], with_short);
-	close(ask[0]);
-	close(answer[1]);
-	load->ask = ask[1];
-	load->answer = answer[0];
+		run_load(log[1], with_short);
+	close(log[1]);
+	load->log = log[0];
 }
 
-static struct usage load_usage(const struct load *load)
-{
-	struct usage usage;
-
-	assert_int_equal(write(load->ask, "x", 1), 1);
-	assert_int_equal(read(load->answer, &usage, sizeof(usage)), sizeof(usage));
-	return usage;
-}
-
-static void load_end(struct load *load)
+/* Ends it; what it has told is `log`, of `*ret_count` entries. */
+static void load_end(struct load *load, struct usage log[LOG_MAX], size_t *ret_count)
 {
 	kill(load->child, SIGKILL);
 	waitpid(load->child, NULL, 0);
-	close(load->ask);
-	close(load->answer);
+	for (*ret_count = 0; *ret_count < LOG_MAX &&
+			     read(load->log, &log[*ret_count], sizeof(*log)) == (ssize_t)sizeof(*log);)
+		++*ret_count;
+	close(load->log);
+}
+
+/* What it had used by a time, in seconds. */
+static double usage_at(const struct usage log[], size_t count, double unix_s)
+{
+	for (size_t i = 1; i < count; i++) {
+		const double before_s = (double)log[i - 1].at_unix_ns / 1e9,
+			     after_s = (double)log[i].at_unix_ns / 1e9;
+		const double before = (double)log[i - 1].cpu_ns / 1e9, after = (double)log[i].cpu_ns / 1e9;
+
+		if (before_s <= unix_s && unix_s <= after_s)
+			return before + (after - before) * (unix_s - before_s) / (after_s - before_s);
+	}
+	fail_msg("the load says nothing of %f", unix_s);
+	return NAN;
 }
 
 /* --- Prometheus --- */
@@ -443,25 +451,72 @@ static void check_format(const struct prometheus *prometheus)
 	close(connection);
 }
 
-/* What Prometheus says of the load's CPU time over a window, and what the load says. */
-static void compare_rates(const struct prometheus *prometheus, const struct load *load)
-{
-	struct usage before, after;
-	char expression[256], at[32];
-	double told, rate;
+/* The first and the last sample of a series in the window that ends at `at`. */
+struct samples {
+	double first, first_s, last, last_s;
+	size_t count;
+};
 
-	before = load_usage(load);
+static struct samples find_samples(const struct prometheus *prometheus, const char *series, const char *at)
+{
+	struct samples samples = {.count = 0};
+	char expression[256], time_option[64];
+	struct run run;
+	char *line, *rest;
+
+	snprintf(expression, sizeof(expression), "%s[%ds]", series, WINDOW_S);
+	snprintf(time_option, sizeof(time_option), "--time=%s", at);
+	run_program(&run, &(struct run_options){0},
+		    (const char *[]){prometheus->promtool, "query", "instant", prometheus->url, expression,
+				     time_option, NULL});
+	run_expect(&run, 0);
+	rest = run.output;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		double value, time_s;
+
+		if (sscanf(line, "%lf @[%lf]", &value, &time_s) != 2)
+			continue;
+		if (samples.count++ == 0) {
+			samples.first = value;
+			samples.first_s = time_s;
+		}
+		samples.last = value;
+		samples.last_s = time_s;
+	}
+	run_release(&run);
+	assert_true(samples.count >= 2);
+	return samples;
+}
+
+/*
+ * rate() of the load's CPU time over a window against what the load says of itself between the rounds from
+ * which the first and the last sample of the window come: when they were scraped is a matter of the machine.
+ */
+static void compare_rates(const struct prometheus *prometheus, const struct exporter *exporter,
+			  struct load *load)
+{
+	static const char series[] = "ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}";
+	static struct usage log[LOG_MAX];
+	char rounds_of[256], expression[256], at[32];
+	struct samples samples, rounds;
+	double told, rate;
+	size_t count;
+
 	sleep(WINDOW_S);
-	after = load_usage(load);
-	/* the newest sample of the window has to be there */
-	sleep(2);
-	snprintf(expression, sizeof(expression),
-		 "rate(ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}[%ds])", WINDOW_S);
-	snprintf(at, sizeof(at), "%.3f", (double)after.at_unix_ns / 1e9);
+	snprintf(at, sizeof(at), "%.3f", (double)clock_ns(CLOCK_REALTIME) / 1e9);
+	sleep(2); /* what was scraped until then has to be there */
+	snprintf(rounds_of, sizeof(rounds_of), "ctop_round_timestamp_seconds{instance=\"%s\"}",
+		 exporter->where);
+	snprintf(expression, sizeof(expression), "rate(%s[%ds])", series, WINDOW_S);
 	assert_int_equal(query(prometheus, expression, at, &rate), 1);
-	told = (double)(after.cpu_ns - before.cpu_ns) / (double)(after.at_unix_ns - before.at_unix_ns);
-	print_message("%s: %.5f CPUs, by the load's getrusage(2) %.5f: %+.2f %%\n", expression, rate, told,
-		      (rate / told - 1) * 100);
+	samples = find_samples(prometheus, series, at);
+	rounds = find_samples(prometheus, rounds_of, at);
+	assert_int_equal(samples.count, rounds.count);
+	load_end(load, log, &count);
+	told = (usage_at(log, count, rounds.last) - usage_at(log, count, rounds.first)) /
+	       (samples.last_s - samples.first_s);
+	print_message("%s: %.5f CPUs, by the load's getrusage(2) %.5f: %+.2f %%, %zu samples\n", expression,
+		      rate, told, (rate / told - 1) * 100, samples.count);
 	assert_true(fabs(rate / told - 1) < 0.02);
 }
 
@@ -475,8 +530,10 @@ static void test_scrapes(void **state)
 	struct prometheus prometheus;
 	struct dashboard dashboard = {.prometheus = &prometheus};
 	struct load load;
+	static struct usage log[LOG_MAX];
 	bool knows_ends;
 	double value;
+	size_t count;
 	char *page;
 
 	(void)state;
@@ -497,7 +554,8 @@ static void test_scrapes(void **state)
 	await(&prometheus, "sum(up{job=\"ctop\"})", 2);
 	await(&prometheus,
 	      "count_over_time(ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}[1m])", 5);
-	compare_rates(&prometheus, &load);
+	compare_rates(&prometheus, &first, &load);
+	load_begin(&load, knows_ends); /* for the dashboard */
 
 	/* both are there, each with its own */
 	assert_int_equal(query(&prometheus, "count by (instance) (ctop_build_info)", NULL, &value), 2);
@@ -523,7 +581,7 @@ static void test_scrapes(void **state)
 	assert_true(dashboard.asked > 25);
 	assert_int_equal(dashboard.empty, 0);
 	prometheus_end(&prometheus);
-	load_end(&load);
+	load_end(&load, log, &count);
 	exporter_end(&first);
 	exporter_end(&second);
 }
