@@ -9,19 +9,12 @@
 /* Marks may lie in the file of the day after. */
 #define DAY_NS (86400 * UINT64_C(1000000000))
 
-static bool count_gap(void *context, const struct day_file_row *row)
-{
-	struct history_day *day = context;
-
-	day->gaps += row->round.after_gap;
-	return true;
-}
-
-static uint64_t count_marks(struct history_entry *entry)
+/* The number that a statement of ours gives; 0 where it cannot be read. */
+static uint64_t count_of(const struct history_entry *entry, const char *text)
 {
 	int64_t count = 0;
 
-	database_number(&entry->file.database, "SELECT count(*) FROM marks", &count, NULL);
+	database_number(&entry->file.database, text, &count, NULL);
 	return count > 0 ? (uint64_t)count : 0;
 }
 
@@ -47,8 +40,8 @@ const struct history_day *history_days(struct history *history, size_t *ret_coun
 		if (history_seek(history, entry, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0)
 			day->last_unix_ns = row.round.unix_ns;
 		day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL);
-		day_file_list(&entry->file, 0, INT64_MAX, count_gap, day, NULL);
-		day->marks = count_marks(entry);
+		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
+		day->marks = count_of(entry, "SELECT count(*) FROM marks");
 	}
 	*ret_count = history->entry_count;
 	return history->days;

@@ -597,7 +597,7 @@ static int pause_recording(struct history_writer *writer, int result, const stru
 	/* what is wrong with a file may not be so any more when it is opened again */
 	if (result != -ENOSPC && result != -EAGAIN)
 		close_file(writer);
-	return error_set(error, result, "recording pauses, and goes on when it can: %s", why->text);
+	return error_set(error, result, "%s", why->text);
 }
 
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error)

@@ -51,9 +51,9 @@ int history_writer_open(const struct history_writer_options *options, struct his
 
 /*
  * Stores a round, of which the writer takes references of its own: a snapshot of capture_round(), whole.
- * Returns 0, or a negative errno with a sentence when it could not be stored: -ENOSPC, -EDQUOT, -EROFS, -EIO,
- * -EAGAIN ... Nothing is lost that was stored before, and the next call goes on; the sentence is worth saying
- * once.
+ * Returns 0, or a negative errno with a sentence that says why it could not be stored and what would help:
+ * -ENOSPC, -EDQUOT, -EROFS, -EIO, -EAGAIN ... Then recording pauses: nothing is lost that was stored before,
+ * and the next call goes on if it can. The sentence is worth saying once.
  */
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error);
 
