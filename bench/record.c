@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What recording costs: rounds of this host under two loads, in one of which nothing moves and in the other a
- * tenth of the threads, are read and stored. Prints CPU time of reading and of storing (with compression,
- * SQLite and group minutes), bytes on disk by thread and by day, the memory of this process, and what opening
- * the history and going from round to round costs then. Where atop is installed it records the same load
- * meanwhile.
+ * What recording costs: rounds of this host are read and stored under three loads, a tenth as many threads
+ * that do nothing, all of them, and all of them of which a tenth moves. Prints CPU time of reading and of
+ * storing (with compression, SQLite and group minutes), bytes on disk by thread and by day, what opening the
+ * history and going from round to round costs then, and the memory of `ctop record`. Where atop is installed
+ * it records the same loads meanwhile. Rounds are a second apart and stored as if they were five.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@
 
 enum {
 	INTERVAL_S = 1,
+	STORED_INTERVAL_S = 5,
 	ROUNDS = 61,
 	ROUNDS_SHORT = 4,
 	/* An interval of 5 s has 12 rounds a minute and 720 from whole one to whole one. */
@@ -34,11 +35,14 @@ enum {
 
 struct figures {
 	double threads, moved;
-	double read_us, store_us;   /* medians of a round */
-	double store_mean_us;       /* with what happens once a minute */
-	double bytes, whole_bytes;  /* of a round that is not whole on average, and of one that is */
-	double atop_us, atop_bytes; /* of a record; 0: there is no atop */
+	double read_us, store_us;           /* medians of a round */
+	double read_mean_us, store_mean_us; /* with what happens once a minute */
+	double bytes, whole_bytes;          /* of a round that is not whole on average, and of one that is */
+	double atop_us, atop_bytes;         /* of a record; 0: there is no atop */
 };
+
+/* When the first round was, as it is stored: an hour begins. */
+#define FIRST_UNIX_NS (UINT64_C(1795161600) * NS_PER_S)
 
 static char *make_directory(void)
 {
@@ -121,7 +125,7 @@ static void record(struct capture *capture, const char *directory, size_t rounds
 	struct history_writer *writer = open_writer(directory);
 	double *read = memory_allocate_zero(rounds, sizeof(*read)),
 	       *store = memory_allocate_zero(rounds, sizeof(*store));
-	double sum = 0;
+	double read_sum = 0, store_sum = 0;
 	size_t first_bytes = 0;
 
 	*ret_figures = (struct figures){0};
@@ -134,14 +138,17 @@ static void record(struct capture *capture, const char *directory, size_t rounds
 		if (capture_round(capture, &options, NULL, &snapshot, &error) < 0)
 			fail(error.text);
 		middle = clock_us(CLOCK_THREAD_CPUTIME_ID);
+		snapshot->captured_at_unix_ns = FIRST_UNIX_NS + i * STORED_INTERVAL_S * NS_PER_S;
 		if (history_writer_add(writer, snapshot, &error) < 0)
 			fail(error.text);
 		read[i] = middle - begin;
 		store[i] = clock_us(CLOCK_THREAD_CPUTIME_ID) - middle;
 		if (i == 0)
 			first_bytes = history_writer_state(writer)->written_bytes;
-		else
-			sum += store[i];
+		if (i > 0) {
+			read_sum += read[i];
+			store_sum += store[i];
+		}
 		ret_figures->threads += (double)snapshot->thread_count / (double)rounds;
 		if (i > 0)
 			ret_figures->moved += (double)snapshot->moved_count / (double)(rounds - 1);
@@ -154,13 +161,14 @@ static void record(struct capture *capture, const char *directory, size_t rounds
 	if (rounds > 1) {
 		ret_figures->read_us = median(read + 1, rounds - 1);
 		ret_figures->store_us = median(store + 1, rounds - 1);
-		ret_figures->store_mean_us = sum / (double)(rounds - 1);
+		ret_figures->read_mean_us = read_sum / (double)(rounds - 1);
+		ret_figures->store_mean_us = store_sum / (double)(rounds - 1);
 	}
 	free(read);
 	free(store);
 }
 
-static void run_load(const struct bench_options *bench, const char *const *load_options,
+static void run_load(const struct bench_options *bench, uint32_t threads, const char *const *load_options,
 		     const char *directory, struct figures *ret_figures)
 {
 	const size_t rounds = bench->is_short ? ROUNDS_SHORT : ROUNDS;
@@ -174,7 +182,7 @@ static void run_load(const struct bench_options *bench, const char *const *load_
 	pid_t atop;
 	int status;
 
-	load_start(&load, bench->threads, load_options);
+	load_start(&load, threads, load_options);
 	if (capture_open(&options, &capture, &error) < 0)
 		fail(error.text);
 	/* one round, for what a file takes with nothing but a whole round in it */
@@ -248,41 +256,68 @@ static const char usage[] = "usage: bench-record [--short] [--threads N]\n"
 			    "  --short      1,000 threads, four rounds: only shows that it works\n"
 			    "  --threads N  about as many (10,000)\n";
 
+/* The memory of `ctop record` under the last load. */
+static void print_memory(const struct bench_options *bench, const char *const *load_options)
+{
+	char *directory = make_directory();
+	const char *arguments[] = {CTOP_PROGRAM, "record",  "-d", "1", "-n", bench->is_short ? "3" : "40",
+				   "--history",  directory, NULL};
+	struct run_cost cost;
+	struct program load;
+
+	load_start(&load, bench->threads, load_options);
+	if (run_cost_of(&cost, arguments, 1))
+		printf("largest memory of ctop record: %.1f MiB\n", cost.peak_mib);
+	program_end(&load);
+	remove_directory(directory);
+}
+
 int main(int argc, char **argv)
 {
+	enum {
+		FEW,
+		STILL,
+		MOVING,
+		LOADS
+	};
 	static const struct {
-		const char *name, *options[5];
-	} loads[] = {
-		{"nothing moves", {NULL}},
-		{"a tenth moves", {"--waking", "0.1", "--interval-ms", "1000"}},
+		const char *name;
+		uint32_t part; /* of the threads */
+		const char *options[5];
+	} loads[LOADS] = {
+		{"few, still", 10, {NULL}},
+		{"nothing moves", 1, {NULL}},
+		{"a tenth moves", 1, {"--waking", "0.1", "--interval-ms", "1000"}},
 	};
 	struct bench_options options = {.threads = 10000, .runs = 1};
-	struct figures figures[2];
-	struct rusage own = {0};
-	double still, moved;
+	struct figures figures[LOADS];
+	double still, moved, more_moved;
 
 	bench_options_parse(&options, usage, argc, argv);
 	printf("%-15s %8s %7s %9s %9s %9s %9s %9s %8s %9s %9s\n", "load", "threads", "moved", "read ms",
 	       "store ms", "mean ms", "bytes", "whole", "MB a day", "atop ms", "atop B");
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < LOADS; i++) {
 		char *directory = make_directory();
 
-		run_load(&options, loads[i].options, directory, &figures[i]);
+		run_load(&options, options.threads / loads[i].part, loads[i].options, directory, &figures[i]);
 		print_figures(loads[i].name, &figures[i]);
 		fflush(stdout);
-		if (i == 1) {
-			getrusage(RUSAGE_SELF, &own);
+		if (i == MOVING)
 			look_back(directory);
-		}
 		remove_directory(directory);
 	}
-	/* of all rounds of a day, whole ones included: two equations */
-	for (size_t i = 0; i < 2; i++)
+	/* of all rounds of a day, whole ones included; what else the host does is the same in all loads */
+	for (size_t i = 0; i < LOADS; i++)
 		figures[i].bytes += (figures[i].whole_bytes - figures[i].bytes) * DAY_WHOLE / DAY_ROUNDS;
-	moved = (figures[1].bytes - figures[0].bytes) / (figures[1].moved - figures[0].moved);
-	still = (figures[0].bytes - figures[0].moved * moved) / (figures[0].threads - figures[0].moved);
-	printf("bytes: %.2f by moved thread, %.3f by still one; storing is %.2f of reading\n", moved, still,
-	       figures[1].store_mean_us / figures[1].read_us);
-	printf("largest memory while recording: %.1f MiB\n", (double)own.ru_maxrss / 1024);
+	moved = (figures[MOVING].bytes - figures[STILL].bytes) /
+		(figures[MOVING].moved - figures[STILL].moved);
+	more_moved = figures[STILL].moved - figures[FEW].moved;
+	still = (figures[STILL].bytes - figures[FEW].bytes - more_moved * moved) /
+		(figures[STILL].threads - figures[FEW].threads - more_moved);
+	/* four rounds say nothing about it */
+	if (!options.is_short)
+		printf("bytes: %.2f by moved thread, %.3f by still one; storing is %.2f of reading\n", moved,
+		       still, figures[MOVING].store_mean_us / figures[MOVING].read_mean_us);
+	print_memory(&options, loads[MOVING].options);
 	return EXIT_SUCCESS;
 }
