@@ -112,14 +112,13 @@ static const struct option own_options[] = {
 		.kind = OPTION_TEXTS,
 		.value_name = "RULE",
 		.offset = offsetof(struct record_command_options, when),
-		.description =
-			"when 'METRIC(GROUP-GLOB) OP LIMIT' becomes true of a group of processes, "
-			"mark the moment "
-			"and save a full snapshot beside the history: 'run_time_ns(worker-*) > 2s' (a "
-			"second), "
-			"'hiwater_rss_bytes(*) > 8G'; or of pressure: 'psi.cpu > 20' (percent of the time; "
-			"also psi.memory "
-			"and psi.io); may be repeated",
+		.description = "when 'METRIC(GROUP-GLOB) OP LIMIT' becomes true of a group of processes, "
+			       "mark the moment and save "
+			       "a full snapshot beside the history: 'run_time_ns(worker-*) > 2s' (a second); "
+			       "with a column of "
+			       "the screen 'RSS(*) > 8G', 'CPU%(worker-*) > 150'; of pressure 'psi.cpu > 20' "
+			       "(percent of the "
+			       "time; also psi.memory and psi.io); may be repeated",
 	},
 	{
 		.name = "rest",

@@ -17,6 +17,7 @@
 #include "metric/quantity.h"
 #include "session/session.h"
 #include "table/cell_format.h"
+#include "view/column_table.h"
 
 /* Windows of the kernel (WINDOW_MIN_US, WINDOW_MAX_US of kernel/sched/psi.c). */
 #define WINDOW_MIN_NS (500 * NS_PER_MS)
@@ -28,6 +29,7 @@ struct record_rule {
 	char *text;
 	bool is_pressure;
 	struct diff_rule group;          /* of !is_pressure */
+	enum column column;              /* of the screen, in place of the metric there; COLUMN_COUNT: none */
 	enum pressure_resource resource; /* of is_pressure, as the next three */
 	enum diff_rule_comparison comparison;
 	double limit;            /* percent */
@@ -125,6 +127,78 @@ static int parse_pressure(struct record_rule *rule, const char *words, struct er
 	return 0;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Whether the number of a rule about a column is a part of a time, in percent. */
+static bool is_percent(const struct record_rule *rule)
+{
+	return rule->column != COLUMN_COUNT && !rule->group.of_after &&
+	       ends_with(column_title(rule->column, VIEW_MODE_RATE), "%");
+}
+
+/* The column of the screen that a rule is about; COLUMN_COUNT where it is about none. */
+static enum column find_column(const char *words)
+{
+	const char *open = strchr(words, '(');
+	enum column column = COLUMN_COUNT;
+
+	if (open != NULL) {
+		char *name = memory_duplicate_bytes(words, (size_t)(open - words));
+		size_t length = strlen(name);
+
+		while (length != 0 && name[length - 1] == ' ')
+			name[--length] = '\0';
+		column = column_find(name);
+		free(name);
+	}
+	return column < COLUMN_COUNT && !column_is_text(column) && !column_is_identity(column) ? column
+											       : COLUMN_COUNT;
+}
+
+/*
+ * A rule about a column of the screen: read as one about a metric that has the same units. Returns -ENOENT
+ * when it is about none.
+ */
+static int parse_column(struct record_rule *rule, const char *words, struct error *error)
+{
+	static const char after[] = "after:";
+	const bool of_after = strncmp(words, after, strlen(after)) == 0;
+	enum metric metric = METRIC_TIMESLICES;
+	enum ladder ladder;
+	char *text;
+	int result;
+
+	if (of_after)
+		words += strlen(after) + strspn(words + strlen(after), " ");
+	rule->column = find_column(words);
+	if (rule->column == COLUMN_COUNT)
+		return -ENOENT;
+	rule->group.of_after = of_after;
+	ladder = column_ladder(rule->column);
+	if (!is_percent(rule) && ladder == LADDER_NS)
+		metric = METRIC_RUN_TIME_NS;
+	else if (ladder == LADDER_BYTES)
+		metric = METRIC_READ_BYTES;
+	text = memory_format("%s%s%s", of_after ? after : "", metrics[metric].name, strchr(words, '('));
+	result = diff_rule_parse(text, &rule->group, NULL);
+	free(text);
+	if (result == 0 && rule->group.percent && !is_percent(rule))
+		result = -EINVAL;
+	/* percent of the time, not of a change */
+	rule->group.percent = false;
+	if (result < 0)
+		return error_set(error, result,
+				 "rule '%s': write COLUMN(GROUP-GLOB) OP LIMIT, for example 'RSS(*) > 8G', "
+				 "'CPU%%(worker-*) > 150'",
+				 rule->text);
+	return 0;
+}
+
 static int parse_rule(struct record_rule *rule, const char *text, struct error *error)
 {
 	const char *words = text + strspn(text, " \t");
@@ -132,9 +206,15 @@ static int parse_rule(struct record_rule *rule, const char *text, struct error *
 
 	rule->text = memory_duplicate(text);
 	rule->trigger = -1;
+	rule->column = COLUMN_COUNT;
 	if (strncmp(words, "psi.", 4) == 0)
 		return parse_pressure(rule, words, error);
 	result = diff_rule_parse(text, &rule->group, error);
+	if (result < 0) {
+		const int as_column = parse_column(rule, words, error);
+
+		return as_column == -ENOENT ? result : as_column;
+	}
 	if (result == 0 && rule->group.measure.latency != LATENCY_NUMBER_NONE)
 		return error_set(error, -EINVAL,
 				 "rule '%s': how long waits took is not watched; valid are metrics, "
@@ -327,8 +407,12 @@ static void judge_pressure(struct record_rules *rules, struct record_rule *rule,
 		round->captured_at_unix_ns);
 }
 
-static enum column column_of_measure(const struct diff_measure *measure)
+static enum column column_of_rule(const struct record_rule *rule)
 {
+	const struct diff_measure *measure = &rule->group.measure;
+
+	if (rule->column != COLUMN_COUNT)
+		return rule->column;
 	if (measure->metric != METRIC_NONE)
 		return measure->metric == METRIC_THREAD_COUNT ? COLUMN_THR
 							      : column_of_metric(measure->metric);
@@ -338,11 +422,13 @@ static enum column column_of_measure(const struct diff_measure *measure)
 }
 
 /* Whether the number of a rule is what happens in a second. */
-static bool is_rate(const struct diff_rule *rule)
+static bool is_rate(const struct record_rule *rule)
 {
-	const enum metric metric = rule->measure.metric;
+	const enum metric metric = rule->group.measure.metric;
 
-	return !rule->of_after && metric != METRIC_NONE && metric != METRIC_THREAD_COUNT &&
+	if (rule->column != COLUMN_COUNT)
+		return !rule->group.of_after && ends_with(column_title(rule->column, VIEW_MODE_RATE), "/s");
+	return !rule->group.of_after && metric != METRIC_NONE && metric != METRIC_THREAD_COUNT &&
 	       metric_type(metric)->kind == METRIC_KIND_COUNTER;
 }
 
@@ -351,9 +437,8 @@ source_set record_rules_needs(const struct record_rules *rules)
 	source_set needed = 0;
 
 	for (size_t i = 0; i < rules->count; i++) {
-		const enum column column = rules->items[i].is_pressure
-						   ? COLUMN_COUNT
-						   : column_of_measure(&rules->items[i].group.measure);
+		const enum column column = rules->items[i].is_pressure ? COLUMN_COUNT
+								       : column_of_rule(&rules->items[i]);
 
 		if (column != COLUMN_COUNT)
 			needed |= column_sources(column);
@@ -362,12 +447,13 @@ source_set record_rules_needs(const struct record_rules *rules)
 }
 
 /* The number of a cell in the unit of the rule; NAN for none. */
-static double number_of(const struct cell *cell, const struct diff_rule *rule)
+static double number_of(const struct cell *cell, const struct record_rule *rule)
 {
+	const enum ladder ladder = diff_measure_ladder(rule->group.measure);
 	double number = cell->state == CELL_VALUE ? cell_number(cell) : NAN;
 
-	const enum ladder ladder = diff_measure_ladder(rule->measure);
-
+	if (rule->column != COLUMN_COUNT)
+		return number;
 	/* a share of the time of one thread is time per time */
 	if (cell->unit == UNIT_PERCENT && (ladder == LADDER_NS || ladder == LADDER_TICKS))
 		number *= 1e7;
@@ -375,16 +461,17 @@ static double number_of(const struct cell *cell, const struct diff_rule *rule)
 }
 
 /* The row that breaks a rule by most, and its number; NULL for none. */
-static const struct table_row *find_worst(const struct table *table, const struct diff_rule *rule,
+static const struct table_row *find_worst(const struct table *table, const struct record_rule *watched,
 					  double *ret_number)
 {
+	const struct diff_rule *rule = &watched->group;
 	const bool upwards = is_upwards(rule->comparison);
 	const struct table_row *worst = NULL;
 	double worst_number = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct table_row *row = &table->rows[i];
-		const double number = number_of(&row->cells[0], rule);
+		const double number = number_of(&row->cells[0], watched);
 
 		if (isnan(number) || (!upwards && row->cells[0].partial) ||
 		    !holds(rule->comparison, number, rule->limit) ||
@@ -402,7 +489,7 @@ static const struct table_row *find_worst(const struct table *table, const struc
 
 static void judge_groups(struct record_rules *rules, struct record_rule *rule)
 {
-	enum column column = column_of_measure(&rule->group.measure);
+	enum column column = column_of_rule(rule);
 	const struct table_row *worst;
 	struct buffer text = {0};
 	struct table *table;
@@ -419,14 +506,17 @@ static void judge_groups(struct record_rules *rules, struct record_rule *rule)
 	view.sort_chosen = true;
 	view.hide_gone = is_upwards(rule->group.comparison) ? false : true;
 	table = session_table(rules->session, &view);
-	worst = find_worst(table, &rule->group, &number);
+	worst = find_worst(table, rule, &number);
 	if (worst != NULL) {
 		buffer_append_format(&text, "%s: ", rule->text);
 		buffer_append(&text, worst->label, worst->label_length);
 		buffer_append_text(&text, " has ");
-		cell_format_derived(&text, number, diff_measure_ladder(rule->group.measure),
-				    diff_measure_is_ratio(rule->group.measure));
-		if (is_rate(&rule->group))
+		if (is_percent(rule))
+			buffer_append_format(&text, "%.1f %%", number);
+		else
+			cell_format_derived(&text, number, diff_measure_ladder(rule->group.measure),
+					    diff_measure_is_ratio(rule->group.measure));
+		if (is_rate(rule))
 			buffer_append_text(&text, " a second");
 		add_hit(rules, rule, buffer_steal(&text), session_now(rules->session)->captured_at_unix_ns);
 	}

@@ -13,14 +13,15 @@
  * What a recording watches for (`--when`):
  *
  *	[after:]METRIC(GROUP-GLOB) OP LIMIT
+ *	[after:]COLUMN(GROUP-GLOB) OP LIMIT
  *	psi.cpu OP PERCENT      psi.memory OP PERCENT      psi.io OP PERCENT
  *
  * The first form is that of rules of comparisons (diff_rule.h), over rounds: of a counter its rate counts,
  *per second, over the time since the round before, threads that ended included; of anything else what it is
  *now. With `after:` a counter is the sum over the lives of the threads there. Groups are those of processes,
  *by their patterns. A group without a number breaks nothing, and neither does one of which only a lower bound
- *is known that is below the limit. The second form is the part of the time in which some thread waited for
- *the resource.
+ *is known that is below the limit. A column is one of the screen, with the number that it has there, as RSS
+ *or CPU%. The last form is the part of the time in which some thread waited for the resource.
  *
  * The kernel tells of pressure as soon as it is above a limit (Documentation/accounting/psi.rst, "Monitoring
  *for pressure thresholds"), where the user may ask for that; else it is computed from round to round.

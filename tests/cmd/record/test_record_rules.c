@@ -43,6 +43,14 @@ static void test_language(void **state)
 	record_rules_release(parse("psi.io < 3 % ", 0));
 	record_rules_release(parse("run_time_ns(worker-*) > 900ms", 0));
 	record_rules_release(parse("after:thread_count(*) > 10", 0));
+	record_rules_release(parse("RSS(*) > 8G", 0));
+	record_rules_release(parse("CPU% (worker-*) > 150%", 0));
+	record_rules_release(parse("read/s(*) >= 10M", 0));
+	record_rules_release(parse("after:CPU%(*) > 2h", 0));
+	assert_refused("RSS(*) > 8 apples", "write COLUMN(GROUP-GLOB)");
+	assert_refused("RSS(*) > 8%", "write COLUMN(GROUP-GLOB)");
+	assert_refused("CPU%(*) > 2s", "write COLUMN(GROUP-GLOB)");
+	assert_refused("COMMAND(*) > 2", "unknown metric");
 	assert_refused("psi.cpu", "there is no >");
 	assert_refused("psi.cpus > 1", "no such pressure");
 	assert_refused("psi.irq > 1", "no such pressure");
@@ -108,6 +116,32 @@ static void test_rates(void **state)
 	assert_int_equal(judge(rules, make_round(20, 1), &hits), 0);
 	assert_int_equal(judge(rules, make_round(22, 1), &hits), 1);
 	assert_string_equal(hits[0].text, "thread_count(worker*) > 1: worker-1 has 2.00");
+	record_rules_release(rules);
+}
+
+/* The numbers of the screen: per second, percent, and as they are now. */
+static void test_columns(void **state)
+{
+	struct record_rules *rules = parse("CPU%(worker*) > 90", 0);
+	const struct record_hit *hits;
+	struct snapshot *round;
+
+	(void)state;
+	assert_int_equal(judge(rules, make_round(20, 5000), &hits), 0);
+	assert_int_equal(judge(rules, make_round(22, 5800), &hits), 0);
+	assert_int_equal(judge(rules, make_round(24, 6800), &hits), 1);
+	assert_string_equal(hits[0].text, "CPU%(worker*) > 90: worker-1 has 100.0 %");
+	record_rules_release(rules);
+	rules = parse("RSS(*) > 1M", 0);
+	for (uint64_t bytes = 1 << 20; bytes <= 1 << 21; bytes <<= 1) {
+		round = fixture_snapshot(20 + (double)bytes / (1 << 20));
+		round->resident_missing = REASON_READ;
+		snapshot_add_resident(round, fixture_thread(round, 100, 100, "grows", "grows", 10), bytes,
+				      20);
+		snapshot_finish(round);
+		assert_int_equal(judge(rules, round, &hits), bytes > 1 << 20);
+	}
+	assert_string_equal(hits[0].text, "RSS(*) > 1M: grows has 2.000MiB");
 	record_rules_release(rules);
 }
 
@@ -200,7 +234,8 @@ static void test_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_language), cmocka_unit_test(test_rates),  cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_language), cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_columns),  cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_pressure), cmocka_unit_test(test_kernel),
 	};
 
