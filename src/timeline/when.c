@@ -16,6 +16,7 @@
 
 enum {
 	TEXT_MAX = 128,
+	SUGGESTION_MAX = 2 * TEXT_MAX,
 	SECONDS_PER_DAY = 86400,
 	YEAR_MAX = 2500, /* 64 bits of nanoseconds end in 2554 */
 };
@@ -351,43 +352,42 @@ static int64_t resolve(const struct when *when, int64_t now)
 }
 
 /*
- * What somebody may have meant who wrote `text`: a valid form, or NULL. `suggestion` keeps it.
+ * What somebody may have meant who wrote `text`, to be checked, or NULL. `suggestion` keeps it.
  */
-static const char *suggest(const char *text, char suggestion[static TEXT_MAX])
+static const char *suggest(const char *text, char suggestion[static SUGGESTION_MAX])
 {
 	const size_t digits = strspn(text, "0123456789");
 	char rest[TEXT_MAX];
 	uint64_t ignored;
-	struct when when;
 	int a, b, c, length = 0;
 
 	if (digits == strlen(text) && digits >= 9) {
-		snprintf(suggestion, TEXT_MAX, "@%s", text);
+		snprintf(suggestion, SUGGESTION_MAX, "@%s", text);
 	} else if ((text[0] == '-' || text[0] == '+') && strspn(text + 1, "0123456789") == strlen(text + 1) &&
 		   text[1] != '\0') {
-		snprintf(suggestion, TEXT_MAX, "-%sm", text + 1);
+		snprintf(suggestion, SUGGESTION_MAX, "-%sm", text + 1);
 	} else if (text[0] == '+' && parse_length(text + 1, &ignored)) {
-		snprintf(suggestion, TEXT_MAX, "-%s", text + 1);
+		snprintf(suggestion, SUGGESTION_MAX, "-%s", text + 1);
 	} else if (parse_length(text, &ignored)) {
-		snprintf(suggestion, TEXT_MAX, "-%s", text);
+		snprintf(suggestion, SUGGESTION_MAX, "-%s", text);
 	} else if (digits != 0 && strlen(text) > 4 && strcasecmp(text + strlen(text) - 4, " ago") == 0) {
-		snprintf(suggestion, TEXT_MAX, "-%.*s", (int)(strlen(text) - 4), text);
+		snprintf(suggestion, SUGGESTION_MAX, "-%.*s", (int)(strlen(text) - 4), text);
 	} else if (sscanf(text, "%4d/%2d/%2d%n", &a, &b, &c, &length) == 3 ||
 		   sscanf(text, "%4d.%2d.%2d%n", &a, &b, &c, &length) == 3) {
-		snprintf(suggestion, TEXT_MAX, "%04d-%02d-%02d%s", a, b, c, text + length);
+		snprintf(suggestion, SUGGESTION_MAX, "%04d-%02d-%02d%s", a, b, c, text + length);
 		/* the day first, as in 20.11.2026 */
 		if (sscanf(text, "%2d.%2d.%4d%n", &a, &b, &c, &length) == 3 && c >= 1970)
-			snprintf(suggestion, TEXT_MAX, "%04d-%02d-%02d%s", c, b, a, text + length);
+			snprintf(suggestion, SUGGESTION_MAX, "%04d-%02d-%02d%s", c, b, a, text + length);
 	} else if (sscanf(text, "%2d.%2d%n", &a, &b, &length) == 2 && text[length] == '\0') {
-		snprintf(suggestion, TEXT_MAX, "%02d:%02d", a, b);
+		snprintf(suggestion, SUGGESTION_MAX, "%02d:%02d", a, b);
 	} else if (digits != 0 && digits <= 2 && text[digits] == '\0') {
-		snprintf(suggestion, TEXT_MAX, "%02d:00",
+		snprintf(suggestion, SUGGESTION_MAX, "%02d:00",
 			 (text[0] - '0') * (digits == 2 ? 10 : 1) + (digits == 2 ? text[1] - '0' : 0));
 	} else if (sscanf(text, "%2d%1[aApP]%1[mM]%n", &a, rest, rest + 2, &length) == 3 &&
 		   text[length] == '\0') {
-		snprintf(suggestion, TEXT_MAX, "%02d:00", a);
+		snprintf(suggestion, SUGGESTION_MAX, "%02d:00", a);
 	} else if (digits == 4 && text[4] == '\0') {
-		snprintf(suggestion, TEXT_MAX, "%.2s:%s", text, text + 2);
+		snprintf(suggestion, SUGGESTION_MAX, "%.2s:%s", text, text + 2);
 	} else if (isalpha((unsigned char)text[0])) {
 		size_t letters = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 		const char *nearest;
@@ -396,37 +396,58 @@ static const char *suggest(const char *text, char suggestion[static TEXT_MAX])
 		nearest = nearest_name(rest, words, ARRAY_COUNT(words));
 		if (nearest == NULL)
 			return NULL;
-		snprintf(suggestion, TEXT_MAX, "%s%s", nearest, text + letters);
+		snprintf(suggestion, SUGGESTION_MAX, "%s%s", nearest, text + letters);
 	} else {
 		return NULL;
 	}
-	if (suggestion[0] == '-' && parse_length(suggestion + 1, &ignored))
-		return suggestion;
-	return suggestion[0] == '@' || strcmp(suggestion, "now") == 0 || parse_calendar(suggestion, &when)
-		       ? suggestion
-		       : NULL;
+	return suggestion;
 }
 
-static int refuse(const char *text, const char *why, struct error *error)
+/* Parses a text without blanks around it; where it is refused, `*ret_why` says what it is. */
+static int parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, const char **ret_why)
 {
-	char suggestion[TEXT_MAX];
-	const char *meant = strlen(text) < TEXT_MAX - 8 ? suggest(text, suggestion) : NULL;
+	const int64_t now = (int64_t)(now_unix_ns / NS_PER_S);
+	uint64_t length_ns, seconds, fraction;
+	struct when when;
+	int64_t moment;
 
-	if (why == NULL)
-		why = "not understood";
-	if (meant != NULL)
-		return error_set(error, -EINVAL, "the time '%s' is %s, did you mean '%s'? valid: " WHEN_FORMS,
-				 text, why, meant);
-	return error_set(error, -EINVAL, "the time '%.100s' is %s; valid: " WHEN_FORMS, text, why);
+	*ret_why = "not understood";
+	if (strcasecmp(text, "now") == 0) {
+		*ret_unix_ns = now_unix_ns;
+		return 0;
+	}
+	if (text[0] == '@') {
+		const size_t digits = strspn(text + 1, "0123456789");
+		const char *next = text + 1 + digits;
+
+		if (digits > 10 || !number_parse_u64(text + 1, digits, &seconds) ||
+		    !take_fraction(&next, &fraction) || *next != '\0')
+			return -EINVAL;
+		*ret_unix_ns = seconds * NS_PER_S + fraction;
+		return 0;
+	}
+	if (text[0] == '-' && parse_length(text + 1, &length_ns)) {
+		*ret_why = "before 1970";
+		if (length_ns > now_unix_ns)
+			return -EINVAL;
+		*ret_unix_ns = now_unix_ns - length_ns;
+		return 0;
+	}
+	if (!parse_calendar(text, &when))
+		return -EINVAL;
+	moment = resolve(&when, now);
+	*ret_why = "before 1970";
+	if (moment < 0)
+		return -EINVAL;
+	*ret_unix_ns = (uint64_t)moment * NS_PER_S + when.fraction_ns;
+	return 0;
 }
 
 int when_parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, struct error *error)
 {
-	const int64_t now = (int64_t)(now_unix_ns / NS_PER_S);
-	char trimmed[TEXT_MAX];
-	uint64_t length_ns, seconds;
-	struct when when;
-	int64_t moment;
+	char trimmed[TEXT_MAX], suggestion[SUGGESTION_MAX];
+	const char *why, *meant, *ignored;
+	uint64_t moment;
 	size_t end;
 
 	text += strspn(text, " ");
@@ -435,39 +456,17 @@ int when_parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, st
 	if (end == 0)
 		return error_set(error, -EINVAL, "there is no time; valid: " WHEN_FORMS);
 	if (end >= sizeof(trimmed))
-		return refuse(text, "too long", error);
+		return error_set(error, -EINVAL, "the time '%.100s' is too long; valid: " WHEN_FORMS, text);
 	memcpy(trimmed, text, end);
 	trimmed[end] = '\0';
-	text = trimmed;
 	tzset();
-	if (strcasecmp(text, "now") == 0) {
-		*ret_unix_ns = now_unix_ns;
+	if (parse(trimmed, now_unix_ns, ret_unix_ns, &why) == 0)
 		return 0;
-	}
-	if (text[0] == '-' && parse_length(text + 1, &length_ns)) {
-		if (length_ns > now_unix_ns)
-			return refuse(text, "before 1970", error);
-		*ret_unix_ns = now_unix_ns - length_ns;
-		return 0;
-	}
-	if (text[0] == '@') {
-		const size_t digits = strspn(text + 1, "0123456789");
-		const char *next = text + 1 + digits;
-		uint64_t fraction;
-
-		if (digits > 10 || !number_parse_u64(text + 1, digits, &seconds) ||
-		    !take_fraction(&next, &fraction) || *next != '\0')
-			return refuse(text, NULL, error);
-		*ret_unix_ns = seconds * NS_PER_S + fraction;
-		return 0;
-	}
-	if (!parse_calendar(text, &when))
-		return refuse(text, NULL, error);
-	moment = resolve(&when, now);
-	if (moment < 0)
-		return refuse(text, "before 1970", error);
-	*ret_unix_ns = (uint64_t)moment * NS_PER_S + when.fraction_ns;
-	return 0;
+	meant = suggest(trimmed, suggestion);
+	if (meant != NULL && parse(meant, now_unix_ns, &moment, &ignored) == 0)
+		return error_set(error, -EINVAL, "the time '%s' is %s, did you mean '%s'? valid: " WHEN_FORMS,
+				 trimmed, why, meant);
+	return error_set(error, -EINVAL, "the time '%s' is %s; valid: " WHEN_FORMS, trimmed, why);
 }
 
 int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error)

@@ -254,6 +254,40 @@ static void names_the_nearest_form(void **state)
 	assert_int_equal(when_parse(longest, NOW * NS_PER_S, &moment, &error), -EINVAL);
 }
 
+/* Whatever is written: no harm, and what is suggested is valid. */
+static void takes_any_text(void **state)
+{
+	static const char *const parts[] = {"1",     "09",  "40",   "2026",      "11",  "31",  ":",    "-",
+					    "T",     "@",   " ",    ".",         "+",   "am",  "pm",   "Z",
+					    "m",     "h",   "d",    "s",         "w",   "/",   "99",   "mon",
+					    "today", "now", "noon", "yesterday", "utc", "ago", "\xff", ","};
+	unsigned int random = 1;
+
+	(void)state;
+	setenv("TZ", BERLIN, 1);
+	for (int i = 0; i < 200000; i++) {
+		char text[64] = "", *meant, *end;
+		uint64_t moment = 0;
+		struct error error;
+
+		for (int count = 1 + (int)(random >> 20) % 6; count > 0; count--) {
+			random = random * 1664525 + 1013904223;
+			strcat(text, parts[(random >> 16) % ARRAY_COUNT(parts)]);
+		}
+		if (when_parse(text, NOW * NS_PER_S, &moment, &error) == 0)
+			continue;
+		meant = strstr(error.text, "did you mean '");
+		if (meant == NULL)
+			continue;
+		meant += strlen("did you mean '");
+		end = strchr(meant, '\'');
+		assert_non_null(end);
+		*end = '\0';
+		if (when_parse(meant, NOW * NS_PER_S, &moment, NULL) != 0)
+			fail_msg("'%s' for '%s'", meant, text);
+	}
+}
+
 static void reads_lengths(void **state)
 {
 	uint64_t length = 0;
@@ -278,7 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_form),      cmocka_unit_test(follows_the_clocks),
 		cmocka_unit_test(formats_what_it_reads), cmocka_unit_test(names_the_nearest_form),
-		cmocka_unit_test(reads_lengths),
+		cmocka_unit_test(reads_lengths),         cmocka_unit_test(takes_any_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
