@@ -6,7 +6,9 @@
 
 #include "base/memory.h"
 
-_Static_assert((int)COLUMN_COUNT <= (int)(MODEL_TIMES - MODEL_COLUMNS) / 3, "columns have models");
+_Static_assert((int)COLUMN_IDENTITY_COUNT + (int)VOCABULARY_SOURCES_MAX + (int)VOCABULARY_METRICS_MAX <=
+		       (int)(MODEL_TIMES - MODEL_COLUMNS) / 3,
+	       "columns have models");
 
 struct column_view column_view_of(const struct round *round, const struct snapshot *snapshot,
 				  unsigned int column)
@@ -74,6 +76,7 @@ struct column {
 	struct column_view now, old;
 	const struct reference *reference;
 	struct column_view as_now, as_old, less_now, less_old;
+	bool is_reason;
 	bool follows_row;                     /* of a new thread it is expected to be as of the row above */
 	unsigned int step;                    /* or so much more */
 	uint64_t end;                         /* every cell is below; 0: any */
@@ -113,6 +116,8 @@ static void store_cell(const struct column *column, uint32_t row, uint64_t cell)
 
 	if (column->end != 0 && cell != 0)
 		cell = coder_below(&column->round->coder, cell, column->end);
+	if (column->is_reason)
+		cell = vocabulary_take_reason(column->round->words, cell);
 	switch (column->now.size) {
 	case sizeof(uint8_t):
 		((uint8_t *)cells)[row] = (uint8_t)cell;
@@ -126,12 +131,21 @@ static void store_cell(const struct column *column, uint32_t row, uint64_t cell)
 	}
 }
 
+/* A cell in the numbers of the recording. */
+static uint64_t put_cell(const struct column *column, uint64_t cell)
+{
+	return column->is_reason ? vocabulary_put_reason(column->round->words, (reason_id)cell) : cell;
+}
+
 /* Takes the cells of threads over that did not change, and of those that did, to be overwritten. */
 static void carry_cells(const struct column *column)
 {
 	const struct round *round = column->round;
 	const size_t count = round->now->thread_count;
 	const size_t size = column->now.size;
+	/* a damaged recording may name fewer reasons than cells of `against` have */
+	const bool is_to_check = column->is_reason && round->against != NULL &&
+				 round->now->unknown_reason_count < round->against->unknown_reason_count;
 
 	for (size_t row = 0; row < count;) {
 		const uint32_t old_row = round->old_row[row];
@@ -143,13 +157,13 @@ static void carry_cells(const struct column *column)
 		}
 		while (row + run < count && round->old_row[row + run] == old_row + run)
 			run++;
-		if (column->old.cells != NULL && column->old.map == NULL)
+		if (column->old.cells != NULL && column->old.map == NULL && !is_to_check)
 			memcpy((char *)(uintptr_t)column->now.cells + row * size,
 			       (const char *)column->old.cells + old_row * size, run * size);
 		else
 			for (size_t i = 0; i < run; i++)
 				store_cell(column, (uint32_t)(row + i),
-					   column_old_cell(&column->old, old_row + i));
+					   put_cell(column, column_old_cell(&column->old, old_row + i)));
 		row += run;
 	}
 }
@@ -163,10 +177,10 @@ static void code_cells(const struct column *column)
 	for (size_t i = 0; i < round->row_count; i++) {
 		const uint32_t row = round->rows[i];
 		const bool is_new = round->old_row[row] == UINT32_MAX;
-		const uint64_t expected = expected_cell(column, row);
-		const uint64_t cell = coder_residual(coder, is_new ? column->new : column->carried, context,
-						     coder->decoding ? 0 : column_cell(&column->now, row),
-						     expected);
+		const uint64_t expected = put_cell(column, expected_cell(column, row));
+		const uint64_t cell = coder_residual(
+			coder, is_new ? column->new : column->carried, context,
+			coder->decoding ? 0 : put_cell(column, column_cell(&column->now, row)), expected);
 
 		context = (context << 1 & 2) | (cell != expected);
 		if (coder->decoding)
@@ -188,10 +202,11 @@ static bool is_surprising(const struct column *column)
 	return false;
 }
 
-static struct column column_of(struct round *round, unsigned int index)
+/* Column `index`, of which the models are the `place`-th. */
+static struct column column_of(struct round *round, unsigned int index, unsigned int place)
 {
 	const struct snapshot *against = round->against;
-	struct residual_model *models = &round->models[MODEL_COLUMNS + 3 * index];
+	struct residual_model *models = &round->models[MODEL_COLUMNS + 3 * place];
 	struct column column = {
 		.round = round,
 		.now = column_view_of(round, round->now, index),
@@ -206,8 +221,10 @@ static struct column column_of(struct round *round, unsigned int index)
 		column.step = 1;
 	if (index == COLUMN_TRIPLE)
 		column.end = round->now->triple_count;
-	if (index >= COLUMN_REASONS && index < COLUMN_VALUES)
-		column.end = REASON_COUNT + round->now->unknown_reason_count;
+	if (index >= COLUMN_REASONS && index < COLUMN_VALUES) {
+		column.end = round_reason_end(round);
+		column.is_reason = true;
+	}
 	return column;
 }
 
@@ -239,7 +256,7 @@ static void code_all_cells(const struct column *column)
 	else if (coder->decoding)
 		for (size_t i = 0; i < column->round->row_count; i++)
 			store_cell(column, column->round->rows[i],
-				   expected_cell(column, column->round->rows[i]));
+				   put_cell(column, expected_cell(column, column->round->rows[i])));
 }
 
 /* Whether the column is there: one that this program does not know could be left out. */
@@ -257,31 +274,47 @@ static const char *const identity_names[COLUMN_IDENTITY_COUNT] = {"tgid", "tid",
 static void code_identity(struct round *round)
 {
 	for (unsigned int index = 0; index < COLUMN_IDENTITY_COUNT; index++) {
-		const struct column column = column_of(round, index);
+		const struct column column = column_of(round, index, index);
 
 		code_all_cells(&column);
 		round_note_part(round, identity_names[index]);
 	}
 }
 
-static void code_reasons(struct round *round)
+/* A column that only the version knows which recorded the round: what follows is found behind it. */
+static void skip_column(struct round *round, unsigned int place)
 {
-	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
-		struct column column = column_of(round, COLUMN_REASONS + source);
+	struct coder *coder = &round->coder;
+	struct residual_model *models = &round->models[MODEL_COLUMNS + 3 * place];
+	const struct column column = {.round = round};
+	unsigned int context = 0;
 
-		if (!code_presence(round, &column))
-			continue;
-		if (round->coder.decoding)
-			column.now.cells = snapshot_source_reasons(round->now, (enum source)source);
-		code_all_cells(&column);
-		round_note_part(round, sources[source].name);
+	if (!code_presence(round, &column) || !coder_bit(coder, &models[2].differs[0], false))
+		return;
+	for (size_t i = 0; i < round->row_count; i++) {
+		const bool is_new = round->old_row[round->rows[i]] == UINT32_MAX;
+		const uint64_t more = coder_residual(coder, &models[is_new ? 1 : 0], context, 0, 0);
+
+		context = (context << 1 & 2) | (more != 0);
 	}
 }
 
-static void code_metric(struct round *round, enum metric metric)
+static void code_reasons(struct round *round, unsigned int place, unsigned int source)
+{
+	struct column column = column_of(round, COLUMN_REASONS + source, place);
+
+	if (!code_presence(round, &column))
+		return;
+	if (round->coder.decoding)
+		column.now.cells = snapshot_source_reasons(round->now, (enum source)source);
+	code_all_cells(&column);
+	round_note_part(round, sources[source].name);
+}
+
+static void code_metric(struct round *round, unsigned int place, enum metric metric)
 {
 	const enum metric_kind kind = metric_type(metric)->kind;
-	struct column column = column_of(round, COLUMN_VALUES + metric);
+	struct column column = column_of(round, COLUMN_VALUES + metric, place);
 
 	if (!code_presence(round, &column))
 		return;
@@ -306,15 +339,36 @@ static void code_metric(struct round *round, enum metric metric)
 	round_note_part(round, metrics[metric].name);
 }
 
+/* Metrics in the order of the version that recorded the round, but for one that follows from the next. */
+static void code_metrics(struct round *round)
+{
+	const struct vocabulary *words = round->words;
+	const unsigned int first = COLUMN_IDENTITY_COUNT + VOCABULARY_SOURCES_MAX;
+	const uint16_t *own = words->own[VOCABULARY_METRIC];
+	const unsigned int voluntary = (unsigned int)vocabulary_put(words, VOCABULARY_METRIC,
+								    METRIC_VOLUNTARY_CSW);
+
+	for (unsigned int i = 0; i < words->count[VOCABULARY_METRIC]; i++) {
+		if (own[i] == VOCABULARY_NONE)
+			skip_column(round, first + i);
+		else if (own[i] != METRIC_THREAD_COUNT && own[i] != METRIC_VOLUNTARY_CSW)
+			code_metric(round, first + i, (enum metric)own[i]);
+		if (own[i] == METRIC_NONVOLUNTARY_CSW && voluntary < words->count[VOCABULARY_METRIC])
+			code_metric(round, first + voluntary, METRIC_VOLUNTARY_CSW);
+	}
+}
+
 void round_code_columns(struct round *round)
 {
+	const struct vocabulary *words = round->words;
+
 	code_identity(round);
-	code_reasons(round);
-	for (unsigned int metric = 0; metric < METRIC_COUNT; metric++) {
-		if (metric != METRIC_THREAD_COUNT && metric != METRIC_VOLUNTARY_CSW)
-			code_metric(round, (enum metric)metric);
-		if (metric == METRIC_NONVOLUNTARY_CSW)
-			code_metric(round, METRIC_VOLUNTARY_CSW);
+	for (unsigned int i = 0; i < words->count[VOCABULARY_SOURCE]; i++) {
+		if (words->own[VOCABULARY_SOURCE][i] == VOCABULARY_NONE)
+			skip_column(round, COLUMN_IDENTITY_COUNT + i);
+		else
+			code_reasons(round, COLUMN_IDENTITY_COUNT + i, words->own[VOCABULARY_SOURCE][i]);
 	}
+	code_metrics(round);
 	round_code_times(round);
 }

@@ -9,17 +9,23 @@
 /* A member of struct snapshot, a list of them; `brief` where an interval has it too. */
 #define FACTS(type, member, brief)                                                                           \
 	{                                                                                                    \
-		offsetof(struct snapshot, member), FIELD_##type, 0, 1, 0, brief, 0                           \
+		offsetof(struct snapshot, member), FIELD_##type, 0, 1, 0, brief, 0, 0                        \
 	}
 #define FACT(type, member) FACTS(type, member, false)
-#define FACT_ARRAY(type, member, count, stride)                                                              \
+
+/* The same of arrays, some of which are by words. */
+#define FACT_WORDS(type, member, end, count, stride, brief, by)                                              \
 	{                                                                                                    \
-		offsetof(struct snapshot, member), FIELD_##type, 0, count, (uint32_t)(stride), false, 0      \
+		offsetof(struct snapshot, member), FIELD_##type, end, count, (uint32_t)(stride), brief, by,  \
+			0                                                                                    \
 	}
-#define BRIEF_ARRAY(type, member, end, count, stride)                                                        \
-	{                                                                                                    \
-		offsetof(struct snapshot, member), FIELD_##type, end, count, (uint32_t)(stride), true, 0     \
-	}
+#define FACT_ARRAY(type, member, count, stride) FACT_WORDS(type, member, 0, count, stride, false, 0)
+
+enum {
+	BY_METRIC = VOCABULARY_METRIC + 1,
+	BY_SOURCE = VOCABULARY_SOURCE + 1,
+	BY_FEATURE = VOCABULARY_FEATURE + 1,
+};
 
 static const struct field snapshot_facts[] = {
 	FACTS(U64, captured_at_unix_ns, true),
@@ -31,16 +37,18 @@ static const struct field snapshot_facts[] = {
 	FACT(OPTIONAL_U64, provenance.uid),
 	FACT_ARRAY(U64, provenance.namespaces, NAMESPACE_COUNT, sizeof(uint64_t)),
 	FACT_ARRAY(TEXT, provenance.roots, ROOT_COUNT, sizeof(char *)),
-	BRIEF_ARRAY(BELOW, provenance.features[0].state, FEATURE_STATE_OFF + 1, FEATURE_COUNT,
-		    sizeof(struct feature_result)),
-	BRIEF_ARRAY(BELOW, provenance.features[0].reason, REASON_COUNT, FEATURE_COUNT,
-		    sizeof(struct feature_result)),
-	FACT_ARRAY(TEXT, provenance.features[0].detail, FEATURE_COUNT, sizeof(struct feature_result)),
-	FACT_ARRAY(TEXT, provenance.features[0].remedy, FEATURE_COUNT, sizeof(struct feature_result)),
+	FACT_WORDS(BELOW, provenance.features[0].state, FEATURE_STATE_OFF + 1, FEATURE_COUNT,
+		   sizeof(struct feature_result), true, BY_FEATURE),
+	FACT_WORDS(ENUM_REASON, provenance.features[0].reason, 0, FEATURE_COUNT,
+		   sizeof(struct feature_result), true, BY_FEATURE),
+	FACT_WORDS(TEXT, provenance.features[0].detail, 0, FEATURE_COUNT, sizeof(struct feature_result),
+		   false, BY_FEATURE),
+	FACT_WORDS(TEXT, provenance.features[0].remedy, 0, FEATURE_COUNT, sizeof(struct feature_result),
+		   false, BY_FEATURE),
 	FACT(U64, provenance.ended),
 	FACT(TEXT, provenance.hostname),
 	FACTS(BOOL, provenance.cpu_ticks_known, true),
-	BRIEF_ARRAY(U64, provenance.cpu_ticks, 0, CPU_TICK_KINDS, sizeof(uint64_t)),
+	FACT_WORDS(U64, provenance.cpu_ticks, 0, CPU_TICK_KINDS, sizeof(uint64_t), true, 0),
 	FACTS(U64, provenance.cpu_ticks_at_ns, true),
 	FACT(OPTIONAL_U64, provenance.procs_running),
 	FACT(OPTIONAL_U64, provenance.procs_blocked),
@@ -48,9 +56,9 @@ static const struct field snapshot_facts[] = {
 	FACTS(OPTIONAL_U64, provenance.forks, true),
 	FACT(BOOL, provenance.load_known),
 	FACT_ARRAY(U64, provenance.load_centi, 3, sizeof(uint64_t)),
-	BRIEF_ARRAY(REASON, default_reason, 0, SOURCE_COUNT, sizeof(reason_id)),
-	BRIEF_ARRAY(REASON, metric_reason, 0, METRIC_COUNT, sizeof(reason_id)),
-	BRIEF_ARRAY(BELOW, metric_source, SOURCE_COUNT + 1, METRIC_COUNT, sizeof(enum source)),
+	FACT_WORDS(REASON, default_reason, 0, SOURCE_COUNT, sizeof(reason_id), true, BY_SOURCE),
+	FACT_WORDS(REASON, metric_reason, 0, METRIC_COUNT, sizeof(reason_id), true, BY_METRIC),
+	FACT_WORDS(SOURCE, metric_source, 0, METRIC_COUNT, sizeof(enum source), true, BY_METRIC),
 	FACTS(REASON, resident_missing, true),
 	FACT_ARRAY(REASON, pressure_missing, PRESSURE_RESOURCE_COUNT, sizeof(reason_id)),
 	/* the averages lie together: three, padding, the total */
@@ -126,8 +134,8 @@ _Static_assert(sizeof(((struct pressure *)NULL)->resource) ==
 
 /* --- lists --- */
 
-static const struct field text_fields[] = {{0, FIELD_TEXT, 0, 1, 0, true, 0}};
-static const struct field number_fields[] = {{0, FIELD_U32, 0, 1, 0, true, 0}};
+static const struct field text_fields[] = {{0, FIELD_TEXT, 0, 1, 0, true, 0, 0}};
+static const struct field number_fields[] = {{0, FIELD_U32, 0, 1, 0, true, 0, 0}};
 static const struct field pair_fields[] = {
 	FIELD(TEXT, struct text_pair, key),
 	FIELD(TEXT, struct text_pair, value),
@@ -209,34 +217,62 @@ static void code_list(struct round *round, const struct list *list)
 			    i < old_count ? old + i * list->size : NULL, true);
 }
 
+/* Those that the version knew which recorded the round. */
+static void name_unknown_reasons(struct round *round)
+{
+	const struct vocabulary *words = round->words;
+
+	for (size_t i = 0; i < words->count[VOCABULARY_REASON]; i++) {
+		const char *word = words->words[VOCABULARY_REASON][i];
+
+		if (words->own[VOCABULARY_REASON][i] >= REASON_COUNT)
+			round->now->unknown_reasons[words->own[VOCABULARY_REASON][i] - REASON_COUNT] =
+				arena_duplicate(&round->now->arena, word, strlen(word));
+	}
+}
+
 void round_code_unknown_reasons(struct round *round)
 {
+	struct coder *coder = &round->coder;
 	struct snapshot *now = round->now;
 	const struct snapshot *against = round->against;
-	const size_t old_count = against != NULL ? against->unknown_reason_count : 0;
+	/* what the other version knows comes first, when decoding */
+	const size_t first = coder->decoding ? round->words->unknown_reason_count : 0;
+	const size_t old_count = against != NULL && against->unknown_reason_count > first
+					 ? against->unknown_reason_count - first
+					 : 0;
 	const size_t count = code_count(round, now->unknown_reason_count, old_count);
 
-	if (count > UINT8_MAX + 1 - REASON_COUNT) {
-		coder_fail(&round->coder);
+	if (first + count > UINT8_MAX + 1 - REASON_COUNT) {
+		coder_fail(coder);
 		return;
 	}
-	if (round->coder.decoding && count != 0) {
-		now->unknown_reasons = memory_allocate_zero(count, sizeof(*now->unknown_reasons));
-		now->unknown_reason_count = count;
+	if (coder->decoding && first + count != 0) {
+		now->unknown_reasons = memory_allocate_zero(first + count, sizeof(*now->unknown_reasons));
+		now->unknown_reason_count = first + count;
+		name_unknown_reasons(round);
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < first + count; i++) {
 		fields_code(round, text_fields, ARRAY_COUNT(text_fields), MODEL_FACTS,
-			    &now->unknown_reasons[i], i < old_count ? &against->unknown_reasons[i] : NULL,
-			    true);
+			    &now->unknown_reasons[i],
+			    i < first + old_count ? &against->unknown_reasons[i] : NULL, true);
 		/* a name is never missing */
-		if (round->coder.decoding && now->unknown_reasons[i] == NULL) {
+		if (coder->decoding && now->unknown_reasons[i] == NULL) {
 			now->unknown_reasons[i] = "";
-			coder_fail(&round->coder);
+			coder_fail(coder);
 		}
 	}
 }
 
 /* --- tallies --- */
+
+/* The count of a reason, in the numbers of the recording. */
+static uint64_t *missed_for(const struct round *round, const struct tally *tally, uint64_t number)
+{
+	const uint64_t reason = vocabulary_take_reason(round->words, number);
+
+	return reason <= UINT8_MAX ? (uint64_t *)(uintptr_t)&tally->missed[reason] : NULL;
+}
 
 static void code_tally(struct round *round, struct tally *tally, const struct tally *old)
 {
@@ -252,17 +288,21 @@ static void code_tally(struct round *round, struct tally *tally, const struct ta
 		tally->read = read;
 	}
 	for (size_t i = 0; differs && i <= UINT8_MAX; i++) {
-		const uint64_t missed = coder_residual(coder, &round->models[MODEL_COUNT], 1,
-						       tally->missed[i], old->missed[i]);
+		uint64_t *missed = missed_for(round, tally, i);
+		const uint64_t *expected = missed_for(round, old, i);
+		const uint64_t number = coder_residual(coder, &round->models[MODEL_COUNT], 1,
+						       missed != NULL ? *missed : 0,
+						       expected != NULL ? *expected : 0);
 
-		if (coder->decoding)
-			tally->missed[i] = missed;
+		if (coder->decoding && missed != NULL)
+			*missed = number;
 	}
 }
 
 static void code_tallies(struct round *round)
 {
 	static const struct tally nothing;
+	const struct vocabulary *words = round->words;
 	struct snapshot *now = round->now;
 	const struct tally *old = round->against != NULL ? round->against->provenance.tallies : NULL;
 	const bool present = coder_bit(&round->coder, &round->models[MODEL_FACTS].differs[0],
@@ -273,8 +313,13 @@ static void code_tallies(struct round *round)
 	if (round->coder.decoding)
 		now->provenance.tallies = arena_allocate_zero(&now->arena, SOURCE_COUNT,
 							      sizeof(*now->provenance.tallies));
-	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		code_tally(round, &now->provenance.tallies[i], old != NULL ? &old[i] : &nothing);
+	for (size_t i = 0; i < words->count[VOCABULARY_SOURCE]; i++) {
+		const uint16_t own = words->own[VOCABULARY_SOURCE][i];
+		struct tally unknown = {0};
+
+		code_tally(round, own != VOCABULARY_NONE ? &now->provenance.tallies[own] : &unknown,
+			   old != NULL && own != VOCABULARY_NONE ? &old[own] : &nothing);
+	}
 }
 
 void round_code_facts(struct round *round)

@@ -11,6 +11,7 @@ struct cell {
 	void *to;             /* not written to when encoding */
 	const void *expected; /* NULL: zeros */
 	bool is_old;          /* ids of `expected` are of `against` */
+	bool is_unknown;      /* to this program: what is decoded is forgotten */
 };
 
 static uint64_t load(const void *from, size_t size)
@@ -63,13 +64,66 @@ static void code_number(const struct cell *cell, size_t size, uint64_t end)
 	const uint64_t expected = cell->expected != NULL ? load(cell->expected, size) : 0;
 	uint64_t decoded = coder_residual(coder, cell->model, 0, number, expected);
 
-	if (!coder->decoding)
+	if (!coder->decoding || cell->is_unknown)
 		return;
 	if (end != 0)
 		decoded = coder_below(coder, decoded, end);
 	else if (size < sizeof(uint64_t) && decoded >> 8 * size != 0)
 		decoded = coder_fail(coder);
 	store(cell->to, size, decoded);
+}
+
+/*
+ * The number of a word, `own` here: as expected, or another one. What was expected need not be known to who
+ * recorded it by the same number, or at all. False where it is as expected.
+ */
+static bool code_word(const struct cell *cell, uint64_t number, bool differs, uint64_t *ret_number)
+{
+	struct coder *coder = &cell->round->coder;
+
+	if (!coder_bit(coder, &cell->model->differs[0], differs))
+		return false;
+	*ret_number = coder_number(coder, &cell->model->by, number);
+	return true;
+}
+
+/* A reason of `size` bytes; an enum reason has no unknown ones. */
+static void code_reason(const struct cell *cell, size_t size)
+{
+	const struct round *round = cell->round;
+	struct coder *coder = &cell->round->coder;
+	const struct vocabulary *words = round->words;
+	const reason_id own = coder->decoding ? REASON_READ : (reason_id)load(cell->to, size);
+	uint64_t reason = cell->expected != NULL ? load(cell->expected, size) : REASON_READ, number;
+
+	if (code_word(cell, vocabulary_put_reason(words, own), own != reason, &number)) {
+		number = coder_below(coder, number, round_reason_end(round));
+		reason = vocabulary_take_reason(words, number);
+		if (size != sizeof(reason_id) && reason >= REASON_COUNT)
+			reason = REASON_UNREADABLE;
+	}
+	if (reason >= REASON_COUNT + round->now->unknown_reason_count)
+		reason = coder_fail(coder);
+	if (coder->decoding)
+		store(cell->to, size, reason);
+}
+
+static void code_source(const struct cell *cell)
+{
+	struct coder *coder = &cell->round->coder;
+	const struct vocabulary *words = cell->round->words;
+	const size_t size = sizeof(enum source), count = words->count[VOCABULARY_SOURCE];
+	const uint64_t own = coder->decoding ? SOURCE_NONE : load(cell->to, size);
+	uint64_t source = cell->expected != NULL ? load(cell->expected, size) : SOURCE_NONE, number;
+
+	if (code_word(cell, vocabulary_put(words, VOCABULARY_SOURCE, own), own != source, &number)) {
+		number = coder_below(coder, number, count + 1);
+		source = number < count && words->own[VOCABULARY_SOURCE][number] != VOCABULARY_NONE
+				 ? words->own[VOCABULARY_SOURCE][number]
+				 : SOURCE_NONE;
+	}
+	if (coder->decoding)
+		store(cell->to, size, source);
 }
 
 static void code_text(const struct cell *cell)
@@ -178,8 +232,6 @@ static void code_key_values(const struct cell *cell)
 
 static void code_cell(const struct cell *cell)
 {
-	const struct snapshot *now = cell->round->now;
-
 	switch (cell->field->type) {
 	case FIELD_BOOL:
 		code_number(cell, sizeof(bool), 2);
@@ -200,7 +252,13 @@ static void code_cell(const struct cell *cell)
 		code_number(cell, sizeof(uint32_t), cell->field->end);
 		break;
 	case FIELD_REASON:
-		code_number(cell, sizeof(reason_id), REASON_COUNT + now->unknown_reason_count);
+		code_reason(cell, sizeof(reason_id));
+		break;
+	case FIELD_ENUM_REASON:
+		code_reason(cell, sizeof(enum reason));
+		break;
+	case FIELD_SOURCE:
+		code_source(cell);
 		break;
 	case FIELD_TEXT:
 		code_text(cell);
@@ -220,6 +278,29 @@ static void code_cell(const struct cell *cell)
 	}
 }
 
+/* All elements of a field. */
+static void code_field(struct cell *cell, char *to, const char *expected)
+{
+	const struct field *field = cell->field;
+	const struct vocabulary *words = cell->round->words;
+	const uint32_t count = field->by != 0 ? words->count[field->by - 1] : field->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t own = field->by != 0 ? words->own[field->by - 1][i] : i;
+		uint64_t unknown = 0; /* what this program does not know is coded and forgotten */
+
+		cell->is_unknown = own == VOCABULARY_NONE;
+		if (cell->is_unknown) {
+			cell->to = &unknown;
+			cell->expected = NULL;
+		} else {
+			cell->to = to + (size_t)own * field->stride;
+			cell->expected = expected != NULL ? expected + (size_t)own * field->stride : NULL;
+		}
+		code_cell(cell);
+	}
+}
+
 void fields_code(struct round *round, const struct field fields[], size_t count, unsigned int model,
 		 void *record, const void *expected, bool is_old)
 {
@@ -228,18 +309,11 @@ void fields_code(struct round *round, const struct field fields[], size_t count,
 			.round = round,
 			.model = &round->models[model + fields[i].model],
 			.field = &fields[i],
-			.to = (char *)record + fields[i].offset,
-			.expected = expected != NULL ? (const char *)expected + fields[i].offset : NULL,
 			.is_old = is_old,
 		};
 
-		if (round->is_brief && !fields[i].is_brief)
-			continue;
-		for (uint32_t element = 0; element < fields[i].count; element++) {
-			code_cell(&cell);
-			cell.to = (char *)cell.to + fields[i].stride;
-			if (cell.expected != NULL)
-				cell.expected = (const char *)cell.expected + fields[i].stride;
-		}
+		if (!round->is_brief || fields[i].is_brief)
+			code_field(&cell, (char *)record + fields[i].offset,
+				   expected != NULL ? (const char *)expected + fields[i].offset : NULL);
 	}
 }

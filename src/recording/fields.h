@@ -17,6 +17,8 @@ enum field_type {
 	FIELD_OPTIONAL_I32, /* struct optional_i32 */
 	FIELD_STRING,       /* uint32_t id in snapshot.strings */
 	FIELD_REASON,       /* reason_id */
+	FIELD_ENUM_REASON,  /* enum reason */
+	FIELD_SOURCE,       /* enum source */
 	FIELD_KEY_VALUES,   /* struct key_values, in the arena */
 	FIELD_BELOW,        /* an enum, below `end` */
 };
@@ -28,17 +30,18 @@ struct field {
 	uint32_t count; /* elements of an array of them, 1 for none */
 	uint32_t stride;
 	bool is_brief; /* an interval has it too */
+	uint8_t by;    /* an array by the words of this vocabulary_kind and one more; 0: by no words */
 	uint8_t model; /* from the first one of the table on */
 };
 
 /* A member of a struct, and an array of members: `stride` bytes from one to the next. */
 #define FIELD(type, record, member)                                                                          \
 	{                                                                                                    \
-		offsetof(record, member), FIELD_##type, 0, 1, 0, false, 0                                    \
+		offsetof(record, member), FIELD_##type, 0, 1, 0, false, 0, 0                                 \
 	}
 #define FIELD_LIST(type, record, member, count, stride)                                                      \
 	{                                                                                                    \
-		offsetof(record, member), FIELD_##type, 0, count, (uint32_t)(stride), false, 0               \
+		offsetof(record, member), FIELD_##type, 0, count, (uint32_t)(stride), false, 0, 0            \
 	}
 
 /*

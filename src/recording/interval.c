@@ -157,23 +157,25 @@ static const struct field latency_fields[] = {
 };
 
 #define HISTOGRAM(kind)                                                                                      \
-	{offsetof(struct latency_record, of[kind].buckets),                                                  \
-	 FIELD_U64,                                                                                          \
-	 0,                                                                                                  \
-	 LATENCY_BUCKETS,                                                                                    \
-	 sizeof(uint64_t),                                                                                   \
-	 true,                                                                                               \
-	 3},                                                                                                 \
-		{offsetof(struct latency_record, of[kind].sum_ns), FIELD_U64, 0, 1, 0, true, 4},             \
+	{.offset = offsetof(struct latency_record, of[kind].buckets),                                        \
+	 .type = FIELD_U64,                                                                                  \
+	 .count = LATENCY_BUCKETS,                                                                           \
+	 .stride = sizeof(uint64_t),                                                                         \
+	 .model = 3},                                                                                        \
+		{.offset = offsetof(struct latency_record, of[kind].sum_ns),                                 \
+		 .type = FIELD_U64,                                                                          \
+		 .count = 1,                                                                                 \
+		 .model = 4},                                                                                \
 	{                                                                                                    \
-		offsetof(struct latency_record, of[kind].max_ns), FIELD_U64, 0, 1, 0, true, 5                \
+		.offset = offsetof(struct latency_record, of[kind].max_ns), .type = FIELD_U64, .count = 1,   \
+		.model = 5                                                                                   \
 	}
 
 static const struct field latency_record_fields[] = {
-	{offsetof(struct latency_record, pcomm), FIELD_STRING, 0, 1, 0, true, 0},
-	{offsetof(struct latency_record, comm), FIELD_STRING, 0, 1, 0, true, 1},
-	{offsetof(struct latency_record, cgroup), FIELD_STRING, 0, 1, 0, true, 2},
-	{offsetof(struct latency_record, is_kernel), FIELD_BOOL, 0, 1, 0, true, 6},
+	{offsetof(struct latency_record, pcomm), FIELD_STRING, 0, 1, 0, true, 0, 0},
+	{offsetof(struct latency_record, comm), FIELD_STRING, 0, 1, 0, true, 0, 1},
+	{offsetof(struct latency_record, cgroup), FIELD_STRING, 0, 1, 0, true, 0, 2},
+	{offsetof(struct latency_record, is_kernel), FIELD_BOOL, 0, 1, 0, true, 0, 6},
 	HISTOGRAM(LATENCY_RUN_QUEUE),
 	HISTOGRAM(LATENCY_BLOCKED),
 };
@@ -216,22 +218,23 @@ void round_code_latency(struct round *round)
 /* --- threads that ended --- */
 
 static const struct field ended_fields[] = {
-	{offsetof(struct ended_set, reasons), FIELD_REASON, 0, ENDED_METRICS, sizeof(reason_id), true, 0},
-	{offsetof(struct ended_set, lower_bound), FIELD_BOOL, 0, 1, 0, true, 0},
-	{offsetof(struct ended_set, lost), FIELD_U64, 0, 1, 0, true, 0},
-	{offsetof(struct ended_set, unread), FIELD_BOOL, 0, 1, 0, true, 0},
+	{offsetof(struct ended_set, reasons), FIELD_REASON, 0, ENDED_METRICS, sizeof(reason_id), true,
+	 VOCABULARY_ENDED + 1, 0},
+	{offsetof(struct ended_set, lower_bound), FIELD_BOOL, 0, 1, 0, true, 0, 0},
+	{offsetof(struct ended_set, lost), FIELD_U64, 0, 1, 0, true, 0, 0},
+	{offsetof(struct ended_set, unread), FIELD_BOOL, 0, 1, 0, true, 0, 0},
 };
 
 static const struct field ended_group_fields[] = {
-	{offsetof(struct ended_group, threads), FIELD_U64, 0, 1, 0, true, 0},
-	{offsetof(struct ended_group, processes), FIELD_U64, 0, 1, 0, true, 1},
-	{offsetof(struct ended_group, unknown), FIELD_U64, 0, 1, 0, true, 2},
+	{offsetof(struct ended_group, threads), FIELD_U64, 0, 1, 0, true, 0, 0},
+	{offsetof(struct ended_group, processes), FIELD_U64, 0, 1, 0, true, 0, 1},
+	{offsetof(struct ended_group, unknown), FIELD_U64, 0, 1, 0, true, 0, 2},
 };
 
 static const struct field ended_thread_fields[] = {
-	{offsetof(struct ended_thread, tgid), FIELD_U32, 0, 1, 0, true, 3},
-	{offsetof(struct ended_thread, tid), FIELD_U32, 0, 1, 0, true, 4},
-	{offsetof(struct ended_thread, start_time), FIELD_U64, 0, 1, 0, true, 5},
+	{offsetof(struct ended_thread, tgid), FIELD_U32, 0, 1, 0, true, 0, 3},
+	{offsetof(struct ended_thread, tid), FIELD_U32, 0, 1, 0, true, 0, 4},
+	{offsetof(struct ended_thread, start_time), FIELD_U64, 0, 1, 0, true, 0, 5},
 };
 
 /* Each amount has models of its own. */
@@ -243,11 +246,13 @@ static void code_amounts(struct round *round, struct ended_amounts *amounts)
 
 	if (round->coder.decoding)
 		amounts->delayed = delayed;
-	for (size_t i = 0; i < ENDED_METRICS; i++) {
-		const uint64_t amount = coder_residual(&round->coder, &models[i], 0, amounts->of[i], 0);
+	for (size_t i = 0; i < round->words->count[VOCABULARY_ENDED]; i++) {
+		const uint16_t own = round->words->own[VOCABULARY_ENDED][i];
+		const uint64_t amount = coder_residual(&round->coder, &models[i % ENDED_METRICS], 0,
+						       own != VOCABULARY_NONE ? amounts->of[own] : 0, 0);
 
-		if (round->coder.decoding)
-			amounts->of[i] = amount;
+		if (round->coder.decoding && own != VOCABULARY_NONE)
+			amounts->of[own] = amount;
 	}
 }
 

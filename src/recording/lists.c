@@ -49,26 +49,41 @@ static void code_run(struct round *round, size_t row, const struct run *run)
 {
 	struct coder *coder = &round->coder;
 	const size_t count = code_count(round, run->count);
+	const struct vocabulary *words = round->words;
 	uint64_t metric = UINT64_MAX, reason = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		metric = coder_residual(coder, &round->models[MODEL_EXCEPTION_METRIC], i == 0,
-					coder->decoding ? 0 : run->first[i].metric, metric + 1);
+		const bool decoding = coder->decoding;
+
+		metric = coder_residual(
+			coder, &round->models[MODEL_EXCEPTION_METRIC], i == 0,
+			decoding ? 0 : vocabulary_put(words, VOCABULARY_METRIC, run->first[i].metric),
+			metric + 1);
 		reason = coder_residual(coder, &round->models[MODEL_EXCEPTION_REASON], 0,
-					coder->decoding ? 0 : run->first[i].reason, reason);
-		if (!coder->decoding)
+					decoding ? 0 : vocabulary_put_reason(words, run->first[i].reason),
+					reason);
+		if (!decoding)
 			continue;
-		metric = coder_below(coder, metric, METRIC_COUNT);
-		reason = coder_below(coder, reason, REASON_COUNT + round->now->unknown_reason_count);
-		snapshot_add_exception(round->now, row, (enum metric)metric, (reason_id)reason);
+		/* that number stands for what the words have not got */
+		metric = coder_below(coder, metric, (uint64_t)words->count[VOCABULARY_METRIC] + 1);
+		reason = coder_below(coder, reason, round_reason_end(round));
+		if (metric < words->count[VOCABULARY_METRIC] &&
+		    words->own[VOCABULARY_METRIC][metric] != VOCABULARY_NONE)
+			snapshot_add_exception(round->now, row,
+					       (enum metric)words->own[VOCABULARY_METRIC][metric],
+					       (reason_id)vocabulary_take_reason(words, reason));
 	}
 }
 
 static void take_over(struct round *round, size_t row, const struct run *run)
 {
-	for (size_t i = 0; i < run->count; i++)
-		snapshot_add_exception(round->now, row, (enum metric)run->first[i].metric,
-				       run->first[i].reason);
+	for (size_t i = 0; i < run->count; i++) {
+		if (run->first[i].reason >= REASON_COUNT + round->now->unknown_reason_count)
+			coder_fail(&round->coder);
+		else
+			snapshot_add_exception(round->now, row, (enum metric)run->first[i].metric,
+					       run->first[i].reason);
+	}
 }
 
 void round_code_exceptions(struct round *round)
@@ -89,8 +104,8 @@ void round_code_exceptions(struct round *round)
 			old = take_run(round->against, old_row, &old_next);
 		if (!coder->decoding)
 			run = take_run(now, row, &next);
-		if (coder_bit(coder, &models[old.count != 0],
-			      !coder->decoding && !runs_are_equal(&run, &old)))
+		/* of metrics that only another version knows `old` has none: nothing else goes by it */
+		if (coder_bit(coder, &models[0], !coder->decoding && !runs_are_equal(&run, &old)))
 			code_run(round, row, &run);
 		else if (coder->decoding)
 			take_over(round, row, &old);
@@ -261,27 +276,25 @@ void round_code_smaps(struct round *round)
 /* --- cgroups --- */
 
 #define PRESSURE_HALF(resource_index, half, model_index)                                                     \
-	{offsetof(struct cgroup_record, pressure.resource[resource_index].half.avg10),                       \
-	 FIELD_U16,                                                                                          \
-	 0,                                                                                                  \
-	 3,                                                                                                  \
-	 sizeof(uint16_t),                                                                                   \
-	 false,                                                                                              \
-	 model_index},                                                                                       \
+	{.offset = offsetof(struct cgroup_record, pressure.resource[resource_index].half.avg10),             \
+	 .type = FIELD_U16,                                                                                  \
+	 .count = 3,                                                                                         \
+	 .stride = sizeof(uint16_t),                                                                         \
+	 .model = model_index},                                                                              \
 	{                                                                                                    \
-		offsetof(struct cgroup_record, pressure.resource[resource_index].half.total_usec),           \
-			FIELD_U64, 0, 1, 0, false, (model_index) + 1                                         \
+		.offset = offsetof(struct cgroup_record, pressure.resource[resource_index].half.total_usec), \
+		.type = FIELD_U64, .count = 1, .model = (model_index) + 1                                    \
 	}
 #define PRESSURE(resource, model_index)                                                                      \
 	PRESSURE_HALF(resource, some, model_index), PRESSURE_HALF(resource, full, model_index)
 
 static const struct field cgroup_fields[] = {
 #define CGROUP_FIELD(id, field, type, ...)                                                                   \
-	{offsetof(struct cgroup_record, field), FIELD_##type, 0, 1, 0, false, CGROUP_RECORD_##id},
+	{offsetof(struct cgroup_record, field), FIELD_##type, 0, 1, 0, false, 0, CGROUP_RECORD_##id},
 #include "snapshot/cgroup_field.def"
 #undef CGROUP_FIELD
 	{offsetof(struct cgroup_record, missing), FIELD_REASON, 0, CGROUP_FILE_COUNT, sizeof(reason_id),
-	 false, CGROUP_RECORD_FIELD_COUNT},
+	 false, 0, CGROUP_RECORD_FIELD_COUNT},
 	PRESSURE(PRESSURE_CPU, CGROUP_RECORD_FIELD_COUNT + 1),
 	PRESSURE(PRESSURE_MEMORY, CGROUP_RECORD_FIELD_COUNT + 3),
 	PRESSURE(PRESSURE_IO, CGROUP_RECORD_FIELD_COUNT + 5),

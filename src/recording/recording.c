@@ -43,44 +43,17 @@ struct recorder {
 	struct coder coder;
 	struct residual_model *models;
 	struct buffer content;
+	const struct vocabulary *words;
 	struct recording_parts parts, interval_parts; /* of the last round */
 };
 
 /* --- checks --- */
 
 /* FNV-1a, 32 bits. */
-static uint32_t hash_more(uint32_t hash, const void *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 16777619U;
-	return hash;
-}
-
-static uint32_t hash_text(uint32_t hash, const char *text)
-{
-	return hash_more(hash, text, strlen(text) + 1);
-}
-
 static uint32_t hash_number(uint32_t hash, uint64_t number)
 {
 	for (size_t i = 0; i < sizeof(number); i++, number >>= 8)
-		hash = hash_more(hash, &(uint8_t){(uint8_t)number}, 1);
-	return hash;
-}
-
-/* Of the names that numbers in a recording stand for. */
-static uint32_t hash_of_names(void)
-{
-	uint32_t hash = 2166136261U;
-
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		hash = hash_text(hash, metrics[i].name);
-	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		hash = hash_text(hash, sources[i].name);
-	for (size_t i = 0; i < REASON_COUNT; i++)
-		hash = hash_text(hash, reasons[i].name);
-	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		hash = hash_text(hash, features[i].name);
+		hash = (hash ^ (uint8_t)number) * 16777619U;
 	return hash;
 }
 
@@ -190,6 +163,7 @@ struct recorder *recorder_create(int level)
 	struct recorder *recorder = memory_allocate_zero(1, sizeof(*recorder));
 
 	recorder->models = memory_allocate(MODEL_TOTAL * sizeof(*recorder->models));
+	recorder->words = vocabulary_own();
 	recorder->compressor = ZSTD_createCCtx();
 	if (recorder->compressor != NULL) {
 		ZSTD_CCtx_setParameter(recorder->compressor, ZSTD_c_compressionLevel, level);
@@ -218,16 +192,18 @@ static struct round begin_round(struct recorder *recorder, const struct snapshot
 		.coder = recorder->coder,
 		.now = (struct snapshot *)(uintptr_t)now, /* encoding does not write to it */
 		.against = against,
+		.words = recorder->words,
 		.models = recorder->models,
 		.parts = &recorder->parts,
 	};
 }
 
-static void append_header(struct buffer *blob, enum recording_kind kind, const struct snapshot *against)
+static void append_header(struct buffer *blob, enum recording_kind kind, const struct vocabulary *words,
+			  const struct snapshot *against)
 {
 	char header[HEADER_BYTES] = {letters[0], letters[1], VERSION, (char)kind};
 
-	put_u32(header + NAMES_AT, hash_of_names());
+	put_u32(header + NAMES_AT, words->check);
 	put_u32(header + AGAINST_AT, against != NULL ? hash_of_round(against) : 0);
 	buffer_clear(blob);
 	buffer_append(blob, header, sizeof(header));
@@ -256,7 +232,7 @@ static void end_round(struct recorder *recorder, struct round *round, enum recor
 	buffer_clear(&recorder->content);
 	coder_end(&round->coder, &recorder->content);
 	recorder->coder = round->coder; /* its buffers */
-	append_header(blob, kind, round->against);
+	append_header(blob, kind, round->words, round->against);
 	bound = ZSTD_compressBound(recorder->content.length);
 	buffer_reserve(blob, bound);
 	size = ZSTD_compress2(recorder->compressor, blob->data + blob->length, bound, recorder->content.data,
@@ -335,6 +311,9 @@ void recorder_encode(struct recorder *recorder, const struct snapshot *now, cons
 
 	recorder->parts.count = recorder->parts.until = 0;
 	recorder->interval_parts.count = recorder->interval_parts.until = 0;
+	if (against == NULL)
+		vocabulary_code(&round.coder, &round.models[MODEL_LENGTH].by, 0, round.words);
+	round_note_part(&round, "words");
 	code_round(&round);
 	end_round(recorder, &round, against == NULL ? KIND_WHOLE : KIND_CHANGES, &ret_recording->state);
 	ret_recording->is_whole = against == NULL;
@@ -345,6 +324,11 @@ void recording_release(struct recording *recording)
 {
 	buffer_release(&recording->state);
 	buffer_release(&recording->interval);
+}
+
+void recorder_use_words(struct recorder *recorder, const struct vocabulary *words)
+{
+	recorder->words = words;
 }
 
 const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval)
@@ -384,10 +368,6 @@ static int check_header(struct blob *blob, const struct snapshot *against, bool 
 	if (blob->bytes[2] > VERSION)
 		return error_set(error, -EPROTONOSUPPORT,
 				 "%s was recorded by a newer ctop; look at it with that one", name);
-	if (get_u32(blob->bytes + NAMES_AT) != hash_of_names())
-		return error_set(error, -EPROTONOSUPPORT,
-				 "%s was recorded by another version of ctop; look at it with that one",
-				 name);
 	blob->kind = (enum recording_kind)blob->bytes[3];
 	if ((blob->kind == KIND_INTERVAL) != is_interval)
 		return refuse_damage(name, error);
@@ -422,6 +402,24 @@ static int unpack(struct blob *blob, const char *name, struct error *error)
 	return 0;
 }
 
+/* The names of who recorded it: a whole round brings them. */
+static int find_words(const struct blob *blob, struct round *round, const char *name, struct error *error)
+{
+	const uint32_t check = get_u32(blob->bytes + NAMES_AT);
+
+	if (blob->kind == KIND_WHOLE)
+		round->words = vocabulary_code(&round->coder, &round->models[MODEL_LENGTH].by, check, NULL);
+	else
+		round->words = vocabulary_find(check);
+	if (round->coder.failed || (round->words == NULL && blob->kind == KIND_WHOLE))
+		return refuse_damage(name, error);
+	if (round->words == NULL || !vocabulary_is_readable(round->words))
+		return error_set(error, -EPROTONOSUPPORT,
+				 "%s was recorded by another version of ctop; look at it with that one",
+				 name);
+	return 0;
+}
+
 /* Opens a blob and begins a round to be decoded. */
 static int open_round(struct blob *blob, const struct snapshot *against, bool is_interval, const char *name,
 		      struct round *ret_round, struct error *error)
@@ -433,12 +431,18 @@ static int open_round(struct blob *blob, const struct snapshot *against, bool is
 	if (result < 0)
 		return result;
 	*ret_round = (struct round){
-		.now = snapshot_create(),
 		.against = against,
 		.models = memory_allocate_zero(MODEL_TOTAL, sizeof(*ret_round->models)),
 	};
 	coder_open(&ret_round->coder, blob->content, blob->content_length,
 		   ELEMENTS_FREE + (uint64_t)ELEMENTS_FOR_A_BYTE * blob->length);
+	result = find_words(blob, ret_round, name, error);
+	if (result < 0) {
+		free(blob->content);
+		free(ret_round->models);
+		return result;
+	}
+	ret_round->now = snapshot_create();
 	return 0;
 }
 

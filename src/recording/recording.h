@@ -14,6 +14,10 @@
  * was encoded in every field of struct snapshot but its serial, ids of names and CPU sets alike. The bytes
  * are the same on all architectures, but for contexts of sched_ext schedulers, which are in the order of the
  * host. Nothing here reads or writes files.
+ *
+ * A whole recording has the names of metrics, sources, reasons and features that its numbers stand for. One
+ * of another version is decoded without what this version does not know; what is encoded against it, and
+ * intervals, can be decoded once any whole one of that version was in this process.
  */
 
 /* What makes the next recording cheap: buffers, the context of the compressor. For one thread at a time. */
@@ -65,7 +69,8 @@ bool recording_is_whole(const void *state, size_t length);
  * and the like are set as a live round has them, carried_serial being that of `against`.
  *
  * `name` is what the sentence calls it. Returns 0, or -EBADMSG (damaged, or no recording), -EPROTONOSUPPORT
- * (of a newer format), -EINVAL (it belongs to another `against`).
+ * (of a newer format, or of a version of which no whole recording was decoded before), -EINVAL (it belongs to
+ * another `against`).
  */
 int recording_decode(const void *state, size_t state_length, const void *interval, size_t interval_length,
 		     const struct snapshot *against, const char *name, struct snapshot **ret_snapshot,

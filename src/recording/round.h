@@ -4,6 +4,7 @@
 
 #include "coder.h"
 #include "snapshot/snapshot.h"
+#include "vocabulary.h"
 
 /*
  * What is known while a round is being coded, one way or the other. Whatever codes a part of it takes the
@@ -37,14 +38,15 @@ enum round_model {
 	MODEL_ENDED_AMOUNTS = MODEL_ENDED + 8,
 	MODEL_SCX = MODEL_ENDED_AMOUNTS + 40,
 	MODEL_SCX_WORDS,
-	MODEL_COLUMNS = MODEL_SCX_WORDS + 64,  /* by thread_column */
-	MODEL_TIMES = MODEL_COLUMNS + 3 * 128, /* three for each */
+	MODEL_COLUMNS = MODEL_SCX_WORDS + 64, /* by thread_column */
+	/* three for each of those that hold still */
+	MODEL_TIMES = MODEL_COLUMNS + 3 * (6 + VOCABULARY_SOURCES_MAX + VOCABULARY_METRICS_MAX),
 	MODEL_WAIT_NEW = MODEL_TIMES,
 	MODEL_WAIT_OTHER = MODEL_WAIT_NEW + 2,
 	MODEL_WAIT_SAME = MODEL_WAIT_OTHER + 2,
 	MODEL_STUCK,
 	MODEL_READ_AT = MODEL_STUCK + 2,
-	MODEL_TOTAL = MODEL_READ_AT + SOURCE_COUNT,
+	MODEL_TOTAL = MODEL_READ_AT + VOCABULARY_SOURCES_MAX,
 };
 
 /* How many bytes a part of a round took. */
@@ -67,6 +69,7 @@ struct round {
 	struct coder coder;
 	struct snapshot *now;           /* not written to when encoding */
 	const struct snapshot *against; /* NULL: whole */
+	const struct vocabulary *words; /* what numbers stand for */
 	bool is_brief;                  /* only the facts that an interval needs */
 	bool last_is_present;           /* the column before is there */
 	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
@@ -83,6 +86,13 @@ struct round {
 
 /* What was coded since the last call is the part of that name. */
 void round_note_part(struct round *round, const char *name);
+
+/* Every number of a reason in this round is below. */
+static inline uint64_t round_reason_end(const struct round *round)
+{
+	return round->words->count[VOCABULARY_REASON] + round->now->unknown_reason_count -
+	       (round->coder.decoding ? round->words->unknown_reason_count : 0);
+}
 
 /* --- names.c --- */
 
@@ -149,6 +159,9 @@ void round_code_ended(struct round *round);
 /* --- recording.c --- */
 
 struct recorder;
+
+/* Tests only: encodes as another version would, which has these words; they must outlive the recorder. */
+void recorder_use_words(struct recorder *recorder, const struct vocabulary *words);
 
 /* Of the round that was encoded last; texts before they were packed. */
 const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval);

@@ -25,7 +25,7 @@ static const struct field scheduler_fields[] = {
 static const struct field member_fields[] = {
 	FIELD(TEXT, struct scx_member, name),
 	FIELD(TEXT, struct scx_member, type),
-	{offsetof(struct scx_member, kind), FIELD_BELOW, SCX_KIND_COUNT, 1, 0, false, 0},
+	{offsetof(struct scx_member, kind), FIELD_BELOW, SCX_KIND_COUNT, 1, 0, false, 0, 0},
 	FIELD(U32, struct scx_member, bit_offset),
 	FIELD(U32, struct scx_member, bit_size),
 	FIELD(U32, struct scx_member, count),

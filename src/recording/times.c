@@ -177,31 +177,64 @@ enum time_choice {
 
 /* The columns that are there, that of the counters first. */
 struct time_columns {
-	uint64_t *now[SOURCE_COUNT];
-	const uint64_t *old[SOURCE_COUNT];
-	enum source source[SOURCE_COUNT];
+	uint64_t *now[VOCABULARY_SOURCES_MAX];
+	const uint64_t *old[VOCABULARY_SOURCES_MAX];
+	unsigned int word[VOCABULARY_SOURCES_MAX]; /* of the source */
 	size_t count;
-	struct bit_model models[SOURCE_COUNT][TIME_CHOICES][TIME_CONTEXTS];
+	bool has_counters;
+	uint64_t *unknown; /* what sources share that this program does not know */
+	struct bit_model models[VOCABULARY_SOURCES_MAX][TIME_CHOICES][TIME_CONTEXTS];
 };
 
-static void add_column(struct time_columns *columns, const struct round *round, enum source source)
+static bool code_has(struct round *round, const uint64_t *column)
 {
-	if (round->now->read_at[source] == NULL)
-		return;
-	columns->now[columns->count] = round->now->read_at[source];
-	columns->old[columns->count] = round->against != NULL ? round->against->read_at[source] : NULL;
-	columns->source[columns->count++] = source;
+	return coder_bit(&round->coder, &round->models[MODEL_FACTS].differs[3], column != NULL);
 }
 
-static struct time_columns *find_columns(const struct round *round)
+static uint64_t *new_column(const struct snapshot *now)
 {
-	struct time_columns *columns = memory_allocate_zero(1, sizeof(*columns));
+	return memory_allocate_zero(now->thread_capacity + 1, sizeof(uint64_t));
+}
 
-	add_column(columns, round, SOURCE_TASKSTATS);
-	add_column(columns, round, SOURCE_SCHEDSTAT);
-	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
-		if (source != SOURCE_TASKSTATS && source != SOURCE_SCHEDSTAT)
-			add_column(columns, round, (enum source)source);
+static void add_column(struct time_columns *columns, struct round *round, unsigned int word)
+{
+	const uint16_t own = round->words->own[VOCABULARY_SOURCE][word];
+
+	columns->word[columns->count] = word;
+	if (own == VOCABULARY_NONE) {
+		if (columns->unknown == NULL)
+			columns->unknown = new_column(round->now);
+		columns->now[columns->count++] = columns->unknown;
+		return;
+	}
+	if (round->coder.decoding)
+		snapshot_read_times(round->now, (enum source)own);
+	columns->now[columns->count] = round->now->read_at[own];
+	columns->old[columns->count++] = round->against != NULL ? round->against->read_at[own] : NULL;
+}
+
+static struct time_columns *code_columns(struct round *round)
+{
+	const struct vocabulary *words = round->words;
+	const unsigned int count = words->count[VOCABULARY_SOURCE];
+	struct time_columns *columns = memory_allocate_zero(1, sizeof(*columns));
+	bool has[VOCABULARY_SOURCES_MAX] = {false};
+	const uint64_t counters[] = {vocabulary_put(words, VOCABULARY_SOURCE, SOURCE_TASKSTATS),
+				     vocabulary_put(words, VOCABULARY_SOURCE, SOURCE_SCHEDSTAT)};
+
+	for (unsigned int i = 0; i < count; i++) {
+		const uint16_t own = words->own[VOCABULARY_SOURCE][i];
+
+		has[i] = code_has(round, own != VOCABULARY_NONE ? round->now->read_at[own] : NULL);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(counters); i++) {
+		if (counters[i] < count && has[counters[i]])
+			add_column(columns, round, (unsigned int)counters[i]);
+	}
+	columns->has_counters = columns->count != 0;
+	for (unsigned int i = 0; i < count; i++) {
+		if (has[i] && i != counters[0] && i != counters[1])
+			add_column(columns, round, i);
 	}
 	return columns;
 }
@@ -215,7 +248,7 @@ static uint64_t code_read_time(struct round *round, struct time_columns *columns
 	const uint32_t old_row = round->old_row[row];
 	const uint64_t choices[TIME_CHOICES] = {
 		columns->old[column] != NULL && old_row != UINT32_MAX ? columns->old[column][old_row] : begin,
-		column != 0 ? columns->now[0][row] : begin,
+		columns->has_counters && column != 0 ? columns->now[0][row] : begin,
 		row != 0 ? columns->now[column][row - 1] : begin,
 	};
 	uint64_t time = columns->now[column][row];
@@ -224,15 +257,14 @@ static uint64_t code_read_time(struct round *round, struct time_columns *columns
 		if (!coder_bit(coder, &columns->models[column][i][context], time != choices[i]))
 			return choices[i];
 	}
-	time = coder_residual(coder, &round->models[MODEL_READ_AT + columns->source[column]], 3, time,
-			      *moment);
+	time = coder_residual(coder, &round->models[MODEL_READ_AT + columns->word[column]], 3, time, *moment);
 	*moment = time;
 	return time;
 }
 
 static void code_read_times(struct round *round)
 {
-	struct time_columns *columns = find_columns(round);
+	struct time_columns *columns = code_columns(round);
 	uint64_t moments[2] = {round->now->provenance.boottime_ns, round->now->provenance.boottime_ns};
 	size_t next = 0;
 
@@ -250,20 +282,11 @@ static void code_read_times(struct round *round)
 				columns->now[column][row] = time;
 		}
 	}
+	free(columns->unknown);
 	free(columns);
 }
 
 /* --- both --- */
-
-static bool code_has(struct round *round, const uint64_t *column)
-{
-	return coder_bit(&round->coder, &round->models[MODEL_FACTS].differs[3], column != NULL);
-}
-
-static uint64_t *new_column(const struct snapshot *now)
-{
-	return memory_allocate_zero(now->thread_capacity + 1, sizeof(uint64_t));
-}
 
 void round_code_times(struct round *round)
 {
@@ -281,10 +304,6 @@ void round_code_times(struct round *round)
 			now->stuck_ns = new_column(now);
 		code_stuck(round);
 		round_note_part(round, "stuck_ns");
-	}
-	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
-		if (code_has(round, now->read_at[source]) && decoding)
-			snapshot_read_times(now, (enum source)source);
 	}
 	code_read_times(round);
 	round_note_part(round, "read_at");
