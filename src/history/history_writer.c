@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -190,29 +191,41 @@ const char *history_writer_take_notice(struct history_writer *writer)
 
 /* --- what is removed --- */
 
-/* Removes the snapshots that marks of a file have beside it. */
-static void remove_snapshots(struct history_writer *writer, uint32_t day)
+/* Whether it is the name of a snapshot in the directory itself, whatever a file says. */
+static bool is_own_snapshot(const char *name)
+{
+	static const char suffix[] = ".ctprof.zst";
+	const size_t length = name != NULL ? strlen(name) : 0;
+
+	return length >= sizeof(suffix) && strchr(name, '/') == NULL &&
+	       strcmp(name + length - (sizeof(suffix) - 1), suffix) == 0;
+}
+
+/* Removes the snapshots that marks of a file have beside it; returns how many bytes they took. */
+static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
 {
 	struct history_marks marks = {0};
 	struct day_file file;
+	uint64_t bytes = 0;
 
 	if (day_file_open(&file, writer->directory, day, DATABASE_READ, NULL) < 0)
-		return;
+		return 0;
 	day_file_marks(&file, 0, false, INT64_MAX, INT64_MAX, &marks, NULL);
 	for (size_t i = 0; i < marks.count; i++) {
-		const char *name = marks.items[i].path;
+		struct stat status;
 		char *path;
 
-		/* nothing but what lies in the directory, whatever is written there */
-		if (name == NULL || strchr(name, '/') != NULL || strlen(name) < strlen(".ctprof.zst") ||
-		    strcmp(name + strlen(name) - strlen(".ctprof.zst"), ".ctprof.zst") != 0)
+		if (!is_own_snapshot(marks.items[i].path))
 			continue;
-		path = history_files_path(writer->directory, name);
-		remove(path);
+		path = history_files_path(writer->directory, marks.items[i].path);
+		/* marks of one moment have the same one */
+		if (lstat(path, &status) == 0 && unlink(path) == 0)
+			bytes += (uint64_t)status.st_blocks * 512;
 		free(path);
 	}
 	history_marks_release(&marks);
 	day_file_close(&file);
+	return bytes;
 }
 
 static bool is_too_old(const struct history_writer *writer, uint32_t day, uint64_t now_unix_ns)
@@ -239,16 +252,18 @@ static bool remove_old(struct history_writer *writer, uint64_t now_unix_ns, bool
 		return false;
 	for (size_t i = 0; i < files.count; i++) {
 		const uint32_t day = files.items[i].day;
+		uint64_t freed;
 
 		if ((day_file_is_open(&writer->file) && day == writer->file.day) ||
 		    (!(age_counts && is_too_old(writer, day, now_unix_ns)) &&
 		     !is_too_much(writer, files.bytes)))
 			continue;
-		remove_snapshots(writer, day);
-		if (history_files_remove(writer->directory, day) < 0)
-			continue;
-		removed++;
-		files.bytes -= files.bytes < files.items[i].bytes ? files.bytes : files.items[i].bytes;
+		freed = remove_snapshots(writer, day);
+		if (history_files_remove(writer->directory, day) == 0) {
+			freed += files.items[i].bytes;
+			removed++;
+		}
+		files.bytes -= files.bytes < freed ? files.bytes : freed;
 	}
 	writer->state.removed_days += removed;
 	writer->state.bytes = files.bytes;

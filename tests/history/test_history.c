@@ -537,6 +537,46 @@ static void test_limit_of_bytes(void **state)
 	fixture_remove(directory);
 }
 
+/* What a day has in snapshots goes with it, and counts: no more days go than have to. */
+static void test_snapshots_count(void **state)
+{
+	const struct history_writer_options options = {.max_bytes = 4 << 20};
+	struct fixture_host host = fixture_host;
+	char *directory = fixture_directory(), *path = memory_format("%s/large.ctprof.zst", directory);
+	struct history_writer *writer = fixture_writer(directory, &options);
+	struct history_mark mark = {.kind = "rule", .path = "large.ctprof.zst"};
+	struct history *history;
+	const struct history_day *days;
+	int file;
+	size_t count;
+
+	(void)state;
+	for (uint64_t day = 0; day < 4; day++) {
+		host.unix_ns = fixture_host.unix_ns + day * 86400 * NS_PER_S;
+		host.boottime_ns = fixture_host.boottime_ns + day * 86400 * NS_PER_S;
+		if (day == 3) {
+			file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+			assert_int_equal(posix_fallocate(file, 0, 4 << 20), 0);
+			close(file);
+		}
+		for (uint64_t i = 0; i < 40; i++)
+			fixture_add(writer, &host, i);
+		mark.unix_ns = host.unix_ns;
+		if (day == 0)
+			assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
+	}
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(history_writer_state(writer)->removed_days, 1);
+	history = fixture_open(directory);
+	days = history_days(history, &count);
+	assert_int_equal(count, 3);
+	assert_string_equal(days[0].name, "2026-11-21.rounds");
+	history_close(history);
+	history_writer_close(writer);
+	free(path);
+	fixture_remove(directory);
+}
+
 static void test_no_history(void **state)
 {
 	char *directory = fixture_directory();
@@ -576,6 +616,7 @@ int main(void)
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_keeping),
 		cmocka_unit_test(test_limit_of_bytes),
+		cmocka_unit_test(test_snapshots_count),
 		cmocka_unit_test(test_no_history),
 	};
 
