@@ -6,6 +6,7 @@
 
 enum {
 	ROWS_WANTED = 9, /* the header gives up its lines so that this many are left for everything else */
+	STRIP_HEIGHT_LEAST = 20,
 };
 
 static void draw_too_small(void)
@@ -54,6 +55,19 @@ bool screen_is_too_small(void)
 	return draw_screen_width() < SCREEN_WIDTH_MIN || draw_screen_height() < SCREEN_HEIGHT_MIN;
 }
 
+static bool has_strip(const struct ui *ui)
+{
+	return ui->frame == SCREEN_FRAME_WHOLE && ui->past.open && ui->comparison == NULL &&
+	       ui->past.strip.data.cells != 0 && draw_screen_height() >= STRIP_HEIGHT_LEAST &&
+	       strip_cells(draw_screen_width()) == ui->past.strip.data.cells;
+}
+
+static void draw_strip(const struct ui *ui, int y)
+{
+	strip_draw(&ui->past.strip.data, y, draw_screen_width(), ui->past.unix_ns, ui->past.strip_title,
+		   ui->past.strip_name);
+}
+
 void screen_draw(struct ui *ui)
 {
 	struct area area = {.width = draw_screen_width()};
@@ -68,6 +82,8 @@ void screen_draw(struct ui *ui)
 	}
 	if (ui->frame == SCREEN_FRAME_WHOLE)
 		area.y = ui->content->draw_header(ui, header > 1 ? header : 1);
+	if (has_strip(ui))
+		draw_strip(ui, area.y++);
 	area.height = draw_screen_height() - area.y - bottom;
 	row = draw_body(ui, area);
 	cursor = screen_bottom_draw(ui);

@@ -152,7 +152,11 @@ struct past {
 	char *note;      /* what is to be known of the moment, owned; NULL: nothing */
 	bool is_waiting; /* for a moment that was asked for */
 	bool plays;
-	uint64_t due_ns; /* when the next one is to be asked for, CLOCK_MONOTONIC */
+	uint64_t due_ns;        /* when the next one is to be asked for, CLOCK_MONOTONIC */
+	struct ui_strip strip;  /* what was before and after; no cells: nothing yet */
+	uint64_t strip_number;  /* of the last request */
+	struct buffer strip_of; /* what it was for */
+	char *strip_title, *strip_name;
 };
 
 struct ui {

@@ -11,6 +11,7 @@
 #include "session/session.h"
 #include "view/view.h"
 
+#include "ui/page/strip.h"
 #include "ui/terminal/theme.h"
 
 /* What happened outside that the screen should know; handed over by ui_host.receive. */
@@ -96,6 +97,22 @@ struct ui_moment {
 	char *saved; /* path of a file that was written, owned; NULL: none */
 };
 
+/* What is asked for of the time about a moment. */
+struct ui_strip_request {
+	uint64_t number; /* which request it is */
+	uint64_t unix_ns;
+	size_t cells;
+	const struct view *view;
+	enum column column;
+	const char *key; /* of the row; NULL: none, only the pressure */
+	size_t key_length;
+};
+
+struct ui_strip {
+	uint64_t number; /* of the request */
+	struct strip_data data;
+};
+
 /*
  * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
  * an event. A NULL pointer means that this screen cannot do it (a file has no rounds); its key then shows a
@@ -160,6 +177,10 @@ struct ui_host {
 	void (*request_moment)(void *past_context, const struct ui_look *look);
 	void (*request_other)(void *past_context, uint64_t unix_ns);
 	bool (*receive_moment)(void *past_context, struct ui_moment *ret_moment);
+	/* What was before and after a moment, made when nothing else is asked for; the last request counts.
+	 */
+	void (*request_strip)(void *past_context, const struct ui_strip_request *request);
+	bool (*receive_strip)(void *past_context, struct ui_strip *ret_strip);
 	/* Writes a report of a comparison, as write_report does of a file. NULL: there is none. */
 	int (*write_comparison)(void *file_context, const struct ui_comparison *comparison, const char *path,
 				struct error *error);

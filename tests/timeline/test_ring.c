@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rounds kept in memory: what they show is what a live session showed. */
+/*
+ * Rounds kept in memory, and recorded into a history: what they show is what a live session showed, in every
+ * column, mode and axis.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "history/history_writer.h"
 #include "random_world.h"
 #include "snapshot/thread_match.h"
 #include "timeline/ring.h"
@@ -17,6 +23,8 @@ enum {
 struct row {
 	struct snapshot *rounds[ROUNDS];
 	struct ring *ring;
+	struct history *history; /* NULL until it was recorded */
+	char directory[32];
 };
 
 /* Rounds of a world, each kept as it comes. */
@@ -46,8 +54,40 @@ static void make_row(struct row *row, uint64_t seed, uint64_t bytes)
 	}
 }
 
+/* Records the rounds. Returns false where ctop was built without SQLite. */
+static bool record(struct row *row)
+{
+	struct history_writer_options options = {.directory = row->directory};
+	struct history_writer *writer;
+	struct error error;
+	int result;
+
+	strcpy(row->directory, "/tmp/ctop-moments-XXXXXX");
+	assert_non_null(mkdtemp(row->directory));
+	result = history_writer_open(&options, &writer, &error);
+	if (result == -ENOTSUP)
+		return false;
+	assert_int_equal(result, 0);
+	for (int i = 0; i < ROUNDS; i++)
+		assert_int_equal(history_writer_add(writer, row->rounds[i], &error), 0);
+	history_writer_close(writer);
+	assert_int_equal(history_open(row->directory, &row->history, &error), 0);
+	return true;
+}
+
+static void remove_history(const struct row *row)
+{
+	char *command = memory_format("rm -r %s", row->directory);
+
+	assert_int_equal(system(command), 0);
+	free(command);
+}
+
 static void release_row(struct row *row)
 {
+	history_close(row->history);
+	if (row->directory[0] != '\0')
+		remove_history(row);
 	for (int i = 0; i < ROUNDS; i++)
 		snapshot_release(row->rounds[i]);
 	ring_release(row->ring);
@@ -77,34 +117,50 @@ static struct history_round round_at(const struct timeline *timeline, const stru
 	return round;
 }
 
+/* Some moments of a row, each with some base. */
+static void expect_moments(const struct row *row, struct timeline timeline)
+{
+	struct session *past = session_create();
+
+	for (int i = 0; i < 8; i++) {
+		const int now = (int)random_below(ROUNDS), base = (int)random_below((uint64_t)now + 1);
+		const struct history_round base_round = round_at(&timeline, row->rounds[base]);
+		const struct history_round now_round = round_at(&timeline, row->rounds[now]);
+		struct session *const sessions[2] = {live_session(row, base, now), past};
+		struct session_moment *moment;
+		struct error error;
+
+		assert_int_equal(
+			timeline_make_moment(&timeline, &base_round, &now_round, NULL, &moment, &error), 0);
+		session_show_moment(past, moment);
+		expect_same_views(sessions, true);
+		session_release(sessions[0]);
+	}
+	session_release(past);
+}
+
 static void test_any_moment(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
-		struct session *past = session_create();
-		struct timeline timeline;
-		struct row row;
+		struct row row = {0};
 
 		make_row(&row, seed, RING_BYTES_DEFAULT);
-		timeline = timeline_of_ring(row.ring);
 		assert_int_equal(ring_state(row.ring).rounds, ROUNDS);
-		for (int i = 0; i < 8; i++) {
-			const int now = (int)random_below(ROUNDS),
-				  base = (int)random_below((uint64_t)now + 1);
-			const struct history_round base_round = round_at(&timeline, row.rounds[base]);
-			const struct history_round now_round = round_at(&timeline, row.rounds[now]);
-			struct session *const sessions[2] = {live_session(&row, base, now), past};
-			struct session_moment *moment;
-			struct error error;
+		expect_moments(&row, timeline_of_ring(row.ring));
+		release_row(&row);
+	}
+}
 
-			assert_int_equal(timeline_make_moment(&timeline, &base_round, &now_round, NULL,
-							      &moment, &error),
-					 0);
-			session_show_moment(past, moment);
-			expect_same_views(sessions, true);
-			session_release(sessions[0]);
-		}
-		session_release(past);
+static void test_recorded_moment(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
+		struct row row = {0};
+
+		make_row(&row, seed, RING_BYTES_DEFAULT);
+		if (record(&row))
+			expect_moments(&row, timeline_of_history(row.history));
 		release_row(&row);
 	}
 }
@@ -124,7 +180,7 @@ static void test_find(void **state)
 	struct history_round round, *rounds;
 	struct timeline timeline;
 	struct error error;
-	struct row row;
+	struct row row = {0};
 	size_t count;
 	uint64_t at;
 
@@ -163,7 +219,7 @@ static void test_bound(void **state)
 	struct session_moment *moment;
 	struct timeline timeline;
 	struct error error;
-	struct row row;
+	struct row row = {0};
 
 	(void)state;
 	make_row(&row, 2, 120000);
@@ -193,7 +249,7 @@ static void test_withdrawn(void **state)
 	struct history_round round;
 	struct session_moment *moment;
 	struct error error;
-	struct row row;
+	struct row row = {0};
 
 	(void)state;
 	make_row(&row, 5, RING_BYTES_DEFAULT);
@@ -221,9 +277,8 @@ static void test_withdrawn(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_moment),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_any_moment), cmocka_unit_test(test_recorded_moment),
+		cmocka_unit_test(test_find),       cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_withdrawn),
 	};
 

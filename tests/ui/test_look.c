@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/cmocka_include.h"
 
@@ -182,12 +183,97 @@ static void test_nothing_kept(void **state)
 	quit(&pty);
 }
 
+/* --- what was recorded --- */
+
+static void start_replay(struct pty_screen *pty, int rows, int columns, const char *locale,
+			 const char *directory, const char *when)
+{
+	const char *const arguments[] = {CTOP_PROGRAM, "replay", "--no-config", "--history", directory,
+					 "-t",         "run",    when,          NULL};
+	const struct pty_options options = {.rows = rows, .columns = columns, .locale = locale};
+
+	pty_start(pty, &options, arguments);
+}
+
+static void record(const char *directory)
+{
+	const char *const arguments[] = {CTOP_PROGRAM, "record",    "-d",      "0.5", "-n",
+					 "6",          "--history", directory, NULL};
+
+	assert_int_equal(pty_run_quietly(arguments), 0);
+}
+
+static void test_replay(void **state)
+{
+	static const struct {
+		int rows, columns;
+		const char *locale;
+	} screens[] = {{24, 80, NULL}, {50, 200, NULL}, {12, 40, NULL}, {24, 80, "C"}};
+	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
+
+	(void)state;
+	if (!HAS_HISTORY) {
+		print_message("SKIP: built without SQLite\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(directory));
+	record(directory);
+	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
+		struct pty_screen pty;
+
+		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, directory, NULL);
+		pty_wait_text(&pty, " ago)");
+		pty_type(&pty, "{");
+		pty_wait_text(&pty, "the oldest round");
+		pty_type(&pty, "T");
+		pty_wait_text(&pty, "this is the oldest round that there is");
+		pty_type(&pty, "t");
+		pty_wait_no_text(&pty, "the oldest round");
+		/* what was before and after, where there is room */
+		if (screens[i].rows >= 24)
+			pty_wait_text(&pty, " s");
+		if (screens[i].rows >= 24)
+			pty_wait_text(&pty, "psi ");
+		/* Esc leaves nothing: there is no now */
+		pty_type(&pty, "\033");
+		pty_settle(&pty);
+		pty_type(&pty, "}t");
+		pty_wait_text(&pty, "this is the newest round that there is");
+		assert_true(pty_find(&pty, " ago)", NULL) >= 0);
+		/* what makes no sense here says so */
+		pty_type(&pty, "l");
+		pty_wait_text(&pty, "the past has what was measured then");
+		quit(&pty);
+	}
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_replay_refuses(void **state)
+{
+	static const char *const refused[][2] = {
+		{"soon", "-15m"},
+		{NULL, "/nowhere"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct pty_screen pty;
+
+		start_replay(&pty, 24, 80, NULL, "/nowhere", refused[i][0]);
+		pty_wait_text(&pty, refused[i][1]);
+		assert_int_not_equal(pty_wait_end(&pty), 0);
+		pty_release(&pty);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_base),
 		cmocka_unit_test(test_time),           cmocka_unit_test(test_play),
 		cmocka_unit_test(test_compare),        cmocka_unit_test(test_nothing_kept),
+		cmocka_unit_test(test_replay),         cmocka_unit_test(test_replay_refuses),
 	};
 
 	if (!pty_is_available())

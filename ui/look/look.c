@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "look.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "timeline/when.h"
 
 #define MINUTE_NS       (60 * (int64_t)NS_PER_S)
@@ -24,6 +26,8 @@ bool look_refresh(struct ui *ui)
 	screen_users_refresh(ui);
 	return resorted;
 }
+
+static void take_strip(struct ui *ui);
 
 /* --- what comes --- */
 
@@ -115,6 +119,7 @@ void look_take(struct ui *ui)
 		take(ui, &moment);
 		moment = (struct ui_moment){0};
 	}
+	take_strip(ui);
 }
 
 /* --- what is asked for --- */
@@ -280,6 +285,87 @@ void look_play_on(struct ui *ui)
 	request(ui, (struct ui_look){.kind = UI_LOOK_STEP, .amount = 1});
 }
 
+/* --- what was before and after --- */
+
+/* The column that rows are sorted by, NULL where it is no number. */
+static const struct table_column *sorted_number(const struct ui *ui)
+{
+	const struct table_column *column;
+
+	if (ui->table == NULL || ui->view.sort_by_name || ui->table->sort_column >= ui->table->column_count)
+		return NULL;
+	column = &ui->table->columns[ui->table->sort_column];
+	return column->left || column->foreign || column->column >= COLUMN_SCX ? NULL : column;
+}
+
+/* Whether the moment is in what was asked for, or is being made. */
+static bool covers(const struct ui *ui)
+{
+	const struct strip_data *data = &ui->past.strip.data;
+
+	return ui->past.strip.number != ui->past.strip_number ||
+	       (ui->past.unix_ns >= data->from_unix_ns &&
+		ui->past.unix_ns < data->from_unix_ns + data->step_ns * data->cells);
+}
+
+static void request_strip(struct ui *ui, size_t cells, const struct table_column *column,
+			  const struct table_row *row)
+{
+	struct past *past = &ui->past;
+	const struct ui_strip_request wanted = {
+		.number = ++past->strip_number,
+		.unix_ns = past->unix_ns,
+		.cells = cells,
+		.view = &ui->view,
+		.column = column != NULL ? (enum column)column->column : COLUMN_THR,
+		.key = column != NULL && row != NULL ? row->key : NULL,
+		.key_length = row != NULL ? row->key_length : 0,
+	};
+
+	free(past->strip_title);
+	free(past->strip_name);
+	past->strip_title = memory_duplicate(column != NULL ? column->title : "");
+	past->strip_name = wanted.key != NULL ? memory_duplicate_bytes(row->label, row->label_length) : NULL;
+	for (size_t i = 0; i < STRIP_CELLS; i++)
+		past->strip.data.values[i] = NAN;
+	ui->host->request_strip(ui->host->past_context, &wanted);
+}
+
+void look_follow(struct ui *ui)
+{
+	const size_t cells = strip_cells(draw_screen_width());
+	const struct table_column *column = sorted_number(ui);
+	const struct table_row *row = ui->table != NULL ? list_row(&ui->list) : NULL;
+	struct buffer now = {0};
+
+	if (!ui->past.open || ui->comparison != NULL || ui->host->request_strip == NULL || cells == 0)
+		return;
+	if (row != NULL && row->mark == ROW_MARK_GONE)
+		return;
+	buffer_append_format(&now, "%zu %u ", cells, column != NULL ? column->column : 0);
+	view_append_signature(&ui->view, ui->view.grouping.axis, ui->view.step_count, &now);
+	if (row != NULL && column != NULL)
+		buffer_append(&now, row->key, row->key_length);
+	if (order_bytes(now.data, now.length, ui->past.strip_of.data, ui->past.strip_of.length) == 0 &&
+	    covers(ui)) {
+		buffer_release(&now);
+		return;
+	}
+	buffer_release(&ui->past.strip_of);
+	ui->past.strip_of = now;
+	request_strip(ui, cells, column, row);
+}
+
+static void take_strip(struct ui *ui)
+{
+	struct ui_strip strip;
+
+	while (ui->host->receive_strip != NULL && ui->host->receive_strip(ui->host->past_context, &strip)) {
+		if (strip.number == ui->past.strip_number)
+			ui->past.strip = strip;
+	}
+}
+
 /* --- back to now --- */
 
 void look_leave(struct ui *ui)
@@ -300,6 +386,9 @@ void look_leave(struct ui *ui)
 void look_release(struct ui *ui)
 {
 	free(ui->past.note);
+	free(ui->past.strip_title);
+	free(ui->past.strip_name);
+	buffer_release(&ui->past.strip_of);
 	session_release(ui->past.own);
 	ui->past = (struct past){0};
 }

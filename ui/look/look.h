@@ -36,6 +36,9 @@ void look_change_speed(struct ui *ui);
 int look_wait_ms(const struct ui *ui);
 void look_play_on(struct ui *ui);
 
+/* Asks for what was before and after the moment, when another row or column, or another time, is shown. */
+void look_follow(struct ui *ui);
+
 /* Goes back to the rounds of a live screen, where it has some. */
 void look_leave(struct ui *ui);
 

@@ -222,6 +222,7 @@ static int run(struct loop *loop)
 			terminal_suspend();
 			screen_list_refresh(ui);
 		}
+		look_follow(ui);
 		screen_draw(ui);
 		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0 && errno != EINTR)
 			return SIGHUP;

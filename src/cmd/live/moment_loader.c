@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "moment_strip.h"
 #include "save_name.h"
 #include "timeline/when.h"
 #include "worker.h"
@@ -21,12 +22,18 @@
 /* By how much the nearest round may be off the time that was asked for before it is said. */
 #define NEAR_NS (15 * NS_PER_S)
 
+enum {
+	LOOKS_MAX = 8,
+};
+
 /* What the screen waits for. */
 struct wanted {
-	bool look_wanted, other_wanted;
-	struct ui_look look;
+	struct ui_look looks[LOOKS_MAX]; /* from one to the next */
+	size_t look_count;
+	bool other_wanted;
 	uint64_t other_unix_ns;
-	struct snapshot *to_save; /* a reference, or NULL */
+	struct snapshot *to_save;   /* a reference, or NULL */
+	struct moment_strip *strip; /* to be begun, or NULL */
 };
 
 struct moment_loader {
@@ -38,13 +45,15 @@ struct moment_loader {
 	/* of the thread */
 	bool has_position, has_base, has_mark;
 	struct history_round position, base;
-	uint64_t mark_unix_ns; /* of the mark that the position is of */
+	uint64_t mark_unix_ns;      /* of the mark that the position is of */
+	struct moment_strip *strip; /* being made, or NULL */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Everything below is guarded by the lock. */
 	struct wanted wanted;
 	struct ui_moment moment, other, saved; /* to be received; zero: none */
+	struct ui_strip made;                  /* the same of the strip; number 0: none */
 	bool stop;
 	/* Not guarded: */
 	atomic_bool cancel;
@@ -319,6 +328,20 @@ static void serve_look(struct moment_loader *loader, const struct ui_look *look)
 	send(loader, &loader->moment, moment);
 }
 
+/* Goes where nobody waits to see anything, on the way to somewhere else. */
+static void pass_by(struct moment_loader *loader, const struct ui_look *look)
+{
+	char *note = NULL, *message = NULL;
+	struct history_round round;
+
+	if (look->from_newest || !loader->has_position)
+		loader->has_position = find_end(loader, true, &loader->position, NULL) == 0;
+	if (loader->has_position && find_round(loader, look, &round, &note, &message, NULL) == 0)
+		loader->position = round;
+	free(note);
+	free(message);
+}
+
 static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 {
 	const struct timeline *timeline = &loader->options.timeline;
@@ -355,9 +378,27 @@ static void serve_save(struct moment_loader *loader, struct snapshot *snapshot)
 	send(loader, &loader->saved, moment);
 }
 
+/* A piece of what was before and after, while nobody waits for anything. */
+static void work_on_strip(struct moment_loader *loader)
+{
+	const uint64_t one = 1;
+
+	if (!moment_strip_work(loader->strip, &loader->options.timeline, &loader->cancel)) {
+		moment_strip_release(loader->strip);
+		loader->strip = NULL;
+		return;
+	}
+	pthread_mutex_lock(&loader->lock);
+	loader->made = moment_strip_result(loader->strip);
+	pthread_mutex_unlock(&loader->lock);
+	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		abort();
+}
+
 static bool is_wanted(const struct wanted *wanted)
 {
-	return wanted->look_wanted || wanted->other_wanted || wanted->to_save != NULL;
+	return wanted->look_count != 0 || wanted->other_wanted || wanted->to_save != NULL ||
+	       wanted->strip != NULL;
 }
 
 static void *run(void *argument)
@@ -368,7 +409,7 @@ static void *run(void *argument)
 	for (;;) {
 		struct wanted wanted;
 
-		while (!loader->stop && !is_wanted(&loader->wanted))
+		while (!loader->stop && !is_wanted(&loader->wanted) && loader->strip == NULL)
 			pthread_cond_wait(&loader->changed, &loader->lock);
 		/* what was to be saved is, even at the end */
 		if (loader->stop && loader->wanted.to_save == NULL)
@@ -380,8 +421,16 @@ static void *run(void *argument)
 			serve_save(loader, wanted.to_save);
 		if (wanted.other_wanted)
 			serve_other(loader, wanted.other_unix_ns);
-		if (wanted.look_wanted)
-			serve_look(loader, &wanted.look);
+		for (size_t i = 0; i + 1 < wanted.look_count; i++)
+			pass_by(loader, &wanted.looks[i]);
+		if (wanted.look_count != 0)
+			serve_look(loader, &wanted.looks[wanted.look_count - 1]);
+		if (wanted.strip != NULL) {
+			moment_strip_release(loader->strip);
+			loader->strip = wanted.strip;
+		}
+		if (loader->strip != NULL)
+			work_on_strip(loader);
 		pthread_mutex_lock(&loader->lock);
 	}
 	pthread_mutex_unlock(&loader->lock);
@@ -402,17 +451,22 @@ static void request_moment(void *context, const struct ui_look *look)
 {
 	struct moment_loader *loader = context;
 	struct wanted *wanted = &loader->wanted;
+	const bool is_relative = look->kind == UI_LOOK_STEP || look->kind == UI_LOOK_SPAN;
+	struct ui_look *last;
 
 	pthread_mutex_lock(&loader->lock);
-	/* what is not begun yet is done together */
-	if (wanted->look_wanted && wanted->look.kind == look->kind &&
-	    (look->kind == UI_LOOK_STEP || look->kind == UI_LOOK_SPAN)) {
-		wanted->look.amount += look->amount;
-		wanted->look.base_unix_ns = look->base_unix_ns;
+	last = wanted->look_count != 0 ? &wanted->looks[wanted->look_count - 1] : NULL;
+	/* what is not begun yet is done together, and what does not depend on it makes it void */
+	if (last != NULL && is_relative && last->kind == look->kind) {
+		last->amount += look->amount;
+		last->base_unix_ns = look->base_unix_ns;
 	} else {
-		wanted->look = *look;
+		if (!is_relative && look->kind != UI_LOOK_MARK)
+			wanted->look_count = 0;
+		if (wanted->look_count == LOOKS_MAX)
+			wanted->look_count--;
+		wanted->looks[wanted->look_count++] = *look;
 	}
-	wanted->look_wanted = true;
 	wake(loader);
 	pthread_mutex_unlock(&loader->lock);
 }
@@ -437,6 +491,31 @@ static void request_save(void *context, struct snapshot *shown)
 	loader->wanted.to_save = snapshot_reference(shown);
 	wake(loader);
 	pthread_mutex_unlock(&loader->lock);
+}
+
+static void request_strip(void *context, const struct ui_strip_request *request)
+{
+	struct moment_loader *loader = context;
+	struct moment_strip *strip = moment_strip_create(request);
+
+	pthread_mutex_lock(&loader->lock);
+	moment_strip_release(loader->wanted.strip);
+	loader->wanted.strip = strip;
+	wake(loader);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+static bool receive_strip(void *context, struct ui_strip *ret_strip)
+{
+	struct moment_loader *loader = context;
+	bool found;
+
+	pthread_mutex_lock(&loader->lock);
+	*ret_strip = loader->made;
+	found = loader->made.number != 0;
+	loader->made.number = 0;
+	pthread_mutex_unlock(&loader->lock);
+	return found;
 }
 
 static bool receive_moment(void *context, struct ui_moment *ret_moment)
@@ -492,6 +571,8 @@ bool moment_loader_stop(struct moment_loader *loader)
 	if (loader->is_started && !worker_join(loader->thread, clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_NS))
 		return false;
 	snapshot_release(loader->wanted.to_save);
+	moment_strip_release(loader->wanted.strip);
+	moment_strip_release(loader->strip);
 	discard(&loader->moment);
 	discard(&loader->other);
 	discard(&loader->saved);
@@ -509,6 +590,8 @@ void moment_loader_offer(struct moment_loader *loader, struct ui_host *host)
 	host->request_moment = request_moment;
 	host->request_other = request_other;
 	host->receive_moment = receive_moment;
+	host->request_strip = request_strip;
+	host->receive_strip = receive_strip;
 }
 
 void moment_loader_offer_saving(struct moment_loader *loader, struct ui_host *host)

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "moment_strip.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+enum {
+	ROUNDS_MAX = 20000, /* that are looked at for their pressure */
+};
+
+/* How much time is shown where there is so much: half of it before the moment. */
+#define WINDOW_NS (3600 * NS_PER_S)
+
+struct moment_strip {
+	struct ui_strip result;
+	uint64_t unix_ns;
+	struct view view;
+	enum column column;
+	char *key;
+	size_t key_length;
+	struct session *session;
+	bool is_placed;
+	/* Cells whose number has been made: outwards from the moment. */
+	size_t made;
+	struct history_round rounds[STRIP_CELLS]; /* one of each cell; `threads` 0 and id 0: none */
+	bool has_round[STRIP_CELLS];
+};
+
+struct moment_strip *moment_strip_create(const struct ui_strip_request *request)
+{
+	struct moment_strip *strip = memory_allocate_zero(1, sizeof(*strip));
+	struct strip_data *data = &strip->result.data;
+
+	strip->result.number = request->number;
+	strip->unix_ns = request->unix_ns;
+	data->cells = request->cells < STRIP_CELLS ? request->cells : STRIP_CELLS;
+	for (size_t i = 0; i < STRIP_CELLS; i++)
+		data->values[i] = data->pressure[i] = NAN;
+	view_copy(&strip->view, request->view);
+	strip->column = request->column;
+	strip->view.mode = VIEW_MODE_RATE;
+	strip->view.columns = &strip->column;
+	strip->view.column_count = 1;
+	strip->view.sort = strip->column;
+	strip->view.sort_by_name = false;
+	strip->view.limit = 0;
+	strip->view.width = 0;
+	strip->view.hide_gone = true;
+	strip->view.hide_idle = false;
+	strip->view.cells_on_demand = true;
+	strip->view.looks_up = false;
+	strip->view.left_out = (struct column_set){0};
+	strip->key = request->key != NULL ? memory_duplicate_bytes(request->key, request->key_length) : NULL;
+	strip->key_length = request->key_length;
+	strip->session = session_create();
+	return strip;
+}
+
+void moment_strip_release(struct moment_strip *strip)
+{
+	if (strip == NULL)
+		return;
+	view_release(&strip->view);
+	free(strip->key);
+	session_release(strip->session);
+	free(strip);
+}
+
+struct ui_strip moment_strip_result(const struct moment_strip *strip)
+{
+	return strip->result;
+}
+
+/* Where the window lies: about the moment, not behind the newest round nor before the oldest. */
+static bool place(struct moment_strip *strip, const struct timeline *timeline)
+{
+	struct strip_data *data = &strip->result.data;
+	struct history_round first, last, at;
+	uint64_t span_ns, window_ns;
+
+	if (timeline->functions->first(timeline->source, &first, NULL) < 0 ||
+	    timeline->functions->last(timeline->source, &last, NULL) < 0 ||
+	    timeline->functions->find(timeline->source, strip->unix_ns, HISTORY_NEAREST, &at, NULL) < 0)
+		return false;
+	span_ns = at.span_ns != 0 ? at.span_ns : NS_PER_S;
+	window_ns = last.unix_ns > first.unix_ns ? last.unix_ns - first.unix_ns + span_ns : span_ns;
+	if (window_ns > WINDOW_NS)
+		window_ns = WINDOW_NS;
+	data->step_ns = window_ns / data->cells + 1;
+	/* a cell has a round at least, and begins where others begin too: so it stays what it was */
+	if (data->step_ns < span_ns)
+		data->step_ns = span_ns;
+	window_ns = data->step_ns * data->cells;
+	data->from_unix_ns = strip->unix_ns > window_ns / 2 ? strip->unix_ns - window_ns / 2 : 0;
+	if (data->from_unix_ns + window_ns > last.unix_ns + span_ns)
+		data->from_unix_ns = last.unix_ns + span_ns > window_ns ? last.unix_ns + span_ns - window_ns
+									: 0;
+	if (data->from_unix_ns < first.unix_ns)
+		data->from_unix_ns = first.unix_ns;
+	return true;
+}
+
+static double pressure_of(const struct history_round *round)
+{
+	double largest = NAN;
+
+	for (size_t i = 0; i < ARRAY_COUNT(round->psi); i++) {
+		if (round->psi[i] != HISTORY_PSI_UNKNOWN && !(largest >= (double)round->psi[i] / 100))
+			largest = (double)round->psi[i] / 100;
+	}
+	return largest;
+}
+
+/* The pressure of all rounds, and which of them is looked at in each cell: the last one. */
+static void take_rounds(struct moment_strip *strip, const struct timeline *timeline)
+{
+	struct strip_data *data = &strip->result.data;
+	struct history_round *rounds;
+	struct error error;
+	size_t count;
+
+	if (timeline->functions->range(timeline->source, data->from_unix_ns,
+				       data->from_unix_ns + data->step_ns * data->cells - 1, ROUNDS_MAX,
+				       &rounds, &count, &error) < 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const size_t cell = (size_t)((rounds[i].unix_ns - data->from_unix_ns) / data->step_ns);
+		const double pressure = pressure_of(&rounds[i]);
+
+		if (rounds[i].unix_ns < data->from_unix_ns || cell >= data->cells)
+			continue;
+		strip->rounds[cell] = rounds[i];
+		strip->has_round[cell] = true;
+		if (isfinite(pressure) && !(data->pressure[cell] >= pressure))
+			data->pressure[cell] = pressure;
+	}
+	free(rounds);
+}
+
+/* The number of the row in the moment that the session shows. */
+static double value_now(struct moment_strip *strip)
+{
+	struct table *table = session_table(strip->session, &strip->view);
+	double value = NAN;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell;
+
+		if (table->rows[i].key_length != strip->key_length ||
+		    memcmp(table->rows[i].key, strip->key, strip->key_length) != 0)
+			continue;
+		session_table_fill(strip->session, &strip->view, table, i, 1);
+		cell = table->rows[i].cells != NULL && table->column_count != 0 ? &table->rows[i].cells[0]
+										: NULL;
+		if (cell != NULL && cell->state == CELL_VALUE && cell->form == CELL_FORM_REAL)
+			value = cell->value.real;
+		else if (cell != NULL && cell->state == CELL_VALUE && cell->form == CELL_FORM_INTEGER)
+			value = (double)cell->value.integer;
+		break;
+	}
+	table_release(table);
+	return value;
+}
+
+/* The cell that comes next, outwards from the moment; SIZE_MAX when all have been made. */
+static size_t next_cell(struct moment_strip *strip)
+{
+	const struct strip_data *data = &strip->result.data;
+	const size_t middle = (size_t)((strip->unix_ns - data->from_unix_ns) / data->step_ns);
+
+	while (strip->made < 2 * data->cells) {
+		const size_t off = (strip->made + 1) / 2;
+		const size_t cell = strip->made % 2 == 0 ? middle + off : middle - off;
+
+		strip->made++;
+		if (cell < data->cells && strip->has_round[cell])
+			return cell;
+	}
+	return SIZE_MAX;
+}
+
+bool moment_strip_work(struct moment_strip *strip, const struct timeline *timeline, const atomic_bool *cancel)
+{
+	struct session_moment *moment;
+	struct error error;
+	size_t cell;
+
+	if (!strip->is_placed) {
+		strip->is_placed = true;
+		if (!place(strip, timeline))
+			return false;
+		take_rounds(strip, timeline);
+		return true;
+	}
+	cell = strip->key != NULL && strip->result.data.step_ns != 0 ? next_cell(strip) : SIZE_MAX;
+	if (cell == SIZE_MAX)
+		return false;
+	if (timeline_make_moment(timeline, NULL, &strip->rounds[cell], cancel, &moment, &error) < 0)
+		return true;
+	session_show_moment(strip->session, moment);
+	strip->result.data.values[cell] = value_now(strip);
+	return true;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_MOMENT_STRIP_H
+#define CTOP_MOMENT_STRIP_H
+
+#include "timeline/timeline.h"
+#include "ui/ui.h"
+
+/* What was before and after a moment, made piece by piece: see strip.h. Belongs to one thread at a time. */
+struct moment_strip;
+
+/* The request is copied. */
+struct moment_strip *moment_strip_create(const struct ui_strip_request *request);
+void moment_strip_release(struct moment_strip *strip); /* NULL is allowed */
+
+/* Makes the next piece. Returns false when there was none left. */
+bool moment_strip_work(struct moment_strip *strip, const struct timeline *timeline,
+		       const atomic_bool *cancel);
+
+/* What there is so far. */
+struct ui_strip moment_strip_result(const struct moment_strip *strip);
+
+#endif

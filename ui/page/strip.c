@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "strip.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ui/widget/spark.h"
+
+enum {
+	LABEL_CELLS = 26,  /* "CPU% of a name" */
+	AROUND_CELLS = 22, /* " psi ", " over 60 min" and the blanks */
+};
+
+size_t strip_cells(int width)
+{
+	const int cells = (width - LABEL_CELLS - AROUND_CELLS) / 2;
+
+	return cells < STRIP_CELLS_LEAST ? 0 : cells > STRIP_CELLS ? STRIP_CELLS : (size_t)cells;
+}
+
+/* Bars, of which that of the moment is marked; where there is none, by a line. */
+static void draw_bars(int y, int x, const double values[], size_t cells, double least_scale, size_t marked)
+{
+	double largest = least_scale;
+
+	for (size_t i = 0; i < cells; i++) {
+		if (isfinite(values[i]) && values[i] > largest)
+			largest = values[i];
+	}
+	for (size_t i = 0; i < cells; i++) {
+		const bool is_gap = !isfinite(values[i]);
+		const char *sign = !is_gap       ? spark_sign(spark_height(values[i], largest))
+				   : i == marked ? "|"
+						 : " ";
+
+		draw_string(y, x + (int)i, 1, i == marked ? STYLE_SELECTED : STYLE_NORMAL, sign);
+	}
+}
+
+void strip_draw(const struct strip_data *data, int y, int width, uint64_t moment_unix_ns, const char *title,
+		const char *name)
+{
+	const uint64_t length_s = data->step_ns * data->cells / NS_PER_S;
+	size_t marked = SIZE_MAX;
+	char text[96];
+	int x;
+
+	if (moment_unix_ns >= data->from_unix_ns && data->step_ns != 0)
+		marked = (size_t)((moment_unix_ns - data->from_unix_ns) / data->step_ns);
+	snprintf(text, sizeof(text), "%s%s%s", title, name != NULL ? " of " : "", name != NULL ? name : "");
+	(void)draw_string(y, 0, LABEL_CELLS - 1, STYLE_DIM, text);
+	x = LABEL_CELLS;
+	draw_bars(y, x, data->values, data->cells, 1, marked);
+	x += (int)data->cells + 1;
+	x += draw_string(y, x, width - x, STYLE_DIM, " psi") + 1;
+	draw_bars(y, x, data->pressure, data->cells, 10, marked);
+	x += (int)data->cells + 1;
+	if (length_s >= 120)
+		snprintf(text, sizeof(text), "over %llu min", (unsigned long long)(length_s / 60));
+	else
+		snprintf(text, sizeof(text), "over %llu s", (unsigned long long)length_s);
+	(void)draw_string(y, x, width - x, STYLE_DIM, text);
+}
