@@ -39,6 +39,7 @@ struct record_loop {
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
 	sigset_t old_mask;
+	struct sigaction old_pipe_action;
 	int signal_fd;
 	int signal;  /* that ended it; 0: none */
 	bool failed; /* the capture has */
@@ -73,7 +74,7 @@ static void tell_status(struct record_loop *loop, const char *first_lines)
 
 /* --- signals --- */
 
-/* Those that are ignored stay so: nohup(1). */
+/* Those that are ignored stay so: nohup(1). That nobody reads what it says is no reason to end. */
 static int catch_signals(struct record_loop *loop, struct error *error)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
@@ -88,8 +89,10 @@ static int catch_signals(struct record_loop *loop, struct error *error)
 	}
 	sigprocmask(SIG_BLOCK, &caught, &loop->old_mask);
 	loop->signal_fd = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (loop->signal_fd >= 0)
+	if (loop->signal_fd >= 0) {
+		sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &loop->old_pipe_action);
 		return 0;
+	}
 	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
 	return error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
 }
@@ -343,6 +346,7 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 	free(loop.marks);
 	if (loop.signal_fd >= 0) {
 		close(loop.signal_fd);
+		sigaction(SIGPIPE, &loop.old_pipe_action, NULL);
 		sigprocmask(SIG_SETMASK, &loop.old_mask, NULL);
 	}
 	return result;

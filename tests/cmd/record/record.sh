@@ -104,6 +104,10 @@ kill -HUP $recorder
 before=$(rounds "$directory/ignored")
 result "an ignored SIGHUP does not end it" "$(until_true 120 has_rounds "$directory/ignored" $((before + 2)) || echo "it does")"
 
+# what it says has no reader any more
+record -n 8 --history "$directory/unheard" --when 'thread_count(*) > 0' --rest 1s 2>&1 | head -n 1 >/dev/null
+result "it records on when nobody listens" "$(has_rounds "$directory/unheard" 8 || rounds "$directory/unheard")"
+
 # --- a second one ---
 
 said=$(record -n 1 --history "$directory/ignored" 2>&1)
