@@ -90,7 +90,7 @@ src/cmd/config: $line src/config
 src/cmd/live: $live src/config src/cmd/config src/export
 src/cmd/probe: $line
 src/cmd/export: $line src/export src/cmd/live
-src/cmd/record: $live src/cmd/live
+src/cmd/record: $live src/cmd/live src/recording
 src/cmd: $live src/config src/cmd/config src/cmd/live src/cmd/probe src/cmd/record src/cmd/export src/export
 bench: $ui src/recording src/export src/json src/ctprof src/history $capture capture"
 

@@ -217,6 +217,48 @@ static void test_empty_interval(void **state)
 	recorder_release(recorder);
 }
 
+/* Times become multiples of the step, never later, never before the round or by a step or more. */
+static void test_even_times(void **state)
+{
+	size_t changed = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= HOSTS; seed++) {
+		struct random_host *host = random_host_create(seed);
+		struct random_host *same_host = random_host_create(seed);
+		struct snapshot *round = NULL, *exact = NULL;
+		uint64_t begin;
+
+		for (size_t i = 0; i < ROUNDS; i++) {
+			snapshot_release(round);
+			snapshot_release(exact);
+			round = random_host_next(host);
+			exact = random_host_next(same_host);
+		}
+		begin = round->provenance.boottime_ns;
+		recording_even_times(round);
+		for (size_t i = 0; i < SOURCE_COUNT; i++) {
+			for (size_t row = 0; round->read_at[i] != NULL && row < round->thread_count; row++) {
+				const uint64_t even = round->read_at[i][row], was = exact->read_at[i][row];
+
+				assert_true(even % RECORDING_TIME_STEP_NS == 0 || even == begin);
+				assert_true(even <= was && was - even < RECORDING_TIME_STEP_NS);
+				assert_true(was < begin || even >= begin);
+				changed += even != was;
+			}
+		}
+		recording_even_times(round);
+		for (size_t i = 0; i < round->resident_count; i++)
+			assert_true(exact->resident[i].read_at - round->resident[i].read_at <
+				    RECORDING_TIME_STEP_NS);
+		snapshot_release(round);
+		snapshot_release(exact);
+		random_host_release(host);
+		random_host_release(same_host);
+	}
+	assert_true(changed > 100);
+}
+
 /* --- bad input --- */
 
 static int try_decode(const char *bytes, size_t length, const struct snapshot *against, struct error *error)
@@ -332,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_empty_interval),
+		cmocka_unit_test(test_even_times),
 		cmocka_unit_test_setup_teardown(test_cut, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_flipped_bits, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_wrong_other, make_damage, free_damage),

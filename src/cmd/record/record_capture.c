@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "cmd/line/privilege.h"
 #include "cmd/live/worker.h"
+#include "recording/recording.h"
 #include "snapshot/ended_set.h"
 #include "view/view.h"
 
@@ -110,6 +111,8 @@ static int take_round(struct record_capture *capture, struct capture *source,
 	set_busy(capture, false);
 	if (result == -ECANCELED)
 		return 0;
+	if (result == 0)
+		recording_even_times(event.round); /* before rules look at it */
 	if (result < 0) {
 		event.round = NULL;
 		event.notice = memory_duplicate(error.text);
