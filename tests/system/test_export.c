@@ -22,8 +22,10 @@
 
 #define NOBODY 65534
 
-/* What the process may take, in bytes; a sanitizer keeps what was freed. */
-#define RESIDENT_MAX 64e6
+/* What the process may take, in bytes, for its own and for each thread of the host; a sanitizer keeps what
+ * was freed. */
+#define RESIDENT_MAX       64e6
+#define RESIDENT_OF_THREAD 4096
 #if defined(__SANITIZE_ADDRESS__)
 #define RESIDENT_MAX_SANITIZED
 #elif defined(__has_feature)
@@ -37,6 +39,13 @@
 #endif
 
 static const char first_group[] = "ctop_group_threads{axis=\"process\"";
+
+/* That what clients sent takes no memory. */
+static void assert_is_small(const char *page)
+{
+	assert_true(page_value(page, "process_resident_memory_bytes") <
+		    RESIDENT_MAX + RESIDENT_OF_THREAD * page_value(page, "ctop_threads"));
+}
 
 static char *ask(int connection, const char *request)
 {
@@ -180,30 +189,17 @@ static void test_flood(void **state)
 	exporter_end(&exporter);
 }
 
-/* A request that never ends is ended, as is an answer that nobody reads; both take little memory. */
+/* A request that never ends is ended. */
 static void test_slow(void **state)
 {
-	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
-	struct exporter exporter;
-	int readers[40], writer, small = 2048;
 	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+	struct exporter exporter;
 	uint64_t took_ns;
 	char *page;
+	int writer;
 
 	(void)state;
-	exporter_begin(&exporter, NULL,
-		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", "-g", "process,thread,cgroup",
-					NULL});
-	free(exporter_scrape_for(&exporter, first_group));
-	for (size_t i = 0; i < 40; i++) {
-		readers[i] = exporter_connect(&exporter);
-		setsockopt(readers[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-		assert_true(send(readers[i], request, strlen(request), MSG_NOSIGNAL) > 0);
-	}
-	page = exporter_scrape(&exporter, false);
-	assert_non_null(page);
-	assert_true(page_value(page, "process_resident_memory_bytes") < RESIDENT_MAX);
-	free(page);
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
 	writer = exporter_connect(&exporter);
 	for (took_ns = 0; took_ns < 60 * NS_PER_S; took_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns) {
 		struct pollfd wait = {.fd = writer, .events = POLLIN};
@@ -216,9 +212,43 @@ static void test_slow(void **state)
 	assert_true(page_value(page, "ctop_http_closed_connections_total{reason=\"slow\"}") >= 1);
 	free(page);
 	close(writer);
+	exporter_end(&exporter);
+}
+
+/* Those that ask for large pages and do not read them: no more than 16 are being answered. */
+static void test_no_reader(void **state)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct exporter exporter;
+	struct helper load;
+	int readers[40], small = 2048;
+	char *page;
+
+	(void)state;
+	helper_start(&load, (const char *[]){LOAD_PROGRAM, "1", "4000", NULL}, 0);
+	helper_expect(&load, "ready");
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "3600", "-g", "thread-exact",
+					"--limit", "10000", NULL});
+	free(exporter_scrape_for(&exporter, "ctop_group_threads{axis=\"thread-exact\""));
+	for (size_t i = 0; i < 40; i++) {
+		readers[i] = exporter_connect(&exporter);
+		setsockopt(readers[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+		assert_true(send(readers[i], request, strlen(request), MSG_NOSIGNAL) > 0);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		page = exporter_scrape(&exporter, false);
+		assert_non_null(page);
+		if (i == 1)
+			assert_true(
+				page_value(page, "ctop_http_closed_connections_total{reason=\"crowded\"}") >=
+				40 - 16);
+		free(page);
+	}
 	for (size_t i = 0; i < 40; i++)
 		close(readers[i]);
 	exporter_end(&exporter);
+	helper_end(&load);
 }
 
 /* Requests that are none, and headers without end. */
@@ -254,7 +284,7 @@ static void test_nonsense(void **state)
 		memset(line, 'x', sizeof(line));
 	close(connection);
 	page = exporter_scrape_for(&exporter, first_group);
-	assert_true(page_value(page, "process_resident_memory_bytes") < RESIDENT_MAX);
+	assert_is_small(page);
 	free(page);
 	exporter_end(&exporter);
 }
@@ -591,21 +621,14 @@ static void test_capture_hangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_two_scrapers),
-		cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_port_in_use),
-		cmocka_unit_test(test_six),
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_unix),
-		cmocka_unit_test(test_no_capture),
-		cmocka_unit_test(test_batch),
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_textfile),
-		cmocka_unit_test(test_textfile_alone),
-		cmocka_unit_test(test_textfile_unwritable),
+		cmocka_unit_test(test_answers),        cmocka_unit_test(test_two_scrapers),
+		cmocka_unit_test(test_flood),          cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_no_reader),      cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_port_in_use),    cmocka_unit_test(test_six),
+		cmocka_unit_test(test_open),           cmocka_unit_test(test_unix),
+		cmocka_unit_test(test_no_capture),     cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_labels),         cmocka_unit_test(test_textfile),
+		cmocka_unit_test(test_textfile_alone), cmocka_unit_test(test_textfile_unwritable),
 		cmocka_unit_test(test_capture_hangs),
 	};
 

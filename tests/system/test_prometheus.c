@@ -83,6 +83,24 @@ static void test_rules(void **state)
 					DATA_DIRECTORY "/prometheus/ctop.rules.test.yml", NULL});
 }
 
+/* What is written for node_exporter. */
+static void test_file(void **state)
+{
+	const char *promtool = need_program("promtool"), *path = scratch_path("ctop.prom");
+	struct run run;
+
+	(void)state;
+	run_ctop(&run, NULL, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
+	run_expect(&run, 0);
+	run_release(&run);
+	run_program(&run, &(struct run_options){.input = path},
+		    (const char *[]){promtool, "check", "metrics", NULL});
+	run_expect(&run, 0);
+	assert_string_equal(run.errors, "");
+	assert_string_equal(run.output, "");
+	run_release(&run);
+}
+
 /* --- a load that knows what it used --- */
 
 struct load {
@@ -590,6 +608,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_scrapes),
 	};
 
