@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop export`: what it serves, and what clients and hosts do that are not kind. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -569,18 +570,26 @@ static uint64_t effective_capabilities(pid_t process, pid_t thread)
 	return result;
 }
 
-/* The thread that captures: the one behind the main thread. */
+/* The thread that captures: the one beside the main thread. */
 static pid_t find_capture(pid_t process)
 {
-	for (pid_t thread = process + 1; thread < process + 1000; thread++) {
-		char path[64];
+	char path[64];
+	DIR *directory;
+	struct dirent *entry;
+	pid_t found = 0;
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%d", process, thread);
-		if (access(path, F_OK) == 0)
-			return thread;
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL) {
+		const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0 && thread != process)
+			found = thread;
 	}
-	fail_msg("there is no second thread");
-	return 0;
+	closedir(directory);
+	assert_int_not_equal(found, 0);
+	return found;
 }
 
 /* Who talks to others holds no rights; and a capture that hangs leaves the page there, without groups. */
