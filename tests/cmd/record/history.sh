@@ -106,7 +106,7 @@ echo "history = $history" >"$directory/ctop/ctop.conf"
 result "or that the configuration names" "$("$ctop" show @now 2>&1 | grep -q "^$history@20" || "$ctop" show @now 2>&1)"
 result "the live command prints it too" "$("$ctop" -b @now 2>&1 | grep -q "^$history@20" || "$ctop" -b @now 2>&1)"
 rm -r "$directory/ctop"
-moment=$(TZ=EST5 "$ctop" show "$history@now" 2>&1 | sed -n "s#^\($history@.*\)  20.*#\1#p")
+moment=$(TZ=EST5 "$ctop" show "$history@now" 2>&1 | sed -n "s#^\($history@[0-9-]* [0-9:]*\)  20.*#\1#p")
 result "its name is a moment too" "$(TZ=EST5 "$ctop" show "$moment" 2>&1 | grep -q "^$moment  " || echo "$moment")"
 result "a file of that name is meant" "$("$ctop" show "$directory/file@now" 2>&1 | grep -q "^$directory/file@now  " ||
     "$ctop" show "$directory/file@now" 2>&1)"
