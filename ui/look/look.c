@@ -275,13 +275,23 @@ int look_wait_ms(const struct ui *ui)
 	return ui->past.due_ns > now_ns ? (int)((ui->past.due_ns - now_ns) / NS_PER_MS) + 1 : 0;
 }
 
+/* A live screen takes rounds meanwhile: playing catches up with it. */
+static uint64_t play_interval_ns(const struct ui *ui)
+{
+	const uint64_t interval_ns = ui->settings.interval_ns;
+
+	if (ui->past.live == NULL)
+		return interval_ns;
+	return interval_ns / 4 < PLAY_DEFAULT_NS ? interval_ns / 4 : PLAY_DEFAULT_NS;
+}
+
 void look_play_on(struct ui *ui)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (look_wait_ms(ui) != 0)
 		return;
-	ui->past.due_ns = now_ns + (ui->past.live != NULL ? PLAY_DEFAULT_NS : ui->settings.interval_ns);
+	ui->past.due_ns = now_ns + play_interval_ns(ui);
 	request(ui, (struct ui_look){.kind = UI_LOOK_STEP, .amount = 1});
 }
 
