@@ -23,7 +23,6 @@ enum {
 	POLLED_SIGNALS,
 	POLLED_CAPTURE,
 	POLLED_RULES, /* and those after it */
-	RULES_POLLED_MAX = 64,
 };
 
 /* A mark that waits for its snapshot. */
@@ -36,6 +35,7 @@ struct record_loop {
 	const struct record_loop_options *options;
 	struct history_writer *writer;
 	struct record_capture *capture;
+	struct pollfd *polled; /* signals, the capture, and as many as there are rules */
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
 	sigset_t old_mask;
@@ -251,15 +251,15 @@ static bool is_done(const struct record_loop *loop)
 
 static void wait_for_events(struct record_loop *loop)
 {
-	struct pollfd polled[POLLED_RULES + RULES_POLLED_MAX] = {
-		[POLLED_SIGNALS] = {.fd = loop->signal_fd, .events = POLLIN},
-		[POLLED_CAPTURE] = {.fd = record_capture_descriptor(loop->capture), .events = POLLIN},
-	};
+	struct pollfd *polled = loop->polled;
 	uint64_t wake_ns = loop->status_at_ns, now = clock_ns(CLOCK_MONOTONIC);
 	const struct record_hit *hits;
 	struct timespec left;
 	size_t rules = 0;
 
+	polled[POLLED_SIGNALS] = (struct pollfd){.fd = loop->signal_fd, .events = POLLIN};
+	polled[POLLED_CAPTURE] = (struct pollfd){.fd = record_capture_descriptor(loop->capture),
+						 .events = POLLIN};
 	if (loop->options->rules != NULL)
 		rules = record_rules_descriptors(loop->options->rules, &polled[POLLED_RULES]);
 	if (loop->watchdog_ns != 0 && loop->watchdog_at_ns < wake_ns)
@@ -321,8 +321,10 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 {
 	bool left_behind = false;
 	struct record_loop loop = {.options = options, .signal_fd = -1, .watchdog_ns = notify_watchdog_ns()};
+	const size_t rules = options->rules != NULL ? record_rules_count(options->rules) : 0;
 	int result = start(&loop, error);
 
+	loop.polled = memory_allocate_zero(POLLED_RULES + rules, sizeof(*loop.polled));
 	if (result == 0) {
 		tell_start(options);
 		tell_status(&loop, "READY=1\n");
@@ -344,6 +346,7 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 		record_capture_release(loop.capture);
 	history_writer_close(loop.writer);
 	free(loop.marks);
+	free(loop.polled);
 	if (loop.signal_fd >= 0) {
 		close(loop.signal_fd);
 		sigaction(SIGPIPE, &loop.old_pipe_action, NULL);

@@ -337,6 +337,11 @@ size_t record_rules_watch(struct record_rules *rules, const char *proc, uint64_t
 	return count;
 }
 
+size_t record_rules_count(const struct record_rules *rules)
+{
+	return rules->count;
+}
+
 size_t record_rules_descriptors(const struct record_rules *rules, struct pollfd polled[])
 {
 	size_t count = 0;

@@ -45,7 +45,13 @@ size_t record_rules_watch(struct record_rules *rules, const char *proc, uint64_t
 /* The sources that the rules' numbers are read from. */
 source_set record_rules_needs(const struct record_rules *rules);
 
-/* Appends what is to be polled for them to `polled`, which has room for all rules; returns how many. */
+/* How many rules there are. */
+size_t record_rules_count(const struct record_rules *rules);
+
+/*
+ * Fills in what is to be polled for them. `polled` has room for record_rules_count() entries; returns how
+ * many there are.
+ */
 size_t record_rules_descriptors(const struct record_rules *rules, struct pollfd polled[]);
 
 /* A rule that has become true. */

@@ -203,6 +203,15 @@ result "with a snapshot beside it" "$(
     "$ctop" show "$directory/rules/$file" 2>&1 | grep -q ctop-burns || "$ctop" history --history "$directory/rules" 2>&1)"
 result "it is said once" "$([ "$(grep -c 'ctop-burns has' "$directory/said")" = 1 ] || cat "$directory/said")"
 
+# more rules than anybody writes by hand: each has its own file that the kernel signals
+set --
+for percent in $(seq 1 90); do
+    set -- "$@" --when "psi.cpu > $percent" --when "psi.io > $percent"
+done
+said=$(record -n 4 --history "$directory/many" "$@" 2>&1)
+status=$?
+result "there may be many rules" "$([ $status = 0 ] && has_rounds "$directory/many" 4 || echo "status $status: $said")"
+
 # pressure: more processes that run than there are CPUs
 if [ -w /proc/pressure/cpu ]; then
     burners=
