@@ -179,7 +179,8 @@ static int parse_column(struct record_rule *rule, const char *words, struct erro
 	if (rule->column == COLUMN_COUNT)
 		return -ENOENT;
 	rule->group.of_after = of_after;
-	ladder = column_ladder(rule->column);
+	/* of a group STUCK is a number of threads, however long a thread of its own has been stuck */
+	ladder = rule->column == COLUMN_STUCK ? LADDER_UNITLESS : column_ladder(rule->column);
 	if (!is_percent(rule) && ladder == LADDER_NS)
 		metric = METRIC_RUN_TIME_NS;
 	else if (ladder == LADDER_BYTES)

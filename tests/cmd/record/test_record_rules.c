@@ -50,6 +50,10 @@ static void test_language(void **state)
 	assert_refused("RSS(*) > 8 apples", "write COLUMN(GROUP-GLOB)");
 	assert_refused("RSS(*) > 8%", "write COLUMN(GROUP-GLOB)");
 	assert_refused("CPU%(*) > 2s", "write COLUMN(GROUP-GLOB)");
+	/* they count threads and waits */
+	record_rules_release(parse("STUCK(*) > 2", 0));
+	assert_refused("STUCK(*) > 2s", "write COLUMN(GROUP-GLOB)");
+	assert_refused("LONG(*) > 2s", "write COLUMN(GROUP-GLOB)");
 	assert_refused("COMMAND(*) > 2", "unknown metric");
 	assert_refused("psi.cpu", "there is no >");
 	assert_refused("psi.cpus > 1", "no such pressure");
