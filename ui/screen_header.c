@@ -135,6 +135,10 @@ static void add_mode(struct header_line *line, const struct ui *ui)
 	const struct snapshot *base = session_base(ui->session), *now = session_now(ui->session);
 	uint64_t seconds;
 
+	if (ui->view.mode == VIEW_MODE_BASE && base == NULL && ui->past.open) {
+		add(line, STYLE_STRONG, "since base, no longer kept");
+		return;
+	}
 	if (ui->view.mode != VIEW_MODE_BASE || base == NULL) {
 		add(line, STYLE_STRONG, "%s", view_mode_names[ui->view.mode]);
 		return;

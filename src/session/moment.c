@@ -13,8 +13,9 @@
 
 struct session_moment {
 	struct snapshot *now, *previous,
-		*base; /* a reference each; `base` is `previous` where none was given */
-	bool has_base; /* one was given */
+		*base;     /* a reference each; `base` is `previous` where none was given */
+	bool has_base;     /* one was given */
+	bool base_is_lost; /* there was another one than `base` */
 	uint32_t *previous_of, *base_of;
 	bool *still;
 	struct hash_map base_rows;  /* identity to the row of the base */
@@ -158,6 +159,11 @@ void session_moment_add_gap(struct session_moment *moment)
 	moment->left_base = true;
 }
 
+void session_moment_lose_base(struct session_moment *moment)
+{
+	moment->base_is_lost = true;
+}
+
 /* Whether anything can be counted from the base: it was in the same life of the host, and before. */
 static bool base_counts(const struct session_moment *moment)
 {
@@ -230,6 +236,11 @@ void session_moment_finish(struct session_moment *moment, struct snapshot *previ
 	}
 	if (!moment->has_base) {
 		set_base(moment, previous != NULL ? previous : now, moment->previous_of);
+		if (moment->base_is_lost) {
+			moment->base_is_void = true;
+			ended_clear(&moment->ended);
+			return;
+		}
 	} else if (!base_counts(moment)) {
 		moment->base_is_void = true;
 		ended_clear(&moment->ended);
@@ -303,6 +314,7 @@ void session_show_moment(struct session *session, struct session_moment *moment)
 	session->previous = moment->previous;
 	session->base = moment->base;
 	session->base_is_void = moment->base_is_void;
+	session->base_is_lost = moment->base_is_lost;
 	session->previous_of = moment->previous_of;
 	session->base_of = moment->base_of;
 	session->still = moment->still;

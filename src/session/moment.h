@@ -37,6 +37,10 @@ void session_moment_add_gone(struct session_moment *moment, struct snapshot *gon
  * before it. */
 void session_moment_add_gap(struct session_moment *moment);
 
+/* Says that there was a base, which cannot be had any more: none was given. Numbers since the base are
+ * unavailable, and session_base() is NULL while the moment is shown. */
+void session_moment_lose_base(struct session_moment *moment);
+
 /*
  * Takes over a reference to the round before, NULL where there is none or a gap is between them, and to the
  * round of the moment. Where the base is of another boot, or later, numbers since the base are unavailable.

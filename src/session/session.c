@@ -298,7 +298,7 @@ void session_set_base(struct session *session)
 	session_forget_groupings(session);
 	snapshot_release(session->base);
 	session->base = snapshot_reference(session->now);
-	session->base_is_shrunk = session->base_is_void = false;
+	session->base_is_shrunk = session->base_is_void = session->base_is_lost = false;
 	ended_clear(&session->ended);
 	latency_spans_set_base(&session->latency);
 	free(session->base_of);
@@ -323,7 +323,7 @@ const struct snapshot *session_previous(const struct session *session)
 
 const struct snapshot *session_base(const struct session *session)
 {
-	return session->base;
+	return session->base_is_lost ? NULL : session->base;
 }
 
 uint64_t session_round_count(const struct session *session)

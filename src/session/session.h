@@ -39,8 +39,9 @@ void session_add_round(struct session *session, struct snapshot *snapshot);
 void session_set_base(struct session *session);
 
 /*
- * NULL before the first round; session_previous() NULL before the second. Owned by the session. The previous
- * one may have given up the rows of threads that stood still since, and the base what nobody counts from.
+ * NULL before the first round; session_previous() NULL before the second; session_base() NULL also where the
+ * base of a moment cannot be had any more. Owned by the session. The previous one may have given up the rows
+ * of threads that stood still since, and the base what nobody counts from.
  */
 const struct snapshot *session_now(const struct session *session);
 const struct snapshot *session_previous(const struct session *session);

@@ -40,6 +40,7 @@ struct session {
 	bool is_file;
 	bool is_moment;    /* see session_show_moment() */
 	bool base_is_void; /* nothing can be counted from it */
+	bool base_is_lost; /* `base` is not the one that there was: session_moment_lose_base() */
 	struct pattern_memory patterns;
 	struct cached_grouping groupings[GROUPING_CACHE_SIZE];
 	uint64_t grouping_clock;

@@ -79,25 +79,38 @@ static int read_previous(const struct timeline *timeline, const struct history_r
 						     : read_round(timeline, &before, ret_previous, error);
 }
 
+/* Whether a result says that a round is not there any more, or damaged, and not that reading failed. */
+static bool is_lost(int result)
+{
+	return result == -ENOENT || result == -ENODATA || result == -EBADMSG;
+}
+
 int timeline_make_moment(const struct timeline *timeline, const struct history_round *base,
 			 const struct history_round *round, const atomic_bool *cancel,
 			 struct session_moment **ret_moment, struct error *error)
 {
 	struct snapshot *base_snapshot = NULL, *previous = NULL, *now = NULL;
 	struct session_moment *moment;
+	bool base_is_lost = false;
 	int result = read_previous(timeline, round, &previous, error);
 
 	if (result == 0)
 		result = read_round(timeline, round, &now, error);
 	if (result == 0 && base != NULL)
 		result = read_round(timeline, base, &base_snapshot, error);
+	if (now != NULL && is_lost(result)) {
+		base_is_lost = true;
+		result = 0;
+	}
 	if (result < 0) {
 		snapshot_release(previous);
 		snapshot_release(now);
 		return result;
 	}
 	moment = session_moment_create(base_snapshot);
-	if (base != NULL && is_later(round, base))
+	if (base_is_lost)
+		session_moment_lose_base(moment);
+	if (base_snapshot != NULL && is_later(round, base))
 		result = add_until(timeline, base, round, cancel, moment, error);
 	else if (previous != NULL)
 		result = add_gone(timeline, round, moment, error);

@@ -40,12 +40,20 @@ struct timeline {
 	void *source;
 };
 
+/* A round that is in no timeline: ids and days are from 1 on. */
+#define TIMELINE_NO_ROUND                                                                                    \
+	{                                                                                                    \
+		.day = 0, .id = 0                                                                            \
+	}
+
 /* Of a history, which stays the caller's. */
 struct timeline timeline_of_history(struct history *history);
 
 /*
  * Makes the moment of a round. `base` is the round that numbers since the base count from; NULL: the round
- * before. What ended between them is read round by round, as long as `*cancel` (NULL: none) is false.
+ * before. Where it cannot be read any more, or never could (TIMELINE_NO_ROUND), numbers since the base are
+ * unavailable and all others as always: session_moment_lose_base(). What ended between them is read round by
+ * round, as long as `*cancel` (NULL: none) is false.
  * Returns 0 or a negative errno with a sentence; -ECANCELED.
  */
 int timeline_make_moment(const struct timeline *timeline, const struct history_round *base,

@@ -11,6 +11,7 @@
 
 #include "history/history_writer.h"
 #include "random_world.h"
+#include "session/session_internal.h"
 #include "snapshot/thread_match.h"
 #include "timeline/ring.h"
 #include "user/user_names.h"
@@ -240,6 +241,42 @@ static void test_bound(void **state)
 	release_row(&row);
 }
 
+/* A base that made room, or never was there: nothing is counted from it, and all else is as ever. */
+static void test_lost_base(void **state)
+{
+	struct history_round bases[2] = {TIMELINE_NO_ROUND, TIMELINE_NO_ROUND}, newest;
+	struct session *past = session_create();
+	struct timeline timeline;
+	struct error error;
+	struct row row = {0};
+
+	(void)state;
+	make_row(&row, 2, 120000);
+	timeline = timeline_of_ring(row.ring);
+	assert_int_equal(timeline.functions->first(timeline.source, &bases[1], &error), 0);
+	bases[1].id--;
+	assert_int_equal(timeline.functions->last(timeline.source, &newest, &error), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(bases); i++) {
+		struct session_moment *moment;
+		const struct snapshot *previous;
+
+		assert_int_equal(timeline_make_moment(&timeline, &bases[i], &newest, NULL, &moment, &error),
+				 0);
+		session_show_moment(past, moment);
+		assert_null(session_base(past));
+		assert_null(session_span(past, VIEW_MODE_BASE).from);
+		assert_null(session_ended(past, VIEW_MODE_BASE));
+		previous = session_previous(past);
+		assert_non_null(previous);
+		assert_int_equal(previous->captured_at_unix_ns, row.rounds[ROUNDS - 2]->captured_at_unix_ns);
+		assert_ptr_equal(session_span(past, VIEW_MODE_INTERVAL).from, previous);
+		session_set_base(past);
+		assert_non_null(session_base(past));
+	}
+	session_release(past);
+	release_row(&row);
+}
+
 /* A round that the screen never took is none: the next one goes on where the screen is. */
 static void test_withdrawn(void **state)
 {
@@ -279,7 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_moment), cmocka_unit_test(test_recorded_moment),
 		cmocka_unit_test(test_find),       cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_withdrawn),
+		cmocka_unit_test(test_lost_base),  cmocka_unit_test(test_withdrawn),
 	};
 
 	/* a name that is found between two tables would make them differ */

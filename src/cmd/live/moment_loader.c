@@ -251,15 +251,17 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 
 /* --- making it --- */
 
-/* The round of the base; it may be there no more. */
+/* The round of the base, NULL for none; it may be there no more. */
 static const struct history_round *find_base(struct moment_loader *loader, uint64_t unix_ns)
 {
+	static const struct history_round lost = TIMELINE_NO_ROUND;
+
 	if (unix_ns == 0)
 		return NULL;
 	if (!loader->has_base || loader->base.unix_ns != unix_ns)
 		loader->has_base = find(loader, unix_ns, HISTORY_NEAREST, &loader->base, NULL) == 0 &&
 				   loader->base.unix_ns == unix_ns;
-	return loader->has_base ? &loader->base : NULL;
+	return loader->has_base ? &loader->base : &lost;
 }
 
 static const char *end_message(const struct ui_look *look)
