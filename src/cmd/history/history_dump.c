@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "cmd/line/command.h"
 #include "report/round.h"
 #include "session/session.h"
@@ -141,8 +142,12 @@ static void set_due(struct dump *dump, const struct history_round *round)
 	if (dump->due_ns == 0)
 		dump->due_ns = dump->options->from_unix_ns != 0 ? dump->options->from_unix_ns
 								: round->unix_ns - round->unix_ns % every_ns;
-	while (dump->due_ns <= round->unix_ns)
-		dump->due_ns += every_ns * ((round->unix_ns - dump->due_ns) / every_ns + 1);
+	if (dump->due_ns <= round->unix_ns) {
+		const uint64_t times = (round->unix_ns - dump->due_ns) / every_ns + 1;
+
+		dump->due_ns = number_add_saturating(dump->due_ns,
+						     number_multiply_saturating(every_ns, times));
+	}
 }
 
 static int take_round(struct dump *dump, const struct history_round *round, bool is_last, struct error *error)
@@ -193,8 +198,10 @@ static int walk(struct dump *dump, struct error *error)
 				 history_directory(dump->history), when_format(from, options->from_unix_ns),
 				 when_format(to, options->to_unix_ns));
 	}
-	/* what the first one counts from */
-	if (!round.after_gap && (result = history_step(dump->history, &round, -1, &round, error)) < 0)
+	/* what the first one counts from: with a table for so much time that is the first round asked for
+	 * itself, lest the first table is of one round alone */
+	if (options->every_ns == 0 && !round.after_gap &&
+	    (result = history_step(dump->history, &round, -1, &round, error)) < 0)
 		return result;
 	for (bool is_last = false; !is_last; round = next) {
 		result = history_step(dump->history, &round, 1, &next, error);

@@ -79,6 +79,15 @@ third=$(dump --mode total --format csv --limit 1 | awk -F, 'NR == 4 { print $1 }
 result "from one time to another" "$(dump --mode total --format csv --limit 1 --from "@$(echo "$first" | sed 's/\(.*\)\(.........\)/\1.\2/')" \
     --to "@$(echo "$third" | sed 's/\(.*\)\(.........\)/\1.\2/')" | awk 'END { if (NR != 4) print NR - 1, "tables" }')"
 
+from="@$(echo "$third" | sed 's/\(.*\)\(.........\)/\1.\2/')"
+last=$(dump --mode total --format csv --limit 1 | awk -F, 'END { print $1 }')
+result "a table for so much time begins with the round asked for" "$(dump --every 1d --from "$from" --format json --limit 1 |
+    sed 's/^{"time_unix_ns":\([0-9]*\),"interval_ns":\([0-9]*\).*/\1 \2/' | awk -v last="$last" -v third="$third" '
+    NR == 1 && $1 == last && $2 > (last - third) * 0.9 && $2 < (last - third) * 1.1 { good = 1 }
+    END { if (!good || NR != 1) print NR, "tables; the span is", last - third, "of", $0 }')"
+result "or for a time without end" "$(timeout 60 "$ctop" dump --history "$history" --every 18446744073s --from "$from" --format csv --limit 1 2>&1 |
+    awk 'END { if (NR != 2) print NR, "lines" }')"
+
 # refused NAME STATUS TEXT COMMAND...
 refused()
 {
