@@ -195,10 +195,13 @@ static void start_replay(struct pty_screen *pty, int rows, int columns, const ch
 	pty_start(pty, &options, arguments);
 }
 
-static void record(const char *directory)
+/* `rule` may be NULL. */
+static void record(const char *directory, const char *rule)
 {
-	const char *const arguments[] = {CTOP_PROGRAM, "record",    "-d",      "0.5", "-n",
-					 "6",          "--history", directory, NULL};
+	const char *const arguments[] = {
+		CTOP_PROGRAM, "record",    "-d",      "0.5",       "-n",
+		"6",          "--history", directory, "--no-heap", rule != NULL ? "--when" : NULL,
+		rule,         NULL};
 
 	assert_int_equal(pty_run_quietly(arguments), 0);
 }
@@ -217,7 +220,7 @@ static void test_replay(void **state)
 		skip();
 	}
 	assert_non_null(mkdtemp(directory));
-	record(directory);
+	record(directory, NULL);
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
 		struct pty_screen pty;
 
@@ -249,6 +252,44 @@ static void test_replay(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* What a rule marked is found, and where nothing was recorded is said. */
+static void test_marks_and_gaps(void **state)
+{
+	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
+	struct pty_screen pty;
+
+	(void)state;
+	if (!HAS_HISTORY) {
+		print_message("SKIP: built without SQLite\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(directory));
+	record(directory, NULL);
+	record(directory, "thread_count(*) > 0");
+	start_replay(&pty, 24, 120, NULL, directory, NULL);
+	pty_wait_text(&pty, " ago)");
+	pty_type(&pty, "{");
+	pty_wait_text(&pty, "the oldest round");
+	pty_type(&pty, "n");
+	pty_wait_text(&pty, "mark: thread_count(*) > 0");
+	/* rules rest after they were broken: there is one */
+	pty_type(&pty, "n");
+	pty_wait_text(&pty, "there is no mark after this moment");
+	pty_type(&pty, "N");
+	pty_wait_text(&pty, "there is no mark before this moment");
+	/* back to the first round of the second recording */
+	for (int i = 0; i < 600 && pty_find(&pty, "nothing is known of the", NULL) < 0 &&
+			pty_find(&pty, "this is the oldest round", NULL) < 0;
+	     i++) {
+		pty_type(&pty, "T");
+		pty_settle(&pty);
+	}
+	assert_true(pty_find(&pty, "nothing is known of the", NULL) >= 0);
+	quit(&pty);
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_replay_refuses(void **state)
 {
 	static const char *const refused[][2] = {
@@ -273,7 +314,8 @@ int main(void)
 		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_base),
 		cmocka_unit_test(test_time),           cmocka_unit_test(test_play),
 		cmocka_unit_test(test_compare),        cmocka_unit_test(test_nothing_kept),
-		cmocka_unit_test(test_replay),         cmocka_unit_test(test_replay_refuses),
+		cmocka_unit_test(test_replay),         cmocka_unit_test(test_marks_and_gaps),
+		cmocka_unit_test(test_replay_refuses),
 	};
 
 	if (!pty_is_available())
