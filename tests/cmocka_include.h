@@ -10,4 +10,16 @@
 
 #include <cmocka.h>
 
+/* Whether a test is built with ASan. It takes ten times as long then, and repeats less. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef ADDRESS_SANITIZER
+#define ADDRESS_SANITIZER 0
+#endif
+
 #endif

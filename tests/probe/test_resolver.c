@@ -28,17 +28,6 @@
 #define NO_WAIT_NS   (NS_PER_S / 5)
 #define LIBRARY_PATH "/usr/lib/libexample.so.1"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
-#endif
-#endif
-#ifndef ADDRESS_SANITIZER
-#define ADDRESS_SANITIZER 0
-#endif
-
 enum {
 	TRIES = 6000, /* of 10 ms: long enough for a loaded machine; a test that passes never waits for it */
 };

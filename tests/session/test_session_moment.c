@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/cmocka_include.h"
+
 #include "random_world.h"
 #include "session/moment.h"
 #include "snapshot/ended_set.h"
@@ -15,7 +17,7 @@
 
 enum {
 	ROUNDS = 16,
-	SESSIONS = 9,
+	SESSIONS = ADDRESS_SANITIZER ? 3 : 9,
 };
 
 /* A row of rounds: what is needed to make any moment of it. */

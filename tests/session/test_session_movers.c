@@ -5,13 +5,15 @@
  */
 #include <stdlib.h>
 
+#include "tests/cmocka_include.h"
+
 #include "span/span.h"
 #include "user/user_names.h"
 #include "random_world.h"
 
 enum {
 	ROUNDS = 20,
-	SESSIONS = 8,
+	SESSIONS = ADDRESS_SANITIZER ? 2 : 8,
 };
 
 /* What is looked up once for many threads says of each what the general rules say. */

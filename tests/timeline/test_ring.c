@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/cmocka_include.h"
+
 #include "history/history_writer.h"
 #include "random_world.h"
 #include "session/session_internal.h"
@@ -18,7 +20,7 @@
 
 enum {
 	ROUNDS = 40,
-	SESSIONS = 6,
+	SESSIONS = ADDRESS_SANITIZER ? 2 : 6,
 };
 
 struct row {
