@@ -291,12 +291,28 @@ int database_open(struct database *database, const char *path, enum database_acc
 	return result;
 }
 
+bool database_has_moved(const struct database *database)
+{
+	int moved = 0;
+
+	/* what the path leads to is compared with what is open
+	 * (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html) */
+	return sqlite3_file_control(database->connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+		       SQLITE_OK &&
+	       moved != 0;
+}
+
 void database_close(struct database *database)
 {
 	if (database->connection == NULL)
 		return;
-	/* fails where somebody reads it at the moment: then it stays as it is, which is well too */
-	if (sqlite3_db_readonly(database->connection, "main") == 0) {
+	if (database_has_moved(database)) {
+		/* it is ended for whoever moved it; the logs that are there by now belong to another file */
+		sqlite3_wal_checkpoint_v2(database->connection, "main", SQLITE_CHECKPOINT_PASSIVE, NULL,
+					  NULL);
+		sqlite3_db_config(database->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	} else if (sqlite3_db_readonly(database->connection, "main") == 0) {
+		/* fails where somebody reads it at the moment: then it stays as it is, which is well too */
 		sqlite3_busy_timeout(database->connection, 0);
 		sqlite3_exec(database->connection, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
 	}

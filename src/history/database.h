@@ -2,6 +2,7 @@
 #ifndef CTOP_DATABASE_H
 #define CTOP_DATABASE_H
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,17 @@ int database_open(struct database *database, const char *path, enum database_acc
 /* Ends it; of a file that was written, the write-ahead log goes into it, so that it can be read without right
  * to write. Nothing for one that is not open. */
 void database_close(struct database *database);
+
+/* Whether the path of an open file does not lead to it any more: it was removed, moved or replaced, and what
+ * is written would be found by nobody. */
+bool database_has_moved(const struct database *database);
+
+/* Whether an errno of database_open() and of what is written says that the file itself is no good, so that
+ * another one has to take its place. */
+static inline bool database_is_unusable(int result)
+{
+	return result == -EBADMSG || result == -EMEDIUMTYPE || result == -EPROTONOSUPPORT;
+}
 
 /* The errno and the sentence of the call that failed last with `status` (SQLITE_…). */
 int database_error(const struct database *database, int status, struct error *error);

@@ -172,8 +172,9 @@ static int open_file(struct group_minutes *minutes, struct error *error)
 	char *path, *schema;
 	int result;
 
-	if (minutes->database.connection != NULL)
+	if (minutes->database.connection != NULL && !database_has_moved(&minutes->database))
 		return 0;
+	close_file(minutes);
 	path = history_files_path(minutes->directory, history_files_groups);
 	schema = make_schema();
 	result = database_open(&minutes->database, path, DATABASE_WRITE, GROUP_MINUTES_VERSION, schema,

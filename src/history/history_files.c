@@ -231,6 +231,17 @@ void history_files_unlock(int descriptor)
 	close(descriptor);
 }
 
+bool history_files_is_locked(const char *directory, int descriptor)
+{
+	char *path = history_files_path(directory, lock_name);
+	struct stat held, found;
+	const bool is_found = lstat(path, &found) == 0;
+
+	free(path);
+	return is_found && fstat(descriptor, &held) == 0 && held.st_dev == found.st_dev &&
+	       held.st_ino == found.st_ino;
+}
+
 int history_files_remove(const char *directory, uint32_t day)
 {
 	char name[HISTORY_FILES_NAME];

@@ -73,6 +73,10 @@ void history_files_release(struct history_files *files);
 int history_files_lock(const char *directory, int *ret_descriptor, struct error *error);
 void history_files_unlock(int descriptor);
 
+/* Whether the lock is still that of the directory: its file may have been removed, or moved, with all of it.
+ */
+bool history_files_is_locked(const char *directory, int descriptor);
+
 /* Removes a file of a day with its logs. Returns 0 or a negative errno. */
 int history_files_remove(const char *directory, uint32_t day);
 

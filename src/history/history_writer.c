@@ -123,6 +123,20 @@ static void take_up_last(struct history_writer *writer, const struct history_fil
 	}
 }
 
+/* Makes the directory where it is missing, and becomes its writer. */
+static int take_directory(const char *directory, int *ret_lock, struct error *error)
+{
+	if (mkdir(directory, 0750) < 0 && errno != EEXIST) {
+		const int result = -errno;
+
+		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
+				 result == -ENOENT   ? "; make the directory that it is to be in"
+				 : result == -EACCES ? "; run as root, or name another with --history"
+						     : "");
+	}
+	return history_files_lock(directory, ret_lock, error);
+}
+
 int history_writer_open(const struct history_writer_options *options, struct history_writer **ret_writer,
 			struct error *error)
 {
@@ -130,14 +144,7 @@ int history_writer_open(const struct history_writer_options *options, struct his
 	struct history_files files;
 	int lock, result;
 
-	if (mkdir(options->directory, 0750) < 0 && errno != EEXIST) {
-		result = -errno;
-		return error_set(error, result, "%s: %s%s", options->directory, strerror(-result),
-				 result == -ENOENT   ? "; make the directory that it is to be in"
-				 : result == -EACCES ? "; run as root, or name another with --history"
-						     : "");
-	}
-	result = history_files_lock(options->directory, &lock, error);
+	result = take_directory(options->directory, &lock, error);
 	if (result < 0)
 		return result;
 	result = history_files_list(options->directory, &files, error);
@@ -339,11 +346,6 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 	return 0;
 }
 
-static bool is_damage(int result)
-{
-	return result == -EBADMSG || result == -EMEDIUMTYPE || result == -EPROTONOSUPPORT;
-}
-
 /* The last part of a day that there is; 0 for none. */
 static unsigned int find_last_part(const struct history_writer *writer, uint32_t day)
 {
@@ -399,13 +401,39 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 			return 0;
 		if (result == 0)
 			close_file(writer);
-		else if (is_damage(result))
+		else if (database_is_unusable(result))
 			set_aside(writer, day, why.text);
 		else
 			return error_set(error, result, "%s", why.text);
 	}
 	return error_set(error, -EMFILE, "%s: there are too many files of one day; remove some",
 			 writer->directory);
+}
+
+/*
+ * Sees whether what is written is still where it is looked for. If it was removed or moved, nothing is told
+ * from it any more: there is a gap before the next round, and recording begins anew. 0, or why it cannot.
+ */
+static int keep_place(struct history_writer *writer, struct error *error)
+{
+	int lock;
+
+	if (!history_files_is_locked(writer->directory, writer->lock)) {
+		const int result = take_directory(writer->directory, &lock, error);
+
+		if (result < 0)
+			return result;
+		history_files_unlock(writer->lock);
+		writer->lock = lock;
+		close_file(writer);
+		notify(writer, "%s%s", writer->directory,
+		       ": it was removed or moved while it was recorded, and is begun again");
+	} else if (day_file_is_open(&writer->file) && database_has_moved(&writer->file.database)) {
+		notify(writer, "%s/%s was removed or moved while it was written, and another file is begun",
+		       writer->directory, writer->state.file);
+		close_file(writer);
+	}
+	return 0;
 }
 
 /* --- a round --- */
@@ -589,11 +617,11 @@ static int store_round(struct history_writer *writer, struct snapshot *round, co
 	struct error why = {0};
 	int result = -EBADMSG;
 
-	for (size_t damaged = 0; damaged <= DAMAGED_MAX && is_damage(result); damaged++) {
+	for (size_t damaged = 0; damaged <= DAMAGED_MAX && database_is_unusable(result); damaged++) {
 		result = choose_file(writer, round->captured_at_unix_ns, &why);
 		if (result == 0)
 			result = store_in_file(writer, round, before, &why);
-		if (is_damage(result) && day_file_is_open(&writer->file)) {
+		if (database_is_unusable(result) && day_file_is_open(&writer->file)) {
 			set_aside(writer, writer->file.day, why.text);
 			close_file(writer);
 		}
@@ -617,11 +645,14 @@ static int pause_recording(struct history_writer *writer, int result, const stru
 
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error)
 {
-	struct snapshot *last = writer->levels[LEVEL_STEP], *before = NULL;
+	struct snapshot *last, *before = NULL;
 	struct error why = {0};
 	bool after_gap;
-	int result;
+	int result = keep_place(writer, &why);
 
+	if (result < 0)
+		return pause_recording(writer, result, &why, error);
+	last = writer->levels[LEVEL_STEP];
 	/* also where its file is not written any more: to be told from it, it need not be decoded */
 	if (last != NULL && follows(last, round))
 		before = snapshot_reference(last);
@@ -640,7 +671,9 @@ int history_writer_add(struct history_writer *writer, struct snapshot *round, st
 
 int history_writer_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error)
 {
-	const int result = day_file_is_open(&writer->file) ? 0 : choose_file(writer, mark->unix_ns, error);
+	int result = keep_place(writer, error);
 
+	if (result == 0 && !day_file_is_open(&writer->file))
+		result = choose_file(writer, mark->unix_ns, error);
 	return result < 0 ? result : day_file_add_mark(&writer->file, mark, error);
 }

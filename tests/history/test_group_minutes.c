@@ -135,6 +135,30 @@ static void assert_near(double value, double expected)
 		fail_msg("%g is not %g", value, expected);
 }
 
+/* The file is removed while it is recorded: the minutes that come are there. */
+static void test_removed_file(void **state)
+{
+	static const char *const endings[] = {"", "-wal", "-shm"};
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+
+	(void)state;
+	for (uint64_t i = 0; i < 30; i++)
+		add(writer, i, 0);
+	for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
+		char *path = memory_format("%s/groups.db%s", directory, endings[i]);
+
+		assert_int_equal(unlink(path), 0);
+		free(path);
+	}
+	for (uint64_t i = 30; i < 40; i++)
+		add(writer, i, 0);
+	assert_near(ask(directory, "SELECT count(*) FROM spans"), 1);
+	history_writer_close(writer);
+	assert_near(ask(directory, "SELECT count(*) FROM spans"), 2);
+	fixture_remove(directory);
+}
+
 static void test_sums_of_a_minute(void **state)
 {
 	char *directory = fixture_directory();
@@ -267,9 +291,8 @@ static int make(const char *directory)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums_of_a_minute),
-		cmocka_unit_test(test_parts_of_a_minute),
-		cmocka_unit_test(test_other),
+		cmocka_unit_test(test_sums_of_a_minute),  cmocka_unit_test(test_removed_file),
+		cmocka_unit_test(test_parts_of_a_minute), cmocka_unit_test(test_other),
 		cmocka_unit_test(test_keeping),
 	};
 

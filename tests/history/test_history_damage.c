@@ -325,6 +325,76 @@ static void test_damaged_while_written(void **state)
 	fixture_remove(directory);
 }
 
+/* Adds rounds to a history that was removed before them: it is said once, and they are there after a gap. */
+static void expect_begun_again(struct history_writer *writer, const char *directory, uint64_t from,
+			       const char *name)
+{
+	struct history *history;
+	struct history_round round;
+	const char *notice;
+
+	for (uint64_t i = from; i < from + 10; i++) {
+		fixture_add(writer, &fixture_host, i);
+		notice = history_writer_take_notice(writer);
+		if (i != from)
+			assert_null(notice);
+		else if (notice == NULL || strstr(notice, name) == NULL || strstr(notice, "removed") == NULL)
+			fail_msg("%s", notice != NULL ? notice : "nothing is said");
+	}
+	history = fixture_open(directory);
+	assert_int_equal(fixture_check_all(history), 10);
+	assert_int_equal(history_first(history, &round, NULL), 0);
+	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, from));
+	assert_true(round.after_gap);
+	history_close(history);
+}
+
+static void test_removed_while_written(void **state)
+{
+	static const char *const endings[] = {"", "-wal", "-shm"};
+	char *directory = fixture_directory(), *path = day_path(directory);
+	const struct history_writer_options again = {.directory = directory};
+	char *moved = memory_format("%s-moved", directory);
+	struct history_writer *writer = fixture_writer(directory, NULL), *other;
+	struct snapshot *round = fixture_round(&fixture_host, 45);
+	struct history *history;
+	struct error error = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 10; i++)
+		fixture_add(writer, &fixture_host, i);
+	for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
+		char *file = memory_format("%s%s", path, endings[i]);
+
+		assert_int_equal(unlink(file), 0);
+		free(file);
+	}
+	expect_begun_again(writer, directory, 10, day_name);
+	/* all of it is moved: what was stored stays whole there */
+	assert_int_equal(rename(directory, moved), 0);
+	expect_begun_again(writer, directory, 20, directory);
+	history = fixture_open(moved);
+	assert_int_equal(fixture_check_all(history), 10);
+	history_close(history);
+	fixture_remove(moved);
+	/* nobody else can become its writer */
+	assert_int_equal(history_writer_open(&again, &other, &error), -EBUSY);
+	/* removed, and another one records there by now: that is said, and it goes on when that one ends */
+	fixture_remove(memory_duplicate(directory));
+	other = fixture_writer(directory, NULL);
+	fixture_add(other, &fixture_host, 40);
+	assert_int_equal(history_writer_add(writer, round, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "records there"));
+	assert_true(history_writer_state(writer)->paused);
+	history_writer_close(other);
+	fixture_remove(memory_duplicate(directory));
+	expect_begun_again(writer, directory, 50, directory);
+	snapshot_release(round);
+	history_writer_close(writer);
+	free(path);
+	fixture_remove(directory);
+}
+
 /* Runs as nobody; true where that one saw what it should. */
 static bool as_nobody(bool (*body)(const char *directory), const char *directory)
 {
@@ -403,7 +473,8 @@ int main(void)
 		cmocka_unit_test(test_damaged_round),         cmocka_unit_test(test_missing_rows),
 		cmocka_unit_test(test_damaged_pages),         cmocka_unit_test(test_cut_file),
 		cmocka_unit_test(test_other_files),           cmocka_unit_test(test_recording_beside),
-		cmocka_unit_test(test_damaged_while_written), cmocka_unit_test(test_permissions),
+		cmocka_unit_test(test_damaged_while_written), cmocka_unit_test(test_removed_while_written),
+		cmocka_unit_test(test_permissions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
