@@ -64,6 +64,8 @@ struct group_minutes {
 	struct database database;
 	sqlite3_stmt *statements[STATEMENTS];
 	int64_t names_cleared; /* the day on which names were last looked through */
+	struct error notice;
+	bool has_notice;
 };
 
 struct group_minutes *group_minutes_create(const char *directory, uint64_t keep_ns, uint64_t max_bytes)
@@ -398,14 +400,10 @@ static int write_in_transaction(struct group_minutes *minutes, struct error *err
 	return result == 0 ? remove_old(minutes, error) : result;
 }
 
-/* Writes what was counted since the base, all of it or nothing. */
-static int write_minute(struct group_minutes *minutes, struct error *error)
+static int write_once(struct group_minutes *minutes, struct error *error)
 {
-	int result;
+	int result = open_file(minutes, error);
 
-	if (minutes->rounds == 0)
-		return 0;
-	result = open_file(minutes, error);
 	if (result < 0)
 		return result;
 	result = database_run(&minutes->database, "BEGIN IMMEDIATE", error);
@@ -419,6 +417,33 @@ static int write_minute(struct group_minutes *minutes, struct error *error)
 		close_file(minutes);
 	}
 	return result;
+}
+
+/* Writes what was counted since the base, all of it or nothing. */
+static int write_minute(struct group_minutes *minutes, struct error *error)
+{
+	struct error why = {0};
+	int result;
+
+	if (minutes->rounds == 0)
+		return 0;
+	result = write_once(minutes, &why);
+	/* a file that is no good is kept under another name, for whoever wants to read what is whole in it */
+	if (database_is_unusable(result) && history_files_set_groups_aside(minutes->directory) == 0) {
+		error_set(&minutes->notice, 0, "%s is kept as %s, and another one is begun: %s",
+			  history_files_groups, history_files_groups_aside, why.text);
+		minutes->has_notice = true;
+		result = write_once(minutes, &why);
+	}
+	return result < 0 ? error_set(error, result, "%s", why.text) : 0;
+}
+
+const char *group_minutes_take_notice(struct group_minutes *minutes)
+{
+	const bool has_notice = minutes->has_notice;
+
+	minutes->has_notice = false;
+	return has_notice ? minutes->notice.text : NULL;
 }
 
 /* From here on a minute is counted. */

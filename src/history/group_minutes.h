@@ -23,10 +23,14 @@ void group_minutes_release(struct group_minutes *minutes);
 
 /*
  * Takes the next round, with references of its own. With `after_gap` nothing is counted from the rounds
- * before. When a minute is over it is written. A negative errno with a sentence: then it is tried again with
- * the next round.
+ * before. When a minute is over it is written; where the file is damaged or not one of ours, that gets
+ * another name and a new one is begun. A negative errno with a sentence: then it is tried again with the next
+ * round.
  */
 int group_minutes_add(struct group_minutes *minutes, struct snapshot *round, bool after_gap,
 		      struct error *error);
+
+/* Whether a new file took the place of another; the sentence that says so lives until the next call. Once. */
+const char *group_minutes_take_notice(struct group_minutes *minutes);
 
 #endif

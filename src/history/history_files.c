@@ -21,6 +21,7 @@
 
 const char history_files_suffix[] = ".rounds";
 const char history_files_groups[] = "groups.db";
+const char history_files_groups_aside[] = "groups.db.old";
 
 static const char lock_name[] = "writer.lock";
 static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"};
@@ -240,6 +241,32 @@ bool history_files_is_locked(const char *directory, int descriptor)
 	free(path);
 	return is_found && fstat(descriptor, &held) == 0 && held.st_dev == found.st_dev &&
 	       held.st_ino == found.st_ino;
+}
+
+static int move_aside(const char *directory, const char *suffix)
+{
+	char *from = memory_format("%s/%s%s", directory, history_files_groups, suffix);
+	char *to = memory_format("%s/%s%s", directory, history_files_groups_aside, suffix);
+	int result = rename(from, to) < 0 ? -errno : 0;
+
+	/* a log of another file does not stay beside this one */
+	if (result == -ENOENT)
+		unlink(to);
+	free(from);
+	free(to);
+	return result;
+}
+
+int history_files_set_groups_aside(const char *directory)
+{
+	/* first the logs: one that is left behind would be taken for that of the next file */
+	for (size_t i = 0; i < ARRAY_COUNT(log_suffixes); i++) {
+		const int result = move_aside(directory, log_suffixes[i]);
+
+		if (result < 0 && result != -ENOENT)
+			return result;
+	}
+	return move_aside(directory, "");
 }
 
 int history_files_remove(const char *directory, uint32_t day)

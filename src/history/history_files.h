@@ -20,6 +20,7 @@ enum {
 
 extern const char history_files_suffix[]; /* ".rounds" */
 extern const char history_files_groups[]; /* "groups.db" */
+extern const char history_files_groups_aside[];
 
 /* The number of a file: ascends by day, then by part. */
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part);
@@ -76,6 +77,10 @@ void history_files_unlock(int descriptor);
 /* Whether the lock is still that of the directory: its file may have been removed, or moved, with all of it.
  */
 bool history_files_is_locked(const char *directory, int descriptor);
+
+/* Gives "groups.db" and its logs the name "groups.db.old", in place of what has it. Returns 0 or a negative
+ * errno. */
+int history_files_set_groups_aside(const char *directory);
 
 /* Removes a file of a day with its logs. Returns 0 or a negative errno. */
 int history_files_remove(const char *directory, uint32_t day);

@@ -79,6 +79,7 @@ struct history_writer {
 	struct history_writer_state state;
 	struct error notice;
 	bool has_notice;
+	bool groups_told; /* that they cannot be written, since they last were */
 };
 
 static void forget_rounds(struct history_writer *writer)
@@ -643,6 +644,24 @@ static int pause_recording(struct history_writer *writer, int result, const stru
 	return error_set(error, result, "%s", why->text);
 }
 
+/* Group minutes are no reason to store no rounds: what is wrong with them is said once. */
+static void add_group_minutes(struct history_writer *writer, struct snapshot *round, bool after_gap)
+{
+	struct error why = {0};
+	const int result = group_minutes_add(writer->minutes, round, after_gap, &why);
+	const char *notice;
+
+	/* later, where something else is to be said */
+	if (writer->has_notice)
+		return;
+	notice = group_minutes_take_notice(writer->minutes);
+	if (notice != NULL)
+		notify(writer, "%s%s", notice, "");
+	else if (result < 0 && !writer->groups_told)
+		notify(writer, "%s: %s", "group minutes are written later", why.text);
+	writer->groups_told = result < 0;
+}
+
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error)
 {
 	struct snapshot *last, *before = NULL;
@@ -664,8 +683,7 @@ int history_writer_add(struct history_writer *writer, struct snapshot *round, st
 	snapshot_release(before);
 	if (result < 0)
 		return pause_recording(writer, result, &why, error);
-	if (group_minutes_add(writer->minutes, round, after_gap, &why) < 0 && !writer->has_notice)
-		notify(writer, "%s: %s", "group minutes are written later", why.text);
+	add_group_minutes(writer, round, after_gap);
 	return 0;
 }
 

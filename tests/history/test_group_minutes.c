@@ -8,11 +8,13 @@
 #include "history_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define INTERVAL_NS (5 * NS_PER_S)
@@ -159,6 +161,81 @@ static void test_removed_file(void **state)
 	fixture_remove(directory);
 }
 
+/* Adds rounds; returns how often something was said, and the last of it in `told`. */
+static unsigned int add_told(struct history_writer *writer, uint64_t from, uint64_t to, struct error *told)
+{
+	unsigned int notices = 0;
+
+	for (uint64_t i = from; i < to; i++) {
+		struct snapshot *round = make_round(i, 0);
+		const char *notice;
+
+		assert_int_equal(history_writer_add(writer, round, NULL), 0);
+		snapshot_release(round);
+		notice = history_writer_take_notice(writer);
+		if (notice == NULL)
+			continue;
+		error_set(told, 0, "%s", notice);
+		notices++;
+	}
+	return notices;
+}
+
+/* A file that is damaged, or none: it is kept, another one is begun, and that is said once. */
+static void test_damaged_file(void **state)
+{
+	(void)state;
+	/* all of it, and all but its first page */
+	for (off_t begin = 0; begin <= 4096; begin += 4096) {
+		char *directory = fixture_directory(), *path = memory_format("%s/groups.db", directory);
+		char *aside = memory_format("%s.old", path);
+		struct history_writer *writer = fixture_writer(directory, NULL);
+		struct stat before, after;
+		struct error told;
+		int file;
+
+		for (uint64_t i = 0; i < 30; i++)
+			add(writer, i, 0);
+		history_writer_close(writer);
+		assert_int_equal(stat(path, &before), 0);
+		file = open(path, O_WRONLY | O_CLOEXEC);
+		for (off_t at = begin; at < before.st_size; at += 16)
+			assert_int_equal(pwrite(file, "garbage garbage!", 16, at), 16);
+		close(file);
+		writer = fixture_writer(directory, NULL);
+		assert_int_equal(add_told(writer, 36, 80, &told), 1);
+		if (strstr(told.text, "groups.db.old") == NULL)
+			fail_msg("%s", told.text);
+		history_writer_close(writer);
+		assert_near(ask(directory, "SELECT count(*) FROM spans"), 4);
+		assert_int_equal(stat(aside, &after), 0);
+		assert_int_equal(before.st_ino, after.st_ino);
+		assert_int_equal(before.st_size, after.st_size);
+		free(path);
+		free(aside);
+		fixture_remove(directory);
+	}
+}
+
+/* As long as they cannot be written that is said once, and nothing is lost. */
+static void test_written_later(void **state)
+{
+	char *directory = fixture_directory(), *path = memory_format("%s/groups.db", directory);
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	struct error told;
+
+	(void)state;
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(add_told(writer, 0, 40, &told), 1);
+	assert_non_null(strstr(told.text, "written later"));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(add_told(writer, 40, 60, &told), 0);
+	history_writer_close(writer);
+	assert_near(ask(directory, "SELECT sum(rounds) FROM spans"), 59);
+	free(path);
+	fixture_remove(directory);
+}
+
 static void test_sums_of_a_minute(void **state)
 {
 	char *directory = fixture_directory();
@@ -292,6 +369,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums_of_a_minute),  cmocka_unit_test(test_removed_file),
+		cmocka_unit_test(test_damaged_file),      cmocka_unit_test(test_written_later),
 		cmocka_unit_test(test_parts_of_a_minute), cmocka_unit_test(test_other),
 		cmocka_unit_test(test_keeping),
 	};
