@@ -570,7 +570,7 @@ static uint64_t effective_capabilities(pid_t process, pid_t thread)
 	return result;
 }
 
-/* The thread that captures: the one beside the main thread. */
+/* The thread that captures: the first beside the main thread. */
 static pid_t find_capture(pid_t process)
 {
 	char path[64];
@@ -584,7 +584,8 @@ static pid_t find_capture(pid_t process)
 	while ((entry = readdir(directory)) != NULL) {
 		const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (thread > 0 && thread != process)
+		/* threads are listed as they were started */
+		if (thread > 0 && thread != process && found == 0)
 			found = thread;
 	}
 	closedir(directory);
@@ -592,16 +593,34 @@ static pid_t find_capture(pid_t process)
 	return found;
 }
 
+/* The file once it has these words. */
+static char *read_file_for(const char *path, const char *words)
+{
+	for (size_t i = 0; i < 6000; i++) {
+		char *text = read_file(path, NULL);
+
+		if (text != NULL && strstr(text, words) != NULL)
+			return text;
+		free(text);
+		usleep(10000);
+	}
+	fail_msg("%s never has: %s", path, words);
+	return NULL;
+}
+
 /* Who talks to others holds no rights; and a capture that hangs leaves the page there, without groups. */
 static void test_capture_hangs(void **state)
 {
+	const char *path = scratch_path("hangs.prom");
 	struct exporter exporter;
 	pid_t capture;
 	char *page;
 
 	(void)state;
-	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", NULL});
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "--textfile", path, "-d", "0.2", NULL});
 	free(exporter_scrape_for(&exporter, first_group));
+	free(read_file_for(path, first_group));
 	capture = find_capture(exporter.running.child);
 	if (geteuid() == 0) {
 		assert_int_equal(effective_capabilities(exporter.running.child, exporter.running.child), 0);
@@ -620,10 +639,15 @@ static void test_capture_hangs(void **state)
 	assert_null(strstr(page, "ctop_group_threads"));
 	assert_true(page_value(page, "ctop_round_age_seconds") > 10);
 	free(page);
+	/* and so does the file */
+	page = read_file_for(path, "\nctop_round_stale 1\n");
+	assert_null(strstr(page, "ctop_group_threads"));
+	free(page);
 	assert_int_equal(ptrace(PTRACE_DETACH, capture, NULL, NULL), 0);
 	page = exporter_scrape_for(&exporter, first_group);
 	assert_true(page_value(page, "ctop_round_stale") == 0);
 	free(page);
+	free(read_file_for(path, first_group));
 	exporter_end(&exporter);
 }
 

@@ -289,6 +289,12 @@ static const struct written *write_groups(struct exporter *exporter, enum exposi
 	return written;
 }
 
+/* How long without a round until what was read last is not shown any more. */
+static uint64_t stale_after_ns(const struct exporter *exporter)
+{
+	return 3 * exporter->options.interval_ns + STALE_NS;
+}
+
 void exporter_write(struct exporter *exporter, enum exposition_format format, struct export_health *health,
 		    struct buffer *page)
 {
@@ -302,7 +308,7 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 	health->rounds = exporter->rounds;
 	health->failed_rounds = exporter->failed_rounds;
 	health->capture_cpu_ns = exporter->capture_cpu_ns;
-	health->stale = age_ns > 3 * exporter->options.interval_ns + STALE_NS;
+	health->stale = age_ns > stale_after_ns(exporter);
 	if (!health->stale) {
 		const struct written *written = write_groups(exporter, format);
 
@@ -317,15 +323,20 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 
 bool exporter_wait(struct exporter *exporter, uint64_t *round)
 {
-	bool is_there;
+	const uint64_t patience_ns = stale_after_ns(exporter), now = clock_ns(CLOCK_MONOTONIC);
+	struct timespec until;
+	bool is_due;
+	int result = 0;
 
 	pthread_mutex_lock(&exporter->lock);
-	while (!exporter->woken && export_round_count(exporter->export) == *round)
-		pthread_cond_wait(&exporter->changed, &exporter->lock);
-	is_there = export_round_count(exporter->export) != *round;
+	until = clock_timespec((exporter->finished_ns + patience_ns > now ? exporter->finished_ns : now) +
+			       patience_ns + 1);
+	while (!exporter->woken && export_round_count(exporter->export) == *round && result == 0)
+		result = pthread_cond_timedwait(&exporter->changed, &exporter->lock, &until);
+	is_due = !exporter->woken || export_round_count(exporter->export) != *round;
 	*round = export_round_count(exporter->export);
 	pthread_mutex_unlock(&exporter->lock);
-	return is_there;
+	return is_due;
 }
 
 void exporter_wake(struct exporter *exporter)

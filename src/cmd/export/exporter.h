@@ -52,8 +52,9 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 		    struct buffer *page);
 
 /*
- * Waits for a round after `*round` until it is there or exporter_wake() is called, and sets `*round` to it.
- * Returns whether there is one.
+ * Waits until there is a page to be written: for a round after `*round`, to which `*round` is set; or where
+ * none comes, until what was read last is not shown any more, and then time and again as long (as its age
+ * goes on). Returns false where exporter_wake() was called before.
  */
 bool exporter_wait(struct exporter *exporter, uint64_t *round);
 
