@@ -112,6 +112,14 @@ int history_step(struct history *history, const struct history_round *from, int6
 		 struct history_round *ret_round, struct error *error);
 
 /*
+ * Whether nothing that was recorded between two rounds is known to be lost: for two that are neighbours by
+ * history_step(), which passes by what is damaged, whether they were neighbours when they were recorded. What
+ * is damaged is known once it was met.
+ */
+bool history_adjoins(const struct history *history, const struct history_round *before,
+		     const struct history_round *after);
+
+/*
  * Rounds from a time on to another, both included, oldest first: all of them, or of more than `limit` so many
  * that lie evenly among them. The caller frees `*ret_rounds`, which is NULL for none.
  */

@@ -60,6 +60,24 @@ bool history_has_gap(const struct history *history, uint32_t day)
 	return false;
 }
 
+bool history_adjoins(const struct history *history, const struct history_round *before,
+		     const struct history_round *after)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+
+		if ((gap->day > before->day || (gap->day == before->day && gap->from > before->id)) &&
+		    (gap->day < after->day || (gap->day == after->day && gap->from < after->id)))
+			return false;
+	}
+	/* what else a file had that was removed is not known */
+	for (size_t i = 0; i < history->entry_count && !is_there; i++)
+		is_there = history->entries[i].day == before->day;
+	return is_there;
+}
+
 /* What is told from damaged rounds, while the rounds after them are looked at. */
 struct following {
 	struct hash_map damaged; /* ids */

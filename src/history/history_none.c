@@ -56,6 +56,13 @@ int history_step(struct history *history, const struct history_round *from, int6
 	return refuse(error);
 }
 
+bool history_adjoins(const struct history *history, const struct history_round *before,
+		     const struct history_round *after)
+{
+	(void)history, (void)before, (void)after;
+	return true;
+}
+
 int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
 		  struct history_round **ret_rounds, size_t *ret_count, struct error *error)
 {

@@ -188,5 +188,5 @@ int history_read_gone(struct history *history, const struct history_round *round
 						   ret_left_ns, error);
 	day_file_end_blobs(&blobs);
 	buffer_release(&name);
-	return result;
+	return result == -EINVAL ? -EBADMSG : result;
 }

@@ -339,6 +339,12 @@ static int step(void *source, const struct history_round *from, int64_t rounds,
 	return hand_out(ring, place_of(ring, id), ret_round, error);
 }
 
+static bool adjoins(void *source, const struct history_round *before, const struct history_round *after)
+{
+	(void)source;
+	return after->id == before->id + 1;
+}
+
 static int range(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
 		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
 {
@@ -484,6 +490,7 @@ struct timeline timeline_of_ring(struct ring *ring)
 		.last = last,
 		.find = find,
 		.step = step,
+		.adjoins = adjoins,
 		.range = range,
 		.read = read_round,
 		.read_gone = read_gone,

@@ -16,6 +16,18 @@ static bool is_later(const struct history_round *a, const struct history_round *
 	return a->day != b->day ? a->day > b->day : a->id > b->id;
 }
 
+bool timeline_has_gap(const struct timeline *timeline, const struct history_round *before,
+		      const struct history_round *after)
+{
+	return after->after_gap || !timeline->functions->adjoins(timeline->source, before, after);
+}
+
+/* Whether a result says that a round is not there any more, or damaged, and not that reading failed. */
+static bool is_lost(int result)
+{
+	return result == -ENOENT || result == -ENODATA || result == -EBADMSG;
+}
+
 /* Adds what ended in one round. */
 static int add_gone(const struct timeline *timeline, const struct history_round *round,
 		    struct session_moment *moment, struct error *error)
@@ -24,10 +36,6 @@ static int add_gone(const struct timeline *timeline, const struct history_round 
 	double left_ns;
 	int result;
 
-	if (round->after_gap) {
-		session_moment_add_gap(moment);
-		return 0;
-	}
 	result = timeline->functions->read_gone(timeline->source, round, &gone, &left_ns, error);
 	if (result < 0)
 		return result;
@@ -46,14 +54,24 @@ static int add_until(const struct timeline *timeline, const struct history_round
 
 	while (result == 0 && is_later(until, &round)) {
 		const struct history_round before = round;
+		bool is_lost_here;
 
 		if (cancel != NULL && atomic_load(cancel))
 			return -ECANCELED;
 		result = timeline->functions->step(timeline->source, &round, 1, &round, error);
 		if (result == 0 && is_same(&round, &before)) /* it has been removed meanwhile */
 			return error_set(error, -ENODATA, "the moment is not there any more");
-		if (result == 0)
+		if (result < 0)
+			break;
+		is_lost_here = timeline_has_gap(timeline, &before, &round);
+		if (!is_lost_here) {
 			result = add_gone(timeline, &round, moment, error);
+			is_lost_here = is_lost(result) && !is_same(&round, until);
+		}
+		if (is_lost_here) {
+			session_moment_add_gap(moment);
+			result = 0;
+		}
 	}
 	return result;
 }
@@ -64,7 +82,7 @@ static int read_round(const struct timeline *timeline, const struct history_roun
 	return timeline->functions->read(timeline->source, round, ret_snapshot, error);
 }
 
-/* The round before, NULL where there is none or a gap is between the two. */
+/* The round before, NULL where there is none, it is lost, or a gap is between the two. */
 static int read_previous(const struct timeline *timeline, const struct history_round *round,
 			 struct snapshot **ret_previous, struct error *error)
 {
@@ -75,14 +93,10 @@ static int read_previous(const struct timeline *timeline, const struct history_r
 	if (round->after_gap)
 		return 0;
 	result = timeline->functions->step(timeline->source, round, -1, &before, error);
-	return result < 0 || is_same(round, &before) ? result
-						     : read_round(timeline, &before, ret_previous, error);
-}
-
-/* Whether a result says that a round is not there any more, or damaged, and not that reading failed. */
-static bool is_lost(int result)
-{
-	return result == -ENOENT || result == -ENODATA || result == -EBADMSG;
+	if (result < 0 || is_same(round, &before) || timeline_has_gap(timeline, &before, round))
+		return result;
+	result = read_round(timeline, &before, ret_previous, error);
+	return is_lost(result) ? 0 : result;
 }
 
 int timeline_make_moment(const struct timeline *timeline, const struct history_round *base,

@@ -24,6 +24,8 @@ struct timeline_functions {
 		    struct error *error);
 	int (*step)(void *source, const struct history_round *from, int64_t rounds,
 		    struct history_round *ret_round, struct error *error);
+	/* Whether nothing is known to be lost between two rounds that step() says follow each other. */
+	bool (*adjoins)(void *source, const struct history_round *before, const struct history_round *after);
 	int (*range)(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
 		     struct history_round **ret_rounds, size_t *ret_count, struct error *error);
 	int (*read)(void *source, const struct history_round *round, struct snapshot **ret_snapshot,
@@ -49,11 +51,16 @@ struct timeline {
 /* Of a history, which stays the caller's. */
 struct timeline timeline_of_history(struct history *history);
 
+/* Whether nothing is known of the time between two rounds that step() says follow each other, or less than
+ * was recorded. */
+bool timeline_has_gap(const struct timeline *timeline, const struct history_round *before,
+		      const struct history_round *after);
+
 /*
  * Makes the moment of a round. `base` is the round that numbers since the base count from; NULL: the round
  * before. Where it cannot be read any more, or never could (TIMELINE_NO_ROUND), numbers since the base are
  * unavailable and all others as always: session_moment_lose_base(). What ended between them is read round by
- * round, as long as `*cancel` (NULL: none) is false.
+ * round, as long as `*cancel` (NULL: none) is false; rounds that are lost are a gap.
  * Returns 0 or a negative errno with a sentence; -ECANCELED.
  */
 int timeline_make_moment(const struct timeline *timeline, const struct history_round *base,

@@ -24,6 +24,11 @@ static int step(void *source, const struct history_round *from, int64_t rounds,
 	return history_step(source, from, rounds, ret_round, error);
 }
 
+static bool adjoins(void *source, const struct history_round *before, const struct history_round *after)
+{
+	return history_adjoins(source, before, after);
+}
+
 static int range(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
 		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
 {
@@ -55,6 +60,7 @@ struct timeline timeline_of_history(struct history *history)
 		.last = last,
 		.find = find,
 		.step = step,
+		.adjoins = adjoins,
 		.range = range,
 		.read = read_round,
 		.read_gone = read_gone,

@@ -14,6 +14,11 @@
 /* A round may be so much longer than the interval before anybody calls it a gap. */
 #define LATE_NS (2 * NS_PER_S)
 
+enum {
+	/* Rounds that are told from one another are damaged together: more than a day of them. */
+	TRIES_MAX = 4096,
+};
+
 /* The '@' before the time, which is the last one, or the one before it where the time begins with it; NULL:
  * none. */
 static const char *find_separator(const char *name)
@@ -93,18 +98,27 @@ static int read_nearest(const char *directory, uint64_t unix_ns, struct history_
 {
 	struct history *history;
 	struct history_round round;
-	int result = history_open(directory, &history, error);
+	int result = history_open(directory, &history, error), tries = 0;
 
 	if (result < 0)
 		return result;
-	result = find_nearest(history, unix_ns, &round, error);
-	if (result == 0)
+	/* once it was read, a round that is damaged is not found any more */
+	do {
+		result = find_nearest(history, unix_ns, &round, error);
+		if (result < 0)
+			break;
 		result = history_read(history, &round, &ret_moment->snapshot, error);
+	} while (result == -EBADMSG && ++tries < TRIES_MAX);
 	if (result == 0) {
-		char when[WHEN_TEXT_SIZE];
+		char when[WHEN_TEXT_SIZE], asked[WHEN_TEXT_SIZE];
 
 		ret_moment->name = memory_format("%s@%s", directory, when_format(when, round.unix_ns));
-		ret_moment->note = history_moment_describe(history, &round, unix_ns);
+		ret_moment->note = tries == 0
+					   ? history_moment_describe(history, &round, unix_ns)
+					   : memory_format("what was recorded at %s is damaged: the nearest "
+							   "round that is whole is of %s",
+							   when_format(asked, unix_ns),
+							   when_format(when, round.unix_ns));
 	}
 	history_close(history);
 	return result;

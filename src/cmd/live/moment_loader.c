@@ -24,6 +24,8 @@
 
 enum {
 	LOOKS_MAX = 8,
+	/* Rounds that are told from one another are damaged together: more than a day of them. */
+	TRIES_MAX = 4096,
 };
 
 /* What the screen waits for. */
@@ -226,13 +228,13 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 	if (step(loader, -1, &before, NULL) == 0 && is_same(&before, round)) {
 		append_separator(&text);
 		buffer_append_text(&text, "the oldest round");
-	} else if (round->after_gap) {
+	} else if (timeline_has_gap(&loader->options.timeline, &before, round)) {
 		append_separator(&text);
 		if (before.boot != round->boot)
 			buffer_append_text(&text, "the host was started again, ");
-		buffer_append_text(&text, "nothing is known of the ");
+		buffer_append_text(&text, round->after_gap ? "nothing is known of the " : "the ");
 		append_length(&text, round->unix_ns > before.unix_ns ? round->unix_ns - before.unix_ns : 0);
-		buffer_append_text(&text, " before");
+		buffer_append_text(&text, round->after_gap ? " before" : " before are damaged");
 	}
 	if (round->suspended_ns != 0) {
 		append_separator(&text);
@@ -271,9 +273,13 @@ static const char *end_message(const struct ui_look *look)
 	return forward ? "this is the newest round that there is" : "this is the oldest round that there is";
 }
 
-static int make(struct moment_loader *loader, const struct ui_look *look, struct ui_moment *ret_moment,
-		struct error *error)
+/* As make(). -EBADMSG: `*ret_round` is damaged, and not found the next time. */
+static int try_to_make(struct moment_loader *loader, const struct ui_look *look, struct ui_moment *ret_moment,
+		       struct history_round *ret_round, struct error *error)
 {
+	const struct history_round position = loader->position;
+	const bool had_mark = loader->has_mark;
+	const uint64_t mark_unix_ns = loader->mark_unix_ns;
 	struct history_round round = {0}, newest;
 	char *note = NULL, *message = NULL;
 	bool moves;
@@ -291,22 +297,46 @@ static int make(struct moment_loader *loader, const struct ui_look *look, struct
 		*ret_moment = (struct ui_moment){.message = memory_duplicate(end_message(look))};
 	} else if (result == 0) {
 		loader->position = round;
-		*ret_moment = (struct ui_moment){
-			.unix_ns = round.unix_ns,
-			.note = describe(loader, &round, note),
-			.message = message,
-		};
+		*ret_round = round;
+		*ret_moment = (struct ui_moment){.unix_ns = round.unix_ns, .message = message};
 		message = NULL;
 		result = timeline_make_moment(&loader->options.timeline,
 					      find_base(loader, look->base_unix_ns), &round, &loader->cancel,
 					      &ret_moment->moment, error);
+		/* what of the round before is damaged is known now */
+		ret_moment->note = describe(loader, &round, note);
 		ret_moment->is_newest = find_end(loader, true, &newest, NULL) == 0 &&
 					is_same(&newest, &round);
 		if (result < 0)
 			discard(ret_moment);
+		if (result == -EBADMSG) {
+			loader->position = position;
+			loader->has_mark = had_mark;
+			loader->mark_unix_ns = mark_unix_ns;
+		}
 	}
 	free(note);
 	free(message);
+	return result;
+}
+
+/* What is damaged is passed by, and that is said; a step on says it in the note of the moment. */
+static int make(struct moment_loader *loader, const struct ui_look *look, struct ui_moment *ret_moment,
+		struct error *error)
+{
+	const bool is_step_on = look->kind == UI_LOOK_STEP && look->amount > 0;
+	struct history_round damaged = {0}, last;
+	int result, tries = 0;
+
+	do {
+		last = damaged;
+		result = try_to_make(loader, look, ret_moment, &damaged, error);
+	} while (result == -EBADMSG && !is_same(&damaged, &last) && tries++ < TRIES_MAX &&
+		 !atomic_load(&loader->cancel));
+	if (result == 0 && tries != 0 && ret_moment->moment != NULL && ret_moment->message == NULL &&
+	    !is_step_on)
+		ret_moment->message = memory_duplicate("what was recorded there is damaged: this is the "
+						       "nearest round that is whole");
 	return result;
 }
 
@@ -351,10 +381,15 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 	struct history_round round;
 	char time[WHEN_TEXT_SIZE];
 	struct error error;
-	int result = find(loader, unix_ns, HISTORY_NEAREST, &round, &error);
+	int result, tries = 0;
 
-	if (result == 0)
+	/* after it was read, what is damaged is not found any more */
+	do {
+		result = find(loader, unix_ns, HISTORY_NEAREST, &round, &error);
+		if (result < 0)
+			break;
 		result = timeline->functions->read(timeline->source, &round, &moment.compared, &error);
+	} while (result == -EBADMSG && tries++ < TRIES_MAX && !atomic_load(&loader->cancel));
 	if (result < 0)
 		moment = (struct ui_moment){.message = memory_duplicate(error.text), .is_error = true};
 	else

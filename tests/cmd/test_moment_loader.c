@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Moments of a history that is damaged: what is whole is shown, and what is not is said. */
+#include "history/history_fixture.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/history/history_moment.h"
+#include "cmd/live/moment_loader.h"
+#include "session/session_internal.h"
+
+enum {
+	ROUNDS = 60,
+	DAMAGED = 20,
+};
+
+struct damaged {
+	char *directory;
+	struct history *history;
+	struct moment_loader *loader;
+	struct session *session;
+	struct ui_moment shown; /* the last one, its moment is in the session */
+};
+
+/* A history of which one round is damaged. */
+static void begin(struct damaged *damaged, int which)
+{
+	struct moment_loader_options options = {.save_directory = NULL};
+	char *path, *statement, *message = NULL;
+	struct history_writer *writer;
+	sqlite3 *connection;
+	struct error error;
+
+	*damaged = (struct damaged){.directory = fixture_directory(), .session = session_create()};
+	writer = fixture_writer(damaged->directory, NULL);
+	for (uint64_t i = 0; i < ROUNDS; i++)
+		fixture_add(writer, &fixture_host, i);
+	history_writer_close(writer);
+	path = memory_format("%s/2026-11-20.rounds", damaged->directory);
+	statement = memory_format("UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
+				  " (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET %d)",
+				  which);
+	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	if (sqlite3_exec(connection, statement, NULL, NULL, &message) != SQLITE_OK)
+		fail_msg("%s", message);
+	sqlite3_close(connection);
+	free(statement);
+	free(path);
+	damaged->history = fixture_open(damaged->directory);
+	options.timeline = timeline_of_history(damaged->history);
+	assert_int_equal(moment_loader_create(&options, &damaged->loader, &error), 0);
+}
+
+static void clear(struct damaged *damaged)
+{
+	free(damaged->shown.note);
+	free(damaged->shown.message);
+	damaged->shown = (struct ui_moment){0};
+}
+
+static void end(struct damaged *damaged)
+{
+	clear(damaged);
+	session_release(damaged->session);
+	assert_true(moment_loader_stop(damaged->loader));
+	history_close(damaged->history);
+	fixture_remove(damaged->directory);
+}
+
+/* Looks at a moment. Returns which round it is. */
+static uint64_t look(struct damaged *damaged, struct ui_look look)
+{
+	struct error error;
+
+	clear(damaged);
+	if (moment_loader_begin(damaged->loader, &look, &damaged->shown, &error) < 0)
+		fail_msg("%s", error.text);
+	assert_non_null(damaged->shown.moment);
+	session_show_moment(damaged->session, damaged->shown.moment);
+	return fixture_number(&fixture_host, damaged->shown.unix_ns);
+}
+
+static uint64_t look_at(struct damaged *damaged, uint64_t number, uint64_t base)
+{
+	return look(damaged, (struct ui_look){.kind = UI_LOOK_TIME,
+					      .unix_ns = fixture_unix_ns(&fixture_host, number),
+					      .base_unix_ns = fixture_unix_ns(&fixture_host, base)});
+}
+
+static bool misses_ended(const struct damaged *damaged)
+{
+	const struct ended *ended = session_ended(damaged->session, VIEW_MODE_BASE);
+
+	return ended != NULL && ended->incomplete;
+}
+
+static void expect_gap(const struct damaged *damaged)
+{
+	assert_null(session_previous(damaged->session));
+	assert_non_null(damaged->shown.note);
+	assert_non_null(strstr(damaged->shown.note, " before are damaged"));
+}
+
+/* Over damaged rounds there is no interval, and what ended in them is missing: also once they are known. */
+static void test_hole(void **state)
+{
+	struct damaged damaged;
+	uint64_t next;
+
+	(void)state;
+	begin(&damaged, DAMAGED);
+	assert_int_equal(look_at(&damaged, DAMAGED - 1, 5), DAMAGED - 1);
+	assert_non_null(session_previous(damaged.session));
+	assert_null(damaged.shown.note);
+	assert_false(misses_ended(&damaged));
+	next = look(&damaged, (struct ui_look){.kind = UI_LOOK_STEP, .amount = 1});
+	assert_in_range(next, DAMAGED + 1, DAMAGED + 12);
+	expect_gap(&damaged);
+	assert_null(damaged.shown.message);
+	/* from the rounds before it to those behind it */
+	assert_int_equal(look_at(&damaged, next + 3, 5), next + 3);
+	assert_non_null(session_previous(damaged.session));
+	assert_null(damaged.shown.note);
+	assert_true(misses_ended(&damaged));
+	/* between whole ones nothing is missing */
+	assert_int_equal(look_at(&damaged, next + 3, next), next + 3);
+	assert_false(misses_ended(&damaged));
+	end(&damaged);
+}
+
+/* Nobody met it before, and the round is the first one behind it. */
+static void test_behind(void **state)
+{
+	struct damaged damaged, other;
+	uint64_t next;
+
+	(void)state;
+	begin(&damaged, DAMAGED);
+	next = look_at(&damaged, DAMAGED, 5);
+	assert_non_null(strstr(damaged.shown.message, "damaged"));
+	assert_true(next == DAMAGED - 1);
+	next = look(&damaged, (struct ui_look){.kind = UI_LOOK_STEP, .amount = 1});
+	begin(&other, DAMAGED);
+	assert_int_equal(look_at(&other, next, 5), next);
+	assert_null(other.shown.message);
+	expect_gap(&other);
+	assert_true(misses_ended(&other));
+	end(&other);
+	end(&damaged);
+}
+
+/* One damaged round shuts no history. */
+static void test_newest(void **state)
+{
+	struct history_moment moment;
+	struct damaged damaged;
+	struct error error = {0};
+	char *name;
+
+	(void)state;
+	begin(&damaged, ROUNDS - 1);
+	name = memory_format("%s@now", damaged.directory);
+	assert_int_equal(look(&damaged, (struct ui_look){.kind = UI_LOOK_NEWEST, .from_newest = true}),
+			 ROUNDS - 2);
+	assert_true(damaged.shown.is_newest);
+	assert_non_null(strstr(damaged.shown.message, "damaged"));
+	if (history_moment_read(name, fixture_unix_ns(&fixture_host, ROUNDS), &moment, &error) < 0)
+		fail_msg("%s", error.text);
+	fixture_assert_round(moment.snapshot, &fixture_host, ROUNDS - 2);
+	assert_non_null(moment.note);
+	assert_non_null(strstr(moment.note, "damaged"));
+	snapshot_release(moment.snapshot);
+	free(moment.name);
+	free(moment.note);
+	free(name);
+	end(&damaged);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_newest),
+	};
+
+	return cmocka_run_group_tests_name("moment loader", tests, NULL, NULL);
+}
