@@ -64,7 +64,9 @@ struct history_writer {
 	struct day_file file;
 	int64_t last_id; /* in the file, 0 for none */
 	uint64_t last_unix_ns;
-	uint32_t skip_to; /* the first file that is not behind one that turned out to be damaged */
+	uint64_t snapshot_bytes; /* of those that the marks of the file have */
+	char *last_snapshot;     /* the last of them, owned; NULL: none */
+	uint32_t skip_to;        /* the first file that is not behind one that turned out to be damaged */
 	/* The last rounds of each level, a reference each, and their ids; the last one is the round before.
 	 * NULL: the next round is whole. */
 	struct snapshot *levels[LEVELS];
@@ -94,6 +96,9 @@ static void close_file(struct history_writer *writer)
 {
 	day_file_close(&writer->file);
 	writer->state.file[0] = '\0';
+	writer->snapshot_bytes = 0;
+	free(writer->last_snapshot);
+	writer->last_snapshot = NULL;
 	forget_rounds(writer);
 }
 
@@ -314,10 +319,40 @@ static uint64_t file_bytes(const struct history_writer *writer, uint32_t day)
 	return result == 0 ? (uint64_t)status.st_size : 0;
 }
 
+/* Counts the snapshot of a mark as part of the file that is open: they are removed together. */
+static void count_snapshot(struct history_writer *writer, const char *name)
+{
+	struct stat status;
+	char *path;
+
+	/* marks of one moment have the same one */
+	if (!is_own_snapshot(name) ||
+	    (writer->last_snapshot != NULL && strcmp(writer->last_snapshot, name) == 0))
+		return;
+	path = history_files_path(writer->directory, name);
+	if (lstat(path, &status) == 0)
+		writer->snapshot_bytes += (uint64_t)status.st_blocks * 512;
+	free(path);
+	free(writer->last_snapshot);
+	writer->last_snapshot = memory_duplicate(name);
+}
+
+static int count_snapshots(struct history_writer *writer, struct error *error)
+{
+	struct history_marks marks = {0};
+	const int result = day_file_marks(&writer->file, 0, false, INT64_MAX, INT64_MAX, &marks, error);
+
+	for (size_t i = 0; i < marks.count; i++)
+		count_snapshot(writer, marks.items[i].path);
+	history_marks_release(&marks);
+	return result;
+}
+
 /* Whether a file that is open can take a round of that time: its rounds ascend. */
 static bool file_takes(const struct history_writer *writer, uint64_t unix_ns)
 {
-	return unix_ns > writer->last_unix_ns && file_bytes(writer, writer->file.day) < part_limit(writer);
+	return unix_ns > writer->last_unix_ns &&
+	       file_bytes(writer, writer->file.day) + writer->snapshot_bytes < part_limit(writer);
 }
 
 /* Opens a file; its last round has to be readable. */
@@ -339,6 +374,8 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 		if (result == 0)
 			day_file_end_blobs(&blobs);
 	}
+	if (result == 0)
+		result = count_snapshots(writer, error);
 	if (result < 0) {
 		close_file(writer);
 		return result;
@@ -387,6 +424,8 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 			       ? history_files_part(writer->file.day) + 1
 			       : find_last_part(writer, first);
 		close_file(writer);
+		/* by now it may be removed */
+		writer->looked = false;
 	} else {
 		part = find_last_part(writer, first);
 	}
@@ -693,5 +732,9 @@ int history_writer_mark(struct history_writer *writer, const struct history_mark
 
 	if (result == 0 && !day_file_is_open(&writer->file))
 		result = choose_file(writer, mark->unix_ns, error);
-	return result < 0 ? result : day_file_add_mark(&writer->file, mark, error);
+	if (result == 0)
+		result = day_file_add_mark(&writer->file, mark, error);
+	if (result == 0)
+		count_snapshot(writer, mark->path);
+	return result;
 }

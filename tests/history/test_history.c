@@ -577,6 +577,57 @@ static void test_snapshots_count(void **state)
 	fixture_remove(directory);
 }
 
+/* Snapshots of marks fill the limit within one day: the file that is written does not keep all of them. */
+static void test_snapshots_of_a_day(void **state)
+{
+	enum {
+		MARKS = 60,
+		SNAPSHOT_BYTES = 512 << 10,
+		KEPT_MAX = 20 /* sixteen are the limit, and one part of the day more */
+	};
+	const struct history_writer_options options = {.max_bytes = 8 << 20};
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, &options);
+	unsigned int kept = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < MARKS; i++) {
+		char name[32];
+		struct history_mark mark = {.kind = "rule", .path = name};
+		char *path;
+		int file;
+
+		snprintf(name, sizeof(name), "mark-%u.ctprof.zst", (unsigned int)i);
+		path = memory_format("%s/%s", directory, name);
+		file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		assert_int_equal(posix_fallocate(file, 0, SNAPSHOT_BYTES), 0);
+		close(file);
+		free(path);
+		fixture_add(writer, &fixture_host, i);
+		mark.unix_ns = fixture_unix_ns(&fixture_host, i);
+		/* two marks of a moment have one snapshot */
+		assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
+		assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
+		/* what is in a file is counted also by whoever goes on in it */
+		if (i == MARKS / 2) {
+			history_writer_close(writer);
+			writer = fixture_writer(directory, &options);
+		}
+	}
+	history_writer_close(writer);
+	for (uint64_t i = 0; i < MARKS; i++) {
+		char *path = memory_format("%s/mark-%u.ctprof.zst", directory, (unsigned int)i);
+		const bool is_there = access(path, F_OK) == 0;
+
+		kept += is_there;
+		if (i + 1 == MARKS)
+			assert_true(is_there);
+		free(path);
+	}
+	assert_in_range(kept, KEPT_MAX / 4, KEPT_MAX);
+	fixture_remove(directory);
+}
+
 static void test_no_history(void **state)
 {
 	char *directory = fixture_directory();
@@ -617,6 +668,7 @@ int main(void)
 		cmocka_unit_test(test_keeping),
 		cmocka_unit_test(test_limit_of_bytes),
 		cmocka_unit_test(test_snapshots_count),
+		cmocka_unit_test(test_snapshots_of_a_day),
 		cmocka_unit_test(test_no_history),
 	};
 
