@@ -93,8 +93,11 @@ static bool parse_length(const char *text, uint64_t *ret_ns)
 		size_t digits = strspn(text, "0123456789"), letters, unit;
 		uint64_t count, fraction;
 
-		if (digits > 12 || !number_parse_u64(text, digits, &count))
+		if (digits == 0)
 			return false;
+		/* longer than all time */
+		if (!number_parse_u64(text, digits, &count))
+			count = UINT64_MAX;
 		text += digits;
 		if (!take_fraction(&text, &fraction))
 			return false;

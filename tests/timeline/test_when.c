@@ -249,6 +249,11 @@ static void names_the_nearest_form(void **state)
 		}
 		assert_non_null(strstr(error.text, "valid: "));
 	}
+	/* however many digits say it */
+	assert_int_equal(when_parse("-99999999999999w", NOW * NS_PER_S, &moment, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "is before 1970"));
+	assert_int_equal(when_parse("-99999999999999999999999s", NOW * NS_PER_S, &moment, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "is before 1970"));
 	memset(longest, '1', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	assert_int_equal(when_parse(longest, NOW * NS_PER_S, &moment, &error), -EINVAL);
@@ -302,6 +307,7 @@ static void reads_lengths(void **state)
 	assert_int_equal(when_parse_length("-1m", &length, &error), -EINVAL);
 	assert_int_equal(when_parse_length("0s", &length, &error), -EINVAL);
 	assert_int_equal(when_parse_length("999999999999w", &length, &error), -EINVAL);
+	assert_int_equal(when_parse_length("99999999999999999999999s", &length, &error), -EINVAL);
 	assert_int_equal(when_parse_length("", &length, &error), -EINVAL);
 	assert_int_equal(length, 5400 * NS_PER_S);
 	assert_non_null(strstr(error.text, "valid: "));

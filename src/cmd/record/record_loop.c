@@ -284,6 +284,23 @@ static void run_rounds(struct record_loop *loop)
 	}
 }
 
+/* "14 days", "90 minutes": in the largest unit that there is more than one of. */
+static void append_kept(struct buffer *buffer, uint64_t ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"days", 86400 * NS_PER_S}, {"hours", 3600 * NS_PER_S}, {"minutes", 60 * NS_PER_S}};
+	size_t i = 0;
+
+	while (i < ARRAY_COUNT(units) && ns < 2 * units[i].ns)
+		i++;
+	if (i < ARRAY_COUNT(units))
+		buffer_append_format(buffer, "%g %s", (double)ns / (double)units[i].ns, units[i].name);
+	else
+		buffer_append_format(buffer, "%g s", (double)ns / 1e9);
+}
+
 static void tell_start(const struct record_loop_options *options)
 {
 	struct buffer line = {0};
@@ -291,9 +308,9 @@ static void tell_start(const struct record_loop_options *options)
 	buffer_append_format(&line, "recording into %s every %g s", options->history.directory,
 			     (double)options->capture.interval_ns / 1e9);
 	if (options->history.keep_ns != 0) {
-		const double days = (double)options->history.keep_ns / 1e9 / 86400;
-
-		buffer_append_format(&line, days >= 1 ? ", %g days are kept" : ", %.3g days are kept", days);
+		buffer_append_text(&line, ", ");
+		append_kept(&line, options->history.keep_ns);
+		buffer_append_text(&line, " are kept");
 	}
 	if (options->history.max_bytes != 0) {
 		buffer_append_text(&line, ", at most ");

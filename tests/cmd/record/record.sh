@@ -58,6 +58,10 @@ status=$?
 result "it ends by itself after so many rounds" "$([ $status = 0 ] || echo "status $status: $said")"
 result "so many are there" "$([ "$(rounds "$directory/three")" = 3 ] || "$ctop" history --history "$directory/three" 2>&1)"
 result "it says where and how much" "$(case $said in *"recording into $directory/three every 0.5 s, 14 days are kept, at most 2.000GiB"*) ;; *) echo "$said" ;; esac)"
+for length in '1s 1 s' '90s 90 s' '90m 90 minutes' '1d 24 hours' '26w 182 days'; do
+    said=$(record -n 1 --keep "${length%% *}" --history "$directory/kept" 2>&1)
+    result "and for how long: ${length#* }" "$(case $said in *" s, ${length#* } are kept"*) ;; *) echo "$said" ;; esac)"
+done
 result "others may not read it" "$(find "$directory/three" -perm /007)"
 
 # --- signals ---
