@@ -149,8 +149,9 @@ struct past {
 	uint64_t unix_ns;      /* of the moment shown */
 	uint64_t base_unix_ns; /* of the base; 0: the round before */
 	bool is_newest;
-	char *note;      /* what is to be known of the moment, owned; NULL: nothing */
-	bool is_waiting; /* for a moment that was asked for */
+	char *note;           /* what is to be known of the moment, owned; NULL: nothing */
+	bool is_waiting;      /* for a moment that was asked for */
+	uint64_t asked, left; /* number of the last request, and of the last before now was gone back to */
 	bool plays;
 	uint64_t due_ns;        /* when the next one is to be asked for, CLOCK_MONOTONIC */
 	struct ui_strip strip;  /* what was before and after; no cells: nothing yet */

@@ -82,6 +82,7 @@ struct ui_look {
 	uint64_t unix_ns;
 	bool from_newest;      /* none is shown yet: from the newest round */
 	uint64_t base_unix_ns; /* the time of the round that is the base; 0: the round before */
+	uint64_t number;       /* of the request, from 1 on; that of the last one of those put together */
 };
 
 /* What came of it. What is owned is so by the receiver. */
@@ -94,7 +95,8 @@ struct ui_moment {
 		*compared; /* owned: of a moment to compare with, `message` is its name; NULL: no such */
 	char *message;     /* a sentence, owned; NULL: none */
 	bool is_error;
-	char *saved; /* path of a file that was written, owned; NULL: none */
+	char *saved;     /* path of a file that was written, owned; NULL: none */
+	uint64_t number; /* of the request that it answers; 0: none of a look */
 };
 
 /* What is asked for of the time about a moment. */

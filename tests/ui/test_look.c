@@ -90,6 +90,26 @@ static void test_there_and_back(void **state)
 	}
 }
 
+/* Who goes back to now stays there, also while another moment is being made. */
+static void test_left_meanwhile(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 24, 120, NULL, "32");
+	for (int i = 0; i < 20; i++) {
+		look_back(&pty);
+		/* Backspace, which nothing has to be waited for to know */
+		pty_type(&pty, "TTTT\x7f");
+		pty_wait_no_text(&pty, " ago)");
+		for (int look = 0; look < 10; look++) {
+			(void)pty_drain(&pty, 20);
+			assert_true(pty_find(&pty, " ago)", NULL) < 0);
+		}
+	}
+	quit(&pty);
+}
+
 /* What is counted since a moment that was chosen is counted in those after it, and not before. */
 static void test_base(void **state)
 {
@@ -311,11 +331,11 @@ static void test_replay_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_base),
-		cmocka_unit_test(test_time),           cmocka_unit_test(test_play),
-		cmocka_unit_test(test_compare),        cmocka_unit_test(test_nothing_kept),
-		cmocka_unit_test(test_replay),         cmocka_unit_test(test_marks_and_gaps),
-		cmocka_unit_test(test_replay_refuses),
+		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_left_meanwhile),
+		cmocka_unit_test(test_base),           cmocka_unit_test(test_time),
+		cmocka_unit_test(test_play),           cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_nothing_kept),   cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_marks_and_gaps), cmocka_unit_test(test_replay_refuses),
 	};
 
 	if (!pty_is_available())

@@ -81,6 +81,11 @@ static void take(struct ui *ui, struct ui_moment *moment)
 {
 	const bool shows = moment->moment != NULL;
 
+	/* an answer to what was asked for before the screen went back to now */
+	if (moment->number != 0 && moment->number <= ui->past.left) {
+		discard(moment);
+		return;
+	}
 	if (shows) {
 		ui->past.is_waiting = false;
 		show(ui, moment);
@@ -145,6 +150,7 @@ static void request(struct ui *ui, struct ui_look look)
 	if (look.from_newest)
 		ui->past.base_unix_ns = base != NULL ? base->captured_at_unix_ns : 0;
 	look.base_unix_ns = ui->past.base_unix_ns;
+	look.number = ++ui->past.asked;
 	ui->past.is_waiting = true;
 	ui->host->request_moment(ui->host->past_context, &look);
 }
@@ -382,11 +388,15 @@ void look_leave(struct ui *ui)
 {
 	struct past *past = &ui->past;
 
-	if (!past->open || past->live == NULL)
+	if (past->open && past->live == NULL) /* there is no now */
+		return;
+	past->left = past->asked;
+	past->is_waiting = false;
+	if (!past->open)
 		return;
 	ui->session = past->live;
 	past->live = NULL;
-	past->open = past->plays = past->is_waiting = false;
+	past->open = past->plays = false;
 	free(past->note);
 	past->note = NULL;
 	if (look_refresh(ui) && !ui->list.moved)

@@ -357,6 +357,7 @@ static void serve_look(struct moment_loader *loader, const struct ui_look *look)
 			.message = memory_duplicate(result == -ECANCELED ? "" : error.text),
 			.is_error = result != -ENOENT,
 		};
+	moment.number = look->number;
 	send(loader, &loader->moment, moment);
 }
 
@@ -493,10 +494,16 @@ static void request_moment(void *context, const struct ui_look *look)
 
 	pthread_mutex_lock(&loader->lock);
 	last = wanted->look_count != 0 ? &wanted->looks[wanted->look_count - 1] : NULL;
+	/* the screen has gone back to now meanwhile */
+	if (last != NULL && look->from_newest && !wanted->looks[0].from_newest) {
+		wanted->look_count = 0;
+		last = NULL;
+	}
 	/* what is not begun yet is done together, and what does not depend on it makes it void */
 	if (last != NULL && is_relative && last->kind == look->kind) {
 		last->amount += look->amount;
 		last->base_unix_ns = look->base_unix_ns;
+		last->number = look->number;
 	} else {
 		if (!is_relative && look->kind != UI_LOOK_MARK)
 			wanted->look_count = 0;
