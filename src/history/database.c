@@ -202,7 +202,13 @@ static char *uri_of(const char *path, const char *parameters)
 	return buffer_steal(&uri);
 }
 
-static int open_connection(struct database *database, int flags, const char *parameters, struct error *error)
+/*
+ * With `salvage` what is whole in a damaged file can be read: SQLite refuses one that is shorter than its
+ * first page says, and one in whose schema there is anything wrong, unless the schema may be changed
+ * (sqlite.org/pragma.html#pragma_writable_schema) - which no one can who only reads.
+ */
+static int open_connection(struct database *database, int flags, const char *parameters, bool salvage,
+			   struct error *error)
 {
 	char *uri = uri_of(database->path, parameters);
 	int status = sqlite3_open_v2(uri, &database->connection,
@@ -214,7 +220,8 @@ static int open_connection(struct database *database, int flags, const char *par
 	sqlite3_extended_result_codes(database->connection, 1);
 	sqlite3_busy_timeout(database->connection, BUSY_MS);
 	sqlite3_limit(database->connection, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
-	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_DEFENSIVE, !salvage, NULL);
+	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_WRITABLE_SCHEMA, salvage, NULL);
 	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	return database_run(database, "PRAGMA cell_size_check=ON", error);
 }
@@ -225,26 +232,35 @@ static void drop_connection(struct database *database)
 	database->connection = NULL;
 }
 
+static int try_to_read(struct database *database, const char *parameters, bool salvage, int version,
+		       struct error *error)
+{
+	int result;
+
+	drop_connection(database);
+	result = open_connection(database, SQLITE_OPEN_READONLY, parameters, salvage, error);
+	return result == 0 ? check_kind(database, DATABASE_READ, version, NULL, error) : result;
+}
+
 static int open_to_read(struct database *database, int version, struct error *error)
 {
+	const char *parameters = "";
 	int result = access(database->path, R_OK) == 0 ? 0 : -errno;
 
 	if (result < 0)
 		return error_set(error, result, "%s: %s", database->path,
 				 result == -EACCES ? remedy_of(result) : strerror(-result));
-	result = open_connection(database, SQLITE_OPEN_READONLY, "", error);
-	if (result == 0)
-		result = check_kind(database, DATABASE_READ, version, NULL, error);
+	result = try_to_read(database, parameters, false, version, error);
 	if (result == -EACCES || result == -EROFS || result == -ENOENT || result == -EIO) {
 		/*
 		 * A log that was left behind, or the wish for one, in a directory that may not be written:
 		 * without the log the file is as it was when the log last went into it.
 		 */
-		drop_connection(database);
-		result = open_connection(database, SQLITE_OPEN_READONLY, "?immutable=1", error);
-		if (result == 0)
-			result = check_kind(database, DATABASE_READ, version, NULL, error);
+		parameters = "?immutable=1";
+		result = try_to_read(database, parameters, false, version, error);
 	}
+	if (result == -EBADMSG)
+		result = try_to_read(database, parameters, true, version, error);
 	return result != 0 ? result : database_run(database, "PRAGMA query_only=ON", error);
 }
 
@@ -263,7 +279,7 @@ static int open_to_write(struct database *database, int version, const char *sch
 				 remedy_of(result) != NULL ? remedy_of(result) : strerror(-result));
 	if (descriptor >= 0)
 		close(descriptor);
-	result = open_connection(database, SQLITE_OPEN_READWRITE, "", error);
+	result = open_connection(database, SQLITE_OPEN_READWRITE, "", false, error);
 	/* the size of pages can be chosen only before the first one is there */
 	settings = memory_format("PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
 				 "PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d; "
