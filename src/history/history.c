@@ -253,6 +253,9 @@ static int give_none(const struct history *history, int result, const struct err
 {
 	if (result < 0)
 		return error_set(error, result, "%s", why->text);
+	if (history->gap_count != 0)
+		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", history->directory,
+				 history->gaps[0].why);
 	return error_set(error, -ENODATA, "%s: there is no round in it yet", history->directory);
 }
 

@@ -52,13 +52,16 @@ struct history_boot {
 };
 
 /* What there is of a day, or of a part of one. */
+#define HISTORY_COUNT_UNKNOWN UINT64_MAX
+
 struct history_day {
 	uint32_t day;  /* as in struct history_round */
 	char name[32]; /* of the file */
 	uint64_t bytes;
-	uint64_t rounds; /* how many can be found; 0 where the file cannot be read */
+	uint64_t rounds; /* 0 where the file cannot be read */
 	uint64_t first_unix_ns, last_unix_ns;
-	uint64_t gaps, marks;
+	uint64_t gaps,
+		marks;   /* as `rounds` HISTORY_COUNT_UNKNOWN where a damaged part of it has some of them */
 	bool unreadable; /* history_damage() says why */
 };
 

@@ -9,12 +9,13 @@
 /* Marks may lie in the file of the day after. */
 #define DAY_NS (86400 * UINT64_C(1000000000))
 
-/* The number that a statement of ours gives; 0 where it cannot be read. */
+/* The number that a statement of ours gives. */
 static uint64_t count_of(const struct history_entry *entry, const char *text)
 {
 	int64_t count = 0;
 
-	database_number(&entry->file.database, text, &count, NULL);
+	if (database_number(&entry->file.database, text, &count, NULL) < 0)
+		return HISTORY_COUNT_UNKNOWN;
 	return count > 0 ? (uint64_t)count : 0;
 }
 
@@ -39,7 +40,8 @@ const struct history_day *history_days(struct history *history, size_t *ret_coun
 			day->first_unix_ns = row.round.unix_ns;
 		if (history_seek(history, entry, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0)
 			day->last_unix_ns = row.round.unix_ns;
-		day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL);
+		if (day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL) < 0)
+			day->rounds = HISTORY_COUNT_UNKNOWN;
 		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
 		day->marks = count_of(entry, "SELECT count(*) FROM marks");
 	}

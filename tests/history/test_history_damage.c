@@ -184,6 +184,66 @@ static void test_damaged_pages(void **state)
 	fixture_remove(directory);
 }
 
+/* The page that a table begins with. */
+static off_t root_page(const char *path, const char *table)
+{
+	char *text = memory_format("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
+	sqlite3 *connection;
+	sqlite3_stmt *statement;
+	off_t page;
+
+	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(connection, text, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	page = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(connection);
+	free(text);
+	return page;
+}
+
+/* Tables that cannot be read are not empty. */
+static void test_damaged_tables(void **state)
+{
+	static const char zeroes[PAGE];
+	char *directory = record(ROUNDS), *path = day_path(directory);
+	const off_t rounds = root_page(path, "rounds"), marks = root_page(path, "marks");
+	const int file = open(path, O_RDWR | O_CLOEXEC);
+	unsigned char entry[4];
+	off_t leaf;
+	struct history *history;
+	const struct history_day *days;
+	struct history_round round;
+	struct error error = {0};
+	size_t count;
+
+	(void)state;
+	/* the last leaf of the table, which the page of its root ends with (sqlite.org/fileformat2.html) */
+	assert_int_equal(pread(file, entry, 4, (rounds - 1) * PAGE + 8), 4);
+	leaf = (off_t)entry[0] << 24 | (off_t)entry[1] << 16 | (off_t)entry[2] << 8 | (off_t)entry[3];
+	assert_int_equal(pwrite(file, zeroes, PAGE, (leaf - 1) * PAGE), PAGE);
+	assert_int_equal(pwrite(file, zeroes, PAGE, (marks - 1) * PAGE), PAGE);
+	history = fixture_open(directory);
+	days = history_days(history, &count);
+	assert_int_equal(count, 1);
+	assert_false(days[0].unreadable);
+	assert_int_equal(days[0].first_unix_ns, fixture_unix_ns(&fixture_host, 0));
+	assert_true(days[0].rounds == HISTORY_COUNT_UNKNOWN);
+	assert_true(days[0].gaps == HISTORY_COUNT_UNKNOWN);
+	assert_true(days[0].marks == HISTORY_COUNT_UNKNOWN);
+	history_close(history);
+	/* all of it */
+	assert_int_equal(pwrite(file, zeroes, PAGE, (rounds - 1) * PAGE), PAGE);
+	close(file);
+	history = fixture_open(directory);
+	assert_int_equal(history_first(history, &round, &error), -ENODATA);
+	if (strstr(error.text, "damaged") == NULL || strstr(error.text, day_name) == NULL)
+		fail_msg("%s", error.text);
+	history_close(history);
+	free(path);
+	fixture_remove(directory);
+}
+
 static size_t cut_and_read(const char *path, off_t length, const char *directory, size_t *ret_failed)
 {
 	assert_int_equal(truncate(path, length), 0);
@@ -480,10 +540,15 @@ static void test_permissions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_damaged_round),         cmocka_unit_test(test_missing_rows),
-		cmocka_unit_test(test_damaged_pages),         cmocka_unit_test(test_cut_file),
-		cmocka_unit_test(test_other_files),           cmocka_unit_test(test_recording_beside),
-		cmocka_unit_test(test_damaged_while_written), cmocka_unit_test(test_removed_while_written),
+		cmocka_unit_test(test_damaged_round),
+		cmocka_unit_test(test_missing_rows),
+		cmocka_unit_test(test_damaged_pages),
+		cmocka_unit_test(test_damaged_tables),
+		cmocka_unit_test(test_cut_file),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_recording_beside),
+		cmocka_unit_test(test_damaged_while_written),
+		cmocka_unit_test(test_removed_while_written),
 		cmocka_unit_test(test_permissions),
 	};
 

@@ -45,6 +45,8 @@ static struct cell text_cell(struct table *table, const char *text)
 
 static struct cell count_cell(uint64_t count)
 {
+	if (count == HISTORY_COUNT_UNKNOWN)
+		return (struct cell){.state = CELL_ABSENT};
 	return (struct cell){
 		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
 }
@@ -135,7 +137,7 @@ static void draw_days(struct history *history, const struct findings *findings, 
 		cells[DAY_FIRST] = time_cell(table, days[i].first_unix_ns);
 		cells[DAY_LAST] = time_cell(table, days[i].last_unix_ns);
 		cells[DAY_ROUNDS] = count_cell(days[i].rounds);
-		cells[DAY_GAPS] = count_cell(gaps);
+		cells[DAY_GAPS] = count_cell(days[i].gaps != HISTORY_COUNT_UNKNOWN ? gaps : days[i].gaps);
 		cells[DAY_MARKS] = count_cell(days[i].marks);
 	}
 	draw(report, table);
