@@ -232,6 +232,7 @@ static void test_replay(void **state)
 		int rows, columns;
 		const char *locale;
 	} screens[] = {{24, 80, NULL}, {50, 200, NULL}, {12, 40, NULL}, {24, 80, "C"}};
+	struct pty_screen pty;
 	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
 
 	(void)state;
@@ -242,8 +243,6 @@ static void test_replay(void **state)
 	assert_non_null(mkdtemp(directory));
 	record(directory, NULL);
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
-		struct pty_screen pty;
-
 		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, directory, NULL);
 		pty_wait_text(&pty, " ago)");
 		pty_type(&pty, "{");
@@ -268,6 +267,10 @@ static void test_replay(void **state)
 		pty_wait_text(&pty, "the past has what was measured then");
 		quit(&pty);
 	}
+	/* a time that is not there: at once */
+	start_replay(&pty, 24, 120, NULL, directory, "-1d");
+	pty_wait_text(&pty, "nothing is known of");
+	quit(&pty);
 	snprintf(command, sizeof(command), "rm -r %s", directory);
 	assert_int_equal(system(command), 0);
 }

@@ -113,6 +113,10 @@ void look_begin(struct ui *ui)
 	ui->past.plays = ui->options->plays;
 	ui->settings.interval_ns = PLAY_DEFAULT_NS;
 	show(ui, ui->options->moment);
+	if (ui->options->moment->message != NULL)
+		screen_message(ui, STYLE_MESSAGE, "%s", ui->options->moment->message);
+	free(ui->options->moment->message);
+	ui->options->moment->message = NULL;
 	ui->past.due_ns = clock_ns(CLOCK_MONOTONIC) + ui->settings.interval_ns;
 }
 
