@@ -141,17 +141,46 @@ static int parse_limit(struct diff_rule *rule, struct part text, struct error *e
 	return isfinite(rule->limit) ? 0 : refuse(rule->text, error, "the limit is too large");
 }
 
-static int parse_condition(struct diff_rule *rule, struct part text, struct error *error)
+size_t diff_rule_comparison_parse(const char *text, size_t length, enum diff_rule_comparison *ret_comparison)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(operators); i++) {
-		const size_t length = strlen(operators[i].text);
+		const size_t of_operator = strlen(operators[i].text);
 
-		if (text.length < length || memcmp(text.start, operators[i].text, length) != 0)
+		if (length < of_operator || memcmp(text, operators[i].text, of_operator) != 0)
 			continue;
-		rule->comparison = operators[i].comparison;
-		return parse_limit(rule, make_part(text.start + length, text.start + text.length), error);
+		*ret_comparison = operators[i].comparison;
+		return of_operator;
 	}
-	return refuse(rule->text, error, "there is no >, >=, < or <= after the group");
+	return 0;
+}
+
+bool diff_rule_is_upwards(enum diff_rule_comparison comparison)
+{
+	return comparison == DIFF_RULE_ABOVE || comparison == DIFF_RULE_AT_LEAST;
+}
+
+bool diff_rule_holds(enum diff_rule_comparison comparison, double number, double limit)
+{
+	switch (comparison) {
+	case DIFF_RULE_ABOVE:
+		return number > limit;
+	case DIFF_RULE_AT_LEAST:
+		return number >= limit;
+	case DIFF_RULE_BELOW:
+		return number < limit;
+	case DIFF_RULE_AT_MOST:
+		return number <= limit;
+	}
+	return false;
+}
+
+static int parse_condition(struct diff_rule *rule, struct part text, struct error *error)
+{
+	const size_t length = diff_rule_comparison_parse(text.start, text.length, &rule->comparison);
+
+	if (length == 0)
+		return refuse(rule->text, error, "there is no >, >=, < or <= after the group");
+	return parse_limit(rule, make_part(text.start + length, text.start + text.length), error);
 }
 
 static int parse(struct diff_rule *rule, struct error *error)

@@ -30,6 +30,18 @@ enum diff_rule_comparison {
 	DIFF_RULE_AT_MOST,
 };
 
+/*
+ * The comparison that a text begins with (`>`, `>=`, `<` or `<=`); returns how long it is, 0 where there is
+ * none.
+ */
+size_t diff_rule_comparison_parse(const char *text, size_t length, enum diff_rule_comparison *ret_comparison);
+
+/* Whether more is what breaks a rule. */
+bool diff_rule_is_upwards(enum diff_rule_comparison comparison);
+
+/* Whether a number stands so to a limit, in the same unit. */
+bool diff_rule_holds(enum diff_rule_comparison comparison, double number, double limit);
+
 struct diff_rule {
 	char *text;  /* as the user wrote it, owned */
 	char *field; /* of the measure, owned; or NULL */

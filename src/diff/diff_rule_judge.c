@@ -91,9 +91,7 @@ static bool take_number(const struct diff_rule *rule, const struct diff_value *v
 /* By how much the number passes the limit: above 0, or at 0 where the limit itself counts. */
 static double excess(const struct diff_rule *rule, double number)
 {
-	const bool upwards = rule->comparison == DIFF_RULE_ABOVE || rule->comparison == DIFF_RULE_AT_LEAST;
-
-	return upwards ? number - rule->limit : rule->limit - number;
+	return diff_rule_is_upwards(rule->comparison) ? number - rule->limit : rule->limit - number;
 }
 
 static bool breaks(const struct diff_rule *rule, double number)

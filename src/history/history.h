@@ -45,6 +45,12 @@ struct history_round {
 	uint32_t load_centi; /* load average of a minute, hundredths; UINT32_MAX: not known */
 };
 
+/* Whether two are the same round of one history. */
+static inline bool history_is_same(const struct history_round *a, const struct history_round *b)
+{
+	return a->day == b->day && a->id == b->id;
+}
+
 /* A start of a host, as rounds tell it. Texts belong to the history; "" where it is not known. */
 struct history_boot {
 	const char *boot_id, *kernel, *host, *architecture;

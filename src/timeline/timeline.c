@@ -4,12 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* Whether two are the same round of one timeline. */
-static bool is_same(const struct history_round *a, const struct history_round *b)
-{
-	return a->day == b->day && a->id == b->id;
-}
-
 /* Whether a round is later than another one. */
 static bool is_later(const struct history_round *a, const struct history_round *b)
 {
@@ -59,14 +53,14 @@ static int add_until(const struct timeline *timeline, const struct history_round
 		if (cancel != NULL && atomic_load(cancel))
 			return -ECANCELED;
 		result = timeline->functions->step(timeline->source, &round, 1, &round, error);
-		if (result == 0 && is_same(&round, &before)) /* it has been removed meanwhile */
+		if (result == 0 && history_is_same(&round, &before)) /* it has been removed meanwhile */
 			return error_set(error, -ENODATA, "the moment is not there any more");
 		if (result < 0)
 			break;
 		is_lost_here = timeline_has_gap(timeline, &before, &round);
 		if (!is_lost_here) {
 			result = add_gone(timeline, &round, moment, error);
-			is_lost_here = is_lost(result) && !is_same(&round, until);
+			is_lost_here = is_lost(result) && !history_is_same(&round, until);
 		}
 		if (is_lost_here) {
 			session_moment_add_gap(moment);
@@ -93,7 +87,7 @@ static int read_previous(const struct timeline *timeline, const struct history_r
 	if (round->after_gap)
 		return 0;
 	result = timeline->functions->step(timeline->source, round, -1, &before, error);
-	if (result < 0 || is_same(round, &before) || timeline_has_gap(timeline, &before, round))
+	if (result < 0 || history_is_same(round, &before) || timeline_has_gap(timeline, &before, round))
 		return result;
 	result = read_round(timeline, &before, ret_previous, error);
 	return is_lost(result) ? 0 : result;

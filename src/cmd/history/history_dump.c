@@ -177,11 +177,6 @@ static int take_round(struct dump *dump, const struct history_round *round, bool
 	return result;
 }
 
-static bool is_same(const struct history_round *a, const struct history_round *b)
-{
-	return a->day == b->day && a->id == b->id;
-}
-
 static int walk(struct dump *dump, struct error *error)
 {
 	const struct history_dump_options *options = dump->options;
@@ -207,7 +202,7 @@ static int walk(struct dump *dump, struct error *error)
 		result = history_step(dump->history, &round, 1, &next, error);
 		if (result < 0)
 			return result;
-		is_last = is_same(&round, &next) || next.unix_ns > options->to_unix_ns;
+		is_last = history_is_same(&round, &next) || next.unix_ns > options->to_unix_ns;
 		result = take_round(dump, &round, is_last, error);
 		if (result < 0 || dump->output->status < 0)
 			return result;

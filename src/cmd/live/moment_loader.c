@@ -92,11 +92,6 @@ static void send(struct moment_loader *loader, struct ui_moment *place, struct u
 
 /* --- where to --- */
 
-static bool is_same(const struct history_round *a, const struct history_round *b)
-{
-	return a->day == b->day && a->id == b->id;
-}
-
 static int find(struct moment_loader *loader, uint64_t unix_ns, enum history_side side,
 		struct history_round *ret_round, struct error *error)
 {
@@ -132,7 +127,7 @@ static int find_span(struct moment_loader *loader, int64_t amount, struct histor
 	int result = find(loader, at_ns, amount < 0 ? HISTORY_AT_OR_BEFORE : HISTORY_AT_OR_AFTER, ret_round,
 			  error);
 
-	if (result == 0 && is_same(ret_round, &loader->position))
+	if (result == 0 && history_is_same(ret_round, &loader->position))
 		return step(loader, amount < 0 ? -1 : 1, ret_round, error);
 	return result;
 }
@@ -225,7 +220,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 
 	if (mark != NULL)
 		buffer_append_text(&text, mark);
-	if (step(loader, -1, &before, NULL) == 0 && is_same(&before, round)) {
+	if (step(loader, -1, &before, NULL) == 0 && history_is_same(&before, round)) {
 		append_separator(&text);
 		buffer_append_text(&text, "the oldest round");
 	} else if (timeline_has_gap(&loader->options.timeline, &before, round)) {
@@ -291,8 +286,8 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 	loader->has_mark &= look->kind == UI_LOOK_MARK;
 	if (result == 0)
 		result = find_round(loader, look, &round, &note, &message, error);
-	moves = look->from_newest || !is_same(&round, &loader->position) || look->kind == UI_LOOK_MARK ||
-		look->kind == UI_LOOK_TIME;
+	moves = look->from_newest || !history_is_same(&round, &loader->position) ||
+		look->kind == UI_LOOK_MARK || look->kind == UI_LOOK_TIME;
 	if (result == 0 && !moves) {
 		*ret_moment = (struct ui_moment){.message = memory_duplicate(end_message(look))};
 	} else if (result == 0) {
@@ -306,7 +301,7 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 		/* what of the round before is damaged is known now */
 		ret_moment->note = describe(loader, &round, note);
 		ret_moment->is_newest = find_end(loader, true, &newest, NULL) == 0 &&
-					is_same(&newest, &round);
+					history_is_same(&newest, &round);
 		if (result < 0)
 			discard(ret_moment);
 		if (result == -EBADMSG) {
@@ -331,7 +326,7 @@ static int make(struct moment_loader *loader, const struct ui_look *look, struct
 	do {
 		last = damaged;
 		result = try_to_make(loader, look, ret_moment, &damaged, error);
-	} while (result == -EBADMSG && !is_same(&damaged, &last) && tries++ < TRIES_MAX &&
+	} while (result == -EBADMSG && !history_is_same(&damaged, &last) && tries++ < TRIES_MAX &&
 		 !atomic_load(&loader->cancel));
 	if (result == 0 && tries != 0 && ret_moment->moment != NULL && ret_moment->message == NULL &&
 	    !is_step_on)

@@ -50,36 +50,6 @@ struct record_rules {
 	size_t hit_count;
 };
 
-static const struct {
-	const char *text;
-	enum diff_rule_comparison comparison;
-} operators[] = {
-	{">=", DIFF_RULE_AT_LEAST},
-	{"<=", DIFF_RULE_AT_MOST},
-	{">", DIFF_RULE_ABOVE},
-	{"<", DIFF_RULE_BELOW},
-};
-
-static bool is_upwards(enum diff_rule_comparison comparison)
-{
-	return comparison == DIFF_RULE_ABOVE || comparison == DIFF_RULE_AT_LEAST;
-}
-
-static bool holds(enum diff_rule_comparison comparison, double number, double limit)
-{
-	switch (comparison) {
-	case DIFF_RULE_ABOVE:
-		return number > limit;
-	case DIFF_RULE_AT_LEAST:
-		return number >= limit;
-	case DIFF_RULE_BELOW:
-		return number < limit;
-	case DIFF_RULE_AT_MOST:
-		return number <= limit;
-	}
-	return false;
-}
-
 /* --- parsing --- */
 
 static int refuse_pressure(const char *text, const char *complaint, struct error *error)
@@ -94,7 +64,7 @@ static int parse_pressure(struct record_rule *rule, const char *words, struct er
 {
 	const char *next = words + strlen("psi.");
 	const size_t length = strcspn(next, " <>=\t");
-	size_t number, index;
+	size_t number, of_operator;
 
 	rule->is_pressure = true;
 	for (rule->resource = PRESSURE_CPU; rule->resource < PRESSURE_IRQ; rule->resource++) {
@@ -106,14 +76,10 @@ static int parse_pressure(struct record_rule *rule, const char *words, struct er
 		return refuse_pressure(rule->text, "there is no such pressure", error);
 	next += length;
 	next += strspn(next, " \t");
-	for (index = 0; index < ARRAY_COUNT(operators); index++) {
-		if (strncmp(next, operators[index].text, strlen(operators[index].text)) == 0)
-			break;
-	}
-	if (index == ARRAY_COUNT(operators))
+	of_operator = diff_rule_comparison_parse(next, strlen(next), &rule->comparison);
+	if (of_operator == 0)
 		return refuse_pressure(rule->text, "there is no >, >=, < or <=", error);
-	rule->comparison = operators[index].comparison;
-	next += strlen(operators[index].text);
+	next += of_operator;
 	next += strspn(next, " \t");
 	number = quantity_parse_number(next, strlen(next), &rule->limit);
 	next += number;
@@ -329,7 +295,7 @@ size_t record_rules_watch(struct record_rules *rules, const char *proc, uint64_t
 	for (size_t i = 0; i < rules->count; i++) {
 		struct record_rule *rule = &rules->items[i];
 
-		if (!rule->is_pressure || !is_upwards(rule->comparison))
+		if (!rule->is_pressure || !diff_rule_is_upwards(rule->comparison))
 			continue;
 		watch_rule(rule, proc != NULL ? proc : "/proc", interval_ns);
 		if (rule->trigger >= 0)
@@ -405,7 +371,7 @@ static void judge_pressure(struct record_rules *rules, struct record_rule *rule,
 	    round->pressure_missing[rule->resource] != REASON_READ || after < before || rule->trigger >= 0)
 		return;
 	percent = (double)(after - before) * 1e3 / (double)elapsed_ns * 100;
-	if (!holds(rule->comparison, percent, rule->limit))
+	if (!diff_rule_holds(rule->comparison, percent, rule->limit))
 		return;
 	add_hit(rules, rule,
 		memory_format("%s: some thread waited for %s in %.1f %% of %.3g s", rule->text,
@@ -471,7 +437,7 @@ static const struct table_row *find_worst(const struct table *table, const struc
 					  double *ret_number)
 {
 	const struct diff_rule *rule = &watched->group;
-	const bool upwards = is_upwards(rule->comparison);
+	const bool upwards = diff_rule_is_upwards(rule->comparison);
 	const struct table_row *worst = NULL;
 	double worst_number = 0;
 
@@ -480,7 +446,7 @@ static const struct table_row *find_worst(const struct table *table, const struc
 		const double number = number_of(&row->cells[0], watched);
 
 		if (isnan(number) || (!upwards && row->cells[0].partial) ||
-		    !holds(rule->comparison, number, rule->limit) ||
+		    !diff_rule_holds(rule->comparison, number, rule->limit) ||
 		    (!glob_matches(rule->glob, row->key, row->key_length) &&
 		     !glob_matches(rule->glob, row->label, row->label_length)))
 			continue;
@@ -510,7 +476,7 @@ static void judge_groups(struct record_rules *rules, struct record_rule *rule)
 	view.column_count = 1;
 	view.sort = column;
 	view.sort_chosen = true;
-	view.hide_gone = is_upwards(rule->group.comparison) ? false : true;
+	view.hide_gone = !diff_rule_is_upwards(rule->group.comparison);
 	table = session_table(rules->session, &view);
 	worst = find_worst(table, rule, &number);
 	if (worst != NULL) {
