@@ -4,7 +4,13 @@
 #include "file_loader.h"
 #include "file_report.h"
 #include "cmd/files/snapshot_files.h"
+#include "base/clock.h"
 #include "ctprof/ctprof.h"
+#include "session/moment.h"
+#include "user/user_names.h"
+
+/* How long the first frame of what does not change by itself waits for names of users. */
+#define USER_PATIENCE_NS (300 * NS_PER_MS)
 
 /* The file that is shown alone, or as the later one of two. */
 struct shown_file {
@@ -20,6 +26,20 @@ static int write_report(void *context, const struct grouping_options *grouping, 
 	return file_report_write(file->snapshot, file->path, grouping, path, error);
 }
 
+/* Asks for the names of users before the first frame: no round comes that would show them later. */
+static void learn_users(const struct session *session, const struct ui_options *options)
+{
+	const struct snapshot *shown = session_now(session);
+
+	if (shown == NULL && options->moment != NULL && options->moment->moment != NULL)
+		shown = session_moment_now(options->moment->moment);
+	if (shown == NULL || !user_names_hold(shown->provenance.hostname))
+		return;
+	for (size_t i = 0; i < shown->thread_count; i++)
+		user_name(shown->uid[i]);
+	user_names_wait(USER_PATIENCE_NS);
+}
+
 int file_screen_show(struct session *session, struct ui_host host, const struct ui_options *options,
 		     struct error *error)
 {
@@ -29,6 +49,7 @@ int file_screen_show(struct session *session, struct ui_host host, const struct 
 	if (result < 0)
 		return result;
 	file_loader_offer(loader, &host);
+	learn_users(session, options);
 	result = ui_run(session, &host, options, error);
 	file_loader_release(loader);
 	return result;
