@@ -17,7 +17,7 @@ enum {
 	KEYS_MAX = 16384,   /* names and cgroups that were active lately */
 	KEYS_IDLE = 1024,   /* so many are worth reading no more, ... */
 	IDLE_READINGS = 30, /* ... if nothing was added to them in so many readings */
-	TASKS_MAX = 65536,  /* zombies, and known tasks that end in one interval */
+	TASKS_MAX = 65536,  /* not free yet, or known and ended in one interval */
 	BATCH = 256,
 };
 

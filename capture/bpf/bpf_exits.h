@@ -11,8 +11,9 @@
 #include "metric/feature.h"
 
 /*
- * What tasks did that ended, as BPF programs note it when they end and when the kernel frees them. Tasks that
- * no round can have seen are sums by name and cgroup; the others are listed one by one until they are taken.
+ * What tasks did that ended, as BPF programs note it when they end and when the kernel frees them. Each is
+ * listed from its end on. Once free, a task that no round can have seen goes into a sum by name and cgroup;
+ * the others stay listed until they are taken.
  */
 struct bpf_exits;
 
@@ -51,8 +52,9 @@ int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group *
 			  size_t *ret_count);
 
 /*
- * Every task that has ended and was neither taken nor added to a sum, in no particular order; owned by the
- * reader and valid until the next call. Returns 0 or a negative errno: then some may be missing.
+ * Every task that has ended and was neither taken nor added to a sum, in no particular order: those that are
+ * not free yet, and those that are free and a round may have seen. Owned by the reader and valid until the
+ * next call. Returns 0 or a negative errno: then some may be missing.
  */
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count);
 

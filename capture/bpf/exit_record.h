@@ -67,6 +67,7 @@ struct exit_thread {
 	__u32 delayed, is_free;
 	__u32 replaced; /* it was a leader whose id was taken over */
 	__u32 reserved;
+	__u64 ended_boottime; /* when it ended, or was freed where its end was not seen; CLOCK_BOOTTIME */
 	__u64 previous_user_time, previous_system_time; /* prev_cputime, as for struct task_record */
 	__u64 amounts[EXIT_AMOUNTS];
 };

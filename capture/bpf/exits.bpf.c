@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tasks did in their lives. A task that ends can still be met by a round, as a zombie or while it closes
- * its files, until release_task() of kernel/exit.c takes it out of the tables of the kernel. So it is counted
- * when the kernel frees it (delayed_put_task_struct(), one grace period of RCU after the release): by then
- * all that it did is there, and no round meets it any more. One that a round may know is noted when it ends,
- * since its row may be gone before it is freed.
+ * What tasks did in their lives. Every task is noted when it ends, and counted when the kernel frees it
+ * (delayed_put_task_struct() of kernel/exit.c, one grace period of RCU after release_task()): by then all
+ * that it did is there. A task that came and went between two rounds goes into a sum at that point; one that
+ * a round may have met stays listed for the reader. On an overloaded host grace periods take seconds. So a
+ * round counts the tasks that have ended and left no row, though they are not free yet, by what was noted at
+ * their end, and a later round adds the rest.
  */
 #include <stdbool.h>
 
@@ -24,6 +25,7 @@ const volatile __u32 limited; /* only the processes in `scope` count */
  */
 __u64 known_before;
 __u64 lost;        /* tasks for which there was no room */
+__u64 unnoted;     /* ends for which there was no room in `threads` */
 __u32 to_other;    /* sums are those of `other_sums` */
 __u32 exit_kernel; /* EXIT_KERNEL_… */
 
@@ -193,14 +195,15 @@ static __always_inline void note(const struct task_struct *task, const struct ex
 {
 	struct exit_thread thread = {0};
 
+	thread.ended_boottime = bpf_ktime_get_boot_ns();
 	fill_key(task, &thread.key);
 	fill_thread(task, &thread);
 	thread.tgid = task->tgid;
 	thread.replaced = is_free && is_replaced(task);
 	thread.tid = thread.replaced ? task->tgid : task->pid;
 	thread.is_free = is_free;
-	if (bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) != 0 && is_free)
-		__sync_fetch_and_add(&lost, 1);
+	if (bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) != 0)
+		__sync_fetch_and_add(is_free ? &lost : &unnoted, 1);
 }
 
 /* The sum of a key, made when it is new; NULL where there is no room. */
@@ -240,6 +243,23 @@ static __always_inline bool counts(const struct task_struct *task)
 	return limited == 0 || bpf_map_lookup_elem(&scope, &process) != NULL;
 }
 
+/*
+ * A task whose end was noted. Until a reader has told of it, whoever takes it off the list counts it. Being
+ * free is noted before `known_before` is read, and the reader sets that before it reads the list: so either
+ * it finds the task free, and takes it, or it has begun early enough to be seen here.
+ */
+static __always_inline void settle(const struct task_struct *task, const struct exit_identity *identity,
+				   struct exit_thread *noted)
+{
+	struct exit_key key = noted->key;
+
+	fill_thread(task, noted);
+	noted->replaced = noted->tid != task->pid;
+	__sync_lock_test_and_set(&noted->is_free, 1);
+	if (task->start_boottime >= known_before && bpf_map_delete_elem(&threads, identity) == 0)
+		add_to_sum(task, &key);
+}
+
 SEC("tp_btf/sched_process_free")
 int count_free(__u64 *context)
 {
@@ -251,20 +271,16 @@ int count_free(__u64 *context)
 	look_at_kernel(task);
 	if (!counts(task))
 		return 0;
-	if (task->start_boottime >= known_before) {
-		fill_key(task, &key);
-		add_to_sum(task, &key);
-		return 0;
-	}
 	fill_identity(task, &identity);
 	noted = bpf_map_lookup_elem(&threads, &identity);
-	if (noted == NULL) {
+	if (noted != NULL) {
+		settle(task, &identity, noted);
+	} else if (task->start_boottime >= known_before) {
+		fill_key(task, &key);
+		add_to_sum(task, &key);
+	} else if (unnoted != 0) {
 		note(task, &identity, true);
-	} else {
-		fill_thread(task, noted);
-		noted->replaced = noted->tid != task->pid;
-		noted->is_free = true;
-	}
+	} /* else it ended before the programs were attached */
 	return 0;
 }
 
@@ -275,7 +291,7 @@ int note_exit(__u64 *context)
 	struct exit_identity identity;
 
 	look_at_kernel(task);
-	if (!counts(task) || task->start_boottime >= known_before)
+	if (!counts(task))
 		return 0;
 	fill_identity(task, &identity);
 	note(task, &identity, false);

@@ -19,7 +19,7 @@
 
 enum {
 	FILE_ID_KERNFS = 0xfe, /* FILEID_KERNFS of include/linux/exportfs.h: the id is the handle */
-	/* A task that has ended is freed one grace period of RCU after its release; this is ample. */
+	/* After so long the kernel has freed a task without telling: Linux 6.18 does so now and then. */
 	FREE_LATE_NS = 60 * UINT64_C(1000000000),
 	/* Records beyond these are added up before a round where they can be. */
 	WAITING_MAX = 4096,
@@ -35,8 +35,8 @@ static const char gone_cgroup[] = "(gone)";
 struct tracked_exit {
 	struct exit_identity identity;
 	uint64_t since_ns;            /* CLOCK_BOOTTIME of the round that found it so */
-	bool told, listed;            /* it was reported; it was listed in this round */
-	struct ended_amounts amounts; /* as reported */
+	bool told, listed;            /* it was counted; it was listed in this round */
+	struct ended_amounts amounts; /* as counted */
 };
 
 struct ended_watch {
@@ -301,13 +301,9 @@ static bool is_of_task(const struct reading *reading, enum ended_side side, size
 	return round->task_at == NULL || round->task_at(round->context, side, row) == identity->task;
 }
 
-/* The row of a task in one of the two snapshots, or ENDED_NO_ROW. */
-static uint32_t find_row(const struct reading *reading, enum ended_side side,
-			 const struct bpf_exit_item *item)
+/* The first row that is not before this thread. */
+static size_t first_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
 {
-	const struct snapshot *snapshot = side == ENDED_SIDE_NOW ? reading->round->snapshot
-								 : reading->previous;
-	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
 	size_t low = 0, high = snapshot->thread_count;
 
 	while (low < high) {
@@ -319,6 +315,25 @@ static uint32_t find_row(const struct reading *reading, enum ended_side side,
 		else
 			high = middle;
 	}
+	return low;
+}
+
+static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
+{
+	const size_t row = first_row(snapshot, tgid, 0);
+
+	return row < snapshot->thread_count && snapshot->tgid[row] == tgid;
+}
+
+/* The row of a task in one of the two snapshots, or ENDED_NO_ROW. */
+static uint32_t find_row(const struct reading *reading, enum ended_side side,
+			 const struct bpf_exit_item *item)
+{
+	const struct snapshot *snapshot = side == ENDED_SIDE_NOW ? reading->round->snapshot
+								 : reading->previous;
+	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
+	size_t low = first_row(snapshot, tgid, tid);
+
 	if (low < snapshot->thread_count && snapshot->tgid[low] == tgid && snapshot->tid[low] == tid &&
 	    snapshot->start_time[low] == item->identity.start_boottime / NS_PER_TICK &&
 	    is_of_task(reading, side, low, &item->identity))
@@ -412,6 +427,16 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
 	thread->amounts = thread_amounts(&item->thread);
 }
 
+/*
+ * Whether a process ended with this thread. A leader whose id another thread took over in execve(2) is known
+ * as such once it is free; before that, by the rows that the process still has.
+ */
+static bool ends_process(const struct reading *reading, const struct exit_thread *thread)
+{
+	return thread->tid == thread->tgid && thread->replaced == 0 &&
+	       (thread->is_free != 0 || !has_row(reading->round->snapshot, thread->tgid));
+}
+
 /* One that is in no snapshot. It has to be young: an older one was missed, and what it did when is unknown.
  */
 static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
@@ -425,7 +450,7 @@ static void add_unknown(struct reading *reading, const struct bpf_exit_item *ite
 						    item->thread.key.kernel != 0);
 
 	group->threads++;
-	group->processes += item->thread.tid == item->thread.tgid && item->thread.replaced == 0;
+	group->processes += ends_process(reading, &item->thread);
 	if (young) {
 		const struct ended_amounts amounts = thread_amounts(&item->thread);
 
@@ -454,8 +479,9 @@ static void add_free(struct reading *reading, const struct bpf_exit_item *item, 
 }
 
 /*
- * One that is not freed, but whose row is gone: reported now, with what it had done when it ended. Where
- * there was no row it can wait, but not for ever.
+ * One that is not freed yet, but has no row any more: counted with what it had done when it ended. One that
+ * had none before either may still come to have one if it ended while the round was under way: it can wait
+ * for the next.
  */
 static void add_ending(struct reading *reading, const struct bpf_exit_item *item,
 		       struct tracked_exit *tracked, uint32_t row)
@@ -465,8 +491,11 @@ static void add_ending(struct reading *reading, const struct bpf_exit_item *item
 	if (tracked == NULL)
 		tracked = track(reading, &item->identity);
 	tracked->listed = true;
-	if (!tracked->told && row != ENDED_NO_ROW) {
-		add_known(reading, item, row);
+	if (!tracked->told && (row != ENDED_NO_ROW || item->thread.ended_boottime < now_ns)) {
+		if (row != ENDED_NO_ROW)
+			add_known(reading, item, row);
+		else
+			add_unknown(reading, item);
 		tracked->told = true;
 		tracked->amounts = thread_amounts(&item->thread);
 	} else if (now_ns > tracked->since_ns + FREE_LATE_NS) {

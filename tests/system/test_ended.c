@@ -24,9 +24,15 @@
 #include "../cmocka_include.h"
 #include "base/clock.h"
 #include "capture/capture.h"
-#include "harness.h"
+#include "tests/system/harness.h"
 #include "session/session.h"
 #include "snapshot/ended_set.h"
+#ifdef HAS_BPF
+#include <bpf/bpf.h>
+#include <sched.h>
+
+#include "rcu_reader.skel.h"
+#endif
 
 #define MS(n) ((uint64_t)(n)*1000000)
 
@@ -658,6 +664,109 @@ static void test_zombie(void **state)
 	assert_int_equal(born, 1);
 }
 
+#ifdef HAS_BPF
+
+/* Starts a reader of RCU on a CPU, which lets the kernel free no task for some seconds. */
+static pid_t start_rcu_reader(struct rcu_reader *object, size_t cpu, unsigned int seconds)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	const pid_t child = fork();
+	cpu_set_t cpus;
+
+	assert_true(child >= 0);
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
+		_exit(1);
+	object->bss->until_ns = clock_ns(CLOCK_MONOTONIC) + seconds * NS_PER_S;
+	_exit(bpf_prog_test_run_opts(bpf_program__fd(object->progs.stay), &options) != 0);
+}
+
+/* What the rows of the storm have in the last round: of the CPU time nothing is left out. */
+static void count_storm(uint64_t *cpu_ns, uint64_t *born, uint64_t *ended)
+{
+	struct table *table = table_of(AXIS_PROCESS);
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!has_label(&table->rows[i], names.storm))
+			continue;
+		*cpu_ns += number_of(table, &table->rows[i], COLUMN_CPU);
+		*born += number_of(table, &table->rows[i], COLUMN_BORN);
+		*ended += number_of(table, &table->rows[i], COLUMN_ENDED);
+	}
+	table_release(table);
+}
+
+/* Tasks are freed rounds after they ended: each counts in the round in which it ended, once and in full. */
+static void test_freed_late(void **state)
+{
+	enum {
+		ROUNDS = 3,
+		READER_SECONDS = 3,
+		STORM_MS = 10,
+		PROCESSES = 30, /* a round */
+	};
+	uint64_t sum_ns = 0, sum_born = 0, sum_ended = 0, own;
+	struct rcu_reader *object;
+	size_t cpu = CPU_SETSIZE;
+	cpu_set_t all, others;
+	pid_t reader;
+
+	(void)state;
+	need_exits();
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	if (CPU_COUNT(&all) < 2)
+		skip_test("needs two CPUs: the reader of RCU keeps one");
+	while (!CPU_ISSET(--cpu, &all))
+		;
+	others = all;
+	CPU_CLR(cpu, &others);
+	object = rcu_reader__open_and_load();
+	assert_non_null(object);
+	reader = start_rcu_reader(object, cpu, READER_SECONDS);
+	assert_int_equal(sched_setaffinity(0, sizeof(others), &others), 0);
+	own = children_ns();
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t cpu_ns = 0, born = 0, ended = 0;
+
+		for (int process = 0; process < PROCESSES; process++) {
+			const pid_t child = fork();
+
+			if (child == 0) {
+				prctl(PR_SET_NAME, names.storm);
+				spin_ms(STORM_MS);
+				_exit(0);
+			}
+			assert_int_equal(waitpid(child, NULL, 0), child);
+		}
+		take_round();
+		assert_int_equal(waitpid(reader, NULL, WNOHANG), 0); /* so nothing was freed */
+		count_storm(&cpu_ns, &born, &ended);
+		assert_int_equal(born, PROCESSES);
+		assert_int_equal(ended, PROCESSES);
+		assert_between("CPU time of a round", cpu_ns, MS(PROCESSES * STORM_MS),
+			       MS(PROCESSES * (STORM_MS + END_MS)));
+		sum_ns += cpu_ns;
+		sum_born += born;
+		sum_ended += ended;
+	}
+	own = children_ns() - own;
+	assert_int_equal(waitpid(reader, NULL, 0), reader);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	wait_until_freed();
+	take_round();
+	count_storm(&sum_ns, &sum_born, &sum_ended);
+	assert_int_equal(sum_born, ROUNDS * PROCESSES);
+	assert_int_equal(sum_ended, ROUNDS * PROCESSES);
+	assert_between("CPU time in all", sum_ns, own - own / 50, own + own / 50);
+	rcu_reader__destroy(object);
+}
+
+#endif
+
 /* Moves the caller into a cgroup. */
 static void enter(const char *path)
 {
@@ -1073,6 +1182,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_seen_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_zombie, set_up, tear_down),
+#ifdef HAS_BPF
+		cmocka_unit_test_setup_teardown(test_freed_late, set_up, tear_down),
+#endif
 		cmocka_unit_test_setup_teardown(test_cgroup, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_removed_cgroup, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lost, set_up, tear_down),
