@@ -17,6 +17,7 @@ enum {
 	KEYS_MAX = 16384,   /* names and cgroups that were active lately */
 	KEYS_IDLE = 1024,   /* so many are worth reading no more, ... */
 	IDLE_READINGS = 30, /* ... if nothing was added to them in so many readings */
+	ENDING_MAX = 4096,  /* tasks for which memory is taken in advance: 2 MiB */
 	TASKS_MAX = 65536,  /* not free yet, or known and ended in one interval */
 	BATCH = 256,
 };
@@ -76,6 +77,8 @@ static struct exits *open_object(size_t scope_count, struct arena *arena, struct
 		result = bpf_map__set_max_entries(object->maps.sums, KEYS_MAX);
 		if (result == 0)
 			result = bpf_map__set_max_entries(object->maps.other_sums, KEYS_MAX);
+		if (result == 0)
+			result = bpf_map__set_max_entries(object->maps.ending, ENDING_MAX);
 		if (result == 0)
 			result = bpf_map__set_max_entries(object->maps.threads, TASKS_MAX);
 		if (result == 0 && scope_count != 0)
@@ -343,7 +346,9 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 	int result;
 
 	exits->item_count = 0;
-	result = read_map(exits, exits->object->maps.threads, 0, false, add_item);
+	result = read_map(exits, exits->object->maps.ending, 0, false, add_item);
+	if (result == 0)
+		result = read_map(exits, exits->object->maps.threads, 0, false, add_item);
 	*ret_items = exits->items;
 	*ret_count = exits->item_count;
 	return result;
@@ -352,6 +357,8 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
 		    struct exit_thread *ret_thread)
 {
-	return bpf_map_lookup_and_delete_elem(bpf_map__fd(exits->object->maps.threads), identity,
+	return bpf_map_lookup_and_delete_elem(bpf_map__fd(exits->object->maps.ending), identity,
+					      ret_thread) == 0 ||
+	       bpf_map_lookup_and_delete_elem(bpf_map__fd(exits->object->maps.threads), identity,
 					      ret_thread) == 0;
 }

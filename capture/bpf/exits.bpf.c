@@ -44,6 +44,17 @@ struct sums {
 	__type(value, struct locked_sum);
 } sums SEC(".maps"), other_sums SEC(".maps");
 
+/*
+ * The tasks that have ended and are not counted yet. Most are in the first one for a moment only, so its
+ * memory is taken in advance: that halves what an end costs. The other has room for many more.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct exit_identity);
+	__type(value, struct exit_thread);
+} ending SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -202,6 +213,9 @@ static __always_inline void note(const struct task_struct *task, const struct ex
 	thread.replaced = is_free && is_replaced(task);
 	thread.tid = thread.replaced ? task->tgid : task->pid;
 	thread.is_free = is_free;
+	if (task->start_boottime >= known_before &&
+	    bpf_map_update_elem(&ending, identity, &thread, BPF_ANY) == 0)
+		return;
 	if (bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) != 0)
 		__sync_fetch_and_add(is_free ? &lost : &unnoted, 1);
 }
@@ -244,20 +258,23 @@ static __always_inline bool counts(const struct task_struct *task)
 }
 
 /*
- * A task whose end was noted. Until a reader has told of it, whoever takes it off the list counts it. Being
- * free is noted before `known_before` is read, and the reader sets that before it reads the list: so either
- * it finds the task free, and takes it, or it has begun early enough to be seen here.
+ * A task whose end was noted, and that no round has seen: whoever takes it off the list counts it. The task
+ * is marked as free before `known_before` is read again, and the reader sets that before it reads the list.
+ * So either the reader finds the task free, and takes it, or it has begun early enough to be seen here.
+ * Returns whether it is counted.
  */
-static __always_inline void settle(const struct task_struct *task, const struct exit_identity *identity,
-				   struct exit_thread *noted)
+static __always_inline bool settle(const struct task_struct *task, const struct exit_identity *identity,
+				   struct exit_thread *noted, bool is_ending)
 {
 	struct exit_key key = noted->key;
 
-	fill_thread(task, noted);
-	noted->replaced = noted->tid != task->pid;
 	__sync_lock_test_and_set(&noted->is_free, 1);
-	if (task->start_boottime >= known_before && bpf_map_delete_elem(&threads, identity) == 0)
+	if (task->start_boottime < known_before)
+		return false;
+	if ((is_ending ? bpf_map_delete_elem(&ending, identity) : bpf_map_delete_elem(&threads, identity)) ==
+	    0)
 		add_to_sum(task, &key);
+	return true;
 }
 
 SEC("tp_btf/sched_process_free")
@@ -267,14 +284,22 @@ int count_free(__u64 *context)
 	struct exit_identity identity;
 	struct exit_thread *noted;
 	struct exit_key key = {0};
+	bool is_ending;
 
 	look_at_kernel(task);
 	if (!counts(task))
 		return 0;
 	fill_identity(task, &identity);
-	noted = bpf_map_lookup_elem(&threads, &identity);
+	noted = bpf_map_lookup_elem(&ending, &identity);
+	is_ending = noted != NULL;
+	if (!is_ending)
+		noted = bpf_map_lookup_elem(&threads, &identity);
 	if (noted != NULL) {
-		settle(task, &identity, noted);
+		if (task->start_boottime >= known_before && settle(task, &identity, noted, is_ending))
+			return 0;
+		fill_thread(task, noted);
+		noted->replaced = noted->tid != task->pid;
+		__sync_lock_test_and_set(&noted->is_free, 1);
 	} else if (task->start_boottime >= known_before) {
 		fill_key(task, &key);
 		add_to_sum(task, &key);

@@ -46,6 +46,7 @@ enum {
 	END_MS = 30,      /* that a process needs to end at most */
 	RCU_MS = 300,     /* after a grace period, until its callbacks have freed what ended */
 	BLOCK_BYTES = 65536,
+	RCU_READER_SECONDS = 15, /* at most: after 21 the kernel complains (RCU_CPU_STALL_TIMEOUT) */
 	/* One of so many ends may be missing: Linux 6.18 frees some tasks, a few in a row, without the event
 	 * sched_process_free. Debian's 6.1 and 7.3 missed none. */
 	MISSED = 50,
@@ -666,13 +667,15 @@ static void test_zombie(void **state)
 
 #ifdef HAS_BPF
 
-/* Starts a reader of RCU on a CPU, which lets the kernel free no task for some seconds. */
-static pid_t start_rcu_reader(struct rcu_reader *object, size_t cpu, unsigned int seconds)
+/* Starts a reader of RCU on a CPU: until it is told to end, the kernel frees no task. */
+static pid_t start_rcu_reader(struct rcu_reader *object, size_t cpu)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
-	const pid_t child = fork();
+	pid_t child;
 	cpu_set_t cpus;
 
+	object->bss->until_ns = clock_ns(CLOCK_MONOTONIC) + RCU_READER_SECONDS * NS_PER_S;
+	child = fork();
 	assert_true(child >= 0);
 	if (child != 0)
 		return child;
@@ -681,7 +684,6 @@ static pid_t start_rcu_reader(struct rcu_reader *object, size_t cpu, unsigned in
 	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
 		_exit(1);
-	object->bss->until_ns = clock_ns(CLOCK_MONOTONIC) + seconds * NS_PER_S;
 	_exit(bpf_prog_test_run_opts(bpf_program__fd(object->progs.stay), &options) != 0);
 }
 
@@ -705,7 +707,6 @@ static void test_freed_late(void **state)
 {
 	enum {
 		ROUNDS = 3,
-		READER_SECONDS = 3,
 		STORM_MS = 10,
 		PROCESSES = 30, /* a round */
 	};
@@ -726,7 +727,7 @@ static void test_freed_late(void **state)
 	CPU_CLR(cpu, &others);
 	object = rcu_reader__open_and_load();
 	assert_non_null(object);
-	reader = start_rcu_reader(object, cpu, READER_SECONDS);
+	reader = start_rcu_reader(object, cpu);
 	assert_int_equal(sched_setaffinity(0, sizeof(others), &others), 0);
 	own = children_ns();
 	for (int i = 0; i < ROUNDS; i++) {
@@ -754,6 +755,7 @@ static void test_freed_late(void **state)
 		sum_ended += ended;
 	}
 	own = children_ns() - own;
+	object->bss->until_ns = 0;
 	assert_int_equal(waitpid(reader, NULL, 0), reader);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 	wait_until_freed();
