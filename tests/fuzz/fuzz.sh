@@ -7,7 +7,7 @@ set -u
 
 target=$1
 seeds=$2
-seconds=${3:-10}
+seconds=${3:-5}
 name=$(basename "$target")
 corpus=$(mktemp -d) || exit 1
 trap 'rm -rf "$corpus"' EXIT
