@@ -318,6 +318,15 @@ static int read_sums(struct bpf_exits *exits)
 	return drain(exits);
 }
 
+static int compare_groups(const void *a, const void *b)
+{
+	const struct bpf_exit_group *first = a, *second = b;
+
+	if (first->sum.threads != second->sum.threads)
+		return first->sum.threads < second->sum.threads ? 1 : -1;
+	return memcmp(&first->key, &second->key, sizeof(first->key));
+}
+
 int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
 			  size_t *ret_count)
 {
@@ -326,6 +335,8 @@ int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group *
 	exits->group_count = 0;
 	exits->reading++;
 	result = read_sums(exits);
+	if (exits->group_count != 0)
+		qsort(exits->groups, exits->group_count, sizeof(*exits->groups), compare_groups);
 	*ret_groups = exits->groups;
 	*ret_count = exits->group_count;
 	return result;

@@ -45,8 +45,9 @@ void bpf_exits_close(struct bpf_exits *exits);
 void bpf_exits_set_known(struct bpf_exits *exits, uint64_t boottime_ns);
 
 /*
- * What was summed up since the last call. The groups are owned by the reader and valid until the next call.
- * Returns 0 or a negative errno: then some groups may be missing, and what they did comes with the next call.
+ * What was summed up since the last call, the groups of most threads first: of many, the reader keeps the
+ * names of the first. They are owned by the reader and valid until the next call. Returns 0 or a negative
+ * errno: then some groups may be missing, and what they did comes with the next call.
  */
 int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
 			  size_t *ret_count);

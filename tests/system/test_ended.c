@@ -665,6 +665,35 @@ static void test_zombie(void **state)
 	assert_int_equal(born, 1);
 }
 
+/* What the rows of the storm have in the last round: of the CPU time nothing is left out. */
+static void count_storm(uint64_t *cpu_ns, uint64_t *born, uint64_t *ended)
+{
+	struct table *table = table_of(AXIS_PROCESS);
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!has_label(&table->rows[i], names.storm))
+			continue;
+		*cpu_ns += number_of(table, &table->rows[i], COLUMN_CPU);
+		*born += number_of(table, &table->rows[i], COLUMN_BORN);
+		*ended += number_of(table, &table->rows[i], COLUMN_ENDED);
+	}
+	table_release(table);
+}
+
+/* A process of the storm that runs for so long. */
+static void run_process(unsigned int milliseconds)
+{
+	const pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_NAME, names.storm);
+		spin_ms(milliseconds);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 #ifdef HAS_BPF
 
 /* Starts a reader of RCU on a CPU: until it is told to end, the kernel frees no task. */
@@ -685,21 +714,6 @@ static pid_t start_rcu_reader(struct rcu_reader *object, size_t cpu)
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
 		_exit(1);
 	_exit(bpf_prog_test_run_opts(bpf_program__fd(object->progs.stay), &options) != 0);
-}
-
-/* What the rows of the storm have in the last round: of the CPU time nothing is left out. */
-static void count_storm(uint64_t *cpu_ns, uint64_t *born, uint64_t *ended)
-{
-	struct table *table = table_of(AXIS_PROCESS);
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (!has_label(&table->rows[i], names.storm))
-			continue;
-		*cpu_ns += number_of(table, &table->rows[i], COLUMN_CPU);
-		*born += number_of(table, &table->rows[i], COLUMN_BORN);
-		*ended += number_of(table, &table->rows[i], COLUMN_ENDED);
-	}
-	table_release(table);
 }
 
 /* Tasks are freed rounds after they ended: each counts in the round in which it ended, once and in full. */
@@ -731,25 +745,18 @@ static void test_freed_late(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(others), &others), 0);
 	own = children_ns();
 	for (int i = 0; i < ROUNDS; i++) {
+		const uint64_t ran = children_ns();
 		uint64_t cpu_ns = 0, born = 0, ended = 0;
 
-		for (int process = 0; process < PROCESSES; process++) {
-			const pid_t child = fork();
-
-			if (child == 0) {
-				prctl(PR_SET_NAME, names.storm);
-				spin_ms(STORM_MS);
-				_exit(0);
-			}
-			assert_int_equal(waitpid(child, NULL, 0), child);
-		}
+		for (int process = 0; process < PROCESSES; process++)
+			run_process(STORM_MS);
 		take_round();
 		assert_int_equal(waitpid(reader, NULL, WNOHANG), 0); /* so nothing was freed */
 		count_storm(&cpu_ns, &born, &ended);
 		assert_int_equal(born, PROCESSES);
 		assert_int_equal(ended, PROCESSES);
-		assert_between("CPU time of a round", cpu_ns, MS(PROCESSES * STORM_MS),
-			       MS(PROCESSES * (STORM_MS + END_MS)));
+		/* what giving back their memory takes may come later */
+		assert_between("CPU time of a round", cpu_ns, MS(PROCESSES * STORM_MS), children_ns() - ran);
 		sum_ns += cpu_ns;
 		sum_born += born;
 		sum_ended += ended;
@@ -1066,15 +1073,21 @@ static void test_lost(void **state)
 	enum {
 		NAMES = 24000,
 		ROOM = 16384,
+		PROCESSES = 20,
 	};
-	uint64_t lost, others;
+	uint64_t lost, others, cpu_ns = 0, born = 0, ended = 0;
 	bool partial;
 
 	(void)state;
 	need_exits();
 	take_round();
+	for (int i = 0; i < PROCESSES; i++)
+		run_process(1);
 	run_names(0, NAMES);
 	take_round();
+	/* names of many threads are kept, whatever else came */
+	count_storm(&cpu_ns, &born, &ended);
+	assert_int_equal(ended, PROCESSES);
 	lost = session_now(session)->ended->lost;
 	assert_between("threads that were lost", lost, NAMES - NAMES / UNSEEN - ROOM, NAMES - NAMES / 4);
 	assert_true(names_ended(VIEW_MODE_INTERVAL, &others, &partial) + others >= NAMES - NAMES / UNSEEN);
