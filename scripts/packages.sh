@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Sourced by scripts/run, scripts/test and what fetches packages for tests. packages_ensure NEED... installs what is
-# missing of the lines of scripts/packages with these needs (build, test). Expects `root`, the top of the tree.
-# Prints to stderr only, and nothing at all when everything is there.
+# missing of the lines of scripts/packages with these needs (build, test, load). Expects `root`, the top of the tree.
+# Prints to stderr only: how many packages it installs, which are not to be had and what is skipped without them, what
+# the package manager printed where it failed; and nothing at all when everything is there.
 : "${root:?the top of the tree}"
 
 # packages_names COLUMN NEED...: the names of one package manager (COLUMN as in the table's heading).
@@ -15,6 +16,22 @@ packages_names()
         $1 == "#" && $2 == "need" { for (i = 3; i <= NF; i++) if ($i == column) wanted = i - 1 }
         /^#/ || NF == 0 { next }
         index(needs, " " $1 " ") && $wanted != "-" { print $wanted }' "$root/scripts/packages"
+}
+
+# packages_skipped COLUMN NAME...: a line for each of the names without which only some tests are skipped, and which.
+packages_skipped()
+{
+    column=$1
+    shift
+    awk -v column="$column" -v names=" $* " '
+        $1 == "#" && $2 == "need" { for (i = 3; i <= NF; i++) if ($i == column) wanted = i - 1 }
+        /^#/ || NF <= 6 || !index(names, " " $wanted " ") { next }
+        {
+            name = $wanted
+            for (i = 1; i <= 6; i++) $i = ""
+            sub(/^ +/, "")
+            print "    " name ": " $0
+        }' "$root/scripts/packages"
 }
 
 # packages_manager: the package manager of this machine, or nothing.
@@ -68,16 +85,27 @@ packages_as_root()
     fi
 }
 
-# packages_install_apt NAME...: installs with apt; fetches the package lists first where they do not know a
-# name, and again where they are too old to fetch it.
+# packages_unknown_apt NAME...: those of the names that the package lists of apt do not have.
+packages_unknown_apt()
+{
+    known=$(apt-cache madison "$@" 2>/dev/null | awk '/ Packages$/ { print $1 }')
+    for name in "$@"; do
+        printf '%s\n' "$known" | grep -qxF -e "$name" || echo "$name"
+    done
+}
+
+# packages_update_apt NAME...: fetches the package lists where they do not have a name and are older than a day: a
+# name that is not in this distribution costs no more than that.
+packages_update_apt()
+{
+    [ -n "$(packages_unknown_apt "$@")" ] || return 0
+    [ -z "$(find /var/lib/apt/lists/partial -prune -mtime -1 2>/dev/null)" ] || return 0
+    packages_as_root apt-get update
+}
+
+# packages_install_apt NAME...: installs with apt; fetches the package lists first where they are too old for that.
 packages_install_apt()
 {
-    for name in "$@"; do
-        if [ -z "$(apt-cache madison "$name" 2>/dev/null)" ]; then
-            packages_as_root apt-get update
-            break
-        fi
-    done
     packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ||
         { packages_as_root apt-get update &&
             packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
@@ -102,20 +130,42 @@ packages_ensure()
     missing=$(packages_missing "$manager" $(packages_names "$manager" "$@") | tr '\n' ' ')
     [ -n "$missing" ] || return 0
 
+    # What only some tests need and this distribution lacks is named now, and the rest installed.
+    # shellcheck disable=SC2046,SC2086 # words on purpose
+    if [ "$manager" = apt ]; then
+        packages_update_apt $missing >/dev/null 2>&1 </dev/null || true
+        skipped=$(packages_skipped apt $(packages_unknown_apt $missing))
+        if [ -n "$skipped" ]; then
+            printf 'Not in this distribution, and what is skipped without:\n%s\n' "$skipped" >&2
+            missing=$(for name in $missing; do
+                printf '%s\n' "$skipped" | grep -q "^ *$name: " || printf '%s ' "$name"
+            done)
+            [ -n "$missing" ] || return 0
+        fi
+    fi
+
     command=$(packages_command "$manager")
     if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
-        echo "Packages are missing. Install them as root and try again:" >&2
-        echo "    $command $missing" >&2
-        return 1
-    fi
-    echo "Installing: $missing" >&2
-    # shellcheck disable=SC2086 # words on purpose
-    if [ "$manager" = apt ]; then
-        packages_install_apt $missing >&2 </dev/null && return
+        echo "Packages are missing. To install them as root:" >&2
     else
-        packages_as_root $command $missing >&2 </dev/null && return
+        case $* in
+        build) purpose="to build ctop" ;;
+        load) purpose="to load this machine" ;;
+        *) purpose="to build and test ctop" ;;
+        esac
+        echo "Installing what is missing $purpose, packages: $(echo "$missing" | wc -w)" >&2
+        # shellcheck disable=SC2086
+        if [ "$manager" = apt ]; then
+            log=$(packages_install_apt $missing 2>&1 </dev/null) && return
+        else
+            log=$(packages_as_root $command $missing 2>&1 </dev/null) && return
+        fi
+        printf '%s\n' "$log" >&2
+        echo "The installation failed. The command was:" >&2
     fi
-    echo "The installation failed. The command was:" >&2
     echo "    $command $missing" >&2
-    return 1
+    # shellcheck disable=SC2086
+    skipped=$(packages_skipped "$manager" $missing)
+    [ "$(printf '%s\n' "$skipped" | grep -c .)" = "$(echo "$missing" | wc -w)" ] || return 1
+    printf 'What is skipped without:\n%s\n' "$skipped" >&2
 }

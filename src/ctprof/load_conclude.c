@@ -7,12 +7,10 @@
 #include "base/memory.h"
 #include "load.h"
 
-enum {
-	FIRST_ESTIMATE = 1024, /* threads after which the rest is estimated by them */
-	GOOD_ESTIMATE = 8192,  /* and again, where there are many more */
-	THREADS_AHEAD = 100,   /* about as many may be decompressed already and not here yet */
-	LARGEST_GROWTH = 64,
-};
+static const double first_estimate = 1024; /* threads after which the rest is estimated by them */
+static const double good_estimate = 8192;  /* and again, where there are many more */
+static const double threads_ahead = 100;   /* about as many may be decompressed already and not here yet */
+static const double largest_growth = 64;
 
 void *load_begin_thread(struct loader *loader, struct frame *frame)
 {
@@ -52,20 +50,20 @@ static void make_room(struct loader *loader)
 	const double count = (double)snapshot->thread_count;
 	double progress, expected, tallied;
 
-	if (snapshot->thread_count != snapshot->thread_capacity || count < FIRST_ESTIMATE ||
+	if (snapshot->thread_count != snapshot->thread_capacity || count < first_estimate ||
 	    loader->progress == NULL)
 		return;
 	tallied = tallied_threads(snapshot);
 	progress = loader->progress(loader->json.context);
-	expected = progress > 0 ? (count + THREADS_AHEAD) / progress : 0;
+	expected = progress > 0 ? (count + threads_ahead) / progress : 0;
 	if (tallied > count && tallied > expected / 2 && tallied < expected * 2)
 		expected = tallied;
-	else if (count < GOOD_ESTIMATE && expected > GOOD_ESTIMATE * 2)
-		expected = GOOD_ESTIMATE;
+	else if (count < good_estimate && expected > good_estimate * 2)
+		expected = good_estimate;
 	else
 		expected *= 1.05;
-	if (expected > count * LARGEST_GROWTH)
-		expected = count * LARGEST_GROWTH;
+	if (expected > count * largest_growth)
+		expected = count * largest_growth;
 	snapshot_expect(snapshot, (size_t)expected);
 }
 

@@ -348,7 +348,8 @@ struct blob {
 
 static int refuse_damage(const char *name, struct error *error)
 {
-	return error_set(error, -EBADMSG, "%s is damaged", name);
+	error_set(error, -EBADMSG, "%s is damaged", name);
+	return -EBADMSG;
 }
 
 bool recording_is_whole(const void *state, size_t length)
