@@ -358,6 +358,7 @@ static void keep(struct round *round)
 	capture->rows_are_current = !capture->synthetic && capture->roots.own_namespace &&
 				    capture->counters_in_taskstats && capture->passes.tasks == NULL;
 	capture->last_started_ns = round->snapshot->provenance.boottime_ns;
+	capture->last_clock_ns = round->clock_ns;
 }
 
 static void begin(struct round *round)

@@ -208,7 +208,8 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 	intake_store_cpus(intake, row);
 	snapshot->start_time[row] = record->start_boottime / NS_PER_TICK;
 	snapshot->uid[row] = record->uid;
-	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) |
+	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] &
+						 (THREAD_JEMALLOC_MEASURED | THREAD_WAIT_AT_LEAST)) |
 						round_measured_flags(checks) | (kernel ? THREAD_KERNEL : 0));
 	state->state = task_state_letter(record);
 	state->flags |= ROW_IDENTIFIED | ROW_MOVED | ROW_CHANGED;
@@ -221,21 +222,51 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 	state->stale |= source_with_flags(SOURCE_OF_ACTIVITY);
 }
 
+/* How the last snapshot has the task, if in D or asleep; false where that is not known. */
+static bool find_sleep(const struct round *round, size_t row, struct task_sleep *ret_sleep)
+{
+	const struct capture *capture = round->capture;
+	const struct snapshot *last = capture->previous;
+	const uint32_t old = round->old_row[row];
+
+	if (old == NO_ROW || last->waiting_ns == NULL || capture->states[old].seen.slept_from == AWAKE)
+		return false;
+	*ret_sleep = (struct task_sleep){
+		.exec_start = capture->states[old].seen.slept_from,
+		.timeslices = snapshot_value(last, old, METRIC_TIMESLICES),
+		.ns = last->waiting_ns[old],
+		.clock_ns = capture->last_clock_ns,
+	};
+	return true;
+}
+
+static void mark_wait(struct snapshot *snapshot, size_t row, bool at_least)
+{
+	uint8_t *flags = &snapshot->thread_flags[row];
+
+	if (((*flags & THREAD_WAIT_AT_LEAST) != 0) != at_least)
+		*flags ^= THREAD_WAIT_AT_LEAST;
+}
+
 /* For how long a thread has been waiting needs no reading but the clock. */
 static void store_wait(struct intake *intake, size_t row, const struct task_record *record)
 {
-	struct thread_state *state = &intake->round->states[row];
-	struct snapshot *snapshot = intake->round->snapshot;
-	bool queued;
-	uint64_t waiting = task_waiting_ns(record, intake->pass.clock_ns, &queued);
-
+	struct round *round = intake->round;
+	struct thread_state *state = &round->states[row];
+	struct snapshot *snapshot = round->snapshot;
+	struct task_sleep before;
+	const bool knows = find_sleep(round, row, &before);
+	const struct task_wait wait = task_wait_of(record, round->clock_ns, knows ? &before : NULL);
 	/* one that is about to be queued or to run does not wait as the kernel counts it */
-	if (snapshot->waiting_ns != NULL && (queued || state->state != 'R'))
-		snapshot->waiting_ns[row] = waiting;
-	if (snapshot->stuck_ns != NULL && (queued || state->state == 'D') &&
-	    waiting >= intake->stuck_after_ns)
-		snapshot->stuck_ns[row] = waiting;
-	if (queued || state->state == 'D' || (record->flags & TASK_RUNNING) != 0)
+	const bool waits = wait.queued || state->state != 'R';
+
+	if (snapshot->waiting_ns != NULL && waits)
+		snapshot->waiting_ns[row] = wait.ns;
+	mark_wait(snapshot, row, waits && wait.at_least);
+	if (snapshot->stuck_ns != NULL && (wait.queued || state->state == 'D') &&
+	    wait.ns >= intake->stuck_after_ns)
+		snapshot->stuck_ns[row] = wait.ns;
+	if (wait.queued || state->state == 'D' || (record->flags & TASK_RUNNING) != 0)
 		state->flags |= ROW_MOVED | ROW_CHANGED;
 }
 
@@ -249,6 +280,7 @@ static void fill_row(struct intake *intake, struct process *process, size_t row)
 	state->seen = (struct thread_seen){
 		.task = parts.record->task,
 		.fingerprint = fingerprint,
+		.slept_from = task_sleeps(parts.record) ? parts.record->exec_start : AWAKE,
 		.cgroup = parts.record->cgroup,
 		.thread_pointer = intake->with_io ? parts.record->thread_pointer : 0,
 	};
@@ -372,6 +404,15 @@ static uint32_t wanted_parts(const struct round *round)
 	return parts;
 }
 
+/* From when on a wait is stuck. By the clock of the waits: one that began before the last round is. */
+static uint64_t stuck_after_ns(const struct round *round)
+{
+	const uint64_t last_ns = round->capture->last_clock_ns;
+
+	return last_ns != 0 && round->clock_ns - last_ns < SNAPSHOT_STUCK_AFTER_NS ? round->clock_ns - last_ns
+										   : SNAPSHOT_STUCK_AFTER_NS;
+}
+
 static int take_pass(struct intake *intake)
 {
 	struct round *round = intake->round;
@@ -386,10 +427,8 @@ static int take_pass(struct intake *intake)
 		return result;
 	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;
 	intake->with_io = passes->sees_others;
-	intake->stuck_after_ns = SNAPSHOT_STUCK_AFTER_NS;
-	if (round->capture->previous != NULL &&
-	    intake->pass.begin_ns - round->capture->last_started_ns < SNAPSHOT_STUCK_AFTER_NS)
-		intake->stuck_after_ns = intake->pass.begin_ns - round->capture->last_started_ns;
+	round->clock_ns = intake->pass.clock_ns;
+	intake->stuck_after_ns = stuck_after_ns(round);
 	intake->all = round->full || round->previous == NULL || parts != passes->parts;
 	passes->parts = parts;
 	if ((parts & TASK_PART_DELAYS) != 0)

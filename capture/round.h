@@ -34,6 +34,8 @@ enum {
 	POLICY_NAMES = 8, /* policies 0 … 7 have string ids known beforehand */
 };
 
+#define AWAKE UINT64_MAX
+
 /* Flags of struct thread_state. */
 enum {
 	ROW_NEW = 1 << 0,        /* first seen in this round */
@@ -56,6 +58,7 @@ struct thread_counters {
 struct thread_seen {
 	uint64_t task;           /* address of its structure */
 	uint64_t fingerprint;    /* of all that was read */
+	uint64_t slept_from;     /* its exec_start, if it was in D or asleep; else AWAKE */
 	uint64_t cgroup;         /* id */
 	uint64_t thread_pointer; /* 0 when unknown */
 };
@@ -205,6 +208,7 @@ struct capture {
 
 	uint64_t round;                   /* of captures taken */
 	uint64_t last_started_ns;         /* CLOCK_BOOTTIME */
+	uint64_t last_clock_ns;           /* see struct round */
 	uint32_t resume_tgid, resume_tid; /* where the sources that are not needed ran out of budget */
 	uint32_t resume_smaps;            /* process where smaps_rollup did */
 	bool rows_are_current;            /* first_row of the processes speaks of `previous` */
@@ -238,7 +242,8 @@ struct round {
 	source_set needed;  /* read for every thread that is stale in them */
 	source_set extra;   /* the same while the budget lasts */
 	uint64_t cpu_start_ns, budget_ns, expensive_budget_ns, expensive_start_ns;
-	uint64_t now_ns; /* CLOCK_BOOTTIME, of the reading under way */
+	uint64_t now_ns;   /* CLOCK_BOOTTIME, of the reading under way */
+	uint64_t clock_ns; /* to which waits are counted: the scheduler's clock; 0: not known */
 	bool watches_runnable;
 	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
 	uint64_t unseen_found; /* runnable threads that stood still and were not known to be runnable */

@@ -31,7 +31,7 @@ struct cfs_rq {
 };
 
 struct sched_entity {
-	__u64 exec_start, sum_exec_runtime, nr_migrations, slice;
+	__u64 exec_start, sum_exec_runtime, prev_sum_exec_runtime, nr_migrations, slice;
 	struct cfs_rq *cfs_rq;
 };
 

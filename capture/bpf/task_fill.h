@@ -95,6 +95,20 @@ static __always_inline void fill_io(const struct task_struct *task, struct task_
 	}
 }
 
+/*
+ * update_rq_clock() of kernel/sched/core.c adds to the clock first, and a CPU that has been idle for long
+ * adds much at once. Read in this order the two never give a lag that is too small.
+ */
+static __always_inline __u64 clock_lag(const struct rq *queue)
+{
+	const __u64 task_clock = queue->clock_task;
+	__u64 clock;
+
+	barrier();
+	clock = queue->clock;
+	return clock > task_clock ? clock - task_clock : 0;
+}
+
 static __always_inline void fill_record(struct task_struct *task, struct task_record *record)
 {
 	const struct rq *queue = NULL;
@@ -128,6 +142,7 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->previous_system_time = task->prev_cputime.stime;
 	record->last_queued = task->sched_info.last_queued;
 	record->last_arrival = task->sched_info.last_arrival;
+	record->arrival_run_time = task->se.prev_sum_exec_runtime;
 	record->exec_start = task->se.exec_start;
 	record->task_flags = task->flags;
 	record->state = task->__state;
@@ -150,7 +165,7 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->clock_lag = 0;
 	if (bpf_core_field_exists(task->se.cfs_rq)) {
 		queue = task->se.cfs_rq->rq;
-		record->clock_lag = queue->clock - queue->clock_task;
+		record->clock_lag = clock_lag(queue);
 	}
 }
 

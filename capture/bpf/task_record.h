@@ -57,10 +57,11 @@ struct task_record {
 	__u64 migrations, slice;
 	__u64 minor_faults, major_faults;
 	__u64 user_time, system_time, previous_user_time, previous_system_time; /* not scaled */
-	__u64 last_queued;  /* clock of its run queue; 0 while it does not wait for a CPU */
-	__u64 last_arrival; /* the same clock */
-	__u64 exec_start;   /* the run queue's task clock, when its run time was last brought up to date */
-	__u64 io[7];        /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
+	__u64 last_queued;      /* clock of its run queue; 0 while it does not wait for a CPU */
+	__u64 last_arrival;     /* when it last got a CPU, the same clock */
+	__u64 arrival_run_time; /* run_time then; of the fair class only */
+	__u64 exec_start; /* the run queue's task clock, when its run time was last brought up to date */
+	__u64 io[7];      /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
 	__u64 hiwater_rss, hiwater_vm; /* pages */
 	__u32 task_flags;              /* PF_… of include/linux/sched.h */
 	__u32 state, exit_state;

@@ -314,29 +314,98 @@ void task_decode(struct task_columns *columns, size_t row, const struct task_par
 
 #define SLEEP_STEP_MASK ((UINT64_C(1) << 17) - 1)
 
-uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bool *ret_queued)
-{
-	uint64_t task_clock = clock_ns > record->clock_lag ? clock_ns - record->clock_lag : 0;
+/* By how much two bounds of an age may differ where it counts as known: a cell shows no more digits, and a
+ * pass may take so long. */
+#define KNOWN_WITHIN_SHARE 100
+#define KNOWN_WITHIN_NS    NS_PER_MS
 
-	*ret_queued = false;
-	if (clock_ns == 0 || (record->flags & TASK_RUNNING) != 0 || record->exit_state != 0)
-		return 0;
-	/*
-	 * sched_info_enqueue() and sched_info_arrive() of kernel/sched/stats.h. A thread that went to sleep
-	 * may stay on its queue for a while (sched_delayed of kernel/sched/fair.c) and be queued anew on
-	 * another CPU: it waits for none.
-	 */
-	if (record->state == 0) {
-		*ret_queued = record->last_queued != 0;
-		return *ret_queued && clock_ns > record->last_queued ? clock_ns - record->last_queued : 0;
-	}
-	/* update_curr() of its class has noted when it last left the CPU */
-	if (record->exec_start == 0 || task_clock <= record->exec_start)
+static bool is_on_cpu(const struct task_record *record)
+{
+	return (record->flags & TASK_RUNNING) != 0;
+}
+
+bool task_sleeps(const struct task_record *record)
+{
+	return !is_on_cpu(record) && record->exit_state == 0 && task_state_letter(record) != 'R';
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/*
+ * Whether it is the sleep of `before`: the task had no CPU since. A task that sleeps may stay on its queue
+ * for a while and be moved to another CPU (sched_delayed of kernel/sched/fair.c, since Linux 6.12), where
+ * enqueue_entity() forgets exec_start.
+ */
+static bool goes_on(const struct task_record *record, const struct task_sleep *before)
+{
+	return before != NULL && record->timeslices == before->timeslices &&
+	       (record->exec_start == before->exec_start || record->exec_start == 0);
+}
+
+/*
+ * How long a sleep has lasted at least, by the clock in which update_curr() noted when it began. That stands
+ * still in interrupts and while a hypervisor runs something else: update_rq_clock_task() of
+ * kernel/sched/core.c.
+ */
+static uint64_t least_sleep(const struct task_record *record, uint64_t clock_ns)
+{
+	const uint64_t began_ns = record->exec_start + record->clock_lag;
+
+	if (record->exec_start == 0 || clock_ns <= began_ns)
 		return 0;
 	if (task_state_letter(record) == 'D')
-		return task_clock - record->exec_start;
+		return clock_ns - began_ns;
 	/* a history has room for all of these numbers but not for their last bits */
-	return clock_ns - (record->clock_lag & ~SLEEP_STEP_MASK) - (record->exec_start & ~SLEEP_STEP_MASK);
+	return clock_ns - (began_ns & ~SLEEP_STEP_MASK);
+}
+
+/*
+ * What it ran since it last got a CPU: set_next_entity() of kernel/sched/fair.c. Other classes do not note
+ * it.
+ */
+static uint64_t last_stretch(const struct task_record *record)
+{
+	const bool is_fair = record->priority >= 0 && (record->flags & TASK_EXT) == 0;
+
+	return is_fair ? less(record->run_time, record->arrival_run_time) : 0;
+}
+
+static struct task_wait sleep_of(const struct task_record *record, uint64_t clock_ns,
+				 const struct task_sleep *before)
+{
+	/* sched_info_arrive() of kernel/sched/stats.h notes it by the wall, which nothing does at the end */
+	const uint64_t since_arrival = less(clock_ns, record->last_arrival);
+	const uint64_t longest = less(since_arrival, last_stretch(record));
+	struct task_wait wait = {0};
+
+	if (goes_on(record, before))
+		wait.ns = before->ns + less(clock_ns, before->clock_ns);
+	else
+		wait.ns = least_sleep(record, clock_ns);
+	if (wait.ns > since_arrival + SLEEP_STEP_MASK)
+		wait.ns = since_arrival;
+	wait.at_least = longest > wait.ns + wait.ns / KNOWN_WITHIN_SHARE + KNOWN_WITHIN_NS;
+	return wait;
+}
+
+struct task_wait task_wait_of(const struct task_record *record, uint64_t clock_ns,
+			      const struct task_sleep *before)
+{
+	if (clock_ns == 0 || is_on_cpu(record) || record->exit_state != 0)
+		return (struct task_wait){0};
+	if (record->state != 0)
+		return sleep_of(record, clock_ns, before);
+	/*
+	 * sched_info_enqueue() and sched_info_arrive() of kernel/sched/stats.h. A thread that went to sleep
+	 * may be queued anew on another CPU (see goes_on()): it waits for none.
+	 */
+	return (struct task_wait){
+		.ns = record->last_queued != 0 ? less(clock_ns, record->last_queued) : 0,
+		.queued = record->last_queued != 0,
+	};
 }
 
 /* Any change of one word changes the result; of several, all but never not. */

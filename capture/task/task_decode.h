@@ -56,12 +56,30 @@ bool task_kernel_has(uint32_t kernel, enum metric metric);
 /* The letter of stat's field 3: task_state_index() and task_state_array of fs/proc/array.c. */
 char task_state_letter(const struct task_record *record);
 
+/* For how long a task has been waiting: for a CPU (state R and not running), else in D or asleep. */
+struct task_wait {
+	uint64_t ns;
+	bool queued;   /* for a CPU */
+	bool at_least; /* it may have lasted longer */
+};
+
+/* The same task as an earlier pass found it, in D or asleep. Times are ns. */
+struct task_sleep {
+	uint64_t exec_start, timeslices; /* of its record */
+	uint64_t ns;                     /* how long it had lasted */
+	uint64_t clock_ns;               /* when: the scheduler's clock */
+};
+
+/* Whether the task has left its CPU for D or a sleep. */
+bool task_sleeps(const struct task_record *record);
+
 /*
- * For how long the task has been waiting, ns: for a CPU (state R and not running), else in its sleep. 0 while
- * it runs, and where `clock_ns`, the scheduler's clock, is 0. `*ret_queued` says that it waits for a CPU. The
- * age of a sleep, but for D, is up to 0.3 ms too long: it began at a multiple of 131,072 ns.
+ * The present wait, in time of the scheduler's clock `clock_ns`: that of the wall but for a host's
+ * suspension. 0 while the task runs, and where the clock is 0: not known. `before` may be NULL. The age of a
+ * sleep, but for D, is up to 0.13 ms too long when it is first seen: it began at a multiple of 131,072 ns.
  */
-uint64_t task_waiting_ns(const struct task_record *record, uint64_t clock_ns, bool *ret_queued);
+struct task_wait task_wait_of(const struct task_record *record, uint64_t clock_ns,
+			      const struct task_sleep *before);
 
 /* A number that differs when anything but clock_lag does. */
 uint64_t task_fingerprint(const struct task_parts *parts);

@@ -71,7 +71,7 @@ static bool is_same_knowledge(const struct emitter *emitter, const struct thread
 
 	if (record->uid != before->uid || record->layout != before->layout ||
 	    record->waiting_ns != before->waiting_ns || record->resident.present ||
-	    before->resident.present || ((record->flags ^ before->flags) & THREAD_KERNEL) != 0)
+	    before->resident.present || ((record->flags ^ before->flags) & MEMBER_KNOWLEDGE_FLAGS) != 0)
 		return false;
 	if (has_exception(snapshot, next, record->index) ||
 	    (next != 0 && has_exception(snapshot, next - 1, before->index)))

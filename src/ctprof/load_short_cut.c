@@ -228,7 +228,7 @@ static bool describe(const struct loader *loader, const struct member *member, s
 		return record->smaps.count == 0;
 	case MEMBER_OBJECT:
 		memo->value = record->uid;
-		memo->flags = record->flags & THREAD_KERNEL;
+		memo->flags = record->flags & MEMBER_KNOWLEDGE_FLAGS;
 		return record->layout == NULL && record->waiting_ns == 0 && !record->resident.present &&
 		       loader->reasons.count == cuts->reason_count && loader->ages.count == cuts->age_count &&
 		       loader->scx.pending.count == cuts->scx_count;

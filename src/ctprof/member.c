@@ -44,6 +44,7 @@ static const struct member thread_knowledge_members[] = {
 	THREAD("missing", THREAD_MISSING, MEMBER_OMITTED, index),
 	THREAD("age_ns", AGES, MEMBER_OMITTED, index),
 	THREAD("waiting_ns", U64, MEMBER_OMITTED, waiting_ns),
+	THREAD_FLAG("waiting_at_least", MEMBER_OMITTED, THREAD_WAIT_AT_LEAST),
 	THREAD("rss", OPTIONAL_U64, MEMBER_OMITTED, resident),
 	THREAD("layout", TEXT, MEMBER_OMITTED, layout),
 	THREAD("scx", SCX_VALUES, MEMBER_OMITTED, index),

@@ -136,6 +136,8 @@ extern const struct object latency_record_object; /* of struct latency_record */
 extern const struct object scx_member_object;     /* of struct scx_member_record */
 
 enum {
+	/* bits of thread_flags in the `ctop` object of a thread */
+	MEMBER_KNOWLEDGE_FLAGS = THREAD_KERNEL | THREAD_WAIT_AT_LEAST,
 	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };

@@ -197,7 +197,7 @@ static void make_integer(const struct accumulator *accumulator, struct cell *cel
 	cell->form = CELL_FORM_INTEGER;
 	cell->value.integer = accumulator->present;
 	cell->sort = (double)accumulator->present;
-	cell->partial = accumulator->missed > 0;
+	cell->partial = accumulator->missed > 0 || accumulator->partial;
 	cell->rose = accumulator->rose;
 }
 
@@ -207,7 +207,6 @@ static void make_waiting(const struct accumulator *accumulator, struct cell *cel
 	make_integer(accumulator, cell);
 	if (cell->state != CELL_VALUE)
 		return;
-	cell->partial |= accumulator->partial;
 	if (cell->partial && accumulator->present == 0) {
 		cell->state = CELL_UNAVAILABLE;
 		cell->reason = (reason_id)accumulator->reason;

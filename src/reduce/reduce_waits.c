@@ -25,6 +25,22 @@ struct waits_work {
 	double elapsed; /* in the span, ns; 0 when there is no other side, or not exact */
 };
 
+/* Why it is only known that the present wait of a thread has lasted so long at least, or REASON_READ. */
+static reason_id bound_of_wait(const struct snapshot *now, uint32_t thread)
+{
+	if (now->waiting_ns == NULL)
+		return REASON_OTHER_BACKEND;
+	return (now->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0 ? REASON_LOWER_BOUND : REASON_READ;
+}
+
+static void add_bound(struct accumulator *accumulator, reason_id bound)
+{
+	if (bound == REASON_READ)
+		return;
+	accumulator->partial = true;
+	accumulator->reason = bound;
+}
+
 static void add_stuck(const void *work_pointer, uint32_t thread, struct accumulator *accumulator)
 {
 	const struct waits_work *work = work_pointer;
@@ -36,13 +52,15 @@ static void add_stuck(const void *work_pointer, uint32_t thread, struct accumula
 	}
 	accumulator->read++;
 	accumulator->present += work->by_thread ? stuck_ns[thread] : stuck_ns[thread] != 0;
+	if (work->by_thread && stuck_ns[thread] != 0)
+		add_bound(accumulator, bound_of_wait(work->span->now, thread));
 }
 
 /* How long the present wait of a thread has lasted. */
 struct present_wait {
 	uint64_t ns;
-	bool at_least; /* it may be longer */
-	uint16_t reason;
+	reason_id bound;  /* of bound_of_wait() */
+	reason_id reason; /* why it is not known, or REASON_READ */
 };
 
 /* Sleep counts only of one thread: most threads of a group sleep, and nothing is wrong with that. */
@@ -56,14 +74,17 @@ static struct present_wait find_wait(const struct span *span, const struct metri
 	reason_id unread;
 
 	if (now->waiting_ns != NULL) {
-		wait.ns = for_cpu_or_d || with_sleep ? now->waiting_ns[thread] : 0;
 		wait.reason = REASON_READ;
+		if (for_cpu_or_d || with_sleep)
+			wait = (struct present_wait){.ns = now->waiting_ns[thread],
+						     .bound = bound_of_wait(now, thread)};
 	} else if (now->stuck_ns == NULL) {
 		return wait;
 	} else if (metric_reader_state(states, thread, &unread) != VALUE_READ) {
 		wait.reason = unread;
 	} else if (for_cpu_or_d && now->stuck_ns[thread] != 0) {
-		wait = (struct present_wait){.ns = now->stuck_ns[thread], .at_least = true};
+		wait = (struct present_wait){.ns = now->stuck_ns[thread],
+					     .bound = bound_of_wait(now, thread)};
 	} else if (!for_cpu_or_d && !with_sleep) {
 		wait.reason = REASON_READ;
 	}
@@ -85,10 +106,8 @@ static void add_waiting(const void *work_pointer, uint32_t thread, struct accumu
 		accumulator->present += is_long;
 	else if (wait.ns > accumulator->present)
 		accumulator->present = wait.ns;
-	if (wait.at_least && !(work->count_long && is_long)) {
-		accumulator->partial = true;
-		accumulator->reason = REASON_OTHER_BACKEND;
-	}
+	if (!(work->count_long && is_long))
+		add_bound(accumulator, wait.bound);
 }
 
 /*

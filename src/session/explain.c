@@ -94,8 +94,9 @@ static const char *wait_words(uint64_t state)
 
 void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer *text)
 {
-	const bool exact = snapshot->waiting_ns != NULL;
-	const uint64_t *ages = exact ? snapshot->waiting_ns : snapshot->stuck_ns;
+	const bool known = snapshot->waiting_ns != NULL;
+	const bool at_least = !known || (snapshot->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0;
+	const uint64_t *ages = known ? snapshot->waiting_ns : snapshot->stuck_ns;
 	const uint64_t state = snapshot_value(snapshot, thread, METRIC_STATE);
 	const uint64_t age = ages != NULL ? ages[thread] : 0;
 	const char *words = wait_words(state);
@@ -103,13 +104,13 @@ void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer 
 	if (words == NULL || explain_state(snapshot, thread, METRIC_STATE) != REASON_READ)
 		return;
 	if (state == 'R' && age == 0) {
-		buffer_append_text(text, exact ? "running" : "running or waits for a CPU");
+		buffer_append_text(text, known ? "running" : "running or waits for a CPU");
 		return;
 	}
 	buffer_append_text(text, words);
 	if (age == 0)
 		return;
-	buffer_append_text(text, exact ? " for " : " for at least ");
+	buffer_append_text(text, at_least ? " for at least " : " for ");
 	screen_format_duration(text, (double)age);
 }
 

@@ -321,6 +321,7 @@ static void append_smaps(struct explanation *explanation)
 /* The threads that wait in one state, and for how long. */
 struct waits {
 	uint64_t count, sum, longest;
+	bool at_least; /* some may have lasted longer */
 };
 
 static void append_waits_of(const struct waits *waits, const char *what, struct buffer *lines)
@@ -329,8 +330,8 @@ static void append_waits_of(const struct waits *waits, const char *what, struct 
 
 	if (waits->count == 0)
 		return;
-	buffer_append_format(lines, "  %s %s, the longest for ", number_group_digits(waits->count, text),
-			     what);
+	buffer_append_format(lines, "  %s %s, the longest for %s", number_group_digits(waits->count, text),
+			     what, waits->at_least ? "at least " : "");
 	screen_format_duration(lines, (double)waits->longest);
 	buffer_append_char(lines, '\n');
 }
@@ -361,6 +362,7 @@ static void append_waits(struct explanation *explanation)
 		waits->count++;
 		waits->sum = number_add_saturating(waits->sum, age);
 		waits->longest = age > waits->longest ? age : waits->longest;
+		waits->at_least |= (span->now->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0;
 	}
 	buffer_append_text(explanation->lines, "Waiting at present\n");
 	append_waits_of(&for_cpu, "for a CPU", explanation->lines);

@@ -23,7 +23,7 @@
  * shrink it), shared by reference count.
  */
 
-/* Bits of snapshot.thread_flags. The last five are the flags of the file format, written by its rules. */
+/* Bits of snapshot.thread_flags. Those of what was measured are the file format's, written by its rules. */
 enum {
 	THREAD_KERNEL = 1 << 0,             /* a kernel thread (PF_KTHREAD) */
 	THREAD_TASKSTATS_MEASURED = 1 << 1, /* its taskstats query succeeded */
@@ -31,6 +31,7 @@ enum {
 	THREAD_DELAY_BLOCK_ACTIVE = 1 << 3,
 	THREAD_XACCT_ACTIVE = 1 << 4,
 	THREAD_JEMALLOC_MEASURED = 1 << 5,
+	THREAD_WAIT_AT_LEAST = 1 << 6, /* its waiting_ns is a lower bound */
 };
 
 /* The three names that grouping uses; ids in snapshot.strings. */
@@ -341,8 +342,9 @@ struct snapshot {
 	 * ascends, and the process, id and start time of the two are the same (whether one thread took over
 	 * what another was is for thread_match() to find). With `moved_known`, `moved` lists, ascending, the
 	 * threads without such an index and all of which a value, a state, a reason or a flag is another one
-	 * (stuck_ns, waiting_ns, ages and reading times apart): the others hold what they held, an id in a
-	 * pool standing for the same text. A thread that waits for a CPU in either is always among them.
+	 * (stuck_ns, waiting_ns with its mark, ages and reading times apart): the others hold what they held,
+	 * an id in a pool standing for the same text. A thread that waits for a CPU in either is always among
+	 * them.
 	 */
 	uint64_t carried_serial;
 	uint32_t *carried_row; /* NULL where carried_serial is 0 */
@@ -374,10 +376,11 @@ struct snapshot {
 	uint64_t *stuck_ns;              /* how long runnable without running or in D; NULL when not known */
 	/*
 	 * How long the present wait of each thread had lasted when its values were read: for a CPU
-	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I, T ...); 0 while it runs. NULL: not
-	 * known, as from /proc, where `stuck_ns` has a lower bound. With it `stuck_ns` is the same for what
-	 * has been waiting for a CPU or in D for SNAPSHOT_STUCK_AFTER_NS, or the time since the round before
-	 * if that is shorter, and 0 for all others.
+	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I, T ...); 0 while it runs. It is wall
+	 * time, in which a suspended host stands still, and at least that with THREAD_WAIT_AT_LEAST. NULL:
+	 * not known, as from /proc, where `stuck_ns` has a lower bound. With it `stuck_ns` is the same for
+	 * what has been waiting for a CPU or in D for SNAPSHOT_STUCK_AFTER_NS, or the time since the round
+	 * before if that is shorter, and 0 for all others.
 	 */
 	uint64_t *waiting_ns;
 

@@ -186,7 +186,8 @@ static void expect_equal_thread(const struct snapshot *a, long i, const struct s
 				bool whole_process)
 {
 	assert_int_equal(a->uid[i], b->uid[j]);
-	assert_int_equal(a->thread_flags[i], b->thread_flags[j]);
+	/* that a wait has lasted longer may become known or be forgotten with time */
+	assert_int_equal((a->thread_flags[i] ^ b->thread_flags[j]) & ~THREAD_WAIT_AT_LEAST, 0);
 	expect_equal_name(live_comm(a, i), live_comm(b, j));
 	expect_equal_name(live_pcomm(a, i), live_pcomm(b, j));
 	assert_string_equal(live_cgroup(a, i), live_cgroup(b, j));
@@ -1189,42 +1190,6 @@ static void test_states(void **state)
 	}
 }
 
-static void test_waits(void **state)
-{
-	struct task_record record = {.last_queued = 700, .exec_start = 300};
-	const uint64_t step = 131072;
-	bool queued;
-
-	(void)state;
-	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 300);
-	assert_true(queued);
-	assert_int_equal(task_waiting_ns(&record, 0, &queued), 0);
-	assert_int_equal(task_waiting_ns(&record, 600, &queued), 0); /* queued after the clock was read */
-	record.flags = TASK_RUNNING;
-	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 0);
-	assert_false(queued);
-	record = (struct task_record){.state = 2, .exec_start = 300, .clock_lag = 200};
-	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500); /* in D */
-	assert_false(queued);
-	/* asleep, but still on a queue to which it was moved */
-	record.last_queued = 900;
-	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 500);
-	assert_false(queued);
-	/* a sleep in steps: never shorter than it is, and not much longer; two of one moment differ by steps
-	 */
-	record = (struct task_record){.state = 1, .exec_start = 3 * step + 300, .clock_lag = step + 200};
-	assert_int_equal(task_waiting_ns(&record, 10 * step + 1000, &queued), 6 * step + 1000);
-	record.exec_start = 9 * step + 300;
-	assert_int_equal(task_waiting_ns(&record, 10 * step + 1000, &queued), 1000); /* of 500 */
-	record.exec_start = 9 * step - 300;
-	assert_int_equal(task_waiting_ns(&record, 10 * step + 1000, &queued), step + 1000);
-	assert_false(queued);
-	/* about to be queued */
-	record = (struct task_record){.exec_start = 300};
-	assert_int_equal(task_waiting_ns(&record, 1000, &queued), 0);
-	assert_false(queued);
-}
-
 static void test_mask_words(void **state)
 {
 	(void)state;
@@ -1289,9 +1254,9 @@ int main(void)
 		cmocka_unit_test(test_resident_without_leader),
 	};
 	const struct CMUnitTest pure[] = {
-		cmocka_unit_test(test_times),      cmocka_unit_test(test_states),
-		cmocka_unit_test(test_waits),      cmocka_unit_test(test_fingerprint),
-		cmocka_unit_test(test_mask_words), cmocka_unit_test(test_old_kernels),
+		cmocka_unit_test(test_times),       cmocka_unit_test(test_states),
+		cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_mask_words),
+		cmocka_unit_test(test_old_kernels),
 	};
 	int failures = cmocka_run_group_tests_name("decoding", pure, NULL, NULL);
 

@@ -164,9 +164,11 @@ static void test_waits(void **state)
 	static const char *const others[] = {"\"waits\":\"otherwise\"", "\"waits\":\"\"",
 					     "\"waits\":\"under\"", "\"waits\":\"under-way and more\""};
 	struct snapshot *snapshot = read_knowledge("\"waits\":\"under-way\"", "\"waiting_ns\":7",
-						   "\"waiting_ns\":500000000");
+						   "\"waiting_ns\":500000000,\"waiting_at_least\":true");
 
 	(void)state;
+	assert_int_equal(snapshot->thread_flags[0] & THREAD_WAIT_AT_LEAST, 0);
+	assert_int_equal(snapshot->thread_flags[1] & THREAD_WAIT_AT_LEAST, THREAD_WAIT_AT_LEAST);
 	assert_true(snapshot->waiting_ns[0] == 7 && snapshot->stuck_ns[0] == 0);
 	assert_int_equal(snapshot_wait_under_way(snapshot, 0), 0);
 	assert_true(snapshot->waiting_ns[1] == 500000000 && snapshot->stuck_ns[1] == 500000000);

@@ -83,10 +83,11 @@ static void test_everything_of_ctop(void **state)
 	snapshot_release(snapshot);
 }
 
-/* Threads that differ in nothing but how long they have been waiting. */
+/* Threads that differ in nothing but how long they have been waiting, and how well that is known. */
 static void test_waits(void **state)
 {
-	static const uint64_t waits[] = {0, 1, 2, 2, 0};
+	static const uint64_t waits[] = {0, 1, 2, 2, 0, 0, 0, 2};
+	static const bool at_least[] = {false, false, false, true, true, true, false, true};
 	struct snapshot *snapshot = snapshot_create();
 
 	(void)state;
@@ -94,6 +95,7 @@ static void test_waits(void **state)
 	for (uint32_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		snapshot_add_thread(snapshot, 10, 10 + i);
 		snapshot_column(snapshot, METRIC_STATE)[i] = 'S';
+		snapshot->thread_flags[i] = at_least[i] ? THREAD_WAIT_AT_LEAST : 0;
 	}
 	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	memcpy(snapshot->waiting_ns, waits, sizeof(waits));
@@ -210,8 +212,8 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"build\",\"scx\":[18446744073709551615,-5,1,7,-1,-32768,0,32767,4900]}",
 		"\"ctop\":{\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\","
 		"\"scx\":\"other-task\"},"
-		"\"age_ns\":{\"delays\":4999},\"waiting_ns\":18446744073709551615,\"layout\":\"known-"
-		"build\"}",
+		"\"age_ns\":{\"delays\":4999},\"waiting_ns\":18446744073709551615,"
+		"\"waiting_at_least\":true,\"layout\":\"known-build\"}",
 		/* the cgroup that lacks something */
 		"\"ctop\":{\"missing\":{\"memory.current\":\"not-in-kernel\",\"irq.pressure\":\"moon-phase\"}"
 		","

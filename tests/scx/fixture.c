@@ -32,7 +32,7 @@ enum {
 	THREAD_STACK = 64 << 10,
 	SMAPS_SIZE = 64 << 20,
 	SETTLE_LIMIT = 1 << 20,
-	START_PATIENCE_S = 120,
+	PATIENCE_S = 120,
 	MAPS_MAX = 16,
 	GIVE_TRIES = 10000,
 };
@@ -524,6 +524,20 @@ static void *stand(void *argument)
 	return NULL;
 }
 
+/*
+ * Until the kernel has taken the thread off its lists: pthread_join(3) returns before, when do_exit() of
+ * kernel/exit.c has given the memory back (mm_release()); release_task() comes last.
+ */
+static void wait_until_gone(pid_t tid)
+{
+	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
+	while (access(path, F_OK) == 0 && clock_ns(CLOCK_MONOTONIC) < deadline)
+		usleep(100);
+}
+
 void fixture_threads_end(struct fixture_threads *threads)
 {
 	struct fixture_crowd *crowd = threads->crowd;
@@ -536,6 +550,8 @@ void fixture_threads_end(struct fixture_threads *threads)
 	pthread_mutex_unlock(&crowd->lock);
 	for (size_t i = 0; i < crowd->started; i++)
 		pthread_join(crowd->threads[i], NULL);
+	for (size_t i = 0; i < crowd->started; i++)
+		wait_until_gone(crowd->tids[i]);
 	pthread_mutex_destroy(&crowd->lock);
 	pthread_cond_destroy(&crowd->ended_changed);
 	free(crowd->threads);
@@ -547,7 +563,7 @@ void fixture_threads_end(struct fixture_threads *threads)
 int fixture_threads_start(struct fixture_threads *threads, size_t count, struct error *error)
 {
 	struct fixture_crowd *crowd = memory_allocate_zero(1, sizeof(*crowd));
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + START_PATIENCE_S * NS_PER_S;
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
 	pthread_attr_t attributes;
 	int result = 0;
 

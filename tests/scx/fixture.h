@@ -124,7 +124,7 @@ struct fixture_threads {
 };
 
 /* Starts threads of this process that sleep; returns when all have their numbers. fixture_threads_end() ends
- * them. */
+ * them; the kernel has none of them when it returns. */
 int fixture_threads_start(struct fixture_threads *threads, size_t count, struct error *error);
 void fixture_threads_end(struct fixture_threads *threads);
 

@@ -109,7 +109,7 @@ static void test_delays(void **state)
 	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	table = session_table(session, &view);
-	assert_string_equal(fixture_shown(table, "b", COLUMN_STUCK), "2.0s");
+	assert_string_equal(fixture_shown(table, "b", COLUMN_STUCK), "≥2.0s");
 	assert_string_equal(fixture_shown(table, "a", COLUMN_STUCK), "0");
 	table_release(table);
 	session_release(session);

@@ -182,6 +182,32 @@ static void expect_shown(struct session *session, enum view_level level, enum co
 	table_release(table);
 }
 
+static void expect_lines(struct session *session, enum column column, const char *expected)
+{
+	struct buffer lines = {0};
+	struct view view;
+
+	view_initialise(&view);
+	view.columns = &column;
+	view.column_count = 1;
+	session_explain(session, &view, "app", 3, 0, &lines);
+	if (strstr(lines.data, expected) == NULL)
+		fail_msg("'%s' is not in:\n%s", expected, lines.data);
+	buffer_release(&lines);
+}
+
+static void expect_heading(struct session *session, const char *key, const char *expected)
+{
+	struct view view;
+	struct table *table;
+
+	view_initialise(&view);
+	view.level = VIEW_LEVEL_THREADS;
+	table = session_metric_table(session, &view, key, strlen(key));
+	assert_string_equal(table->heading, expected);
+	table_release(table);
+}
+
 /* How long it is, of a thread whatever it waits for; a group has no sleep. */
 static void test_ages(void **state)
 {
@@ -220,7 +246,9 @@ static void test_lower_bounds(void **state)
 	snapshot->stuck_ns[1] = MS(500);
 	session_add_round(session, snapshot);
 	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "≥500ms");
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "≥500ms");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "≥500ms");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "1");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "·");
 	snapshot->stuck_ns[1] = MS(2500);
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "≥1"); /* the one that runs may wait */
@@ -230,6 +258,35 @@ static void test_lower_bounds(void **state)
 	fixture_set(snapshot, 1, METRIC_STATE, 'S');
 	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "·");
 	fixture_set(snapshot, 0, METRIC_STATE, 'S');
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "0");
+	session_release(session);
+}
+
+/* Where it is known, an age may be a lower bound all the same. */
+static void test_marked_ages(void **state)
+{
+	struct session *session = session_create();
+	struct snapshot *snapshot = make_round(6, true);
+
+	(void)state;
+	snapshot->thread_flags[1] |= THREAD_WAIT_AT_LEAST;
+	session_add_round(session, snapshot);
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "≥1.9s");
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "≥1.9s");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "≥1.9s");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "1");
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "1");
+	expect_heading(session, "11:100", "in uninterruptible sleep for at least 1.9s");
+	expect_lines(session, COLUMN_WAITING,
+		     "  1 in uninterruptible sleep, the longest for at least 1.9s\nstate:");
+	expect_lines(session, COLUMN_WAITING, "Value: at least 1,900,000,000 ns\n");
+	snapshot->waiting_ns[1] = MS(900);
+	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "·");
+	snapshot->waiting_ns[1] = snapshot->stuck_ns[1] = 0;
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "·");
+	expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_STUCK, "0");
+	/* of a sleep nobody but the thread's own row says anything */
+	fixture_set(snapshot, 1, METRIC_STATE, 'S');
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "0");
 	session_release(session);
 }
@@ -259,32 +316,6 @@ static void test_lost(void **state)
 		table_release(table);
 		session_release(session);
 	}
-}
-
-static void expect_lines(struct session *session, enum column column, const char *expected)
-{
-	struct buffer lines = {0};
-	struct view view;
-
-	view_initialise(&view);
-	view.columns = &column;
-	view.column_count = 1;
-	session_explain(session, &view, "app", 3, 0, &lines);
-	if (strstr(lines.data, expected) == NULL)
-		fail_msg("'%s' is not in:\n%s", expected, lines.data);
-	buffer_release(&lines);
-}
-
-static void expect_heading(struct session *session, const char *key, const char *expected)
-{
-	struct view view;
-	struct table *table;
-
-	view_initialise(&view);
-	view.level = VIEW_LEVEL_THREADS;
-	table = session_metric_table(session, &view, key, strlen(key));
-	assert_string_equal(table->heading, expected);
-	table_release(table);
 }
 
 static void expect_evidence(struct session *session, const char *expected)
@@ -331,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_mean),
 		cmocka_unit_test(test_ages),
 		cmocka_unit_test(test_lower_bounds),
+		cmocka_unit_test(test_marked_ages),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_words),
 	};

@@ -264,7 +264,7 @@ static void wait_step(void)
 	nanosleep(&step, NULL);
 }
 
-/* Lines of the output so far that begin with a digit; its length into `ret_length`. */
+/* Lines of the output so far that begin with a digit or are JSON; its length into `ret_length`. */
 static size_t count_lines(int output, size_t *ret_length)
 {
 	char bytes[4096];
@@ -275,7 +275,7 @@ static size_t count_lines(int output, size_t *ret_length)
 	*ret_length = 0;
 	while ((got = pread(output, bytes, sizeof bytes, (off_t)*ret_length)) > 0) {
 		for (ssize_t i = 0; i < got; i++) {
-			count += before == '\n' && bytes[i] >= '0' && bytes[i] <= '9';
+			count += before == '\n' && (bytes[i] == '{' || (bytes[i] >= '0' && bytes[i] <= '9'));
 			before = bytes[i];
 		}
 		*ret_length += (size_t)got;
@@ -546,6 +546,13 @@ void worker_go(struct worker *worker, bool wait)
 void worker_wait(struct worker *worker)
 {
 	helper_expect(&worker->helper, "done");
+}
+
+void worker_release(struct worker *worker)
+{
+	if (kill(worker->pid, SIGUSR1) < 0)
+		stop("cannot signal the worker: %s", strerror(errno));
+	worker_wait(worker);
 }
 
 static uint64_t line_number(const char *line, const char *name)

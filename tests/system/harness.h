@@ -53,7 +53,8 @@ struct running {
 
 void run_start(struct running *running, const struct run_options *options, const char *const *arguments);
 
-/* Waits until its output has `count` lines that begin with a digit and no more follow for 20 ms. */
+/* Waits until its output has `count` lines that begin with a digit or are JSON and no more follow for 20 ms.
+ */
 void run_wait_for_lines(struct running *running, size_t count);
 
 /* Stops it, so that nothing of it happens until it is to go on: whatever time that takes, it is one interval.
@@ -142,6 +143,9 @@ void worker_go(struct worker *worker, bool wait);
 
 /* Waits for the "done" of an earlier worker_go(worker, false). */
 void worker_wait(struct worker *worker);
+
+/* The same, once threads have been let go on that wait in D. */
+void worker_release(struct worker *worker);
 
 /* Fills `threads` (as many as the worker has threads, in the order of its arguments). */
 void worker_report(struct worker *worker, struct worker_thread *threads);

@@ -439,7 +439,7 @@ static void test_cgroup(void **state)
 /* A vfork parent waits in D; the state of the others is told right as well. */
 static void test_states(void **state)
 {
-	const char *arguments[] = {"vfork:10000=parent", "park=sleeper", "duty:99=runner", NULL};
+	const char *arguments[] = {"vfork=parent", "park=sleeper", "duty:99=runner", NULL};
 	struct worker worker;
 	struct worker_thread own[3];
 	yajl_val snapshot;
@@ -454,7 +454,7 @@ static void test_states(void **state)
 	assert_string_equal(json_text(snapshot_thread(snapshot, own[0].tid), "state"), "D");
 	assert_string_equal(json_text(snapshot_thread(snapshot, own[1].tid), "state"), "S");
 	yajl_tree_free(snapshot);
-	worker_wait(&worker);
+	worker_release(&worker);
 	worker_end(&worker);
 }
 

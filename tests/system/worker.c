@@ -9,6 +9,7 @@
  *	go	each thread does its work once; prints "going" at once and "done" when all have finished
  *	report	prints for each thread "thread INDEX TID KEY=VALUE …", then "end process_cpu_ns=N"
  *	quit	ends, as the end of the input does
+ * SIGUSR1 lets the threads go on that wait for it.
  * "skip REASON" instead of "ready" says that the host does not allow what was asked.
  */
 #include <errno.h>
@@ -77,6 +78,8 @@ struct thread {
 };
 
 static int done; /* eventfd that adds up the finished threads */
+
+static volatile sig_atomic_t released;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -260,13 +263,22 @@ static void work_spin(struct thread *thread)
 		__asm__ volatile("" ::: "memory");
 }
 
-/* A vfork parent stays in D until its child ends, AMOUNT milliseconds later. */
+static void release(int signal)
+{
+	(void)signal;
+	released = 1;
+}
+
+/* A vfork parent stays in D until its child ends, which it does when the worker is told to. */
 static void work_vfork(struct thread *thread)
 {
 	pid_t child = vfork();
 
+	(void)thread;
 	if (child == 0) {
-		sleep_ns(thread->amount * NS_PER_MS);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (!released)
+			sleep_ns(10 * NS_PER_MS);
 		_exit(0);
 	}
 	if (child > 0)
@@ -538,6 +550,7 @@ int main(int argc, char **argv)
 	char self[32] = "";
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = release, .sa_flags = SA_RESTART}, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(LIFETIME_SECONDS);
 	done = eventfd(0, EFD_CLOEXEC);
