@@ -7,10 +7,9 @@
 #include "base/memory.h"
 #include "metric/name.h"
 
-enum {
-	WAITS_PER_SECOND = -1, /* in place of a share; MAXIMUM is that of all waits */
-	MAXIMUM = 2,
-};
+/* In place of a share. */
+#define WAITS_PER_SECOND (-1.0)
+#define MAXIMUM          2.0 /* of all waits */
 
 static const struct number_entry {
 	const char *name;

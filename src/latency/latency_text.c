@@ -43,7 +43,7 @@ static void append_bucket(const struct latency_histogram *histogram, size_t buck
 {
 	const uint64_t here = histogram->buckets[bucket];
 	/* what is there is seen, however little it is */
-	int length = (int)ceil((double)here * BAR_WIDTH / (double)largest);
+	int length = (int)ceil((double)here * (double)BAR_WIDTH / (double)largest);
 	char digits[28];
 
 	append_time((double)latency_bucket_start(bucket), TIME_WIDTH, lines);

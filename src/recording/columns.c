@@ -314,7 +314,7 @@ static void code_reasons(struct round *round, unsigned int place, unsigned int s
 static void code_metric(struct round *round, unsigned int place, enum metric metric)
 {
 	const enum metric_kind kind = metric_type(metric)->kind;
-	struct column column = column_of(round, COLUMN_VALUES + metric, place);
+	struct column column = column_of(round, COLUMN_VALUES + (unsigned int)metric, place);
 
 	if (!code_presence(round, &column))
 		return;
@@ -325,8 +325,8 @@ static void code_metric(struct round *round, unsigned int place, enum metric met
 	column.reference = find_reference(metric);
 	if (column.reference != NULL) {
 		const struct snapshot *old = round->against != NULL ? round->against : round->now;
-		const unsigned int as = COLUMN_VALUES + column.reference->as;
-		const unsigned int less = COLUMN_VALUES + column.reference->less;
+		const unsigned int as = COLUMN_VALUES + (unsigned int)column.reference->as;
+		const unsigned int less = COLUMN_VALUES + (unsigned int)column.reference->less;
 
 		column.as_now = column_view_of(round, round->now, as);
 		column.as_old = column_view_of(round, old, as);

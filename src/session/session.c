@@ -447,7 +447,7 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 	if (interval_ns == 0 || ended->names == NULL || session->now->ended == NULL)
 		return false;
 	ret_storm->processes_per_s = (double)ended->processes * 1e9 / (double)interval_ns;
-	if (ret_storm->processes_per_s <= STORM_PROCESSES_PER_S)
+	if (ret_storm->processes_per_s <= (double)STORM_PROCESSES_PER_S)
 		return false;
 	counts = memory_allocate_zero(ended->names->strings.count + 1, sizeof(*counts));
 	for (size_t i = 0; i < ended->count; i++) {

@@ -388,8 +388,8 @@ static void test_large_host(void **state)
 		close(descriptors[i]);
 	}
 	print_message("a context of %d numbers takes %.0f bytes of JSON and %.1f of the file\n", HOST_MEMBERS,
-		      (double)(json[1] - json[0]) / HOST_THREADS,
-		      (double)(bytes[1] - bytes[0]) / HOST_THREADS);
+		      (double)(json[1] - json[0]) / (double)HOST_THREADS,
+		      (double)(bytes[1] - bytes[0]) / (double)HOST_THREADS);
 	/* 11 bytes of JSON a number, and a file no larger than the contexts in memory */
 	assert_true(json[1] - json[0] < (uint64_t)HOST_THREADS * HOST_MEMBERS * 11);
 	assert_true(bytes[1] - bytes[0] < (off_t)HOST_THREADS * 512);

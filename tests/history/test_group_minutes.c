@@ -273,9 +273,9 @@ static void test_sums_of_a_minute(void **state)
 		    4 * 12 * 0.01);
 	/* it ended within the minute, and nobody told what it did after it was last read */
 	assert_near(ask(directory, "SELECT run_seconds " MINUTE "'process' AND \"group\" = 'batch'"),
-		    BATCH_ROUNDS * 0.005);
+		    (double)BATCH_ROUNDS * 0.005);
 	assert_near(ask(directory, "SELECT written_bytes " MINUTE "'process' AND \"group\" = 'batch'"),
-		    BATCH_ROUNDS * 1048576.0);
+		    (double)BATCH_ROUNDS * 1048576.0);
 	assert_near(ask(directory, "SELECT threads " MINUTE "'process' AND \"group\" = 'batch'"), 0);
 	assert_near(ask(directory, "SELECT lower_bounds & 2 " MINUTE "'process' AND \"group\" = 'batch'"), 2);
 	assert_near(ask(directory, "SELECT lower_bounds & 2 " MINUTE "'process' AND \"group\" = 'engine'"),
@@ -325,7 +325,7 @@ static void test_other(void **state)
 	history_writer_close(writer);
 	assert_near(ask(directory, "SELECT count(*) FROM group_minutes WHERE axis = 'thread'"), 101);
 	assert_near(ask(directory, "SELECT sum(run_seconds) FROM group_minutes WHERE axis = 'thread'"),
-		    whole + 4 * 12 * 0.01 + BATCH_ROUNDS * 0.005);
+		    whole + 4 * 12 * 0.01 + (double)BATCH_ROUNDS * 0.005);
 	assert_true(
 		ask(directory,
 		    "SELECT run_seconds FROM group_minutes WHERE axis = 'thread' AND \"group\" = '(other)'") >

@@ -35,7 +35,7 @@ static void expect_same_readings(const struct session *session)
 			assert_int_equal(reason, expected_reason);
 		}
 	}
-	for (int i = VIEW_MODE_COUNT; i < METRIC_COUNT * VIEW_MODE_COUNT; i++) {
+	for (int i = VIEW_MODE_COUNT; i < METRIC_COUNT * (int)VIEW_MODE_COUNT; i++) {
 		struct span_counter counter;
 
 		span.mode = (enum view_mode)(i % VIEW_MODE_COUNT);

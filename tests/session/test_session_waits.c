@@ -76,8 +76,8 @@ static void expect_waited(struct session *session, enum view_mode mode, double e
 	const double unit = mode == VIEW_MODE_RATE ? 1 : 1e6;
 
 	for (int threads = 0; threads < 2; threads++) {
-		static const enum column columns[] = {COLUMN_RUNQ,
-						      COLUMN_METRICS + METRIC_CPU_DELAY_TOTAL_NS};
+		static const enum column columns[] = {
+			COLUMN_RUNQ, COLUMN_METRICS + (unsigned int)METRIC_CPU_DELAY_TOTAL_NS};
 		struct view view;
 		struct table *table;
 

@@ -59,7 +59,7 @@ static void test_percentiles(void **state)
 		qsort(waits, COUNT, sizeof(waits[0]), order_waits);
 		assert_int_equal(latency_count(&histogram), COUNT);
 		for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-			const uint64_t exact = waits[(size_t)(shares[i] * COUNT) - 1];
+			const uint64_t exact = waits[(size_t)(shares[i] * (double)COUNT) - 1];
 			const double found = latency_percentile(&histogram, shares[i]);
 
 			assert_true(found >= (double)latency_bucket_start(latency_bucket(exact)));

@@ -57,8 +57,8 @@ static void expect_same_bucket(const char *what, double counted, double measured
 	print_message("%s: %.0f ns by ctop, %.0f ns by the waker\n", what, counted, measured);
 	/* the bucket of the wait alone, or that with the way back into the program */
 	if (floor(log2(counted)) != floor(log2(measured)) &&
-	    floor(log2(counted)) != floor(log2(measured - EDGE_US * 1e3)) &&
-	    (counted > measured || counted < measured - EDGE_US * 1e3))
+	    floor(log2(counted)) != floor(log2(measured - (double)EDGE_US * 1e3)) &&
+	    (counted > measured || counted < measured - (double)EDGE_US * 1e3))
 		fail_msg("%s: not in the same bucket", what);
 }
 

@@ -54,7 +54,7 @@ static double r08_falls(int number)
 /* r08 is the second. */
 static double r08_rises(int number)
 {
-	return number == 8 ? ROWS - 0.5 : falling(number);
+	return number == 8 ? (double)ROWS - 0.5 : falling(number);
 }
 
 static void start(struct pty_screen *pty, const struct pty_options *place)

@@ -289,7 +289,7 @@ static void draw_bars(const struct plot *plot, const double values[])
 						   values[i] < 0 && below == 0 ? draw_marks()->below : " ");
 				continue;
 			}
-			eighths = (int)(values[i] / plot->top * plot->rows * SPARK_HEIGHTS + 0.5);
+			eighths = (int)(values[i] / plot->top * (double)(plot->rows * SPARK_HEIGHTS) + 0.5);
 			/* zero is the lowest bar, and nothing else is */
 			if (eighths < 1)
 				eighths = 1;
