@@ -12,6 +12,9 @@
  *   forks NUMBER                 so many threads start, and end, from one round to the next
  *   stuck NUMBER                 so many threads are in D in the rounds to come
  *   stderr TEXT                  a library writes to standard error
+ *   moment ROUND [newest]        the moment that was asked for
+ *   slow MS                      making the rows takes so long, by the clock
+ *   clock MS, sync NUMBER        as fake_clock.h says
  *   crash segv|stack|abort|exit|memory
  */
 #include <errno.h>
@@ -28,6 +31,7 @@
 #include "base/memory.h"
 #include "ui/ui.h"
 
+#include "fake_clock.h"
 #include "fake_session.h"
 
 enum {
@@ -39,6 +43,9 @@ struct fake_host {
 	struct session *session;
 	struct buffer received;
 	uint64_t rounds;
+	uint64_t asked; /* number of the last request for a moment */
+	struct ui_moment moment;
+	bool has_moment;
 };
 
 static void answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -94,6 +101,20 @@ static void add_row(struct fake_host *host, char *arguments)
 			     threads, cpu, arguments + used, length);
 }
 
+/* Round 0 is of the time at which the clock begins. */
+static void make_moment(struct fake_host *host, uint64_t round, bool is_newest)
+{
+	struct snapshot *now = fake_session_snapshot(round);
+
+	host->moment = (struct ui_moment){
+		.unix_ns = now->captured_at_unix_ns,
+		.moment = fake_session_moment(now),
+		.is_newest = is_newest,
+		.number = host->asked,
+	};
+	host->has_moment = true;
+}
+
 static unsigned int overflow_stack(volatile unsigned int depth)
 {
 	volatile char frame[4096];
@@ -121,6 +142,8 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 {
 	char *arguments = strchr(line, ' ');
 
+	if (fake_clock_obey(line))
+		return false;
 	if (arguments != NULL)
 		*arguments++ = '\0';
 	if (strcmp(line, "row") == 0) {
@@ -147,6 +170,10 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 		fake_session_fork(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stuck") == 0) {
 		fake_session_stick(strtoull(arguments, NULL, 10));
+	} else if (strcmp(line, "moment") == 0) {
+		make_moment(host, strtoull(arguments, NULL, 10), strchr(arguments, ' ') != NULL);
+	} else if (strcmp(line, "slow") == 0) {
+		fake_session_slow_down(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stderr") == 0) {
 		fprintf(stderr, "%s\n", arguments);
 	} else if (strcmp(line, "crash") == 0) {
@@ -177,6 +204,35 @@ static bool receive(void *context, struct ui_event *event)
 		free(text);
 	}
 	return made;
+}
+
+static bool receive_moment(void *context, struct ui_moment *ret_moment)
+{
+	struct fake_host *host = context;
+
+	if (!host->has_moment)
+		return false;
+	*ret_moment = host->moment;
+	host->has_moment = false;
+	return true;
+}
+
+/* Without rounds, of a file and of the past, commands come with the moments. */
+static bool receive_all(void *context, struct ui_moment *ret_moment)
+{
+	struct ui_event event;
+
+	if (receive(context, &event))
+		abort();
+	return receive_moment(context, ret_moment);
+}
+
+static void request_moment(void *context, const struct ui_look *look)
+{
+	struct fake_host *host = context;
+
+	host->asked = look->number;
+	answer("look %d %lld\n", (int)look->kind, (long long)look->amount);
 }
 
 /* Says what changed; of needs, what they are. */
@@ -223,8 +279,24 @@ int main(int argc, char **argv)
 		.has_latency = true,
 		.request_base = request_base,
 		.request_save = request_save,
+		.past_context = &host,
+		.past_fd = COMMANDS,
+		.request_moment = request_moment,
+		.receive_moment = receive_moment,
 	};
-	const struct ui_host file = {.notify_fd = -1};
+	const struct ui_host file = {
+		.notify_fd = -1,
+		.past_context = &host,
+		.past_fd = COMMANDS,
+		.receive_moment = receive_all,
+	};
+	const struct ui_host past = {
+		.notify_fd = -1,
+		.past_context = &host,
+		.past_fd = COMMANDS,
+		.request_moment = request_moment,
+		.receive_moment = receive_all,
+	};
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
 	struct error error = {0};
@@ -241,6 +313,11 @@ int main(int argc, char **argv)
 		options.no_mouse |= strcmp(argv[i], "--no-mouse") == 0;
 		if (strncmp(argv[i], "--file=", 7) == 0)
 			options.file_name = argv[i] + 7;
+		if (strcmp(argv[i], "--past") == 0) {
+			make_moment(&host, 0, false);
+			host.has_moment = false;
+			options.moment = &host.moment;
+		}
 	}
 	setlocale(LC_CTYPE, "");
 	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
@@ -249,7 +326,11 @@ int main(int argc, char **argv)
 		fake_session_take_rows(host.session);
 		session_add_round(host.session, fake_session_snapshot(1));
 	}
-	result = ui_run(host.session, options.file_name != NULL ? &file : &live, &options, &error);
+	result = ui_run(host.session,
+			options.moment != NULL      ? &past
+			: options.file_name != NULL ? &file
+						    : &live,
+			&options, &error);
 	session_release(host.session);
 	buffer_release(&host.received);
 	if (result < 0) {

@@ -15,6 +15,8 @@
 #include "session/moment.h"
 #include "view/column_table.h"
 
+#include "fake_clock.h"
+
 struct fake_row {
 	enum row_mark mark;
 	uint32_t threads;
@@ -87,7 +89,7 @@ void fake_session_measure_latency(uint64_t events)
 				   .cost_ns = events != 0 ? 20000000 : 0};
 }
 
-static uint64_t forks, stuck;
+static uint64_t forks, stuck, table_ns;
 
 void fake_session_fork(uint64_t per_round)
 {
@@ -97,6 +99,11 @@ void fake_session_fork(uint64_t per_round)
 void fake_session_stick(uint64_t threads)
 {
 	stuck = threads;
+}
+
+void fake_session_slow_down(uint64_t milliseconds)
+{
+	table_ns = milliseconds * NS_PER_MS;
 }
 
 /* In D for a day, and none of them for a disk. */
@@ -425,6 +432,7 @@ struct table *session_table(struct session *session, const struct view *view)
 	size_t count = view_columns(view, columns);
 	struct table *table = table_create(NULL, count);
 
+	fake_clock_pass(table_ns);
 	table->sort_column = SIZE_MAX;
 	for (size_t i = 0; i < count; i++) {
 		table->columns[i] = (struct table_column){

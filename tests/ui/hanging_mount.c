@@ -17,7 +17,7 @@
 #include "base/clock.h"
 
 enum {
-	LIFE_SECONDS = 110, /* of the mount, whatever becomes of this program */
+	LIFE_SECONDS = 900, /* of the mount, whatever becomes of this program: longer than it may run */
 	TRIES = 3000,
 	TRY_US = 10 * 1000,
 	OUTPUT_SIZE = 256 * 1024,
@@ -80,12 +80,25 @@ void hanging_mount_end(void)
 
 void hanging_mount_stop(void)
 {
+	siginfo_t info;
+
 	kill(daemon_pid, SIGSTOP);
+	/* until then it may still answer */
+	waitid(P_PID, (id_t)daemon_pid, &info, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 void hanging_mount_go_on(void)
 {
 	kill(daemon_pid, SIGCONT);
+}
+
+void hanging_mount_expect_hanging(void)
+{
+	siginfo_t info = {0};
+
+	/* it is stopped still: neither has the watchdog ended it nor anybody let it go on */
+	assert_int_equal(waitid(P_PID, (id_t)daemon_pid, &info, WSTOPPED | WNOHANG | WNOWAIT), 0);
+	assert_int_equal(info.si_pid, daemon_pid);
 }
 
 /* Ends the mount when this program has ended, or does not: nothing that hangs is left behind. */
@@ -171,7 +184,7 @@ void hanging_mount_need(void)
 	skip();
 }
 
-int hanging_mount_run(const char *const *arguments, double most_seconds, const char **ret_output)
+int hanging_mount_run(const char *const *arguments, const char **ret_output)
 {
 	static char output[OUTPUT_SIZE];
 	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
@@ -186,10 +199,11 @@ int hanging_mount_run(const char *const *arguments, double most_seconds, const c
 	while (count > 0 && length < sizeof(output) - 1) {
 		struct pollfd news = {.fd = ends[0], .events = POLLIN};
 
-		if (hanging_mount_seconds(begun) > most_seconds) {
+		if (hanging_mount_seconds(begun) > (double)HANGING_MOUNT_SECONDS) {
 			kill(child, SIGKILL);
 			hanging_mount_end();
-			fail_msg("%s %s did not end within %.0f s", arguments[0], arguments[1], most_seconds);
+			fail_msg("%s %s did not end within %d s", arguments[0], arguments[1],
+				 HANGING_MOUNT_SECONDS);
 		}
 		if (poll(&news, 1, 100) == 0)
 			continue;

@@ -23,7 +23,7 @@ enum {
 	/* long enough for a loaded machine; a test that passes never waits for it */
 	DEADLINE_MS = 60000,
 	CONDITION_MS = 50,
-	PAGES_MAX = 50,
+	REPEAT_MS = 100, /* between keys that are typed again */
 	ROW_BYTES = 4096,
 };
 
@@ -115,10 +115,21 @@ static void become_shell(void)
 	_exit(WEXITSTATUS(status));
 }
 
+/* Whoever runs the tests may ignore some, as nohup(1) and a shell's background jobs do, or block them. */
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int number = 1; number <= SIGRTMAX; number++)
+		signal(number, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void run_child(int slave, const struct pty_options *options, int control, int answers,
 		      const char *const *arguments)
 {
-	signal(SIGPIPE, SIG_DFL);
+	reset_signals();
 	if (options->stop_ignored)
 		signal(SIGTSTP, SIG_IGN);
 	login_tty(slave);
@@ -292,11 +303,64 @@ void pty_print(struct pty_screen *pty)
 		fprintf(stderr, "%3d|%s\n", row, pty_row(pty, row));
 }
 
+static bool is_stopped(const struct pty_screen *pty)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)pty->child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == pty->child;
+}
+
+/* Takes the first answer line that begins with the text, and the lines before it unless they are kept. */
+static bool take_line(struct pty_screen *pty, const char *text, bool keeps_others)
+{
+	size_t start = 0;
+	const char *newline;
+
+	while ((newline = memchr(pty->pending + start, '\n', pty->pending_length - start)) != NULL) {
+		const size_t end = (size_t)(newline - pty->pending) + 1;
+		const bool found = strncmp(pty->pending + start, text, strlen(text)) == 0;
+
+		if (found || !keeps_others) {
+			memmove(pty->pending + start, pty->pending + end, pty->pending_length - end);
+			pty->pending_length -= end - start;
+		} else {
+			start = end;
+		}
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+void pty_sync(struct pty_screen *pty)
+{
+	static unsigned int number;
+	const int64_t end = now_ms() + DEADLINE_MS;
+	char line[32];
+	const int length = snprintf(line, sizeof(line), "sync %u\n", ++number);
+
+	if (pty->control < 0 || pty->ended || write(pty->control, line, (size_t)length) != length)
+		return;
+	while (!take_line(pty, line, true)) {
+		if (pty->ended || is_stopped(pty))
+			return;
+		if (!step(pty, CONDITION_MS) && now_ms() >= end) {
+			pty_print(pty);
+			fail_msg("the program does not answer");
+		}
+	}
+	/* looking at a terminal waits for what the kernel has not handed over yet (n_tty_poll()) */
+	while (step(pty, 0))
+		;
+}
+
 void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, const void *context),
 	      const void *context, const char *what)
 {
 	int64_t end = now_ms() + DEADLINE_MS;
 
+	pty_sync(pty);
 	while (!condition(pty, context)) {
 		/* some conditions (a stopped process) change without a word to read */
 		if (!step(pty, CONDITION_MS) && now_ms() >= end) {
@@ -304,15 +368,34 @@ void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, 
 			fail_msg("did not happen in time: %s (program %s, status %x)", what,
 				 pty->ended ? "ended" : "runs", (unsigned int)pty->status);
 		}
+		pty_sync(pty);
 	}
 }
 
-static bool has_text(struct pty_screen *pty, const void *context)
+void pty_type_until(struct pty_screen *pty, const char *keys,
+		    bool (*condition)(struct pty_screen *pty, const void *context), const void *context)
+{
+	const int64_t end = now_ms() + DEADLINE_MS;
+
+	while (!condition(pty, context)) {
+		const int64_t again = now_ms() + REPEAT_MS;
+
+		if (again > end) {
+			pty_print(pty);
+			fail_msg("typed again and again in vain: %s", keys);
+		}
+		pty_type(pty, keys);
+		while (!condition(pty, context) && now_ms() < again)
+			step(pty, (int)(again - now_ms()) + 1);
+	}
+}
+
+bool pty_has_text(struct pty_screen *pty, const void *context)
 {
 	return pty_find(pty, context, NULL) >= 0;
 }
 
-static bool has_no_text(struct pty_screen *pty, const void *context)
+bool pty_has_no_text(struct pty_screen *pty, const void *context)
 {
 	return pty_find(pty, context, NULL) < 0;
 }
@@ -325,31 +408,31 @@ static bool has_ended(struct pty_screen *pty, const void *context)
 
 bool pty_is_stopped(struct pty_screen *pty, const void *context)
 {
-	siginfo_t info = {0};
-
 	(void)context;
-	return waitid(P_PID, (id_t)pty->child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid == pty->child;
+	return is_stopped(pty);
 }
 
 void pty_wait_text(struct pty_screen *pty, const char *text)
 {
-	pty_wait(pty, has_text, text, text);
-}
-
-void pty_page_to(struct pty_screen *pty, const char *text)
-{
-	pty_settle(pty);
-	for (int page = 0; page < PAGES_MAX && pty_find(pty, text, NULL) < 0; page++) {
-		pty_type(pty, "\033[6~");
-		pty_settle(pty);
-	}
-	pty_wait_text(pty, text);
+	pty_wait(pty, pty_has_text, text, text);
 }
 
 void pty_wait_no_text(struct pty_screen *pty, const char *text)
 {
-	pty_wait(pty, has_no_text, text, text);
+	pty_wait(pty, pty_has_no_text, text, text);
+}
+
+void pty_search(struct pty_screen *pty, const char *text)
+{
+	char prompt[ROW_BYTES], found[ROW_BYTES];
+
+	snprintf(prompt, sizeof(prompt), "search: %s", text);
+	snprintf(found, sizeof(found), ": %s   n: next", text);
+	pty_type(pty, "/");
+	pty_type(pty, text);
+	pty_wait_text(pty, prompt);
+	pty_type(pty, "\r");
+	pty_wait_text(pty, found);
 }
 
 int pty_wait_end(struct pty_screen *pty)
@@ -366,17 +449,6 @@ uint64_t pty_drain(struct pty_screen *pty, int milliseconds)
 	while (now_ms() < end)
 		step(pty, (int)(end - now_ms()) + 1);
 	return pty->bytes - before;
-}
-
-static bool sends_nothing(struct pty_screen *pty, const void *context)
-{
-	(void)context;
-	return pty_drain(pty, 300) == 0;
-}
-
-void pty_settle(struct pty_screen *pty)
-{
-	pty_wait(pty, sends_nothing, NULL, "a quiet program");
 }
 
 void pty_type(struct pty_screen *pty, const char *bytes)
@@ -396,19 +468,7 @@ void pty_command(struct pty_screen *pty, const char *line)
 /* Takes answer lines up to and with the one that begins with the text. */
 static bool has_answer(struct pty_screen *pty, const void *context)
 {
-	const char *text = context;
-	char *newline;
-
-	while ((newline = memchr(pty->pending, '\n', pty->pending_length)) != NULL) {
-		size_t line = (size_t)(newline - pty->pending) + 1;
-		bool found = strncmp(pty->pending, text, strlen(text)) == 0;
-
-		memmove(pty->pending, pty->pending + line, pty->pending_length - line);
-		pty->pending_length -= line;
-		if (found)
-			return true;
-	}
-	return false;
+	return take_line(pty, context, false);
 }
 
 void pty_wait_answer(struct pty_screen *pty, const char *text)

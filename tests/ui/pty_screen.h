@@ -40,7 +40,7 @@ struct pty_options {
 	const char *locale;         /* NULL: C.UTF-8 */
 	const char *environment[4]; /* NAME=VALUE */
 	bool keep_slave_closed;     /* the program is the only one with the terminal open */
-	bool pipes;                 /* give it descriptors 3 (to read) and 4 (to write) */
+	bool pipes;                 /* give it descriptors 3 and 4; it is one of fake_clock.h */
 	bool job;                   /* under a parent with job control, which stops when the program does */
 	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
@@ -57,27 +57,42 @@ int pty_run_quietly(const char *const *arguments);
 /* Ends what is left of it. */
 void pty_release(struct pty_screen *pty);
 
-/* Waits until `condition` holds; takes in whatever the program sends meanwhile. */
+/*
+ * Waits until `condition` holds; takes in whatever the program sends meanwhile. With a program of
+ * fake_clock.h it is looked at only between frames, and not before all that was typed and told is taken in.
+ */
 void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, const void *context),
 	      const void *context, const char *what);
+
+/*
+ * Types the keys again and again until `condition` holds: for what is refused while it comes too early.
+ */
+void pty_type_until(struct pty_screen *pty, const char *keys,
+		    bool (*condition)(struct pty_screen *pty, const void *context), const void *context);
+
+/* Whether a row of the screen contains the text `context`, or none does: conditions. */
+bool pty_has_text(struct pty_screen *pty, const void *context);
+bool pty_has_no_text(struct pty_screen *pty, const void *context);
+
+/* For a program of fake_clock.h: waits until it has nothing left to do, and its last frame is here. */
+void pty_sync(struct pty_screen *pty);
 
 /* Whether the child is stopped: a condition for pty_wait(). */
 bool pty_is_stopped(struct pty_screen *pty, const void *context);
 
 /* Waits until a row of the screen contains the text, or none does. */
 void pty_wait_text(struct pty_screen *pty, const char *text);
-/* The same, going down by pages: how many lines stand above it depends on what this user may read. */
-void pty_page_to(struct pty_screen *pty, const char *text);
 void pty_wait_no_text(struct pty_screen *pty, const char *text);
+
+/* Finds a text in the page of text that is open: how many lines stand above it depends on what this user may
+ * read. */
+void pty_search(struct pty_screen *pty, const char *text);
 
 /* Waits until the program ended; returns the status of waitpid(). */
 int pty_wait_end(struct pty_screen *pty);
 
-/* Takes in what arrives within `milliseconds`; for proving that nothing does. Returns the bytes. */
+/* Takes in what arrives within `milliseconds`. Returns the bytes. */
 uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
-
-/* Waits until nothing was sent for 300 ms. */
-void pty_settle(struct pty_screen *pty);
 
 /* Types. */
 void pty_type(struct pty_screen *pty, const char *bytes);

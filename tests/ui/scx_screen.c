@@ -8,6 +8,8 @@
  *   unread     lavd runs, and contexts were not asked for
  *   refused    a scheduler runs, and contexts may not be read
  *
+ * but those of fake_clock.h.
+ *
  * What the screen asks for goes to descriptor 4: "scx 1" when it wants contexts, "scx 0" when it does not.
  * Options: --tab=NAME; --file=ROUND shows a file of such a round.
  */
@@ -23,6 +25,8 @@
 #include "base/memory.h"
 #include "snapshot/scx.h"
 #include "ui/ui.h"
+
+#include "fake_clock.h"
 
 enum {
 	COMMANDS = 3,
@@ -201,21 +205,32 @@ static bool receive(void *context, struct ui_event *event)
 	char bytes[4096];
 	ssize_t length;
 	char *newline;
-	size_t line;
 
 	*event = (struct ui_event){0};
 	while ((length = read(COMMANDS, bytes, sizeof(bytes))) > 0)
 		buffer_append(&host->received, bytes, (size_t)length);
-	newline = host->received.length != 0 ? memchr(host->received.data, '\n', host->received.length)
-					     : NULL;
-	if (newline == NULL)
-		return false;
-	*newline = '\0';
-	line = (size_t)(newline - host->received.data) + 1;
-	event->snapshot = make_round(host->received.data, ++host->rounds);
-	memmove(host->received.data, host->received.data + line, host->received.length - line);
-	host->received.length -= line;
-	return true;
+	while (event->snapshot == NULL && host->received.length != 0 &&
+	       (newline = memchr(host->received.data, '\n', host->received.length)) != NULL) {
+		const size_t line = (size_t)(newline - host->received.data) + 1;
+
+		*newline = '\0';
+		if (!fake_clock_obey(host->received.data))
+			event->snapshot = make_round(host->received.data, ++host->rounds);
+		memmove(host->received.data, host->received.data + line, host->received.length - line);
+		host->received.length -= line;
+	}
+	return event->snapshot != NULL;
+}
+
+/* Of a file there are no rounds. */
+static bool receive_nothing(void *context, struct ui_moment *moment)
+{
+	struct ui_event event;
+
+	(void)moment;
+	if (receive(context, &event))
+		abort();
+	return false;
 }
 
 static void change_settings(void *context, const struct ui_settings *settings)
@@ -242,7 +257,10 @@ int main(int argc, char **argv)
 		.receive = receive,
 		.change_settings = change_settings,
 	};
-	const struct ui_host of_file = {.notify_fd = -1};
+	const struct ui_host of_file = {.notify_fd = -1,
+					.past_context = &host,
+					.past_fd = COMMANDS,
+					.receive_moment = receive_nothing};
 	struct session *session = NULL;
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
@@ -259,10 +277,9 @@ int main(int argc, char **argv)
 		}
 	}
 	setlocale(LC_CTYPE, "");
-	if (session == NULL) {
+	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
+	if (session == NULL)
 		session = session_create();
-		fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
-	}
 	result = ui_run(session, options.file_name != NULL ? &of_file : &live, &options, &error);
 	session_release(session);
 	buffer_release(&host.received);

@@ -23,6 +23,7 @@
 enum {
 	KEYS_MAX = 256,
 	LARGEST = 500, /* columns, rows */
+	QUIET_MS = 300,
 };
 
 static void type(struct pty_screen *pty, const char *keys)
@@ -41,6 +42,12 @@ static void type(struct pty_screen *pty, const char *keys)
 	pty_type(pty, bytes);
 }
 
+static bool sends_nothing(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty_drain(pty, QUIET_MS) == 0;
+}
+
 /* Splits a line at its first blank: what is behind it, or its end. */
 static char *split(char *line)
 {
@@ -57,7 +64,7 @@ static bool save(struct pty_screen *pty, const char *path, const char *title)
 	FILE *file;
 	bool good;
 
-	pty_settle(pty);
+	pty_wait(pty, sends_nothing, NULL, "a quiet program");
 	file = fopen(path, "we");
 	if (file == NULL) {
 		perror(path);

@@ -3,28 +3,44 @@
  * Programs and save directories on a file system that does not answer: a FUSE daemon (bindfs) that is
  * stopped. What ctop does there must concern nobody but itself, and it must end when it is asked to.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
 #include "hanging_mount.h"
 #include "pty_screen.h"
 
-#include "base/clock.h"
-
 static pid_t plain, allocating;
+
+/* A child with its input and output at the other ends of two pipes. */
+static pid_t spawn_answering(const char *const *arguments, int *ret_input, int *ret_output)
+{
+	int inputs[2], outputs[2];
+	pid_t child;
+
+	if (pipe2(inputs, O_CLOEXEC) < 0 || pipe2(outputs, O_CLOEXEC) < 0)
+		return -1;
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(inputs[0], STDIN_FILENO);
+		dup2(outputs[1], STDOUT_FILENO);
+		execv(arguments[0], (char *const *)(uintptr_t)arguments);
+		_exit(127);
+	}
+	close(inputs[0]);
+	close(outputs[1]);
+	*ret_input = inputs[1];
+	*ret_output = outputs[0];
+	return child;
+}
 
 static bool copy(const char *from, const char *to)
 {
@@ -36,40 +52,31 @@ static bool copy(const char *from, const char *to)
 
 static int set_up(void **state)
 {
-	int answers[2];
+	int input, output;
 	char byte = 0;
 
 	(void)state;
 	if (hanging_mount_make() < 0)
 		return -1;
-	if (!copy("/bin/sleep", hanging_mount_path("source/hang-plain")) ||
+	if (!copy("/bin/cat", hanging_mount_path("source/hang-plain")) ||
 	    (HEAP_TARGET[0] != '\0' && !copy(HEAP_TARGET, hanging_mount_path("source/hang-heap"))))
 		return -1;
 	if (!hanging_mount_start())
 		return 0;
-	plain = hanging_mount_spawn(
-		(const char *const[]){hanging_mount_path("mount/hang-plain"), "600", NULL}, -1);
+	/* both have begun, with all that it takes, before nothing is answered */
+	plain = spawn_answering((const char *const[]){hanging_mount_path("mount/hang-plain"), NULL}, &input,
+				&output);
+	if (plain < 0 || write(input, "x", 1) != 1 || read(output, &byte, 1) != 1 || byte != 'x')
+		return -1;
 	if (HEAP_TARGET[0] != '\0') {
-		const char *const heap[] = {hanging_mount_path("mount/hang-heap"), "park", "3", "100000",
-					    NULL};
-		int commands[2];
-
-		if (pipe(answers) < 0 || pipe(commands) < 0)
-			return -1;
-		allocating = fork();
-		if (allocating == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			dup2(commands[0], STDIN_FILENO);
-			dup2(answers[1], STDOUT_FILENO);
-			close(commands[1]);
-			execv(heap[0], (char *const *)heap);
-			_exit(127);
-		}
-		close(answers[1]);
-		while (byte != 'y' && read(answers[0], &byte, 1) == 1) /* of "ready" */
+		allocating = spawn_answering((const char *const[]){hanging_mount_path("mount/hang-heap"),
+								   "park", "3", "100000", NULL},
+					     &input, &output);
+		while (byte != 'y' && read(output, &byte, 1) == 1) /* of "ready" */
 			;
+		if (allocating < 0 || byte != 'y')
+			return -1;
 	}
-	sleep(1); /* nobody looks at processes in their first second */
 	hanging_mount_stop();
 	return 0;
 }
@@ -90,38 +97,54 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void test_batch(void **state)
+/* Ends on its own, while the file system still does not answer. */
+static void expect_run(const char *const *arguments, int status, const char *text)
 {
-	const char *const arguments[] = {CTOP_PROGRAM, "-b", "-n2", "-d0.5", "-theap", NULL};
 	const char *output;
+	const int ended = hanging_mount_run(arguments, &output);
 
-	(void)state;
-	hanging_mount_need();
-	assert_int_equal(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output), 0);
+	hanging_mount_expect_hanging();
+	if (!WIFEXITED(ended) || WEXITSTATUS(ended) != status || strstr(output, text) == NULL)
+		fail_msg("status %#x, \"%s\" expected in:\n%s", (unsigned int)ended, text, output);
 }
 
+static void test_batch(void **state)
+{
+	(void)state;
+	hanging_mount_need();
+	expect_run((const char *const[]){CTOP_PROGRAM, "-b", "-n2", "-d0.5", "-theap", NULL}, 0, "");
+}
+
+/*
+ * The whole host is captured, and of these two it is said why they could not be read. What fails elsewhere on
+ * the host, and whether there is time for all of it, is the host's affair.
+ */
 static void test_capture(void **state)
 {
-	const char *const arguments[] = {CTOP_PROGRAM, "capture", "-o", hanging_mount_path("snapshot"), NULL};
-	const char *output;
+	char pids[2][16];
 
 	(void)state;
 	hanging_mount_need();
-	assert_int_equal(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output), 0);
-	assert_non_null(strstr(output, "mostly file-system-hangs"));
+	expect_run((const char *const[]){CTOP_PROGRAM, "capture", "-o", hanging_mount_path("snapshot"), NULL},
+		   0, "jemalloc: ");
+	snprintf(pids[0], sizeof(pids[0]), "%d", (int)plain);
+	snprintf(pids[1], sizeof(pids[1]), "%d", (int)(allocating > 0 ? allocating : plain));
+	expect_run((const char *const[]){CTOP_PROGRAM, "capture", "-p", pids[0], "-p", pids[1], "-o",
+					 hanging_mount_path("own"), NULL},
+		   0,
+		   allocating > 0 ? "2 failed, mostly file-system-hangs"
+				  : "1 failed, mostly file-system-hangs");
 }
 
 static void test_probe(void **state)
 {
 	char pid[16];
-	const char *const arguments[] = {CTOP_PROGRAM, "probe", "--pid", pid, NULL};
-	const char *output;
 
 	(void)state;
 	hanging_mount_need();
 	snprintf(pid, sizeof(pid), "%d", (int)(allocating > 0 ? allocating : plain));
-	assert_int_equal(WEXITSTATUS(hanging_mount_run(arguments, HANGING_MOUNT_SECONDS, &output)), 1);
-	assert_non_null(strstr(output, "ctop-probe-fatal: file-system-hangs"));
+	expect_run((const char *const[]){CTOP_PROGRAM, "probe", "--pid", pid, NULL}, 1,
+		   "ctop-probe-fatal: file-system-hangs");
 }
 
 static void start_screen(struct pty_screen *pty, const char *save_directory)
@@ -133,18 +156,17 @@ static void start_screen(struct pty_screen *pty, const char *save_directory)
 	snprintf(option, sizeof(option), "--save-dir=%s", save_directory);
 	pty_start(pty, &options, arguments);
 	pty_wait_text(pty, "PROCESS");
-	pty_settle(pty);
 }
 
-static void expect_end(struct pty_screen *pty, uint64_t begun, double most_seconds)
+/* It ends, while the file system still does not answer. */
+static void expect_end(struct pty_screen *pty)
 {
 	pty_wait_end(pty);
-	if (hanging_mount_seconds(begun) > most_seconds)
-		fail_msg("it took %.2f s to end", hanging_mount_seconds(begun));
+	hanging_mount_expect_hanging();
 	pty_expect_restored(pty);
 }
 
-/* The screen goes on, and ends at once, by key and by signal. */
+/* The screen goes on, and ends, by key and by signal. */
 static void test_screen(void **state)
 {
 	static const int ends[] = {0, SIGTERM, SIGHUP};
@@ -153,17 +175,15 @@ static void test_screen(void **state)
 	hanging_mount_need();
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct pty_screen pty;
-		uint64_t begun;
 
 		start_screen(&pty, hanging_mount_directory());
 		pty_type(&pty, "/hang-\r");
 		pty_wait_text(&pty, "hang-plain");
-		begun = clock_ns(CLOCK_MONOTONIC);
 		if (ends[i] != 0)
 			kill(pty.child, ends[i]);
 		else
 			pty_type(&pty, "q");
-		expect_end(&pty, begun, 1.5);
+		expect_end(&pty);
 		assert_int_equal(WIFSIGNALED(pty.status) ? WTERMSIG(pty.status) : 0, ends[i]);
 		pty_release(&pty);
 	}
@@ -173,7 +193,6 @@ static void test_screen(void **state)
 static void test_save(void **state)
 {
 	struct pty_screen pty;
-	uint64_t begun;
 
 	(void)state;
 	hanging_mount_need();
@@ -181,14 +200,9 @@ static void test_save(void **state)
 	start_screen(&pty, hanging_mount_path("mount"));
 	hanging_mount_stop();
 	/* until it is being written nothing is said, and it stays one save */
-	for (int i = 0; i < 60 && pty_find(&pty, "not saved: the previous", NULL) < 0; i++) {
-		pty_type(&pty, "S");
-		pty_drain(&pty, 500);
-	}
-	pty_wait_text(&pty, "not saved: the previous");
-	begun = clock_ns(CLOCK_MONOTONIC);
+	pty_type_until(&pty, "S", pty_has_text, "not saved: the previous");
 	pty_type(&pty, "q");
-	expect_end(&pty, begun, 1.5);
+	expect_end(&pty);
 	assert_true(WIFEXITED(pty.status));
 	assert_int_equal(WEXITSTATUS(pty.status), 1);
 	pty_wait_text(&pty, "not saved in");
@@ -203,7 +217,6 @@ static void test_report(void **state)
 	const struct pty_options options = {.rows = 24, .columns = 120};
 	struct pty_screen pty;
 	char typed[HANGING_MOUNT_PATH_SIZE + 32];
-	uint64_t begun;
 
 	(void)state;
 	hanging_mount_need();
@@ -215,9 +228,8 @@ static void test_report(void **state)
 	pty_type(&pty, typed);
 	pty_wait_text(&pty, "its file system does not answer");
 	pty_type(&pty, "\x1b");
-	begun = clock_ns(CLOCK_MONOTONIC);
 	pty_type(&pty, "\x03");
-	expect_end(&pty, begun, 1.5);
+	expect_end(&pty);
 	pty_release(&pty);
 }
 
@@ -227,15 +239,14 @@ static void test_save_twice(void **state)
 	const char *const list[] = {"ls", hanging_mount_directory(), NULL};
 	struct pty_screen pty;
 	const char *output;
-	uint64_t begun;
 
 	(void)state;
 	start_screen(&pty, hanging_mount_directory());
-	begun = clock_ns(CLOCK_MONOTONIC);
 	pty_type(&pty, "SSSSq");
-	expect_end(&pty, begun, HANGING_MOUNT_SECONDS);
+	pty_wait_end(&pty);
+	pty_expect_restored(&pty);
 	assert_true(WIFEXITED(pty.status));
-	hanging_mount_run(list, HANGING_MOUNT_SECONDS, &output);
+	hanging_mount_run(list, &output);
 	assert_non_null(strstr(output, ".ctprof.zst"));
 	pty_release(&pty);
 }
@@ -280,7 +291,6 @@ static void test_first_round(void **state)
 		const char *const arguments[] = {CTOP_PROGRAM, "--proc-root", hanging_mount_path("proc"),
 						 NULL};
 		struct pty_screen pty;
-		uint64_t begun;
 		int row, column;
 
 		pty_start(&pty, &sizes[i], arguments);
@@ -295,9 +305,8 @@ static void test_first_round(void **state)
 		pty_resize(&pty, sizes[i].rows - 1, sizes[i].columns);
 		pty_type(&pty, "/engin\r");
 		pty_wait_text(&pty, "filter: engin");
-		begun = clock_ns(CLOCK_MONOTONIC);
 		pty_type(&pty, "q");
-		expect_end(&pty, begun, 1.5);
+		expect_end(&pty);
 		assert_int_equal(pty.status, 0);
 		pty_release(&pty);
 	}

@@ -59,7 +59,7 @@ static void test_resize_storm(void **state)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 			pty_resize(&pty, sizes[i][0], sizes[i][1]);
 			if (turn % 2 == 0)
-				pty_drain(&pty, 5);
+				pty_sync(&pty);
 			if (turn == 3)
 				pty_type(&pty, "?");
 		}
@@ -261,16 +261,16 @@ static void test_any_keys(void **state)
 			snprintf(rows, sizeof(rows), "alpha %u,beta %u,solo %u", random >> 20,
 				 random >> 24 & 7, i);
 			fake_round(&pty, rows);
+			pty_sync(&pty);
 		}
 		if (i % 97 == 0)
 			pty_resize(&pty, sizes[i / 97 % 5][0], sizes[i / 97 % 5][1]);
-		pty_drain(&pty, 0);
 	}
 	pty_resize(&pty, 24, 80);
 	/* out of whatever is open, to the list at the top */
 	for (int i = 0; i < 8; i++) {
 		pty_type(&pty, "\033");
-		pty_drain(&pty, 70);
+		pty_sync(&pty);
 	}
 	pty_command(&pty, "row . 1 1 calm");
 	pty_command(&pty, "base");

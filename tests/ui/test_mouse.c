@@ -143,7 +143,7 @@ static void test_odd_reports(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, "\033[<0;");
-	pty_settle(&pty);
+	pty_sync(&pty);
 	pty_type(&pty, "4;8M");
 	pty_wait(&pty, selects, "nginx", "the row of a report in two parts");
 	pty_type(&pty, "\033[<0;4x\033[<;;M\033[<0;4;99999999999M\033[<0;4;6;9M\033[<35;4;6M");

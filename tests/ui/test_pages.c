@@ -122,7 +122,6 @@ static void test_search(void **state)
 		/* found while it is typed, whatever the case, and brought in sight */
 		pty_type(&pty, "/DISPATCH");
 		pty_wait_text(&pty, "search: DISPATCH");
-		pty_settle(&pty);
 		row = pty_find(&pty, "ispatch", &column);
 		assert_true(row > 0);
 		assert_true(pty_is_reverse(&pty, row, column));
@@ -165,7 +164,7 @@ static void test_search_in_other_pages(void **state)
 	assert_true(pty_is_reverse(&pty, row, column));
 	/* a round makes the page again; the match stays */
 	fake_round(&pty, "postgres-{N} 1,nginx 2");
-	pty_settle(&pty);
+	pty_sync(&pty);
 	row = pty_find(&pty, "TASKSTATS", &column);
 	assert_true(pty_is_reverse(&pty, row, column));
 	pty_type(&pty, "\033");

@@ -181,8 +181,8 @@ static void test_heap_tab(void **state)
 		if (sizes[i][1] >= 120)
 			pty_wait_text(&pty, "LAYOUT");
 		pty_type(&pty, "e");
-		pty_page_to(&pty, "JEMALLOC IN");
-		pty_page_to(&pty, "jemalloc 5");
+		pty_search(&pty, "JEMALLOC IN");
+		pty_search(&pty, "jemalloc 5");
 		pty_type(&pty, "e");
 		pty_type(&pty, "J");
 		pty_wait_text(&pty, "probe off (J)");

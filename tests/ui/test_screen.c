@@ -531,6 +531,145 @@ static void test_filter_while_typed(void **state)
 	fake_quit(&pty);
 }
 
+/*
+ * Where rows take long to make, they change four times as long after a key, unless another one comes, and at
+ * the latest after 0.4 s.
+ */
+static void test_filter_waits_for_the_next_key(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_command(&pty, "slow 50");
+	/* how long it takes is known from the first one on */
+	pty_type(&pty, "/n");
+	pty_wait_text(&pty, "filter: n");
+	pty_wait_no_text(&pty, "kworker");
+	pty_type(&pty, "g");
+	pty_wait_text(&pty, "filter: ng");
+	pty_wait_text(&pty, "worker-{N}");
+	pty_command(&pty, "clock 199");
+	pty_wait_text(&pty, "worker-{N}");
+	/* the next key in time: from there on again */
+	pty_type(&pty, "i");
+	pty_wait_text(&pty, "filter: ngi");
+	pty_command(&pty, "clock 199");
+	pty_wait_text(&pty, "worker-{N}");
+	pty_command(&pty, "slow 5000");
+	pty_command(&pty, "clock 1");
+	pty_wait_no_text(&pty, "worker-{N}");
+	pty_wait_text(&pty, "nginx");
+	pty_type(&pty, "\177\177\177");
+	pty_wait_text(&pty, "text, /regex/");
+	pty_command(&pty, "clock 399");
+	pty_wait_no_text(&pty, "kworker");
+	pty_command(&pty, "clock 1");
+	pty_wait_text(&pty, "kworker");
+	/* Enter waits for nothing */
+	pty_type(&pty, "solo");
+	pty_wait_text(&pty, "kworker");
+	pty_type(&pty, "\r");
+	pty_wait_no_text(&pty, "kworker");
+	pty_wait_text(&pty, "2 threads in 1 group ");
+	fake_quit(&pty);
+}
+
+/* The past says how long ago it was, as long as it is on the screen. */
+static void test_age_of_the_past(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, "--past");
+	pty_wait_text(&pty, " (0 s ago)");
+	pty_wait_text(&pty, "past-1700000000");
+	pty_command(&pty, "clock 59000");
+	pty_wait_text(&pty, " (59 s ago)");
+	pty_command(&pty, "clock 7201000");
+	pty_wait_text(&pty, " (2 h 1 min ago)");
+	fake_quit(&pty);
+}
+
+/* Nothing was asked for. */
+static void expect_no_request(struct pty_screen *pty)
+{
+	pty_sync(pty);
+	assert_int_equal(pty->pending_length, 0);
+}
+
+/* A moment that comes after its user went back to now is not shown. */
+static void test_left_before_it_came(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "T");
+	pty_wait_answer(&pty, "look 0 -1");
+	pty_type(&pty, "\177");
+	pty_sync(&pty);
+	pty_command(&pty, "moment 1");
+	pty_sync(&pty);
+	assert_int_equal(pty_find(&pty, " ago)", NULL), -1);
+	assert_true(pty_find(&pty, "nginx", NULL) > 0);
+	pty_type(&pty, "T");
+	pty_wait_answer(&pty, "look 0 -1");
+	pty_command(&pty, "moment 2");
+	pty_wait_text(&pty, " ago)");
+	pty_wait_text(&pty, "past-1700000004");
+	pty_type(&pty, "\177");
+	pty_wait_no_text(&pty, " ago)");
+	pty_wait_text(&pty, "nginx");
+	fake_quit(&pty);
+}
+
+/* A round is asked for at once, then one a second, none while one is awaited, and none behind the newest. */
+static void test_playing(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, "--past");
+	pty_wait_text(&pty, "past-1700000000");
+	pty_command(&pty, "clock 10000");
+	expect_no_request(&pty);
+	pty_type(&pty, " ");
+	pty_wait_answer(&pty, "look 0 1");
+	pty_wait_text(&pty, "ago) playing");
+	pty_command(&pty, "clock 10000");
+	expect_no_request(&pty);
+	/* late: at once */
+	pty_command(&pty, "moment 1");
+	pty_wait_answer(&pty, "look 0 1");
+	pty_wait_text(&pty, "past-1700000002");
+	pty_command(&pty, "moment 2");
+	pty_wait_text(&pty, "past-1700000004");
+	expect_no_request(&pty);
+	pty_command(&pty, "clock 999");
+	expect_no_request(&pty);
+	pty_command(&pty, "clock 1");
+	pty_wait_answer(&pty, "look 0 1");
+	/* twice as fast */
+	pty_command(&pty, "moment 3");
+	pty_type(&pty, "-");
+	pty_wait_text(&pty, "played, a round every 0.5 s");
+	pty_command(&pty, "clock 1000");
+	pty_wait_answer(&pty, "look 0 1");
+	pty_command(&pty, "moment 4");
+	pty_wait_text(&pty, "past-1700000008");
+	pty_command(&pty, "clock 499");
+	expect_no_request(&pty);
+	pty_command(&pty, "clock 1");
+	pty_wait_answer(&pty, "look 0 1");
+	pty_command(&pty, "moment 5 newest");
+	pty_wait_text(&pty, "past-1700000010");
+	pty_wait_no_text(&pty, "playing");
+	pty_command(&pty, "clock 10000");
+	expect_no_request(&pty);
+	fake_quit(&pty);
+}
+
 /* What was typed before comes back, for filters and searches apart. */
 static void test_prompt_history(void **state)
 {
@@ -932,6 +1071,10 @@ int main(void)
 		cmocka_unit_test(test_filter_per_level),
 		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_filter_while_typed),
+		cmocka_unit_test(test_filter_waits_for_the_next_key),
+		cmocka_unit_test(test_age_of_the_past),
+		cmocka_unit_test(test_left_before_it_came),
+		cmocka_unit_test(test_playing),
 		cmocka_unit_test(test_prompt_history),
 		cmocka_unit_test(test_axis_tab_mode),
 		cmocka_unit_test(test_explain),

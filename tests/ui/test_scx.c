@@ -144,9 +144,8 @@ static void test_pages(void **state)
 	pty_type(&pty, "i");
 	pty_wait_text(&pty, "last_runnable_clk: u64 at byte 0");
 	pty_type(&pty, "e");
-	pty_page_to(&pty,
-		    "SCX  scheduler lavd_1.1.4_x86_64_unknown_linux_gnu: task_ctx, 96 bytes, 12 fields");
-	pty_page_to(&pty, "6 contexts read, 1 threads without one");
+	pty_search(&pty, "SCX  scheduler lavd_1.1.4_x86_64_unknown_linux_gnu: task_ctx, 96 bytes, 12 fields");
+	pty_search(&pty, "6 contexts read, 1 threads without one");
 	quit(&pty);
 }
 

@@ -117,7 +117,6 @@ static void start(struct pty_screen *pty, const char *term, const char *theme)
 		pty_command(pty, "round");
 	}
 	pty_wait_text(pty, "mover");
-	pty_settle(pty);
 }
 
 /* The colours of the text of a column's title. */
@@ -173,7 +172,7 @@ static void test_depths(void **state)
 
 static void expect_no_colors(struct pty_screen *pty)
 {
-	pty_settle(pty);
+	pty_sync(pty);
 	for (int row = 0; row < pty->rows; row++) {
 		for (int column = 0; column < pty->columns; column++)
 			assert_false(pty_is_colored(pty, row, column));
