@@ -20,10 +20,7 @@
 #include <cmocka.h>
 
 #include "capture/taskstats/taskstats.h"
-
-enum {
-	WAIT_TRIES = 6000, /* of 10 ms each: long enough for a loaded machine */
-};
+#include "tests/wait.h"
 
 enum capture_backend live_backend = CAPTURE_BACKEND_PROCFS;
 
@@ -192,45 +189,44 @@ void live_end(pid_t child)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-bool live_wait_for_name(pid_t pid, const char *name)
+static bool has_name(pid_t pid, const char *name)
 {
 	char path[64], text[64];
+	size_t length;
+	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	for (int i = 0; i < WAIT_TRIES; i++) {
-		FILE *file = fopen(path, "re");
-		size_t length = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	file = fopen(path, "re");
+	length = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	if (file != NULL)
+		fclose(file);
+	return length > 0 && length - 1 == strlen(name) && memcmp(text, name, length - 1) == 0;
+}
 
-		if (file != NULL)
-			fclose(file);
-		if (length > 0 && length - 1 == strlen(name) && memcmp(text, name, length - 1) == 0)
-			return true;
-		live_sleep_ms(10);
-	}
-	return false;
+bool live_wait_for_name(pid_t pid, const char *name)
+{
+	return wait_until(has_name(pid, name));
+}
+
+static bool sleeps(pid_t process, pid_t thread)
+{
+	char path[64], text[512] = "";
+	const char *name_end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, thread);
+	file = fopen(path, "re");
+	if (file != NULL && fgets(text, sizeof(text), file) == NULL)
+		text[0] = '\0';
+	if (file != NULL)
+		fclose(file);
+	name_end = strrchr(text, ')');
+	return name_end != NULL && name_end[2] == 'S';
 }
 
 bool live_wait_for_sleep(pid_t process, pid_t thread)
 {
-	char path[64], text[512];
-	char state = '\0';
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, thread);
-	for (int i = 0; i < WAIT_TRIES && state != 'S'; i++) {
-		FILE *file = fopen(path, "re");
-		const char *name_end;
-
-		text[0] = '\0';
-		if (file != NULL && fgets(text, sizeof(text), file) == NULL)
-			text[0] = '\0';
-		if (file != NULL)
-			fclose(file);
-		name_end = strrchr(text, ')');
-		state = name_end != NULL ? name_end[2] : '\0';
-		if (state != 'S')
-			live_sleep_ms(10);
-	}
-	return state == 'S';
+	return wait_until(sleeps(process, thread));
 }
 
 /* How often a thread went to sleep; 0 where it is gone. */
@@ -253,12 +249,7 @@ bool live_wait_for_run(pid_t process, pid_t thread)
 {
 	const unsigned long long before = count_sleeps(process, thread);
 
-	for (int i = 0; i < WAIT_TRIES; i++) {
-		if (count_sleeps(process, thread) > before)
-			return true;
-		live_sleep_ms(10);
-	}
-	return false;
+	return wait_until(count_sleeps(process, thread) > before);
 }
 
 void live_sleep_ms(unsigned int milliseconds)

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "live.h"
+#include "tests/wait.h"
 
 enum {
 	WORKERS = 12,
@@ -79,8 +80,8 @@ static int start_workers(void **state)
 			return -1;
 	}
 	for (int i = 0; i < WORKERS; i++) {
-		while (!atomic_load(&workers[i].finished))
-			usleep(1000);
+		if (!wait_until(atomic_load(&workers[i].finished)))
+			return -1;
 	}
 	return 0;
 }
@@ -508,8 +509,7 @@ static void test_scope_of_a_thread(void **state)
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, (void *)(uintptr_t)&tid), 0);
-	while (tid == 0)
-		live_sleep_ms(1);
+	await("the thread runs", tid != 0);
 	scope = (uint32_t)tid;
 	assert_int_equal(capture_open(&options, &capture, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "is a thread of process"));

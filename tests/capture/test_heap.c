@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "fake_probe.h"
 #include "live.h"
+#include "tests/wait.h"
 
 enum {
 	YOUNG_MS = 1050, /* after which a process is no longer left alone because it has just begun */
@@ -48,9 +49,8 @@ static void run_threads(void *argument)
 	(void)argument;
 	if (pthread_create(&thread, NULL, park, NULL) != 0 || pthread_create(&thread, NULL, move, NULL) != 0)
 		_exit(1);
-	while (!atomic_load(&moves) || atomic_load(&parked_thread) == 0)
-		live_sleep_ms(2);
-	if (!live_wait_for_sleep(getpid(), atomic_load(&parked_thread)))
+	if (!wait_until(atomic_load(&moves) && atomic_load(&parked_thread) != 0) ||
+	    !live_wait_for_sleep(getpid(), atomic_load(&parked_thread)))
 		_exit(1);
 }
 
@@ -387,11 +387,8 @@ static void test_young_process(void **state)
 		expect_outcome(snapshot, live_row(snapshot, child_id, child_id), VALUE_UNAVAILABLE,
 			       REASON_BEING_RESOLVED);
 	snapshot_release(snapshot);
-	for (int i = 0; i < 1200 && fake_probe_looks(late_child) == 0; i++) {
-		live_sleep_ms(50);
-		snapshot_release(live_round(capture));
-	}
-	assert_int_not_equal(fake_probe_looks(late_child), 0);
+	await("the child is looked at",
+	      (snapshot_release(live_round(capture)), fake_probe_looks(late_child) != 0));
 	/* however late the rounds were; starts are told in ticks */
 	assert_true(clock_ns(CLOCK_BOOTTIME) - begun_ns >= (uint64_t)(YOUNG_MS - 70) * NS_PER_MS);
 	snapshot = live_round(capture);

@@ -21,9 +21,9 @@
 #include "capture/bpf/bpf_latency.h"
 #include "capture/latency/latency_watch.h"
 #include "live.h"
+#include "tests/wait.h"
 
 enum {
-	PATIENCE_S = 60,
 	FUTURE_S = 1000,
 	NAMES = 1000, /* that a renamer goes by in turn */
 	RENAMERS = 4,
@@ -47,11 +47,6 @@ static struct bpf_latency *measure(uint32_t process)
 		assert_int_equal(bpf_latency_switch(latency, true), 0);
 	arena_release(&arena);
 	return latency;
-}
-
-static uint64_t deadline(void)
-{
-	return clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
 }
 
 /* --- the longest --- */
@@ -99,11 +94,11 @@ static void check_longest(void *context, const struct bpf_waits *waits)
 static void test_longest(void **state)
 {
 	struct bpf_latency *latency = measure((uint32_t)getpid());
-	const uint64_t end = deadline();
 	struct longest_check check = {0};
 	pthread_t threads[RENAMERS];
 	int numbers[RENAMERS];
 	uint64_t events, cost;
+	bool enough;
 
 	(void)state;
 	if (latency == NULL)
@@ -112,15 +107,17 @@ static void test_longest(void **state)
 		numbers[i] = i;
 		assert_int_equal(pthread_create(&threads[i], NULL, rename_thread, &numbers[i]), 0);
 	}
-	for (int i = 0; (i < READINGS || check.rows < ROWS) && clock_ns(CLOCK_MONOTONIC) < end; i++)
+	for (int i = 0; i < READINGS; i++)
 		bpf_latency_read(latency, check_longest, &check, &events, &cost);
+	enough = wait_until(
+		(bpf_latency_read(latency, check_longest, &check, &events, &cost), check.rows >= ROWS));
 	atomic_store(&stop, true);
 	for (size_t i = 0; i < RENAMERS; i++)
 		pthread_join(threads[i], NULL);
 	bpf_latency_close(latency);
 	print_message("%llu rows, of %llu the longest is not in the highest bucket\n",
 		      (unsigned long long)check.rows, (unsigned long long)check.wrong);
-	assert_true(check.rows >= ROWS);
+	assert_true(enough);
 	assert_int_equal(check.wrong, 0);
 }
 
@@ -336,9 +333,9 @@ static void test_clock_goes_back(void **state)
 {
 	struct bpf_latency *latency;
 	struct all_waits all = {0};
-	const uint64_t end = deadline();
 	uint64_t events, cost;
 	struct echo echo;
+	bool known;
 
 	(void)state;
 	start_echo(&echo);
@@ -348,18 +345,17 @@ static void test_clock_goes_back(void **state)
 		skip();
 	}
 	/* what is written here is lost where the child has not gone to sleep yet: then once more */
-	while (all.counts[1] == 0 && clock_ns(CLOCK_MONOTONIC) < end) {
-		live_sleep_ms(1);
-		set_times(find_times(), echo.pidfd, clock_ns(CLOCK_MONOTONIC) + FUTURE_S * NS_PER_S);
-		ask_echo(&echo);
-		bpf_latency_read(latency, add_waits, &all, &events, &cost);
-	}
+	known = wait_until(
+		live_wait_for_sleep(echo.child, echo.child) &&
+		(set_times(find_times(), echo.pidfd, clock_ns(CLOCK_MONOTONIC) + FUTURE_S * NS_PER_S),
+		 ask_echo(&echo), bpf_latency_read(latency, add_waits, &all, &events, &cost),
+		 all.counts[1] != 0));
 	bpf_latency_close(latency);
 	end_echo(&echo);
+	assert_true(known);
 	assert_true(all.counts[0] > 0);
-	assert_true(all.counts[1] > 0);
-	assert_true(all.longest < PATIENCE_S * NS_PER_S);
-	assert_true(all.sum < 2 * PATIENCE_S * NS_PER_S);
+	assert_true(all.longest < WAIT_AT_MOST_S * NS_PER_S);
+	assert_true(all.sum < 2 * WAIT_AT_MOST_S * NS_PER_S);
 }
 
 /* --- names --- */
@@ -405,39 +401,39 @@ static size_t count_records(const struct snapshot *snapshot, long row)
 	return count;
 }
 
+/* Whether all three have waited under their names since the round before. */
+static bool have_waited(struct capture *capture)
+{
+	struct snapshot *snapshot = live_round(capture);
+	long row = LIVE_NO_ROW;
+	const bool result = live_count_named(snapshot, "spaced", &row) == 3 &&
+			    count_records(snapshot, row) == 3;
+
+	snapshot_release(snapshot);
+	return result;
+}
+
 /* Blanks at the ends are no part of a name: waits are found under the name that the thread has elsewhere. */
 static void test_names(void **state)
 {
 	const pid_t child = live_start(run_spaced, NULL);
 	const uint32_t scope = (uint32_t)child;
 	const struct capture_options options = {.scope = &scope, .scope_count = 1, .latency = true};
-	const uint64_t end = deadline();
 	struct capture *capture;
 	struct error error;
-	bool able;
-	size_t records = 0;
+	bool able, named;
 
 	(void)state;
 	assert_int_equal(capture_open(&options, &capture, &error), 0);
 	able = capture_switch_latency(capture, true) == 0;
-	/* until all of them have waited under their names */
-	while (able && records < 3 && clock_ns(CLOCK_MONOTONIC) < end) {
-		struct snapshot *snapshot;
-		long row = LIVE_NO_ROW;
-
-		live_sleep_ms(20);
-		snapshot = live_round(capture);
-		if (live_count_named(snapshot, "spaced", &row) == 3)
-			records = count_records(snapshot, row);
-		snapshot_release(snapshot);
-	}
+	named = able && wait_until(have_waited(capture));
 	capture_close(capture);
 	live_end(child);
 	if (!able) {
 		print_message("SKIP: waits cannot be measured here\n");
 		skip();
 	}
-	assert_int_equal(records, 3);
+	assert_true(named);
 }
 
 /* --- kernels --- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Looking up command lines and where threads sleep, in a process that may hang. */
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +11,10 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 
 #include "base/clock.h"
 #include "capture/lookup/lookup_process.h"
-
-/* However loaded the machine is. */
-#define PATIENCE_NS (60 * NS_PER_S)
 
 static char directory[] = "/tmp/ctop-lookup-XXXXXX";
 
@@ -42,17 +39,11 @@ static uint64_t start_of(uint32_t pid)
 
 static struct lookup_answer ask(struct lookup_process *process, struct lookup_request request)
 {
-	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	struct lookup_answer answer;
 
 	assert_true(lookup_process_ask(process, &request));
-	while (!lookup_process_receive(process, &answer)) {
-		struct pollfd wait = {.fd = lookup_process_descriptor(process), .events = POLLIN};
-
-		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
-		assert_false(lookup_process_is_gone(process));
-		poll(&wait, 1, 100);
-	}
+	await("an answer", lookup_process_receive(process, &answer) || lookup_process_is_gone(process));
+	assert_false(lookup_process_is_gone(process));
 	assert_int_equal(answer.request.tgid, request.tgid);
 	return answer;
 }
@@ -72,11 +63,23 @@ static struct lookup_process *start(const char *proc_root)
 	return process;
 }
 
+static bool has_name(pid_t pid, const char *line)
+{
+	char path[64], text[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	return strcmp(text, line) == 0;
+}
+
 /* A process that sleeps, under a name in its arguments that no terminal should get. */
 static uint32_t start_sleeper(void)
 {
 	const pid_t pid = fork();
-	char path[64], text[64];
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
@@ -84,15 +87,7 @@ static uint32_t start_sleeper(void)
 		execl("/bin/sleep", "slee\033[2Jp\n", "600", NULL);
 		_exit(127);
 	}
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	for (*text = '\0'; strcmp(text, "sleep\n") != 0;) {
-		FILE *file = fopen(path, "r");
-
-		assert_non_null(file);
-		assert_non_null(fgets(text, sizeof(text), file));
-		fclose(file);
-		usleep(1000);
-	}
+	await("the sleeper is executed", has_name(pid, "sleep\n"));
 	return (uint32_t)pid;
 }
 
@@ -133,18 +128,13 @@ static void test_sleep(void **state)
 	const uint32_t pid = start_sleeper();
 	const struct lookup_request request = {
 		.kind = LOOKUP_SLEEP, .tgid = pid, .tid = pid, .start_time = start_of(pid)};
-	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	struct lookup_answer answer;
 
 	(void)state;
 	/* it takes a moment until it sleeps where it is going to stay */
-	do {
-		answer = ask(process, request);
-	} while (answer.reason == REASON_READ && strstr(answer.text, "nanosleep") == NULL &&
-		 clock_ns(CLOCK_MONOTONIC) < deadline);
-	if (answer.reason == REASON_READ)
-		assert_non_null(strstr(answer.text, "nanosleep"));
-	else
+	await("it sleeps in nanosleep", (answer = ask(process, request)).reason != REASON_READ ||
+						strstr(answer.text, "nanosleep") != NULL);
+	if (answer.reason != REASON_READ)
 		assert_int_equal(answer.reason, REASON_NOT_PERMITTED);
 	if (answer.reason == REASON_READ && answer.detail_reason == REASON_READ)
 		assert_non_null(strchr(answer.text, '\n'));

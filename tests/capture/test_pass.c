@@ -28,6 +28,7 @@
 #include "capture/bpf/bpf_kernel.h"
 #include "capture/task/task_decode.h"
 #include "live.h"
+#include "tests/wait.h"
 
 enum {
 	PARKED = 500,
@@ -109,9 +110,7 @@ static pid_t start(void (*body)(void *argument))
 
 static bool is_ready(unsigned int count)
 {
-	for (int i = 0; i < 3000 && atomic_load(ready) < count; i++)
-		live_sleep_ms(20);
-	return atomic_load(ready) == count;
+	return wait_until(atomic_load(ready) >= count) && atomic_load(ready) == count;
 }
 
 /* Neither ran nor changed between the two readings; nor was it moved, which may happen to a sleeper that has
@@ -215,6 +214,23 @@ static void compare_captures(const struct snapshot *files, const struct snapshot
 	}
 }
 
+/* Compares one capture by each backend; true once all of the process stood still between them. */
+static bool stand_still_in_both(struct capture *by_files, struct capture *by_bpf, pid_t process,
+				bool whole_host, size_t *ret_count)
+{
+	struct snapshot *files = live_full(by_files), *bpf = live_full(by_bpf);
+	size_t equal, parked;
+
+	compare_captures(files, bpf, (uint32_t)process, &equal, &parked);
+	assert_true(equal > parked || !whole_host);
+	*ret_count = bpf->thread_count;
+	assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
+	assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
+	snapshot_release(files);
+	snapshot_release(bpf);
+	return parked == PARKED + 1;
+}
+
 /*
  * Compares the threads in scope that stood still between two captures, one by each backend; all of a process
  * that is parked do once they have got so far. Returns how many threads there were by BPF.
@@ -222,27 +238,14 @@ static void compare_captures(const struct snapshot *files, const struct snapshot
 static size_t expect_equal_captures(pid_t child, const uint32_t *scope, size_t scope_count)
 {
 	struct capture *by_files, *by_bpf;
-	size_t equal, parked = 0, count = 0;
+	size_t count;
 
 	live_backend = CAPTURE_BACKEND_PROCFS;
 	by_files = live_open(scope, scope_count);
 	live_backend = CAPTURE_BACKEND_BPF;
 	by_bpf = live_open(scope, scope_count);
-	for (int i = 0; i < 100 && parked != PARKED + 1; i++) {
-		struct snapshot *files, *bpf;
-
-		live_sleep_ms(50);
-		files = live_full(by_files);
-		bpf = live_full(by_bpf);
-		compare_captures(files, bpf, (uint32_t)child, &equal, &parked);
-		assert_true(equal > parked || scope != NULL);
-		count = bpf->thread_count;
-		assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
-		assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
-		snapshot_release(files);
-		snapshot_release(bpf);
-	}
-	assert_int_equal(parked, PARKED + 1);
+	await("all parked threads stand still",
+	      stand_still_in_both(by_files, by_bpf, child, scope == NULL, &count));
 	capture_close(by_files);
 	capture_close(by_bpf);
 	return count;
@@ -589,9 +592,7 @@ static void set_turn(unsigned int turn)
 {
 	atomic_store(&ready[2], 0);
 	atomic_store(&ready[1], turn);
-	for (int i = 0; i < 10000 && atomic_load(&ready[2]) != 3; i++)
-		live_sleep_ms(2);
-	assert_int_equal(atomic_load(&ready[2]), 3);
+	await("all children have followed", atomic_load(&ready[2]) == 3);
 }
 
 static void expect_cgroup(const struct snapshot *snapshot, pid_t pid, unsigned int turn, char letter)
@@ -622,8 +623,7 @@ static void remove_cgroups(unsigned int turn)
 
 	for (char letter = 'a'; letter <= 'b'; letter++) {
 		cgroup_directory(directory, turn, letter);
-		for (int i = 0; i < 1000 && rmdir(directory) != 0; i++)
-			live_sleep_ms(10);
+		await("the cgroup is empty", rmdir(directory) == 0 || errno != EBUSY);
 	}
 }
 
@@ -732,22 +732,26 @@ static void expect_moved_complete(const struct snapshot *before, const struct sn
 	}
 }
 
+static bool nothing_moves(struct capture *capture, struct snapshot **round)
+{
+	snapshot_release(*round);
+	*round = live_round(capture);
+	return (*round)->moved_known && (*round)->moved_count == 0;
+}
+
 /* The first round in which no thread has moved. */
 static struct snapshot *settle(struct capture *capture)
 {
-	struct snapshot *round = live_round(capture);
+	struct snapshot *round = NULL;
 
-	for (int i = 0; i < 3000 && (!round->moved_known || round->moved_count != 0); i++) {
-		snapshot_release(round);
-		live_sleep_ms(20);
-		round = live_round(capture);
-	}
+	if (wait_until(nothing_moves(capture, &round)))
+		return round;
 	for (size_t i = 0; i < round->moved_count; i++)
 		print_message("%u %s still moves, in state %c\n", round->tid[round->moved[i]],
 			      live_comm(round, round->moved[i]),
 			      (char)snapshot_value(round, round->moved[i], METRIC_STATE));
-	assert_int_equal(round->moved_count, 0);
-	return round;
+	fail_msg("the threads do not come to rest");
+	return NULL;
 }
 
 static void test_movers(void **state)
@@ -765,10 +769,8 @@ static void test_movers(void **state)
 
 		atomic_store(&ready[1], turn);
 		syscall(SYS_futex, &ready[1], 1 /* FUTEX_WAKE */, CHANGED, NULL, NULL, 0);
-		for (int i = 0; i < 3000 && atomic_load(&ready[2]) != turn; i++)
-			live_sleep_ms(20);
-		assert_int_equal(atomic_load(&ready[2]), turn);
-		live_sleep_ms(20);
+		await("the thread has changed", atomic_load(&ready[2]) == turn);
+		assert_true(live_wait_for_sleep(child, (pid_t)before->tid[turn]));
 		round = live_round(capture);
 		expect_moved_complete(before, round);
 		/* the threads were made in this order */
@@ -811,8 +813,8 @@ static void touch_memory(void *leaves)
 		    MAP_FAILED ||
 	    pthread_create(&thread, NULL, hold, NULL) != 0)
 		_exit(1);
-	while (leaves != NULL && atomic_load(ready) == 0)
-		live_sleep_ms(5);
+	if (leaves != NULL && !wait_until(atomic_load(ready) != 0))
+		_exit(1);
 }
 
 /* As the kernel prints it for a thread: field 24, in bytes. */
@@ -896,6 +898,17 @@ static void leave(void *argument)
 }
 
 /* A process whose leader has ended has the memory that its other threads show. */
+static bool is_zombie(struct capture *capture, pid_t process, struct snapshot **snapshot)
+{
+	long row;
+
+	snapshot_release(*snapshot);
+	*snapshot = live_full(capture);
+	row = live_row(*snapshot, (uint32_t)process, (uint32_t)process);
+	assert_true(row >= 0);
+	return snapshot_value(*snapshot, (size_t)row, METRIC_STATE) == 'Z';
+}
+
 static void test_resident_without_leader(void **state)
 {
 	const enum capture_backend backends[] = {live_backend, CAPTURE_BACKEND_PROCFS};
@@ -914,22 +927,10 @@ static void test_resident_without_leader(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct capture *capture;
 		struct snapshot *snapshot = NULL;
-		bool is_zombie = false;
 
 		live_backend = backends[i];
 		capture = live_open((const uint32_t[]){(uint32_t)child}, 1);
-		for (int k = 0; k < 3000 && !is_zombie; k++) {
-			long row;
-
-			snapshot_release(snapshot);
-			snapshot = live_full(capture);
-			row = live_row(snapshot, (uint32_t)child, (uint32_t)child);
-			assert_true(row >= 0);
-			is_zombie = snapshot_value(snapshot, (size_t)row, METRIC_STATE) == 'Z';
-			if (!is_zombie)
-				live_sleep_ms(20);
-		}
-		assert_true(is_zombie);
+		await("the leader has gone", is_zombie(capture, child, &snapshot));
 		assert_true(captured_resident(snapshot, child, VALUE_READ) >= TOUCHED);
 		snapshot_release(snapshot);
 		capture_close(capture);

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "live.h"
+#include "tests/wait.h"
 
 enum {
 	MIXED_THREADS = 8,
@@ -89,8 +90,8 @@ static void run_mixed(void *argument)
 		if (pthread_create(&thread, NULL, mixed, (void *)i) != 0)
 			_exit(1);
 	}
-	while (atomic_load(&named) < MIXED_THREADS)
-		live_sleep_ms(2);
+	if (!wait_until(atomic_load(&named) == MIXED_THREADS))
+		_exit(1);
 }
 
 static const enum metric counters[] = {
@@ -228,9 +229,8 @@ static void obey(void *argument)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (pthread_create(&parked, NULL, park, NULL) != 0)
 		_exit(1);
-	while (atomic_load(&parked_thread) == 0)
-		live_sleep_ms(2);
-	if (!live_wait_for_sleep(getpid(), atomic_load(&parked_thread)))
+	if (!wait_until(atomic_load(&parked_thread) != 0) ||
+	    !live_wait_for_sleep(getpid(), atomic_load(&parked_thread)))
 		_exit(1);
 	while (read(controlled->commands[0], &command, 1) == 1) {
 		cpu_set_t set;
@@ -407,8 +407,7 @@ static void test_cgroup_moves_are_noticed(void **state)
 	moved = write_text(path, number) && becomes_true(capture, (uint32_t)child, is_moved);
 	end_controlled(&controlled, parent);
 	capture_close(capture);
-	for (int i = 0; i < 100 && rmdir(directory) != 0; i++)
-		live_sleep_ms(10);
+	await("the cgroup is empty", rmdir(directory) == 0);
 	assert_true(moved);
 }
 
@@ -607,6 +606,21 @@ static void test_starved_thread_is_stuck(void **state)
 	close(cpu);
 }
 
+/* The parent may need a CPU until it waits, and what it counts then shows one round later. */
+static bool is_vfork_under_way(struct capture *capture)
+{
+	struct snapshot *round = live_round(capture);
+	long row;
+	bool result = live_count_named(round, own_name("vforked").text, &row) == 1 &&
+		      (char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'S' &&
+		      live_count_named(round, own_name("vforker").text, &row) == 1 &&
+		      (char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'D' &&
+		      round->stuck_ns[row] != 0;
+
+	snapshot_release(round);
+	return result;
+}
+
 static void test_thread_in_d_is_stuck(void **state)
 {
 	pid_t child = live_start(wait_in_vfork, NULL);
@@ -615,16 +629,7 @@ static void test_thread_in_d_is_stuck(void **state)
 	long row;
 
 	(void)state;
-	for (bool ready = false; !ready; live_sleep_ms(10)) {
-		round = live_round(capture);
-		/* the parent may need a CPU until it waits, and what it counts then shows one round later */
-		ready = live_count_named(round, own_name("vforked").text, &row) == 1 &&
-			(char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'S' &&
-			live_count_named(round, own_name("vforker").text, &row) == 1 &&
-			(char)snapshot_value(round, (size_t)row, METRIC_STATE) == 'D' &&
-			round->stuck_ns[row] != 0;
-		snapshot_release(round);
-	}
+	await("the parent is in D", is_vfork_under_way(capture));
 	for (int i = 0; i < 2; i++) {
 		live_sleep_ms(100);
 		round = live_round(capture);
@@ -670,6 +675,23 @@ static size_t count_old(const struct snapshot *round, enum metric metric)
 	return old;
 }
 
+/* Whether half of the threads or more kept the old time of what was not needed. */
+static bool has_old(struct capture *capture)
+{
+	const struct capture_round_options nothing = {0};
+	struct snapshot *round;
+	size_t old;
+
+	assert_int_equal(capture_round(capture, &nothing, NULL, &round, NULL), 0);
+	assert_int_equal(count_old(round, METRIC_RUN_TIME_NS), 0);
+	assert_int_equal(count_old(round, METRIC_MINFLT), 0);
+	assert_int_equal(live_reason(round, 0, METRIC_NR_MIGRATIONS), REASON_READ);
+	old = count_old(round, METRIC_NR_MIGRATIONS);
+	assert_in_range(old, 0, MIXED_THREADS);
+	snapshot_release(round);
+	return old >= MIXED_THREADS / 2;
+}
+
 /* What nobody needs and the budget does not allow keeps its old time, and is read once it is needed. */
 static void test_budget(void **state)
 {
@@ -677,24 +699,14 @@ static void test_budget(void **state)
 	uint32_t scope = (uint32_t)child;
 	struct capture_options options = {
 		.scope = &scope, .scope_count = 1, .backend = CAPTURE_BACKEND_PROCFS, .budget_percent = 1e-6};
-	struct capture_round_options nothing = {0}, sched = {.needed = source_bit(SOURCE_SCHED)};
+	struct capture_round_options sched = {.needed = source_bit(SOURCE_SCHED)};
 	struct capture *capture;
 	struct snapshot *round;
-	size_t old = 0;
 
 	(void)state;
 	assert_int_equal(capture_open(&options, &capture, NULL), 0);
 	/* three of four threads move all the time, as soon as they get a CPU */
-	for (int i = 0; i < 3000 && old < MIXED_THREADS / 2; i++) {
-		assert_int_equal(capture_round(capture, &nothing, NULL, &round, NULL), 0);
-		assert_int_equal(count_old(round, METRIC_RUN_TIME_NS), 0);
-		assert_int_equal(count_old(round, METRIC_MINFLT), 0);
-		assert_int_equal(live_reason(round, 0, METRIC_NR_MIGRATIONS), REASON_READ);
-		old = count_old(round, METRIC_NR_MIGRATIONS);
-		snapshot_release(round);
-		live_sleep_ms(20);
-	}
-	assert_in_range(old, MIXED_THREADS / 2, MIXED_THREADS);
+	await("half of the threads keep their old time", has_old(capture));
 	assert_int_equal(capture_round(capture, &sched, NULL, &round, NULL), 0);
 	assert_int_equal(count_old(round, METRIC_NR_MIGRATIONS), 0);
 	snapshot_release(round);

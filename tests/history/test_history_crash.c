@@ -6,6 +6,7 @@
  *   test_history_crash [KILLS [SEED]]
  */
 #include "history_fixture.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +24,6 @@ enum {
 	KILLS = 40,
 	KILLS_OF_ONE = 25, /* of one history, which is then looked at as a whole */
 	LONGEST_LIFE_US = 60000,
-	PATIENCE_S = 120,
 };
 
 static unsigned int kills = KILLS, seed = 1;
@@ -89,15 +89,15 @@ static void crash(const char *directory, struct shared *shared)
 	const uint64_t from = shared->stored;
 	const unsigned int when = (unsigned int)rand_r(&seed) % 8;
 	const pid_t child = fork();
-	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
 	int status;
 
 	assert_true(child >= 0);
 	if (child == 0)
 		record(directory, shared->started > from ? shared->started : from, shared, when == 1);
 	/* while it starts, while it records, while it ends */
-	while (when != 0 && shared->stored <= from && clock_ns(CLOCK_MONOTONIC) < deadline)
-		sleep_us(100);
+	if (when != 0)
+		await("a round is stored", shared->stored > from || shared->failed);
+	/* any moment is right */
 	sleep_us((uint64_t)rand_r(&seed) % (when == 0 ? 3000 : LONGEST_LIFE_US));
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);

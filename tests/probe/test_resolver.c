@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 
 #include "base/memory.h"
 #include "probe/resolver/resolution_cache.h"
@@ -27,10 +28,6 @@
 #define PATIENCE_NS  (10 * NS_PER_S)
 #define NO_WAIT_NS   (NS_PER_S / 5)
 #define LIBRARY_PATH "/usr/lib/libexample.so.1"
-
-enum {
-	TRIES = 6000, /* of 10 ms: long enough for a loaded machine; a test that passes never waits for it */
-};
 
 static const struct resolution sound = {
 	.tag = HEAP_TAG_NONE,
@@ -446,6 +443,27 @@ static size_t read_children(pid_t pid, pid_t *children, size_t room)
 	return count;
 }
 
+static bool has_children(pid_t pid)
+{
+	pid_t child;
+
+	return read_children(pid, &child, 1) != 0;
+}
+
+/* False for a kernel without CONFIG_PROC_CHILDREN. */
+static bool sees_children(void)
+{
+	return access("/proc/thread-self/children", R_OK) == 0;
+}
+
+static void need_children(void)
+{
+	if (sees_children())
+		return;
+	print_message("SKIP: the kernel has no CONFIG_PROC_CHILDREN\n");
+	skip();
+}
+
 /* Whether a process has a child that ended and was not collected now. */
 static bool has_zombie_now(pid_t pid)
 {
@@ -467,16 +485,9 @@ static bool has_zombie_now(pid_t pid)
 	return found;
 }
 
-/* The same for good. */
-static bool keeps_zombie(struct resolver *resolver, pid_t pid)
+static void await_no_zombie(struct resolver *resolver, pid_t pid)
 {
-	for (int i = 0; i < TRIES; i++) {
-		if (!has_zombie_now(pid))
-			return false;
-		usleep(10 * 1000);
-		resolver_tend(resolver);
-	}
-	return true;
+	await("all children that ended are collected", (resolver_tend(resolver), !has_zombie_now(pid)));
 }
 
 static pid_t parent_of(pid_t pid)
@@ -516,14 +527,9 @@ static pid_t find_resolver(struct resolver *resolver)
 /* The resolver, once there is one that is not `before`. */
 static pid_t wait_for_resolver(struct resolver *resolver, pid_t before)
 {
-	pid_t found = find_resolver(resolver);
+	pid_t found;
 
-	for (int i = 0; i < TRIES && (found == before || found == 0); i++) {
-		usleep(10 * 1000);
-		found = find_resolver(resolver);
-	}
-	assert_int_not_equal(found, before);
-	assert_int_not_equal(found, 0);
+	await("there is another resolver", (found = find_resolver(resolver)) != before && found != 0);
 	return found;
 }
 
@@ -557,7 +563,8 @@ static void test_resolver_killed(void **state)
 	(void)state;
 	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
 	job = submit(resolver);
-	usleep(100 * 1000);
+	if (sees_children())
+		await("the job is under way", has_children(wait_for_resolver(resolver, 0)));
 	assert_false(resolve_job_poll(job, &resolution));
 	kill_resolver(resolver);
 	wait_for(job, &resolution);
@@ -571,12 +578,11 @@ static void test_resolver_killed(void **state)
 	for (int i = 0; i < 3; i++) {
 		kill_resolver(resolver);
 		assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_NONE);
-		assert_false(keeps_zombie(resolver, supervisor));
+		await_no_zombie(resolver, supervisor);
 	}
 	kill(wait_for_resolver(resolver, 0), SIGKILL);
-	usleep(100 * 1000);
 	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
-	assert_false(keeps_zombie(resolver, supervisor));
+	await_no_zombie(resolver, supervisor);
 	resolver_stop(resolver);
 }
 
@@ -591,12 +597,9 @@ static void test_supervisor_killed(void **state)
 	supervisor = parent_of(wait_for_resolver(resolver, 0));
 	kill(supervisor, SIGKILL);
 	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
-	for (int i = 0; i < TRIES && resolver_owns(resolver, supervisor); i++) {
-		usleep(10 * 1000);
-		resolver_tend(resolver);
-	}
-	assert_false(keeps_zombie(resolver, getpid()));
-	assert_false(resolver_owns(resolver, supervisor));
+	await("the resolver knows that its supervisor is gone",
+	      (resolver_tend(resolver), !resolver_owns(resolver, supervisor)));
+	await_no_zombie(resolver, getpid());
 	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
 	resolver_stop(resolver);
 	resolver_stop(NULL);
@@ -621,16 +624,10 @@ static void run_program(int report)
 		pause();
 }
 
-static bool ends_soon(pid_t pid)
+static void await_end(pid_t pid)
 {
-	for (int i = 0; i < TRIES; i++) {
-		if (waitpid(pid, NULL, WNOHANG) == pid)
-			return true;
-		if (kill(pid, 0) < 0 && errno == ESRCH)
-			return true; /* its own parent has collected it before it ended itself */
-		usleep(10 * 1000);
-	}
-	return false;
+	/* its own parent may have collected it before it ended itself */
+	await("a process ends", waitpid(pid, NULL, WNOHANG) == pid || (kill(pid, 0) < 0 && errno == ESRCH));
 }
 
 static void test_program_killed(void **state)
@@ -649,18 +646,14 @@ static void test_program_killed(void **state)
 	close(report[1]);
 	assert_int_equal(read(report[0], &parent, sizeof(parent)), sizeof(parent));
 	close(report[0]);
-	if (access("/proc/thread-self/children", R_OK) != 0)
-		skip(); /* a kernel without CONFIG_PROC_CHILDREN */
-	for (int i = 0; i < TRIES && count < 2; i++) {
-		usleep(10 * 1000);
-		count = read_children(parent, children, 4);
-	}
+	need_children();
+	await("both jobs are under way", (count = read_children(parent, children, 4)) >= 2);
 	assert_int_equal(count, 2);
 	kill(program, SIGKILL);
-	assert_true(ends_soon(program));
-	assert_true(ends_soon(parent));
+	await_end(program);
+	await_end(parent);
 	for (size_t i = 0; i < count; i++)
-		assert_true(ends_soon(children[i]));
+		await_end(children[i]);
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
@@ -670,26 +663,34 @@ static void test_release_kills(void **state)
 	struct resolver *resolver;
 	struct resolve_job *job;
 	struct error error;
-	pid_t children[4];
-	size_t count = 0;
 
 	(void)state;
-	if (access("/proc/thread-self/children", R_OK) != 0)
-		skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+	need_children();
 	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
 	job = submit(resolver);
-	for (int i = 0; i < TRIES && count == 0; i++) {
-		usleep(10 * 1000);
-		count = read_children(wait_for_resolver(resolver, 0), children, 4);
-	}
+	await("the job is under way", has_children(wait_for_resolver(resolver, 0)));
 	resolve_job_release(job);
-	assert_int_not_equal(count, 0);
-	for (int i = 0; i < TRIES && count != 0; i++) {
-		usleep(10 * 1000);
-		count = read_children(wait_for_resolver(resolver, 0), children, 4);
-	}
-	assert_int_equal(count, 0);
+	await("the job is ended", !has_children(wait_for_resolver(resolver, 0)));
 	resolver_stop(resolver);
+}
+
+static bool has_no_rights(pid_t pid)
+{
+	char path[64], line[256];
+	int found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) != NULL) {
+		if (strcmp(line, "CapPrm:\t0000000000000000\n") == 0 ||
+		    strcmp(line, "CapEff:\t0000000000000000\n") == 0 ||
+		    strcmp(line, "CapInh:\t0000000000000000\n") == 0 || strcmp(line, "NoNewPrivs:\t1\n") == 0)
+			found++;
+	}
+	fclose(file);
+	return found == 4;
 }
 
 /* What the parent and its children may still do. */
@@ -697,28 +698,12 @@ static void test_rights(void **state)
 {
 	struct resolver *resolver;
 	struct error error;
-	char path[64], line[256];
-	int found = 0;
-	FILE *file;
+	pid_t pid;
 
 	(void)state;
 	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)wait_for_resolver(resolver, 0));
-	for (int i = 0; i < TRIES && found < 4; i++) {
-		usleep(10 * 1000);
-		found = 0;
-		file = fopen(path, "re");
-		assert_non_null(file);
-		while (fgets(line, sizeof(line), file) != NULL) {
-			if (strcmp(line, "CapPrm:\t0000000000000000\n") == 0 ||
-			    strcmp(line, "CapEff:\t0000000000000000\n") == 0 ||
-			    strcmp(line, "CapInh:\t0000000000000000\n") == 0 ||
-			    strcmp(line, "NoNewPrivs:\t1\n") == 0)
-				found++;
-		}
-		fclose(file);
-	}
-	assert_int_equal(found, 4);
+	pid = wait_for_resolver(resolver, 0);
+	await("the resolver has given its rights up", has_no_rights(pid));
 	resolver_stop(resolver);
 }
 

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "tests/wait.h"
 
 enum {
 	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of newer headers */
@@ -32,9 +33,7 @@ enum {
 	THREAD_STACK = 64 << 10,
 	SMAPS_SIZE = 64 << 20,
 	SETTLE_LIMIT = 1 << 20,
-	PATIENCE_S = 120,
 	MAPS_MAX = 16,
-	GIVE_TRIES = 10000,
 };
 
 #define INITIAL_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
@@ -375,10 +374,8 @@ int fixture_give(struct fixture *fixture, pid_t tid, struct error *error)
 	int result = call_for(fixture, PROGRAM_GIVE, &request, "made", error);
 
 	/* the kernel has some storages in stock, and others soon (kernel/bpf/memalloc.c) */
-	for (size_t i = 0; result == -ENOMEM && i < GIVE_TRIES; i++) {
-		usleep(1000);
-		result = call_for(fixture, PROGRAM_GIVE, &request, "made", error);
-	}
+	wait_until(result != -ENOMEM ||
+		   (result = call_for(fixture, PROGRAM_GIVE, &request, "made", error)) != -ENOMEM);
 	return result;
 }
 
@@ -530,12 +527,10 @@ static void *stand(void *argument)
  */
 static void wait_until_gone(pid_t tid)
 {
-	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
-	while (access(path, F_OK) == 0 && clock_ns(CLOCK_MONOTONIC) < deadline)
-		usleep(100);
+	wait_until(access(path, F_OK) != 0);
 }
 
 void fixture_threads_end(struct fixture_threads *threads)
@@ -563,7 +558,6 @@ void fixture_threads_end(struct fixture_threads *threads)
 int fixture_threads_start(struct fixture_threads *threads, size_t count, struct error *error)
 {
 	struct fixture_crowd *crowd = memory_allocate_zero(1, sizeof(*crowd));
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
 	pthread_attr_t attributes;
 	int result = 0;
 
@@ -579,11 +573,8 @@ int fixture_threads_start(struct fixture_threads *threads, size_t count, struct 
 		crowd->started += result == 0;
 	}
 	pthread_attr_destroy(&attributes);
-	while (result == 0 && atomic_load(&crowd->ready) < count) {
-		if (clock_ns(CLOCK_MONOTONIC) > deadline)
-			result = ETIME;
-		usleep(1000);
-	}
+	if (result == 0 && !wait_until(atomic_load(&crowd->ready) == count))
+		result = ETIME;
 	if (result != 0) {
 		error_set(error, -result, "%zu of %zu threads started: %s", crowd->started, count,
 			  strerror(result));

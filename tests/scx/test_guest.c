@@ -26,13 +26,13 @@
 
 #include "../system/harness.h"
 #include "../ui/pty_screen.h"
+#include "../wait.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "capture/scx/scx_reader.h"
 
 enum {
-	PATIENCE_S = 120,
-	LOOK_AGAIN_NS = 50000000,
+	PATIENCE_S = 120, /* guests are emulated */
 	WORKERS = 3,
 	TASKS_MAX = 4096,
 };
@@ -43,16 +43,6 @@ static const struct {
 	int nice;
 	uint64_t weight;
 } expected[WORKERS] = {{"plainspin", 0, 100}, {"nicespin", 10, 11}, {"keenspin", -5, 305}};
-
-static void rest(void)
-{
-	nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
-}
-
-static uint64_t deadline(void)
-{
-	return clock_ns(CLOCK_MONOTONIC) + (uint64_t)PATIENCE_S * NS_PER_S;
-}
 
 /* --- what the kernel says of sched_ext --- */
 
@@ -147,8 +137,8 @@ static void scheduler_end(void)
 /* A worker has its name once it has run. */
 static void wait_for_name(pid_t process, const char *name)
 {
+	struct patience patience = patience_begin(PATIENCE_S);
 	char path[64], line[64];
-	uint64_t end = deadline();
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", process);
 	for (;;) {
@@ -160,9 +150,8 @@ static void wait_for_name(pid_t process, const char *name)
 		line[strcspn(line, "\n")] = '\0';
 		if (strcmp(line, name) == 0)
 			return;
-		if (clock_ns(CLOCK_MONOTONIC) > end)
+		if (!patience_pause(&patience))
 			fail_msg("a worker is named %s, not %s", line, name);
-		rest();
 	}
 }
 
@@ -224,7 +213,7 @@ struct subject {
 
 static void subject_open(struct subject *subject)
 {
-	uint64_t end = deadline();
+	struct patience patience = patience_begin(PATIENCE_S);
 	struct feature_result result;
 	struct scx_run run;
 
@@ -234,9 +223,8 @@ static void subject_open(struct subject *subject)
 		if (scx_reader_discover(subject->name, &subject->arena, &run, &subject->maps, &result))
 			break;
 		free(subject->maps);
-		if (result.state != FEATURE_STATE_UNKNOWN || clock_ns(CLOCK_MONOTONIC) > end)
+		if (result.state != FEATURE_STATE_UNKNOWN || !patience_pause(&patience))
 			fail_msg("%s was not found: %s", subject->name, result.detail);
-		rest();
 	}
 	assert_true(run.map_count > 1);
 	subject->reader = scx_reader_open(&run, NULL, &subject->arena, &result);
@@ -286,25 +274,20 @@ static const struct scx_record *find_record(const struct subject *subject, pid_t
 /* Reads until the contexts of all workers say so; the weights are by worker. */
 static void wait_for_weights(struct subject *subject, const uint64_t weights[])
 {
-	uint64_t end = deadline();
-	bool done = false;
+	struct patience patience = patience_begin(PATIENCE_S);
 
-	while (!done) {
-		done = true;
+	for (size_t i = 0; i < WORKERS;) {
+		const struct scx_record *record;
+		uint64_t weight;
+
 		subject_read(subject);
-		for (size_t i = 0; i < WORKERS; i++) {
-			const struct scx_record *record = find_record(subject, workers.processes[i]);
-			uint64_t weight = record != NULL ? value_of(subject, record, "weight") : 0;
-
-			if (weight == weights[i])
-				continue;
-			if (clock_ns(CLOCK_MONOTONIC) > end)
-				fail_msg("%s: worker %zu has weight %" PRIu64 ", not %" PRIu64, subject->name,
-					 i, weight, weights[i]);
-			done = false;
-		}
-		if (!done)
-			rest();
+		record = find_record(subject, workers.processes[i]);
+		weight = record != NULL ? value_of(subject, record, "weight") : 0;
+		if (weight == weights[i])
+			i++;
+		else if (!patience_pause(&patience))
+			fail_msg("%s: worker %zu has weight %" PRIu64 ", not %" PRIu64, subject->name, i,
+				 weight, weights[i]);
 	}
 }
 
@@ -373,7 +356,8 @@ static void check_threads(struct subject *subject)
 static void check_runtimes(struct subject *subject)
 {
 	for (size_t i = 0; i < WORKERS; i++) {
-		uint64_t before = kernel_runtime(workers.processes[i]), end = deadline(), runtime;
+		uint64_t before = kernel_runtime(workers.processes[i]), runtime;
+		struct patience patience = patience_begin(PATIENCE_S);
 
 		for (;;) {
 			const struct scx_record *record;
@@ -385,10 +369,9 @@ static void check_runtimes(struct subject *subject)
 			assert_true(runtime <= kernel_runtime(workers.processes[i]));
 			if (runtime >= before)
 				break;
-			if (clock_ns(CLOCK_MONOTONIC) > end)
+			if (!patience_pause(&patience))
 				fail_msg("%s: worker %zu ran %" PRIu64 " ns, its context says %" PRIu64,
 					 subject->name, i, before, runtime);
-			rest();
 		}
 	}
 }
@@ -957,15 +940,15 @@ static const char *released;
 static void check_released_runtimes(struct subject *subject)
 {
 	for (size_t i = 0; i < WORKERS; i++) {
-		uint64_t end = deadline(), began, kernel_began, kernel_then, ran;
+		struct patience patience = patience_begin(PATIENCE_S);
+		uint64_t began, kernel_began, kernel_then, ran;
 
 		subject_read(subject);
 		assert_non_null(find_record(subject, workers.processes[i]));
 		began = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime");
 		kernel_began = kernel_runtime(workers.processes[i]);
 		do {
-			assert_true(clock_ns(CLOCK_MONOTONIC) < end);
-			rest();
+			assert_true(patience_pause(&patience));
 			kernel_then = kernel_runtime(workers.processes[i]) - kernel_began;
 		} while (kernel_then < NS_PER_S);
 		for (;;) {
@@ -975,10 +958,9 @@ static void check_released_runtimes(struct subject *subject)
 			      began;
 			if (ran >= kernel_then / 10 * 9)
 				break;
-			if (clock_ns(CLOCK_MONOTONIC) > end)
+			if (!patience_pause(&patience))
 				fail_msg("%s: worker %zu ran %" PRIu64 " ns more, its context says %" PRIu64,
 					 subject->name, i, kernel_then, ran);
-			rest();
 		}
 		/* what it had run before and was not in its context yet: at most a slice or two */
 		assert_true(ran <=
@@ -989,7 +971,8 @@ static void check_released_runtimes(struct subject *subject)
 static void reads_contexts_of_a_released_scheduler(void **state)
 {
 	const char *arguments[] = {released, NULL};
-	uint64_t weights[WORKERS], end = deadline();
+	struct patience patience = patience_begin(PATIENCE_S);
+	uint64_t weights[WORKERS];
 	struct subject subject;
 	struct state before;
 
@@ -998,13 +981,12 @@ static void reads_contexts_of_a_released_scheduler(void **state)
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL); /* some want it; it may be there */
 	helper_start(&scheduler, arguments, 0);
 	do {
-		if (clock_ns(CLOCK_MONOTONIC) > end)
+		if (!patience_pause(&patience))
 			fail_msg("%s is not enabled", released);
 		if (waitpid(scheduler.child, NULL, WNOHANG) != 0) {
 			scheduler = (struct helper){0};
 			fail_msg("%s ended", released);
 		}
-		rest();
 		read_state(&before);
 	} while (strcmp(before.state, "enabled") != 0);
 	workers_start();

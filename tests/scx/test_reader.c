@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "capture/scx/scx_reader.h"
 #include "fixture.h"
+#include "tests/wait.h"
 
 enum {
 	THREADS = 10000,
@@ -156,18 +157,21 @@ static uint64_t read_member(const struct subject *subject, const struct scx_reco
 	return scx_member_read(find_member(subject->scheduler, name), scx_record_context(record), 0);
 }
 
+static bool is_map(uint32_t id)
+{
+	const int map = bpf_map_get_fd_by_id(id);
+
+	if (map >= 0)
+		close(map);
+	else
+		assert_int_equal(map, -ENOENT);
+	return map >= 0;
+}
+
 /* Waits until the kernel knows no map of this id; ids are not given again soon. */
 static void wait_for_end_of_map(uint32_t id)
 {
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
-	int map;
-
-	while ((map = bpf_map_get_fd_by_id(id)) >= 0) {
-		close(map);
-		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
-		usleep(1000);
-	}
-	assert_int_equal(map, -ENOENT);
+	await("the map is freed", !is_map(id));
 }
 
 /* --- all fields --- */
@@ -660,13 +664,9 @@ static void *read_on(void *argument)
 
 static void wait_for_passes(struct background *background, unsigned int count)
 {
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
-	unsigned int wanted = atomic_load(&background->passes) + count;
+	const unsigned int wanted = atomic_load(&background->passes) + count;
 
-	while (atomic_load(&background->passes) < wanted && background->result == 0) {
-		assert_true(clock_ns(CLOCK_MONOTONIC) < deadline);
-		usleep(1000);
-	}
+	await("the reader goes on", atomic_load(&background->passes) >= wanted || background->result != 0);
 }
 
 /* The scheduler ends while it is read, and another one begins. What was read of the old one stays right, and

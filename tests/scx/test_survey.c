@@ -4,6 +4,7 @@
  * its allocator by the walk, and whose they are, the dead among them.
  */
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@ enum {
 	LIVING = 600, /* more than a leaf */
 	DEAD = 70,
 	ROOT_CHILDREN = 2,
-	PATIENCE_S = 100,
 };
 
 static struct error error;
@@ -84,18 +84,12 @@ static void require_elements(const struct scx_survey *survey, const struct fixtu
 	assert_int_equal(dead, survey->dead);
 }
 
-/* Waits until the kernel has let go of the threads that ended. */
-static void survey_dead(const struct scx_run *run, size_t dead, struct scx_survey *survey)
+/* Whether the kernel has let go of the threads that ended; `survey`, which it replaces, is held then. */
+static bool has_dead(const struct scx_run *run, size_t dead, struct scx_survey *survey)
 {
-	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + (uint64_t)PATIENCE_S * NS_PER_S;
-
-	for (;;) {
-		assert_done(scx_survey_take(run, NULL, true, survey, &error));
-		if (survey->dead == dead || clock_ns(CLOCK_MONOTONIC) > deadline)
-			return;
-		scx_survey_release(survey);
-		nanosleep(&(struct timespec){.tv_nsec = 10 * (long)NS_PER_MS}, NULL);
-	}
+	scx_survey_release(survey);
+	assert_done(scx_survey_take(run, NULL, true, survey, &error));
+	return survey->dead == dead;
 }
 
 static void survey_layout(enum fixture_layout layout)
@@ -129,11 +123,9 @@ static void survey_layout(enum fixture_layout layout)
 		assert_int_equal(survey.skipped, 0);
 		assert_false(survey.is_truncated);
 		assert_string_equal(survey.payload_type_reason, "");
-		scx_survey_release(&survey);
 		fixture_threads_end(&others);
-		survey_dead(&run, DEAD, &survey);
+		await("the elements of the dead are nobody's", has_dead(&run, DEAD, &survey));
 		assert_int_equal(survey.element_count, LIVING + DEAD);
-		assert_int_equal(survey.dead, DEAD);
 		require_elements(&survey, &living);
 		scx_survey_release(&survey);
 		assert_done(fixture_pages(fixture, &pages_after, &error));

@@ -14,19 +14,11 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../wait.h"
 
 enum {
-	STEPS_MAX = 6000,
-	STEP_NS = 10000000,
 	ANSWER_SECONDS = 20,
 };
-
-static void step(void)
-{
-	const struct timespec left = {0, STEP_NS};
-
-	nanosleep(&left, NULL);
-}
 
 /* What it has said so far, in a static buffer. */
 static const char *errors_of(const struct running *running)
@@ -38,10 +30,17 @@ static const char *errors_of(const struct running *running)
 	return text;
 }
 
+/* What it said of where it serves, once that line is whole. */
+static const char *find_serving(const struct running *running)
+{
+	const char *found = strstr(errors_of(running), "serving ");
+
+	return found != NULL && strchr(found, '\n') != NULL ? found + strlen("serving ") : NULL;
+}
+
 void exporter_begin(struct exporter *exporter, const struct run_options *options,
 		    const char *const *arguments)
 {
-	static const char serving[] = "serving ";
 	static const struct run_options ordinary;
 	const char *whole[64] = {CTOP_PROGRAM, "export"};
 	const char *found = NULL;
@@ -50,15 +49,8 @@ void exporter_begin(struct exporter *exporter, const struct run_options *options
 	for (size_t i = 0; arguments[i] != NULL && i < 60; i++)
 		whole[i + 2] = arguments[i];
 	run_start(&exporter->running, options != NULL ? options : &ordinary, whole);
-	for (size_t i = 0; i < STEPS_MAX && found == NULL; i++) {
-		found = strstr(errors_of(&exporter->running), serving);
-		if (found != NULL && strchr(found, '\n') == NULL)
-			found = NULL;
-		step();
-	}
-	if (found == NULL)
+	if (!wait_until((found = find_serving(&exporter->running)) != NULL))
 		fail_msg("ctop export does not serve: %s", errors_of(&exporter->running));
-	found += strlen(serving);
 	scanned = strncmp(found, "http://", 7) == 0 ? sscanf(found, "http://%150[^/]/", exporter->where)
 						    : sscanf(found, "%150[^\n]", exporter->where);
 	assert_int_equal(scanned, 1);
@@ -173,23 +165,21 @@ char *exporter_scrape(const struct exporter *exporter, bool openmetrics)
 	return body;
 }
 
+static bool scrape_again(const struct exporter *exporter, const char *search, char **page)
+{
+	free(*page);
+	*page = exporter_scrape(exporter, false);
+	return *page != NULL && strstr(*page, search) != NULL;
+}
+
 char *exporter_scrape_for(const struct exporter *exporter, const char *line)
 {
-	char search[512];
+	char search[512], *page = NULL;
 
 	snprintf(search, sizeof(search), "\n%s", line);
-	for (size_t i = 0; i < STEPS_MAX; i++) {
-		char *page = exporter_scrape(exporter, false);
-
-		if (page != NULL && strstr(page, search) != NULL)
-			return page;
-		if (i + 1 == STEPS_MAX)
-			print_error("%s\n", page != NULL ? page : "no page");
-		free(page);
-		step();
-	}
-	fail_msg("no line %s", line);
-	return NULL;
+	if (!wait_until(scrape_again(exporter, search, &page)))
+		fail_msg("no line %s in: %s", line, page != NULL ? page : "no page");
+	return page;
 }
 
 double page_value(const char *page, const char *series)

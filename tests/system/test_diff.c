@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../wait.h"
 #include "harness.h"
 
 enum {
@@ -311,8 +312,7 @@ static bool find_cgroup2(char path[static 256])
 
 static void remove_cgroup(const char *directory)
 {
-	for (int i = 0; rmdir(directory) < 0 && errno == EBUSY && i < 100; i++)
-		usleep(10000);
+	await("the cgroup is empty", rmdir(directory) == 0 || errno != EBUSY);
 }
 
 static void move_process(int pid, const char *directory)

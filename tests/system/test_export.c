@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../wait.h"
 #include "base/clock.h"
 #include "scrape.h"
 
@@ -478,45 +479,53 @@ static void test_labels(void **state)
 
 /* --- the file --- */
 
+/* Counts in `times` that it is another file than in `before`, which becomes that one; it must be whole. */
+static bool is_replaced(const char *path, struct stat *before, unsigned int *times)
+{
+	size_t length;
+	char *text = read_file(path, &length);
+	struct stat now;
+	bool result;
+
+	assert_non_null(text);
+	assert_non_null(strstr(text, first_group));
+	assert_non_null(strstr(text, "\nctop_process_max_fds "));
+	assert_null(strstr(text, "\nprocess_"));
+	assert_int_equal(text[length - 1], '\n');
+	free(text);
+	assert_int_equal(stat(path, &now), 0);
+	result = now.st_ino != before->st_ino || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+		 now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
+	*times += result;
+	*before = now;
+	return result;
+}
+
 static void test_textfile(void **state)
 {
 	const char *directory = scratch_path("collector"), *path = scratch_path("collector/ctop.prom");
 	const char *moved = scratch_path("moved");
+	unsigned int replaced = 0;
 	struct exporter exporter;
 	struct stat status;
-	char *page, *text;
-	size_t length;
+	char *page;
 
 	(void)state;
 	assert_int_equal(mkdir(directory, 0755), 0);
 	exporter_begin(&exporter, NULL,
 		       (const char *[]){"--listen", "127.0.0.1:0", "--textfile", path, "-d", "0.2", NULL});
 	free(exporter_scrape_for(&exporter, first_group));
-	for (size_t i = 0; stat(path, &status) < 0; i++) {
-		assert_true(i < 3000);
-		usleep(10000);
-	}
+	await("the file is there", stat(path, &status) == 0);
 	assert_int_equal(status.st_mode & 0777, 0644);
-	/* whole at any time */
-	for (size_t i = 0; i < 50; i++) {
-		text = read_file(path, &length);
-		assert_non_null(strstr(text, first_group));
-		assert_non_null(strstr(text, "\nctop_process_max_fds "));
-		assert_null(strstr(text, "\nprocess_"));
-		assert_int_equal(text[length - 1], '\n');
-		free(text);
-		usleep(10000);
-	}
+	/* whole at any time, however often it is replaced meanwhile */
+	await("the file is replaced three times", is_replaced(path, &status, &replaced) && replaced == 3);
 	/* its directory goes and comes back */
 	assert_int_equal(rename(directory, moved), 0);
 	page = exporter_scrape_for(&exporter, "ctop_textfile_failures_total 1\n");
 	free(page);
 	assert_int_equal(rename(moved, directory), 0);
 	unlink(path);
-	for (size_t i = 0; stat(path, &status) < 0; i++) {
-		assert_true(i < 3000);
-		usleep(10000);
-	}
+	await("the file is written again", stat(path, &status) == 0);
 	exporter_end(&exporter);
 	/* what it said is not so any more */
 	assert_int_equal(stat(path, &status), -1);
@@ -593,19 +602,20 @@ static pid_t find_capture(pid_t process)
 	return found;
 }
 
+static bool read_again(const char *path, const char *words, char **text)
+{
+	free(*text);
+	*text = read_file(path, NULL);
+	return *text != NULL && strstr(*text, words) != NULL;
+}
+
 /* The file once it has these words. */
 static char *read_file_for(const char *path, const char *words)
 {
-	for (size_t i = 0; i < 6000; i++) {
-		char *text = read_file(path, NULL);
+	char *text = NULL;
 
-		if (text != NULL && strstr(text, words) != NULL)
-			return text;
-		free(text);
-		usleep(10000);
-	}
-	fail_msg("%s never has: %s", path, words);
-	return NULL;
+	await(words, read_again(path, words, &text));
+	return text;
 }
 
 /* Who talks to others holds no rights; and a capture that hangs leaves the page there, without groups. */

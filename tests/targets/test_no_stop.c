@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../wait.h"
 #include "target_process.h"
 
 static unsigned int kills = 40;
@@ -102,18 +103,40 @@ static uint64_t context_switches(int pid, int tid)
 	return sum;
 }
 
-/* Waits until nothing moves in the target any more: it reports before it parks. */
+/* The state letter of stat; the name before it may hold anything. */
+static char thread_state(int pid, int tid)
+{
+	char path[64], *text, *name_end, state;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	text = read_file(path, NULL);
+	assert_non_null(text);
+	name_end = strrchr(text, ')');
+	assert_non_null(name_end);
+	state = name_end[2];
+	free(text);
+	return state;
+}
+
+/* Whether it sleeps and has left its CPU and run queue: "running" instead of a system call until then
+ * (proc_pid_syscall(5)). */
+static bool is_off_cpu(int pid, int tid)
+{
+	char path[64], *text;
+	bool result;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	text = read_file(path, NULL);
+	result = text == NULL || strncmp(text, "running", strlen("running")) != 0;
+	free(text);
+	return result && thread_state(pid, tid) == 'S';
+}
+
+/* It reports before it parks. */
 static void wait_until_parked(const struct target *target)
 {
-	uint64_t sum = 0, before;
-
-	do {
-		before = sum;
-		pause_us(50000);
-		sum = 0;
-		for (size_t i = 0; i < target->count; i++)
-			sum += context_switches(target->child, target->threads[i].tid);
-	} while (sum != before);
+	for (size_t i = 0; i < target->count; i++)
+		await("a thread is parked", is_off_cpu(target->child, target->threads[i].tid));
 }
 
 /* How many threads of the target had a context switch while ctop ran. */
@@ -166,34 +189,18 @@ static void test_no_context_switch(void **state)
 	target_end(&target);
 }
 
-/* The state letter of stat; the name before it may hold anything. */
-static char thread_state(int pid, int tid)
+static bool is_stopped(const struct target *target, size_t thread)
 {
-	char path[64], *text, *name_end, state;
+	const char state = thread_state(target->child, target->threads[thread].tid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	text = read_file(path, NULL);
-	assert_non_null(text);
-	name_end = strrchr(text, ')');
-	assert_non_null(name_end);
-	state = name_end[2];
-	free(text);
-	return state;
+	return state == 't' || state == 'T';
 }
 
-/* Whoever was being stopped when ctop died has to run on at once; the limit is for machines that are busy. */
+/* Whoever was being stopped when ctop died has to run on at once. */
 static void expect_running_on(const struct target *target)
 {
-	for (size_t i = 0; i < target->count; i++) {
-		unsigned int tries = 0;
-		char state;
-
-		while ((state = thread_state(target->child, target->threads[i].tid)) == 't' || state == 'T') {
-			if (++tries > 10000)
-				fail_msg("thread %d was left in state %c", target->threads[i].tid, state);
-			pause_us(1000);
-		}
-	}
+	for (size_t i = 0; i < target->count; i++)
+		await("a thread that was stopped runs on", !is_stopped(target, i));
 }
 
 /* Starts a ctop that stops the threads of the target one by one. */
@@ -239,7 +246,7 @@ static void test_killed(void **state)
 		pid_t ctop = start_stopping(pid, i % 2 == 0);
 
 		seed = seed * 1103515245 + 12345;
-		pause_us((unsigned int)(seed / 65536 % duration));
+		pause_us((unsigned int)(seed / 65536 % duration)); /* any moment is right */
 		assert_int_equal(kill(ctop, SIGKILL), 0);
 		assert_int_equal(waitpid(ctop, NULL, 0), ctop);
 		expect_running_on(&target);

@@ -14,21 +14,14 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../wait.h"
 #include "target_process.h"
 
 enum {
 	NOBODY = 65534,
-	MILLISECOND_NS = 1000000,
 };
 
 static const char *many_threads = "9999";
-
-static void pause_ms(long ms)
-{
-	const struct timespec pause = {ms / 1000, ms % 1000 * MILLISECOND_NS};
-
-	nanosleep(&pause, NULL);
-}
 
 /* The value of a line `NAME: …` of /proc/PID/task/TID/status: its last word. */
 static void status_word(int pid, int tid, const char *name, char *word, size_t size)
@@ -338,8 +331,7 @@ static void test_stopped_program(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "bare", "3");
 	kill(target.child, SIGSTOP);
-	for (int i = 0; i < 6000 && thread_state(target.child, target.child) != 'T'; i++)
-		pause_ms(10);
+	await("the program is stopped", thread_state(target.child, target.child) == 'T');
 	expect_own_counts_of(target.child, NULL, &target);
 	for (size_t i = 0; i < target.count; i++)
 		assert_int_equal(thread_state(target.child, target.threads[i].tid), 'T');
@@ -347,6 +339,24 @@ static void test_stopped_program(void **state)
 	target_command(&target, "go\n");
 	expect_own_counts_of(target.child, NULL, &target);
 	target_end(&target);
+}
+
+/* The first of two threads that is in D, or 0. */
+static int thread_in_d(const struct target *target)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (thread_state(target->child, target->threads[i].tid) == 'D')
+			return target->threads[i].tid;
+	}
+	return 0;
+}
+
+static bool is_traced(int pid, int tid)
+{
+	char word[64];
+
+	status_word(pid, tid, "TracerPid", word, sizeof(word));
+	return atoi(word) != 0;
 }
 
 /*
@@ -362,21 +372,14 @@ static void test_vfork_parent(void **state)
 
 	(void)state;
 	target_start_named(&target, "5.3.0", "vfork", "2");
-	thread = 0;
-	for (int i = 0; i < 6000 && thread == 0; i++) {
-		pause_ms(10);
-		if (thread_state(target.child, target.threads[i % 2].tid) == 'D')
-			thread = target.threads[i % 2].tid;
-	}
-	assert_int_not_equal(thread, 0);
+	await("a thread waits for its vfork child", (thread = thread_in_d(&target)) != 0);
 	start_run(&running, target.child, "60", "100");
-	pause_ms(3000); /* until the first snapshot has given the thread up */
+	await("ctop tries to stop it", is_traced(target.child, thread));
+	await("ctop gives it up", !is_traced(target.child, thread));
 	target_command(&target, "release\n");
 	/* the command takes the place of a report: nothing was counted anew */
-	for (int i = 0; i < 200 && thread_state(target.child, thread) != 'S'; i++)
-		pause_ms(10);
+	await("the thread goes on", thread_state(target.child, thread) == 'S');
 	assert_int_equal(waitpid(running.child, NULL, WNOHANG), 0);
-	assert_int_equal(thread_state(target.child, thread), 'S');
 	run_finish(&running, &run, &(struct run_options){0});
 	run_expect(&run, 0);
 	tree = yajl_tree_parse(run.output, NULL, 0);
@@ -506,8 +509,7 @@ static void test_redis(void **state)
 		  (const char *[]){"/usr/bin/setpriv", "--pdeathsig", "KILL", scratch_path("redis-server"),
 				   "--port", "0", "--unixsocket", socket, "--io-threads", "4", "--save", "",
 				   "--dir", scratch_directory(), NULL});
-	for (int i = 0; i < 1200 && stat(socket, &status) < 0; i++)
-		pause_ms(50);
+	await("redis has its socket", stat(socket, &status) == 0);
 	tree = probe_process(server.child, "--no-stop", NULL, 0);
 	threads = probe_threads(tree, 0);
 	assert_int_equal(threads->u.array.len, count_threads(server.child));
