@@ -19,14 +19,13 @@
 
 #include "../cmocka_include.h"
 
+#include "../wait.h"
 #include "harness.h"
 
 enum {
-	DEFAULT_TIMEOUT_S = 60, /* long enough for a loaded machine; a test that passes never waits for it */
 	HELPER_TIMEOUT_S = 10,
-	WAIT_TRIES = 3000, /* of STEP_NS each */
-	STEP_NS = 20000000,
 	REST_LOOKS = 10,
+	REST_NS = 20000000, /* between them */
 };
 
 static char scratch[64];
@@ -209,18 +208,11 @@ static _Noreturn void become_program(const struct run_options *options, const ch
 /* Waits for the child, at most `seconds`; kills it past that. Returns false then. */
 static bool wait_child(pid_t child, unsigned int seconds, int *ret_status, struct rusage *usage)
 {
-	bool in_time = true;
-
-	for (unsigned int i = 0; wait4(child, ret_status, WNOHANG, usage) == 0; i++) {
-		struct timespec step = {0, 2000000};
-
-		nanosleep(&step, NULL);
-		if (i > seconds * 500 && in_time) {
-			in_time = false;
-			kill(child, SIGKILL);
-		}
-	}
-	return in_time;
+	if (wait_at_most(seconds, wait4(child, ret_status, WNOHANG, usage) != 0))
+		return true;
+	kill(child, SIGKILL);
+	wait4(child, ret_status, 0, usage);
+	return false;
 }
 
 void run_start(struct running *running, const struct run_options *options, const char *const *arguments)
@@ -237,7 +229,7 @@ void run_start(struct running *running, const struct run_options *options, const
 
 void run_finish(struct running *running, struct run *run, const struct run_options *options)
 {
-	unsigned int timeout = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	unsigned int timeout = options->timeout_s ? options->timeout_s : WAIT_AT_MOST_S;
 	struct rusage usage = {0};
 	int status = 0;
 	bool in_time = wait_child(running->child, timeout, &status, &usage);
@@ -257,44 +249,29 @@ void run_finish(struct running *running, struct run *run, const struct run_optio
 		stop("the program did not end within %u s; it said: %s", timeout, run->errors);
 }
 
-static void wait_step(void)
-{
-	const struct timespec step = {0, STEP_NS};
-
-	nanosleep(&step, NULL);
-}
-
-/* Lines of the output so far that begin with a digit or are JSON; its length into `ret_length`. */
-static size_t count_lines(int output, size_t *ret_length)
+/* Lines of the output so far that begin with a digit or are JSON. */
+static size_t count_lines(int output)
 {
 	char bytes[4096];
 	char before = '\n';
 	size_t count = 0;
+	off_t length = 0;
 	ssize_t got;
 
-	*ret_length = 0;
-	while ((got = pread(output, bytes, sizeof bytes, (off_t)*ret_length)) > 0) {
+	while ((got = pread(output, bytes, sizeof bytes, length)) > 0) {
 		for (ssize_t i = 0; i < got; i++) {
 			count += before == '\n' && (bytes[i] == '{' || (bytes[i] >= '0' && bytes[i] <= '9'));
 			before = bytes[i];
 		}
-		*ret_length += (size_t)got;
+		length += got;
 	}
 	return count;
 }
 
 void run_wait_for_lines(struct running *running, size_t count)
 {
-	size_t length = 0;
-	size_t before = 0;
-
-	for (int i = 0; i < WAIT_TRIES; i++) {
-		wait_step();
-		if (count_lines(running->output, &length) >= count && length == before)
-			return;
-		before = length;
-	}
-	stop("no %zu lines within 60 s", count);
+	if (!wait_until(count_lines(running->output) >= count))
+		stop("no %zu lines within %d s", count, WAIT_AT_MOST_S);
 }
 
 void run_pause(const struct running *running)
@@ -337,13 +314,8 @@ void wait_for_state(int pid, int tid, char state)
 	int parent;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
-	for (int i = 0; i < WAIT_TRIES; i++) {
-		found = read_state(path, &parent);
-		if (found == state)
-			return;
-		wait_step();
-	}
-	stop("thread %d is not in %c but in '%c' after 60 s", tid, state, found);
+	if (!wait_until((found = read_state(path, &parent)) == state))
+		stop("thread %d is not in %c but in '%c' after %d s", tid, state, found, WAIT_AT_MOST_S);
 }
 
 /* Calls `look` with the path below which the stat file of each entry that is a number lies. */
@@ -400,16 +372,22 @@ static bool process_rests(int pid)
 	return all_entries(path, thread_rests, 0) && all_entries("/proc", child_rests, pid);
 }
 
+/* Nothing tells from outside that a program has no more to do until a time or somebody comes: it sleeps,
+ * however often one looks. */
+static bool rests_on(int pid)
+{
+	for (int i = 0; i < REST_LOOKS; i++) {
+		nanosleep(&(const struct timespec){0, REST_NS}, NULL);
+		if (!process_rests(pid))
+			return false;
+	}
+	return true;
+}
+
 void run_wait_for_rest(const struct running *running)
 {
-	int looks = 0;
-
-	for (int i = 0; i < WAIT_TRIES && looks < REST_LOOKS; i++) {
-		wait_step();
-		looks = process_rests(running->child) ? looks + 1 : 0;
-	}
-	if (looks < REST_LOOKS)
-		stop("the program does not come to rest within 60 s");
+	if (!wait_until(rests_on(running->child)))
+		stop("the program does not come to rest within %d s", WAIT_AT_MOST_S);
 }
 
 void run_program(struct run *run, const struct run_options *options, const char *const *arguments)
@@ -590,7 +568,6 @@ void worker_report(struct worker *worker, struct worker_thread *threads)
 		thread->storage_read_bytes = line_number(line, "storage_read_bytes");
 		thread->write_calls = line_number(line, "write_calls");
 		thread->read_calls = line_number(line, "read_calls");
-		thread->wait_ns = line_number(line, "wait_ns");
 		thread->copied_pages = line_number(line, "copied_pages");
 		thread->began_ns = line_number(line, "began_ns");
 	}

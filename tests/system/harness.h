@@ -53,8 +53,8 @@ struct running {
 
 void run_start(struct running *running, const struct run_options *options, const char *const *arguments);
 
-/* Waits until its output has `count` lines that begin with a digit or are JSON and no more follow for 20 ms.
- */
+/* Waits until its output has `count` lines that begin with a digit or are JSON: what they tell was read
+ * before. */
 void run_wait_for_lines(struct running *running, size_t count);
 
 /* Stops it, so that nothing of it happens until it is to go on: whatever time that takes, it is one interval.
@@ -132,7 +132,7 @@ struct worker_thread {
 	uint64_t cpu_ns, voluntary, involuntary, minor_faults, major_faults;
 	uint64_t written_bytes, read_bytes, storage_written_bytes, storage_read_bytes, write_calls,
 		read_calls;
-	uint64_t wait_ns, copied_pages, began_ns;
+	uint64_t copied_pages, began_ns;
 };
 
 /* Starts the worker. False, with a printed reason, where the host does not allow it: then skip(). */

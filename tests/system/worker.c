@@ -62,7 +62,6 @@ struct thread {
 	atomic_bool ended;
 	/* counted by the thread itself */
 	uint64_t end_cpu_ns;
-	uint64_t wait_ns; /* in bursts: wall time less CPU time */
 	uint64_t written_bytes;
 	uint64_t read_bytes;
 	uint64_t storage_written_bytes;
@@ -127,15 +126,10 @@ static void burn(uint64_t nanoseconds)
 		;
 }
 
-/* AMOUNT milliseconds of CPU time. It never sleeps meanwhile, so whatever else passes is a wait for a CPU. */
+/* AMOUNT milliseconds of CPU time. */
 static void work_burst(struct thread *thread)
 {
-	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t wall_ns = clock_ns(CLOCK_MONOTONIC);
-
 	burn(thread->amount * NS_PER_MS);
-	thread->wait_ns += clock_ns(CLOCK_MONOTONIC) - wall_ns;
-	thread->wait_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 }
 
 /* AMOUNT milliseconds of CPU time in each 100 ms, for ever. */
@@ -415,7 +409,7 @@ static void report(struct thread *threads, size_t count)
 
 		printf("thread %zu %d cpu_ns=%llu voluntary=%llu involuntary=%llu minor_faults=%llu "
 		       "major_faults=%llu written_bytes=%llu read_bytes=%llu storage_written_bytes=%llu "
-		       "storage_read_bytes=%llu write_calls=%llu read_calls=%llu wait_ns=%llu "
+		       "storage_read_bytes=%llu write_calls=%llu read_calls=%llu "
 		       "copied_pages=%llu began_ns=%llu\n",
 		       i, thread->tid, (unsigned long long)cpu_ns, (unsigned long long)thread->voluntary,
 		       (unsigned long long)thread->involuntary, (unsigned long long)thread->minor_faults,
@@ -424,8 +418,7 @@ static void report(struct thread *threads, size_t count)
 		       (unsigned long long)thread->storage_written_bytes,
 		       (unsigned long long)thread->storage_read_bytes,
 		       (unsigned long long)thread->write_calls, (unsigned long long)thread->read_calls,
-		       (unsigned long long)thread->wait_ns, (unsigned long long)thread->copied_pages,
-		       (unsigned long long)thread->began_ns);
+		       (unsigned long long)thread->copied_pages, (unsigned long long)thread->began_ns);
 	}
 	printf("end process_cpu_ns=%llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 }
