@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What Prometheus makes of `ctop export`: it scrapes two of them, in both formats; rates agree with what a
- * load says of itself; rules and the dashboard find what they ask for.
+ * load says of itself; rules and the dashboard find what they ask for. `--long`: at the intervals that people
+ * use, over a longer time.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -10,6 +11,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,19 +21,23 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../measure.h"
+#include "../wait.h"
 #include "base/clock.h"
 #include "scrape.h"
 
 enum {
-	WINDOW_S = 40,
 	STEADY_PERCENT = 30,
-	LOG_PERIOD_US = 50000,
-	LOG_MAX = 4000, /* less than a pipe holds (pipe(7)) */
+	LOG_PERIOD_US = 5000,
+	LOG_MAX = 60000, /* for five minutes */
 	STEADY_PAUSE_US = 5000,
 	SHORT_PERIOD_US = 200000,
 	SHORT_RUN_US = 40000,
-	ATTEMPTS = 600, /* of 100 ms */
 };
+
+/* How often Prometheus scrapes, and over how long a time rates are compared, in seconds. */
+static const char *scrape_interval = "200ms";
+static unsigned int window_s = 6;
 
 /* --- programs --- */
 
@@ -103,14 +110,20 @@ static void test_file(void **state)
 
 /* --- a load that knows what it used --- */
 
-struct load {
-	pid_t child;
-	int log; /* of struct usage, LOG_PERIOD_US apart */
-};
-
 /* What all of its threads have used at a time, those that ended too. */
 struct usage {
 	uint64_t cpu_ns, at_unix_ns;
+};
+
+/* What a load says of itself, in memory that it shares. */
+struct usage_log {
+	atomic_size_t count;
+	struct usage entries[LOG_MAX]; /* LOG_PERIOD_US apart */
+};
+
+struct load {
+	pid_t child;
+	struct usage_log *log;
 };
 
 /* Uses CPU time until this thread has had so much of it. */
@@ -159,9 +172,10 @@ static void *run_starter(void *argument)
 	return NULL;
 }
 
-static _Noreturn void run_load(int log, bool with_short)
+static _Noreturn void run_load(struct usage_log *log, bool with_short)
 {
 	pthread_t thread;
+	size_t count = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ctop-burn");
@@ -175,39 +189,36 @@ static _Noreturn void run_load(int log, bool with_short)
 		getrusage(RUSAGE_SELF, &usage);
 		told.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
 			      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US;
-		if (write(log, &told, sizeof(told)) != sizeof(told))
-			_exit(1);
+		if (count < LOG_MAX)
+			log->entries[count++] = told;
+		atomic_store(&log->count, count);
 		usleep(LOG_PERIOD_US);
 	}
 }
 
 static void load_begin(struct load *load, bool with_short)
 {
-	int log[2];
-
-	assert_int_equal(pipe(log), 0);
+	load->log = mmap(NULL, sizeof(*load->log), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(load->log, MAP_FAILED);
 	load->child = fork();
 	assert_true(load->child >= 0);
 	if (load->child == 0)
-		run_load(log[1], with_short);
-	close(log[1]);
-	load->log = log[0];
+		run_load(load->log, with_short);
 }
 
-/* Ends it; what it has told is `log`, of `*ret_count` entries. */
-static void load_end(struct load *load, struct usage log[LOG_MAX], size_t *ret_count)
+static void load_end(struct load *load)
 {
 	kill(load->child, SIGKILL);
 	waitpid(load->child, NULL, 0);
-	for (*ret_count = 0; *ret_count < LOG_MAX &&
-			     read(load->log, &log[*ret_count], sizeof(*log)) == (ssize_t)sizeof(*log);)
-		++*ret_count;
-	close(load->log);
+	munmap(load->log, sizeof(*load->log));
 }
 
-/* What it had used by a time, in seconds. */
-static double usage_at(const struct usage log[], size_t count, double unix_s)
+/* What it had used by a time that it has logged, in seconds. */
+static double usage_at(const struct load *load, double unix_s)
 {
+	const struct usage *log = load->log->entries;
+	const size_t count = atomic_load(&load->log->count);
+
 	for (size_t i = 1; i < count; i++) {
 		const double before_s = (double)log[i - 1].at_unix_ns / 1e9,
 			     after_s = (double)log[i].at_unix_ns / 1e9;
@@ -273,25 +284,21 @@ static void prometheus_begin(struct prometheus *prometheus, const char *first, c
 	static const struct run_options ordinary;
 	const char *program = need_program("prometheus");
 	char config[4096], config_option[512], storage_option[512];
-	unsigned int port = 0;
+	unsigned int port;
 
 	prometheus->promtool = need_program("promtool");
 	snprintf(config, sizeof(config),
-		 "global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n  evaluation_interval: 1s\n"
+		 "global:\n  scrape_interval: %s\n  scrape_timeout: %s\n  evaluation_interval: 1s\n"
 		 "rule_files: ['%s/prometheus/ctop.rules.yml']\n"
 		 "scrape_configs:\n- job_name: ctop\n  static_configs:\n  - targets: ['%s', '%s']\n",
-		 DATA_DIRECTORY, first, second);
+		 scrape_interval, scrape_interval, DATA_DIRECTORY, first, second);
 	write_file(scratch_path("prometheus.yml"), config, strlen(config));
 	snprintf(config_option, sizeof(config_option), "--config.file=%s", scratch_path("prometheus.yml"));
 	snprintf(storage_option, sizeof(storage_option), "--storage.tsdb.path=%s", scratch_path("tsdb"));
 	run_start(&prometheus->running, &ordinary,
 		  (const char *[]){program, config_option, storage_option, "--web.listen-address=127.0.0.1:0",
 				   NULL});
-	for (size_t i = 0; i < ATTEMPTS && port == 0; i++) {
-		port = find_port(prometheus->running.child);
-		usleep(100000);
-	}
-	assert_int_not_equal(port, 0);
+	await("Prometheus listens", (port = find_port(prometheus->running.child)) != 0);
 	snprintf(prometheus->url, sizeof(prometheus->url), "http://127.0.0.1:%u", port);
 }
 
@@ -332,17 +339,12 @@ static size_t query(const struct prometheus *prometheus, const char *expression,
 }
 
 /* Asks until the value is at least `least`. */
-static void await(const struct prometheus *prometheus, const char *expression, double least)
+static void await_value(const struct prometheus *prometheus, const char *expression, double least)
 {
 	double value = NAN;
 
-	for (size_t i = 0; i < ATTEMPTS; i++) {
-		query(prometheus, expression, NULL, &value);
-		if (value >= least)
-			return;
-		usleep(100000);
-	}
-	fail_msg("%s is %g, not %g", expression, value, least);
+	if (!wait_until((query(prometheus, expression, NULL, &value), value >= least)))
+		fail_msg("%s is %.3f, not %.3f", expression, value, least);
 }
 
 /* --- the dashboard --- */
@@ -482,7 +484,7 @@ static struct samples find_samples(const struct prometheus *prometheus, const ch
 	struct run run;
 	char *line, *rest;
 
-	snprintf(expression, sizeof(expression), "%s[%ds]", series, WINDOW_S);
+	snprintf(expression, sizeof(expression), "%s[%us]", series, window_s);
 	snprintf(time_option, sizeof(time_option), "--time=%s", at);
 	run_program(&run, &(struct run_options){0},
 		    (const char *[]){prometheus->promtool, "query", "instant", prometheus->url, expression,
@@ -509,33 +511,37 @@ static struct samples find_samples(const struct prometheus *prometheus, const ch
 /*
  * rate() of the load's CPU time over a window against what the load says of itself between the rounds from
  * which the first and the last sample of the window come: when they were scraped is a matter of the machine.
+ * Whether a round or the load's own reading was interrupted for long is, too.
  */
 static void compare_rates(const struct prometheus *prometheus, const struct exporter *exporter,
-			  struct load *load)
+			  const struct load *load)
 {
 	static const char series[] = "ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}";
-	static struct usage log[LOG_MAX];
-	char rounds_of[256], expression[256], at[32];
-	struct samples samples, rounds;
-	double told, rate;
-	size_t count;
+	char rounds_of[256], expression[512], at[32];
 
-	sleep(WINDOW_S);
-	snprintf(at, sizeof(at), "%.3f", (double)clock_ns(CLOCK_REALTIME) / 1e9);
-	sleep(2); /* what was scraped until then has to be there */
 	snprintf(rounds_of, sizeof(rounds_of), "ctop_round_timestamp_seconds{instance=\"%s\"}",
 		 exporter->where);
-	snprintf(expression, sizeof(expression), "rate(%s[%ds])", series, WINDOW_S);
-	assert_int_equal(query(prometheus, expression, at, &rate), 1);
-	samples = find_samples(prometheus, series, at);
-	rounds = find_samples(prometheus, rounds_of, at);
-	assert_int_equal(samples.count, rounds.count);
-	load_end(load, log, &count);
-	told = (usage_at(log, count, rounds.last) - usage_at(log, count, rounds.first)) /
-	       (samples.last_s - samples.first_s);
-	print_message("%s: %.5f CPUs, by the load's getrusage(2) %.5f: %+.2f %%, %zu samples\n", expression,
-		      rate, told, (rate / told - 1) * 100, samples.count);
-	assert_true(fabs(rate / told - 1) < 0.02);
+	for (struct measurement measurement = {0}; measure_again(&measurement);) {
+		double end_s, told, rate;
+		struct samples samples, rounds;
+
+		sleep(window_s); /* over which both count */
+		end_s = (double)clock_ns(CLOCK_REALTIME) / 1e9;
+		/* samples have the times at which their scrapes began, and are there in this order */
+		snprintf(expression, sizeof(expression), "timestamp(%s)", rounds_of);
+		await_value(prometheus, expression, end_s);
+		snprintf(at, sizeof(at), "%.3f", end_s);
+		snprintf(expression, sizeof(expression), "rate(%s[%us])", series, window_s);
+		assert_int_equal(query(prometheus, expression, at, &rate), 1);
+		samples = find_samples(prometheus, series, at);
+		rounds = find_samples(prometheus, rounds_of, at);
+		assert_int_equal(samples.count, rounds.count);
+		told = (usage_at(load, rounds.last) - usage_at(load, rounds.first)) /
+		       (samples.last_s - samples.first_s);
+		print_message("%s: %.5f CPUs, by the load's getrusage(2) %.5f: %+.2f %%, %zu samples\n",
+			      expression, rate, told, (rate / told - 1) * 100, samples.count);
+		measure_between(&measurement, "rate() by what the load says", rate / told, 0.98, 1.02);
+	}
 }
 
 static void test_scrapes(void **state)
@@ -548,10 +554,8 @@ static void test_scrapes(void **state)
 	struct prometheus prometheus;
 	struct dashboard dashboard = {.prometheus = &prometheus};
 	struct load load;
-	static struct usage log[LOG_MAX];
 	bool knows_ends;
 	double value;
-	size_t count;
 	char *page;
 
 	(void)state;
@@ -569,11 +573,11 @@ static void test_scrapes(void **state)
 		print_message("threads that end are not watched here: the load has none\n");
 	load_begin(&load, knows_ends);
 	prometheus_begin(&prometheus, first.where, second.where);
-	await(&prometheus, "sum(up{job=\"ctop\"})", 2);
-	await(&prometheus,
-	      "count_over_time(ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}[1m])", 5);
+	await_value(&prometheus, "sum(up{job=\"ctop\"})", 2);
+	await_value(&prometheus,
+		    "count_over_time(ctop_group_run_seconds_total{axis=\"process\",group=\"ctop-burn\"}[1m])",
+		    5);
 	compare_rates(&prometheus, &first, &load);
-	load_begin(&load, knows_ends); /* for the dashboard */
 
 	/* both are there, each with its own */
 	assert_int_equal(query(&prometheus, "count by (instance) (ctop_build_info)", NULL, &value), 2);
@@ -599,18 +603,24 @@ static void test_scrapes(void **state)
 	assert_true(dashboard.asked > 25);
 	assert_int_equal(dashboard.empty, 0);
 	prometheus_end(&prometheus);
-	load_end(&load, log, &count);
+	load_end(&load);
 	exporter_end(&first);
 	exporter_end(&second);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_scrapes),
 	};
+	const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_scrapes)};
 
+	if (argc > 1 && strcmp(argv[1], "--long") == 0) {
+		scrape_interval = "1s";
+		window_s = 40;
+		return cmocka_run_group_tests_name("Prometheus", long_tests, NULL, NULL);
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
