@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../wait.h"
 #include "base/clock.h"
 #include "capture/capture.h"
 #include "tests/system/harness.h"
@@ -43,7 +44,7 @@ enum {
 	STORM_SECONDS = 5,
 	STORM_RATE = 400, /* processes a second */
 	TICK_MS = 10,     /* by which the run time of a running thread may lag, amply */
-	END_MS = 30,      /* that a process needs to end at most */
+	TAIL_MS = 10,     /* that a process may run after its parent was told of its end, amply */
 	RCU_MS = 300,     /* after a grace period, until its callbacks have freed what ended */
 	BLOCK_BYTES = 65536,
 	RCU_READER_SECONDS = 15, /* at most: after 21 the kernel complains (RCU_CPU_STALL_TIMEOUT) */
@@ -248,13 +249,18 @@ static void wait_until_freed(void)
 	sleep_ms(RCU_MS);
 }
 
+static uint64_t usage_ns(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * NS_PER_S +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * NS_PER_US;
+}
+
 static uint64_t children_ns(void)
 {
 	struct rusage usage;
 
 	assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	return usage_ns(&usage);
 }
 
 /* Time that the host's CPUs ran threads, as sampled by the tick. */
@@ -456,22 +462,28 @@ static void test_storm(void **state)
 	table_release(table);
 }
 
-/* Waits until a process sleeps, so that all of its run time is charged. */
-static void wait_for_sleep(pid_t pid)
+/* Waits for the end of a child. Returns what it ran in all, ns, by its parent's rusage: its run time, but
+ * shared out between user and system (cputime_adjust() of the kernel) and cut to microseconds. */
+static uint64_t await_child(pid_t child)
 {
-	char path[64], text[512], state = '?';
+	struct rusage usage;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	for (int i = 0; i < 3000 && state != 'S'; i++) {
-		FILE *file = fopen(path, "re");
+	assert_int_equal(wait4(child, NULL, 0, &usage), child);
+	return usage_ns(&usage);
+}
 
-		if (file != NULL && fgets(text, sizeof(text), file) != NULL && strrchr(text, ')') != NULL)
-			state = strrchr(text, ')')[2];
-		if (file != NULL)
-			fclose(file);
-		sleep_ms(10);
-	}
-	assert_int_equal(state, 'S');
+/* What a process of one thread that sleeps has run so far, ns: the first number of schedstat. */
+static uint64_t ran_ns(pid_t process)
+{
+	char path[64], *text;
+	uint64_t ran;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)process);
+	text = read_file(path, NULL);
+	assert_non_null(text);
+	ran = strtoull(text, NULL, 10);
+	free(text);
+	return ran;
 }
 
 /* Of those that were there at the last round only what they did since counts, under the last name. */
@@ -481,6 +493,7 @@ static void test_seen_before(void **state)
 	pid_t child;
 	char byte;
 	struct table *table;
+	uint64_t own, shown;
 
 	(void)state;
 	need_exits();
@@ -497,10 +510,11 @@ static void test_seen_before(void **state)
 		_exit(0);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	wait_for_sleep(child);
+	wait_for_state(child, child, 'S'); /* so that all of its run time is charged */
+	own = ran_ns(child);
 	take_round();
 	assert_int_equal(write(go[1], "", 1), 1);
-	waitpid(child, NULL, 0);
+	own = await_child(child) - own;
 	take_round();
 	for (int i = 0; i < 2; i++) {
 		close(go[i]);
@@ -509,8 +523,8 @@ static void test_seen_before(void **state)
 	table = table_of(AXIS_PROCESS);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_true(!has_label(&table->rows[i], names.first));
-	assert_between("CPU time after the round", number_of(table, row_of(table, names.last), COLUMN_CPU),
-		       MS(200 - TICK_MS), MS(200 + END_MS));
+	shown = number_of(table, row_of(table, names.last), COLUMN_CPU);
+	assert_between("CPU time after the round", shown, MS(200 - TICK_MS), own + MS(TAIL_MS));
 	assert_int_equal(number_of(table, row_of(table, names.last), COLUMN_BORN), 0);
 	assert_int_equal(number_of(table, row_of(table, names.last), COLUMN_ENDED), 1);
 	table_release(table);
@@ -521,7 +535,7 @@ static void test_seen_before(void **state)
 	for (size_t i = 0; i < table->row_count; i++) {
 		if (has_label(&table->rows[i], names.last))
 			assert_between("CPU time left", number_of(table, &table->rows[i], COLUMN_CPU), 0,
-				       MS(END_MS));
+				       own + MS(TAIL_MS) - shown);
 	}
 	table_release(table);
 }
@@ -627,7 +641,7 @@ static void test_threads(void **state)
 /* A zombie has a row until it is waited for; it counts once. */
 static void test_zombie(void **state)
 {
-	uint64_t sum = 0, ended = 0, born = 0;
+	uint64_t sum = 0, ended = 0, born = 0, own = 0;
 	siginfo_t info;
 	pid_t child;
 
@@ -645,7 +659,7 @@ static void test_zombie(void **state)
 		struct table *table;
 
 		if (round == 1)
-			waitpid(child, NULL, 0);
+			own = await_child(child);
 		wait_until_freed();
 		take_round();
 		table = table_of(AXIS_PROCESS);
@@ -660,7 +674,7 @@ static void test_zombie(void **state)
 		}
 		table_release(table);
 	}
-	assert_between("CPU time of a zombie", sum, MS(100), MS(100 + END_MS));
+	assert_between("CPU time of a zombie", sum, MS(100), own + MS(TAIL_MS));
 	assert_int_equal(ended, 1);
 	assert_int_equal(born, 1);
 }
@@ -788,22 +802,18 @@ static void enter(const char *path)
 		_exit(1);
 }
 
-/* Waits until somebody is in a cgroup. */
-static void wait_for_member(const char *path)
+static bool has_member(const char *path)
 {
 	char procs[600];
-	int first = EOF;
+	FILE *file;
+	int first;
 
 	snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
-	for (int i = 0; i < 3000 && first == EOF; i++) {
-		FILE *file = fopen(procs, "re");
-
-		first = file != NULL ? fgetc(file) : EOF;
-		if (file != NULL)
-			fclose(file);
-		sleep_ms(10);
-	}
-	assert_int_not_equal(first, EOF);
+	file = fopen(procs, "re");
+	first = file != NULL ? fgetc(file) : EOF;
+	if (file != NULL)
+		fclose(file);
+	return first != EOF;
 }
 
 /* A cgroup of the test below the root. */
@@ -945,6 +955,7 @@ static void test_removed_cgroup(void **state)
 	struct cgroup cgroup;
 	struct table *table;
 	pid_t member, child;
+	uint64_t own;
 
 	(void)state;
 	need_exits();
@@ -956,23 +967,24 @@ static void test_removed_cgroup(void **state)
 		for (;;)
 			pause();
 	}
-	wait_for_member(cgroup.path);
+	await("the process is in the cgroup", has_member(cgroup.path));
 	take_round();
+	own = ran_ns(member);
 	kill(member, SIGKILL);
-	waitpid(member, NULL, 0);
+	own = await_child(member) - own;
 	child = fork();
 	if (child == 0) {
 		enter(cgroup.path);
 		spin_ms(20);
 		_exit(0);
 	}
-	waitpid(child, NULL, 0);
+	own += await_child(child);
 	wait_until_freed();
 	remove_cgroup(&cgroup);
 	take_round();
 	table = table_of(AXIS_CGROUP);
 	assert_between("CPU time of what was in it", number_of(table, row_of(table, cgroup.name), COLUMN_CPU),
-		       MS(20), MS(20 + 2 * END_MS));
+		       MS(20), own + 2 * MS(TAIL_MS));
 	assert_int_equal(number_of(table, row_of(table, cgroup.name), COLUMN_ENDED), 2);
 	table_release(table);
 }
