@@ -3,6 +3,7 @@
 #
 # backend.sh CTOP REFUSE_BPF: reading threads by BPF: with which rights it works, what it says where it does not, what it
 # does when the kernel refuses it later on, that it gives the rights up, and that it leaves nothing in the kernel.
+# shellcheck disable=SC2317 # what until_true calls
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/../project/sources.sh"
@@ -130,6 +131,11 @@ left()
     LC_ALL=C comm -12 "$directory/came" "$directory/now" | LC_ALL=C comm -23 - "$directory/by_any"
 }
 
+nothing_left()
+{
+    [ -z "$(left)" ]
+}
+
 # left_after_kill NAME ARGUMENT...: runs `ctop -b ARGUMENT...` until it has printed, and kills it.
 left_after_kill()
 {
@@ -138,10 +144,7 @@ left_after_kill()
     kernel_objects >"$directory/before"
     "$ctop" -b -d 0.2 --no-heap --backend bpf "$@" >"$directory/rounds" 2>"$directory/errors" &
     process=$!
-    for _ in $(seq 240); do
-        [ -s "$directory/rounds" ] && break
-        sleep 0.25
-    done
+    until_true 60 test -s "$directory/rounds"
     kernel_objects >"$directory/during"
     held_objects /proc/$process/fdinfo/* >"$directory/own"
     LC_ALL=C comm -13 "$directory/before" "$directory/during" >"$directory/came"
@@ -156,10 +159,7 @@ left_after_kill()
     kill -9 $process
     wait $process 2>/dev/null
     # what the kernel frees after a grace period
-    for _ in $(seq 240); do
-        [ -z "$(left)" ] && break
-        sleep 0.25
-    done
+    until_true 60 nothing_left
     result "$name: nothing is left behind after kill -9" "$(left)"
 }
 
@@ -193,21 +193,24 @@ if command -v bpftool >/dev/null; then
             "echo \$\$ >$directory/process; exec $directory/plain -d 0.2 --no-heap --backend bpf" /dev/null <&3 >"$directory/screen" 2>&1 &
         shell=$!
         why="the programs were not loaded"
-        for _ in $(seq 120); do
+        # loaded_and_dropped: whether the programs are there and a thread has no rights any more, or it has ended; `why`
+        # not
+                loaded_and_dropped()
+        {
             process=$(cat "$directory/process")
-            if [ -n "$process" ] && [ ! -d "/proc/$process" ]; then
+            [ -n "$process" ] || return 1
+            if [ ! -d "/proc/$process" ]; then
                 why="it ended: $(tail -c 300 "$directory/screen")"
-                break
+                return 0
             fi
-            if [ -n "$process" ] && has_program "$process" count_switch; then
-                why="no thread gave the rights up"
-                for status in "/proc/$process"/task/*/status; do
-                    [ "$(held CapPrm "$status")" = 0 ] && why=
-                done
-                [ -z "$why" ] && break
-            fi
-            sleep 0.5
-        done
+            has_program "$process" count_switch || return 1
+            why="no thread gave the rights up"
+            for status in "/proc/$process"/task/*/status; do
+                [ "$(held CapPrm "$status")" = 0 ] && why=
+            done
+            [ -z "$why" ]
+        }
+        until_true 60 loaded_and_dropped
         for status in "/proc/$process"/task/*/status; do
             [ -e "$status" ] || continue
             [ "$(held CapEff "$status")" = 0 ] || why="$why $(grep -H CapEff "$status")"

@@ -17,26 +17,35 @@ reader=$!
 # all columns of all threads fill the 64 KiB of the pipe in a few rounds
 "$ctop" -b -d 0.1 -t all -g thread-exact --limit 0 --format json >"$directory/pipe" 2>/dev/null &
 writer=$!
-sleep 2
+# waits_for_reader PROCESS: whether it is in ppoll(2) of one descriptor without a timeout (proc_pid_syscall(5)); asked by
+# the shell itself, who may look into his children
+# shellcheck disable=SC2317 # by until_true
+waits_for_reader()
+{
+    read -r _ _ count timeout _ <"/proc/$1/syscall" && [ "$count $timeout" = "0x1 0x0" ]
+}
+result "nobody reads what it writes" "$(until_true 60 waits_for_reader $writer || cat "/proc/$writer/syscall")"
 kill -TERM $writer
-waited=0
-while kill -0 $writer 2>/dev/null && [ $waited -lt 600 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-done
+# shellcheck disable=SC2317 # by until_true
+has_ended()
+{
+    ! kill -0 "$1" 2>/dev/null
+}
+until_true 60 has_ended $writer
 result "SIGTERM ends it while nobody reads" "$(kill -KILL $writer 2>/dev/null && echo "it does not")"
 kill $reader
 
 : >"$directory/rounds"
 "$ctop" -b -d 1 -n 4 -p $$ -g process --format csv --no-heap >"$directory/rounds" 2>"$directory/notes" &
 stopped=$!
-waited=0
-while [ "$(wc -l <"$directory/rounds")" -lt 2 ] && [ $waited -lt 600 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-done
+# shellcheck disable=SC2317 # by until_true
+has_lines()
+{
+    [ "$(wc -l <"$1")" -ge "$2" ]
+}
+until_true 60 has_lines "$directory/rounds" 2
 kill -STOP $stopped
-sleep 3
+sleep 3 # some intervals, however many
 kill -CONT $stopped
 wait $stopped
 result "after a stop rounds are an interval apart" "$(cat "$directory/notes"

@@ -98,7 +98,7 @@ chmod -R a+rX "$directory/own"
 # starts PROGRAM VARIABLE=VALUE: whether that program knows the terminal.
 starts()
 {
-    ! (sleep 1; printf q) | as_nobody env -u TERMINFO -u TERMINFO_DIRS -u HOME TERM=ctop-own-terminal "$2" \
+    ! (while printf q 2>/dev/null; do sleep 0.1; done) | as_nobody env -u TERMINFO -u TERMINFO_DIRS -u HOME TERM=ctop-own-terminal "$2" \
         timeout 20 script -qec "$directory/$1" /dev/null | grep -q 'unknown terminal'
 }
 

@@ -38,8 +38,13 @@ of_root=$!
 $nobody sleep 600 &
 processes="$processes $!"
 of_nobody=$!
+# shellcheck disable=SC2317 # by until_true
+is_named()
+{
+    [ "$(cat "/proc/$1/comm")" = "$2" ]
+}
 for pid in $of_root $of_nobody; do
-    while [ "$(cat "/proc/$pid/comm")" != sleep ]; do sleep 0.01; done
+    until_true 60 is_named "$pid" sleep
 done
 expect "an ordinary user is told to be root" "not permitted (run as root, or " "security module" \
     "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
@@ -87,11 +92,7 @@ processes="$processes $!"
 of_root=$!
 unset LD_LIBRARY_PATH
 for output in 1 2; do
-    tries=0
-    while ! grep -q ready "$directory/$output" && [ $tries -lt 3000 ]; do
-        sleep 0.02
-        tries=$((tries + 1))
-    done
+    until_true 60 grep -q ready "$directory/$output"
 done
 mkdir -m 777 "$directory/files"
 expect "another failure is not taken for a missing privilege" "1 failed, mostly jemalloc-in-dso$" "privilege\|run as root" \

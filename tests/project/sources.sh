@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Sourced by the tests of the tree itself: the top of the tree, its files, one line per case.
+# Sourced by the tests of the tree itself and of the commands: the top of the tree, its files, one line per case, waiting.
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 failures=0
@@ -26,6 +26,18 @@ result()
     else
         echo "ok - $1"
     fi
+}
+
+# until_true SECONDS COMMAND...: waits until the command succeeds, at most so long; a test that passes never waits for
+# the end.
+until_true()
+{
+    wait_end=$(($(date +%s) + $1))
+    shift
+    until "$@"; do
+        [ "$(date +%s)" -lt $wait_end ] || return 1
+        sleep 0.1
+    done
 }
 
 # finish: ends the program with the status of its cases.

@@ -133,7 +133,7 @@ result "a moment is compared with what comes through a pipe" "$("$ctop" capture 
 
 # --- a gap ---
 
-sleep 3
+sleep 3 # in which nobody records
 "$ctop" record --no-heap -d 0.5 -n 2 --history "$history" 2>/dev/null
 result "a gap is listed" "$("$ctop" history --history "$history" | grep -A 3 '^## gaps' | grep -q 'not recorded' || "$ctop" history --history "$history")"
 result "nothing is counted over it" "$(dump --format csv --limit 1 | awk 'END { if (NR != 7) print NR - 1, "tables" }')"

@@ -29,18 +29,6 @@ rounds()
         awk -F '\t' '$1 ~ /\.rounds$/ { sum += $4 } END { print sum + 0 }'
 }
 
-# until_true SECONDS COMMAND...: waits for the command to succeed.
-until_true()
-{
-    left=$(($1 * 5))
-    shift
-    until "$@"; do
-        left=$((left - 1))
-        [ $left -gt 0 ] || return 1
-        sleep 0.2
-    done
-}
-
 has_rounds()
 {
     [ "$(rounds "$1")" -ge "$2" ]
@@ -86,7 +74,12 @@ for signal in TERM HUP KILL; do
         echo "$(rounds "$history") rounds, of $before")"
 done
 # in the background a shell has SIGINT ignored
-timeout --preserve-status -s INT 8 "$ctop" record --no-heap -d 0.5 --history "$directory/INT" 2>"$directory/said"
+env --default-signal=INT "$ctop" record --no-heap -d 0.5 --history "$directory/INT" 2>"$directory/said" &
+recorder=$!
+started="$started $recorder"
+until_true 120 has_rounds "$directory/INT" 1
+kill -INT $recorder
+wait $recorder
 status=$?
 result "SIGINT ends it" "$([ $status = 130 ] || echo "status $status: $(cat "$directory/said")")"
 result "all rounds are there after SIGINT" "$([ "$(rounds "$directory/INT")" -ge 1 ] || cat "$directory/said")"
