@@ -49,7 +49,6 @@ static inline bool patience_pause(struct patience *patience)
 	({                                                                                                   \
 		struct patience patience_ = patience_begin(seconds);                                         \
 		bool is_true_;                                                                               \
-                                                                                                             \
 		do {                                                                                         \
 			is_true_ = (condition);                                                              \
 		} while (!is_true_ && patience_pause(&patience_));                                           \
