@@ -267,12 +267,15 @@ static void advance(struct probe *probe, struct known_process *process, int proc
 /*
  * Is it time to look again at a process that failed? Seen for the first time, it may have been on its way
  * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
- * costs one reading of its memory map. Whoever was locked is asked by the remote, which knows when.
+ * costs one reading of its memory map. The remote knows when to ask whoever was locked, and the resolutions
+ * when a file that could not be opened in time is worth another try.
  */
 static bool is_check_due(struct known_process *process)
 {
 	process->looks++;
-	if (process->shown.state == PROBE_STATE_FAILED && process->shown.tag == HEAP_TAG_MEMORY_LOCKED)
+	if (process->shown.state == PROBE_STATE_FAILED &&
+	    (process->shown.tag == HEAP_TAG_MEMORY_LOCKED ||
+	     (process->resolution != NULL && resolution_entry_is_due(process->resolution))))
 		return true;
 	if (process->next_check == 0)
 		process->next_check = RECHECK_FIRST;

@@ -266,6 +266,11 @@ static bool begin_waiting(struct resolution_entry *entry, int process_directory,
 	return true;
 }
 
+bool resolution_entry_is_due(const struct resolution_entry *entry)
+{
+	return entry->retry_ns != 0 && clock_ns(CLOCK_MONOTONIC) >= entry->retry_ns;
+}
+
 struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, int process_directory,
 					       const char *executable_path,
 					       const struct executable *executable,
@@ -279,7 +284,7 @@ struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, i
 	for (size_t i = 0; entry == NULL && i < cache->count; i++)
 		if (entry_matches(cache->entries[i], &key))
 			entry = cache->entries[i];
-	begins = entry == NULL || (entry->retry_ns != 0 && clock_ns(CLOCK_MONOTONIC) >= entry->retry_ns);
+	begins = entry == NULL || resolution_entry_is_due(entry);
 	*ret_known = !begins;
 	if (entry == NULL) {
 		entry = add_entry(cache, &key);

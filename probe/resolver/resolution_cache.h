@@ -45,6 +45,9 @@ void resolution_cache_leave(struct resolution_entry *entry);
 
 enum resolution_state resolution_entry_state(const struct resolution_entry *entry);
 
+/* Whether it failed for a reason that may have passed: resolution_cache_find() begins again. */
+bool resolution_entry_is_due(const struct resolution_entry *entry);
+
 /* The outcome of one that is done; a library has its number in `map`, the map of the process that asks. */
 void resolution_entry_result(const struct resolution_entry *entry, const struct process_map *map,
 			     struct resolution *ret_resolution);
