@@ -238,6 +238,8 @@ static int map_arena(struct fixture *fixture, struct error *error)
 	void *mapping = mmap((void *)(uintptr_t)fixture->arena_address, (size_t)fixture->arena_pages * PAGE,
 			     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, map, 0);
 
+	if (mapping == MAP_FAILED && errno == EEXIST)
+		return 0; /* libbpf has mapped it, from version 1.5 on, and unmaps it */
 	if (mapping == MAP_FAILED)
 		return error_set(error, -errno, "mapping the arena at 0x%" PRIx64 ": %s",
 				 fixture->arena_address, strerror(errno));
