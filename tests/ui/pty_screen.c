@@ -206,17 +206,26 @@ static void close_descriptor(int *descriptor)
 
 int pty_run_quietly(const char *const *arguments)
 {
-	const pid_t child = fork();
-	int status, null;
+	FILE *output = tmpfile();
+	int status = -1, byte;
+	pid_t child;
 
+	if (output == NULL)
+		return -1;
+	child = fork();
 	if (child == 0) {
-		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
+		dup2(fileno(output), STDOUT_FILENO);
+		dup2(fileno(output), STDERR_FILENO);
 		execv(arguments[0], (char *const *)arguments);
 		_exit(127);
 	}
-	return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		status = -1;
+	rewind(output);
+	while (status != 0 && (byte = fgetc(output)) != EOF)
+		fputc(byte, stderr);
+	fclose(output);
+	return status;
 }
 
 void pty_release(struct pty_screen *pty)

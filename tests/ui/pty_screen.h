@@ -50,7 +50,9 @@ bool pty_is_available(void);
 
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
 
-/* Runs a program to its end outside the terminal, without its output; returns its status of waitpid(), or -1.
+/*
+ * Runs a program to its end outside the terminal; returns its status of waitpid(), or -1. What it prints is
+ * shown on stderr where that is not 0.
  */
 int pty_run_quietly(const char *const *arguments);
 
