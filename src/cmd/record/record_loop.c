@@ -160,6 +160,7 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 {
 	const struct record_hit *hits;
 	struct error error;
+	size_t count;
 	int result = history_writer_add(loop->writer, round, &error);
 
 	tell_pause(loop, result, &error);
@@ -167,8 +168,10 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 	loop->threads = round->thread_count;
 	if (result == 0 && history_writer_state(loop->writer)->rounds == 1)
 		tell_status(loop, "");
-	if (loop->options->rules != NULL)
-		add_hits(loop, hits, record_rules_judge(loop->options->rules, round, &hits));
+	if (loop->options->rules != NULL) {
+		count = record_rules_judge(loop->options->rules, round, &hits);
+		add_hits(loop, hits, count);
+	}
 	snapshot_release(round);
 }
 
@@ -269,9 +272,10 @@ static void wait_for_events(struct record_loop *loop)
 		return;
 	if (polled[POLLED_SIGNALS].revents != 0)
 		take_signals(loop);
-	if (rules != 0)
-		add_hits(loop, hits,
-			 record_rules_told(loop->options->rules, &polled[POLLED_RULES], rules, &hits));
+	if (rules != 0) {
+		rules = record_rules_told(loop->options->rules, &polled[POLLED_RULES], rules, &hits);
+		add_hits(loop, hits, rules);
+	}
 }
 
 static void run_rounds(struct record_loop *loop)
