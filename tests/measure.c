@@ -8,12 +8,6 @@
 
 #include "cmocka_include.h"
 
-enum {
-	/* What a window may have of both and still count as quiet, in thousandths. */
-	QUIET_STEAL = 10,
-	QUIET_STALL = 50,
-};
-
 static struct host_load read_load(void)
 {
 	struct host_load load = {0};
@@ -50,8 +44,8 @@ static uint64_t thousandths(uint64_t part, uint64_t whole)
 	return whole != 0 ? part * 1000 / whole : 0;
 }
 
-/* Says what the machine did in the window. Whether it was quiet. */
-static bool tell_load(const struct measurement *measurement, char *text, size_t size)
+/* Says what the machine did in the window. */
+static void tell_load(const struct measurement *measurement, char *text, size_t size)
 {
 	const struct host_load *before = &measurement->before, now = read_load();
 	const uint64_t steal = thousandths(now.stolen_ticks - before->stolen_ticks,
@@ -64,7 +58,6 @@ static bool tell_load(const struct measurement *measurement, char *text, size_t 
 		 " %% of %.1f s",
 		 steal / 10, steal % 10, stall / 10, stall % 10,
 		 (double)(now.time_us - before->time_us) / 1e6);
-	return steal <= QUIET_STEAL && stall <= QUIET_STALL;
 }
 
 bool measure_again(struct measurement *measurement)
@@ -72,17 +65,11 @@ bool measure_again(struct measurement *measurement)
 	char load[128];
 
 	if (measurement->windows != 0) {
-		bool is_quiet;
-
 		if (!measurement->is_off)
 			return false;
-		is_quiet = tell_load(measurement, load, sizeof(load));
+		tell_load(measurement, load, sizeof(load));
 		print_message("window %u of %d: %s; %s\n", measurement->windows, MEASURE_WINDOWS,
 			      measurement->what, load);
-		if (measurement->windows == MEASURE_WINDOWS && measurement->needs_quiet && !is_quiet) {
-			print_message("SKIP: needs a quiet machine: %s\n", load);
-			skip();
-		}
 		if (measurement->windows == MEASURE_WINDOWS)
 			fail_msg("%s", measurement->what);
 	}

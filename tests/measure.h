@@ -7,7 +7,7 @@
 
 /*
  * Measurements that only scheduling can spoil, such as of numbers that two programs read one after the other.
- *A window in which one is out of its bounds is measured again; the bounds stay as they are.
+ * A window in which one is out of its bounds is measured again; the bounds stay as they are.
  *
  *	for (struct measurement measurement = {0}; measure_again(&measurement);) {
  *		…
@@ -27,7 +27,6 @@ struct host_load {
 
 struct measurement {
 	unsigned int windows; /* begun so far */
-	bool needs_quiet; /* set it before the first window of a test that only a quiet machine can pass */
 	bool is_off;
 	char what[256];          /* the first value that was out of its bounds in this window */
 	struct host_load before; /* the window */
@@ -35,9 +34,8 @@ struct measurement {
 
 /*
  * Whether to measure: true at first, and while the window before was off, up to three windows. Then it fails
- * the test, or, where a quiet machine is needed and this one was not, leaves it as skipped. It prints for
- * each window that was off why, how much time the hypervisor took meanwhile (steal), and how long threads
- * waited for a CPU.
+ * the test. It prints for each window that was off why, how much time the hypervisor took meanwhile (steal),
+ * and how long threads waited for a CPU.
  */
 bool measure_again(struct measurement *measurement);
 

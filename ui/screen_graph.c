@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "reduce/reduce.h"
+#include "window/value_cell.h"
 
 /* The column of the marked number; NULL: none is marked, or it is a word, or says who the row is. */
 static const struct table_column *marked_number(const struct ui *ui, const struct table_row *row)

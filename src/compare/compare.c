@@ -19,12 +19,8 @@ void compare_join_release(struct compare_join *join)
 {
 	diff_release(join->diff);
 	buffer_release(&join->signature);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		free(join->inside[side]);
-		for (size_t i = 0; join->records[side] != NULL && i < COLUMN_COUNT; i++)
-			column_values_release(&join->records[side][i]);
-		free(join->records[side]);
-	}
 	free(join->counts);
 	free(join->labels);
 	arena_release(&join->arena);
@@ -34,6 +30,8 @@ void compare_join_release(struct compare_join *join)
 void compare_subjects_release(struct compare_subjects *subjects)
 {
 	free(subjects->threads);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		reduction_release(subjects->reductions[side]);
 	*subjects = (struct compare_subjects){0};
 }
 

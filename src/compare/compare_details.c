@@ -117,7 +117,7 @@ static void append_coverage(const struct compare_subjects *subjects, size_t subj
 			    enum diff_side side, struct buffer *lines)
 {
 	const struct snapshot *snapshot = compare_side(subjects->comparison, side);
-	uint64_t by_state[SPAN_ABSENT + 1] = {0};
+	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {

@@ -3,7 +3,7 @@
 #define CTOP_COMPARE_INTERNAL_H
 
 #include "compare.h"
-#include "reduce/reduce.h"
+#include "window/value_cell.h"
 
 /*
  * What the files of the comparison share, for no one else.
@@ -27,8 +27,7 @@ struct compare_join {
 	struct compare_label {
 		const char *text;
 		size_t length;
-	} * labels;                                     /* of each pair, as on the screen */
-	struct column_values *records[DIFF_SIDE_COUNT]; /* by column, see compare_record.c; NULL: none */
+	} * labels; /* of each pair, as on the screen */
 	struct arena arena;
 };
 
@@ -41,7 +40,8 @@ struct compare_thread {
 struct compare_subjects {
 	struct comparison *comparison;
 	struct compare_join *join;      /* NULL for threads */
-	struct compare_thread *threads; /* owned */
+	struct compare_thread *threads; /* owned, as is what they have on each side, each a row */
+	struct reduction *reductions[DIFF_SIDE_COUNT];
 	size_t count;
 };
 
@@ -167,22 +167,16 @@ const char *compare_subject_cgroup(const struct compare_subjects *subjects, size
 /* --- compare_value.c --- */
 
 /* The sides are those shown. */
-struct diff_value compare_value(const struct compare_subjects *subjects, size_t subject, enum column metric);
+struct diff_value compare_value(const struct compare_subjects *subjects, size_t subject, enum column column);
 
 /* A cell of one side; texts are in `arena`. */
-void compare_side_cell(const struct compare_subjects *subjects, size_t subject, enum column metric,
+void compare_side_cell(const struct compare_subjects *subjects, size_t subject, enum column column,
 		       const struct diff_value *value, enum diff_side side, struct arena *arena,
 		       struct cell *ret_cell);
 void compare_change_cell(const struct diff_value *value, enum column metric, struct arena *arena,
 			 struct cell *ret_cell);
 void compare_percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena,
 			  struct cell *ret_cell);
-
-/* --- compare_record.c --- */
-
-/* The value of a column of records on a side in the order inside. */
-struct diff_side_value compare_record_side(const struct compare_subjects *subjects, size_t subject,
-					   enum column column, enum diff_side side);
 
 /* --- compare_rows.c --- */
 

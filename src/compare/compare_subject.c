@@ -39,12 +39,35 @@ static void collect_threads(struct comparison *comparison, const struct view *vi
 	free(after);
 }
 
+/* The threads of a side as rows, each of itself. */
+static struct reduction *reduce_threads(const struct compare_subjects *subjects, enum diff_side side)
+{
+	const struct snapshot *snapshot = subjects->comparison->sides[side];
+	const struct window life = {
+		.now = snapshot,
+		.missing = REASON_NOT_IN_FILE,
+		.mode = VIEW_MODE_TOTAL,
+		.as_stored = true,
+		.by_flags = !snapshot->provenance.present,
+	};
+	struct shown shown = {.now = snapshot, .row_count = subjects->count, .by_thread = true};
+
+	shown_reserve(&shown, subjects->count, subjects->count);
+	for (uint32_t i = 0; i < subjects->count; i++) {
+		if (subjects->threads[i].index[side] != COMPARE_NONE)
+			shown_add(&shown, subjects->threads[i].index[side], i);
+	}
+	return reduction_create(&life, &shown);
+}
+
 void compare_subjects_collect(struct comparison *comparison, const struct view *view,
 			      struct compare_subjects *subjects)
 {
 	*subjects = (struct compare_subjects){.comparison = comparison};
 	if (view->level == VIEW_LEVEL_THREADS) {
 		collect_threads(comparison, view, subjects);
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+			subjects->reductions[side] = reduce_threads(subjects, (enum diff_side)side);
 		return;
 	}
 	subjects->join = compare_join_of(comparison, view, view->grouping.axis, view->step_count);

@@ -29,23 +29,21 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
 static void count_threads(struct diff *diff, enum diff_side side)
 {
 	const struct snapshot *snapshot = diff->snapshots[side];
-	size_t group_count = grouping_count(diff->grouping);
-	struct diff_threads *threads = memory_allocate_zero(group_count + 1, sizeof(*threads));
+	struct diff_threads *threads = memory_allocate_zero(grouping_count(diff->grouping) + 1,
+							    sizeof(*threads));
 	const bool *members = diff->options.members[side];
 	uint32_t *group_of_thread;
 
 	diff->threads[side] = threads;
 	if (snapshot == NULL)
 		return;
-	group_of_thread = memory_allocate_zero(snapshot->thread_count + 1, sizeof(uint32_t));
+	group_of_thread = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
+	diff->group_of_thread[side] = group_of_thread;
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		uint32_t group = find_group(diff, side, i);
+		const uint32_t group = members == NULL || members[i] ? find_group(diff, side, i) : UINT32_MAX;
 
-		/* threads that do not count share one more group, behind all others */
-		if (members != NULL && !members[i])
-			group = (uint32_t)group_count;
 		group_of_thread[i] = group;
-		if (group == group_count)
+		if (group == UINT32_MAX)
 			continue;
 		threads[group].count++;
 		if (snapshot->start_time[i] == 0)
@@ -54,11 +52,43 @@ static void count_threads(struct diff *diff, enum diff_side side)
 		threads[group].start_sum = number_add_saturating(threads[group].start_sum,
 								 snapshot->start_time[i]);
 	}
-	diff->aggregations[side] = aggregation_create(
-		snapshot, group_of_thread, group_count + (members != NULL ? 1 : 0), diff->options.by_flags);
-	diff->aggregations[side]->counted = diff->options.counted[side];
-	diff->aggregations[side]->replaced = side == DIFF_AFTER ? diff->options.replaced : NULL;
-	free(group_of_thread);
+}
+
+/* The pairs as rows of a side's window, a life as it is stored. */
+static struct reduction *reduce_side(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side];
+	const struct window life = {
+		.now = snapshot,
+		.missing = REASON_NOT_IN_FILE,
+		.mode = VIEW_MODE_TOTAL,
+		.as_stored = true,
+		.by_flags = diff->options.by_flags || !snapshot->provenance.present,
+		.counted = diff->options.counted[side],
+		.replaced = side == DIFF_AFTER ? diff->options.replaced : NULL,
+	};
+	struct shown shown = {
+		.now = snapshot,
+		.row_count = diff->pair_count,
+		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP,
+	};
+
+	shown_reserve(&shown, snapshot->thread_count, diff->pair_count);
+	/* flags are judged by the groups of this side, not by those that were joined with another */
+	if (life.by_flags && diff->rename_count != 0) {
+		shown.part_of = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
+		shown.part_count = grouping_count(diff->grouping);
+	}
+	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
+		const uint32_t group = diff->group_of_thread[side][i];
+
+		if (group == UINT32_MAX)
+			continue;
+		if (shown.part_of != NULL)
+			shown.part_of[shown.count] = group;
+		shown_add(&shown, i, diff->pair_of_group[side][group]);
+	}
+	return reduction_create(&life, &shown);
 }
 
 static uint64_t mean_start(const struct diff *diff, enum diff_side side, uint32_t group)
@@ -117,8 +147,6 @@ static void join_candidate(struct diff *diff, uint32_t group)
 							     mean_start(diff, DIFF_AFTER, group));
 	if (pair->candidates++ == 0)
 		pair->group[DIFF_AFTER] = group;
-	else
-		aggregation_merge(diff->aggregations[DIFF_AFTER], pair->group[DIFF_AFTER], group);
 }
 
 static void make_pairs(struct diff *diff)
@@ -196,8 +224,11 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 		diff_find_renames(diff);
 	make_pairs(diff);
 	compute_uptimes(diff);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->snapshots[side] != NULL)
+			diff->reductions[side] = reduce_side(diff, (enum diff_side)side);
 		diff->latency[side] = diff_latency_create(diff, (enum diff_side)side);
+	}
 	diff->scx = diff_scx_create(diff);
 	return diff;
 }
@@ -207,7 +238,8 @@ void diff_release(struct diff *diff)
 	if (diff == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		aggregation_release(diff->aggregations[side]);
+		reduction_release(diff->reductions[side]);
+		free(diff->group_of_thread[side]);
 		free(diff->threads[side]);
 		free(diff->pair_of_group[side]);
 		free(diff->latency[side]);
@@ -225,7 +257,9 @@ void diff_release(struct diff *diff)
 
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread)
 {
-	return diff->pair_of_group[side][find_group(diff, side, thread)];
+	const uint32_t group = diff->group_of_thread[side][thread];
+
+	return group != UINT32_MAX ? diff->pair_of_group[side][group] : SIZE_MAX;
 }
 
 size_t diff_find(const struct diff *diff, const char *key, size_t length)

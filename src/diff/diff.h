@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "group/aggregate.h"
+#include "window/reduction.h"
 #include "group/grouping.h"
 #include "snapshot/snapshot.h"
 
@@ -34,11 +34,10 @@ enum diff_pair_kind {
 
 struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
-	bool by_flags; /* the format's flags alone say what was measured, see aggregation_create() */
+	bool by_flags; /* the format's flags alone say what was measured, see struct window */
 	/*
 	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
-	 * so that a part of the threads has the keys that it has in the whole. diff_pair_of_thread() is for
-	 * threads that count.
+	 * so that a part of the threads has the keys that it has in the whole.
 	 */
 	const bool *members[DIFF_SIDE_COUNT];
 	/* Of diff_match_apply(), NULL otherwise: the threads of each side whose counters add up, the others'
@@ -56,7 +55,7 @@ struct diff_pair {
 	size_t key_length;
 	const char *label; /* what is shown of it, see grouping_label(); parts as in the key */
 	size_t label_length;
-	uint32_t group[DIFF_SIDE_COUNT];      /* in the aggregation of that side, UINT32_MAX for none */
+	uint32_t group[DIFF_SIDE_COUNT];      /* of the grouping, UINT32_MAX where the side has none */
 	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
 	uint32_t candidates;                  /* groups of after that were joined into this one */
 	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
@@ -80,7 +79,7 @@ struct diff_rename {
 	size_t only_count[DIFF_SIDE_COUNT];
 };
 
-/* Read-only once created, but for the aggregations, which reduce a metric when it is asked for. */
+/* Read-only once created, but for the reductions, which reduce a column when it is asked for. */
 struct diff {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before NULL where there is only one */
 	struct diff_options options;
@@ -90,9 +89,8 @@ struct diff {
 	 * has not measured it. */
 	struct diff_latency *latency[DIFF_SIDE_COUNT];
 	struct diff_scx *scx; /* what sched_ext schedulers keep, NULL where neither side has any */
-	/* The groups of a side; a pair's aggregates are those of its `group` there, several candidates
-	 * merged. */
-	struct aggregation *aggregations[DIFF_SIDE_COUNT];
+	/* What the pairs have on a side, as rows of its window; NULL where there is no such side. */
+	struct reduction *reductions[DIFF_SIDE_COUNT];
 	struct diff_pair *pairs; /* in ascending byte order of their keys, which are distinct */
 	size_t pair_count;
 	size_t kind_count[DIFF_PAIR_KIND_COUNT]; /* how many pairs are of a kind */
@@ -110,7 +108,8 @@ struct diff {
 	 */
 	uint32_t *partner;
 	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
-	struct arena arena; /* texts of the renames */
+	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
+	struct arena arena;                         /* texts of the renames */
 };
 
 /*
@@ -122,7 +121,8 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 			 const struct diff_options *options);
 void diff_release(struct diff *diff);
 
-/* The pair that a thread of a side (index in its snapshot) belongs to. */
+/* The pair that a thread of a side (index in its snapshot) belongs to; SIZE_MAX for one that does not count.
+ */
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
 
 /* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before. */
@@ -178,6 +178,12 @@ struct diff_side_value {
 	bool partial;           /* a lower bound, or made without some members */
 	bool has_number;        /* false for categories and where there is no value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
+	/*
+	 * The same with all of its digits, where the change is that of whole numbers: of records. Changes of
+	 * metrics are those of the numbers, as in the reference.
+	 */
+	bool is_whole;
+	uint64_t whole;
 };
 
 /* A metric of a pair and how it changed. Never a NaN or an infinity but for `sort`. */
@@ -201,8 +207,32 @@ struct diff_value {
 
 struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
 			       struct diff_measure measure);
-struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric);
-struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived);
+
+/* The same of the column of a metric, a derived metric, or of records. */
+struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
+static inline struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair,
+					    enum metric metric)
+{
+	return diff_column(diff, pair, (enum column)(COLUMN_METRICS + (int)metric));
+}
+
+static inline struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair,
+					     enum derived derived)
+{
+	return diff_column(diff, pair, column_of_derived(derived));
+}
+
+/* What one side of a pair has; absent where it has no threads. */
+void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
+	       struct value *ret_value);
+
+/* Both sides of a value and how it changed; of words whether they differ. */
+struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
+				const struct value sides[DIFF_SIDE_COUNT]);
+
+/* The column of a metric or derived metric in reports: that of the number of threads is one, too. */
+enum column diff_measure_column(struct diff_measure measure);
 
 /* What rows are sorted by alone, for those that may not be shown: `sort` of diff_measure(). */
 double diff_measure_sort(const struct diff *diff, const struct diff_pair *pair, struct diff_measure measure);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "table/cell_format.h"
+#include "window/value_cell.h"
 
 enum {
 	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
@@ -142,13 +143,21 @@ static void add_outcome(struct judgement *judgement, bool broken)
 	outcomes->broken |= broken;
 }
 
+static void append_value(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			 struct buffer *text)
+{
+	struct value value;
+
+	diff_side(diff, pair, DIFF_AFTER, column, &value);
+	value_append(reduction_column(diff->reductions[DIFF_AFTER], column), &value, text);
+}
+
 /* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */
 static void append_measurement(struct judgement *judgement, size_t index)
 {
 	const struct diff_rule *rule = judgement->rule;
 	const struct diff_pair *pair = &judgement->diff->pairs[index];
 	const struct diff_value value = diff_measure(judgement->diff, pair, rule->measure);
-	struct aggregation *after = judgement->diff->aggregations[DIFF_AFTER];
 	const enum metric metric = rule->measure.metric;
 	const enum ladder ladder = diff_measure_ladder(rule->measure);
 	const bool is_ratio = diff_measure_is_ratio(rule->measure);
@@ -157,8 +166,7 @@ static void append_measurement(struct judgement *judgement, size_t index)
 	diff_append_label(pair, text);
 	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
 	if (rule->of_after && metric != METRIC_NONE)
-		cell_format_aggregate(text, after, aggregation_get(after, pair->group[DIFF_AFTER], metric),
-				      metric);
+		append_value(judgement->diff, pair, diff_measure_column(rule->measure), text);
 	else if (rule->of_after)
 		cell_format_derived(text, value.side[DIFF_AFTER].number, ladder, is_ratio);
 	else if (metric != METRIC_NONE)

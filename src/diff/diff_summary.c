@@ -273,7 +273,8 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 			continue;
 		count = offer_metric(diff, metric, seconds, best, count);
 		for (size_t side = 0; forget && side < DIFF_SIDE_COUNT; side++)
-			aggregation_forget(diff->aggregations[side], metric);
+			reduction_forget(diff->reductions[side],
+					 diff_measure_column((struct diff_measure){.metric = metric}));
 	}
 	for (size_t i = 0; i < count; i++) {
 		buffer_clear(&name);

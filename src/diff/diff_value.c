@@ -7,6 +7,8 @@
 #include "base/order.h"
 #include "diff_latency.h"
 #include "diff_scx.h"
+#include "view/column_table.h"
+#include "window/value_cell.h"
 
 /* The state of the change, by those of the sides. */
 static void conclude_state(struct diff_value *value)
@@ -25,6 +27,15 @@ static void conclude_state(struct diff_value *value)
 	}
 }
 
+/* A double may hold the difference of two whole numbers that it does not hold. */
+static double difference(const struct diff_side_value *before, const struct diff_side_value *after)
+{
+	if (!before->is_whole || !after->is_whole)
+		return after->number - before->number;
+	return after->whole >= before->whole ? (double)(after->whole - before->whole)
+					     : -(double)(before->whole - after->whole);
+}
+
 static void conclude_numbers(struct diff_value *value, bool is_ratio)
 {
 	double before = value->side[DIFF_BEFORE].number;
@@ -34,7 +45,7 @@ static void conclude_numbers(struct diff_value *value, bool is_ratio)
 	    !value->side[DIFF_AFTER].has_number)
 		return;
 	value->has_delta = true;
-	value->delta = value->side[DIFF_AFTER].number - before;
+	value->delta = difference(&value->side[DIFF_BEFORE], &value->side[DIFF_AFTER]);
 	value->differs = value->delta != 0;
 	value->has_fraction = !is_ratio && fabs(before) > DBL_EPSILON;
 	if (value->has_fraction)
@@ -48,18 +59,31 @@ void diff_value_conclude(struct diff_value *value, bool is_ratio)
 	conclude_numbers(value, is_ratio);
 }
 
-/* Whether the commonest values are not the same. */
-static bool modes_differ(const struct diff *diff, const struct diff_pair *pair, enum metric metric)
+enum column diff_measure_column(struct diff_measure measure)
 {
+	return measure.metric != METRIC_NONE ? (enum column)(COLUMN_METRICS + (int)measure.metric)
+					     : column_of_derived(measure.derived);
+}
+
+void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
+	       struct value *ret_value)
+{
+	if (pair->group[side] == UINT32_MAX)
+		*ret_value = (struct value){.state = VALUE_ABSENT, .sort = NAN};
+	else
+		reduction_value(diff->reductions[side], column, (size_t)(pair - diff->pairs), ret_value);
+}
+
+/* Whether the commonest values are not the same. */
+static bool words_differ(const struct column_values *const columns[DIFF_SIDE_COUNT],
+			 const struct value sides[DIFF_SIDE_COUNT])
+{
+	const enum metric metric = (enum metric)column_entry(columns[DIFF_BEFORE]->column)->inputs[0];
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
 	bool differ;
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		struct aggregation *aggregation = diff->aggregations[side];
-
-		aggregate_mode(aggregation, aggregation_get(aggregation, pair->group[side], metric), metric,
-			       &texts[side]);
-	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		category_append(columns[side]->now, metric, sides[side].word.value, &texts[side]);
 	differ = order_bytes(texts[DIFF_BEFORE].data, texts[DIFF_BEFORE].length, texts[DIFF_AFTER].data,
 			     texts[DIFF_AFTER].length) != 0;
 	buffer_release(&texts[DIFF_BEFORE]);
@@ -67,52 +91,49 @@ static bool modes_differ(const struct diff *diff, const struct diff_pair *pair, 
 	return differ;
 }
 
-static void fill_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric,
-			struct diff_value *value)
+/* Whether values of a column are words, which have no change but that they differ. */
+static bool is_category(enum column column)
 {
-	value->is_category = metric_type(metric)->reduction == METRIC_REDUCTION_MODE;
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		struct diff_side_value *side = &value->side[i];
-		const struct aggregate *aggregate;
-
-		if (pair->group[i] == UINT32_MAX) {
-			side->state = VALUE_ABSENT;
-			continue;
-		}
-		aggregate = aggregation_get(diff->aggregations[i], pair->group[i], metric);
-		side->state = aggregate_state(aggregate, &side->reason);
-		side->partial = aggregate_is_partial(aggregate);
-		side->has_number = aggregate_number(aggregate, metric, &side->number);
-	}
-	diff_value_conclude(value, false);
-	if (value->is_category && value->state == VALUE_READ)
-		value->differs = modes_differ(diff, pair, metric);
+	return column >= COLUMN_METRICS && column < COLUMN_DERIVED &&
+	       metric_type((enum metric)(column - COLUMN_METRICS))->reduction == METRIC_REDUCTION_MODE;
 }
 
-static void fill_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived,
-			 struct diff_value *value)
+static bool is_ratio(enum column column)
 {
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		struct diff_side_value *side = &value->side[i];
-		struct aggregate_derived result = {.state = VALUE_ABSENT};
-
-		if (pair->group[i] != UINT32_MAX)
-			result = aggregation_derive(diff->aggregations[i], pair->group[i], derived);
-		side->state = result.state;
-		side->reason = result.reason;
-		side->partial = result.state == VALUE_READ && result.partial;
-		side->has_number = result.state == VALUE_READ;
-		side->number = side->has_number ? result.value : 0;
-	}
-	diff_value_conclude(value, derived_metrics[derived].is_ratio);
+	return column >= COLUMN_DERIVED && derived_metrics[column - COLUMN_DERIVED].is_ratio;
 }
 
-struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair, enum metric metric)
+struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
+				const struct value sides[DIFF_SIDE_COUNT])
 {
-	struct diff_value value = {0};
+	const enum column column = columns[DIFF_AFTER]->column;
+	struct diff_value value = {.is_category = is_category(column)};
 
-	fill_metric(diff, pair, metric, &value);
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
+		value.side[i] = (struct diff_side_value){
+			.state = sides[i].state,
+			.reason = sides[i].reason,
+			.partial = sides[i].state == VALUE_READ && sides[i].partial,
+		};
+		value.side[i].has_number = value_number(&sides[i], &value.side[i].number);
+	}
+	diff_value_conclude(&value, is_ratio(column));
+	if (value.is_category && value.state == VALUE_READ)
+		value.differs = words_differ(columns, sides);
 	return value;
+}
+
+struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct column_values *columns[DIFF_SIDE_COUNT] = {0};
+	struct value sides[DIFF_SIDE_COUNT];
+
+	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
+		diff_side(diff, pair, (enum diff_side)i, column, &sides[i]);
+		if (diff->reductions[i] != NULL)
+			columns[i] = reduction_column(diff->reductions[i], column);
+	}
+	return diff_value_of(columns, sides);
 }
 
 static void fill_latency(const struct diff *diff, const struct diff_pair *pair, enum latency_number number,
@@ -143,11 +164,9 @@ struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *
 {
 	struct diff_value value = {0};
 
-	if (measure.metric != METRIC_NONE)
-		fill_metric(diff, pair, measure.metric, &value);
-	else if (measure.derived != DERIVED_NONE)
-		fill_derived(diff, pair, measure.derived, &value);
-	else if (measure.field != NULL)
+	if (measure.metric != METRIC_NONE || measure.derived != DERIVED_NONE)
+		return diff_column(diff, pair, diff_measure_column(measure));
+	if (measure.field != NULL)
 		fill_field(diff, pair, measure.field, &value);
 	else
 		fill_latency(diff, pair, measure.latency, &value);
@@ -156,23 +175,10 @@ struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *
 
 double diff_measure_sort(const struct diff *diff, const struct diff_pair *pair, struct diff_measure measure)
 {
-	struct diff_value value = {0};
-
-	if (measure.metric == METRIC_NONE)
-		fill_derived(diff, pair, measure.derived, &value);
-	else if (metric_type(measure.metric)->reduction != METRIC_REDUCTION_MODE)
-		fill_metric(diff, pair, measure.metric, &value);
-	else
-		return -INFINITY; /* a category has no change to sort by */
-	return value.sort;
-}
-
-struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair, enum derived derived)
-{
-	struct diff_value value = {0};
-
-	fill_derived(diff, pair, derived, &value);
-	return value;
+	/* a category has no change to sort by */
+	return is_category(diff_measure_column(measure))
+		       ? -INFINITY
+		       : diff_column(diff, pair, diff_measure_column(measure)).sort;
 }
 
 const char *diff_measure_name(struct diff_measure measure)

@@ -16,7 +16,7 @@
 #include "group_minutes.h"
 #include "history_files.h"
 #include "recording/recording.h"
-#include "span/ended.h"
+#include "window/ended.h"
 
 enum {
 	ZSTD_LEVEL = 3,
@@ -551,7 +551,7 @@ static bool follows(const struct snapshot *before, const struct snapshot *round)
 /* CPU time of the host since the round before that no thread has; NAN: not known. */
 static double left_between(const struct snapshot *before, const struct snapshot *round)
 {
-	struct span span = {.now = round, .from = before, .mode = VIEW_MODE_RATE};
+	struct window window = {.now = round, .from = before, .mode = VIEW_MODE_RATE};
 	uint32_t *from_of;
 	bool *seen;
 	double left;
@@ -560,9 +560,9 @@ static double left_between(const struct snapshot *before, const struct snapshot 
 		return NAN;
 	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
 	from_of = thread_match(round, before, seen, NULL);
-	span.from_of = from_of;
-	span.elapsed_ns = round->provenance.boottime_ns - before->provenance.boottime_ns;
-	left = ended_left(&span);
+	window.from_of = from_of;
+	window.elapsed_ns = round->provenance.boottime_ns - before->provenance.boottime_ns;
+	left = ended_left(&window);
 	free(from_of);
 	free(seen);
 	return left;

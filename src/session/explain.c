@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 #include "snapshot/scx_reduce.h"
-#include "span/span.h"
+#include "window/window.h"
 #include "table/screen_format.h"
 
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
@@ -55,23 +55,23 @@ uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metr
 	reason_id reason;
 	enum value_state state = snapshot_value_state(snapshot, thread, metric, false, &reason);
 
-	return state == VALUE_ABSENT ? SPAN_ABSENT : reason;
+	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
 }
 
-void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SPAN_ABSENT + 1],
+void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[WINDOW_ABSENT + 1],
 		     const char *absent, struct buffer *lines)
 {
 	char text[28];
 
-	for (int reason = REASON_READ + 1; reason < SPAN_ABSENT; reason++) {
+	for (int reason = REASON_READ + 1; reason < WINDOW_ABSENT; reason++) {
 		if (by_state[reason] != 0)
 			buffer_append_format(lines, "  %s unavailable: %s\n",
 					     number_group_digits(by_state[reason], text),
 					     snapshot_reason_words(snapshot, (reason_id)reason));
 	}
-	if (by_state[SPAN_ABSENT] != 0)
+	if (by_state[WINDOW_ABSENT] != 0)
 		buffer_append_format(lines, "  %s to which %s\n",
-				     number_group_digits(by_state[SPAN_ABSENT], text), absent);
+				     number_group_digits(by_state[WINDOW_ABSENT], text), absent);
 }
 
 static const char *wait_words(uint64_t state)

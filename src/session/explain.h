@@ -3,7 +3,7 @@
 #define CTOP_EXPLAIN_H
 
 #include "base/buffer.h"
-#include "span/span.h"
+#include "window/window.h"
 #include "table/table.h"
 
 /* Parts of the text behind a number that one snapshot and a comparison have in common. */
@@ -14,12 +14,12 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
 /* The unit behind a number with all of its digits, with a blank before it; nothing for a plain count. */
 const char *explain_unit(enum unit unit);
 
-/* Of a thread: REASON_READ, SPAN_ABSENT or why its value is unavailable. */
+/* Of a thread: REASON_READ, WINDOW_ABSENT or why its value is unavailable. */
 uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
 /* Appends how many threads are not in a number, and why; `absent` says what is the matter with those that
  * have none. */
-void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[SPAN_ABSENT + 1],
+void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[WINDOW_ABSENT + 1],
 		     const char *absent, struct buffer *lines);
 
 /* Appends what a context has in a member, in full: a list of an array's first elements, an address, bytes. */

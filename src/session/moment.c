@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "session_internal.h"
-#include "span/ending.h"
+#include "window/ending.h"
 
 struct session_moment {
 	struct snapshot *now, *previous,
@@ -94,8 +94,8 @@ static void fold_gone(struct session_moment *moment, const struct snapshot *gone
 		.rows = memory_allocate((count + 1) * sizeof(*ending.rows)),
 		.count = count,
 	};
-	struct span lately = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_INTERVAL},
-		    since_base = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_BASE};
+	struct window lately = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_INTERVAL},
+		      since_base = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_BASE};
 
 	for (uint32_t i = 0; i < count; i++) {
 		ending.rows[i] = (struct ended_row){.thread = i};
@@ -179,7 +179,7 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 {
 	const struct snapshot *base = moment->base;
 	uint32_t *same = memory_allocate((base->thread_count + 1) * sizeof(*same));
-	const struct span span = {.now = base, .from = base, .from_of = same, .mode = VIEW_MODE_BASE};
+	const struct window window = {.now = base, .from = base, .from_of = same, .mode = VIEW_MODE_BASE};
 	struct ending ending = {.before = base, .now = base};
 	size_t capacity = 0;
 
@@ -188,7 +188,7 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 		if (!found[i] && !moment->base_gone[i])
 			*MEMORY_APPEND(ending.rows, ending.count, capacity) = (struct ended_row){.thread = i};
 	}
-	ending_fold(&ending, &span, true, &moment->ended);
+	ending_fold(&ending, &window, true, &moment->ended);
 	free(ending.rows);
 	free(same);
 }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "reduce/shown.h"
+#include "window/shown.h"
 #include "table/table.h"
 #include "view/view.h"
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "snapshot/ended_set.h"
-#include "span/ending.h"
+#include "window/ending.h"
 
 enum {
 	STORM_PROCESSES_PER_S = 100,
@@ -74,7 +74,7 @@ static uint32_t *follow_base(const struct session *session, const uint32_t *prev
 
 /*
  * Forgets of which threads less than all that is asked stands still: readings that have a state of their own
- * are not compared, and waits go on, what they come to (span_add_wait()) and how long they are.
+ * are not compared, and waits go on, what they come to (window_add_wait()) and how long they are.
  */
 static void drop_stirring(const struct snapshot *snapshot, bool *still)
 {
@@ -121,14 +121,14 @@ static void fold_ended(struct session *session, const struct snapshot *now, cons
 {
 	uint32_t *same = memory_allocate((session->now->thread_count + 1) * sizeof(*same));
 	struct ending ending = {.before = session->now, .now = now, .set = now->ended};
-	const struct span lately = {.now = session->now,
-				    .from = session->now,
-				    .from_of = same,
-				    .mode = VIEW_MODE_INTERVAL},
-			  since_base = {.now = session->now,
-					.from = session->base,
-					.from_of = session->base_of,
-					.mode = VIEW_MODE_BASE};
+	const struct window lately = {.now = session->now,
+				      .from = session->now,
+				      .from_of = same,
+				      .mode = VIEW_MODE_INTERVAL},
+			    since_base = {.now = session->now,
+					  .from = session->base,
+					  .from_of = session->base_of,
+					  .mode = VIEW_MODE_BASE};
 	const double left_ns = ended_left_between(session->now, now, previous_of);
 	size_t capacity = 0;
 
@@ -485,23 +485,23 @@ static bool counts_in(const struct session *session, enum view_mode mode)
 	       (session->previous != NULL || (session->base != NULL && session->base != session->now));
 }
 
-struct span session_span(const struct session *session, enum view_mode mode)
+struct window session_window(const struct session *session, enum view_mode mode)
 {
-	struct span span = {
+	struct window window = {
 		.now = session->now,
 		.missing = session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ,
 		.latency = latency_of(session, mode),
 		.mode = mode,
 	};
 
-	span.ended = session_ended(session, mode);
+	window.ended = session_ended(session, mode);
 	if (mode == VIEW_MODE_TOTAL || !counts_in(session, mode))
-		return span;
-	span.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
-	span.elapsed_ns = session->now->provenance.boottime_ns - span.from->provenance.boottime_ns;
-	span.from_of = mode == VIEW_MODE_BASE ? session->base_of : session->previous_of;
-	span.still = mode == VIEW_MODE_BASE ? session->base_still : session->still;
-	return span;
+		return window;
+	window.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
+	window.elapsed_ns = session->now->provenance.boottime_ns - window.from->provenance.boottime_ns;
+	window.from_of = mode == VIEW_MODE_BASE ? session->base_of : session->previous_of;
+	window.still = mode == VIEW_MODE_BASE ? session->base_still : session->still;
+	return window;
 }
 
 const struct grouping *session_grouping(struct session *session, const struct grouping_options *options,

@@ -23,7 +23,7 @@ enum {
 };
 
 struct explanation {
-	struct span span;
+	struct window window;
 	struct shown shown;
 	enum column column;
 	struct buffer *lines;
@@ -32,14 +32,10 @@ struct explanation {
 /* What stands behind a number; plain counts need nothing. */
 static const char *unit_word(enum column column, const struct cell *cell)
 {
-	enum column_operation operation = column_entry(column)->operation;
+	const struct column_entry *entry = column_entry(column);
 
-	if (cell->unit == UNIT_COUNT && operation == COLUMN_OPERATION_SCX &&
-	    column_entry(column)->inputs[1] == SCX_REDUCTION_COUNT)
-		return cell->value.integer == 1 ? " thread" : " threads";
-	if (cell->unit == UNIT_COUNT &&
-	    (operation == COLUMN_OPERATION_THREADS || operation == COLUMN_OPERATION_STUCK ||
-	     operation == COLUMN_OPERATION_LONG))
+	if (cell->unit == UNIT_COUNT && (column_has(entry, COLUMN_COUNTS_THREADS) ||
+					 (column_is_scx(column) && entry->inputs[1] == SCX_REDUCTION_COUNT)))
 		return cell->value.integer == 1 ? " thread" : " threads";
 	return explain_unit(cell->unit);
 }
@@ -47,7 +43,7 @@ static const char *unit_word(enum column column, const struct cell *cell)
 /* Why there is no number, and what would help. */
 static void append_unavailable(const struct explanation *explanation, reason_id reason)
 {
-	const struct snapshot *now = explanation->span.now;
+	const struct snapshot *now = explanation->window.now;
 	const source_set needed = column_sources(explanation->column);
 
 	buffer_append_format(explanation->lines, "Unavailable: %s.\n", snapshot_reason_words(now, reason));
@@ -72,7 +68,7 @@ static void append_exact_value(const struct explanation *explanation)
 	const char *at_least;
 	char digits[28];
 
-	reduce_column(&explanation->span, &explanation->shown, explanation->column, &values);
+	reduce_column(&explanation->window, &explanation->shown, explanation->column, &values);
 	column_cell(&explanation->shown, &values, 0, &arena, &cell);
 	at_least = cell.partial ? "at least " : "";
 	if (cell.state == CELL_UNAVAILABLE)
@@ -134,35 +130,35 @@ static void append_times(const char *what, const struct snapshot *snapshot, cons
 /* When the two readings behind a metric were taken. */
 static void append_readings(struct explanation *explanation, enum metric metric)
 {
-	const struct span *span = &explanation->span;
+	const struct window *window = &explanation->window;
 	enum metric_kind kind = metric_type(metric)->kind;
-	bool two = span->from != NULL && (kind == METRIC_KIND_COUNTER || kind == METRIC_KIND_PEAK);
+	bool two = window->from != NULL && (kind == METRIC_KIND_COUNTER || kind == METRIC_KIND_PEAK);
 	struct time_range now = {0}, from = {0};
 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		uint32_t thread = explanation->shown.threads[k];
-		uint32_t other = two ? span->from_of[thread] : THREAD_UNKNOWN;
+		uint32_t other = two ? window->from_of[thread] : THREAD_UNKNOWN;
 
-		if (snapshot_value_state(span->now, thread, metric, false, NULL) == VALUE_READ)
-			extend(&now, snapshot_read_time(span->now, thread, metric));
+		if (snapshot_value_state(window->now, thread, metric, false, NULL) == VALUE_READ)
+			extend(&now, snapshot_read_time(window->now, thread, metric));
 		if (other == THREAD_STILL &&
-		    snapshot_value_state(span->now, thread, metric, false, NULL) == VALUE_READ)
-			extend(&from, span->from->provenance.boottime_ns);
+		    snapshot_value_state(window->now, thread, metric, false, NULL) == VALUE_READ)
+			extend(&from, window->from->provenance.boottime_ns);
 		if (other < THREAD_STILL &&
-		    snapshot_value_state(span->from, other, metric, false, NULL) == VALUE_READ)
-			extend(&from, snapshot_read_time(span->from, other, metric));
+		    snapshot_value_state(window->from, other, metric, false, NULL) == VALUE_READ)
+			extend(&from, snapshot_read_time(window->from, other, metric));
 	}
-	append_times("read at", span->now, &now, explanation->lines);
+	append_times("read at", window->now, &now, explanation->lines);
 	if (two)
-		append_times("compared with", span->from, &from, explanation->lines);
+		append_times("compared with", window->from, &from, explanation->lines);
 }
 
 /* How many threads contributed to a metric, and why the others did not. */
 static void append_coverage(struct explanation *explanation, enum metric metric)
 {
 	const bool is_counter = metric_type(metric)->kind == METRIC_KIND_COUNTER;
-	const struct span_counter counter = span_counter_of(&explanation->span, metric);
-	uint64_t by_state[SPAN_ABSENT + 1] = {0};
+	const struct window_counter counter = window_counter_of(&explanation->window, metric);
+	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
@@ -170,14 +166,14 @@ static void append_coverage(struct explanation *explanation, enum metric metric)
 		uint64_t amount, elapsed;
 
 		if (is_counter)
-			by_state[span_change(&counter, thread, &amount, &elapsed)]++;
+			by_state[window_change(&counter, thread, &amount, &elapsed)]++;
 		else
-			by_state[explain_state(explanation->span.now, thread, metric)]++;
+			by_state[explain_state(explanation->window.now, thread, metric)]++;
 	}
 	buffer_append_format(explanation->lines, "  %s of %s threads\n",
 			     number_group_digits(by_state[REASON_READ], text),
 			     number_group_digits(explanation->shown.count, total));
-	explain_missing(explanation->span.now, by_state, "it does not apply", explanation->lines);
+	explain_missing(explanation->window.now, by_state, "it does not apply", explanation->lines);
 }
 
 struct tally_item {
@@ -235,7 +231,7 @@ static size_t count_items(struct tally_item items[], size_t read)
 /* How many threads have which word, number on a scale or CPU set, the commonest first. */
 static void append_tally(struct explanation *explanation, enum metric metric)
 {
-	const struct snapshot *now = explanation->span.now;
+	const struct snapshot *now = explanation->window.now;
 	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
 	size_t read = 0, count;
 
@@ -257,7 +253,7 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 {
 	enum metric_kind kind = metric_type(metric)->kind;
 
-	explain_metric(explanation->span.now, metric, explanation->lines);
+	explain_metric(explanation->window.now, metric, explanation->lines);
 	append_readings(explanation, metric);
 	append_coverage(explanation, metric);
 	if (kind == METRIC_KIND_CATEGORY || kind == METRIC_KIND_SET || kind == METRIC_KIND_ORDINAL)
@@ -267,7 +263,7 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 /* Which processes have jemalloc, and how sure their numbers are. */
 static void append_heap_processes(struct explanation *explanation)
 {
-	const struct snapshot *now = explanation->span.now;
+	const struct snapshot *now = explanation->window.now;
 	uint32_t last = UINT32_MAX;
 	size_t count = 0;
 
@@ -302,7 +298,7 @@ static void append_heap(struct explanation *explanation, const struct column_ent
 /* Whose memory was read, and when. */
 static void append_smaps(struct explanation *explanation)
 {
-	const struct snapshot *now = explanation->span.now;
+	const struct snapshot *now = explanation->window.now;
 	const uint64_t *read_at = now->read_at[SOURCE_SMAPS_ROLLUP];
 	struct time_range times = {0};
 	char text[28];
@@ -339,22 +335,22 @@ static void append_waits_of(const struct waits *waits, const char *what, struct 
 /* Who waits at present, or that it is not known. */
 static void append_waits(struct explanation *explanation)
 {
-	const struct span *span = &explanation->span;
+	const struct window *window = &explanation->window;
 	struct waits for_cpu = {0}, in_d = {0}, asleep = {0};
 
-	if (!span_knows_waits(span)) {
+	if (!window_knows_waits(window)) {
 		buffer_append_format(explanation->lines,
 				     column_counts_waits(explanation->column)
 					     ? "Waits that have not ended are not counted: %s.\n"
 					     : "How long waits have lasted is not known (%s), only since "
 					       "when they were seen.\n",
-				     snapshot_reason_words(span->now, span_waits_missing(span)));
+				     snapshot_reason_words(window->now, window_waits_missing(window)));
 		return;
 	}
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		const uint32_t thread = explanation->shown.threads[k];
-		const uint64_t state = snapshot_value(span->now, thread, METRIC_STATE);
-		const uint64_t age = span->now->waiting_ns[thread];
+		const uint64_t state = snapshot_value(window->now, thread, METRIC_STATE);
+		const uint64_t age = window->now->waiting_ns[thread];
 		struct waits *waits = state == 'R' ? &for_cpu : state == 'D' ? &in_d : &asleep;
 
 		if (age == 0)
@@ -362,7 +358,7 @@ static void append_waits(struct explanation *explanation)
 		waits->count++;
 		waits->sum = number_add_saturating(waits->sum, age);
 		waits->longest = age > waits->longest ? age : waits->longest;
-		waits->at_least |= (span->now->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0;
+		waits->at_least |= (window->now->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0;
 	}
 	buffer_append_text(explanation->lines, "Waiting at present\n");
 	append_waits_of(&for_cpu, "for a CPU", explanation->lines);
@@ -376,33 +372,24 @@ static void append_waits(struct explanation *explanation)
 	}
 }
 
-/* Whether a column is made of present waits, or counts them. */
-static bool is_of_waits(enum column column)
-{
-	const enum column_operation operation = column_entry(column)->operation;
-
-	return operation == COLUMN_OPERATION_STUCK || operation == COLUMN_OPERATION_WAITING ||
-	       operation == COLUMN_OPERATION_LONG || column_counts_waits(column);
-}
-
 /* How the waits of the row are spread. */
 static void append_latency(struct explanation *explanation, const struct column_entry *entry)
 {
-	const struct span *span = &explanation->span;
+	const struct window *window = &explanation->window;
 	const enum latency_kind kind = (enum latency_kind)entry->inputs[0];
-	const uint64_t unknown = reduce_latency_unknown(span, &explanation->shown, 0, kind);
+	const uint64_t unknown = reduce_latency_unknown(window, &explanation->shown, 0, kind);
 	struct latency_histogram histogram;
 	struct buffer duration = {0};
 	char text[28];
 
-	if (!reduce_latency_row(span, &explanation->shown, 0, kind, &histogram))
+	if (!reduce_latency_row(window, &explanation->shown, 0, kind, &histogram))
 		return;
 	if (unknown != 0)
 		buffer_append_format(explanation->lines,
 				     "%s more found no room under their names, only under %s:\n"
 				     "those that are of this row, if any, are missing below.\n",
 				     number_group_digits(unknown, text), latency_other_name);
-	capture_facts_append_span(&duration, span->latency->span_ns);
+	capture_facts_append_span(&duration, window->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
 			     kind == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D", duration.data);
 	latency_append_text(&histogram, explanation->lines);
@@ -426,16 +413,16 @@ static void append_scx_tally(const struct scx_member *member, struct tally_item 
 }
 
 /* How many threads have a context and why others have none, and what they have where that is counted. */
-static void append_contexts(struct explanation *explanation, const struct scx_span *field)
+static void append_contexts(struct explanation *explanation, const struct window_field *field)
 {
 	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
-	uint64_t by_state[SPAN_ABSENT + 1] = {0};
+	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
 	char text[28], total[28];
 	size_t read = 0;
 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		uint64_t value = 0;
-		const uint16_t state = scx_span_value(field, explanation->shown.threads[k], &value);
+		const uint16_t state = window_field_value(field, explanation->shown.threads[k], &value);
 
 		by_state[state]++;
 		if (state == REASON_READ)
@@ -443,7 +430,7 @@ static void append_contexts(struct explanation *explanation, const struct scx_sp
 	}
 	buffer_append_format(explanation->lines, "  %s of %s threads\n", number_group_digits(read, text),
 			     number_group_digits(explanation->shown.count, total));
-	explain_missing(explanation->span.now, by_state, "no context belongs", explanation->lines);
+	explain_missing(explanation->window.now, by_state, "no context belongs", explanation->lines);
 	if (field->member->facts.reduction == SCX_REDUCTION_COUNT)
 		append_scx_tally(field->member, items, read, explanation->lines);
 	free(items);
@@ -452,9 +439,9 @@ static void append_contexts(struct explanation *explanation, const struct scx_sp
 /* What a field of contexts is, and whose. */
 static void append_scx(struct explanation *explanation)
 {
-	const struct scx *scx = &explanation->span.now->scx;
-	const struct scx_span field = scx_span_of(&explanation->span,
-						  (uint16_t)(explanation->column - COLUMN_SCX));
+	const struct scx *scx = &explanation->window.now->scx;
+	const struct window_field field = window_field_of(&explanation->window,
+							  (uint16_t)(explanation->column - COLUMN_SCX));
 
 	if (field.member == NULL) {
 		if (scx->scheduler != NULL)
@@ -466,17 +453,17 @@ static void append_scx(struct explanation *explanation)
 	append_contexts(explanation, &field);
 	if (field.is_change && field.from_missing == REASON_READ)
 		buffer_append_text(explanation->lines, "Of threads that ended nothing is known.\n");
-	if (field.is_change && explanation->span.from != NULL &&
-	    explanation->span.from->scx.scheduler != NULL &&
-	    !scx_scheduler_is_same_run(scx->scheduler, explanation->span.from->scx.scheduler))
+	if (field.is_change && explanation->window.from != NULL &&
+	    explanation->window.from->scx.scheduler != NULL &&
+	    !scx_scheduler_is_same_run(scx->scheduler, explanation->window.from->scx.scheduler))
 		buffer_append_text(explanation->lines, "This scheduler was started since.\n");
 }
 
 static void append_ended(struct explanation *explanation)
 {
-	const struct ended *ended = explanation->span.ended;
-	const struct ended_set *set = explanation->span.now->ended;
-	const bool since_base = explanation->span.mode == VIEW_MODE_BASE;
+	const struct ended *ended = explanation->window.ended;
+	const struct ended_set *set = explanation->window.now->ended;
+	const bool since_base = explanation->window.mode == VIEW_MODE_BASE;
 	uint64_t threads = 0;
 	char text[28];
 
@@ -509,7 +496,7 @@ static void append_ended(struct explanation *explanation)
 /* The same of resident memory, which a file may have from there too. */
 static void append_resident(struct explanation *explanation)
 {
-	const struct snapshot *now = explanation->span.now;
+	const struct snapshot *now = explanation->window.now;
 	struct time_range times = {0};
 	size_t hint = 0;
 	char text[28];
@@ -536,18 +523,10 @@ static void append_resident(struct explanation *explanation)
 static void append_how(enum column column, struct buffer *lines)
 {
 	const struct column_entry *entry = column_entry(column);
-	const char *joint = entry->operation == COLUMN_OPERATION_QUOTIENT ? " / "
-			    : entry->operation == COLUMN_OPERATION_SHARE  ? " / the sum with "
-			    : entry->operation == COLUMN_OPERATION_DIFFERENCE ||
-					    entry->operation == COLUMN_OPERATION_NET
-				    ? " - "
-				    : " + ";
-	bool overlap = entry->operation == COLUMN_OPERATION_SUM_WITH_LARGEST ||
-		       entry->operation == COLUMN_OPERATION_LOST;
+	const char *joint = column_operations[entry->operation].joint;
+	const bool overlap = column_has(entry, COLUMN_OVERLAPS);
 
-	if (entry->input_count < 2 || !column_has_metrics(column) ||
-	    entry->operation == COLUMN_OPERATION_STUCK || entry->operation == COLUMN_OPERATION_WAITING ||
-	    entry->operation == COLUMN_OPERATION_LONG || entry->operation == COLUMN_OPERATION_BAR)
+	if (entry->input_count < 2 || joint == NULL)
 		return;
 	buffer_append_text(lines, "= ");
 	for (size_t i = 0; i < entry->input_count; i++) {
@@ -563,7 +542,7 @@ static void append_how(enum column column, struct buffer *lines)
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines)
 {
-	struct explanation explanation = {.span = session_span(session, view->mode), .lines = ret_lines};
+	struct explanation explanation = {.window = session_window(session, view->mode), .lines = ret_lines};
 	enum column columns[COLUMN_TOTAL];
 	const struct column_entry *entry;
 
@@ -583,7 +562,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 		buffer_append_text(ret_lines, "This row is gone.\n");
 	} else {
 		append_exact_value(&explanation);
-		if (is_of_waits(explanation.column))
+		if (column_has(entry, COLUMN_OF_WAITS) || column_counts_waits(explanation.column))
 			append_waits(&explanation);
 		for (size_t i = 0; column_has_metrics(explanation.column) && i < entry->input_count; i++)
 			append_metric(&explanation, (enum metric)entry->inputs[i]);
@@ -619,7 +598,7 @@ static const struct scx_member *find_member(const struct scx_scheduler *schedule
 /* What the one thread has in a member, with all digits. */
 static void append_member_value(const struct explanation *explanation, const struct scx_member *member)
 {
-	const struct scx *scx = &explanation->span.now->scx;
+	const struct scx *scx = &explanation->window.now->scx;
 	reason_id reason;
 	const uint8_t *context = scx_context(scx, explanation->shown.threads[0], &reason);
 
@@ -639,7 +618,7 @@ void session_explain_member(struct session *session, const struct view *view, co
 	if (session->now == NULL)
 		return;
 	session_describe_fields(session);
-	explanation.span = session_span(session, VIEW_MODE_TOTAL);
+	explanation.window = session_window(session, VIEW_MODE_TOTAL);
 	member = find_member(session->now->scx.scheduler, name);
 	if (member == NULL) {
 		buffer_append_text(ret_lines, "The scheduler that runs now has no such member.\n");

@@ -5,12 +5,12 @@
 #include "base/hash.h"
 #include "row_marks.h"
 #include "latency/latency_spans.h"
-#include "reduce/reduce.h"
+#include "window/value_cell.h"
 #include "session.h"
 
 /*
  * What the files of the session share, for no one else. Those without `session_` in their name know nothing
- * of a session: they take what they need as a span and the threads shown.
+ * of a session: they take what they need as a window and the threads shown.
  */
 
 enum {
@@ -29,7 +29,7 @@ struct table_work;
 
 struct session {
 	struct snapshot *now, *previous, *base; /* a reference each */
-	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_…, of a span */
+	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_…, of a window */
 	uint32_t *base_of;                      /* [now]: index in base, or THREAD_… */
 	bool base_is_shrunk;                    /* it has no more than is counted from */
 	bool *still;                            /* [now]: as in previous; NULL: not known */
@@ -68,7 +68,7 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 const struct ended *session_ended(const struct session *session, enum view_mode mode);
 
 /* From where the newest round counts in a mode. */
-struct span session_span(const struct session *session, enum view_mode mode);
+struct window session_window(const struct session *session, enum view_mode mode);
 
 /*
  * Which threads of a round are as they were in the one before; NULL where the capture does not say. The

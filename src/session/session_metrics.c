@@ -50,10 +50,10 @@ static const struct shown *shown_in_mode(const struct row_threads *threads, enum
 static void cell_in_mode(struct session *session, const struct shown *shown, enum column column,
 			 enum view_mode mode, struct arena *arena, struct cell *cell)
 {
-	const struct span span = session_span(session, mode);
+	const struct window window = session_window(session, mode);
 	struct column_values values;
 
-	reduce_column(&span, shown, column, &values);
+	reduce_column(&window, shown, column, &values);
 	column_cell(shown, &values, 0, arena, cell);
 	column_values_release(&values);
 	/* a share of time reads better as time per second beside amounts of time */
@@ -66,12 +66,10 @@ static void cell_in_mode(struct session *session, const struct shown *shown, enu
 
 static bool changes_over_time(enum column column)
 {
-	enum column_operation operation = column_entry(column)->operation;
+	const struct column_entry *entry = column_entry(column);
 
-	if (operation == COLUMN_OPERATION_SCX)
-		return column_entry(column)->inputs[1] == SCX_REDUCTION_COUNTER;
-	return operation != COLUMN_OPERATION_PRESENT && operation != COLUMN_OPERATION_DIFFERENCE &&
-	       operation != COLUMN_OPERATION_THREADS;
+	return column_is_scx(column) ? entry->inputs[1] == SCX_REDUCTION_COUNTER
+				     : !column_has(entry, COLUMN_IS_PRESENT);
 }
 
 /* Where a number came from, or why it did not come. */

@@ -286,7 +286,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 		if (key != NULL)
 			narrow(&selection, view->grouping.axis, key, key_length);
 		collect_groups(&selection, shown);
-		still = session_span(session, view->mode).still;
+		still = session_window(session, view->mode).still;
 		if (still != NULL)
 			shown_gather_still(shown, still);
 	}

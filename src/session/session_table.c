@@ -67,7 +67,7 @@ static enum column sort_column(const struct table_work *work)
 /* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
 static const struct column_values *values_of(struct table_work *work, enum column column, enum view_mode mode)
 {
-	struct span span;
+	struct window window;
 
 	for (size_t i = 0; i < work->value_count; i++) {
 		if (work->values[i].column == column && work->values[i].mode == mode)
@@ -75,8 +75,8 @@ static const struct column_values *values_of(struct table_work *work, enum colum
 	}
 	work->values = memory_grow(work->values, &work->value_capacity, work->value_count + 1,
 				   sizeof(*work->values));
-	span = session_span(work->session, mode);
-	reduce_column(&span, &work->shown, column, &work->values[work->value_count]);
+	window = session_window(work->session, mode);
+	reduce_column(&window, &work->shown, column, &work->values[work->value_count]);
 	return &work->values[work->value_count++];
 }
 
@@ -152,7 +152,7 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
 }
 
 /*
- * Whether a row did nothing in the span: it is known that none of its threads had a CPU, and nothing known
+ * Whether a row did nothing in the window: it is known that none of its threads had a CPU, and nothing known
  * says that one waited, switched, read or wrote. What never had a CPU cannot have begun anything.
  */
 static bool is_idle(struct table_work *work, size_t row)
@@ -548,7 +548,7 @@ static void note_courses(struct table_work *work)
 
 	if (!work->session->keeps_courses || !session_lacks_courses(work->session, &view, &source))
 		return;
-	/* rates are counted over another span: other threads stood still in it, and ended */
+	/* rates are counted over another window: other threads stood still in it, and ended */
 	if (view.mode != VIEW_MODE_RATE && view.mode != VIEW_MODE_INTERVAL) {
 		view.mode = VIEW_MODE_RATE;
 		rates.view = &view;

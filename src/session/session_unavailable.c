@@ -74,7 +74,7 @@ static struct refusal refusal_of_reason(enum metric metric, reason_id reason)
 	return (struct refusal){reason, is_irq ? FEATURE_IRQ_DELAY : FEATURE_NONE};
 }
 
-/* Delays that stand still have a total, and no change: see span_counter_of(). */
+/* Delays that stand still have a total, and no change: see window_counter_of(). */
 static bool is_frozen(const struct snapshot *now, const struct view *view, enum metric metric)
 {
 	return view->mode != VIEW_MODE_TOTAL && metrics[metric].source == SOURCE_DELAYS &&
@@ -106,10 +106,7 @@ static struct refusal refusal_of_metric(const struct snapshot *now, const struct
 static struct refusal refusal_of_metrics(const struct snapshot *now, const struct view *view,
 					 const struct column_entry *entry)
 {
-	const bool any = entry->operation == COLUMN_OPERATION_QUOTIENT ||
-			 entry->operation == COLUMN_OPERATION_SHARE ||
-			 entry->operation == COLUMN_OPERATION_DIFFERENCE ||
-			 entry->operation == COLUMN_OPERATION_NET;
+	const bool any = column_has(entry, COLUMN_NEEDS_ALL);
 	struct refusal refusal = {.feature = FEATURE_NONE};
 
 	for (size_t i = 0; i < entry->input_count; i++) {

@@ -146,41 +146,6 @@ void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, 
 	cell_format_value(buffer, period_us, LADDER_US);
 }
 
-/* "word", with how many of the threads it holds for where they do not agree. */
-static void append_mode(const struct aggregation *aggregation, const struct aggregate *aggregate,
-			enum metric metric, struct buffer *text)
-{
-	struct buffer mode = {0};
-	uint64_t threads = aggregate_mode(aggregation, aggregate, metric, &mode);
-
-	cell_format_mode(text, mode.data, mode.length, threads, aggregate->read);
-	buffer_release(&mode);
-}
-
-void cell_format_aggregate(struct buffer *text, const struct aggregation *aggregation,
-			   const struct aggregate *aggregate, enum metric metric)
-{
-	const struct metric_type_entry *type = metric_type(metric);
-
-	switch (type->reduction) {
-	case METRIC_REDUCTION_SUM:
-	case METRIC_REDUCTION_MAXIMUM:
-		cell_format_value(text, aggregate->value.number, type->ladder);
-		break;
-	case METRIC_REDUCTION_RANGE:
-		cell_format_range(text, aggregate->value.range.low, aggregate->value.range.high);
-		break;
-	case METRIC_REDUCTION_MODE:
-		append_mode(aggregation, aggregate, metric, text);
-		break;
-	case METRIC_REDUCTION_AFFINITY:
-		cell_format_affinity(text, &aggregation->snapshot->cpu_sets, aggregate->value.affinity.fewest,
-				     aggregate->value.affinity.most, aggregate->value.affinity.uniform,
-				     aggregate->value.affinity.set);
-		break;
-	}
-}
-
 bool cell_format_has_partial_mark(const struct cell *cell)
 {
 	return cell->state == CELL_VALUE && cell->partial &&

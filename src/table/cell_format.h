@@ -8,7 +8,6 @@
 #include "snapshot/cpu_set.h"
 #include "metric/metric.h"
 #include "snapshot/snapshot.h"
-#include "group/aggregate.h"
 #include "table.h"
 
 /*
@@ -41,13 +40,6 @@ void cell_format_mode(struct buffer *buffer, const char *text, size_t length, ui
 /* "4 cpus (0-3)" when all members have one set, "4 cpus (mixed)" for sets of one size, "2-6 cpus (mixed)". */
 void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets, uint32_t fewest,
 			  uint32_t most, bool uniform, uint32_t set);
-
-/*
- * The value of a group by the metric's reduction, without a mark for partial values; only if there is a
- * value.
- */
-void cell_format_aggregate(struct buffer *buffer, const struct aggregation *aggregation,
-			   const struct aggregate *aggregate, enum metric metric);
 
 /* A pressure average in hundredths of a percent, 1859 as "18.59%". */
 void cell_format_pressure(struct buffer *buffer, uint32_t hundredths);

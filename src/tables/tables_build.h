@@ -45,10 +45,9 @@ void tables_cell_set_integer(struct tables_build *build, struct table *table, st
 /* Marks a cell, whose unit stands, by the state of its value; true when there is one to print. */
 bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reason);
 
-void tables_cell_set_metric(struct tables_build *build, struct table *table, struct cell *cell,
-			    struct aggregation *aggregation, size_t group, enum metric metric);
-void tables_cell_set_derived(struct tables_build *build, struct table *table, struct cell *cell,
-			     struct aggregation *aggregation, size_t group, enum derived derived);
+/* What a side of a pair has in the column of a metric or derived metric. */
+void tables_cell_set_column(struct tables_build *build, struct table *table, struct cell *cell,
+			    const struct diff_pair *pair, enum diff_side side, enum column column);
 
 /* Both sides with an arrow between; their numbers stay as they are. */
 void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,

@@ -6,6 +6,7 @@
 #include "base/unicode.h"
 #include "table/cell_format.h"
 #include "tables_build.h"
+#include "window/value_cell.h"
 
 void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell)
 {
@@ -45,47 +46,14 @@ bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reas
 	return state == VALUE_READ;
 }
 
-void tables_cell_set_metric(struct tables_build *build, struct table *table, struct cell *cell,
-			    struct aggregation *aggregation, size_t group, enum metric metric)
+void tables_cell_set_column(struct tables_build *build, struct table *table, struct cell *cell,
+			    const struct diff_pair *pair, enum diff_side side, enum column column)
 {
-	const struct aggregate *aggregate = aggregation_get(aggregation, group, metric);
-	const struct metric_type_entry *type = metric_type(metric);
-	reason_id reason;
-	enum value_state state = aggregate_state(aggregate, &reason);
+	struct value value;
 
-	cell->unit = cell_format_unit(type->ladder);
-	if (!tables_cell_begin(cell, state, reason))
-		return;
-	cell->partial = aggregate_is_partial(aggregate);
-	cell->reason = cell->partial ? reason : REASON_READ;
-	aggregate_number(aggregate, metric, &cell->sort);
-	if (type->reduction == METRIC_REDUCTION_SUM || type->reduction == METRIC_REDUCTION_MAXIMUM) {
-		cell->form = CELL_FORM_INTEGER;
-		cell->value.integer = aggregate->value.number;
-	} else if (type->reduction == METRIC_REDUCTION_RANGE) {
-		cell->form = CELL_FORM_RANGE;
-		cell->value.range.low = aggregate->value.range.low;
-		cell->value.range.high = aggregate->value.range.high;
-	}
-	cell_format_aggregate(&build->text, aggregation, aggregate, metric);
-	tables_cell_take_text(build, table, cell);
-}
-
-void tables_cell_set_derived(struct tables_build *build, struct table *table, struct cell *cell,
-			     struct aggregation *aggregation, size_t group, enum derived derived)
-{
-	const struct derived_entry *entry = &derived_metrics[derived];
-	struct aggregate_derived result = aggregation_derive(aggregation, group, derived);
-
-	cell->unit = entry->is_ratio ? UNIT_RATIO : cell_format_unit(entry->ladder);
-	if (!tables_cell_begin(cell, result.state, result.reason))
-		return;
-	cell->form = CELL_FORM_REAL;
-	cell->partial = result.partial;
-	cell->value.real = result.value;
-	cell->sort = result.value;
-	cell_format_derived(&build->text, result.value, entry->ladder, entry->is_ratio);
-	tables_cell_take_text(build, table, cell);
+	diff_side(build->diff, pair, side, column, &value);
+	value_report_cell(reduction_column(build->diff->reductions[side], column), &value, &build->text,
+			  &table->arena, cell);
 }
 
 void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,

@@ -19,17 +19,9 @@ struct group_table {
 
 static void make_sides(struct group_table *groups, struct tables_row *content, struct diff_measure subject)
 {
-	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++) {
-		struct aggregation *aggregation = groups->build->diff->aggregations[i];
-		size_t group = content->pair->group[i];
-
-		if (subject.metric != METRIC_NONE)
-			tables_cell_set_metric(groups->build, groups->table, &content->sides[i], aggregation,
-					       group, subject.metric);
-		else
-			tables_cell_set_derived(groups->build, groups->table, &content->sides[i], aggregation,
-						group, subject.derived);
-	}
+	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++)
+		tables_cell_set_column(groups->build, groups->table, &content->sides[i], content->pair,
+				       (enum diff_side)i, diff_measure_column(subject));
 }
 
 static void fill_row(struct group_table *groups, size_t index, const struct tables_ranked *row,
@@ -85,7 +77,7 @@ static void add_tree(struct group_table *groups, const struct tables_ranking *ra
 	diff_tree_release(tree);
 }
 
-/* Fills rows that stand already, one column of aggregates after the other where there are many groups. */
+/* Fills rows that stand already, one column after the other where there are many groups. */
 static void fill_rows(struct group_table *groups, const struct tables_ranking *ranking,
 		      const size_t *row_of_line)
 {

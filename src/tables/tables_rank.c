@@ -9,7 +9,7 @@
 #include "diff/diff_weight.h"
 
 enum {
-	PAIRS_MAX = 4096 /* with more, the aggregates of all metrics at once would take tens of megabytes */
+	PAIRS_MAX = 4096 /* with more, all reduced columns at once would take tens of megabytes */
 };
 
 bool tables_rank_forgets(const struct tables_build *build)
@@ -21,8 +21,8 @@ bool tables_rank_forgets(const struct tables_build *build)
 void tables_rank_forget(const struct diff *diff)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		for (size_t i = 0; i < METRIC_COUNT && diff->snapshots[side] != NULL; i++)
-			aggregation_forget(diff->aggregations[side], (enum metric)i);
+		if (diff->reductions[side] != NULL)
+			reduction_forget_all(diff->reductions[side]);
 	}
 }
 

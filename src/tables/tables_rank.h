@@ -18,10 +18,10 @@ struct tables_ranking {
 	size_t total; /* before the limit */
 };
 
-/* Whether the aggregates of a metric are released as soon as they have been used. */
+/* Whether the columns that were reduced are released as soon as they have been used. */
 bool tables_rank_forgets(const struct tables_build *build);
 
-/* Frees the columns of aggregates of both sides. */
+/* Frees the reduced columns of both sides. */
 void tables_rank_forget(const struct diff *diff);
 
 /*

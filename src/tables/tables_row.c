@@ -315,8 +315,8 @@ static void set_sort(struct tables_build *build, struct table *table, struct cel
 	if (pair == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		tables_cell_set_metric(build, table, &sides[side], build->diff->aggregations[side],
-				       pair->group[side], metric);
+		tables_cell_set_column(build, table, &sides[side], pair, (enum diff_side)side,
+				       (enum column)(COLUMN_METRICS + (int)metric));
 	value = diff_metric(build->diff, pair, metric);
 	tables_cell_set_both(build, table, cell, sides, "→");
 	if (!value.has_fraction)

@@ -39,7 +39,9 @@ static void append_delta(struct buffer *text, const struct tables_side sides[DIF
 			 enum ladder ladder)
 {
 	const struct tables_side *before = &sides[DIFF_BEFORE], *after = &sides[DIFF_AFTER];
-	double delta = (double)after->number - (double)before->number;
+	/* a double may hold the difference of two numbers that it does not hold */
+	const double delta = after->number >= before->number ? (double)(after->number - before->number)
+							     : -(double)(before->number - after->number);
 
 	if (is_empty(before) || is_empty(after))
 		return;

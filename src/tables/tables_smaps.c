@@ -128,6 +128,8 @@ static void set_side(struct smaps_table *smaps, const struct process_pair *pair,
 		tables_cell_set_integer(smaps->build, smaps->table, cell, field->bytes, LADDER_BYTES);
 		value->has_number = true;
 		value->number = (double)field->bytes;
+		value->is_whole = true;
+		value->whole = field->bytes;
 		value->partial = cell->partial = incomplete;
 		cell->reason = value->reason;
 	} else {

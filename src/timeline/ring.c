@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "recording/recording.h"
 #include "snapshot/ended_set.h"
-#include "span/ended.h"
+#include "window/ended.h"
 
 enum {
 	GROUP_ROUNDS = 16, /* a whole recording and those that are made against the round before */

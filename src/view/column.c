@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "metric/nearest.h"
 #include "own_tab.h"
+#include "table/cell_format.h"
 #include "view.h"
 
 #define UNWRAP(...) __VA_ARGS__
@@ -74,6 +75,35 @@ static const char *const former_titles[COLUMN_COUNT] = {
 	[COLUMN_LOST] = "LOST%", [COLUMN_THRA] = "THRA%",   [COLUMN_RECL] = "RECL%",
 	[COLUMN_COMP] = "COMP%", [COLUMN_BAR] = "BAR",      [COLUMN_LIMIT] = "LIMIT",
 	[COLUMN_CGMAX] = "MAX",  [COLUMN_HITS] = "HITS/s",
+};
+
+const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT] = {
+	[COLUMN_OPERATION_THREADS] = {COLUMN_OF_GROUPS | COLUMN_COUNTS_THREADS | COLUMN_IS_PRESENT, NULL, 0},
+	[COLUMN_OPERATION_SUM] = {COLUMN_OF_METRICS | COLUMN_RATES, " + ", 0},
+	[COLUMN_OPERATION_SUM_WITH_LARGEST] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_OVERLAPS, " + ", 0},
+	[COLUMN_OPERATION_LOST] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_OVERLAPS, " + ", 0},
+	[COLUMN_OPERATION_QUOTIENT] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL, " / ", 0},
+	[COLUMN_OPERATION_SHARE] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL, " / the sum with ", 0},
+	[COLUMN_OPERATION_DIFFERENCE] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL | COLUMN_IS_PRESENT, " - ", 0},
+	[COLUMN_OPERATION_NET] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_NEEDS_ALL, " - ", 0},
+	[COLUMN_OPERATION_LIFETIME] = {COLUMN_OF_METRICS, " + ", 0},
+	[COLUMN_OPERATION_PRESENT] = {COLUMN_OF_METRICS | COLUMN_IS_PRESENT, " + ", 0},
+	[COLUMN_OPERATION_STUCK] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS | COLUMN_COUNTS_THREADS, NULL, 0},
+	[COLUMN_OPERATION_WAITING] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS, NULL, 0},
+	[COLUMN_OPERATION_LONG] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS | COLUMN_OF_GROUPS |
+					   COLUMN_COUNTS_THREADS,
+				   NULL, 0},
+	[COLUMN_OPERATION_AGE] = {0, NULL, 0},
+	[COLUMN_OPERATION_BAR] = {COLUMN_OF_METRICS, NULL, 0},
+	[COLUMN_OPERATION_SMAPS] = {0, NULL, (source_set)1 << SOURCE_SMAPS_ROLLUP},
+	[COLUMN_OPERATION_RESIDENT] = {0, NULL, (source_set)1 << SOURCE_STAT},
+	[COLUMN_OPERATION_GROWTH] = {COLUMN_RATES, NULL, (source_set)1 << SOURCE_STAT},
+	[COLUMN_OPERATION_CGROUP] = {0, NULL, 0},
+	[COLUMN_OPERATION_HEAP] = {0, NULL, (source_set)1 << SOURCE_JEMALLOC},
+	[COLUMN_OPERATION_LATENCY] = {COLUMN_OF_GROUPS, NULL, 0},
+	[COLUMN_OPERATION_LIVES] = {COLUMN_RATES | COLUMN_OF_GROUPS, NULL, 0},
+	[COLUMN_OPERATION_SCX] = {0, NULL, 0},
+	[COLUMN_OPERATION_IDENTITY] = {0, NULL, 0},
 };
 
 enum tab_rows {
@@ -367,22 +397,48 @@ int column_refuse(const char *name, struct error *error)
 
 bool column_has_metrics(enum column column)
 {
-	switch (column_entry(column)->operation) {
-	case COLUMN_OPERATION_THREADS:
-	case COLUMN_OPERATION_AGE:
-	case COLUMN_OPERATION_SMAPS:
-	case COLUMN_OPERATION_RESIDENT:
-	case COLUMN_OPERATION_GROWTH:
-	case COLUMN_OPERATION_CGROUP:
-	case COLUMN_OPERATION_HEAP:
-	case COLUMN_OPERATION_LATENCY:
-	case COLUMN_OPERATION_LIVES:
-	case COLUMN_OPERATION_SCX:
-	case COLUMN_OPERATION_IDENTITY:
-		return false;
+	return column_has(column_entry(column), COLUMN_OF_METRICS);
+}
+
+/* --- units --- */
+
+enum unit column_rate_unit(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+		return UNIT_PERCENT;
+	case UNIT_BYTES:
+		return UNIT_BYTES_PER_S;
 	default:
-		return true;
+		return UNIT_COUNT_PER_S;
 	}
+}
+
+/* Columns of records, latency and fields are rates where their titles say so. */
+static bool is_rate(const struct column_entry *entry, enum view_mode mode)
+{
+	return mode == VIEW_MODE_RATE &&
+	       (column_has(entry, COLUMN_RATES) || strcmp(entry->rate_title, entry->amount_title) != 0);
+}
+
+enum unit column_unit(enum column column, enum view_mode mode, bool by_thread)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (entry->operation == COLUMN_OPERATION_STUCK && by_thread)
+		return UNIT_NS;
+	return is_rate(entry, mode) ? column_rate_unit(entry->unit) : entry->unit;
+}
+
+enum unit column_report_unit(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (column < COLUMN_DERIVED)
+		return cell_format_unit(metric_type((enum metric)entry->inputs[0])->ladder);
+	return derived_metrics[column - COLUMN_DERIVED].is_ratio
+		       ? UNIT_RATIO
+		       : cell_format_unit(derived_metrics[column - COLUMN_DERIVED].ladder);
 }
 
 bool column_counts_waits(enum column column)
@@ -471,19 +527,13 @@ int column_width(enum column column)
 source_set column_sources(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
-	source_set set = 0;
+	source_set set = column_operations[entry->operation].sources;
 
-	if (entry->operation == COLUMN_OPERATION_SMAPS)
-		return source_bit(SOURCE_SMAPS_ROLLUP);
-	if (entry->operation == COLUMN_OPERATION_RESIDENT || entry->operation == COLUMN_OPERATION_GROWTH)
-		return source_bit(SOURCE_STAT);
-	if (entry->operation == COLUMN_OPERATION_HEAP)
-		return source_bit(SOURCE_JEMALLOC);
 	/* all else that says who a thread is comes with every round */
 	if (column == COLUMN_USER_NAME)
 		return source_bit(SOURCE_STATUS);
 	if (!column_has_metrics(column))
-		return 0;
+		return set;
 	for (size_t i = 0; i < entry->input_count; i++)
 		set |= source_bit(metrics[entry->inputs[i]].source);
 	return set;

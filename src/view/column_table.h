@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "column.h"
+#include "view.h"
 
 /*
  * How a cell is made of a column's inputs. Each thread's value is computed first, then the threads are
@@ -38,7 +39,28 @@ enum column_operation {
 	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
 	COLUMN_OPERATION_SCX,              /* inputs: number of a field of schedulers, enum scx_reduction */
 	COLUMN_OPERATION_IDENTITY,         /* inputs: enum identity */
+	COLUMN_OPERATION_COUNT,
 };
+
+/* What is true of all columns of an operation. */
+enum column_trait {
+	COLUMN_OF_METRICS = 1 << 0,     /* inputs are metrics */
+	COLUMN_OF_WAITS = 1 << 1,       /* made of present waits */
+	COLUMN_OF_GROUPS = 1 << 2,      /* of several threads by what it counts */
+	COLUMN_COUNTS_THREADS = 1 << 3, /* a count is one of threads */
+	COLUMN_RATES = 1 << 4,          /* amounts are shown per second in VIEW_MODE_RATE */
+	COLUMN_IS_PRESENT = 1 << 5,     /* the same in every mode */
+	COLUMN_OVERLAPS = 1 << 6,       /* of the last two inputs only the larger one counts */
+	COLUMN_NEEDS_ALL = 1 << 7,      /* there is no value where an input is missing */
+};
+
+struct column_operation_entry {
+	unsigned int traits; /* enum column_trait */
+	const char *joint;   /* what stands between the inputs where the formula is shown, else NULL */
+	source_set sources;  /* that it needs beside those of its metrics */
+};
+
+extern const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT];
 
 /* Lines of smaps_rollup that have a column. */
 enum smaps_key {
@@ -123,6 +145,21 @@ struct column_entry {
  * field, one that has a name.
  */
 const struct column_entry *column_entry(enum column column);
+
+/* Whether its operation has a trait. */
+static inline bool column_has(const struct column_entry *entry, enum column_trait trait)
+{
+	return (column_operations[entry->operation].traits & (unsigned int)trait) != 0;
+}
+
+/* Unit of a column's values in a mode, in rows that are groups or threads. */
+enum unit column_unit(enum column column, enum view_mode mode, bool by_thread);
+
+/* Unit of a rate of what amounts to a unit. */
+enum unit column_rate_unit(enum unit unit);
+
+/* Unit of a metric or derived metric in reports, where clock ticks remain such. */
+enum unit column_report_unit(enum column column);
 
 /* Whether one column may stand for the other in a table: the same title or the same formula. */
 bool column_stands_for(enum column column, enum column other);

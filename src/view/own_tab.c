@@ -191,20 +191,6 @@ void own_tab_move(enum tab tab, enum tab after)
 	order[place] = (unsigned char)tab;
 }
 
-/* Whether a column is of several threads by what it counts. */
-static bool is_of_groups(enum column column)
-{
-	switch (column_entry(column)->operation) {
-	case COLUMN_OPERATION_THREADS:
-	case COLUMN_OPERATION_LONG:
-	case COLUMN_OPERATION_LATENCY:
-	case COLUMN_OPERATION_LIVES:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool own_tab_has_columns(enum tab tab, bool threads)
 {
 	return own_tabs[tab].of_rows[threads].count != 0;
@@ -221,7 +207,7 @@ size_t own_tab_columns(enum tab tab, bool threads, enum column columns[OWN_TAB_C
 	}
 	own = &own_tabs[tab].of_rows[!threads];
 	for (size_t i = 0; own_tab_is(tab) && i < own->count; i++) {
-		if (!threads || !is_of_groups(own->columns[i]))
+		if (!threads || !column_has(column_entry(own->columns[i]), COLUMN_OF_GROUPS))
 			columns[count++] = own->columns[i];
 	}
 	return count;

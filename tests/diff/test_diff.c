@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "diff_fixture.h"
-#include "table/cell_format.h"
+#include "window/value_cell.h"
 
 static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
 {
@@ -159,6 +159,7 @@ static void test_ratios_have_no_percent(void **state)
 static void test_categories_compare_by_winner(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
+	struct value after_value;
 	struct diff_value value;
 	struct buffer text = {0};
 	struct diff *diff;
@@ -181,9 +182,9 @@ static void test_categories_compare_by_winner(void **state)
 	assert_int_equal(value.state, VALUE_READ);
 	assert_false(value.differs);
 	assert_false(value.has_delta);
-	cell_format_aggregate(&text, diff->aggregations[DIFF_AFTER],
-			      aggregation_get(diff->aggregations[DIFF_AFTER], 0, METRIC_POLICY),
-			      METRIC_POLICY);
+	diff_side(diff, &diff->pairs[0], DIFF_AFTER, column_of_metric(METRIC_POLICY), &after_value);
+	value_append(reduction_column(diff->reductions[DIFF_AFTER], column_of_metric(METRIC_POLICY)),
+		     &after_value, &text);
 	assert_string_equal(text.data, "SCHED_OTHER (7/10)");
 	diff_release(diff);
 	for (size_t i = 0; i < 4; i++)

@@ -6,7 +6,7 @@
 
 #include "snapshot/ended_set.h"
 #include "snapshot/thread_match.h"
-#include "span/ended.h"
+#include "window/ended.h"
 #include "view/column_table.h"
 
 uint64_t random_state;

@@ -12,7 +12,7 @@
 #include "random_world.h"
 #include "session/moment.h"
 #include "snapshot/ended_set.h"
-#include "span/ended.h"
+#include "window/ended.h"
 #include "user/user_names.h"
 
 enum {

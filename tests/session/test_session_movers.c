@@ -7,7 +7,7 @@
 
 #include "tests/cmocka_include.h"
 
-#include "span/span.h"
+#include "window/window.h"
 #include "user/user_names.h"
 #include "random_world.h"
 
@@ -21,7 +21,7 @@ static void expect_same_readings(const struct session *session)
 {
 	const struct snapshot *now = session_now(session), *before = session_previous(session);
 	bool *seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
-	struct span span = {.now = now, .from = before, .from_of = thread_match(now, before, seen, NULL)};
+	struct window window = {.now = now, .from = before, .from_of = thread_match(now, before, seen, NULL)};
 
 	for (int i = METRIC_THREAD_COUNT + 1; i < METRIC_COUNT; i++) {
 		const struct metric_reader reader = metric_reader_of(now, (enum metric)i);
@@ -36,21 +36,25 @@ static void expect_same_readings(const struct session *session)
 		}
 	}
 	for (int i = VIEW_MODE_COUNT; i < METRIC_COUNT * (int)VIEW_MODE_COUNT; i++) {
-		struct span_counter counter;
+		struct window_counter counter, slow;
 
-		span.mode = (enum view_mode)(i % VIEW_MODE_COUNT);
-		counter = span_counter_of(&span, (enum metric)(i / VIEW_MODE_COUNT));
+		window.mode = (enum view_mode)(i % VIEW_MODE_COUNT);
+		counter = slow = window_counter_of(&window, (enum metric)(i / VIEW_MODE_COUNT));
+		slow.even = false;
 		for (uint32_t thread = 0; thread < now->thread_count; thread++) {
-			const bool as_rate = span.mode == VIEW_MODE_RATE;
-			double value, expected = 0.0;
-			uint16_t state = span_value(&counter, thread, as_rate, &value);
+			const bool as_rate = window.mode == VIEW_MODE_RATE;
+			uint64_t amount, elapsed = 0, expected, expected_elapsed = 0;
+			const uint16_t state = window_amount(&counter, thread, as_rate, &amount, &elapsed);
 
-			assert_int_equal(state, span_value_of_any(&counter, thread, as_rate, &expected));
+			assert_int_equal(state,
+					 window_amount(&slow, thread, as_rate, &expected, &expected_elapsed));
 			if (state == REASON_READ)
-				assert_memory_equal(&value, &expected, sizeof(value));
+				assert_int_equal(amount, expected);
+			if (state == REASON_READ && as_rate)
+				assert_int_equal(elapsed, expected_elapsed);
 		}
 	}
-	free((void *)span.from_of);
+	free((void *)window.from_of);
 	free(seen);
 }
 

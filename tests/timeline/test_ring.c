@@ -266,12 +266,12 @@ static void test_lost_base(void **state)
 				 0);
 		session_show_moment(past, moment);
 		assert_null(session_base(past));
-		assert_null(session_span(past, VIEW_MODE_BASE).from);
+		assert_null(session_window(past, VIEW_MODE_BASE).from);
 		assert_null(session_ended(past, VIEW_MODE_BASE));
 		previous = session_previous(past);
 		assert_non_null(previous);
 		assert_int_equal(previous->captured_at_unix_ns, row.rounds[ROUNDS - 2]->captured_at_unix_ns);
-		assert_ptr_equal(session_span(past, VIEW_MODE_INTERVAL).from, previous);
+		assert_ptr_equal(session_window(past, VIEW_MODE_INTERVAL).from, previous);
 		session_set_base(past);
 		assert_non_null(session_base(past));
 	}

@@ -10,7 +10,7 @@
 #include "user/user_names.h"
 
 enum {
-	SUMMARY_PAIRS_KEPT = 4096 /* with more, the aggregates of all metrics would take tens of megabytes */
+	SUMMARY_PAIRS_KEPT = 4096 /* with more, all reduced columns would take tens of megabytes */
 };
 
 int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns of cgroup records: on the cgroup axis only. Several cgroups of one group merge as in reports. */
-#include "reduce.h"
+#include "kind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "view/column_table.h"
 
 /* A number of a record that may not be there; where it is a limit, there is none then. */
 struct field_value {
@@ -122,11 +121,6 @@ reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field)
 	return reason;
 }
 
-bool reduce_cgroup_is_rate(int field)
-{
-	return cgroup_fields[field].kind == CGROUP_FIELD_RATE;
-}
-
 static int compare_paths(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
 {
 	uint32_t left = a->cgroups[i].path, right = b->cgroups[j].path;
@@ -135,7 +129,7 @@ static int compare_paths(const struct snapshot *a, uint32_t i, const struct snap
 			   snapshot_text(b, right), string_pool_length(&b->strings, right));
 }
 
-/* The record of the same path at the other side of the span; both stand in the order of their paths. */
+/* The record of the same path at the other side of the window; both stand in the order of their paths. */
 static const struct cgroup_record *find_before(const struct snapshot *now, uint32_t record,
 					       const struct snapshot *before, uint32_t *index)
 {
@@ -154,13 +148,13 @@ static const struct cgroup_record *find_before(const struct snapshot *now, uint3
 /* What the threads shown say of the cgroup of a path. */
 struct path_threads {
 	uint32_t row; /* UINT32_MAX where it has none */
-	bool settled; /* some of them were there at the other side of the span already */
+	bool settled; /* some of them were there at the other side of the window already */
 };
 
 /* By path id of the newest snapshot; the caller frees them. */
-static struct path_threads *collect_paths(const struct span *span, const struct shown *shown)
+static struct path_threads *collect_paths(const struct window *window, const struct shown *shown)
 {
-	const struct snapshot *now = span->now;
+	const struct snapshot *now = window->now;
 	struct path_threads *paths = memory_allocate((now->strings.count + 1) * sizeof(*paths));
 
 	for (size_t i = 0; i < now->strings.count; i++)
@@ -170,7 +164,7 @@ static struct path_threads *collect_paths(const struct span *span, const struct 
 		struct path_threads *path = &paths[now->triples[now->triple[thread]].cgroup];
 
 		path->row = shown->row_of[k];
-		path->settled |= span->from != NULL && span->from_of[thread] != THREAD_BORN;
+		path->settled |= window->from != NULL && window->from_of[thread] != THREAD_BORN;
 	}
 	return paths;
 }
@@ -185,9 +179,9 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
 	if (value.lacking)
 		return;
 	if (is_sum(field))
-		accumulator->sum.first += value.value;
-	else if (value.value > accumulator->sum.first)
-		accumulator->sum.first = value.value;
+		accumulator->sum[0].real += value.value;
+	else if (value.value > accumulator->sum[0].real)
+		accumulator->sum[0].real = value.value;
 }
 
 /*
@@ -195,44 +189,44 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
  * without threads: it counts from zero when all its threads are new, else its past is not known. Returns
  * REASON_READ, or why there is no difference.
  */
-static uint16_t take_change(const struct span *span, const struct cgroup_field_entry *field,
+static uint16_t take_change(const struct window *window, const struct cgroup_field_entry *field,
 			    const struct cgroup_record *before, bool settled, double *value)
 {
-	uint64_t now_ns = span->now->provenance.boottime_ns, before_ns;
+	uint64_t now_ns = window->now->provenance.boottime_ns, before_ns;
 	double start = 0.0;
 
-	if (span->mode == VIEW_MODE_TOTAL)
+	if (window->mode == VIEW_MODE_TOTAL)
 		return REASON_READ;
-	if (span->from == NULL)
-		return span->missing;
-	if (span->from->cgroup_count == 0 || (before == NULL && settled))
+	if (window->from == NULL)
+		return window->missing;
+	if (window->from->cgroup_count == 0 || (before == NULL && settled))
 		return REASON_NOT_READ;
 	if (before != NULL) {
 		if (before->missing[file_of(field)] != REASON_READ)
 			return before->missing[file_of(field)];
-		start = read_field(field, span->from, before).value;
+		start = read_field(field, window->from, before).value;
 	}
 	if (*value < start)
 		return REASON_WENT_BACKWARDS;
 	*value -= start;
-	if (field->kind != CGROUP_FIELD_RATE || span->mode != VIEW_MODE_RATE)
+	if (field->kind != CGROUP_FIELD_RATE || window->mode != VIEW_MODE_RATE)
 		return REASON_READ;
-	before_ns = span->from->provenance.boottime_ns;
+	before_ns = window->from->provenance.boottime_ns;
 	if (now_ns <= before_ns)
 		return REASON_NOT_READ;
 	*value = *value * 1e9 / (double)(now_ns - before_ns);
 	return REASON_READ;
 }
 
-static void add_record(const struct span *span, const struct cgroup_field_entry *field,
+static void add_record(const struct window *window, const struct cgroup_field_entry *field,
 		       const struct cgroup_record *record, const struct cgroup_record *before, bool settled,
 		       struct accumulator *accumulator)
 {
-	struct field_value value = read_field(field, span->now, record);
+	struct field_value value = read_field(field, window->now, record);
 	uint16_t reason = record->missing[file_of(field)];
 
 	if (reason == REASON_READ && field->kind != CGROUP_FIELD_GAUGE)
-		reason = take_change(span, field, before, settled, &value.value);
+		reason = take_change(window, field, before, settled, &value.value);
 	if (reason == REASON_READ) {
 		merge_value(field, value, accumulator);
 		return;
@@ -242,35 +236,58 @@ static void add_record(const struct span *span, const struct cgroup_field_entry 
 }
 
 /* Why no cgroup has a record. */
-static uint16_t reason_without_records(const struct span *span)
+static uint16_t reason_without_records(const struct window *window)
 {
-	const struct feature_result *result = &span->now->provenance.features[FEATURE_CGROUP2];
+	const struct feature_result *result = &window->now->provenance.features[FEATURE_CGROUP2];
 
 	return result->state == FEATURE_STATE_OFF && result->reason != REASON_READ ? (uint16_t)result->reason
-										   : span->missing;
+										   : window->missing;
 }
 
-void reduce_cgroup(const struct span *span, const struct shown *shown, const struct column_values *values)
+static void begin(struct reducer *reducer)
 {
-	const struct cgroup_field_entry *field = &cgroup_fields[column_entry(values->column)->inputs[0]];
-	const struct snapshot *now = span->now;
+	const struct cgroup_field_entry *field = &cgroup_fields[reducer->entry->inputs[0]];
+	const struct window *window = reducer->window;
+	const struct shown *shown = reducer->shown;
+	const struct snapshot *now = window->now;
 	struct path_threads *paths;
 	uint32_t index = 0;
 
+	reducer->values->is_real = true;
 	if (!shown->by_cgroup)
 		return;
 	for (size_t row = 0; now->cgroup_count == 0 && row < shown->row_count; row++)
-		accumulator_miss(&values->accumulators[row], reason_without_records(span));
-	paths = collect_paths(span, shown);
+		accumulator_miss(reducer_row(reducer, row), reason_without_records(window));
+	paths = collect_paths(window, shown);
 	for (uint32_t i = 0; i < now->cgroup_count; i++) {
-		const struct cgroup_record *before = span->from != NULL
-							     ? find_before(now, i, span->from, &index)
+		const struct cgroup_record *before = window->from != NULL
+							     ? find_before(now, i, window->from, &index)
 							     : NULL;
 		const struct path_threads *path = &paths[now->cgroups[i].path];
 
 		if (path->row != UINT32_MAX)
-			add_record(span, field, &now->cgroups[i], before, path->settled,
-				   &values->accumulators[path->row]);
+			add_record(window, field, &now->cgroups[i], before, path->settled,
+				   reducer_row(reducer, path->row));
 	}
 	free(paths);
 }
+
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	const struct accumulator *accumulator = &values->accumulators[row];
+	const bool is_rate = values->mode == VIEW_MODE_RATE &&
+			     cgroup_fields[values->entry->inputs[0]].kind == CGROUP_FIELD_RATE;
+
+	(void)shown;
+	if (accumulator->differs)
+		return; /* no limit */
+	value_set_sum(values, accumulator, value);
+	if (value->state == VALUE_READ && !is_rate && values->unit != UNIT_CPUS)
+		value_make_whole(value);
+}
+
+const struct column_kind column_kind_cgroup = {
+	.begin = begin,
+	.conclude = conclude,
+};

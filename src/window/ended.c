@@ -81,7 +81,7 @@ static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, 
 	if (state == REASON_READ) {
 		record->amounts[slot] = number_add_saturating(record->amounts[slot], amount);
 		record->states[slot] |= whole ? ENDED_COUNTED : ENDED_COUNTED | ENDED_AT_LEAST;
-	} else if (state != SPAN_ABSENT) {
+	} else if (state != WINDOW_ABSENT) {
 		fold_missed(record, slot, REASON_ENDED);
 	}
 }
@@ -116,7 +116,7 @@ static uint16_t untold_state(const struct snapshot *now, enum metric metric)
 
 	/* most programs have no jemalloc */
 	if (source == SOURCE_NONE || source == SOURCE_JEMALLOC)
-		return SPAN_ABSENT;
+		return WINDOW_ABSENT;
 	return now->default_reason[source] != REASON_READ ? now->default_reason[source] : REASON_ENDED;
 }
 
@@ -153,7 +153,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 			fold_slot(record, metric, REASON_READ, amounts->of[amount], !set->lower_bound);
 		if (state == REASON_READ && group->unknown != 0)
 			state = REASON_ENDED;
-		if (state != REASON_READ && state != SPAN_ABSENT)
+		if (state != REASON_READ && state != WINDOW_ABSENT)
 			fold_missed(record, metric, state);
 		if (metric != METRIC_SWAPIN_DELAY_TOTAL_NS && metric != METRIC_THRASHING_DELAY_TOTAL_NS)
 			continue;
@@ -163,7 +163,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 	}
 	if (overlap_state == REASON_READ || overlap != 0)
 		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap, !set->lower_bound);
-	if (overlap_state != REASON_READ && overlap_state != SPAN_ABSENT)
+	if (overlap_state != REASON_READ && overlap_state != WINDOW_ABSENT)
 		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
 }
 
@@ -227,7 +227,7 @@ struct overlap {
 
 /* Threads that are folded, each with its record. */
 struct folding {
-	const struct span *span;
+	const struct window *window;
 	const struct ended_set *set;
 	const struct ended_row *rows;
 	uint32_t *records;
@@ -237,19 +237,19 @@ struct folding {
 };
 
 /*
- * What a thread counted within the span and after it; `amount` is its amount of the metric, -1 for none.
- * Returns REASON_READ, SPAN_ABSENT or why it is not known; `*ret_amount` is then what is known.
+ * What a thread counted within the window and after it; `amount` is its amount of the metric, -1 for none.
+ * Returns REASON_READ, WINDOW_ABSENT or why it is not known; `*ret_amount` is then what is known.
  */
-static uint16_t whole_change(const struct folding *folding, const struct span_counter *counter,
+static uint16_t whole_change(const struct folding *folding, const struct window_counter *counter,
 			     const struct ended_row *row, int amount, uint64_t *ret_amount)
 {
-	const struct span *span = folding->span;
+	const struct window *window = folding->window;
 	uint64_t elapsed, last, seen;
 	uint16_t state, told;
 
 	*ret_amount = 0;
-	state = span_change(counter, row->thread, ret_amount, &elapsed);
-	if (amount < 0 || state == SPAN_ABSENT || !folding->rest_counts)
+	state = window_change(counter, row->thread, ret_amount, &elapsed);
+	if (amount < 0 || state == WINDOW_ABSENT || !folding->rest_counts)
 		return state;
 	if (row->last == NULL)
 		return REASON_ENDED;
@@ -257,13 +257,13 @@ static uint16_t whole_change(const struct folding *folding, const struct span_co
 	if (told != REASON_READ)
 		return told;
 	last = row->last->amounts.of[amount];
-	if (span->from_of[row->thread] == THREAD_BORN) {
+	if (window->from_of[row->thread] == THREAD_BORN) {
 		*ret_amount = last;
 		return REASON_READ;
 	}
 	seen = metric_reader_value(&counter->now, row->thread);
 	if (counter->under_way) /* the present wait was counted as far as it had gone */
-		seen = number_add_saturating(seen, snapshot_wait_under_way(span->now, row->thread));
+		seen = number_add_saturating(seen, snapshot_wait_under_way(window->now, row->thread));
 	if (state == REASON_READ && last > seen)
 		*ret_amount += last - seen;
 	return state;
@@ -279,7 +279,7 @@ static bool tells_all(const struct ended_set *set)
 static void fold_metric(const struct ended *ended, const struct folding *folding, enum metric metric)
 {
 	const bool whole = tells_all(folding->set);
-	const struct span_counter counter = span_counter_of(folding->span, metric);
+	const struct window_counter counter = window_counter_of(folding->window, metric);
 	const int last = amount_of(metric);
 	const bool overlaps = metric == METRIC_SWAPIN_DELAY_TOTAL_NS ||
 			      metric == METRIC_THRASHING_DELAY_TOTAL_NS;
@@ -308,7 +308,7 @@ static void fold_metric(const struct ended *ended, const struct folding *folding
 /* The record of a thread: by the names that it had last. */
 static uint32_t record_of(struct ended *ended, const struct folding *folding, const struct ended_row *row)
 {
-	const struct snapshot *now = folding->span->now;
+	const struct snapshot *now = folding->window->now;
 	uint32_t index = row->last != NULL ? find_record(ended, folding->set->names, row->last->triple)
 					   : find_record(ended, now, now->triple[row->thread]);
 	struct ended_record *record = &ended->records[index];
@@ -317,7 +317,7 @@ static uint32_t record_of(struct ended *ended, const struct folding *folding, co
 	note_process(record, now->tgid[row->thread], now->start_time[row->thread]);
 	record->threads++;
 	record->processes += leader;
-	record->born += folding->span->from_of[row->thread] == THREAD_BORN;
+	record->born += folding->window->from_of[row->thread] == THREAD_BORN;
 	record->kernel &= (now->thread_flags[row->thread] & THREAD_KERNEL) != 0;
 	record->untold = folding->set == NULL && folding->rest_counts;
 	ended->threads++;
@@ -325,25 +325,26 @@ static uint32_t record_of(struct ended *ended, const struct folding *folding, co
 	return index;
 }
 
-/* The memory that a process gave back at its end which it had when the span began. */
-static void fold_resident(struct ended_record *record, const struct span *span, uint32_t thread, size_t *hint)
+/* The memory that a process gave back at its end which it had when the window began. */
+static void fold_resident(struct ended_record *record, const struct window *window, uint32_t thread,
+			  size_t *hint)
 {
-	const struct snapshot *now = span->now;
+	const struct snapshot *now = window->now;
 	const struct resident_record *before;
 
-	if (now->tid[thread] != now->tgid[thread] || span->from == NULL ||
-	    span->from->resident_missing != REASON_READ)
+	if (now->tid[thread] != now->tgid[thread] || window->from == NULL ||
+	    window->from->resident_missing != REASON_READ)
 		return;
-	before = snapshot_find_resident(span->from, now->tgid[thread], now->start_time[thread], hint);
+	before = snapshot_find_resident(window->from, now->tgid[thread], now->start_time[thread], hint);
 	if (before != NULL)
 		fold_slot(record, ENDED_SLOT_RESIDENT, REASON_READ, before->bytes, true);
 }
 
-void ended_fold(struct ended *ended, const struct span *span, const struct ended_set *set,
+void ended_fold(struct ended *ended, const struct window *window, const struct ended_set *set,
 		const struct ended_row *rows, size_t count, bool rest_counts)
 {
 	const struct folding folding = {
-		.span = span,
+		.window = window,
 		.set = set,
 		.rows = rows,
 		.records = memory_allocate((count + 1) * sizeof(uint32_t)),
@@ -355,7 +356,7 @@ void ended_fold(struct ended *ended, const struct span *span, const struct ended
 
 	for (size_t i = 0; i < count; i++) {
 		folding.records[i] = record_of(ended, &folding, &rows[i]);
-		fold_resident(&ended->records[folding.records[i]], span, rows[i].thread, &hint);
+		fold_resident(&ended->records[folding.records[i]], window, rows[i].thread, &hint);
 	}
 	for (int i = 0; i < METRIC_COUNT && count != 0; i++) {
 		if (is_counter(i))
@@ -372,43 +373,43 @@ void ended_fold(struct ended *ended, const struct span *span, const struct ended
 
 /* --- what nobody told --- */
 
-double ended_left(const struct span *span)
+double ended_left(const struct window *window)
 {
-	const struct span_counter counter = span_counter_of(span, METRIC_RUN_TIME_NS);
-	const struct optional_u64 *before = &span->from->provenance.forks,
-				  *after = &span->now->provenance.forks;
-	const struct host_time host = host_time_of(span->from, span->now);
-	uint64_t ended = span->from->thread_count;
+	const struct window_counter counter = window_counter_of(window, METRIC_RUN_TIME_NS);
+	const struct optional_u64 *before = &window->from->provenance.forks,
+				  *after = &window->now->provenance.forks;
+	const struct host_time host = host_time_of(window->from, window->now);
+	uint64_t ended = window->from->thread_count;
 	double left, most;
 
-	if (!ended_set_is_left(span->now) || !ended_set_is_left(span->from) || host.elapsed_ns <= 0)
+	if (!ended_set_is_left(window->now) || !ended_set_is_left(window->from) || host.elapsed_ns <= 0)
 		return NAN;
 	/* each was read at a time of its own: what counts is how much of its time it ran */
 	left = host.busy_ns / host.elapsed_ns;
-	for (uint32_t i = 0; i < span->now->thread_count; i++) {
+	for (uint32_t i = 0; i < window->now->thread_count; i++) {
 		uint64_t amount, elapsed;
-		const uint16_t state = span_change(&counter, i, &amount, &elapsed);
+		const uint16_t state = window_change(&counter, i, &amount, &elapsed);
 
 		if (state == REASON_READ && elapsed != 0)
 			left -= (double)amount / (double)elapsed;
-		else if (state != SPAN_ABSENT && state != REASON_WENT_BACKWARDS)
+		else if (state != WINDOW_ABSENT && state != REASON_WENT_BACKWARDS)
 			return NAN;
-		if (span->from_of[i] != THREAD_BORN && span->from_of[i] != THREAD_UNKNOWN)
+		if (window->from_of[i] != THREAD_BORN && window->from_of[i] != THREAD_UNKNOWN)
 			ended--;
 	}
-	left *= (double)span->elapsed_ns;
+	left *= (double)window->elapsed_ns;
 	if (!before->present || !after->present || after->value < before->value)
 		return left;
 	/* none of those that went, or came, had a CPU for longer than there was time */
 	ended += after->value - before->value;
-	most = (double)ended * (double)span->elapsed_ns;
+	most = (double)ended * (double)window->elapsed_ns;
 	return left > most ? most : left;
 }
 
 double ended_left_between(const struct snapshot *before, const struct snapshot *now,
 			  const uint32_t before_of[])
 {
-	const struct span span = {
+	const struct window window = {
 		.now = now,
 		.from = before,
 		.from_of = before_of,
@@ -416,7 +417,7 @@ double ended_left_between(const struct snapshot *before, const struct snapshot *
 		.mode = VIEW_MODE_INTERVAL,
 	};
 
-	return ended_left(&span);
+	return ended_left(&window);
 }
 
 /* The record of what nobody told, made when it is new. */

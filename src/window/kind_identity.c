@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns of texts that say who a thread is: its process, user and cgroup. */
-#include "reduce.h"
+#include "kind.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +57,14 @@ static bool is_first_in_row(struct hash_map *seen, uint32_t row, uint32_t value)
 }
 
 /* Threads of a process stand together, so that most are like the one before. */
-static void count_distinct(const struct shown *shown, const struct column_values *values,
-			   enum identity identity)
+static void count_distinct(const struct reducer *reducer, enum identity identity)
 {
+	const struct shown *shown = reducer->shown;
 	struct hash_map seen = {0};
 
 	for (size_t k = 0; k < shown->count; k++) {
 		const uint32_t row = shown->row_of[k], thread = shown->threads[k];
-		struct accumulator *accumulator = reduce_accumulator(values, row);
+		struct accumulator *accumulator = reducer_row(reducer, row);
 		const uint32_t value = identity_of(shown->now, identity, thread);
 
 		if (identity == IDENTITY_USER && value == USER_UNKNOWN) {
@@ -120,17 +119,18 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* Gives the rows the places of their texts in byte order, from 1 on. */
-static void rank_texts(const struct shown *shown, const struct column_values *values, enum identity identity)
+static void rank_texts(const struct reducer *reducer, enum identity identity)
 {
+	const struct shown *shown = reducer->shown;
 	struct ranked_text *texts = memory_allocate((shown->row_count + 1) * sizeof(*texts));
 	struct hash_map rank_of = {0};
 	size_t count = 0;
 
 	for (size_t row = 0; row < shown->row_count; row++) {
-		const uint32_t id = reduce_accumulator(values, row)->identity.value;
+		const uint32_t id = reducer_row(reducer, row)->identity.value;
 		uint32_t unused;
 
-		if (reduce_accumulator(values, row)->read == 0 || hash_map_get(&rank_of, id, &unused))
+		if (reducer_row(reducer, row)->read == 0 || hash_map_get(&rank_of, id, &unused))
 			continue;
 		hash_map_set(&rank_of, id, 0);
 		texts[count] = (struct ranked_text){.id = id};
@@ -141,7 +141,7 @@ static void rank_texts(const struct shown *shown, const struct column_values *va
 	for (size_t i = 0; i < count; i++)
 		hash_map_set(&rank_of, texts[i].id, (uint32_t)i + 1);
 	for (size_t row = 0; row < shown->row_count; row++) {
-		struct accumulator *accumulator = reduce_accumulator(values, row);
+		struct accumulator *accumulator = reducer_row(reducer, row);
 
 		if (accumulator->read != 0)
 			hash_map_get(&rank_of, accumulator->identity.value, &accumulator->identity.rank);
@@ -150,63 +150,49 @@ static void rank_texts(const struct shown *shown, const struct column_values *va
 	free(texts);
 }
 
-void reduce_identity(const struct shown *shown, const struct column_values *values)
+static void begin(struct reducer *reducer)
 {
-	const enum identity identity = (enum identity)column_entry(values->column)->inputs[0];
+	const enum identity identity = (enum identity)reducer->entry->inputs[0];
 
-	count_distinct(shown, values, identity);
+	count_distinct(reducer, identity);
 	if (identity == IDENTITY_PROCESS || identity == IDENTITY_USER || identity == IDENTITY_CGROUP)
-		rank_texts(shown, values, identity);
+		rank_texts(reducer, identity);
 }
 
-void identity_cell(const struct shown *shown, enum identity identity, const struct accumulator *accumulator,
-		   struct arena *arena, struct cell *ret_cell)
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
 {
-	static const char *const words[] = {
-		[IDENTITY_PID] = "pids",          [IDENTITY_PROCESS] = "names",
-		[IDENTITY_USER] = "users",        [IDENTITY_CGROUP] = "cgroups",
-		[IDENTITY_COMMAND] = "processes", [IDENTITY_SLEEP] = "processes",
-	};
-	const uint32_t value = accumulator->identity.value;
-	const char *text;
-	size_t length;
+	const enum identity identity = (enum identity)values->entry->inputs[0];
+	const struct accumulator *accumulator = &values->accumulators[row];
+	const uint32_t number = accumulator->identity.value;
 
-	ret_cell->sort = NAN;
-	if (accumulator->read == 0) {
-		ret_cell->state = accumulator->missed != 0 ? CELL_UNAVAILABLE : CELL_ABSENT;
-		ret_cell->reason = (reason_id)accumulator->reason;
+	if (!value_set_state(accumulator, value))
 		return;
-	}
 	if (identity == IDENTITY_SLEEP && !shown->by_thread) {
-		ret_cell->state = CELL_ABSENT;
+		value->state = VALUE_ABSENT;
 		return;
 	}
 	/* who shows the row looks the text up, where there is somebody to ask */
 	if ((identity == IDENTITY_COMMAND && accumulator->identity.distinct == 1) ||
 	    identity == IDENTITY_SLEEP) {
-		ret_cell->state = CELL_UNAVAILABLE;
-		ret_cell->reason = REASON_NOT_IN_FILE;
+		value->state = VALUE_UNAVAILABLE;
+		value->reason = REASON_NOT_IN_FILE;
 		return;
 	}
-	ret_cell->state = CELL_VALUE;
-	ret_cell->form = CELL_FORM_TEXT;
-	ret_cell->unanimous = accumulator->identity.distinct == 1 && accumulator->missed == 0;
-	if (accumulator->identity.distinct != 1) {
-		ret_cell->text = arena_format(arena, "%u %s", accumulator->identity.distinct,
-					      words[identity]);
-		ret_cell->several = true;
-		ret_cell->value.integer = accumulator->identity.distinct;
+	value->form = VALUE_FORM_NAME;
+	value->differs = accumulator->identity.distinct != 1 || accumulator->missed != 0;
+	value->name.number = number;
+	value->name.distinct = accumulator->identity.distinct;
+	value->name.text = NULL;
+	value->name.length = 0;
+	if (accumulator->identity.distinct != 1)
 		return;
-	}
-	if (identity == IDENTITY_PID) {
-		ret_cell->form = CELL_FORM_INTEGER;
-		ret_cell->value.integer = value;
-		ret_cell->sort = value;
-		ret_cell->text = arena_format(arena, "%u", value);
-		return;
-	}
-	ret_cell->sort = accumulator->identity.rank;
-	text = text_of(shown->now, identity, value, &length);
-	ret_cell->text = text != NULL ? arena_duplicate(arena, text, length)
-				      : arena_format(arena, "%u", value);
+	value->sort = identity == IDENTITY_PID ? number : accumulator->identity.rank;
+	if (identity != IDENTITY_PID)
+		value->name.text = text_of(shown->now, identity, number, &value->name.length);
 }
+
+const struct column_kind column_kind_identity = {
+	.begin = begin,
+	.conclude = conclude,
+};

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "group/grouping.h"
 #include "snapshot/scx_reduce.h"
+#include "table/table.h"
 #include "view/view.h"
 
 /* The threads that a table is of, each with its row, and what a column comes to in each row. */
@@ -22,6 +23,10 @@ struct shown {
 	uint32_t *latency_row_of;
 	bool behind_names; /* names do not tell which threads the rows have: what is known by name is of none
 			    */
+	/* What the format's flags judge together (window->by_flags), of each of `threads`: groups that a row
+	 * was joined from. NULL: its row. */
+	uint32_t *part_of;
+	size_t part_count;
 	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX: there is none */
 	uint32_t *row_threads;  /* living threads of each row */
 	/* Group of each row, UINT32_MAX for that of `latency_other`; its thread index when `by_thread`. */
@@ -78,16 +83,27 @@ uint32_t shown_row_pid(const struct shown *shown, size_t row);
 /* Name of a thread as read, or what is shown where nothing would be seen of it. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
 
-/* What the cell of a row is made of. */
+/* An amount of a counter, or a number per second. */
+union accumulated {
+	uint64_t whole;
+	double real;
+};
+
+/* What the value of a row is made of. */
 struct accumulator {
 	union {
-		struct {
-			double first, second;
-		} sum;
+		union accumulated sum[2];
 		struct {
 			int64_t low, high;
 		} range;
-		uint64_t present;
+		struct {
+			uint64_t value;   /* the largest; of a category the commonest */
+			uint32_t threads; /* of a category: that have it */
+		} present;
+		struct {
+			uint32_t fewest, most; /* CPUs in a set */
+			uint32_t set;          /* of the first thread */
+		} cpus;
 		struct {
 			uint32_t value;    /* of the first thread: process, user, id of a text */
 			uint32_t last;     /* that was seen */
@@ -114,6 +130,13 @@ static inline void accumulator_miss(struct accumulator *accumulator, uint16_t re
 struct column_values {
 	enum column column;
 	enum view_mode mode;
+	const struct column_entry *entry;
+	const struct column_kind *kind;
+	const struct snapshot *now;
+	enum unit unit;                   /* of its values */
+	bool as_stored;                   /* see struct window: amounts of clock ticks are no ns then */
+	bool is_real;                     /* sums are real numbers */
+	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
 	/* Of a field of schedulers instead: */

@@ -18,6 +18,7 @@ void shown_release(struct shown *shown)
 {
 	free(shown->threads);
 	free(shown->row_of);
+	free(shown->part_of);
 	free(shown->ended_row_of);
 	free(shown->latency_row_of);
 	free(shown->row_threads);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+/* Metrics and derived metrics of rows, as files store them. */
+#include "tests/cmocka_include.h"
 
-#include "group/aggregate.h"
-#include "table/cell_format.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "window/reduction.h"
+#include "window/value_cell.h"
 
 enum {
 	THREADS = 4
@@ -42,27 +39,90 @@ static void set_names(struct snapshot *snapshot, enum metric metric, const char 
 static const uint32_t one_group[THREADS] = {0, 0, 0, 0};
 static const uint32_t two_groups[THREADS] = {0, 0, 1, 1};
 
-static void expect_text(struct aggregation *aggregation, size_t group, enum metric metric, const char *text)
+/* What tests may set beside the rows. */
+struct reduce_options {
+	bool by_flags;
+	const bool *counted;
+	const uint32_t *part_of; /* [thread], when flags are judged by something smaller than the rows */
+	size_t part_count;
+};
+
+static struct reduction *reduce_with(const struct snapshot *snapshot, const uint32_t *row_of,
+				     size_t row_count, const struct reduce_options *options)
 {
+	const struct window life = {
+		.now = snapshot,
+		.missing = REASON_NOT_IN_FILE,
+		.mode = VIEW_MODE_TOTAL,
+		.as_stored = true,
+		.by_flags = options->by_flags || !snapshot->provenance.present,
+		.counted = options->counted,
+	};
+	struct shown shown = {.now = snapshot, .row_count = row_count};
+
+	shown_reserve(&shown, snapshot->thread_count, row_count);
+	for (uint32_t i = 0; i < snapshot->thread_count; i++)
+		shown_add(&shown, i, row_of[i]);
+	if (options->part_of != NULL) {
+		shown.part_of = malloc((snapshot->thread_count + 1) * sizeof(uint32_t));
+		memcpy(shown.part_of, options->part_of, snapshot->thread_count * sizeof(uint32_t));
+		shown.part_count = options->part_count;
+	}
+	return reduction_create(&life, &shown);
+}
+
+static struct reduction *reduce(const struct snapshot *snapshot, const uint32_t *row_of, size_t row_count,
+				bool by_flags)
+{
+	return reduce_with(snapshot, row_of, row_count, &(struct reduce_options){.by_flags = by_flags});
+}
+
+static enum column column_of(enum metric metric)
+{
+	return (enum column)(COLUMN_METRICS + (int)metric);
+}
+
+static struct value value_of(struct reduction *reduction, size_t row, enum metric metric)
+{
+	struct value value;
+
+	reduction_value(reduction, column_of(metric), row, &value);
+	return value;
+}
+
+static struct value derive(struct reduction *reduction, size_t row, enum derived derived)
+{
+	struct value value;
+
+	reduction_value(reduction, column_of_derived(derived), row, &value);
+	return value;
+}
+
+static void expect_text(struct reduction *reduction, size_t row, enum metric metric, const char *text)
+{
+	const struct value value = value_of(reduction, row, metric);
 	struct buffer buffer = {0};
 
-	cell_format_aggregate(&buffer, aggregation, aggregation_get(aggregation, group, metric), metric);
+	assert_int_equal(value.state, VALUE_READ);
+	value_append(reduction_column(reduction, column_of(metric)), &value, &buffer);
 	assert_string_equal(buffer.data, text);
 	buffer_release(&buffer);
 }
 
-static void expect_number(struct aggregation *aggregation, enum metric metric, double number)
+static void expect_number(struct reduction *reduction, enum metric metric, double number)
 {
+	const struct value value = value_of(reduction, 0, metric);
 	double got;
 
-	assert_true(aggregate_number(aggregation_get(aggregation, 0, metric), metric, &got));
+	assert_true(value_number(&value, &got));
 	assert_true(got == number);
 }
 
 static void test_reductions(void **state)
 {
 	struct snapshot *snapshot = make_snapshot(false);
-	struct aggregation *aggregation;
+	struct reduction *reduction;
+	struct value value;
 	double number;
 
 	(void)state;
@@ -74,21 +134,21 @@ static void test_reductions(void **state)
 		  (const char *const[]){"SCHED_OTHER", "SCHED_FIFO", "SCHED_OTHER", "SCHED_OTHER"});
 	set_values(snapshot, METRIC_STATE, (uint64_t[]){'~', 'R', 'R', '~'});
 	set_values(snapshot, METRIC_EXT_ENABLED, (uint64_t[]){1, 0, 0, 1});
-	aggregation = aggregation_create(snapshot, one_group, 1, false);
-	expect_text(aggregation, 0, METRIC_THREAD_COUNT, "4");
-	expect_text(aggregation, 0, METRIC_RUN_TIME_NS, "18446744073.710s");
-	assert_true(aggregation_get(aggregation, 0, METRIC_RUN_TIME_NS)->value.number == UINT64_MAX);
-	expect_text(aggregation, 0, METRIC_WAIT_MAX, "9ns");
-	expect_text(aggregation, 0, METRIC_NICE, "-5..6");
-	expect_number(aggregation, METRIC_NICE, 0.5);
-	expect_text(aggregation, 0, METRIC_RT_PRIORITY, "0..4294967295");
-	expect_text(aggregation, 0, METRIC_POLICY, "SCHED_OTHER (3/4)");
+	reduction = reduce(snapshot, one_group, 1, false);
+	expect_text(reduction, 0, METRIC_THREAD_COUNT, "4");
+	expect_text(reduction, 0, METRIC_RUN_TIME_NS, "18446744073.710s");
+	assert_true(value_of(reduction, 0, METRIC_RUN_TIME_NS).whole == UINT64_MAX);
+	expect_text(reduction, 0, METRIC_WAIT_MAX, "9ns");
+	expect_text(reduction, 0, METRIC_NICE, "-5..6");
+	expect_number(reduction, METRIC_NICE, 0.5);
+	expect_text(reduction, 0, METRIC_RT_PRIORITY, "0..4294967295");
+	expect_text(reduction, 0, METRIC_POLICY, "SCHED_OTHER (3/4)");
 	/* ties go to the smallest in byte order */
-	expect_text(aggregation, 0, METRIC_STATE, "R (2/4)");
-	expect_text(aggregation, 0, METRIC_EXT_ENABLED, "false (2/4)");
-	assert_false(
-		aggregate_number(aggregation_get(aggregation, 0, METRIC_POLICY), METRIC_POLICY, &number));
-	aggregation_release(aggregation);
+	expect_text(reduction, 0, METRIC_STATE, "R (2/4)");
+	expect_text(reduction, 0, METRIC_EXT_ENABLED, "false (2/4)");
+	value = value_of(reduction, 0, METRIC_POLICY);
+	assert_false(value_number(&value, &number));
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
@@ -98,19 +158,19 @@ static void test_affinity(void **state)
 	uint32_t two = cpu_set_intern(&snapshot->cpu_sets, (const uint32_t[]){0, 2}, 2);
 	uint32_t other = cpu_set_intern(&snapshot->cpu_sets, (const uint32_t[]){1, 3}, 2);
 	uint32_t three = cpu_set_intern(&snapshot->cpu_sets, (const uint32_t[]){0, 1, 2}, 3);
-	struct aggregation *aggregation;
+	struct reduction *reduction;
 
 	(void)state;
 	set_values(snapshot, METRIC_CPU_AFFINITY, (uint64_t[]){two, two, two, other});
-	aggregation = aggregation_create(snapshot, two_groups, 2, false);
-	expect_text(aggregation, 0, METRIC_CPU_AFFINITY, "2 cpus (0,2)");
-	expect_text(aggregation, 1, METRIC_CPU_AFFINITY, "2 cpus (mixed)");
-	aggregation_release(aggregation);
+	reduction = reduce(snapshot, two_groups, 2, false);
+	expect_text(reduction, 0, METRIC_CPU_AFFINITY, "2 cpus (0,2)");
+	expect_text(reduction, 1, METRIC_CPU_AFFINITY, "2 cpus (mixed)");
+	reduction_release(reduction);
 	set_values(snapshot, METRIC_CPU_AFFINITY, (uint64_t[]){two, three, three, three});
-	aggregation = aggregation_create(snapshot, one_group, 1, false);
-	expect_text(aggregation, 0, METRIC_CPU_AFFINITY, "2-3 cpus (mixed)");
-	expect_number(aggregation, METRIC_CPU_AFFINITY, 2.5);
-	aggregation_release(aggregation);
+	reduction = reduce(snapshot, one_group, 1, false);
+	expect_text(reduction, 0, METRIC_CPU_AFFINITY, "2-3 cpus (mixed)");
+	expect_number(reduction, METRIC_CPU_AFFINITY, 2.5);
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
@@ -118,28 +178,25 @@ static void test_affinity(void **state)
 static void test_flags(void **state)
 {
 	struct snapshot *snapshot = make_snapshot(false);
-	struct aggregation *aggregation;
+	struct reduction *reduction;
 
 	(void)state;
 	set_values(snapshot, METRIC_ALLOCATED_BYTES, (uint64_t[]){5, 7, 5, 7});
 	snapshot->thread_flags[0] = THREAD_JEMALLOC_MEASURED;
-	aggregation = aggregation_create(snapshot, two_groups, 2, false);
-	expect_text(aggregation, 0, METRIC_ALLOCATED_BYTES, "12B");
-	assert_int_equal(aggregate_state(aggregation_get(aggregation, 1, METRIC_ALLOCATED_BYTES), NULL),
-			 VALUE_ABSENT);
-	assert_int_equal(aggregate_state(aggregation_get(aggregation, 0, METRIC_CPU_DELAY_COUNT), NULL),
-			 VALUE_ABSENT);
-	assert_int_equal(aggregation_derive(aggregation, 1, DERIVED_LIVE_HEAP_ESTIMATE).state, VALUE_ABSENT);
-	aggregation_release(aggregation);
+	reduction = reduce(snapshot, two_groups, 2, false);
+	expect_text(reduction, 0, METRIC_ALLOCATED_BYTES, "12B");
+	assert_int_equal(value_of(reduction, 1, METRIC_ALLOCATED_BYTES).state, VALUE_ABSENT);
+	assert_int_equal(value_of(reduction, 0, METRIC_CPU_DELAY_COUNT).state, VALUE_ABSENT);
+	assert_int_equal(derive(reduction, 1, DERIVED_LIVE_HEAP_ESTIMATE).state, VALUE_ABSENT);
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
 static void test_unavailable_and_partial(void **state)
 {
 	struct snapshot *snapshot = make_snapshot(true);
-	struct aggregation *aggregation;
-	const struct aggregate *aggregate;
-	reason_id reason;
+	struct reduction *reduction;
+	struct value value;
 
 	(void)state;
 	for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -150,41 +207,38 @@ static void test_unavailable_and_partial(void **state)
 	snapshot_source_reasons(snapshot, SOURCE_IO)[2] = REASON_ENDED;
 	snapshot_source_reasons(snapshot, SOURCE_IO)[3] = REASON_ENDED;
 	snapshot->thread_flags[3] = THREAD_KERNEL;
-	aggregation = aggregation_create(snapshot, two_groups, 2, false);
+	reduction = reduce(snapshot, two_groups, 2, false);
 
-	aggregate = aggregation_get(aggregation, 0, METRIC_RCHAR);
-	assert_int_equal(aggregate_state(aggregate, &reason), VALUE_READ);
-	assert_int_equal(reason, REASON_NOT_PERMITTED);
-	assert_true(aggregate_is_partial(aggregate));
-	expect_text(aggregation, 0, METRIC_RCHAR, "10B");
+	value = value_of(reduction, 0, METRIC_RCHAR);
+	assert_int_equal(value.state, VALUE_READ);
+	assert_int_equal(value.reason, REASON_NOT_PERMITTED);
+	assert_true(value.partial);
+	expect_text(reduction, 0, METRIC_RCHAR, "10B");
 	/* inputs that miss the same threads: the ratio of the rest stands */
-	assert_int_equal(aggregation_derive(aggregation, 0, DERIVED_DISK_IO_FRACTION).state, VALUE_READ);
-	assert_false(aggregation_derive(aggregation, 0, DERIVED_DISK_IO_FRACTION).partial);
+	assert_int_equal(derive(reduction, 0, DERIVED_DISK_IO_FRACTION).state, VALUE_READ);
+	assert_false(derive(reduction, 0, DERIVED_DISK_IO_FRACTION).partial);
 
 	/* one ended, one kernel thread to whom it does not apply */
-	aggregate = aggregation_get(aggregation, 1, METRIC_RCHAR);
-	assert_int_equal(aggregate_state(aggregate, &reason), VALUE_UNAVAILABLE);
-	assert_int_equal(reason, REASON_ENDED);
-	assert_int_equal(aggregate->read, 0);
-	assert_int_equal(aggregate->unavailable, 1);
-	assert_int_equal(aggregation_derive(aggregation, 1, DERIVED_DISK_IO_FRACTION).state,
-			 VALUE_UNAVAILABLE);
-	assert_int_equal(aggregation_derive(aggregation, 1, DERIVED_DISK_IO_FRACTION).reason, REASON_ENDED);
-	aggregation_release(aggregation);
+	value = value_of(reduction, 1, METRIC_RCHAR);
+	assert_int_equal(value.state, VALUE_UNAVAILABLE);
+	assert_int_equal(value.reason, REASON_ENDED);
+	assert_int_equal(derive(reduction, 1, DERIVED_DISK_IO_FRACTION).state, VALUE_UNAVAILABLE);
+	assert_int_equal(derive(reduction, 1, DERIVED_DISK_IO_FRACTION).reason, REASON_ENDED);
+	reduction_release(reduction);
 
 	/* by flags the same snapshot has plain zeros and sums */
-	aggregation = aggregation_create(snapshot, two_groups, 2, true);
-	expect_text(aggregation, 0, METRIC_RCHAR, "30B");
-	expect_text(aggregation, 1, METRIC_RCHAR, "120B");
-	aggregation_release(aggregation);
+	reduction = reduce(snapshot, two_groups, 2, true);
+	expect_text(reduction, 0, METRIC_RCHAR, "30B");
+	expect_text(reduction, 1, METRIC_RCHAR, "120B");
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
 static void test_inputs_missing_different_threads(void **state)
 {
 	struct snapshot *snapshot = make_snapshot(true);
-	struct aggregation *aggregation;
-	struct aggregate_derived derived;
+	struct reduction *reduction;
+	struct value derived;
 
 	(void)state;
 	for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -197,16 +251,16 @@ static void test_inputs_missing_different_threads(void **state)
 					    THREAD_DELAY_BLOCK_ACTIVE;
 	snapshot_add_exception(snapshot, 1, METRIC_IRQ_DELAY_TOTAL_NS, REASON_NOT_IN_KERNEL);
 	snapshot_finish(snapshot);
-	aggregation = aggregation_create(snapshot, one_group, 1, false);
-	derived = aggregation_derive(aggregation, 0, DERIVED_DISK_IO_FRACTION);
+	reduction = reduce(snapshot, one_group, 1, false);
+	derived = derive(reduction, 0, DERIVED_DISK_IO_FRACTION);
 	assert_int_equal(derived.state, VALUE_UNAVAILABLE);
 	assert_int_equal(derived.reason, REASON_BAD_VALUE);
 	/* a sum of partial sums is a lower bound */
-	derived = aggregation_derive(aggregation, 0, DERIVED_TOTAL_OFFCPU_DELAY_NS);
+	derived = derive(reduction, 0, DERIVED_TOTAL_OFFCPU_DELAY_NS);
 	assert_int_equal(derived.state, VALUE_READ);
 	assert_true(derived.partial);
-	assert_true(derived.value == 4.0);
-	aggregation_release(aggregation);
+	assert_true(derived.real == 4.0);
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
@@ -250,17 +304,17 @@ static void test_derived(void **state)
 		const struct derived_vector *vector = &derived_vectors[i];
 		const struct derived_entry *entry = &derived_metrics[vector->derived];
 		struct snapshot *snapshot = make_snapshot(false);
-		struct aggregation *aggregation;
-		struct aggregate_derived derived;
+		struct reduction *reduction;
+		struct value derived;
 
 		snapshot->thread_flags[0] = all_flags;
 		for (size_t j = 0; j < entry->input_count; j++)
 			snapshot_column(snapshot, entry->inputs[j])[0] = vector->inputs[j];
-		aggregation = aggregation_create(snapshot, one_group, 1, false);
-		derived = aggregation_derive(aggregation, 0, vector->derived);
+		reduction = reduce(snapshot, one_group, 1, false);
+		derived = derive(reduction, 0, vector->derived);
 		assert_int_equal(derived.state, VALUE_READ);
-		assert_true(derived.value == vector->value);
-		aggregation_release(aggregation);
+		assert_true(derived.real == vector->value);
+		reduction_release(reduction);
 		snapshot_release(snapshot);
 	}
 }
@@ -268,20 +322,22 @@ static void test_derived(void **state)
 static void test_divisor_zero_is_absent(void **state)
 {
 	struct snapshot *snapshot = make_snapshot(false);
-	struct aggregation *aggregation = aggregation_create(snapshot, one_group, 1, false);
+	struct reduction *reduction = reduce(snapshot, one_group, 1, false);
 
 	(void)state;
-	assert_int_equal(aggregation_derive(aggregation, 0, DERIVED_AVG_SLICE_NS).state, VALUE_ABSENT);
-	assert_int_equal(aggregation_derive(aggregation, 0, DERIVED_CPU_EFFICIENCY).state, VALUE_ABSENT);
-	aggregation_release(aggregation);
+	assert_int_equal(derive(reduction, 0, DERIVED_AVG_SLICE_NS).state, VALUE_ABSENT);
+	assert_int_equal(derive(reduction, 0, DERIVED_CPU_EFFICIENCY).state, VALUE_ABSENT);
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
-static void test_merge(void **state)
+/* Rows joined of two groups: by flags each group is judged by itself, all else is that of all threads. */
+static void test_joined_groups(void **state)
 {
+	const struct reduce_options options = {.part_of = two_groups, .part_count = 2};
 	struct snapshot *snapshot = make_snapshot(false);
+	struct reduction *reduction;
 	uint32_t sets[3];
-	struct aggregation *aggregation;
 
 	(void)state;
 	sets[0] = cpu_set_intern(&snapshot->cpu_sets, (const uint32_t[]){0, 1}, 2);
@@ -294,45 +350,26 @@ static void test_merge(void **state)
 	set_values(snapshot, METRIC_ALLOCATED_BYTES, (uint64_t[]){3, 3, 4, 5});
 	set_names(snapshot, METRIC_POLICY, (const char *const[]){"A", "B", "B", "C"});
 	snapshot->thread_flags[2] = THREAD_JEMALLOC_MEASURED;
-	aggregation = aggregation_create(snapshot, two_groups, 2, false);
-	expect_text(aggregation, 0, METRIC_POLICY, "A (1/2)");
-	aggregation_merge(aggregation, 0, 1);
-	expect_text(aggregation, 0, METRIC_THREAD_COUNT, "4");
-	expect_text(aggregation, 0, METRIC_RUN_TIME_NS, "100ns");
-	expect_text(aggregation, 0, METRIC_WAIT_MAX, "80ns");
-	expect_text(aggregation, 0, METRIC_NICE, "-5..5");
-	expect_text(aggregation, 0, METRIC_CPU_AFFINITY, "2-6 cpus (mixed)");
-	expect_text(aggregation, 0, METRIC_POLICY, "B (2/4)");
-	/* absent yields to the measured side */
-	expect_text(aggregation, 0, METRIC_ALLOCATED_BYTES, "9B");
-	assert_int_equal(aggregation_get(aggregation, 0, METRIC_NICE)->read, 4);
-	aggregation_release(aggregation);
+	reduction = reduce_with(snapshot, one_group, 1, &options);
+	expect_text(reduction, 0, METRIC_THREAD_COUNT, "4");
+	expect_text(reduction, 0, METRIC_RUN_TIME_NS, "100ns");
+	expect_text(reduction, 0, METRIC_WAIT_MAX, "80ns");
+	expect_text(reduction, 0, METRIC_NICE, "-5..5");
+	expect_text(reduction, 0, METRIC_CPU_AFFINITY, "2-6 cpus (mixed)");
+	expect_text(reduction, 0, METRIC_POLICY, "B (2/4)");
+	expect_text(reduction, 0, METRIC_ALLOCATED_BYTES, "9B");
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
-static void test_merge_of_equal_affinities(void **state)
-{
-	struct snapshot *snapshot = make_snapshot(false);
-	uint32_t set = cpu_set_intern(&snapshot->cpu_sets, (const uint32_t[]){0, 1}, 2);
-	struct aggregation *aggregation;
-
-	(void)state;
-	set_values(snapshot, METRIC_CPU_AFFINITY, (uint64_t[]){set, set, set, set});
-	aggregation = aggregation_create(snapshot, two_groups, 2, false);
-	aggregation_merge(aggregation, 0, 1);
-	expect_text(aggregation, 0, METRIC_CPU_AFFINITY, "2 cpus (0-1)");
-	aggregation_release(aggregation);
-	snapshot_release(snapshot);
-}
-
-/* More categories than are looked through one by one: every thread of a group has its own, but for two. */
+/* Every thread of a group has a category of its own, but for two. */
 static void test_many_categories(void **state)
 {
 	enum {
 		MANY = 1000
 	};
 	struct snapshot *snapshot = snapshot_create();
-	struct aggregation *aggregation;
+	struct reduction *reduction;
 	uint32_t groups[MANY];
 	uint64_t *column;
 	char name[16];
@@ -347,13 +384,14 @@ static void test_many_categories(void **state)
 		groups[i] = i < MANY / 2 ? 0 : 1;
 		column[i] = string_pool_intern(&snapshot->strings, name, length);
 	}
-	aggregation = aggregation_create(snapshot, groups, 2, false);
-	expect_text(aggregation, 0, METRIC_POLICY, "P0 (1/500)");
-	expect_text(aggregation, 1, METRIC_POLICY, "P777 (2/500)");
-	aggregation_merge(aggregation, 0, 1);
-	expect_text(aggregation, 0, METRIC_POLICY, "P777 (2/1000)");
-	assert_int_equal(aggregation_get(aggregation, 0, METRIC_POLICY)->value.tally.count, MANY - 1);
-	aggregation_release(aggregation);
+	reduction = reduce(snapshot, groups, 2, false);
+	expect_text(reduction, 0, METRIC_POLICY, "P0 (1/500)");
+	expect_text(reduction, 1, METRIC_POLICY, "P777 (2/500)");
+	reduction_release(reduction);
+	memset(groups, 0, sizeof(groups));
+	reduction = reduce(snapshot, groups, 1, false);
+	expect_text(reduction, 0, METRIC_POLICY, "P777 (2/1000)");
+	reduction_release(reduction);
 	snapshot_release(snapshot);
 }
 
@@ -372,11 +410,11 @@ static void add_mixed_thread(struct snapshot *snapshot, uint32_t number)
 	}
 }
 
-/* What one metric leaves behind for the next, and a column for another, changes nothing. */
-static void test_metrics_one_after_the_other(void **state)
+/* Whether the reduction takes a short cut or asks thread by thread (`counted`), it comes to the same. */
+static void test_short_cuts(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
-	uint32_t group_of_thread[200];
+	uint32_t row_of_thread[200];
 	bool counted[200];
 
 	(void)state;
@@ -384,34 +422,33 @@ static void test_metrics_one_after_the_other(void **state)
 	snapshot->default_reason[SOURCE_TASKSTATS] = REASON_NOT_PERMITTED;
 	for (uint32_t i = 0; i < 200; i++) {
 		add_mixed_thread(snapshot, i);
-		group_of_thread[i] = i * i % 17;
+		row_of_thread[i] = i * i % 17;
 		counted[i] = true;
 	}
 	snapshot_finish(snapshot);
 	for (int by_flags = 0; by_flags < 2; by_flags++) {
-		struct aggregation *many = aggregation_create(snapshot, group_of_thread, 17, by_flags);
+		const struct reduce_options options = {.by_flags = by_flags != 0, .counted = counted};
+		struct reduction *one = reduce(snapshot, row_of_thread, 17, by_flags);
+		struct reduction *other = reduce_with(snapshot, row_of_thread, 17, &options);
 
 		for (size_t i = 0; i < METRIC_COUNT; i++) {
-			enum metric metric = (enum metric)i;
-			struct aggregation *one = aggregation_create(snapshot, group_of_thread, 17, by_flags);
+			const enum metric metric = (enum metric)i;
 
-			one->counted = counted; /* all, thread by thread */
-			for (size_t group = 0; group < 17; group++) {
-				const struct aggregate *left = aggregation_get(many, group, metric);
-				const struct aggregate *right = aggregation_get(one, group, metric);
+			for (size_t row = 0; row < 17; row++) {
+				const struct value left = value_of(one, row, metric);
+				const struct value right = value_of(other, row, metric);
 
-				assert_int_equal(left->read, right->read);
-				assert_int_equal(left->unavailable, right->unavailable);
-				assert_int_equal(left->reason, right->reason);
-				assert_true(left->missing == right->missing);
-				if (metric_type(metric)->encoding == METRIC_ENCODING_U64)
-					assert_true(left->value.number == right->value.number);
+				assert_int_equal(left.state, right.state);
+				assert_int_equal(left.reason, right.reason);
+				assert_int_equal(left.partial, right.partial);
+				if (left.form == VALUE_FORM_WHOLE)
+					assert_true(left.whole == right.whole);
 			}
 			if (i % 3 == 0)
-				aggregation_forget(many, metric);
-			aggregation_release(one);
+				reduction_forget(one, column_of(metric));
 		}
-		aggregation_release(many);
+		reduction_release(one);
+		reduction_release(other);
 	}
 	snapshot_release(snapshot);
 }
@@ -424,17 +461,16 @@ static void test_impossible_wait(void **state)
 	(void)state;
 	for (int by_flags = 0; by_flags < 2; by_flags++) {
 		struct snapshot *snapshot = make_snapshot(true);
-		struct aggregation *aggregation;
+		struct reduction *reduction;
 
 		snapshot->provenance.boottime_ns = UINT64_C(57000000000000);
 		for (size_t i = 0; i < THREADS; i++)
 			snapshot->thread_flags[i] |= THREAD_TASKSTATS_MEASURED | THREAD_DELAY_BLOCK_ACTIVE;
 		set_values(snapshot, METRIC_BLKIO_DELAY_TOTAL_NS, waits);
-		aggregation = aggregation_create(snapshot, one_group, 1, by_flags != 0);
-		expect_number(aggregation, METRIC_BLKIO_DELAY_TOTAL_NS, by_flags != 0 ? 58000006e6 : 6e6);
-		assert_int_equal(aggregation_get(aggregation, 0, METRIC_BLKIO_DELAY_TOTAL_NS)->unavailable,
-				 1 - by_flags);
-		aggregation_release(aggregation);
+		reduction = reduce(snapshot, one_group, 1, by_flags != 0);
+		expect_number(reduction, METRIC_BLKIO_DELAY_TOTAL_NS, by_flags != 0 ? 58000006e6 : 6e6);
+		assert_int_equal(value_of(reduction, 0, METRIC_BLKIO_DELAY_TOTAL_NS).partial, 1 - by_flags);
+		reduction_release(reduction);
 		snapshot_release(snapshot);
 	}
 }
@@ -450,10 +486,9 @@ int main(void)
 		cmocka_unit_test(test_inputs_missing_different_threads),
 		cmocka_unit_test(test_derived),
 		cmocka_unit_test(test_divisor_zero_is_absent),
-		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_merge_of_equal_affinities),
+		cmocka_unit_test(test_joined_groups),
 		cmocka_unit_test(test_many_categories),
-		cmocka_unit_test(test_metrics_one_after_the_other),
+		cmocka_unit_test(test_short_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,10 @@ struct ending {
 };
 
 /*
- * Adds what they did within a span that ends with `ending->before` (`span->from` is where it began), and
+ * Adds what they did within a window that ends with `ending->before` (`window->from` is where it began), and
  * after it until their end; `rest_counts` as for ended_fold().
  */
-void ending_fold(const struct ending *ending, const struct span *span, bool rest_counts, struct ended *ended);
+void ending_fold(const struct ending *ending, const struct window *window, bool rest_counts,
+		 struct ended *ended);
 
 #endif

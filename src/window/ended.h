@@ -3,9 +3,9 @@
 #define CTOP_ENDED_H
 
 #include "snapshot/ended_set.h"
-#include "span.h"
+#include "window.h"
 
-/* What threads that are gone did within a span: one record per triple, bounded. */
+/* What threads that are gone did within a window: one record per triple, bounded. */
 
 enum {
 	ENDED_COUNTED = 1 << 0,  /* some thread had a value */
@@ -13,14 +13,14 @@ enum {
 	ENDED_AT_LEAST = 1 << 2, /* some thread's value is less than what it did */
 	ENDED_RECORDS_MAX = 4096,
 	/* Slots of a record: a counter's is its metric, behind them is max(swap-in, thrashing) of each
-	 * thread, and the resident memory of processes at the beginning of the span, bytes. */
+	 * thread, and the resident memory of processes at the beginning of the window, bytes. */
 	ENDED_SLOT_OVERLAP = METRIC_COUNT,
 	ENDED_SLOT_RESIDENT,
 	ENDED_SLOTS,
 };
 
 struct ended_record {
-	/* Threads, leaders among them (as far as it is known), and threads that started within the span. */
+	/* Threads, leaders among them (as far as it is known), and threads that started within the window. */
 	uint64_t threads, processes, born;
 	bool kernel; /* kernel threads only */
 	/*
@@ -59,14 +59,14 @@ struct ended_row {
 };
 
 /*
- * Adds what these threads of `span->now` did within the span, which ends with that snapshot, and after it
+ * Adds what these threads of `window->now` did within the window, which ends with that snapshot, and after it
  * until their end: what came after it is known of those that told it to `set` (NULL: nobody told), and
  * unavailable of the others if `rest_counts`.
  */
-void ended_fold(struct ended *ended, const struct span *span, const struct ended_set *set,
+void ended_fold(struct ended *ended, const struct window *window, const struct ended_set *set,
 		const struct ended_row *rows, size_t count, bool rest_counts);
 
-/* Adds a group of threads that started and ended within the span. `now` says why other counters are not
+/* Adds a group of threads that started and ended within the window. `now` says why other counters are not
  * known. */
 void ended_add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
 		     const struct snapshot *now);
@@ -76,11 +76,11 @@ void ended_add_thread(struct ended *ended, const struct ended_set *set, const st
 		      bool is_young, const struct snapshot *now);
 
 /*
- * CPU time of the host in a span, whose two ends are rounds, that none of the threads has, in ns: less than 0
- * when they have more. It is the rate that the threads' rates leave, in the time of the span. NAN where that
- * tells nothing (ended_set_is_left()).
+ * CPU time of the host in a window, whose two ends are rounds, that none of the threads has, in ns: less than
+ * 0 when they have more. It is the rate that the threads' rates leave, in the time of the window. NAN where
+ * that tells nothing (ended_set_is_left()).
  */
-double ended_left(const struct span *span);
+double ended_left(const struct window *window);
 
 /* The same between a round and the one before it, each of which has all its threads. */
 double ended_left_between(const struct snapshot *before, const struct snapshot *now,

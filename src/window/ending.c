@@ -57,11 +57,12 @@ static void add_unread(const struct ending *ending, const struct snapshot *from,
 	}
 }
 
-void ending_fold(const struct ending *ending, const struct span *span, bool rest_counts, struct ended *ended)
+void ending_fold(const struct ending *ending, const struct window *window, bool rest_counts,
+		 struct ended *ended)
 {
 	if (ending->set != NULL) {
 		ended->incomplete |= ending->set->lost != 0 || ending->set->unread;
-		add_unread(ending, span->from, ended);
+		add_unread(ending, window->from, ended);
 	}
-	ended_fold(ended, span, ending->set, ending->rows, ending->count, rest_counts);
+	ended_fold(ended, window, ending->set, ending->rows, ending->count, rest_counts);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns of the allocator probe: what is true of processes and not of each thread. */
-#include "reduce.h"
+#include "kind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "view/column_table.h"
 
 /* The threads of one process in one row. */
 struct process_part {
@@ -76,7 +75,7 @@ static void add_process(const struct process_part *part, struct accumulator *acc
 {
 	if (part->read != 0) {
 		accumulator->read++;
-		accumulator->present++;
+		accumulator->present.value++;
 	} else if (part->missed != 0) {
 		accumulator_miss(accumulator, part->reason);
 	}
@@ -84,7 +83,7 @@ static void add_process(const struct process_part *part, struct accumulator *acc
 
 static void add_seen(const struct process_part *part, struct accumulator *accumulator)
 {
-	accumulator->present += part->read;
+	accumulator->present.value += part->read;
 	accumulator->read += part->read;
 	if (part->missed != 0)
 		accumulator_miss(accumulator, part->reason);
@@ -98,7 +97,7 @@ static void add_live(const struct process_part *part, uint32_t threads, struct a
 	if (part->missed != 0)
 		accumulator_miss(accumulator, part->reason);
 	accumulator->read += part->read;
-	accumulator->sum.first += part->live;
+	accumulator->sum[0].real += part->live;
 }
 
 static void add_layout(const struct snapshot *now, const struct process_part *part,
@@ -116,8 +115,8 @@ static void add_layout(const struct snapshot *now, const struct process_part *pa
 		return;
 	}
 	if (accumulator->read++ == 0)
-		accumulator->present = (uint64_t)(process - heap);
-	accumulator->differs |= strcmp(heap[accumulator->present].layout, process->layout) != 0;
+		accumulator->present.value = (uint64_t)(process - heap);
+	accumulator->differs |= strcmp(heap[accumulator->present.value].layout, process->layout) != 0;
 }
 
 /* How many threads each process has. */
@@ -131,19 +130,21 @@ static void count_threads(const struct snapshot *now, struct hash_map *counts)
 	}
 }
 
-void reduce_heap(const struct shown *shown, const struct column_values *values)
+static void begin(struct reducer *reducer)
 {
-	enum heap_field field = (enum heap_field)column_entry(values->column)->inputs[0];
+	const enum heap_field field = (enum heap_field)reducer->entry->inputs[0];
+	const struct shown *shown = reducer->shown;
 	const struct snapshot *now = shown->now;
 	struct hash_map threads = {0};
 	struct process_part *parts;
 	size_t count;
 
+	reducer->values->is_real = field == HEAP_FIELD_LIVE;
 	parts = collect_parts(shown, &count);
 	if (field == HEAP_FIELD_LIVE)
 		count_threads(now, &threads);
 	for (size_t i = 0; i < count; i++) {
-		struct accumulator *accumulator = &values->accumulators[parts[i].row];
+		struct accumulator *accumulator = reducer_row(reducer, parts[i].row);
 		uint32_t all = 0;
 
 		switch (field) {
@@ -164,9 +165,39 @@ void reduce_heap(const struct shown *shown, const struct column_values *values)
 	}
 	/* what was seen is just that, however many were not */
 	for (size_t row = 0; field == HEAP_FIELD_THREADS && row < shown->row_count; row++) {
-		if (values->accumulators[row].read != 0)
-			values->accumulators[row].missed = 0;
+		if (reducer_row(reducer, row)->read != 0)
+			reducer_row(reducer, row)->missed = 0;
 	}
 	hash_map_release(&threads);
 	free(parts);
 }
+
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	const struct accumulator *accumulator = &values->accumulators[row];
+
+	(void)shown;
+	switch ((enum heap_field)values->entry->inputs[0]) {
+	case HEAP_FIELD_PROCESSES:
+	case HEAP_FIELD_THREADS:
+		value_set_present(accumulator, value);
+		return;
+	case HEAP_FIELD_LIVE:
+		if (!accumulator->differs)
+			value_set_net(values, accumulator, value);
+		return;
+	case HEAP_FIELD_LAYOUT:
+		if (!value_set_state(accumulator, value))
+			return;
+		value->form = VALUE_FORM_WORD;
+		value->differs = accumulator->differs;
+		value->word.value = accumulator->present.value;
+		return;
+	}
+}
+
+const struct column_kind column_kind_heap = {
+	.begin = begin,
+	.conclude = conclude,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_KIND_H
+#define CTOP_KIND_H
+
+#include "ended.h"
+#include "reduce.h"
+#include "shown.h"
+#include "value.h"
+#include "view/column_table.h"
+#include "window.h"
+
+/*
+ * A kind of column: how threads and records become the accumulators of rows, and these become values. For
+ * this room only; everybody else calls reduce_column() and reduce_value().
+ */
+
+/* A column being reduced. */
+struct reducer {
+	const struct window *window;
+	const struct shown *shown;
+	const struct column_entry *entry;
+	struct column_values *values;
+	void *work;       /* of the kind, freed after `end` */
+	bool only_movers; /* threads that stand still add nothing but that they were read */
+	bool no_threads;  /* the column needs no thread by thread pass after all */
+};
+
+struct column_kind {
+	size_t stride;        /* accumulators of a row; 0 is 1 */
+	bool stored_by_input; /* as stored a row has one for each input */
+	/*
+	 * Looks up once what all threads are added with. Kinds that are made of records rather than of
+	 * threads fill the accumulators here. May be NULL, as may all that follow but `conclude`.
+	 */
+	void (*begin)(struct reducer *reducer);
+	/* Adds a thread of the window's `now` to the accumulators of its row. */
+	void (*add_thread)(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulators);
+	/* Adds what ended threads did. */
+	void (*add_ended)(const struct reducer *reducer, const struct ended_record *record,
+			  struct accumulator *accumulators);
+	void (*end)(struct reducer *reducer);
+	/* Makes the value of a row; it is absent, and its sort NAN, when called. */
+	void (*conclude)(const struct shown *shown, const struct column_values *values, size_t row,
+			 struct value *value);
+};
+
+extern const struct column_kind column_kind_threads, column_kind_sum, column_kind_overlap, column_kind_lost,
+	column_kind_lifetime, column_kind_bar, column_kind_ratio, column_kind_difference, column_kind_net,
+	column_kind_lives, column_kind_present, column_kind_age, column_kind_smaps, column_kind_resident,
+	column_kind_growth, column_kind_stuck, column_kind_waiting, column_kind_long, column_kind_cgroup,
+	column_kind_heap, column_kind_latency, column_kind_field, column_kind_identity;
+
+/* The first accumulator of a row. */
+static inline struct accumulator *reducer_row(const struct reducer *reducer, size_t row)
+{
+	return &reducer->values->accumulators[row * reducer->values->stride];
+}
+
+/* By what amounts over a window have to be multiplied. */
+static inline double reducer_scale(const struct window *window, bool as_rate)
+{
+	return as_rate && window->elapsed_ns != 0 ? 1e9 / (double)window->elapsed_ns : 1.0;
+}
+
+/* Sets the state by what was read and missed; false when there is no value. */
+bool value_set_state(const struct accumulator *accumulator, struct value *value);
+
+/* What is summed up in accumulators: whole amounts, or real numbers as values->is_real says. */
+void value_set_sum(const struct column_values *values, const struct accumulator *accumulator,
+		   struct value *value);
+
+/* Rounds a real number. */
+void value_make_whole(struct value *value);
+
+/* `present`, a whole number. */
+void value_set_present(const struct accumulator *accumulator, struct value *value);
+
+/* What sum[0] has more than sum[1], where all of both is known. */
+void value_set_net(const struct column_values *values, const struct accumulator *accumulator,
+		   struct value *value);
+
+/*
+ * By the format's flags a group counts as measured with all that its threads store as soon as one of them
+ * was. Whether each thread of `now` counts so for a metric; the caller frees it. NULL unless
+ * window->by_flags.
+ */
+bool *reducer_find_measured(const struct window *window, const struct shown *shown, enum metric metric);
+
+/*
+ * A short cut for lives as stored: adds all threads to the sums or maxima of their rows, so that none has to
+ * be added one by one. Does nothing for other windows.
+ */
+void reducer_add_stored(struct reducer *reducer, const struct metric_reader *reader, const bool *measured,
+			bool is_sum);
+
+/* Adds to the accumulators of waits what stuck threads lost; for LOST. */
+struct loss_work;
+struct loss_work *reducer_begin_loss(const struct reducer *reducer);
+void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accumulator *accumulator);
+/* Whether threads that stand still add none. */
+bool reducer_loss_follows_movers(const struct reducer *reducer);
+
+#endif

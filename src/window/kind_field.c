@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a sched_ext scheduler keeps for each task: a field of it, group by group. */
+#include "kind.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* Why nobody has a context in a snapshot, REASON_READ where somebody may. */
+static reason_id nothing_read(const struct window *window)
+{
+	const struct feature_result *results = window->now->provenance.features;
+	const struct feature_result *result = &results[feature_cause(results, FEATURE_SCX)];
+
+	if (window->now->scx.context_of != NULL)
+		return REASON_READ;
+	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
+		return (reason_id)result->reason;
+	return window->missing;
+}
+
+/* Why what was read before says nothing of what this run of the scheduler added since. */
+static reason_id nothing_before(const struct window *window)
+{
+	if (window->from == NULL)
+		return window->missing;
+	if (window->from->scx.context_of == NULL ||
+	    !scx_scheduler_is_same_run(window->now->scx.scheduler, window->from->scx.scheduler))
+		return REASON_NOT_READ;
+	return REASON_READ;
+}
+
+/* Contexts are read together, at a time of their own. */
+static double change_scale(const struct window *window)
+{
+	const uint64_t now_ns = window->now->scx.read_at_ns, from_ns = window->from->scx.read_at_ns;
+
+	if (window->mode != VIEW_MODE_RATE)
+		return 1;
+	return from_ns != 0 && now_ns > from_ns ? 1e9 / (double)(now_ns - from_ns)
+						: reducer_scale(window, true);
+}
+
+struct window_field window_field_of(const struct window *window, uint16_t field)
+{
+	struct window_field result = {
+		.window = window,
+		.member = scx_find_member(window->now->scx.scheduler, field),
+		.missing = nothing_read(window),
+		.scale = 1,
+	};
+
+	result.is_change = result.member != NULL && window->mode != VIEW_MODE_TOTAL &&
+			   result.member->facts.reduction == SCX_REDUCTION_COUNTER;
+	if (!result.is_change)
+		return result;
+	result.from_missing = nothing_before(window);
+	if (result.from_missing == REASON_READ)
+		result.scale = change_scale(window);
+	return result;
+}
+
+/*
+ * What the thread had on the other side of a change. A context that was not there has had nothing to count
+ * from: schedulers begin one as a copy of the parent's, or with what the others have come to by then (lavd
+ * does both), and may make one for a thread that has run for hours.
+ */
+static uint16_t value_before(const struct window_field *field, uint32_t thread, uint64_t now,
+			     uint64_t *ret_value)
+{
+	const struct window *window = field->window;
+	const uint32_t other = window->from_of[thread];
+	const uint8_t *context;
+	reason_id reason;
+
+	if (other == THREAD_STILL) {
+		*ret_value = now; /* it did nothing */
+		return REASON_READ;
+	}
+	if (other == THREAD_UNKNOWN || other == THREAD_BORN)
+		return REASON_NOT_READ;
+	context = scx_context(&window->from->scx, other, &reason);
+	if (context == NULL)
+		return reason != REASON_READ ? reason : REASON_NOT_READ;
+	*ret_value = scx_member_read(field->member, context, 0);
+	return REASON_READ;
+}
+
+uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value)
+{
+	const struct scx *scx = &field->window->now->scx;
+	const uint8_t *context;
+	uint64_t before;
+	reason_id reason;
+	uint16_t state;
+
+	if (field->missing != REASON_READ)
+		return field->missing;
+	if (field->member == NULL)
+		return WINDOW_ABSENT;
+	context = scx_context(scx, thread, &reason);
+	if (context == NULL)
+		return reason == REASON_READ ? WINDOW_ABSENT : reason;
+	*ret_value = scx_member_read(field->member, context, 0);
+	if (field->member->kind == SCX_KIND_BOOLEAN)
+		*ret_value = *ret_value != 0; /* a byte of BPF memory may hold anything */
+	if (!field->is_change)
+		return REASON_READ;
+	if (field->from_missing != REASON_READ)
+		return field->from_missing;
+	state = value_before(field, thread, *ret_value, &before);
+	if (state != REASON_READ)
+		return state;
+	return scx_counter_added(field->member, before, *ret_value, ret_value) ? REASON_READ
+									       : REASON_WENT_BACKWARDS;
+}
+
+static void add_thread(const struct window_field *field, uint32_t thread, struct scx_accumulator *accumulator)
+{
+	uint64_t value = 0;
+	const uint16_t state = window_field_value(field, thread, &value);
+
+	if (state == WINDOW_ABSENT)
+		return;
+	if (state != REASON_READ)
+		scx_accumulate_missing(accumulator, (reason_id)state);
+	else if (field->is_change)
+		scx_accumulate_amount(accumulator, (double)value * field->scale);
+	else
+		scx_accumulate(accumulator, field->member, value, 1);
+}
+
+/* A member for what nobody has read: it is only asked how it is reduced. */
+static const struct scx_member nobody = {.count = 1};
+
+static void begin(struct reducer *reducer)
+{
+	const struct shown *shown = reducer->shown;
+	struct column_values *values = reducer->values;
+	const struct window_field field = window_field_of(reducer->window,
+							  (uint16_t)reducer->entry->inputs[0]);
+	struct scx_accumulator *accumulators = memory_allocate_zero(shown->row_count + 1,
+								    sizeof(*accumulators));
+
+	values->member = field.member;
+	values->fields = memory_allocate_zero(shown->row_count + 1, sizeof(*values->fields));
+	for (size_t k = 0; k < shown->count; k++)
+		add_thread(&field, shown->threads[k], &accumulators[shown->row_of[k]]);
+	for (size_t row = 0; row < shown->row_count; row++) {
+		values->fields[row] = scx_reduce(&accumulators[row],
+						 field.member != NULL ? field.member : &nobody,
+						 reducer->window->now->scx.read_at_ns);
+		scx_accumulator_release(&accumulators[row]);
+	}
+	free(accumulators);
+}
+
+/* A word, or a number by which it is sorted where it has no name. */
+static void set_commonest(const struct scx_member *member, const struct scx_reduced *reduced,
+			  struct value *value)
+{
+	value->form = VALUE_FORM_WORD;
+	value->differs = reduced->differs;
+	value->word.value = reduced->value;
+	value->word.threads = reduced->threads;
+	value->word.of = reduced->read;
+	if (scx_find_enumerator(member, (int64_t)reduced->value) == NULL)
+		value->sort = scx_member_number(member, reduced->value);
+}
+
+/* Sums, maxima and counts of those that were read are lower bounds; means are of them. */
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	const struct scx_reduced *reduced = &values->fields[row];
+	const struct scx_member *member = values->member;
+
+	(void)shown;
+	value->reason = reduced->reason;
+	value->state = reduced->state;
+	if (value->state != VALUE_READ)
+		return;
+	if (member->facts.reduction == SCX_REDUCTION_COUNT && member->kind != SCX_KIND_BOOLEAN) {
+		set_commonest(member, reduced, value);
+		return;
+	}
+	value->partial = reduced->partial && member->facts.reduction != SCX_REDUCTION_MEAN;
+	value->sort = reduced->number;
+	value->form = VALUE_FORM_REAL;
+	value->real = reduced->number;
+	if (values->mode == VIEW_MODE_RATE && member->facts.reduction == SCX_REDUCTION_COUNTER) {
+		if (column_unit_of_scx(member->facts, member->kind) == UNIT_NS)
+			value->sort = value->real = reduced->number / 1e7;
+	} else if (reduced->is_whole) {
+		value->form = VALUE_FORM_WHOLE;
+		value->whole = reduced->whole;
+	} else if (member->facts.reduction == SCX_REDUCTION_COUNTER && reduced->number >= 0) {
+		value_make_whole(value);
+	}
+}
+
+const struct column_kind column_kind_field = {
+	.begin = begin,
+	.conclude = conclude,
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How many threads there are, started and ended. */
+#include "kind.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+struct lives {
+	enum life_event event;
+	double scale;
+};
+
+/* Why it is not known how many threads ended: where nothing watches them there is what rounds miss since. */
+static uint16_t unknown_lives(const struct window *window, enum life_event event)
+{
+	if (window->from == NULL)
+		return window->missing;
+	if (window->now->ended != NULL || event != LIFE_ENDED || window->mode == VIEW_MODE_BASE)
+		return REASON_READ;
+	if (window->now->provenance.features[FEATURE_EXITS].reason == REASON_READ)
+		return REASON_NOT_READ;
+	return (uint16_t)window->now->provenance.features[FEATURE_EXITS].reason;
+}
+
+static void begin(struct reducer *reducer)
+{
+	const struct window *window = reducer->window;
+	struct lives *lives = memory_allocate(sizeof(*lives));
+	uint16_t reason;
+
+	lives->event = (enum life_event)reducer->entry->inputs[0];
+	lives->scale = reducer_scale(window, window->mode == VIEW_MODE_RATE);
+	reducer->work = lives;
+	reducer->values->is_real = true;
+	reducer->no_threads = true;
+	if (window->mode == VIEW_MODE_TOTAL)
+		return;
+	reason = unknown_lives(window, lives->event);
+	for (size_t row = 0; row < reducer->shown->row_count; row++) {
+		struct accumulator *accumulator = reducer_row(reducer, row);
+
+		if (reason != REASON_READ) {
+			accumulator_miss(accumulator, reason);
+		} else {
+			accumulator->read++;
+			accumulator->partial = window->now->ended == NULL ||
+					       (window->ended != NULL && window->ended->incomplete);
+		}
+	}
+	reducer->no_threads = reason != REASON_READ;
+}
+
+static void add_thread(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct lives *lives = reducer->work;
+
+	if (lives->event == LIFE_BEGAN && reducer->window->from_of[thread] == THREAD_BORN)
+		accumulator->sum[0].real += lives->scale;
+}
+
+static void add_ended(const struct reducer *reducer, const struct ended_record *record,
+		      struct accumulator *accumulator)
+{
+	const struct lives *lives = reducer->work;
+
+	accumulator->sum[0].real += lives->scale *
+				    (double)(lives->event == LIFE_BEGAN ? record->born : record->threads);
+}
+
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	(void)shown;
+	value_set_sum(values, &values->accumulators[row], value);
+	if (value->state == VALUE_READ && values->mode != VIEW_MODE_RATE)
+		value_make_whole(value);
+}
+
+static void conclude_threads(const struct shown *shown, const struct column_values *values, size_t row,
+			     struct value *value)
+{
+	(void)values;
+	value->state = VALUE_READ;
+	value->form = VALUE_FORM_WHOLE;
+	value->whole = shown->row_threads[row];
+	value->sort = (double)value->whole;
+}
+
+const struct column_kind column_kind_lives = {
+	.begin = begin,
+	.add_thread = add_thread,
+	.add_ended = add_ended,
+	.conclude = conclude,
+};
+
+const struct column_kind column_kind_threads = {
+	.conclude = conclude_threads,
+};

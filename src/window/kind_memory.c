@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The memory of processes. It counts where their leaders are; other threads have none of their own. */
+#include "kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+static const char *const smaps_key_names[SMAPS_KEY_COUNT] = {"Rss", "Pss", "Swap"};
+
+/* --- lines of smaps_rollup --- */
+
+static bool has_smaps(const struct snapshot *now, uint32_t thread)
+{
+	return now->tid[thread] == now->tgid[thread] && !(now->thread_flags[thread] & THREAD_KERNEL);
+}
+
+static void add_line(const struct snapshot *now, uint32_t thread, enum smaps_key key,
+		     struct accumulator *accumulator)
+{
+	const struct smaps_record *record = snapshot_find_smaps(now, thread);
+	reason_id reason;
+
+	for (uint32_t i = 0; record != NULL && i < record->kib.count; i++) {
+		if (strcmp(snapshot_text(now, record->kib.items[i].key), smaps_key_names[key]) != 0)
+			continue;
+		accumulator->sum[0].whole = number_add_saturating(
+			accumulator->sum[0].whole,
+			number_multiply_saturating(record->kib.items[i].value, 1024));
+		accumulator->read++;
+		return;
+	}
+	if (!now->provenance.present)
+		return;
+	reason = now->source_reason[SOURCE_SMAPS_ROLLUP] != NULL
+			 ? now->source_reason[SOURCE_SMAPS_ROLLUP][thread]
+			 : now->default_reason[SOURCE_SMAPS_ROLLUP];
+	if (reason != REASON_READ)
+		accumulator_miss(accumulator, reason);
+}
+
+static void add_smaps(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	if (has_smaps(reducer->window->now, thread))
+		add_line(reducer->window->now, thread, (enum smaps_key)reducer->entry->inputs[0],
+			 accumulator);
+}
+
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	(void)shown;
+	value_set_sum(values, &values->accumulators[row], value);
+}
+
+/* --- resident memory, and how it changed --- */
+
+struct resident {
+	size_t hint, hint_before;
+	double scale; /* of growth */
+};
+
+/* How much of it a process had when the window began. */
+static uint16_t resident_before(const struct window *window, uint32_t thread, size_t *hint,
+				uint64_t *ret_bytes)
+{
+	const struct snapshot *now = window->now;
+	const struct resident_record *record;
+
+	*ret_bytes = 0;
+	if (window->mode == VIEW_MODE_TOTAL)
+		return REASON_READ;
+	if (window->from == NULL)
+		return window->missing;
+	if (window->from->resident_missing != REASON_READ)
+		return window->from->resident_missing;
+	record = snapshot_find_resident(window->from, now->tgid[thread], now->start_time[thread], hint);
+	if (record != NULL)
+		*ret_bytes = record->bytes;
+	/* of what was there already and has no record nobody knows what it had */
+	else if (window->from_of[thread] != THREAD_BORN)
+		return REASON_NOT_READ;
+	return REASON_READ;
+}
+
+static void begin_resident(struct reducer *reducer)
+{
+	reducer->work = memory_allocate_zero(1, sizeof(struct resident));
+}
+
+/* Of a file without it smaps_rollup says how much it is. */
+static void add_resident(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct snapshot *now = reducer->window->now;
+	struct resident *resident = reducer->work;
+	uint64_t bytes = 0;
+	reason_id reason = REASON_READ;
+
+	if (now->resident_missing != REASON_READ) {
+		if (has_smaps(now, thread))
+			add_line(now, thread, SMAPS_KEY_RSS, accumulator);
+		return;
+	}
+	switch (snapshot_resident(now, thread, &resident->hint, &bytes, &reason)) {
+	case VALUE_READ:
+		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, bytes);
+		accumulator->read++;
+		break;
+	case VALUE_UNAVAILABLE:
+		accumulator_miss(accumulator, reason);
+		break;
+	case VALUE_ABSENT:
+		break;
+	}
+}
+
+static void begin_growth(struct reducer *reducer)
+{
+	struct resident *resident;
+
+	begin_resident(reducer);
+	resident = reducer->work;
+	reducer->values->is_real = true; /* a difference may be below 0 */
+	resident->scale = reducer_scale(reducer->window, reducer->window->mode == VIEW_MODE_RATE);
+}
+
+static void add_growth(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	struct resident *resident = reducer->work;
+	uint64_t bytes = 0, before = 0;
+	reason_id reason = REASON_READ;
+	const enum value_state state = snapshot_resident(reducer->window->now, thread, &resident->hint,
+							 &bytes, &reason);
+	uint16_t missing = reason;
+
+	if (state == VALUE_ABSENT)
+		return;
+	if (state == VALUE_READ)
+		missing = resident_before(reducer->window, thread, &resident->hint_before, &before);
+	if (missing != REASON_READ) {
+		accumulator_miss(accumulator, missing);
+		return;
+	}
+	accumulator->sum[0].real += (double)bytes * resident->scale;
+	accumulator->sum[1].real += (double)before * resident->scale;
+	accumulator->read++;
+}
+
+/* What ended processes had when the window began. */
+static void add_ended_growth(const struct reducer *reducer, const struct ended_record *record,
+			     struct accumulator *accumulator)
+{
+	const struct resident *resident = reducer->work;
+
+	if (record->states[ENDED_SLOT_RESIDENT] == 0)
+		return;
+	accumulator->sum[1].real += (double)record->amounts[ENDED_SLOT_RESIDENT] * resident->scale;
+	accumulator->read++;
+}
+
+static void conclude_growth(const struct shown *shown, const struct column_values *values, size_t row,
+			    struct value *value)
+{
+	(void)shown;
+	value_set_net(values, &values->accumulators[row], value);
+}
+
+const struct column_kind column_kind_smaps = {
+	.add_thread = add_smaps,
+	.conclude = conclude,
+};
+
+const struct column_kind column_kind_resident = {
+	.begin = begin_resident,
+	.add_thread = add_resident,
+	.conclude = conclude,
+};
+
+const struct column_kind column_kind_growth = {
+	.begin = begin_growth,
+	.add_thread = add_growth,
+	.add_ended = add_ended_growth,
+	.conclude = conclude_growth,
+};

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What threads have now: metrics that are no counters, and their age. */
+#include "kind.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/order.h"
+#include "value_cell.h"
+
+struct present {
+	struct metric_reader reader;
+	enum metric metric;
+	enum metric_reduction reduction;
+	bool *measured;
+	uint32_t set, cpus; /* the last CPU set and how many are in it */
+};
+
+/* --- metrics --- */
+
+/* Why a thread has no value, REASON_READ where it has one, or WINDOW_ABSENT. */
+static uint16_t state_of(const struct present *present, uint32_t thread)
+{
+	enum value_state state;
+	reason_id reason;
+
+	if (present->measured != NULL)
+		return present->measured[thread] ? REASON_READ : WINDOW_ABSENT;
+	state = metric_reader_state(&present->reader, thread, &reason);
+	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
+}
+
+/* Whether a peak is higher than it was at the other side of the window. */
+static bool has_risen(const struct window *window, uint32_t thread, enum metric metric, uint64_t value)
+{
+	uint32_t other;
+
+	if (window->from == NULL || value == 0)
+		return false;
+	other = window->from_of[thread];
+	if (other == THREAD_BORN)
+		return true;
+	return other != THREAD_UNKNOWN && other != THREAD_STILL &&
+	       snapshot_value_state(window->from, other, metric, false, NULL) == VALUE_READ &&
+	       value > snapshot_value(window->from, other, metric);
+}
+
+static void add_largest(const struct window *window, struct accumulator *accumulator, uint32_t thread,
+			enum metric metric, uint64_t value)
+{
+	bool first = accumulator->read == 0;
+
+	if (!first && value < accumulator->present.value)
+		return;
+	if (first || value > accumulator->present.value)
+		accumulator->rose = false;
+	accumulator->present.value = value;
+	if (metric_type(metric)->kind == METRIC_KIND_PEAK)
+		accumulator->rose |= has_risen(window, thread, metric, value);
+}
+
+static void extend_range(struct accumulator *accumulator, int64_t value)
+{
+	if (accumulator->read == 0 || value < accumulator->range.low)
+		accumulator->range.low = value;
+	if (accumulator->read == 0 || value > accumulator->range.high)
+		accumulator->range.high = value;
+}
+
+/* The first value, and whether another one follows. */
+static void add_category(struct accumulator *accumulator, uint64_t value)
+{
+	if (accumulator->read == 0)
+		accumulator->present.value = value;
+	accumulator->differs |= value != accumulator->present.value;
+	accumulator->present.threads++;
+}
+
+static void add_cpus(const struct snapshot *now, struct present *present, struct accumulator *accumulator,
+		     uint32_t set)
+{
+	/* the threads of a process mostly have one set */
+	if (present->cpus == 0 || present->set != set) {
+		present->set = set;
+		present->cpus = (uint32_t)cpu_set_count(&now->cpu_sets, set);
+	}
+	if (accumulator->read == 0) {
+		accumulator->cpus.set = set;
+		accumulator->cpus.fewest = accumulator->cpus.most = present->cpus;
+	}
+	accumulator->differs |= set != accumulator->cpus.set;
+	if (present->cpus < accumulator->cpus.fewest)
+		accumulator->cpus.fewest = present->cpus;
+	if (present->cpus > accumulator->cpus.most)
+		accumulator->cpus.most = present->cpus;
+}
+
+static void begin(struct reducer *reducer)
+{
+	const enum metric metric = (enum metric)reducer->entry->inputs[0];
+	struct present *present = memory_allocate_zero(1, sizeof(*present));
+
+	present->metric = metric;
+	present->reader = metric_reader_of(reducer->window->now, metric);
+	present->reduction = metric_type(metric)->reduction;
+	present->measured = reducer_find_measured(reducer->window, reducer->shown, metric);
+	reducer->work = present;
+	if (present->reduction == METRIC_REDUCTION_MAXIMUM)
+		reducer_add_stored(reducer, &present->reader, present->measured, false);
+}
+
+static void add_thread(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	struct present *present = reducer->work;
+	const uint64_t value = metric_reader_value(&present->reader, thread);
+	const uint16_t state = state_of(present, thread);
+
+	if (state == WINDOW_ABSENT)
+		return;
+	if (state != REASON_READ) {
+		accumulator_miss(accumulator, state);
+		return;
+	}
+	switch (present->reduction) {
+	case METRIC_REDUCTION_RANGE:
+		extend_range(accumulator, (int64_t)value);
+		break;
+	case METRIC_REDUCTION_MODE:
+		add_category(accumulator, value);
+		break;
+	case METRIC_REDUCTION_AFFINITY:
+		add_cpus(reducer->window->now, present, accumulator, (uint32_t)value);
+		break;
+	default:
+		add_largest(reducer->window, accumulator, thread, present->metric, value);
+		break;
+	}
+	accumulator->read++;
+}
+
+/* A pair of row and value, to be counted by sorting. */
+struct row_value {
+	uint32_t row;
+	uint64_t value;
+};
+
+static int compare_row_values(const void *a, const void *b)
+{
+	const struct row_value *left = a, *right = b;
+
+	if (left->row != right->row)
+		return left->row < right->row ? -1 : 1;
+	return (left->value > right->value) - (left->value < right->value);
+}
+
+/* Whether `a` wins over `b` among values that are equally common: byte order. */
+static bool comes_first(const struct snapshot *snapshot, enum metric metric, uint64_t a, uint64_t b)
+{
+	struct buffer texts[2] = {0};
+	bool first;
+
+	category_append(snapshot, metric, a, &texts[0]);
+	category_append(snapshot, metric, b, &texts[1]);
+	first = order_bytes(texts[0].data, texts[0].length, texts[1].data, texts[1].length) < 0;
+	buffer_release(&texts[0]);
+	buffer_release(&texts[1]);
+	return first;
+}
+
+static bool any_differs(const struct reducer *reducer)
+{
+	for (size_t row = 0; row < reducer->shown->row_count; row++) {
+		if (reducer_row(reducer, row)->differs)
+			return true;
+	}
+	return false;
+}
+
+/* Finds the commonest value of the rows whose threads do not agree. */
+static void elect_categories(const struct reducer *reducer)
+{
+	const struct present *present = reducer->work;
+	const struct shown *shown = reducer->shown;
+	struct row_value *pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
+	uint32_t row = UINT32_MAX;
+	size_t count = 0;
+
+	for (size_t k = 0; k < shown->count; k++) {
+		const uint32_t thread = shown->threads[k];
+
+		if (reducer_row(reducer, shown->row_of[k])->differs &&
+		    state_of(present, thread) == REASON_READ)
+			pairs[count++] = (struct row_value){shown->row_of[k],
+							    metric_reader_value(&present->reader, thread)};
+	}
+	qsort(pairs, count, sizeof(*pairs), compare_row_values);
+	for (size_t i = 0, run; i < count; i += run) {
+		struct accumulator *accumulator = reducer_row(reducer, pairs[i].row);
+
+		for (run = 1; i + run < count && compare_row_values(&pairs[i], &pairs[i + run]) == 0;)
+			run++;
+		if (pairs[i].row != row)
+			accumulator->present.threads = 0;
+		row = pairs[i].row;
+		if (run > accumulator->present.threads ||
+		    (run == accumulator->present.threads &&
+		     comes_first(reducer->window->now, present->metric, pairs[i].value,
+				 accumulator->present.value))) {
+			accumulator->present.threads = (uint32_t)run;
+			accumulator->present.value = pairs[i].value;
+		}
+	}
+	free(pairs);
+}
+
+static void end(struct reducer *reducer)
+{
+	struct present *present = reducer->work;
+
+	if (present->reduction == METRIC_REDUCTION_MODE && any_differs(reducer))
+		elect_categories(reducer);
+	free(present->measured);
+}
+
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	const struct accumulator *accumulator = &values->accumulators[row];
+
+	(void)shown;
+	if (!value_set_state(accumulator, value))
+		return;
+	value->differs = accumulator->differs;
+	value->partial = accumulator->missed > 0;
+	switch (metric_type((enum metric)values->entry->inputs[0])->reduction) {
+	case METRIC_REDUCTION_RANGE:
+		value->form = VALUE_FORM_RANGE;
+		value->range.low = accumulator->range.low;
+		value->range.high = accumulator->range.high;
+		value->sort = (double)accumulator->range.high;
+		break;
+	case METRIC_REDUCTION_MODE:
+		value->form = VALUE_FORM_WORD;
+		value->word.value = accumulator->present.value;
+		value->word.threads = accumulator->present.threads;
+		value->word.of = accumulator->read;
+		break;
+	case METRIC_REDUCTION_AFFINITY:
+		value->form = VALUE_FORM_CPUS;
+		value->cpus.fewest = accumulator->cpus.fewest;
+		value->cpus.most = accumulator->cpus.most;
+		value->cpus.set = accumulator->cpus.set;
+		value->sort = (double)accumulator->cpus.most;
+		break;
+	default:
+		value_set_present(accumulator, value);
+		break;
+	}
+}
+
+/* --- age --- */
+
+static void add_age(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct snapshot *now = reducer->window->now;
+	const uint64_t start = number_multiply_saturating(now->start_time[thread], NS_PER_TICK);
+	const uint64_t age = now->provenance.boottime_ns > start ? now->provenance.boottime_ns - start : 0;
+
+	if (now->provenance.boottime_ns == 0)
+		return; /* a file that does not say when it was taken since boot */
+	accumulator->read++;
+	if (age > accumulator->present.value)
+		accumulator->present.value = age;
+}
+
+static void conclude_age(const struct shown *shown, const struct column_values *values, size_t row,
+			 struct value *value)
+{
+	(void)shown;
+	value_set_present(&values->accumulators[row], value);
+}
+
+const struct column_kind column_kind_present = {
+	.begin = begin,
+	.add_thread = add_thread,
+	.end = end,
+	.conclude = conclude,
+};
+
+const struct column_kind column_kind_age = {
+	.add_thread = add_age,
+	.conclude = conclude_age,
+};

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sums of counters. */
+#include "kind.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+/* What is added up: all inputs, or the last two as the larger of them. */
+struct sum {
+	const int *inputs;
+	size_t count, plain;
+	bool overlap;
+	bool whole; /* a thread with an input that is missing does not count: a derived metric */
+	bool as_rate;
+	bool *measured; /* by flags: as the first input was */
+	struct window_counter counters[COLUMN_INPUTS_MAX];
+};
+
+/* The parts of BAR but sleep, in the order of table_bar_names. */
+static const struct bar_part {
+	size_t from, count;
+	bool overlap;
+} bar_parts[] = {{0, 1, false}, {1, 1, false}, {2, 1, false}, {3, 5, true}, {8, 1, false}};
+
+struct sums {
+	struct window life; /* of LIFETIME */
+	struct loss_work *loss;
+	bool living; /* ended threads do not count */
+	size_t count;
+	struct sum of[DERIVED_INPUTS_MAX];
+};
+
+static void add_amount(const struct column_values *values, struct accumulator *accumulator, uint64_t whole,
+		       double real)
+{
+	if (values->is_real)
+		accumulator->sum[0].real += real;
+	else
+		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, whole);
+}
+
+/* Counts what is known of a thread or record; `reason` says why something of it is missing. */
+static bool count_one(const struct sum *sum, struct accumulator *accumulator, bool read, uint16_t reason)
+{
+	if (read && (reason == REASON_READ || !sum->whole)) {
+		accumulator->read++;
+		accumulator->partial |= reason != REASON_READ;
+		return true;
+	}
+	if (reason != REASON_READ)
+		accumulator_miss(accumulator, reason);
+	return false;
+}
+
+static void add_to_sum(const struct column_values *values, const struct sum *sum, uint32_t thread,
+		       struct accumulator *accumulator)
+{
+	uint64_t whole = 0, largest = 0;
+	double real = 0.0, largest_real = 0.0;
+	uint16_t reason = REASON_READ;
+	bool read = false;
+
+	for (size_t i = 0; i < sum->count; i++) {
+		uint64_t amount, elapsed;
+		const uint16_t state = window_amount(&sum->counters[i], thread, sum->as_rate, &amount,
+						     &elapsed);
+
+		if (state != REASON_READ) {
+			if (state != WINDOW_ABSENT && reason == REASON_READ)
+				reason = state;
+			continue;
+		}
+		read = true;
+		if (sum->as_rate) {
+			const double rate = window_rate(&sum->counters[i], amount, elapsed);
+
+			if (i < sum->plain)
+				real += rate;
+			else if (rate > largest_real)
+				largest_real = rate;
+		} else if (i < sum->plain) {
+			whole = number_add_saturating(whole, amount);
+		} else if (amount > largest) {
+			largest = amount;
+		}
+	}
+	if (count_one(sum, accumulator, read, reason))
+		add_amount(values, accumulator, number_add_saturating(whole, largest), real + largest_real);
+}
+
+static void add_thread(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulators)
+{
+	const struct sums *sums = reducer->work;
+
+	if (sums->loss != NULL)
+		reducer_add_loss(sums->loss, thread, accumulators);
+	for (size_t i = 0; i < sums->count; i++)
+		add_to_sum(reducer->values, &sums->of[i], thread, &accumulators[i]);
+}
+
+/* Adds what ended threads of a triple did. */
+static void add_ended(const struct reducer *reducer, const struct ended_record *record,
+		      struct accumulator *accumulators)
+{
+	const struct sums *sums = reducer->work;
+	const struct sum *sum = &sums->of[0];
+	uint8_t states = 0;
+	uint16_t reason = REASON_READ;
+	uint64_t whole = 0;
+	double real = 0.0;
+
+	if (sums->living)
+		return;
+	for (size_t i = 0; i < sum->plain + sum->overlap; i++) {
+		const enum metric metric = (enum metric)sum->inputs[i];
+		const size_t slot = i < sum->plain ? (size_t)metric : ENDED_SLOT_OVERLAP;
+
+		whole = number_add_saturating(whole, record->amounts[slot]);
+		real += (double)record->amounts[slot] * sum->counters[i].scale;
+		states |= record->states[slot];
+		if (reason == REASON_READ && (record->states[slot] & ENDED_MISSED) != 0)
+			reason = record->reasons[slot];
+	}
+	if (count_one(sum, accumulators, (states & ENDED_COUNTED) != 0, reason))
+		add_amount(reducer->values, accumulators, whole,
+			   real * reducer_scale(reducer->window, sum->as_rate));
+	accumulators->partial |= (states & ENDED_AT_LEAST) != 0;
+}
+
+static struct sum *begin_sum(struct reducer *reducer, const int *inputs, size_t count, bool overlap)
+{
+	struct sums *sums = reducer->work;
+	struct sum *sum = &sums->of[sums->count++];
+
+	*sum = (struct sum){
+		.inputs = inputs,
+		.count = count,
+		.plain = overlap ? count - 2 : count,
+		.overlap = overlap,
+		.whole = reducer->values->column >= COLUMN_DERIVED,
+		.as_rate = reducer->values->is_real,
+		.measured = reducer_find_measured(reducer->window, reducer->shown, (enum metric)inputs[0]),
+	};
+	for (size_t i = 0; i < count; i++) {
+		sum->counters[i] = window_counter_of(reducer->window, (enum metric)inputs[i]);
+		sum->counters[i].measured = sum->measured;
+		reducer->only_movers &= window_counter_is_even(&sum->counters[i]);
+	}
+	return sum;
+}
+
+static struct sums *begin(struct reducer *reducer)
+{
+	const struct window *window = reducer->window;
+	struct sums *sums = memory_allocate_zero(1, sizeof(*sums));
+
+	reducer->work = sums;
+	reducer->only_movers = window->still != NULL && window->still == reducer->shown->still;
+	return sums;
+}
+
+/* Amounts of clock ticks become ns; all inputs of a column have one unit. */
+static void set_scale(struct reducer *reducer)
+{
+	const struct sums *sums = reducer->work;
+
+	if (!reducer->values->as_stored)
+		reducer->values->scale = (uint64_t)sums->of[0].counters[0].scale;
+}
+
+static void begin_sums(struct reducer *reducer)
+{
+	const struct column_entry *entry = reducer->entry;
+	struct sum *sum;
+
+	begin(reducer);
+	reducer->values->is_real = reducer->window->mode == VIEW_MODE_RATE;
+	sum = begin_sum(reducer, entry->inputs, entry->input_count, column_has(entry, COLUMN_OVERLAPS));
+	if (sum->count == 1)
+		reducer_add_stored(reducer, &sum->counters[0].now, sum->measured, true);
+	set_scale(reducer);
+}
+
+/*
+ * Of a derived metric of a report the larger one of two sums counts, that of all threads: its accumulators
+ * are sums of each input.
+ */
+static void begin_overlap(struct reducer *reducer)
+{
+	if (!reducer->window->as_stored) {
+		begin_sums(reducer);
+		return;
+	}
+	begin(reducer);
+	for (size_t i = 0; i < reducer->entry->input_count; i++)
+		begin_sum(reducer, reducer->entry->inputs + i, 1, false);
+}
+
+static void begin_lost(struct reducer *reducer)
+{
+	struct sums *sums;
+
+	begin_sums(reducer);
+	sums = reducer->work;
+	sums->loss = reducer_begin_loss(reducer);
+	reducer->only_movers &= reducer_loss_follows_movers(reducer);
+}
+
+/* Of the lives of the living, in every mode. */
+static void begin_lifetime(struct reducer *reducer)
+{
+	const struct column_entry *entry = reducer->entry;
+	struct sums *sums = begin(reducer);
+
+	sums->life = window_of_life(reducer->window);
+	sums->living = true;
+	reducer->window = &sums->life;
+	reducer->only_movers = false;
+	begin_sum(reducer, entry->inputs, entry->input_count, false);
+	set_scale(reducer);
+}
+
+static void begin_bar(struct reducer *reducer)
+{
+	struct sums *sums = begin(reducer);
+
+	sums->living = true;
+	reducer->values->is_real = true;
+	for (size_t i = 0; i < ARRAY_COUNT(bar_parts); i++)
+		begin_sum(reducer, reducer->entry->inputs + bar_parts[i].from, bar_parts[i].count,
+			  bar_parts[i].overlap);
+}
+
+/* What threads did of which nothing is known may belong to any row. */
+static void end(struct reducer *reducer)
+{
+	const struct window *window = reducer->window;
+	struct sums *sums = reducer->work;
+
+	for (size_t row = 0; row < reducer->shown->row_count && !sums->living && window->ended != NULL &&
+			     window->ended == reducer->shown->ended && window->ended->incomplete;
+	     row++)
+		reducer_row(reducer, row)->partial = true;
+	free(sums->loss);
+	for (size_t i = 0; i < sums->count; i++)
+		free(sums->of[i].measured);
+}
+
+static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
+		     struct value *value)
+{
+	(void)shown;
+	value_set_sum(values, &values->accumulators[row * values->stride], value);
+}
+
+/* Lost time is sorted as if stuck threads had lost all of theirs. */
+static void conclude_lost(const struct shown *shown, const struct column_values *values, size_t row,
+			  struct value *value)
+{
+	const struct accumulator *accumulator = &values->accumulators[row];
+	const double stuck = values->is_real ? accumulator->sum[1].real / 1e7 : accumulator->sum[1].real;
+
+	conclude(shown, values, row, value);
+	if (value->state == VALUE_READ)
+		value->sort += stuck;
+	else if (stuck > 0)
+		value->sort = stuck;
+}
+
+static void conclude_overlap(const struct shown *shown, const struct column_values *values, size_t row,
+			     struct value *value)
+{
+	const enum derived derived = (enum derived)(values->column - COLUMN_DERIVED);
+	double inputs[DERIVED_INPUTS_MAX] = {0};
+
+	if (!values->as_stored) {
+		conclude(shown, values, row, value);
+		return;
+	}
+	value->state = VALUE_READ;
+	for (size_t i = 0; i < values->stride; i++) {
+		struct value input = {.state = VALUE_ABSENT};
+
+		value_set_sum(values, &values->accumulators[row * values->stride + i], &input);
+		if (input.state == VALUE_ABSENT) {
+			*value = input;
+			return;
+		}
+		if (input.state == VALUE_UNAVAILABLE && value->state == VALUE_READ) {
+			value->state = input.state;
+			value->reason = input.reason;
+		}
+		value->partial |= input.partial;
+		value_number(&input, &inputs[i]);
+	}
+	value->form = VALUE_FORM_REAL;
+	if (value->state == VALUE_READ && derived_compute(derived, inputs, &value->real))
+		value->sort = value->real;
+	value->partial &= value->state == VALUE_READ;
+}
+
+/* Shares of the time of all threads; what is not accounted for is sleep. */
+static void conclude_bar(const struct shown *shown, const struct column_values *values, size_t row,
+			 struct value *value)
+{
+	const struct accumulator *accumulators = &values->accumulators[row * values->stride];
+	const uint32_t threads = shown->row_threads[row];
+	double shares[CELL_BAR_SHARES] = {0}, sum = 0.0;
+	size_t sleep = CELL_BAR_SHARES - 1;
+
+	if (!value_set_state(&accumulators[0], value) || threads == 0)
+		return;
+	value->form = VALUE_FORM_SHARES;
+	for (size_t i = 0; i < sleep; i++) {
+		value->partial |= accumulators[i].missed > 0 || accumulators[i].partial;
+		shares[i] = accumulators[i].sum[0].real / 1e9 / threads;
+		sum += shares[i];
+	}
+	/* waits are charged when they end, so the sum may pass the whole */
+	for (size_t i = 0; i < sleep; i++)
+		value->shares[i] = (float)(sum > 1.0 ? shares[i] / sum : shares[i]);
+	value->shares[sleep] = sum > 1.0 ? 0.0F : (float)(1.0 - sum);
+	value->sort = sum;
+}
+
+const struct column_kind column_kind_sum = {
+	.begin = begin_sums,
+	.add_thread = add_thread,
+	.add_ended = add_ended,
+	.end = end,
+	.conclude = conclude,
+};
+
+const struct column_kind column_kind_overlap = {
+	.stored_by_input = true,
+	.begin = begin_overlap,
+	.add_thread = add_thread,
+	.add_ended = add_ended,
+	.end = end,
+	.conclude = conclude_overlap,
+};
+
+const struct column_kind column_kind_lost = {
+	.begin = begin_lost,
+	.add_thread = add_thread,
+	.add_ended = add_ended,
+	.end = end,
+	.conclude = conclude_lost,
+};
+
+const struct column_kind column_kind_lifetime = {
+	.begin = begin_lifetime,
+	.add_thread = add_thread,
+	.end = end,
+	.conclude = conclude,
+};
+
+const struct column_kind column_kind_bar = {
+	.stride = CELL_BAR_SHARES,
+	.begin = begin_bar,
+	.add_thread = add_thread,
+	.end = end,
+	.conclude = conclude_bar,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_REDUCE_H
+#define CTOP_REDUCE_H
+
+#include "ended.h"
+#include "shown.h"
+#include "value.h"
+#include "window.h"
+
+/* The one way from the threads of a window to the values of rows. */
+
+/*
+ * Reduces a column over a window whose `now` is that of the threads shown, to accumulators for each row. What
+ * ret_values owns is freed by column_values_release().
+ */
+void reduce_column(const struct window *window, const struct shown *shown, enum column column,
+		   struct column_values *ret_values);
+
+/* The value of a row. Its texts are those of the window's snapshots. */
+void reduce_value(const struct shown *shown, const struct column_values *values, size_t row,
+		  struct value *ret_value);
+
+/* The accumulator of a row, or the first of them. */
+static inline const struct accumulator *reduce_accumulator(const struct column_values *values, size_t row)
+{
+	return &values->accumulators[row * values->stride];
+}
+
+/* --- what explains a number --- */
+
+/* Adds up how long waits of a kind took, of a row; false where that is not known. */
+bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
+			enum latency_kind kind, struct latency_histogram *ret_histogram);
+
+/* How many more waits of a kind may be of a row: those of `(other)`, for other rows than its own. */
+uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
+				enum latency_kind kind);
+
+/* Why it is not known how long waits took. */
+reason_id reduce_latency_missing(const struct window *window, const struct shown *shown);
+
+/* How the counters of a process were found, and what became of the search; NULL when it is not known. */
+const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
+
+/*
+ * Why no cgroup record of a snapshot has a number (enum cgroup_field); REASON_READ where one has, or there is
+ * no record.
+ */
+reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field);
+
+/* A field of the contexts that schedulers keep, over a window: looked up once for many threads. */
+struct window_field {
+	const struct window *window;
+	const struct scx_member *member; /* NULL: the scheduler of the newest snapshot has no such field */
+	reason_id missing;               /* why no thread has a value; REASON_READ where they may */
+	bool is_change;                  /* a counter in another mode than VIEW_MODE_TOTAL */
+	reason_id from_missing;          /* of a change: why there is nothing to count from */
+	double scale;                    /* of a change: to one per second where it is a rate, else 1 */
+};
+
+struct window_field window_field_of(const struct window *window, uint16_t field);
+
+/*
+ * What a thread has, or as a change what it added, in *ret_value as scx_member_read() gives it. Returns
+ * REASON_READ, WINDOW_ABSENT (no context, or no such field) or why it is not known.
+ */
+uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_VALUE_H
+#define CTOP_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/snapshot.h"
+#include "table/table.h"
+
+/* What a column comes to in a row of a window. Texts and units are the table's business (value_cell.h). */
+
+enum value_form {
+	VALUE_FORM_WHOLE,  /* `whole` */
+	VALUE_FORM_REAL,   /* `real` */
+	VALUE_FORM_RANGE,  /* `range` */
+	VALUE_FORM_WORD,   /* `word`: a category, or a value of a scheduler's field that is one */
+	VALUE_FORM_CPUS,   /* `cpus` */
+	VALUE_FORM_SHARES, /* `shares` */
+	VALUE_FORM_NAME,   /* `name` */
+};
+
+struct value {
+	enum value_state state;
+	reason_id reason; /* why it is unavailable or partial */
+	bool partial;     /* members that should be in it are not: a lower bound */
+	bool differs;     /* of a word or CPUs: not all members have it */
+	bool rose;        /* a peak that is higher than when the window began */
+	enum value_form form;
+	union {
+		uint64_t whole;
+		double real;
+		struct {
+			int64_t low, high;
+		} range;
+		struct {
+			uint64_t value;   /* as its column of the snapshot, or the field, holds it */
+			uint32_t threads; /* that have it */
+			uint32_t of;      /* of so many with a value */
+		} word;
+		struct {
+			uint32_t fewest, most;
+			uint32_t set; /* id of the set that all have, unless it `differs` */
+		} cpus;
+		float shares[CELL_BAR_SHARES];
+		struct {
+			const char *text; /* NULL: a number without a name */
+			size_t length;
+			uint32_t number;   /* the process or user */
+			uint32_t distinct; /* how many there are; `text` is of the only one */
+		} name;
+	};
+	double sort; /* by what it is sorted: NAN where there is none */
+};
+
+/*
+ * The number that changes are counted in: a sum, a maximum, the middle of a range, of the CPU counts. False
+ * for words and where there is no value.
+ */
+static inline bool value_number(const struct value *value, double *ret_number)
+{
+	if (value->state != VALUE_READ)
+		return false;
+	switch (value->form) {
+	case VALUE_FORM_WHOLE:
+		*ret_number = (double)value->whole;
+		return true;
+	case VALUE_FORM_REAL:
+		*ret_number = value->real;
+		return true;
+	case VALUE_FORM_RANGE:
+		*ret_number = ((double)value->range.low + (double)value->range.high) / 2.0;
+		return true;
+	case VALUE_FORM_CPUS:
+		*ret_number = ((double)value->cpus.fewest + (double)value->cpus.most) / 2.0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+#endif

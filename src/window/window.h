@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_WINDOW_H
+#define CTOP_WINDOW_H
+
+#include "base/number.h"
+#include "snapshot/metric_reader.h"
+#include "snapshot/thread_match.h"
+#include "view/view.h"
+
+/* Beside what thread_match() says of a thread, in a window. */
+enum {
+	/* as it is now, in all that is not time: its row has been given up (see session_add_round()) */
+	THREAD_STILL = UINT32_MAX - 2,
+};
+
+/* Between which two readings values are taken. One snapshot alone has VIEW_MODE_TOTAL only. */
+struct window {
+	const struct snapshot *now;
+	const struct snapshot *from; /* NULL: nothing to count from, or VIEW_MODE_TOTAL */
+	const uint32_t *from_of;     /* [now]: index in `from`, or THREAD_…, THREAD_STILL included */
+	reason_id missing;           /* why there is no `from` */
+	/*
+	 * [now]: whether a thread is as it was in `from` in all that is not time; NULL: not known. See
+	 * snapshot.moved.
+	 */
+	const bool *still;
+	const struct ended *ended;     /* threads that ended since `from` and count; NULL: none do */
+	const struct latency *latency; /* how long waits took; NULL or of no length: not measured */
+	uint64_t elapsed_ns;           /* from `from` to `now` */
+	enum view_mode mode;
+	/*
+	 * A life as its file stores it, for reports: waits under way are in no sum, delays that stand still
+	 * are unavailable, clock ticks remain such.
+	 */
+	bool as_stored;
+	bool by_flags; /* of as_stored: the format's flags alone say what was measured */
+	/*
+	 * [now], of as_stored: the threads whose counters add up; a counter of any other that was read is 0.
+	 * NULL for all. `replaced`: those of the others whose counters are unavailable; NULL for none.
+	 */
+	const bool *counted, *replaced;
+};
+
+/* The same snapshot as it stands: the lives of its threads. */
+static inline struct window window_of_life(const struct window *window)
+{
+	return (struct window){.now = window->now, .missing = window->missing, .mode = VIEW_MODE_TOTAL};
+}
+
+/* Whether it is known how long present waits have lasted, on both sides where there are two. */
+static inline bool window_knows_waits(const struct window *window)
+{
+	return window->now->waiting_ns != NULL && (window->from == NULL || window->from->waiting_ns != NULL);
+}
+
+/* Why it is not known how long they have lasted. */
+static inline reason_id window_waits_missing(const struct window *window)
+{
+	return window->now->provenance.present ? REASON_OTHER_BACKEND : REASON_NOT_IN_FILE;
+}
+
+/* State of a value beside the reason ids (REASON_READ: there). */
+enum {
+	WINDOW_ABSENT = 256
+};
+
+/* A counter over a window, looked up once for many threads. Valid as long as the window. */
+struct window_counter {
+	const struct window *window;
+	struct metric_reader now, from;
+	bool frozen;
+	bool even;    /* all threads that it applies to were read on both sides, all `elapsed_ns` apart */
+	bool of_life; /* in VIEW_MODE_TOTAL; there is one side only */
+	bool stored;  /* as its file stores it, of all threads that were read */
+	uint64_t elapsed_ns;
+	double scale;   /* ns of a tick, else 1 */
+	bool under_way; /* waits for a CPU count as far as they have gone, not only when they end */
+	/* by flags: [now] whether the thread counts as measured, see reducer_find_measured(); not owned */
+	const bool *measured;
+	bool is_counted; /* window->counted is for such metrics */
+	bool bounded;    /* a change longer than the thread's life is none, see struct metric_reader */
+};
+
+struct window_counter window_counter_of(const struct window *window, enum metric metric);
+
+/*
+ * Whether threads that stand still and are alike (shown_gather_still()) have one state in this counter: then
+ * what window_change() says of one of them it says of all.
+ */
+bool window_counter_is_even(const struct window_counter *counter);
+
+/*
+ * The change in one thread, in the unit of the metric, and the time between the two readings; in
+ * VIEW_MODE_TOTAL the lifetime value and the age of the thread. Returns REASON_READ, WINDOW_ABSENT or the
+ * reason why it is not known.
+ */
+uint16_t window_change(const struct window_counter *counter, uint32_t thread, uint64_t *ret_amount,
+		       uint64_t *ret_elapsed_ns);
+
+/*
+ * A change in a counter of waits for a CPU with the part of the present wait that is in the window. `other`
+ * is the thread in `from`, or THREAD_…; what was under way there is in the counter now, or still under way.
+ */
+static inline uint64_t window_add_wait(const struct window_counter *counter, uint64_t change, uint32_t thread,
+				       uint32_t other)
+{
+	const struct window *window = counter->window;
+	const uint64_t with_wait = number_add_saturating(change,
+							 snapshot_wait_under_way(window->now, thread));
+	const uint64_t before = other < THREAD_UNKNOWN ? snapshot_wait_under_way(window->from, other) : 0;
+
+	return with_wait > before ? with_wait - before : 0;
+}
+
+/*
+ * The same, faster where the counter is even. With `as_rate` the time is never 0: what was not read again has
+ * none, and is unavailable.
+ */
+static inline uint16_t window_amount(const struct window_counter *counter, uint32_t thread, bool as_rate,
+				     uint64_t *ret_amount, uint64_t *ret_elapsed_ns)
+{
+	uint64_t value, before;
+	uint32_t other = THREAD_UNKNOWN;
+	uint16_t state;
+	reason_id reason;
+
+	if (counter->stored) {
+		*ret_amount = metric_reader_value(&counter->now, thread);
+		return metric_reader_state(&counter->now, thread, &reason) == VALUE_ABSENT ? WINDOW_ABSENT
+											   : reason;
+	}
+	if (!counter->even || (as_rate && counter->of_life))
+		goto any;
+	if (!metric_reader_applies(&counter->now, thread))
+		return WINDOW_ABSENT;
+	value = metric_reader_value(&counter->now, thread);
+	*ret_elapsed_ns = counter->elapsed_ns;
+	if (counter->of_life) {
+		*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other) : value;
+		return REASON_READ;
+	}
+	other = counter->window->from_of[thread];
+	if (other >= THREAD_STILL || !metric_reader_applies(&counter->from, other))
+		goto any;
+	before = metric_reader_value(&counter->from, other);
+	if (value < before)
+		return REASON_WENT_BACKWARDS;
+	value -= before;
+	*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other) : value;
+	return REASON_READ;
+any:
+	state = window_change(counter, thread, ret_amount, ret_elapsed_ns);
+	return state == REASON_READ && as_rate && *ret_elapsed_ns == 0 ? REASON_NOT_READ : state;
+}
+
+/* An amount per second; clock ticks as ns. */
+static inline double window_rate(const struct window_counter *counter, uint64_t amount, uint64_t elapsed_ns)
+{
+	return (double)amount * counter->scale * 1e9 / (double)elapsed_ns;
+}
+
+#endif
