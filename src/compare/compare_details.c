@@ -38,13 +38,13 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	enum source source;
 	const char *name;
 
-	if (compare_is_derived(metric))
-		return derived_metrics[compare_derived_of(metric)].formula;
-	if (compare_is_record(metric))
+	if (column_is_derived(metric))
+		return derived_metrics[column_derived(metric)].formula;
+	if (column_is_record(metric))
 		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS      ? "smaps_rollup"
 		       : column_entry(metric)->operation == COLUMN_OPERATION_RESIDENT ? "stat"
 										      : "cgroup";
-	source = after->metric_source[compare_metric_of(metric)];
+	source = after->metric_source[column_metric(metric)];
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (value->side[side].state == VALUE_UNAVAILABLE || value->side[side].partial)
@@ -142,7 +142,7 @@ static void append_side(const struct compare_subjects *subjects, size_t subject,
 	}
 	if (value->state == VALUE_READ && value->has_number) {
 		buffer_append_text(lines, value->partial ? "at least " : "");
-		append_number(value->number, compare_unit(metric), lines);
+		append_number(value->number, column_report_unit(metric), lines);
 	} else if (value->state == VALUE_UNAVAILABLE) {
 		buffer_append_text(lines, "unavailable");
 	} else if (value->state == VALUE_ABSENT) {
@@ -150,13 +150,13 @@ static void append_side(const struct compare_subjects *subjects, size_t subject,
 				   "does not apply, was not measured, or there is nothing to divide by");
 	}
 	buffer_append_char(lines, '\n');
-	if (compare_is_record(metric))
+	if (column_is_record(metric))
 		return;
-	if (!compare_is_derived(metric)) {
-		append_coverage(subjects, subject, compare_metric_of(metric), side, lines);
+	if (!column_is_derived(metric)) {
+		append_coverage(subjects, subject, column_metric(metric), side, lines);
 		return;
 	}
-	entry = &derived_metrics[compare_derived_of(metric)];
+	entry = &derived_metrics[column_derived(metric)];
 	for (size_t i = 0; i < entry->input_count; i++)
 		append_coverage(subjects, subject, entry->inputs[i], side, lines);
 }
@@ -169,7 +169,7 @@ static void append_change(const struct compare_subjects *subjects, size_t subjec
 	if (value->has_delta) {
 		buffer_append_text(lines, "Change: ");
 		buffer_append_text(lines, value->delta > 0 ? "+" : "");
-		append_number(value->delta, compare_unit(metric), lines);
+		append_number(value->delta, column_report_unit(metric), lines);
 		if (value->has_fraction)
 			buffer_append_format(lines, ", %+.1f percent", value->fraction * 100);
 		buffer_append_char(lines, '\n');
@@ -232,15 +232,14 @@ static void append_metric(const struct compare_subjects *subjects, size_t subjec
 {
 	struct diff_value value = compare_value(subjects, subject, metric);
 
-	if (compare_is_record(metric))
+	if (column_is_record(metric))
 		buffer_append_format(lines, "%s: %s\n", column_name(metric), column_description(metric));
-	else if (compare_is_derived(metric))
+	else if (column_is_derived(metric))
 		buffer_append_format(lines, "%s: %s\n  = %s\n", column_name(metric),
 				     column_description(metric),
-				     derived_metrics[compare_derived_of(metric)].formula);
+				     derived_metrics[column_derived(metric)].formula);
 	else
-		explain_metric(compare_side(subjects->comparison, DIFF_AFTER), compare_metric_of(metric),
-			       lines);
+		explain_metric(compare_side(subjects->comparison, DIFF_AFTER), column_metric(metric), lines);
 	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
 		append_side(subjects, subject, metric, &value.side[side], (enum diff_side)side, lines);
 	append_change(subjects, subject, metric, &value, lines);
@@ -355,14 +354,14 @@ bool compare_append_sentence(const struct comparison *comparison, const struct t
 	struct diff_value value;
 	struct buffer name = {0};
 
-	if (row->subject >= subjects->count || !compare_is_counter(column) ||
-	    !diff_summary_has(compare_metric_of(column)))
+	if (row->subject >= subjects->count || !column_is_counter(column) ||
+	    !diff_summary_has(column_metric(column)))
 		return false;
 	value = compare_value(subjects, row->subject, column);
 	if (!value.has_delta || value.delta == 0)
 		return false;
 	append_name(subjects, row->subject, &name);
-	change.metric = compare_metric_of(column);
+	change.metric = column_metric(column);
 	change.name = name.data;
 	change.name_length = name.length;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {

@@ -3,6 +3,7 @@
 #define CTOP_COMPARE_INTERNAL_H
 
 #include "compare.h"
+#include "view/column_table.h"
 #include "window/value_cell.h"
 
 /*
@@ -73,39 +74,8 @@ void compare_subjects_release(struct compare_subjects *subjects);
 
 /* --- compare_metric.c --- */
 
-/* The metric as a column of its own: column_of_metric() has COLUMN_THR for the number of threads. */
-static inline enum column compare_column_of(enum metric metric)
-{
-	return (enum column)(COLUMN_METRICS + (int)metric);
-}
-
-static inline bool compare_is_derived(enum column column)
-{
-	return column >= COLUMN_DERIVED;
-}
-
-/* The metric and the derived metric of such a column. */
-static inline enum metric compare_metric_of(enum column column)
-{
-	return (enum metric)(column - COLUMN_METRICS);
-}
-
-static inline enum derived compare_derived_of(enum column column)
-{
-	return (enum derived)(column - COLUMN_DERIVED);
-}
-
-/* Whether a column is one of records. */
-bool compare_is_record(enum column column);
-
 /* Whether it says something of the rows of a view: groups, and of cgroups on their axis. */
 bool compare_record_applies(const struct view *view, enum column column);
-
-/* Whether it is a counter of threads. */
-bool compare_is_counter(enum column column);
-
-enum unit compare_unit(enum column column);
-enum ladder compare_ladder(enum column column);
 
 /* The subject that the key of a row names, and its metric; SIZE_MAX when it is gone. */
 size_t compare_find_row(const struct compare_subjects *subjects, const char *key, size_t key_length,

@@ -7,43 +7,12 @@
 #include "table/cell_format.h"
 #include "view/column_table.h"
 
-bool compare_is_record(enum column column)
-{
-	return column < COLUMN_COUNT && (column_entry(column)->operation == COLUMN_OPERATION_SMAPS ||
-					 column_entry(column)->operation == COLUMN_OPERATION_RESIDENT ||
-					 column_entry(column)->operation == COLUMN_OPERATION_CGROUP);
-}
-
 bool compare_record_applies(const struct view *view, enum column column)
 {
-	if (!compare_is_record(column) || view->level != VIEW_LEVEL_GROUPS)
+	if (!column_is_record(column) || view->level != VIEW_LEVEL_GROUPS)
 		return false;
 	return column_entry(column)->operation != COLUMN_OPERATION_CGROUP ||
 	       view->grouping.axis == AXIS_CGROUP;
-}
-
-bool compare_is_counter(enum column column)
-{
-	return !compare_is_derived(column) && !compare_is_record(column) &&
-	       metric_type(compare_metric_of(column))->kind == METRIC_KIND_COUNTER &&
-	       column != compare_column_of(METRIC_THREAD_COUNT);
-}
-
-enum ladder compare_ladder(enum column metric)
-{
-	if (compare_is_record(metric))
-		return column_ladder(metric);
-	return compare_is_derived(metric) ? derived_metrics[compare_derived_of(metric)].ladder
-					  : metric_type(compare_metric_of(metric))->ladder;
-}
-
-enum unit compare_unit(enum column metric)
-{
-	if (compare_is_record(metric))
-		return column_entry(metric)->unit;
-	if (compare_is_derived(metric) && derived_metrics[compare_derived_of(metric)].is_ratio)
-		return UNIT_RATIO;
-	return cell_format_unit(compare_ladder(metric));
 }
 
 /* --- the metrics of a view --- */
@@ -74,12 +43,12 @@ static void add_column(struct metric_set *set, enum column column)
 	if (column > COLUMN_COUNT || compare_record_applies(set->view, column))
 		add_metric(set, column);
 	if (column == COLUMN_THR)
-		add_metric(set, compare_column_of(METRIC_THREAD_COUNT));
+		add_metric(set, column_of_stored(METRIC_THREAD_COUNT));
 	if (column > COLUMN_COUNT || !column_has_metrics(column) ||
 	    entry->operation == COLUMN_OPERATION_STUCK)
 		return;
 	for (size_t i = 0; i < entry->input_count; i++)
-		add_metric(set, compare_column_of((enum metric)entry->inputs[i]));
+		add_metric(set, column_of_stored((enum metric)entry->inputs[i]));
 }
 
 static void add_columns(struct metric_set *set, const enum column columns[], size_t count)
@@ -96,7 +65,7 @@ static void add_derived(struct metric_set *set)
 		bool complete = true;
 
 		for (size_t i = 0; i < entry->input_count; i++)
-			complete = complete && set->has[compare_column_of(entry->inputs[i])];
+			complete = complete && set->has[column_of_stored(entry->inputs[i])];
 		if (complete)
 			add_metric(set, column_of_derived((enum derived)d));
 	}
@@ -161,7 +130,7 @@ size_t compare_find_row(const struct compare_subjects *subjects, const char *key
 	const char *end = memchr(key, '\0', key_length);
 
 	for (enum column column = 0; end != NULL && column < COLUMN_SCX; column++) {
-		bool has_rows = column > COLUMN_COUNT || compare_is_record(column);
+		bool has_rows = column > COLUMN_COUNT || column_is_record(column);
 
 		if (has_rows && strcmp(column_name(column), key) == 0) {
 			*ret_metric = column;

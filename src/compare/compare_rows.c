@@ -26,25 +26,6 @@ struct ranking {
 	bool *members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a subject has one */
 };
 
-/* Whether changes of groups add up to something: counters, and amounts in records. */
-static bool has_total(enum column metric)
-{
-	return compare_is_record(metric) || compare_is_counter(metric) ||
-	       metric == compare_column_of(METRIC_THREAD_COUNT);
-}
-
-static struct diff_weight_kind kind_of(enum column metric)
-{
-	return (struct diff_weight_kind){
-		.ladder = compare_ladder(metric),
-		.is_ratio = compare_unit(metric) == UNIT_RATIO,
-		.has_total = has_total(metric),
-		.is_threads = metric == compare_column_of(METRIC_THREAD_COUNT),
-		.is_ordinal = !compare_is_record(metric) && !compare_is_derived(metric) &&
-			      metric_type(compare_metric_of(metric))->kind == METRIC_KIND_ORDINAL,
-	};
-}
-
 /* --- filter --- */
 
 /* The change of a column in the subject: that of all its metrics together. */
@@ -68,7 +49,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 		}
 		ranking->filter_cell.state = CELL_VALUE;
 		ranking->filter_cell.form = CELL_FORM_REAL;
-		ranking->filter_cell.unit = compare_unit(inputs[i]);
+		ranking->filter_cell.unit = column_report_unit(inputs[i]);
 		ranking->filter_cell.value.real += value.delta;
 	}
 	return &ranking->filter_cell;
@@ -179,7 +160,7 @@ static void add_row(struct ranking *ranking, size_t subject, size_t metric, cons
 static void consider(struct ranking *ranking, size_t subject, enum row_mark mark, size_t metric)
 {
 	enum column column = ranking->metrics[metric];
-	const struct diff_weight_kind kind = kind_of(column);
+	const struct diff_weight_kind kind = diff_weight_kind(column);
 	struct diff_value value = compare_value(ranking->subjects, subject, column);
 	double amount = diff_weight_amount(&value, mark == ROW_MARK_LEFT, mark == ROW_MARK_NEW);
 	bool moved = amount != 0 || value.differs;
@@ -234,7 +215,7 @@ static void weigh(struct ranking *ranking)
 	for (size_t i = 0; i < ranking->count; i++) {
 		struct compare_row *row = &ranking->rows[i];
 
-		const struct diff_weight_kind kind = kind_of(ranking->metrics[row->metric]);
+		const struct diff_weight_kind kind = diff_weight_kind(ranking->metrics[row->metric]);
 
 		if (kind.has_total && !isnan(row->score))
 			row->score = diff_weight_in_total(&kind, row->score, ranking->totals[row->metric],

@@ -70,11 +70,10 @@ struct diff_value compare_value(const struct compare_subjects *subjects, size_t 
 	inside = diff_value_of(columns, sides);
 	value = (struct diff_value){.is_category = inside.is_category};
 	memcpy(value.side, inside.side, sizeof(value.side));
-	if (compare_is_counter(column) && compare_by_threads(subjects->comparison))
+	if (column_is_counter(column) && compare_by_threads(subjects->comparison))
 		begin_at_zero(subjects, subject, &value);
 	show_sides(subjects, &value);
-	diff_value_conclude(&value, compare_is_derived(column) &&
-					    derived_metrics[compare_derived_of(column)].is_ratio);
+	diff_value_conclude(&value, column_is_ratio(column));
 	if (value.is_category)
 		value.differs = inside.differs;
 	return value;
@@ -122,10 +121,10 @@ void compare_side_cell(const struct compare_subjects *subjects, size_t subject, 
 	side_value(subjects, subject, inside, column, &held);
 	/* a number may stand for what is not there: see begin_at_zero() */
 	if (own->has_number && held.form != VALUE_FORM_RANGE && held.form != VALUE_FORM_CPUS) {
-		set_number(own->number, compare_unit(column), ret_cell);
+		set_number(own->number, column_report_unit(column), ret_cell);
 	} else {
 		value_cell(reduction_column(reduction_of(subjects, inside), column), &held, arena, ret_cell);
-		ret_cell->unit = compare_unit(column);
+		ret_cell->unit = column_report_unit(column);
 	}
 	ret_cell->partial = own->partial;
 }
@@ -158,10 +157,10 @@ void compare_change_cell(const struct diff_value *value, enum column metric, str
 	if (!value->has_delta)
 		return;
 	if (value->delta == 0) {
-		set_number(0, compare_unit(metric), ret_cell);
+		set_number(0, column_report_unit(metric), ret_cell);
 		return;
 	}
-	set_number(fabs(value->delta), compare_unit(metric), &amount);
+	set_number(fabs(value->delta), column_report_unit(metric), &amount);
 	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
 	screen_format_cell(&text, &amount, &screen_marks_ascii);
 	set_text(arena_duplicate(arena, text.data, text.length), ret_cell);

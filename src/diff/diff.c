@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "diff_latency.h"
-#include "diff_scx.h"
 
 const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
 
@@ -204,6 +203,15 @@ static void compute_uptimes(struct diff *diff)
 	}
 }
 
+/* Columns of fields are from now on as the scheduler of after has them, else that of before. */
+static void describe_fields(const struct diff *diff)
+{
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->snapshots[side] != NULL)
+			window_describe_fields(diff->snapshots[side]->scx.scheduler);
+	}
+}
+
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
 			 const struct diff_options *options)
 {
@@ -229,7 +237,7 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 			diff->reductions[side] = reduce_side(diff, (enum diff_side)side);
 		diff->latency[side] = diff_latency_create(diff, (enum diff_side)side);
 	}
-	diff->scx = diff_scx_create(diff);
+	describe_fields(diff);
 	return diff;
 }
 
@@ -244,7 +252,6 @@ void diff_release(struct diff *diff)
 		free(diff->pair_of_group[side]);
 		free(diff->latency[side]);
 	}
-	diff_scx_release(diff->scx);
 	grouping_release(diff->grouping);
 	pattern_memory_release(diff->patterns);
 	free(diff->patterns);

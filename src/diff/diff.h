@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "view/column_table.h"
 #include "window/reduction.h"
 #include "group/grouping.h"
 #include "snapshot/snapshot.h"
@@ -88,7 +89,6 @@ struct diff {
 	/* How long waits took, by the index of the pair, behind them that may be of any; NULL where a side
 	 * has not measured it. */
 	struct diff_latency *latency[DIFF_SIDE_COUNT];
-	struct diff_scx *scx; /* what sched_ext schedulers keep, NULL where neither side has any */
 	/* What the pairs have on a side, as rows of its window; NULL where there is no such side. */
 	struct reduction *reductions[DIFF_SIDE_COUNT];
 	struct diff_pair *pairs; /* in ascending byte order of their keys, which are distinct */
@@ -156,15 +156,10 @@ enum latency_number {
 	LATENCY_NUMBER_COUNT,
 };
 
-/*
- * What a row or a rule is about: a metric, or a derived metric when that is METRIC_NONE, or a number of how
- * long waits took when both are none, or a field when all are.
- */
+/* What a rule is about: a column as stored, or where that is COLUMN_COUNT a number of how long waits took. */
 struct diff_measure {
-	enum metric metric;
-	enum derived derived;
+	enum column column;
 	enum latency_number latency;
-	const char *field; /* of a sched_ext scheduler, "scx.weight", where all three are none; else NULL */
 };
 
 const char *diff_measure_name(struct diff_measure measure);
@@ -208,13 +203,13 @@ struct diff_value {
 struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
 			       struct diff_measure measure);
 
-/* The same of the column of a metric, a derived metric, or of records. */
+/* The same of a column as stored. */
 struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 static inline struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair,
 					    enum metric metric)
 {
-	return diff_column(diff, pair, (enum column)(COLUMN_METRICS + (int)metric));
+	return diff_column(diff, pair, column_of_stored(metric));
 }
 
 static inline struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair,
@@ -231,11 +226,8 @@ void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_
 struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
 				const struct value sides[DIFF_SIDE_COUNT]);
 
-/* The column of a metric or derived metric in reports: that of the number of threads is one, too. */
-enum column diff_measure_column(struct diff_measure measure);
-
-/* What rows are sorted by alone, for those that may not be shown: `sort` of diff_measure(). */
-double diff_measure_sort(const struct diff *diff, const struct diff_pair *pair, struct diff_measure measure);
+/* What rows are sorted by: `sort` of diff_column(); words have no change to sort by. */
+double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */

@@ -2,7 +2,6 @@
 /* Rules of a comparison: their language. */
 #include "diff_latency.h"
 #include "diff_rule.h"
-#include "diff_scx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,6 +51,19 @@ static bool has_number(enum metric metric)
 	return metric_type(metric)->reduction != METRIC_REDUCTION_MODE;
 }
 
+/* What stands before the names of fields that schedulers keep. */
+static const char field_prefix[] = "scx.";
+
+/* The column of a field, which nobody need have met yet. */
+static enum column find_field(struct part name)
+{
+	char *word = memory_duplicate_bytes(name.start, name.length);
+	const enum column column = column_find(word);
+
+	free(word);
+	return column;
+}
+
 static int parse_metric(struct diff_rule *rule, struct part name, struct error *error)
 {
 	const enum metric metric = metric_find(name.start, name.length);
@@ -62,15 +74,15 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 	size_t count = 0;
 	char *word;
 
-	rule->measure = (struct diff_measure){metric, derived, latency, NULL};
-	if (name.length > strlen(DIFF_SCX_PREFIX) &&
-	    memcmp(name.start, DIFF_SCX_PREFIX, strlen(DIFF_SCX_PREFIX)) == 0) {
-		rule->field = memory_duplicate_bytes(name.start, name.length);
-		rule->measure.field = rule->field;
-		return 0;
-	}
-	if (derived != DERIVED_NONE || latency != LATENCY_NUMBER_NONE ||
-	    (metric != METRIC_NONE && has_number(metric)))
+	rule->measure = (struct diff_measure){COLUMN_COUNT, latency};
+	if (derived != DERIVED_NONE)
+		rule->measure.column = column_of_derived(derived);
+	else if (metric != METRIC_NONE && has_number(metric))
+		rule->measure.column = column_of_stored(metric);
+	else if (name.length > strlen(field_prefix) &&
+		 memcmp(name.start, field_prefix, strlen(field_prefix)) == 0)
+		rule->measure.column = find_field(name);
+	if (rule->measure.column != COLUMN_COUNT || latency != LATENCY_NUMBER_NONE)
 		return 0;
 	if (metric != METRIC_NONE)
 		return error_set(error, -EINVAL, "rule '%s': %s is a category and has no number to compare",
@@ -214,7 +226,7 @@ int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *
 	int status;
 
 	*ret_rule = (struct diff_rule){.text = memory_duplicate(text),
-				       .measure = {METRIC_NONE, DERIVED_NONE, LATENCY_NUMBER_NONE, NULL}};
+				       .measure = {COLUMN_COUNT, LATENCY_NUMBER_NONE}};
 	status = parse(ret_rule, error);
 	if (status < 0)
 		diff_rule_release(ret_rule);
@@ -224,7 +236,6 @@ int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *
 void diff_rule_release(struct diff_rule *rule)
 {
 	free(rule->text);
-	free(rule->field);
 	if (rule->glob != NULL)
 		glob_release(rule->glob);
 	*rule = (struct diff_rule){0};

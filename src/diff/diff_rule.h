@@ -43,8 +43,7 @@ bool diff_rule_is_upwards(enum diff_rule_comparison comparison);
 bool diff_rule_holds(enum diff_rule_comparison comparison, double number, double limit);
 
 struct diff_rule {
-	char *text;  /* as the user wrote it, owned */
-	char *field; /* of the measure, owned; or NULL */
+	char *text; /* as the user wrote it, owned */
 	bool of_after;
 	struct diff_measure measure;
 	struct glob *glob; /* owned */

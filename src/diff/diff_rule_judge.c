@@ -158,18 +158,18 @@ static void append_measurement(struct judgement *judgement, size_t index)
 	const struct diff_rule *rule = judgement->rule;
 	const struct diff_pair *pair = &judgement->diff->pairs[index];
 	const struct diff_value value = diff_measure(judgement->diff, pair, rule->measure);
-	const enum metric metric = rule->measure.metric;
+	const bool is_metric = column_is_metric(rule->measure.column);
 	const enum ladder ladder = diff_measure_ladder(rule->measure);
 	const bool is_ratio = diff_measure_is_ratio(rule->measure);
 	struct buffer *text = &judgement->text;
 
 	diff_append_label(pair, text);
 	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
-	if (rule->of_after && metric != METRIC_NONE)
-		append_value(judgement->diff, pair, diff_measure_column(rule->measure), text);
+	if (rule->of_after && is_metric)
+		append_value(judgement->diff, pair, rule->measure.column, text);
 	else if (rule->of_after)
 		cell_format_derived(text, value.side[DIFF_AFTER].number, ladder, is_ratio);
-	else if (metric != METRIC_NONE)
+	else if (is_metric)
 		cell_format_delta(text, value.delta, ladder);
 	else
 		cell_format_derived_delta(text, value.delta, ladder, is_ratio);

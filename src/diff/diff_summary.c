@@ -214,14 +214,14 @@ static bool make_change(const struct diff_pair *pair, enum metric metric, const 
 static size_t offer_metric(const struct diff *diff, enum metric metric, double seconds,
 			   struct candidate best[DIFF_SUMMARY_MAX], size_t count)
 {
-	const struct diff_measure measure = {.metric = metric, .derived = DERIVED_NONE};
-	const struct diff_weight_kind kind = diff_weight_kind(measure);
+	const enum column column = column_of_stored(metric);
+	const struct diff_weight_kind kind = diff_weight_kind(column);
 	double *amounts = memory_allocate_zero(diff->pair_count + 1, sizeof(*amounts));
 	double total = 0;
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		const struct diff_pair *pair = &diff->pairs[i];
-		const struct diff_value value = diff_measure(diff, pair, measure);
+		const struct diff_value value = diff_column(diff, pair, column);
 
 		amounts[i] = diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
 						pair->kind == DIFF_PAIR_ONLY_AFTER);
@@ -233,7 +233,7 @@ static size_t offer_metric(const struct diff *diff, enum metric metric, double s
 
 		if (amounts[i] <= diff_weight_allowance(&kind, seconds))
 			continue;
-		value = diff_measure(diff, &diff->pairs[i], measure);
+		value = diff_column(diff, &diff->pairs[i], column);
 		if (!make_change(&diff->pairs[i], metric, &value, &candidate.change))
 			continue;
 		candidate.weight = diff_weight_in_total(&kind, amounts[i], total, seconds);
@@ -273,8 +273,7 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 			continue;
 		count = offer_metric(diff, metric, seconds, best, count);
 		for (size_t side = 0; forget && side < DIFF_SIDE_COUNT; side++)
-			reduction_forget(diff->reductions[side],
-					 diff_measure_column((struct diff_measure){.metric = metric}));
+			reduction_forget(diff->reductions[side], column_of_stored(metric));
 	}
 	for (size_t i = 0; i < count; i++) {
 		buffer_clear(&name);

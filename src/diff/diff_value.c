@@ -6,8 +6,6 @@
 
 #include "base/order.h"
 #include "diff_latency.h"
-#include "diff_scx.h"
-#include "view/column_table.h"
 #include "window/value_cell.h"
 
 /* The state of the change, by those of the sides. */
@@ -59,12 +57,6 @@ void diff_value_conclude(struct diff_value *value, bool is_ratio)
 	conclude_numbers(value, is_ratio);
 }
 
-enum column diff_measure_column(struct diff_measure measure)
-{
-	return measure.metric != METRIC_NONE ? (enum column)(COLUMN_METRICS + (int)measure.metric)
-					     : column_of_derived(measure.derived);
-}
-
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value)
 {
@@ -74,16 +66,15 @@ void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_
 		reduction_value(diff->reductions[side], column, (size_t)(pair - diff->pairs), ret_value);
 }
 
-/* Whether the commonest values are not the same. */
+/* Whether the commonest values do not read alike. */
 static bool words_differ(const struct column_values *const columns[DIFF_SIDE_COUNT],
 			 const struct value sides[DIFF_SIDE_COUNT])
 {
-	const enum metric metric = (enum metric)column_entry(columns[DIFF_BEFORE]->column)->inputs[0];
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
 	bool differ;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		category_append(columns[side]->now, metric, sides[side].word.value, &texts[side]);
+		value_append_word(columns[side], &sides[side], &texts[side]);
 	differ = order_bytes(texts[DIFF_BEFORE].data, texts[DIFF_BEFORE].length, texts[DIFF_AFTER].data,
 			     texts[DIFF_AFTER].length) != 0;
 	buffer_release(&texts[DIFF_BEFORE]);
@@ -91,23 +82,10 @@ static bool words_differ(const struct column_values *const columns[DIFF_SIDE_COU
 	return differ;
 }
 
-/* Whether values of a column are words, which have no change but that they differ. */
-static bool is_category(enum column column)
-{
-	return column >= COLUMN_METRICS && column < COLUMN_DERIVED &&
-	       metric_type((enum metric)(column - COLUMN_METRICS))->reduction == METRIC_REDUCTION_MODE;
-}
-
-static bool is_ratio(enum column column)
-{
-	return column >= COLUMN_DERIVED && derived_metrics[column - COLUMN_DERIVED].is_ratio;
-}
-
 struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
 				const struct value sides[DIFF_SIDE_COUNT])
 {
-	const enum column column = columns[DIFF_AFTER]->column;
-	struct diff_value value = {.is_category = is_category(column)};
+	struct diff_value value = {0};
 
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
 		value.side[i] = (struct diff_side_value){
@@ -116,8 +94,9 @@ struct diff_value diff_value_of(const struct column_values *const columns[DIFF_S
 			.partial = sides[i].state == VALUE_READ && sides[i].partial,
 		};
 		value.side[i].has_number = value_number(&sides[i], &value.side[i].number);
+		value.is_category |= columns[i] != NULL && column_values_are_words(columns[i]);
 	}
-	diff_value_conclude(&value, is_ratio(column));
+	diff_value_conclude(&value, column_is_ratio(columns[DIFF_AFTER]->column));
 	if (value.is_category && value.state == VALUE_READ)
 		value.differs = words_differ(columns, sides);
 	return value;
@@ -144,67 +123,39 @@ static void fill_latency(const struct diff *diff, const struct diff_pair *pair, 
 	diff_value_conclude(value, false);
 }
 
-/* A field that neither side has is absent. */
-static void fill_field(const struct diff *diff, const struct diff_pair *pair, const char *name,
-		       struct diff_value *value)
-{
-	const struct diff_scx_field *field = diff_scx_find(diff->scx, name);
-
-	if (field != NULL) {
-		*value = diff_scx_value(diff, pair, field, NULL);
-		return;
-	}
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
-		value->side[i].state = VALUE_ABSENT;
-	diff_value_conclude(value, false);
-}
-
 struct diff_value diff_measure(const struct diff *diff, const struct diff_pair *pair,
 			       struct diff_measure measure)
 {
 	struct diff_value value = {0};
 
-	if (measure.metric != METRIC_NONE || measure.derived != DERIVED_NONE)
-		return diff_column(diff, pair, diff_measure_column(measure));
-	if (measure.field != NULL)
-		fill_field(diff, pair, measure.field, &value);
-	else
-		fill_latency(diff, pair, measure.latency, &value);
+	if (measure.column != COLUMN_COUNT)
+		return diff_column(diff, pair, measure.column);
+	fill_latency(diff, pair, measure.latency, &value);
 	return value;
 }
 
-double diff_measure_sort(const struct diff *diff, const struct diff_pair *pair, struct diff_measure measure)
+double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
-	/* a category has no change to sort by */
-	return is_category(diff_measure_column(measure))
+	return column_is_metric(column) &&
+			       metric_type(column_metric(column))->reduction == METRIC_REDUCTION_MODE
 		       ? -INFINITY
-		       : diff_column(diff, pair, diff_measure_column(measure)).sort;
+		       : diff_column(diff, pair, column).sort;
 }
 
 const char *diff_measure_name(struct diff_measure measure)
 {
-	if (measure.metric != METRIC_NONE)
-		return metrics[measure.metric].name;
-	if (measure.derived != DERIVED_NONE)
-		return derived_metrics[measure.derived].name;
-	return measure.field != NULL ? measure.field : diff_latency_name(measure.latency);
+	return measure.column != COLUMN_COUNT ? column_name(measure.column)
+					      : diff_latency_name(measure.latency);
 }
 
 enum ladder diff_measure_ladder(struct diff_measure measure)
 {
-	if (measure.metric != METRIC_NONE)
-		return metric_type(measure.metric)->ladder;
-	if (measure.derived != DERIVED_NONE)
-		return derived_metrics[measure.derived].ladder;
-	if (measure.field != NULL)
-		/* before there is a scheduler: what is known of the field by its name */
-		return scx_field_facts_of(NULL, measure.field + strlen(DIFF_SCX_PREFIX), SCX_KIND_UNSIGNED)
-			.ladder;
+	if (measure.column != COLUMN_COUNT)
+		return column_report_ladder(measure.column);
 	return diff_latency_is_time(measure.latency) ? LADDER_NS : LADDER_UNITLESS;
 }
 
 bool diff_measure_is_ratio(struct diff_measure measure)
 {
-	return measure.metric == METRIC_NONE && measure.derived != DERIVED_NONE &&
-	       derived_metrics[measure.derived].is_ratio;
+	return measure.column != COLUMN_COUNT && column_is_ratio(measure.column);
 }

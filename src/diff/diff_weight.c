@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "view/column_table.h"
 
 const char diff_weight_words[] =
 	"rows are sorted by the weight of their change: its part of all changes of that metric, where times "
@@ -25,16 +26,17 @@ static const struct {
 #define WEIGHT_OF_NUMBER 0.02
 #define WEIGHT_OF_WORD   0.001
 
-struct diff_weight_kind diff_weight_kind(struct diff_measure measure)
+struct diff_weight_kind diff_weight_kind(enum column column)
 {
+	const bool is_threads = column == column_of_stored(METRIC_THREAD_COUNT);
+
 	return (struct diff_weight_kind){
-		.ladder = diff_measure_ladder(measure),
-		.is_ratio = diff_measure_is_ratio(measure),
-		.has_total = measure.metric != METRIC_NONE &&
-			     metric_type(measure.metric)->kind == METRIC_KIND_COUNTER,
-		.is_threads = measure.metric == METRIC_THREAD_COUNT,
-		.is_ordinal = measure.metric != METRIC_NONE &&
-			      metric_type(measure.metric)->kind == METRIC_KIND_ORDINAL,
+		.ladder = column_report_ladder(column),
+		.is_ratio = column_is_ratio(column),
+		.has_total = is_threads || column_is_record(column) || column_is_counter(column),
+		.is_threads = is_threads,
+		.is_ordinal = column_is_metric(column) &&
+			      metric_type(column_metric(column))->kind == METRIC_KIND_ORDINAL,
 	};
 }
 

@@ -26,7 +26,7 @@ struct diff_weight_kind {
 	bool is_ordinal; /* a place on a scale, as the number of a CPU: a change of it is no amount */
 };
 
-struct diff_weight_kind diff_weight_kind(struct diff_measure measure);
+struct diff_weight_kind diff_weight_kind(enum column column);
 
 /* How many seconds of a quiet host lie between captures that are so far apart (0: not known); at most an
  * hour, so that the allowance does not hide what changed between captures that are far apart. */

@@ -359,18 +359,6 @@ bool session_scheduler_runs(const struct session *session)
 	return now != NULL && (now->scx.scheduler != NULL || snapshot_sched_ext_runs(now));
 }
 
-void session_describe_fields(const struct session *session)
-{
-	const struct scx_scheduler *scheduler = session->scheduler;
-
-	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
-
-		if (member->field != SCX_FIELD_NONE)
-			scx_field_describe(member->field, member->facts, member->kind);
-	}
-}
-
 static const struct latency *latency_of(const struct session *session, enum view_mode mode)
 {
 	if (session->latency.whole == NULL)

@@ -546,7 +546,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 	enum column columns[COLUMN_TOTAL];
 	const struct column_entry *entry;
 
-	session_describe_fields(session);
+	window_describe_fields(session->scheduler);
 	if (column >= view_columns(view, columns))
 		return;
 	explanation.column = columns[column];
@@ -617,7 +617,7 @@ void session_explain_member(struct session *session, const struct view *view, co
 
 	if (session->now == NULL)
 		return;
-	session_describe_fields(session);
+	window_describe_fields(session->scheduler);
 	explanation.window = session_window(session, VIEW_MODE_TOTAL);
 	member = find_member(session->now->scx.scheduler, name);
 	if (member == NULL) {

@@ -83,9 +83,6 @@ void session_keep_scheduler(struct session *session);
 /* What is kept of groups is of another round. */
 void session_forget_groupings(struct session *session);
 
-/* Columns of fields are from now on as the scheduler's are: another snapshot may have described others. */
-void session_describe_fields(const struct session *session);
-
 /* --- session_table.c --- */
 
 /* Forgets what cells of groups would be made of: it is of the newest round and of a grouping of it. */

@@ -214,7 +214,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 
 	if (session->now == NULL)
 		return NULL;
-	session_describe_fields(session);
+	window_describe_fields(session->scheduler);
 	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_BASE),
 			&threads.since_base);
 	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_INTERVAL),

@@ -584,7 +584,7 @@ struct table *session_table(struct session *session, const struct view *view)
 {
 	struct table_work work = {.session = session, .view = view};
 
-	session_describe_fields(session);
+	window_describe_fields(session->scheduler);
 	work.column_count = view_columns(view, work.columns);
 	work.table = table_create(NULL, work.column_count);
 	for (size_t i = 0; i < work.column_count; i++)

@@ -128,68 +128,95 @@ static struct refusal refusal_of_feature(const struct snapshot *now, enum featur
 	return refusal;
 }
 
-/* Of how many threads ended: the number of those that did is counted by rounds since the base. */
-static struct refusal refusal_of_lives(const struct snapshot *now, const struct view *view,
-				       enum life_event event)
+/* --- by kind of column --- */
+
+static struct refusal refuse_smaps(const struct snapshot *now, const struct view *view,
+				   const struct column_entry *entry)
 {
-	if (event == LIFE_BEGAN || view->mode == VIEW_MODE_BASE || now->ended != NULL)
-		return (struct refusal){.feature = FEATURE_NONE};
-	return refusal_of_feature(now, FEATURE_EXITS);
+	(void)view;
+	(void)entry;
+	return refusal_of_source(now, SOURCE_SMAPS_ROLLUP);
 }
 
-static struct refusal refusal_of_resident(const struct snapshot *now)
+static struct refusal refuse_resident(const struct snapshot *now, const struct view *view,
+				      const struct column_entry *entry)
 {
 	struct refusal refusal = {.feature = FEATURE_NONE};
 
+	(void)view;
+	(void)entry;
 	if (now->resident_missing != REASON_READ && now->smaps_count == 0)
 		refusal = refusal_of(SOURCE_NONE, now->resident_missing);
 	return refusal;
 }
 
-/* Who threads are is known but for users, which other programs' files do not have. */
-static struct refusal refusal_of_identity(const struct snapshot *now, enum identity identity)
+static struct refusal refuse_heap(const struct snapshot *now, const struct view *view,
+				  const struct column_entry *entry)
 {
-	struct refusal refusal = {.feature = FEATURE_NONE};
+	(void)view;
+	(void)entry;
+	return refusal_of_source(now, SOURCE_JEMALLOC);
+}
 
-	if (identity != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
-		return refusal;
+static struct refusal refuse_latency(const struct snapshot *now, const struct view *view,
+				     const struct column_entry *entry)
+{
+	(void)view;
+	(void)entry;
+	return refusal_of_feature(now, FEATURE_LATENCY);
+}
+
+/* The number of threads that ended is counted by rounds since the base. */
+static struct refusal refuse_lives(const struct snapshot *now, const struct view *view,
+				   const struct column_entry *entry)
+{
+	if (entry->inputs[0] == LIFE_BEGAN || view->mode == VIEW_MODE_BASE || now->ended != NULL)
+		return (struct refusal){.feature = FEATURE_NONE};
+	return refusal_of_feature(now, FEATURE_EXITS);
+}
+
+static struct refusal refuse_cgroup(const struct snapshot *now, const struct view *view,
+				    const struct column_entry *entry)
+{
+	(void)view;
+	return refusal_of(SOURCE_CGROUP, reduce_cgroup_missing(now, entry->inputs[0]));
+}
+
+/* Who threads are is known but for users, which other programs' files do not have. */
+static struct refusal refuse_identity(const struct snapshot *now, const struct view *view,
+				      const struct column_entry *entry)
+{
+	(void)view;
+	if (entry->inputs[0] != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
+		return (struct refusal){.feature = FEATURE_NONE};
 	for (size_t i = 0; i < now->thread_count; i++) {
 		if (now->uid[i] != UINT32_MAX)
-			return refusal;
+			return (struct refusal){.feature = FEATURE_NONE};
 	}
 	return refusal_of(SOURCE_NONE, REASON_NOT_IN_FILE);
 }
+
+/* Kinds that are neither here nor made of metrics can always have a number. */
+static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct snapshot *now,
+								    const struct view *view,
+								    const struct column_entry *entry) = {
+	[COLUMN_OPERATION_SMAPS] = refuse_smaps,     [COLUMN_OPERATION_RESIDENT] = refuse_resident,
+	[COLUMN_OPERATION_GROWTH] = refuse_resident, [COLUMN_OPERATION_HEAP] = refuse_heap,
+	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
+	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
+};
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,
 					enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
-	const struct snapshot *now = session->now;
 
-	switch (entry->operation) {
-	case COLUMN_OPERATION_SMAPS:
-		return refusal_of_source(now, SOURCE_SMAPS_ROLLUP);
-	case COLUMN_OPERATION_RESIDENT:
-	case COLUMN_OPERATION_GROWTH:
-		return refusal_of_resident(now);
-	case COLUMN_OPERATION_HEAP:
-		return refusal_of_source(now, SOURCE_JEMALLOC);
-	case COLUMN_OPERATION_LATENCY:
-		return refusal_of_feature(now, FEATURE_LATENCY);
-	case COLUMN_OPERATION_LIVES:
-		return refusal_of_lives(now, view, (enum life_event)entry->inputs[0]);
-	case COLUMN_OPERATION_CGROUP:
-		return refusal_of(SOURCE_CGROUP, reduce_cgroup_missing(now, entry->inputs[0]));
-	case COLUMN_OPERATION_THREADS:
-	case COLUMN_OPERATION_AGE:
-	case COLUMN_OPERATION_SCX:
-	case COLUMN_OPERATION_BAR:
+	if (refuse_kinds[entry->operation] != NULL)
+		return refuse_kinds[entry->operation](session->now, view, entry);
+	/* parts of a bar are missing one by one */
+	if (!column_has(entry, COLUMN_OF_METRICS) || entry->operation == COLUMN_OPERATION_BAR)
 		return (struct refusal){.feature = FEATURE_NONE};
-	case COLUMN_OPERATION_IDENTITY:
-		return refusal_of_identity(now, (enum identity)entry->inputs[0]);
-	default:
-		return refusal_of_metrics(now, view, entry);
-	}
+	return refusal_of_metrics(session->now, view, entry);
 }
 
 /* The feature that is to be remedied, FEATURE_NONE for none. */

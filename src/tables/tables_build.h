@@ -66,13 +66,10 @@ struct tables_row {
 	size_t label_length;
 	const struct diff_pair *pair; /* NULL: no threads, uptime or sort column */
 	const char *name;             /* of the metric or field, static or in the table's arena */
-	enum metric metric;           /* whose tags it has, METRIC_NONE for none */
+	enum column column;           /* COLUMN_COUNT for none */
 	struct diff_value value;
 	struct cell sides[DIFF_SIDE_COUNT]; /* with texts in the table's arena */
-	bool is_counter;                    /* also without a metric */
 	enum ladder ladder;
-	bool is_derived; /* its change is printed as that of a derived metric */
-	bool is_ratio;
 };
 
 /* An empty table with the columns of groups that are asked for, the group's under this header. */

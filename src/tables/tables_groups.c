@@ -11,32 +11,30 @@ struct group_table {
 	struct tables_build *build;
 	struct table *table;
 	const char *section;
-	const struct diff_measure *subjects;
+	const enum column *subjects;
 	size_t subject_count;
 	double *totals; /* of the changes of each subject in all pairs; NULL: those of the pairs at hand */
 	bool is_tree;
 };
 
-static void make_sides(struct group_table *groups, struct tables_row *content, struct diff_measure subject)
+static void make_sides(struct group_table *groups, struct tables_row *content, enum column subject)
 {
 	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++)
 		tables_cell_set_column(groups->build, groups->table, &content->sides[i], content->pair,
-				       (enum diff_side)i, diff_measure_column(subject));
+				       (enum diff_side)i, subject);
 }
 
 static void fill_row(struct group_table *groups, size_t index, const struct tables_ranked *row,
 		     struct buffer *label)
 {
-	const struct diff_measure subject = groups->subjects[row->subject];
+	const enum column subject = groups->subjects[row->subject];
 	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
 	struct tables_row content = {
 		.pair = pair,
-		.name = diff_measure_name(subject),
-		.metric = subject.metric,
-		.value = diff_measure(groups->build->diff, pair, subject),
-		.ladder = diff_measure_ladder(subject),
-		.is_derived = subject.metric == METRIC_NONE,
-		.is_ratio = diff_measure_is_ratio(subject),
+		.name = column_name(subject),
+		.column = subject,
+		.value = diff_column(groups->build->diff, pair, subject),
+		.ladder = column_report_ladder(subject),
 	};
 
 	buffer_clear(label);
@@ -174,7 +172,7 @@ static void add_by_parent(struct group_table *groups, uint32_t *pairs, size_t pa
 	}
 }
 
-static void build_table(struct tables_build *build, const char *section, const struct diff_measure *subjects,
+static void build_table(struct tables_build *build, const char *section, const enum column *subjects,
 			size_t subject_count, bool by_parent)
 {
 	struct group_table groups = {build, NULL, section, subjects, subject_count, NULL, false};
@@ -202,18 +200,16 @@ void tables_groups(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
 	const bool by_parent = build->is_comparison && build->diff->options.grouping.axis == AXIS_CGROUP;
-	struct diff_measure subjects[METRIC_COUNT], derived[DERIVED_COUNT];
+	enum column subjects[METRIC_COUNT], derived[DERIVED_COUNT];
 	size_t count = 0, derived_count = 0;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (request->metrics[i] && request->sections[metrics[i].section])
-			subjects[count++] = (struct diff_measure){.metric = (enum metric)i,
-								  .derived = DERIVED_NONE};
+			subjects[count++] = column_of_stored((enum metric)i);
 	}
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		if (request->derived[i] && request->sections[derived_metrics[i].section])
-			derived[derived_count++] = (struct diff_measure){.metric = METRIC_NONE,
-									 .derived = (enum derived)i};
+			derived[derived_count++] = column_of_derived((enum derived)i);
 	}
 	build_table(build, sections[SECTION_PRIMARY].name, subjects, count, by_parent);
 	build_table(build, sections[SECTION_DERIVED].name, derived, derived_count, false);

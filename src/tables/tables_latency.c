@@ -71,7 +71,7 @@ static void add_row(struct latency_table *latency, size_t pair, const struct buf
 		.label_length = label->length,
 		.pair = pair < latency->build->diff->pair_count ? &latency->build->diff->pairs[pair] : NULL,
 		.name = diff_latency_name(number),
-		.metric = METRIC_NONE,
+		.column = COLUMN_COUNT,
 		.ladder = diff_latency_is_time(number) ? LADDER_NS : LADDER_UNITLESS,
 	};
 

@@ -43,10 +43,10 @@ void tables_per_set_count(const struct tables_build *build, struct cell *cell, c
 	tables_cell_set_count(cell, count);
 }
 
-static bool is_counter(const struct tables_row *content)
+/* The number of threads changes over time as counters do. */
+static bool is_counted(const struct tables_row *content)
 {
-	return content->is_counter ||
-	       (content->metric != METRIC_NONE && metric_type(content->metric)->kind == METRIC_KIND_COUNTER);
+	return content->column == column_of_stored(METRIC_THREAD_COUNT) || column_is_counter(content->column);
 }
 
 void tables_per_set_second(struct tables_build *build, struct table *table, struct cell *cell,
@@ -58,7 +58,7 @@ void tables_per_set_second(struct tables_build *build, struct table *table, stru
 	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
 	if (content->pair == NULL)
 		cell->state = CELL_EMPTY;
-	if (!is_counter(content) || interval_ns == 0 || value->state == VALUE_ABSENT)
+	if (!is_counted(content) || interval_ns == 0 || value->state == VALUE_ABSENT)
 		return;
 	cell->unit = units_per_second[content->sides[DIFF_BEFORE].unit];
 	if (!tables_cell_begin_change(cell, value))
@@ -90,7 +90,7 @@ void tables_per_set_thread(struct tables_build *build, struct table *table, stru
 	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
 	if (content->pair == NULL)
 		cell->state = CELL_EMPTY;
-	if (!is_counter(content) || content->metric == METRIC_THREAD_COUNT)
+	if (!column_is_counter(content->column))
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const uint32_t threads = summed_threads(build, content->pair, (enum diff_side)side);

@@ -74,7 +74,7 @@ static void offer(struct best *best, struct tables_ranked row)
 
 /* The weights of a subject's changes in the pairs, as a row's `sort`: -INFINITY where nothing is known. */
 static void weigh(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-		  struct diff_measure subject, double known_total, double *ret_weights)
+		  enum column subject, double known_total, double *ret_weights)
 {
 	const struct diff_weight_kind kind = diff_weight_kind(subject);
 	const double seconds = diff_weight_seconds(build->request->interval_ns);
@@ -82,7 +82,7 @@ static void weigh(const struct tables_build *build, const uint32_t *pairs, size_
 
 	for (size_t i = 0; i < pair_count; i++) {
 		const struct diff_pair *pair = &build->diff->pairs[pairs[i]];
-		const struct diff_value value = diff_measure(build->diff, pair, subject);
+		const struct diff_value value = diff_column(build->diff, pair, subject);
 		const double amount = diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
 							 pair->kind == DIFF_PAIR_ONLY_AFTER);
 
@@ -99,13 +99,13 @@ static void weigh(const struct tables_build *build, const uint32_t *pairs, size_
 	}
 }
 
-double tables_rank_total(const struct tables_build *build, struct diff_measure subject)
+double tables_rank_total(const struct tables_build *build, enum column subject)
 {
 	double total = 0;
 
 	for (size_t i = 0; i < build->diff->pair_count; i++) {
 		const struct diff_pair *pair = &build->diff->pairs[i];
-		const struct diff_value value = diff_measure(build->diff, pair, subject);
+		const struct diff_value value = diff_column(build->diff, pair, subject);
 
 		total += diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
 					    pair->kind == DIFF_PAIR_ONLY_AFTER);
@@ -114,7 +114,7 @@ double tables_rank_total(const struct tables_build *build, struct diff_measure s
 }
 
 static struct tables_ranking rank_by_change(const struct tables_build *build, const uint32_t *pairs,
-					    size_t pair_count, const struct diff_measure *subjects,
+					    size_t pair_count, const enum column *subjects,
 					    size_t subject_count, const double *totals)
 {
 	double *weights = memory_allocate_zero(pair_count + 1, sizeof(*weights));
@@ -133,7 +133,7 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 				continue;
 			row.sort = build->request->like_screen
 					   ? weights[j]
-					   : diff_measure_sort(build->diff, pair, subjects[i]);
+					   : diff_column_sort(build->diff, pair, subjects[i]);
 			offer(pair->kind == DIFF_PAIR_FUDGED ? &renamed : &best, row);
 			ranking.total++;
 		}
@@ -160,10 +160,9 @@ struct pair_order {
 };
 
 /* What a pair is ordered by: the change, or the value of one snapshot. */
-static double sort_value(const struct tables_build *build, const struct diff_pair *pair,
-			 struct diff_measure subject)
+static double sort_value(const struct tables_build *build, const struct diff_pair *pair, enum column subject)
 {
-	const struct diff_value value = diff_measure(build->diff, pair, subject);
+	const struct diff_value value = diff_column(build->diff, pair, subject);
 
 	if (build->is_comparison)
 		return value.has_delta ? value.delta : (double)NAN;
@@ -194,7 +193,8 @@ static void compute_values(const struct tables_build *build, struct pair_order *
 
 	for (size_t i = 0; i < key_count; i++) {
 		const struct sort_key *key = &order->sort->items[i];
-		struct diff_measure subject = {.metric = key->metric, .derived = key->derived};
+		const enum column subject = key->metric != METRIC_NONE ? column_of_stored(key->metric)
+								       : column_of_derived(key->derived);
 
 		for (size_t j = 0; j < pair_count; j++) {
 			const struct diff_pair *pair = &build->diff->pairs[order->pairs[j]];
@@ -242,8 +242,7 @@ static struct tables_ranking rank_by_keys(const struct tables_build *build, cons
 }
 
 struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-				  const struct diff_measure *subjects, size_t subject_count,
-				  const double *totals)
+				  const enum column *subjects, size_t subject_count, const double *totals)
 {
 	if (build->request->sort.count != 0 || !build->is_comparison)
 		return rank_by_keys(build, pairs, pair_count, subject_count);

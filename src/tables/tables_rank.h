@@ -32,10 +32,9 @@ void tables_rank_forget(const struct diff *diff);
  * The caller frees `rows`.
  */
 struct tables_ranking tables_rank(const struct tables_build *build, const uint32_t *pairs, size_t pair_count,
-				  const struct diff_measure *subjects, size_t subject_count,
-				  const double *totals);
+				  const enum column *subjects, size_t subject_count, const double *totals);
 
 /* The sum of the amounts of all changes of a subject, of which diff_weight_in_total() takes a part. */
-double tables_rank_total(const struct tables_build *build, struct diff_measure subject);
+double tables_rank_total(const struct tables_build *build, enum column subject);
 
 #endif

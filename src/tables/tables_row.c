@@ -225,8 +225,9 @@ static void set_delta(struct tables_build *build, struct table *table, struct ce
 	cell->form = CELL_FORM_REAL;
 	cell->value.real = value->delta;
 	cell->sort = value->delta;
-	if (content->is_derived)
-		cell_format_derived_delta(text, value->delta, content->ladder, content->is_ratio);
+	if (column_is_derived(content->column))
+		cell_format_derived_delta(text, value->delta, content->ladder,
+					  column_is_ratio(content->column));
 	else
 		cell_format_delta(text, value->delta, content->ladder);
 	tables_cell_take_text(build, table, cell);
@@ -316,7 +317,7 @@ static void set_sort(struct tables_build *build, struct table *table, struct cel
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		tables_cell_set_column(build, table, &sides[side], pair, (enum diff_side)side,
-				       (enum column)(COLUMN_METRICS + (int)metric));
+				       column_of_stored(metric));
 	value = diff_metric(build->diff, pair, metric);
 	tables_cell_set_both(build, table, cell, sides, "→");
 	if (!value.has_fraction)
@@ -376,8 +377,8 @@ static void fill_cell(struct tables_build *build, struct table *table, struct ce
 		break;
 	case TABLES_COLUMN_TAGS:
 		cell->state = CELL_VALUE;
-		if (content->metric != METRIC_NONE)
-			append_tags(&build->text, content->metric);
+		if (column_is_metric(content->column))
+			append_tags(&build->text, column_metric(content->column));
 		tables_cell_take_text(build, table, cell);
 		break;
 	case TABLES_COLUMN_UPTIME:

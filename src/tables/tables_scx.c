@@ -6,12 +6,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff/diff_scx.h"
-#include "table/cell_format.h"
 #include "tables_build.h"
-
-/* Whole numbers up to here are exact in a double. */
-#define MAX_EXACT 9007199254740992.0
 
 static const struct table_column scheduler_columns[] = {{"attr", .left = true}, {"value", .measured = true}};
 
@@ -184,11 +179,60 @@ static void build_scheduler(struct tables_build *build)
 struct field_table {
 	struct tables_build *build;
 	struct table *table;
-	const struct diff_scx_field **fields; /* that are shown */
+	enum column *fields; /* that are shown */
 	size_t field_count;
 	size_t *order; /* pairs */
 	double *weight;
 };
+
+/* A field with its place on the tab, and in the type where it has none. */
+struct placed {
+	uint16_t field;
+	size_t place, index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct placed *left = a, *right = b;
+	const int order = order_u64(left->place, right->place);
+
+	return order != 0 ? order : order_u64(left->index, right->index);
+}
+
+static bool has_field(const struct field_table *fields, enum column column)
+{
+	for (size_t i = 0; i < fields->field_count; i++) {
+		if (fields->fields[i] == column)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the fields of a side's scheduler that are asked for and that the other side does not have. */
+static void add_fields(struct field_table *fields, const struct scx_scheduler *scheduler)
+{
+	struct placed *placed = memory_allocate((scheduler->member_count + 1) * sizeof(*placed));
+	size_t count = 0;
+
+	for (size_t i = 0; i < scheduler->member_count; i++) {
+		const struct scx_member *member = &scheduler->members[i];
+
+		if (member->field != SCX_FIELD_NONE)
+			placed[count++] = (struct placed){
+				member->field, scx_field_place(scheduler->family, member->name), i};
+	}
+	qsort(placed, count, sizeof(*placed), compare_places);
+	fields->fields = memory_resize(fields->fields, fields->field_count + count + 1,
+				       sizeof(*fields->fields));
+	for (size_t i = 0; i < count; i++) {
+		const enum column column = column_of_scx(placed[i].field);
+
+		if (selected_fields_has(&fields->build->request->fields, column_name(column)) &&
+		    !has_field(fields, column))
+			fields->fields[fields->field_count++] = column;
+	}
+	free(placed);
+}
 
 /* By how much the field of a group that changed most did; groups of one snapshot come by their names. */
 static double weigh(const struct field_table *fields, size_t pair)
@@ -197,7 +241,7 @@ static double weigh(const struct field_table *fields, size_t pair)
 	double weight = -INFINITY;
 
 	for (size_t i = 0; fields->build->is_comparison && i < fields->field_count; i++)
-		weight = fmax(weight, diff_scx_value(diff, &diff->pairs[pair], fields->fields[i], NULL).sort);
+		weight = fmax(weight, diff_column_sort(diff, &diff->pairs[pair], fields->fields[i]));
 	return weight;
 }
 
@@ -211,72 +255,28 @@ static int compare_pairs(const void *a, const void *b, void *context)
 	return order_u64(left, right);
 }
 
-/* A negative number that is whole has no decimals, like one that is not negative. */
-static void append_real(struct buffer *text, double number, enum ladder ladder)
-{
-	if (number < 0 && number >= -MAX_EXACT && number == trunc(number)) {
-		buffer_append_char(text, '-');
-		cell_format_value(text, (uint64_t)-number, ladder);
-	} else {
-		cell_format_derived(text, number, ladder, false);
-	}
-}
-
-static void set_side(struct field_table *fields, struct tables_row *content, enum diff_side side,
-		     const struct scx_member *member, const struct scx_reduced *reduced)
+static void add_row(struct field_table *fields, size_t pair, enum column field, const struct buffer *label)
 {
 	struct tables_build *build = fields->build;
-	struct cell *cell = &content->sides[side];
-
-	cell->unit = content->value.is_category ? UNIT_NONE : cell_format_unit(content->ladder);
-	if (!tables_cell_begin(cell, reduced->state, reduced->reason))
-		return;
-	if (content->value.is_category) {
-		struct buffer word = {0};
-
-		scx_member_append(member, reduced->value, &word);
-		cell_format_mode(&build->text, word.data, word.length,
-				 member->facts.reduction == SCX_REDUCTION_COUNT ? reduced->threads : 0,
-				 member->facts.reduction == SCX_REDUCTION_COUNT ? reduced->read : 0);
-		tables_cell_take_text(build, fields->table, cell);
-		buffer_release(&word);
-	} else if (reduced->is_whole) {
-		tables_cell_set_integer(build, fields->table, cell, reduced->whole, content->ladder);
-	} else {
-		cell->form = CELL_FORM_REAL;
-		cell->value.real = cell->sort = reduced->number;
-		append_real(&build->text, reduced->number, content->ladder);
-		tables_cell_take_text(build, fields->table, cell);
-	}
-	/* a mean of those that were read is no lower bound */
-	cell->partial = reduced->partial &&
-			(content->value.is_category || member->facts.reduction != SCX_REDUCTION_MEAN);
-	cell->reason = cell->partial ? reduced->reason : REASON_READ;
-}
-
-static void add_row(struct field_table *fields, size_t pair, const struct diff_scx_field *field,
-		    const struct buffer *label)
-{
-	struct tables_build *build = fields->build;
-	struct scx_reduced sides[DIFF_SIDE_COUNT];
 	struct tables_row content = {
 		.label = label->data,
 		.label_length = label->length,
 		.pair = &build->diff->pairs[pair],
-		.name = field->name,
-		.metric = METRIC_NONE,
-		.is_counter = diff_scx_is_counter(field),
-		.ladder = diff_scx_ladder(field),
-		.value = diff_scx_value(build->diff, &build->diff->pairs[pair], field, sides),
+		.name = column_name(field),
+		.column = field,
+		.ladder = column_report_ladder(field),
+		.value = diff_column(build->diff, &build->diff->pairs[pair], field),
 	};
 
 	/* such as a group none of whose threads has a context, or has ever run */
-	if (sides[DIFF_BEFORE].state == VALUE_ABSENT && sides[DIFF_AFTER].state == VALUE_ABSENT)
+	if (content.value.side[DIFF_BEFORE].state == VALUE_ABSENT &&
+	    content.value.side[DIFF_AFTER].state == VALUE_ABSENT)
 		return;
 	if (tables_add_row(build, fields->table) == NULL)
 		return;
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
-		set_side(fields, &content, (enum diff_side)side, field->member[side], &sides[side]);
+		tables_cell_set_column(build, fields->table, &content.sides[side], content.pair,
+				       (enum diff_side)side, field);
 	tables_row_fill(build, fields->table, fields->table->row_count - 1, &content);
 }
 
@@ -285,6 +285,8 @@ static void build_fields(struct field_table *fields)
 	const struct diff *diff = fields->build->diff;
 	struct buffer label = {0};
 
+	fields->order = memory_allocate((diff->pair_count + 1) * sizeof(*fields->order));
+	fields->weight = memory_allocate((diff->pair_count + 1) * sizeof(*fields->weight));
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		fields->order[i] = i;
 		fields->weight[i] = weigh(fields, i);
@@ -301,6 +303,8 @@ static void build_fields(struct field_table *fields)
 	}
 	tables_finish(fields->build, fields->table);
 	buffer_release(&label);
+	free(fields->order);
+	free(fields->weight);
 }
 
 void tables_scx(struct tables_build *build)
@@ -311,19 +315,11 @@ void tables_scx(struct tables_build *build)
 	if (diff->options.by_flags)
 		return; /* the reference has no such tables */
 	build_scheduler(build);
-	if (diff->scx == NULL)
-		return;
-	fields.fields = memory_allocate((diff->scx->field_count + 1) * sizeof(*fields.fields));
-	for (size_t i = 0; i < diff->scx->field_count; i++) {
-		if (selected_fields_has(&build->request->fields, diff->scx->fields[i].name))
-			fields.fields[fields.field_count++] = &diff->scx->fields[i];
+	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
+		if (diff->snapshots[side] != NULL && diff->snapshots[side]->scx.scheduler != NULL)
+			add_fields(&fields, diff->snapshots[side]->scx.scheduler);
 	}
-	if (fields.field_count != 0) {
-		fields.order = memory_allocate((diff->pair_count + 1) * sizeof(*fields.order));
-		fields.weight = memory_allocate((diff->pair_count + 1) * sizeof(*fields.weight));
+	if (fields.field_count != 0)
 		build_fields(&fields);
-	}
 	free(fields.fields);
-	free(fields.order);
-	free(fields.weight);
 }

@@ -146,7 +146,7 @@ static void add_row(struct smaps_table *smaps, const struct process_pair *pair, 
 	struct tables_row content = {
 		.label = label,
 		.label_length = label_length,
-		.metric = METRIC_NONE,
+		.column = COLUMN_COUNT,
 		.ladder = LADDER_BYTES,
 	};
 

@@ -430,15 +430,48 @@ enum unit column_unit(enum column column, enum view_mode mode, bool by_thread)
 	return is_rate(entry, mode) ? column_rate_unit(entry->unit) : entry->unit;
 }
 
+/* --- as stored --- */
+
+bool column_is_record(enum column column)
+{
+	const enum column_operation operation = column_entry(column)->operation;
+
+	return column < COLUMN_COUNT &&
+	       (operation == COLUMN_OPERATION_SMAPS || operation == COLUMN_OPERATION_RESIDENT ||
+		operation == COLUMN_OPERATION_CGROUP);
+}
+
+bool column_is_counter(enum column column)
+{
+	if (column_is_scx(column))
+		return column_entry(column)->inputs[1] == SCX_REDUCTION_COUNTER;
+	return column_is_metric(column) && column != column_of_stored(METRIC_THREAD_COUNT) &&
+	       metric_type(column_metric(column))->kind == METRIC_KIND_COUNTER;
+}
+
+bool column_is_ratio(enum column column)
+{
+	return column_is_derived(column) && derived_metrics[column_derived(column)].is_ratio;
+}
+
+enum ladder column_report_ladder(enum column column)
+{
+	enum scx_kind kind;
+
+	if (column_is_metric(column))
+		return metric_type(column_metric(column))->ladder;
+	if (column_is_derived(column))
+		return derived_metrics[column_derived(column)].ladder;
+	if (column_is_scx(column))
+		return scx_field_described((uint16_t)(column - COLUMN_SCX), &kind).ladder;
+	return column_ladder(column);
+}
+
 enum unit column_report_unit(enum column column)
 {
-	const struct column_entry *entry = column_entry(column);
-
-	if (column < COLUMN_DERIVED)
-		return cell_format_unit(metric_type((enum metric)entry->inputs[0])->ladder);
-	return derived_metrics[column - COLUMN_DERIVED].is_ratio
-		       ? UNIT_RATIO
-		       : cell_format_unit(derived_metrics[column - COLUMN_DERIVED].ladder);
+	if (column_is_record(column))
+		return column_entry(column)->unit;
+	return column_is_ratio(column) ? UNIT_RATIO : cell_format_unit(column_report_ladder(column));
 }
 
 bool column_counts_waits(enum column column)

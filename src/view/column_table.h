@@ -158,7 +158,47 @@ enum unit column_unit(enum column column, enum view_mode mode, bool by_thread);
 /* Unit of a rate of what amounts to a unit. */
 enum unit column_rate_unit(enum unit unit);
 
-/* Unit of a metric or derived metric in reports, where clock ticks remain such. */
+/*
+ * Columns of reports and comparisons: metrics, derived metrics and fields, each as it is stored, and numbers
+ * of records. The number of threads is one of them, for which column_of_metric() has THR.
+ */
+static inline enum column column_of_stored(enum metric metric)
+{
+	return (enum column)(COLUMN_METRICS + (int)metric);
+}
+
+static inline bool column_is_metric(enum column column)
+{
+	return column >= COLUMN_METRICS && column < COLUMN_DERIVED;
+}
+
+static inline bool column_is_derived(enum column column)
+{
+	return column >= COLUMN_DERIVED && column < COLUMN_SCX;
+}
+
+/* The metric and the derived metric of such a column. */
+static inline enum metric column_metric(enum column column)
+{
+	return (enum metric)(column - COLUMN_METRICS);
+}
+
+static inline enum derived column_derived(enum column column)
+{
+	return (enum derived)(column - COLUMN_DERIVED);
+}
+
+/* Whether it is one of records: of the memory of processes, of cgroups. */
+bool column_is_record(enum column column);
+
+/* Whether it is a counter of threads. */
+bool column_is_counter(enum column column);
+
+/* Whether it is a ratio, which has no change in percent. */
+bool column_is_ratio(enum column column);
+
+/* The ladder and the unit of its values as stored; clock ticks remain such. */
+enum ladder column_report_ladder(enum column column);
 enum unit column_report_unit(enum column column);
 
 /* Whether one column may stand for the other in a table: the same title or the same formula. */

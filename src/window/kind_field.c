@@ -9,11 +9,14 @@
 /* Why nobody has a context in a snapshot, REASON_READ where somebody may. */
 static reason_id nothing_read(const struct window *window)
 {
+	const struct scx *scx = &window->now->scx;
 	const struct feature_result *results = window->now->provenance.features;
 	const struct feature_result *result = &results[feature_cause(results, FEATURE_SCX)];
 
-	if (window->now->scx.context_of != NULL)
+	if (scx->context_of != NULL)
 		return REASON_READ;
+	if (window->as_stored && window->now->provenance.present)
+		return scx->scheduler != NULL ? REASON_NOT_READ : REASON_READ;
 	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
 		return (reason_id)result->reason;
 	return window->missing;
@@ -39,6 +42,16 @@ static double change_scale(const struct window *window)
 		return 1;
 	return from_ns != 0 && now_ns > from_ns ? 1e9 / (double)(now_ns - from_ns)
 						: reducer_scale(window, true);
+}
+
+void window_describe_fields(const struct scx_scheduler *scheduler)
+{
+	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count; i++) {
+		const struct scx_member *member = &scheduler->members[i];
+
+		if (member->field != SCX_FIELD_NONE)
+			scx_field_describe(member->field, member->facts, member->kind);
+	}
 }
 
 struct window_field window_field_of(const struct window *window, uint16_t field)
@@ -86,6 +99,18 @@ static uint16_t value_before(const struct window_field *field, uint32_t thread, 
 	return REASON_READ;
 }
 
+/* As stored a counter of threads that do not count is 0, see struct window. */
+static uint16_t count_stored(const struct window_field *field, uint32_t thread, uint64_t *ret_value)
+{
+	const struct window *window = field->window;
+
+	if (window->counted == NULL || window->counted[thread] ||
+	    field->member->facts.reduction != SCX_REDUCTION_COUNTER)
+		return REASON_READ;
+	*ret_value = 0;
+	return window->replaced != NULL && window->replaced[thread] ? REASON_NOT_READ : REASON_READ;
+}
+
 uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value)
 {
 	const struct scx *scx = &field->window->now->scx;
@@ -105,7 +130,7 @@ uint16_t window_field_value(const struct window_field *field, uint32_t thread, u
 	if (field->member->kind == SCX_KIND_BOOLEAN)
 		*ret_value = *ret_value != 0; /* a byte of BPF memory may hold anything */
 	if (!field->is_change)
-		return REASON_READ;
+		return count_stored(field, thread, ret_value);
 	if (field->from_missing != REASON_READ)
 		return field->from_missing;
 	state = value_before(field, thread, *ret_value, &before);
@@ -161,6 +186,7 @@ static void set_commonest(const struct scx_member *member, const struct scx_redu
 {
 	value->form = VALUE_FORM_WORD;
 	value->differs = reduced->differs;
+	value->partial = reduced->partial;
 	value->word.value = reduced->value;
 	value->word.threads = reduced->threads;
 	value->word.of = reduced->read;
@@ -168,7 +194,6 @@ static void set_commonest(const struct scx_member *member, const struct scx_redu
 		value->sort = scx_member_number(member, reduced->value);
 }
 
-/* Sums, maxima and counts of those that were read are lower bounds; means are of them. */
 static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
 		     struct value *value)
 {
@@ -180,11 +205,11 @@ static void conclude(const struct shown *shown, const struct column_values *valu
 	value->state = reduced->state;
 	if (value->state != VALUE_READ)
 		return;
-	if (member->facts.reduction == SCX_REDUCTION_COUNT && member->kind != SCX_KIND_BOOLEAN) {
+	if (column_values_are_words(values)) {
 		set_commonest(member, reduced, value);
 		return;
 	}
-	value->partial = reduced->partial && member->facts.reduction != SCX_REDUCTION_MEAN;
+	value->partial = reduced->partial;
 	value->sort = reduced->number;
 	value->form = VALUE_FORM_REAL;
 	value->real = reduced->number;

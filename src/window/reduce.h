@@ -4,6 +4,7 @@
 
 #include "ended.h"
 #include "shown.h"
+#include "view/column_table.h"
 #include "value.h"
 #include "window.h"
 
@@ -25,6 +26,20 @@ static inline const struct accumulator *reduce_accumulator(const struct column_v
 {
 	return &values->accumulators[row * values->stride];
 }
+
+/* Whether values of a column are words, of which a change only says that they differ. */
+static inline bool column_values_are_words(const struct column_values *values)
+{
+	const struct scx_member *member = values->member;
+
+	return (column_is_metric(values->column) &&
+		metric_type(column_metric(values->column))->reduction == METRIC_REDUCTION_MODE) ||
+	       (member != NULL && member->facts.reduction == SCX_REDUCTION_COUNT &&
+		member->kind != SCX_KIND_BOOLEAN);
+}
+
+/* Columns of fields are from now on as this scheduler's are; NULL changes nothing. */
+void window_describe_fields(const struct scx_scheduler *scheduler);
 
 /* --- what explains a number --- */
 

@@ -12,7 +12,7 @@ struct reduction *reduction_create(const struct window *window, const struct sho
 	*reduction = (struct reduction){
 		.window = *window,
 		.shown = *shown,
-		.columns = memory_allocate_zero(COLUMN_SCX, sizeof(*reduction->columns)),
+		.columns = memory_allocate_zero(COLUMN_TOTAL, sizeof(*reduction->columns)),
 	};
 	return reduction;
 }
@@ -44,6 +44,6 @@ void reduction_forget(struct reduction *reduction, enum column column)
 
 void reduction_forget_all(struct reduction *reduction)
 {
-	for (enum column column = 0; column < COLUMN_SCX; column++)
+	for (enum column column = 0; column < COLUMN_TOTAL; column++)
 		reduction_forget(reduction, column);
 }

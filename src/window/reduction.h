@@ -8,7 +8,7 @@
 struct reduction {
 	struct window window;
 	struct shown shown;
-	struct column_values *columns; /* by enum column, below COLUMN_SCX; stride 0: not reduced */
+	struct column_values *columns; /* by enum column; stride 0: not reduced */
 };
 
 /*
@@ -18,7 +18,6 @@ struct reduction {
 struct reduction *reduction_create(const struct window *window, const struct shown *shown);
 void reduction_release(struct reduction *reduction);
 
-/* A column, which is no field of schedulers. */
 const struct column_values *reduction_column(struct reduction *reduction, enum column column);
 
 /* The value of a row in it. */

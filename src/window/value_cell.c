@@ -72,6 +72,12 @@ static enum cell_state state_of(enum value_state state)
 	return states[state];
 }
 
+/* A mean of the members that were read is no lower bound. */
+static bool is_mean(const struct column_values *values)
+{
+	return values->member != NULL && values->member->facts.reduction == SCX_REDUCTION_MEAN;
+}
+
 /* --- the screen --- */
 
 /* A word, with a '*' where not all threads have it. */
@@ -170,7 +176,7 @@ void value_cell(const struct column_values *values, const struct value *value, s
 	if (value->state != VALUE_READ)
 		return;
 	/* ranges, words and sets are of the members that were read */
-	ret_cell->partial = value->partial &&
+	ret_cell->partial = value->partial && !is_mean(values) &&
 			    (value->form == VALUE_FORM_WHOLE || value->form == VALUE_FORM_REAL ||
 			     value->form == VALUE_FORM_SHARES);
 	ret_cell->rose = value->rose;
@@ -215,24 +221,47 @@ void column_cell(const struct shown *shown, const struct column_values *values, 
 
 /* --- reports --- */
 
+void value_append_word(const struct column_values *values, const struct value *value, struct buffer *text)
+{
+	if (value->form != VALUE_FORM_WORD)
+		value_append(values, value, text);
+	else if (values->member != NULL)
+		scx_member_append(values->member, value->word.value, text);
+	else
+		category_append(values->now, column_metric(values->column), value->word.value, text);
+}
+
+/* A negative number that is whole has no decimals, like one that is not negative. */
+static void append_real(struct buffer *text, double number, enum ladder ladder)
+{
+	const double exact = 9007199254740992.0; /* whole numbers up to here are exact in a double */
+
+	if (number < 0 && number >= -exact && number == trunc(number)) {
+		buffer_append_char(text, '-');
+		cell_format_value(text, (uint64_t)-number, ladder);
+	} else {
+		cell_format_derived(text, number, ladder, false);
+	}
+}
+
 void value_append(const struct column_values *values, const struct value *value, struct buffer *text)
 {
-	const struct column_entry *entry = values->entry;
-	const enum metric metric = (enum metric)entry->inputs[0];
+	const enum column column = values->column;
 	struct buffer word = {0};
 
-	if (values->column >= COLUMN_DERIVED) {
-		const struct derived_entry *derived = &derived_metrics[values->column - COLUMN_DERIVED];
-
-		cell_format_derived(text, value->real, derived->ladder, derived->is_ratio);
-		return;
-	}
 	switch (value->form) {
+	case VALUE_FORM_REAL:
+		if (column_is_derived(column))
+			cell_format_derived(text, value->real, column_report_ladder(column),
+					    column_is_ratio(column));
+		else
+			append_real(text, value->real, column_report_ladder(column));
+		break;
 	case VALUE_FORM_RANGE:
 		cell_format_range(text, value->range.low, value->range.high);
 		break;
 	case VALUE_FORM_WORD:
-		category_append(values->now, metric, value->word.value, &word);
+		value_append_word(values, value, &word);
 		cell_format_mode(text, word.data, word.length, value->word.threads, value->word.of);
 		buffer_release(&word);
 		break;
@@ -241,7 +270,7 @@ void value_append(const struct column_values *values, const struct value *value,
 				     !value->differs, value->cpus.set);
 		break;
 	default:
-		cell_format_value(text, value->whole, metric_type(metric)->ladder);
+		cell_format_value(text, value->whole, column_report_ladder(column));
 		break;
 	}
 }
@@ -251,14 +280,14 @@ void value_report_cell(const struct column_values *values, const struct value *v
 {
 	*ret_cell = (struct cell){
 		.state = state_of(value->state),
-		.unit = column_report_unit(values->column),
+		.unit = column_values_are_words(values) ? UNIT_NONE : column_report_unit(values->column),
 		.sort = NAN,
 	};
-	if (value->state == VALUE_UNAVAILABLE || value->partial)
+	if (value->state == VALUE_UNAVAILABLE || (value->partial && !is_mean(values)))
 		ret_cell->reason = value->reason;
 	if (value->state != VALUE_READ)
 		return;
-	ret_cell->partial = value->partial;
+	ret_cell->partial = value->partial && !is_mean(values);
 	value_number(value, &ret_cell->sort);
 	if (value->form == VALUE_FORM_WHOLE) {
 		ret_cell->form = CELL_FORM_INTEGER;

@@ -26,6 +26,9 @@ void value_report_cell(const struct column_values *values, const struct value *v
 /* Appends what a report prints of a value that is there, without a mark for partial ones. */
 void value_append(const struct column_values *values, const struct value *value, struct buffer *text);
 
+/* The same without counts: the word alone. */
+void value_append_word(const struct column_values *values, const struct value *value, struct buffer *text);
+
 /* Appends the bytes of a category as the snapshot has them. */
 void category_append(const struct snapshot *snapshot, enum metric metric, uint64_t value,
 		     struct buffer *text);

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "diff/diff_match.h"
-#include "diff/diff_scx.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
 
@@ -231,8 +230,7 @@ static void add_contexts(struct snapshot *snapshot)
 
 static void expect_field(const char *name, const char *key, double from, double to)
 {
-	const struct diff_value value = diff_scx_value(diff, &diff->pairs[find(key)],
-						       diff_scx_find(diff->scx, name), NULL);
+	const struct diff_value value = diff_column(diff, &diff->pairs[find(key)], column_find(name));
 
 	assert_int_equal(value.state, VALUE_READ);
 	assert_true(value.side[DIFF_BEFORE].number == from);
@@ -257,8 +255,8 @@ static void test_contexts(void **state)
 	expect_field("scx.sum_runtime", "pool-{N}", 0, 10);
 	expect_field("scx.sum_runtime", "named", 6, 9);
 	expect_field("scx.weight", "mixed-{N}", 200, 300);
-	assert_null(diff_scx_find(diff->scx, "scx.nothing"));
-	assert_null(diff_scx_find(diff->scx, "weight"));
+	/* a field that neither side has */
+	assert_int_equal(diff_column(diff, &diff->pairs[0], column_find("scx.nothing")).state, VALUE_ABSENT);
 }
 
 int main(void)

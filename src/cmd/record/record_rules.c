@@ -381,27 +381,21 @@ static void judge_pressure(struct record_rules *rules, struct record_rule *rule,
 
 static enum column column_of_rule(const struct record_rule *rule)
 {
-	const struct diff_measure *measure = &rule->group.measure;
+	const enum column stored = rule->group.measure.column;
 
 	if (rule->column != COLUMN_COUNT)
 		return rule->column;
-	if (measure->metric != METRIC_NONE)
-		return measure->metric == METRIC_THREAD_COUNT ? COLUMN_THR
-							      : column_of_metric(measure->metric);
-	if (measure->derived != DERIVED_NONE)
-		return column_of_derived(measure->derived);
-	return measure->field != NULL ? column_find(measure->field) : COLUMN_COUNT;
+	return stored == column_of_stored(METRIC_THREAD_COUNT) ? COLUMN_THR : stored;
 }
 
 /* Whether the number of a rule is what happens in a second. */
 static bool is_rate(const struct record_rule *rule)
 {
-	const enum metric metric = rule->group.measure.metric;
+	const enum column stored = rule->group.measure.column;
 
 	if (rule->column != COLUMN_COUNT)
 		return !rule->group.of_after && ends_with(column_title(rule->column, VIEW_MODE_RATE), "/s");
-	return !rule->group.of_after && metric != METRIC_NONE && metric != METRIC_THREAD_COUNT &&
-	       metric_type(metric)->kind == METRIC_KIND_COUNTER;
+	return !rule->group.of_after && column_is_metric(stored) && column_is_counter(stored);
 }
 
 source_set record_rules_needs(const struct record_rules *rules)
