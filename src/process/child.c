@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +16,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "descriptors.h"
+
+/* How long a copy may want for a CPU, and how often it is looked at meanwhile. */
+#define BUSY_PATIENCE_NS (10 * NS_PER_S)
+#define BUSY_LOOK_NS     (20 * NS_PER_MS)
 
 struct child child_adopt(pid_t pid)
 {
@@ -80,16 +85,44 @@ _Noreturn static void answer(child_work *work, void *context, int descriptor, pi
 	_exit(EXIT_SUCCESS);
 }
 
-/* Reads until the end of the copy, or the deadline. Returns 0, -ETIMEDOUT or another negative errno. */
-static int read_answer(int descriptor, uint64_t deadline_ns, struct buffer *text)
+/* Whether a process runs, or would if it had a CPU: state R of proc_pid_stat(5). */
+static bool is_runnable(pid_t pid)
 {
+	struct buffer text = {0};
+	const char *end;
+	char path[32];
+	bool result;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (file_read(AT_FDCWD, path, &text, 4096) < 0) {
+		buffer_release(&text);
+		return false;
+	}
+	end = strrchr(text.data, ')');
+	result = end != NULL && strncmp(end, ") R", 3) == 0;
+	buffer_release(&text);
+	return result;
+}
+
+/*
+ * Reads until the end of the copy, or until it is late. A copy that only waits for a CPU does not hang: it has
+ * until BUSY_PATIENCE_NS. Returns 0, -ETIMEDOUT or another negative errno.
+ */
+static int read_answer(int descriptor, pid_t pid, uint64_t patience_ns, struct buffer *text)
+{
+	const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t deadline_ns = begin_ns + patience_ns;
+
 	for (;;) {
 		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		struct pollfd end = {.fd = descriptor, .events = POLLIN};
 		ssize_t count;
 
-		if (now >= deadline_ns)
-			return -ETIMEDOUT;
+		if (now >= deadline_ns) {
+			if (now - begin_ns >= BUSY_PATIENCE_NS || !is_runnable(pid))
+				return -ETIMEDOUT;
+			deadline_ns = now + BUSY_LOOK_NS;
+		}
 		if (poll(&end, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1) <= 0)
 			continue;
 		buffer_reserve(text, 4096);
@@ -102,7 +135,6 @@ static int read_answer(int descriptor, uint64_t deadline_ns, struct buffer *text
 
 int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer)
 {
-	const uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
 	const pid_t self = getpid();
 	struct buffer text = {0};
 	struct child child;
@@ -118,7 +150,7 @@ int child_call(child_work *work, void *context, uint64_t patience_ns, struct buf
 	close(ends[1]);
 	if (result == 0) {
 		child = child_adopt(pid);
-		result = read_answer(ends[0], deadline_ns, &text);
+		result = read_answer(ends[0], pid, patience_ns, &text);
 		if (result == 0 && text.length < sizeof(result))
 			result = -ECHILD;
 		/* a copy that hangs may never end: it is left to the kernel */
