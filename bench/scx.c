@@ -70,7 +70,7 @@ static double pass_reading(struct scx_reader *reader, struct scx_reading *readin
 }
 
 /* Takes all numbers out of what was read. */
-static double pass_decoding(const struct scx_scheduler *scheduler, const struct scx_reading *reading)
+static double pass_decoding(const struct task_field_owner *scheduler, const struct scx_reading *reading)
 {
 	double before = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	volatile uint64_t last;
@@ -79,8 +79,8 @@ static double pass_decoding(const struct scx_scheduler *scheduler, const struct 
 		const struct scx_record *record = scx_reading_record(reading, i);
 
 		for (size_t j = 0; j < scheduler->member_count; j++) {
-			if (scheduler->members[j].field != SCX_FIELD_NONE)
-				last = scx_member_read(&scheduler->members[j], scx_record_context(record), 0);
+			if (scheduler->members[j].field != TASK_FIELD_NONE)
+				last = task_field_read(&scheduler->members[j], scx_record_context(record), 0);
 		}
 	}
 	(void)last;
@@ -105,7 +105,7 @@ static void measure(enum fixture_layout layout, const struct fixture_threads *th
 {
 	double floor[RUNS_MAX], full[RUNS_MAX], decoding[RUNS_MAX], opening[RUNS_MAX];
 	double count = (double)threads->count, first_opening;
-	const struct scx_scheduler *scheduler;
+	const struct task_field_owner *scheduler;
 	struct scx_reading reading;
 	struct fixture *fixture;
 	struct scx_reader *reader;

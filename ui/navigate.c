@@ -294,7 +294,7 @@ static void change_scheduler(struct ui *ui, const char *name, bool replaced)
 bool navigate_follow_scheduler(struct ui *ui)
 {
 	const enum column sort = ui->view.sort;
-	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const struct task_field_owner *scheduler = session_scheduler(ui->session);
 	const char *name = scheduler != NULL                     ? scheduler->name
 			   : session_scheduler_runs(ui->session) ? ""
 								 : NULL;

@@ -70,7 +70,7 @@ bool screen_graph_open(struct ui *ui)
 /* Whether the column of the graph is still what it was: a field of a scheduler may be another one's. */
 static bool column_is_same(const struct ui *ui)
 {
-	if (!column_is_scx(ui->graph.column))
+	if (!column_is_task_field(ui->graph.column))
 		return true;
 	for (size_t i = 0; i < ui->table->column_count; i++) {
 		if (ui->table->columns[i].column == ui->graph.column)

@@ -362,7 +362,7 @@ static void add_memory(struct header_line *line, const struct snapshot *now, boo
 /* For how long it has been running, or nothing where that is not known. */
 static void append_scheduler_uptime(const struct ui *ui, struct buffer *text)
 {
-	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const struct task_field_owner *scheduler = session_scheduler(ui->session);
 	const uint64_t now_ns = session_now(ui->session)->provenance.boottime_ns;
 
 	if (scheduler == NULL || scheduler->loaded_at_ns == 0 || now_ns < scheduler->loaded_at_ns)
@@ -378,11 +378,11 @@ static const char *switch_words(const struct snapshot *now)
 }
 
 /* The counter of that name, NULL when there is none. */
-static const struct scx_event *find_event(const struct snapshot *snapshot, const char *name)
+static const struct task_field_event *find_event(const struct snapshot *snapshot, const char *name)
 {
-	for (size_t i = 0; i < snapshot->scx.event_count; i++) {
-		if (strcmp(snapshot->scx.events[i].name, name) == 0)
-			return &snapshot->scx.events[i];
+	for (size_t i = 0; i < snapshot->task_fields.event_count; i++) {
+		if (strcmp(snapshot->task_fields.events[i].name, name) == 0)
+			return &snapshot->task_fields.events[i];
 	}
 	return NULL;
 }
@@ -396,9 +396,9 @@ static void add_scheduler_events(struct header_line *line, const struct ui *ui)
 	const bool is_file = ui->options->file_name != NULL;
 	struct buffer text = {0};
 
-	for (size_t i = 0; i < now->scx.event_count; i++) {
-		const struct scx_event *event = &now->scx.events[i];
-		const struct scx_event *last = before != NULL ? find_event(before, event->name) : NULL;
+	for (size_t i = 0; i < now->task_fields.event_count; i++) {
+		const struct task_field_event *event = &now->task_fields.events[i];
+		const struct task_field_event *last = before != NULL ? find_event(before, event->name) : NULL;
 		const char *name = strncmp(event->name, prefix, strlen(prefix)) == 0
 					   ? event->name + strlen(prefix)
 					   : event->name;
@@ -422,7 +422,7 @@ static void add_scheduler_events(struct header_line *line, const struct ui *ui)
 static void add_scheduler(struct header_line *line, const struct ui *ui, int reserved)
 {
 	const struct snapshot *now = session_now(ui->session);
-	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const struct task_field_owner *scheduler = session_scheduler(ui->session);
 	const char *name = scheduler != NULL ? scheduler->family : "on";
 	struct buffer text = {0};
 
@@ -448,7 +448,7 @@ static void add_rejected(struct header_line *line, const struct snapshot *now)
 static struct header_line make_scheduler_line(const struct ui *ui, bool whole)
 {
 	const struct snapshot *now = session_now(ui->session);
-	const struct scx_scheduler *scheduler = session_scheduler(ui->session);
+	const struct task_field_owner *scheduler = session_scheduler(ui->session);
 	struct header_line line = {0};
 	struct buffer text = {0};
 

@@ -126,7 +126,7 @@ static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 	const struct snapshot *now = session_now(ui->session);
 	const struct feature_result *result = &now->provenance.features[FEATURE_SCX];
 
-	if (now->scx.context_of != NULL)
+	if (now->task_fields.context_of != NULL)
 		return;
 	append_gap(path);
 	if (!session_scheduler_runs(ui->session))

@@ -19,7 +19,7 @@ void screen_setup_open(struct ui *ui)
 			view->tab, threads,
 			&(struct column_choice){
 				.fields = view->scx_fields,
-				.field_count = view->tab == TAB_SCX ? view->scx_field_count : 0,
+				.field_count = view->tab == TAB_SCX ? view->task_field_count : 0,
 				.sort = COLUMN_COUNT,
 			},
 			columns);

@@ -115,34 +115,34 @@ int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type
 	return find_member(btf, type, name, 0, &left);
 }
 
-struct scx_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t index)
+struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t index)
 {
 	if (btf_is_enum64(type)) {
 		const struct btf_enum64 *wide = &btf_enum64(type)[index];
 
-		return (struct scx_enumerator){scx_btf_name(btf, wide->name_off),
+		return (struct task_field_enumerator){scx_btf_name(btf, wide->name_off),
 					       (int64_t)btf_enum64_value(wide)};
 	}
 	const struct btf_enum *narrow = &btf_enum(type)[index];
 
-	return (struct scx_enumerator){scx_btf_name(btf, narrow->name_off),
+	return (struct task_field_enumerator){scx_btf_name(btf, narrow->name_off),
 				       btf_kflag(type) ? (int64_t)narrow->val
 						       : (int64_t)(uint32_t)narrow->val};
 }
 
-void scx_btf_describe_integer(const struct btf_type *type, struct scx_member *member)
+void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member)
 {
 	const uint32_t encoding = btf_int_encoding(type);
 
 	member->is_signed = (encoding & BTF_INT_SIGNED) != 0;
-	member->kind = (encoding & BTF_INT_BOOL) != 0 ? SCX_KIND_BOOLEAN
-		       : member->is_signed            ? SCX_KIND_SIGNED
-						      : SCX_KIND_UNSIGNED;
+	member->kind = (encoding & BTF_INT_BOOL) != 0 ? TASK_FIELD_KIND_BOOLEAN
+		       : member->is_signed            ? TASK_FIELD_KIND_SIGNED
+						      : TASK_FIELD_KIND_UNSIGNED;
 	member->bit_size = btf_int_bits(type);
 	member->bit_offset += btf_int_offset(type);
 	if (type->size > sizeof(uint64_t) || member->bit_size == 0 ||
 	    member->bit_size > type->size * SCX_BTF_BITS) {
-		member->kind = SCX_KIND_OTHER;
-		member->bit_size = type->size <= SCX_SIZE_MAX ? type->size * SCX_BTF_BITS : 0;
+		member->kind = TASK_FIELD_KIND_OTHER;
+		member->bit_size = type->size <= TASK_FIELDS_SIZE_MAX ? type->size * SCX_BTF_BITS : 0;
 	}
 }

@@ -7,7 +7,7 @@
 
 #include <bpf/btf.h>
 
-#include "snapshot/scx.h"
+#include "snapshot/task_fields.h"
 
 /*
  * Steps through types that need not make sense: libbpf checks that each lies in its section, not what it
@@ -38,12 +38,12 @@ uint32_t scx_btf_array(const struct btf *btf, uint32_t id, uint64_t *ret_count);
 int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type, const char *name);
 
 /* A value of an enum; `index` is below its btf_vlen(). */
-struct scx_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t index);
+struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t index);
 
 /*
  * What an integer is: kind, sign and bits; its type may say that not all of its bits count, which is how
- * bit-fields were once, so `bit_offset` grows. SCX_KIND_OTHER for one of more than 64 bits.
+ * bit-fields were once, so `bit_offset` grows. TASK_FIELD_KIND_OTHER for one of more than 64 bits.
  */
-void scx_btf_describe_integer(const struct btf_type *type, struct scx_member *member);
+void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member);
 
 #endif

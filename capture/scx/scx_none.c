@@ -39,7 +39,7 @@ void scx_reader_close(struct scx_reader *reader)
 	(void)reader;
 }
 
-struct scx_scheduler *scx_reader_scheduler(const struct scx_reader *reader)
+struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader)
 {
 	(void)reader;
 	return NULL;
@@ -60,7 +60,7 @@ int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error
 	return error_set(error, -ENOTSUP, "built without libbpf");
 }
 
-int scx_survey_find(const struct scx_scheduler *scheduler, const struct scx_choice *choice, bool walk,
+int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error)
 {
 	(void)scheduler;

@@ -23,7 +23,7 @@ enum {
 struct scx_reader {
 	struct scx_storage storage;
 	struct scx_program program;
-	struct scx_scheduler *scheduler;
+	struct task_field_owner *scheduler;
 	unsigned char *bytes;
 	size_t bytes_size;
 };
@@ -137,12 +137,12 @@ void scx_reader_close(struct scx_reader *reader)
 		return;
 	scx_program_close(&reader->program);
 	scx_storage_close(&reader->storage);
-	scx_scheduler_release(reader->scheduler);
+	task_field_owner_release(reader->scheduler);
 	free(reader->bytes);
 	free(reader);
 }
 
-struct scx_scheduler *scx_reader_scheduler(const struct scx_reader *reader)
+struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader)
 {
 	return reader->scheduler;
 }

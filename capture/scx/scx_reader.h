@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "metric/feature.h"
-#include "snapshot/scx.h"
+#include "snapshot/task_fields.h"
 
 /*
  * The contexts that a sched_ext scheduler keeps for tasks, read in one pass over all tasks by a BPF program
@@ -77,7 +77,7 @@ struct scx_reader *scx_reader_open(const struct scx_run *run, const struct scx_c
 void scx_reader_close(struct scx_reader *reader);
 
 /* The scheduler and the type of its contexts; the reader's reference. */
-struct scx_scheduler *scx_reader_scheduler(const struct scx_reader *reader);
+struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader);
 
 /* Reads the contexts of all tasks; those without one give nothing. `cancel` may be NULL. Returns 0 or a
  * negative errno (-ECANCELED). */

@@ -30,10 +30,10 @@ static bool goes_on(struct rendering *rendering)
 }
 
 /* Reads a number that lies in the bytes. */
-static bool read_number(const struct rendering *rendering, const struct scx_member *member, uint64_t offset,
+static bool read_number(const struct rendering *rendering, const struct task_field_member *member, uint64_t offset,
 			uint64_t *ret_value)
 {
-	struct scx_member shifted = *member;
+	struct task_field_member shifted = *member;
 	const uint64_t first = (offset + member->bit_offset) / SCX_BTF_BITS;
 
 	if (offset + member->bit_offset + member->bit_size > rendering->bit_size || member->bit_size == 0 ||
@@ -41,19 +41,19 @@ static bool read_number(const struct rendering *rendering, const struct scx_memb
 		return false;
 	/* an offset of a member has 32 bits */
 	shifted.bit_offset = (uint32_t)((offset + member->bit_offset) % SCX_BTF_BITS);
-	*ret_value = scx_member_read(&shifted, rendering->bytes + first, 0);
+	*ret_value = task_field_read(&shifted, rendering->bytes + first, 0);
 	return true;
 }
 
-static void render_integer(struct rendering *rendering, const struct scx_member *member, uint64_t offset)
+static void render_integer(struct rendering *rendering, const struct task_field_member *member, uint64_t offset)
 {
 	uint64_t value;
 
-	if (member->kind == SCX_KIND_OTHER || !read_number(rendering, member, offset, &value))
+	if (member->kind == TASK_FIELD_KIND_OTHER || !read_number(rendering, member, offset, &value))
 		buffer_append_char(rendering->buffer, '?');
-	else if (member->kind == SCX_KIND_BOOLEAN)
+	else if (member->kind == TASK_FIELD_KIND_BOOLEAN)
 		buffer_append_text(rendering->buffer, value != 0 ? "true" : "false");
-	else if (member->kind == SCX_KIND_SIGNED)
+	else if (member->kind == TASK_FIELD_KIND_SIGNED)
 		buffer_append_i64(rendering->buffer, (int64_t)value);
 	else
 		buffer_append_u64(rendering->buffer, value);
@@ -62,8 +62,8 @@ static void render_integer(struct rendering *rendering, const struct scx_member 
 static void render_enum(struct rendering *rendering, const struct btf_type *type, uint64_t offset,
 			uint32_t bit_field)
 {
-	const struct scx_member member = {
-		.kind = SCX_KIND_ENUM,
+	const struct task_field_member member = {
+		.kind = TASK_FIELD_KIND_ENUM,
 		.bit_size = bit_field != 0 ? bit_field : type->size * SCX_BTF_BITS,
 		.count = 1,
 		.is_signed = btf_kflag(type),
@@ -75,7 +75,7 @@ static void render_enum(struct rendering *rendering, const struct btf_type *type
 		return;
 	}
 	for (uint32_t i = 0; i < btf_vlen(type); i++) {
-		const struct scx_enumerator enumerator = scx_btf_enumerator(rendering->btf, type, i);
+		const struct task_field_enumerator enumerator = scx_btf_enumerator(rendering->btf, type, i);
 
 		if (enumerator.value == (int64_t)value && *enumerator.name != '\0') {
 			buffer_append_text(rendering->buffer, enumerator.name);
@@ -90,8 +90,8 @@ static void render_enum(struct rendering *rendering, const struct btf_type *type
 
 static void render_pointer(struct rendering *rendering, uint64_t offset)
 {
-	const struct scx_member member = {
-		.kind = SCX_KIND_UNSIGNED,
+	const struct task_field_member member = {
+		.kind = TASK_FIELD_KIND_UNSIGNED,
 		.bit_size = SCX_BTF_POINTER_SIZE * SCX_BTF_BITS,
 		.count = 1,
 	};
@@ -196,7 +196,7 @@ static void render_members(struct rendering *rendering, const struct btf_type *t
 static void render(struct rendering *rendering, uint32_t id, uint64_t bit_offset, uint32_t bit_field,
 		   int level)
 {
-	struct scx_member member = {.count = 1};
+	struct task_field_member member = {.count = 1};
 	uint32_t resolved = 0;
 	const struct btf_type *type = scx_btf_resolve(rendering->btf, id, &resolved);
 

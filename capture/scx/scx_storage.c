@@ -461,18 +461,18 @@ static const char *layout_words(const struct scx_storage *storage)
 	return storage->layout.id_after ? "arena, id behind the context" : "arena, id before the context";
 }
 
-struct scx_scheduler *scx_storage_describe(const struct scx_storage *storage, const struct scx_run *run)
+struct task_field_owner *scx_storage_describe(const struct scx_storage *storage, const struct scx_run *run)
 {
 	struct bpf_map_info info = {0};
 	uint32_t length = sizeof(info);
-	struct scx_scheduler *scheduler;
+	struct task_field_owner *scheduler;
 
 	(void)bpf_obj_get_info_by_fd(storage->map, &info, &length);
-	scheduler = scx_scheduler_create(run->name, storage->choice.name, info.name, layout_words(storage),
+	scheduler = task_field_owner_create(run->name, storage->choice.name, info.name, layout_words(storage),
 					 storage->size);
 	scheduler->enable_seq = run->enable_seq;
 	scheduler->loaded_at_ns = run->loaded_at_ns;
-	/* what is left out has no number anyway, or comes after SCX_MEMBERS_MAX others */
+	/* what is left out has no number anyway, or comes after TASK_FIELD_MEMBERS_MAX others */
 	(void)scx_types_add_members(storage->btf, storage->type, scheduler);
 	return scheduler;
 }

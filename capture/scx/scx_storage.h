@@ -60,6 +60,6 @@ struct feature_result scx_storage_open(const struct scx_run *run, const struct s
 void scx_storage_close(struct scx_storage *storage);
 
 /* Describes the scheduler and its contexts; one reference. */
-struct scx_scheduler *scx_storage_describe(const struct scx_storage *storage, const struct scx_run *run);
+struct task_field_owner *scx_storage_describe(const struct scx_storage *storage, const struct scx_run *run);
 
 #endif

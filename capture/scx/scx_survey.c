@@ -176,7 +176,7 @@ int scx_survey_take(const struct scx_run *run, const struct scx_choice *choice, 
 	return walk ? walk_arena(run, choice, ret_survey, error) : 0;
 }
 
-int scx_survey_find(const struct scx_scheduler *scheduler, const struct scx_choice *choice, bool walk,
+int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error)
 {
 	struct feature_result outcome;

@@ -60,7 +60,7 @@ int scx_survey_take(const struct scx_run *run, const struct scx_choice *choice, 
  * The same of the one that runs under this name and was loaded at that time, as a snapshot of just before
  * says, with the rights that scx_reader_discover() takes too. -ESTALE where another one runs by now.
  */
-int scx_survey_find(const struct scx_scheduler *scheduler, const struct scx_choice *choice, bool walk,
+int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error);
 void scx_survey_release(struct scx_survey *survey);
 

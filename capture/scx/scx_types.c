@@ -106,21 +106,21 @@ static void append_type(const struct btf *btf, uint32_t id, struct buffer *buffe
 
 struct gathering {
 	const struct btf *btf;
-	struct scx_scheduler *scheduler;
+	struct task_field_owner *scheduler;
 	struct buffer path; /* of the member */
 	struct buffer type; /* of it as text */
-	struct scx_enumerator *enumerators;
+	struct task_field_enumerator *enumerators;
 	size_t enumerator_count, enumerator_capacity;
 	int enumerators_left, steps_left;
 	bool left_out;
 };
 
-static void gather_enum(struct gathering *gathering, const struct btf_type *type, struct scx_member *member)
+static void gather_enum(struct gathering *gathering, const struct btf_type *type, struct task_field_member *member)
 {
 	member->is_signed = btf_kflag(type);
 	gathering->enumerator_count = 0;
 	for (uint32_t i = 0; i < btf_vlen(type) && gathering->enumerators_left > 0; i++) {
-		struct scx_enumerator *enumerator = MEMORY_APPEND(
+		struct task_field_enumerator *enumerator = MEMORY_APPEND(
 			gathering->enumerators, gathering->enumerator_count, gathering->enumerator_capacity);
 
 		*enumerator = scx_btf_enumerator(gathering->btf, type, i);
@@ -130,19 +130,19 @@ static void gather_enum(struct gathering *gathering, const struct btf_type *type
 	member->enumerator_count = gathering->enumerator_count;
 }
 
-static void describe_array(struct gathering *gathering, uint32_t id, struct scx_member *member)
+static void describe_array(struct gathering *gathering, uint32_t id, struct task_field_member *member)
 {
 	uint64_t count = 0;
 	uint32_t element = scx_btf_array(gathering->btf, id, &count);
 	const struct btf_type *type = element != 0 ? btf__type_by_id(gathering->btf, element) : NULL;
-	struct scx_member inner = {0};
+	struct task_field_member inner = {0};
 
-	if (type == NULL || !btf_is_int(type) || count == 0 || count > SCX_ELEMENTS_MAX)
+	if (type == NULL || !btf_is_int(type) || count == 0 || count > TASK_FIELD_ELEMENTS_MAX)
 		return;
 	scx_btf_describe_integer(type, &inner);
-	if (inner.kind == SCX_KIND_OTHER || inner.bit_size != type->size * SCX_BTF_BITS)
+	if (inner.kind == TASK_FIELD_KIND_OTHER || inner.bit_size != type->size * SCX_BTF_BITS)
 		return;
-	member->kind = SCX_KIND_ARRAY;
+	member->kind = TASK_FIELD_KIND_ARRAY;
 	member->is_signed = inner.is_signed;
 	member->bit_size = inner.bit_size;
 	member->count = (uint32_t)count;
@@ -152,15 +152,15 @@ static void describe_array(struct gathering *gathering, uint32_t id, struct scx_
 static void gather_leaf(struct gathering *gathering, uint32_t id, uint64_t bit_offset, uint32_t bit_field)
 {
 	const uint64_t size = scx_btf_size(gathering->btf, id);
-	struct scx_member member = {.kind = SCX_KIND_OTHER, .bit_offset = (uint32_t)bit_offset, .count = 1};
+	struct task_field_member member = {.kind = TASK_FIELD_KIND_OTHER, .bit_offset = (uint32_t)bit_offset, .count = 1};
 	uint32_t resolved = 0;
 	const struct btf_type *type = scx_btf_resolve(gathering->btf, id, &resolved);
 
 	/* an array at the end that has no length of its own takes no room */
 	if (type != NULL && size == 0 && btf_is_array(type))
 		return;
-	if (type == NULL || size == 0 || size > SCX_SIZE_MAX ||
-	    bit_offset > (uint64_t)SCX_SIZE_MAX * SCX_BTF_BITS || gathering->path.length > TEXT_MAX) {
+	if (type == NULL || size == 0 || size > TASK_FIELDS_SIZE_MAX ||
+	    bit_offset > (uint64_t)TASK_FIELDS_SIZE_MAX * SCX_BTF_BITS || gathering->path.length > TEXT_MAX) {
 		gathering->left_out = true;
 		return;
 	}
@@ -168,14 +168,14 @@ static void gather_leaf(struct gathering *gathering, uint32_t id, uint64_t bit_o
 	if (btf_is_int(type)) {
 		scx_btf_describe_integer(type, &member);
 	} else if (btf_is_any_enum(type) && size <= sizeof(uint64_t)) {
-		member.kind = SCX_KIND_ENUM;
+		member.kind = TASK_FIELD_KIND_ENUM;
 		gather_enum(gathering, type, &member);
 	} else if (btf_is_ptr(type)) {
-		member.kind = SCX_KIND_POINTER;
+		member.kind = TASK_FIELD_KIND_POINTER;
 	} else if (btf_is_array(type)) {
 		describe_array(gathering, resolved, &member);
 	}
-	if (bit_field != 0 && member.kind <= SCX_KIND_ENUM)
+	if (bit_field != 0 && member.kind <= TASK_FIELD_KIND_ENUM)
 		member.bit_size = bit_field;
 	buffer_clear(&gathering->type);
 	append_type(gathering->btf, id, &gathering->type);
@@ -183,7 +183,7 @@ static void gather_leaf(struct gathering *gathering, uint32_t id, uint64_t bit_o
 		gathering->type.data[TEXT_MAX] = '\0';
 	member.name = gathering->path.data;
 	member.type = gathering->type.data;
-	if (!scx_scheduler_add_member(gathering->scheduler, &member))
+	if (!task_field_owner_add_member(gathering->scheduler, &member))
 		gathering->left_out = true;
 }
 
@@ -229,7 +229,7 @@ static void gather(struct gathering *gathering, const struct btf_type *type, uin
 	}
 }
 
-int scx_types_add_members(const struct btf *btf, uint32_t type, struct scx_scheduler *scheduler)
+int scx_types_add_members(const struct btf *btf, uint32_t type, struct task_field_owner *scheduler)
 {
 	struct gathering gathering = {
 		.btf = btf,

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "snapshot/scx.h"
+#include "snapshot/task_fields.h"
 
 /*
  * What the types (BTF, Documentation/bpf/btf.rst of the kernel) of a sched_ext scheduler's programs say: how
@@ -25,9 +25,9 @@ struct btf;
  * if they stood outside. What is no integer, bool or enum becomes a pointer, an array of integers, or other:
  * unions with a name, arrays of structs, floats, structs of the kernel ("bpf_spin_lock"), and structs nested
  * more than eight deep. Returns 0, -ENOENT where `type` is no struct, -E2BIG where members were left out
- * (SCX_MEMBERS_MAX).
+ * (TASK_FIELD_MEMBERS_MAX).
  */
-int scx_types_add_members(const struct btf *btf, uint32_t type, struct scx_scheduler *scheduler);
+int scx_types_add_members(const struct btf *btf, uint32_t type, struct task_field_owner *scheduler);
 
 /* Which type contexts of an arena have. */
 struct scx_types_choice {

@@ -38,7 +38,7 @@ struct scx_watch {
 	struct sight sight;
 	uint64_t looked_at_ns;           /* CLOCK_MONOTONIC */
 	struct scx_reader *reader;       /* NULL: its contexts cannot be read */
-	struct scx_scheduler *scheduler; /* a reference; NULL: none runs */
+	struct task_field_owner *scheduler; /* a reference; NULL: none runs */
 	struct feature_result result;    /* of opening the reader */
 	struct arena arena;              /* of its words */
 	unsigned int tries;              /* that are left to find it */
@@ -82,13 +82,13 @@ static bool is_same(const struct sight *a, const struct sight *b)
 static void read_events(struct scx_watch *watch, struct snapshot *snapshot)
 {
 	struct text text = read_text(watch, "kernel/sched_ext/root/events"), line, word;
-	struct scx *scx = &snapshot->scx;
+	struct task_fields *scx = &snapshot->task_fields;
 
 	if (text.length == 0)
 		return;
 	scx->events = arena_allocate_zero(&snapshot->arena, EVENTS_MAX, sizeof(*scx->events));
 	while (scx->event_count < EVENTS_MAX && text_next_line(&text, &line)) {
-		struct scx_event *event = &scx->events[scx->event_count];
+		struct task_field_event *event = &scx->events[scx->event_count];
 		struct text name;
 
 		if (!text_next_word(&line, &name) || !text_next_word(&line, &word) ||
@@ -105,7 +105,7 @@ static void read_events(struct scx_watch *watch, struct snapshot *snapshot)
 static void drop(struct scx_watch *watch)
 {
 	scx_reader_close(watch->reader);
-	scx_scheduler_release(watch->scheduler);
+	task_field_owner_release(watch->scheduler);
 	arena_release(&watch->arena);
 	watch->reader = NULL;
 	watch->scheduler = NULL;
@@ -135,7 +135,7 @@ static void open_reader(void *argument)
 /* Tries it, and keeps at least the scheduler's name. */
 static void find_contexts(struct scx_watch *watch)
 {
-	scx_scheduler_release(watch->scheduler);
+	task_field_owner_release(watch->scheduler);
 	watch->tries--;
 	if (!is_readable(watch->roots))
 		watch->result = off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace");
@@ -149,10 +149,10 @@ static void find_contexts(struct scx_watch *watch)
 	else
 		watch->result.state = FEATURE_STATE_OFF;
 	if (watch->reader != NULL) {
-		watch->scheduler = scx_scheduler_reference(scx_reader_scheduler(watch->reader));
+		watch->scheduler = task_field_owner_reference(scx_reader_scheduler(watch->reader));
 		return;
 	}
-	watch->scheduler = scx_scheduler_create(watch->sight.name, "", "", "", 0);
+	watch->scheduler = task_field_owner_create(watch->sight.name, "", "", "", 0);
 	watch->scheduler->enable_seq = watch->sight.enable_seq;
 }
 
@@ -254,7 +254,7 @@ static size_t find_row(const struct snapshot *snapshot, const struct scx_record 
 
 void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot)
 {
-	struct scx *scx = &snapshot->scx;
+	struct task_fields *scx = &snapshot->task_fields;
 	size_t guess = 0;
 
 	for (size_t i = 0; i < reading->count; i++) {
@@ -265,9 +265,9 @@ void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot
 			continue;
 		guess = row + 1;
 		if (scx_record_is_own(record)) {
-			memcpy(scx_add_context(scx, row), scx_record_context(record), scx->scheduler->size);
+			memcpy(task_fields_add_context(scx, row), scx_record_context(record), scx->scheduler->size);
 		} else {
-			scx->context_of[row] = SCX_CONTEXT_OTHER_TASK;
+			scx->context_of[row] = TASK_FIELDS_OTHER_TASK;
 			scx->mismatched++;
 		}
 	}
@@ -289,8 +289,8 @@ static bool read_contexts(struct scx_watch *watch, const atomic_bool *cancel, st
 		*result = off(root_reason(failure), "reading contexts failed");
 		return true;
 	}
-	scx_begin(&snapshot->scx, scx_scheduler_reference(watch->scheduler), snapshot->thread_count);
-	snapshot->scx.read_at_ns = now_ns;
+	task_fields_begin(&snapshot->task_fields, task_field_owner_reference(watch->scheduler), snapshot->thread_count);
+	snapshot->task_fields.read_at_ns = now_ns;
 	scx_watch_fill(&reading, snapshot);
 	return true;
 }
@@ -308,22 +308,22 @@ void scx_watch_read(struct scx_watch *watch, bool contexts, const atomic_bool *c
 		*ret_result = off(REASON_ENDED, "the scheduler ended while its contexts were read");
 		return;
 	}
-	if (snapshot->scx.scheduler == NULL)
-		snapshot->scx.scheduler = scx_scheduler_reference(watch->scheduler);
+	if (snapshot->task_fields.scheduler == NULL)
+		snapshot->task_fields.scheduler = task_field_owner_reference(watch->scheduler);
 	read_events(watch, snapshot);
 }
 
 /* --- what moved --- */
 
-static bool has_moved(const struct scx *now, const struct scx *before, size_t row, uint32_t old_row)
+static bool has_moved(const struct task_fields *now, const struct task_fields *before, size_t row, uint32_t old_row)
 {
 	const uint8_t *context, *old_context;
 	reason_id reason, old_reason;
 
 	if (old_row == NO_ROW)
 		return true;
-	context = scx_context(now, row, &reason);
-	old_context = scx_context(before, old_row, &old_reason);
+	context = task_fields_context(now, row, &reason);
+	old_context = task_fields_context(before, old_row, &old_reason);
 	if (context == NULL || old_context == NULL)
 		return context != old_context || reason != old_reason;
 	return memcmp(context, old_context, now->scheduler->size) != 0;
@@ -332,14 +332,14 @@ static bool has_moved(const struct scx *now, const struct scx *before, size_t ro
 void scx_watch_list_moved(struct snapshot *snapshot, const struct snapshot *previous,
 			  const uint32_t old_row[])
 {
-	const struct scx *now = &snapshot->scx, *before = previous != NULL ? &previous->scx : NULL;
+	const struct task_fields *now = &snapshot->task_fields, *before = previous != NULL ? &previous->task_fields : NULL;
 	uint32_t *moved;
 	size_t listed = 0, count = 0;
 
 	if (!snapshot->moved_known || (now->context_of == NULL && before->context_of == NULL))
 		return;
 	if (now->context_of == NULL || before->context_of == NULL ||
-	    !scx_scheduler_is_same_run(now->scheduler, before->scheduler)) {
+	    !task_field_owner_is_same_run(now->scheduler, before->scheduler)) {
 		free(snapshot->moved);
 		snapshot->moved = NULL;
 		snapshot->moved_count = 0;

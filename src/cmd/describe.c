@@ -27,7 +27,7 @@ static void append_tabs(enum column column, struct buffer *text)
 
 	for (size_t place = 0; place < tab_count(); place++) {
 		const enum tab tab = tab_at(place);
-		bool here = tab == TAB_SCX && column_is_scx(column);
+		bool here = tab == TAB_SCX && column_is_task_field(column);
 
 		for (int threads = 0; threads < 2 && !here; threads++) {
 			const size_t count = column_list(tab, threads != 0, 0, COLUMN_COUNT, columns);
@@ -186,7 +186,7 @@ int describe_name(const char *name, struct buffer *buffer, struct error *error)
 			"columns",
 			name);
 	}
-	if (column < COLUMN_COUNT || column_is_scx(column))
+	if (column < COLUMN_COUNT || column_is_task_field(column))
 		append_column(column, buffer);
 	else if (column < COLUMN_DERIVED)
 		append_metric((enum metric)(column - COLUMN_METRICS), buffer);

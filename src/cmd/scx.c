@@ -15,7 +15,7 @@
 #include "cmd/line/view_options.h"
 #include "commands.h"
 #include "report/json_text.h"
-#include "snapshot/scx_reduce.h"
+#include "snapshot/task_field_reduce.h"
 
 struct scx_options {
 	bool json, walk;
@@ -27,7 +27,7 @@ struct scx_options {
 /* What is printed. */
 struct findings {
 	const struct snapshot *snapshot;
-	const struct scx_scheduler *scheduler;
+	const struct task_field_owner *scheduler;
 	const struct feature_result *result; /* of reading contexts */
 	struct scx_survey survey;
 	bool has_maps; /* the survey has */
@@ -40,19 +40,19 @@ static const char *thread_name(const struct snapshot *snapshot, size_t row)
 
 /* --- values --- */
 
-static bool is_string(const struct scx_member *member)
+static bool is_string(const struct task_field_member *member)
 {
-	return member->kind == SCX_KIND_ARRAY && strncmp(member->type, "char[", strlen("char[")) == 0;
+	return member->kind == TASK_FIELD_KIND_ARRAY && strncmp(member->type, "char[", strlen("char[")) == 0;
 }
 
-static void append_string(const struct scx_member *member, const uint8_t *context, bool json,
+static void append_string(const struct task_field_member *member, const uint8_t *context, bool json,
 			  struct buffer *buffer)
 {
 	struct buffer text = {0};
 
 	buffer_append_text(&text, "");
 	for (uint32_t i = 0; i < member->count; i++) {
-		const char character = (char)scx_member_read(member, context, i);
+		const char character = (char)task_field_read(member, context, i);
 
 		if (character == '\0')
 			break;
@@ -68,7 +68,7 @@ static void append_string(const struct scx_member *member, const uint8_t *contex
 	buffer_release(&text);
 }
 
-static void append_number(const struct scx_member *member, uint64_t value, struct buffer *buffer)
+static void append_number(const struct task_field_member *member, uint64_t value, struct buffer *buffer)
 {
 	if (member->is_signed)
 		buffer_append_i64(buffer, (int64_t)value);
@@ -76,25 +76,25 @@ static void append_number(const struct scx_member *member, uint64_t value, struc
 		buffer_append_u64(buffer, value);
 }
 
-static void append_array(const struct scx_member *member, const uint8_t *context, struct buffer *buffer)
+static void append_array(const struct task_field_member *member, const uint8_t *context, struct buffer *buffer)
 {
 	buffer_append_char(buffer, '[');
 	for (uint32_t i = 0; i < member->count; i++) {
 		if (i != 0)
 			buffer_append_char(buffer, ',');
-		append_number(member, scx_member_read(member, context, i), buffer);
+		append_number(member, task_field_read(member, context, i), buffer);
 	}
 	buffer_append_char(buffer, ']');
 }
 
 /* Bytes as digits, a pointer as one number of them: the order in memory is the host's. */
-static void append_bytes(const struct scx_member *member, const uint8_t *context, struct buffer *buffer)
+static void append_bytes(const struct task_field_member *member, const uint8_t *context, struct buffer *buffer)
 {
 	const uint8_t *bytes = context + member->bit_offset / 8;
 	const uint32_t count = member->bit_size / 8;
 	uint64_t pointer;
 
-	if (member->kind == SCX_KIND_POINTER && count == sizeof(pointer)) {
+	if (member->kind == TASK_FIELD_KIND_POINTER && count == sizeof(pointer)) {
 		memcpy(&pointer, bytes, sizeof(pointer));
 		buffer_append_format(buffer, "0x%" PRIx64, pointer);
 		return;
@@ -104,27 +104,27 @@ static void append_bytes(const struct scx_member *member, const uint8_t *context
 }
 
 /* Whether all of a member lies in its context, which those that are no numbers need not. */
-static bool is_inside(const struct scx_member *member, uint32_t size)
+static bool is_inside(const struct task_field_member *member, uint32_t size)
 {
 	return member->bit_offset + (uint64_t)member->bit_size * member->count <= (uint64_t)size * 8;
 }
 
-static void append_value(const struct scx_scheduler *scheduler, const struct scx_member *member,
+static void append_value(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			 const uint8_t *context, bool json, struct buffer *buffer)
 {
-	const uint64_t value = scx_member_read(member, context, 0);
-	const char *name = member->kind == SCX_KIND_ENUM ? scx_find_enumerator(member, (int64_t)value) : NULL;
+	const uint64_t value = task_field_read(member, context, 0);
+	const char *name = member->kind == TASK_FIELD_KIND_ENUM ? task_field_find_enumerator(member, (int64_t)value) : NULL;
 	const char *quote = json ? "\"" : "";
 
 	if (is_string(member)) {
 		append_string(member, context, json, buffer);
-	} else if (member->kind == SCX_KIND_ARRAY) {
+	} else if (member->kind == TASK_FIELD_KIND_ARRAY) {
 		append_array(member, context, buffer);
 	} else if (name != NULL && json) {
 		json_append_text(buffer, name);
-	} else if (scx_member_has_numbers(member)) {
-		if (member->kind == SCX_KIND_BOOLEAN || name != NULL)
-			scx_member_append(member, value, buffer);
+	} else if (task_field_has_numbers(member)) {
+		if (member->kind == TASK_FIELD_KIND_BOOLEAN || name != NULL)
+			task_field_append(member, value, buffer);
 		else
 			append_number(member, value, buffer);
 	} else if (is_inside(member, scheduler->size)) {
@@ -167,7 +167,7 @@ static void append_time(struct buffer *buffer, uint64_t nanoseconds)
 				     seconds / 3600 % 24);
 }
 
-static uint64_t uptime_ns(const struct scx_scheduler *scheduler)
+static uint64_t uptime_ns(const struct task_field_owner *scheduler)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
 
@@ -176,9 +176,9 @@ static uint64_t uptime_ns(const struct scx_scheduler *scheduler)
 
 static void print_scheduler(const struct findings *findings, struct buffer *buffer)
 {
-	const struct scx_scheduler *scheduler = findings->scheduler;
+	const struct task_field_owner *scheduler = findings->scheduler;
 	const struct sched_ext *state = &findings->snapshot->sched_ext;
-	const struct scx *scx = &findings->snapshot->scx;
+	const struct task_fields *scx = &findings->snapshot->task_fields;
 
 	append_line(buffer, "scheduler", scheduler->name);
 	if (scheduler->loaded_at_ns != 0) {
@@ -219,13 +219,13 @@ static void print_maps(const struct scx_survey *survey, struct buffer *buffer)
 	}
 }
 
-static void print_members(const struct scx_scheduler *scheduler, struct buffer *buffer)
+static void print_members(const struct task_field_owner *scheduler, struct buffer *buffer)
 {
 	buffer_append_text(buffer, "\n OFFSET  BITS  GROUPS   NAME: TYPE\n");
 	for (size_t i = 0; i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
-		const char *reduction = member->field != SCX_FIELD_NONE
-						? scx_reduction_names[member->facts.reduction]
+		const struct task_field_member *member = &scheduler->members[i];
+		const char *reduction = member->field != TASK_FIELD_NONE
+						? task_field_reduction_names[member->facts.reduction]
 						: "-";
 
 		buffer_append_format(buffer, "%7" PRIu32, member->bit_offset / 8);
@@ -240,9 +240,9 @@ static void print_members(const struct scx_scheduler *scheduler, struct buffer *
 static void print_context(const struct findings *findings, size_t row, struct buffer *buffer)
 {
 	const struct snapshot *snapshot = findings->snapshot;
-	const struct scx_scheduler *scheduler = findings->scheduler;
+	const struct task_field_owner *scheduler = findings->scheduler;
 	reason_id reason;
-	const uint8_t *context = scx_context(&snapshot->scx, row, &reason);
+	const uint8_t *context = task_fields_context(&snapshot->task_fields, row, &reason);
 
 	buffer_append_format(buffer, "%7" PRIu32 " %7" PRIu32 "  ", snapshot->tgid[row], snapshot->tid[row]);
 	append_printable(buffer, thread_name(snapshot, row));
@@ -314,9 +314,9 @@ static void json_count(struct buffer *buffer, const char *key, uint64_t value)
 
 static void json_scheduler(const struct findings *findings, struct buffer *buffer)
 {
-	const struct scx_scheduler *scheduler = findings->scheduler;
+	const struct task_field_owner *scheduler = findings->scheduler;
 	const struct sched_ext *state = &findings->snapshot->sched_ext;
-	const struct scx *scx = &findings->snapshot->scx;
+	const struct task_fields *scx = &findings->snapshot->task_fields;
 
 	buffer_append_text(buffer, "\"scheduler\":{");
 	json_text(buffer, "name", scheduler->name);
@@ -352,7 +352,7 @@ static void json_maps(const struct scx_survey *survey, struct buffer *buffer)
 	buffer_append_char(buffer, ']');
 }
 
-static void json_type(const struct scx_scheduler *scheduler, struct buffer *buffer)
+static void json_type(const struct task_field_owner *scheduler, struct buffer *buffer)
 {
 	buffer_append_text(buffer, ",\"type\":{");
 	json_text(buffer, "name", scheduler->type);
@@ -363,20 +363,20 @@ static void json_type(const struct scx_scheduler *scheduler, struct buffer *buff
 	json_text(buffer, "layout", scheduler->layout);
 	buffer_append_text(buffer, ",\"members\":[");
 	for (size_t i = 0; i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+		const struct task_field_member *member = &scheduler->members[i];
 
 		buffer_append_text(buffer, i != 0 ? ",{" : "{");
 		json_text(buffer, "name", member->name);
 		buffer_append_char(buffer, ',');
 		json_text(buffer, "type", member->type);
 		buffer_append_char(buffer, ',');
-		json_text(buffer, "kind", scx_kind_names[member->kind]);
+		json_text(buffer, "kind", task_field_kind_names[member->kind]);
 		json_count(buffer, "bit_offset", member->bit_offset);
 		json_count(buffer, "bit_size", member->bit_size);
 		json_count(buffer, "count", member->count);
-		if (member->field != SCX_FIELD_NONE) {
+		if (member->field != TASK_FIELD_NONE) {
 			buffer_append_char(buffer, ',');
-			json_text(buffer, "reduction", scx_reduction_names[member->facts.reduction]);
+			json_text(buffer, "reduction", task_field_reduction_names[member->facts.reduction]);
 		}
 		buffer_append_char(buffer, '}');
 	}
@@ -386,12 +386,12 @@ static void json_type(const struct scx_scheduler *scheduler, struct buffer *buff
 static void json_threads(const struct findings *findings, struct buffer *buffer)
 {
 	const struct snapshot *snapshot = findings->snapshot;
-	const struct scx_scheduler *scheduler = findings->scheduler;
+	const struct task_field_owner *scheduler = findings->scheduler;
 
 	buffer_append_text(buffer, ",\"threads\":[");
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		reason_id reason;
-		const uint8_t *context = scx_context(&snapshot->scx, row, &reason);
+		const uint8_t *context = task_fields_context(&snapshot->task_fields, row, &reason);
 
 		buffer_append_format(buffer, "%s{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",",
 				     row != 0 ? "," : "", snapshot->tgid[row], snapshot->tid[row]);
@@ -458,7 +458,7 @@ static void print_json(const struct findings *findings, struct buffer *buffer)
 		buffer_append_char(buffer, ',');
 		json_text(buffer, "remedy", result->remedy);
 	}
-	json_count(buffer, "of_other_tasks", findings->snapshot->scx.mismatched);
+	json_count(buffer, "of_other_tasks", findings->snapshot->task_fields.mismatched);
 	buffer_append_char(buffer, '}');
 	if (findings->has_maps)
 		json_maps(&findings->survey, buffer);
@@ -545,7 +545,7 @@ static int run(void *options_pointer, char **operands, int operand_count)
 	if (take(options, &snapshot, &error) < 0)
 		return command_failed(&error);
 	findings.snapshot = snapshot;
-	findings.scheduler = snapshot->scx.scheduler;
+	findings.scheduler = snapshot->task_fields.scheduler;
 	findings.result = &snapshot->provenance.features[FEATURE_SCX];
 	status = findings.scheduler != NULL ? print(options, &findings) : explain(findings.result);
 	snapshot_release(snapshot);

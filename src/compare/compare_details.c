@@ -86,7 +86,7 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 	subject = compare_find_row(&subjects, key, key_length, &metric);
 	if (subject != SIZE_MAX) {
 		table = table_create_with(NULL, metric_columns, CELL_COUNT);
-		for (enum column i = COLUMN_METRICS; i < COLUMN_SCX; i++)
+		for (enum column i = COLUMN_METRICS; i < COLUMN_TASK_FIELDS; i++)
 			add_metric_row(&subjects, subject, i, table);
 		for (enum column i = 0; i < COLUMN_COUNT; i++) {
 			if (compare_record_applies(view, i))

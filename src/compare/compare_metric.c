@@ -38,7 +38,7 @@ static void add_column(struct metric_set *set, enum column column)
 	const struct column_entry *entry = column_entry(column);
 
 	/* reports have what schedulers keep, a comparison on the screen does not */
-	if (column_is_scx(column))
+	if (column_is_task_field(column))
 		return;
 	if (column > COLUMN_COUNT || compare_record_applies(set->view, column))
 		add_metric(set, column);
@@ -129,7 +129,7 @@ size_t compare_find_row(const struct compare_subjects *subjects, const char *key
 {
 	const char *end = memchr(key, '\0', key_length);
 
-	for (enum column column = 0; end != NULL && column < COLUMN_SCX; column++) {
+	for (enum column column = 0; end != NULL && column < COLUMN_TASK_FIELDS; column++) {
 		bool has_rows = column > COLUMN_COUNT || column_is_record(column);
 
 		if (has_rows && strcmp(column_name(column), key) == 0) {

@@ -215,8 +215,8 @@ static void emit_scalar(struct emitter *emitter, const struct member *member, co
 	case MEMBER_FEATURE_REASON:
 		emit_text(emitter, reasons[*(const enum reason *)field].name);
 		break;
-	case MEMBER_SCX_KIND:
-		emit_text(emitter, scx_kind_names[*(const enum scx_kind *)field]);
+	case MEMBER_TASK_FIELD_KIND:
+		emit_text(emitter, task_field_kind_names[*(const enum task_field_kind *)field]);
 		break;
 	case MEMBER_VERSION:
 		buffer_append_u64(&emitter->json, PROVENANCE_VERSION);

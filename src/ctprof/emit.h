@@ -57,19 +57,19 @@ void emit_object(struct emitter *emitter, const struct object *object, const voi
 /* The value of a member that is no scalar and no table's object; false when it is absent. */
 bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
 
-/* emit_scx.c: like emit_container(), of what a sched_ext scheduler keeps. */
-bool emit_scx(struct emitter *emitter, const struct object *object);
-bool emit_scx_events(struct emitter *emitter);
-bool emit_scx_members(struct emitter *emitter);
-bool emit_scx_enumerators(struct emitter *emitter, const struct scx_member_record *record);
-bool emit_scx_values(struct emitter *emitter, size_t thread);
+/* emit_task_fields.c: like emit_container(), of what a sched_ext scheduler keeps. */
+bool emit_task_fields(struct emitter *emitter, const struct object *object);
+bool emit_task_field_events(struct emitter *emitter);
+bool emit_task_field_members(struct emitter *emitter);
+bool emit_task_field_enumerators(struct emitter *emitter, const struct task_field_member_record *record);
+bool emit_task_field_values(struct emitter *emitter, size_t thread);
 
 /* Why no thread, or this one, has a context that should have one, else REASON_READ. */
-reason_id emit_scx_missing(const struct emitter *emitter);
-reason_id emit_scx_thread_missing(const struct emitter *emitter, size_t thread);
+reason_id emit_task_fields_missing(const struct emitter *emitter);
+reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t thread);
 
 /* Whether the contexts of two threads are written alike. */
-bool emit_scx_is_same(const struct emitter *emitter, size_t a, size_t b);
+bool emit_task_fields_are_same(const struct emitter *emitter, size_t a, size_t b);
 
 /* A member with its name and the comma before it, unless it is absent and to be omitted then. */
 void emit_member(struct emitter *emitter, const struct member *member, const void *target);

@@ -248,8 +248,8 @@ static bool emit_missing(struct emitter *emitter)
 		if (snapshot->pressure_missing[i] != REASON_READ)
 			emit_named_reason(emitter, name, snapshot->pressure_missing[i]);
 	}
-	if (emit_scx_missing(emitter) != REASON_READ)
-		emit_named_reason(emitter, SCX_MISSING, emit_scx_missing(emitter));
+	if (emit_task_fields_missing(emitter) != REASON_READ)
+		emit_named_reason(emitter, TASK_FIELDS_MISSING, emit_task_fields_missing(emitter));
 	return end(emitter, '}');
 }
 
@@ -328,9 +328,9 @@ static bool emit_thread_missing(struct emitter *emitter, size_t thread)
 		if (exception->thread == thread)
 			emit_named_reason(emitter, metrics[exception->metric].name, exception->reason);
 	}
-	reason = emit_scx_thread_missing(emitter, thread);
+	reason = emit_task_fields_thread_missing(emitter, thread);
 	if (reason != REASON_READ)
-		emit_named_reason(emitter, SCX_MISSING, reason);
+		emit_named_reason(emitter, TASK_FIELDS_MISSING, reason);
 	return end(emitter, '}');
 }
 
@@ -402,16 +402,16 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 		return emit_buckets(emitter, field, member->count);
 	case MEMBER_WAITS:
 		return emit_waits(emitter);
-	case MEMBER_SCX:
-		return emit_scx(emitter, member->object);
-	case MEMBER_SCX_EVENTS:
-		return emit_scx_events(emitter);
-	case MEMBER_SCX_MEMBERS:
-		return emit_scx_members(emitter);
-	case MEMBER_SCX_ENUMERATORS:
-		return emit_scx_enumerators(emitter, field);
-	case MEMBER_SCX_VALUES:
-		return emit_scx_values(emitter, *(const size_t *)field);
+	case MEMBER_TASK_FIELDS:
+		return emit_task_fields(emitter, member->object);
+	case MEMBER_TASK_FIELD_EVENTS:
+		return emit_task_field_events(emitter);
+	case MEMBER_TASK_FIELD_MEMBERS:
+		return emit_task_field_members(emitter);
+	case MEMBER_TASK_FIELD_ENUMERATORS:
+		return emit_task_field_enumerators(emitter, field);
+	case MEMBER_TASK_FIELD_VALUES:
+		return emit_task_field_values(emitter, *(const size_t *)field);
 	case MEMBER_THREAD_MISSING:
 		return emit_thread_missing(emitter, *(const size_t *)field);
 	case MEMBER_AGES:

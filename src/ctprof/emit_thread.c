@@ -76,7 +76,7 @@ static bool is_same_knowledge(const struct emitter *emitter, const struct thread
 	if (has_exception(snapshot, next, record->index) ||
 	    (next != 0 && has_exception(snapshot, next - 1, before->index)))
 		return false;
-	if (!emit_scx_is_same(emitter, record->index, before->index))
+	if (!emit_task_fields_are_same(emitter, record->index, before->index))
 		return false;
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		const reason_id *column = snapshot->source_reason[i];

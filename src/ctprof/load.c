@@ -188,8 +188,8 @@ static int load_member(struct loader *loader, struct frame *frame)
 	}
 	if (member->type == MEMBER_OBJECT && scalar.type == JSON_OBJECT)
 		return load_object(loader, member->object, (char *)frame->target + member->offset);
-	if (member->type == MEMBER_SCX && scalar.type == JSON_OBJECT)
-		return load_object(loader, member->object, &loader->scx.record);
+	if (member->type == MEMBER_TASK_FIELDS && scalar.type == JSON_OBJECT)
+		return load_object(loader, member->object, &loader->task_fields.record);
 	container = &load_containers[member->type];
 	if (container->type != scalar.type) {
 		load_refuse(loader, &scalar, load_expectation(member));
@@ -362,7 +362,7 @@ static void release(struct loader *loader)
 	free(loader->ages.items);
 	free(loader->layouts.items);
 	free(loader->heap.items);
-	load_scx_release(loader);
+	load_task_fields_release(loader);
 	free(loader);
 }
 

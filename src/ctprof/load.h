@@ -86,8 +86,8 @@ struct pending_age {
 	uint64_t age_ns;
 };
 
-/* What a thread's `scx` holds, its numbers lying in loader.scx.numbers, or its `missing` says of it. */
-struct pending_scx {
+/* What a thread's `scx` holds, its numbers lying in loader.task_fields.numbers, or its `missing` says of it. */
+struct pending_task_fields {
 	uint32_t thread, numbers;
 	bool is_list;
 	reason_id reason;
@@ -127,7 +127,7 @@ struct load_short_cuts {
 	 */
 	const char *start; /* NULL when it cannot be kept */
 	uint64_t piece;    /* json.before */
-	size_t reason_count, age_count, scx_count;
+	size_t reason_count, age_count, task_fields_count;
 };
 
 struct loader {
@@ -175,27 +175,27 @@ struct loader {
 		size_t count, capacity;
 	} heap;
 
-	/* What a sched_ext scheduler keeps; load_scx.c. */
+	/* What a program keeps for each task; load_task_fields.c. */
 	struct {
-		struct scx_record record;
-		struct scx_member_record member; /* that is being read */
+		struct task_fields_record record;
+		struct task_field_member_record member; /* that is being read */
 		struct {
-			struct scx_enumerator *items;
+			struct task_field_enumerator *items;
 			size_t count, capacity;
 		} enumerators; /* of it */
 		struct {
-			struct scx_member *items;
+			struct task_field_member *items;
 			size_t count, capacity;
 		} members;
 		struct buffer numbers; /* of all threads in the order of `pending` */
 		struct {
-			struct pending_scx *items;
+			struct pending_task_fields *items;
 			size_t count, capacity;
 		} pending;
 		uint64_t further_numbers; /* a thread has of members for which there is no room */
 		bool is_missing;          /* no thread has any */
 		size_t left_out;          /* contexts that are not as the description says */
-	} scx;
+	} task_fields;
 
 	struct {
 		size_t missing[OBJECT_MEMBERS_MAX]; /* threads without this member of thread_object */
@@ -227,21 +227,21 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 const char *load_text(struct loader *loader, const struct json_scalar *scalar);
 
 /* load_scx.c: for load_containers and load_scalar(). */
-bool load_scx_kind(const struct json_scalar *scalar, enum scx_kind *ret_kind);
-bool load_scx_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-void *load_scx_begin_member(struct loader *loader, struct frame *frame);
-bool load_scx_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-void load_scx_end_member(struct loader *loader, const struct frame *element);
-bool load_scx_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-void load_scx_take_values(struct loader *loader, struct frame *frame);
-void load_scx_end_values(struct loader *loader, struct frame *frame);
+bool load_task_field_kind(const struct json_scalar *scalar, enum task_field_kind *ret_kind);
+bool load_task_field_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void *load_task_field_begin_member(struct loader *loader, struct frame *frame);
+bool load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_task_field_end_member(struct loader *loader, const struct frame *element);
+bool load_task_field_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_task_field_take_values(struct loader *loader, struct frame *frame);
+void load_task_field_end_values(struct loader *loader, struct frame *frame);
 
 /* Why the thread that is being read has no context that it should have. */
-void load_scx_thread_missing(struct loader *loader, reason_id reason);
+void load_task_fields_thread_missing(struct loader *loader, reason_id reason);
 
 /* Brings the scheduler and the contexts into the snapshot, whose threads are all there. */
-void load_scx_conclude(struct loader *loader);
-void load_scx_release(struct loader *loader);
+void load_task_fields_conclude(struct loader *loader);
+void load_task_fields_release(struct loader *loader);
 
 /* How the elements of an open object or array are read; JSON_NULL is the type of any other member. */
 extern const struct container load_containers[MEMBER_TYPE_COUNT];

@@ -261,12 +261,12 @@ static void describe_notes(const struct loader *loader)
 	}
 	if (loader->notes.older_state)
 		append_part(&text, "state \"?\" is read as unknown");
-	if (loader->scx.left_out != 0)
+	if (loader->task_fields.left_out != 0)
 		buffer_append_format(
 			&text,
 			"%scontexts of the scheduler are left out where they are not as the file "
 			"says (%zu)",
-			text.length != 0 ? "; " : "", loader->scx.left_out);
+			text.length != 0 ? "; " : "", loader->task_fields.left_out);
 	if (text.length != 0)
 		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
 								 text.length);
@@ -287,7 +287,7 @@ void load_conclude(struct loader *loader)
 	apply_waits(loader);
 	apply_resident(loader->snapshot);
 	apply_heap(loader);
-	load_scx_conclude(loader);
+	load_task_fields_conclude(loader);
 	mark_metrics_not_in_file(loader);
 	describe_notes(loader);
 	snapshot_finish(loader->snapshot);

@@ -290,9 +290,9 @@ static enum pressure_resource find_pressure(const struct buffer *key)
 						 sizeof(char *), key->data + prefix, key->length - prefix);
 }
 
-static bool is_scx(const struct buffer *key)
+static bool is_task_fields(const struct buffer *key)
 {
-	return key->length == strlen(SCX_MISSING) && memcmp(key->data, SCX_MISSING, key->length) == 0;
+	return key->length == strlen(TASK_FIELDS_MISSING) && memcmp(key->data, TASK_FIELDS_MISSING, key->length) == 0;
 }
 
 static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
@@ -311,8 +311,8 @@ static bool load_missing(struct loader *loader, struct frame *frame, const struc
 		loader->snapshot->metric_reason[metric] = reason;
 	else if (resource != PRESSURE_RESOURCE_COUNT)
 		loader->snapshot->pressure_missing[resource] = reason;
-	else if (is_scx(&frame->key))
-		loader->scx.is_missing = reason != REASON_READ;
+	else if (is_task_fields(&frame->key))
+		loader->task_fields.is_missing = reason != REASON_READ;
 	return true;
 }
 
@@ -323,8 +323,8 @@ static bool load_thread_missing(struct loader *loader, struct frame *frame, cons
 
 	if (!load_element_string(loader, scalar))
 		return false;
-	if (is_scx(&frame->key))
-		load_scx_thread_missing(
+	if (is_task_fields(&frame->key))
+		load_task_fields_thread_missing(
 			loader, snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length));
 	if (source == SOURCE_NONE && metric == METRIC_NONE)
 		return true;
@@ -414,12 +414,12 @@ const struct container load_containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .element = &latency_record_object,
 				    .begin_element = begin_latency_record},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
-	[MEMBER_SCX_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_scx_event},
-	[MEMBER_SCX_MEMBERS] = {JSON_ARRAY, "an object", .element = &scx_member_object,
-				.begin_element = load_scx_begin_member, .end_element = load_scx_end_member},
-	[MEMBER_SCX_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_scx_enumerator},
-	[MEMBER_SCX_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_scx_value,
-			       .short_cut = load_scx_take_values, .end = load_scx_end_values},
+	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_event},
+	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, "an object", .element = &task_field_member_object,
+				.begin_element = load_task_field_begin_member, .end_element = load_task_field_end_member},
+	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_enumerator},
+	[MEMBER_TASK_FIELD_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_task_field_value,
+			       .short_cut = load_task_field_take_values, .end = load_task_field_end_values},
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 };

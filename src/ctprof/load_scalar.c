@@ -167,8 +167,8 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 	case MEMBER_FEATURE_STATE:
 	case MEMBER_FEATURE_REASON:
 		return load_string(loader, member, field, scalar);
-	case MEMBER_SCX_KIND:
-		return scalar->type == JSON_STRING && load_scx_kind(scalar, field);
+	case MEMBER_TASK_FIELD_KIND:
+		return scalar->type == JSON_STRING && load_task_field_kind(scalar, field);
 	case MEMBER_VERSION:
 		return scalar->type == JSON_NUMBER;
 	case MEMBER_WAITS:
@@ -212,7 +212,7 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_NAME] = "a string",
 	[MEMBER_FEATURE_STATE] = "a string",
 	[MEMBER_FEATURE_REASON] = "a string",
-	[MEMBER_SCX_KIND] = "a string",
+	[MEMBER_TASK_FIELD_KIND] = "a string",
 	[MEMBER_VERSION] = "a number",
 	[MEMBER_WAITS] = "a string",
 	[MEMBER_CPU_SET] = "an array of CPU numbers",
@@ -221,8 +221,8 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_CAPABILITIES] = "an array of strings",
 	[MEMBER_SCOPE] = "an array of process ids",
 	[MEMBER_HEAP] = "an array of objects",
-	[MEMBER_SCX_MEMBERS] = "an array of objects",
-	[MEMBER_SCX_VALUES] = "an array of numbers",
+	[MEMBER_TASK_FIELD_MEMBERS] = "an array of objects",
+	[MEMBER_TASK_FIELD_VALUES] = "an array of numbers",
 };
 
 const char *load_expectation(const struct member *member)

@@ -203,7 +203,7 @@ void load_short_cut_begin(struct loader *loader)
 	cuts->piece = loader->json.before;
 	cuts->reason_count = loader->reasons.count;
 	cuts->age_count = loader->ages.count;
-	cuts->scx_count = loader->scx.pending.count;
+	cuts->task_fields_count = loader->task_fields.pending.count;
 }
 
 /* Whether the record has nothing of a member but what a memo holds, and what that is. */
@@ -231,7 +231,7 @@ static bool describe(const struct loader *loader, const struct member *member, s
 		memo->flags = record->flags & MEMBER_KNOWLEDGE_FLAGS;
 		return record->layout == NULL && record->waiting_ns == 0 && !record->resident.present &&
 		       loader->reasons.count == cuts->reason_count && loader->ages.count == cuts->age_count &&
-		       loader->scx.pending.count == cuts->scx_count;
+		       loader->task_fields.pending.count == cuts->task_fields_count;
 	default:
 		return false;
 	}

@@ -47,7 +47,7 @@ static const struct member thread_knowledge_members[] = {
 	THREAD_FLAG("waiting_at_least", MEMBER_OMITTED, THREAD_WAIT_AT_LEAST),
 	THREAD("rss", OPTIONAL_U64, MEMBER_OMITTED, resident),
 	THREAD("layout", TEXT, MEMBER_OMITTED, layout),
-	THREAD("scx", SCX_VALUES, MEMBER_OMITTED, index),
+	THREAD("scx", TASK_FIELD_VALUES, MEMBER_OMITTED, index),
 };
 
 static const struct object thread_knowledge_object = OBJECT(thread_knowledge_members);
@@ -303,34 +303,34 @@ static const struct member latency_members[] = {
 
 static const struct object latency_object = OPTIONAL_OBJECT(latency_members, latency, present);
 
-static const struct member scx_member_members[] = {
-	MEMBER(scx_member_record, "name", TEXT, 0, member.name),
-	MEMBER(scx_member_record, "type", TEXT, 0, member.type),
-	MEMBER(scx_member_record, "kind", SCX_KIND, 0, member.kind),
-	MEMBER(scx_member_record, "bit_offset", U32, 0, member.bit_offset),
-	MEMBER(scx_member_record, "bit_size", U32, 0, member.bit_size),
-	MEMBER(scx_member_record, "count", OPTIONAL_U64, MEMBER_OMITTED, count),
-	MEMBER(scx_member_record, "signed", BOOLEAN, MEMBER_OMITTED, member.is_signed),
-	{NAME("values"), MEMBER_OMITTED, MEMBER_SCX_ENUMERATORS},
+static const struct member task_field_member_members[] = {
+	MEMBER(task_field_member_record, "name", TEXT, 0, member.name),
+	MEMBER(task_field_member_record, "type", TEXT, 0, member.type),
+	MEMBER(task_field_member_record, "kind", TASK_FIELD_KIND, 0, member.kind),
+	MEMBER(task_field_member_record, "bit_offset", U32, 0, member.bit_offset),
+	MEMBER(task_field_member_record, "bit_size", U32, 0, member.bit_size),
+	MEMBER(task_field_member_record, "count", OPTIONAL_U64, MEMBER_OMITTED, count),
+	MEMBER(task_field_member_record, "signed", BOOLEAN, MEMBER_OMITTED, member.is_signed),
+	{NAME("values"), MEMBER_OMITTED, MEMBER_TASK_FIELD_ENUMERATORS},
 };
 
-const struct object scx_member_object = OBJECT(scx_member_members);
+const struct object task_field_member_object = OBJECT(task_field_member_members);
 
-static const struct member scx_members[] = {
-	SAME(scx_record, TEXT, 0, scheduler),
-	SAME(scx_record, U64, MEMBER_OMITTED, enable_seq),
-	MEMBER(scx_record, "loaded_boottime_ns", U64, MEMBER_OMITTED, loaded_at_ns),
-	MEMBER(scx_record, "read_monotonic_ns", U64, MEMBER_OMITTED, read_at_ns),
-	SAME(scx_record, TEXT, 0, type),
-	SAME(scx_record, TEXT, 0, storage),
-	SAME(scx_record, TEXT, 0, layout),
-	SAME(scx_record, U32, 0, size),
-	SAME(scx_record, U64, MEMBER_OMITTED, mismatched),
-	{NAME("events"), MEMBER_OMITTED, MEMBER_SCX_EVENTS},
-	{NAME("members"), MEMBER_OMITTED, MEMBER_SCX_MEMBERS},
+static const struct member task_fields_members[] = {
+	SAME(task_fields_record, TEXT, 0, scheduler),
+	SAME(task_fields_record, U64, MEMBER_OMITTED, enable_seq),
+	MEMBER(task_fields_record, "loaded_boottime_ns", U64, MEMBER_OMITTED, loaded_at_ns),
+	MEMBER(task_fields_record, "read_monotonic_ns", U64, MEMBER_OMITTED, read_at_ns),
+	SAME(task_fields_record, TEXT, 0, type),
+	SAME(task_fields_record, TEXT, 0, storage),
+	SAME(task_fields_record, TEXT, 0, layout),
+	SAME(task_fields_record, U32, 0, size),
+	SAME(task_fields_record, U64, MEMBER_OMITTED, mismatched),
+	{NAME("events"), MEMBER_OMITTED, MEMBER_TASK_FIELD_EVENTS},
+	{NAME("members"), MEMBER_OMITTED, MEMBER_TASK_FIELD_MEMBERS},
 };
 
-static const struct object scx_object = OPTIONAL_OBJECT(scx_members, scx_record, present);
+static const struct object task_fields_object = OPTIONAL_OBJECT(task_fields_members, task_fields_record, present);
 
 #define PROVENANCE(text, type, field) MEMBER(provenance, text, type, MEMBER_OMITTED, field)
 
@@ -372,7 +372,7 @@ static const struct member provenance_members[] = {
 	{NAME("latency"), MEMBER_OMITTED, MEMBER_OBJECT,
 	 .offset = offsetof(struct snapshot, latency) - offsetof(struct snapshot, provenance),
 	 .object = &latency_object},
-	{NAME("scx"), MEMBER_OMITTED, MEMBER_SCX, .object = &scx_object},
+	{NAME("scx"), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
 	{NAME("host"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &provenance_host_object},
 };
 

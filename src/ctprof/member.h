@@ -28,7 +28,7 @@ enum member_type {
 	MEMBER_NAME,           /* uint32_t, id in snapshot.strings; a string */
 	MEMBER_FEATURE_STATE,  /* enum feature_state; a string */
 	MEMBER_FEATURE_REASON, /* enum reason; a string */
-	MEMBER_SCX_KIND,       /* enum scx_kind; a string */
+	MEMBER_TASK_FIELD_KIND,       /* enum task_field_kind; a string */
 	MEMBER_VERSION,        /* no field: PROVENANCE_VERSION when written, ignored when read */
 	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric` */
 	MEMBER_LAST_SCALAR = MEMBER_VALUE,
@@ -56,15 +56,15 @@ enum member_type {
 	MEMBER_HEAP,
 	MEMBER_LATENCY_RECORDS, /* those of the snapshot; array of objects */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
-	MEMBER_SCX,             /* no field: that of the snapshot as struct scx_record, by `object` */
-	/* Parts of struct scx_record and struct scx_member_record. */
-	MEMBER_SCX_EVENTS,      /* no field: those of the snapshot; object of numbers */
-	MEMBER_SCX_MEMBERS,     /* no field: those of its scheduler; array of objects */
-	MEMBER_SCX_ENUMERATORS, /* array and count in the struct; object of numbers that may be negative */
+	MEMBER_TASK_FIELDS,             /* no field: that of the snapshot as struct task_fields_record, by `object` */
+	/* Parts of struct task_fields_record and struct task_field_member_record. */
+	MEMBER_TASK_FIELD_EVENTS,      /* no field: those of the snapshot; object of numbers */
+	MEMBER_TASK_FIELD_MEMBERS,     /* no field: those of its scheduler; array of objects */
+	MEMBER_TASK_FIELD_ENUMERATORS, /* array and count in the struct; object of numbers that may be negative */
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
 	MEMBER_AGES,
-	MEMBER_SCX_VALUES, /* of its context; array of numbers that may be negative */
+	MEMBER_TASK_FIELD_VALUES, /* of its context; array of numbers that may be negative */
 	MEMBER_BUCKETS,    /* uint64_t[count], zeros at the end are left out; array of numbers */
 	MEMBER_TYPE_COUNT,
 };
@@ -114,15 +114,15 @@ struct thread_record {
 };
 
 /* What is known of a sched_ext scheduler, as it is in the file. */
-struct scx_record {
+struct task_fields_record {
 	bool present;
 	const char *scheduler, *type, *storage, *layout;
 	uint64_t enable_seq, loaded_at_ns, read_at_ns, mismatched;
 	uint32_t size;
 };
 
-struct scx_member_record {
-	struct scx_member member;
+struct task_field_member_record {
+	struct task_field_member member;
 	struct optional_u64 count; /* where it is an array */
 };
 
@@ -133,7 +133,7 @@ extern const struct object feature_object;        /* of struct feature_result */
 extern const struct object tally_object;          /* of struct tally */
 extern const struct object heap_object;           /* of struct heap_process */
 extern const struct object latency_record_object; /* of struct latency_record */
-extern const struct object scx_member_object;     /* of struct scx_member_record */
+extern const struct object task_field_member_object;     /* of struct task_field_member_record */
 
 enum {
 	/* bits of thread_flags in the `ctop` object of a thread */
@@ -146,7 +146,7 @@ enum {
 #define MEMBER_WAITS_UNDER_WAY "under-way"
 
 /* What sched_ext schedulers keep, in the keys of `missing`. */
-#define SCX_MISSING "scx"
+#define TASK_FIELDS_MISSING "scx"
 
 /* Pressure resources in the keys of `missing`, "psi.irq". */
 #define PRESSURE_MISSING_PREFIX "psi."

@@ -225,7 +225,7 @@ static void examine_host_facts(struct examination *examination)
 static void examine_lone_scheduler(struct examination *examination, enum diff_side there)
 {
 	const struct snapshot *other = examination->side[1 - there];
-	const char *name = examination->side[there]->scx.scheduler->name;
+	const char *name = examination->side[there]->task_fields.scheduler->name;
 	const bool none = other->sched_ext.present && !snapshot_sched_ext_runs(other);
 
 	if (!examination->known[1 - there])
@@ -245,8 +245,8 @@ static void examine_lone_scheduler(struct examination *examination, enum diff_si
 
 static void examine_schedulers(struct examination *examination)
 {
-	const struct scx_scheduler *before = examination->side[DIFF_BEFORE]->scx.scheduler;
-	const struct scx_scheduler *after = examination->side[DIFF_AFTER]->scx.scheduler;
+	const struct task_field_owner *before = examination->side[DIFF_BEFORE]->task_fields.scheduler;
+	const struct task_field_owner *after = examination->side[DIFF_AFTER]->task_fields.scheduler;
 	struct buffer *text = &examination->text;
 
 	if (before == NULL && after == NULL)
@@ -260,14 +260,14 @@ static void examine_schedulers(struct examination *examination)
 			"name may mean something else",
 			before->name, after->name);
 		add_row(examination, COMPARABILITY_WARNING, "other-scheduler");
-	} else if (!scx_scheduler_has_same_type(before, after)) {
+	} else if (!task_field_owner_has_same_type(before, after)) {
 		buffer_append_format(
 			text,
 			"sched_ext scheduler %s keeps something else for threads in before and in "
 			"after: a field of one name may mean something else",
 			after->name);
 		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-types");
-	} else if (examination->same_boot && !scx_scheduler_is_same_run(before, after)) {
+	} else if (examination->same_boot && !task_field_owner_is_same_run(before, after)) {
 		buffer_append_format(
 			text,
 			"sched_ext scheduler %s was started again in between: its counters began "

@@ -241,20 +241,20 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 }
 
 /* How many fields a scheduler's contexts have. */
-static size_t count_fields(const struct scx_scheduler *scheduler)
+static size_t count_fields(const struct task_field_owner *scheduler)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < scheduler->member_count; i++)
-		count += scheduler->members[i].field != SCX_FIELD_NONE;
+		count += scheduler->members[i].field != TASK_FIELD_NONE;
 	return count;
 }
 
 /* The scheduler, and how many contexts were read; why not tells the feature's row. */
-static void append_scx(const struct snapshot *snapshot, struct buffer *lines)
+static void append_task_field(const struct snapshot *snapshot, struct buffer *lines)
 {
-	const struct scx *scx = &snapshot->scx;
-	const struct scx_scheduler *scheduler = scx->scheduler;
+	const struct task_fields *scx = &snapshot->task_fields;
+	const struct task_field_owner *scheduler = scx->scheduler;
 	uint64_t none = 0, other_task = 0, unread = 0;
 
 	if (scheduler == NULL) {
@@ -277,7 +277,7 @@ static void append_scx(const struct snapshot *snapshot, struct buffer *lines)
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		reason_id reason;
 
-		if (scx_context(scx, i, &reason) != NULL)
+		if (task_fields_context(scx, i, &reason) != NULL)
 			continue;
 		none += reason == REASON_READ;
 		other_task += reason == REASON_OTHER_TASK;
@@ -304,7 +304,7 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 					  ? "WAITS  for a CPU count as far as they have gone\n"
 					  : "WAITS  count when they end; STUCK shows those that go on\n");
 	append_ended(snapshot, interval_ns, lines);
-	append_scx(snapshot, lines);
+	append_task_field(snapshot, lines);
 	append_probe(snapshot, lines);
 	append_parse(&snapshot->parse_summary, lines);
 	append_taskstats(snapshot, lines);

@@ -123,9 +123,9 @@ static const struct field snapshot_facts[] = {
 	FACT(U64, taskstats_summary.esrch_count),
 	FACT(U64, taskstats_summary.other_err_count),
 	FACT(TEXT, format_notes),
-	FACT(U64, scx.read_at_ns),
-	FACT(U64, scx.mismatched),
-	FACT(BOOL, scx.only_numbers),
+	FACT(U64, task_fields.read_at_ns),
+	FACT(U64, task_fields.mismatched),
+	FACT(BOOL, task_fields.only_numbers),
 };
 
 _Static_assert(sizeof(((struct pressure *)NULL)->resource) ==
@@ -146,8 +146,8 @@ static const struct field heap_fields[] = {
 	FIELD(TEXT, struct heap_process, text),
 };
 static const struct field event_fields[] = {
-	FIELD(TEXT, struct scx_event, name),
-	FIELD(U64, struct scx_event, value),
+	FIELD(TEXT, struct task_field_event, name),
+	FIELD(U64, struct task_field_event, value),
 };
 
 /* A list in the arena of a snapshot: pointer and count. */
@@ -170,7 +170,7 @@ static const struct list lists[] = {
 	LIST(provenance.heap, provenance.heap_count, heap_fields),
 	LIST(host.sched_tunables.items, host.sched_tunables.count, pair_fields),
 	LIST(host.cpufreq_governor.items, host.cpufreq_governor.count, pair_fields),
-	LIST(scx.events, scx.event_count, event_fields),
+	LIST(task_fields.events, task_fields.event_count, event_fields),
 };
 
 static void *list_items(const struct snapshot *snapshot, const struct list *list)

@@ -256,7 +256,7 @@ static void code_amounts(struct round *round, struct ended_amounts *amounts)
 	}
 }
 
-_Static_assert((int)ENDED_METRICS < (int)(MODEL_SCX - MODEL_ENDED_AMOUNTS), "amounts have models");
+_Static_assert((int)ENDED_METRICS < (int)(MODEL_TASK_FIELDS - MODEL_ENDED_AMOUNTS), "amounts have models");
 
 static uint32_t code_name(struct round *round, const struct ended_set *set, uint32_t triple,
 			  uint32_t expected, bool *kernel)

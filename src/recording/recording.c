@@ -128,7 +128,7 @@ static void code_round(struct round *round)
 	round_note_part(round, "smaps");
 	round_code_cgroups(round);
 	round_note_part(round, "cgroups");
-	round_code_scx(round);
+	round_code_task_fields(round);
 	round_note_part(round, "scx");
 }
 

@@ -36,9 +36,9 @@ enum round_model {
 	MODEL_LATENCY = MODEL_SMAPS_KEYS + 2,
 	MODEL_ENDED = MODEL_LATENCY + 8,
 	MODEL_ENDED_AMOUNTS = MODEL_ENDED + 8,
-	MODEL_SCX = MODEL_ENDED_AMOUNTS + 40,
-	MODEL_SCX_WORDS,
-	MODEL_COLUMNS = MODEL_SCX_WORDS + 64, /* by thread_column */
+	MODEL_TASK_FIELDS = MODEL_ENDED_AMOUNTS + 40,
+	MODEL_TASK_FIELD_WORDS,
+	MODEL_COLUMNS = MODEL_TASK_FIELD_WORDS + 64, /* by thread_column */
 	/* three for each of those that hold still */
 	MODEL_TIMES = MODEL_COLUMNS + 3 * (6 + VOCABULARY_SOURCES_MAX + VOCABULARY_METRICS_MAX),
 	MODEL_WAIT_NEW = MODEL_TIMES,
@@ -144,9 +144,9 @@ void round_code_facts(struct round *round);
 /* The names of reasons that this program does not know; before everything that has reasons. */
 void round_code_unknown_reasons(struct round *round);
 
-/* --- scx_round.c --- */
+/* --- task_field_round.c --- */
 
-void round_code_scx(struct round *round);
+void round_code_task_fields(struct round *round);
 
 /* --- interval.c --- */
 

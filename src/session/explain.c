@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "snapshot/scx_reduce.h"
+#include "snapshot/task_field_reduce.h"
 #include "window/window.h"
 #include "table/screen_format.h"
 
@@ -121,17 +121,17 @@ enum {
 	BYTES_SHOWN = 32,
 };
 
-static void append_elements(const struct scx_member *member, const uint8_t *context, struct buffer *text)
+static void append_elements(const struct task_field_member *member, const uint8_t *context, struct buffer *text)
 {
 	for (uint32_t i = 0; i < member->count && i < ELEMENTS_SHOWN; i++) {
 		buffer_append_text(text, i != 0 ? ", " : "");
-		scx_member_append(member, scx_member_read(member, context, i), text);
+		task_field_append(member, task_field_read(member, context, i), text);
 	}
 	if (member->count > ELEMENTS_SHOWN)
 		buffer_append_format(text, " and %u more", member->count - ELEMENTS_SHOWN);
 }
 
-static void append_address(const struct scx_member *member, const uint8_t *context, struct buffer *text)
+static void append_address(const struct task_field_member *member, const uint8_t *context, struct buffer *text)
 {
 	uint64_t address = 0;
 
@@ -147,7 +147,7 @@ static void append_address(const struct scx_member *member, const uint8_t *conte
 		buffer_append_format(text, "pointer 0x%" PRIx64, address);
 }
 
-static void append_bytes(const struct scx_scheduler *scheduler, const struct scx_member *member,
+static void append_bytes(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			 const uint8_t *context, struct buffer *text)
 {
 	const uint64_t first = member->bit_offset / 8;
@@ -162,37 +162,37 @@ static void append_bytes(const struct scx_scheduler *scheduler, const struct scx
 		buffer_append_format(text, " and %" PRIu64 " more", count - BYTES_SHOWN);
 }
 
-void explain_member_value(const struct scx_scheduler *scheduler, const struct scx_member *member,
+void explain_member_value(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			  const uint8_t *context, struct buffer *text)
 {
 	switch (member->kind) {
-	case SCX_KIND_ARRAY:
+	case TASK_FIELD_KIND_ARRAY:
 		append_elements(member, context, text);
 		return;
-	case SCX_KIND_POINTER:
+	case TASK_FIELD_KIND_POINTER:
 		append_address(member, context, text);
 		return;
-	case SCX_KIND_OTHER:
-	case SCX_KIND_COUNT:
+	case TASK_FIELD_KIND_OTHER:
+	case TASK_FIELD_KIND_COUNT:
 		append_bytes(scheduler, member, context, text);
 		return;
 	default:
-		scx_member_append(member, scx_member_read(member, context, 0), text);
+		task_field_append(member, task_field_read(member, context, 0), text);
 		return;
 	}
 }
 
-static const char *choice_words(enum scx_field_choice choice, enum scx_kind kind)
+static const char *choice_words(enum task_field_choice choice, enum task_field_kind kind)
 {
-	if (choice == SCX_FIELD_CHOICE_USER)
+	if (choice == TASK_FIELD_CHOICE_USER)
 		return "as you chose";
-	if (choice == SCX_FIELD_CHOICE_TABLE)
+	if (choice == TASK_FIELD_CHOICE_TABLE)
 		return "as the table of known names says";
-	return kind == SCX_KIND_BOOLEAN || kind == SCX_KIND_ENUM ? "as words are"
+	return kind == TASK_FIELD_KIND_BOOLEAN || kind == TASK_FIELD_KIND_ENUM ? "as words are"
 								 : "as nothing is known of the name";
 }
 
-void explain_member(const struct scx_scheduler *scheduler, const struct scx_member *member,
+void explain_member(const struct task_field_owner *scheduler, const struct task_field_member *member,
 		    struct buffer *lines)
 {
 	buffer_append_format(lines, "%s: %s at byte %u", member->name, member->type, member->bit_offset / 8);
@@ -202,9 +202,9 @@ void explain_member(const struct scx_scheduler *scheduler, const struct scx_memb
 	buffer_append_format(lines, " of %s (%u bytes), which the scheduler %s keeps for each task\n",
 			     scheduler->type, scheduler->size, scheduler->name);
 	buffer_append_format(lines, "  found in the map %s: %s\n", scheduler->storage, scheduler->layout);
-	if (member->field != SCX_FIELD_NONE)
+	if (member->field != TASK_FIELD_NONE)
 		buffer_append_format(
-			lines, "  groups: %s, %s\n", scx_reduction_names[member->facts.reduction],
-			choice_words(scx_field_choice_of(scheduler->family, member->name, member->kind),
+			lines, "  groups: %s, %s\n", task_field_reduction_names[member->facts.reduction],
+			choice_words(task_field_choice_of(scheduler->family, member->name, member->kind),
 				     member->kind));
 }

@@ -23,11 +23,11 @@ void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[WI
 		     const char *absent, struct buffer *lines);
 
 /* Appends what a context has in a member, in full: a list of an array's first elements, an address, bytes. */
-void explain_member_value(const struct scx_scheduler *scheduler, const struct scx_member *member,
+void explain_member_value(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			  const uint8_t *context, struct buffer *text);
 
 /* Appends where a member of contexts stands, whose it is, and how groups are made of it. */
-void explain_member(const struct scx_scheduler *scheduler, const struct scx_member *member,
+void explain_member(const struct task_field_owner *scheduler, const struct task_field_member *member,
 		    struct buffer *lines);
 
 /* Appends what a thread does at present, and for how long where that is known: "waits for a CPU for 4.2s". */

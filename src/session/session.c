@@ -57,7 +57,7 @@ void session_release(struct session *session)
 	snapshot_release(session->now);
 	snapshot_release(session->previous);
 	snapshot_release(session->base);
-	scx_scheduler_release(session->scheduler);
+	task_field_owner_release(session->scheduler);
 	free(session);
 }
 
@@ -231,10 +231,10 @@ static void shrink_base(struct session *session)
 void session_keep_scheduler(struct session *session)
 {
 	const struct snapshot *now = session->now;
-	struct scx_scheduler *last = session->scheduler;
+	struct task_field_owner *last = session->scheduler;
 
-	if (now->scx.scheduler != NULL)
-		session->scheduler = scx_scheduler_reference(now->scx.scheduler);
+	if (now->task_fields.scheduler != NULL)
+		session->scheduler = task_field_owner_reference(now->task_fields.scheduler);
 	else if (last != NULL && snapshot_sched_ext_runs(now) &&
 		 now->sched_ext.enable_seq == last->enable_seq)
 		return;
@@ -242,8 +242,8 @@ void session_keep_scheduler(struct session *session)
 		session->scheduler = NULL;
 	/* a column that is a field of one is another field of the next */
 	if (session->scheduler != last)
-		courses_forget_columns(&session->courses, COLUMN_SCX, COLUMN_TOTAL);
-	scx_scheduler_release(last);
+		courses_forget_columns(&session->courses, COLUMN_TASK_FIELDS, COLUMN_TOTAL);
+	task_field_owner_release(last);
 }
 
 void session_add_round(struct session *session, struct snapshot *snapshot)
@@ -347,7 +347,7 @@ uint64_t session_ended_count(const struct session *session)
 	return session->ended.threads;
 }
 
-const struct scx_scheduler *session_scheduler(const struct session *session)
+const struct task_field_owner *session_scheduler(const struct session *session)
 {
 	return session->scheduler;
 }
@@ -356,7 +356,7 @@ bool session_scheduler_runs(const struct session *session)
 {
 	const struct snapshot *now = session->now;
 
-	return now != NULL && (now->scx.scheduler != NULL || snapshot_sched_ext_runs(now));
+	return now != NULL && (now->task_fields.scheduler != NULL || snapshot_sched_ext_runs(now));
 }
 
 static const struct latency *latency_of(const struct session *session, enum view_mode mode)

@@ -73,7 +73,7 @@ uint64_t session_interval_ns(const struct session *session);
  * runs or nothing is known of it. Owned by the session until the next round. Whether one runs at all, known
  * or not: session_scheduler_runs().
  */
-const struct scx_scheduler *session_scheduler(const struct session *session);
+const struct task_field_owner *session_scheduler(const struct session *session);
 bool session_scheduler_runs(const struct session *session);
 
 /* Threads that ended since the base. */

@@ -35,7 +35,7 @@ static const char *unit_word(enum column column, const struct cell *cell)
 	const struct column_entry *entry = column_entry(column);
 
 	if (cell->unit == UNIT_COUNT && (column_has(entry, COLUMN_COUNTS_THREADS) ||
-					 (column_is_scx(column) && entry->inputs[1] == SCX_REDUCTION_COUNT)))
+					 (column_is_task_field(column) && entry->inputs[1] == TASK_FIELD_REDUCTION_COUNT)))
 		return cell->value.integer == 1 ? " thread" : " threads";
 	return explain_unit(cell->unit);
 }
@@ -73,7 +73,7 @@ static void append_exact_value(const struct explanation *explanation)
 	at_least = cell.partial ? "at least " : "";
 	if (cell.state == CELL_UNAVAILABLE)
 		append_unavailable(explanation, cell.reason);
-	else if (cell.state == CELL_ABSENT && column_is_scx(explanation->column))
+	else if (cell.state == CELL_ABSENT && column_is_task_field(explanation->column))
 		buffer_append_text(lines, "No thread here has one.\n");
 	else if (cell.state == CELL_ABSENT)
 		buffer_append_text(lines, "Does not apply here, or there is nothing to divide by.\n");
@@ -397,7 +397,7 @@ static void append_latency(struct explanation *explanation, const struct column_
 }
 
 /* How many threads have which value. */
-static void append_scx_tally(const struct scx_member *member, struct tally_item items[], size_t read,
+static void append_task_field_tally(const struct task_field_member *member, struct tally_item items[], size_t read,
 			     struct buffer *lines)
 {
 	const size_t count = count_items(items, read);
@@ -405,7 +405,7 @@ static void append_scx_tally(const struct scx_member *member, struct tally_item 
 
 	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++) {
 		buffer_append_format(lines, "  %s ", number_group_digits(items[i].count, text));
-		scx_member_append(member, items[i].value, lines);
+		task_field_append(member, items[i].value, lines);
 		buffer_append_char(lines, '\n');
 	}
 	if (count > TALLY_SHOWN)
@@ -431,31 +431,31 @@ static void append_contexts(struct explanation *explanation, const struct window
 	buffer_append_format(explanation->lines, "  %s of %s threads\n", number_group_digits(read, text),
 			     number_group_digits(explanation->shown.count, total));
 	explain_missing(explanation->window.now, by_state, "no context belongs", explanation->lines);
-	if (field->member->facts.reduction == SCX_REDUCTION_COUNT)
-		append_scx_tally(field->member, items, read, explanation->lines);
+	if (field->member->facts.reduction == TASK_FIELD_REDUCTION_COUNT)
+		append_task_field_tally(field->member, items, read, explanation->lines);
 	free(items);
 }
 
 /* What a field of contexts is, and whose. */
-static void append_scx(struct explanation *explanation)
+static void append_task_field(struct explanation *explanation)
 {
-	const struct scx *scx = &explanation->window.now->scx;
+	const struct task_fields *fields = &explanation->window.now->task_fields;
 	const struct window_field field = window_field_of(&explanation->window,
-							  (uint16_t)(explanation->column - COLUMN_SCX));
+							  (uint16_t)(explanation->column - COLUMN_TASK_FIELDS));
 
 	if (field.member == NULL) {
-		if (scx->scheduler != NULL)
+		if (fields->scheduler != NULL)
 			buffer_append_format(explanation->lines, "The scheduler %s has no such field.\n",
-					     scx->scheduler->name);
+					     fields->scheduler->name);
 		return;
 	}
-	explain_member(scx->scheduler, field.member, explanation->lines);
+	explain_member(fields->scheduler, field.member, explanation->lines);
 	append_contexts(explanation, &field);
 	if (field.is_change && field.from_missing == REASON_READ)
 		buffer_append_text(explanation->lines, "Of threads that ended nothing is known.\n");
 	if (field.is_change && explanation->window.from != NULL &&
-	    explanation->window.from->scx.scheduler != NULL &&
-	    !scx_scheduler_is_same_run(scx->scheduler, explanation->window.from->scx.scheduler))
+	    explanation->window.from->task_fields.scheduler != NULL &&
+	    !task_field_owner_is_same_run(fields->scheduler, explanation->window.from->task_fields.scheduler))
 		buffer_append_text(explanation->lines, "This scheduler was started since.\n");
 }
 
@@ -575,8 +575,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_latency(&explanation, entry);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
 			append_heap(&explanation, entry);
-		if (entry->operation == COLUMN_OPERATION_SCX)
-			append_scx(&explanation);
+		if (entry->operation == COLUMN_OPERATION_TASK_FIELD)
+			append_task_field(&explanation);
 		else
 			append_ended(&explanation);
 	}
@@ -584,7 +584,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 }
 
 /* The member of a name with "scx." before it, or NULL. */
-static const struct scx_member *find_member(const struct scx_scheduler *scheduler, const char *name)
+static const struct task_field_member *find_member(const struct task_field_owner *scheduler, const char *name)
 {
 	const char *own = strchr(name, '.');
 
@@ -596,16 +596,16 @@ static const struct scx_member *find_member(const struct scx_scheduler *schedule
 }
 
 /* What the one thread has in a member, with all digits. */
-static void append_member_value(const struct explanation *explanation, const struct scx_member *member)
+static void append_member_value(const struct explanation *explanation, const struct task_field_member *member)
 {
-	const struct scx *scx = &explanation->window.now->scx;
+	const struct task_fields *fields = &explanation->window.now->task_fields;
 	reason_id reason;
-	const uint8_t *context = scx_context(scx, explanation->shown.threads[0], &reason);
+	const uint8_t *context = task_fields_context(fields, explanation->shown.threads[0], &reason);
 
 	if (context == NULL)
 		return;
 	buffer_append_text(explanation->lines, "  as kept: ");
-	explain_member_value(scx->scheduler, member, context, explanation->lines);
+	explain_member_value(fields->scheduler, member, context, explanation->lines);
 	buffer_append_char(explanation->lines, '\n');
 }
 
@@ -613,13 +613,13 @@ void session_explain_member(struct session *session, const struct view *view, co
 			    size_t key_length, const char *name, struct buffer *ret_lines)
 {
 	struct explanation explanation = {.lines = ret_lines};
-	const struct scx_member *member;
+	const struct task_field_member *member;
 
 	if (session->now == NULL)
 		return;
 	window_describe_fields(session->scheduler);
 	explanation.window = session_window(session, VIEW_MODE_TOTAL);
-	member = find_member(session->now->scx.scheduler, name);
+	member = find_member(session->now->task_fields.scheduler, name);
 	if (member == NULL) {
 		buffer_append_text(ret_lines, "The scheduler that runs now has no such member.\n");
 		return;
@@ -627,12 +627,12 @@ void session_explain_member(struct session *session, const struct view *view, co
 	session_collect(session, view, key, key_length, NULL, &explanation.shown);
 	if (explanation.shown.row_count == 0) {
 		buffer_append_text(ret_lines, "This row is gone.\n");
-	} else if (member->field == SCX_FIELD_NONE) {
-		explain_member(session->now->scx.scheduler, member, ret_lines);
+	} else if (member->field == TASK_FIELD_NONE) {
+		explain_member(session->now->task_fields.scheduler, member, ret_lines);
 	} else {
-		explanation.column = column_of_scx(member->field);
+		explanation.column = column_of_task_field(member->field);
 		append_exact_value(&explanation);
-		append_scx(&explanation);
+		append_task_field(&explanation);
 	}
 	if (explanation.shown.row_count != 0 && explanation.shown.by_thread)
 		append_member_value(&explanation, member);

@@ -51,7 +51,7 @@ struct session {
 	enum column wanted_course; /* kept besides, or COLUMN_COUNT */
 	struct courses courses;
 	struct latency_spans latency;
-	struct scx_scheduler *scheduler; /* a reference: see session_scheduler() */
+	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
 	struct table_work *unmade;       /* of the newest table whose rows lack cells, or NULL */
 };
 

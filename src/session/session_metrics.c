@@ -68,7 +68,7 @@ static bool changes_over_time(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
 
-	return column_is_scx(column) ? entry->inputs[1] == SCX_REDUCTION_COUNTER
+	return column_is_task_field(column) ? entry->inputs[1] == TASK_FIELD_REDUCTION_COUNTER
 				     : !column_has(entry, COLUMN_IS_PRESENT);
 }
 
@@ -110,37 +110,37 @@ static void add_metric_row(struct session *session, const struct row_threads *th
 /* --- what a sched_ext scheduler keeps --- */
 
 /* What a context has in a member that is no field, or that is a word, as text; NULL for another one. */
-static const char *member_text(const struct scx_member *member, const uint8_t *context, struct arena *arena)
+static const char *member_text(const struct task_field_member *member, const uint8_t *context, struct arena *arena)
 {
 	struct buffer buffer = {0};
 	const char *copy;
 
-	if (member->kind == SCX_KIND_ARRAY)
+	if (member->kind == TASK_FIELD_KIND_ARRAY)
 		return arena_format(arena, "[%u]", member->count);
-	if (member->kind == SCX_KIND_POINTER)
+	if (member->kind == TASK_FIELD_KIND_POINTER)
 		return "pointer";
-	if (member->kind == SCX_KIND_OTHER)
+	if (member->kind == TASK_FIELD_KIND_OTHER)
 		return "bytes";
-	if (member->kind == SCX_KIND_BOOLEAN)
-		return scx_member_read(member, context, 0) != 0 ? "true" : "false";
-	if (member->field != SCX_FIELD_NONE)
+	if (member->kind == TASK_FIELD_KIND_BOOLEAN)
+		return task_field_read(member, context, 0) != 0 ? "true" : "false";
+	if (member->field != TASK_FIELD_NONE)
 		return NULL;
 	/* there are more than have numbers as columns */
-	scx_member_append(member, scx_member_read(member, context, 0), &buffer);
+	task_field_append(member, task_field_read(member, context, 0), &buffer);
 	copy = arena_duplicate(arena, buffer.data, buffer.length);
 	buffer_release(&buffer);
 	return copy;
 }
 
 /* The type of a member, and of one that does not fit a cell what it has. */
-static const char *type_text(const struct scx_scheduler *scheduler, const struct scx_member *member,
+static const char *type_text(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			     const uint8_t *context, struct arena *arena)
 {
 	struct buffer text = {0};
 	const char *copy;
 
 	buffer_append_text(&text, member->type);
-	if (context != NULL && (member->kind == SCX_KIND_ARRAY || member->kind == SCX_KIND_POINTER)) {
+	if (context != NULL && (member->kind == TASK_FIELD_KIND_ARRAY || member->kind == TASK_FIELD_KIND_POINTER)) {
 		buffer_append_text(&text, " = ");
 		explain_member_value(scheduler, member, context, &text);
 	}
@@ -151,10 +151,10 @@ static const char *type_text(const struct scx_scheduler *scheduler, const struct
 
 /* A thread has all members, a group those that can be taken together. */
 static void add_member_row(struct session *session, const struct row_threads *threads,
-			   const struct scx_member *member, struct table *table)
+			   const struct task_field_member *member, struct table *table)
 {
 	const struct shown *shown = shown_in_mode(threads, VIEW_MODE_TOTAL);
-	const bool is_field = member->field != SCX_FIELD_NONE;
+	const bool is_field = member->field != TASK_FIELD_NONE;
 	const uint8_t *context = NULL;
 	struct table_row *row;
 	const char *name, *text;
@@ -165,26 +165,26 @@ static void add_member_row(struct session *session, const struct row_threads *th
 	name = arena_format(&table->arena, "scx.%s", member->name);
 	row = table_add_named_row(table, name, name);
 	for (int i = CELL_NOW; is_field && i <= CELL_BASE; i++) {
-		if (i == CELL_NOW || changes_over_time(column_of_scx(member->field)))
+		if (i == CELL_NOW || changes_over_time(column_of_task_field(member->field)))
 			cell_in_mode(session, shown_in_mode(threads, cell_modes[i]),
-				     column_of_scx(member->field), cell_modes[i], &table->arena,
+				     column_of_task_field(member->field), cell_modes[i], &table->arena,
 				     &row->cells[i]);
 	}
 	if (shown->by_thread)
-		context = scx_context(&session->now->scx, shown->threads[0], &reason);
+		context = task_fields_context(&session->now->task_fields, shown->threads[0], &reason);
 	text = context != NULL ? member_text(member, context, &table->arena) : NULL;
 	if (text != NULL)
 		row->cells[CELL_NOW] = cell_of_text(text);
 	row->cells[CELL_SOURCE] = cell_of_text(
-		type_text(session->now->scx.scheduler, member, context, &table->arena));
+		type_text(session->now->task_fields.scheduler, member, context, &table->arena));
 }
 
 static void add_members(struct session *session, const struct row_threads *threads, struct table *table)
 {
-	const struct scx_scheduler *scheduler = session->now->scx.scheduler;
+	const struct task_field_owner *scheduler = session->now->task_fields.scheduler;
 
 	/* where nobody was asked for the contexts their rows would say no more than that */
-	if (session->now->scx.context_of == NULL)
+	if (session->now->task_fields.context_of == NULL)
 		return;
 	for (size_t i = 0; i < scheduler->member_count; i++)
 		add_member_row(session, threads, &scheduler->members[i], table);

@@ -126,7 +126,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->cgroups);
 	free(snapshot->latency.records);
 	ended_set_release(snapshot->ended);
-	scx_release(&snapshot->scx);
+	task_fields_release(&snapshot->task_fields);
 	free(snapshot->unknown_reasons);
 	free(snapshot->triple_slots);
 	string_pool_release(&snapshot->strings);

@@ -15,7 +15,7 @@
 #include "metric/metric.h"
 #include "metric/reason.h"
 #include "metric/source.h"
-#include "scx.h"
+#include "task_fields.h"
 
 /*
  * One capture of a host: threads by columns, cgroups, pressure, host facts, and for every value whether it
@@ -419,7 +419,7 @@ struct snapshot {
 	struct pressure pressure; /* host-wide */
 	reason_id pressure_missing[PRESSURE_RESOURCE_COUNT];
 	struct sched_ext sched_ext;
-	struct scx scx;
+	struct task_fields task_fields;
 	struct host host;
 	struct probe_summary probe_summary;
 	struct parse_summary parse_summary;

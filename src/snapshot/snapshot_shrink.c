@@ -125,7 +125,7 @@ uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[])
 #undef KEEP
 	keep_exceptions(snapshot, keeping.new_row);
 	keep_smaps(snapshot, keeping.new_row);
-	scx_keep_rows(&snapshot->scx, keeping.rows, keeping.count);
+	task_fields_keep_rows(&snapshot->task_fields, keeping.rows, keeping.count);
 	forget_carried(snapshot);
 	snapshot->thread_count = keeping.count;
 	snapshot->thread_capacity = keeping.count;
@@ -188,7 +188,7 @@ static void take_row(struct snapshot *snapshot, const struct snapshot *from, uin
 		if (reason != snapshot_source_reason(snapshot, thread, (enum source)i))
 			snapshot_source_reasons(snapshot, (enum source)i)[thread] = reason;
 	}
-	scx_take_row(&snapshot->scx, thread, &from->scx, row);
+	task_fields_take_row(&snapshot->task_fields, thread, &from->task_fields, row);
 }
 
 void snapshot_take_rows(struct snapshot *snapshot, const struct snapshot *from, const uint32_t rows[],

@@ -15,10 +15,10 @@ static const struct table_column scheduler_columns[] = {{"attr", .left = true}, 
 struct scheduler_table {
 	struct tables_build *build;
 	struct table *table;
-	const struct scx *side[DIFF_SIDE_COUNT]; /* NULL: there is none */
+	const struct task_fields *side[DIFF_SIDE_COUNT]; /* NULL: there is none */
 };
 
-static const struct scx_scheduler *scheduler_of(const struct scheduler_table *scheduler, size_t side)
+static const struct task_field_owner *scheduler_of(const struct scheduler_table *scheduler, size_t side)
 {
 	return scheduler->side[side] != NULL ? scheduler->side[side]->scheduler : NULL;
 }
@@ -74,13 +74,13 @@ static void add_number(struct scheduler_table *scheduler, const char *name, enum
 
 static bool get_size(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	*ret_number = snapshot->scx.scheduler->size;
+	*ret_number = snapshot->task_fields.scheduler->size;
 	return true;
 }
 
 static bool get_uptime(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	const uint64_t loaded = snapshot->scx.scheduler->loaded_at_ns, now = snapshot->provenance.boottime_ns;
+	const uint64_t loaded = snapshot->task_fields.scheduler->loaded_at_ns, now = snapshot->provenance.boottime_ns;
 
 	*ret_number = now - loaded;
 	return loaded != 0 && now >= loaded;
@@ -88,7 +88,7 @@ static bool get_uptime(const struct snapshot *snapshot, uint64_t *ret_number)
 
 static bool get_enable_seq(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	*ret_number = snapshot->scx.scheduler->enable_seq;
+	*ret_number = snapshot->task_fields.scheduler->enable_seq;
 	return true;
 }
 
@@ -100,17 +100,17 @@ static bool get_rejected(const struct snapshot *snapshot, uint64_t *ret_number)
 
 static bool get_contexts(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	*ret_number = snapshot->scx.context_count;
-	return snapshot->scx.context_of != NULL;
+	*ret_number = snapshot->task_fields.context_count;
+	return snapshot->task_fields.context_of != NULL;
 }
 
 static bool get_mismatched(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	*ret_number = snapshot->scx.mismatched;
-	return snapshot->scx.context_of != NULL;
+	*ret_number = snapshot->task_fields.mismatched;
+	return snapshot->task_fields.context_of != NULL;
 }
 
-static const struct scx_event *find_event(const struct scx *scx, const char *name)
+static const struct task_field_event *find_event(const struct task_fields *scx, const char *name)
 {
 	for (size_t i = 0; scx != NULL && i < scx->event_count; i++) {
 		if (strcmp(scx->events[i].name, name) == 0)
@@ -124,7 +124,7 @@ static void add_event(struct scheduler_table *scheduler, const char *name)
 	struct tables_side sides[DIFF_SIDE_COUNT] = {0};
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct scx_event *event = find_event(scheduler->side[side], name);
+		const struct task_field_event *event = find_event(scheduler->side[side], name);
 
 		if (event != NULL)
 			sides[side] = side_of(event->value);
@@ -135,7 +135,7 @@ static void add_event(struct scheduler_table *scheduler, const char *name)
 /* The events of after, then those that only before has. */
 static void add_events(struct scheduler_table *scheduler)
 {
-	const struct scx *before = scheduler->side[DIFF_BEFORE], *after = scheduler->side[DIFF_AFTER];
+	const struct task_fields *before = scheduler->side[DIFF_BEFORE], *after = scheduler->side[DIFF_AFTER];
 
 	for (size_t i = 0; after != NULL && i < after->event_count; i++)
 		add_event(scheduler, after->events[i].name);
@@ -151,7 +151,7 @@ static void build_scheduler(struct tables_build *build)
 	bool any = false;
 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
-		const struct scx *scx = &build->diff->snapshots[side]->scx;
+		const struct task_fields *scx = &build->diff->snapshots[side]->task_fields;
 
 		scheduler.side[side] = scx->scheduler != NULL ? scx : NULL;
 		any |= scx->scheduler != NULL;
@@ -160,10 +160,10 @@ static void build_scheduler(struct tables_build *build)
 		return;
 	scheduler.table = tables_sides_create_table(build, "scx scheduler", scheduler_columns,
 						    ARRAY_COUNT(scheduler_columns));
-	add_text(&scheduler, "scheduler", offsetof(struct scx_scheduler, name));
-	add_text(&scheduler, "type", offsetof(struct scx_scheduler, type));
-	add_text(&scheduler, "storage", offsetof(struct scx_scheduler, storage));
-	add_text(&scheduler, "layout", offsetof(struct scx_scheduler, layout));
+	add_text(&scheduler, "scheduler", offsetof(struct task_field_owner, name));
+	add_text(&scheduler, "type", offsetof(struct task_field_owner, type));
+	add_text(&scheduler, "storage", offsetof(struct task_field_owner, storage));
+	add_text(&scheduler, "layout", offsetof(struct task_field_owner, layout));
 	add_number(&scheduler, "size", LADDER_BYTES, get_size);
 	add_number(&scheduler, "running_for", LADDER_NS, get_uptime);
 	add_number(&scheduler, "enable_seq", LADDER_UNITLESS, get_enable_seq);
@@ -209,23 +209,23 @@ static bool has_field(const struct field_table *fields, enum column column)
 }
 
 /* Adds the fields of a side's scheduler that are asked for and that the other side does not have. */
-static void add_fields(struct field_table *fields, const struct scx_scheduler *scheduler)
+static void add_fields(struct field_table *fields, const struct task_field_owner *scheduler)
 {
 	struct placed *placed = memory_allocate((scheduler->member_count + 1) * sizeof(*placed));
 	size_t count = 0;
 
 	for (size_t i = 0; i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+		const struct task_field_member *member = &scheduler->members[i];
 
-		if (member->field != SCX_FIELD_NONE)
+		if (member->field != TASK_FIELD_NONE)
 			placed[count++] = (struct placed){
-				member->field, scx_field_place(scheduler->family, member->name), i};
+				member->field, task_field_place(scheduler->family, member->name), i};
 	}
 	qsort(placed, count, sizeof(*placed), compare_places);
 	fields->fields = memory_resize(fields->fields, fields->field_count + count + 1,
 				       sizeof(*fields->fields));
 	for (size_t i = 0; i < count; i++) {
-		const enum column column = column_of_scx(placed[i].field);
+		const enum column column = column_of_task_field(placed[i].field);
 
 		if (selected_fields_has(&fields->build->request->fields, column_name(column)) &&
 		    !has_field(fields, column))
@@ -316,8 +316,8 @@ void tables_scx(struct tables_build *build)
 		return; /* the reference has no such tables */
 	build_scheduler(build);
 	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		if (diff->snapshots[side] != NULL && diff->snapshots[side]->scx.scheduler != NULL)
-			add_fields(&fields, diff->snapshots[side]->scx.scheduler);
+		if (diff->snapshots[side] != NULL && diff->snapshots[side]->task_fields.scheduler != NULL)
+			add_fields(&fields, diff->snapshots[side]->task_fields.scheduler);
 	}
 	if (fields.field_count != 0)
 		build_fields(&fields);

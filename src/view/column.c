@@ -39,7 +39,7 @@
 #define DERIVED_UNIT_NS                    UNIT_NS
 #define DERIVED_UNIT_BYTES                 UNIT_BYTES
 
-static const struct column_entry entries[COLUMN_SCX] = {
+static const struct column_entry entries[COLUMN_TASK_FIELDS] = {
 #define COLUMN(id, name, rate_title, amount_title, operation, unit, width, inputs, description)              \
 	[COLUMN_##id] = {                                                                                    \
 		name,        rate_title, amount_title,    COLUMN_OPERATION_##operation,                      \
@@ -102,7 +102,7 @@ const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT] = 
 	[COLUMN_OPERATION_HEAP] = {0, NULL, (source_set)1 << SOURCE_JEMALLOC},
 	[COLUMN_OPERATION_LATENCY] = {COLUMN_OF_GROUPS, NULL, 0},
 	[COLUMN_OPERATION_LIVES] = {COLUMN_RATES | COLUMN_OF_GROUPS, NULL, 0},
-	[COLUMN_OPERATION_SCX] = {0, NULL, 0},
+	[COLUMN_OPERATION_TASK_FIELD] = {0, NULL, 0},
 	[COLUMN_OPERATION_IDENTITY] = {0, NULL, 0},
 };
 
@@ -132,46 +132,46 @@ enum {
 
 /* --- fields of schedulers --- */
 
-enum unit column_unit_of_scx(struct scx_field_facts facts, enum scx_kind kind)
+enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_field_kind kind)
 {
-	if (facts.reduction == SCX_REDUCTION_COUNT)
-		return kind == SCX_KIND_BOOLEAN ? UNIT_COUNT : UNIT_NONE;
+	if (facts.reduction == TASK_FIELD_REDUCTION_COUNT)
+		return kind == TASK_FIELD_KIND_BOOLEAN ? UNIT_COUNT : UNIT_NONE;
 	return facts.ladder == LADDER_NS ? UNIT_NS : facts.ladder == LADDER_BYTES ? UNIT_BYTES : UNIT_COUNT;
 }
 
-static const struct column_entry *scx_entry(enum column column)
+static const struct column_entry *task_field_entry(enum column column)
 {
-	static struct column_entry of_fields[SCX_FIELD_MAX];
-	const uint16_t number = (uint16_t)(column - COLUMN_SCX);
+	static struct column_entry of_fields[TASK_FIELD_MAX];
+	const uint16_t number = (uint16_t)(column - COLUMN_TASK_FIELDS);
 	struct column_entry *entry = &of_fields[number];
-	const struct scx_field *field = scx_field(number);
-	enum scx_kind kind;
-	const struct scx_field_facts facts = scx_field_described(number, &kind);
-	const enum unit unit = column_unit_of_scx(facts, kind);
+	const struct task_field *field = task_field(number);
+	enum task_field_kind kind;
+	const struct task_field_facts facts = task_field_described(number, &kind);
+	const enum unit unit = column_unit_of_task_field(facts, kind);
 
 	*entry = (struct column_entry){
 		.name = field->column,
-		.rate_title = facts.reduction != SCX_REDUCTION_COUNTER ? field->title
+		.rate_title = facts.reduction != TASK_FIELD_REDUCTION_COUNTER ? field->title
 			      : unit == UNIT_NS                        ? field->percent_title
 								       : field->rate_title,
 		.amount_title = field->title,
-		.operation = COLUMN_OPERATION_SCX,
+		.operation = COLUMN_OPERATION_TASK_FIELD,
 		.unit = unit,
 		.inputs = {number, (int)facts.reduction},
 		.input_count = 2,
-		.description = scx_reduction_words[facts.reduction],
+		.description = task_field_reduction_words[facts.reduction],
 	};
 	return entry;
 }
 
 const struct column_entry *column_entry(enum column column)
 {
-	return column_is_scx(column) ? scx_entry(column) : &entries[column];
+	return column_is_task_field(column) ? task_field_entry(column) : &entries[column];
 }
 
-enum column column_of_scx(uint16_t field)
+enum column column_of_task_field(uint16_t field)
 {
-	return (enum column)(COLUMN_SCX + (int)field);
+	return (enum column)(COLUMN_TASK_FIELDS + (int)field);
 }
 
 enum column column_of_metric(enum metric metric)
@@ -251,45 +251,45 @@ static bool is_field_name(const char *name, size_t length)
 {
 	static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
-	return length != 0 && length <= SCX_FIELD_NAME_MAX && strspn(name, valid) >= length &&
+	return length != 0 && length <= TASK_FIELD_NAME_MAX && strspn(name, valid) >= length &&
 	       name[0] != '.' && name[length - 1] != '.';
 }
 
-/* The field of a name, with or without what heads it in a table; SCX_FIELD_NONE for none that was met. */
+/* The field of a name, with or without what heads it in a table; TASK_FIELD_NONE for none that was met. */
 static uint16_t find_field(const char *name)
 {
 	const size_t bare = bare_length(name), own = length_without_units(name);
-	uint16_t field = scx_field_find(name, strlen(name));
+	uint16_t field = task_field_find(name, strlen(name));
 
-	if (field == SCX_FIELD_NONE && bare != strlen(name))
-		field = scx_field_find(name, bare);
-	if (field == SCX_FIELD_NONE && own != strlen(name))
-		field = scx_field_find(name, own);
+	if (field == TASK_FIELD_NONE && bare != strlen(name))
+		field = task_field_find(name, bare);
+	if (field == TASK_FIELD_NONE && own != strlen(name))
+		field = task_field_find(name, own);
 	return field;
 }
 
-static enum column find_scx(const char *name)
+static enum column find_task_field(const char *name)
 {
 	static const char prefix[] = "scx.";
 	const size_t length = sizeof(prefix) - 1;
 	const char *own = name + length;
-	char copy[SCX_FIELD_NAME_MAX + 1] = {0};
+	char copy[TASK_FIELD_NAME_MAX + 1] = {0};
 	uint16_t field;
 
 	if (strncasecmp(name, prefix, length) != 0) {
 		field = find_field(name);
-		for (uint16_t i = 0; field == SCX_FIELD_NONE && i < scx_field_count(); i++) {
-			if (titles_match(scx_field(i)->title, name))
+		for (uint16_t i = 0; field == TASK_FIELD_NONE && i < task_field_count(); i++) {
+			if (titles_match(task_field(i)->title, name))
 				field = i;
 		}
-		return field != SCX_FIELD_NONE ? column_of_scx(field) : COLUMN_COUNT;
+		return field != TASK_FIELD_NONE ? column_of_task_field(field) : COLUMN_COUNT;
 	}
 	field = find_field(own);
-	if (field == SCX_FIELD_NONE && is_field_name(own, bare_length(own))) {
+	if (field == TASK_FIELD_NONE && is_field_name(own, bare_length(own))) {
 		memcpy(copy, own, bare_length(own));
-		field = scx_field_intern(copy);
+		field = task_field_intern(copy);
 	}
-	return field != SCX_FIELD_NONE ? column_of_scx(field) : COLUMN_COUNT;
+	return field != TASK_FIELD_NONE ? column_of_task_field(field) : COLUMN_COUNT;
 }
 
 /* By a title as the screen shows it, then by one without its unit mark, then by a former one. */
@@ -329,7 +329,7 @@ enum column column_find(const char *name)
 	if (derived != DERIVED_NONE)
 		return column_of_derived(derived);
 	found = find_by_name(name, length_without_units(name));
-	return found != COLUMN_COUNT ? found : find_scx(name);
+	return found != COLUMN_COUNT ? found : find_task_field(name);
 }
 
 /* A column's title stands in the list once, though two tabs may have a column of that title. */
@@ -344,10 +344,10 @@ static bool is_title_taken(enum column column)
 
 const char *column_word(enum column column)
 {
-	static char name[SCX_FIELD_NAME_MAX + 8];
+	static char name[TASK_FIELD_NAME_MAX + 8];
 
-	if (column_is_scx(column)) {
-		snprintf(name, sizeof(name), "scx.%s", scx_field((uint16_t)(column - COLUMN_SCX))->name);
+	if (column_is_task_field(column)) {
+		snprintf(name, sizeof(name), "scx.%s", task_field((uint16_t)(column - COLUMN_TASK_FIELDS))->name);
 		return name;
 	}
 	return column_find(entries[column].rate_title) == column ? entries[column].rate_title
@@ -364,10 +364,10 @@ const char *column_nearest(const char *name)
 		candidates[count++] = entries[i].rate_title;
 		candidates[count++] = entries[i].name;
 	}
-	for (int i = COLUMN_METRICS; i < COLUMN_SCX; i++)
+	for (int i = COLUMN_METRICS; i < COLUMN_TASK_FIELDS; i++)
 		candidates[count++] = entries[i].name;
-	for (uint16_t i = 0; i < scx_field_count(); i++)
-		candidates[count++] = scx_field(i)->column;
+	for (uint16_t i = 0; i < task_field_count(); i++)
+		candidates[count++] = task_field(i)->column;
 	nearest = nearest_name(name, candidates, count);
 	if (nearest != NULL && column_find(nearest) < COLUMN_COUNT)
 		nearest = entries[column_find(nearest)].rate_title;
@@ -443,8 +443,8 @@ bool column_is_record(enum column column)
 
 bool column_is_counter(enum column column)
 {
-	if (column_is_scx(column))
-		return column_entry(column)->inputs[1] == SCX_REDUCTION_COUNTER;
+	if (column_is_task_field(column))
+		return column_entry(column)->inputs[1] == TASK_FIELD_REDUCTION_COUNTER;
 	return column_is_metric(column) && column != column_of_stored(METRIC_THREAD_COUNT) &&
 	       metric_type(column_metric(column))->kind == METRIC_KIND_COUNTER;
 }
@@ -456,14 +456,14 @@ bool column_is_ratio(enum column column)
 
 enum ladder column_report_ladder(enum column column)
 {
-	enum scx_kind kind;
+	enum task_field_kind kind;
 
 	if (column_is_metric(column))
 		return metric_type(column_metric(column))->ladder;
 	if (column_is_derived(column))
 		return derived_metrics[column_derived(column)].ladder;
-	if (column_is_scx(column))
-		return scx_field_described((uint16_t)(column - COLUMN_SCX), &kind).ladder;
+	if (column_is_task_field(column))
+		return task_field_described((uint16_t)(column - COLUMN_TASK_FIELDS), &kind).ladder;
 	return column_ladder(column);
 }
 
@@ -492,16 +492,16 @@ bool column_counts_waits(enum column column)
 static bool is_word(const struct column_entry *entry)
 {
 	return entry->unit == UNIT_NONE &&
-	       (entry->operation == COLUMN_OPERATION_PRESENT || entry->operation == COLUMN_OPERATION_SCX);
+	       (entry->operation == COLUMN_OPERATION_PRESENT || entry->operation == COLUMN_OPERATION_TASK_FIELD);
 }
 
 /* Whether it is of a field whose values have names. */
 static bool is_enumeration(const struct column_entry *entry)
 {
-	enum scx_kind kind;
+	enum task_field_kind kind;
 
-	(void)scx_field_described((uint16_t)entry->inputs[0], &kind);
-	return kind == SCX_KIND_ENUM;
+	(void)task_field_described((uint16_t)entry->inputs[0], &kind);
+	return kind == TASK_FIELD_KIND_ENUM;
 }
 
 bool column_is_identity(enum column column)
@@ -540,7 +540,7 @@ bool column_is_text(enum column column)
 
 	if (entry->operation == COLUMN_OPERATION_HEAP)
 		return entry->inputs[0] == HEAP_FIELD_LAYOUT;
-	if (entry->operation == COLUMN_OPERATION_SCX)
+	if (entry->operation == COLUMN_OPERATION_TASK_FIELD)
 		return is_enumeration(entry);
 	return entry->operation == COLUMN_OPERATION_BAR ||
 	       (is_word(entry) && metric_type((enum metric)entry->inputs[0])->kind == METRIC_KIND_CATEGORY);
@@ -604,7 +604,7 @@ bool column_stands_for(enum column column, enum column other)
 	const struct column_entry *left, *right;
 
 	/* a scheduler's field is nothing but itself, whatever its name */
-	if (column_is_scx(column) || column_is_scx(other))
+	if (column_is_task_field(column) || column_is_task_field(other))
 		return column == other;
 	left = &entries[column];
 	right = &entries[other];
@@ -681,7 +681,7 @@ size_t column_list_with(enum tab tab, bool threads, const struct column_choice *
 			columns[count++] = tab_columns[i].column;
 	}
 	for (size_t i = 0; !is_own && i < choice->field_count; i++)
-		columns[count++] = column_of_scx(choice->fields[i]);
+		columns[count++] = column_of_task_field(choice->fields[i]);
 	if (!is_own)
 		count = leave_out(choice, columns, count);
 	count = join_sort_column(sort, columns, count);

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "metric/metric.h"
-#include "metric/scx_field.h"
+#include "metric/task_field.h"
 #include "table/table.h"
 
 /* The screen's tabs, in their order; the table is tabs.def. */
@@ -41,7 +41,7 @@ enum tab tab_find(const char *name);
 /*
  * The screen's columns; the table is columns.def. Behind COLUMN_COUNT, which means none, stand the metrics
  * and derived metrics as columns (the All tab), then the fields that sched_ext schedulers keep for each task
- * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_scx(). What a column of a field is
+ * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_task_field(). What a column of a field is
  * follows what was found out of the field last; columns belong to one thread, that which draws.
  */
 enum column {
@@ -51,8 +51,8 @@ enum column {
 	COLUMN_COUNT,
 	COLUMN_METRICS,                                   /* column of the first metric */
 	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT,   /* column of the first derived metric */
-	COLUMN_SCX = COLUMN_DERIVED + (int)DERIVED_COUNT, /* column of the first field of schedulers */
-	COLUMN_TOTAL = COLUMN_SCX + (int)SCX_FIELD_MAX    /* one behind the last of all */
+	COLUMN_TASK_FIELDS = COLUMN_DERIVED + (int)DERIVED_COUNT, /* column of the first field of schedulers */
+	COLUMN_TOTAL = COLUMN_TASK_FIELDS + (int)TASK_FIELD_MAX    /* one behind the last of all */
 };
 
 /* Some of the columns; a zeroed one has none. */
@@ -78,13 +78,13 @@ enum column column_of_metric(enum metric metric);
 /* The column of a derived metric. */
 enum column column_of_derived(enum derived derived);
 
-/* The column of a field, by a number of scx_field_intern(). */
-enum column column_of_scx(uint16_t field);
+/* The column of a field, by a number of task_field_intern(). */
+enum column column_of_task_field(uint16_t field);
 
 /* Whether a column is that of a field of schedulers. */
-static inline bool column_is_scx(enum column column)
+static inline bool column_is_task_field(enum column column)
 {
-	return column >= COLUMN_SCX && column < COLUMN_TOTAL;
+	return column >= COLUMN_TASK_FIELDS && column < COLUMN_TOTAL;
 }
 
 /* Title in a mode: "RUNQ%" as rate, "RUNQ" as an amount. Static storage. */

@@ -37,7 +37,7 @@ enum column_operation {
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
 	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
 	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
-	COLUMN_OPERATION_SCX,              /* inputs: number of a field of schedulers, enum scx_reduction */
+	COLUMN_OPERATION_TASK_FIELD,              /* inputs: number of a field of schedulers, enum task_field_reduction */
 	COLUMN_OPERATION_IDENTITY,         /* inputs: enum identity */
 	COLUMN_OPERATION_COUNT,
 };
@@ -174,7 +174,7 @@ static inline bool column_is_metric(enum column column)
 
 static inline bool column_is_derived(enum column column)
 {
-	return column >= COLUMN_DERIVED && column < COLUMN_SCX;
+	return column >= COLUMN_DERIVED && column < COLUMN_TASK_FIELDS;
 }
 
 /* The metric and the derived metric of such a column. */
@@ -218,7 +218,7 @@ enum ladder column_ladder(enum column column);
 
 /* The unit of the amounts of a field of schedulers: UNIT_NONE for words and numbers that stand for something.
  */
-enum unit column_unit_of_scx(struct scx_field_facts facts, enum scx_kind kind);
+enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_field_kind kind);
 
 /* Whether it is a text that says who a thread is. */
 bool column_is_identity(enum column column);

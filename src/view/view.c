@@ -49,8 +49,8 @@ void view_release(struct view *view)
 
 static enum column first_sort(const struct view *view, enum tab tab)
 {
-	if (tab == TAB_SCX && view->scx_field_count != 0 && own_tab_sort(tab) == COLUMN_COUNT)
-		return column_of_scx(view->scx_fields[0]);
+	if (tab == TAB_SCX && view->task_field_count != 0 && own_tab_sort(tab) == COLUMN_COUNT)
+		return column_of_task_field(view->scx_fields[0]);
 	return (enum column)tabs[tab].sort;
 }
 
@@ -82,18 +82,18 @@ static int compare_places(const void *a, const void *b)
 	return left->index < right->index ? -1 : 1;
 }
 
-static size_t place_fields(const struct scx_scheduler *scheduler, uint16_t fields[SCX_FIELD_MAX])
+static size_t place_fields(const struct task_field_owner *scheduler, uint16_t fields[TASK_FIELD_MAX])
 {
-	struct placed_field placed[SCX_FIELD_MAX];
+	struct placed_field placed[TASK_FIELD_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count && count < SCX_FIELD_MAX; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count && count < TASK_FIELD_MAX; i++) {
+		const struct task_field_member *member = &scheduler->members[i];
 
 		/* two members of one name are one field */
-		if (member->field != SCX_FIELD_NONE && scx_find_member(scheduler, member->field) == member)
+		if (member->field != TASK_FIELD_NONE && task_field_find_member(scheduler, member->field) == member)
 			placed[count++] = (struct placed_field){
-				scx_field_place(scheduler->family, member->name), i, member->field};
+				task_field_place(scheduler->family, member->name), i, member->field};
 	}
 	qsort(placed, count, sizeof(*placed), compare_places);
 	for (size_t i = 0; i < count; i++)
@@ -101,20 +101,20 @@ static size_t place_fields(const struct scx_scheduler *scheduler, uint16_t field
 	return count;
 }
 
-bool view_set_scheduler(struct view *view, const struct scx_scheduler *scheduler)
+bool view_set_scheduler(struct view *view, const struct task_field_owner *scheduler)
 {
-	uint16_t fields[SCX_FIELD_MAX];
+	uint16_t fields[TASK_FIELD_MAX];
 	const size_t count = place_fields(scheduler, fields);
 
-	if (count == view->scx_field_count && memcmp(fields, view->scx_fields, count * sizeof(*fields)) == 0)
+	if (count == view->task_field_count && memcmp(fields, view->scx_fields, count * sizeof(*fields)) == 0)
 		return false;
 	memcpy(view->scx_fields, fields, count * sizeof(*fields));
-	view->scx_field_count = count;
+	view->task_field_count = count;
 	if (view->tab != TAB_SCX)
 		return true;
 	/* a field that was chosen stays while there is nothing else */
-	if (view->sort_chosen && count != 0 && column_is_scx(view->sort) &&
-	    scx_find_member(scheduler, (uint16_t)(view->sort - COLUMN_SCX)) == NULL)
+	if (view->sort_chosen && count != 0 && column_is_task_field(view->sort) &&
+	    task_field_find_member(scheduler, (uint16_t)(view->sort - COLUMN_TASK_FIELDS)) == NULL)
 		view->sort_chosen = view->sort_ascending = false;
 	if (!view->sort_chosen)
 		view->sort = first_sort(view, TAB_SCX);
@@ -362,7 +362,7 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 		column_list_with(view->tab, view->level == VIEW_LEVEL_THREADS,
 				 &(struct column_choice){
 					 .fields = view->scx_fields,
-					 .field_count = view->tab == TAB_SCX ? view->scx_field_count : 0,
+					 .field_count = view->tab == TAB_SCX ? view->task_field_count : 0,
 					 .left_out = &view->left_out,
 					 .width = view->width,
 					 .reserved = reserved,
@@ -451,5 +451,5 @@ bool view_needs_latency(const struct view *view)
 
 bool view_needs_scx(const struct view *view)
 {
-	return (view->tab == TAB_SCX && view->columns == NULL) || uses(view, COLUMN_OPERATION_SCX);
+	return (view->tab == TAB_SCX && view->columns == NULL) || uses(view, COLUMN_OPERATION_TASK_FIELD);
 }

@@ -9,7 +9,7 @@
 #include "column.h"
 #include "filter.h"
 #include "group/grouping.h"
-#include "snapshot/scx.h"
+#include "snapshot/task_fields.h"
 
 /* Over which span a number counts. */
 enum view_mode {
@@ -95,8 +95,8 @@ struct view {
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
 	/* What the tab Scx shows, by view_set_scheduler(): numbers of fields. */
-	uint16_t scx_fields[SCX_FIELD_MAX];
-	size_t scx_field_count;
+	uint16_t scx_fields[TASK_FIELD_MAX];
+	size_t task_field_count;
 	/* of a comparison: */
 	bool compares; /* processes are not told apart: those of before are not those of after */
 	enum compare_column compare_sort; /* when not sort_by_name */
@@ -121,7 +121,7 @@ void view_forget_sort(struct view *view);
  * field that this scheduler does not have is forgotten. Returns whether the columns of that tab are others
  * now.
  */
-bool view_set_scheduler(struct view *view, const struct scx_scheduler *scheduler);
+bool view_set_scheduler(struct view *view, const struct task_field_owner *scheduler);
 
 /* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filters. */
 void view_copy(struct view *to, const struct view *from);

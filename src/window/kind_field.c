@@ -9,14 +9,14 @@
 /* Why nobody has a context in a snapshot, REASON_READ where somebody may. */
 static reason_id nothing_read(const struct window *window)
 {
-	const struct scx *scx = &window->now->scx;
+	const struct task_fields *fields = &window->now->task_fields;
 	const struct feature_result *results = window->now->provenance.features;
 	const struct feature_result *result = &results[feature_cause(results, FEATURE_SCX)];
 
-	if (scx->context_of != NULL)
+	if (fields->context_of != NULL)
 		return REASON_READ;
 	if (window->as_stored && window->now->provenance.present)
-		return scx->scheduler != NULL ? REASON_NOT_READ : REASON_READ;
+		return fields->scheduler != NULL ? REASON_NOT_READ : REASON_READ;
 	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
 		return (reason_id)result->reason;
 	return window->missing;
@@ -27,8 +27,8 @@ static reason_id nothing_before(const struct window *window)
 {
 	if (window->from == NULL)
 		return window->missing;
-	if (window->from->scx.context_of == NULL ||
-	    !scx_scheduler_is_same_run(window->now->scx.scheduler, window->from->scx.scheduler))
+	if (window->from->task_fields.context_of == NULL ||
+	    !task_field_owner_is_same_run(window->now->task_fields.scheduler, window->from->task_fields.scheduler))
 		return REASON_NOT_READ;
 	return REASON_READ;
 }
@@ -36,7 +36,7 @@ static reason_id nothing_before(const struct window *window)
 /* Contexts are read together, at a time of their own. */
 static double change_scale(const struct window *window)
 {
-	const uint64_t now_ns = window->now->scx.read_at_ns, from_ns = window->from->scx.read_at_ns;
+	const uint64_t now_ns = window->now->task_fields.read_at_ns, from_ns = window->from->task_fields.read_at_ns;
 
 	if (window->mode != VIEW_MODE_RATE)
 		return 1;
@@ -44,13 +44,13 @@ static double change_scale(const struct window *window)
 						: reducer_scale(window, true);
 }
 
-void window_describe_fields(const struct scx_scheduler *scheduler)
+void window_describe_fields(const struct task_field_owner *scheduler)
 {
 	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+		const struct task_field_member *member = &scheduler->members[i];
 
-		if (member->field != SCX_FIELD_NONE)
-			scx_field_describe(member->field, member->facts, member->kind);
+		if (member->field != TASK_FIELD_NONE)
+			task_field_describe(member->field, member->facts, member->kind);
 	}
 }
 
@@ -58,13 +58,13 @@ struct window_field window_field_of(const struct window *window, uint16_t field)
 {
 	struct window_field result = {
 		.window = window,
-		.member = scx_find_member(window->now->scx.scheduler, field),
+		.member = task_field_find_member(window->now->task_fields.scheduler, field),
 		.missing = nothing_read(window),
 		.scale = 1,
 	};
 
 	result.is_change = result.member != NULL && window->mode != VIEW_MODE_TOTAL &&
-			   result.member->facts.reduction == SCX_REDUCTION_COUNTER;
+			   result.member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER;
 	if (!result.is_change)
 		return result;
 	result.from_missing = nothing_before(window);
@@ -92,10 +92,10 @@ static uint16_t value_before(const struct window_field *field, uint32_t thread, 
 	}
 	if (other == THREAD_UNKNOWN || other == THREAD_BORN)
 		return REASON_NOT_READ;
-	context = scx_context(&window->from->scx, other, &reason);
+	context = task_fields_context(&window->from->task_fields, other, &reason);
 	if (context == NULL)
 		return reason != REASON_READ ? reason : REASON_NOT_READ;
-	*ret_value = scx_member_read(field->member, context, 0);
+	*ret_value = task_field_read(field->member, context, 0);
 	return REASON_READ;
 }
 
@@ -105,7 +105,7 @@ static uint16_t count_stored(const struct window_field *field, uint32_t thread, 
 	const struct window *window = field->window;
 
 	if (window->counted == NULL || window->counted[thread] ||
-	    field->member->facts.reduction != SCX_REDUCTION_COUNTER)
+	    field->member->facts.reduction != TASK_FIELD_REDUCTION_COUNTER)
 		return REASON_READ;
 	*ret_value = 0;
 	return window->replaced != NULL && window->replaced[thread] ? REASON_NOT_READ : REASON_READ;
@@ -113,7 +113,7 @@ static uint16_t count_stored(const struct window_field *field, uint32_t thread, 
 
 uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value)
 {
-	const struct scx *scx = &field->window->now->scx;
+	const struct task_fields *fields = &field->window->now->task_fields;
 	const uint8_t *context;
 	uint64_t before;
 	reason_id reason;
@@ -123,11 +123,11 @@ uint16_t window_field_value(const struct window_field *field, uint32_t thread, u
 		return field->missing;
 	if (field->member == NULL)
 		return WINDOW_ABSENT;
-	context = scx_context(scx, thread, &reason);
+	context = task_fields_context(fields, thread, &reason);
 	if (context == NULL)
 		return reason == REASON_READ ? WINDOW_ABSENT : reason;
-	*ret_value = scx_member_read(field->member, context, 0);
-	if (field->member->kind == SCX_KIND_BOOLEAN)
+	*ret_value = task_field_read(field->member, context, 0);
+	if (field->member->kind == TASK_FIELD_KIND_BOOLEAN)
 		*ret_value = *ret_value != 0; /* a byte of BPF memory may hold anything */
 	if (!field->is_change)
 		return count_stored(field, thread, ret_value);
@@ -136,11 +136,11 @@ uint16_t window_field_value(const struct window_field *field, uint32_t thread, u
 	state = value_before(field, thread, *ret_value, &before);
 	if (state != REASON_READ)
 		return state;
-	return scx_counter_added(field->member, before, *ret_value, ret_value) ? REASON_READ
+	return task_field_counter_added(field->member, before, *ret_value, ret_value) ? REASON_READ
 									       : REASON_WENT_BACKWARDS;
 }
 
-static void add_thread(const struct window_field *field, uint32_t thread, struct scx_accumulator *accumulator)
+static void add_thread(const struct window_field *field, uint32_t thread, struct task_field_accumulator *accumulator)
 {
 	uint64_t value = 0;
 	const uint16_t state = window_field_value(field, thread, &value);
@@ -148,15 +148,15 @@ static void add_thread(const struct window_field *field, uint32_t thread, struct
 	if (state == WINDOW_ABSENT)
 		return;
 	if (state != REASON_READ)
-		scx_accumulate_missing(accumulator, (reason_id)state);
+		task_field_accumulate_missing(accumulator, (reason_id)state);
 	else if (field->is_change)
-		scx_accumulate_amount(accumulator, (double)value * field->scale);
+		task_field_accumulate_amount(accumulator, (double)value * field->scale);
 	else
-		scx_accumulate(accumulator, field->member, value, 1);
+		task_field_accumulate(accumulator, field->member, value, 1);
 }
 
 /* A member for what nobody has read: it is only asked how it is reduced. */
-static const struct scx_member nobody = {.count = 1};
+static const struct task_field_member nobody = {.count = 1};
 
 static void begin(struct reducer *reducer)
 {
@@ -164,7 +164,7 @@ static void begin(struct reducer *reducer)
 	struct column_values *values = reducer->values;
 	const struct window_field field = window_field_of(reducer->window,
 							  (uint16_t)reducer->entry->inputs[0]);
-	struct scx_accumulator *accumulators = memory_allocate_zero(shown->row_count + 1,
+	struct task_field_accumulator *accumulators = memory_allocate_zero(shown->row_count + 1,
 								    sizeof(*accumulators));
 
 	values->member = field.member;
@@ -172,16 +172,16 @@ static void begin(struct reducer *reducer)
 	for (size_t k = 0; k < shown->count; k++)
 		add_thread(&field, shown->threads[k], &accumulators[shown->row_of[k]]);
 	for (size_t row = 0; row < shown->row_count; row++) {
-		values->fields[row] = scx_reduce(&accumulators[row],
+		values->fields[row] = task_field_reduce(&accumulators[row],
 						 field.member != NULL ? field.member : &nobody,
-						 reducer->window->now->scx.read_at_ns);
-		scx_accumulator_release(&accumulators[row]);
+						 reducer->window->now->task_fields.read_at_ns);
+		task_field_accumulator_release(&accumulators[row]);
 	}
 	free(accumulators);
 }
 
 /* A word, or a number by which it is sorted where it has no name. */
-static void set_commonest(const struct scx_member *member, const struct scx_reduced *reduced,
+static void set_commonest(const struct task_field_member *member, const struct task_field_reduced *reduced,
 			  struct value *value)
 {
 	value->form = VALUE_FORM_WORD;
@@ -190,15 +190,15 @@ static void set_commonest(const struct scx_member *member, const struct scx_redu
 	value->word.value = reduced->value;
 	value->word.threads = reduced->threads;
 	value->word.of = reduced->read;
-	if (scx_find_enumerator(member, (int64_t)reduced->value) == NULL)
-		value->sort = scx_member_number(member, reduced->value);
+	if (task_field_find_enumerator(member, (int64_t)reduced->value) == NULL)
+		value->sort = task_field_number(member, reduced->value);
 }
 
 static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
 		     struct value *value)
 {
-	const struct scx_reduced *reduced = &values->fields[row];
-	const struct scx_member *member = values->member;
+	const struct task_field_reduced *reduced = &values->fields[row];
+	const struct task_field_member *member = values->member;
 
 	(void)shown;
 	value->reason = reduced->reason;
@@ -213,13 +213,13 @@ static void conclude(const struct shown *shown, const struct column_values *valu
 	value->sort = reduced->number;
 	value->form = VALUE_FORM_REAL;
 	value->real = reduced->number;
-	if (values->mode == VIEW_MODE_RATE && member->facts.reduction == SCX_REDUCTION_COUNTER) {
-		if (column_unit_of_scx(member->facts, member->kind) == UNIT_NS)
+	if (values->mode == VIEW_MODE_RATE && member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER) {
+		if (column_unit_of_task_field(member->facts, member->kind) == UNIT_NS)
 			value->sort = value->real = reduced->number / 1e7;
 	} else if (reduced->is_whole) {
 		value->form = VALUE_FORM_WHOLE;
 		value->whole = reduced->whole;
-	} else if (member->facts.reduction == SCX_REDUCTION_COUNTER && reduced->number >= 0) {
+	} else if (member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER && reduced->number >= 0) {
 		value_make_whole(value);
 	}
 }

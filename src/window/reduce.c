@@ -33,7 +33,7 @@ static const struct column_kind *const column_kinds[] = {
 	[COLUMN_OPERATION_HEAP] = &column_kind_heap,
 	[COLUMN_OPERATION_LATENCY] = &column_kind_latency,
 	[COLUMN_OPERATION_LIVES] = &column_kind_lives,
-	[COLUMN_OPERATION_SCX] = &column_kind_field,
+	[COLUMN_OPERATION_TASK_FIELD] = &column_kind_field,
 	[COLUMN_OPERATION_IDENTITY] = &column_kind_identity,
 };
 

@@ -30,16 +30,16 @@ static inline const struct accumulator *reduce_accumulator(const struct column_v
 /* Whether values of a column are words, of which a change only says that they differ. */
 static inline bool column_values_are_words(const struct column_values *values)
 {
-	const struct scx_member *member = values->member;
+	const struct task_field_member *member = values->member;
 
 	return (column_is_metric(values->column) &&
 		metric_type(column_metric(values->column))->reduction == METRIC_REDUCTION_MODE) ||
-	       (member != NULL && member->facts.reduction == SCX_REDUCTION_COUNT &&
-		member->kind != SCX_KIND_BOOLEAN);
+	       (member != NULL && member->facts.reduction == TASK_FIELD_REDUCTION_COUNT &&
+		member->kind != TASK_FIELD_KIND_BOOLEAN);
 }
 
 /* Columns of fields are from now on as this scheduler's are; NULL changes nothing. */
-void window_describe_fields(const struct scx_scheduler *scheduler);
+void window_describe_fields(const struct task_field_owner *scheduler);
 
 /* --- what explains a number --- */
 
@@ -66,7 +66,7 @@ reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field);
 /* A field of the contexts that schedulers keep, over a window: looked up once for many threads. */
 struct window_field {
 	const struct window *window;
-	const struct scx_member *member; /* NULL: the scheduler of the newest snapshot has no such field */
+	const struct task_field_member *member; /* NULL: the scheduler of the newest snapshot has no such field */
 	reason_id missing;               /* why no thread has a value; REASON_READ where they may */
 	bool is_change;                  /* a counter in another mode than VIEW_MODE_TOTAL */
 	reason_id from_missing;          /* of a change: why there is nothing to count from */
@@ -76,7 +76,7 @@ struct window_field {
 struct window_field window_field_of(const struct window *window, uint16_t field);
 
 /*
- * What a thread has, or as a change what it added, in *ret_value as scx_member_read() gives it. Returns
+ * What a thread has, or as a change what it added, in *ret_value as task_field_read() gives it. Returns
  * REASON_READ, WINDOW_ABSENT (no context, or no such field) or why it is not known.
  */
 uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value);

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "group/grouping.h"
-#include "snapshot/scx_reduce.h"
+#include "snapshot/task_field_reduce.h"
 #include "table/table.h"
 #include "view/view.h"
 
@@ -140,8 +140,8 @@ struct column_values {
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
 	/* Of a field of schedulers instead: */
-	struct scx_reduced *fields;      /* owned, one for each row */
-	const struct scx_member *member; /* of the newest snapshot's scheduler, NULL: it has no such field */
+	struct task_field_reduced *fields;      /* owned, one for each row */
+	const struct task_field_member *member; /* of the newest snapshot's scheduler, NULL: it has no such field */
 };
 
 /* Frees what they own. */

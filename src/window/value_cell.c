@@ -75,7 +75,7 @@ static enum cell_state state_of(enum value_state state)
 /* A mean of the members that were read is no lower bound. */
 static bool is_mean(const struct column_values *values)
 {
-	return values->member != NULL && values->member->facts.reduction == SCX_REDUCTION_MEAN;
+	return values->member != NULL && values->member->facts.reduction == TASK_FIELD_REDUCTION_MEAN;
 }
 
 /* --- the screen --- */
@@ -90,12 +90,12 @@ static void set_word(const char *word, bool differs, struct arena *arena, struct
 }
 
 /* The commonest value of a scheduler's field: its name, or a number by which it is sorted. */
-static void set_field_word(const struct scx_member *member, const struct value *value, struct arena *arena,
+static void set_field_word(const struct task_field_member *member, const struct value *value, struct arena *arena,
 			   struct cell *cell)
 {
 	struct buffer text = {0};
 
-	scx_member_append(member, value->word.value, &text);
+	task_field_append(member, value->word.value, &text);
 	set_word(text.data, value->differs, arena, cell);
 	buffer_release(&text);
 	if (isnan(value->sort))
@@ -226,7 +226,7 @@ void value_append_word(const struct column_values *values, const struct value *v
 	if (value->form != VALUE_FORM_WORD)
 		value_append(values, value, text);
 	else if (values->member != NULL)
-		scx_member_append(values->member, value->word.value, text);
+		task_field_append(values->member, value->word.value, text);
 	else
 		category_append(values->now, column_metric(values->column), value->word.value, text);
 }

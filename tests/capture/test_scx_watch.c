@@ -32,7 +32,7 @@ static struct snapshot *watch_round(struct scx_watch *watch, struct feature_resu
 static void test_scheduler(void **state)
 {
 	struct feature_result result;
-	struct scx_scheduler *first;
+	struct task_field_owner *first;
 	struct snapshot *snapshot;
 	struct scx_watch *watch;
 	struct tree tree;
@@ -44,7 +44,7 @@ static void test_scheduler(void **state)
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.state, FEATURE_STATE_OFF);
 	assert_int_equal(result.reason, REASON_NOT_IN_KERNEL);
-	assert_null(snapshot->scx.scheduler);
+	assert_null(snapshot->task_fields.scheduler);
 	snapshot_release(snapshot);
 
 	tree_text(&tree, "sys/kernel/sched_ext/state", "disabled\n");
@@ -52,7 +52,7 @@ static void test_scheduler(void **state)
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.reason, REASON_SWITCHED_OFF);
 	assert_string_equal(result.detail, "no sched_ext scheduler runs");
-	assert_null(snapshot->scx.scheduler);
+	assert_null(snapshot->task_fields.scheduler);
 	snapshot_release(snapshot);
 
 	/* the tree of another host: its scheduler is none of ours, but it is named and counts */
@@ -64,45 +64,45 @@ static void test_scheduler(void **state)
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.state, FEATURE_STATE_OFF);
 	assert_int_equal(result.reason, REASON_OTHER_NAMESPACE);
-	assert_string_equal(snapshot->scx.scheduler->name, "lavd_1.0.21_x86_64_unknown_linux_gnu");
-	assert_string_equal(snapshot->scx.scheduler->family, "lavd");
-	assert_int_equal(snapshot->scx.scheduler->enable_seq, 7);
-	assert_null(snapshot->scx.context_of);
-	assert_int_equal(snapshot->scx.event_count, 2);
-	assert_string_equal(snapshot->scx.events[0].name, "SCX_EV_SELECT_CPU_FALLBACK");
-	assert_int_equal(snapshot->scx.events[0].value, 12);
-	assert_string_equal(snapshot->scx.events[1].name, "SCX_EV_REENQ_LOCAL_REPEAT");
-	first = scx_scheduler_reference(snapshot->scx.scheduler);
+	assert_string_equal(snapshot->task_fields.scheduler->name, "lavd_1.0.21_x86_64_unknown_linux_gnu");
+	assert_string_equal(snapshot->task_fields.scheduler->family, "lavd");
+	assert_int_equal(snapshot->task_fields.scheduler->enable_seq, 7);
+	assert_null(snapshot->task_fields.context_of);
+	assert_int_equal(snapshot->task_fields.event_count, 2);
+	assert_string_equal(snapshot->task_fields.events[0].name, "SCX_EV_SELECT_CPU_FALLBACK");
+	assert_int_equal(snapshot->task_fields.events[0].value, 12);
+	assert_string_equal(snapshot->task_fields.events[1].name, "SCX_EV_REENQ_LOCAL_REPEAT");
+	first = task_field_owner_reference(snapshot->task_fields.scheduler);
 	snapshot_release(snapshot);
 
 	/* one description for all rounds of a run */
 	snapshot = watch_round(watch, &result);
-	assert_ptr_equal(snapshot->scx.scheduler, first);
+	assert_ptr_equal(snapshot->task_fields.scheduler, first);
 	snapshot_release(snapshot);
 
 	/* the same scheduler, started again */
 	tree_text(&tree, "sys/kernel/sched_ext/enable_seq", "8\n");
 	snapshot = watch_round(watch, &result);
-	assert_int_equal(snapshot->scx.scheduler->enable_seq, 8);
-	assert_false(scx_scheduler_is_same_run(snapshot->scx.scheduler, first));
+	assert_int_equal(snapshot->task_fields.scheduler->enable_seq, 8);
+	assert_false(task_field_owner_is_same_run(snapshot->task_fields.scheduler, first));
 	snapshot_release(snapshot);
 
 	tree_text(&tree, "sys/kernel/sched_ext/state", "disabling\n");
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.reason, REASON_SWITCHED_OFF);
-	assert_null(snapshot->scx.scheduler);
-	assert_int_equal(snapshot->scx.event_count, 0);
+	assert_null(snapshot->task_fields.scheduler);
+	assert_int_equal(snapshot->task_fields.event_count, 0);
 	snapshot_release(snapshot);
-	scx_scheduler_release(first);
+	task_field_owner_release(first);
 	scx_watch_close(watch);
 	tree_remove(&tree);
 }
 
 /* --- contexts --- */
 
-static struct scx_scheduler *make_scheduler(void)
+static struct task_field_owner *make_scheduler(void)
 {
-	return scx_scheduler_create("test", "task_ctx", "task_ctxs", "task storage", CONTEXT_SIZE);
+	return task_field_owner_create("test", "task_ctx", "task_ctxs", "task storage", CONTEXT_SIZE);
 }
 
 static void add_row(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, uint64_t start_ticks)
@@ -142,7 +142,7 @@ static struct scx_record *add_record(struct records *records, uint32_t tgid, uin
 
 static uint64_t context_tid(const struct snapshot *snapshot, size_t row, reason_id *ret_reason)
 {
-	const uint8_t *context = scx_context(&snapshot->scx, row, ret_reason);
+	const uint8_t *context = task_fields_context(&snapshot->task_fields, row, ret_reason);
 	uint64_t tid = 0;
 
 	if (context != NULL)
@@ -162,7 +162,7 @@ static void test_fill(void **state)
 	add_row(snapshot, 20, 20, 7);
 	add_row(snapshot, 20, 25, 0); /* not identified */
 	add_row(snapshot, 40, 40, 8);
-	scx_begin(&snapshot->scx, make_scheduler(), snapshot->thread_count);
+	task_fields_begin(&snapshot->task_fields, make_scheduler(), snapshot->thread_count);
 	/* in the order of an iterator, by tid */
 	add_record(&records, 5, 5, 1); /* not in the snapshot */
 	add_record(&records, 10, 10, 5);
@@ -177,8 +177,8 @@ static void test_fill(void **state)
 	assert_int_equal(reason, REASON_READ);
 	assert_int_equal(context_tid(snapshot, 3, &reason), 25);
 	assert_int_equal(context_tid(snapshot, 4, &reason), 0);
-	assert_int_equal(snapshot->scx.context_count, 3);
-	assert_int_equal(snapshot->scx.mismatched, 0);
+	assert_int_equal(snapshot->task_fields.context_count, 3);
+	assert_int_equal(snapshot->task_fields.mismatched, 0);
 	snapshot_release(snapshot);
 }
 
@@ -198,21 +198,21 @@ static void test_other_task(void **state)
 
 		add_row(snapshot, 10, 10, 5);
 		add_row(snapshot, 10, 11, 5);
-		scx_begin(&snapshot->scx, make_scheduler(), snapshot->thread_count);
+		task_fields_begin(&snapshot->task_fields, make_scheduler(), snapshot->thread_count);
 		memcpy((char *)add_record(&records, 10, 10, 5) + members[i], &other, sizeof(other));
 		add_record(&records, 10, 11, 5);
 		scx_watch_fill(&records.reading, snapshot);
-		assert_null(scx_context(&snapshot->scx, 0, &reason));
+		assert_null(task_fields_context(&snapshot->task_fields, 0, &reason));
 		assert_int_equal(reason, REASON_OTHER_TASK);
 		assert_int_equal(context_tid(snapshot, 1, &reason), 11);
-		assert_int_equal(snapshot->scx.mismatched, 1);
+		assert_int_equal(snapshot->task_fields.mismatched, 1);
 		snapshot_release(snapshot);
 	}
 }
 
 /* --- what moved --- */
 
-static struct snapshot *make_round(struct scx_scheduler *scheduler, const uint32_t tids[], size_t count)
+static struct snapshot *make_round(struct task_field_owner *scheduler, const uint32_t tids[], size_t count)
 {
 	struct snapshot *snapshot = snapshot_create();
 	struct records records = {0};
@@ -222,7 +222,7 @@ static struct snapshot *make_round(struct scx_scheduler *scheduler, const uint32
 		add_record(&records, 10, tids[i], 5);
 	}
 	if (scheduler != NULL) {
-		scx_begin(&snapshot->scx, scx_scheduler_reference(scheduler), count);
+		task_fields_begin(&snapshot->task_fields, task_field_owner_reference(scheduler), count);
 		scx_watch_fill(&records.reading, snapshot);
 	}
 	return snapshot;
@@ -240,14 +240,14 @@ static void test_moved(void **state)
 {
 	static const uint32_t before[] = {10, 11, 12, 14}, now[] = {10, 11, 12, 13, 14}, listed[] = {1, 3},
 			      old_row[] = {0, 1, 2, NO_ROW, 3}, expected[] = {1, 2, 3, 4};
-	struct scx_scheduler *scheduler = make_scheduler(), *other = make_scheduler();
+	struct task_field_owner *scheduler = make_scheduler(), *other = make_scheduler();
 	struct snapshot *previous = make_round(scheduler, before, ARRAY_COUNT(before));
 	struct snapshot *snapshot = make_round(scheduler, now, ARRAY_COUNT(now));
 
 	(void)state;
 	other->enable_seq = 1;
-	snapshot->scx.contexts[2 * CONTEXT_SIZE] ^= 1;        /* its scheduler has changed its mind */
-	snapshot->scx.context_of[4] = SCX_CONTEXT_OTHER_TASK; /* has no context any more */
+	snapshot->task_fields.contexts[2 * CONTEXT_SIZE] ^= 1;        /* its scheduler has changed its mind */
+	snapshot->task_fields.context_of[4] = TASK_FIELDS_OTHER_TASK; /* has no context any more */
 	say_moved(snapshot, listed, ARRAY_COUNT(listed));
 	scx_watch_list_moved(snapshot, previous, old_row);
 	assert_true(snapshot->moved_known);
@@ -280,8 +280,8 @@ static void test_moved(void **state)
 	assert_int_equal(snapshot->moved_count, ARRAY_COUNT(listed));
 	snapshot_release(snapshot);
 	snapshot_release(previous);
-	scx_scheduler_release(other);
-	scx_scheduler_release(scheduler);
+	task_field_owner_release(other);
+	task_field_owner_release(scheduler);
 }
 
 int main(void)

@@ -336,15 +336,15 @@ static void assert_provenances_equal(const struct provenance *left, const struct
 	assert_heaps_equal(left, right);
 }
 
-static void assert_schedulers_equal(const struct scx_scheduler *left, const struct scx_scheduler *right)
+static void assert_schedulers_equal(const struct task_field_owner *left, const struct task_field_owner *right)
 {
 	assert_string_equal(left->name, right->name);
 	assert_string_equal(left->family, right->family);
 	assert_string_equal(left->storage, right->storage);
 	assert_string_equal(left->layout, right->layout);
-	assert_true(scx_scheduler_is_same_run(left, right));
+	assert_true(task_field_owner_is_same_run(left, right));
 	for (size_t i = 0; i < left->member_count; i++) {
-		const struct scx_member *a = &left->members[i], *b = &right->members[i];
+		const struct task_field_member *a = &left->members[i], *b = &right->members[i];
 
 		assert_int_equal(a->is_signed, b->is_signed);
 		assert_int_equal(a->field, b->field);
@@ -356,26 +356,26 @@ static void assert_schedulers_equal(const struct scx_scheduler *left, const stru
 	}
 }
 
-static void assert_contexts_equal(const struct scx *left, const struct scx *right, size_t thread)
+static void assert_contexts_equal(const struct task_fields *left, const struct task_fields *right, size_t thread)
 {
 	reason_id left_reason, right_reason;
-	const uint8_t *a = scx_context(left, thread, &left_reason),
-		      *b = scx_context(right, thread, &right_reason);
+	const uint8_t *a = task_fields_context(left, thread, &left_reason),
+		      *b = task_fields_context(right, thread, &right_reason);
 
 	assert_int_equal(a == NULL, b == NULL);
 	assert_int_equal(left_reason, right_reason);
 	for (size_t i = 0; a != NULL && i < left->scheduler->member_count; i++) {
-		const struct scx_member *member = &left->scheduler->members[i];
+		const struct task_field_member *member = &left->scheduler->members[i];
 
-		for (size_t j = 0; j < scx_member_elements(member); j++)
-			assert_true(scx_member_read(member, a, j) == scx_member_read(member, b, j));
+		for (size_t j = 0; j < task_field_elements(member); j++)
+			assert_true(task_field_read(member, a, j) == task_field_read(member, b, j));
 	}
 }
 
 /* Only what has a `ctop` object can say what a scheduler keeps. */
 static void assert_scx_equal(const struct snapshot *left, const struct snapshot *right)
 {
-	const struct scx *a = &left->scx, *b = &right->scx;
+	const struct task_fields *a = &left->task_fields, *b = &right->task_fields;
 
 	assert_int_equal(a->scheduler == NULL, b->scheduler == NULL);
 	assert_int_equal(a->read_at_ns, b->read_at_ns);

@@ -323,27 +323,27 @@ static void add_latency(struct snapshot *snapshot)
 }
 
 /* A member of every kind; the enum has a negative value, and numbers have as many bits as there are. */
-static struct scx_scheduler *example_scheduler(void)
+static struct task_field_owner *example_scheduler(void)
 {
-	static const struct scx_enumerator states[] = {{"IDLE", 0}, {"LO\"ST", -1}};
-	static const struct scx_member members[] = {
-		{"sum_runtime", "u64", SCX_KIND_UNSIGNED, 0, 64, 1, false, NULL, 0, 0, {0}},
-		{"inner.nice", "s16", SCX_KIND_SIGNED, 64, 16, 1, true, NULL, 0, 0, {0}},
-		{"greedy", "bool", SCX_KIND_BOOLEAN, 80, 8, 1, false, NULL, 0, 0, {0}},
-		{"bits", "u32", SCX_KIND_UNSIGNED, 88, 3, 1, false, NULL, 0, 0, {0}},
-		{"state", "enum state", SCX_KIND_ENUM, 96, 32, 1, true, states, 2, 0, {0}},
-		{"mask", "struct bpf_cpumask *", SCX_KIND_POINTER, 128, 64, 1, false, NULL, 0, 0, {0}},
-		{"load", "s16[3]", SCX_KIND_ARRAY, 192, 16, 3, true, NULL, 0, 0, {0}},
-		{"odd", "union", SCX_KIND_OTHER, 256, 32, 1, false, NULL, 0, 0, {0}},
-		{"last_run_at", "u64", SCX_KIND_UNSIGNED, 320, 64, 1, false, NULL, 0, 0, {0}},
+	static const struct task_field_enumerator states[] = {{"IDLE", 0}, {"LO\"ST", -1}};
+	static const struct task_field_member members[] = {
+		{"sum_runtime", "u64", TASK_FIELD_KIND_UNSIGNED, 0, 64, 1, false, NULL, 0, 0, {0}},
+		{"inner.nice", "s16", TASK_FIELD_KIND_SIGNED, 64, 16, 1, true, NULL, 0, 0, {0}},
+		{"greedy", "bool", TASK_FIELD_KIND_BOOLEAN, 80, 8, 1, false, NULL, 0, 0, {0}},
+		{"bits", "u32", TASK_FIELD_KIND_UNSIGNED, 88, 3, 1, false, NULL, 0, 0, {0}},
+		{"state", "enum state", TASK_FIELD_KIND_ENUM, 96, 32, 1, true, states, 2, 0, {0}},
+		{"mask", "struct bpf_cpumask *", TASK_FIELD_KIND_POINTER, 128, 64, 1, false, NULL, 0, 0, {0}},
+		{"load", "s16[3]", TASK_FIELD_KIND_ARRAY, 192, 16, 3, true, NULL, 0, 0, {0}},
+		{"odd", "union", TASK_FIELD_KIND_OTHER, 256, 32, 1, false, NULL, 0, 0, {0}},
+		{"last_run_at", "u64", TASK_FIELD_KIND_UNSIGNED, 320, 64, 1, false, NULL, 0, 0, {0}},
 	};
-	struct scx_scheduler *scheduler = scx_scheduler_create("rusty_1.1.4_x86_64", "task_ctx", "task_data",
+	struct task_field_owner *scheduler = task_field_owner_create("rusty_1.1.4_x86_64", "task_ctx", "task_data",
 							       "arena, id before the context", 48);
 
 	scheduler->enable_seq = 4;
 	scheduler->loaded_at_ns = 4100;
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-		assert_true(scx_scheduler_add_member(scheduler, &members[i]));
+		assert_true(task_field_owner_add_member(scheduler, &members[i]));
 	return scheduler;
 }
 
@@ -355,27 +355,27 @@ static void add_contexts(struct snapshot *snapshot)
 		{0, 19, 0, 0, 0, 1, 2, 3, 0},
 	};
 	static const size_t threads[2] = {2, 0};
-	struct scx *scx = &snapshot->scx;
+	struct task_fields *scx = &snapshot->task_fields;
 
-	scx_begin(scx, example_scheduler(), snapshot->thread_count);
+	task_fields_begin(scx, example_scheduler(), snapshot->thread_count);
 	for (size_t i = 0; i < ARRAY_COUNT(threads); i++) {
-		uint8_t *context = scx_add_context(scx, threads[i]);
+		uint8_t *context = task_fields_add_context(scx, threads[i]);
 		size_t next = 0;
 
 		for (size_t j = 0; j < scx->scheduler->member_count; j++) {
-			const struct scx_member *member = &scx->scheduler->members[j];
+			const struct task_field_member *member = &scx->scheduler->members[j];
 
-			for (size_t element = 0; element < scx_member_elements(member); element++)
-				scx_member_write(member, context, element, numbers[i][next++]);
+			for (size_t element = 0; element < task_field_elements(member); element++)
+				task_field_write(member, context, element, numbers[i][next++]);
 		}
 	}
-	scx->context_of[3] = SCX_CONTEXT_OTHER_TASK;
+	scx->context_of[3] = TASK_FIELDS_OTHER_TASK;
 	scx->read_at_ns = 5001;
 	scx->mismatched = 1;
 	scx->event_count = 2;
 	scx->events = arena_allocate_zero(&snapshot->arena, 2, sizeof(*scx->events));
-	scx->events[0] = (struct scx_event){"SCX_EV_SELECT_CPU_FALLBACK", 0};
-	scx->events[1] = (struct scx_event){"SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE", UINT64_MAX};
+	scx->events[0] = (struct task_field_event){"SCX_EV_SELECT_CPU_FALLBACK", 0};
+	scx->events[1] = (struct task_field_event){"SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE", UINT64_MAX};
 }
 
 void example_add_knowledge(struct snapshot *snapshot)

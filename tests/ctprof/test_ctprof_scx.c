@@ -94,17 +94,17 @@ static void expect_no_context(const struct snapshot *snapshot, size_t thread, re
 {
 	reason_id reason;
 
-	assert_null(scx_context(&snapshot->scx, thread, &reason));
+	assert_null(task_fields_context(&snapshot->task_fields, thread, &reason));
 	assert_int_equal(reason, wanted);
 }
 
 static void expect_number(const struct snapshot *snapshot, size_t thread, size_t member, size_t element,
 			  uint64_t wanted)
 {
-	const uint8_t *context = scx_context(&snapshot->scx, thread, NULL);
+	const uint8_t *context = task_fields_context(&snapshot->task_fields, thread, NULL);
 
 	assert_non_null(context);
-	assert_true(scx_member_read(&snapshot->scx.scheduler->members[member], context, element) == wanted);
+	assert_true(task_field_read(&snapshot->task_fields.scheduler->members[member], context, element) == wanted);
 }
 
 /* The size comes last: nothing that stands before it may need it. */
@@ -118,11 +118,11 @@ static void test_any_order(void **state)
 		"'scx':[305,-5]", "'missing':{'scx':'other-task'}", "");
 
 	(void)state;
-	assert_string_equal(snapshot->scx.scheduler->name, "");
-	assert_int_equal(snapshot->scx.event_count, 2);
-	assert_int_equal(snapshot->scx.events[0].value, 3);
-	assert_true(snapshot->scx.only_numbers);
-	assert_int_equal(snapshot->scx.scheduler->members[1].kind, SCX_KIND_OTHER);
+	assert_string_equal(snapshot->task_fields.scheduler->name, "");
+	assert_int_equal(snapshot->task_fields.event_count, 2);
+	assert_int_equal(snapshot->task_fields.events[0].value, 3);
+	assert_true(snapshot->task_fields.only_numbers);
+	assert_int_equal(snapshot->task_fields.scheduler->members[1].kind, TASK_FIELD_KIND_OTHER);
 	expect_number(snapshot, 0, 0, 0, 305);
 	expect_number(snapshot, 0, 2, 0, (uint64_t)-5);
 	expect_no_context(snapshot, 1, REASON_OTHER_TASK);
@@ -135,17 +135,17 @@ static void test_no_contexts(void **state)
 		"'scx':{'scheduler':'mini_2'},'missing':{'scx':'not-read'}", "", "'scx':[]", "");
 
 	(void)state;
-	assert_string_equal(snapshot->scx.scheduler->family, "mini");
-	assert_null(snapshot->scx.context_of);
+	assert_string_equal(snapshot->task_fields.scheduler->family, "mini");
+	assert_null(snapshot->task_fields.context_of);
 	snapshot_release(snapshot);
 	snapshot = read_two_threads("'scx':{'scheduler':'mini'}", "'missing':{'scx':'not-read'}", "'scx':[]",
 				    "");
 	expect_no_context(snapshot, 0, REASON_NOT_READ);
-	assert_non_null(scx_context(&snapshot->scx, 1, NULL)); /* of a type without numbers */
+	assert_non_null(task_fields_context(&snapshot->task_fields, 1, NULL)); /* of a type without numbers */
 	snapshot_release(snapshot);
 	/* numbers of nobody knows what, and what was thought of after us */
 	snapshot = read_two_threads("", "'scx':[1]", "'missing':{'scx':'too-warm'}", "");
-	assert_null(snapshot->scx.scheduler);
+	assert_null(snapshot->task_fields.scheduler);
 	snapshot_release(snapshot);
 }
 
@@ -164,7 +164,7 @@ static void test_odd_members(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(snapshot->scx.scheduler->members[i].kind, SCX_KIND_OTHER);
+		assert_int_equal(snapshot->task_fields.scheduler->members[i].kind, TASK_FIELD_KIND_OTHER);
 		expect_number(snapshot, 0, 4, i, wanted[i]);
 	}
 	snapshot_release(snapshot);
@@ -215,7 +215,7 @@ static void test_many_members(void **state)
 	(void)state;
 	buffer_append_text(&top, "'scx':{'size':1,'members':[");
 	buffer_append_text(&list, "'scx':[");
-	for (int i = 0; i < SCX_MEMBERS_MAX + MORE; i++) {
+	for (int i = 0; i < TASK_FIELD_MEMBERS_MAX + MORE; i++) {
 		buffer_append_format(&top, "%s{'name':'overlapping','kind':'unsigned','bit_size':8}",
 				     i != 0 ? "," : "");
 		buffer_append_text(&list, i != 0 ? ",9" : "9");
@@ -223,8 +223,8 @@ static void test_many_members(void **state)
 	buffer_append_text(&top, "]}");
 	buffer_append_text(&list, "]");
 	snapshot = read_two_threads(top.data, list.data, "'scx':[1]", LEFT_OUT("1"));
-	assert_int_equal(snapshot->scx.scheduler->member_count, SCX_MEMBERS_MAX);
-	expect_number(snapshot, 0, SCX_MEMBERS_MAX - 1, 0, 9);
+	assert_int_equal(snapshot->task_fields.scheduler->member_count, TASK_FIELD_MEMBERS_MAX);
+	expect_number(snapshot, 0, TASK_FIELD_MEMBERS_MAX - 1, 0, 9);
 	expect_no_context(snapshot, 1, REASON_NOT_READ);
 	snapshot_release(snapshot);
 	buffer_release(&top);
@@ -254,8 +254,8 @@ static void test_large_contexts(void **state)
 	json = quoted(text.data);
 	snapshot = read_one(json, NULL);
 	assert_non_null(strstr(snapshot->format_notes, "; " LEFT_OUT("100000")));
-	assert_int_equal(snapshot->scx.context_count, 0);
-	assert_int_equal(snapshot->scx.context_capacity, 0);
+	assert_int_equal(snapshot->task_fields.context_count, 0);
+	assert_int_equal(snapshot->task_fields.context_capacity, 0);
 	expect_no_context(snapshot, THREADS - 1, REASON_NOT_READ);
 	snapshot_release(snapshot);
 	free(json);
@@ -264,7 +264,7 @@ static void test_large_contexts(void **state)
 	snapshot = read_two_threads("'scx':{'scheduler':'x','size':65537,'members':[{'kind':'unsigned',"
 				    "'bit_size':8}]}",
 				    "'scx':[1]", "'scx':[1]", LEFT_OUT("2"));
-	assert_int_equal(snapshot->scx.scheduler->member_count, 0);
+	assert_int_equal(snapshot->task_fields.scheduler->member_count, 0);
 	expect_no_context(snapshot, 0, REASON_NOT_READ);
 	snapshot_release(snapshot);
 }
@@ -322,10 +322,10 @@ enum {
 /* Of a type like that of lavd: 40 numbers in 512 bytes, most of which differ from thread to thread. */
 static struct snapshot *large_host(bool with_contexts)
 {
-	struct scx_scheduler *scheduler = scx_scheduler_create(
+	struct task_field_owner *scheduler = task_field_owner_create(
 		"lavd_1.0.21_x86_64", "task_ctx", "scx_task_map", "arena, id behind the context", 512);
 	struct snapshot *snapshot = snapshot_create();
-	struct scx *scx = &snapshot->scx;
+	struct task_fields *scx = &snapshot->task_fields;
 	char name[32];
 
 	snapshot->provenance.present = true;
@@ -336,24 +336,24 @@ static struct snapshot *large_host(bool with_contexts)
 		snapshot_column(snapshot, METRIC_RUN_TIME_NS)[i] = UINT64_C(1000003) * i;
 	}
 	for (uint32_t i = 0; i < HOST_MEMBERS; i++) {
-		const struct scx_member member = {
+		const struct task_field_member member = {
 			.name = name,
 			.type = "u64",
-			.kind = SCX_KIND_UNSIGNED,
+			.kind = TASK_FIELD_KIND_UNSIGNED,
 			.bit_offset = i * 96,
 			.bit_size = i % 2 == 0 ? 64 : 32,
 			.count = 1,
 		};
 
 		snprintf(name, sizeof(name), "large_%u", i);
-		assert_true(scx_scheduler_add_member(scheduler, &member));
+		assert_true(task_field_owner_add_member(scheduler, &member));
 	}
-	scx_begin(scx, scheduler, HOST_THREADS);
+	task_fields_begin(scx, scheduler, HOST_THREADS);
 	for (uint32_t i = 0; with_contexts && i < HOST_THREADS; i++) {
-		uint8_t *context = scx_add_context(scx, i);
+		uint8_t *context = task_fields_add_context(scx, i);
 
 		for (uint32_t j = 0; j < HOST_MEMBERS; j++)
-			scx_member_write(&scheduler->members[j], context, 0,
+			task_field_write(&scheduler->members[j], context, 0,
 					 j % 4 == 0 ? UINT64_C(1234567) * i * j : (uint64_t)i % (j + 1));
 	}
 	snapshot_finish(snapshot);

@@ -177,7 +177,7 @@ static void test_schedulers(void **state)
 	scx_fixture_begin(side[0], "made_1.2", 1, NULL);
 	assert_string_equal(rows(), "note interval: there are 10.0 s between the captures\n");
 	/* a writer that knows nothing of schedulers is named as such */
-	scx_release(&side[0]->scx);
+	task_fields_release(&side[0]->task_fields);
 	side[0]->provenance.present = false;
 	assert_null(strstr(rows(), "scheduler"));
 }

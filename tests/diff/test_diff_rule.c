@@ -348,7 +348,7 @@ static void test_fields(void **state)
 		       "!1 group matches and has no change: the value is absent on one side");
 	expect_outcome(first, second, "scx.waight(pool) > 0",
 		       "!1 group matches and has no change: the value is absent on one side");
-	second->scx.context_of[0] = SCX_CONTEXT_OTHER_TASK;
+	second->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
 	expect_outcome(first, second, "scx.weight(pool) > 0",
 		       "!cannot be judged, pool is unavailable in after (belongs to another task)");
 	snapshot_release(first);

@@ -73,7 +73,7 @@ static void look_at(const struct snapshot *snapshot)
 		}
 		snapshot_resident(snapshot, i, &hint, &bytes, &reason);
 		snapshot_find_smaps(snapshot, i);
-		scx_context(&snapshot->scx, i, &reason);
+		task_fields_context(&snapshot->task_fields, i, &reason);
 	}
 }
 

@@ -44,17 +44,17 @@ static size_t read_memory(void *context, uint64_t address, void *bytes, size_t s
 /* Members, texts and the choice of one type. */
 static void look_at_type(const struct btf *btf, uint32_t type, const struct memory *memory)
 {
-	struct scx_scheduler *scheduler = scx_scheduler_create("fuzz_1", "", "", "", (uint32_t)memory->size);
+	struct task_field_owner *scheduler = task_field_owner_create("fuzz_1", "", "", "", (uint32_t)memory->size);
 	struct scx_types_choice choice;
 	struct arena arena = {0};
 	struct buffer text = {0};
 
 	scx_types_add_members(btf, type, scheduler);
 	for (size_t i = 0; i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+		const struct task_field_member *member = &scheduler->members[i];
 
-		scx_member_read(member, memory->bytes, 0);
-		scx_member_read(member, memory->bytes, member->count - 1);
+		task_field_read(member, memory->bytes, 0);
+		task_field_read(member, memory->bytes, member->count - 1);
 	}
 	scx_types_render(btf, type, memory->bytes, memory->size, TEXT_MAX, &text);
 	if (text.length > TEXT_MAX)
@@ -65,7 +65,7 @@ static void look_at_type(const struct btf *btf, uint32_t type, const struct memo
 	scx_types_append_candidates(btf, memory->size, &text);
 	buffer_release(&text);
 	arena_release(&arena);
-	scx_scheduler_release(scheduler);
+	task_field_owner_release(scheduler);
 }
 
 static void walk(const struct btf *btf, const struct sdt_layout *layout, const struct memory *memory)
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		layout.id_size = 16;
 	}
 	/* an object of an allocator is as large as its variable, which the kernel bounds */
-	if (layout.allocator_size <= SCX_SIZE_MAX)
+	if (layout.allocator_size <= TASK_FIELDS_SIZE_MAX)
 		walk(btf, &layout, &memory);
 	btf__free(btf);
 	return 0;

@@ -47,7 +47,7 @@ struct random_host {
 	bool has_columns[METRIC_COUNT], has_reasons[SOURCE_COUNT], has_times[SOURCE_COUNT];
 	reason_id default_reasons[SOURCE_COUNT];
 	bool has_waiting, has_stuck, has_unknown_reasons;
-	struct scx_scheduler *scheduler;
+	struct task_field_owner *scheduler;
 	size_t facts_size;
 };
 
@@ -622,13 +622,13 @@ static void fill_ended(struct random_host *host, struct snapshot *snapshot)
 
 static void change_scheduler(struct random_host *host)
 {
-	static const struct scx_enumerator enumerators[] = {{"ON", 1}, {"OFF", -1}};
+	static const struct task_field_enumerator enumerators[] = {{"ON", 1}, {"OFF", -1}};
 	const uint32_t size = (uint32_t)(1 + random_below(host, CONTEXT_SIZE_MAX));
-	const struct scx_member members[] = {
-		{.name = "all", .type = "u8", .kind = SCX_KIND_UNSIGNED, .bit_size = 8, .count = 1},
+	const struct task_field_member members[] = {
+		{.name = "all", .type = "u8", .kind = TASK_FIELD_KIND_UNSIGNED, .bit_size = 8, .count = 1},
 		{.name = "state",
 		 .type = "enum state",
-		 .kind = SCX_KIND_ENUM,
+		 .kind = TASK_FIELD_KIND_ENUM,
 		 .bit_offset = 3,
 		 .bit_size = 5,
 		 .count = 1,
@@ -637,45 +637,45 @@ static void change_scheduler(struct random_host *host)
 		 .enumerator_count = ARRAY_COUNT(enumerators)},
 		{.name = "list",
 		 .type = "u16[3]",
-		 .kind = SCX_KIND_ARRAY,
+		 .kind = TASK_FIELD_KIND_ARRAY,
 		 .bit_offset = 8,
 		 .bit_size = 16,
 		 .count = 3},
 	};
 
-	scx_scheduler_release(host->scheduler);
+	task_field_owner_release(host->scheduler);
 	host->scheduler = NULL;
 	if (one_in(host, 3))
 		return;
-	host->scheduler = scx_scheduler_create("test_1.0", "task_ctx", "map", "task storage", size);
+	host->scheduler = task_field_owner_create("test_1.0", "task_ctx", "map", "task storage", size);
 	host->scheduler->enable_seq = random_below(host, 3);
 	host->scheduler->loaded_at_ns = random_number(host);
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-		scx_scheduler_add_member(host->scheduler, &members[i]);
+		task_field_owner_add_member(host->scheduler, &members[i]);
 }
 
 static void fill_scx(struct random_host *host, struct snapshot *snapshot)
 {
-	struct scx *scx = &snapshot->scx;
+	struct task_fields *scx = &snapshot->task_fields;
 
 	scx->event_count = random_below(host, 3);
 	scx->events = arena_allocate_zero(&snapshot->arena, scx->event_count, sizeof(*scx->events));
 	for (size_t i = 0; i < scx->event_count; i++)
-		scx->events[i] = (struct scx_event){"SCX_EV", random_number(host)};
+		scx->events[i] = (struct task_field_event){"SCX_EV", random_number(host)};
 	scx->read_at_ns = random_number(host);
 	scx->mismatched = random_number(host);
 	scx->only_numbers = one_in(host, 2);
 	if (host->scheduler == NULL)
 		return;
 	if (one_in(host, 4)) {
-		scx->scheduler = scx_scheduler_reference(host->scheduler);
+		scx->scheduler = task_field_owner_reference(host->scheduler);
 		return;
 	}
-	scx_begin(scx, scx_scheduler_reference(host->scheduler),
+	task_fields_begin(scx, task_field_owner_reference(host->scheduler),
 		  random_below(host, 5) == 0 ? host->row_count / 2 : host->row_count);
 	for (size_t i = 0; i < scx->context_of_count; i++) {
 		if (host->rows[i].context_state == 0)
-			memcpy(scx_add_context(scx, i), host->rows[i].context, host->scheduler->size);
+			memcpy(task_fields_add_context(scx, i), host->rows[i].context, host->scheduler->size);
 		else
 			scx->context_of[i] = UINT32_MAX - host->rows[i].context_state + 1;
 	}
@@ -696,7 +696,7 @@ struct random_host *random_host_create(uint64_t seed)
 
 void random_host_release(struct random_host *host)
 {
-	scx_scheduler_release(host->scheduler);
+	task_field_owner_release(host->scheduler);
 	free(host);
 }
 

@@ -267,10 +267,10 @@ static bool ended_differs(const struct ended_set *a, const struct ended_set *b)
 	return false;
 }
 
-static bool members_differ(const struct scx_scheduler *left, const struct scx_scheduler *right)
+static bool members_differ(const struct task_field_owner *left, const struct task_field_owner *right)
 {
 	for (size_t index = 0; index < left->member_count; index++) {
-		const struct scx_member *a = &left->members[index], *b = &right->members[index];
+		const struct task_field_member *a = &left->members[index], *b = &right->members[index];
 
 		TEXT(name);
 		TEXT(type);
@@ -291,7 +291,7 @@ static bool members_differ(const struct scx_scheduler *left, const struct scx_sc
 	return false;
 }
 
-static bool schedulers_differ(const struct scx_scheduler *a, const struct scx_scheduler *b)
+static bool schedulers_differ(const struct task_field_owner *a, const struct task_field_owner *b)
 {
 	const size_t index = 0;
 
@@ -310,7 +310,7 @@ static bool schedulers_differ(const struct scx_scheduler *a, const struct scx_sc
 	return members_differ(a, b);
 }
 
-static bool scx_differs(const struct scx *a, const struct scx *b)
+static bool task_fields_differ(const struct task_fields *a, const struct task_fields *b)
 {
 	size_t index = 0;
 
@@ -500,7 +500,7 @@ const char *round_difference(const struct snapshot *left, const struct snapshot 
 			    triples_differ(left, right) || rows_differ(left, right) ||
 			    memory_differs(left, right) || cgroups_differ(left, right) ||
 			    latency_differs(left, right) || ended_differs(left->ended, right->ended) ||
-			    scx_differs(&left->scx, &right->scx) || live_rounds_differ(left, right);
+			    task_fields_differ(&left->task_fields, &right->task_fields) || live_rounds_differ(left, right);
 
 	return differ ? answer : NULL;
 }

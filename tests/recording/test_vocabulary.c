@@ -155,7 +155,7 @@ static void check(const struct snapshot *live, const struct snapshot *decoded)
 {
 	assert_int_equal(live->thread_count, decoded->thread_count);
 	assert_int_equal(live->cgroup_count, decoded->cgroup_count);
-	assert_int_equal(live->scx.context_count, decoded->scx.context_count);
+	assert_int_equal(live->task_fields.context_count, decoded->task_fields.context_count);
 	for (size_t i = 1; i < METRIC_COUNT; i++)
 		check_column(live, decoded, (enum metric)i);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)

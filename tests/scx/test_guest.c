@@ -205,7 +205,7 @@ static uint64_t kernel_runtime(pid_t process)
 struct subject {
 	struct arena arena;
 	struct scx_reader *reader;
-	const struct scx_scheduler *scheduler;
+	const struct task_field_owner *scheduler;
 	struct scx_reading reading;
 	char name[128];
 	uint32_t *maps;
@@ -245,7 +245,7 @@ static void subject_read(struct subject *subject)
 	assert_int_equal(scx_reader_read(subject->reader, NULL, &subject->reading), 0);
 }
 
-static const struct scx_member *find_member(const struct subject *subject, const char *name)
+static const struct task_field_member *find_member(const struct subject *subject, const char *name)
 {
 	for (size_t i = 0; i < subject->scheduler->member_count; i++) {
 		if (strcmp(subject->scheduler->members[i].name, name) == 0)
@@ -257,7 +257,7 @@ static const struct scx_member *find_member(const struct subject *subject, const
 
 static uint64_t value_of(const struct subject *subject, const struct scx_record *record, const char *name)
 {
-	return scx_member_read(find_member(subject, name), scx_record_context(record), 0);
+	return task_field_read(find_member(subject, name), scx_record_context(record), 0);
 }
 
 static const struct scx_record *find_record(const struct subject *subject, pid_t thread)

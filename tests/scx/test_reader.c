@@ -61,7 +61,7 @@ struct subject {
 	struct fixture_threads threads;
 	struct arena arena;
 	struct scx_reader *reader;
-	struct scx_scheduler *scheduler;
+	struct task_field_owner *scheduler;
 	struct scx_reading reading;
 };
 
@@ -142,7 +142,7 @@ static const struct scx_record *find_record(const struct subject *subject, pid_t
 	return found;
 }
 
-static const struct scx_member *find_member(const struct scx_scheduler *scheduler, const char *name)
+static const struct task_field_member *find_member(const struct task_field_owner *scheduler, const char *name)
 {
 	for (size_t i = 0; i < scheduler->member_count; i++) {
 		if (strcmp(scheduler->members[i].name, name) == 0)
@@ -154,7 +154,7 @@ static const struct scx_member *find_member(const struct scx_scheduler *schedule
 
 static uint64_t read_member(const struct subject *subject, const struct scx_record *record, const char *name)
 {
-	return scx_member_read(find_member(subject->scheduler, name), scx_record_context(record), 0);
+	return task_field_read(find_member(subject->scheduler, name), scx_record_context(record), 0);
 }
 
 static bool is_map(uint32_t id)
@@ -178,7 +178,7 @@ static void wait_for_end_of_map(uint32_t id)
 
 struct expectation {
 	const char *name;
-	enum scx_kind kind;
+	enum task_field_kind kind;
 	uint64_t value; /* of the last element of an array */
 	uint32_t count;
 };
@@ -189,7 +189,7 @@ static size_t expect(const struct task_ctx *context, struct expectation expected
 	size_t count = 0;
 
 #define EXPECT(member, member_kind)                                                                          \
-	expected[count++] = (struct expectation){#member, SCX_KIND_##member_kind,                            \
+	expected[count++] = (struct expectation){#member, TASK_FIELD_KIND_##member_kind,                            \
 						 (uint64_t)(int64_t)context->member, 1}
 	EXPECT(pid, UNSIGNED);
 	EXPECT(domain_id, UNSIGNED);
@@ -214,14 +214,14 @@ static size_t expect(const struct task_ctx *context, struct expectation expected
 	EXPECT(load.range.high, UNSIGNED);
 	EXPECT(turns, UNSIGNED);
 	expected[count++] = (struct expectation){
-		"latencies", SCX_KIND_ARRAY, context->latencies[CONTEXT_LATENCIES - 1], CONTEXT_LATENCIES};
-	expected[count++] = (struct expectation){"cpumask", SCX_KIND_POINTER, 0, 1};
+		"latencies", TASK_FIELD_KIND_ARRAY, context->latencies[CONTEXT_LATENCIES - 1], CONTEXT_LATENCIES};
+	expected[count++] = (struct expectation){"cpumask", TASK_FIELD_KIND_POINTER, 0, 1};
 	EXPECT(seal, UNSIGNED);
 #undef EXPECT
 	return count;
 }
 
-static void assert_members(const struct scx_scheduler *scheduler)
+static void assert_members(const struct task_field_owner *scheduler)
 {
 	struct expectation expected[MEMBERS_MAX];
 	struct task_ctx context = {0};
@@ -229,14 +229,14 @@ static void assert_members(const struct scx_scheduler *scheduler)
 
 	assert_int_equal(scheduler->member_count, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+		const struct task_field_member *member = &scheduler->members[i];
 
 		assert_string_equal(member->name, expected[i].name);
 		assert_int_equal(member->kind, expected[i].kind);
 		assert_int_equal(member->count, expected[i].count);
-		assert_int_equal(member->field != SCX_FIELD_NONE, member->kind <= SCX_KIND_ENUM);
+		assert_int_equal(member->field != TASK_FIELD_NONE, member->kind <= TASK_FIELD_KIND_ENUM);
 	}
-	assert_string_equal(scx_find_enumerator(find_member(scheduler, "queue"), CONTEXT_QUEUE_SHARED),
+	assert_string_equal(task_field_find_enumerator(find_member(scheduler, "queue"), CONTEXT_QUEUE_SHARED),
 			    "CONTEXT_QUEUE_SHARED");
 }
 
@@ -247,15 +247,15 @@ static void assert_context(const struct subject *subject, const struct scx_recor
 	size_t count = expect(context, expected);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct scx_member *member = &subject->scheduler->members[i];
+		const struct task_field_member *member = &subject->scheduler->members[i];
 
-		if (member->kind != SCX_KIND_POINTER &&
-		    scx_member_read(member, scx_record_context(record), member->count - 1) !=
+		if (member->kind != TASK_FIELD_KIND_POINTER &&
+		    task_field_read(member, scx_record_context(record), member->count - 1) !=
 			    expected[i].value)
 			fail_msg("layout %s, thread %" PRIu32 ", %s: %" PRIu64 " instead of %" PRIu64,
 				 fixture_layout_name(fixture_layout(subject->fixture)), record->tid,
 				 member->name,
-				 scx_member_read(member, scx_record_context(record), member->count - 1),
+				 task_field_read(member, scx_record_context(record), member->count - 1),
 				 expected[i].value);
 	}
 	assert_memory_equal(scx_record_context(record), context, sizeof(*context));

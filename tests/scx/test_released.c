@@ -120,19 +120,19 @@ static void test_choices(void **state)
 }
 
 /* The fields that the tab Scx has first. */
-static void append_columns(const struct scx_scheduler *scheduler, struct buffer *text)
+static void append_columns(const struct task_field_owner *scheduler, struct buffer *text)
 {
 	size_t last = 0;
 
 	buffer_append_text(text, "columns:");
 	for (int i = 0; i < FIRST_COLUMNS; i++) {
-		const struct scx_member *next = NULL;
+		const struct task_field_member *next = NULL;
 		size_t next_place = SIZE_MAX;
 
 		for (size_t j = 0; j < scheduler->member_count; j++) {
-			const struct scx_member *member = &scheduler->members[j];
-			const size_t place = member->field != SCX_FIELD_NONE
-						     ? scx_field_place(scheduler->family, member->name)
+			const struct task_field_member *member = &scheduler->members[j];
+			const size_t place = member->field != TASK_FIELD_NONE
+						     ? task_field_place(scheduler->family, member->name)
 						     : SIZE_MAX;
 
 			if (place < next_place && (i == 0 || place > last)) {
@@ -153,7 +153,7 @@ static void test_fields(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(schedulers); i++) {
 		struct btf *btf = load(schedulers[i].name);
-		struct scx_scheduler *scheduler = scx_scheduler_create(
+		struct task_field_owner *scheduler = task_field_owner_create(
 			schedulers[i].operations, schedulers[i].type, "", "", schedulers[i].size);
 		struct scx_types_choice choice;
 		struct buffer text = {0};
@@ -164,15 +164,15 @@ static void test_fields(void **state)
 		assert_int_equal(scx_types_add_members(btf, choice.type, scheduler), 0);
 		append_columns(scheduler, &text);
 		for (size_t j = 0; j < scheduler->member_count; j++) {
-			const struct scx_member *member = &scheduler->members[j];
-			const bool is_field = member->field != SCX_FIELD_NONE;
+			const struct task_field_member *member = &scheduler->members[j];
+			const bool is_field = member->field != TASK_FIELD_NONE;
 
 			buffer_append_format(&text, "%u.%u %u %s: %s, %s", member->bit_offset / 8,
 					     member->bit_offset % 8, member->bit_size, member->name,
-					     member->type, scx_kind_names[member->kind]);
+					     member->type, task_field_kind_names[member->kind]);
 			if (is_field)
 				buffer_append_format(&text, ", %s%s",
-						     scx_reduction_names[member->facts.reduction],
+						     task_field_reduction_names[member->facts.reduction],
 						     member->facts.ladder == LADDER_NS ? " of ns" : "");
 			buffer_append_char(&text, '\n');
 		}
@@ -180,7 +180,7 @@ static void test_fields(void **state)
 		golden_compare(name, &text);
 		buffer_release(&text);
 		arena_release(&arena);
-		scx_scheduler_release(scheduler);
+		task_field_owner_release(scheduler);
 		btf__free(btf);
 	}
 }

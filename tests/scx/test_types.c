@@ -118,16 +118,16 @@ static const struct example example_values = {
 
 struct expected_member {
 	const char *name, *type;
-	enum scx_kind kind;
+	enum task_field_kind kind;
 	uint32_t bit_offset, bit_size, count;
 	uint64_t value; /* of the last element */
 };
 
-static void require_members(const struct scx_scheduler *scheduler, const struct expected_member expected[],
+static void require_members(const struct task_field_owner *scheduler, const struct expected_member expected[],
 			    size_t count, const uint8_t *bytes)
 {
 	for (size_t i = 0; i < count && i < scheduler->member_count; i++) {
-		const struct scx_member *member = &scheduler->members[i];
+		const struct task_field_member *member = &scheduler->members[i];
 
 		assert_string_equal(member->name, expected[i].name);
 		assert_string_equal(member->type, expected[i].type);
@@ -135,7 +135,7 @@ static void require_members(const struct scx_scheduler *scheduler, const struct 
 		assert_int_equal(member->bit_offset, expected[i].bit_offset);
 		assert_int_equal(member->bit_size, expected[i].bit_size);
 		assert_int_equal(member->count, expected[i].count);
-		assert_int_equal(scx_member_read(member, bytes, member->count - 1), expected[i].value);
+		assert_int_equal(task_field_read(member, bytes, member->count - 1), expected[i].value);
 	}
 	assert_int_equal(scheduler->member_count, count);
 }
@@ -145,27 +145,27 @@ static void require_members(const struct scx_scheduler *scheduler, const struct 
 static void test_members(void **state)
 {
 	static const struct expected_member expected[] = {
-		{"runtime", "u64", SCX_KIND_UNSIGNED, AT(runtime), 64, 1, 1234567890123},
-		{"inner.nice", "unsigned int", SCX_KIND_UNSIGNED, AT(inner), 3, 1, 5},
-		{"inner.weight", "unsigned int", SCX_KIND_UNSIGNED, AT(inner) + 3, 12, 1, 305},
-		{"inner.small", "int", SCX_KIND_SIGNED, AT(inner) + 15, 5, 1, (uint64_t)-7},
-		{"key", "u64", SCX_KIND_UNSIGNED, AT(key), 64, 1, 0x200000001},
-		{"low", "unsigned int", SCX_KIND_UNSIGNED, AT(low), 32, 1, 1},
-		{"high", "unsigned int", SCX_KIND_UNSIGNED, AT(high), 32, 1, 2},
-		{"choice", "union value_or_half", SCX_KIND_OTHER, AT(choice), 64, 1, 0},
-		{"is_idle", "bool", SCX_KIND_BOOLEAN, AT(is_idle), 8, 1, 1},
-		{"state", "enum task_state", SCX_KIND_ENUM, AT(state), 8, 1, 2},
-		{"load", "unsigned short[2][3]", SCX_KIND_ARRAY, AT(load), 16, 6, 65535},
-		{"mask", "struct mask *", SCX_KIND_POINTER, AT(mask), 64, 1, 0},
-		{"wide", "enum wide_state", SCX_KIND_ENUM, AT(wide), 64, 1, 1ULL << 40},
-		{"share", "double", SCX_KIND_OTHER, AT(share), 64, 1, 0},
-		{"name", "char[8]", SCX_KIND_ARRAY, AT(name), 8, 8, 0},
-		{"lock", "struct bpf_spin_lock", SCX_KIND_OTHER, AT(lock), 32, 1, 0},
-		{"queues", "struct queue[2]", SCX_KIND_OTHER, AT(queues), 64, 1, 0},
+		{"runtime", "u64", TASK_FIELD_KIND_UNSIGNED, AT(runtime), 64, 1, 1234567890123},
+		{"inner.nice", "unsigned int", TASK_FIELD_KIND_UNSIGNED, AT(inner), 3, 1, 5},
+		{"inner.weight", "unsigned int", TASK_FIELD_KIND_UNSIGNED, AT(inner) + 3, 12, 1, 305},
+		{"inner.small", "int", TASK_FIELD_KIND_SIGNED, AT(inner) + 15, 5, 1, (uint64_t)-7},
+		{"key", "u64", TASK_FIELD_KIND_UNSIGNED, AT(key), 64, 1, 0x200000001},
+		{"low", "unsigned int", TASK_FIELD_KIND_UNSIGNED, AT(low), 32, 1, 1},
+		{"high", "unsigned int", TASK_FIELD_KIND_UNSIGNED, AT(high), 32, 1, 2},
+		{"choice", "union value_or_half", TASK_FIELD_KIND_OTHER, AT(choice), 64, 1, 0},
+		{"is_idle", "bool", TASK_FIELD_KIND_BOOLEAN, AT(is_idle), 8, 1, 1},
+		{"state", "enum task_state", TASK_FIELD_KIND_ENUM, AT(state), 8, 1, 2},
+		{"load", "unsigned short[2][3]", TASK_FIELD_KIND_ARRAY, AT(load), 16, 6, 65535},
+		{"mask", "struct mask *", TASK_FIELD_KIND_POINTER, AT(mask), 64, 1, 0},
+		{"wide", "enum wide_state", TASK_FIELD_KIND_ENUM, AT(wide), 64, 1, 1ULL << 40},
+		{"share", "double", TASK_FIELD_KIND_OTHER, AT(share), 64, 1, 0},
+		{"name", "char[8]", TASK_FIELD_KIND_ARRAY, AT(name), 8, 8, 0},
+		{"lock", "struct bpf_spin_lock", TASK_FIELD_KIND_OTHER, AT(lock), 32, 1, 0},
+		{"queues", "struct queue[2]", TASK_FIELD_KIND_OTHER, AT(queues), 64, 1, 0},
 	};
 	struct btf *btf = btf__new_empty();
 	const int type = add_example(btf);
-	struct scx_scheduler *scheduler = scx_scheduler_create("example", "example_t", "map", "task storage",
+	struct task_field_owner *scheduler = task_field_owner_create("example", "example_t", "map", "task storage",
 							       sizeof(struct example));
 	uint8_t bytes[sizeof(struct example)];
 
@@ -174,11 +174,11 @@ static void test_members(void **state)
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)type, scheduler), 0);
 	require_members(scheduler, expected, ARRAY_COUNT(expected), bytes);
 	assert_true(scheduler->members[9].is_signed);
-	assert_string_equal(scx_find_enumerator(&scheduler->members[9], -1), "GONE");
-	assert_string_equal(scx_find_enumerator(&scheduler->members[9], 2), "READY");
+	assert_string_equal(task_field_find_enumerator(&scheduler->members[9], -1), "GONE");
+	assert_string_equal(task_field_find_enumerator(&scheduler->members[9], 2), "READY");
 	assert_false(scheduler->members[12].is_signed);
-	assert_string_equal(scx_find_enumerator(&scheduler->members[12], 1LL << 40), "HIGH");
-	scx_scheduler_release(scheduler);
+	assert_string_equal(task_field_find_enumerator(&scheduler->members[12], 1LL << 40), "HIGH");
+	task_field_owner_release(scheduler);
 	btf__free(btf);
 }
 
@@ -227,7 +227,7 @@ static void test_senseless_types(void **state)
 {
 	struct btf *btf = btf__new_empty();
 	const struct basic_types basic = add_basic_types(btf);
-	struct scx_scheduler *scheduler = scx_scheduler_create("a", "b", "c", "d", 64);
+	struct task_field_owner *scheduler = task_field_owner_create("a", "b", "c", "d", 64);
 	struct buffer text = {0};
 	char long_name[1024] = {0};
 	const uint8_t bytes[64] = {0};
@@ -260,7 +260,7 @@ static void test_senseless_types(void **state)
 	long_named = btf__add_struct(btf, "long_named", 64);
 	add_member(btf, long_name, basic.u64, 0);
 	many = btf__add_struct(btf, "many", 64);
-	for (int i = 0; i < SCX_MEMBERS_MAX + 1; i++)
+	for (int i = 0; i < TASK_FIELD_MEMBERS_MAX + 1; i++)
 		add_member(btf, "same", basic.u8, (uint32_t)i % 64);
 
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)basic.u64, scheduler), -ENOENT);
@@ -272,23 +272,23 @@ static void test_senseless_types(void **state)
 	/* eight levels deep, and then a member that is what it is */
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)itself, scheduler), 0);
 	assert_int_equal(scheduler->member_count, 10);
-	assert_int_equal(scheduler->members[9].kind, SCX_KIND_OTHER);
+	assert_int_equal(scheduler->members[9].kind, TASK_FIELD_KIND_OTHER);
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)endless, scheduler), -E2BIG);
-	scx_scheduler_release(scheduler);
+	task_field_owner_release(scheduler);
 
-	scheduler = scx_scheduler_create("a", "b", "c", "d", 64);
+	scheduler = task_field_owner_create("a", "b", "c", "d", 64);
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)far, scheduler), -E2BIG);
 	assert_string_equal(scheduler->members[0].name, "behind");
-	assert_int_equal(scheduler->members[0].kind, SCX_KIND_OTHER);
+	assert_int_equal(scheduler->members[0].kind, TASK_FIELD_KIND_OTHER);
 	assert_string_equal(scheduler->members[1].name, "wide");
-	assert_int_equal(scheduler->members[1].kind, SCX_KIND_OTHER);
+	assert_int_equal(scheduler->members[1].kind, TASK_FIELD_KIND_OTHER);
 	assert_string_equal(scheduler->members[2].name, "last");
-	assert_int_equal(scheduler->members[2].kind, SCX_KIND_UNSIGNED);
+	assert_int_equal(scheduler->members[2].kind, TASK_FIELD_KIND_UNSIGNED);
 	assert_int_equal(scheduler->member_count, 3);
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)long_named, scheduler), -E2BIG);
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)many, scheduler), -E2BIG);
-	assert_int_equal(scheduler->member_count, SCX_MEMBERS_MAX);
-	scx_scheduler_release(scheduler);
+	assert_int_equal(scheduler->member_count, TASK_FIELD_MEMBERS_MAX);
+	task_field_owner_release(scheduler);
 
 	for (uint32_t type = 0; type < btf__type_cnt(btf) + 2; type++) {
 		buffer_clear(&text);

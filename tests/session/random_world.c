@@ -476,7 +476,7 @@ static const enum column *all_columns(bool with_latency, size_t *ret_count)
 	static enum column columns[COLUMN_TOTAL];
 
 	*ret_count = 0;
-	for (int i = 0; i < COLUMN_SCX; i++) {
+	for (int i = 0; i < COLUMN_TASK_FIELDS; i++) {
 		if (i != COLUMN_COUNT &&
 		    (with_latency || column_entry((enum column)i)->operation != COLUMN_OPERATION_LATENCY))
 			columns[(*ret_count)++] = (enum column)i;

@@ -254,11 +254,11 @@ static void test_forgotten_columns(void **state)
 	(void)state;
 	begin(&fixture);
 	add_round(&fixture);
-	note(&fixture, "a", COLUMN_SCX, 3);
+	note(&fixture, "a", COLUMN_TASK_FIELDS, 3);
 	note(&fixture, "a", COLUMN_CPU, 4);
-	note(&fixture, "a", (enum column)(COLUMN_SCX + 1), 5);
-	courses_forget_columns(&fixture.courses, COLUMN_SCX, COLUMN_TOTAL);
-	points_of(&fixture, "a", COLUMN_SCX, points);
+	note(&fixture, "a", (enum column)(COLUMN_TASK_FIELDS + 1), 5);
+	courses_forget_columns(&fixture.courses, COLUMN_TASK_FIELDS, COLUMN_TOTAL);
+	points_of(&fixture, "a", COLUMN_TASK_FIELDS, points);
 	assert_true(isnan(points[0].value));
 	points_of(&fixture, "a", COLUMN_CPU, points);
 	assert_true(points[0].value == 4);

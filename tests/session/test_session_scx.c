@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "evidence/evidence.h"
-#include "snapshot/scx.h"
+#include "snapshot/task_fields.h"
 
 enum {
 	WEIGHT,
@@ -21,14 +21,14 @@ enum {
 	MEMBER_COUNT,
 };
 
-static const struct scx_enumerator modes[] = {{"MODE_IDLE", 0}, {"MODE_BUSY", 1}};
+static const struct task_field_enumerator modes[] = {{"MODE_IDLE", 0}, {"MODE_BUSY", 1}};
 
-static const struct scx_member members[MEMBER_COUNT] = {
+static const struct task_field_member members[MEMBER_COUNT] = {
 	[WEIGHT] = {.name = "weight", .type = "u32", .bit_offset = 0, .bit_size = 32, .count = 1},
 	[RUNTIME] = {.name = "sum_runtime", .type = "u64", .bit_offset = 64, .bit_size = 64, .count = 1},
 	[LAT_CRI] = {.name = "lat_cri",
 		     .type = "s16",
-		     .kind = SCX_KIND_SIGNED,
+		     .kind = TASK_FIELD_KIND_SIGNED,
 		     .is_signed = true,
 		     .bit_offset = 32,
 		     .bit_size = 16,
@@ -36,13 +36,13 @@ static const struct scx_member members[MEMBER_COUNT] = {
 	[LARGEST] = {.name = "max_depth", .type = "u64", .bit_offset = 128, .bit_size = 64, .count = 1},
 	[GREEDY] = {.name = "greedy",
 		    .type = "bool",
-		    .kind = SCX_KIND_BOOLEAN,
+		    .kind = TASK_FIELD_KIND_BOOLEAN,
 		    .bit_offset = 49,
 		    .bit_size = 1,
 		    .count = 1},
 	[MODE] = {.name = "mode",
 		  .type = "enum task_mode",
-		  .kind = SCX_KIND_ENUM,
+		  .kind = TASK_FIELD_KIND_ENUM,
 		  .bit_offset = 192,
 		  .bit_size = 32,
 		  .count = 1,
@@ -52,43 +52,43 @@ static const struct scx_member members[MEMBER_COUNT] = {
 	[LAST_RUN] = {.name = "last_run_at", .type = "u64", .bit_offset = 256, .bit_size = 64, .count = 1},
 	[MASKS] = {.name = "masks",
 		   .type = "u8[4]",
-		   .kind = SCX_KIND_ARRAY,
+		   .kind = TASK_FIELD_KIND_ARRAY,
 		   .bit_offset = 320,
 		   .bit_size = 8,
 		   .count = 4},
 	[CPUMASK] = {.name = "cpumask",
 		     .type = "struct bpf_cpumask *",
-		     .kind = SCX_KIND_POINTER,
+		     .kind = TASK_FIELD_KIND_POINTER,
 		     .bit_offset = 384,
 		     .bit_size = 64,
 		     .count = 1},
 };
 
-static struct scx_scheduler *make_scheduler(uint64_t enable_seq)
+static struct task_field_owner *make_scheduler(uint64_t enable_seq)
 {
-	struct scx_scheduler *scheduler = scx_scheduler_create("plain_1.0.9_x86_64", "task_ctx", "task_data",
+	struct task_field_owner *scheduler = task_field_owner_create("plain_1.0.9_x86_64", "task_ctx", "task_data",
 							       "task storage", 56);
 
 	scheduler->enable_seq = enable_seq;
 	scheduler->loaded_at_ns = 1;
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
-		assert_true(scx_scheduler_add_member(scheduler, &members[i]));
+		assert_true(task_field_owner_add_member(scheduler, &members[i]));
 	return scheduler;
 }
 
 static void put(struct snapshot *snapshot, size_t thread, int member, uint64_t value)
 {
-	struct scx *scx = &snapshot->scx;
+	struct task_fields *scx = &snapshot->task_fields;
 	const uint32_t of = scx->context_of[thread];
-	uint8_t *context = of < SCX_CONTEXT_NOT_READ ? scx->contexts + (size_t)of * scx->scheduler->size
-						     : scx_add_context(scx, thread);
+	uint8_t *context = of < TASK_FIELDS_NOT_READ ? scx->contexts + (size_t)of * scx->scheduler->size
+						     : task_fields_add_context(scx, thread);
 
-	scx_member_write(&scx->scheduler->members[member], context, 0, value);
+	task_field_write(&scx->scheduler->members[member], context, 0, value);
 }
 
 static enum column field_column(const char *name)
 {
-	return column_of_scx(scx_field_intern(name));
+	return column_of_task_field(task_field_intern(name));
 }
 
 static struct snapshot *begin(double seconds, uint64_t enable_seq, size_t threads)
@@ -97,9 +97,9 @@ static struct snapshot *begin(double seconds, uint64_t enable_seq, size_t thread
 
 	for (uint32_t i = 0; i < threads; i++)
 		fixture_thread(snapshot, 10, 10 + i, "app", i == 0 ? "app" : "worker", 1);
-	scx_begin(&snapshot->scx, make_scheduler(enable_seq), threads);
+	task_fields_begin(&snapshot->task_fields, make_scheduler(enable_seq), threads);
 	/* CLOCK_MONOTONIC, which is behind by 10 s of suspend */
-	snapshot->scx.read_at_ns = (uint64_t)((seconds - 10) * 1e9);
+	snapshot->task_fields.read_at_ns = (uint64_t)((seconds - 10) * 1e9);
 	snapshot->provenance.features[FEATURE_SCX].state = FEATURE_STATE_ON;
 	return snapshot;
 }
@@ -230,7 +230,7 @@ static void test_missing(void **state)
 	put(snapshot, 1, WEIGHT, 50);
 	put(snapshot, 4, LAT_CRI, 6);
 	put(snapshot, 4, LAST_RUN, MS(92500)); /* a little later than the reading */
-	snapshot->scx.context_of[2] = SCX_CONTEXT_OTHER_TASK;
+	snapshot->task_fields.context_of[2] = TASK_FIELDS_OTHER_TASK;
 	snapshot_finish(snapshot);
 	session_add_round(session, snapshot);
 	table = scx_table(session, VIEW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
@@ -432,7 +432,7 @@ static void test_page(void **state)
 	table_release(table);
 	/* one that has no number as a column has its value too */
 	view.level = VIEW_LEVEL_THREADS;
-	session_now(session)->scx.scheduler->members[LARGEST].field = SCX_FIELD_NONE;
+	session_now(session)->task_fields.scheduler->members[LARGEST].field = TASK_FIELD_NONE;
 	table = session_metric_table(session, &view, "10:100", 6);
 	row = metric_row(table, "scx.max_depth");
 	assert_non_null(row);
@@ -449,8 +449,8 @@ static void test_evidence(void **state)
 	(void)state;
 	put(snapshot, 0, WEIGHT, 1);
 	put(snapshot, 3, WEIGHT, 1);
-	snapshot->scx.context_of[1] = SCX_CONTEXT_OTHER_TASK;
-	snapshot->scx.mismatched = 1;
+	snapshot->task_fields.context_of[1] = TASK_FIELDS_OTHER_TASK;
+	snapshot->task_fields.mismatched = 1;
 	snapshot_finish(snapshot);
 	evidence_append_lines(snapshot, 0, 0, &lines);
 	assert_has(&lines,

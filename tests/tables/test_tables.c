@@ -552,8 +552,8 @@ static struct snapshot *open_with_contexts(const char *scheduler, uint64_t times
 	scx_fixture_add(snapshot, 1, second);
 	scx_fixture_add(snapshot, 0, first);
 	scx_fixture_add(snapshot, 2, third);
-	snapshot->scx.context_of[4] = SCX_CONTEXT_OTHER_TASK;
-	snapshot->scx.mismatched = 1;
+	snapshot->task_fields.context_of[4] = TASK_FIELDS_OTHER_TASK;
+	snapshot->task_fields.mismatched = 1;
 	snapshot->provenance.boottime_ns = SCX_FIXTURE_NOW;
 	scx_fixture_add_event(snapshot, times == 1 ? "SCX_EV_OLD" : "SCX_EV_NEW", 5);
 	scx_fixture_add_event(snapshot, "SCX_EV_SELECT_CPU_FALLBACK", 100 * times);
@@ -720,8 +720,8 @@ static void test_scx_of_one_side(void **state)
 	diff_release(diff);
 	snapshot_release(before);
 	before = open_with_contexts("made_1.2", 1, NULL);
-	free(before->scx.context_of);
-	before->scx.context_of = NULL;
+	free(before->task_fields.context_of);
+	before->task_fields.context_of = NULL;
 	diff = diff_fixture_compare(before, after, AXIS_THREAD);
 	expect(diff, &request,
 	       "# scx scheduler\nscheduler, made_1.2\ntype, task_ctx\n(10 more)\n"
@@ -738,7 +738,7 @@ static void test_scx_of_some(void **state)
 	struct diff *diff;
 
 	(void)state;
-	after->scx.context_of[0] = SCX_CONTEXT_OTHER_TASK;
+	after->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
 	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
 	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
 	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;

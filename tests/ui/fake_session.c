@@ -543,9 +543,9 @@ void session_explain(struct session *session, const struct view *view, const cha
 			     key);
 }
 
-const struct scx_scheduler *session_scheduler(const struct session *session)
+const struct task_field_owner *session_scheduler(const struct session *session)
 {
-	return session->now != NULL ? session->now->scx.scheduler : NULL;
+	return session->now != NULL ? session->now->task_fields.scheduler : NULL;
 }
 
 bool session_scheduler_runs(const struct session *session)

@@ -23,7 +23,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "snapshot/scx.h"
+#include "snapshot/task_fields.h"
 #include "ui/ui.h"
 
 #include "fake_clock.h"
@@ -39,11 +39,11 @@ struct made_host {
 	uint64_t rounds;
 };
 
-static const struct scx_enumerator states[] = {{"STATE_QUEUED", 0}, {"STATE_RUNNING", 1}};
+static const struct task_field_enumerator states[] = {{"STATE_QUEUED", 0}, {"STATE_RUNNING", 1}};
 
 #define MEMBER(of, at, width) .type = of, .bit_offset = (at)*8, .bit_size = width, .count = 1
 
-static const struct scx_member lavd_members[] = {
+static const struct task_field_member lavd_members[] = {
 	{.name = "last_runnable_clk", MEMBER("u64", 0, 64)},
 	{.name = "avg_runtime", MEMBER("u64", 8, 64)},
 	{.name = "svc_time_wwgt", MEMBER("u64", 16, 64)},
@@ -52,42 +52,42 @@ static const struct scx_member lavd_members[] = {
 	{.name = "wake_freq", MEMBER("u64", 40, 64)},
 	{.name = "lat_cri", MEMBER("u16", 48, 16)},
 	{.name = "perf_cri", MEMBER("u16", 50, 16)},
-	{.name = "is_greedy", .kind = SCX_KIND_BOOLEAN, MEMBER("bool", 52, 8)},
+	{.name = "is_greedy", .kind = TASK_FIELD_KIND_BOOLEAN, MEMBER("bool", 52, 8)},
 	{.name = "state",
-	 .kind = SCX_KIND_ENUM,
+	 .kind = TASK_FIELD_KIND_ENUM,
 	 .enumerators = states,
 	 .enumerator_count = 2,
 	 MEMBER("enum task_state", 56, 32)},
 	{.name = "sum_runtime", MEMBER("u64", 64, 64)},
 	{.name = "cpu_id", MEMBER("u32", 60, 32)},
-	{.name = "cpumask", .kind = SCX_KIND_POINTER, MEMBER("struct bpf_cpumask *", 72, 64)},
+	{.name = "cpumask", .kind = TASK_FIELD_KIND_POINTER, MEMBER("struct bpf_cpumask *", 72, 64)},
 	{.name = "history",
-	 .kind = SCX_KIND_ARRAY,
+	 .kind = TASK_FIELD_KIND_ARRAY,
 	 .type = "u32[4]",
 	 .bit_offset = 80 * 8,
 	 .bit_size = 32,
 	 .count = 4},
 };
 
-static const struct scx_member mini_members[] = {
+static const struct task_field_member mini_members[] = {
 	{.name = "vtime", MEMBER("u64", 0, 64)},
 	{.name = "weight", MEMBER("u32", 8, 32)},
 };
 
-static struct scx_scheduler *make_scheduler(bool is_lavd)
+static struct task_field_owner *make_scheduler(bool is_lavd)
 {
-	struct scx_scheduler *scheduler = is_lavd ? scx_scheduler_create(
+	struct task_field_owner *scheduler = is_lavd ? task_field_owner_create(
 							    "lavd_1.1.4_x86_64_unknown_linux_gnu", "task_ctx",
 							    "scx_task_map", "arena, id after the context", 96)
-						  : scx_scheduler_create("mini", "mini_ctx", "task_data",
+						  : task_field_owner_create("mini", "mini_ctx", "task_data",
 									 "task storage", 16);
 
 	scheduler->enable_seq = is_lavd ? 1 : 2;
 	scheduler->loaded_at_ns = 1000000000;
 	for (size_t i = 0; is_lavd && i < sizeof(lavd_members) / sizeof(lavd_members[0]); i++)
-		scx_scheduler_add_member(scheduler, &lavd_members[i]);
+		task_field_owner_add_member(scheduler, &lavd_members[i]);
 	for (size_t i = 0; !is_lavd && i < sizeof(mini_members) / sizeof(mini_members[0]); i++)
-		scx_scheduler_add_member(scheduler, &mini_members[i]);
+		task_field_owner_add_member(scheduler, &mini_members[i]);
 	return scheduler;
 }
 
@@ -122,28 +122,28 @@ static void add_threads(struct snapshot *snapshot)
 }
 
 /* Each thread has other numbers, and the counters rise from round to round. */
-static void add_contexts(struct snapshot *snapshot, struct scx_scheduler *scheduler, uint64_t round)
+static void add_contexts(struct snapshot *snapshot, struct task_field_owner *scheduler, uint64_t round)
 {
-	scx_begin(&snapshot->scx, scheduler, THREADS);
-	snapshot->scx.read_at_ns = (5000 + 2 * round) * 1000000000;
+	task_fields_begin(&snapshot->task_fields, scheduler, THREADS);
+	snapshot->task_fields.read_at_ns = (5000 + 2 * round) * 1000000000;
 	/* the scheduler keeps nothing for the last one */
 	for (uint32_t i = 0; i + 1 < THREADS; i++) {
-		uint8_t *context = scx_add_context(&snapshot->scx, i);
+		uint8_t *context = task_fields_add_context(&snapshot->task_fields, i);
 
 		for (size_t m = 0; m < scheduler->member_count; m++) {
-			const struct scx_member *member = &scheduler->members[m];
+			const struct task_field_member *member = &scheduler->members[m];
 			uint64_t value = 100 * (THREADS - i) + 7 * m;
 
-			if (member->facts.reduction == SCX_REDUCTION_COUNTER)
+			if (member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER)
 				value = (uint64_t)(i + 1) * round * 100000000;
-			else if (member->facts.reduction == SCX_REDUCTION_AGE)
-				value = snapshot->scx.read_at_ns - i * 250000000;
-			else if (member->facts.reduction == SCX_REDUCTION_COUNT)
+			else if (member->facts.reduction == TASK_FIELD_REDUCTION_AGE)
+				value = snapshot->task_fields.read_at_ns - i * 250000000;
+			else if (member->facts.reduction == TASK_FIELD_REDUCTION_COUNT)
 				value = i % 2;
 			else if (member->facts.ladder == LADDER_NS)
 				value = (i + 1) * 1500000;
 			for (size_t element = 0; element < member->count; element++)
-				scx_member_write(member, context, element, value + element);
+				task_field_write(member, context, element, value + element);
 		}
 	}
 }
@@ -183,17 +183,17 @@ static struct snapshot *make_round(const char *kind, uint64_t round)
 									    .reason = REASON_SWITCHED_OFF,
 									    .detail = "no scheduler runs"};
 	else if (strcmp(kind, "unread") == 0)
-		snapshot->scx.scheduler = make_scheduler(true);
+		snapshot->task_fields.scheduler = make_scheduler(true);
 	else
 		add_contexts(snapshot, make_scheduler(!is_mini), round);
 	if (runs) {
-		struct scx_event *events = arena_allocate_zero(&snapshot->arena, 3, sizeof(*events));
+		struct task_field_event *events = arena_allocate_zero(&snapshot->arena, 3, sizeof(*events));
 
-		events[0] = (struct scx_event){"SCX_EV_SELECT_CPU_FALLBACK", 24 * round};
-		events[1] = (struct scx_event){"SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE", 7};
-		events[2] = (struct scx_event){"SCX_EV_ENQ_SKIP_EXITING", 5 * round};
-		snapshot->scx.events = events;
-		snapshot->scx.event_count = 3;
+		events[0] = (struct task_field_event){"SCX_EV_SELECT_CPU_FALLBACK", 24 * round};
+		events[1] = (struct task_field_event){"SCX_EV_DISPATCH_LOCAL_DSQ_OFFLINE", 7};
+		events[2] = (struct task_field_event){"SCX_EV_ENQ_SKIP_EXITING", 5 * round};
+		snapshot->task_fields.events = events;
+		snapshot->task_fields.event_count = 3;
 	}
 	snapshot_finish(snapshot);
 	return snapshot;

@@ -208,7 +208,7 @@ static void test_table(void **state)
 		for (int j = 0; j < i; j++)
 			assert_string_not_equal(entry->name, column_entry((enum column)j)->name);
 	}
-	for (int i = 0; i < COLUMN_SCX; i++) {
+	for (int i = 0; i < COLUMN_TASK_FIELDS; i++) {
 		const struct column_entry *entry = column_entry((enum column)i);
 
 		if (i == COLUMN_COUNT || (entry->operation != COLUMN_OPERATION_SUM_WITH_LARGEST &&
@@ -230,7 +230,7 @@ static bool is_same(const struct column_entry *left, const struct column_entry *
 static void test_titles(void **state)
 {
 	(void)state;
-	for (int i = 0; i < COLUMN_SCX; i++) {
+	for (int i = 0; i < COLUMN_TASK_FIELDS; i++) {
 		for (int j = 0; j < i; j++) {
 			const struct column_entry *left = column_entry((enum column)i);
 			const struct column_entry *right = column_entry((enum column)j);
@@ -392,12 +392,12 @@ static void test_needs_of_long_filter(void **state)
 	buffer_release(&text);
 }
 
-static struct scx_scheduler *make_scheduler(const char *name, const char *const fields[], size_t count)
+static struct task_field_owner *make_scheduler(const char *name, const char *const fields[], size_t count)
 {
-	struct scx_scheduler *scheduler = scx_scheduler_create(name, "task_ctx", "map", "task storage", 64);
+	struct task_field_owner *scheduler = task_field_owner_create(name, "task_ctx", "map", "task storage", 64);
 
 	for (uint32_t i = 0; i < count; i++)
-		assert_true(scx_scheduler_add_member(scheduler, &(struct scx_member){.name = fields[i],
+		assert_true(task_field_owner_add_member(scheduler, &(struct task_field_member){.name = fields[i],
 										     .type = "u64",
 										     .bit_offset = 64 * i,
 										     .bit_size = 64,
@@ -412,7 +412,7 @@ static void test_fields(void **state)
 	struct error error;
 
 	(void)state;
-	assert_true(column_is_scx(weight));
+	assert_true(column_is_task_field(weight));
 	assert_string_equal(column_name(weight), "scx.weight");
 	assert_int_equal(column_find("scx.Weight"), weight);
 	/* another column has the bare name, and does not stand for the field */
@@ -442,8 +442,8 @@ static void test_scheduler(void **state)
 {
 	static const char *const rusty_fields[] = {"dom_mask", "sum_runtime", "weight"};
 	static const char *const lavd_fields[] = {"flags", "lat_cri"};
-	struct scx_scheduler *rusty = make_scheduler("rusty_1.1.4", rusty_fields, 3);
-	struct scx_scheduler *lavd = make_scheduler("lavd_1.1.4", lavd_fields, 2);
+	struct task_field_owner *rusty = make_scheduler("rusty_1.1.4", rusty_fields, 3);
+	struct task_field_owner *lavd = make_scheduler("lavd_1.1.4", lavd_fields, 2);
 	enum column columns[COLUMN_TOTAL];
 	struct view view;
 
@@ -482,8 +482,8 @@ static void test_scheduler(void **state)
 	view.sort = column_find("scx.weight");
 	assert_true(view_needs_scx(&view));
 	view_release(&view);
-	scx_scheduler_release(rusty);
-	scx_scheduler_release(lavd);
+	task_field_owner_release(rusty);
+	task_field_owner_release(lavd);
 }
 
 /* Opening goes cgroup, process, process id, thread pattern, threads, and never to an axis twice. */

@@ -315,7 +315,7 @@ static const struct table_column *sorted_number(const struct ui *ui)
 	if (ui->table == NULL || ui->view.sort_by_name || ui->table->sort_column >= ui->table->column_count)
 		return NULL;
 	column = &ui->table->columns[ui->table->sort_column];
-	return column->left || column->foreign || column->column >= COLUMN_SCX ? NULL : column;
+	return column->left || column->foreign || column->column >= COLUMN_TASK_FIELDS ? NULL : column;
 }
 
 /* Whether the moment is in what was asked for, or is being made. */

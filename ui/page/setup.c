@@ -35,7 +35,7 @@ static void add_others(struct setup *setup)
 	for (enum column column = 0; column < COLUMN_TOTAL; column++) {
 		if (column == COLUMN_COUNT || has(setup, setup->chosen, column))
 			continue;
-		if (column_is_scx(column) && column - COLUMN_SCX >= scx_field_count())
+		if (column_is_task_field(column) && column - COLUMN_TASK_FIELDS >= task_field_count())
 			break;
 		setup->columns[setup->count++] = column;
 	}

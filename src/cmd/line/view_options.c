@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "metric/nearest.h"
-#include "metric/scx_field.h"
+#include "metric/task_field.h"
 #include "command.h"
 #include "view/column.h"
 
@@ -51,7 +51,7 @@ static struct buffer reductions;
 
 static int parse_reductions(const char *value, void *member, struct error *error)
 {
-	int result = scx_field_choose(value, error);
+	int result = task_field_choose(value, error);
 
 	(void)member;
 	if (result == 0)
@@ -68,7 +68,7 @@ static void print_reductions(const void *member, struct buffer *buffer)
 static void describe_reductions(struct buffer *buffer)
 {
 	buffer_append_text(buffer, "what a group has of a field of a sched_ext scheduler: ");
-	buffer_append_list(buffer, scx_reduction_names, SCX_REDUCTION_TOTAL, "or");
+	buffer_append_list(buffer, task_field_reduction_names, TASK_FIELD_REDUCTION_TOTAL, "or");
 	buffer_append_text(buffer, "; default by its name");
 }
 

@@ -183,7 +183,7 @@ static void note_scheduler(const struct batch *batch)
 	const struct snapshot *now = session_now(batch->session);
 	const struct feature_result *result = &now->provenance.features[FEATURE_SCX];
 
-	if (!batch->round.scx || now->scx.context_of != NULL)
+	if (!batch->round.scx || now->task_fields.context_of != NULL)
 		return;
 	if (!session_scheduler_runs(batch->session))
 		command_note("no sched_ext scheduler runs, so that there is nothing that one keeps");

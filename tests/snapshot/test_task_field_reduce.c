@@ -5,39 +5,39 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "snapshot/scx_reduce.h"
+#include "snapshot/task_field_reduce.h"
 
-static struct scx_member member_of(enum scx_kind kind, enum scx_reduction reduction)
+static struct task_field_member member_of(enum task_field_kind kind, enum task_field_reduction reduction)
 {
-	return (struct scx_member){
+	return (struct task_field_member){
 		.name = "field",
 		.kind = kind,
 		.bit_size = 64,
 		.count = 1,
-		.is_signed = kind == SCX_KIND_SIGNED,
+		.is_signed = kind == TASK_FIELD_KIND_SIGNED,
 		.facts = {reduction, LADDER_UNITLESS},
 	};
 }
 
-static struct scx_reduced reduce(enum scx_kind kind, enum scx_reduction reduction, const uint64_t values[],
+static struct task_field_reduced reduce(enum task_field_kind kind, enum task_field_reduction reduction, const uint64_t values[],
 				 size_t count)
 {
-	const struct scx_member member = member_of(kind, reduction);
-	struct scx_accumulator accumulator = {0};
-	struct scx_reduced reduced;
+	const struct task_field_member member = member_of(kind, reduction);
+	struct task_field_accumulator accumulator = {0};
+	struct task_field_reduced reduced;
 
 	for (size_t i = 0; i < count; i++)
-		scx_accumulate(&accumulator, &member, values[i], 1);
-	reduced = scx_reduce(&accumulator, &member, 1000);
-	scx_accumulator_release(&accumulator);
+		task_field_accumulate(&accumulator, &member, values[i], 1);
+	reduced = task_field_reduce(&accumulator, &member, 1000);
+	task_field_accumulator_release(&accumulator);
 	return reduced;
 }
 
 #define REDUCE(kind, reduction, ...)                                                                         \
-	reduce(SCX_KIND_##kind, SCX_REDUCTION_##reduction, (const uint64_t[]){__VA_ARGS__},                  \
+	reduce(TASK_FIELD_KIND_##kind, TASK_FIELD_REDUCTION_##reduction, (const uint64_t[]){__VA_ARGS__},                  \
 	       ARRAY_COUNT(((const uint64_t[]){__VA_ARGS__})))
 
-static void assert_whole(struct scx_reduced reduced, uint64_t whole)
+static void assert_whole(struct task_field_reduced reduced, uint64_t whole)
 {
 	assert_int_equal(reduced.state, VALUE_READ);
 	assert_true(reduced.is_whole);
@@ -45,7 +45,7 @@ static void assert_whole(struct scx_reduced reduced, uint64_t whole)
 	assert_true(reduced.number == (double)whole);
 }
 
-static void assert_number(struct scx_reduced reduced, double number)
+static void assert_number(struct task_field_reduced reduced, double number)
 {
 	assert_int_equal(reduced.state, VALUE_READ);
 	assert_false(reduced.is_whole);
@@ -78,8 +78,8 @@ static void test_numbers(void **state)
 
 static void test_ages(void **state)
 {
-	const struct scx_member member = member_of(SCX_KIND_UNSIGNED, SCX_REDUCTION_AGE);
-	struct scx_accumulator accumulator = {0};
+	const struct task_field_member member = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_AGE);
+	struct task_field_accumulator accumulator = {0};
 
 	(void)state;
 	assert_whole(REDUCE(UNSIGNED, AGE, 0, 400, 300, 0, 900), 700);
@@ -89,14 +89,14 @@ static void test_ages(void **state)
 	assert_int_equal(REDUCE(UNSIGNED, AGE, UINT64_MAX).reason, REASON_BAD_STAMP);
 	assert_int_equal(REDUCE(SIGNED, AGE, (uint64_t)-5).reason, REASON_BAD_STAMP);
 	assert_int_equal(REDUCE(UNSIGNED, AGE, 0, 0).state, VALUE_ABSENT);
-	scx_accumulate(&accumulator, &member, 400, 1);
-	assert_int_equal(scx_reduce(&accumulator, &member, 0).state, VALUE_UNAVAILABLE);
-	assert_int_equal(scx_reduce(&accumulator, &member, 0).reason, REASON_NOT_IN_FILE);
+	task_field_accumulate(&accumulator, &member, 400, 1);
+	assert_int_equal(task_field_reduce(&accumulator, &member, 0).state, VALUE_UNAVAILABLE);
+	assert_int_equal(task_field_reduce(&accumulator, &member, 0).reason, REASON_NOT_IN_FILE);
 }
 
 static void test_counts(void **state)
 {
-	struct scx_reduced reduced = REDUCE(UNSIGNED, COUNT, 4, 4, 4);
+	struct task_field_reduced reduced = REDUCE(UNSIGNED, COUNT, 4, 4, 4);
 
 	(void)state;
 	assert_false(reduced.differs);
@@ -124,110 +124,110 @@ static void test_many_values(void **state)
 		THREADS = 10000,
 		FEW = 5,
 	};
-	const struct scx_member member = member_of(SCX_KIND_UNSIGNED, SCX_REDUCTION_COUNT);
-	struct scx_accumulator accumulator = {0};
-	struct scx_reduced reduced;
+	const struct task_field_member member = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_COUNT);
+	struct task_field_accumulator accumulator = {0};
+	struct task_field_reduced reduced;
 
 	(void)state;
 	for (uint64_t i = 0; i < THREADS; i++)
-		scx_accumulate(&accumulator, &member, i * 7919 % THREADS, 1);
-	scx_accumulate(&accumulator, &member, 123, 1);
-	reduced = scx_reduce(&accumulator, &member, 0);
+		task_field_accumulate(&accumulator, &member, i * 7919 % THREADS, 1);
+	task_field_accumulate(&accumulator, &member, 123, 1);
+	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_int_equal(reduced.value, 123);
 	assert_int_equal(reduced.threads, 2);
-	scx_accumulator_release(&accumulator);
+	task_field_accumulator_release(&accumulator);
 	for (uint64_t i = 0; i < THREADS; i++)
-		scx_accumulate(&accumulator, &member, i % FEW == 3 ? 1 : i % FEW, 1);
+		task_field_accumulate(&accumulator, &member, i % FEW == 3 ? 1 : i % FEW, 1);
 	assert_true(accumulator.run_capacity <= 4 * FEW);
-	reduced = scx_reduce(&accumulator, &member, 0);
+	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_int_equal(reduced.value, 1);
 	assert_int_equal(reduced.threads, 2 * THREADS / FEW);
-	scx_accumulator_release(&accumulator);
+	task_field_accumulator_release(&accumulator);
 }
 
 static void test_missing(void **state)
 {
-	const struct scx_member member = member_of(SCX_KIND_UNSIGNED, SCX_REDUCTION_SUM);
-	struct scx_accumulator accumulator = {0};
-	struct scx_reduced reduced;
+	const struct task_field_member member = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_SUM);
+	struct task_field_accumulator accumulator = {0};
+	struct task_field_reduced reduced;
 
 	(void)state;
-	assert_int_equal(scx_reduce(&accumulator, &member, 0).state, VALUE_ABSENT);
-	scx_accumulate_missing(&accumulator, REASON_OTHER_TASK);
-	scx_accumulate_missing(&accumulator, REASON_NOT_READ);
-	reduced = scx_reduce(&accumulator, &member, 0);
+	assert_int_equal(task_field_reduce(&accumulator, &member, 0).state, VALUE_ABSENT);
+	task_field_accumulate_missing(&accumulator, REASON_OTHER_TASK);
+	task_field_accumulate_missing(&accumulator, REASON_NOT_READ);
+	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_int_equal(reduced.state, VALUE_UNAVAILABLE);
 	assert_int_equal(reduced.reason, REASON_OTHER_TASK);
 	assert_false(reduced.partial);
-	scx_accumulate(&accumulator, &member, 6, 3);
-	reduced = scx_reduce(&accumulator, &member, 0);
+	task_field_accumulate(&accumulator, &member, 6, 3);
+	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_whole(reduced, 18);
 	assert_true(reduced.partial);
 	assert_int_equal(reduced.reason, REASON_OTHER_TASK);
-	scx_accumulator_release(&accumulator);
-	scx_accumulate_amount(&accumulator, 1.5);
-	scx_accumulate_amount(&accumulator, 2);
-	assert_number(scx_reduce(&accumulator, &member, 0), 3.5);
-	scx_accumulator_release(&accumulator);
+	task_field_accumulator_release(&accumulator);
+	task_field_accumulate_amount(&accumulator, 1.5);
+	task_field_accumulate_amount(&accumulator, 2);
+	assert_number(task_field_reduce(&accumulator, &member, 0), 3.5);
+	task_field_accumulator_release(&accumulator);
 }
 
 static void test_threads(void **state)
 {
-	struct scx_scheduler *scheduler = scx_scheduler_create("mini", "task_ctx", "tasks", "task storage",
+	struct task_field_owner *scheduler = task_field_owner_create("mini", "task_ctx", "tasks", "task storage",
 							       sizeof(uint64_t));
-	struct scx_member weight = member_of(SCX_KIND_UNSIGNED, SCX_REDUCTION_SUM);
-	const struct scx_member *member;
-	struct scx_accumulator accumulator = {0};
-	struct scx_reduced reduced;
-	struct scx scx = {0};
+	struct task_field_member weight = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_SUM);
+	const struct task_field_member *member;
+	struct task_field_accumulator accumulator = {0};
+	struct task_field_reduced reduced;
+	struct task_fields scx = {0};
 
 	(void)state;
 	weight.name = "weight";
 	weight.type = "u64";
-	assert_true(scx_scheduler_add_member(scheduler, &weight));
-	scx_begin(&scx, scheduler, 4);
+	assert_true(task_field_owner_add_member(scheduler, &weight));
+	task_fields_begin(&scx, scheduler, 4);
 	member = &scheduler->members[0];
-	scx_member_write(member, scx_add_context(&scx, 0), 0, 100);
-	scx_member_write(member, scx_add_context(&scx, 2), 0, 11);
+	task_field_write(member, task_fields_add_context(&scx, 0), 0, 100);
+	task_field_write(member, task_fields_add_context(&scx, 2), 0, 11);
 	for (size_t thread = 0; thread < 4; thread++)
-		scx_accumulate_thread(&accumulator, &scx, member, thread);
-	reduced = scx_reduce(&accumulator, member, 0);
+		task_field_accumulate_thread(&accumulator, &scx, member, thread);
+	reduced = task_field_reduce(&accumulator, member, 0);
 	assert_whole(reduced, 111);
 	assert_false(reduced.partial);
-	scx.context_of[3] = SCX_CONTEXT_OTHER_TASK;
-	scx_accumulate_thread(&accumulator, &scx, member, 3);
-	scx_accumulate_thread(&accumulator, &scx, NULL, 0);
-	reduced = scx_reduce(&accumulator, member, 0);
+	scx.context_of[3] = TASK_FIELDS_OTHER_TASK;
+	task_field_accumulate_thread(&accumulator, &scx, member, 3);
+	task_field_accumulate_thread(&accumulator, &scx, NULL, 0);
+	reduced = task_field_reduce(&accumulator, member, 0);
 	assert_whole(reduced, 111);
 	assert_true(reduced.partial);
-	scx_accumulator_release(&accumulator);
-	scx_release(&scx);
+	task_field_accumulator_release(&accumulator);
+	task_fields_release(&scx);
 }
 
 static void test_counters(void **state)
 {
-	const struct scx_member unsigned_member = member_of(SCX_KIND_UNSIGNED, SCX_REDUCTION_COUNTER);
-	const struct scx_member signed_member = member_of(SCX_KIND_SIGNED, SCX_REDUCTION_COUNTER);
+	const struct task_field_member unsigned_member = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_COUNTER);
+	const struct task_field_member signed_member = member_of(TASK_FIELD_KIND_SIGNED, TASK_FIELD_REDUCTION_COUNTER);
 	uint64_t added;
 
 	(void)state;
-	assert_true(scx_counter_added(&unsigned_member, 5, UINT64_MAX, &added));
+	assert_true(task_field_counter_added(&unsigned_member, 5, UINT64_MAX, &added));
 	assert_int_equal(added, UINT64_MAX - 5);
-	assert_false(scx_counter_added(&unsigned_member, 5, 4, &added));
-	assert_true(scx_counter_added(&signed_member, (uint64_t)-5, 4, &added));
+	assert_false(task_field_counter_added(&unsigned_member, 5, 4, &added));
+	assert_true(task_field_counter_added(&signed_member, (uint64_t)-5, 4, &added));
 	assert_int_equal(added, 9);
-	assert_false(scx_counter_added(&signed_member, 4, (uint64_t)-5, &added));
+	assert_false(task_field_counter_added(&signed_member, 4, (uint64_t)-5, &added));
 }
 
-static void assert_words(enum scx_kind kind, uint64_t value, const char *expected)
+static void assert_words(enum task_field_kind kind, uint64_t value, const char *expected)
 {
-	static const struct scx_enumerator states[] = {{"IDLE", 0}, {"LOST", -1}};
-	struct scx_member member = member_of(kind, SCX_REDUCTION_COUNT);
+	static const struct task_field_enumerator states[] = {{"IDLE", 0}, {"LOST", -1}};
+	struct task_field_member member = member_of(kind, TASK_FIELD_REDUCTION_COUNT);
 	struct buffer text = {0};
 
 	member.enumerators = states;
 	member.enumerator_count = ARRAY_COUNT(states);
-	scx_member_append(&member, value, &text);
+	task_field_append(&member, value, &text);
 	assert_string_equal(text.data, expected);
 	buffer_release(&text);
 }
@@ -235,13 +235,13 @@ static void assert_words(enum scx_kind kind, uint64_t value, const char *expecte
 static void test_words(void **state)
 {
 	(void)state;
-	assert_words(SCX_KIND_ENUM, 0, "IDLE");
-	assert_words(SCX_KIND_ENUM, (uint64_t)-1, "LOST");
-	assert_words(SCX_KIND_ENUM, 9, "9");
-	assert_words(SCX_KIND_BOOLEAN, 1, "true");
-	assert_words(SCX_KIND_BOOLEAN, 0, "false");
-	assert_words(SCX_KIND_SIGNED, (uint64_t)-1, "-1");
-	assert_words(SCX_KIND_UNSIGNED, UINT64_MAX, "18446744073709551615");
+	assert_words(TASK_FIELD_KIND_ENUM, 0, "IDLE");
+	assert_words(TASK_FIELD_KIND_ENUM, (uint64_t)-1, "LOST");
+	assert_words(TASK_FIELD_KIND_ENUM, 9, "9");
+	assert_words(TASK_FIELD_KIND_BOOLEAN, 1, "true");
+	assert_words(TASK_FIELD_KIND_BOOLEAN, 0, "false");
+	assert_words(TASK_FIELD_KIND_SIGNED, (uint64_t)-1, "-1");
+	assert_words(TASK_FIELD_KIND_UNSIGNED, UINT64_MAX, "18446744073709551615");
 }
 
 int main(void)

@@ -8,39 +8,39 @@
 
 enum {
 	WORD = sizeof(uint64_t),
-	WORD_MODELS = MODEL_COLUMNS - MODEL_SCX_WORDS,
-	CONTEXT_STATES = 3,        /* SCX_CONTEXT_NONE and the like */
+	WORD_MODELS = MODEL_COLUMNS - MODEL_TASK_FIELD_WORDS,
+	CONTEXT_STATES = 3,        /* TASK_FIELDS_NONE and the like */
 	BYTES_FOR_AN_ELEMENT = 64, /* that contexts may have beyond those of `against` */
 };
 
 /* --- the scheduler --- */
 
 static const struct field scheduler_fields[] = {
-	FIELD(TEXT, struct scx_scheduler, name),        FIELD(TEXT, struct scx_scheduler, type),
-	FIELD(TEXT, struct scx_scheduler, storage),     FIELD(TEXT, struct scx_scheduler, layout),
-	FIELD(U32, struct scx_scheduler, size),         FIELD(U64, struct scx_scheduler, enable_seq),
-	FIELD(U64, struct scx_scheduler, loaded_at_ns),
+	FIELD(TEXT, struct task_field_owner, name),        FIELD(TEXT, struct task_field_owner, type),
+	FIELD(TEXT, struct task_field_owner, storage),     FIELD(TEXT, struct task_field_owner, layout),
+	FIELD(U32, struct task_field_owner, size),         FIELD(U64, struct task_field_owner, enable_seq),
+	FIELD(U64, struct task_field_owner, loaded_at_ns),
 };
 
 static const struct field member_fields[] = {
-	FIELD(TEXT, struct scx_member, name),
-	FIELD(TEXT, struct scx_member, type),
-	{offsetof(struct scx_member, kind), FIELD_BELOW, SCX_KIND_COUNT, 1, 0, false, 0, 0},
-	FIELD(U32, struct scx_member, bit_offset),
-	FIELD(U32, struct scx_member, bit_size),
-	FIELD(U32, struct scx_member, count),
-	FIELD(BOOL, struct scx_member, is_signed),
+	FIELD(TEXT, struct task_field_member, name),
+	FIELD(TEXT, struct task_field_member, type),
+	{offsetof(struct task_field_member, kind), FIELD_BELOW, TASK_FIELD_KIND_COUNT, 1, 0, false, 0, 0},
+	FIELD(U32, struct task_field_member, bit_offset),
+	FIELD(U32, struct task_field_member, bit_size),
+	FIELD(U32, struct task_field_member, count),
+	FIELD(BOOL, struct task_field_member, is_signed),
 };
 
 static const struct field enumerator_fields[] = {
-	FIELD(TEXT, struct scx_enumerator, name),
-	FIELD(U64, struct scx_enumerator, value),
+	FIELD(TEXT, struct task_field_enumerator, name),
+	FIELD(U64, struct task_field_enumerator, value),
 };
 
-static bool have_same_enumerators(const struct scx_scheduler *a, const struct scx_scheduler *b)
+static bool have_same_enumerators(const struct task_field_owner *a, const struct task_field_owner *b)
 {
 	for (size_t i = 0; i < a->member_count; i++) {
-		const struct scx_member *left = &a->members[i], *right = &b->members[i];
+		const struct task_field_member *left = &a->members[i], *right = &b->members[i];
 
 		if (left->is_signed != right->is_signed || left->enumerator_count != right->enumerator_count)
 			return false;
@@ -53,9 +53,9 @@ static bool have_same_enumerators(const struct scx_scheduler *a, const struct sc
 	return true;
 }
 
-static bool are_same(const struct scx_scheduler *a, const struct scx_scheduler *b)
+static bool are_same(const struct task_field_owner *a, const struct task_field_owner *b)
 {
-	return a == b || (scx_scheduler_is_same_run(a, b) && strcmp(a->storage, b->storage) == 0 &&
+	return a == b || (task_field_owner_is_same_run(a, b) && strcmp(a->storage, b->storage) == 0 &&
 			  strcmp(a->layout, b->layout) == 0 && have_same_enumerators(a, b));
 }
 
@@ -65,12 +65,12 @@ static size_t code_count(struct round *round, size_t count)
 }
 
 #define CODE(fields, record, expected)                                                                       \
-	fields_code(round, fields, ARRAY_COUNT(fields), MODEL_SCX, record, expected, false)
+	fields_code(round, fields, ARRAY_COUNT(fields), MODEL_TASK_FIELDS, record, expected, false)
 
-static void code_enumerators(struct round *round, struct scx_member *member)
+static void code_enumerators(struct round *round, struct task_field_member *member)
 {
 	const size_t count = code_count(round, member->enumerator_count);
-	struct scx_enumerator *items = (struct scx_enumerator *)(uintptr_t)member->enumerators;
+	struct task_field_enumerator *items = (struct task_field_enumerator *)(uintptr_t)member->enumerators;
 
 	if (round->coder.decoding) {
 		items = arena_allocate_zero(&round->now->arena, count, sizeof(*items));
@@ -86,35 +86,35 @@ static void code_enumerators(struct round *round, struct scx_member *member)
 	}
 }
 
-static void code_members(struct round *round, struct scx_scheduler *scheduler, size_t count)
+static void code_members(struct round *round, struct task_field_owner *scheduler, size_t count)
 {
 	struct coder *coder = &round->coder;
-	struct scx_member above = {0};
+	struct task_field_member above = {0};
 
 	for (size_t i = 0; i < count && !coder->failed; i++) {
-		struct scx_member decoded = {0};
-		struct scx_member *member = coder->decoding ? &decoded : &scheduler->members[i];
+		struct task_field_member decoded = {0};
+		struct task_field_member *member = coder->decoding ? &decoded : &scheduler->members[i];
 
 		CODE(member_fields, member, &above);
 		code_enumerators(round, member);
 		above = *member;
 		if (coder->decoding && (coder->failed || member->name == NULL || member->type == NULL ||
-					!scx_scheduler_add_member(scheduler, member)))
+					!task_field_owner_add_member(scheduler, member)))
 			coder_fail(coder);
 	}
 }
 
-static struct scx_scheduler *make_scheduler(struct round *round, const struct scx_scheduler *decoded)
+static struct task_field_owner *make_scheduler(struct round *round, const struct task_field_owner *decoded)
 {
-	struct scx_scheduler *scheduler;
+	struct task_field_owner *scheduler;
 
 	if (round->coder.failed || decoded->name == NULL || decoded->type == NULL ||
-	    decoded->storage == NULL || decoded->layout == NULL || decoded->size > SCX_SIZE_MAX ||
+	    decoded->storage == NULL || decoded->layout == NULL || decoded->size > TASK_FIELDS_SIZE_MAX ||
 	    decoded->size == 0) {
 		coder_fail(&round->coder);
 		return NULL;
 	}
-	scheduler = scx_scheduler_create(decoded->name, decoded->type, decoded->storage, decoded->layout,
+	scheduler = task_field_owner_create(decoded->name, decoded->type, decoded->storage, decoded->layout,
 					 decoded->size);
 	scheduler->enable_seq = decoded->enable_seq;
 	scheduler->loaded_at_ns = decoded->loaded_at_ns;
@@ -123,14 +123,14 @@ static struct scx_scheduler *make_scheduler(struct round *round, const struct sc
 
 static void code_new_scheduler(struct round *round)
 {
-	struct scx_scheduler decoded = {0};
-	struct scx_scheduler *scheduler = round->coder.decoding ? &decoded : round->now->scx.scheduler;
+	struct task_field_owner decoded = {0};
+	struct task_field_owner *scheduler = round->coder.decoding ? &decoded : round->now->task_fields.scheduler;
 	size_t count;
 
 	CODE(scheduler_fields, scheduler, NULL);
 	count = code_count(round, scheduler->member_count);
 	if (round->coder.decoding)
-		scheduler = round->now->scx.scheduler = make_scheduler(round, &decoded);
+		scheduler = round->now->task_fields.scheduler = make_scheduler(round, &decoded);
 	if (scheduler != NULL)
 		code_members(round, scheduler, count);
 }
@@ -138,20 +138,20 @@ static void code_new_scheduler(struct round *round)
 static bool code_scheduler(struct round *round)
 {
 	struct coder *coder = &round->coder;
-	struct bit_model *models = round->models[MODEL_SCX].differs;
-	struct scx *scx = &round->now->scx;
-	struct scx_scheduler *old = round->against != NULL ? round->against->scx.scheduler : NULL;
+	struct bit_model *models = round->models[MODEL_TASK_FIELDS].differs;
+	struct task_fields *fields = &round->now->task_fields;
+	struct task_field_owner *old = round->against != NULL ? round->against->task_fields.scheduler : NULL;
 
-	if (!coder_bit(coder, &models[3], !coder->decoding && scx->scheduler != NULL))
+	if (!coder_bit(coder, &models[3], !coder->decoding && fields->scheduler != NULL))
 		return false;
 	if (old != NULL &&
-	    !coder_bit(coder, &models[3], !coder->decoding && !are_same(scx->scheduler, old))) {
+	    !coder_bit(coder, &models[3], !coder->decoding && !are_same(fields->scheduler, old))) {
 		if (coder->decoding)
-			scx->scheduler = scx_scheduler_reference(old);
+			fields->scheduler = task_field_owner_reference(old);
 	} else {
 		code_new_scheduler(round);
 	}
-	return !coder->failed && scx->scheduler != NULL;
+	return !coder->failed && fields->scheduler != NULL;
 }
 
 /* --- contexts --- */
@@ -164,39 +164,39 @@ static uint64_t state_of(uint32_t context)
 
 static uint32_t old_state(const struct round *round, size_t row)
 {
-	const struct scx *old = round->against != NULL ? &round->against->scx : NULL;
+	const struct task_fields *old = round->against != NULL ? &round->against->task_fields : NULL;
 	const uint32_t old_row = row < round->now->thread_count ? round->old_row[row] : UINT32_MAX;
 
 	return old != NULL && old->context_of != NULL && old_row < old->context_of_count
 		       ? old->context_of[old_row]
-		       : SCX_CONTEXT_NONE;
+		       : TASK_FIELDS_NONE;
 }
 
 /* Which contexts threads have. The result is by context: that of the same thread in `against`. */
 static uint32_t *code_context_of(struct round *round, size_t count)
 {
 	struct coder *coder = &round->coder;
-	struct residual_model *model = &round->models[MODEL_SCX_WORDS - 1];
-	struct scx *scx = &round->now->scx;
+	struct residual_model *model = &round->models[MODEL_TASK_FIELD_WORDS - 1];
+	struct task_fields *fields = &round->now->task_fields;
 	uint32_t *old_of = memory_allocate((count + 1) * sizeof(*old_of));
 	uint32_t next = 0;
 
 	memset(old_of, 0xff, (count + 1) * sizeof(*old_of));
-	for (size_t row = 0; row < scx->context_of_count; row++) {
+	for (size_t row = 0; row < fields->context_of_count; row++) {
 		const uint32_t old = old_state(round, row);
-		const bool had = old < SCX_CONTEXT_NOT_READ;
+		const bool had = old < TASK_FIELDS_NOT_READ;
 		const uint64_t expected = had || round->against == NULL ? state_of(next) : state_of(old);
-		const uint64_t state = coder_residual(coder, model, had, state_of(scx->context_of[row]),
+		const uint64_t state = coder_residual(coder, model, had, state_of(fields->context_of[row]),
 						      expected);
 		const uint32_t context = (uint32_t)state - CONTEXT_STATES;
 
 		if (coder->decoding)
-			scx->context_of[row] = context;
-		if (context >= SCX_CONTEXT_NOT_READ)
+			fields->context_of[row] = context;
+		if (context >= TASK_FIELDS_NOT_READ)
 			continue;
 		if (context >= count || state > UINT32_MAX) {
 			if (coder->decoding)
-				scx->context_of[row] = SCX_CONTEXT_NONE;
+				fields->context_of[row] = TASK_FIELDS_NONE;
 			coder_fail(coder);
 			continue;
 		}
@@ -219,7 +219,7 @@ static void code_words(struct round *round, uint8_t *context, const uint8_t *old
 			memcpy(&word, context + at, length);
 		if (old != NULL)
 			memcpy(&was, old + at, length);
-		word = coder_residual(coder, &round->models[MODEL_SCX_WORDS + at / WORD % WORD_MODELS],
+		word = coder_residual(coder, &round->models[MODEL_TASK_FIELD_WORDS + at / WORD % WORD_MODELS],
 				      old != NULL, word, was);
 		if (coder->decoding)
 			memcpy(context + at, &word, length);
@@ -231,13 +231,13 @@ static void code_words(struct round *round, uint8_t *context, const uint8_t *old
 static size_t code_context_count(struct round *round)
 {
 	struct coder *coder = &round->coder;
-	const struct scx *scx = &round->now->scx;
-	const size_t old_count = round->against != NULL ? round->against->scx.context_count : 0;
-	const uint64_t count = coder_residual(coder, &round->models[MODEL_COUNT], 2, scx->context_count,
+	const struct task_fields *fields = &round->now->task_fields;
+	const size_t old_count = round->against != NULL ? round->against->task_fields.context_count : 0;
+	const uint64_t count = coder_residual(coder, &round->models[MODEL_COUNT], 2, fields->context_count,
 					      old_count);
 	const uint64_t more = count > old_count ? count - old_count : 0;
 	const uint64_t cost = more > UINT32_MAX ? UINT64_MAX
-						: more * (scx->scheduler->size / BYTES_FOR_AN_ELEMENT + 1);
+						: more * (fields->scheduler->size / BYTES_FOR_AN_ELEMENT + 1);
 
 	coder_take(coder, cost);
 	if (coder->failed)
@@ -248,12 +248,12 @@ static size_t code_context_count(struct round *round)
 static void code_contexts(struct round *round)
 {
 	struct coder *coder = &round->coder;
-	struct scx *scx = &round->now->scx;
-	const struct scx *old = round->against != NULL ? &round->against->scx : NULL;
-	const size_t size = scx->scheduler->size;
+	struct task_fields *fields = &round->now->task_fields;
+	const struct task_fields *old = round->against != NULL ? &round->against->task_fields : NULL;
+	const size_t size = fields->scheduler->size;
 	const size_t rows = coder_below(coder,
 					coder_residual(coder, &round->models[MODEL_COUNT], 3,
-						       scx->context_of_count, round->now->thread_count),
+						       fields->context_of_count, round->now->thread_count),
 					(uint64_t)round->now->thread_count + 1);
 	const size_t count = code_context_count(round);
 	uint32_t *old_of;
@@ -261,27 +261,27 @@ static void code_contexts(struct round *round)
 	if (coder->failed)
 		return;
 	if (coder->decoding) {
-		scx->context_of = memory_allocate_zero(rows + 1, sizeof(*scx->context_of));
-		scx->context_of_count = rows;
-		scx->contexts = memory_allocate_zero(count + 1, size);
-		scx->context_count = scx->context_capacity = count;
+		fields->context_of = memory_allocate_zero(rows + 1, sizeof(*fields->context_of));
+		fields->context_of_count = rows;
+		fields->contexts = memory_allocate_zero(count + 1, size);
+		fields->context_count = fields->context_capacity = count;
 	}
 	old_of = code_context_of(round, count);
 	for (size_t i = 0; i < count && !coder->failed; i++) {
 		const bool has_old = old_of[i] != UINT32_MAX && old->scheduler->size == size &&
 				     old_of[i] < old->context_count;
 
-		code_words(round, scx->contexts + i * size, has_old ? old->contexts + old_of[i] * size : NULL,
+		code_words(round, fields->contexts + i * size, has_old ? old->contexts + old_of[i] * size : NULL,
 			   size);
 	}
 	free(old_of);
 }
 
-void round_code_scx(struct round *round)
+void round_code_task_fields(struct round *round)
 {
 	struct coder *coder = &round->coder;
 
-	if (code_scheduler(round) && coder_bit(coder, &round->models[MODEL_SCX].differs[3],
-					       !coder->decoding && round->now->scx.context_of != NULL))
+	if (code_scheduler(round) && coder_bit(coder, &round->models[MODEL_TASK_FIELDS].differs[3],
+					       !coder->decoding && round->now->task_fields.context_of != NULL))
 		code_contexts(round);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_SCX_H
-#define CTOP_SCX_H
+#ifndef CTOP_TASK_FIELDS_H
+#define CTOP_TASK_FIELDS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "metric/reason.h"
-#include "metric/scx_field.h"
+#include "metric/task_field.h"
 
 /*
  * What a sched_ext scheduler keeps for each task: its contexts, as bytes, and what their members are. Whether
@@ -19,30 +19,30 @@
 
 struct snapshot;
 
-struct scx_enumerator {
+struct task_field_enumerator {
 	const char *name;
 	int64_t value;
 };
 
 /* A member of the type of a context that has no members itself; nested ones are "outer.inner". */
-struct scx_member {
+struct task_field_member {
 	const char *name;
 	const char *type; /* as in C: "u64", "enum task_state", "struct bpf_cpumask *" */
-	enum scx_kind kind;
+	enum task_field_kind kind;
 	uint32_t bit_offset;                      /* in the context */
 	uint32_t bit_size;                        /* of one element */
 	uint32_t count;                           /* of elements of an array, else 1 */
 	bool is_signed;                           /* its integers, those of an enum or array too */
-	const struct scx_enumerator *enumerators; /* of an enum */
+	const struct task_field_enumerator *enumerators; /* of an enum */
 	size_t enumerator_count;
-	/* Set by scx_scheduler_add_member(): */
-	uint16_t field; /* its number as a column, SCX_FIELD_NONE for what is no field */
-	struct scx_field_facts facts;
+	/* Set by task_field_owner_add_member(): */
+	uint16_t field; /* its number as a column, TASK_FIELD_NONE for what is no field */
+	struct task_field_facts facts;
 };
 
 /* A scheduler that runs or ran, and the type of its contexts. Immutable once handed over, shared by reference
  * count. */
-struct scx_scheduler {
+struct task_field_owner {
 	atomic_uint references;
 	struct arena arena;  /* owns all its texts */
 	const char *name;    /* that it gave its operations: "lavd_1.0.21_x86_64_unknown_linux_gnu" */
@@ -54,110 +54,110 @@ struct scx_scheduler {
 	const char *storage;   /* name of the map in which they are found: "scx_task_map" */
 	const char *layout;    /* in words: "task storage", "arena, id before the context" … */
 	uint32_t size;         /* of a context, bytes */
-	struct scx_member *members;
+	struct task_field_member *members;
 	size_t member_count, member_capacity;
 	size_t field_count; /* members that are fields */
 };
 
 enum {
-	SCX_SIZE_MAX = 65536,   /* of a context */
-	SCX_MEMBERS_MAX = 1024, /* of a type, more are left out */
-	/* of a type, more have no number: one file must not use up the numbers of all (SCX_FIELD_MAX) */
-	SCX_FIELDS_MAX = 256,
-	SCX_ELEMENTS_MAX = 4096, /* of an array */
+	TASK_FIELDS_SIZE_MAX = 65536,   /* of a context */
+	TASK_FIELD_MEMBERS_MAX = 1024, /* of a type, more are left out */
+	/* of a type, more have no number: one file must not use up the numbers of all (TASK_FIELD_MAX) */
+	TASK_FIELDS_OF_OWNER_MAX = 256,
+	TASK_FIELD_ELEMENTS_MAX = 4096, /* of an array */
 };
 
 /* In scx.context_of: why a thread has no context here. */
 enum {
-	SCX_CONTEXT_NONE = UINT32_MAX, /* it has none: it is older than the scheduler's hook, or exits */
-	SCX_CONTEXT_OTHER_TASK = UINT32_MAX - 1, /* what was read belongs to another task */
-	SCX_CONTEXT_NOT_READ = UINT32_MAX - 2,
+	TASK_FIELDS_NONE = UINT32_MAX, /* it has none: it is older than the scheduler's hook, or exits */
+	TASK_FIELDS_OTHER_TASK = UINT32_MAX - 1, /* what was read belongs to another task */
+	TASK_FIELDS_NOT_READ = UINT32_MAX - 2,
 };
 
 /* A counter that the kernel keeps of a scheduler (SCX_EV_… of kernel/sched/ext.c,
  * /sys/kernel/sched_ext/root/events). */
-struct scx_event {
+struct task_field_event {
 	const char *name; /* in the snapshot's arena */
 	uint64_t value;
 };
 
 /* What a snapshot has of it. A zeroed struct is empty. */
-struct scx {
-	struct scx_scheduler *scheduler; /* a reference, NULL: none runs, or nothing is known of it */
-	uint32_t *context_of; /* by thread: which of `contexts`, or SCX_CONTEXT_…; NULL: none were read */
-	size_t context_of_count; /* threads behind these: SCX_CONTEXT_NOT_READ */
+struct task_fields {
+	struct task_field_owner *scheduler; /* a reference, NULL: none runs, or nothing is known of it */
+	uint32_t *context_of; /* by thread: which of `contexts`, or TASK_FIELDS_…; NULL: none were read */
+	size_t context_of_count; /* threads behind these: TASK_FIELDS_NOT_READ */
 	uint8_t *contexts;       /* scheduler->size bytes each */
 	size_t context_count, context_capacity;
 	uint64_t read_at_ns; /* CLOCK_MONOTONIC, the clock of their time stamps; 0 when unknown */
 	uint64_t mismatched; /* contexts that belonged to another task */
 	bool only_numbers;   /* they are from a file: pointers and others are not there, their bytes are 0 */
-	struct scx_event *events; /* in the snapshot's arena */
+	struct task_field_event *events; /* in the snapshot's arena */
 	size_t event_count;
 };
 
 /* A scheduler of these names with one reference and no members; the texts are copied. */
-struct scx_scheduler *scx_scheduler_create(const char *name, const char *type, const char *storage,
+struct task_field_owner *task_field_owner_create(const char *name, const char *type, const char *storage,
 					   const char *layout, uint32_t size);
 
 /*
  * Adds a member; its texts and enumerators are copied. What does not lie in the context, or is an integer of
- * no size that fits 64 bits, becomes SCX_KIND_OTHER or, beyond SCX_MEMBERS_MAX, is left out: false.
+ * no size that fits 64 bits, becomes TASK_FIELD_KIND_OTHER or, beyond TASK_FIELD_MEMBERS_MAX, is left out: false.
  */
-bool scx_scheduler_add_member(struct scx_scheduler *scheduler, const struct scx_member *member);
+bool task_field_owner_add_member(struct task_field_owner *scheduler, const struct task_field_member *member);
 
-struct scx_scheduler *scx_scheduler_reference(struct scx_scheduler *scheduler);
-void scx_scheduler_release(struct scx_scheduler *scheduler); /* NULL is allowed */
+struct task_field_owner *task_field_owner_reference(struct task_field_owner *scheduler);
+void task_field_owner_release(struct task_field_owner *scheduler); /* NULL is allowed */
 
 /* Whether both are one and the same run of a scheduler, so that counters of one can be counted from the
  * other. */
-bool scx_scheduler_is_same_run(const struct scx_scheduler *a, const struct scx_scheduler *b);
+bool task_field_owner_is_same_run(const struct task_field_owner *a, const struct task_field_owner *b);
 
 /* Whether contexts of both have the same members, of the same types at the same places. */
-bool scx_scheduler_has_same_type(const struct scx_scheduler *a, const struct scx_scheduler *b);
+bool task_field_owner_has_same_type(const struct task_field_owner *a, const struct task_field_owner *b);
 
 /* The member that is a field, or NULL. */
-const struct scx_member *scx_find_member(const struct scx_scheduler *scheduler, uint16_t field);
+const struct task_field_member *task_field_find_member(const struct task_field_owner *scheduler, uint16_t field);
 
 /* The name of an enum's value, or NULL. */
-const char *scx_find_enumerator(const struct scx_member *member, int64_t value);
+const char *task_field_find_enumerator(const struct task_field_member *member, int64_t value);
 
 /* Whether a member is an integer, bool, enum or an array of integers: then it has numbers. */
-bool scx_member_has_numbers(const struct scx_member *member);
+bool task_field_has_numbers(const struct task_field_member *member);
 
 /* How many numbers it has: of an array all elements, 0 of a member that has none. */
-size_t scx_member_elements(const struct scx_member *member);
+size_t task_field_elements(const struct task_field_member *member);
 
 /*
  * Element `index` (0 where it is no array) of a member in a context; negative ones as (uint64_t)(int64_t).
  * 0 where the member has no numbers.
  */
-uint64_t scx_member_read(const struct scx_member *member, const uint8_t *context, size_t index);
+uint64_t task_field_read(const struct task_field_member *member, const uint8_t *context, size_t index);
 
 /* The same the other way round: keeps of `value` as many bits as fit. */
-void scx_member_write(const struct scx_member *member, uint8_t *context, size_t index, uint64_t value);
+void task_field_write(const struct task_field_member *member, uint8_t *context, size_t index, uint64_t value);
 
-/* Makes room for the contexts of `count` threads, all of which have none: SCX_CONTEXT_NONE. Takes over the
+/* Makes room for the contexts of `count` threads, all of which have none: TASK_FIELDS_NONE. Takes over the
  * reference. */
-void scx_begin(struct scx *scx, struct scx_scheduler *scheduler, size_t count);
+void task_fields_begin(struct task_fields *fields, struct task_field_owner *scheduler, size_t count);
 
 /* Makes room for so many contexts, where that is known before they are added. */
-void scx_expect(struct scx *scx, size_t contexts);
+void task_fields_expect(struct task_fields *fields, size_t contexts);
 
 /* A zeroed context for a thread, valid until the next one. */
-uint8_t *scx_add_context(struct scx *scx, size_t thread);
+uint8_t *task_fields_add_context(struct task_fields *fields, size_t thread);
 
 /* The context of a thread, or NULL; `*ret_reason` (may be NULL) is then why, REASON_READ where it has none.
  */
-const uint8_t *scx_context(const struct scx *scx, size_t thread, reason_id *ret_reason);
+const uint8_t *task_fields_context(const struct task_fields *fields, size_t thread, reason_id *ret_reason);
 
 /* Frees what it holds. */
-void scx_release(struct scx *scx);
+void task_fields_release(struct task_fields *fields);
 
 /* Keeps the contexts of some threads: `rows` are their old numbers, ascending, in the order of the new ones.
  */
-void scx_keep_rows(struct scx *scx, const uint32_t rows[], size_t count);
+void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], size_t count);
 
 /* Gives thread `thread`, which is the last one, the context that a thread of another snapshot has. */
-void scx_take_row(struct scx *scx, size_t thread, const struct scx *from, size_t row);
+void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from, size_t row);
 
 #endif

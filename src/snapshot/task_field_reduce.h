@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_SCX_REDUCE_H
-#define CTOP_SCX_REDUCE_H
+#ifndef CTOP_TASK_FIELD_REDUCE_H
+#define CTOP_TASK_FIELD_REDUCE_H
 
 #include "base/buffer.h"
 #include "snapshot.h"
@@ -11,18 +11,18 @@
  */
 
 /* So many threads in turn that have a value. */
-struct scx_tally {
-	uint64_t value; /* as scx_member_read() gives it */
+struct task_field_tally {
+	uint64_t value; /* as task_field_read() gives it */
 	uint32_t threads;
 };
 
 /* A sum of more than 64 bits: fields of no meaning known may all be near 2^64. */
-struct scx_sum {
+struct task_field_sum {
 	uint64_t high, low;
 };
 
 /* A zeroed one is empty. */
-struct scx_accumulator {
+struct task_field_accumulator {
 	uint32_t read;   /* threads with a value */
 	uint32_t missed; /* those that should have one */
 	uint32_t set;    /* threads whose value is not 0 */
@@ -30,64 +30,64 @@ struct scx_accumulator {
 	bool differs;                /* threads do not have one value */
 	uint64_t first;              /* what the first one has */
 	uint64_t least, most;        /* by the sign of the member; of an age the least but 0 */
-	struct scx_sum above, below; /* of what is above and below 0 */
-	double amount;               /* of scx_accumulate_amount() */
-	struct scx_tally *runs; /* of SCX_REDUCTION_COUNT once they differ: no more than two for each value */
+	struct task_field_sum above, below; /* of what is above and below 0 */
+	double amount;               /* of task_field_accumulate_amount() */
+	struct task_field_tally *runs; /* of TASK_FIELD_REDUCTION_COUNT once they differ: no more than two for each value */
 	size_t run_count, run_capacity;
 };
 
 /* What a group has. */
-struct scx_reduced {
+struct task_field_reduced {
 	enum value_state state; /* absent: no thread has a context, or no time stamp was ever set */
 	reason_id reason;       /* why it is unavailable or partial */
 	bool partial;           /* some threads that should have a value have none */
 	bool differs;           /* threads do not have one value */
-	uint32_t threads;       /* SCX_REDUCTION_COUNT: that have `value`; of a bool those that have it set */
+	uint32_t threads;       /* TASK_FIELD_REDUCTION_COUNT: that have `value`; of a bool those that have it set */
 	uint32_t read;          /* of so many */
-	uint64_t value;         /* SCX_REDUCTION_COUNT: the commonest, the least of several that are */
+	uint64_t value;         /* TASK_FIELD_REDUCTION_COUNT: the commonest, the least of several that are */
 	double number;          /* sum, mean, maximum, age in ns, of a bool how many have it set; else 0 */
 	bool is_whole;          /* `whole` is exactly that number */
 	uint64_t whole;
 };
 
-/* Adds `threads` threads that have this value of the member (as scx_member_read() gives it). */
-void scx_accumulate(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+/* Adds `threads` threads that have this value of the member (as task_field_read() gives it). */
+void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
 		    uint32_t threads);
 
-/* Adds a thread of which what it added in a span, or adds a second, is known: SCX_REDUCTION_COUNTER. */
-void scx_accumulate_amount(struct scx_accumulator *accumulator, double amount);
+/* Adds a thread of which what it added in a span, or adds a second, is known: TASK_FIELD_REDUCTION_COUNTER. */
+void task_field_accumulate_amount(struct task_field_accumulator *accumulator, double amount);
 
 /* Adds a thread that should have a value. */
-void scx_accumulate_missing(struct scx_accumulator *accumulator, reason_id reason);
+void task_field_accumulate_missing(struct task_field_accumulator *accumulator, reason_id reason);
 
 /*
  * Adds what a thread of a snapshot has. One without a context adds nothing, nor does any where the member is
  * NULL: the scheduler has no such field.
  */
-void scx_accumulate_thread(struct scx_accumulator *accumulator, const struct scx *scx,
-			   const struct scx_member *member, size_t thread);
+void task_field_accumulate_thread(struct task_field_accumulator *accumulator, const struct task_fields *fields,
+			   const struct task_field_member *member, size_t thread);
 
 /*
  * What the threads have. `read_at_ns` is that of the contexts, from which ages count: they are unavailable
  * where it is 0. A time stamp that is a little later is of another clock and makes 0; one that is later by
  * more is none, and the age is unavailable (REASON_BAD_STAMP).
  */
-struct scx_reduced scx_reduce(struct scx_accumulator *accumulator, const struct scx_member *member,
+struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator, const struct task_field_member *member,
 			      uint64_t read_at_ns);
 
 /* Frees what it holds and makes it empty. */
-void scx_accumulator_release(struct scx_accumulator *accumulator);
+void task_field_accumulator_release(struct task_field_accumulator *accumulator);
 
 /*
  * What a counter of a thread added between two readings of the same run of a scheduler. False where it fell:
  * then it is no counter, or the context is a new one.
  */
-bool scx_counter_added(const struct scx_member *member, uint64_t then, uint64_t now, uint64_t *ret_added);
+bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now, uint64_t *ret_added);
 
 /* A value as a number that may be negative. */
-double scx_member_number(const struct scx_member *member, uint64_t value);
+double task_field_number(const struct task_field_member *member, uint64_t value);
 
 /* Appends a value in words: a number, true or false, the name of an enum's value where it has one. */
-void scx_member_append(const struct scx_member *member, uint64_t value, struct buffer *text);
+void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text);
 
 #endif

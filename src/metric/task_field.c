@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "scx_field.h"
+#include "task_field.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,25 +13,25 @@
 #include "base/arena.h"
 #include "nearest.h"
 
-const char *const scx_kind_names[SCX_KIND_COUNT] = {
-	[SCX_KIND_UNSIGNED] = "unsigned", [SCX_KIND_SIGNED] = "signed",   [SCX_KIND_BOOLEAN] = "bool",
-	[SCX_KIND_ENUM] = "enum",         [SCX_KIND_POINTER] = "pointer", [SCX_KIND_ARRAY] = "array",
-	[SCX_KIND_OTHER] = "other",
+const char *const task_field_kind_names[TASK_FIELD_KIND_COUNT] = {
+	[TASK_FIELD_KIND_UNSIGNED] = "unsigned", [TASK_FIELD_KIND_SIGNED] = "signed",   [TASK_FIELD_KIND_BOOLEAN] = "bool",
+	[TASK_FIELD_KIND_ENUM] = "enum",         [TASK_FIELD_KIND_POINTER] = "pointer", [TASK_FIELD_KIND_ARRAY] = "array",
+	[TASK_FIELD_KIND_OTHER] = "other",
 };
 
-const char *const scx_reduction_names[SCX_REDUCTION_TOTAL] = {
-	[SCX_REDUCTION_COUNTER] = "counter", [SCX_REDUCTION_SUM] = "sum",     [SCX_REDUCTION_MEAN] = "mean",
-	[SCX_REDUCTION_MAXIMUM] = "max",     [SCX_REDUCTION_COUNT] = "count", [SCX_REDUCTION_AGE] = "age",
+const char *const task_field_reduction_names[TASK_FIELD_REDUCTION_TOTAL] = {
+	[TASK_FIELD_REDUCTION_COUNTER] = "counter", [TASK_FIELD_REDUCTION_SUM] = "sum",     [TASK_FIELD_REDUCTION_MEAN] = "mean",
+	[TASK_FIELD_REDUCTION_MAXIMUM] = "max",     [TASK_FIELD_REDUCTION_COUNT] = "count", [TASK_FIELD_REDUCTION_AGE] = "age",
 };
 
-const char *const scx_reduction_words[SCX_REDUCTION_TOTAL] = {
-	[SCX_REDUCTION_COUNTER] = "What the threads added, together.",
-	[SCX_REDUCTION_SUM] = "The sum of what the threads have now.",
-	[SCX_REDUCTION_MEAN] = "The mean of what the threads have now.",
-	[SCX_REDUCTION_MAXIMUM] = "The largest that a thread has now.",
-	[SCX_REDUCTION_COUNT] = ("The commonest value, * if not all threads have it; of a bool, in how many "
+const char *const task_field_reduction_words[TASK_FIELD_REDUCTION_TOTAL] = {
+	[TASK_FIELD_REDUCTION_COUNTER] = "What the threads added, together.",
+	[TASK_FIELD_REDUCTION_SUM] = "The sum of what the threads have now.",
+	[TASK_FIELD_REDUCTION_MEAN] = "The mean of what the threads have now.",
+	[TASK_FIELD_REDUCTION_MAXIMUM] = "The largest that a thread has now.",
+	[TASK_FIELD_REDUCTION_COUNT] = ("The commonest value, * if not all threads have it; of a bool, in how many "
 				 "threads it is set."),
-	[SCX_REDUCTION_AGE] = "How long ago the oldest time stamp of the threads is.",
+	[TASK_FIELD_REDUCTION_AGE] = "How long ago the oldest time stamp of the threads is.",
 };
 
 enum {
@@ -41,20 +41,20 @@ enum {
 
 static const struct known_field {
 	const char *scheduler, *pattern;
-	struct scx_field_facts facts;
+	struct task_field_facts facts;
 } known_fields[] = {
-#define SCX_FIELD(schedulers, field, reduction, ladder)                                                      \
-	{schedulers, field, {SCX_REDUCTION_##reduction, LADDER_##ladder}},
-#include "scx_field.def"
-#undef SCX_FIELD
+#define TASK_FIELD(schedulers, field, reduction, ladder)                                                      \
+	{schedulers, field, {TASK_FIELD_REDUCTION_##reduction, LADDER_##ladder}},
+#include "task_field.def"
+#undef TASK_FIELD
 };
 
 static const struct known_column {
 	const char *scheduler, *pattern;
 } known_columns[] = {
-#define SCX_COLUMN(scheduler, field) {scheduler, field},
-#include "scx_column.def"
-#undef SCX_COLUMN
+#define TASK_FIELD_COLUMN(scheduler, field) {scheduler, field},
+#include "task_field_column.def"
+#undef TASK_FIELD_COLUMN
 };
 
 /* All names that were ever met. Those below `count` do not change, so they are read without the lock. */
@@ -62,14 +62,14 @@ static struct {
 	pthread_mutex_t lock;
 	atomic_size_t count;
 	struct arena arena; /* kept until the program ends */
-	struct scx_field fields[SCX_FIELD_MAX];
+	struct task_field fields[TASK_FIELD_MAX];
 	atomic_uint
-		described[SCX_FIELD_MAX]; /* a packed struct scx_field_facts and kind, 0: nobody has met it */
+		described[TASK_FIELD_MAX]; /* a packed struct task_field_facts and kind, 0: nobody has met it */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
-	char name[SCX_FIELD_NAME_MAX + 1];
-	enum scx_reduction reduction;
+	char name[TASK_FIELD_NAME_MAX + 1];
+	enum task_field_reduction reduction;
 } choices[CHOICES_MAX];
 static size_t choice_count;
 
@@ -122,24 +122,24 @@ static uint16_t find(const char *name, size_t count)
 		if (strcmp(registry.fields[i].name, name) == 0)
 			return (uint16_t)i;
 	}
-	return SCX_FIELD_NONE;
+	return TASK_FIELD_NONE;
 }
 
-uint16_t scx_field_intern(const char *name)
+uint16_t task_field_intern(const char *name)
 {
-	uint16_t field = find(name, scx_field_count());
+	uint16_t field = find(name, task_field_count());
 	size_t count;
 
-	if (field != SCX_FIELD_NONE || name[0] == '\0' || strlen(name) > SCX_FIELD_NAME_MAX)
+	if (field != TASK_FIELD_NONE || name[0] == '\0' || strlen(name) > TASK_FIELD_NAME_MAX)
 		return field;
 	pthread_mutex_lock(&registry.lock);
 	count = atomic_load_explicit(&registry.count, memory_order_relaxed);
 	field = find(name, count);
-	if (field == SCX_FIELD_NONE && count < SCX_FIELD_MAX) {
+	if (field == TASK_FIELD_NONE && count < TASK_FIELD_MAX) {
 		const char *column = arena_format(&registry.arena, "scx.%s", name), *title = make_title(name);
 
 		field = (uint16_t)count;
-		registry.fields[field] = (struct scx_field){
+		registry.fields[field] = (struct task_field){
 			.name = strchr(column, '.') + 1,
 			.title = title,
 			.column = column,
@@ -153,29 +153,29 @@ uint16_t scx_field_intern(const char *name)
 	return field;
 }
 
-const struct scx_field *scx_field(uint16_t field)
+const struct task_field *task_field(uint16_t field)
 {
 	return &registry.fields[field];
 }
 
-size_t scx_field_count(void)
+size_t task_field_count(void)
 {
 	return atomic_load_explicit(&registry.count, memory_order_acquire);
 }
 
-uint16_t scx_field_find(const char *name, size_t length)
+uint16_t task_field_find(const char *name, size_t length)
 {
-	uint16_t found = SCX_FIELD_NONE;
+	uint16_t found = TASK_FIELD_NONE;
 
-	for (size_t i = 0; i < scx_field_count(); i++) {
+	for (size_t i = 0; i < task_field_count(); i++) {
 		const char *own = registry.fields[i].name;
 
 		if (strncasecmp(own, name, length) != 0 || own[length] != '\0')
 			continue;
 		if (strncmp(own, name, length) == 0)
 			return (uint16_t)i;
-		if (found != SCX_FIELD_NONE)
-			return SCX_FIELD_NONE;
+		if (found != TASK_FIELD_NONE)
+			return TASK_FIELD_NONE;
 		found = (uint16_t)i;
 	}
 	return found;
@@ -194,75 +194,75 @@ static bool is_scheduler(const char *pattern, const char *scheduler)
 }
 
 /* Whether a reduction makes sense for the kind: words have a count only. */
-static bool suits(enum scx_reduction reduction, enum scx_kind kind)
+static bool suits(enum task_field_reduction reduction, enum task_field_kind kind)
 {
-	return (kind != SCX_KIND_BOOLEAN && kind != SCX_KIND_ENUM) || reduction == SCX_REDUCTION_COUNT;
+	return (kind != TASK_FIELD_KIND_BOOLEAN && kind != TASK_FIELD_KIND_ENUM) || reduction == TASK_FIELD_REDUCTION_COUNT;
 }
 
 /* The facts, and what they were chosen by. */
-static struct scx_field_facts choose_facts(const char *scheduler, const char *name, enum scx_kind kind,
-					   enum scx_field_choice *ret_choice)
+static struct task_field_facts choose_facts(const char *scheduler, const char *name, enum task_field_kind kind,
+					   enum task_field_choice *ret_choice)
 {
-	const bool is_word = kind == SCX_KIND_BOOLEAN || kind == SCX_KIND_ENUM;
-	struct scx_field_facts facts = {is_word ? SCX_REDUCTION_COUNT : SCX_REDUCTION_MEAN, LADDER_UNITLESS};
+	const bool is_word = kind == TASK_FIELD_KIND_BOOLEAN || kind == TASK_FIELD_KIND_ENUM;
+	struct task_field_facts facts = {is_word ? TASK_FIELD_REDUCTION_COUNT : TASK_FIELD_REDUCTION_MEAN, LADDER_UNITLESS};
 
-	*ret_choice = SCX_FIELD_CHOICE_DEFAULT;
+	*ret_choice = TASK_FIELD_CHOICE_DEFAULT;
 	for (size_t i = 0; !is_word && i < sizeof(known_fields) / sizeof(known_fields[0]); i++) {
 		if (is_scheduler(known_fields[i].scheduler, scheduler) &&
 		    fits(known_fields[i].pattern, name)) {
 			facts = known_fields[i].facts;
-			*ret_choice = SCX_FIELD_CHOICE_TABLE;
+			*ret_choice = TASK_FIELD_CHOICE_TABLE;
 			break;
 		}
 	}
 	for (size_t i = 0; i < choice_count; i++) {
 		if (strcmp(choices[i].name, name) != 0 || !suits(choices[i].reduction, kind))
 			continue;
-		*ret_choice = SCX_FIELD_CHOICE_USER;
+		*ret_choice = TASK_FIELD_CHOICE_USER;
 		facts.reduction = choices[i].reduction;
-		if (facts.reduction == SCX_REDUCTION_AGE)
+		if (facts.reduction == TASK_FIELD_REDUCTION_AGE)
 			facts.ladder = LADDER_NS;
-		else if (facts.reduction == SCX_REDUCTION_COUNT)
+		else if (facts.reduction == TASK_FIELD_REDUCTION_COUNT)
 			facts.ladder = LADDER_UNITLESS;
 	}
 	return facts;
 }
 
-struct scx_field_facts scx_field_facts_of(const char *scheduler, const char *name, enum scx_kind kind)
+struct task_field_facts task_field_facts_of(const char *scheduler, const char *name, enum task_field_kind kind)
 {
-	enum scx_field_choice choice;
+	enum task_field_choice choice;
 
 	return choose_facts(scheduler, name, kind, &choice);
 }
 
-enum scx_field_choice scx_field_choice_of(const char *scheduler, const char *name, enum scx_kind kind)
+enum task_field_choice task_field_choice_of(const char *scheduler, const char *name, enum task_field_kind kind)
 {
-	enum scx_field_choice choice;
+	enum task_field_choice choice;
 
 	(void)choose_facts(scheduler, name, kind, &choice);
 	return choice;
 }
 
 /* One word, so that who reads it never has half of it. */
-static unsigned int pack(struct scx_field_facts facts, enum scx_kind kind)
+static unsigned int pack(struct task_field_facts facts, enum task_field_kind kind)
 {
 	return 1U << 24 | (unsigned int)kind << 16 | (unsigned int)facts.ladder << 8 |
 	       (unsigned int)facts.reduction;
 }
 
-void scx_field_describe(uint16_t field, struct scx_field_facts facts, enum scx_kind kind)
+void task_field_describe(uint16_t field, struct task_field_facts facts, enum task_field_kind kind)
 {
 	atomic_store_explicit(&registry.described[field], pack(facts, kind), memory_order_relaxed);
 }
 
-struct scx_field_facts scx_field_described(uint16_t field, enum scx_kind *ret_kind)
+struct task_field_facts task_field_described(uint16_t field, enum task_field_kind *ret_kind)
 {
 	const unsigned int packed = atomic_load_explicit(&registry.described[field], memory_order_relaxed);
 
-	*ret_kind = (enum scx_kind)(packed >> 16 & 0xff);
+	*ret_kind = (enum task_field_kind)(packed >> 16 & 0xff);
 	if (packed == 0)
-		return scx_field_facts_of(NULL, registry.fields[field].name, SCX_KIND_UNSIGNED);
-	return (struct scx_field_facts){(enum scx_reduction)(packed & 0xff),
+		return task_field_facts_of(NULL, registry.fields[field].name, TASK_FIELD_KIND_UNSIGNED);
+	return (struct task_field_facts){(enum task_field_reduction)(packed & 0xff),
 					(enum ladder)(packed >> 8 & 0xff)};
 }
 
@@ -281,7 +281,7 @@ static int choose(const char *choice, size_t length, struct error *error)
 	}
 	equals = memchr(choice, '=', length);
 	name_length = equals != NULL ? (size_t)(equals - choice) : 0;
-	if (name_length == 0 || name_length > SCX_FIELD_NAME_MAX)
+	if (name_length == 0 || name_length > TASK_FIELD_NAME_MAX)
 		return error_set(error, -EINVAL,
 				 "'%.*s' is no choice for a field of a scheduler: write FIELD=HOW, as in "
 				 "sum_runtime=mean",
@@ -290,17 +290,17 @@ static int choose(const char *choice, size_t length, struct error *error)
 		return error_set(error, -EINVAL, "more than %d fields were chosen for", CHOICES_MAX);
 	if (length - name_length - 1 < sizeof(how))
 		memcpy(how, equals + 1, length - name_length - 1);
-	while (reduction < SCX_REDUCTION_TOTAL && strcmp(scx_reduction_names[reduction], how) != 0)
+	while (reduction < TASK_FIELD_REDUCTION_TOTAL && strcmp(task_field_reduction_names[reduction], how) != 0)
 		reduction++;
-	if (reduction == SCX_REDUCTION_TOTAL)
-		return nearest_refuse(error, "reduction", how, scx_reduction_names, SCX_REDUCTION_TOTAL);
+	if (reduction == TASK_FIELD_REDUCTION_TOTAL)
+		return nearest_refuse(error, "reduction", how, task_field_reduction_names, TASK_FIELD_REDUCTION_TOTAL);
 	memcpy(choices[choice_count].name, choice, name_length);
 	choices[choice_count].name[name_length] = '\0';
-	choices[choice_count++].reduction = (enum scx_reduction)reduction;
+	choices[choice_count++].reduction = (enum task_field_reduction)reduction;
 	return 0;
 }
 
-int scx_field_choose(const char *all, struct error *error)
+int task_field_choose(const char *all, struct error *error)
 {
 	int result = 0;
 
@@ -313,7 +313,7 @@ int scx_field_choose(const char *all, struct error *error)
 	return result;
 }
 
-size_t scx_field_scheduler(const char *operations)
+size_t task_field_owner_word(const char *operations)
 {
 	for (const char *c = operations; *c != '\0'; c++) {
 		if (c[0] == '_' && isdigit((unsigned char)c[1]) && c != operations)
@@ -322,7 +322,7 @@ size_t scx_field_scheduler(const char *operations)
 	return strlen(operations);
 }
 
-size_t scx_field_place(const char *scheduler, const char *name)
+size_t task_field_place(const char *scheduler, const char *name)
 {
 	for (size_t i = 0; i < sizeof(known_columns) / sizeof(known_columns[0]); i++) {
 		if (is_scheduler(known_columns[i].scheduler, scheduler) &&

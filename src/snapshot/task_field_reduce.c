@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "scx_reduce.h"
+#include "task_field_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +16,17 @@ enum {
 /* So much may two clocks of a kernel differ, before a time stamp in the future is none. */
 #define CLOCKS_DIFFER_NS NS_PER_S
 
-double scx_member_number(const struct scx_member *member, uint64_t value)
+double task_field_number(const struct task_field_member *member, uint64_t value)
 {
 	return member->is_signed ? (double)(int64_t)value : (double)value;
 }
 
-static bool is_less(const struct scx_member *member, uint64_t a, uint64_t b)
+static bool is_less(const struct task_field_member *member, uint64_t a, uint64_t b)
 {
 	return member->is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static bool is_negative(const struct scx_member *member, uint64_t value)
+static bool is_negative(const struct task_field_member *member, uint64_t value)
 {
 	return member->is_signed && (int64_t)value < 0;
 }
@@ -35,13 +35,13 @@ static bool is_negative(const struct scx_member *member, uint64_t value)
 
 static int compare_runs(const void *a, const void *b, void *member)
 {
-	const struct scx_tally *left = a, *right = b;
+	const struct task_field_tally *left = a, *right = b;
 
 	return is_less(member, right->value, left->value) - is_less(member, left->value, right->value);
 }
 
 /* Joins the runs of each value. */
-static void join_runs(struct scx_accumulator *accumulator, const struct scx_member *member)
+static void join_runs(struct task_field_accumulator *accumulator, const struct task_field_member *member)
 {
 	size_t kept = 0;
 
@@ -57,7 +57,7 @@ static void join_runs(struct scx_accumulator *accumulator, const struct scx_memb
 }
 
 /* Room for one more run: they are joined first, and there is more only where that helps little. */
-static void make_room(struct scx_accumulator *accumulator, const struct scx_member *member)
+static void make_room(struct task_field_accumulator *accumulator, const struct task_field_member *member)
 {
 	if (accumulator->run_count < accumulator->run_capacity)
 		return;
@@ -71,7 +71,7 @@ static void make_room(struct scx_accumulator *accumulator, const struct scx_memb
 					  sizeof(*accumulator->runs));
 }
 
-static void count_value(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+static void count_value(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
 			uint32_t threads)
 {
 	const size_t last = accumulator->run_count - 1; /* where there is any */
@@ -81,11 +81,11 @@ static void count_value(struct scx_accumulator *accumulator, const struct scx_me
 		return;
 	}
 	make_room(accumulator, member);
-	accumulator->runs[accumulator->run_count++] = (struct scx_tally){value, threads};
+	accumulator->runs[accumulator->run_count++] = (struct task_field_tally){value, threads};
 }
 
-static void find_commonest(struct scx_accumulator *accumulator, const struct scx_member *member,
-			   struct scx_reduced *reduced)
+static void find_commonest(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+			   struct task_field_reduced *reduced)
 {
 	reduced->value = accumulator->first;
 	reduced->threads = accumulator->read;
@@ -103,7 +103,7 @@ static void find_commonest(struct scx_accumulator *accumulator, const struct scx
 
 /* --- adding --- */
 
-static void add_to_sum(struct scx_sum *sum, uint64_t value, uint32_t threads)
+static void add_to_sum(struct task_field_sum *sum, uint64_t value, uint32_t threads)
 {
 	const uint64_t upper = (value >> HALF_BITS) * threads;
 	const uint64_t parts[] = {(value & UINT32_MAX) * threads, upper << HALF_BITS};
@@ -115,7 +115,7 @@ static void add_to_sum(struct scx_sum *sum, uint64_t value, uint32_t threads)
 	}
 }
 
-static void add_up(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+static void add_up(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
 		   uint32_t threads)
 {
 	if (is_negative(member, value))
@@ -125,13 +125,13 @@ static void add_up(struct scx_accumulator *accumulator, const struct scx_member 
 }
 
 /* Keeps the least and the most; 0 is no time stamp. */
-static void extend(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value)
+static void extend(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value)
 {
 	const bool is_first = accumulator->read == 0;
 
 	if (is_first || is_less(member, accumulator->most, value))
 		accumulator->most = value;
-	if (member->facts.reduction == SCX_REDUCTION_AGE) {
+	if (member->facts.reduction == TASK_FIELD_REDUCTION_AGE) {
 		if (value != 0 && (accumulator->least == 0 || value < accumulator->least))
 			accumulator->least = value;
 	} else if (is_first || is_less(member, value, accumulator->least)) {
@@ -139,16 +139,16 @@ static void extend(struct scx_accumulator *accumulator, const struct scx_member 
 	}
 }
 
-void scx_accumulate(struct scx_accumulator *accumulator, const struct scx_member *member, uint64_t value,
+void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
 		    uint32_t threads)
 {
 	if (threads == 0)
 		return;
-	if (member->kind == SCX_KIND_BOOLEAN)
+	if (member->kind == TASK_FIELD_KIND_BOOLEAN)
 		value = value != 0; /* a byte of BPF memory may hold anything */
 	if (accumulator->read == 0)
 		accumulator->first = value;
-	if (member->facts.reduction == SCX_REDUCTION_COUNT && member->kind != SCX_KIND_BOOLEAN) {
+	if (member->facts.reduction == TASK_FIELD_REDUCTION_COUNT && member->kind != TASK_FIELD_KIND_BOOLEAN) {
 		/* those before the first that differs are one run */
 		if (!accumulator->differs && accumulator->read != 0 && value != accumulator->first)
 			count_value(accumulator, member, accumulator->first, accumulator->read);
@@ -163,66 +163,66 @@ void scx_accumulate(struct scx_accumulator *accumulator, const struct scx_member
 	accumulator->read += threads;
 }
 
-void scx_accumulate_amount(struct scx_accumulator *accumulator, double amount)
+void task_field_accumulate_amount(struct task_field_accumulator *accumulator, double amount)
 {
 	accumulator->amount += amount;
 	accumulator->read++;
 }
 
-void scx_accumulate_missing(struct scx_accumulator *accumulator, reason_id reason)
+void task_field_accumulate_missing(struct task_field_accumulator *accumulator, reason_id reason)
 {
 	accumulator->missed++;
 	if (accumulator->reason == REASON_READ)
 		accumulator->reason = reason;
 }
 
-void scx_accumulate_thread(struct scx_accumulator *accumulator, const struct scx *scx,
-			   const struct scx_member *member, size_t thread)
+void task_field_accumulate_thread(struct task_field_accumulator *accumulator, const struct task_fields *fields,
+			   const struct task_field_member *member, size_t thread)
 {
 	reason_id reason;
 	const uint8_t *context;
 
 	if (member == NULL)
 		return;
-	context = scx_context(scx, thread, &reason);
+	context = task_fields_context(fields, thread, &reason);
 	if (context != NULL)
-		scx_accumulate(accumulator, member, scx_member_read(member, context, 0), 1);
+		task_field_accumulate(accumulator, member, task_field_read(member, context, 0), 1);
 	else if (reason != REASON_READ)
-		scx_accumulate_missing(accumulator, reason);
+		task_field_accumulate_missing(accumulator, reason);
 }
 
 /* --- what comes out --- */
 
-static void set_whole(struct scx_reduced *reduced, uint64_t whole)
+static void set_whole(struct task_field_reduced *reduced, uint64_t whole)
 {
 	reduced->whole = whole;
 	reduced->is_whole = true;
 	reduced->number = (double)whole;
 }
 
-static bool is_less_sum(struct scx_sum a, struct scx_sum b)
+static bool is_less_sum(struct task_field_sum a, struct task_field_sum b)
 {
 	return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
 /* What the larger one has more. */
-static struct scx_sum subtract(struct scx_sum large, struct scx_sum small)
+static struct task_field_sum subtract(struct task_field_sum large, struct task_field_sum small)
 {
-	return (struct scx_sum){
+	return (struct task_field_sum){
 		.high = large.high - small.high - (large.low < small.low),
 		.low = large.low - small.low,
 	};
 }
 
-static double sum_number(struct scx_sum sum)
+static double sum_number(struct task_field_sum sum)
 {
 	return (double)sum.high * 0x1p64 + (double)sum.low;
 }
 
-static void set_sum(const struct scx_accumulator *accumulator, struct scx_reduced *reduced)
+static void set_sum(const struct task_field_accumulator *accumulator, struct task_field_reduced *reduced)
 {
 	const bool is_below = is_less_sum(accumulator->above, accumulator->below);
-	const struct scx_sum sum = is_below ? subtract(accumulator->below, accumulator->above)
+	const struct task_field_sum sum = is_below ? subtract(accumulator->below, accumulator->above)
 					    : subtract(accumulator->above, accumulator->below);
 
 	if (accumulator->amount != 0)
@@ -233,8 +233,8 @@ static void set_sum(const struct scx_accumulator *accumulator, struct scx_reduce
 		set_whole(reduced, sum.low);
 }
 
-static void set_mean(const struct scx_accumulator *accumulator, const struct scx_member *member,
-		     struct scx_reduced *reduced)
+static void set_mean(const struct task_field_accumulator *accumulator, const struct task_field_member *member,
+		     struct task_field_reduced *reduced)
 {
 	if (!accumulator->differs && !is_negative(member, accumulator->first)) {
 		set_whole(reduced, accumulator->first);
@@ -249,17 +249,17 @@ static void set_mean(const struct scx_accumulator *accumulator, const struct scx
 	reduced->is_whole = false;
 }
 
-static void set_maximum(const struct scx_accumulator *accumulator, const struct scx_member *member,
-			struct scx_reduced *reduced)
+static void set_maximum(const struct task_field_accumulator *accumulator, const struct task_field_member *member,
+			struct task_field_reduced *reduced)
 {
 	if (is_negative(member, accumulator->most))
-		reduced->number = scx_member_number(member, accumulator->most);
+		reduced->number = task_field_number(member, accumulator->most);
 	else
 		set_whole(reduced, accumulator->most);
 }
 
-static void set_age(const struct scx_accumulator *accumulator, uint64_t read_at_ns,
-		    struct scx_reduced *reduced)
+static void set_age(const struct task_field_accumulator *accumulator, uint64_t read_at_ns,
+		    struct task_field_reduced *reduced)
 {
 	if (accumulator->least == 0) {
 		reduced->state = VALUE_ABSENT; /* never */
@@ -274,25 +274,25 @@ static void set_age(const struct scx_accumulator *accumulator, uint64_t read_at_
 	}
 }
 
-static void set_number(struct scx_accumulator *accumulator, const struct scx_member *member,
-		       uint64_t read_at_ns, struct scx_reduced *reduced)
+static void set_number(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+		       uint64_t read_at_ns, struct task_field_reduced *reduced)
 {
 	switch (member->facts.reduction) {
-	case SCX_REDUCTION_COUNTER:
-	case SCX_REDUCTION_SUM:
+	case TASK_FIELD_REDUCTION_COUNTER:
+	case TASK_FIELD_REDUCTION_SUM:
 		set_sum(accumulator, reduced);
 		break;
-	case SCX_REDUCTION_MEAN:
+	case TASK_FIELD_REDUCTION_MEAN:
 		set_mean(accumulator, member, reduced);
 		break;
-	case SCX_REDUCTION_MAXIMUM:
+	case TASK_FIELD_REDUCTION_MAXIMUM:
 		set_maximum(accumulator, member, reduced);
 		break;
-	case SCX_REDUCTION_AGE:
+	case TASK_FIELD_REDUCTION_AGE:
 		set_age(accumulator, read_at_ns, reduced);
 		break;
 	default:
-		if (member->kind == SCX_KIND_BOOLEAN) {
+		if (member->kind == TASK_FIELD_KIND_BOOLEAN) {
 			reduced->threads = accumulator->set;
 			set_whole(reduced, accumulator->set);
 		} else {
@@ -302,10 +302,10 @@ static void set_number(struct scx_accumulator *accumulator, const struct scx_mem
 	}
 }
 
-struct scx_reduced scx_reduce(struct scx_accumulator *accumulator, const struct scx_member *member,
+struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator, const struct task_field_member *member,
 			      uint64_t read_at_ns)
 {
-	struct scx_reduced reduced = {.state = VALUE_ABSENT, .read = accumulator->read};
+	struct task_field_reduced reduced = {.state = VALUE_ABSENT, .read = accumulator->read};
 
 	if (accumulator->missed != 0) {
 		reduced.state = VALUE_UNAVAILABLE;
@@ -321,13 +321,13 @@ struct scx_reduced scx_reduce(struct scx_accumulator *accumulator, const struct 
 	return reduced;
 }
 
-void scx_accumulator_release(struct scx_accumulator *accumulator)
+void task_field_accumulator_release(struct task_field_accumulator *accumulator)
 {
 	free(accumulator->runs);
-	*accumulator = (struct scx_accumulator){0};
+	*accumulator = (struct task_field_accumulator){0};
 }
 
-bool scx_counter_added(const struct scx_member *member, uint64_t then, uint64_t now, uint64_t *ret_added)
+bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now, uint64_t *ret_added)
 {
 	if (is_less(member, now, then))
 		return false;
@@ -335,13 +335,13 @@ bool scx_counter_added(const struct scx_member *member, uint64_t then, uint64_t 
 	return true;
 }
 
-void scx_member_append(const struct scx_member *member, uint64_t value, struct buffer *text)
+void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text)
 {
-	const char *name = member->kind == SCX_KIND_ENUM ? scx_find_enumerator(member, (int64_t)value) : NULL;
+	const char *name = member->kind == TASK_FIELD_KIND_ENUM ? task_field_find_enumerator(member, (int64_t)value) : NULL;
 
 	if (name != NULL)
 		buffer_append_text(text, name);
-	else if (member->kind == SCX_KIND_BOOLEAN)
+	else if (member->kind == TASK_FIELD_KIND_BOOLEAN)
 		buffer_append_text(text, value != 0 ? "true" : "false");
 	else if (member->is_signed)
 		buffer_append_i64(text, (int64_t)value);

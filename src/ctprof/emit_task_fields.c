@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writes what a sched_ext scheduler keeps: once what its contexts are, and per thread their numbers. */
+#include <string.h>
+
+#include "emit.h"
+
+/* Without a `ctop` object there is no place that says what the numbers are. */
+static const struct task_field_owner *scheduler_of(const struct emitter *emitter)
+{
+	return emitter->snapshot->provenance.present ? emitter->snapshot->task_fields.scheduler : NULL;
+}
+
+bool emit_task_fields(struct emitter *emitter, const struct object *object)
+{
+	const struct task_fields *fields = &emitter->snapshot->task_fields;
+	const struct task_field_owner *scheduler = scheduler_of(emitter);
+
+	if (scheduler == NULL)
+		return false;
+	emit_object(emitter, object,
+		    &(struct task_fields_record){
+			    .scheduler = scheduler->name,
+			    .enable_seq = scheduler->enable_seq,
+			    .loaded_at_ns = scheduler->loaded_at_ns,
+			    .read_at_ns = fields->read_at_ns,
+			    .type = scheduler->type,
+			    .storage = scheduler->storage,
+			    .layout = scheduler->layout,
+			    .size = scheduler->size,
+			    .mismatched = fields->mismatched,
+		    });
+	return true;
+}
+
+static void emit_key(struct emitter *emitter, const char *name)
+{
+	emit_separator(emitter);
+	emit_text(emitter, name);
+	buffer_append_char(&emitter->json, ':');
+}
+
+bool emit_task_field_events(struct emitter *emitter)
+{
+	const struct task_fields *fields = &emitter->snapshot->task_fields;
+
+	buffer_append_char(&emitter->json, '{');
+	for (size_t i = 0; i < fields->event_count; i++) {
+		emit_key(emitter, fields->events[i].name);
+		buffer_append_u64(&emitter->json, fields->events[i].value);
+	}
+	buffer_append_char(&emitter->json, '}');
+	return fields->event_count != 0;
+}
+
+bool emit_task_field_members(struct emitter *emitter)
+{
+	const struct task_field_owner *scheduler = scheduler_of(emitter);
+
+	buffer_append_char(&emitter->json, '[');
+	for (size_t i = 0; i < scheduler->member_count; i++) {
+		const struct task_field_member *member = &scheduler->members[i];
+
+		emit_separator(emitter);
+		emit_object(emitter, &task_field_member_object,
+			    &(struct task_field_member_record){
+				    .member = *member,
+				    .count = {member->count, member->count != 1},
+			    });
+	}
+	buffer_append_char(&emitter->json, ']');
+	return scheduler->member_count != 0;
+}
+
+bool emit_task_field_enumerators(struct emitter *emitter, const struct task_field_member_record *record)
+{
+	buffer_append_char(&emitter->json, '{');
+	for (size_t i = 0; i < record->member.enumerator_count; i++) {
+		emit_key(emitter, record->member.enumerators[i].name);
+		buffer_append_i64(&emitter->json, record->member.enumerators[i].value);
+	}
+	buffer_append_char(&emitter->json, '}');
+	return record->member.enumerator_count != 0;
+}
+
+static void emit_numbers(struct emitter *emitter, const struct task_field_member *member, const uint8_t *context)
+{
+	for (size_t i = 0; i < task_field_elements(member); i++) {
+		const uint64_t value = task_field_read(member, context, i);
+
+		emit_separator(emitter);
+		if (member->is_signed)
+			buffer_append_i64(&emitter->json, (int64_t)value);
+		else
+			buffer_append_u64(&emitter->json, value);
+	}
+}
+
+bool emit_task_field_values(struct emitter *emitter, size_t thread)
+{
+	const struct task_field_owner *scheduler = scheduler_of(emitter);
+	const uint8_t *context = task_fields_context(&emitter->snapshot->task_fields, thread, NULL);
+
+	if (scheduler == NULL || context == NULL)
+		return false;
+	buffer_append_char(&emitter->json, '[');
+	for (size_t i = 0; i < scheduler->member_count; i++)
+		emit_numbers(emitter, &scheduler->members[i], context);
+	buffer_append_char(&emitter->json, ']');
+	return true;
+}
+
+reason_id emit_task_fields_missing(const struct emitter *emitter)
+{
+	return scheduler_of(emitter) != NULL && emitter->snapshot->task_fields.context_of == NULL ? REASON_NOT_READ
+											  : REASON_READ;
+}
+
+reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t thread)
+{
+	reason_id reason = REASON_READ;
+
+	if (scheduler_of(emitter) != NULL && emitter->snapshot->task_fields.context_of != NULL)
+		task_fields_context(&emitter->snapshot->task_fields, thread, &reason);
+	return reason;
+}
+
+bool emit_task_fields_are_same(const struct emitter *emitter, size_t a, size_t b)
+{
+	const struct task_field_owner *scheduler = scheduler_of(emitter);
+	const struct task_fields *fields = &emitter->snapshot->task_fields;
+	reason_id left_reason, right_reason;
+	const uint8_t *left, *right;
+
+	if (scheduler == NULL)
+		return true;
+	left = task_fields_context(fields, a, &left_reason);
+	right = task_fields_context(fields, b, &right_reason);
+	if (left == NULL || right == NULL)
+		return left == right && left_reason == right_reason;
+	return memcmp(left, right, scheduler->size) == 0;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads what a sched_ext scheduler keeps. The numbers of threads may come before what they are, so they wait,
+ * in bytes of seven bits each, until the file ends. What does not fit together is left out, with a note.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "load.h"
+#include "metric/name.h"
+
+enum {
+	EVENTS_MAX = 256,
+	SEVEN_BITS = 7,
+	LAST_BYTES = 0x80, /* from here on more bytes of a number follow */
+};
+
+/*
+ * Bytes of contexts for each byte of the file, and what any file may have: a file of ctop has more than 3 KB
+ * for a thread, a context at most 64 KiB, so that only a file made to take memory has less.
+ */
+static const uint64_t context_bytes_for_each = 64, context_bytes_at_least = 16u << 20;
+
+/* --- as it comes --- */
+
+bool load_task_field_kind(const struct json_scalar *scalar, enum task_field_kind *ret_kind)
+{
+	const size_t kind = name_find(task_field_kind_names, TASK_FIELD_KIND_COUNT, sizeof(char *), scalar->text,
+				      scalar->length);
+
+	/* one of a later version has no numbers that we could read */
+	*ret_kind = kind < TASK_FIELD_KIND_COUNT ? (enum task_field_kind)kind : TASK_FIELD_KIND_OTHER;
+	return true;
+}
+
+/* Any integer of 64 bits, with a sign or without. */
+static bool load_number(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
+{
+	const bool is_negative = scalar->type == JSON_NUMBER && scalar->text[0] == '-';
+	uint64_t value;
+
+	if (scalar->type == JSON_NUMBER &&
+	    number_parse_u64(scalar->text + is_negative, scalar->length - is_negative, &value) &&
+	    (!is_negative || value <= (uint64_t)INT64_MAX + 1)) {
+		*ret_value = is_negative ? 0 - value : value;
+		return true;
+	}
+	return load_refuse(loader, scalar,
+			   "a whole number from -9223372036854775808 to 18446744073709551615");
+}
+
+/* The name of the member of the object that is being read. */
+static const char *load_key(struct loader *loader, const struct frame *frame)
+{
+	return load_text(loader, &(struct json_scalar){.type = JSON_STRING,
+						       .text = frame->key.data,
+						       .length = frame->key.length});
+}
+
+bool load_task_field_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	struct task_fields *fields = &loader->snapshot->task_fields;
+	const char *name;
+	uint64_t value;
+	size_t i = 0;
+
+	if (!load_number_u64(scalar, &value))
+		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	if (fields->events == NULL)
+		fields->events = arena_allocate_zero(&loader->snapshot->arena, EVENTS_MAX, sizeof(*fields->events));
+	name = load_key(loader, frame);
+	while (i < fields->event_count && strcmp(fields->events[i].name, name) != 0)
+		i++;
+	if (i == EVENTS_MAX)
+		return true;
+	if (i == fields->event_count)
+		fields->events[fields->event_count++].name = name;
+	fields->events[i].value = value;
+	return true;
+}
+
+void *load_task_field_begin_member(struct loader *loader, struct frame *frame)
+{
+	(void)frame;
+	loader->task_fields.member = (struct task_field_member_record){.member.kind = TASK_FIELD_KIND_OTHER};
+	loader->task_fields.enumerators.count = 0;
+	return &loader->task_fields.member;
+}
+
+bool load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	if (!load_number(loader, scalar, &value))
+		return false;
+	*MEMORY_APPEND(loader->task_fields.enumerators.items, loader->task_fields.enumerators.count,
+		       loader->task_fields.enumerators.capacity) = (struct task_field_enumerator){
+		.name = load_key(loader, frame),
+		.value = (int64_t)value,
+	};
+	return true;
+}
+
+static const char *text_or_empty(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+void load_task_field_end_member(struct loader *loader, const struct frame *element)
+{
+	struct task_field_member_record *record = &loader->task_fields.member;
+	struct task_field_member *member = &record->member;
+	const size_t count = loader->task_fields.enumerators.count;
+	struct task_field_enumerator *enumerators;
+
+	(void)element;
+	enumerators = arena_allocate_zero(&loader->snapshot->arena, count, sizeof(*enumerators));
+	if (count != 0)
+		memcpy(enumerators, loader->task_fields.enumerators.items, count * sizeof(*enumerators));
+	member->enumerators = enumerators;
+	member->enumerator_count = count;
+	member->name = text_or_empty(member->name);
+	member->type = text_or_empty(member->type);
+	member->is_signed |= member->kind == TASK_FIELD_KIND_SIGNED;
+	member->count = !record->count.present              ? 1
+			: record->count.value <= UINT32_MAX ? (uint32_t)record->count.value
+							    : UINT32_MAX;
+	if (loader->task_fields.members.count < TASK_FIELD_MEMBERS_MAX)
+		*MEMORY_APPEND(loader->task_fields.members.items, loader->task_fields.members.count,
+			       loader->task_fields.members.capacity) = *member;
+	else /* its numbers come behind those of all others */
+		loader->task_fields.further_numbers += task_field_elements(member);
+}
+
+/* Whatever its sign is, a number near 0 takes one byte: never more than it takes in the file. */
+static void keep_number(struct buffer *bytes, uint64_t value)
+{
+	uint64_t left = (value << 1) ^ (value >> 63 != 0 ? UINT64_MAX : 0);
+
+	for (; left >= LAST_BYTES; left >>= SEVEN_BITS)
+		buffer_append_char(bytes, (char)(left | LAST_BYTES));
+	buffer_append_char(bytes, (char)left);
+}
+
+static uint64_t take_number(const char **bytes)
+{
+	uint64_t value = 0;
+	uint32_t shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t) * (*bytes)++;
+		value |= (uint64_t)(byte & (LAST_BYTES - 1)) << shift;
+		shift += SEVEN_BITS;
+	} while (byte >= LAST_BYTES);
+	return (value >> 1) ^ ((value & 1) != 0 ? UINT64_MAX : 0);
+}
+
+bool load_task_field_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	(void)frame;
+	if (!load_number(loader, scalar, &value))
+		return false;
+	keep_number(&loader->task_fields.numbers, value);
+	return true;
+}
+
+void load_task_field_take_values(struct loader *loader, struct frame *frame)
+{
+	uint64_t value;
+
+	for (; json_reader_take_element(&loader->json, &value); frame->index++)
+		keep_number(&loader->task_fields.numbers, value);
+}
+
+static void add_pending(struct loader *loader, uint32_t numbers, bool is_list, reason_id reason)
+{
+	*MEMORY_APPEND(loader->task_fields.pending.items, loader->task_fields.pending.count,
+		       loader->task_fields.pending.capacity) = (struct pending_task_fields){
+		.thread = (uint32_t)loader->thread.index,
+		.numbers = numbers,
+		.is_list = is_list,
+		.reason = reason,
+	};
+}
+
+void load_task_field_end_values(struct loader *loader, struct frame *frame)
+{
+	add_pending(loader, (uint32_t)frame->index, true, REASON_READ);
+}
+
+void load_task_fields_thread_missing(struct loader *loader, reason_id reason)
+{
+	add_pending(loader, 0, false, reason);
+}
+
+/* --- at the end --- */
+
+/* How many numbers a thread has by what the file says, what it says being possible or not. */
+static uint64_t count_numbers(const struct loader *loader)
+{
+	uint64_t count = loader->task_fields.further_numbers;
+
+	for (size_t i = 0; i < loader->task_fields.members.count; i++)
+		count += task_field_elements(&loader->task_fields.members.items[i]);
+	return count;
+}
+
+static struct task_field_owner *create_scheduler(const struct loader *loader)
+{
+	const struct task_fields_record *record = &loader->task_fields.record;
+	struct task_field_owner *scheduler = task_field_owner_create(
+		text_or_empty(record->scheduler), text_or_empty(record->type), text_or_empty(record->storage),
+		text_or_empty(record->layout), record->size);
+
+	scheduler->enable_seq = record->enable_seq;
+	scheduler->loaded_at_ns = record->loaded_at_ns;
+	for (size_t i = 0; i < loader->task_fields.members.count; i++)
+		task_field_owner_add_member(scheduler, &loader->task_fields.members.items[i]);
+	return scheduler;
+}
+
+/* Writes the numbers of a thread into its context; false when one does not fit its member. */
+static bool fill_context(const struct loader *loader, const char *bytes, uint8_t *context)
+{
+	const struct task_field_owner *scheduler = loader->snapshot->task_fields.scheduler;
+	bool fits = true;
+
+	for (size_t i = 0; i < scheduler->member_count; i++) {
+		const struct task_field_member *member = &scheduler->members[i];
+		const size_t elements = task_field_elements(&loader->task_fields.members.items[i]);
+
+		for (size_t j = 0; j < elements; j++) {
+			const uint64_t value = take_number(&bytes);
+
+			if (!task_field_has_numbers(member))
+				continue; /* it does not lie in the context */
+			task_field_write(member, context, j, value);
+			fits &= task_field_read(member, context, j) == value;
+		}
+	}
+	return fits;
+}
+
+/* Lists are as long as the description says, with as much room as a file of that size may want. */
+static size_t count_contexts(const struct loader *loader, uint64_t numbers)
+{
+	const uint64_t most = context_bytes_at_least +
+			      context_bytes_for_each * json_reader_offset(&loader->json);
+	size_t count = 0;
+
+	for (size_t i = 0; i < loader->task_fields.pending.count; i++)
+		count += loader->task_fields.pending.items[i].is_list &&
+			 loader->task_fields.pending.items[i].numbers == numbers;
+	return count <= most / (loader->task_fields.record.size + 1) ? count : 0;
+}
+
+static bool add_context(struct loader *loader, const struct pending_task_fields *pending, const char *bytes)
+{
+	struct task_fields *fields = &loader->snapshot->task_fields;
+
+	if (fill_context(loader, bytes, task_fields_add_context(fields, pending->thread)))
+		return true;
+	fields->context_count--;
+	return false;
+}
+
+static void apply_pending(struct loader *loader)
+{
+	const uint64_t numbers = count_numbers(loader);
+	const size_t contexts = count_contexts(loader, numbers);
+	struct task_fields *fields = &loader->snapshot->task_fields;
+	const char *bytes = loader->task_fields.numbers.data;
+
+	task_fields_expect(fields, contexts);
+	for (size_t i = 0; i < loader->task_fields.pending.count; i++) {
+		const struct pending_task_fields *pending = &loader->task_fields.pending.items[i];
+
+		if (!pending->is_list) {
+			fields->context_of[pending->thread] = pending->reason == REASON_OTHER_TASK
+								   ? TASK_FIELDS_OTHER_TASK
+								   : TASK_FIELDS_NOT_READ;
+		} else if (contexts == 0 || pending->numbers != numbers ||
+			   !add_context(loader, pending, bytes)) {
+			fields->context_of[pending->thread] = TASK_FIELDS_NOT_READ;
+			loader->task_fields.left_out++;
+		}
+		for (uint32_t j = 0; j < pending->numbers; j++)
+			take_number(&bytes);
+	}
+}
+
+void load_task_fields_conclude(struct loader *loader)
+{
+	struct task_fields *fields = &loader->snapshot->task_fields;
+	const struct task_fields events = *fields; /* task_fields_begin() forgets them */
+
+	if (!loader->task_fields.record.present)
+		return;
+	if (loader->task_fields.record.size > TASK_FIELDS_SIZE_MAX) {
+		loader->task_fields.left_out = loader->task_fields.pending.count;
+		loader->task_fields.is_missing = true;
+		loader->task_fields.record.size = 0;
+		loader->task_fields.members.count = 0;
+	}
+	if (loader->task_fields.is_missing) {
+		fields->scheduler = create_scheduler(loader);
+	} else {
+		task_fields_begin(fields, create_scheduler(loader), loader->snapshot->thread_count);
+		fields->events = events.events;
+		fields->event_count = events.event_count;
+		apply_pending(loader);
+	}
+	fields->only_numbers = true;
+	fields->read_at_ns = loader->task_fields.record.read_at_ns;
+	fields->mismatched = loader->task_fields.record.mismatched;
+}
+
+void load_task_fields_release(struct loader *loader)
+{
+	free(loader->task_fields.members.items);
+	free(loader->task_fields.enumerators.items);
+	free(loader->task_fields.pending.items);
+	buffer_release(&loader->task_fields.numbers);
+}

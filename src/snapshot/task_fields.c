@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "task_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	BITS = 8,
+	WORD_BITS = 64,
+	FIRST_MEMBERS = 32,
+};
+
+/* --- schedulers --- */
+
+struct task_field_owner *task_field_owner_create(const char *name, const char *type, const char *storage,
+					   const char *layout, uint32_t size)
+{
+	struct task_field_owner *scheduler = memory_allocate_zero(1, sizeof(*scheduler));
+	struct arena *arena = &scheduler->arena;
+
+	atomic_init(&scheduler->references, 1);
+	scheduler->name = arena_duplicate(arena, name, strlen(name));
+	scheduler->family = arena_duplicate(arena, name, task_field_owner_word(name));
+	scheduler->type = arena_duplicate(arena, type, strlen(type));
+	scheduler->storage = arena_duplicate(arena, storage, strlen(storage));
+	scheduler->layout = arena_duplicate(arena, layout, strlen(layout));
+	scheduler->size = size;
+	return scheduler;
+}
+
+static bool is_number(enum task_field_kind kind)
+{
+	return kind <= TASK_FIELD_KIND_ENUM;
+}
+
+/* Whether all of a member lies in its context, and its numbers fit a word. */
+static bool lies_inside(const struct task_field_member *member, uint32_t size)
+{
+	const uint64_t bits = (uint64_t)member->bit_size * member->count;
+
+	if (task_field_has_numbers(member) && (member->bit_size == 0 || member->bit_size > WORD_BITS))
+		return false;
+	return member->count != 0 && member->count <= TASK_FIELD_ELEMENTS_MAX &&
+	       member->bit_offset + bits <= (uint64_t)size * BITS;
+}
+
+static const struct task_field_enumerator *copy_enumerators(struct arena *arena, const struct task_field_member *member)
+{
+	struct task_field_enumerator *copy = arena_allocate_zero(arena, member->enumerator_count, sizeof(*copy));
+
+	for (size_t i = 0; i < member->enumerator_count; i++) {
+		copy[i].name = arena_duplicate(arena, member->enumerators[i].name,
+					       strlen(member->enumerators[i].name));
+		copy[i].value = member->enumerators[i].value;
+	}
+	return copy;
+}
+
+/* A larger array in the arena: the old one stays there until the end. */
+static void grow_members(struct task_field_owner *scheduler)
+{
+	const size_t capacity = scheduler->member_capacity != 0 ? scheduler->member_capacity * 2
+								: FIRST_MEMBERS;
+	struct task_field_member *members = arena_allocate_zero(&scheduler->arena, capacity, sizeof(*members));
+
+	if (scheduler->member_count != 0)
+		memcpy(members, scheduler->members, scheduler->member_count * sizeof(*members));
+	scheduler->members = members;
+	scheduler->member_capacity = capacity;
+}
+
+/* A time stamp in ns takes 64 bits: what is narrower has but a name like one. */
+static struct task_field_facts find_facts(const struct task_field_owner *scheduler,
+					 const struct task_field_member *member)
+{
+	const char *family = scheduler->family;
+
+	if (member->bit_size < WORD_BITS &&
+	    task_field_choice_of(family, member->name, member->kind) == TASK_FIELD_CHOICE_TABLE &&
+	    task_field_facts_of(family, member->name, member->kind).reduction == TASK_FIELD_REDUCTION_AGE)
+		return (struct task_field_facts){TASK_FIELD_REDUCTION_COUNT, LADDER_UNITLESS};
+	return task_field_facts_of(family, member->name, member->kind);
+}
+
+bool task_field_owner_add_member(struct task_field_owner *scheduler, const struct task_field_member *member)
+{
+	struct task_field_member *added;
+
+	if (scheduler->member_count == TASK_FIELD_MEMBERS_MAX)
+		return false;
+	if (scheduler->member_count == scheduler->member_capacity)
+		grow_members(scheduler);
+	added = &scheduler->members[scheduler->member_count++];
+	*added = *member;
+	added->name = arena_duplicate(&scheduler->arena, member->name, strlen(member->name));
+	added->type = arena_duplicate(&scheduler->arena, member->type, strlen(member->type));
+	added->enumerators = copy_enumerators(&scheduler->arena, member);
+	if (!lies_inside(member, scheduler->size))
+		added->kind = TASK_FIELD_KIND_OTHER;
+	added->field = TASK_FIELD_NONE;
+	if (is_number(added->kind)) {
+		if (scheduler->field_count < TASK_FIELDS_OF_OWNER_MAX)
+			added->field = task_field_intern(added->name);
+		added->facts = find_facts(scheduler, added);
+	}
+	if (added->field != TASK_FIELD_NONE) {
+		scheduler->field_count++;
+		task_field_describe(added->field, added->facts, added->kind);
+	}
+	return true;
+}
+
+struct task_field_owner *task_field_owner_reference(struct task_field_owner *scheduler)
+{
+	atomic_fetch_add_explicit(&scheduler->references, 1, memory_order_relaxed);
+	return scheduler;
+}
+
+void task_field_owner_release(struct task_field_owner *scheduler)
+{
+	if (scheduler == NULL ||
+	    atomic_fetch_sub_explicit(&scheduler->references, 1, memory_order_acq_rel) != 1)
+		return;
+	arena_release(&scheduler->arena);
+	free(scheduler);
+}
+
+bool task_field_owner_has_same_type(const struct task_field_owner *a, const struct task_field_owner *b)
+{
+	if (a->size != b->size || a->member_count != b->member_count || strcmp(a->type, b->type) != 0)
+		return false;
+	for (size_t i = 0; i < a->member_count; i++) {
+		const struct task_field_member *left = &a->members[i], *right = &b->members[i];
+
+		if (strcmp(left->name, right->name) != 0 || strcmp(left->type, right->type) != 0 ||
+		    left->kind != right->kind || left->bit_offset != right->bit_offset ||
+		    left->bit_size != right->bit_size || left->count != right->count)
+			return false;
+	}
+	return true;
+}
+
+bool task_field_owner_is_same_run(const struct task_field_owner *a, const struct task_field_owner *b)
+{
+	if (a == NULL || b == NULL)
+		return false;
+	return a == b || (a->enable_seq == b->enable_seq && a->loaded_at_ns == b->loaded_at_ns &&
+			  strcmp(a->name, b->name) == 0 && task_field_owner_has_same_type(a, b));
+}
+
+/* --- members --- */
+
+const struct task_field_member *task_field_find_member(const struct task_field_owner *scheduler, uint16_t field)
+{
+	for (size_t i = 0; scheduler != NULL && field != TASK_FIELD_NONE && i < scheduler->member_count; i++) {
+		if (scheduler->members[i].field == field)
+			return &scheduler->members[i];
+	}
+	return NULL;
+}
+
+const char *task_field_find_enumerator(const struct task_field_member *member, int64_t value)
+{
+	for (size_t i = 0; i < member->enumerator_count; i++) {
+		if (member->enumerators[i].value == value)
+			return member->enumerators[i].name;
+	}
+	return NULL;
+}
+
+bool task_field_has_numbers(const struct task_field_member *member)
+{
+	return is_number(member->kind) || member->kind == TASK_FIELD_KIND_ARRAY;
+}
+
+size_t task_field_elements(const struct task_field_member *member)
+{
+	if (!task_field_has_numbers(member))
+		return 0;
+	return member->kind == TASK_FIELD_KIND_ARRAY ? member->count : 1;
+}
+
+/* The bit of a context that is bit `bit` of a number: bytes are in the order of the host. */
+static uint64_t bit_place(const struct task_field_member *member, uint64_t start, uint32_t bit)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	(void)member;
+	return start + bit;
+#else
+	/* the lowest bit is the last one, and within a byte the highest is the first */
+	const uint64_t place = start + member->bit_size - 1 - bit;
+
+	return place / BITS * BITS + (BITS - 1 - place % BITS);
+#endif
+}
+
+static bool is_whole(const struct task_field_member *member, uint64_t start)
+{
+	return start % BITS == 0 && (member->bit_size == 8 || member->bit_size == 16 ||
+				     member->bit_size == 32 || member->bit_size == 64);
+}
+
+static uint64_t read_whole(const uint8_t *bytes, uint32_t bit_size)
+{
+	uint8_t byte;
+	uint16_t half;
+	uint32_t word;
+	uint64_t all;
+
+	switch (bit_size) {
+	case 8:
+		memcpy(&byte, bytes, sizeof(byte));
+		return byte;
+	case 16:
+		memcpy(&half, bytes, sizeof(half));
+		return half;
+	case 32:
+		memcpy(&word, bytes, sizeof(word));
+		return word;
+	default:
+		memcpy(&all, bytes, sizeof(all));
+		return all;
+	}
+}
+
+static void write_whole(uint8_t *bytes, uint32_t bit_size, uint64_t value)
+{
+	const uint8_t byte = (uint8_t)value;
+	const uint16_t half = (uint16_t)value;
+	const uint32_t word = (uint32_t)value;
+
+	switch (bit_size) {
+	case 8:
+		memcpy(bytes, &byte, sizeof(byte));
+		break;
+	case 16:
+		memcpy(bytes, &half, sizeof(half));
+		break;
+	case 32:
+		memcpy(bytes, &word, sizeof(word));
+		break;
+	default:
+		memcpy(bytes, &value, sizeof(value));
+		break;
+	}
+}
+
+uint64_t task_field_read(const struct task_field_member *member, const uint8_t *context, size_t index)
+{
+	const uint64_t start = member->bit_offset + (uint64_t)index * member->bit_size;
+	uint64_t value = 0;
+
+	if (!task_field_has_numbers(member) || index >= member->count)
+		return 0;
+	if (is_whole(member, start)) {
+		value = read_whole(context + start / BITS, member->bit_size);
+	} else {
+		for (uint32_t bit = 0; bit < member->bit_size; bit++) {
+			const uint64_t place = bit_place(member, start, bit);
+
+			value |= (uint64_t)(context[place / BITS] >> place % BITS & 1) << bit;
+		}
+	}
+	if (member->is_signed && member->bit_size < WORD_BITS && (value >> (member->bit_size - 1) & 1) != 0)
+		value |= UINT64_MAX << member->bit_size;
+	return value;
+}
+
+void task_field_write(const struct task_field_member *member, uint8_t *context, size_t index, uint64_t value)
+{
+	const uint64_t start = member->bit_offset + (uint64_t)index * member->bit_size;
+
+	if (!task_field_has_numbers(member) || index >= member->count)
+		return;
+	if (is_whole(member, start)) {
+		write_whole(context + start / BITS, member->bit_size, value);
+		return;
+	}
+	for (uint32_t bit = 0; bit < member->bit_size; bit++) {
+		const uint64_t place = bit_place(member, start, bit);
+		const uint8_t mask = (uint8_t)(1U << place % BITS);
+
+		if ((value >> bit & 1) != 0)
+			context[place / BITS] |= mask;
+		else
+			context[place / BITS] &= (uint8_t)~mask;
+	}
+}
+
+/* --- contexts --- */
+
+void task_fields_begin(struct task_fields *fields, struct task_field_owner *scheduler, size_t count)
+{
+	task_fields_release(fields);
+	fields->scheduler = scheduler;
+	fields->context_of = memory_allocate((count + 1) * sizeof(*fields->context_of));
+	memset(fields->context_of, 0xff, (count + 1) * sizeof(*fields->context_of)); /* TASK_FIELDS_NONE */
+	fields->context_of_count = count;
+}
+
+void task_fields_expect(struct task_fields *fields, size_t contexts)
+{
+	if (contexts <= fields->context_capacity)
+		return;
+	fields->context_capacity = contexts;
+	fields->contexts = memory_resize(fields->contexts, contexts, fields->scheduler->size);
+}
+
+uint8_t *task_fields_add_context(struct task_fields *fields, size_t thread)
+{
+	uint8_t *context;
+
+	if (fields->context_count == fields->context_capacity) {
+		fields->context_capacity = fields->context_capacity != 0 ? fields->context_capacity * 2
+								   : fields->context_of_count + 1;
+		fields->contexts = memory_resize(fields->contexts, fields->context_capacity, fields->scheduler->size);
+	}
+	fields->context_of[thread] = (uint32_t)fields->context_count;
+	context = fields->contexts + fields->context_count++ * fields->scheduler->size;
+	memset(context, 0, fields->scheduler->size);
+	return context;
+}
+
+const uint8_t *task_fields_context(const struct task_fields *fields, size_t thread, reason_id *ret_reason)
+{
+	const uint32_t of = fields->context_of != NULL && thread < fields->context_of_count
+				    ? fields->context_of[thread]
+				    : TASK_FIELDS_NOT_READ;
+
+	if (ret_reason != NULL)
+		*ret_reason = of == TASK_FIELDS_NOT_READ     ? REASON_NOT_READ
+			      : of == TASK_FIELDS_OTHER_TASK ? REASON_OTHER_TASK
+							     : REASON_READ;
+	return of < TASK_FIELDS_NOT_READ ? fields->contexts + (size_t)of * fields->scheduler->size : NULL;
+}
+
+void task_fields_release(struct task_fields *fields)
+{
+	task_field_owner_release(fields->scheduler);
+	free(fields->context_of);
+	free(fields->contexts);
+	*fields = (struct task_fields){0};
+}
+
+void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], size_t count)
+{
+	uint32_t *context_of;
+	size_t kept = 0;
+
+	if (fields->context_of == NULL)
+		return;
+	/* contexts need not lie in the order of threads, so those that are kept go into room of their own */
+	uint8_t *contexts = memory_allocate(count * fields->scheduler->size + 1);
+
+	context_of = memory_allocate((count + 1) * sizeof(*context_of));
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *context = task_fields_context(fields, rows[i], NULL);
+
+		context_of[i] = rows[i] < fields->context_of_count ? fields->context_of[rows[i]]
+								: TASK_FIELDS_NOT_READ;
+		if (context == NULL)
+			continue;
+		memcpy(contexts + kept * fields->scheduler->size, context, fields->scheduler->size);
+		context_of[i] = (uint32_t)kept++;
+	}
+	free(fields->context_of);
+	free(fields->contexts);
+	fields->context_of = context_of;
+	fields->context_of_count = count;
+	fields->contexts = contexts;
+	fields->context_count = kept;
+	fields->context_capacity = count;
+}
+
+void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from, size_t row)
+{
+	const uint8_t *context = task_fields_context(from, row, NULL);
+
+	if (fields->context_of == NULL)
+		return;
+	fields->context_of = memory_resize(fields->context_of, thread + 1, sizeof(*fields->context_of));
+	for (size_t i = fields->context_of_count; i <= thread; i++)
+		fields->context_of[i] = TASK_FIELDS_NOT_READ;
+	fields->context_of_count = thread + 1;
+	if (!task_field_owner_is_same_run(fields->scheduler, from->scheduler))
+		return;
+	if (context != NULL)
+		memcpy(task_fields_add_context(fields, thread), context, fields->scheduler->size);
+	else if (from->context_of != NULL && row < from->context_of_count)
+		fields->context_of[thread] = from->context_of[row];
+}
