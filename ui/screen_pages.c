@@ -50,7 +50,7 @@ static void explain_metric(struct ui *ui)
 		return;
 	free(ui->explain_title);
 	ui->explain_title = memory_duplicate_bytes(row->label, row->label_length);
-	if (ui->content->explain_member != NULL && strncmp(row->label, "scx.", 4) == 0) {
+	if (ui->content->explain_member != NULL && strchr(row->label, '.') != NULL) {
 		struct buffer lines = {0};
 
 		ui->content->explain_member(ui, ui->explain_title, &lines);

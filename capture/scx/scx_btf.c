@@ -115,19 +115,20 @@ int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type
 	return find_member(btf, type, name, 0, &left);
 }
 
-struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t index)
+struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type,
+						uint32_t index)
 {
 	if (btf_is_enum64(type)) {
 		const struct btf_enum64 *wide = &btf_enum64(type)[index];
 
 		return (struct task_field_enumerator){scx_btf_name(btf, wide->name_off),
-					       (int64_t)btf_enum64_value(wide)};
+						      (int64_t)btf_enum64_value(wide)};
 	}
 	const struct btf_enum *narrow = &btf_enum(type)[index];
 
 	return (struct task_field_enumerator){scx_btf_name(btf, narrow->name_off),
-				       btf_kflag(type) ? (int64_t)narrow->val
-						       : (int64_t)(uint32_t)narrow->val};
+					      btf_kflag(type) ? (int64_t)narrow->val
+							      : (int64_t)(uint32_t)narrow->val};
 }
 
 void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member)

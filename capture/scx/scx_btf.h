@@ -38,7 +38,8 @@ uint32_t scx_btf_array(const struct btf *btf, uint32_t id, uint64_t *ret_count);
 int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type, const char *name);
 
 /* A value of an enum; `index` is below its btf_vlen(). */
-struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t index);
+struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type,
+						uint32_t index);
 
 /*
  * What an integer is: kind, sign and bits; its type may say that not all of its bits count, which is how

@@ -30,8 +30,8 @@ static bool goes_on(struct rendering *rendering)
 }
 
 /* Reads a number that lies in the bytes. */
-static bool read_number(const struct rendering *rendering, const struct task_field_member *member, uint64_t offset,
-			uint64_t *ret_value)
+static bool read_number(const struct rendering *rendering, const struct task_field_member *member,
+			uint64_t offset, uint64_t *ret_value)
 {
 	struct task_field_member shifted = *member;
 	const uint64_t first = (offset + member->bit_offset) / SCX_BTF_BITS;
@@ -45,7 +45,8 @@ static bool read_number(const struct rendering *rendering, const struct task_fie
 	return true;
 }
 
-static void render_integer(struct rendering *rendering, const struct task_field_member *member, uint64_t offset)
+static void render_integer(struct rendering *rendering, const struct task_field_member *member,
+			   uint64_t offset)
 {
 	uint64_t value;
 

@@ -468,8 +468,8 @@ struct task_field_owner *scx_storage_describe(const struct scx_storage *storage,
 	struct task_field_owner *scheduler;
 
 	(void)bpf_obj_get_info_by_fd(storage->map, &info, &length);
-	scheduler = task_field_owner_create(run->name, storage->choice.name, info.name, layout_words(storage),
-					 storage->size);
+	scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, run->name, storage->choice.name, info.name,
+					    layout_words(storage), storage->size);
 	scheduler->enable_seq = run->enable_seq;
 	scheduler->loaded_at_ns = run->loaded_at_ns;
 	/* what is left out has no number anyway, or comes after TASK_FIELD_MEMBERS_MAX others */

@@ -115,7 +115,8 @@ struct gathering {
 	bool left_out;
 };
 
-static void gather_enum(struct gathering *gathering, const struct btf_type *type, struct task_field_member *member)
+static void gather_enum(struct gathering *gathering, const struct btf_type *type,
+			struct task_field_member *member)
 {
 	member->is_signed = btf_kflag(type);
 	gathering->enumerator_count = 0;
@@ -152,7 +153,8 @@ static void describe_array(struct gathering *gathering, uint32_t id, struct task
 static void gather_leaf(struct gathering *gathering, uint32_t id, uint64_t bit_offset, uint32_t bit_field)
 {
 	const uint64_t size = scx_btf_size(gathering->btf, id);
-	struct task_field_member member = {.kind = TASK_FIELD_KIND_OTHER, .bit_offset = (uint32_t)bit_offset, .count = 1};
+	struct task_field_member member = {
+		.kind = TASK_FIELD_KIND_OTHER, .bit_offset = (uint32_t)bit_offset, .count = 1};
 	uint32_t resolved = 0;
 	const struct btf_type *type = scx_btf_resolve(gathering->btf, id, &resolved);
 

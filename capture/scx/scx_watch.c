@@ -36,12 +36,12 @@ struct scx_watch {
 
 	/* Of the scheduler that was seen last: */
 	struct sight sight;
-	uint64_t looked_at_ns;           /* CLOCK_MONOTONIC */
-	struct scx_reader *reader;       /* NULL: its contexts cannot be read */
+	uint64_t looked_at_ns;              /* CLOCK_MONOTONIC */
+	struct scx_reader *reader;          /* NULL: its contexts cannot be read */
 	struct task_field_owner *scheduler; /* a reference; NULL: none runs */
-	struct feature_result result;    /* of opening the reader */
-	struct arena arena;              /* of its words */
-	unsigned int tries;              /* that are left to find it */
+	struct feature_result result;       /* of opening the reader */
+	struct arena arena;                 /* of its words */
+	unsigned int tries;                 /* that are left to find it */
 };
 
 static struct feature_result off(enum reason reason, const char *detail)
@@ -152,7 +152,7 @@ static void find_contexts(struct scx_watch *watch)
 		watch->scheduler = task_field_owner_reference(scx_reader_scheduler(watch->reader));
 		return;
 	}
-	watch->scheduler = task_field_owner_create(watch->sight.name, "", "", "", 0);
+	watch->scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, watch->sight.name, "", "", "", 0);
 	watch->scheduler->enable_seq = watch->sight.enable_seq;
 }
 
@@ -265,7 +265,8 @@ void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot
 			continue;
 		guess = row + 1;
 		if (scx_record_is_own(record)) {
-			memcpy(task_fields_add_context(scx, row), scx_record_context(record), scx->scheduler->size);
+			memcpy(task_fields_add_context(scx, row), scx_record_context(record),
+			       scx->owner->size);
 		} else {
 			scx->context_of[row] = TASK_FIELDS_OTHER_TASK;
 			scx->mismatched++;
@@ -289,7 +290,8 @@ static bool read_contexts(struct scx_watch *watch, const atomic_bool *cancel, st
 		*result = off(root_reason(failure), "reading contexts failed");
 		return true;
 	}
-	task_fields_begin(&snapshot->task_fields, task_field_owner_reference(watch->scheduler), snapshot->thread_count);
+	task_fields_begin(&snapshot->task_fields, task_field_owner_reference(watch->scheduler),
+			  snapshot->thread_count);
 	snapshot->task_fields.read_at_ns = now_ns;
 	scx_watch_fill(&reading, snapshot);
 	return true;
@@ -308,14 +310,15 @@ void scx_watch_read(struct scx_watch *watch, bool contexts, const atomic_bool *c
 		*ret_result = off(REASON_ENDED, "the scheduler ended while its contexts were read");
 		return;
 	}
-	if (snapshot->task_fields.scheduler == NULL)
-		snapshot->task_fields.scheduler = task_field_owner_reference(watch->scheduler);
+	if (snapshot->task_fields.owner == NULL)
+		snapshot->task_fields.owner = task_field_owner_reference(watch->scheduler);
 	read_events(watch, snapshot);
 }
 
 /* --- what moved --- */
 
-static bool has_moved(const struct task_fields *now, const struct task_fields *before, size_t row, uint32_t old_row)
+static bool has_moved(const struct task_fields *now, const struct task_fields *before, size_t row,
+		      uint32_t old_row)
 {
 	const uint8_t *context, *old_context;
 	reason_id reason, old_reason;
@@ -326,20 +329,21 @@ static bool has_moved(const struct task_fields *now, const struct task_fields *b
 	old_context = task_fields_context(before, old_row, &old_reason);
 	if (context == NULL || old_context == NULL)
 		return context != old_context || reason != old_reason;
-	return memcmp(context, old_context, now->scheduler->size) != 0;
+	return memcmp(context, old_context, now->owner->size) != 0;
 }
 
 void scx_watch_list_moved(struct snapshot *snapshot, const struct snapshot *previous,
 			  const uint32_t old_row[])
 {
-	const struct task_fields *now = &snapshot->task_fields, *before = previous != NULL ? &previous->task_fields : NULL;
+	const struct task_fields *now = &snapshot->task_fields,
+				 *before = previous != NULL ? &previous->task_fields : NULL;
 	uint32_t *moved;
 	size_t listed = 0, count = 0;
 
 	if (!snapshot->moved_known || (now->context_of == NULL && before->context_of == NULL))
 		return;
 	if (now->context_of == NULL || before->context_of == NULL ||
-	    !task_field_owner_is_same_run(now->scheduler, before->scheduler)) {
+	    !task_field_owner_is_same_run(now->owner, before->owner)) {
 		free(snapshot->moved);
 		snapshot->moved = NULL;
 		snapshot->moved_count = 0;

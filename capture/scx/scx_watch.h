@@ -50,8 +50,8 @@ void scx_watch_read(struct scx_watch *watch, bool contexts, const atomic_bool *c
 		    struct snapshot *snapshot, struct feature_result *ret_result);
 
 /*
- * Gives the rows of a snapshot, after task_fields_begin(), the contexts that were read, by thread and time of start:
- * a number that another thread has by now gets nothing, and what was another task's is counted. Pure.
+ * Gives the rows of a snapshot, after task_fields_begin(), the contexts that were read, by thread and time of
+ * start: a number that another thread has by now gets nothing, and what was another task's is counted. Pure.
  */
 void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot);
 

@@ -76,7 +76,8 @@ static void append_number(const struct task_field_member *member, uint64_t value
 		buffer_append_u64(buffer, value);
 }
 
-static void append_array(const struct task_field_member *member, const uint8_t *context, struct buffer *buffer)
+static void append_array(const struct task_field_member *member, const uint8_t *context,
+			 struct buffer *buffer)
 {
 	buffer_append_char(buffer, '[');
 	for (uint32_t i = 0; i < member->count; i++) {
@@ -88,7 +89,8 @@ static void append_array(const struct task_field_member *member, const uint8_t *
 }
 
 /* Bytes as digits, a pointer as one number of them: the order in memory is the host's. */
-static void append_bytes(const struct task_field_member *member, const uint8_t *context, struct buffer *buffer)
+static void append_bytes(const struct task_field_member *member, const uint8_t *context,
+			 struct buffer *buffer)
 {
 	const uint8_t *bytes = context + member->bit_offset / 8;
 	const uint32_t count = member->bit_size / 8;
@@ -113,7 +115,9 @@ static void append_value(const struct task_field_owner *scheduler, const struct 
 			 const uint8_t *context, bool json, struct buffer *buffer)
 {
 	const uint64_t value = task_field_read(member, context, 0);
-	const char *name = member->kind == TASK_FIELD_KIND_ENUM ? task_field_find_enumerator(member, (int64_t)value) : NULL;
+	const char *name = member->kind == TASK_FIELD_KIND_ENUM
+				   ? task_field_find_enumerator(member, (int64_t)value)
+				   : NULL;
 	const char *quote = json ? "\"" : "";
 
 	if (is_string(member)) {
@@ -545,7 +549,7 @@ static int run(void *options_pointer, char **operands, int operand_count)
 	if (take(options, &snapshot, &error) < 0)
 		return command_failed(&error);
 	findings.snapshot = snapshot;
-	findings.scheduler = snapshot->task_fields.scheduler;
+	findings.scheduler = snapshot->task_fields.owner;
 	findings.result = &snapshot->provenance.features[FEATURE_SCX];
 	status = findings.scheduler != NULL ? print(options, &findings) : explain(findings.result);
 	snapshot_release(snapshot);

@@ -7,7 +7,7 @@
 /* Without a `ctop` object there is no place that says what the numbers are. */
 static const struct task_field_owner *scheduler_of(const struct emitter *emitter)
 {
-	return emitter->snapshot->provenance.present ? emitter->snapshot->task_fields.scheduler : NULL;
+	return emitter->snapshot->provenance.present ? emitter->snapshot->task_fields.owner : NULL;
 }
 
 bool emit_task_fields(struct emitter *emitter, const struct object *object)
@@ -19,6 +19,8 @@ bool emit_task_fields(struct emitter *emitter, const struct object *object)
 		return false;
 	emit_object(emitter, object,
 		    &(struct task_fields_record){
+			    .source = strcmp(scheduler->source, TASK_FIELDS_OF_SCX) != 0 ? scheduler->source
+											 : NULL,
 			    .scheduler = scheduler->name,
 			    .enable_seq = scheduler->enable_seq,
 			    .loaded_at_ns = scheduler->loaded_at_ns,
@@ -65,6 +67,10 @@ bool emit_task_field_members(struct emitter *emitter)
 			    &(struct task_field_member_record){
 				    .member = *member,
 				    .count = {member->count, member->count != 1},
+				    .reduction = member->has_facts
+							 ? task_field_reduction_names[member->facts.reduction]
+							 : NULL,
+				    .unit = member->has_facts ? task_field_units[member->facts.ladder] : NULL,
 			    });
 	}
 	buffer_append_char(&emitter->json, ']');
@@ -82,7 +88,8 @@ bool emit_task_field_enumerators(struct emitter *emitter, const struct task_fiel
 	return record->member.enumerator_count != 0;
 }
 
-static void emit_numbers(struct emitter *emitter, const struct task_field_member *member, const uint8_t *context)
+static void emit_numbers(struct emitter *emitter, const struct task_field_member *member,
+			 const uint8_t *context)
 {
 	for (size_t i = 0; i < task_field_elements(member); i++) {
 		const uint64_t value = task_field_read(member, context, i);
@@ -111,8 +118,9 @@ bool emit_task_field_values(struct emitter *emitter, size_t thread)
 
 reason_id emit_task_fields_missing(const struct emitter *emitter)
 {
-	return scheduler_of(emitter) != NULL && emitter->snapshot->task_fields.context_of == NULL ? REASON_NOT_READ
-											  : REASON_READ;
+	return scheduler_of(emitter) != NULL && emitter->snapshot->task_fields.context_of == NULL
+		       ? REASON_NOT_READ
+		       : REASON_READ;
 }
 
 reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t thread)

@@ -86,7 +86,8 @@ struct pending_age {
 	uint64_t age_ns;
 };
 
-/* What a thread's `scx` holds, its numbers lying in loader.task_fields.numbers, or its `missing` says of it. */
+/* What a thread's `scx` holds, its numbers lying in loader.task_fields.numbers, or its `missing` says of it.
+ */
 struct pending_task_fields {
 	uint32_t thread, numbers;
 	bool is_list;

@@ -292,7 +292,8 @@ static enum pressure_resource find_pressure(const struct buffer *key)
 
 static bool is_task_fields(const struct buffer *key)
 {
-	return key->length == strlen(TASK_FIELDS_MISSING) && memcmp(key->data, TASK_FIELDS_MISSING, key->length) == 0;
+	return key->length == strlen(TASK_FIELDS_MISSING) &&
+	       memcmp(key->data, TASK_FIELDS_MISSING, key->length) == 0;
 }
 
 static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
@@ -416,10 +417,13 @@ const struct container load_containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
 	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_event},
 	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, "an object", .element = &task_field_member_object,
-				.begin_element = load_task_field_begin_member, .end_element = load_task_field_end_member},
-	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_enumerator},
+				       .begin_element = load_task_field_begin_member,
+				       .end_element = load_task_field_end_member},
+	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number",
+					   .load_scalar = load_task_field_enumerator},
 	[MEMBER_TASK_FIELD_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_task_field_value,
-			       .short_cut = load_task_field_take_values, .end = load_task_field_end_values},
+				      .short_cut = load_task_field_take_values,
+				      .end = load_task_field_end_values},
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 };

@@ -26,8 +26,8 @@ static const uint64_t context_bytes_for_each = 64, context_bytes_at_least = 16u 
 
 bool load_task_field_kind(const struct json_scalar *scalar, enum task_field_kind *ret_kind)
 {
-	const size_t kind = name_find(task_field_kind_names, TASK_FIELD_KIND_COUNT, sizeof(char *), scalar->text,
-				      scalar->length);
+	const size_t kind = name_find(task_field_kind_names, TASK_FIELD_KIND_COUNT, sizeof(char *),
+				      scalar->text, scalar->length);
 
 	/* one of a later version has no numbers that we could read */
 	*ret_kind = kind < TASK_FIELD_KIND_COUNT ? (enum task_field_kind)kind : TASK_FIELD_KIND_OTHER;
@@ -68,7 +68,8 @@ bool load_task_field_event(struct loader *loader, struct frame *frame, const str
 	if (!load_number_u64(scalar, &value))
 		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
 	if (fields->events == NULL)
-		fields->events = arena_allocate_zero(&loader->snapshot->arena, EVENTS_MAX, sizeof(*fields->events));
+		fields->events = arena_allocate_zero(&loader->snapshot->arena, EVENTS_MAX,
+						     sizeof(*fields->events));
 	name = load_key(loader, frame);
 	while (i < fields->event_count && strcmp(fields->events[i].name, name) != 0)
 		i++;
@@ -107,6 +108,25 @@ static const char *text_or_empty(const char *text)
 	return text != NULL ? text : "";
 }
 
+/* How it is reduced and measured, where the file says so in words that we know. */
+static void take_facts(const struct task_field_member_record *record, struct task_field_member *member)
+{
+	const size_t reduction = record->reduction != NULL
+					 ? name_find(task_field_reduction_names, TASK_FIELD_REDUCTION_TOTAL,
+						     sizeof(char *), record->reduction,
+						     strlen(record->reduction))
+					 : TASK_FIELD_REDUCTION_TOTAL;
+	const size_t unit = record->unit != NULL
+				    ? name_find(task_field_units, ARRAY_COUNT(task_field_units),
+						sizeof(char *), record->unit, strlen(record->unit))
+				    : ARRAY_COUNT(task_field_units);
+
+	member->has_facts = reduction < TASK_FIELD_REDUCTION_TOTAL && unit < ARRAY_COUNT(task_field_units);
+	if (member->has_facts)
+		member->facts = (struct task_field_facts){(enum task_field_reduction)reduction,
+							  (enum ladder)unit};
+}
+
 void load_task_field_end_member(struct loader *loader, const struct frame *element)
 {
 	struct task_field_member_record *record = &loader->task_fields.member;
@@ -123,6 +143,7 @@ void load_task_field_end_member(struct loader *loader, const struct frame *eleme
 	member->name = text_or_empty(member->name);
 	member->type = text_or_empty(member->type);
 	member->is_signed |= member->kind == TASK_FIELD_KIND_SIGNED;
+	take_facts(record, member);
 	member->count = !record->count.present              ? 1
 			: record->count.value <= UINT32_MAX ? (uint32_t)record->count.value
 							    : UINT32_MAX;
@@ -213,6 +234,7 @@ static struct task_field_owner *create_scheduler(const struct loader *loader)
 {
 	const struct task_fields_record *record = &loader->task_fields.record;
 	struct task_field_owner *scheduler = task_field_owner_create(
+		record->source != NULL ? record->source : TASK_FIELDS_OF_SCX,
 		text_or_empty(record->scheduler), text_or_empty(record->type), text_or_empty(record->storage),
 		text_or_empty(record->layout), record->size);
 
@@ -226,7 +248,7 @@ static struct task_field_owner *create_scheduler(const struct loader *loader)
 /* Writes the numbers of a thread into its context; false when one does not fit its member. */
 static bool fill_context(const struct loader *loader, const char *bytes, uint8_t *context)
 {
-	const struct task_field_owner *scheduler = loader->snapshot->task_fields.scheduler;
+	const struct task_field_owner *scheduler = loader->snapshot->task_fields.owner;
 	bool fits = true;
 
 	for (size_t i = 0; i < scheduler->member_count; i++) {
@@ -281,8 +303,8 @@ static void apply_pending(struct loader *loader)
 
 		if (!pending->is_list) {
 			fields->context_of[pending->thread] = pending->reason == REASON_OTHER_TASK
-								   ? TASK_FIELDS_OTHER_TASK
-								   : TASK_FIELDS_NOT_READ;
+								      ? TASK_FIELDS_OTHER_TASK
+								      : TASK_FIELDS_NOT_READ;
 		} else if (contexts == 0 || pending->numbers != numbers ||
 			   !add_context(loader, pending, bytes)) {
 			fields->context_of[pending->thread] = TASK_FIELDS_NOT_READ;
@@ -307,7 +329,7 @@ void load_task_fields_conclude(struct loader *loader)
 		loader->task_fields.members.count = 0;
 	}
 	if (loader->task_fields.is_missing) {
-		fields->scheduler = create_scheduler(loader);
+		fields->owner = create_scheduler(loader);
 	} else {
 		task_fields_begin(fields, create_scheduler(loader), loader->snapshot->thread_count);
 		fields->events = events.events;

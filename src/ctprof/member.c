@@ -311,12 +311,15 @@ static const struct member task_field_member_members[] = {
 	MEMBER(task_field_member_record, "bit_size", U32, 0, member.bit_size),
 	MEMBER(task_field_member_record, "count", OPTIONAL_U64, MEMBER_OMITTED, count),
 	MEMBER(task_field_member_record, "signed", BOOLEAN, MEMBER_OMITTED, member.is_signed),
+	SAME(task_field_member_record, TEXT, MEMBER_OMITTED, reduction),
+	SAME(task_field_member_record, TEXT, MEMBER_OMITTED, unit),
 	{NAME("values"), MEMBER_OMITTED, MEMBER_TASK_FIELD_ENUMERATORS},
 };
 
 const struct object task_field_member_object = OBJECT(task_field_member_members);
 
 static const struct member task_fields_members[] = {
+	SAME(task_fields_record, TEXT, MEMBER_OMITTED, source),
 	SAME(task_fields_record, TEXT, 0, scheduler),
 	SAME(task_fields_record, U64, MEMBER_OMITTED, enable_seq),
 	MEMBER(task_fields_record, "loaded_boottime_ns", U64, MEMBER_OMITTED, loaded_at_ns),
@@ -330,7 +333,8 @@ static const struct member task_fields_members[] = {
 	{NAME("members"), MEMBER_OMITTED, MEMBER_TASK_FIELD_MEMBERS},
 };
 
-static const struct object task_fields_object = OPTIONAL_OBJECT(task_fields_members, task_fields_record, present);
+static const struct object task_fields_object = OPTIONAL_OBJECT(task_fields_members, task_fields_record,
+								present);
 
 #define PROVENANCE(text, type, field) MEMBER(provenance, text, type, MEMBER_OMITTED, field)
 

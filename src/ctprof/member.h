@@ -24,13 +24,13 @@ enum member_type {
 	MEMBER_UID,          /* uint32_t, UINT32_MAX when unknown */
 	MEMBER_OPTIONAL_U64, /* struct optional_u64 */
 	MEMBER_OPTIONAL_I32,
-	MEMBER_TEXT,           /* const char *, NULL when unknown; a string */
-	MEMBER_NAME,           /* uint32_t, id in snapshot.strings; a string */
-	MEMBER_FEATURE_STATE,  /* enum feature_state; a string */
-	MEMBER_FEATURE_REASON, /* enum reason; a string */
-	MEMBER_TASK_FIELD_KIND,       /* enum task_field_kind; a string */
-	MEMBER_VERSION,        /* no field: PROVENANCE_VERSION when written, ignored when read */
-	MEMBER_VALUE,          /* uint64_t, by the encoding of `metric` */
+	MEMBER_TEXT,            /* const char *, NULL when unknown; a string */
+	MEMBER_NAME,            /* uint32_t, id in snapshot.strings; a string */
+	MEMBER_FEATURE_STATE,   /* enum feature_state; a string */
+	MEMBER_FEATURE_REASON,  /* enum reason; a string */
+	MEMBER_TASK_FIELD_KIND, /* enum task_field_kind; a string */
+	MEMBER_VERSION,         /* no field: PROVENANCE_VERSION when written, ignored when read */
+	MEMBER_VALUE,           /* uint64_t, by the encoding of `metric` */
 	MEMBER_LAST_SCALAR = MEMBER_VALUE,
 	/* Objects and arrays. */
 	MEMBER_OBJECT,         /* the struct that lies there, by `object` */
@@ -56,16 +56,17 @@ enum member_type {
 	MEMBER_HEAP,
 	MEMBER_LATENCY_RECORDS, /* those of the snapshot; array of objects */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
-	MEMBER_TASK_FIELDS,             /* no field: that of the snapshot as struct task_fields_record, by `object` */
+	MEMBER_TASK_FIELDS,     /* no field: that of the snapshot as struct task_fields_record, by `object` */
 	/* Parts of struct task_fields_record and struct task_field_member_record. */
 	MEMBER_TASK_FIELD_EVENTS,      /* no field: those of the snapshot; object of numbers */
 	MEMBER_TASK_FIELD_MEMBERS,     /* no field: those of its scheduler; array of objects */
-	MEMBER_TASK_FIELD_ENUMERATORS, /* array and count in the struct; object of numbers that may be negative */
+	MEMBER_TASK_FIELD_ENUMERATORS, /* array and count in the struct; object of numbers that may be
+					  negative */
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
 	MEMBER_AGES,
 	MEMBER_TASK_FIELD_VALUES, /* of its context; array of numbers that may be negative */
-	MEMBER_BUCKETS,    /* uint64_t[count], zeros at the end are left out; array of numbers */
+	MEMBER_BUCKETS,           /* uint64_t[count], zeros at the end are left out; array of numbers */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -116,7 +117,7 @@ struct thread_record {
 /* What is known of a sched_ext scheduler, as it is in the file. */
 struct task_fields_record {
 	bool present;
-	const char *scheduler, *type, *storage, *layout;
+	const char *source, *scheduler, *type, *storage, *layout; /* no source: TASK_FIELDS_OF_SCX */
 	uint64_t enable_seq, loaded_at_ns, read_at_ns, mismatched;
 	uint32_t size;
 };
@@ -124,16 +125,18 @@ struct task_fields_record {
 struct task_field_member_record {
 	struct task_field_member member;
 	struct optional_u64 count; /* where it is an array */
+	const char *reduction,
+		*unit; /* where it has_facts: of task_field_reduction_names, task_field_units */
 };
 
-extern const struct object snapshot_object;       /* of struct snapshot */
-extern const struct object thread_object;         /* of struct thread_record */
-extern const struct object cgroup_object;         /* of struct cgroup_record */
-extern const struct object feature_object;        /* of struct feature_result */
-extern const struct object tally_object;          /* of struct tally */
-extern const struct object heap_object;           /* of struct heap_process */
-extern const struct object latency_record_object; /* of struct latency_record */
-extern const struct object task_field_member_object;     /* of struct task_field_member_record */
+extern const struct object snapshot_object;          /* of struct snapshot */
+extern const struct object thread_object;            /* of struct thread_record */
+extern const struct object cgroup_object;            /* of struct cgroup_record */
+extern const struct object feature_object;           /* of struct feature_result */
+extern const struct object tally_object;             /* of struct tally */
+extern const struct object heap_object;              /* of struct heap_process */
+extern const struct object latency_record_object;    /* of struct latency_record */
+extern const struct object task_field_member_object; /* of struct task_field_member_record */
 
 enum {
 	/* bits of thread_flags in the `ctop` object of a thread */

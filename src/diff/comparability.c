@@ -225,7 +225,7 @@ static void examine_host_facts(struct examination *examination)
 static void examine_lone_scheduler(struct examination *examination, enum diff_side there)
 {
 	const struct snapshot *other = examination->side[1 - there];
-	const char *name = examination->side[there]->task_fields.scheduler->name;
+	const char *name = examination->side[there]->task_fields.owner->name;
 	const bool none = other->sched_ext.present && !snapshot_sched_ext_runs(other);
 
 	if (!examination->known[1 - there])
@@ -245,8 +245,8 @@ static void examine_lone_scheduler(struct examination *examination, enum diff_si
 
 static void examine_schedulers(struct examination *examination)
 {
-	const struct task_field_owner *before = examination->side[DIFF_BEFORE]->task_fields.scheduler;
-	const struct task_field_owner *after = examination->side[DIFF_AFTER]->task_fields.scheduler;
+	const struct task_field_owner *before = examination->side[DIFF_BEFORE]->task_fields.owner;
+	const struct task_field_owner *after = examination->side[DIFF_AFTER]->task_fields.owner;
 	struct buffer *text = &examination->text;
 
 	if (before == NULL && after == NULL)

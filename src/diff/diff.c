@@ -208,7 +208,7 @@ static void describe_fields(const struct diff *diff)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (diff->snapshots[side] != NULL)
-			window_describe_fields(diff->snapshots[side]->task_fields.scheduler);
+			window_describe_fields(diff->snapshots[side]->task_fields.owner);
 	}
 }
 

@@ -51,9 +51,6 @@ static bool has_number(enum metric metric)
 	return metric_type(metric)->reduction != METRIC_REDUCTION_MODE;
 }
 
-/* What stands before the names of fields that schedulers keep. */
-static const char field_prefix[] = "scx.";
-
 /* The column of a field, which nobody need have met yet. */
 static enum column find_field(struct part name)
 {
@@ -79,8 +76,7 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 		rule->measure.column = column_of_derived(derived);
 	else if (metric != METRIC_NONE && has_number(metric))
 		rule->measure.column = column_of_stored(metric);
-	else if (name.length > strlen(field_prefix) &&
-		 memcmp(name.start, field_prefix, strlen(field_prefix)) == 0)
+	else if (memchr(name.start, '.', name.length) != NULL)
 		rule->measure.column = find_field(name);
 	if (rule->measure.column != COLUMN_COUNT || latency != LATENCY_NUMBER_NONE)
 		return 0;

@@ -254,7 +254,7 @@ static size_t count_fields(const struct task_field_owner *scheduler)
 static void append_task_field(const struct snapshot *snapshot, struct buffer *lines)
 {
 	const struct task_fields *scx = &snapshot->task_fields;
-	const struct task_field_owner *scheduler = scx->scheduler;
+	const struct task_field_owner *scheduler = scx->owner;
 	uint64_t none = 0, other_task = 0, unread = 0;
 
 	if (scheduler == NULL) {

@@ -101,7 +101,6 @@ static int add_field(struct selected_fields *fields, const struct name_list *lis
 int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
 			    struct selected_fields *ret_fields, struct error *error)
 {
-	static const char field_prefix[] = "scx.";
 	struct name_list list = {.rest = text, .what = "metric"};
 
 	int status = 0;
@@ -113,7 +112,7 @@ int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bo
 		enum metric metric = metric_find(list.word, strlen(list.word));
 		enum derived derived = derived_find(list.word, strlen(list.word));
 
-		if (strncmp(list.word, field_prefix, strlen(field_prefix)) == 0)
+		if (strchr(list.word, '.') != NULL)
 			status = add_field(ret_fields, &list, error);
 		else if (metric != METRIC_NONE)
 			ret_metrics[metric] = true;

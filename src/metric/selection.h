@@ -31,7 +31,7 @@ struct selected_fields {
 
 bool selected_fields_has(const struct selected_fields *fields, const char *name);
 
-/* Metrics and derived metrics by their exact names, and fields by theirs, "scx.NAME". NULL selects all. */
+/* Metrics and derived metrics by their exact names, and fields by theirs, "SOURCE.NAME". NULL selects all. */
 int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bool ret_derived[DERIVED_COUNT],
 			    struct selected_fields *ret_fields, struct error *error);
 

@@ -14,14 +14,16 @@
 #include "nearest.h"
 
 const char *const task_field_kind_names[TASK_FIELD_KIND_COUNT] = {
-	[TASK_FIELD_KIND_UNSIGNED] = "unsigned", [TASK_FIELD_KIND_SIGNED] = "signed",   [TASK_FIELD_KIND_BOOLEAN] = "bool",
-	[TASK_FIELD_KIND_ENUM] = "enum",         [TASK_FIELD_KIND_POINTER] = "pointer", [TASK_FIELD_KIND_ARRAY] = "array",
+	[TASK_FIELD_KIND_UNSIGNED] = "unsigned", [TASK_FIELD_KIND_SIGNED] = "signed",
+	[TASK_FIELD_KIND_BOOLEAN] = "bool",      [TASK_FIELD_KIND_ENUM] = "enum",
+	[TASK_FIELD_KIND_POINTER] = "pointer",   [TASK_FIELD_KIND_ARRAY] = "array",
 	[TASK_FIELD_KIND_OTHER] = "other",
 };
 
 const char *const task_field_reduction_names[TASK_FIELD_REDUCTION_TOTAL] = {
-	[TASK_FIELD_REDUCTION_COUNTER] = "counter", [TASK_FIELD_REDUCTION_SUM] = "sum",     [TASK_FIELD_REDUCTION_MEAN] = "mean",
-	[TASK_FIELD_REDUCTION_MAXIMUM] = "max",     [TASK_FIELD_REDUCTION_COUNT] = "count", [TASK_FIELD_REDUCTION_AGE] = "age",
+	[TASK_FIELD_REDUCTION_COUNTER] = "counter", [TASK_FIELD_REDUCTION_SUM] = "sum",
+	[TASK_FIELD_REDUCTION_MEAN] = "mean",       [TASK_FIELD_REDUCTION_MAXIMUM] = "max",
+	[TASK_FIELD_REDUCTION_COUNT] = "count",     [TASK_FIELD_REDUCTION_AGE] = "age",
 };
 
 const char *const task_field_reduction_words[TASK_FIELD_REDUCTION_TOTAL] = {
@@ -29,9 +31,15 @@ const char *const task_field_reduction_words[TASK_FIELD_REDUCTION_TOTAL] = {
 	[TASK_FIELD_REDUCTION_SUM] = "The sum of what the threads have now.",
 	[TASK_FIELD_REDUCTION_MEAN] = "The mean of what the threads have now.",
 	[TASK_FIELD_REDUCTION_MAXIMUM] = "The largest that a thread has now.",
-	[TASK_FIELD_REDUCTION_COUNT] = ("The commonest value, * if not all threads have it; of a bool, in how many "
-				 "threads it is set."),
+	[TASK_FIELD_REDUCTION_COUNT] =
+		("The commonest value, * if not all threads have it; of a bool, in how many "
+		 "threads it is set."),
 	[TASK_FIELD_REDUCTION_AGE] = "How long ago the oldest time stamp of the threads is.",
+};
+
+const char *const task_field_units[LADDER_TICKS + 1] = {
+	[LADDER_NONE] = "none", [LADDER_UNITLESS] = "count", [LADDER_NS] = "ns",
+	[LADDER_US] = "us",     [LADDER_BYTES] = "bytes",    [LADDER_TICKS] = "ticks",
 };
 
 enum {
@@ -43,7 +51,7 @@ static const struct known_field {
 	const char *scheduler, *pattern;
 	struct task_field_facts facts;
 } known_fields[] = {
-#define TASK_FIELD(schedulers, field, reduction, ladder)                                                      \
+#define TASK_FIELD(schedulers, field, reduction, ladder)                                                     \
 	{schedulers, field, {TASK_FIELD_REDUCTION_##reduction, LADDER_##ladder}},
 #include "task_field.def"
 #undef TASK_FIELD
@@ -63,8 +71,8 @@ static struct {
 	atomic_size_t count;
 	struct arena arena; /* kept until the program ends */
 	struct task_field fields[TASK_FIELD_MAX];
-	atomic_uint
-		described[TASK_FIELD_MAX]; /* a packed struct task_field_facts and kind, 0: nobody has met it */
+	atomic_uint described[TASK_FIELD_MAX]; /* a packed struct task_field_facts and kind, 0: nobody has met
+						  it */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
@@ -116,33 +124,36 @@ static const char *make_title(const char *name)
 	return arena_duplicate(&registry.arena, title, strlen(title));
 }
 
-static uint16_t find(const char *name, size_t count)
+static uint16_t find(const char *column, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(registry.fields[i].name, name) == 0)
+		if (strcmp(registry.fields[i].column, column) == 0)
 			return (uint16_t)i;
 	}
 	return TASK_FIELD_NONE;
 }
 
-uint16_t task_field_intern(const char *name)
+uint16_t task_field_intern(const char *column)
 {
-	uint16_t field = find(name, task_field_count());
+	const char *dot = strchr(column, '.');
+	uint16_t field = find(column, task_field_count());
 	size_t count;
 
-	if (field != TASK_FIELD_NONE || name[0] == '\0' || strlen(name) > TASK_FIELD_NAME_MAX)
+	if (field != TASK_FIELD_NONE || dot == NULL || dot == column || dot[1] == '\0' ||
+	    strlen(dot + 1) > TASK_FIELD_NAME_MAX)
 		return field;
 	pthread_mutex_lock(&registry.lock);
 	count = atomic_load_explicit(&registry.count, memory_order_relaxed);
-	field = find(name, count);
+	field = find(column, count);
 	if (field == TASK_FIELD_NONE && count < TASK_FIELD_MAX) {
-		const char *column = arena_format(&registry.arena, "scx.%s", name), *title = make_title(name);
+		const char *copy = arena_duplicate(&registry.arena, column, strlen(column));
+		const char *title = make_title(dot + 1);
 
 		field = (uint16_t)count;
 		registry.fields[field] = (struct task_field){
-			.name = strchr(column, '.') + 1,
+			.name = strchr(copy, '.') + 1,
 			.title = title,
-			.column = column,
+			.column = copy,
 			.percent_title = arena_format(&registry.arena, "%s%%", title),
 			.rate_title = arena_format(&registry.arena, "%s/s", title),
 		};
@@ -163,22 +174,31 @@ size_t task_field_count(void)
 	return atomic_load_explicit(&registry.count, memory_order_acquire);
 }
 
+static bool is_called(const char *own, const char *name, size_t length, bool *ret_exactly)
+{
+	if (strncasecmp(own, name, length) != 0 || own[length] != '\0')
+		return false;
+	*ret_exactly = strncmp(own, name, length) == 0;
+	return true;
+}
+
 uint16_t task_field_find(const char *name, size_t length)
 {
 	uint16_t found = TASK_FIELD_NONE;
+	size_t similar = 0;
 
 	for (size_t i = 0; i < task_field_count(); i++) {
-		const char *own = registry.fields[i].name;
+		bool exactly = false;
 
-		if (strncasecmp(own, name, length) != 0 || own[length] != '\0')
+		if (!is_called(registry.fields[i].column, name, length, &exactly) &&
+		    !is_called(registry.fields[i].name, name, length, &exactly))
 			continue;
-		if (strncmp(own, name, length) == 0)
+		if (exactly)
 			return (uint16_t)i;
-		if (found != TASK_FIELD_NONE)
-			return TASK_FIELD_NONE;
 		found = (uint16_t)i;
+		similar++;
 	}
-	return found;
+	return similar == 1 ? found : TASK_FIELD_NONE;
 }
 
 /* --- what is known of them --- */
@@ -196,15 +216,17 @@ static bool is_scheduler(const char *pattern, const char *scheduler)
 /* Whether a reduction makes sense for the kind: words have a count only. */
 static bool suits(enum task_field_reduction reduction, enum task_field_kind kind)
 {
-	return (kind != TASK_FIELD_KIND_BOOLEAN && kind != TASK_FIELD_KIND_ENUM) || reduction == TASK_FIELD_REDUCTION_COUNT;
+	return (kind != TASK_FIELD_KIND_BOOLEAN && kind != TASK_FIELD_KIND_ENUM) ||
+	       reduction == TASK_FIELD_REDUCTION_COUNT;
 }
 
 /* The facts, and what they were chosen by. */
-static struct task_field_facts choose_facts(const char *scheduler, const char *name, enum task_field_kind kind,
-					   enum task_field_choice *ret_choice)
+static struct task_field_facts choose_facts(const char *scheduler, const char *name,
+					    enum task_field_kind kind, enum task_field_choice *ret_choice)
 {
 	const bool is_word = kind == TASK_FIELD_KIND_BOOLEAN || kind == TASK_FIELD_KIND_ENUM;
-	struct task_field_facts facts = {is_word ? TASK_FIELD_REDUCTION_COUNT : TASK_FIELD_REDUCTION_MEAN, LADDER_UNITLESS};
+	struct task_field_facts facts = {is_word ? TASK_FIELD_REDUCTION_COUNT : TASK_FIELD_REDUCTION_MEAN,
+					 LADDER_UNITLESS};
 
 	*ret_choice = TASK_FIELD_CHOICE_DEFAULT;
 	for (size_t i = 0; !is_word && i < sizeof(known_fields) / sizeof(known_fields[0]); i++) {
@@ -228,14 +250,16 @@ static struct task_field_facts choose_facts(const char *scheduler, const char *n
 	return facts;
 }
 
-struct task_field_facts task_field_facts_of(const char *scheduler, const char *name, enum task_field_kind kind)
+struct task_field_facts task_field_facts_of(const char *scheduler, const char *name,
+					    enum task_field_kind kind)
 {
 	enum task_field_choice choice;
 
 	return choose_facts(scheduler, name, kind, &choice);
 }
 
-enum task_field_choice task_field_choice_of(const char *scheduler, const char *name, enum task_field_kind kind)
+enum task_field_choice task_field_choice_of(const char *scheduler, const char *name,
+					    enum task_field_kind kind)
 {
 	enum task_field_choice choice;
 
@@ -263,13 +287,13 @@ struct task_field_facts task_field_described(uint16_t field, enum task_field_kin
 	if (packed == 0)
 		return task_field_facts_of(NULL, registry.fields[field].name, TASK_FIELD_KIND_UNSIGNED);
 	return (struct task_field_facts){(enum task_field_reduction)(packed & 0xff),
-					(enum ladder)(packed >> 8 & 0xff)};
+					 (enum ladder)(packed >> 8 & 0xff)};
 }
 
 /* One "FIELD=HOW" of `length` bytes. */
 static int choose(const char *choice, size_t length, struct error *error)
 {
-	static const char prefix[] = "scx.";
+	static const char prefix[] = TASK_FIELDS_OF_SCX ".";
 	const char *equals, *whole = choice;
 	char how[16] = {0};
 	size_t name_length, reduction = 0, whole_length = length;
@@ -290,10 +314,12 @@ static int choose(const char *choice, size_t length, struct error *error)
 		return error_set(error, -EINVAL, "more than %d fields were chosen for", CHOICES_MAX);
 	if (length - name_length - 1 < sizeof(how))
 		memcpy(how, equals + 1, length - name_length - 1);
-	while (reduction < TASK_FIELD_REDUCTION_TOTAL && strcmp(task_field_reduction_names[reduction], how) != 0)
+	while (reduction < TASK_FIELD_REDUCTION_TOTAL &&
+	       strcmp(task_field_reduction_names[reduction], how) != 0)
 		reduction++;
 	if (reduction == TASK_FIELD_REDUCTION_TOTAL)
-		return nearest_refuse(error, "reduction", how, task_field_reduction_names, TASK_FIELD_REDUCTION_TOTAL);
+		return nearest_refuse(error, "reduction", how, task_field_reduction_names,
+				      TASK_FIELD_REDUCTION_TOTAL);
 	memcpy(choices[choice_count].name, choice, name_length);
 	choices[choice_count].name[name_length] = '\0';
 	choices[choice_count++].reduction = (enum task_field_reduction)reduction;

@@ -31,7 +31,8 @@ extern const char *const task_field_kind_names[TASK_FIELD_KIND_COUNT]; /* in fil
 
 /* How a group is made of its threads. */
 enum task_field_reduction {
-	TASK_FIELD_REDUCTION_COUNTER, /* what the threads added, as other counters; unknown where it ever fell */
+	TASK_FIELD_REDUCTION_COUNTER, /* what the threads added, as other counters; unknown where it ever fell
+				       */
 	TASK_FIELD_REDUCTION_SUM,     /* of the present values */
 	TASK_FIELD_REDUCTION_MEAN,
 	TASK_FIELD_REDUCTION_MAXIMUM,
@@ -40,10 +41,12 @@ enum task_field_reduction {
 	TASK_FIELD_REDUCTION_TOTAL,
 };
 
-extern const char
-	*const task_field_reduction_names[TASK_FIELD_REDUCTION_TOTAL]; /* "counter" "sum" "mean" "max" "count" "age" */
-extern const char
-	*const task_field_reduction_words[TASK_FIELD_REDUCTION_TOTAL]; /* a sentence for `i` and the manual page */
+extern const char *const task_field_reduction_names[TASK_FIELD_REDUCTION_TOTAL]; /* "counter" "sum" "mean"
+										    "max" "count" "age" */
+extern const char *const
+	task_field_reduction_words[TASK_FIELD_REDUCTION_TOTAL]; /* a sentence for `i` and the manual page */
+
+extern const char *const task_field_units[LADDER_TICKS + 1]; /* in files: "count" "ns" "bytes" … */
 
 enum {
 	TASK_FIELD_MAX = 512,
@@ -52,7 +55,7 @@ enum {
 };
 
 struct task_field {
-	const char *name;  /* "stats.runtime" */
+	const char *name;  /* "stats.runtime", of the program that keeps it */
 	const char *title; /* of its column, at most 12 cells: "RUNTIME" */
 	/* of its column too: */
 	const char *column;        /* its name, "scx.stats.runtime" */
@@ -73,11 +76,14 @@ struct task_field_facts {
 	enum ladder ladder;
 };
 
+/* The source whose fields may be named before anybody has met them: sched_ext schedulers. */
+#define TASK_FIELDS_OF_SCX "scx"
+
 /*
- * The number of a field name, which is made when it is new. TASK_FIELD_NONE for a name that is empty or too
- * long, and when TASK_FIELD_MAX names are known.
+ * The number of the name of a column, "SOURCE.NAME", which is made when it is new. TASK_FIELD_NONE for a name
+ * that is empty or too long, and when TASK_FIELD_MAX names are known.
  */
-uint16_t task_field_intern(const char *name);
+uint16_t task_field_intern(const char *column);
 
 /* The field of a number that task_field_intern() gave; lives as long as the program. */
 const struct task_field *task_field(uint16_t field);
@@ -85,15 +91,20 @@ const struct task_field *task_field(uint16_t field);
 /* How many numbers there are: they are those below. */
 size_t task_field_count(void);
 
-/* The number of a name of so many bytes, in whatever case; TASK_FIELD_NONE when none or several have it. */
+/*
+ * The number of a name of so many bytes, in whatever case, with its source or alone; TASK_FIELD_NONE when
+ * none or several have it.
+ */
 uint16_t task_field_find(const char *name, size_t length);
 
 /* What the user chose for the field, else what the table says; scheduler as task_field_owner_word() names it.
  */
-struct task_field_facts task_field_facts_of(const char *scheduler, const char *name, enum task_field_kind kind);
+struct task_field_facts task_field_facts_of(const char *scheduler, const char *name,
+					    enum task_field_kind kind);
 
 /* What that was chosen by. */
-enum task_field_choice task_field_choice_of(const char *scheduler, const char *name, enum task_field_kind kind);
+enum task_field_choice task_field_choice_of(const char *scheduler, const char *name,
+					    enum task_field_kind kind);
 
 /*
  * Remembers what was found out of a field last (titles and units of columns are by it), or tells it: what the
@@ -103,8 +114,9 @@ void task_field_describe(uint16_t field, struct task_field_facts facts, enum tas
 struct task_field_facts task_field_described(uint16_t field, enum task_field_kind *ret_kind);
 
 /*
- * The user's choice, "FIELD=HOW[,FIELD=HOW]…", HOW being a name of task_field_reduction_names; "scx." may stand
- * before a field. To be called before anything is captured or loaded. Returns 0, or -EINVAL with a sentence.
+ * The user's choice, "FIELD=HOW[,FIELD=HOW]…", HOW being a name of task_field_reduction_names; "scx." may
+ * stand before a field. To be called before anything is captured or loaded. Returns 0, or -EINVAL with a
+ * sentence.
  */
 int task_field_choose(const char *choices, struct error *error);
 

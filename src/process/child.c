@@ -105,8 +105,8 @@ static bool is_runnable(pid_t pid)
 }
 
 /*
- * Reads until the end of the copy, or until it is late. A copy that only waits for a CPU does not hang: it has
- * until BUSY_PATIENCE_NS. Returns 0, -ETIMEDOUT or another negative errno.
+ * Reads until the end of the copy, or until it is late. A copy that only waits for a CPU does not hang: it
+ * has until BUSY_PATIENCE_NS. Returns 0, -ETIMEDOUT or another negative errno.
  */
 static int read_answer(int descriptor, pid_t pid, uint64_t patience_ns, struct buffer *text)
 {

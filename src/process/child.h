@@ -37,9 +37,9 @@ typedef int child_work(void *context, struct buffer *answer);
  * Does `work` in a forked copy of this process: a call that may hang in the kernel where no signal ends it,
  * as every call may on a file system whose server is gone. The copy has no descriptors but /dev/null, and
  * ends with the thread that calls. Returns what the work does, -ETIMEDOUT when it is not done after
- * `patience_ns` and hangs rather than wants for a CPU, or after 10 s (then it is killed), -ECHILD when it was killed, or why there was no copy. While other
- * threads run, `work` must not allocate memory: one of them may have held a lock of the allocator when the
- * copy was made.
+ * `patience_ns` and hangs rather than wants for a CPU, or after 10 s (then it is killed), -ECHILD when it was
+ * killed, or why there was no copy. While other threads run, `work` must not allocate memory: one of them may
+ * have held a lock of the allocator when the copy was made.
  */
 int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer);
 

@@ -23,7 +23,7 @@ enum {
 	HEADER_BYTES = 12,
 	NAMES_AT = 4,
 	AGAINST_AT = 8,
-	VERSION = 1,
+	VERSION = 2, /* since 2 fields of tasks have a source and may say how they are reduced */
 	ELEMENTS_FREE = 4096,
 	ELEMENTS_FOR_A_BYTE = 16,
 	CONTENT_FREE = 1 << 20,
@@ -433,6 +433,7 @@ static int open_round(struct blob *blob, const struct snapshot *against, bool is
 		return result;
 	*ret_round = (struct round){
 		.against = against,
+		.is_first_version = blob->bytes[2] < VERSION,
 		.models = memory_allocate_zero(MODEL_TOTAL, sizeof(*ret_round->models)),
 	};
 	coder_open(&ret_round->coder, blob->content, blob->content_length,

@@ -71,6 +71,7 @@ struct round {
 	const struct snapshot *against; /* NULL: whole */
 	const struct vocabulary *words; /* what numbers stand for */
 	bool is_brief;                  /* only the facts that an interval needs */
+	bool is_first_version;          /* it was written before fields of tasks had a source */
 	bool last_is_present;           /* the column before is there */
 	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
 	uint32_t *old_row;

@@ -32,6 +32,18 @@ static const struct field member_fields[] = {
 	FIELD(BOOL, struct task_field_member, is_signed),
 };
 
+/* Since the second version. */
+static const struct field source_fields[] = {
+	FIELD(TEXT, struct task_field_owner, source),
+};
+
+static const struct field facts_fields[] = {
+	FIELD(BOOL, struct task_field_member, has_facts),
+	{offsetof(struct task_field_member, facts.reduction), FIELD_BELOW, TASK_FIELD_REDUCTION_TOTAL, 1, 0,
+	 false, 0, 0},
+	{offsetof(struct task_field_member, facts.ladder), FIELD_BELOW, LADDER_TICKS + 1, 1, 0, false, 0, 0},
+};
+
 static const struct field enumerator_fields[] = {
 	FIELD(TEXT, struct task_field_enumerator, name),
 	FIELD(U64, struct task_field_enumerator, value),
@@ -55,8 +67,9 @@ static bool have_same_enumerators(const struct task_field_owner *a, const struct
 
 static bool are_same(const struct task_field_owner *a, const struct task_field_owner *b)
 {
-	return a == b || (task_field_owner_is_same_run(a, b) && strcmp(a->storage, b->storage) == 0 &&
-			  strcmp(a->layout, b->layout) == 0 && have_same_enumerators(a, b));
+	return a == b || (task_field_owner_is_same_run(a, b) && strcmp(a->source, b->source) == 0 &&
+			  strcmp(a->storage, b->storage) == 0 && strcmp(a->layout, b->layout) == 0 &&
+			  have_same_enumerators(a, b));
 }
 
 static size_t code_count(struct round *round, size_t count)
@@ -96,6 +109,8 @@ static void code_members(struct round *round, struct task_field_owner *scheduler
 		struct task_field_member *member = coder->decoding ? &decoded : &scheduler->members[i];
 
 		CODE(member_fields, member, &above);
+		if (!round->is_first_version)
+			CODE(facts_fields, member, &above);
 		code_enumerators(round, member);
 		above = *member;
 		if (coder->decoding && (coder->failed || member->name == NULL || member->type == NULL ||
@@ -114,8 +129,9 @@ static struct task_field_owner *make_scheduler(struct round *round, const struct
 		coder_fail(&round->coder);
 		return NULL;
 	}
-	scheduler = task_field_owner_create(decoded->name, decoded->type, decoded->storage, decoded->layout,
-					 decoded->size);
+	scheduler = task_field_owner_create(decoded->source != NULL ? decoded->source : TASK_FIELDS_OF_SCX,
+					    decoded->name, decoded->type, decoded->storage, decoded->layout,
+					    decoded->size);
 	scheduler->enable_seq = decoded->enable_seq;
 	scheduler->loaded_at_ns = decoded->loaded_at_ns;
 	return scheduler;
@@ -124,13 +140,15 @@ static struct task_field_owner *make_scheduler(struct round *round, const struct
 static void code_new_scheduler(struct round *round)
 {
 	struct task_field_owner decoded = {0};
-	struct task_field_owner *scheduler = round->coder.decoding ? &decoded : round->now->task_fields.scheduler;
+	struct task_field_owner *scheduler = round->coder.decoding ? &decoded : round->now->task_fields.owner;
 	size_t count;
 
 	CODE(scheduler_fields, scheduler, NULL);
+	if (!round->is_first_version)
+		CODE(source_fields, scheduler, NULL);
 	count = code_count(round, scheduler->member_count);
 	if (round->coder.decoding)
-		scheduler = round->now->task_fields.scheduler = make_scheduler(round, &decoded);
+		scheduler = round->now->task_fields.owner = make_scheduler(round, &decoded);
 	if (scheduler != NULL)
 		code_members(round, scheduler, count);
 }
@@ -140,18 +158,17 @@ static bool code_scheduler(struct round *round)
 	struct coder *coder = &round->coder;
 	struct bit_model *models = round->models[MODEL_TASK_FIELDS].differs;
 	struct task_fields *fields = &round->now->task_fields;
-	struct task_field_owner *old = round->against != NULL ? round->against->task_fields.scheduler : NULL;
+	struct task_field_owner *old = round->against != NULL ? round->against->task_fields.owner : NULL;
 
-	if (!coder_bit(coder, &models[3], !coder->decoding && fields->scheduler != NULL))
+	if (!coder_bit(coder, &models[3], !coder->decoding && fields->owner != NULL))
 		return false;
-	if (old != NULL &&
-	    !coder_bit(coder, &models[3], !coder->decoding && !are_same(fields->scheduler, old))) {
+	if (old != NULL && !coder_bit(coder, &models[3], !coder->decoding && !are_same(fields->owner, old))) {
 		if (coder->decoding)
-			fields->scheduler = task_field_owner_reference(old);
+			fields->owner = task_field_owner_reference(old);
 	} else {
 		code_new_scheduler(round);
 	}
-	return !coder->failed && fields->scheduler != NULL;
+	return !coder->failed && fields->owner != NULL;
 }
 
 /* --- contexts --- */
@@ -237,7 +254,7 @@ static size_t code_context_count(struct round *round)
 					      old_count);
 	const uint64_t more = count > old_count ? count - old_count : 0;
 	const uint64_t cost = more > UINT32_MAX ? UINT64_MAX
-						: more * (fields->scheduler->size / BYTES_FOR_AN_ELEMENT + 1);
+						: more * (fields->owner->size / BYTES_FOR_AN_ELEMENT + 1);
 
 	coder_take(coder, cost);
 	if (coder->failed)
@@ -250,7 +267,7 @@ static void code_contexts(struct round *round)
 	struct coder *coder = &round->coder;
 	struct task_fields *fields = &round->now->task_fields;
 	const struct task_fields *old = round->against != NULL ? &round->against->task_fields : NULL;
-	const size_t size = fields->scheduler->size;
+	const size_t size = fields->owner->size;
 	const size_t rows = coder_below(coder,
 					coder_residual(coder, &round->models[MODEL_COUNT], 3,
 						       fields->context_of_count, round->now->thread_count),
@@ -268,11 +285,11 @@ static void code_contexts(struct round *round)
 	}
 	old_of = code_context_of(round, count);
 	for (size_t i = 0; i < count && !coder->failed; i++) {
-		const bool has_old = old_of[i] != UINT32_MAX && old->scheduler->size == size &&
+		const bool has_old = old_of[i] != UINT32_MAX && old->owner->size == size &&
 				     old_of[i] < old->context_count;
 
-		code_words(round, fields->contexts + i * size, has_old ? old->contexts + old_of[i] * size : NULL,
-			   size);
+		code_words(round, fields->contexts + i * size,
+			   has_old ? old->contexts + old_of[i] * size : NULL, size);
 	}
 	free(old_of);
 }
@@ -281,7 +298,8 @@ void round_code_task_fields(struct round *round)
 {
 	struct coder *coder = &round->coder;
 
-	if (code_scheduler(round) && coder_bit(coder, &round->models[MODEL_TASK_FIELDS].differs[3],
-					       !coder->decoding && round->now->task_fields.context_of != NULL))
+	if (code_scheduler(round) &&
+	    coder_bit(coder, &round->models[MODEL_TASK_FIELDS].differs[3],
+		      !coder->decoding && round->now->task_fields.context_of != NULL))
 		code_contexts(round);
 }

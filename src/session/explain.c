@@ -121,7 +121,8 @@ enum {
 	BYTES_SHOWN = 32,
 };
 
-static void append_elements(const struct task_field_member *member, const uint8_t *context, struct buffer *text)
+static void append_elements(const struct task_field_member *member, const uint8_t *context,
+			    struct buffer *text)
 {
 	for (uint32_t i = 0; i < member->count && i < ELEMENTS_SHOWN; i++) {
 		buffer_append_text(text, i != 0 ? ", " : "");
@@ -131,7 +132,8 @@ static void append_elements(const struct task_field_member *member, const uint8_
 		buffer_append_format(text, " and %u more", member->count - ELEMENTS_SHOWN);
 }
 
-static void append_address(const struct task_field_member *member, const uint8_t *context, struct buffer *text)
+static void append_address(const struct task_field_member *member, const uint8_t *context,
+			   struct buffer *text)
 {
 	uint64_t address = 0;
 
@@ -188,8 +190,9 @@ static const char *choice_words(enum task_field_choice choice, enum task_field_k
 		return "as you chose";
 	if (choice == TASK_FIELD_CHOICE_TABLE)
 		return "as the table of known names says";
-	return kind == TASK_FIELD_KIND_BOOLEAN || kind == TASK_FIELD_KIND_ENUM ? "as words are"
-								 : "as nothing is known of the name";
+	return kind == TASK_FIELD_KIND_BOOLEAN || kind == TASK_FIELD_KIND_ENUM
+		       ? "as words are"
+		       : "as nothing is known of the name";
 }
 
 void explain_member(const struct task_field_owner *scheduler, const struct task_field_member *member,

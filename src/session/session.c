@@ -233,8 +233,8 @@ void session_keep_scheduler(struct session *session)
 	const struct snapshot *now = session->now;
 	struct task_field_owner *last = session->scheduler;
 
-	if (now->task_fields.scheduler != NULL)
-		session->scheduler = task_field_owner_reference(now->task_fields.scheduler);
+	if (now->task_fields.owner != NULL)
+		session->scheduler = task_field_owner_reference(now->task_fields.owner);
 	else if (last != NULL && snapshot_sched_ext_runs(now) &&
 		 now->sched_ext.enable_seq == last->enable_seq)
 		return;
@@ -356,7 +356,7 @@ bool session_scheduler_runs(const struct session *session)
 {
 	const struct snapshot *now = session->now;
 
-	return now != NULL && (now->task_fields.scheduler != NULL || snapshot_sched_ext_runs(now));
+	return now != NULL && (now->task_fields.owner != NULL || snapshot_sched_ext_runs(now));
 }
 
 static const struct latency *latency_of(const struct session *session, enum view_mode mode)

@@ -34,8 +34,9 @@ static const char *unit_word(enum column column, const struct cell *cell)
 {
 	const struct column_entry *entry = column_entry(column);
 
-	if (cell->unit == UNIT_COUNT && (column_has(entry, COLUMN_COUNTS_THREADS) ||
-					 (column_is_task_field(column) && entry->inputs[1] == TASK_FIELD_REDUCTION_COUNT)))
+	if (cell->unit == UNIT_COUNT &&
+	    (column_has(entry, COLUMN_COUNTS_THREADS) ||
+	     (column_is_task_field(column) && entry->inputs[1] == TASK_FIELD_REDUCTION_COUNT)))
 		return cell->value.integer == 1 ? " thread" : " threads";
 	return explain_unit(cell->unit);
 }
@@ -397,8 +398,8 @@ static void append_latency(struct explanation *explanation, const struct column_
 }
 
 /* How many threads have which value. */
-static void append_task_field_tally(const struct task_field_member *member, struct tally_item items[], size_t read,
-			     struct buffer *lines)
+static void append_task_field_tally(const struct task_field_member *member, struct tally_item items[],
+				    size_t read, struct buffer *lines)
 {
 	const size_t count = count_items(items, read);
 	char text[28];
@@ -440,22 +441,22 @@ static void append_contexts(struct explanation *explanation, const struct window
 static void append_task_field(struct explanation *explanation)
 {
 	const struct task_fields *fields = &explanation->window.now->task_fields;
-	const struct window_field field = window_field_of(&explanation->window,
-							  (uint16_t)(explanation->column - COLUMN_TASK_FIELDS));
+	const struct window_field field = window_field_of(
+		&explanation->window, (uint16_t)(explanation->column - COLUMN_TASK_FIELDS));
 
 	if (field.member == NULL) {
-		if (fields->scheduler != NULL)
+		if (fields->owner != NULL)
 			buffer_append_format(explanation->lines, "The scheduler %s has no such field.\n",
-					     fields->scheduler->name);
+					     fields->owner->name);
 		return;
 	}
-	explain_member(fields->scheduler, field.member, explanation->lines);
+	explain_member(fields->owner, field.member, explanation->lines);
 	append_contexts(explanation, &field);
 	if (field.is_change && field.from_missing == REASON_READ)
 		buffer_append_text(explanation->lines, "Of threads that ended nothing is known.\n");
 	if (field.is_change && explanation->window.from != NULL &&
-	    explanation->window.from->task_fields.scheduler != NULL &&
-	    !task_field_owner_is_same_run(fields->scheduler, explanation->window.from->task_fields.scheduler))
+	    explanation->window.from->task_fields.owner != NULL &&
+	    !task_field_owner_is_same_run(fields->owner, explanation->window.from->task_fields.owner))
 		buffer_append_text(explanation->lines, "This scheduler was started since.\n");
 }
 
@@ -605,7 +606,7 @@ static void append_member_value(const struct explanation *explanation, const str
 	if (context == NULL)
 		return;
 	buffer_append_text(explanation->lines, "  as kept: ");
-	explain_member_value(fields->scheduler, member, context, explanation->lines);
+	explain_member_value(fields->owner, member, context, explanation->lines);
 	buffer_append_char(explanation->lines, '\n');
 }
 
@@ -619,7 +620,7 @@ void session_explain_member(struct session *session, const struct view *view, co
 		return;
 	window_describe_fields(session->scheduler);
 	explanation.window = session_window(session, VIEW_MODE_TOTAL);
-	member = find_member(session->now->task_fields.scheduler, name);
+	member = find_member(session->now->task_fields.owner, name);
 	if (member == NULL) {
 		buffer_append_text(ret_lines, "The scheduler that runs now has no such member.\n");
 		return;
@@ -628,7 +629,7 @@ void session_explain_member(struct session *session, const struct view *view, co
 	if (explanation.shown.row_count == 0) {
 		buffer_append_text(ret_lines, "This row is gone.\n");
 	} else if (member->field == TASK_FIELD_NONE) {
-		explain_member(session->now->task_fields.scheduler, member, ret_lines);
+		explain_member(session->now->task_fields.owner, member, ret_lines);
 	} else {
 		explanation.column = column_of_task_field(member->field);
 		append_exact_value(&explanation);

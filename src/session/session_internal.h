@@ -52,7 +52,7 @@ struct session {
 	struct courses courses;
 	struct latency_spans latency;
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
-	struct table_work *unmade;       /* of the newest table whose rows lack cells, or NULL */
+	struct table_work *unmade;          /* of the newest table whose rows lack cells, or NULL */
 };
 
 /* --- session.c --- */

@@ -69,7 +69,7 @@ static bool changes_over_time(enum column column)
 	const struct column_entry *entry = column_entry(column);
 
 	return column_is_task_field(column) ? entry->inputs[1] == TASK_FIELD_REDUCTION_COUNTER
-				     : !column_has(entry, COLUMN_IS_PRESENT);
+					    : !column_has(entry, COLUMN_IS_PRESENT);
 }
 
 /* Where a number came from, or why it did not come. */
@@ -110,7 +110,8 @@ static void add_metric_row(struct session *session, const struct row_threads *th
 /* --- what a sched_ext scheduler keeps --- */
 
 /* What a context has in a member that is no field, or that is a word, as text; NULL for another one. */
-static const char *member_text(const struct task_field_member *member, const uint8_t *context, struct arena *arena)
+static const char *member_text(const struct task_field_member *member, const uint8_t *context,
+			       struct arena *arena)
 {
 	struct buffer buffer = {0};
 	const char *copy;
@@ -140,7 +141,8 @@ static const char *type_text(const struct task_field_owner *scheduler, const str
 	const char *copy;
 
 	buffer_append_text(&text, member->type);
-	if (context != NULL && (member->kind == TASK_FIELD_KIND_ARRAY || member->kind == TASK_FIELD_KIND_POINTER)) {
+	if (context != NULL &&
+	    (member->kind == TASK_FIELD_KIND_ARRAY || member->kind == TASK_FIELD_KIND_POINTER)) {
 		buffer_append_text(&text, " = ");
 		explain_member_value(scheduler, member, context, &text);
 	}
@@ -162,7 +164,7 @@ static void add_member_row(struct session *session, const struct row_threads *th
 
 	if (!shown->by_thread && !is_field)
 		return;
-	name = arena_format(&table->arena, "scx.%s", member->name);
+	name = arena_format(&table->arena, "%s.%s", session->now->task_fields.owner->source, member->name);
 	row = table_add_named_row(table, name, name);
 	for (int i = CELL_NOW; is_field && i <= CELL_BASE; i++) {
 		if (i == CELL_NOW || changes_over_time(column_of_task_field(member->field)))
@@ -176,12 +178,12 @@ static void add_member_row(struct session *session, const struct row_threads *th
 	if (text != NULL)
 		row->cells[CELL_NOW] = cell_of_text(text);
 	row->cells[CELL_SOURCE] = cell_of_text(
-		type_text(session->now->task_fields.scheduler, member, context, &table->arena));
+		type_text(session->now->task_fields.owner, member, context, &table->arena));
 }
 
 static void add_members(struct session *session, const struct row_threads *threads, struct table *table)
 {
-	const struct task_field_owner *scheduler = session->now->task_fields.scheduler;
+	const struct task_field_owner *scheduler = session->now->task_fields.owner;
 
 	/* where nobody was asked for the contexts their rows would say no more than that */
 	if (session->now->task_fields.context_of == NULL)

@@ -99,8 +99,8 @@ static void append_kernel(const struct snapshot *snapshot, struct buffer *buffer
 
 static void append_scheduler(const struct snapshot *snapshot, struct buffer *buffer)
 {
-	if (snapshot->task_fields.scheduler != NULL)
-		append_text(buffer, snapshot->task_fields.scheduler->name);
+	if (snapshot->task_fields.owner != NULL)
+		append_text(buffer, snapshot->task_fields.owner->name);
 }
 
 static void append_time(const struct snapshot *snapshot, struct buffer *buffer)

@@ -71,8 +71,8 @@ static void make_room(struct task_field_accumulator *accumulator, const struct t
 					  sizeof(*accumulator->runs));
 }
 
-static void count_value(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
-			uint32_t threads)
+static void count_value(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+			uint64_t value, uint32_t threads)
 {
 	const size_t last = accumulator->run_count - 1; /* where there is any */
 
@@ -115,8 +115,8 @@ static void add_to_sum(struct task_field_sum *sum, uint64_t value, uint32_t thre
 	}
 }
 
-static void add_up(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
-		   uint32_t threads)
+static void add_up(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+		   uint64_t value, uint32_t threads)
 {
 	if (is_negative(member, value))
 		add_to_sum(&accumulator->below, 0 - value, threads);
@@ -125,7 +125,8 @@ static void add_up(struct task_field_accumulator *accumulator, const struct task
 }
 
 /* Keeps the least and the most; 0 is no time stamp. */
-static void extend(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value)
+static void extend(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+		   uint64_t value)
 {
 	const bool is_first = accumulator->read == 0;
 
@@ -139,8 +140,8 @@ static void extend(struct task_field_accumulator *accumulator, const struct task
 	}
 }
 
-void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
-		    uint32_t threads)
+void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+			   uint64_t value, uint32_t threads)
 {
 	if (threads == 0)
 		return;
@@ -148,7 +149,8 @@ void task_field_accumulate(struct task_field_accumulator *accumulator, const str
 		value = value != 0; /* a byte of BPF memory may hold anything */
 	if (accumulator->read == 0)
 		accumulator->first = value;
-	if (member->facts.reduction == TASK_FIELD_REDUCTION_COUNT && member->kind != TASK_FIELD_KIND_BOOLEAN) {
+	if (member->facts.reduction == TASK_FIELD_REDUCTION_COUNT &&
+	    member->kind != TASK_FIELD_KIND_BOOLEAN) {
 		/* those before the first that differs are one run */
 		if (!accumulator->differs && accumulator->read != 0 && value != accumulator->first)
 			count_value(accumulator, member, accumulator->first, accumulator->read);
@@ -176,8 +178,9 @@ void task_field_accumulate_missing(struct task_field_accumulator *accumulator, r
 		accumulator->reason = reason;
 }
 
-void task_field_accumulate_thread(struct task_field_accumulator *accumulator, const struct task_fields *fields,
-			   const struct task_field_member *member, size_t thread)
+void task_field_accumulate_thread(struct task_field_accumulator *accumulator,
+				  const struct task_fields *fields, const struct task_field_member *member,
+				  size_t thread)
 {
 	reason_id reason;
 	const uint8_t *context;
@@ -223,7 +226,7 @@ static void set_sum(const struct task_field_accumulator *accumulator, struct tas
 {
 	const bool is_below = is_less_sum(accumulator->above, accumulator->below);
 	const struct task_field_sum sum = is_below ? subtract(accumulator->below, accumulator->above)
-					    : subtract(accumulator->above, accumulator->below);
+						   : subtract(accumulator->above, accumulator->below);
 
 	if (accumulator->amount != 0)
 		reduced->number = accumulator->amount;
@@ -249,8 +252,8 @@ static void set_mean(const struct task_field_accumulator *accumulator, const str
 	reduced->is_whole = false;
 }
 
-static void set_maximum(const struct task_field_accumulator *accumulator, const struct task_field_member *member,
-			struct task_field_reduced *reduced)
+static void set_maximum(const struct task_field_accumulator *accumulator,
+			const struct task_field_member *member, struct task_field_reduced *reduced)
 {
 	if (is_negative(member, accumulator->most))
 		reduced->number = task_field_number(member, accumulator->most);
@@ -302,8 +305,8 @@ static void set_number(struct task_field_accumulator *accumulator, const struct 
 	}
 }
 
-struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator, const struct task_field_member *member,
-			      uint64_t read_at_ns)
+struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator,
+					    const struct task_field_member *member, uint64_t read_at_ns)
 {
 	struct task_field_reduced reduced = {.state = VALUE_ABSENT, .read = accumulator->read};
 
@@ -327,7 +330,8 @@ void task_field_accumulator_release(struct task_field_accumulator *accumulator)
 	*accumulator = (struct task_field_accumulator){0};
 }
 
-bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now, uint64_t *ret_added)
+bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now,
+			      uint64_t *ret_added)
 {
 	if (is_less(member, now, then))
 		return false;
@@ -337,7 +341,9 @@ bool task_field_counter_added(const struct task_field_member *member, uint64_t t
 
 void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text)
 {
-	const char *name = member->kind == TASK_FIELD_KIND_ENUM ? task_field_find_enumerator(member, (int64_t)value) : NULL;
+	const char *name = member->kind == TASK_FIELD_KIND_ENUM
+				   ? task_field_find_enumerator(member, (int64_t)value)
+				   : NULL;
 
 	if (name != NULL)
 		buffer_append_text(text, name);

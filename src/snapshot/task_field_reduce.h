@@ -27,12 +27,13 @@ struct task_field_accumulator {
 	uint32_t missed; /* those that should have one */
 	uint32_t set;    /* threads whose value is not 0 */
 	reason_id reason;
-	bool differs;                /* threads do not have one value */
-	uint64_t first;              /* what the first one has */
-	uint64_t least, most;        /* by the sign of the member; of an age the least but 0 */
+	bool differs;                       /* threads do not have one value */
+	uint64_t first;                     /* what the first one has */
+	uint64_t least, most;               /* by the sign of the member; of an age the least but 0 */
 	struct task_field_sum above, below; /* of what is above and below 0 */
-	double amount;               /* of task_field_accumulate_amount() */
-	struct task_field_tally *runs; /* of TASK_FIELD_REDUCTION_COUNT once they differ: no more than two for each value */
+	double amount;                      /* of task_field_accumulate_amount() */
+	struct task_field_tally
+		*runs; /* of TASK_FIELD_REDUCTION_COUNT once they differ: no more than two for each value */
 	size_t run_count, run_capacity;
 };
 
@@ -42,19 +43,21 @@ struct task_field_reduced {
 	reason_id reason;       /* why it is unavailable or partial */
 	bool partial;           /* some threads that should have a value have none */
 	bool differs;           /* threads do not have one value */
-	uint32_t threads;       /* TASK_FIELD_REDUCTION_COUNT: that have `value`; of a bool those that have it set */
-	uint32_t read;          /* of so many */
-	uint64_t value;         /* TASK_FIELD_REDUCTION_COUNT: the commonest, the least of several that are */
-	double number;          /* sum, mean, maximum, age in ns, of a bool how many have it set; else 0 */
-	bool is_whole;          /* `whole` is exactly that number */
+	uint32_t
+		threads; /* TASK_FIELD_REDUCTION_COUNT: that have `value`; of a bool those that have it set */
+	uint32_t read;   /* of so many */
+	uint64_t value;  /* TASK_FIELD_REDUCTION_COUNT: the commonest, the least of several that are */
+	double number;   /* sum, mean, maximum, age in ns, of a bool how many have it set; else 0 */
+	bool is_whole;   /* `whole` is exactly that number */
 	uint64_t whole;
 };
 
 /* Adds `threads` threads that have this value of the member (as task_field_read() gives it). */
-void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member, uint64_t value,
-		    uint32_t threads);
+void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member,
+			   uint64_t value, uint32_t threads);
 
-/* Adds a thread of which what it added in a span, or adds a second, is known: TASK_FIELD_REDUCTION_COUNTER. */
+/* Adds a thread of which what it added in a span, or adds a second, is known: TASK_FIELD_REDUCTION_COUNTER.
+ */
 void task_field_accumulate_amount(struct task_field_accumulator *accumulator, double amount);
 
 /* Adds a thread that should have a value. */
@@ -64,16 +67,17 @@ void task_field_accumulate_missing(struct task_field_accumulator *accumulator, r
  * Adds what a thread of a snapshot has. One without a context adds nothing, nor does any where the member is
  * NULL: the scheduler has no such field.
  */
-void task_field_accumulate_thread(struct task_field_accumulator *accumulator, const struct task_fields *fields,
-			   const struct task_field_member *member, size_t thread);
+void task_field_accumulate_thread(struct task_field_accumulator *accumulator,
+				  const struct task_fields *fields, const struct task_field_member *member,
+				  size_t thread);
 
 /*
  * What the threads have. `read_at_ns` is that of the contexts, from which ages count: they are unavailable
  * where it is 0. A time stamp that is a little later is of another clock and makes 0; one that is later by
  * more is none, and the age is unavailable (REASON_BAD_STAMP).
  */
-struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator, const struct task_field_member *member,
-			      uint64_t read_at_ns);
+struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator,
+					    const struct task_field_member *member, uint64_t read_at_ns);
 
 /* Frees what it holds and makes it empty. */
 void task_field_accumulator_release(struct task_field_accumulator *accumulator);
@@ -82,7 +86,8 @@ void task_field_accumulator_release(struct task_field_accumulator *accumulator);
  * What a counter of a thread added between two readings of the same run of a scheduler. False where it fell:
  * then it is no counter, or the context is a new one.
  */
-bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now, uint64_t *ret_added);
+bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now,
+			      uint64_t *ret_added);
 
 /* A value as a number that may be negative. */
 double task_field_number(const struct task_field_member *member, uint64_t value);

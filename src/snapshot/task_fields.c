@@ -14,20 +14,21 @@ enum {
 
 /* --- schedulers --- */
 
-struct task_field_owner *task_field_owner_create(const char *name, const char *type, const char *storage,
-					   const char *layout, uint32_t size)
+struct task_field_owner *task_field_owner_create(const char *source, const char *name, const char *type,
+						 const char *storage, const char *layout, uint32_t size)
 {
-	struct task_field_owner *scheduler = memory_allocate_zero(1, sizeof(*scheduler));
-	struct arena *arena = &scheduler->arena;
+	struct task_field_owner *owner = memory_allocate_zero(1, sizeof(*owner));
+	struct arena *arena = &owner->arena;
 
-	atomic_init(&scheduler->references, 1);
-	scheduler->name = arena_duplicate(arena, name, strlen(name));
-	scheduler->family = arena_duplicate(arena, name, task_field_owner_word(name));
-	scheduler->type = arena_duplicate(arena, type, strlen(type));
-	scheduler->storage = arena_duplicate(arena, storage, strlen(storage));
-	scheduler->layout = arena_duplicate(arena, layout, strlen(layout));
-	scheduler->size = size;
-	return scheduler;
+	atomic_init(&owner->references, 1);
+	owner->source = arena_duplicate(arena, source, strlen(source));
+	owner->name = arena_duplicate(arena, name, strlen(name));
+	owner->family = arena_duplicate(arena, name, task_field_owner_word(name));
+	owner->type = arena_duplicate(arena, type, strlen(type));
+	owner->storage = arena_duplicate(arena, storage, strlen(storage));
+	owner->layout = arena_duplicate(arena, layout, strlen(layout));
+	owner->size = size;
+	return owner;
 }
 
 static bool is_number(enum task_field_kind kind)
@@ -46,9 +47,11 @@ static bool lies_inside(const struct task_field_member *member, uint32_t size)
 	       member->bit_offset + bits <= (uint64_t)size * BITS;
 }
 
-static const struct task_field_enumerator *copy_enumerators(struct arena *arena, const struct task_field_member *member)
+static const struct task_field_enumerator *copy_enumerators(struct arena *arena,
+							    const struct task_field_member *member)
 {
-	struct task_field_enumerator *copy = arena_allocate_zero(arena, member->enumerator_count, sizeof(*copy));
+	struct task_field_enumerator *copy = arena_allocate_zero(arena, member->enumerator_count,
+								 sizeof(*copy));
 
 	for (size_t i = 0; i < member->enumerator_count; i++) {
 		copy[i].name = arena_duplicate(arena, member->enumerators[i].name,
@@ -59,23 +62,22 @@ static const struct task_field_enumerator *copy_enumerators(struct arena *arena,
 }
 
 /* A larger array in the arena: the old one stays there until the end. */
-static void grow_members(struct task_field_owner *scheduler)
+static void grow_members(struct task_field_owner *owner)
 {
-	const size_t capacity = scheduler->member_capacity != 0 ? scheduler->member_capacity * 2
-								: FIRST_MEMBERS;
-	struct task_field_member *members = arena_allocate_zero(&scheduler->arena, capacity, sizeof(*members));
+	const size_t capacity = owner->member_capacity != 0 ? owner->member_capacity * 2 : FIRST_MEMBERS;
+	struct task_field_member *members = arena_allocate_zero(&owner->arena, capacity, sizeof(*members));
 
-	if (scheduler->member_count != 0)
-		memcpy(members, scheduler->members, scheduler->member_count * sizeof(*members));
-	scheduler->members = members;
-	scheduler->member_capacity = capacity;
+	if (owner->member_count != 0)
+		memcpy(members, owner->members, owner->member_count * sizeof(*members));
+	owner->members = members;
+	owner->member_capacity = capacity;
 }
 
 /* A time stamp in ns takes 64 bits: what is narrower has but a name like one. */
-static struct task_field_facts find_facts(const struct task_field_owner *scheduler,
-					 const struct task_field_member *member)
+static struct task_field_facts find_facts(const struct task_field_owner *owner,
+					  const struct task_field_member *member)
 {
-	const char *family = scheduler->family;
+	const char *family = owner->family;
 
 	if (member->bit_size < WORD_BITS &&
 	    task_field_choice_of(family, member->name, member->kind) == TASK_FIELD_CHOICE_TABLE &&
@@ -84,47 +86,48 @@ static struct task_field_facts find_facts(const struct task_field_owner *schedul
 	return task_field_facts_of(family, member->name, member->kind);
 }
 
-bool task_field_owner_add_member(struct task_field_owner *scheduler, const struct task_field_member *member)
+bool task_field_owner_add_member(struct task_field_owner *owner, const struct task_field_member *member)
 {
 	struct task_field_member *added;
 
-	if (scheduler->member_count == TASK_FIELD_MEMBERS_MAX)
+	if (owner->member_count == TASK_FIELD_MEMBERS_MAX)
 		return false;
-	if (scheduler->member_count == scheduler->member_capacity)
-		grow_members(scheduler);
-	added = &scheduler->members[scheduler->member_count++];
+	if (owner->member_count == owner->member_capacity)
+		grow_members(owner);
+	added = &owner->members[owner->member_count++];
 	*added = *member;
-	added->name = arena_duplicate(&scheduler->arena, member->name, strlen(member->name));
-	added->type = arena_duplicate(&scheduler->arena, member->type, strlen(member->type));
-	added->enumerators = copy_enumerators(&scheduler->arena, member);
-	if (!lies_inside(member, scheduler->size))
+	added->name = arena_duplicate(&owner->arena, member->name, strlen(member->name));
+	added->type = arena_duplicate(&owner->arena, member->type, strlen(member->type));
+	added->enumerators = copy_enumerators(&owner->arena, member);
+	if (!lies_inside(member, owner->size))
 		added->kind = TASK_FIELD_KIND_OTHER;
 	added->field = TASK_FIELD_NONE;
 	if (is_number(added->kind)) {
-		if (scheduler->field_count < TASK_FIELDS_OF_OWNER_MAX)
-			added->field = task_field_intern(added->name);
-		added->facts = find_facts(scheduler, added);
+		if (owner->field_count < TASK_FIELDS_OF_OWNER_MAX)
+			added->field = task_field_intern(
+				arena_format(&owner->arena, "%s.%s", owner->source, added->name));
+		if (!added->has_facts)
+			added->facts = find_facts(owner, added);
 	}
 	if (added->field != TASK_FIELD_NONE) {
-		scheduler->field_count++;
+		owner->field_count++;
 		task_field_describe(added->field, added->facts, added->kind);
 	}
 	return true;
 }
 
-struct task_field_owner *task_field_owner_reference(struct task_field_owner *scheduler)
+struct task_field_owner *task_field_owner_reference(struct task_field_owner *owner)
 {
-	atomic_fetch_add_explicit(&scheduler->references, 1, memory_order_relaxed);
-	return scheduler;
+	atomic_fetch_add_explicit(&owner->references, 1, memory_order_relaxed);
+	return owner;
 }
 
-void task_field_owner_release(struct task_field_owner *scheduler)
+void task_field_owner_release(struct task_field_owner *owner)
 {
-	if (scheduler == NULL ||
-	    atomic_fetch_sub_explicit(&scheduler->references, 1, memory_order_acq_rel) != 1)
+	if (owner == NULL || atomic_fetch_sub_explicit(&owner->references, 1, memory_order_acq_rel) != 1)
 		return;
-	arena_release(&scheduler->arena);
-	free(scheduler);
+	arena_release(&owner->arena);
+	free(owner);
 }
 
 bool task_field_owner_has_same_type(const struct task_field_owner *a, const struct task_field_owner *b)
@@ -152,11 +155,11 @@ bool task_field_owner_is_same_run(const struct task_field_owner *a, const struct
 
 /* --- members --- */
 
-const struct task_field_member *task_field_find_member(const struct task_field_owner *scheduler, uint16_t field)
+const struct task_field_member *task_field_find_member(const struct task_field_owner *owner, uint16_t field)
 {
-	for (size_t i = 0; scheduler != NULL && field != TASK_FIELD_NONE && i < scheduler->member_count; i++) {
-		if (scheduler->members[i].field == field)
-			return &scheduler->members[i];
+	for (size_t i = 0; owner != NULL && field != TASK_FIELD_NONE && i < owner->member_count; i++) {
+		if (owner->members[i].field == field)
+			return &owner->members[i];
 	}
 	return NULL;
 }
@@ -291,10 +294,10 @@ void task_field_write(const struct task_field_member *member, uint8_t *context, 
 
 /* --- contexts --- */
 
-void task_fields_begin(struct task_fields *fields, struct task_field_owner *scheduler, size_t count)
+void task_fields_begin(struct task_fields *fields, struct task_field_owner *owner, size_t count)
 {
 	task_fields_release(fields);
-	fields->scheduler = scheduler;
+	fields->owner = owner;
 	fields->context_of = memory_allocate((count + 1) * sizeof(*fields->context_of));
 	memset(fields->context_of, 0xff, (count + 1) * sizeof(*fields->context_of)); /* TASK_FIELDS_NONE */
 	fields->context_of_count = count;
@@ -305,7 +308,7 @@ void task_fields_expect(struct task_fields *fields, size_t contexts)
 	if (contexts <= fields->context_capacity)
 		return;
 	fields->context_capacity = contexts;
-	fields->contexts = memory_resize(fields->contexts, contexts, fields->scheduler->size);
+	fields->contexts = memory_resize(fields->contexts, contexts, fields->owner->size);
 }
 
 uint8_t *task_fields_add_context(struct task_fields *fields, size_t thread)
@@ -314,12 +317,13 @@ uint8_t *task_fields_add_context(struct task_fields *fields, size_t thread)
 
 	if (fields->context_count == fields->context_capacity) {
 		fields->context_capacity = fields->context_capacity != 0 ? fields->context_capacity * 2
-								   : fields->context_of_count + 1;
-		fields->contexts = memory_resize(fields->contexts, fields->context_capacity, fields->scheduler->size);
+									 : fields->context_of_count + 1;
+		fields->contexts = memory_resize(fields->contexts, fields->context_capacity,
+						 fields->owner->size);
 	}
 	fields->context_of[thread] = (uint32_t)fields->context_count;
-	context = fields->contexts + fields->context_count++ * fields->scheduler->size;
-	memset(context, 0, fields->scheduler->size);
+	context = fields->contexts + fields->context_count++ * fields->owner->size;
+	memset(context, 0, fields->owner->size);
 	return context;
 }
 
@@ -333,12 +337,12 @@ const uint8_t *task_fields_context(const struct task_fields *fields, size_t thre
 		*ret_reason = of == TASK_FIELDS_NOT_READ     ? REASON_NOT_READ
 			      : of == TASK_FIELDS_OTHER_TASK ? REASON_OTHER_TASK
 							     : REASON_READ;
-	return of < TASK_FIELDS_NOT_READ ? fields->contexts + (size_t)of * fields->scheduler->size : NULL;
+	return of < TASK_FIELDS_NOT_READ ? fields->contexts + (size_t)of * fields->owner->size : NULL;
 }
 
 void task_fields_release(struct task_fields *fields)
 {
-	task_field_owner_release(fields->scheduler);
+	task_field_owner_release(fields->owner);
 	free(fields->context_of);
 	free(fields->contexts);
 	*fields = (struct task_fields){0};
@@ -352,17 +356,17 @@ void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], si
 	if (fields->context_of == NULL)
 		return;
 	/* contexts need not lie in the order of threads, so those that are kept go into room of their own */
-	uint8_t *contexts = memory_allocate(count * fields->scheduler->size + 1);
+	uint8_t *contexts = memory_allocate(count * fields->owner->size + 1);
 
 	context_of = memory_allocate((count + 1) * sizeof(*context_of));
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *context = task_fields_context(fields, rows[i], NULL);
 
 		context_of[i] = rows[i] < fields->context_of_count ? fields->context_of[rows[i]]
-								: TASK_FIELDS_NOT_READ;
+								   : TASK_FIELDS_NOT_READ;
 		if (context == NULL)
 			continue;
-		memcpy(contexts + kept * fields->scheduler->size, context, fields->scheduler->size);
+		memcpy(contexts + kept * fields->owner->size, context, fields->owner->size);
 		context_of[i] = (uint32_t)kept++;
 	}
 	free(fields->context_of);
@@ -374,7 +378,8 @@ void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], si
 	fields->context_capacity = count;
 }
 
-void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from, size_t row)
+void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from,
+			  size_t row)
 {
 	const uint8_t *context = task_fields_context(from, row, NULL);
 
@@ -384,10 +389,10 @@ void task_fields_take_row(struct task_fields *fields, size_t thread, const struc
 	for (size_t i = fields->context_of_count; i <= thread; i++)
 		fields->context_of[i] = TASK_FIELDS_NOT_READ;
 	fields->context_of_count = thread + 1;
-	if (!task_field_owner_is_same_run(fields->scheduler, from->scheduler))
+	if (!task_field_owner_is_same_run(fields->owner, from->owner))
 		return;
 	if (context != NULL)
-		memcpy(task_fields_add_context(fields, thread), context, fields->scheduler->size);
+		memcpy(task_fields_add_context(fields, thread), context, fields->owner->size);
 	else if (from->context_of != NULL && row < from->context_of_count)
 		fields->context_of[thread] = from->context_of[row];
 }

@@ -29,15 +29,18 @@ struct task_field_member {
 	const char *name;
 	const char *type; /* as in C: "u64", "enum task_state", "struct bpf_cpumask *" */
 	enum task_field_kind kind;
-	uint32_t bit_offset;                      /* in the context */
-	uint32_t bit_size;                        /* of one element */
-	uint32_t count;                           /* of elements of an array, else 1 */
-	bool is_signed;                           /* its integers, those of an enum or array too */
+	uint32_t bit_offset;                             /* in the context */
+	uint32_t bit_size;                               /* of one element */
+	uint32_t count;                                  /* of elements of an array, else 1 */
+	bool is_signed;                                  /* its integers, those of an enum or array too */
 	const struct task_field_enumerator *enumerators; /* of an enum */
 	size_t enumerator_count;
-	/* Set by task_field_owner_add_member(): */
-	uint16_t field; /* its number as a column, TASK_FIELD_NONE for what is no field */
+	uint16_t field; /* its number as a column, TASK_FIELD_NONE for what is no field; set when it is added
+			 */
+	/* How it is reduced and in what it is measured; set by the name and what the user chose when it is
+	 * added, unless it has_facts. */
 	struct task_field_facts facts;
+	bool has_facts;
 };
 
 /* A scheduler that runs or ran, and the type of its contexts. Immutable once handed over, shared by reference
@@ -45,6 +48,7 @@ struct task_field_member {
 struct task_field_owner {
 	atomic_uint references;
 	struct arena arena;  /* owns all its texts */
+	const char *source;  /* what stands before the names of its fields: "scx" */
 	const char *name;    /* that it gave its operations: "lavd_1.0.21_x86_64_unknown_linux_gnu" */
 	const char *family;  /* "lavd" */
 	uint64_t enable_seq; /* of the kernel: how many schedulers were started before it (kernel/sched/ext.c)
@@ -60,7 +64,7 @@ struct task_field_owner {
 };
 
 enum {
-	TASK_FIELDS_SIZE_MAX = 65536,   /* of a context */
+	TASK_FIELDS_SIZE_MAX = 65536,  /* of a context */
 	TASK_FIELD_MEMBERS_MAX = 1024, /* of a type, more are left out */
 	/* of a type, more have no number: one file must not use up the numbers of all (TASK_FIELD_MAX) */
 	TASK_FIELDS_OF_OWNER_MAX = 256,
@@ -83,10 +87,10 @@ struct task_field_event {
 
 /* What a snapshot has of it. A zeroed struct is empty. */
 struct task_fields {
-	struct task_field_owner *scheduler; /* a reference, NULL: none runs, or nothing is known of it */
+	struct task_field_owner *owner; /* a reference, NULL: none runs, or nothing is known of it */
 	uint32_t *context_of; /* by thread: which of `contexts`, or TASK_FIELDS_…; NULL: none were read */
 	size_t context_of_count; /* threads behind these: TASK_FIELDS_NOT_READ */
-	uint8_t *contexts;       /* scheduler->size bytes each */
+	uint8_t *contexts;       /* owner->size bytes each */
 	size_t context_count, context_capacity;
 	uint64_t read_at_ns; /* CLOCK_MONOTONIC, the clock of their time stamps; 0 when unknown */
 	uint64_t mismatched; /* contexts that belonged to another task */
@@ -96,17 +100,18 @@ struct task_fields {
 };
 
 /* A scheduler of these names with one reference and no members; the texts are copied. */
-struct task_field_owner *task_field_owner_create(const char *name, const char *type, const char *storage,
-					   const char *layout, uint32_t size);
+struct task_field_owner *task_field_owner_create(const char *source, const char *name, const char *type,
+						 const char *storage, const char *layout, uint32_t size);
 
 /*
  * Adds a member; its texts and enumerators are copied. What does not lie in the context, or is an integer of
- * no size that fits 64 bits, becomes TASK_FIELD_KIND_OTHER or, beyond TASK_FIELD_MEMBERS_MAX, is left out: false.
+ * no size that fits 64 bits, becomes TASK_FIELD_KIND_OTHER or, beyond TASK_FIELD_MEMBERS_MAX, is left out:
+ * false.
  */
-bool task_field_owner_add_member(struct task_field_owner *scheduler, const struct task_field_member *member);
+bool task_field_owner_add_member(struct task_field_owner *owner, const struct task_field_member *member);
 
-struct task_field_owner *task_field_owner_reference(struct task_field_owner *scheduler);
-void task_field_owner_release(struct task_field_owner *scheduler); /* NULL is allowed */
+struct task_field_owner *task_field_owner_reference(struct task_field_owner *owner);
+void task_field_owner_release(struct task_field_owner *owner); /* NULL is allowed */
 
 /* Whether both are one and the same run of a scheduler, so that counters of one can be counted from the
  * other. */
@@ -116,7 +121,7 @@ bool task_field_owner_is_same_run(const struct task_field_owner *a, const struct
 bool task_field_owner_has_same_type(const struct task_field_owner *a, const struct task_field_owner *b);
 
 /* The member that is a field, or NULL. */
-const struct task_field_member *task_field_find_member(const struct task_field_owner *scheduler, uint16_t field);
+const struct task_field_member *task_field_find_member(const struct task_field_owner *owner, uint16_t field);
 
 /* The name of an enum's value, or NULL. */
 const char *task_field_find_enumerator(const struct task_field_member *member, int64_t value);
@@ -138,7 +143,7 @@ void task_field_write(const struct task_field_member *member, uint8_t *context, 
 
 /* Makes room for the contexts of `count` threads, all of which have none: TASK_FIELDS_NONE. Takes over the
  * reference. */
-void task_fields_begin(struct task_fields *fields, struct task_field_owner *scheduler, size_t count);
+void task_fields_begin(struct task_fields *fields, struct task_field_owner *owner, size_t count);
 
 /* Makes room for so many contexts, where that is known before they are added. */
 void task_fields_expect(struct task_fields *fields, size_t contexts);
@@ -158,6 +163,7 @@ void task_fields_release(struct task_fields *fields);
 void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], size_t count);
 
 /* Gives thread `thread`, which is the last one, the context that a thread of another snapshot has. */
-void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from, size_t row);
+void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from,
+			  size_t row);
 
 #endif

@@ -20,7 +20,7 @@ struct scheduler_table {
 
 static const struct task_field_owner *scheduler_of(const struct scheduler_table *scheduler, size_t side)
 {
-	return scheduler->side[side] != NULL ? scheduler->side[side]->scheduler : NULL;
+	return scheduler->side[side] != NULL ? scheduler->side[side]->owner : NULL;
 }
 
 static void add_text(struct scheduler_table *scheduler, const char *name, size_t offset)
@@ -74,13 +74,14 @@ static void add_number(struct scheduler_table *scheduler, const char *name, enum
 
 static bool get_size(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	*ret_number = snapshot->task_fields.scheduler->size;
+	*ret_number = snapshot->task_fields.owner->size;
 	return true;
 }
 
 static bool get_uptime(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	const uint64_t loaded = snapshot->task_fields.scheduler->loaded_at_ns, now = snapshot->provenance.boottime_ns;
+	const uint64_t loaded = snapshot->task_fields.owner->loaded_at_ns,
+		       now = snapshot->provenance.boottime_ns;
 
 	*ret_number = now - loaded;
 	return loaded != 0 && now >= loaded;
@@ -88,7 +89,7 @@ static bool get_uptime(const struct snapshot *snapshot, uint64_t *ret_number)
 
 static bool get_enable_seq(const struct snapshot *snapshot, uint64_t *ret_number)
 {
-	*ret_number = snapshot->task_fields.scheduler->enable_seq;
+	*ret_number = snapshot->task_fields.owner->enable_seq;
 	return true;
 }
 
@@ -153,8 +154,8 @@ static void build_scheduler(struct tables_build *build)
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
 		const struct task_fields *scx = &build->diff->snapshots[side]->task_fields;
 
-		scheduler.side[side] = scx->scheduler != NULL ? scx : NULL;
-		any |= scx->scheduler != NULL;
+		scheduler.side[side] = scx->owner != NULL ? scx : NULL;
+		any |= scx->owner != NULL;
 	}
 	if (!any)
 		return;
@@ -316,8 +317,8 @@ void tables_scx(struct tables_build *build)
 		return; /* the reference has no such tables */
 	build_scheduler(build);
 	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		if (diff->snapshots[side] != NULL && diff->snapshots[side]->task_fields.scheduler != NULL)
-			add_fields(&fields, diff->snapshots[side]->task_fields.scheduler);
+		if (diff->snapshots[side] != NULL && diff->snapshots[side]->task_fields.owner != NULL)
+			add_fields(&fields, diff->snapshots[side]->task_fields.owner);
 	}
 	if (fields.field_count != 0)
 		build_fields(&fields);

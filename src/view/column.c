@@ -152,8 +152,8 @@ static const struct column_entry *task_field_entry(enum column column)
 	*entry = (struct column_entry){
 		.name = field->column,
 		.rate_title = facts.reduction != TASK_FIELD_REDUCTION_COUNTER ? field->title
-			      : unit == UNIT_NS                        ? field->percent_title
-								       : field->rate_title,
+			      : unit == UNIT_NS                               ? field->percent_title
+									      : field->rate_title,
 		.amount_title = field->title,
 		.operation = COLUMN_OPERATION_TASK_FIELD,
 		.unit = unit,
@@ -270,23 +270,19 @@ static uint16_t find_field(const char *name)
 
 static enum column find_task_field(const char *name)
 {
-	static const char prefix[] = "scx.";
+	static const char prefix[] = TASK_FIELDS_OF_SCX ".";
 	const size_t length = sizeof(prefix) - 1;
-	const char *own = name + length;
-	char copy[TASK_FIELD_NAME_MAX + 1] = {0};
-	uint16_t field;
+	char copy[sizeof(prefix) + TASK_FIELD_NAME_MAX] = TASK_FIELDS_OF_SCX ".";
+	uint16_t field = find_field(name);
 
-	if (strncasecmp(name, prefix, length) != 0) {
-		field = find_field(name);
-		for (uint16_t i = 0; field == TASK_FIELD_NONE && i < task_field_count(); i++) {
-			if (titles_match(task_field(i)->title, name))
-				field = i;
-		}
-		return field != TASK_FIELD_NONE ? column_of_task_field(field) : COLUMN_COUNT;
+	for (uint16_t i = 0; field == TASK_FIELD_NONE && i < task_field_count(); i++) {
+		if (titles_match(task_field(i)->title, name))
+			field = i;
 	}
-	field = find_field(own);
-	if (field == TASK_FIELD_NONE && is_field_name(own, bare_length(own))) {
-		memcpy(copy, own, bare_length(own));
+	/* one that nobody has met yet */
+	if (field == TASK_FIELD_NONE && strncasecmp(name, prefix, length) == 0 &&
+	    is_field_name(name + length, bare_length(name + length))) {
+		memcpy(copy + length, name + length, bare_length(name + length));
 		field = task_field_intern(copy);
 	}
 	return field != TASK_FIELD_NONE ? column_of_task_field(field) : COLUMN_COUNT;
@@ -344,12 +340,8 @@ static bool is_title_taken(enum column column)
 
 const char *column_word(enum column column)
 {
-	static char name[TASK_FIELD_NAME_MAX + 8];
-
-	if (column_is_task_field(column)) {
-		snprintf(name, sizeof(name), "scx.%s", task_field((uint16_t)(column - COLUMN_TASK_FIELDS))->name);
-		return name;
-	}
+	if (column_is_task_field(column))
+		return column_name(column);
 	return column_find(entries[column].rate_title) == column ? entries[column].rate_title
 								 : entries[column].name;
 }
@@ -491,8 +483,8 @@ bool column_counts_waits(enum column column)
 /* Whether cells are words, ranges or sets. */
 static bool is_word(const struct column_entry *entry)
 {
-	return entry->unit == UNIT_NONE &&
-	       (entry->operation == COLUMN_OPERATION_PRESENT || entry->operation == COLUMN_OPERATION_TASK_FIELD);
+	return entry->unit == UNIT_NONE && (entry->operation == COLUMN_OPERATION_PRESENT ||
+					    entry->operation == COLUMN_OPERATION_TASK_FIELD);
 }
 
 /* Whether it is of a field whose values have names. */

@@ -41,18 +41,19 @@ enum tab tab_find(const char *name);
 /*
  * The screen's columns; the table is columns.def. Behind COLUMN_COUNT, which means none, stand the metrics
  * and derived metrics as columns (the All tab), then the fields that sched_ext schedulers keep for each task
- * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_task_field(). What a column of a field is
- * follows what was found out of the field last; columns belong to one thread, that which draws.
+ * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_task_field(). What a column of a
+ * field is follows what was found out of the field last; columns belong to one thread, that which draws.
  */
 enum column {
 #define COLUMN(id, ...) COLUMN_##id,
 #include "columns.def"
 #undef COLUMN
 	COLUMN_COUNT,
-	COLUMN_METRICS,                                   /* column of the first metric */
-	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT,   /* column of the first derived metric */
-	COLUMN_TASK_FIELDS = COLUMN_DERIVED + (int)DERIVED_COUNT, /* column of the first field of schedulers */
-	COLUMN_TOTAL = COLUMN_TASK_FIELDS + (int)TASK_FIELD_MAX    /* one behind the last of all */
+	COLUMN_METRICS,                                 /* column of the first metric */
+	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT, /* column of the first derived metric */
+	COLUMN_TASK_FIELDS = COLUMN_DERIVED +
+			     (int)DERIVED_COUNT,                /* column of the first field of schedulers */
+	COLUMN_TOTAL = COLUMN_TASK_FIELDS + (int)TASK_FIELD_MAX /* one behind the last of all */
 };
 
 /* Some of the columns; a zeroed one has none. */

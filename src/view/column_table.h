@@ -37,8 +37,8 @@ enum column_operation {
 	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
 	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
 	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
-	COLUMN_OPERATION_TASK_FIELD,              /* inputs: number of a field of schedulers, enum task_field_reduction */
-	COLUMN_OPERATION_IDENTITY,         /* inputs: enum identity */
+	COLUMN_OPERATION_TASK_FIELD, /* inputs: number of a field of schedulers, enum task_field_reduction */
+	COLUMN_OPERATION_IDENTITY,   /* inputs: enum identity */
 	COLUMN_OPERATION_COUNT,
 };
 

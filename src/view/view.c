@@ -91,7 +91,8 @@ static size_t place_fields(const struct task_field_owner *scheduler, uint16_t fi
 		const struct task_field_member *member = &scheduler->members[i];
 
 		/* two members of one name are one field */
-		if (member->field != TASK_FIELD_NONE && task_field_find_member(scheduler, member->field) == member)
+		if (member->field != TASK_FIELD_NONE &&
+		    task_field_find_member(scheduler, member->field) == member)
 			placed[count++] = (struct placed_field){
 				task_field_place(scheduler->family, member->name), i, member->field};
 	}

@@ -16,7 +16,7 @@ static reason_id nothing_read(const struct window *window)
 	if (fields->context_of != NULL)
 		return REASON_READ;
 	if (window->as_stored && window->now->provenance.present)
-		return fields->scheduler != NULL ? REASON_NOT_READ : REASON_READ;
+		return fields->owner != NULL ? REASON_NOT_READ : REASON_READ;
 	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
 		return (reason_id)result->reason;
 	return window->missing;
@@ -28,7 +28,7 @@ static reason_id nothing_before(const struct window *window)
 	if (window->from == NULL)
 		return window->missing;
 	if (window->from->task_fields.context_of == NULL ||
-	    !task_field_owner_is_same_run(window->now->task_fields.scheduler, window->from->task_fields.scheduler))
+	    !task_field_owner_is_same_run(window->now->task_fields.owner, window->from->task_fields.owner))
 		return REASON_NOT_READ;
 	return REASON_READ;
 }
@@ -36,7 +36,8 @@ static reason_id nothing_before(const struct window *window)
 /* Contexts are read together, at a time of their own. */
 static double change_scale(const struct window *window)
 {
-	const uint64_t now_ns = window->now->task_fields.read_at_ns, from_ns = window->from->task_fields.read_at_ns;
+	const uint64_t now_ns = window->now->task_fields.read_at_ns,
+		       from_ns = window->from->task_fields.read_at_ns;
 
 	if (window->mode != VIEW_MODE_RATE)
 		return 1;
@@ -58,7 +59,7 @@ struct window_field window_field_of(const struct window *window, uint16_t field)
 {
 	struct window_field result = {
 		.window = window,
-		.member = task_field_find_member(window->now->task_fields.scheduler, field),
+		.member = task_field_find_member(window->now->task_fields.owner, field),
 		.missing = nothing_read(window),
 		.scale = 1,
 	};
@@ -137,10 +138,11 @@ uint16_t window_field_value(const struct window_field *field, uint32_t thread, u
 	if (state != REASON_READ)
 		return state;
 	return task_field_counter_added(field->member, before, *ret_value, ret_value) ? REASON_READ
-									       : REASON_WENT_BACKWARDS;
+										      : REASON_WENT_BACKWARDS;
 }
 
-static void add_thread(const struct window_field *field, uint32_t thread, struct task_field_accumulator *accumulator)
+static void add_thread(const struct window_field *field, uint32_t thread,
+		       struct task_field_accumulator *accumulator)
 {
 	uint64_t value = 0;
 	const uint16_t state = window_field_value(field, thread, &value);
@@ -165,7 +167,7 @@ static void begin(struct reducer *reducer)
 	const struct window_field field = window_field_of(reducer->window,
 							  (uint16_t)reducer->entry->inputs[0]);
 	struct task_field_accumulator *accumulators = memory_allocate_zero(shown->row_count + 1,
-								    sizeof(*accumulators));
+									   sizeof(*accumulators));
 
 	values->member = field.member;
 	values->fields = memory_allocate_zero(shown->row_count + 1, sizeof(*values->fields));
@@ -173,8 +175,8 @@ static void begin(struct reducer *reducer)
 		add_thread(&field, shown->threads[k], &accumulators[shown->row_of[k]]);
 	for (size_t row = 0; row < shown->row_count; row++) {
 		values->fields[row] = task_field_reduce(&accumulators[row],
-						 field.member != NULL ? field.member : &nobody,
-						 reducer->window->now->task_fields.read_at_ns);
+							field.member != NULL ? field.member : &nobody,
+							reducer->window->now->task_fields.read_at_ns);
 		task_field_accumulator_release(&accumulators[row]);
 	}
 	free(accumulators);

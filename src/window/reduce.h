@@ -66,11 +66,12 @@ reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field);
 /* A field of the contexts that schedulers keep, over a window: looked up once for many threads. */
 struct window_field {
 	const struct window *window;
-	const struct task_field_member *member; /* NULL: the scheduler of the newest snapshot has no such field */
-	reason_id missing;               /* why no thread has a value; REASON_READ where they may */
-	bool is_change;                  /* a counter in another mode than VIEW_MODE_TOTAL */
-	reason_id from_missing;          /* of a change: why there is nothing to count from */
-	double scale;                    /* of a change: to one per second where it is a rate, else 1 */
+	const struct task_field_member
+		*member;        /* NULL: the scheduler of the newest snapshot has no such field */
+	reason_id missing;      /* why no thread has a value; REASON_READ where they may */
+	bool is_change;         /* a counter in another mode than VIEW_MODE_TOTAL */
+	reason_id from_missing; /* of a change: why there is nothing to count from */
+	double scale;           /* of a change: to one per second where it is a rate, else 1 */
 };
 
 struct window_field window_field_of(const struct window *window, uint16_t field);

@@ -140,8 +140,9 @@ struct column_values {
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
 	/* Of a field of schedulers instead: */
-	struct task_field_reduced *fields;      /* owned, one for each row */
-	const struct task_field_member *member; /* of the newest snapshot's scheduler, NULL: it has no such field */
+	struct task_field_reduced *fields; /* owned, one for each row */
+	const struct task_field_member
+		*member; /* of the newest snapshot's scheduler, NULL: it has no such field */
 };
 
 /* Frees what they own. */

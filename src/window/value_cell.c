@@ -90,8 +90,8 @@ static void set_word(const char *word, bool differs, struct arena *arena, struct
 }
 
 /* The commonest value of a scheduler's field: its name, or a number by which it is sorted. */
-static void set_field_word(const struct task_field_member *member, const struct value *value, struct arena *arena,
-			   struct cell *cell)
+static void set_field_word(const struct task_field_member *member, const struct value *value,
+			   struct arena *arena, struct cell *cell)
 {
 	struct buffer text = {0};
 

@@ -44,7 +44,7 @@ static void test_scheduler(void **state)
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.state, FEATURE_STATE_OFF);
 	assert_int_equal(result.reason, REASON_NOT_IN_KERNEL);
-	assert_null(snapshot->task_fields.scheduler);
+	assert_null(snapshot->task_fields.owner);
 	snapshot_release(snapshot);
 
 	tree_text(&tree, "sys/kernel/sched_ext/state", "disabled\n");
@@ -52,7 +52,7 @@ static void test_scheduler(void **state)
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.reason, REASON_SWITCHED_OFF);
 	assert_string_equal(result.detail, "no sched_ext scheduler runs");
-	assert_null(snapshot->task_fields.scheduler);
+	assert_null(snapshot->task_fields.owner);
 	snapshot_release(snapshot);
 
 	/* the tree of another host: its scheduler is none of ours, but it is named and counts */
@@ -64,33 +64,33 @@ static void test_scheduler(void **state)
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.state, FEATURE_STATE_OFF);
 	assert_int_equal(result.reason, REASON_OTHER_NAMESPACE);
-	assert_string_equal(snapshot->task_fields.scheduler->name, "lavd_1.0.21_x86_64_unknown_linux_gnu");
-	assert_string_equal(snapshot->task_fields.scheduler->family, "lavd");
-	assert_int_equal(snapshot->task_fields.scheduler->enable_seq, 7);
+	assert_string_equal(snapshot->task_fields.owner->name, "lavd_1.0.21_x86_64_unknown_linux_gnu");
+	assert_string_equal(snapshot->task_fields.owner->family, "lavd");
+	assert_int_equal(snapshot->task_fields.owner->enable_seq, 7);
 	assert_null(snapshot->task_fields.context_of);
 	assert_int_equal(snapshot->task_fields.event_count, 2);
 	assert_string_equal(snapshot->task_fields.events[0].name, "SCX_EV_SELECT_CPU_FALLBACK");
 	assert_int_equal(snapshot->task_fields.events[0].value, 12);
 	assert_string_equal(snapshot->task_fields.events[1].name, "SCX_EV_REENQ_LOCAL_REPEAT");
-	first = task_field_owner_reference(snapshot->task_fields.scheduler);
+	first = task_field_owner_reference(snapshot->task_fields.owner);
 	snapshot_release(snapshot);
 
 	/* one description for all rounds of a run */
 	snapshot = watch_round(watch, &result);
-	assert_ptr_equal(snapshot->task_fields.scheduler, first);
+	assert_ptr_equal(snapshot->task_fields.owner, first);
 	snapshot_release(snapshot);
 
 	/* the same scheduler, started again */
 	tree_text(&tree, "sys/kernel/sched_ext/enable_seq", "8\n");
 	snapshot = watch_round(watch, &result);
-	assert_int_equal(snapshot->task_fields.scheduler->enable_seq, 8);
-	assert_false(task_field_owner_is_same_run(snapshot->task_fields.scheduler, first));
+	assert_int_equal(snapshot->task_fields.owner->enable_seq, 8);
+	assert_false(task_field_owner_is_same_run(snapshot->task_fields.owner, first));
 	snapshot_release(snapshot);
 
 	tree_text(&tree, "sys/kernel/sched_ext/state", "disabling\n");
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.reason, REASON_SWITCHED_OFF);
-	assert_null(snapshot->task_fields.scheduler);
+	assert_null(snapshot->task_fields.owner);
 	assert_int_equal(snapshot->task_fields.event_count, 0);
 	snapshot_release(snapshot);
 	task_field_owner_release(first);
@@ -102,7 +102,8 @@ static void test_scheduler(void **state)
 
 static struct task_field_owner *make_scheduler(void)
 {
-	return task_field_owner_create("test", "task_ctx", "task_ctxs", "task storage", CONTEXT_SIZE);
+	return task_field_owner_create(TASK_FIELDS_OF_SCX, "test", "task_ctx", "task_ctxs", "task storage",
+				       CONTEXT_SIZE);
 }
 
 static void add_row(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, uint64_t start_ticks)

@@ -356,7 +356,8 @@ static void assert_schedulers_equal(const struct task_field_owner *left, const s
 	}
 }
 
-static void assert_contexts_equal(const struct task_fields *left, const struct task_fields *right, size_t thread)
+static void assert_contexts_equal(const struct task_fields *left, const struct task_fields *right,
+				  size_t thread)
 {
 	reason_id left_reason, right_reason;
 	const uint8_t *a = task_fields_context(left, thread, &left_reason),
@@ -364,8 +365,8 @@ static void assert_contexts_equal(const struct task_fields *left, const struct t
 
 	assert_int_equal(a == NULL, b == NULL);
 	assert_int_equal(left_reason, right_reason);
-	for (size_t i = 0; a != NULL && i < left->scheduler->member_count; i++) {
-		const struct task_field_member *member = &left->scheduler->members[i];
+	for (size_t i = 0; a != NULL && i < left->owner->member_count; i++) {
+		const struct task_field_member *member = &left->owner->members[i];
 
 		for (size_t j = 0; j < task_field_elements(member); j++)
 			assert_true(task_field_read(member, a, j) == task_field_read(member, b, j));
@@ -377,7 +378,7 @@ static void assert_scx_equal(const struct snapshot *left, const struct snapshot 
 {
 	const struct task_fields *a = &left->task_fields, *b = &right->task_fields;
 
-	assert_int_equal(a->scheduler == NULL, b->scheduler == NULL);
+	assert_int_equal(a->owner == NULL, b->owner == NULL);
 	assert_int_equal(a->read_at_ns, b->read_at_ns);
 	assert_int_equal(a->mismatched, b->mismatched);
 	assert_int_equal(a->event_count, b->event_count);
@@ -385,9 +386,9 @@ static void assert_scx_equal(const struct snapshot *left, const struct snapshot 
 		assert_string_equal(a->events[i].name, b->events[i].name);
 		assert_true(a->events[i].value == b->events[i].value);
 	}
-	if (a->scheduler == NULL)
+	if (a->owner == NULL)
 		return;
-	assert_schedulers_equal(a->scheduler, b->scheduler);
+	assert_schedulers_equal(a->owner, b->owner);
 	for (size_t i = 0; i < left->thread_count; i++)
 		assert_contexts_equal(a, b, i);
 }

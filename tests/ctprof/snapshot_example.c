@@ -327,18 +327,30 @@ static struct task_field_owner *example_scheduler(void)
 {
 	static const struct task_field_enumerator states[] = {{"IDLE", 0}, {"LO\"ST", -1}};
 	static const struct task_field_member members[] = {
-		{"sum_runtime", "u64", TASK_FIELD_KIND_UNSIGNED, 0, 64, 1, false, NULL, 0, 0, {0}},
-		{"inner.nice", "s16", TASK_FIELD_KIND_SIGNED, 64, 16, 1, true, NULL, 0, 0, {0}},
-		{"greedy", "bool", TASK_FIELD_KIND_BOOLEAN, 80, 8, 1, false, NULL, 0, 0, {0}},
-		{"bits", "u32", TASK_FIELD_KIND_UNSIGNED, 88, 3, 1, false, NULL, 0, 0, {0}},
-		{"state", "enum state", TASK_FIELD_KIND_ENUM, 96, 32, 1, true, states, 2, 0, {0}},
-		{"mask", "struct bpf_cpumask *", TASK_FIELD_KIND_POINTER, 128, 64, 1, false, NULL, 0, 0, {0}},
-		{"load", "s16[3]", TASK_FIELD_KIND_ARRAY, 192, 16, 3, true, NULL, 0, 0, {0}},
-		{"odd", "union", TASK_FIELD_KIND_OTHER, 256, 32, 1, false, NULL, 0, 0, {0}},
-		{"last_run_at", "u64", TASK_FIELD_KIND_UNSIGNED, 320, 64, 1, false, NULL, 0, 0, {0}},
+		{"sum_runtime", "u64", TASK_FIELD_KIND_UNSIGNED, 0, 64, 1, false, NULL, 0, 0, {0}, false},
+		{"inner.nice", "s16", TASK_FIELD_KIND_SIGNED, 64, 16, 1, true, NULL, 0, 0, {0}, false},
+		{"greedy", "bool", TASK_FIELD_KIND_BOOLEAN, 80, 8, 1, false, NULL, 0, 0, {0}, false},
+		{"bits", "u32", TASK_FIELD_KIND_UNSIGNED, 88, 3, 1, false, NULL, 0, 0, {0}, false},
+		{"state", "enum state", TASK_FIELD_KIND_ENUM, 96, 32, 1, true, states, 2, 0, {0}, false},
+		{"mask",
+		 "struct bpf_cpumask *",
+		 TASK_FIELD_KIND_POINTER,
+		 128,
+		 64,
+		 1,
+		 false,
+		 NULL,
+		 0,
+		 0,
+		 {0},
+		 false},
+		{"load", "s16[3]", TASK_FIELD_KIND_ARRAY, 192, 16, 3, true, NULL, 0, 0, {0}, false},
+		{"odd", "union", TASK_FIELD_KIND_OTHER, 256, 32, 1, false, NULL, 0, 0, {0}, false},
+		{"last_run_at", "u64", TASK_FIELD_KIND_UNSIGNED, 320, 64, 1, false, NULL, 0, 0, {0}, false},
 	};
-	struct task_field_owner *scheduler = task_field_owner_create("rusty_1.1.4_x86_64", "task_ctx", "task_data",
-							       "arena, id before the context", 48);
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "rusty_1.1.4_x86_64",
+								     "task_ctx", "task_data",
+								     "arena, id before the context", 48);
 
 	scheduler->enable_seq = 4;
 	scheduler->loaded_at_ns = 4100;
@@ -362,8 +374,8 @@ static void add_contexts(struct snapshot *snapshot)
 		uint8_t *context = task_fields_add_context(scx, threads[i]);
 		size_t next = 0;
 
-		for (size_t j = 0; j < scx->scheduler->member_count; j++) {
-			const struct task_field_member *member = &scx->scheduler->members[j];
+		for (size_t j = 0; j < scx->owner->member_count; j++) {
+			const struct task_field_member *member = &scx->owner->members[j];
 
 			for (size_t element = 0; element < task_field_elements(member); element++)
 				task_field_write(member, context, element, numbers[i][next++]);

@@ -104,7 +104,8 @@ static void expect_number(const struct snapshot *snapshot, size_t thread, size_t
 	const uint8_t *context = task_fields_context(&snapshot->task_fields, thread, NULL);
 
 	assert_non_null(context);
-	assert_true(task_field_read(&snapshot->task_fields.scheduler->members[member], context, element) == wanted);
+	assert_true(task_field_read(&snapshot->task_fields.owner->members[member], context, element) ==
+		    wanted);
 }
 
 /* The size comes last: nothing that stands before it may need it. */
@@ -118,11 +119,11 @@ static void test_any_order(void **state)
 		"'scx':[305,-5]", "'missing':{'scx':'other-task'}", "");
 
 	(void)state;
-	assert_string_equal(snapshot->task_fields.scheduler->name, "");
+	assert_string_equal(snapshot->task_fields.owner->name, "");
 	assert_int_equal(snapshot->task_fields.event_count, 2);
 	assert_int_equal(snapshot->task_fields.events[0].value, 3);
 	assert_true(snapshot->task_fields.only_numbers);
-	assert_int_equal(snapshot->task_fields.scheduler->members[1].kind, TASK_FIELD_KIND_OTHER);
+	assert_int_equal(snapshot->task_fields.owner->members[1].kind, TASK_FIELD_KIND_OTHER);
 	expect_number(snapshot, 0, 0, 0, 305);
 	expect_number(snapshot, 0, 2, 0, (uint64_t)-5);
 	expect_no_context(snapshot, 1, REASON_OTHER_TASK);
@@ -135,7 +136,7 @@ static void test_no_contexts(void **state)
 		"'scx':{'scheduler':'mini_2'},'missing':{'scx':'not-read'}", "", "'scx':[]", "");
 
 	(void)state;
-	assert_string_equal(snapshot->task_fields.scheduler->family, "mini");
+	assert_string_equal(snapshot->task_fields.owner->family, "mini");
 	assert_null(snapshot->task_fields.context_of);
 	snapshot_release(snapshot);
 	snapshot = read_two_threads("'scx':{'scheduler':'mini'}", "'missing':{'scx':'not-read'}", "'scx':[]",
@@ -145,7 +146,7 @@ static void test_no_contexts(void **state)
 	snapshot_release(snapshot);
 	/* numbers of nobody knows what, and what was thought of after us */
 	snapshot = read_two_threads("", "'scx':[1]", "'missing':{'scx':'too-warm'}", "");
-	assert_null(snapshot->task_fields.scheduler);
+	assert_null(snapshot->task_fields.owner);
 	snapshot_release(snapshot);
 }
 
@@ -164,7 +165,7 @@ static void test_odd_members(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(snapshot->task_fields.scheduler->members[i].kind, TASK_FIELD_KIND_OTHER);
+		assert_int_equal(snapshot->task_fields.owner->members[i].kind, TASK_FIELD_KIND_OTHER);
 		expect_number(snapshot, 0, 4, i, wanted[i]);
 	}
 	snapshot_release(snapshot);
@@ -223,7 +224,7 @@ static void test_many_members(void **state)
 	buffer_append_text(&top, "]}");
 	buffer_append_text(&list, "]");
 	snapshot = read_two_threads(top.data, list.data, "'scx':[1]", LEFT_OUT("1"));
-	assert_int_equal(snapshot->task_fields.scheduler->member_count, TASK_FIELD_MEMBERS_MAX);
+	assert_int_equal(snapshot->task_fields.owner->member_count, TASK_FIELD_MEMBERS_MAX);
 	expect_number(snapshot, 0, TASK_FIELD_MEMBERS_MAX - 1, 0, 9);
 	expect_no_context(snapshot, 1, REASON_NOT_READ);
 	snapshot_release(snapshot);
@@ -264,7 +265,7 @@ static void test_large_contexts(void **state)
 	snapshot = read_two_threads("'scx':{'scheduler':'x','size':65537,'members':[{'kind':'unsigned',"
 				    "'bit_size':8}]}",
 				    "'scx':[1]", "'scx':[1]", LEFT_OUT("2"));
-	assert_int_equal(snapshot->task_fields.scheduler->member_count, 0);
+	assert_int_equal(snapshot->task_fields.owner->member_count, 0);
 	expect_no_context(snapshot, 0, REASON_NOT_READ);
 	snapshot_release(snapshot);
 }
@@ -322,8 +323,9 @@ enum {
 /* Of a type like that of lavd: 40 numbers in 512 bytes, most of which differ from thread to thread. */
 static struct snapshot *large_host(bool with_contexts)
 {
-	struct task_field_owner *scheduler = task_field_owner_create(
-		"lavd_1.0.21_x86_64", "task_ctx", "scx_task_map", "arena, id behind the context", 512);
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "lavd_1.0.21_x86_64",
+								     "task_ctx", "scx_task_map",
+								     "arena, id behind the context", 512);
 	struct snapshot *snapshot = snapshot_create();
 	struct task_fields *scx = &snapshot->task_fields;
 	char name[32];

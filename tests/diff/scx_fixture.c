@@ -25,9 +25,9 @@ void scx_fixture_begin(struct snapshot *snapshot, const char *scheduler_name, ui
 		 .enumerator_count = ARRAY_COUNT(states)},
 		{.name = extra, .type = "u64", .kind = TASK_FIELD_KIND_UNSIGNED},
 	};
-	struct task_field_owner *scheduler = task_field_owner_create(scheduler_name, "task_ctx", "task_data",
-							       "task storage",
-							       SCX_FIXTURE_FIELDS * sizeof(uint64_t));
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, scheduler_name,
+								     "task_ctx", "task_data", "task storage",
+								     SCX_FIXTURE_FIELDS * sizeof(uint64_t));
 
 	scheduler->enable_seq = enable_seq;
 	scheduler->loaded_at_ns = enable_seq * 1000000000;
@@ -48,7 +48,7 @@ void scx_fixture_begin(struct snapshot *snapshot, const char *scheduler_name, ui
 
 void scx_fixture_add(struct snapshot *snapshot, size_t thread, const uint64_t values[SCX_FIXTURE_FIELDS])
 {
-	const struct task_field_owner *scheduler = snapshot->task_fields.scheduler;
+	const struct task_field_owner *scheduler = snapshot->task_fields.owner;
 	uint8_t *context = task_fields_add_context(&snapshot->task_fields, thread);
 
 	for (size_t i = 0; i < scheduler->member_count; i++)

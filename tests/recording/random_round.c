@@ -647,7 +647,8 @@ static void change_scheduler(struct random_host *host)
 	host->scheduler = NULL;
 	if (one_in(host, 3))
 		return;
-	host->scheduler = task_field_owner_create("test_1.0", "task_ctx", "map", "task storage", size);
+	host->scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "test_1.0", "task_ctx", "map",
+						  "task storage", size);
 	host->scheduler->enable_seq = random_below(host, 3);
 	host->scheduler->loaded_at_ns = random_number(host);
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
@@ -668,11 +669,11 @@ static void fill_scx(struct random_host *host, struct snapshot *snapshot)
 	if (host->scheduler == NULL)
 		return;
 	if (one_in(host, 4)) {
-		scx->scheduler = task_field_owner_reference(host->scheduler);
+		scx->owner = task_field_owner_reference(host->scheduler);
 		return;
 	}
 	task_fields_begin(scx, task_field_owner_reference(host->scheduler),
-		  random_below(host, 5) == 0 ? host->row_count / 2 : host->row_count);
+			  random_below(host, 5) == 0 ? host->row_count / 2 : host->row_count);
 	for (size_t i = 0; i < scx->context_of_count; i++) {
 		if (host->rows[i].context_state == 0)
 			memcpy(task_fields_add_context(scx, i), host->rows[i].context, host->scheduler->size);

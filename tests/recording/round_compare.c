@@ -314,12 +314,12 @@ static bool task_fields_differ(const struct task_fields *a, const struct task_fi
 {
 	size_t index = 0;
 
-	if (schedulers_differ(a->scheduler, b->scheduler))
+	if (schedulers_differ(a->owner, b->owner))
 		return true;
 	NUMBER(context_of_count);
 	NUMBER(context_count);
 	BYTES(context_of, a->context_of_count);
-	BYTES(contexts, a->scheduler != NULL ? a->context_count * a->scheduler->size : 0);
+	BYTES(contexts, a->owner != NULL ? a->context_count * a->owner->size : 0);
 	NUMBER(read_at_ns);
 	NUMBER(mismatched);
 	NUMBER(only_numbers);
@@ -500,7 +500,8 @@ const char *round_difference(const struct snapshot *left, const struct snapshot 
 			    triples_differ(left, right) || rows_differ(left, right) ||
 			    memory_differs(left, right) || cgroups_differ(left, right) ||
 			    latency_differs(left, right) || ended_differs(left->ended, right->ended) ||
-			    task_fields_differ(&left->task_fields, &right->task_fields) || live_rounds_differ(left, right);
+			    task_fields_differ(&left->task_fields, &right->task_fields) ||
+			    live_rounds_differ(left, right);
 
 	return differ ? answer : NULL;
 }

@@ -189,7 +189,7 @@ static size_t expect(const struct task_ctx *context, struct expectation expected
 	size_t count = 0;
 
 #define EXPECT(member, member_kind)                                                                          \
-	expected[count++] = (struct expectation){#member, TASK_FIELD_KIND_##member_kind,                            \
+	expected[count++] = (struct expectation){#member, TASK_FIELD_KIND_##member_kind,                     \
 						 (uint64_t)(int64_t)context->member, 1}
 	EXPECT(pid, UNSIGNED);
 	EXPECT(domain_id, UNSIGNED);
@@ -213,8 +213,9 @@ static size_t expect(const struct task_ctx *context, struct expectation expected
 	EXPECT(load.range.low, UNSIGNED);
 	EXPECT(load.range.high, UNSIGNED);
 	EXPECT(turns, UNSIGNED);
-	expected[count++] = (struct expectation){
-		"latencies", TASK_FIELD_KIND_ARRAY, context->latencies[CONTEXT_LATENCIES - 1], CONTEXT_LATENCIES};
+	expected[count++] = (struct expectation){"latencies", TASK_FIELD_KIND_ARRAY,
+						 context->latencies[CONTEXT_LATENCIES - 1],
+						 CONTEXT_LATENCIES};
 	expected[count++] = (struct expectation){"cpumask", TASK_FIELD_KIND_POINTER, 0, 1};
 	EXPECT(seal, UNSIGNED);
 #undef EXPECT

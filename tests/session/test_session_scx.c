@@ -2,6 +2,7 @@
 /* Columns of what a sched_ext scheduler keeps for each task: reductions, spans, what is missing and why. */
 #include "session_fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "evidence/evidence.h"
@@ -66,8 +67,8 @@ static const struct task_field_member members[MEMBER_COUNT] = {
 
 static struct task_field_owner *make_scheduler(uint64_t enable_seq)
 {
-	struct task_field_owner *scheduler = task_field_owner_create("plain_1.0.9_x86_64", "task_ctx", "task_data",
-							       "task storage", 56);
+	struct task_field_owner *scheduler = task_field_owner_create(
+		TASK_FIELDS_OF_SCX, "plain_1.0.9_x86_64", "task_ctx", "task_data", "task storage", 56);
 
 	scheduler->enable_seq = enable_seq;
 	scheduler->loaded_at_ns = 1;
@@ -80,15 +81,18 @@ static void put(struct snapshot *snapshot, size_t thread, int member, uint64_t v
 {
 	struct task_fields *scx = &snapshot->task_fields;
 	const uint32_t of = scx->context_of[thread];
-	uint8_t *context = of < TASK_FIELDS_NOT_READ ? scx->contexts + (size_t)of * scx->scheduler->size
+	uint8_t *context = of < TASK_FIELDS_NOT_READ ? scx->contexts + (size_t)of * scx->owner->size
 						     : task_fields_add_context(scx, thread);
 
-	task_field_write(&scx->scheduler->members[member], context, 0, value);
+	task_field_write(&scx->owner->members[member], context, 0, value);
 }
 
 static enum column field_column(const char *name)
 {
-	return column_of_task_field(task_field_intern(name));
+	char column[64];
+
+	snprintf(column, sizeof(column), "scx.%s", name);
+	return column_of_task_field(task_field_intern(column));
 }
 
 static struct snapshot *begin(double seconds, uint64_t enable_seq, size_t threads)
@@ -432,7 +436,7 @@ static void test_page(void **state)
 	table_release(table);
 	/* one that has no number as a column has its value too */
 	view.level = VIEW_LEVEL_THREADS;
-	session_now(session)->task_fields.scheduler->members[LARGEST].field = TASK_FIELD_NONE;
+	session_now(session)->task_fields.owner->members[LARGEST].field = TASK_FIELD_NONE;
 	table = session_metric_table(session, &view, "10:100", 6);
 	row = metric_row(table, "scx.max_depth");
 	assert_non_null(row);

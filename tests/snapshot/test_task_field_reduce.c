@@ -19,8 +19,8 @@ static struct task_field_member member_of(enum task_field_kind kind, enum task_f
 	};
 }
 
-static struct task_field_reduced reduce(enum task_field_kind kind, enum task_field_reduction reduction, const uint64_t values[],
-				 size_t count)
+static struct task_field_reduced reduce(enum task_field_kind kind, enum task_field_reduction reduction,
+					const uint64_t values[], size_t count)
 {
 	const struct task_field_member member = member_of(kind, reduction);
 	struct task_field_accumulator accumulator = {0};
@@ -34,7 +34,7 @@ static struct task_field_reduced reduce(enum task_field_kind kind, enum task_fie
 }
 
 #define REDUCE(kind, reduction, ...)                                                                         \
-	reduce(TASK_FIELD_KIND_##kind, TASK_FIELD_REDUCTION_##reduction, (const uint64_t[]){__VA_ARGS__},                  \
+	reduce(TASK_FIELD_KIND_##kind, TASK_FIELD_REDUCTION_##reduction, (const uint64_t[]){__VA_ARGS__},    \
 	       ARRAY_COUNT(((const uint64_t[]){__VA_ARGS__})))
 
 static void assert_whole(struct task_field_reduced reduced, uint64_t whole)
@@ -124,7 +124,8 @@ static void test_many_values(void **state)
 		THREADS = 10000,
 		FEW = 5,
 	};
-	const struct task_field_member member = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_COUNT);
+	const struct task_field_member member = member_of(TASK_FIELD_KIND_UNSIGNED,
+							  TASK_FIELD_REDUCTION_COUNT);
 	struct task_field_accumulator accumulator = {0};
 	struct task_field_reduced reduced;
 
@@ -173,8 +174,8 @@ static void test_missing(void **state)
 
 static void test_threads(void **state)
 {
-	struct task_field_owner *scheduler = task_field_owner_create("mini", "task_ctx", "tasks", "task storage",
-							       sizeof(uint64_t));
+	struct task_field_owner *scheduler = task_field_owner_create(
+		TASK_FIELDS_OF_SCX, "mini", "task_ctx", "tasks", "task storage", sizeof(uint64_t));
 	struct task_field_member weight = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_SUM);
 	const struct task_field_member *member;
 	struct task_field_accumulator accumulator = {0};
@@ -206,8 +207,10 @@ static void test_threads(void **state)
 
 static void test_counters(void **state)
 {
-	const struct task_field_member unsigned_member = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_COUNTER);
-	const struct task_field_member signed_member = member_of(TASK_FIELD_KIND_SIGNED, TASK_FIELD_REDUCTION_COUNTER);
+	const struct task_field_member unsigned_member = member_of(TASK_FIELD_KIND_UNSIGNED,
+								   TASK_FIELD_REDUCTION_COUNTER);
+	const struct task_field_member signed_member = member_of(TASK_FIELD_KIND_SIGNED,
+								 TASK_FIELD_REDUCTION_COUNTER);
 	uint64_t added;
 
 	(void)state;

@@ -23,10 +23,15 @@ struct example {
 static struct task_field_owner *example_scheduler(uint64_t enable_seq)
 {
 	static const struct task_field_enumerator states[] = {{"IDLE", 0}, {"BUSY", 3}};
-	struct task_field_owner *scheduler = task_field_owner_create("rusty_1.1.4_x86_64", "task_ctx", "task_data",
-							       "task storage", sizeof(struct example));
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "rusty_1.1.4_x86_64",
+								     "task_ctx", "task_data", "task storage",
+								     sizeof(struct example));
 	const struct task_field_member members[] = {
-		{.name = "sum_runtime", .type = "u64", .kind = TASK_FIELD_KIND_UNSIGNED, .bit_size = 64, .count = 1},
+		{.name = "sum_runtime",
+		 .type = "u64",
+		 .kind = TASK_FIELD_KIND_UNSIGNED,
+		 .bit_size = 64,
+		 .count = 1},
 		{.name = "weight",
 		 .type = "u32",
 		 .kind = TASK_FIELD_KIND_UNSIGNED,
@@ -127,20 +132,24 @@ static void test_fields(void **state)
 {
 	struct error error;
 	enum task_field_kind kind;
-	uint16_t runtime = task_field_intern("sum_runtime"), other = task_field_intern("other.sum_runtime");
+	uint16_t runtime = task_field_intern("scx.sum_runtime"),
+		 other = task_field_intern("scx.other.sum_runtime");
 
 	(void)state;
-	assert_int_equal(runtime, task_field_intern("sum_runtime"));
+	assert_int_equal(runtime, task_field_intern("scx.sum_runtime"));
 	assert_int_not_equal(runtime, other);
 	assert_string_equal(task_field(runtime)->title, "SUM_RUNTIME");
 	assert_string_equal(task_field(other)->title, "SUM_RUNTIM~2");
 	/* what is too long keeps its end */
-	assert_string_equal(task_field(task_field_intern("avg_runtime_wall"))->title, "AVG_RU~_WALL");
-	assert_string_equal(task_field(task_field_intern("avg_runtime_invr"))->title, "AVG_RU~_INVR");
+	assert_string_equal(task_field(task_field_intern("scx.avg_runtime_wall"))->title, "AVG_RU~_WALL");
+	assert_string_equal(task_field(task_field_intern("scx.avg_runtime_invr"))->title, "AVG_RU~_INVR");
 	assert_int_equal(task_field_intern(""), TASK_FIELD_NONE);
+	assert_int_equal(task_field_intern("scx."), TASK_FIELD_NONE);
+	assert_int_equal(task_field_intern("alone"), TASK_FIELD_NONE);
 	assert_int_equal(task_field_facts_of("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).reduction,
 			 TASK_FIELD_REDUCTION_COUNTER);
-	assert_int_equal(task_field_facts_of("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).ladder, LADDER_NS);
+	assert_int_equal(task_field_facts_of("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).ladder,
+			 LADDER_NS);
 	/* there it begins anew at each wakeup */
 	assert_int_equal(task_field_facts_of("rusty", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).reduction,
 			 TASK_FIELD_REDUCTION_SUM);
@@ -148,7 +157,8 @@ static void test_fields(void **state)
 			 TASK_FIELD_REDUCTION_AGE);
 	assert_int_equal(task_field_facts_of(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED).reduction,
 			 TASK_FIELD_REDUCTION_COUNT);
-	assert_int_equal(task_field_facts_of(NULL, "greedy", TASK_FIELD_KIND_BOOLEAN).reduction, TASK_FIELD_REDUCTION_COUNT);
+	assert_int_equal(task_field_facts_of(NULL, "greedy", TASK_FIELD_KIND_BOOLEAN).reduction,
+			 TASK_FIELD_REDUCTION_COUNT);
 	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED).reduction,
 			 TASK_FIELD_REDUCTION_MEAN);
 	assert_int_equal(task_field_choose("whatever=max,dom_id=mean", &error), 0);
@@ -156,7 +166,8 @@ static void test_fields(void **state)
 			 TASK_FIELD_REDUCTION_MAXIMUM);
 	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_BOOLEAN).reduction,
 			 TASK_FIELD_REDUCTION_COUNT);
-	assert_int_equal(task_field_facts_of(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED).reduction, TASK_FIELD_REDUCTION_MEAN);
+	assert_int_equal(task_field_facts_of(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED).reduction,
+			 TASK_FIELD_REDUCTION_MEAN);
 	assert_int_equal(task_field_choose("scx.whatever=mean", &error), 0);
 	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED).reduction,
 			 TASK_FIELD_REDUCTION_MEAN);
@@ -170,20 +181,21 @@ static void test_fields(void **state)
 	assert_int_equal(task_field_owner_word("ctop_mini"), 9);
 	assert_true(task_field_place("lavd", "lat_cri") < task_field_place("lavd", "avg_runtime"));
 	assert_int_equal(task_field_place("lavd", "unheard_of"), SIZE_MAX);
-	task_field_describe(other, task_field_facts_of("other", "other.sum_runtime", TASK_FIELD_KIND_UNSIGNED),
-			   TASK_FIELD_KIND_UNSIGNED);
+	task_field_describe(other,
+			    task_field_facts_of("other", "other.sum_runtime", TASK_FIELD_KIND_UNSIGNED),
+			    TASK_FIELD_KIND_UNSIGNED);
 	assert_int_equal(task_field_described(other, &kind).reduction, TASK_FIELD_REDUCTION_COUNTER);
 	assert_int_equal(kind, TASK_FIELD_KIND_UNSIGNED);
 }
 
 static void put_sum(struct task_fields *scx, size_t thread, uint64_t value)
 {
-	task_field_write(&scx->scheduler->members[0], task_fields_add_context(scx, thread), 0, value);
+	task_field_write(&scx->owner->members[0], task_fields_add_context(scx, thread), 0, value);
 }
 
 static uint64_t sum_of(const struct task_fields *scx, size_t thread)
 {
-	return task_field_read(&scx->scheduler->members[0], task_fields_context(scx, thread, NULL), 0);
+	return task_field_read(&scx->owner->members[0], task_fields_context(scx, thread, NULL), 0);
 }
 
 static void test_contexts(void **state)
@@ -216,8 +228,8 @@ static void test_contexts(void **state)
 	put_sum(&newer, 0, 77);
 	task_fields_begin(&restarted, example_scheduler(2), 1);
 	put_sum(&restarted, 0, 88);
-	assert_true(task_field_owner_has_same_type(scx.scheduler, restarted.scheduler));
-	assert_false(task_field_owner_is_same_run(scx.scheduler, restarted.scheduler));
+	assert_true(task_field_owner_has_same_type(scx.owner, restarted.owner));
+	assert_false(task_field_owner_is_same_run(scx.owner, restarted.owner));
 	task_fields_take_row(&scx, 3, &newer, 0);
 	task_fields_take_row(&scx, 4, &restarted, 0);
 	assert_int_equal(sum_of(&scx, 3), 77);
@@ -231,9 +243,10 @@ static void test_contexts(void **state)
 /* A type of very many members, as in a file that somebody made, leaves numbers for those of others. */
 static void test_many_fields(void **state)
 {
-	struct task_field_owner *many = task_field_owner_create("many", "task_ctx", "storage", "task storage",
-							  4096);
-	struct task_field_owner *other = task_field_owner_create("other", "task_ctx", "storage", "task storage", 8);
+	struct task_field_owner *many = task_field_owner_create(TASK_FIELDS_OF_SCX, "many", "task_ctx",
+								"storage", "task storage", 4096);
+	struct task_field_owner *other = task_field_owner_create(TASK_FIELDS_OF_SCX, "other", "task_ctx",
+								 "storage", "task storage", 8);
 	struct task_field_member member = {.type = "u8", .bit_size = 8, .count = 1};
 	char name[32];
 
@@ -258,8 +271,8 @@ static void test_many_fields(void **state)
 
 static void test_narrow_stamp(void **state)
 {
-	struct task_field_owner *scheduler = task_field_owner_create("s", "task_ctx", "storage", "task storage",
-							       16);
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "s", "task_ctx",
+								     "storage", "task storage", 16);
 	struct task_field_member member = {.name = "last_moved", .type = "u32", .bit_size = 32, .count = 1};
 
 	(void)state;

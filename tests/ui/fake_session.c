@@ -545,7 +545,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 
 const struct task_field_owner *session_scheduler(const struct session *session)
 {
-	return session->now != NULL ? session->now->task_fields.scheduler : NULL;
+	return session->now != NULL ? session->now->task_fields.owner : NULL;
 }
 
 bool session_scheduler_runs(const struct session *session)

@@ -76,11 +76,12 @@ static const struct task_field_member mini_members[] = {
 
 static struct task_field_owner *make_scheduler(bool is_lavd)
 {
-	struct task_field_owner *scheduler = is_lavd ? task_field_owner_create(
-							    "lavd_1.1.4_x86_64_unknown_linux_gnu", "task_ctx",
-							    "scx_task_map", "arena, id after the context", 96)
-						  : task_field_owner_create("mini", "mini_ctx", "task_data",
-									 "task storage", 16);
+	struct task_field_owner *scheduler =
+		is_lavd ? task_field_owner_create(TASK_FIELDS_OF_SCX, "lavd_1.1.4_x86_64_unknown_linux_gnu",
+						  "task_ctx", "scx_task_map", "arena, id after the context",
+						  96)
+			: task_field_owner_create(TASK_FIELDS_OF_SCX, "mini", "mini_ctx", "task_data",
+						  "task storage", 16);
 
 	scheduler->enable_seq = is_lavd ? 1 : 2;
 	scheduler->loaded_at_ns = 1000000000;
@@ -183,7 +184,7 @@ static struct snapshot *make_round(const char *kind, uint64_t round)
 									    .reason = REASON_SWITCHED_OFF,
 									    .detail = "no scheduler runs"};
 	else if (strcmp(kind, "unread") == 0)
-		snapshot->task_fields.scheduler = make_scheduler(true);
+		snapshot->task_fields.owner = make_scheduler(true);
 	else
 		add_contexts(snapshot, make_scheduler(!is_mini), round);
 	if (runs) {

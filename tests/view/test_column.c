@@ -394,14 +394,16 @@ static void test_needs_of_long_filter(void **state)
 
 static struct task_field_owner *make_scheduler(const char *name, const char *const fields[], size_t count)
 {
-	struct task_field_owner *scheduler = task_field_owner_create(name, "task_ctx", "map", "task storage", 64);
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, name, "task_ctx",
+								     "map", "task storage", 64);
 
 	for (uint32_t i = 0; i < count; i++)
-		assert_true(task_field_owner_add_member(scheduler, &(struct task_field_member){.name = fields[i],
-										     .type = "u64",
-										     .bit_offset = 64 * i,
-										     .bit_size = 64,
-										     .count = 1}));
+		assert_true(task_field_owner_add_member(scheduler,
+							&(struct task_field_member){.name = fields[i],
+										    .type = "u64",
+										    .bit_offset = 64 * i,
+										    .bit_size = 64,
+										    .count = 1}));
 	return scheduler;
 }
 

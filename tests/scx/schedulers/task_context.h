@@ -4,7 +4,8 @@
 
 /*
  * What the schedulers of the tests keep for one task. The name of the type is the one that most released
- * schedulers give theirs, and some members have names that ctop knows how to add up (src/metric/task_field.c).
+ * schedulers give theirs, and some members have names that ctop knows how to add up
+ * (src/metric/task_field.c).
  */
 
 enum task_class {
