@@ -477,8 +477,8 @@ static int run(struct round *round)
 	round_name_threads(round);
 	if (round->capture->latency != NULL)
 		latency_watch_read(round->capture->latency, round->full, round->snapshot);
-	scx_watch_read(round->capture->scx, round->scx, round->cancel, round->snapshot,
-		       &round->capture->checks.results[FEATURE_SCX]);
+	scx_watch_read(round->capture->scx, round->task_fields, round->cancel, round->snapshot,
+		       &round->capture->checks.results[FEATURE_TASK_FIELDS]);
 	round_finish(round);
 	if (by_pass)
 		round_list_moved(round);
@@ -614,7 +614,7 @@ int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const at
 			      .full = true,
 			      .needed = (source_set)~0U,
 			      .smaps = true,
-			      .scx = true,
+			      .task_fields = true,
 			      .cgroup_records = true,
 			      .heap_wait_ns = capture->heap.patience_ns,
 			      .expensive_budget_ns = expensive_budget_ns};
@@ -629,7 +629,8 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 			      .cancel = cancel,
 			      .needed = options->needed,
 			      .smaps = options->smaps,
-			      .scx = options->scx || (!options->only_needed && capture->previous == NULL),
+			      .task_fields = options->task_fields ||
+					     (!options->only_needed && capture->previous == NULL),
 			      .cgroup_records = options->cgroup_records,
 			      .heap_wait_ns = options->heap_patience_ns,
 			      .budget_ns = FIRST_ROUND_BUDGET_NS};

@@ -86,7 +86,7 @@ struct capture_round_options {
 	bool only_needed;    /* `-b`: nothing else even when the budget would allow it */
 	bool cgroup_records; /* the records of cgroups are needed */
 	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
-	bool scx;            /* what a sched_ext scheduler keeps for each thread is needed */
+	bool task_fields;    /* what a sched_ext scheduler keeps for each thread is needed */
 	/*
 	 * How long to wait for executables that the allocator probe resolves, where it is needed. A live
 	 * round does not wait: what is being resolved is unavailable for that reason.

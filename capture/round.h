@@ -229,7 +229,7 @@ struct round {
 	const atomic_bool *cancel;
 	bool full;
 	bool smaps, cgroup_records; /* the expensive ones are wanted */
-	bool scx;                   /* and contexts of a sched_ext scheduler */
+	bool task_fields;           /* and contexts of a sched_ext scheduler */
 	bool schedstats_turned;     /* its switch was turned since the last round */
 	bool heap_is_on;            /* the allocator probe is there and not switched off */
 	enum heap_use heap;         /* what it reads */

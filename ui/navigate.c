@@ -18,7 +18,7 @@ void navigate_tell_host(struct ui *ui)
 	ui->content->needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
 	if (ui->overlay == OVERLAY_USERS)
 		settings->needed |= column_sources(COLUMN_USER_NAME);
-	settings->scx = view_needs_scx(&ui->view) || ui->metrics_open;
+	settings->task_fields = view_needs_task_fields(&ui->view) || ui->metrics_open;
 	/* the page of all metrics shows every source but the expensive ones */
 	if (ui->metrics_open) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
@@ -280,7 +280,7 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 /* What was on the screen of another scheduler, or of none, is not true of this one. */
 static void change_scheduler(struct ui *ui, const char *name, bool replaced)
 {
-	if (ui->view.tab != TAB_SCX)
+	if (ui->view.tab != TAB_TASK_FIELDS)
 		return;
 	if (ui->overlay == OVERLAY_EXPLAIN || ui->overlay == OVERLAY_SORT || ui->overlay == OVERLAY_USERS)
 		ui->overlay = OVERLAY_NONE;
@@ -306,7 +306,7 @@ bool navigate_follow_scheduler(struct ui *ui)
 	if (ui->comparison != NULL)
 		view_set_scheduler(&ui->plain_view, scheduler);
 	if (was_there && name == NULL) {
-		const bool shown = ui->view.tab == TAB_SCX;
+		const bool shown = ui->view.tab == TAB_TASK_FIELDS;
 
 		change_scheduler(ui, NULL, false);
 		/* schedulers are often started again: whoever looks at one waits for the next */

@@ -31,7 +31,7 @@ static void reset_view(struct view *view)
 		view->grouping.axis = AXIS_PROCESS;
 	view->compare_sort = COMPARE_COLUMN_CHANGE;
 	view->focus = COLUMN_COUNT;
-	if (view->tab == TAB_SCX)
+	if (view->tab == TAB_TASK_FIELDS)
 		view_set_tab(view, TAB_OVERVIEW);
 	for (size_t i = 0; i < view->step_count; i++) {
 		drop_numbers(&view->steps[i].filter);
@@ -327,7 +327,7 @@ static bool offers(const struct ui *ui, enum action action)
 static bool has_tab(const struct ui *ui, enum tab tab)
 {
 	(void)ui;
-	return tab != TAB_SCX;
+	return tab != TAB_TASK_FIELDS;
 }
 
 /* The key of a column shows only the changes of its metrics. */

@@ -633,7 +633,7 @@ static void draw_data(struct ui *ui, int y)
 int screen_header_draw(struct ui *ui, int lines)
 {
 	const bool runs = session_now(ui->session) != NULL && session_scheduler_runs(ui->session);
-	const bool own_line = runs && lines >= 4 && ui->view.tab == TAB_SCX;
+	const bool own_line = runs && lines >= 4 && ui->view.tab == TAB_TASK_FIELDS;
 	int y = 0;
 
 	draw_where(ui, y++);

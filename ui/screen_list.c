@@ -124,7 +124,7 @@ static void append_gap(struct buffer *path)
 static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 {
 	const struct snapshot *now = session_now(ui->session);
-	const struct feature_result *result = &now->provenance.features[FEATURE_SCX];
+	const struct feature_result *result = &now->provenance.features[FEATURE_TASK_FIELDS];
 
 	if (now->task_fields.context_of != NULL)
 		return;
@@ -290,7 +290,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 		append_gap(path);
 		buffer_append_text(path, "these columns need cgroups: press g");
 	}
-	if (view->tab == TAB_SCX && session_now(ui->session) != NULL)
+	if (view->tab == TAB_TASK_FIELDS && session_now(ui->session) != NULL)
 		append_why_no_fields(ui, path);
 	append_why_nothing(ui, path);
 	append_jemalloc_only(ui, path);

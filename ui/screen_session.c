@@ -148,7 +148,8 @@ static bool offers(const struct ui *ui, enum action action)
 /* The tab of a scheduler is there while one runs, where a file has one, and while the user is on it. */
 static bool has_tab(const struct ui *ui, enum tab tab)
 {
-	return tab != TAB_SCX || ui->view.tab == TAB_SCX || session_scheduler_runs(ui->session);
+	return tab != TAB_TASK_FIELDS || ui->view.tab == TAB_TASK_FIELDS ||
+	       session_scheduler_runs(ui->session);
 }
 
 static void change_mode(struct ui *ui)

@@ -18,8 +18,8 @@ void screen_setup_open(struct ui *ui)
 		count = column_list_with(
 			view->tab, threads,
 			&(struct column_choice){
-				.fields = view->scx_fields,
-				.field_count = view->tab == TAB_SCX ? view->task_field_count : 0,
+				.fields = view->task_fields,
+				.field_count = view->tab == TAB_TASK_FIELDS ? view->task_field_count : 0,
 				.sort = COLUMN_COUNT,
 			},
 			columns);

@@ -63,7 +63,7 @@ struct ui_settings {
 	bool latency;      /* measure how long waits take */
 	source_set needed; /* by what is on the screen */
 	bool cgroup_records, smaps;
-	bool scx; /* what a sched_ext scheduler keeps for each task */
+	bool task_fields; /* what a sched_ext scheduler keeps for each task */
 };
 
 /* Which moment to look at, from the one that is shown. */
@@ -124,7 +124,7 @@ struct ui_host {
 	void *context;
 	int notify_fd; /* readable when receive() has something; -1 for none */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
-	/* Other settings; a change of `heap_off` or `latency`, and `scx` where it was not
+	/* Other settings; a change of `heap_off` or `latency`, and `task_fields` where it was not
 	 * wanted, ask for a round. The first come before any round. */
 	void (*change_settings)(void *context, const struct ui_settings *settings);
 	bool has_heap;    /* an allocator probe */

@@ -352,7 +352,7 @@ static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct ch
 	[FEATURE_PRESSURE] = check_pressure,
 	[FEATURE_CGROUP2] = check_cgroup2,
 	[FEATURE_SCHED_EXT] = check_sched_ext,
-	[FEATURE_SCX] = check_by_loading,
+	[FEATURE_TASK_FIELDS] = check_by_loading,
 	[FEATURE_PID_NAMESPACE] = check_pid_namespace,
 	[FEATURE_ALL_PROCESSES] = check_all_processes,
 	[FEATURE_PROCESS_MEMORY] = check_process_memory,

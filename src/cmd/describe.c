@@ -27,7 +27,7 @@ static void append_tabs(enum column column, struct buffer *text)
 
 	for (size_t place = 0; place < tab_count(); place++) {
 		const enum tab tab = tab_at(place);
-		bool here = tab == TAB_SCX && column_is_task_field(column);
+		bool here = tab == TAB_TASK_FIELDS && column_is_task_field(column);
 
 		for (int threads = 0; threads < 2 && !here; threads++) {
 			const size_t count = column_list(tab, threads != 0, 0, COLUMN_COUNT, columns);

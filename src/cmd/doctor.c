@@ -137,7 +137,7 @@ static void check(struct feature_checks *checks, const struct roots *roots,
 	capture_check_passes(roots, arena, &passes);
 	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
 	latency_watch_close(latency_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_LATENCY]));
-	scx_watch_check(roots, arena, &checks->results[FEATURE_SCX]);
+	scx_watch_check(roots, arena, &checks->results[FEATURE_TASK_FIELDS]);
 	ended_watch_close(ended_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_EXITS]));
 	privilege_lower();
 }

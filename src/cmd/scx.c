@@ -480,7 +480,7 @@ static void print_json(const struct findings *findings, struct buffer *buffer)
 static int take(const struct scx_options *options, struct snapshot **ret_snapshot, struct error *error)
 {
 	const struct capture_round_options round = {
-		.needed = source_bit(SOURCE_STAT), .only_needed = true, .scx = true};
+		.needed = source_bit(SOURCE_STAT), .only_needed = true, .task_fields = true};
 	struct capture_options capture_options = {
 		.scope = options->processes.items,
 		.scope_count = options->processes.count,
@@ -550,7 +550,7 @@ static int run(void *options_pointer, char **operands, int operand_count)
 		return command_failed(&error);
 	findings.snapshot = snapshot;
 	findings.scheduler = snapshot->task_fields.owner;
-	findings.result = &snapshot->provenance.features[FEATURE_SCX];
+	findings.result = &snapshot->provenance.features[FEATURE_TASK_FIELDS];
 	status = findings.scheduler != NULL ? print(options, &findings) : explain(findings.result);
 	snapshot_release(snapshot);
 	return status;

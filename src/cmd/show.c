@@ -103,7 +103,7 @@ static bool makes_one_table(const struct tables_request *request)
 		count += request->sections[i];
 	return count == 1 && !request->sections[SECTION_TASKSTATS_DELAY] &&
 	       !request->sections[SECTION_PRESSURE] && !request->sections[SECTION_HOST_PRESSURE] &&
-	       !request->sections[SECTION_SCX];
+	       !request->sections[SECTION_TASK_FIELDS];
 }
 
 static int print_report(struct show_options *options, const char *path)

@@ -227,7 +227,7 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct loader *loader, const struct json_scalar *scalar);
 
-/* load_scx.c: for load_containers and load_scalar(). */
+/* load_task_fields.c: for load_containers and load_scalar(). */
 bool load_task_field_kind(const struct json_scalar *scalar, enum task_field_kind *ret_kind);
 bool load_task_field_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
 void *load_task_field_begin_member(struct loader *loader, struct frame *frame);

@@ -253,8 +253,8 @@ static size_t count_fields(const struct task_field_owner *scheduler)
 /* The scheduler, and how many contexts were read; why not tells the feature's row. */
 static void append_task_field(const struct snapshot *snapshot, struct buffer *lines)
 {
-	const struct task_fields *scx = &snapshot->task_fields;
-	const struct task_field_owner *scheduler = scx->owner;
+	const struct task_fields *fields = &snapshot->task_fields;
+	const struct task_field_owner *scheduler = fields->owner;
 	uint64_t none = 0, other_task = 0, unread = 0;
 
 	if (scheduler == NULL) {
@@ -268,7 +268,7 @@ static void append_task_field(const struct snapshot *snapshot, struct buffer *li
 			     scheduler->size);
 	append_count(count_fields(scheduler), " fields", lines);
 	buffer_append_format(lines, ", in the map %s (%s)\n", scheduler->storage, scheduler->layout);
-	if (scx->context_of == NULL) {
+	if (fields->context_of == NULL) {
 		buffer_append_text(lines,
 				   "  no contexts were read in this round: nothing on the screen is of "
 				   "them\n");
@@ -277,16 +277,16 @@ static void append_task_field(const struct snapshot *snapshot, struct buffer *li
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		reason_id reason;
 
-		if (task_fields_context(scx, i, &reason) != NULL)
+		if (task_fields_context(fields, i, &reason) != NULL)
 			continue;
 		none += reason == REASON_READ;
 		other_task += reason == REASON_OTHER_TASK;
 		unread += reason != REASON_READ && reason != REASON_OTHER_TASK;
 	}
 	buffer_append_text(lines, "  ");
-	append_count(scx->context_count, " contexts read, ", lines);
+	append_count(fields->context_count, " contexts read, ", lines);
 	append_count(none, " threads without one, ", lines);
-	append_count(other_task > scx->mismatched ? other_task : scx->mismatched,
+	append_count(other_task > fields->mismatched ? other_task : fields->mismatched,
 		     " belonged to another task, ", lines);
 	append_count(unread, " not read\n", lines);
 }

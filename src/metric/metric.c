@@ -72,7 +72,7 @@ const struct section_entry sections[SECTION_COUNT] = {
 	[SECTION_SMAPS_ROLLUP] = {"smaps-rollup", false},
 	[SECTION_SCHED_EXT] = {"sched-ext", false},
 	[SECTION_LATENCY] = {"latency", false},
-	[SECTION_SCX] = {"scx", false},
+	[SECTION_TASK_FIELDS] = {"scx", false},
 	[SECTION_CGROUP_IO] = {"cgroup-io", true},
 };
 

@@ -126,7 +126,7 @@ enum section {
 	SECTION_SMAPS_ROLLUP,
 	SECTION_SCHED_EXT,
 	SECTION_LATENCY, /* not in the reference, like the next */
-	SECTION_SCX,
+	SECTION_TASK_FIELDS,
 	SECTION_CGROUP_IO,
 	SECTION_COUNT,
 };

@@ -584,7 +584,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 	shown_release(&explanation.shown);
 }
 
-/* The member of a name with "scx." before it, or NULL. */
+/* The member of a name with its source before it, or NULL. */
 static const struct task_field_member *find_member(const struct task_field_owner *scheduler, const char *name)
 {
 	const char *own = strchr(name, '.');

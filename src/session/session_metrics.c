@@ -226,13 +226,13 @@ struct table *session_metric_table(struct session *session, const struct view *v
 		table->heading = wait_heading(session->now, shown_in_mode(&threads, VIEW_MODE_TOTAL),
 					      &table->arena);
 		/* what the tab is about comes first */
-		if (view->tab == TAB_SCX)
+		if (view->tab == TAB_TASK_FIELDS)
 			add_members(session, &threads, table);
 		for (int i = 0; i < METRIC_COUNT; i++)
 			add_metric_row(session, &threads, column_of_metric((enum metric)i), table);
 		for (int i = 0; i < DERIVED_COUNT; i++)
 			add_metric_row(session, &threads, column_of_derived((enum derived)i), table);
-		if (view->tab != TAB_SCX)
+		if (view->tab != TAB_TASK_FIELDS)
 			add_members(session, &threads, table);
 	}
 	shown_release(&threads.since_base);

@@ -13,8 +13,8 @@
 
 /*
  * What a sched_ext scheduler keeps for each task: its contexts, as bytes, and what their members are. Whether
- * and why not they could be read says FEATURE_SCX of the snapshot; what sysfs tells of sched_ext is in
- * snapshot.sched_ext.
+ * and why not they could be read says FEATURE_TASK_FIELDS of the snapshot; what sysfs tells of sched_ext is
+ * in snapshot.sched_ext.
  */
 
 struct snapshot;
@@ -71,7 +71,7 @@ enum {
 	TASK_FIELD_ELEMENTS_MAX = 4096, /* of an array */
 };
 
-/* In scx.context_of: why a thread has no context here. */
+/* In context_of: why a thread has no context here. */
 enum {
 	TASK_FIELDS_NONE = UINT32_MAX, /* it has none: it is older than the scheduler's hook, or exits */
 	TASK_FIELDS_OTHER_TASK = UINT32_MAX - 1, /* what was read belongs to another task */

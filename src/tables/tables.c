@@ -35,8 +35,8 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		tables_host_sched_ext(&build);
 	if (request->sections[SECTION_LATENCY])
 		tables_latency(&build);
-	if (request->sections[SECTION_SCX])
-		tables_scx(&build);
+	if (request->sections[SECTION_TASK_FIELDS])
+		tables_task_fields(&build);
 	if (is_comparison) {
 		tables_renames(&build);
 		tables_orphans(&build);

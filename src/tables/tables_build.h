@@ -151,7 +151,7 @@ void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);
 void tables_host_sched_ext(struct tables_build *build);
 void tables_latency(struct tables_build *build);
-void tables_scx(struct tables_build *build);
+void tables_task_fields(struct tables_build *build);
 void tables_renames(struct tables_build *build);
 void tables_orphans(struct tables_build *build);
 void tables_threads(struct tables_build *build);

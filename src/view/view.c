@@ -49,8 +49,8 @@ void view_release(struct view *view)
 
 static enum column first_sort(const struct view *view, enum tab tab)
 {
-	if (tab == TAB_SCX && view->task_field_count != 0 && own_tab_sort(tab) == COLUMN_COUNT)
-		return column_of_task_field(view->scx_fields[0]);
+	if (tab == TAB_TASK_FIELDS && view->task_field_count != 0 && own_tab_sort(tab) == COLUMN_COUNT)
+		return column_of_task_field(view->task_fields[0]);
 	return (enum column)tabs[tab].sort;
 }
 
@@ -107,18 +107,19 @@ bool view_set_scheduler(struct view *view, const struct task_field_owner *schedu
 	uint16_t fields[TASK_FIELD_MAX];
 	const size_t count = place_fields(scheduler, fields);
 
-	if (count == view->task_field_count && memcmp(fields, view->scx_fields, count * sizeof(*fields)) == 0)
+	if (count == view->task_field_count &&
+	    memcmp(fields, view->task_fields, count * sizeof(*fields)) == 0)
 		return false;
-	memcpy(view->scx_fields, fields, count * sizeof(*fields));
+	memcpy(view->task_fields, fields, count * sizeof(*fields));
 	view->task_field_count = count;
-	if (view->tab != TAB_SCX)
+	if (view->tab != TAB_TASK_FIELDS)
 		return true;
 	/* a field that was chosen stays while there is nothing else */
 	if (view->sort_chosen && count != 0 && column_is_task_field(view->sort) &&
 	    task_field_find_member(scheduler, (uint16_t)(view->sort - COLUMN_TASK_FIELDS)) == NULL)
 		view->sort_chosen = view->sort_ascending = false;
 	if (!view->sort_chosen)
-		view->sort = first_sort(view, TAB_SCX);
+		view->sort = first_sort(view, TAB_TASK_FIELDS);
 	return true;
 }
 
@@ -360,16 +361,17 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 	if (is_listed(columns, before, sort))
 		sort = COLUMN_COUNT;
 	count = before +
-		column_list_with(view->tab, view->level == VIEW_LEVEL_THREADS,
-				 &(struct column_choice){
-					 .fields = view->scx_fields,
-					 .field_count = view->tab == TAB_SCX ? view->task_field_count : 0,
-					 .left_out = &view->left_out,
-					 .width = view->width,
-					 .reserved = reserved,
-					 .sort = sort,
-				 },
-				 columns + before);
+		column_list_with(
+			view->tab, view->level == VIEW_LEVEL_THREADS,
+			&(struct column_choice){
+				.fields = view->task_fields,
+				.field_count = view->tab == TAB_TASK_FIELDS ? view->task_field_count : 0,
+				.left_out = &view->left_out,
+				.width = view->width,
+				.reserved = reserved,
+				.sort = sort,
+			},
+			columns + before);
 	count = drop_repeated(columns, before, count);
 	return view->shows_identity ? add_texts_behind(view, columns, count) : count;
 }
@@ -450,7 +452,8 @@ bool view_needs_latency(const struct view *view)
 	return uses(view, COLUMN_OPERATION_LATENCY);
 }
 
-bool view_needs_scx(const struct view *view)
+bool view_needs_task_fields(const struct view *view)
 {
-	return (view->tab == TAB_SCX && view->columns == NULL) || uses(view, COLUMN_OPERATION_TASK_FIELD);
+	return (view->tab == TAB_TASK_FIELDS && view->columns == NULL) ||
+	       uses(view, COLUMN_OPERATION_TASK_FIELD);
 }

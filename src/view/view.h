@@ -95,7 +95,7 @@ struct view {
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
 	/* What the tab Scx shows, by view_set_scheduler(): numbers of fields. */
-	uint16_t scx_fields[TASK_FIELD_MAX];
+	uint16_t task_fields[TASK_FIELD_MAX];
 	size_t task_field_count;
 	/* of a comparison: */
 	bool compares; /* processes are not told apart: those of before are not those of after */
@@ -136,7 +136,7 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 bool view_needs_latency(const struct view *view);
 
 /* The same of what a sched_ext scheduler keeps for each task; its tab needs that before it has columns. */
-bool view_needs_scx(const struct view *view);
+bool view_needs_task_fields(const struct view *view);
 
 /* The filter of the rows that a step was chosen from, or, behind the last step, that of the rows shown; NULL
  * for none. */

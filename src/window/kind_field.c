@@ -11,7 +11,7 @@ static reason_id nothing_read(const struct window *window)
 {
 	const struct task_fields *fields = &window->now->task_fields;
 	const struct feature_result *results = window->now->provenance.features;
-	const struct feature_result *result = &results[feature_cause(results, FEATURE_SCX)];
+	const struct feature_result *result = &results[feature_cause(results, FEATURE_TASK_FIELDS)];
 
 	if (fields->context_of != NULL)
 		return REASON_READ;

@@ -104,7 +104,7 @@ static struct snapshot *begin(double seconds, uint64_t enable_seq, size_t thread
 	task_fields_begin(&snapshot->task_fields, make_scheduler(enable_seq), threads);
 	/* CLOCK_MONOTONIC, which is behind by 10 s of suspend */
 	snapshot->task_fields.read_at_ns = (uint64_t)((seconds - 10) * 1e9);
-	snapshot->provenance.features[FEATURE_SCX].state = FEATURE_STATE_ON;
+	snapshot->provenance.features[FEATURE_TASK_FIELDS].state = FEATURE_STATE_ON;
 	return snapshot;
 }
 
@@ -138,7 +138,7 @@ static struct table *scx_table(struct session *session, enum view_mode mode, enu
 
 	view_initialise(&view);
 	assert_true(view_set_scheduler(&view, session_scheduler(session)));
-	view_set_tab(&view, TAB_SCX);
+	view_set_tab(&view, TAB_TASK_FIELDS);
 	view.mode = mode;
 	view.level = level;
 	return session_table(session, &view);
@@ -280,8 +280,8 @@ static void test_not_read(void **state)
 	snapshot = fixture_snapshot(106);
 	fixture_thread(snapshot, 10, 10, "app", "app", 1);
 	snapshot->sched_ext = (struct sched_ext){.present = true, .state = "enabled", .enable_seq = 1};
-	snapshot->provenance.features[FEATURE_SCX] = (struct feature_result){.state = FEATURE_STATE_OFF,
-									     .reason = REASON_NOT_PERMITTED};
+	snapshot->provenance.features[FEATURE_TASK_FIELDS] = (struct feature_result){
+		.state = FEATURE_STATE_OFF, .reason = REASON_NOT_PERMITTED};
 	snapshot_finish(snapshot);
 	session_add_round(session, snapshot);
 	table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
@@ -493,7 +493,7 @@ static void test_filter(void **state)
 		view.filter = filter_parse(cases[i].text, &error);
 		if (view.filter == NULL)
 			fail_msg("%s: %s", cases[i].text, error.text);
-		assert_true(view_needs_scx(&view));
+		assert_true(view_needs_task_fields(&view));
 		table = session_table(session, &view);
 		if (table->row_count != cases[i].rows)
 			fail_msg("%s: %zu rows", cases[i].text, table->row_count);

@@ -136,7 +136,7 @@ static void expect_comparison(const struct snapshot *before, const struct snapsh
 	assert_true(outcomes.broken);
 	diff_rule_release(&rule);
 	diff_rule_outcomes_release(&outcomes);
-	request.sections[SECTION_SCX] = true;
+	request.sections[SECTION_TASK_FIELDS] = true;
 	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
 	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
 	tables_make(diff, &request, append_rows, &text);

@@ -565,7 +565,7 @@ static struct tables_request make_scx_request(void)
 	struct tables_request request = make_request();
 
 	memset(request.sections, false, sizeof(request.sections));
-	request.sections[SECTION_SCX] = true;
+	request.sections[SECTION_TASK_FIELDS] = true;
 	request.fields.all = true;
 	return request;
 }

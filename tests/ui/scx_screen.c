@@ -171,18 +171,19 @@ static struct snapshot *make_round(const char *kind, uint64_t round)
 						 .nr_rejected = is_mini ? 3 : 0,
 						 .enable_seq = is_mini ? 2 : 1};
 	add_threads(snapshot);
-	provenance->features[FEATURE_SCX].state = FEATURE_STATE_ON;
+	provenance->features[FEATURE_TASK_FIELDS].state = FEATURE_STATE_ON;
 	if (strcmp(kind, "refused") == 0)
-		provenance->features[FEATURE_SCX] = (struct feature_result){
+		provenance->features[FEATURE_TASK_FIELDS] = (struct feature_result){
 			.state = FEATURE_STATE_OFF,
 			.reason = REASON_NOT_PERMITTED,
 			.detail = "finding its maps takes CAP_SYS_ADMIN",
 			.remedy = "sudo ctop",
 		};
 	else if (!runs)
-		provenance->features[FEATURE_SCX] = (struct feature_result){.state = FEATURE_STATE_OFF,
-									    .reason = REASON_SWITCHED_OFF,
-									    .detail = "no scheduler runs"};
+		provenance->features[FEATURE_TASK_FIELDS] = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_SWITCHED_OFF,
+			.detail = "no scheduler runs"};
 	else if (strcmp(kind, "unread") == 0)
 		snapshot->task_fields.owner = make_scheduler(true);
 	else
@@ -241,11 +242,12 @@ static void change_settings(void *context, const struct ui_settings *settings)
 	ssize_t written;
 
 	(void)context;
-	if (told && settings->scx == before)
+	if (told && settings->task_fields == before)
 		return;
 	told = true;
-	before = settings->scx;
-	written = write(ANSWERS, text, (size_t)snprintf(text, sizeof(text), "scx %d\n", settings->scx));
+	before = settings->task_fields;
+	written = write(ANSWERS, text,
+			(size_t)snprintf(text, sizeof(text), "scx %d\n", settings->task_fields));
 	(void)written;
 }
 

@@ -451,13 +451,13 @@ static void test_scheduler(void **state)
 
 	(void)state;
 	view_initialise(&view);
-	assert_false(view_needs_scx(&view));
+	assert_false(view_needs_task_fields(&view));
 	assert_false(view_set_scheduler(&view, NULL));
 	assert_true(view_set_scheduler(&view, rusty));
 	assert_false(view_set_scheduler(&view, rusty));
 	assert_int_equal(view.sort, COLUMN_CPU);
-	view_set_tab(&view, TAB_SCX);
-	assert_true(view_needs_scx(&view));
+	view_set_tab(&view, TAB_TASK_FIELDS);
+	assert_true(view_needs_task_fields(&view));
 	assert_int_equal(view_columns(&view, columns), 5);
 	assert_int_equal(columns[0], COLUMN_THR);
 	assert_int_equal(columns[1], COLUMN_EXT);
@@ -480,9 +480,9 @@ static void test_scheduler(void **state)
 	assert_int_equal(view_columns(&view, columns), 2);
 	assert_int_equal(view.sort, COLUMN_EXT);
 	view_set_tab(&view, TAB_OVERVIEW);
-	assert_false(view_needs_scx(&view));
+	assert_false(view_needs_task_fields(&view));
 	view.sort = column_find("scx.weight");
-	assert_true(view_needs_scx(&view));
+	assert_true(view_needs_task_fields(&view));
 	view_release(&view);
 	task_field_owner_release(rusty);
 	task_field_owner_release(lavd);

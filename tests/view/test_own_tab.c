@@ -33,7 +33,7 @@ static void test_add(void **state)
 
 	(void)state;
 	assert_true(own_tab_is(tab));
-	assert_false(own_tab_is(TAB_SCX));
+	assert_false(own_tab_is(TAB_TASK_FIELDS));
 	assert_int_equal(tab_count(), TAB_COUNT + 1);
 	assert_int_equal(tab_at(TAB_COUNT), tab);
 	assert_int_equal(tab_place(tab), TAB_COUNT);
@@ -85,12 +85,12 @@ static void test_order(void **state)
 	assert_int_equal(tab_at(0), TAB_OVERVIEW);
 	assert_int_equal(tab_at(1), mine);
 	assert_int_equal(tab_at(2), TAB_RUN);
-	assert_int_equal(tab_at(TAB_COUNT), TAB_SCX);
+	assert_int_equal(tab_at(TAB_COUNT), TAB_TASK_FIELDS);
 	assert_int_equal(tab_at(TAB_COUNT + 1), second);
 	assert_int_equal(tab_digit(mine), 2);
 	assert_int_equal(tab_digit(TAB_RUN), 3);
 	assert_int_equal(tab_digit(TAB_ALL), -1);
-	own_tab_move(TAB_OVERVIEW, TAB_SCX);
+	own_tab_move(TAB_OVERVIEW, TAB_TASK_FIELDS);
 	assert_int_equal(tab_at(0), mine);
 	assert_int_equal(tab_at(TAB_COUNT), TAB_OVERVIEW);
 	assert_int_equal(tab_at(TAB_COUNT + 1), second);

@@ -74,7 +74,7 @@ static bool is_worth_naming(const struct feature_result results[FEATURE_COUNT], 
 	if (feature == FEATURE_LATENCY)
 		return false;
 	/* of a scheduler that does not run nobody misses anything */
-	if (feature == FEATURE_SCX && !scheduler_runs)
+	if (feature == FEATURE_TASK_FIELDS && !scheduler_runs)
 		return false;
 	return result->remedy != NULL || result->reason != REASON_NOT_IN_KERNEL ||
 	       feature == FEATURE_TASKSTATS || feature == FEATURE_SCHED_INFO;

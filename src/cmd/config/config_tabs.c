@@ -202,7 +202,8 @@ static void print_tab(enum tab tab, struct buffer *buffer)
 	}
 	buffer_append_format(buffer, "\n%s[tab %s]\n", any ? "" : "# ", tabs[tab].name);
 	/* every metric, or what the scheduler of the moment keeps */
-	for (int threads = 0; threads < 2 && tab < TAB_COUNT && tab != TAB_ALL && tab != TAB_SCX; threads++) {
+	for (int threads = 0; threads < 2 && tab < TAB_COUNT && tab != TAB_ALL && tab != TAB_TASK_FIELDS;
+	     threads++) {
 		if (!own_tab_has_columns(tab, threads != 0))
 			print_table_columns(tab, threads != 0, buffer);
 	}

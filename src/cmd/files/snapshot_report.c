@@ -112,7 +112,7 @@ static void keep_sections_of_metrics(struct tables_request *request)
 		kept[metrics[i].section] |= request->metrics[i];
 	for (size_t i = 0; i < DERIVED_COUNT; i++)
 		kept[derived_metrics[i].section] |= request->derived[i];
-	kept[SECTION_SCX] = request->fields.count != 0;
+	kept[SECTION_TASK_FIELDS] = request->fields.count != 0;
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		request->sections[i] &= kept[i];
 }

@@ -181,9 +181,9 @@ static int write_output(struct batch *batch)
 static void note_scheduler(const struct batch *batch)
 {
 	const struct snapshot *now = session_now(batch->session);
-	const struct feature_result *result = &now->provenance.features[FEATURE_SCX];
+	const struct feature_result *result = &now->provenance.features[FEATURE_TASK_FIELDS];
 
-	if (!batch->round.scx || now->task_fields.context_of != NULL)
+	if (!batch->round.task_fields || now->task_fields.context_of != NULL)
 		return;
 	if (!session_scheduler_runs(batch->session))
 		command_note("no sched_ext scheduler runs, so that there is nothing that one keeps");
@@ -368,7 +368,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 	} else {
 		view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records,
 			   &batch.round.smaps);
-		batch.round.scx = view_needs_scx(options->view);
+		batch.round.task_fields = view_needs_task_fields(options->view);
 	}
 	catch_signals(&batch.signals);
 	result = run_rounds(&batch, error);

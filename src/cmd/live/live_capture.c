@@ -223,7 +223,7 @@ static void take_round(struct live_capture *live, struct capture *capture, const
 		.needed = settings->needed,
 		.cgroup_records = settings->cgroup_records,
 		.smaps = settings->smaps,
-		.scx = settings->scx,
+		.task_fields = settings->task_fields,
 	};
 	struct snapshot *snapshot, *older;
 	struct error error;
@@ -509,7 +509,8 @@ static void host_change_settings(void *context, const struct ui_settings *settin
 	pthread_mutex_lock(&live->lock);
 	live->round_wanted |= (settings->heap_off != live->settings.heap_off ||
 			       settings->latency != live->settings.latency ||
-			       (live->settings_known && settings->scx && !live->settings.scx)) &&
+			       (live->settings_known && settings->task_fields &&
+				!live->settings.task_fields)) &&
 			      !settings->paused;
 	live->settings = *settings;
 	live->settings_known = true;

@@ -87,7 +87,7 @@ static void set_busy(struct record_capture *capture, bool busy)
 /* What the live screen reads when it begins: what its first tab needs, and all else that costs little. */
 static struct capture_round_options what_to_read(source_set needed)
 {
-	struct capture_round_options round = {.scx = true};
+	struct capture_round_options round = {.task_fields = true};
 	struct view view;
 	bool cgroups, smaps;
 

@@ -293,7 +293,7 @@ static void build_fields(struct field_table *fields)
 		fields->weight[i] = weigh(fields, i);
 	}
 	qsort_r(fields->order, diff->pair_count, sizeof(*fields->order), compare_pairs, fields);
-	fields->table = tables_row_create_table(fields->build, sections[SECTION_SCX].name,
+	fields->table = tables_row_create_table(fields->build, sections[SECTION_TASK_FIELDS].name,
 						axes[diff->options.grouping.axis].header);
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		buffer_clear(&label);
@@ -308,7 +308,7 @@ static void build_fields(struct field_table *fields)
 	free(fields->weight);
 }
 
-void tables_scx(struct tables_build *build)
+void tables_task_fields(struct tables_build *build)
 {
 	const struct diff *diff = build->diff;
 	struct field_table fields = {.build = build};
