@@ -15,7 +15,6 @@
 #include "cmd/line/view_options.h"
 #include "commands.h"
 #include "report/json_text.h"
-#include "snapshot/task_field_reduce.h"
 
 struct scx_options {
 	bool json, walk;

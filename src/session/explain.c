@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "snapshot/task_field_reduce.h"
 #include "window/window.h"
 #include "table/screen_format.h"
 

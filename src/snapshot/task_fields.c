@@ -396,3 +396,35 @@ void task_fields_take_row(struct task_fields *fields, size_t thread, const struc
 	else if (from->context_of != NULL && row < from->context_of_count)
 		fields->context_of[thread] = from->context_of[row];
 }
+
+/* --- numbers and words --- */
+
+double task_field_number(const struct task_field_member *member, uint64_t value)
+{
+	return member->is_signed ? (double)(int64_t)value : (double)value;
+}
+
+bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now,
+			      uint64_t *ret_added)
+{
+	if (member->is_signed ? (int64_t)now < (int64_t)then : now < then)
+		return false;
+	*ret_added = now - then;
+	return true;
+}
+
+void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text)
+{
+	const char *name = member->kind == TASK_FIELD_KIND_ENUM
+				   ? task_field_find_enumerator(member, (int64_t)value)
+				   : NULL;
+
+	if (name != NULL)
+		buffer_append_text(text, name);
+	else if (member->kind == TASK_FIELD_KIND_BOOLEAN)
+		buffer_append_text(text, value != 0 ? "true" : "false");
+	else if (member->is_signed)
+		buffer_append_i64(text, (int64_t)value);
+	else
+		buffer_append_u64(text, value);
+}

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "metric/reason.h"
 #include "metric/task_field.h"
 
@@ -99,7 +100,8 @@ struct task_fields {
 	size_t event_count;
 };
 
-/* A scheduler of these names with one reference and no members; the texts are copied. */
+/* A run of a program that keeps fields, with one reference and no members; the texts are copied. `source`
+ * stands before the names of its fields. */
 struct task_field_owner *task_field_owner_create(const char *source, const char *name, const char *type,
 						 const char *storage, const char *layout, uint32_t size);
 
@@ -140,6 +142,19 @@ uint64_t task_field_read(const struct task_field_member *member, const uint8_t *
 
 /* The same the other way round: keeps of `value` as many bits as fit. */
 void task_field_write(const struct task_field_member *member, uint8_t *context, size_t index, uint64_t value);
+
+/*
+ * What a counter of a thread added between two readings of the same run of a scheduler. False where it fell:
+ * then it is no counter, or the context is a new one.
+ */
+bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now,
+			      uint64_t *ret_added);
+
+/* A value as a number that may be negative. */
+double task_field_number(const struct task_field_member *member, uint64_t value);
+
+/* Appends a value in words: a number, true or false, the name of an enum's value where it has one. */
+void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text);
 
 /* Makes room for the contexts of `count` threads, all of which have none: TASK_FIELDS_NONE. Takes over the
  * reference. */

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "group/grouping.h"
-#include "snapshot/task_field_reduce.h"
+#include "field_reduce.h"
 #include "table/table.h"
 #include "view/view.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "snapshot/task_field_reduce.h"
+#include "window/field_reduce.h"
 
 static struct task_field_member member_of(enum task_field_kind kind, enum task_field_reduction reduction)
 {

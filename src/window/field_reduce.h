@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_TASK_FIELD_REDUCE_H
-#define CTOP_TASK_FIELD_REDUCE_H
+#ifndef CTOP_FIELD_REDUCE_H
+#define CTOP_FIELD_REDUCE_H
 
-#include "base/buffer.h"
-#include "snapshot.h"
+#include "snapshot/snapshot.h"
 
 /*
  * A field of the contexts of several threads taken together, as its member's facts say. The one place where
@@ -81,18 +80,5 @@ struct task_field_reduced task_field_reduce(struct task_field_accumulator *accum
 
 /* Frees what it holds and makes it empty. */
 void task_field_accumulator_release(struct task_field_accumulator *accumulator);
-
-/*
- * What a counter of a thread added between two readings of the same run of a scheduler. False where it fell:
- * then it is no counter, or the context is a new one.
- */
-bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now,
-			      uint64_t *ret_added);
-
-/* A value as a number that may be negative. */
-double task_field_number(const struct task_field_member *member, uint64_t value);
-
-/* Appends a value in words: a number, true or false, the name of an enum's value where it has one. */
-void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "task_field_reduce.h"
+#include "field_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,6 @@ enum {
 
 /* So much may two clocks of a kernel differ, before a time stamp in the future is none. */
 #define CLOCKS_DIFFER_NS NS_PER_S
-
-double task_field_number(const struct task_field_member *member, uint64_t value)
-{
-	return member->is_signed ? (double)(int64_t)value : (double)value;
-}
 
 static bool is_less(const struct task_field_member *member, uint64_t a, uint64_t b)
 {
@@ -328,29 +323,4 @@ void task_field_accumulator_release(struct task_field_accumulator *accumulator)
 {
 	free(accumulator->runs);
 	*accumulator = (struct task_field_accumulator){0};
-}
-
-bool task_field_counter_added(const struct task_field_member *member, uint64_t then, uint64_t now,
-			      uint64_t *ret_added)
-{
-	if (is_less(member, now, then))
-		return false;
-	*ret_added = now - then;
-	return true;
-}
-
-void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text)
-{
-	const char *name = member->kind == TASK_FIELD_KIND_ENUM
-				   ? task_field_find_enumerator(member, (int64_t)value)
-				   : NULL;
-
-	if (name != NULL)
-		buffer_append_text(text, name);
-	else if (member->kind == TASK_FIELD_KIND_BOOLEAN)
-		buffer_append_text(text, value != 0 ? "true" : "false");
-	else if (member->is_signed)
-		buffer_append_i64(text, (int64_t)value);
-	else
-		buffer_append_u64(text, value);
 }
