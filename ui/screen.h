@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/buffer.h"
 #include "session/session.h"
 #include "compare/compare.h"
@@ -144,10 +145,11 @@ struct filtering {
 /* Looking back: a moment that has been is on the screen. */
 struct past {
 	bool open;
-	struct session *own;   /* of moments, on a live screen; NULL until one was there */
-	struct session *live;  /* that of the rounds, while a moment is shown instead; NULL: there is none */
-	uint64_t unix_ns;      /* of the moment shown */
-	uint64_t base_unix_ns; /* of the base; 0: the round before */
+	struct session *own;  /* of moments, on a live screen; NULL until one was there */
+	struct session *live; /* that of the rounds, while a moment is shown instead; NULL: there is none */
+	uint64_t unix_ns;     /* of the moment shown */
+	uint64_t newest_unix_ns; /* of the newest there is, where there is no live one */
+	uint64_t base_unix_ns;   /* of the base; 0: the round before */
 	bool is_newest;
 	char *note;           /* what is to be known of the moment, owned; NULL: nothing */
 	bool is_waiting;      /* for a moment that was asked for */
@@ -507,6 +509,12 @@ int screen_comparison_header_draw(struct ui *ui, int lines);
 
 /* Begins with the comparison that the options ask for. */
 void screen_comparison_begin(struct ui *ui);
+
+/*
+ * Parses a time that the user typed: lengths count from the moment shown, a time without a day is the last
+ * one before the newest moment there is. Returns 0, or -EINVAL with a sentence.
+ */
+int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns, struct error *error);
 
 /* Hands the newest round over as after. */
 void screen_comparison_take_round(struct ui *ui);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "timeline/when.h"
 
@@ -94,13 +95,24 @@ void screen_comparison_release(struct ui *ui)
 	free(ui->loading);
 }
 
+int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns, struct error *error)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	const struct past *past = &ui->past;
+
+	return when_parse(text, past->open ? past->unix_ns : now_ns,
+			  past->open && past->live == NULL && past->newest_unix_ns != 0 ? past->newest_unix_ns
+											: now_ns,
+			  ret_unix_ns, error);
+}
+
 /* Whether a text is a time, from the moment shown: -1d, @09:00. Others may be names of files. */
 static bool parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns)
 {
 	if (*text != '-' && *text != '@')
 		return false;
-	return when_parse(text, ui->past.unix_ns, ret_unix_ns, NULL) == 0 ||
-	       (*text == '@' && when_parse(text + 1, ui->past.unix_ns, ret_unix_ns, NULL) == 0);
+	return screen_parse_time(ui, text, ret_unix_ns, NULL) == 0 ||
+	       (*text == '@' && screen_parse_time(ui, text + 1, ret_unix_ns, NULL) == 0);
 }
 
 static void ask_for_file(struct ui *ui, const char *path)

@@ -87,8 +87,8 @@ struct ui_look {
 
 /* What came of it. What is owned is so by the receiver. */
 struct ui_moment {
-	struct session_moment *moment; /* owned; NULL: only the message */
-	uint64_t unix_ns;
+	struct session_moment *moment;    /* owned; NULL: only the message */
+	uint64_t unix_ns, newest_unix_ns; /* of it, and of the newest there is; 0: not known */
 	bool is_newest;
 	char *note; /* what is to be known of it (a gap, a reboot, a mark), owned; NULL: nothing */
 	struct snapshot

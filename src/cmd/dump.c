@@ -119,17 +119,18 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	return result;
 }
 
-static int parse_span(const struct dump_options *options, struct history_dump_options *dump,
-		      struct error *error)
+/* `newest_unix_ns` is the newest moment of the history, or now where it is not open yet. */
+static int parse_span(const struct dump_options *options, uint64_t newest_unix_ns,
+		      struct history_dump_options *dump, struct error *error)
 {
 	const uint64_t now = clock_ns(CLOCK_REALTIME);
 	int result = 0;
 
 	dump->to_unix_ns = UINT64_MAX;
 	if (options->from != NULL)
-		result = when_parse(options->from, now, &dump->from_unix_ns, error);
+		result = when_parse(options->from, now, newest_unix_ns, &dump->from_unix_ns, error);
 	if (result == 0 && options->to != NULL)
-		result = when_parse(options->to, now, &dump->to_unix_ns, error);
+		result = when_parse(options->to, now, newest_unix_ns, &dump->to_unix_ns, error);
 	if (result == 0 && dump->from_unix_ns > dump->to_unix_ns) {
 		char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
 
@@ -143,8 +144,9 @@ static int parse_span(const struct dump_options *options, struct history_dump_op
 	return result;
 }
 
-static int dump_history(const struct dump_options *options, const struct history_dump_options *dump)
+static int dump_history(const struct dump_options *options, struct history_dump_options *dump)
 {
+	const uint64_t now = clock_ns(CLOCK_REALTIME);
 	struct output output = {0};
 	struct history *history;
 	struct error error;
@@ -152,6 +154,10 @@ static int dump_history(const struct dump_options *options, const struct history
 
 	if (result < 0)
 		return command_failed(&error);
+	if (parse_span(options, history_newest(history, now), dump, &error) < 0) {
+		history_close(history);
+		return command_misused(&dump_command, &error);
+	}
 	result = output_open(&output, options->output, true, &error);
 	if (result == 0) {
 		result = history_dump(history, dump, &output, &error);
@@ -186,7 +192,7 @@ static int dump_run(void *untyped, char **operands, int operand_count)
 	(void)operand_count;
 	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, &view, &error) <
 		    0 ||
-	    parse_span(options, &dump, &error) < 0)
+	    parse_span(options, clock_ns(CLOCK_REALTIME), &dump, &error) < 0)
 		status = command_misused(&dump_command, &error);
 	else
 		status = dump_history(options, &dump);

@@ -161,6 +161,7 @@ static int replay(const struct replay_options *options, const struct view *view,
 {
 	struct ui_look look = {.kind = UI_LOOK_NEWEST, .from_newest = true};
 	struct moment_loader_options loader_options = {.save_directory = options->save_directory};
+	const uint64_t now = clock_ns(CLOCK_REALTIME);
 	struct moment_loader *loader;
 	struct history *history;
 	struct ui_moment moment;
@@ -170,12 +171,14 @@ static int replay(const struct replay_options *options, const struct view *view,
 
 	if (when != NULL) {
 		look.kind = UI_LOOK_TIME;
-		if (when_parse(when, clock_ns(CLOCK_REALTIME), &look.unix_ns, &error) < 0)
+		if (when_parse(when, now, now, &look.unix_ns, &error) < 0)
 			return command_misused(&replay_command, &error);
 	}
 	result = history_open(history_place(), &history, &error);
 	if (result < 0)
 		return command_failed(&error);
+	if (when != NULL)
+		(void)when_parse(when, now, history_newest(history, now), &look.unix_ns, NULL);
 	loader_options.timeline = timeline_of_history(history);
 	result = moment_loader_create(&loader_options, &loader, &error);
 	if (result == 0) {

@@ -106,6 +106,14 @@ const char *history_directory(const struct history *history);
 int history_first(struct history *history, struct history_round *ret_round, struct error *error);
 int history_last(struct history *history, struct history_round *ret_round, struct error *error);
 
+/* The time of the newest round, CLOCK_REALTIME ns; `otherwise` where there is none. */
+static inline uint64_t history_newest(struct history *history, uint64_t otherwise)
+{
+	struct history_round round;
+
+	return history_last(history, &round, NULL) == 0 ? round.unix_ns : otherwise;
+}
+
 /*
  * The round at a time by the wall clock, ns since 1970. Where there is none on that side the first or last
  * one is taken: the caller compares. -ENODATA when there is none at all.

@@ -407,9 +407,9 @@ static const char *suggest(const char *text, char suggestion[static SUGGESTION_M
 }
 
 /* Parses a text without blanks around it; where it is refused, `*ret_why` says what it is. */
-static int parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, const char **ret_why)
+static int parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, uint64_t *ret_unix_ns,
+		 const char **ret_why)
 {
-	const int64_t now = (int64_t)(now_unix_ns / NS_PER_S);
 	uint64_t length_ns, seconds, fraction;
 	struct when when;
 	int64_t moment;
@@ -438,7 +438,7 @@ static int parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, 
 	}
 	if (!parse_calendar(text, &when))
 		return -EINVAL;
-	moment = resolve(&when, now);
+	moment = resolve(&when, (int64_t)((when.has_day ? now_unix_ns : newest_unix_ns) / NS_PER_S));
 	*ret_why = "before 1970";
 	if (moment < 0)
 		return -EINVAL;
@@ -446,7 +446,8 @@ static int parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, 
 	return 0;
 }
 
-int when_parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, struct error *error)
+int when_parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, uint64_t *ret_unix_ns,
+	       struct error *error)
 {
 	char trimmed[TEXT_MAX], suggestion[SUGGESTION_MAX];
 	const char *why, *meant, *ignored;
@@ -463,10 +464,10 @@ int when_parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, st
 	memcpy(trimmed, text, end);
 	trimmed[end] = '\0';
 	tzset();
-	if (parse(trimmed, now_unix_ns, ret_unix_ns, &why) == 0)
+	if (parse(trimmed, now_unix_ns, newest_unix_ns, ret_unix_ns, &why) == 0)
 		return 0;
 	meant = suggest(trimmed, suggestion);
-	if (meant != NULL && parse(meant, now_unix_ns, &moment, &ignored) == 0)
+	if (meant != NULL && parse(meant, now_unix_ns, newest_unix_ns, &moment, &ignored) == 0)
 		return error_set(error, -EINVAL, "the time '%s' is %s, did you mean '%s'? valid: " WHEN_FORMS,
 				 trimmed, why, meant);
 	return error_set(error, -EINVAL, "the time '%s' is %s; valid: " WHEN_FORMS, trimmed, why);

@@ -15,10 +15,10 @@
  *	yesterday 3pm   monday 09:40   2026-11-20 09:40   2026-11-20T09:40:30.5
  *	2026-11-20T09:40Z   09:40 UTC   2026-11-20 09:40+05:30
  *
- * A day without a time is its beginning. A time without a day is the last one that has been; so is the day of
- *a week, today counting, with a time the last such moment. A time that the clocks skip when they are put
- *forward counts as if they had not been yet (02:30 is 03:30); one that there is twice is the last of the two
- *that has been.
+ * A day without a time is its beginning. A time without a day is the last one before the newest moment of
+ *what is asked; the day of a week is the last one that has been, today counting, with a time the last such
+ *moment. A time that the clocks skip when they are put forward counts as if they had not been yet (02:30 is
+ *03:30); one that there is twice is the last of the two that has been.
  */
 
 /* What is valid, for help and sentences. */
@@ -27,10 +27,13 @@
 	"@1763712000"
 
 /*
- * Parses such a text; `now_unix_ns` is what `now` is. The result is in nanoseconds since 1970 and may be
- * later than now. Returns 0, or -EINVAL with a sentence that names the nearest valid form.
+ * Parses such a text; lengths count back from `now_unix_ns`, and days from its day. `newest_unix_ns` is the
+ * newest moment of what is asked, by which a time without a day is taken: now for a live host. The result is
+ * in nanoseconds since 1970 and may be later than now. Returns 0, or -EINVAL with a sentence that names the
+ * nearest valid form.
  */
-int when_parse(const char *text, uint64_t now_unix_ns, uint64_t *ret_unix_ns, struct error *error);
+int when_parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, uint64_t *ret_unix_ns,
+	       struct error *error);
 
 enum {
 	WHEN_TEXT_SIZE = 40

@@ -142,6 +142,8 @@ left_after_kill()
     name=$1
     shift
     kernel_objects >"$directory/before"
+    # what the run before printed would be taken for this one's
+    rm -f "$directory/rounds"
     "$ctop" -b -d 0.2 --no-heap --backend bpf "$@" >"$directory/rounds" 2>"$directory/errors" &
     process=$!
     until_true 60 test -s "$directory/rounds"

@@ -23,10 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	if (diff_rule_parse(text, &rule, &error) == 0) {
 		if (strcmp(rule.text, text) != 0 || !isfinite(rule.limit) ||
-		    (rule.measure.metric != METRIC_NONE) + (rule.measure.derived != DERIVED_NONE) +
-				    (rule.measure.latency != LATENCY_NUMBER_NONE) +
-				    (rule.measure.field != NULL) !=
-			    1 ||
+		    (rule.measure.column != COLUMN_COUNT) == (rule.measure.latency != LATENCY_NUMBER_NONE) ||
 		    (rule.percent && rule.of_after))
 			abort();
 		glob_matches(rule.glob, name, sizeof(name) - 1);

@@ -37,7 +37,8 @@ static void check(const struct expected *expected)
 	int result;
 
 	setenv("TZ", expected->zone, 1);
-	result = when_parse(expected->text, expected->now * NS_PER_S, &moment, &error);
+	result = when_parse(expected->text, expected->now * NS_PER_S, expected->now * NS_PER_S, &moment,
+			    &error);
 	if (result != 0 || moment != expected->moment * NS_PER_S)
 		fail_msg("%s in %s: %" PRIu64 " instead of %" PRIu64 " %s", expected->text, expected->zone,
 			 moment / NS_PER_S, expected->moment, result != 0 ? error.text : "");
@@ -103,12 +104,30 @@ static void reads_every_form(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		check(&cases[i]);
-	assert_int_equal(when_parse("2026-11-20T09:40:30.25Z", NOW * NS_PER_S, &moment, NULL), 0);
+	assert_int_equal(when_parse("2026-11-20T09:40:30.25Z", NOW * NS_PER_S, NOW * NS_PER_S, &moment, NULL),
+			 0);
 	assert_int_equal(moment % NS_PER_S, 250000000);
-	assert_int_equal(when_parse("@12.000000001", NOW * NS_PER_S, &moment, NULL), 0);
+	assert_int_equal(when_parse("@12.000000001", NOW * NS_PER_S, NOW * NS_PER_S, &moment, NULL), 0);
 	assert_int_equal(moment, 12 * NS_PER_S + 1);
-	assert_int_equal(when_parse("-0.5s", NOW * NS_PER_S, &moment, NULL), 0);
+	assert_int_equal(when_parse("-0.5s", NOW * NS_PER_S, NOW * NS_PER_S, &moment, NULL), 0);
 	assert_int_equal(moment, NOW * NS_PER_S - NS_PER_S / 2);
+}
+
+/* A time without a day is the last one before the newest moment of what is asked, whatever is shown of it. */
+static void counts_from_the_newest(void **state)
+{
+	/* 2026-11-20 05:50:10 UTC is shown of what ends at 06:10 */
+	const uint64_t shown = UINT64_C(1795153810) * NS_PER_S, newest = shown + 1190 * NS_PER_S;
+	uint64_t moment;
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	assert_int_equal(when_parse("05:52:00", shown, newest, &moment, NULL), 0);
+	assert_int_equal(moment, shown + 110 * NS_PER_S);
+	assert_int_equal(when_parse("06:11", shown, newest, &moment, NULL), 0);
+	assert_int_equal(moment, newest + 60 * NS_PER_S - 86400 * NS_PER_S);
+	assert_int_equal(when_parse("-10s", shown, newest, &moment, NULL), 0);
+	assert_int_equal(moment, shown - 10 * NS_PER_S);
 }
 
 static void follows_the_clocks(void **state)
@@ -168,7 +187,8 @@ static void formats_what_it_reads(void **state)
 				struct error error;
 
 				when_format(text, time * NS_PER_S + 7);
-				if (when_parse(text, UINT64_C(2000000000) * NS_PER_S, &moment, &error) != 0)
+				if (when_parse(text, UINT64_C(2000000000) * NS_PER_S,
+					       UINT64_C(2000000000) * NS_PER_S, &moment, &error) != 0)
 					fail_msg("%s", error.text);
 				if (moment != time * NS_PER_S)
 					fail_msg("%s in %s: %" PRIu64 " is not %" PRIu64, text, zones[zone],
@@ -234,7 +254,8 @@ static void names_the_nearest_form(void **state)
 		const char *meant;
 
 		error.text[0] = '\0';
-		assert_int_equal(when_parse(cases[i].text, NOW * NS_PER_S, &moment, &error), -EINVAL);
+		assert_int_equal(when_parse(cases[i].text, NOW * NS_PER_S, NOW * NS_PER_S, &moment, &error),
+				 -EINVAL);
 		assert_int_equal(moment, 42);
 		meant = strstr(error.text, "did you mean '");
 		if (cases[i].meant == NULL) {
@@ -245,18 +266,23 @@ static void names_the_nearest_form(void **state)
 			    strncmp(meant + 14, cases[i].meant, strlen(cases[i].meant)) != 0 ||
 			    meant[14 + strlen(cases[i].meant)] != '\'')
 				fail_msg("%s", error.text);
-			assert_int_equal(when_parse(cases[i].meant, NOW * NS_PER_S, &(uint64_t){0}, NULL), 0);
+			assert_int_equal(when_parse(cases[i].meant, NOW * NS_PER_S, NOW * NS_PER_S,
+						    &(uint64_t){0}, NULL),
+					 0);
 		}
 		assert_non_null(strstr(error.text, "valid: "));
 	}
 	/* however many digits say it */
-	assert_int_equal(when_parse("-99999999999999w", NOW * NS_PER_S, &moment, &error), -EINVAL);
+	assert_int_equal(when_parse("-99999999999999w", NOW * NS_PER_S, NOW * NS_PER_S, &moment, &error),
+			 -EINVAL);
 	assert_non_null(strstr(error.text, "is before 1970"));
-	assert_int_equal(when_parse("-99999999999999999999999s", NOW * NS_PER_S, &moment, &error), -EINVAL);
+	assert_int_equal(
+		when_parse("-99999999999999999999999s", NOW * NS_PER_S, NOW * NS_PER_S, &moment, &error),
+		-EINVAL);
 	assert_non_null(strstr(error.text, "is before 1970"));
 	memset(longest, '1', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(when_parse(longest, NOW * NS_PER_S, &moment, &error), -EINVAL);
+	assert_int_equal(when_parse(longest, NOW * NS_PER_S, NOW * NS_PER_S, &moment, &error), -EINVAL);
 }
 
 /* Whatever is written: no harm, and what is suggested is valid. */
@@ -279,7 +305,7 @@ static void takes_any_text(void **state)
 			random = random * 1664525 + 1013904223;
 			strcat(text, parts[(random >> 16) % ARRAY_COUNT(parts)]);
 		}
-		if (when_parse(text, NOW * NS_PER_S, &moment, &error) == 0)
+		if (when_parse(text, NOW * NS_PER_S, NOW * NS_PER_S, &moment, &error) == 0)
 			continue;
 		meant = strstr(error.text, "did you mean '");
 		if (meant == NULL)
@@ -288,7 +314,7 @@ static void takes_any_text(void **state)
 		end = strchr(meant, '\'');
 		assert_non_null(end);
 		*end = '\0';
-		if (when_parse(meant, NOW * NS_PER_S, &moment, NULL) != 0)
+		if (when_parse(meant, NOW * NS_PER_S, NOW * NS_PER_S, &moment, NULL) != 0)
 			fail_msg("'%s' for '%s'", meant, text);
 	}
 }
@@ -316,7 +342,8 @@ static void reads_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_every_form),      cmocka_unit_test(follows_the_clocks),
+		cmocka_unit_test(reads_every_form),
+		cmocka_unit_test(counts_from_the_newest),      cmocka_unit_test(follows_the_clocks),
 		cmocka_unit_test(formats_what_it_reads), cmocka_unit_test(names_the_nearest_form),
 		cmocka_unit_test(reads_lengths),         cmocka_unit_test(takes_any_text),
 	};

@@ -60,6 +60,7 @@ static void show(struct ui *ui, struct ui_moment *moment)
 	session_show_moment(ui->session, moment->moment);
 	moment->moment = NULL;
 	past->unix_ns = moment->unix_ns;
+	past->newest_unix_ns = moment->newest_unix_ns;
 	past->is_newest = moment->is_newest;
 	free(past->note);
 	past->note = moment->note;
@@ -205,10 +206,8 @@ void look_at_mark(struct ui *ui, bool before)
 	request(ui, (struct ui_look){.kind = UI_LOOK_MARK, .amount = before ? -1 : 1});
 }
 
-/* Lengths of time count from the moment shown. */
 static void go_to(struct ui *ui, const char *text)
 {
-	const uint64_t now_ns = ui->past.open ? ui->past.unix_ns : clock_ns(CLOCK_REALTIME);
 	struct ui_look look = {.kind = UI_LOOK_TIME};
 	struct error error;
 
@@ -216,7 +215,7 @@ static void go_to(struct ui *ui, const char *text)
 		ui->prompting = NULL;
 		return;
 	}
-	if (when_parse(text, now_ns, &look.unix_ns, &error) < 0) {
+	if (screen_parse_time(ui, text, &look.unix_ns, &error) < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return;
 	}

@@ -93,15 +93,18 @@ static int find_nearest(struct history *history, uint64_t unix_ns, struct histor
 	return history_find(history, unix_ns, HISTORY_NEAREST, ret_round, error);
 }
 
-static int read_nearest(const char *directory, uint64_t unix_ns, struct history_moment *ret_moment,
-			struct error *error)
+/* `when` is a time that when_parse() takes; one without a day is the last before the newest round. */
+static int read_nearest(const char *directory, const char *when_text, uint64_t now_unix_ns,
+			struct history_moment *ret_moment, struct error *error)
 {
 	struct history *history;
 	struct history_round round;
+	uint64_t unix_ns = 0;
 	int result = history_open(directory, &history, error), tries = 0;
 
 	if (result < 0)
 		return result;
+	(void)when_parse(when_text, now_unix_ns, history_newest(history, now_unix_ns), &unix_ns, NULL);
 	/* once it was read, a round that is damaged is not found any more */
 	do {
 		result = find_nearest(history, unix_ns, &round, error);
@@ -134,14 +137,14 @@ int history_moment_read(const char *name, uint64_t now_unix_ns, struct history_m
 	int result;
 
 	*ret_moment = (struct history_moment){NULL, NULL, NULL};
-	result = when_parse(separator + 1, now_unix_ns, &unix_ns, &cause);
+	result = when_parse(separator + 1, now_unix_ns, now_unix_ns, &unix_ns, &cause);
 	if (result < 0)
 		return error_set(error, result,
 				 "there is no file %.1000s, and as a moment of a history: %.2900s", name,
 				 cause.text);
 	directory = separator == name ? memory_duplicate(history_place())
 				      : memory_duplicate_bytes(name, (size_t)(separator - name));
-	result = read_nearest(directory, unix_ns, ret_moment, error);
+	result = read_nearest(directory, separator + 1, now_unix_ns, ret_moment, error);
 	free(directory);
 	return result;
 }

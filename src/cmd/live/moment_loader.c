@@ -300,8 +300,10 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 					      &ret_moment->moment, error);
 		/* what of the round before is damaged is known now */
 		ret_moment->note = describe(loader, &round, note);
-		ret_moment->is_newest = find_end(loader, true, &newest, NULL) == 0 &&
-					history_is_same(&newest, &round);
+		if (find_end(loader, true, &newest, NULL) == 0) {
+			ret_moment->newest_unix_ns = newest.unix_ns;
+			ret_moment->is_newest = history_is_same(&newest, &round);
+		}
 		if (result < 0)
 			discard(ret_moment);
 		if (result == -EBADMSG) {
